@@ -1,0 +1,38 @@
+// What a device offers: compile a plan once, then run its programs. The same five functions for the float64 reference,
+// the CPU (WASM threads) and WebGPU. After `compile`, `run` allocates nothing on the device.
+
+import type { Plan } from '../plan/plan.ts';
+
+export interface DeviceDescription {
+  readonly kind: 'reference' | 'cpu' | 'gpu';
+  /** For people: "AMD EPYC, 2 threads, SIMD + AVX-512" or "NVIDIA H200 (Vulkan)". */
+  readonly name: string;
+  readonly threads: number;
+  /** A software adapter: for testing, never chosen by itself. */
+  readonly software?: boolean;
+}
+
+export interface Backend {
+  readonly device: DeviceDescription;
+  /** Allocates every slot and prepares every program. Throws `OutOfMemoryError` or `UnsupportedPlanError` before the first step. */
+  compile(plan: Plan): Promise<Executable>;
+  close(): Promise<void>;
+}
+
+/** Typed contents of a tensor on the host side. */
+export type HostArray = Float32Array | Uint32Array | Uint8Array;
+
+export interface Executable {
+  /** Copies host data into a named tensor, from element `offset` on. */
+  write(tensor: string, data: HostArray, offset?: number): void;
+  /** Copies a named tensor (or `length` elements from `offset`) to the host. */
+  read(tensor: string, offset?: number, length?: number): Promise<HostArray>;
+  /**
+   * Runs `steps` steps of a program; step i uses row i of the step tables, which the caller wrote before.
+   * Resolves when the results can be read. Callers keep one submit short: at most about 50 ms of work.
+   */
+  run(program: string, steps: number): Promise<void>;
+  /** Bytes allocated on the device for this plan. */
+  readonly bytes: number;
+  dispose(): void;
+}

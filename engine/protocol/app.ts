@@ -1,0 +1,80 @@
+// What the window may ask of the main process: one interface, declared once. Paths never cross it except as tokens of a
+// drop or a dialog.
+
+import type { DatasetInfo, DatasetSettings, Progress, ReadOptions, RowPage } from './data.ts';
+import type { LogLine, MetricPoint, RunConfig, RunPatch, RunProgress, RunQuery, RunRecord } from './runs.ts';
+
+export interface DeviceInfo {
+  readonly id: string;
+  readonly kind: 'cpu' | 'gpu';
+  readonly name: string;
+  /** CPU: cores, instruction sets, memory. GPU: vendor, architecture, limits, features. For people, in order. */
+  readonly facts: Readonly<Record<string, string>>;
+  /** Marked "software: for testing"; never chosen by itself. */
+  readonly software: boolean;
+  readonly available: boolean;
+  /** Why it is not available, and what to do. */
+  readonly reason?: string;
+}
+
+export interface AppInfo {
+  readonly version: string;
+  readonly electron: string;
+  readonly platform: string;
+  readonly home: string;
+  readonly samples: readonly { readonly id: string; readonly title: string; readonly detail: string }[];
+}
+
+/** Offered to the window by the main process. */
+export interface AppService {
+  info(): Promise<AppInfo>;
+  devices(): Promise<readonly DeviceInfo[]>;
+  /** Shows the system's open dialog; null = cancelled. The token stands for the chosen path. */
+  choose(request: { kind: 'file' | 'folder' }): Promise<{ token: string; name: string } | null>;
+  importPath(request: {
+    job: string;
+    token: string;
+    options?: ReadOptions;
+    settings?: DatasetSettings;
+  }): Promise<DatasetInfo>;
+  importSample(request: { job: string; sample: string }): Promise<DatasetInfo>;
+  cancel(request: { job: string }): Promise<void>;
+  datasets(): Promise<readonly DatasetInfo[]>;
+  describe(request: { dataset: string; settings: DatasetSettings }): Promise<DatasetInfo>;
+  saveSettings(request: { dataset: string; settings: DatasetSettings }): Promise<DatasetInfo>;
+  removeDataset(request: { dataset: string }): Promise<void>;
+  rows(request: { dataset: string; offset: number; limit: number }): Promise<RowPage>;
+
+  startRun(request: { name?: string; config: RunConfig }): Promise<RunRecord>;
+  resumeRun(request: { run: number }): Promise<RunRecord>;
+  pauseRun(request: { run: number }): Promise<void>;
+  continueRun(request: { run: number }): Promise<void>;
+  stopRun(request: { run: number }): Promise<void>;
+  run(request: { run: number }): Promise<RunRecord>;
+  runs(query: RunQuery): Promise<{ total: number; runs: readonly RunRecord[] }>;
+  metrics(request: {
+    run: number;
+    series?: readonly string[];
+    limit?: number;
+    afterStep?: number;
+  }): Promise<readonly MetricPoint[]>;
+  log(request: { run: number }): Promise<readonly LogLine[]>;
+  updateRun(request: { run: number; patch: Pick<RunPatch, 'name' | 'tags' | 'notes' | 'starred'> }): Promise<RunRecord>;
+  deleteRuns(request: { runs: readonly number[] }): Promise<void>;
+  restoreRuns(request: { runs: readonly number[] }): Promise<void>;
+  /** Predictions of a finished run for a file; written beside nothing: the person chooses where. */
+  predict(request: { job: string; run: number; token: string }): Promise<{ rows: number; saved: string | null }>;
+  exportRun(request: { run: number; format: 'json' | 'safetensors' }): Promise<{ saved: string | null }>;
+  /** Saves text or a picture made by the window through the system's dialog. */
+  saveFile(request: { suggested: string; data: Uint8Array }): Promise<{ saved: string | null }>;
+  getSetting(request: { key: string }): Promise<unknown>;
+  setSetting(request: { key: string; value: unknown }): Promise<void>;
+
+  onProgress(listener: (event: { job: string; progress: Progress }) => void): () => void;
+  /** At most 10 a second a run. */
+  onReport(
+    listener: (event: { run: number; points: readonly MetricPoint[]; progress: RunProgress }) => void,
+  ): () => void;
+  onRunsChanged(listener: (event: { runs: readonly number[] }) => void): () => void;
+  onCommand(listener: (event: { command: string }) => void): () => void;
+}

@@ -1,0 +1,55 @@
+// Every error a person can meet: what happened, with the values, and what to do about it. Errors cross process borders as
+// `{name, code, message, hint}` and come out as the same class on the other side.
+
+/** Stable codes; the command line turns `input.*` and `usage.*` into exit code 2. */
+export type ErrorCode = `${'input' | 'usage' | 'data' | 'model' | 'device' | 'store' | 'run' | 'internal'}.${string}`;
+
+export class TrainyardError extends Error {
+  readonly code: ErrorCode;
+  /** What to do next, one sentence. */
+  readonly hint: string;
+
+  constructor(code: ErrorCode, message: string, hint = '', options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'TrainyardError';
+    this.code = code;
+    this.hint = hint;
+  }
+}
+
+/** The person's input cannot be used as it is: file, option or setting. Exit code 2. */
+export class InputError extends TrainyardError {
+  constructor(code: ErrorCode, message: string, hint = '', options?: { cause?: unknown }) {
+    super(code, message, hint, options);
+    this.name = 'InputError';
+  }
+}
+
+/** The work was cancelled on request. */
+export class CancelledError extends TrainyardError {
+  constructor(message = 'Cancelled.') {
+    super('run.cancelled', message);
+    this.name = 'CancelledError';
+  }
+}
+
+export interface WireError {
+  readonly name: string;
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly hint: string;
+}
+
+export function toWire(error: unknown): WireError {
+  if (error instanceof TrainyardError) {
+    return { name: error.name, code: error.code, message: error.message, hint: error.hint };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return { name: 'Error', code: 'internal.error', message, hint: '' };
+}
+
+export function fromWire(wire: WireError): TrainyardError {
+  if (wire.name === 'InputError') return new InputError(wire.code, wire.message, wire.hint);
+  if (wire.name === 'CancelledError') return new CancelledError(wire.message);
+  return new TrainyardError(wire.code, wire.message, wire.hint);
+}

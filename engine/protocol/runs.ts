@@ -1,0 +1,200 @@
+// Runs as they cross process borders: what is asked of a trainer, what it reports, what the history keeps.
+
+import type { ModelSpec, TrainingSpec } from '../model/spec.ts';
+import type { WireError } from './errors.ts';
+import type { DatasetSettings, PreparedData } from './data.ts';
+
+export type RunState = 'queued' | 'running' | 'paused' | 'completed' | 'stopped' | 'failed' | 'interrupted';
+export const finalStates: ReadonlySet<RunState> = new Set(['completed', 'stopped', 'failed', 'interrupted']);
+
+/** Everything that decides a run, besides the dataset's content. */
+export interface RunConfig {
+  readonly dataset: string;
+  readonly settings: DatasetSettings;
+  readonly model: ModelSpec;
+  readonly training: TrainingSpec;
+  readonly device: 'auto' | 'cpu' | 'gpu' | 'reference';
+  /** CPU threads; 0 = as many as pay. */
+  readonly threads: number;
+}
+
+/** One value of one series. Series are flat names: `train_loss`, `val_loss`, `val_accuracy`, `learning_rate`, … */
+export interface MetricPoint {
+  readonly series: string;
+  readonly step: number;
+  /** Fractional epoch: 1.0 = end of the first. */
+  readonly epoch: number;
+  /** Seconds of training time. */
+  readonly seconds: number;
+  readonly value: number;
+}
+
+export type Metrics = Readonly<Record<string, number>>;
+
+export interface RunProgress {
+  readonly epoch: number;
+  readonly epochs: number;
+  readonly step: number;
+  readonly steps: number;
+  readonly examplesPerSecond: number;
+  readonly secondsElapsed: number;
+  readonly secondsLeft: number | null;
+  readonly loss: number | null;
+}
+
+export interface RunResult {
+  readonly reason: 'completed' | 'early_stopped' | 'stopped';
+  readonly device: string;
+  readonly threads: number;
+  readonly epochs: number;
+  readonly steps: number;
+  readonly seconds: number;
+  readonly examplesPerSecond: number;
+  /** Of the weights kept (best by validation loss): `train_loss`, `val_loss`, `val_accuracy`, `test_accuracy`, … */
+  readonly metrics: Metrics;
+  readonly bestEpoch: number;
+}
+
+/** A row of the history. Times are milliseconds since 1970. */
+export interface RunRecord {
+  readonly id: number;
+  readonly name: string;
+  readonly state: RunState;
+  readonly dataset: string;
+  readonly datasetName: string;
+  readonly config: RunConfig;
+  readonly device: string;
+  readonly threads: number;
+  readonly parameters: number;
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+  readonly progress: RunProgress | null;
+  /** Last and best value of every series; best = lowest for losses and errors, else highest. */
+  readonly last: Metrics;
+  readonly best: Readonly<Record<string, { readonly value: number; readonly epoch: number }>>;
+  readonly result: RunResult | null;
+  readonly error: WireError | null;
+  readonly tags: readonly string[];
+  readonly notes: string;
+  readonly starred: boolean;
+  /** In the trash since; null = not. */
+  readonly deletedAt: number | null;
+  readonly hasCheckpoint: boolean;
+  /** What another process asked of the run, until its host has seen it. */
+  readonly request: RunRequest | null;
+}
+
+export type RunRequest = 'pause' | 'resume' | 'stop';
+
+export interface NewRun {
+  readonly name: string;
+  readonly dataset: string;
+  readonly datasetName: string;
+  readonly config: RunConfig;
+  /** Process that answers for the run: another process finds out from it whether the run still lives. */
+  readonly owner: { readonly pid: number; readonly startedAt: number };
+}
+
+export interface RunPatch {
+  readonly name?: string;
+  readonly state?: RunState;
+  readonly config?: RunConfig;
+  readonly device?: string;
+  readonly threads?: number;
+  readonly parameters?: number;
+  readonly startedAt?: number;
+  readonly endedAt?: number | null;
+  readonly progress?: RunProgress | null;
+  readonly result?: RunResult | null;
+  readonly error?: WireError | null;
+  readonly tags?: readonly string[];
+  readonly notes?: string;
+  readonly starred?: boolean;
+  readonly request?: RunRequest | null;
+  readonly owner?: { readonly pid: number; readonly startedAt: number };
+}
+
+export interface RunQuery {
+  readonly search?: string;
+  readonly states?: readonly RunState[];
+  readonly dataset?: string;
+  readonly tags?: readonly string[];
+  readonly deleted?: boolean;
+  readonly sort?: { readonly by: string; readonly descending: boolean };
+  readonly offset?: number;
+  readonly limit?: number;
+}
+
+export interface LogLine {
+  /** Milliseconds since 1970. */
+  readonly time: number;
+  readonly level: 'info' | 'warning' | 'error';
+  readonly message: string;
+}
+
+/** Files that belong to a run. `preprocessing.json`, `model.json`, `best.safetensors` travel with exports. */
+export type RunFile = 'checkpoint.bin' | 'best.safetensors' | 'preprocessing.json' | 'model.json' | 'evaluation.json';
+
+/** The history: the only owner of the database and of the run folders. */
+export interface StoreService {
+  createRun(run: NewRun): Promise<RunRecord>;
+  updateRun(request: { run: number; patch: RunPatch }): Promise<RunRecord>;
+  /** Appends points and log lines in one transaction. */
+  append(request: {
+    run: number;
+    points: readonly MetricPoint[];
+    log?: readonly LogLine[];
+    progress?: RunProgress;
+  }): Promise<{ request: RunRequest | null }>;
+  run(request: { run: number }): Promise<RunRecord>;
+  runs(query: RunQuery): Promise<{ total: number; runs: readonly RunRecord[] }>;
+  /** Points of some series (all by default), thinned to `limit` points a series keeping each bucket's extremes. */
+  metrics(request: {
+    run: number;
+    series?: readonly string[];
+    limit?: number;
+    afterStep?: number;
+  }): Promise<readonly MetricPoint[]>;
+  log(request: { run: number }): Promise<readonly LogLine[]>;
+  deleteRuns(request: { runs: readonly number[] }): Promise<void>;
+  restoreRuns(request: { runs: readonly number[] }): Promise<void>;
+  /** Removes trashed runs and their files for good; all older than `olderThan` milliseconds. */
+  purge(request: { olderThan?: number; runs?: readonly number[] }): Promise<{ runs: number; bytes: number }>;
+  /** Writes a file of the run: temporary file, flush, rename. */
+  writeFile(request: { run: number; file: RunFile; data: Uint8Array }): Promise<void>;
+  readFile(request: { run: number; file: RunFile }): Promise<Uint8Array | null>;
+  /** Marks runs whose owner is gone as interrupted; returns them. */
+  recover(): Promise<readonly RunRecord[]>;
+  /** A small value for the app: window, columns, theme, device measurements. */
+  getSetting(request: { key: string }): Promise<unknown>;
+  setSetting(request: { key: string; value: unknown }): Promise<void>;
+  onChanged(listener: (event: { runs: readonly number[] }) => void): () => void;
+  close(): Promise<void>;
+}
+
+/** What a host is told to train. */
+export interface RunJob {
+  readonly run: number;
+  readonly config: RunConfig;
+  readonly data: PreparedData;
+  /** Checkpoint to continue from. */
+  readonly checkpoint?: Uint8Array;
+}
+
+/** A process that trains one run: CPU utility process, GPU window or the command line itself. */
+export interface TrainerHost {
+  /** Resolves when the run has ended, with its result; rejects when it failed. */
+  train(job: RunJob): Promise<RunResult>;
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  stop(): Promise<void>;
+  onStarted(
+    listener: (event: { device: string; threads: number; parameters: number; bytes: number }) => void,
+  ): () => void;
+  /** At most 10 a second. */
+  onReport(listener: (event: { points: readonly MetricPoint[]; progress: RunProgress }) => void): () => void;
+  onLog(listener: (line: LogLine) => void): () => void;
+  onPaused(listener: (event: { paused: boolean }) => void): () => void;
+  onFile(listener: (event: { file: RunFile; data: Uint8Array }) => void): () => void;
+}

@@ -1,0 +1,95 @@
+// Codes and float64 definitions of the activations, shared by references, graphs and layer definitions.
+
+export const activationCodes = { none: 0, relu: 1, leaky_relu: 2, gelu: 3, silu: 4, tanh: 5, sigmoid: 6 } as const;
+export type ActivationName = keyof typeof activationCodes;
+
+const names = Object.keys(activationCodes) as ActivationName[];
+
+export function activationName(code: number): ActivationName {
+  const name = names[code];
+  if (!name) throw new RangeError(`no activation has code ${code}`);
+  return name;
+}
+
+/** Activations whose derivative is a function of their own output, so that the input need not be kept. */
+export const derivativeFromOutput: ReadonlySet<ActivationName> = new Set(['relu', 'leaky_relu', 'tanh', 'sigmoid']);
+
+/** erf, by its Maclaurin series below 3 and 1 − erfc by a continued fraction above; full float64 precision. */
+export function erf(x: number): number {
+  const a = Math.abs(x);
+  if (a > 6) return Math.sign(x);
+  if (a < 3) {
+    let term = a;
+    let sum = a;
+    for (let n = 1; Math.abs(term) > 1e-17 * Math.abs(sum) && n < 200; n++) {
+      term *= (-a * a) / n;
+      sum += term / (2 * n + 1);
+    }
+    return (Math.sign(x) * 2 * sum) / Math.sqrt(Math.PI);
+  }
+  let fraction = 0;
+  for (let n = 60; n > 0; n--) fraction = n / 2 / (a + fraction);
+  return Math.sign(x) * (1 - Math.exp(-a * a) / Math.sqrt(Math.PI) / (a + fraction));
+}
+
+const sigmoid = (x: number): number => (x >= 0 ? 1 / (1 + Math.exp(-x)) : Math.exp(x) / (1 + Math.exp(x)));
+
+/** f(x) in float64. `slope` is the negative slope of leaky_relu. */
+export function activate(name: ActivationName, x: number, slope = 0.01): number {
+  switch (name) {
+    case 'none':
+      return x;
+    case 'relu':
+      return Math.max(x, 0);
+    case 'leaky_relu':
+      return x > 0 ? x : slope * x;
+    case 'gelu':
+      return 0.5 * x * (1 + erf(x / Math.SQRT2));
+    case 'silu':
+      return x * sigmoid(x);
+    case 'tanh':
+      return Math.tanh(x);
+    case 'sigmoid':
+      return sigmoid(x);
+  }
+}
+
+/** f′(x) from the input x, in float64. */
+export function derivative(name: ActivationName, x: number, slope = 0.01): number {
+  switch (name) {
+    case 'none':
+      return 1;
+    case 'relu':
+      return x > 0 ? 1 : 0;
+    case 'leaky_relu':
+      return x > 0 ? 1 : slope;
+    case 'gelu':
+      return 0.5 * (1 + erf(x / Math.SQRT2)) + (x * Math.exp((-x * x) / 2)) / Math.sqrt(2 * Math.PI);
+    case 'silu': {
+      const s = sigmoid(x);
+      return s * (1 + x * (1 - s));
+    }
+    case 'tanh':
+      return 1 - Math.tanh(x) ** 2;
+    case 'sigmoid': {
+      const s = sigmoid(x);
+      return s * (1 - s);
+    }
+  }
+}
+
+/** f′ from the output y = f(x); only for `derivativeFromOutput`. */
+export function derivativeOfOutput(name: ActivationName, y: number, slope = 0.01): number {
+  switch (name) {
+    case 'relu':
+      return y > 0 ? 1 : 0;
+    case 'leaky_relu':
+      return y > 0 ? 1 : slope;
+    case 'tanh':
+      return 1 - y * y;
+    case 'sigmoid':
+      return y * (1 - y);
+    default:
+      throw new RangeError(`the derivative of ${name} is not a function of its output`);
+  }
+}

@@ -1,0 +1,96 @@
+// What every kernel promises, on every device. A kernel is a folder: kernel.ts (this contract), reference.ts (float64,
+// the oracle), cpu.ts (AssemblyScript) and gpu.ts (WGSL). The contract fixes the order of operands and parameters, so a
+// compiled call is nothing but numbers: the plan, the parity tests and all backends read the same declaration.
+//
+// ABI of a CPU kernel: `kernel(args, thread, threads, step)`. `args` points at 32-bit words: one byte address an input,
+// then one an output (0 = absent), then the parameters in declared order (i32, or f32 as its bits).
+
+/** How a parameter is stored in a call record. */
+export type ParameterKind = 'i32' | 'f32';
+
+/** Element type of an operand. Codes, indices and random counters are `u32`; everything else is `f32`. */
+export type ElementType = 'f32' | 'u32' | 'u8';
+
+/** One tensor a kernel reads or writes. */
+export interface Operand<P extends string = string> {
+  readonly name: string;
+  /** Shape, given the call's parameters. Its product is the number of elements the kernel may touch. */
+  readonly shape: (params: Readonly<Record<P, number>>) => readonly number[];
+  /** Element type; `f32` unless told otherwise. */
+  readonly type?: ElementType;
+  /** The operand may be absent (address 0, `null` in a call). */
+  readonly optional?: boolean;
+  /** For an output: its old contents matter (read and written in place). */
+  readonly inPlace?: boolean;
+  /** Values for parity tests; standard normal unless told otherwise. `index` counts the elements. */
+  readonly sample?: (params: Readonly<Record<P, number>>, random: () => number, index: number) => number;
+}
+
+/** Work of one call, for schedules, rooflines and forecasts. */
+export interface Cost {
+  /** Floating-point operations (a multiply-add counts as two). */
+  readonly flops: number;
+  /** Bytes read and written, each operand once. */
+  readonly bytes: number;
+}
+
+/** Allowed difference from the float64 reference: |x − r| ≤ absolute + relative · max(|r|, scale of the output). */
+export interface Tolerance {
+  readonly relative: number;
+  readonly absolute: number;
+  /** Why these numbers: what rounds, and how often. */
+  readonly why: string;
+}
+
+export interface KernelContract<P extends string = string> {
+  readonly name: string;
+  /** One sentence with the formula, and its source where it has one. */
+  readonly summary: string;
+  readonly inputs: readonly Operand<P>[];
+  readonly outputs: readonly Operand<P>[];
+  /** Parameters in ABI order. */
+  readonly params: Readonly<Record<P, ParameterKind>>;
+  /** The kernel reads the step number of the current submit (row lists, per-step scalars, loss rings). */
+  readonly usesStep?: boolean;
+  readonly cost: (params: Readonly<Record<P, number>>) => Cost;
+  readonly tolerance: Tolerance;
+  /** Shapes for the parity tests: 1, primes, not a multiple of a tile. */
+  readonly cases: readonly ParityCase<P>[];
+}
+
+export interface ParityCase<P extends string = string> {
+  readonly params: Readonly<Record<P, number>>;
+  /** Optional operands left out in this case. */
+  readonly absent?: readonly string[];
+  /** Step number handed to the kernel; 0 unless told otherwise. */
+  readonly step?: number;
+}
+
+/** The float64 oracle of a kernel. Absent operands are `null`. Index operands hold whole numbers. */
+export type Reference<P extends string = string> = (
+  inputs: Readonly<Record<string, Float64Array | null>>,
+  outputs: Readonly<Record<string, Float64Array | null>>,
+  params: Readonly<Record<P, number>>,
+  step: number,
+) => void;
+
+/** Declares a contract; exists so that parameter names are checked where they are used. */
+export function defineKernel<P extends string>(contract: KernelContract<P>): KernelContract<P> {
+  return contract;
+}
+
+/** Number of elements of a shape. */
+export function elementCount(shape: readonly number[]): number {
+  return shape.reduce((product, size) => product * size, 1);
+}
+
+/** Bytes of all operands, each counted once: the usual lower bound on traffic. */
+export function operandBytes<P extends string>(
+  operands: readonly Operand<P>[],
+  params: Readonly<Record<P, number>>,
+): number {
+  return operands.reduce(
+    (sum, operand) => sum + elementCount(operand.shape(params)) * (operand.type === 'u8' ? 1 : 4),
+    0,
+  );
+}
