@@ -1,7 +1,8 @@
 // What the window may ask of the main process: one interface, declared once. Paths never cross it except as tokens of a
 // drop or a dialog.
 
-import type { DatasetInfo, DatasetSettings, Progress, ReadOptions, RowPage } from './data.ts';
+import type { InputSpec, OutputSpec } from '../model/spec.ts';
+import type { DatasetInfo, DatasetSettings, Progress, ReadOptions, RowPage, SplitName } from './data.ts';
 import type { LogLine, MetricPoint, RunConfig, RunPatch, RunProgress, RunQuery, RunRecord } from './runs.ts';
 
 export interface DeviceInfo {
@@ -25,6 +26,21 @@ export interface AppInfo {
   readonly samples: readonly { readonly id: string; readonly title: string; readonly detail: string }[];
 }
 
+/** What a dataset under some settings feeds a model and asks of it: all the model editor needs for shapes and memory. */
+export interface DatasetShape {
+  readonly input: InputSpec;
+  readonly output: OutputSpec;
+  /** Rows of each split. */
+  readonly counts: Readonly<Record<SplitName, number>>;
+}
+
+/** How the window looks; the system's own parts (caption buttons, menus) follow. */
+export interface Appearance {
+  readonly theme: 'system' | 'light' | 'dark';
+  /** Text size: the window's zoom factor, 0.8 … 2. */
+  readonly zoom: number;
+}
+
 /** Offered to the window by the main process. */
 export interface AppService {
   info(): Promise<AppInfo>;
@@ -42,6 +58,8 @@ export interface AppService {
   datasets(): Promise<readonly DatasetInfo[]>;
   describe(request: { dataset: string; settings: DatasetSettings }): Promise<DatasetInfo>;
   saveSettings(request: { dataset: string; settings: DatasetSettings }): Promise<DatasetInfo>;
+  /** Shape of the features and the target, without keeping the prepared rows. Throws what training would: no target, one class, … */
+  datasetShape(request: { dataset: string; settings: DatasetSettings }): Promise<DatasetShape>;
   removeDataset(request: { dataset: string }): Promise<void>;
   rows(request: { dataset: string; offset: number; limit: number }): Promise<RowPage>;
 
@@ -62,6 +80,8 @@ export interface AppService {
   updateRun(request: { run: number; patch: Pick<RunPatch, 'name' | 'tags' | 'notes' | 'starred'> }): Promise<RunRecord>;
   deleteRuns(request: { runs: readonly number[] }): Promise<void>;
   restoreRuns(request: { runs: readonly number[] }): Promise<void>;
+  /** Removes trashed runs and their files for good. */
+  purgeRuns(request: { runs: readonly number[] }): Promise<{ runs: number; bytes: number }>;
   /** Predictions of a finished run for a file; written beside nothing: the person chooses where. */
   predict(request: { job: string; run: number; token: string }): Promise<{ rows: number; saved: string | null }>;
   exportRun(request: { run: number; format: 'json' | 'safetensors' }): Promise<{ saved: string | null }>;
@@ -69,6 +89,8 @@ export interface AppService {
   saveFile(request: { suggested: string; data: Uint8Array }): Promise<{ saved: string | null }>;
   getSetting(request: { key: string }): Promise<unknown>;
   setSetting(request: { key: string; value: unknown }): Promise<void>;
+  /** Applies the look at once; the window keeps the choice with `setSetting`. */
+  setAppearance(appearance: Appearance): Promise<void>;
 
   onProgress(listener: (event: { job: string; progress: Progress }) => void): () => void;
   /** At most 10 a second a run. */

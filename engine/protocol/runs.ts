@@ -120,6 +120,7 @@ export interface RunQuery {
   readonly states?: readonly RunState[];
   readonly dataset?: string;
   readonly tags?: readonly string[];
+  readonly starred?: boolean;
   readonly deleted?: boolean;
   readonly sort?: { readonly by: string; readonly descending: boolean };
   readonly offset?: number;
