@@ -1,0 +1,110 @@
+// The attributes of every op: this list is the vocabulary of graphs. `ops.ts` has to hold a definition for each name.
+
+import type { ActivationName } from '../../kernels/activations.ts';
+
+/** The rows of a step. `rows` is the number of resident rows, `steps` the capacity of the step tables. */
+export interface BatchAttributes {
+  readonly batch: number;
+  readonly rows: number;
+  readonly width: number;
+  readonly targets: number;
+  readonly steps: number;
+}
+
+/** A tensor known outside the graph. */
+export interface NamedAttributes {
+  readonly name: string;
+  readonly shape: readonly number[];
+}
+
+export interface DenseAttributes {
+  /** Set by fusion: applied to the result before it is stored. */
+  readonly activation: ActivationName;
+  readonly slope: number;
+}
+
+export interface DenseInputGradAttributes {
+  /** Set by fusion: the result is multiplied by this activation's derivative, computed from its saved output. */
+  readonly derivative: ActivationName;
+  readonly slope: number;
+}
+
+export interface ActivationAttributes {
+  readonly activation: ActivationName;
+  /** Negative slope of leaky_relu. */
+  readonly slope: number;
+}
+
+export interface DropoutAttributes {
+  readonly rate: number;
+  /** Seed of the run and number of the layer: together the key of the mask's random numbers. */
+  readonly seed: number;
+  readonly stream: number;
+  readonly steps: number;
+}
+
+export interface ColumnsAttributes {
+  readonly offset: number;
+  readonly width: number;
+}
+
+export interface EmbeddingAttributes {
+  /** Column of the batch matrix that holds the codes. */
+  readonly column: number;
+}
+
+export interface BatchNormAttributes {
+  readonly epsilon: number;
+  readonly momentum: number;
+  /** Names of the running statistics, updated in place. */
+  readonly runningMean: string;
+  readonly runningVariance: string;
+}
+
+export interface LossAttributes {
+  /** Also compute the gradient. */
+  readonly training: boolean;
+  readonly steps: number;
+}
+
+export interface CrossEntropyAttributes extends LossAttributes {
+  readonly smoothing: number;
+}
+
+export interface RegressionLossAttributes extends LossAttributes {
+  readonly kind: 'mse' | 'mae' | 'huber';
+  readonly delta: number;
+}
+
+type NoAttributes = Readonly<Record<string, never>>;
+
+export interface OpAttributes {
+  batch: BatchAttributes;
+  parameter: NamedAttributes;
+  state: NamedAttributes;
+  store_outputs: { readonly steps: number };
+  dense: DenseAttributes;
+  dense_input_grad: DenseInputGradAttributes;
+  dense_weight_grad: { readonly bias: boolean };
+  activation: ActivationAttributes;
+  activation_grad: ActivationAttributes & { readonly fromOutput: boolean };
+  add: NoAttributes;
+  dropout: DropoutAttributes;
+  reshape: { readonly shape: readonly number[] };
+  concat: NoAttributes;
+  slice: ColumnsAttributes;
+  unslice: ColumnsAttributes;
+  embedding: EmbeddingAttributes;
+  embedding_grad: EmbeddingAttributes & { readonly vocabulary: number };
+  batch_norm: BatchNormAttributes;
+  batch_norm_inference: { readonly epsilon: number };
+  batch_norm_grad: NoAttributes;
+  layer_norm: { readonly epsilon: number };
+  layer_norm_grad: NoAttributes;
+  softmax_cross_entropy: CrossEntropyAttributes;
+  binary_cross_entropy: CrossEntropyAttributes;
+  regression_loss: RegressionLossAttributes;
+}
+
+export type OpName = keyof OpAttributes;
+export type AttributesOf<K extends OpName> = OpAttributes[K];

@@ -1,0 +1,107 @@
+// A training step as a graph in single-assignment form: nodes apply ops to values, every value is made once. Graphs are
+// built by layer definitions, extended by autodiff, rewritten by fusion, and lowered to kernel calls by engine/plan.
+// Shapes are complete (batch included): one graph serves one batch size.
+
+import { formatShape } from './errors.ts';
+import type { AttributesOf, OpName } from './attributes.ts';
+import { ops } from './ops.ts';
+
+export type Shape = readonly number[];
+/** Index into `Graph.values`. */
+export type ValueId = number;
+
+export interface Value {
+  readonly id: ValueId;
+  readonly shape: Shape;
+  /** Index of the node that makes it, and which of its outputs it is. */
+  readonly node: number;
+  readonly output: number;
+}
+
+export interface NodeOf<K extends OpName> {
+  readonly op: K;
+  /** `null` marks an optional input left out. */
+  readonly inputs: readonly (ValueId | null)[];
+  readonly outputs: readonly ValueId[];
+  readonly attributes: AttributesOf<K>;
+}
+
+/** A node of any op: narrowing `op` narrows `attributes`. */
+export type Node = { [K in OpName]: NodeOf<K> }[OpName];
+
+export interface Graph {
+  readonly nodes: readonly Node[];
+  readonly values: readonly Value[];
+}
+
+/** Builds a graph node by node; shapes are checked as nodes are added. */
+export class GraphBuilder implements Graph {
+  readonly nodes: Node[] = [];
+  readonly values: Value[] = [];
+
+  /** Adds a node and returns its outputs. Throws GraphError if the op does not take these shapes. */
+  apply<K extends OpName>(op: K, inputs: readonly (ValueId | null)[], attributes: AttributesOf<K>): ValueId[] {
+    const shapes = inputs.map((id) => (id === null ? null : this.shape(id)));
+    const outputShapes = ops[op].shape(shapes, attributes as never);
+    const node = this.nodes.length;
+    const outputs = outputShapes.map((shape, output) => {
+      const id = this.values.length;
+      this.values.push({ id, shape, node, output });
+      return id;
+    });
+    this.nodes.push({ op, inputs, outputs, attributes } as unknown as Node);
+    return outputs;
+  }
+
+  /** Like `apply`, for ops with one output. */
+  one<K extends OpName>(op: K, inputs: readonly (ValueId | null)[], attributes: AttributesOf<K>): ValueId {
+    return this.apply(op, inputs, attributes)[0];
+  }
+
+  shape(id: ValueId): Shape {
+    return this.values[id].shape;
+  }
+}
+
+/** Consumers of every value, as node indices in order. */
+export function consumersOf(graph: Graph): readonly (readonly number[])[] {
+  const consumers: number[][] = graph.values.map(() => []);
+  graph.nodes.forEach((node, index) => {
+    for (const input of node.inputs) if (input !== null) consumers[input].push(index);
+  });
+  return consumers;
+}
+
+/** Keeps only nodes that `roots` need or that act on the outside (`effect`), renumbering values. Returns the new ids of the roots. */
+export function prune(graph: Graph, roots: readonly ValueId[]): { graph: GraphBuilder; roots: ValueId[] } {
+  const needed = new Set<number>(roots.map((id) => graph.values[id].node));
+  for (let index = graph.nodes.length - 1; index >= 0; index--) {
+    const node = graph.nodes[index];
+    if (ops[node.op].effect) needed.add(index);
+    if (!needed.has(index)) continue;
+    for (const input of node.inputs) if (input !== null) needed.add(graph.values[input].node);
+  }
+  const builder = new GraphBuilder();
+  const renamed = new Map<ValueId, ValueId>();
+  graph.nodes.forEach((node, index) => {
+    if (!needed.has(index)) return;
+    const inputs = node.inputs.map((id) => (id === null ? null : renamed.get(id)!));
+    const outputs = builder.apply(node.op, inputs, node.attributes as never);
+    node.outputs.forEach((id, i) => renamed.set(id, outputs[i]));
+  });
+  return { graph: builder, roots: roots.map((id) => renamed.get(id)!) };
+}
+
+/** Readable listing, one node a line; used by tests and by `--verbose`. */
+export function printGraph(graph: Graph): string {
+  return graph.nodes
+    .map((node) => {
+      const outputs = node.outputs.map((id) => `%${id}${formatShape(graph.values[id].shape)}`).join(', ');
+      const inputs = node.inputs.map((id) => (id === null ? '–' : `%${id}`)).join(', ');
+      const attributes = Object.entries(node.attributes as Record<string, unknown>)
+        .map(([name, value]) => `${name}=${String(value)}`)
+        .join(' ');
+      return `${outputs} = ${node.op}(${inputs})${attributes ? ` ${attributes}` : ''}`;
+    })
+    .join('\n');
+}

@@ -1,0 +1,90 @@
+// Ops that act on each element alone: activations, dropout, sums, and reshape (which only renames a shape).
+
+import { activationCodes, derivativeFromOutput } from '../../../kernels/activations.ts';
+import type { ActivationAttributes, AttributesOf, DropoutAttributes } from '../attributes.ts';
+import { GraphError } from '../errors.ts';
+import { defineOp, expectEqual, sizeOf } from '../op.ts';
+
+export const elementwiseOps = {
+  /** y = f(x) */
+  activation: defineOp<ActivationAttributes>({
+    shape: ([x]) => [x!],
+    gradient: (graph, { inputs: [x], outputs: [y], attributes }, [dy]) => {
+      if (dy === null) return [null];
+      const fromOutput = derivativeFromOutput.has(attributes.activation);
+      return [graph.one('activation_grad', [dy, fromOutput ? y : x], { ...attributes, fromOutput })];
+    },
+    lower: ({ attributes, inputs: [x], outputs: [y], shapes }) => [
+      {
+        kernel: 'activation',
+        inputs: [x],
+        outputs: [y],
+        params: {
+          count: sizeOf(shapes[0]!),
+          activation: activationCodes[attributes.activation],
+          slope: attributes.slope,
+        },
+      },
+    ],
+  }),
+
+  /** dx = dy ⊙ f′; inputs dy and the saved output (fromOutput) or input. */
+  activation_grad: defineOp<AttributesOf<'activation_grad'>>({
+    shape: ([dy, saved]) => {
+      expectEqual(saved!, dy!, 'saved activation');
+      return [dy!];
+    },
+    gradient: 'none',
+    lower: ({ attributes, inputs, outputs, shapes }) => [
+      {
+        kernel: 'activation_grad',
+        inputs,
+        outputs,
+        params: {
+          count: sizeOf(shapes[0]!),
+          activation: activationCodes[attributes.activation],
+          slope: attributes.slope,
+          fromOutput: attributes.fromOutput ? 1 : 0,
+        },
+      },
+    ],
+  }),
+
+  /** c = a + b, shapes equal. */
+  add: defineOp<AttributesOf<'add'>>({
+    shape: ([a, b]) => {
+      expectEqual(b!, a!, 'second summand');
+      return [a!];
+    },
+    gradient: (_, __, [dc]) => [dc, dc],
+    lower: ({ inputs, outputs, shapes }) => [{ kernel: 'add', inputs, outputs, params: { count: sizeOf(shapes[0]!) } }],
+  }),
+
+  /** Keeps an element with probability 1 − rate and scales it by 1/(1 − rate). Its gradient is itself, with the same mask. */
+  dropout: defineOp<DropoutAttributes>({
+    shape: ([x]) => [x!],
+    gradient: (graph, { attributes }, [dy]) => [dy === null ? null : graph.one('dropout', [dy], attributes)],
+    lower: ({ attributes: { rate, seed, stream, steps }, inputs: [x], outputs: [y], shapes }) => [
+      {
+        kernel: 'dropout',
+        inputs: [x, { tensor: 'step.counters' }],
+        outputs: [y],
+        params: { count: sizeOf(shapes[0]!), rate, seed, stream, steps },
+      },
+    ],
+  }),
+
+  /** The same elements under another shape; costs nothing. */
+  reshape: defineOp<AttributesOf<'reshape'>>({
+    shape: ([x], { shape }) => {
+      if (sizeOf(x!) !== sizeOf(shape))
+        throw new GraphError(`cannot reshape [${x!.join(',')}] to [${shape.join(',')}]`);
+      return [shape];
+    },
+    gradient: (graph, { inputs: [x] }, [dy]) => [
+      dy === null ? null : graph.one('reshape', [dy], { shape: graph.shape(x!) }),
+    ],
+    alias: true,
+    lower: () => [],
+  }),
+};

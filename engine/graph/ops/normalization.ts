@@ -1,0 +1,78 @@
+// Batch and layer normalisation. x is [N, C] or [N, C, …]: channels are dimension 1, `inner` is what follows it.
+// Batch norm: Ioffe & Szegedy 2015; layer norm: Ba, Kiros & Hinton 2016; running statistics as PyTorch keeps them.
+
+import type { AttributesOf, BatchNormAttributes } from '../attributes.ts';
+import type { Shape } from '../graph.ts';
+import { GraphError, formatShape } from '../errors.ts';
+import { defineOp, ranked, sizeOf } from '../op.ts';
+
+function channels(x: Shape | null): { outer: number; channels: number; inner: number } {
+  if (!x || x.length < 2) throw new GraphError(`batch norm needs [N,C,…], got ${x ? formatShape(x) : 'nothing'}`);
+  return { outer: x[0], channels: x[1], inner: sizeOf(x.slice(2)) };
+}
+
+export const normalizationOps = {
+  /** Inputs x, gamma, beta; outputs y, mean, 1/deviation of the batch. */
+  batch_norm: defineOp<BatchNormAttributes>({
+    shape: ([x]) => {
+      const { channels: c } = channels(x);
+      return [x!, [c], [c]];
+    },
+    effect: true,
+    gradient: (graph, { inputs: [x, gamma], outputs: [, mean, inverse] }, [dy]) =>
+      dy === null ? [null, null, null] : graph.apply('batch_norm_grad', [dy, x, gamma, mean, inverse], {}),
+    lower: ({ attributes, inputs, outputs, shapes: [x] }) => [
+      {
+        kernel: 'batch_norm',
+        inputs,
+        outputs: [...outputs, { tensor: attributes.runningMean }, { tensor: attributes.runningVariance }],
+        params: { ...channels(x), epsilon: attributes.epsilon, momentum: attributes.momentum },
+      },
+    ],
+  }),
+
+  /** Inputs x, gamma, beta, running mean, running variance. */
+  batch_norm_inference: defineOp<AttributesOf<'layer_norm'>>({
+    shape: ([x]) => [x!],
+    gradient: 'none',
+    lower: ({ attributes, inputs, outputs, shapes: [x] }) => [
+      { kernel: 'batch_norm_inference', inputs, outputs, params: { ...channels(x), epsilon: attributes.epsilon } },
+    ],
+  }),
+
+  /** Inputs dy, x, gamma, mean, 1/deviation; outputs dx, dgamma, dbeta. */
+  batch_norm_grad: defineOp<AttributesOf<'layer_norm_grad'>>({
+    shape: ([, x, gamma]) => [x!, gamma!, gamma!],
+    gradient: 'none',
+    lower: ({ inputs, outputs, shapes: [, x] }) => [
+      { kernel: 'batch_norm_grad', inputs, outputs, params: channels(x) },
+    ],
+  }),
+
+  /** Inputs x [rows,width], gamma, beta; outputs y, mean, 1/deviation of each row. */
+  layer_norm: defineOp<AttributesOf<'layer_norm'>>({
+    shape: ([x]) => {
+      const [rows] = ranked(x, 2, 'layer norm input');
+      return [x!, [rows], [rows]];
+    },
+    gradient: (graph, { inputs: [x, gamma], outputs: [, mean, inverse] }, [dy]) =>
+      dy === null ? [null, null, null] : graph.apply('layer_norm_grad', [dy, x, gamma, mean, inverse], {}),
+    lower: ({ attributes, inputs, outputs, shapes: [x] }) => [
+      {
+        kernel: 'layer_norm',
+        inputs,
+        outputs,
+        params: { rows: x![0], width: x![1], epsilon: attributes.epsilon },
+      },
+    ],
+  }),
+
+  /** Inputs dy, x, gamma, mean, 1/deviation; outputs dx, dgamma, dbeta. */
+  layer_norm_grad: defineOp<AttributesOf<'layer_norm_grad'>>({
+    shape: ([, x, gamma]) => [x!, gamma!, gamma!],
+    gradient: 'none',
+    lower: ({ inputs, outputs, shapes: [, x] }) => [
+      { kernel: 'layer_norm_grad', inputs, outputs, params: { rows: x![0], width: x![1] } },
+    ],
+  }),
+};
