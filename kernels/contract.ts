@@ -11,19 +11,22 @@ export type ParameterKind = 'i32' | 'f32';
 /** Element type of an operand. Codes, indices and random counters are `u32`; everything else is `f32`. */
 export type ElementType = 'f32' | 'u32' | 'u8';
 
-/** One tensor a kernel reads or writes. */
+/**
+ * One tensor a kernel reads or writes. Functions of the parameters are declared as methods, here and below, so that
+ * a contract over named parameters also is a `KernelContract` over any.
+ */
 export interface Operand<P extends string = string> {
   readonly name: string;
   /** Shape, given the call's parameters. Its product is the number of elements the kernel may touch. */
-  readonly shape: (params: Readonly<Record<P, number>>) => readonly number[];
+  shape(params: Readonly<Record<P, number>>): readonly number[];
   /** Element type; `f32` unless told otherwise. */
   readonly type?: ElementType;
   /** The operand may be absent (address 0, `null` in a call). */
   readonly optional?: boolean;
   /** For an output: its old contents matter (read and written in place). */
   readonly inPlace?: boolean;
-  /** Values for parity tests; standard normal unless told otherwise. `index` counts the elements. */
-  readonly sample?: (params: Readonly<Record<P, number>>, random: () => number, index: number) => number;
+  /** Values for parity tests; standard normal unless told otherwise. `random` is uniform in [0, 1), `index` counts the elements. */
+  sample?(params: Readonly<Record<P, number>>, random: () => number, index: number): number;
 }
 
 /** Work of one call, for schedules, rooflines and forecasts. */
@@ -46,16 +49,16 @@ export interface KernelContract<P extends string = string> {
   readonly name: string;
   /** One sentence with the formula, and its source where it has one. */
   readonly summary: string;
-  readonly inputs: readonly Operand<P>[];
-  readonly outputs: readonly Operand<P>[];
+  readonly inputs: readonly Operand<NoInfer<P>>[];
+  readonly outputs: readonly Operand<NoInfer<P>>[];
   /** Parameters in ABI order. */
   readonly params: Readonly<Record<P, ParameterKind>>;
   /** The kernel reads the step number of the current submit (row lists, per-step scalars, loss rings). */
   readonly usesStep?: boolean;
-  readonly cost: (params: Readonly<Record<P, number>>) => Cost;
+  cost(params: Readonly<Record<P, number>>): Cost;
   readonly tolerance: Tolerance;
   /** Shapes for the parity tests: 1, primes, not a multiple of a tile. */
-  readonly cases: readonly ParityCase<P>[];
+  readonly cases: readonly ParityCase<NoInfer<P>>[];
 }
 
 export interface ParityCase<P extends string = string> {
@@ -66,13 +69,24 @@ export interface ParityCase<P extends string = string> {
   readonly step?: number;
 }
 
-/** The float64 oracle of a kernel. Absent operands are `null`. Index operands hold whole numbers. */
-export type Reference<P extends string = string> = (
-  inputs: Readonly<Record<string, Float64Array | null>>,
-  outputs: Readonly<Record<string, Float64Array | null>>,
-  params: Readonly<Record<P, number>>,
-  step: number,
-) => void;
+/** Operands of a reference by name; `null` = absent. */
+export type ReferenceOperands = Readonly<Record<string, Float64Array | null>>;
+
+/**
+ * The float64 oracle of a kernel. Absent operands are `null`. Index operands hold whole numbers.
+ * (Taken from a method for the same reason as above.)
+ */
+export type Reference<P extends string = string> = {
+  run(inputs: ReferenceOperands, outputs: ReferenceOperands, params: Readonly<Record<P, number>>, step: number): void;
+}['run'];
+
+/** The parameter names of a contract: `ParameterOf<typeof kernel>`. */
+export type ParameterOf<K> = K extends KernelContract<infer P> ? P : never;
+
+/** Operands of which none may be absent, for taking them apart: `const { x, gamma } = present(inputs)`. */
+export function present(operands: ReferenceOperands): Readonly<Record<string, Float64Array>> {
+  return operands as Readonly<Record<string, Float64Array>>;
+}
 
 /** Declares a contract; exists so that parameter names are checked where they are used. */
 export function defineKernel<P extends string>(contract: KernelContract<P>): KernelContract<P> {

@@ -1,0 +1,28 @@
+// An activation on its own, where no product could take it in.
+
+import { activationCodes } from '../activations.ts';
+import { defineKernel } from '../contract.ts';
+
+const { none, relu, leaky_relu, gelu, silu, tanh, sigmoid } = activationCodes;
+
+export const kernel = defineKernel({
+  name: 'activation',
+  summary: 'y = f(x) for the activation of that code; `slope` is the negative slope of leaky_relu.',
+  inputs: [{ name: 'x', shape: (p) => [p.count] }],
+  outputs: [{ name: 'y', shape: (p) => [p.count] }],
+  params: { count: 'i32', activation: 'i32', slope: 'f32' },
+  cost: (p) => ({ flops: p.count, bytes: 8 * p.count }),
+  tolerance: { relative: 1e-6, absolute: 2e-7, why: 'one polynomial of a few units in the last place an element' },
+  cases: [
+    { params: { count: 1, activation: relu, slope: 0 } },
+    { params: { count: 37, activation: none, slope: 0 } },
+    { params: { count: 1031, activation: relu, slope: 0 } },
+    { params: { count: 67, activation: leaky_relu, slope: 0.1 } },
+    { params: { count: 1031, activation: gelu, slope: 0 } },
+    { params: { count: 1031, activation: silu, slope: 0 } },
+    { params: { count: 1031, activation: tanh, slope: 0 } },
+    { params: { count: 1031, activation: sigmoid, slope: 0 } },
+    { params: { count: 3, activation: gelu, slope: 0 } },
+    { params: { count: 5, activation: tanh, slope: 0 } },
+  ],
+});

@@ -1,0 +1,23 @@
+// Oracle of adam.
+
+import { type ParameterOf, present, type Reference } from '../contract.ts';
+import { clipScale } from '../optimizer.ts';
+import type { kernel } from './kernel.ts';
+
+export const reference: Reference<ParameterOf<typeof kernel>> = (inputs, outputs, params, step) => {
+  const { count, decayCount, beta1, beta2, epsilon, weightDecay, decoupled, clip } = params;
+  const { gradient, scalars } = present(inputs);
+  const { parameters, mean, variance } = present(outputs);
+  const [learningRate, meanCorrection, varianceCorrection] = scalars.subarray(4 * step);
+  const scale = clipScale(inputs.partials, clip);
+  for (let i = 0; i < count; i++) {
+    const decay = i < decayCount ? weightDecay : 0;
+    let slope = gradient[i] * scale;
+    if (decoupled) parameters[i] *= 1 - learningRate * decay;
+    else slope += decay * parameters[i];
+    mean[i] = beta1 * mean[i] + (1 - beta1) * slope;
+    variance[i] = beta2 * variance[i] + (1 - beta2) * slope * slope;
+    const deviation = Math.sqrt(variance[i] / varianceCorrection) + epsilon;
+    parameters[i] -= ((learningRate / meanCorrection) * mean[i]) / deviation;
+  }
+};

@@ -1,0 +1,58 @@
+// The float64 oracle of every kernel: the `reference` backend runs on these, the parity tests compare with them.
+// A kernel without one does not compile.
+
+import type { Reference } from './contract.ts';
+import type { KernelName } from './registry.ts';
+import { reference as activation } from './activation/reference.ts';
+import { reference as activationGrad } from './activation_grad/reference.ts';
+import { reference as adam } from './adam/reference.ts';
+import { reference as add } from './add/reference.ts';
+import { reference as batchNorm } from './batch_norm/reference.ts';
+import { reference as batchNormGrad } from './batch_norm_grad/reference.ts';
+import { reference as batchNormInference } from './batch_norm_inference/reference.ts';
+import { reference as binaryCrossEntropy } from './binary_cross_entropy/reference.ts';
+import { reference as columnSum } from './column_sum/reference.ts';
+import { reference as copyColumns } from './copy_columns/reference.ts';
+import { reference as denseWeightGrad } from './dense_weight_grad/reference.ts';
+import { reference as dropout } from './dropout/reference.ts';
+import { reference as embedding } from './embedding/reference.ts';
+import { reference as embeddingGrad } from './embedding_grad/reference.ts';
+import { reference as fill } from './fill/reference.ts';
+import { reference as gatherRows } from './gather_rows/reference.ts';
+import { reference as layerNorm } from './layer_norm/reference.ts';
+import { reference as layerNormGrad } from './layer_norm_grad/reference.ts';
+import { reference as matmul } from './matmul/reference.ts';
+import { reference as regressionLoss } from './regression_loss/reference.ts';
+import { reference as rmsprop } from './rmsprop/reference.ts';
+import { reference as sgd } from './sgd/reference.ts';
+import { reference as softmaxCrossEntropy } from './softmax_cross_entropy/reference.ts';
+import { reference as storeRows } from './store_rows/reference.ts';
+import { reference as sumSquares } from './sum_squares/reference.ts';
+
+export const references: Readonly<Record<KernelName, Reference>> = {
+  gather_rows: gatherRows,
+  matmul,
+  dense_weight_grad: denseWeightGrad,
+  activation,
+  activation_grad: activationGrad,
+  add,
+  copy_columns: copyColumns,
+  dropout,
+  batch_norm: batchNorm,
+  batch_norm_inference: batchNormInference,
+  batch_norm_grad: batchNormGrad,
+  layer_norm: layerNorm,
+  layer_norm_grad: layerNormGrad,
+  embedding,
+  embedding_grad: embeddingGrad,
+  column_sum: columnSum,
+  softmax_cross_entropy: softmaxCrossEntropy,
+  binary_cross_entropy: binaryCrossEntropy,
+  regression_loss: regressionLoss,
+  sum_squares: sumSquares,
+  adam,
+  sgd,
+  rmsprop,
+  store_rows: storeRows,
+  fill,
+};
