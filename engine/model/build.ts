@@ -1,0 +1,76 @@
+// From a resolved model to a graph: the input stage (embeddings) and the layers in order.
+
+import type { GraphBuilder, ValueId } from '../graph/graph.ts';
+import { streams } from '../optim/random.ts';
+import type { ResolvedModel } from './resolve.ts';
+
+export interface ForwardOptions {
+  readonly mode: 'train' | 'inference';
+  readonly seed: number;
+  /** Capacity of the step tables. */
+  readonly steps: number;
+}
+
+/** The model's values in a graph. */
+export interface Forward {
+  /** [batch, outputs] */
+  readonly output: ValueId;
+  /** Value of each parameter, in the model's order. */
+  readonly parameters: readonly ValueId[];
+}
+
+/** Appends the forward pass on `x` ([batch, width] rows of a table, or [batch,C,H,W]). */
+export function buildForward(
+  graph: GraphBuilder,
+  model: ResolvedModel,
+  x: ValueId,
+  { mode, seed, steps }: ForwardOptions,
+): Forward {
+  const parameters = new Map<string, ValueId>();
+  for (const { name, shape } of model.parameters) {
+    parameters.set(name, graph.one('parameter', [], { name, shape }));
+  }
+  const input = buildInput(graph, model, x, parameters);
+  const values: ValueId[] = [];
+  for (const layer of model.layers) {
+    const tensor = (name: string): ValueId => {
+      const full = `${layer.id}.${name}`;
+      const parameter = parameters.get(full);
+      if (parameter !== undefined) return parameter;
+      const { shape } = layer.states.find((state) => state.name === full)!;
+      return graph.one('state', [], { name: full, shape });
+    };
+    const context = {
+      graph,
+      mode,
+      args: layer.args,
+      tensor,
+      stateName: (name: string) => `${layer.id}.${name}`,
+      random: { seed, stream: streams.dropout + layer.index },
+      steps,
+    };
+    const inputs = layer.inputs.map((position) => (position < 0 ? input : values[position]));
+    values.push(layer.def.build(context, inputs));
+  }
+  return {
+    output: values[values.length - 1],
+    parameters: model.parameters.map(({ name }) => parameters.get(name)!),
+  };
+}
+
+/** Looks up the embedded columns and joins them to the numeric features. */
+function buildInput(
+  graph: GraphBuilder,
+  model: ResolvedModel,
+  x: ValueId,
+  parameters: ReadonlyMap<string, ValueId>,
+): ValueId {
+  const { input } = model;
+  if (input.kind !== 'table') return x;
+  if (input.embeddings.length === 0) return x;
+  const parts = input.embeddings.map((_, i) =>
+    graph.one('embedding', [parameters.get(`input.embedding${i}`)!, x], { column: input.numeric + i }),
+  );
+  if (input.numeric > 0) parts.unshift(graph.one('slice', [x], { offset: 0, width: input.numeric }));
+  return parts.length === 1 ? parts[0] : graph.one('concat', parts, {});
+}

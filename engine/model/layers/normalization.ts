@@ -1,0 +1,81 @@
+// Batch norm (statistics over the batch, running ones at inference) and layer norm (statistics over each example).
+
+import type { Shape } from '../../graph/graph.ts';
+import { sizeOf } from '../../graph/op.ts';
+import { ModelError } from '../errors.ts';
+import type { FieldDef, LayerDef, ParameterDef } from '../layer.ts';
+
+const epsilon: FieldDef = {
+  kind: 'number',
+  name: 'epsilon',
+  label: 'Epsilon',
+  help: 'Added to the variance.',
+  default: 1e-5,
+  minimum: 1e-12,
+  maximum: 1,
+};
+
+const scaleAndShift = (width: number): readonly ParameterDef[] => [
+  { name: 'weight', shape: [width], initializer: { kind: 'constant', value: 1 }, decay: false },
+  { name: 'bias', shape: [width], initializer: { kind: 'constant', value: 0 }, decay: false },
+];
+
+export const batchNorm: LayerDef = {
+  type: 'batch_norm',
+  title: 'Batch norm',
+  summary: 'Standardises each feature (or channel) over the batch, then scales and shifts it.',
+  group: 'normalisation',
+  fields: [
+    epsilon,
+    {
+      kind: 'number',
+      name: 'momentum',
+      label: 'Momentum',
+      help: 'Share of the new batch in the running statistics.',
+      default: 0.1,
+      minimum: 0.0001,
+      maximum: 1,
+    },
+  ],
+  shape: ([input]) => input,
+  parameters: ([input]) => scaleAndShift(input[0]),
+  states: ([input]) => [
+    { name: 'running_mean', shape: [input[0]], initial: 0 },
+    { name: 'running_var', shape: [input[0]], initial: 1 },
+  ],
+  build: ({ graph, mode, args, tensor, stateName }, [x]) => {
+    const [gamma, beta, e] = [tensor('weight'), tensor('bias'), Number(args.epsilon)];
+    if (mode === 'inference') {
+      const inputs = [x, gamma, beta, tensor('running_mean'), tensor('running_var')];
+      return graph.one('batch_norm_inference', inputs, { epsilon: e });
+    }
+    return graph.apply('batch_norm', [x, gamma, beta], {
+      epsilon: e,
+      momentum: Number(args.momentum),
+      runningMean: stateName('running_mean'),
+      runningVariance: stateName('running_var'),
+    })[0];
+  },
+  flops: ([input]) => 8 * sizeOf(input),
+};
+
+export const layerNorm: LayerDef = {
+  type: 'layer_norm',
+  title: 'Layer norm',
+  summary: 'Standardises the features of each example, then scales and shifts them.',
+  group: 'normalisation',
+  fields: [epsilon],
+  shape: ([input]: readonly Shape[]) => {
+    if (input.length !== 1) {
+      throw new ModelError(
+        `Layer norm needs a flat input, got ${input.join(' × ')}.`,
+        'Add a Flatten layer before it.',
+      );
+    }
+    return input;
+  },
+  parameters: ([input]) => scaleAndShift(input[0]),
+  build: ({ graph, args, tensor }, [x]) =>
+    graph.apply('layer_norm', [x, tensor('weight'), tensor('bias')], { epsilon: Number(args.epsilon) })[0],
+  flops: ([input]) => 8 * sizeOf(input),
+};

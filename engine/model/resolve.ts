@@ -1,0 +1,204 @@
+// From a ModelSpec and a description of the data to a checked model: arguments complete, inputs wired, shapes and
+// parameters known. Everything after this (counting, graphs, checkpoints) reads the resolved model.
+
+import type { Shape } from '../graph/graph.ts';
+import { ModelError } from './errors.ts';
+import type { FieldDef, LayerArguments, LayerDef, ParameterDef, StateDef } from './layer.ts';
+import { layers as registry } from './registry.ts';
+import type { InputSpec, LayerSpec, LossName, ModelSpec, OutputSpec } from './spec.ts';
+
+export interface ResolvedLayer {
+  readonly index: number;
+  readonly id: string;
+  readonly def: LayerDef;
+  readonly args: LayerArguments;
+  /** Positions of the layers feeding this one; −1 = the model's input. */
+  readonly inputs: readonly number[];
+  readonly inputShapes: readonly Shape[];
+  readonly outputShape: Shape;
+  /** Names are complete: `0.weight`. */
+  readonly parameters: readonly ParameterDef[];
+  readonly states: readonly StateDef[];
+}
+
+export interface ResolvedModel {
+  readonly input: InputSpec;
+  /** Shape of one example after the input stage (embeddings looked up and joined). */
+  readonly inputShape: Shape;
+  /** Tables of the embedded columns. */
+  readonly inputParameters: readonly ParameterDef[];
+  readonly layers: readonly ResolvedLayer[];
+  readonly outputs: number;
+  /** All parameters in order: input stage first. */
+  readonly parameters: readonly ParameterDef[];
+  readonly states: readonly StateDef[];
+}
+
+/** Width of the output layer: classes (one for binary cross-entropy), or one number. */
+export function outputWidth(output: OutputSpec, loss: 'auto' | LossName): number {
+  if (output.kind === 'value') return 1;
+  return loss === 'binary_cross_entropy' ? 1 : output.classes.length;
+}
+
+/** Shape of one example as the layers see it. */
+export function inputShapeOf(input: InputSpec): Shape {
+  if (input.kind === 'image') return [input.channels, input.height, input.width];
+  return [input.numeric + input.embeddings.reduce((sum, column) => sum + column.dimensions, 0)];
+}
+
+/** Resolves a whole model. Throws the first ModelError. */
+export function resolveModel(spec: ModelSpec, input: InputSpec, outputs: number): ResolvedModel {
+  const model = tryResolve(spec, input, outputs);
+  const [error] = model.errors;
+  if (error) throw error;
+  return model.resolved;
+}
+
+/** Resolves as far as possible and collects the errors, for the editor. Layers after an error keep the last good shape. */
+export function tryResolve(
+  spec: ModelSpec,
+  input: InputSpec,
+  outputs: number,
+): { readonly resolved: ResolvedModel; readonly errors: readonly ModelError[] } {
+  const errors: ModelError[] = [];
+  const inputShape = inputShapeOf(input);
+  const resolved: ResolvedLayer[] = [];
+  const positions = new Map<string, number>([['input', -1]]);
+  spec.layers.forEach((layer, index) => {
+    try {
+      const next = resolveLayer(layer, index, resolved, positions, inputShape, outputs);
+      if (positions.has(next.id)) throw new ModelError(`Two layers are called “${next.id}”.`, 'Rename one.', index);
+      positions.set(next.id, index);
+      resolved.push(next);
+    } catch (error) {
+      if (!(error instanceof ModelError)) throw error;
+      errors.push(new ModelError(error.message, error.hint, index));
+      const shape = resolved.at(-1)?.outputShape ?? inputShape;
+      resolved.push(unresolved(layer, index, shape));
+      if (!positions.has(idOf(layer, index))) positions.set(idOf(layer, index), index);
+    }
+  });
+  if (spec.layers.at(-1)?.type !== 'output') {
+    errors.push(new ModelError('The last layer has to be Output.', 'Add an Output layer at the end.'));
+  }
+  spec.layers.forEach((layer, index) => {
+    if (layer.type === 'output' && index < spec.layers.length - 1) {
+      errors.push(new ModelError('Output has to be the last layer.', 'Move it to the end or use Dense.', index));
+    }
+  });
+  const inputParameters = embeddingTables(input);
+  const parameters = [...inputParameters, ...resolved.flatMap((layer) => layer.parameters)];
+  const states = resolved.flatMap((layer) => layer.states);
+  return {
+    resolved: { input, inputShape, inputParameters, layers: resolved, outputs, parameters, states },
+    errors,
+  };
+}
+
+function embeddingTables(input: InputSpec): readonly ParameterDef[] {
+  if (input.kind !== 'table') return [];
+  return input.embeddings.map((column, i) => ({
+    name: `input.embedding${i}`,
+    shape: [column.vocabulary, column.dimensions],
+    initializer: { kind: 'normal', deviation: 1 / Math.sqrt(column.dimensions) },
+    decay: true,
+  }));
+}
+
+const idOf = (layer: LayerSpec, index: number): string => layer.id ?? String(index);
+
+function unresolved(layer: LayerSpec, index: number, shape: Shape): ResolvedLayer {
+  const def = registry.get(layer.type) ?? registry.get('flatten')!;
+  const id = idOf(layer, index);
+  return { index, id, def, args: {}, inputs: [], inputShapes: [], outputShape: shape, parameters: [], states: [] };
+}
+
+function resolveLayer(
+  layer: LayerSpec,
+  index: number,
+  before: readonly ResolvedLayer[],
+  positions: ReadonlyMap<string, number>,
+  inputShape: Shape,
+  outputs: number,
+): ResolvedLayer {
+  const def = registry.get(layer.type);
+  if (!def) throw new ModelError(`There is no layer “${layer.type}”.`, `Layers: ${[...registry.keys()].join(', ')}.`);
+  const args = resolveArguments(def, layer);
+  const inputs = resolveInputs(def, layer, index, positions);
+  const inputShapes = inputs.map((position) => (position < 0 ? inputShape : before[position].outputShape));
+  const outputShape = def.shape(inputShapes, args, { outputs });
+  const id = idOf(layer, index);
+  const named = <T extends { readonly name: string }>(defs: readonly T[]): readonly T[] =>
+    defs.map((item) => ({ ...item, name: `${id}.${item.name}` }));
+  return {
+    index,
+    id,
+    def,
+    args,
+    inputs,
+    inputShapes,
+    outputShape,
+    parameters: named(def.parameters?.(inputShapes, args, { outputs }) ?? []),
+    states: named(def.states?.(inputShapes, args) ?? []),
+  };
+}
+
+function resolveInputs(
+  def: LayerDef,
+  layer: LayerSpec,
+  index: number,
+  positions: ReadonlyMap<string, number>,
+): readonly number[] {
+  const from = layer.from === undefined ? [] : typeof layer.from === 'string' ? [layer.from] : layer.from;
+  if (def.many ? from.length < 2 : from.length > 1) {
+    const wanted = def.many ? 'at least two inputs' : 'one input';
+    throw new ModelError(
+      `${def.title} takes ${wanted}, got ${from.length}.`,
+      def.many ? 'List the ids of the layers to join in "from".' : 'Join branches with Add or Concat first.',
+    );
+  }
+  if (from.length === 0) return [index - 1];
+  return from.map((name) => {
+    const position = positions.get(name);
+    if (position !== undefined) return position;
+    const known = [...positions.keys()].join(', ');
+    throw new ModelError(`No layer called “${name}” comes before this one.`, `Known here: ${known}.`);
+  });
+}
+
+const reserved = new Set(['type', 'id', 'from']);
+
+/** Checks a layer's arguments against its fields and fills in the defaults. */
+function resolveArguments(def: LayerDef, layer: LayerSpec): LayerArguments {
+  const unknown = Object.keys(layer).find(
+    (name) => !reserved.has(name) && !def.fields.some((field) => field.name === name),
+  );
+  if (unknown) {
+    const names = def.fields.map((field) => field.name).join(', ') || 'none';
+    throw new ModelError(`${def.title} has no argument “${unknown}”.`, `Its arguments: ${names}.`);
+  }
+  return Object.fromEntries(def.fields.map((field) => [field.name, checkArgument(def, field, layer[field.name])]));
+}
+
+function checkArgument(def: LayerDef, field: FieldDef, value: unknown): number | string | boolean {
+  if (value === undefined) return field.default;
+  const wrong = (expected: string): never => {
+    throw new ModelError(`${def.title}: ${field.label} is ${JSON.stringify(value)}.`, `It has to be ${expected}.`);
+  };
+  switch (field.kind) {
+    case 'integer':
+    case 'number': {
+      const whole = field.kind === 'integer';
+      const range = `${whole ? 'a whole number' : 'a number'} from ${field.minimum} to ${field.maximum}`;
+      if (typeof value !== 'number' || !Number.isFinite(value) || (whole && !Number.isInteger(value)))
+        return wrong(range);
+      return value < field.minimum || value > field.maximum ? wrong(range) : value;
+    }
+    case 'choice':
+      return typeof value === 'string' && field.choices.includes(value)
+        ? value
+        : wrong(`one of ${field.choices.join(', ')}`);
+    case 'boolean':
+      return typeof value === 'boolean' ? value : wrong('true or false');
+  }
+}

@@ -1,0 +1,58 @@
+// Random numbers from counters: number i of a stream depends on nothing but the seed, the stream and i, so every device
+// and every resumed run draws the same ones. Threefry-2x32 (Salmon et al., SC 2011) is the source; shuffles, which run
+// on the host alone, use a small generator (sfc32, Doty-Humphrey's PractRand) keyed from it because it is much faster.
+
+import { threefry2x32 } from '../../kernels/threefry.ts';
+
+/** Numbers of the streams a run draws from. Dropout layers use 1000 + their position. */
+export const streams = { initializer: 1, shuffle: 2, split: 3, dropout: 1000, augmentation: 2000 } as const;
+
+const unit = (word: number): number => ((word >>> 8) + 0.5) * 2 ** -24;
+
+/** Uniform numbers in (0, 1), 24 bits each. */
+export function fillUniform(target: Float32Array, seed: number, stream: number, low: number, high: number): void {
+  for (let i = 0; i < target.length; i += 2) {
+    const [a, b] = threefry2x32(seed, stream, i >>> 1, 0);
+    target[i] = low + (high - low) * unit(a);
+    if (i + 1 < target.length) target[i + 1] = low + (high - low) * unit(b);
+  }
+}
+
+/** Normal numbers by Box and Muller (1958). */
+export function fillNormal(target: Float32Array, seed: number, stream: number, deviation: number): void {
+  for (let i = 0; i < target.length; i += 2) {
+    const [a, b] = threefry2x32(seed, stream, i >>> 1, 0);
+    const radius = deviation * Math.sqrt(-2 * Math.log(unit(a)));
+    target[i] = radius * Math.cos(2 * Math.PI * unit(b));
+    if (i + 1 < target.length) target[i + 1] = radius * Math.sin(2 * Math.PI * unit(b));
+  }
+}
+
+/** A fast sequential generator of 32-bit words, for shuffles. */
+export function sequentialWords(seed: number, stream: number, counter: number): () => number {
+  let [a, b] = threefry2x32(seed, stream, counter, 1);
+  let c = 1;
+  let d = counter | 0;
+  const next = (): number => {
+    const result = (a + b + d) | 0;
+    d = (d + 1) | 0;
+    a = b ^ (b >>> 9);
+    b = (c + (c << 3)) | 0;
+    c = (c << 21) | (c >>> 11);
+    c = (c + result) | 0;
+    return result >>> 0;
+  };
+  for (let i = 0; i < 12; i++) next();
+  return next;
+}
+
+/** Shuffles `items` in place (Fisher and Yates), the same way for the same seed and counter (the epoch, say). */
+export function shuffle(items: Uint32Array, seed: number, stream: number, counter: number): void {
+  const next = sequentialWords(seed, stream, counter);
+  for (let i = items.length - 1; i > 0; i--) {
+    const j = Math.floor((next() / 2 ** 32) * (i + 1));
+    const item = items[i];
+    items[i] = items[j];
+    items[j] = item;
+  }
+}

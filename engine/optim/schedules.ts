@@ -1,0 +1,39 @@
+// Learning-rate schedules: a pure function of the step, so that a resumed run follows the same curve.
+
+import type { TrainingSpec } from '../model/spec.ts';
+
+/**
+ * Learning rate of global step `step` (from 0) of `totalSteps`, with `stepsPerEpoch` steps an epoch.
+ * one_cycle: Smith & Topin 2018 with cosine phases, 30 % of the way up from peak/25, then down to `finalShare` of the peak.
+ */
+export function learningRateAt(
+  training: Pick<TrainingSpec, 'optimizer' | 'schedule'>,
+  step: number,
+  totalSteps: number,
+  stepsPerEpoch: number,
+): number {
+  const { schedule } = training;
+  const peak = training.optimizer.learningRate;
+  const warmup = Math.min(Math.round(schedule.warmupEpochs * stepsPerEpoch), totalSteps);
+  if (step < warmup) return (peak * (step + 1)) / warmup;
+  const share = totalSteps > warmup + 1 ? (step - warmup) / (totalSteps - warmup - 1) : 1;
+  switch (schedule.name) {
+    case 'constant':
+      return peak;
+    case 'step': {
+      const epoch = Math.floor((step - warmup) / stepsPerEpoch);
+      return peak * schedule.gamma ** Math.floor(epoch / Math.max(1, schedule.stepEpochs));
+    }
+    case 'cosine':
+      return cosine(peak, peak * schedule.finalShare, share);
+    case 'one_cycle':
+      return share < 0.3
+        ? cosine(peak / 25, peak, share / 0.3)
+        : cosine(peak, peak * schedule.finalShare, (share - 0.3) / 0.7);
+  }
+}
+
+/** From `start` (share 0) to `end` (share 1) along half a cosine. */
+function cosine(start: number, end: number, share: number): number {
+  return end + (start - end) * 0.5 * (1 + Math.cos(Math.PI * Math.min(1, share)));
+}
