@@ -7,7 +7,7 @@ import type { Port } from './port.ts';
 /** The part of the DOM's MessagePort that is used here. */
 export interface DomMessagePort {
   postMessage(message: unknown, transfer: never[]): void;
-  addEventListener(type: string, listener: (event: { readonly data?: unknown }) => void): void;
+  addEventListener(type: string, listener: (event: { readonly type: string; readonly data?: unknown }) => void): void;
   start?(): void;
   close?(): void;
 }
