@@ -122,6 +122,10 @@ export interface RunQuery {
   readonly tags?: readonly string[];
   readonly starred?: boolean;
   readonly deleted?: boolean;
+  /**
+   * `name`, `state`, `dataset`, `device`, `threads`, `parameters`, `createdAt`, `startedAt`, `endedAt`, `duration`, `starred`,
+   * `best.SERIES` or `last.SERIES`; newest first by default. Runs without the value stand last.
+   */
   readonly sort?: { readonly by: string; readonly descending: boolean };
   readonly offset?: number;
   readonly limit?: number;
@@ -140,14 +144,17 @@ export type RunFile = 'checkpoint.bin' | 'best.safetensors' | 'preprocessing.jso
 /** The history: the only owner of the database and of the run folders. */
 export interface StoreService {
   createRun(run: NewRun): Promise<RunRecord>;
-  updateRun(request: { run: number; patch: RunPatch }): Promise<RunRecord>;
-  /** Appends points and log lines in one transaction. */
+  /** With `when`, only a run in one of these states is changed; any other rejects with `run.changed`. */
+  updateRun(request: { run: number; patch: RunPatch; when?: readonly RunState[] }): Promise<RunRecord>;
+  /** Appends points and log lines in one transaction. Hands over what was asked of the run, once. */
   append(request: {
     run: number;
     points: readonly MetricPoint[];
     log?: readonly LogLine[];
     progress?: RunProgress;
   }): Promise<{ request: RunRequest | null }>;
+  /** Drops points after a step, where a checkpoint is continued; -1 drops all. */
+  truncate(request: { run: number; afterStep: number }): Promise<void>;
   run(request: { run: number }): Promise<RunRecord>;
   runs(query: RunQuery): Promise<{ total: number; runs: readonly RunRecord[] }>;
   /** Points of some series (all by default), thinned to `limit` points a series keeping each bucket's extremes. */
@@ -191,7 +198,8 @@ export interface TrainerHost {
   resume(): Promise<void>;
   stop(): Promise<void>;
   onStarted(
-    listener: (event: { device: string; threads: number; parameters: number; bytes: number }) => void,
+    /** `step`: steps already done by the checkpoint that is continued. */
+    listener: (event: { device: string; threads: number; parameters: number; bytes: number; step?: number }) => void,
   ): () => void;
   /** At most 10 a second. */
   onReport(listener: (event: { points: readonly MetricPoint[]; progress: RunProgress }) => void): () => void;
