@@ -1,0 +1,50 @@
+// Rules that find mistakes; how code looks is prettier's business, and what imports what is tests/layers.test.ts's.
+
+import svelte from 'eslint-plugin-svelte';
+import tseslint from 'typescript-eslint';
+import svelteConfig from './svelte.config.js';
+
+const typed = {
+  '@typescript-eslint/no-floating-promises': 'error',
+  '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: false }],
+  '@typescript-eslint/await-thenable': 'error',
+  '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+};
+
+export default tseslint.config(
+  {
+    // AssemblyScript looks like TypeScript and is another language; its compiler checks it.
+    ignores: [
+      ...['build', 'dist', 'node_modules', 'test-results'],
+      ...['kernels/*/cpu.ts', 'kernels/shared', 'kernels/assembly', 'engine/backends/cpu/assembly'],
+    ],
+  },
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.strict],
+    rules: {
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/no-non-null-assertion': 'off',
+      '@typescript-eslint/no-dynamic-delete': 'off',
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+      eqeqeq: 'error',
+      'prefer-const': 'error',
+      'no-restricted-syntax': [
+        'error',
+        { selector: 'ExportDefaultDeclaration', message: 'Export by name: a name stays the same everywhere.' },
+      ],
+    },
+  },
+  {
+    files: ['engine/**/*.ts', 'kernels/**/*.ts', 'electron/**/*.ts'],
+    languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
+    rules: typed,
+  },
+  { files: ['*.config.ts', '**/*.config.ts', '**/*.d.ts'], rules: { 'no-restricted-syntax': 'off' } },
+  ...svelte.configs.recommended,
+  {
+    files: ['**/*.svelte', '**/*.svelte.ts'],
+    languageOptions: { parserOptions: { parser: tseslint.parser, extraFileExtensions: ['.svelte'], svelteConfig } },
+  },
+);

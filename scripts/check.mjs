@@ -1,0 +1,38 @@
+// `npm run check [-- types]`: everything that can be wrong without running the app: format, lint, types (one project for
+// each kind of surroundings), who imports whom, and the fast tests. Goes on after a failure, so that one call shows all.
+
+import * as fs from 'node:fs';
+import path from 'node:path';
+import { handOver, root, say, script, setup } from './setup.mjs';
+
+const typescript = 'node_modules/typescript/bin/tsc';
+const types = [
+  ['types: engine core, ES alone', typescript, '-p', 'tsconfig.pure.json'],
+  ['types: Node', typescript, '-p', 'tsconfig.json'],
+  [
+    'types: window',
+    'node_modules/svelte-check/bin/svelte-check',
+    '--tsconfig',
+    './tsconfig.web.json',
+    '--output',
+    'human',
+  ],
+];
+const all = [
+  ['format', 'node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.'],
+  ['lint', 'node_modules/eslint/bin/eslint.js', '.', '--max-warnings', '0'],
+  ...types,
+  ['layers and fast tests', '--test', '--test-reporter', 'dot', 'tests/layers.test.ts', 'tests/tiny/**/*.test.ts'],
+];
+
+await script(async () => {
+  const { node } = await setup({ targets: ['kernels'] });
+  const failed = [];
+  for (const [title, ...command] of process.argv[2] === 'types' ? types : all) {
+    if (title === 'types: window' && !fs.existsSync(path.join(root, 'renderer/index.html'))) continue;
+    say(title);
+    if ((await handOver(node, command, { cwd: root })) !== 0) failed.push(title);
+  }
+  say(failed.length === 0 ? 'all checks passed' : `failed: ${failed.join(', ')}`);
+  process.exitCode = failed.length === 0 ? 0 : 1;
+});

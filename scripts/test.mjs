@@ -1,0 +1,66 @@
+// `npm test`: sets everything up, then Node's runner over the engine's tests and Playwright over the real app, on a screen
+// of its own; both print their own closing lines. `npm test -- unit [FILE …]` and `npm test -- app [FILE …]` run one of the
+// two, `npm run parity -- [KERNEL]` the kernels against their references.
+
+import * as fs from 'node:fs';
+import path from 'node:path';
+import { ensureElectron, installPackages } from './electron.mjs';
+import { everything, handOver, hasProgram, root, say, script, setup } from './setup.mjs';
+
+const engineTests = 'tests/{tiny,unit,gradient,parity,golden}/**/*.test.ts';
+/** Test files at once: each may use several threads of its own, and two cores are the reference machine. */
+const concurrency = 2;
+
+await script(async () => {
+  const parts = process.argv.slice(2);
+  const wantsEngine = parts.length === 0 || parts[0] === 'unit' || parts[0] === 'parity';
+  const wantsApp = parts.length === 0 || parts[0] === 'app';
+  const { node } = await setup({ targets: wantsApp ? everything : ['node'] });
+  // Tests start the programs of this project by name; they find the right Node first.
+  const env = {
+    ...process.env,
+    PATH: `${path.dirname(node)}${path.delimiter}${process.env['PATH']}`,
+    TRAINYARD_NODE: node,
+  };
+  const electron = process.platform === 'linux' || wantsApp ? await ensureElectron({ node }) : null;
+  if (electron !== null) {
+    env['TRAINYARD_ELECTRON'] = JSON.stringify(electron);
+    env['TRAINYARD_SWIFTSHADER'] = electron.folder;
+  }
+
+  let failed = false;
+  const step = async (program, args) => {
+    failed = (await handOver(program, args, { cwd: root, env })) !== 0 || failed;
+  };
+  if (wantsEngine) {
+    await step(node, ['--test', `--test-concurrency=${concurrency}`, ...engineSelection(parts)]);
+  }
+  if (wantsApp && fs.existsSync(path.join(root, 'tests/app/playwright.config.ts'))) {
+    const playwright = [
+      'node_modules/@playwright/test/cli.js',
+      'test',
+      '-c',
+      'tests/app/playwright.config.ts',
+      ...parts.slice(1),
+    ];
+    const [program, ...args] = [...(await virtualScreen()), node, ...playwright];
+    await step(program, args);
+  }
+  process.exitCode = failed ? 1 : 0;
+});
+
+function engineSelection([part, ...names]) {
+  if (part === 'parity')
+    return [...names.flatMap((name) => ['--test-name-pattern', name]), 'tests/parity/**/*.test.ts'];
+  return names.length > 0 ? names : [engineTests, 'tests/*.test.ts'];
+}
+
+/** The command that gives what follows a virtual screen, so that windows disturb nobody and tests are the same everywhere. */
+async function virtualScreen() {
+  if (process.platform !== 'linux') return [];
+  if (!hasProgram('xvfb-run') || !hasProgram('Xvfb')) {
+    await installPackages(['xvfb', 'xauth'], 'The app tests need a virtual screen (Xvfb).');
+  }
+  say('app tests run on a screen of their own (Xvfb)');
+  return ['xvfb-run', '-a', '-s', '-screen 0 1600x1000x24'];
+}

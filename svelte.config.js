@@ -1,0 +1,5 @@
+// Settings of the Svelte compiler, shared by vite and svelte-check.
+
+import { vitePreprocess } from '@sveltejs/vite-plugin-svelte';
+
+export default { preprocess: vitePreprocess({ style: false }), compilerOptions: { runes: true } };

@@ -1,0 +1,182 @@
+// Who may import whom: the layers of docs/architecture.md as one table. A failure names the file, the import and what to do.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import ts from 'typescript';
+
+const root = path.resolve(import.meta.dirname, '..');
+
+interface Rule {
+  /** Files this rule is for: the first rule whose prefix fits counts. */
+  readonly files: string;
+  /** Prefixes they may import from, besides their own. */
+  readonly may: readonly string[];
+  /** Packages they may import; `node:` stands for all of Node. */
+  readonly packages?: readonly string[];
+  /** What to do instead. */
+  readonly instead: string;
+}
+
+const assemblyScript = /^(kernels\/(shared|assembly)\/|kernels\/[^/]+\/cpu\.ts$|engine\/backends\/cpu\/assembly\/)/;
+
+const protocol = 'engine/protocol/';
+const pure =
+  'It has to run anywhere: take what you need (clock, files, ports) as an argument and let a host or a backend provide it.';
+const electronPort = 'Talk to it through a service of engine/protocol and rpc.';
+
+const rules: readonly Rule[] = [
+  {
+    files: 'kernels/',
+    may: [],
+    instead: 'A kernel knows nothing of graphs, models or devices: pass values as parameters.',
+  },
+  { files: 'engine/graph/', may: ['kernels/', 'engine/plan/'], instead: pure },
+  { files: 'engine/model/', may: ['kernels/', 'engine/graph/', protocol, 'engine/optim/'], instead: pure },
+  { files: 'engine/optim/', may: ['kernels/', 'engine/graph/', 'engine/model/', protocol], instead: pure },
+  {
+    files: 'engine/plan/',
+    may: ['kernels/', 'engine/graph/', 'engine/model/', 'engine/optim/', protocol],
+    instead: pure,
+  },
+  {
+    files: 'engine/protocol/port.',
+    may: [],
+    packages: ['node:'],
+    instead: 'A port adapter wraps one kind of message port and nothing else.',
+  },
+  { files: protocol, may: ['engine/model/', 'engine/data/schema.ts'], packages: ['zod'], instead: pure },
+  {
+    files: 'engine/backends/cpu/',
+    may: ['kernels/', 'engine/plan/', 'engine/backends/', protocol],
+    packages: ['node:'],
+    instead: 'A backend executes plans: what it needs to know belongs into the plan.',
+  },
+  {
+    files: 'engine/backends/',
+    may: ['kernels/', 'engine/plan/', protocol],
+    packages: ['webgpu'],
+    instead: 'A backend executes plans: what it needs to know belongs into the plan.',
+  },
+  {
+    files: 'engine/train/',
+    may: [
+      'kernels/',
+      'engine/graph/',
+      'engine/model/',
+      'engine/optim/',
+      'engine/plan/',
+      'engine/backends/backend.ts',
+      protocol,
+    ],
+    instead: `Take a Backend and callbacks instead. ${pure}`,
+  },
+  {
+    files: 'engine/data/',
+    may: [protocol, 'engine/model/', 'engine/optim/'],
+    packages: ['node:', 'zod', '@duckdb/node-api'],
+    instead: 'Data knows formats and rows; models and runs come to it through DataService.',
+  },
+  {
+    files: 'engine/history/',
+    may: [protocol, 'engine/model/'],
+    packages: ['node:', 'zod', 'better-sqlite3'],
+    instead: 'The history stores what services hand it.',
+  },
+  {
+    files: 'engine/runs/',
+    may: [protocol, 'engine/model/', 'engine/train/'],
+    packages: ['node:', 'zod'],
+    instead: 'The run manager reaches stores, data and hosts through their services.',
+  },
+  {
+    files: 'renderer/gpu/',
+    may: ['engine/train/', 'engine/backends/', 'engine/model/', 'engine/plan/', protocol, 'kernels/'],
+    instead: 'The GPU page trains and nothing else.',
+  },
+  {
+    files: 'renderer/',
+    may: [protocol, 'engine/model/'],
+    packages: ['svelte', 'chart.js', 'chartjs-plugin-zoom', 'chartjs-adapter', 'virtua', '@fontsource', 'zod'],
+    instead: `The window shows; ask the main process through AppService. ${electronPort}`,
+  },
+  {
+    files: 'electron/preload/',
+    may: [protocol],
+    packages: ['electron'],
+    instead: 'The preload hands over ports; everything else belongs to the main process.',
+  },
+  {
+    files: 'electron/main/',
+    may: [protocol, 'engine/runs/', 'engine/model/'],
+    packages: ['node:', 'electron', 'zod'],
+    instead: `The main process orchestrates: no tensors, SQL or parsing. ${electronPort}`,
+  },
+  {
+    files: 'electron/',
+    may: ['engine/', 'kernels/'],
+    packages: ['node:', 'zod', 'webgpu'],
+    instead: 'Hosts and the command line put engine parts together; a part they share belongs into engine/.',
+  },
+];
+
+for (const rule of rules) {
+  test(`${rule.files} imports only what its layer may`, () => {
+    const wrong = sources()
+      .filter((file) => ruleFor(file) === rule)
+      .flatMap((file) =>
+        importsOf(file)
+          .filter((target) => !allowed(rule, target))
+          .map((target) => ({ file, target })),
+      );
+    const text = wrong.map(({ file, target }) => `${file} imports ${target}.`).join('\n');
+    assert.equal(
+      wrong.length,
+      0,
+      `${text}\n${rule.files} may import ${rule.may.join(', ') || 'nothing'}. ${rule.instead}`,
+    );
+  });
+}
+
+test('every source file belongs to a layer, and nothing imports tests', () => {
+  for (const file of sources()) {
+    assert.ok(ruleFor(file), `${file} belongs to no layer: put it into one of the folders of docs/architecture.md.`);
+    const test = importsOf(file).find((target) => target.startsWith('tests/'));
+    assert.equal(test, undefined, `${file} imports ${test}: move what it needs out of tests/.`);
+  }
+});
+
+function ruleFor(file: string): Rule | undefined {
+  return rules.find((rule) => file.startsWith(rule.files));
+}
+
+function allowed(rule: Rule, target: string): boolean {
+  const inside = target.startsWith('#')
+    ? (rule.packages ?? []).some((name) => target.slice(1).startsWith(name))
+    : target.startsWith(rule.files) || rule.may.some((prefix) => target.startsWith(prefix));
+  // The port adapters share the Port type.
+  return inside || (rule.files.endsWith('port.') && target.startsWith(protocol));
+}
+
+function sources(): string[] {
+  const folders = ['kernels', 'engine', 'electron', 'renderer'];
+  return folders
+    .flatMap((folder) =>
+      fs.readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' }).map((f) => `${folder}/${f}`),
+    )
+    .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => /\.(ts|svelte)$/.test(file) && !assemblyScript.test(file));
+}
+
+/** What a file imports: paths from the root, packages with a `#` before them. */
+function importsOf(file: string): string[] {
+  const text = fs.readFileSync(path.join(root, file), 'utf8');
+  const script = file.endsWith('.svelte')
+    ? [...text.matchAll(/<script[^>]*>([^]*?)<\/script>/g)].map((m) => m[1]).join('\n')
+    : text;
+  return ts.preProcessFile(script, true, true).importedFiles.map(({ fileName }) => {
+    const relative = fileName.startsWith('.');
+    return relative ? path.posix.normalize(path.posix.join(path.posix.dirname(file), fileName)) : `#${fileName}`;
+  });
+}

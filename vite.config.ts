@@ -1,0 +1,109 @@
+// What is bundled, into build/: `node` the command line and what it starts (ES modules); `electron` the main process and the
+// utility processes, and `preload` (CommonJS: sandboxed preloads know nothing else); `renderer` the pages of the windows.
+// `vite build --mode NAME` builds one; scripts/setup.mjs builds what is due.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+import { defineConfig, type Plugin, type UserConfig } from 'vite';
+
+const root = import.meta.dirname;
+/** Packages with native parts stay outside the bundles. */
+const native = ['electron', '@duckdb/node-api', 'better-sqlite3', 'webgpu'];
+
+type Format = 'es' | 'cjs';
+const extension: Record<Format, string> = { es: 'js', cjs: 'cjs' };
+
+export default defineConfig(({ mode }) => {
+  switch (mode) {
+    case 'node':
+      return nodeBundle('build/node', 'es', {
+        trainyard: 'electron/cli/main.ts',
+        'store-host': 'electron/hosts/store.ts',
+      });
+    case 'electron':
+      return nodeBundle('build/electron', 'cjs', {
+        main: 'electron/main/main.ts',
+        'cpu-host': 'electron/hosts/cpu.ts',
+        'data-host': 'electron/hosts/data.ts',
+        'store-host': 'electron/hosts/store.ts',
+      });
+    case 'preload':
+      return nodeBundle('build/electron', 'cjs', { preload: 'electron/preload/preload.ts' });
+    default:
+      return renderer();
+  }
+});
+
+/** Bundles for Node: one flat folder, so that `new URL('./x', import.meta.url)` means the same in every chunk. */
+function nodeBundle(outDir: string, format: Format, entries: Record<string, string>): UserConfig {
+  const input = Object.fromEntries(Object.entries(entries).filter(([, file]) => fs.existsSync(path.join(root, file))));
+  return {
+    root,
+    plugins: [sourceUrls(path.join(root, outDir), extension[format])],
+    ssr: { noExternal: true, external: native },
+    build: {
+      ssr: true,
+      target: 'node18',
+      minify: false,
+      outDir: path.join(root, outDir),
+      emptyOutDir: false,
+      rolldownOptions: {
+        input,
+        external: native,
+        output: {
+          format,
+          entryFileNames: `[name].${extension[format]}`,
+          chunkFileNames: `chunk-[name].${extension[format]}`,
+        },
+      },
+    },
+  };
+}
+
+/** The pages: plain files with relative addresses, no inline scripts (the content-security policy forbids them). */
+function renderer(): UserConfig {
+  const pages = { index: 'renderer/index.html', gpu: 'renderer/gpu/index.html' };
+  const input = Object.fromEntries(Object.entries(pages).filter(([, file]) => fs.existsSync(path.join(root, file))));
+  return {
+    root: path.join(root, 'renderer'),
+    base: './',
+    plugins: [svelte({ configFile: path.join(root, 'svelte.config.js') })],
+    build: {
+      target: 'chrome114',
+      outDir: path.join(root, 'build/renderer'),
+      emptyOutDir: true,
+      modulePreload: { polyfill: false },
+      assetsInlineLimit: 0,
+      chunkSizeWarningLimit: 2000,
+      rolldownOptions: { input: Object.fromEntries(Object.entries(input).map(([k, v]) => [k, path.join(root, v)])) },
+    },
+  };
+}
+
+/**
+ * Keeps `new URL('./file', import.meta.url)` true after bundling: a TypeScript file (a worker) becomes an entry of its own,
+ * any other path is rewritten to lead from the bundle to the same file.
+ */
+function sourceUrls(outDir: string, suffix: string): Plugin {
+  const pattern = /new URL\(\s*(['"])(\.{1,2}\/[^'"]*)\1\s*,\s*import\.meta\.url\s*,?\s*\)/g;
+  return {
+    name: 'trainyard:source-urls',
+    enforce: 'pre',
+    transform(code, id) {
+      if (!code.includes('import.meta.url') || id.includes('node_modules')) return null;
+      const result = code.replace(pattern, (_match, _quote: string, relative: string) => {
+        const file = path.resolve(path.dirname(id), relative);
+        let target = path.relative(outDir, file).replaceAll('\\', '/');
+        if (relative.endsWith('/')) target += '/';
+        if (file.endsWith('.ts')) {
+          const name = `${path.basename(path.dirname(file))}-${path.basename(file, '.ts')}.${suffix}`;
+          this.emitFile({ type: 'chunk', id: file, fileName: name });
+          target = `./${name}`;
+        }
+        return `new URL(${JSON.stringify(target)}, import.meta.url)`;
+      });
+      return result === code ? null : { code: result, map: null };
+    },
+  };
+}
