@@ -65,7 +65,7 @@ export interface ParityCase<P extends string = string> {
   readonly params: Readonly<Record<P, number>>;
   /** Optional operands left out in this case. */
   readonly absent?: readonly string[];
-  /** Step number handed to the kernel; 0 unless told otherwise. */
+  /** Last step number handed to the kernel, which runs for the steps 0 … step; 0 unless told otherwise. */
   readonly step?: number;
 }
 

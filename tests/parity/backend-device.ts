@@ -1,0 +1,79 @@
+// Runs kernels through a real backend: one plan with a program for every case of every kernel. So the parity tests take the
+// same way as a training run, from the call record to the slots.
+
+import type { Backend, Executable } from '../../engine/backends/backend.ts';
+import type { Call, Plan, Program, Slot, SlotRef, TensorPlace } from '../../engine/plan/plan.ts';
+import { elementCount, type KernelContract, type Operand, type ParityCase } from '../../kernels/contract.ts';
+import { kernels } from '../../kernels/registry.ts';
+import { type GuardedOperand, guardWords, type KernelDevice } from './parity.ts';
+
+/** A kernel device over a compiled plan; `close` ends the backend with it. */
+export interface BackendDevice extends KernelDevice {
+  close(): Promise<void>;
+}
+
+/** Compiles the cases of all kernels for a backend. */
+export async function openKernelDevice(backend: Backend, name: string): Promise<BackendDevice> {
+  const executable = await backend.compile(planOfCases(Object.values(kernels)));
+  return {
+    name,
+    runKernel: (kernel, parityCase, inputs, outputs) => runCase(executable, kernel, parityCase, inputs, outputs),
+    async close() {
+      executable.dispose();
+      await backend.close();
+    },
+  };
+}
+
+async function runCase(
+  executable: Executable,
+  kernel: KernelContract,
+  parityCase: ParityCase,
+  inputs: readonly GuardedOperand[],
+  outputs: readonly GuardedOperand[],
+): Promise<readonly GuardedOperand[]> {
+  const program = programOf(kernel, parityCase);
+  const write = (operands: readonly Operand[], values: readonly GuardedOperand[]): void =>
+    operands.forEach((operand, index) => {
+      const words = values[index];
+      if (words) executable.write(`${program}.${operand.name}`, words);
+    });
+  write(kernel.inputs, inputs);
+  write(kernel.outputs, outputs);
+  await executable.run(program, (parityCase.step ?? 0) + 1);
+  const read = async (operand: Operand, index: number): Promise<GuardedOperand> => {
+    const words = outputs[index];
+    return words && ((await executable.read(`${program}.${operand.name}`, 0, words.length)) as Uint32Array);
+  };
+  return Promise.all(kernel.outputs.map(read));
+}
+
+/** A plan in which every operand of every case has a slot of its own, as raw words with room for the guards. */
+function planOfCases(contracts: readonly KernelContract[]): Plan {
+  const slots: Slot[] = [];
+  const tensors: Record<string, TensorPlace> = {};
+  const programs: Record<string, Program> = {};
+  for (const kernel of contracts) {
+    for (const parityCase of kernel.cases) {
+      const program = programOf(kernel, parityCase);
+      const place = (operand: Operand): SlotRef | null => {
+        if (parityCase.absent?.includes(operand.name)) return null;
+        const elements = elementCount(operand.shape(parityCase.params)) + 2 * guardWords;
+        const label = `${program}.${operand.name}`;
+        const slot = slots.length;
+        slots.push({ id: slot, elements, type: 'u32', kind: 'persistent', label });
+        tensors[label] = { slot, offset: 0, shape: [elements], type: 'u32' };
+        return { slot, offset: guardWords };
+      };
+      const inputs = kernel.inputs.map(place);
+      const outputs = kernel.outputs.map(place);
+      const call: Call = { kernel: kernel.name, inputs, outputs, params: parityCase.params };
+      programs[program] = { name: program, batch: 1, calls: [call], ...kernel.cost(parityCase.params) };
+    }
+  }
+  const steps = contracts.flatMap((kernel) => kernel.cases.map((parityCase) => (parityCase.step ?? 0) + 1));
+  return { slots, tensors, programs, stepCapacity: Math.max(...steps), checkpoint: [] };
+}
+
+const programOf = (kernel: KernelContract, parityCase: ParityCase): string =>
+  `${kernel.name} ${kernel.cases.indexOf(parityCase)}`;

@@ -1,0 +1,155 @@
+// Compares one kernel on one device with its float64 reference, at one of the shapes its contract lists. Works alike for
+// every device: inputs come from a seeded generator, each operand stands between guard words, and outputs start out as a
+// sentinel, so that an element left out, a write past the end and a result that uses what lies beyond an input all show.
+
+import { elementCount, type KernelContract, type Operand, type ParityCase } from '../../kernels/contract.ts';
+import { references } from '../../kernels/references.ts';
+import { type KernelName, kernels } from '../../kernels/registry.ts';
+import { normal } from '../../kernels/samples.ts';
+import { threefry2x32 } from '../../kernels/threefry.ts';
+
+/** Words before and after each operand. A multiple of 64, as the offsets within a plan's slots. */
+export const guardWords = 64;
+/** Bits of guards and of unwritten outputs: a NaN with a payload that no arithmetic makes. */
+export const sentinel = 0x7fc5a5a5;
+
+/** An operand's words with `guardWords` before and after them; `null` = absent. */
+export type GuardedOperand = Uint32Array | null;
+
+/** What a device offers to the parity tests. */
+export interface KernelDevice {
+  /** For messages: "cpu, 2 threads". */
+  readonly name: string;
+  /**
+   * Runs the kernel for the steps 0 … `parityCase.step` over copies of the operands (in the contract's order) and resolves to
+   * the outputs afterwards, guards included.
+   */
+  runKernel(
+    kernel: KernelContract,
+    parityCase: ParityCase,
+    inputs: readonly GuardedOperand[],
+    outputs: readonly GuardedOperand[],
+  ): Promise<readonly GuardedOperand[]>;
+}
+
+/** A case with its operands: what a device gets, and what has to come out. */
+export interface PreparedCase {
+  readonly kernel: KernelContract;
+  readonly parityCase: ParityCase;
+  readonly inputs: readonly GuardedOperand[];
+  readonly outputs: readonly GuardedOperand[];
+  /** Results of the float64 reference, in the order of the outputs. */
+  readonly wanted: readonly (Float64Array | null)[];
+}
+
+/** Runs a kernel on a device and throws an error that names the first element which differs from the reference too much. */
+export async function checkKernel(name: KernelName, parityCase: ParityCase, device: KernelDevice): Promise<void> {
+  const prepared = prepareCase(kernels[name], parityCase);
+  const results = await device.runKernel(prepared.kernel, parityCase, prepared.inputs, prepared.outputs);
+  compare(prepared, results, device.name);
+}
+
+/** Makes the operands of a case, always the same ones, and runs the reference on them. */
+export function prepareCase(kernel: KernelContract, parityCase: ParityCase): PreparedCase {
+  const random = seededRandom(`${kernel.name} ${JSON.stringify(parityCase)}`);
+  const params = storedParams(kernel, parityCase);
+  const sampled = (operand: Operand) => (isAbsent(operand, parityCase) ? null : sampleOperand(operand, params, random));
+  const inputValues = kernel.inputs.map(sampled);
+  const outputValues = kernel.outputs.map(sampled);
+  const unwritten = (operand: Operand, index: number): GuardedOperand => {
+    const values = outputValues[index];
+    return values && guarded(operand, operand.inPlace ? values : new Float64Array(values.length), !operand.inPlace);
+  };
+  const inputs = kernel.inputs.map(
+    (operand, index) => inputValues[index] && guarded(operand, inputValues[index], false),
+  );
+  const outputs = kernel.outputs.map(unwritten);
+
+  for (let step = 0; step <= (parityCase.step ?? 0); step++) {
+    references[kernel.name as KernelName](
+      named(kernel.inputs, inputValues),
+      named(kernel.outputs, outputValues),
+      params,
+      step,
+    );
+  }
+  return { kernel, parityCase, inputs, outputs, wanted: outputValues };
+}
+
+/** Throws if guards were touched, elements left out or not numbers, or values out of the contract's tolerance. */
+export function compare(prepared: PreparedCase, results: readonly GuardedOperand[], device: string): void {
+  const { kernel, parityCase, wanted } = prepared;
+  const fail = (problem: string): never => {
+    throw new Error(`${kernel.name} on ${device}, case ${JSON.stringify(parityCase)}: ${problem}`);
+  };
+  kernel.outputs.forEach((operand, index) => {
+    const expected = wanted[index];
+    const words = results[index];
+    if (!expected) return;
+    if (!words) return fail(`output ${operand.name} did not come back`);
+    const end = guardWords + expected.length;
+    for (let i = 0; i < words.length; i++) {
+      if (i === guardWords) i = end;
+      const place = i < guardWords ? `${guardWords - i} before the start` : `${i - end} after the end`;
+      if (words[i] !== sentinel)
+        fail(`output ${operand.name} was written outside, ${place}: word 0x${words[i].toString(16)}`);
+    }
+    const got = new Float32Array(words.buffer, words.byteOffset + 4 * guardWords, expected.length);
+    const scale = expected.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0);
+    const { relative, absolute } = kernel.tolerance;
+    for (let i = 0; i < expected.length; i++) {
+      if (!Number.isFinite(expected[i]))
+        fail(`the reference gives ${expected[i]} for ${operand.name}[${i}]: mend the case`);
+      if (words[guardWords + i] === sentinel)
+        fail(`element ${operand.name}[${i}] was not written; wanted ${expected[i]}`);
+      const allowed = absolute + relative * Math.max(Math.abs(expected[i]), scale);
+      const difference = Math.abs(got[i] - expected[i]);
+      if (!(difference <= allowed)) {
+        fail(
+          `${operand.name}[${i}]: got ${got[i]}, wanted ${expected[i]}; differ by ${difference}, allowed ${allowed}`,
+        );
+      }
+    }
+  });
+}
+
+/** The parameters as a call record holds them: `f32` ones rounded to float32. */
+export function storedParams(kernel: KernelContract, parityCase: ParityCase): Readonly<Record<string, number>> {
+  const rounded = (name: string): number =>
+    kernel.params[name] === 'f32' ? Math.fround(parityCase.params[name]) : parityCase.params[name];
+  return Object.fromEntries(Object.keys(kernel.params).map((name) => [name, rounded(name)]));
+}
+
+const isAbsent = (operand: Operand, parityCase: ParityCase): boolean =>
+  parityCase.absent?.includes(operand.name) ?? false;
+
+/** Values of an operand, exactly representable in its type. */
+function sampleOperand(operand: Operand, params: Readonly<Record<string, number>>, random: () => number): Float64Array {
+  const value = (index: number): number => operand.sample?.(params, random, index) ?? normal(random);
+  const values = Float64Array.from({ length: elementCount(operand.shape(params)) }, (_, index) => value(index));
+  return operand.type === 'u32' ? values : values.map(Math.fround);
+}
+
+/** The words of an operand between guards; of sentinels alone if it is `unwritten`. */
+function guarded(operand: Operand, values: Float64Array, unwritten: boolean): Uint32Array {
+  const words = new Uint32Array(values.length + 2 * guardWords).fill(sentinel);
+  if (unwritten) return words;
+  const bytes = 4 * guardWords;
+  if (operand.type === 'u32') words.set(values, guardWords);
+  else new Float32Array(words.buffer, bytes, values.length).set(values);
+  return words;
+}
+
+function named(
+  operands: readonly Operand[],
+  values: readonly (Float64Array | null)[],
+): Readonly<Record<string, Float64Array | null>> {
+  return Object.fromEntries(operands.map((operand, index) => [operand.name, values[index]]));
+}
+
+/** Uniform numbers in [0, 1), the same for the same text on every machine. */
+function seededRandom(text: string): () => number {
+  const key = Array.from(text).reduce((hash, letter) => (Math.imul(hash, 31) + letter.charCodeAt(0)) | 0, 7);
+  let counter = 0;
+  return () => threefry2x32(key, 0, counter++, 0)[0] * 2 ** -32;
+}
