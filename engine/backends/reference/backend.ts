@@ -1,0 +1,68 @@
+// The reference backend: runs a plan with the float64 references of the kernels. Slow and simple; every other backend is
+// measured against it, and gradients are checked on it by central differences.
+
+import { elementCount, type Operand } from '../../../kernels/contract.ts';
+import { references } from '../../../kernels/references.ts';
+import { kernels, type KernelName } from '../../../kernels/registry.ts';
+import type { Call, Plan, SlotRef } from '../../plan/plan.ts';
+import type { Backend, Executable, HostArray } from '../backend.ts';
+
+export function createReferenceBackend(): Backend {
+  return {
+    device: { kind: 'reference', name: 'Reference (float64, slow)', threads: 1 },
+    compile: async (plan) => new ReferenceExecutable(plan),
+    close: async () => {},
+  };
+}
+
+type Views = Readonly<Record<string, Float64Array | null>>;
+
+/** Runs a plan in float64. `values` gives direct access for gradient checks. */
+export class ReferenceExecutable implements Executable {
+  readonly bytes: number;
+  readonly #plan: Plan;
+  readonly #slots: readonly Float64Array[];
+
+  constructor(plan: Plan) {
+    this.#plan = plan;
+    this.#slots = plan.slots.map((slot) => new Float64Array(slot.elements));
+    this.bytes = this.#slots.reduce((sum, slot) => sum + slot.byteLength, 0);
+  }
+
+  /** The float64 values of a tensor, not a copy. */
+  values(tensor: string): Float64Array {
+    const { slot, offset, shape } = this.#plan.tensors[tensor];
+    return this.#slots[slot].subarray(offset, offset + elementCount(shape));
+  }
+
+  write(tensor: string, data: HostArray, offset = 0): void {
+    this.values(tensor).set(data, offset);
+  }
+
+  async read(tensor: string, offset = 0, length?: number): Promise<HostArray> {
+    const values = this.values(tensor).subarray(offset, length === undefined ? undefined : offset + length);
+    return this.#plan.tensors[tensor].type === 'u32' ? Uint32Array.from(values) : Float32Array.from(values);
+  }
+
+  async run(program: string, steps: number): Promise<void> {
+    const { calls } = this.#plan.programs[program];
+    for (let step = 0; step < steps; step++) for (const call of calls) this.#execute(call, step);
+  }
+
+  dispose(): void {}
+
+  #execute(call: Call, step: number): void {
+    const name = call.kernel as KernelName;
+    const contract = kernels[name];
+    const views = (operands: readonly Operand[], refs: readonly (SlotRef | null)[]): Views =>
+      Object.fromEntries(operands.map((operand, i) => [operand.name, this.#view(operand, refs[i], call)]));
+    const inputs = views(contract.inputs as readonly Operand[], call.inputs);
+    const outputs = views(contract.outputs as readonly Operand[], call.outputs);
+    references[name](inputs, outputs, call.params as never, step);
+  }
+
+  #view(operand: Operand, ref: SlotRef | null, call: Call): Float64Array | null {
+    if (ref === null) return null;
+    return this.#slots[ref.slot].subarray(ref.offset, ref.offset + elementCount(operand.shape(call.params)));
+  }
+}

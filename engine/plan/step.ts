@@ -1,0 +1,101 @@
+// The graphs of the programs: forward, loss, backward for training; forward and keeping the outputs for prediction.
+
+import { differentiate } from '../graph/autodiff.ts';
+import { fuse } from '../graph/fusion.ts';
+import { GraphBuilder, prune, type Graph, type ValueId } from '../graph/graph.ts';
+import { verify } from '../graph/verify.ts';
+import { buildForward } from '../model/build.ts';
+import type { ResolvedModel } from '../model/resolve.ts';
+import type { LossName, OutputSpec, TrainingSpec } from '../model/spec.ts';
+
+/** What the programs of one plan have in common. */
+export interface StepOptions {
+  readonly model: ResolvedModel;
+  readonly output: OutputSpec;
+  readonly training: TrainingSpec;
+  readonly data: { readonly rows: number; readonly width: number; readonly targets: number };
+  readonly stepCapacity: number;
+  /** Prediction steps whose outputs the ring holds. */
+  readonly predictSteps: number;
+}
+
+export const classWeightsTensor = 'loss.weights';
+
+/** The loss `auto` stands for. */
+export function resolveLoss(loss: 'auto' | LossName, output: OutputSpec): LossName {
+  if (loss !== 'auto') return loss;
+  return output.kind === 'classes' ? 'cross_entropy' : 'mse';
+}
+
+/** A training step's graph, and which of its values is the gradient of which parameter. */
+export interface TrainingGraph {
+  readonly graph: Graph;
+  readonly gradients: ReadonlyMap<string, ValueId>;
+}
+
+export function buildTrainingGraph(options: StepOptions, batch: number): TrainingGraph {
+  const { model, training, data, stepCapacity: steps } = options;
+  const graph = new GraphBuilder();
+  const [x, y] = graph.apply('batch', [], { batch, ...data, steps });
+  const input = shapeInput(graph, model, x, batch);
+  const { output, parameters } = buildForward(graph, model, input, { mode: 'train', seed: training.seed, steps });
+  const loss = applyLoss(graph, options, output, y);
+  const wanted = differentiate(graph, loss, parameters);
+  verify(graph, 'autodiff');
+
+  const roots = wanted.flatMap((gradient) => (gradient === null ? [] : [gradient]));
+  const pruned = prune(graph, roots);
+  verify(pruned.graph, 'pruning');
+  const fused = fuse(pruned.graph, pruned.roots);
+  verify(fused.graph, 'fusion');
+  const gradients = new Map<string, ValueId>();
+  let next = 0;
+  wanted.forEach((gradient, i) => {
+    if (gradient !== null) gradients.set(model.parameters[i].name, fused.roots[next++]);
+  });
+  return { graph: fused.graph, gradients };
+}
+
+export function buildPredictionGraph(options: StepOptions, batch: number): Graph {
+  const { model, training, data, stepCapacity: steps } = options;
+  const graph = new GraphBuilder();
+  const [x] = graph.apply('batch', [], { batch, ...data, steps });
+  const input = shapeInput(graph, model, x, batch);
+  const { output } = buildForward(graph, model, input, { mode: 'inference', seed: training.seed, steps });
+  graph.apply('store_outputs', [output], { steps: options.predictSteps });
+  const pruned = prune(graph, []);
+  const fused = fuse(pruned.graph, []);
+  verify(fused.graph, 'fusion');
+  return fused.graph;
+}
+
+function shapeInput(graph: GraphBuilder, model: ResolvedModel, x: ValueId, batch: number): ValueId {
+  if (model.input.kind === 'table') return x;
+  return graph.one('reshape', [x], { shape: [batch, ...model.inputShape] });
+}
+
+function applyLoss(graph: GraphBuilder, options: StepOptions, prediction: ValueId, target: ValueId): ValueId {
+  const { training, output, model, stepCapacity: steps } = options;
+  const loss = resolveLoss(training.loss, output);
+  const smoothing = training.labelSmoothing;
+  const weights = (shape: readonly number[]): ValueId | null =>
+    training.classWeights === 'none' ? null : graph.one('state', [], { name: classWeightsTensor, shape });
+  switch (loss) {
+    case 'cross_entropy': {
+      const inputs = [prediction, target, weights([model.outputs])];
+      return graph.apply('softmax_cross_entropy', inputs, { training: true, smoothing, steps })[0];
+    }
+    case 'binary_cross_entropy':
+      return graph.apply('binary_cross_entropy', [prediction, target, weights([2])], {
+        training: true,
+        smoothing,
+        steps,
+      })[0];
+    case 'mse':
+    case 'mae':
+    case 'huber': {
+      const attributes = { training: true, kind: loss, delta: training.huberDelta, steps } as const;
+      return graph.apply('regression_loss', [prediction, target], attributes)[0];
+    }
+  }
+}
