@@ -91,6 +91,8 @@ export interface AppService {
   setSetting(request: { key: string; value: unknown }): Promise<void>;
   /** Applies the look at once; the window keeps the choice with `setSetting`. */
   setAppearance(appearance: Appearance): Promise<void>;
+  /** Requests that tried to leave the machine and were refused, since the start. */
+  network(): Promise<{ blocked: number }>;
 
   onProgress(listener: (event: { job: string; progress: Progress }) => void): () => void;
   /** At most 10 a second a run. */
@@ -98,5 +100,7 @@ export interface AppService {
     listener: (event: { run: number; points: readonly MetricPoint[]; progress: RunProgress }) => void,
   ): () => void;
   onRunsChanged(listener: (event: { runs: readonly number[] }) => void): () => void;
+  /** An item of the native menu was chosen: the id of the window's own command. */
   onCommand(listener: (event: { command: string }) => void): () => void;
+  onNetwork(listener: (event: { blocked: number }) => void): () => void;
 }
