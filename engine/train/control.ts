@@ -1,0 +1,53 @@
+// What others may ask of a running trainer, and the little of the surroundings it needs: a clock and a way to let
+// messages in. The engine itself knows neither Node nor a browser.
+
+/** Times in milliseconds. */
+export interface Surroundings {
+  /** Monotonic clock. */
+  readonly clock: () => number;
+  /** Wall clock, since 1970. */
+  readonly now: () => number;
+  /** Lets waiting messages be handled; resolves right after. */
+  readonly breathe: () => Promise<void>;
+}
+
+/** Pause, resume and stop of one run. */
+export class RunControl {
+  #stopped = false;
+  #paused = false;
+  #waiting: (() => void)[] = [];
+
+  get stopRequested(): boolean {
+    return this.#stopped;
+  }
+
+  get pauseRequested(): boolean {
+    return this.#paused && !this.#stopped;
+  }
+
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#wake();
+  }
+
+  /** Ends the run after the current submit; a paused run ends too. */
+  stop(): void {
+    this.#stopped = true;
+    this.#wake();
+  }
+
+  /** Resolves when the run may go on. */
+  async whileRunning(): Promise<void> {
+    while (this.pauseRequested) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+}

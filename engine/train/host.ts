@@ -1,0 +1,82 @@
+// A trainer behind the TrainerHost interface: what a CPU process, the GPU window and the command line all serve. They
+// differ only in the backend they construct and in where shards come from.
+
+import type { Backend } from '../backends/backend.ts';
+import { TrainyardError } from '../protocol/errors.ts';
+import type { Shard } from '../protocol/data.ts';
+import type { RunJob, RunResult, TrainerHost } from '../protocol/runs.ts';
+import { RunControl, type Surroundings } from './control.ts';
+import { train } from './trainer.ts';
+
+export interface TrainerHostOptions {
+  /** Constructs the backend for a job; it is closed when the run has ended. */
+  readonly createBackend: (job: RunJob) => Promise<Backend>;
+  readonly readShard: (handle: string, shard: number) => Promise<Shard>;
+  readonly surroundings: Surroundings;
+  /** Bytes of memory the resident rows may take. */
+  readonly dataBudget: number;
+}
+
+export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
+  const started = new Listeners<Parameters<Parameters<TrainerHost['onStarted']>[0]>[0]>();
+  const report = new Listeners<Parameters<Parameters<TrainerHost['onReport']>[0]>[0]>();
+  const log = new Listeners<Parameters<Parameters<TrainerHost['onLog']>[0]>[0]>();
+  const paused = new Listeners<Parameters<Parameters<TrainerHost['onPaused']>[0]>[0]>();
+  const file = new Listeners<Parameters<Parameters<TrainerHost['onFile']>[0]>[0]>();
+  let control: RunControl | null = null;
+
+  return {
+    train: async (job: RunJob): Promise<RunResult> => {
+      if (control) throw new TrainyardError('run.busy', 'This process trains another run already.');
+      control = new RunControl();
+      const backend = await options.createBackend(job);
+      try {
+        return await train(
+          {
+            backend,
+            model: job.config.model,
+            training: job.config.training,
+            data: job.data,
+            readShard: (shard) => options.readShard(job.data.handle, shard),
+            dataBudget: options.dataBudget,
+            control,
+            surroundings: options.surroundings,
+            checkpoint: job.checkpoint,
+            events: {
+              onReport: (event) => report.emit(event),
+              onLog: (line) => log.emit(line),
+              onPaused: (event) => paused.emit(event),
+              onFile: (event) => file.emit(event),
+            },
+          },
+          ({ device, parameters, bytes }) =>
+            started.emit({ device: device.kind, threads: device.threads, parameters, bytes }),
+        );
+      } finally {
+        control = null;
+        await backend.close();
+      }
+    },
+    pause: async () => control?.pause(),
+    resume: async () => control?.resume(),
+    stop: async () => control?.stop(),
+    onStarted: (listener) => started.add(listener),
+    onReport: (listener) => report.add(listener),
+    onLog: (listener) => log.add(listener),
+    onPaused: (listener) => paused.add(listener),
+    onFile: (listener) => file.add(listener),
+  };
+}
+
+class Listeners<E> {
+  readonly #listeners = new Set<(event: E) => void>();
+
+  add(listener: (event: E) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  emit(event: E): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+}

@@ -1,0 +1,198 @@
+// A session joins a model, its data and a device: the compiled plan with the rows resident and the weights in place. It
+// knows how to run training steps and predictions; the trainer decides which and when.
+
+import type { Backend, Executable } from '../backends/backend.ts';
+import { optimizerStates } from '../model/summary.ts';
+import { outputWidth, resolveModel, type ResolvedModel } from '../model/resolve.ts';
+import type { ModelSpec, TrainingSpec } from '../model/spec.ts';
+import { learningRateAt } from '../optim/schedules.ts';
+import { shuffle, streams } from '../optim/random.ts';
+import { compilePlan } from '../plan/compile.ts';
+import { programName, type Plan } from '../plan/plan.ts';
+import { classWeightsTensor } from '../plan/step.ts';
+import type { PreparedData } from '../protocol/data.ts';
+import { ResidentRows, residentCapacity, windowsOf, type ReadShard, type RowRange } from './resident-rows.ts';
+
+const largestStepCapacity = 512;
+const largestPredictBatch = 256;
+const predictSteps = 8;
+
+export interface SessionOptions {
+  readonly backend: Backend;
+  readonly model: ModelSpec;
+  readonly training: TrainingSpec;
+  readonly data: PreparedData;
+  readonly readShard: ReadShard;
+  /** Bytes the resident rows may take. */
+  readonly dataBudget: number;
+  /** Leave out everything that only training needs. */
+  readonly predictOnly?: boolean;
+}
+
+export class Session {
+  readonly model: ResolvedModel;
+  readonly plan: Plan;
+  readonly executable: Executable;
+  readonly rows: ResidentRows;
+  readonly training: TrainingSpec;
+  /** Rows of a full training step: the batch, or all rows if there are fewer. */
+  readonly batch: number;
+  /** Windows of the training split, each but the last a multiple of the batch. */
+  readonly windows: readonly RowRange[];
+  readonly stepsPerEpoch: number;
+  readonly totalSteps: number;
+  /** Weights of the classes in the loss, or null. */
+  readonly classWeights: Float32Array | null;
+  readonly #order: Uint32Array;
+  readonly #scalars: Float32Array;
+  readonly #counters: Uint32Array;
+  readonly #predictIndices: Uint32Array;
+  readonly #predictBatch: number;
+
+  static async open(options: SessionOptions): Promise<Session> {
+    const { data, training, predictOnly = false } = options;
+    const model = resolveModel(options.model, data.input, outputWidth(data.output, training.loss));
+    const batch = Math.min(training.batch, Math.max(1, data.counts.train));
+    const capacity = residentCapacity(data, options.dataBudget, batch);
+    const largestSplit = Math.max(data.counts.train, data.counts.validation, data.counts.test, 1);
+    const plan = compilePlan({
+      model,
+      output: data.output,
+      training,
+      data: { rows: capacity, width: data.width, targets: data.targets },
+      stepCapacity: Math.max(predictSteps, Math.min(largestStepCapacity, Math.ceil(data.counts.train / batch))),
+      predictSteps,
+      trainBatches: predictOnly ? [] : trainBatches(data.counts.train, batch, usesBatchStatistics(model)),
+      predictBatch: Math.min(largestPredictBatch, largestSplit),
+    });
+    return new Session(options, model, plan, await options.backend.compile(plan), batch, capacity);
+  }
+
+  private constructor(
+    options: SessionOptions,
+    model: ResolvedModel,
+    plan: Plan,
+    executable: Executable,
+    batch: number,
+    capacity: number,
+  ) {
+    const { data, training } = options;
+    this.model = model;
+    this.plan = plan;
+    this.executable = executable;
+    this.training = training;
+    this.batch = batch;
+    this.rows = new ResidentRows(data, options.readShard, executable, capacity);
+    this.windows = windowsOf({ start: 0, end: data.counts.train }, capacity);
+    const programs = trainBatches(data.counts.train, batch, usesBatchStatistics(model));
+    this.stepsPerEpoch = Math.floor(data.counts.train / batch) + programs.length - 1;
+    this.totalSteps = this.stepsPerEpoch * training.epochs;
+    this.#order = new Uint32Array(Math.min(capacity, data.counts.train));
+    this.#scalars = new Float32Array(plan.stepCapacity * 4);
+    this.#counters = new Uint32Array(plan.stepCapacity);
+    this.#predictBatch = Object.values(plan.programs).at(-1)!.batch;
+    this.#predictIndices = new Uint32Array(predictSteps * this.#predictBatch);
+    this.classWeights = classWeights(training, data.classCounts, model.outputs);
+    if (this.classWeights && !options.predictOnly) executable.write(classWeightsTensor, this.classWeights);
+  }
+
+  /** The steps of a window: how many full ones, and the rows of the remainder (0 = none). */
+  stepsOf({ start, end }: RowRange): { readonly full: number; readonly remainder: number } {
+    const rows = end - start;
+    const remainder = rows % this.batch;
+    const has = remainder > 0 && programName('train', remainder) in this.plan.programs;
+    return { full: Math.floor(rows / this.batch), remainder: has ? remainder : 0 };
+  }
+
+  /** Order in which an epoch visits the windows. */
+  windowOrder(epoch: number): Uint32Array {
+    const order = Uint32Array.from(this.windows.keys());
+    shuffle(order, this.training.seed, streams.shuffle, epoch);
+    return order;
+  }
+
+  /** Makes a window resident and shuffles its rows for this epoch. */
+  async enterWindow(index: number, epoch: number): Promise<void> {
+    const { start, end } = this.windows[index];
+    const base = await this.rows.show({ start, end });
+    const order = this.#order.subarray(0, end - start);
+    for (let i = 0; i < order.length; i++) order[i] = base + i;
+    shuffle(order, this.training.seed, streams.shuffle + 1 + index, epoch);
+  }
+
+  /**
+   * Runs `steps` training steps of the entered window, starting at its step `windowStep`; `step` is the run's global step.
+   * All have the full batch, or there is one with the remainder. Returns their losses.
+   */
+  async train(step: number, windowStep: number, steps: number, rows: number): Promise<Float32Array> {
+    const first = windowStep * this.batch;
+    this.executable.write('step.indices', this.#order.subarray(first, first + steps * rows));
+    this.#fillTables(step, steps);
+    await this.executable.run(programName('train', rows), steps);
+    return (await this.executable.read('ring.loss', 0, steps)) as Float32Array;
+  }
+
+  /** The model's raw outputs [rows, outputs] for consecutive rows. `pause` is called between submits. */
+  async predict(range: RowRange, pause: () => Promise<void> = async () => {}): Promise<Float32Array> {
+    const width = this.model.outputs;
+    const outputs = new Float32Array((range.end - range.start) * width);
+    const batch = this.#predictBatch;
+    for (const window of windowsOf(range, this.rows.capacity)) {
+      const base = await this.rows.show(window);
+      const count = window.end - window.start;
+      for (let done = 0; done < count; done += predictSteps * batch) {
+        const rows = Math.min(predictSteps * batch, count - done);
+        const steps = Math.ceil(rows / batch);
+        // The last step is filled up with the last row; its extra outputs are not read.
+        for (let i = 0; i < steps * batch; i++) this.#predictIndices[i] = base + done + Math.min(i, rows - 1);
+        this.executable.write('step.indices', this.#predictIndices.subarray(0, steps * batch));
+        await this.executable.run(programName('predict', batch), steps);
+        const part = (await this.executable.read('ring.outputs', 0, rows * width)) as Float32Array;
+        outputs.set(part, (window.start - range.start + done) * width);
+        await pause();
+      }
+    }
+    return outputs;
+  }
+
+  learningRate(step: number): number {
+    return learningRateAt(this.training, step, this.totalSteps, this.stepsPerEpoch);
+  }
+
+  close(): void {
+    this.executable.dispose();
+  }
+
+  #fillTables(step: number, steps: number): void {
+    const { beta1, beta2 } = this.training.optimizer;
+    const corrected = optimizerStates(this.training.optimizer) > 0;
+    for (let i = 0; i < steps; i++) {
+      this.#scalars[4 * i] = this.learningRate(step + i);
+      this.#scalars[4 * i + 1] = corrected ? 1 - beta1 ** (step + i + 1) : 1;
+      this.#scalars[4 * i + 2] = corrected ? 1 - beta2 ** (step + i + 1) : 1;
+      this.#counters[i] = step + i;
+    }
+    this.executable.write('step.scalars', this.#scalars.subarray(0, 4 * steps));
+    this.executable.write('step.counters', this.#counters.subarray(0, steps));
+  }
+}
+
+/** Statistics of a batch of one row do not exist: such a remainder is left out. */
+function usesBatchStatistics(model: ResolvedModel): boolean {
+  return model.layers.some((layer) => layer.def.type === 'batch_norm');
+}
+
+function trainBatches(rows: number, batch: number, batchStatistics: boolean): readonly number[] {
+  const remainder = rows % batch;
+  return remainder === 0 || (remainder === 1 && batchStatistics) ? [batch] : [batch, remainder];
+}
+
+/** `balanced`: rows / (classes · rows of the class), so that the weights' mean over the rows is 1. */
+function classWeights(training: TrainingSpec, counts: readonly number[], outputs: number): Float32Array | null {
+  if (training.classWeights === 'none' || counts.length === 0) return null;
+  const rows = counts.reduce((sum, count) => sum + count, 0);
+  const present = counts.filter((count) => count > 0).length;
+  const weights = new Float32Array(Math.max(2, outputs));
+  counts.forEach((count, k) => (weights[k] = count > 0 ? rows / (present * count) : 0));
+  return weights;
+}

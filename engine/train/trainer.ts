@@ -1,0 +1,363 @@
+// The training loop: epochs of steps, validation after each, early stopping, checkpoints. It runs the same on every device
+// and reports through events; who listens (a window, a terminal, the history) is not its business.
+
+import type { DeviceDescription } from '../backends/backend.ts';
+import { TrainyardError } from '../protocol/errors.ts';
+import type { PreparedData, SplitName } from '../protocol/data.ts';
+import type { LogLine, MetricPoint, RunFile, RunProgress, RunResult } from '../protocol/runs.ts';
+import { sizeOf } from '../graph/op.ts';
+import { decodeCheckpoint, encodeCheckpoint, initialState, type Checkpoint, type TrainingState } from './checkpoint.ts';
+import type { RunControl, Surroundings } from './control.ts';
+import { evaluate, type Evaluation } from './metrics.ts';
+import type { RowRange } from './resident-rows.ts';
+import { encodeSafetensors, encodeText } from './safetensors.ts';
+import { Session, type SessionOptions } from './session.ts';
+import { initializeWeights, readWeights, weightNames, writeWeights, type Weights } from './weights.ts';
+
+/** One submit aims at this many milliseconds, so that pause, stop and the screen answer at once. */
+const submitMilliseconds = 40;
+/** Reports leave at most this often; points wait meanwhile. */
+const reportMilliseconds = 100;
+/** Points of the step curve a run makes at most. */
+const stepPoints = 2000;
+/** Time between checkpoints; the first comes sooner. */
+const checkpointMilliseconds = 10_000;
+const firstCheckpointMilliseconds = 1_000;
+
+export interface TrainerEvents {
+  readonly onReport: (event: { points: readonly MetricPoint[]; progress: RunProgress }) => void;
+  readonly onLog: (line: LogLine) => void;
+  readonly onPaused: (event: { paused: boolean }) => void;
+  readonly onFile: (event: { file: RunFile; data: Uint8Array }) => void;
+}
+
+export interface TrainerOptions extends SessionOptions {
+  readonly control: RunControl;
+  readonly surroundings: Surroundings;
+  readonly events: TrainerEvents;
+  readonly checkpoint?: Uint8Array;
+}
+
+/** Trains one run to its end and returns its result. `started` is called once the plan is compiled. */
+export async function train(
+  options: TrainerOptions,
+  started: (event: { device: DeviceDescription; parameters: number; bytes: number }) => void,
+): Promise<RunResult> {
+  const session = await Session.open(options);
+  try {
+    const parameters = session.model.parameters.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
+    started({ device: options.backend.device, parameters, bytes: session.executable.bytes });
+    return await new Trainer(session, options).run();
+  } finally {
+    session.close();
+  }
+}
+
+class Trainer {
+  readonly #session: Session;
+  readonly #options: TrainerOptions;
+  readonly #data: PreparedData;
+  #state: TrainingState = initialState();
+  #best: Weights = {};
+  #points: MetricPoint[] = [];
+  #lastReport = -Infinity;
+  #lastCheckpoint: number;
+  #stepMilliseconds = 0;
+  #resumedSeconds = 0;
+  #stepsHere = 0;
+  #secondsHere = 0;
+  #lastLoss: number | null = null;
+
+  constructor(session: Session, options: TrainerOptions) {
+    this.#session = session;
+    this.#options = options;
+    this.#data = options.data;
+    this.#lastCheckpoint = options.surroundings.clock() - checkpointMilliseconds + firstCheckpointMilliseconds;
+  }
+
+  async run(): Promise<RunResult> {
+    const { training } = this.#session;
+    this.#announce();
+    await this.#begin();
+    let early = false;
+    while (this.#state.epoch < training.epochs && !this.#options.control.stopRequested && !early) {
+      const complete = await this.#epoch();
+      if (!complete) break;
+      early = await this.#endEpoch();
+    }
+    const stopped = this.#options.control.stopRequested && this.#state.epoch < training.epochs && !early;
+    if (stopped) await this.#saveCheckpoint();
+    return this.#finish(stopped ? 'stopped' : early ? 'early_stopped' : 'completed');
+  }
+
+  /** First weights, or those of the checkpoint. */
+  async #begin(): Promise<void> {
+    const { executable, plan, model, training } = this.#session;
+    if (!this.#options.checkpoint) {
+      initializeWeights(executable, model, training.seed);
+      return;
+    }
+    const checkpoint = decodeCheckpoint(this.#options.checkpoint);
+    writeWeights(executable, plan, plan.checkpoint, checkpoint.tensors);
+    this.#best = checkpoint.best;
+    this.#state = { ...checkpoint.state };
+    this.#resumedSeconds = this.#state.seconds;
+    this.#log('info', `Continues after epoch ${this.#state.epoch}, step ${this.#state.step}.`);
+  }
+
+  #announce(): void {
+    const { training, batch, windows, stepsPerEpoch, rows } = this.#session;
+    if (batch < training.batch) {
+      this.#log('warning', `The batch of ${training.batch} is larger than the training split; it is ${batch} now.`);
+    }
+    if (windows.length > 1) {
+      const capacity = rows.capacity.toLocaleString('en');
+      this.#log('info', `The rows stream in ${windows.length} windows of ${capacity} rows.`);
+    }
+    const { counts } = this.#data;
+    this.#log(
+      'info',
+      `Trains on ${counts.train} rows, validates on ${counts.validation}, ${stepsPerEpoch} steps an epoch.`,
+    );
+  }
+
+  /** Runs what is left of the current epoch. False when stopped in its middle. */
+  async #epoch(): Promise<boolean> {
+    const { windows } = this.#session;
+    const state = this.#state;
+    const order = this.#session.windowOrder(state.epoch);
+    while (state.window < windows.length) {
+      const index = order[state.window];
+      await this.#session.enterWindow(index, state.epoch);
+      if (state.window + 1 < windows.length) this.#session.rows.prefetch(windows[order[state.window + 1]]);
+      if (!(await this.#window(windows[index]))) return false;
+      state.window++;
+      state.windowStep = 0;
+    }
+    return true;
+  }
+
+  async #window(range: RowRange): Promise<boolean> {
+    const { batch } = this.#session;
+    const { full, remainder } = this.#session.stepsOf(range);
+    const state = this.#state;
+    while (state.windowStep < full) {
+      await this.#submit(this.#submitSteps(full - state.windowStep), batch);
+      if (!(await this.#between())) return false;
+    }
+    if (remainder > 0 && state.windowStep === full) {
+      await this.#submit(1, remainder);
+      if (!(await this.#between())) return false;
+    }
+    return true;
+  }
+
+  /** As many steps as fill a submit at the speed measured so far. */
+  #submitSteps(left: number): number {
+    const affordable = this.#stepMilliseconds > 0 ? Math.floor(submitMilliseconds / this.#stepMilliseconds) : 1;
+    return Math.max(1, Math.min(left, affordable, this.#session.plan.stepCapacity));
+  }
+
+  async #submit(steps: number, rows: number): Promise<void> {
+    const { clock } = this.#options.surroundings;
+    const state = this.#state;
+    const start = clock();
+    const losses = await this.#session.train(state.step, state.windowStep, steps, rows);
+    const milliseconds = clock() - start;
+    if (rows === this.#session.batch) {
+      // Rise slowly, fall at once: one slow step must not be followed by a submit of hundreds.
+      const measured = milliseconds / steps;
+      const before = this.#stepMilliseconds;
+      this.#stepMilliseconds = before === 0 ? measured : Math.max(measured, before / 4);
+    }
+    this.#stepsHere += steps;
+    this.#secondsHere += milliseconds / 1000;
+    state.seconds = this.#resumedSeconds + this.#secondsHere;
+    for (const loss of losses) this.#recordLoss(loss, rows);
+    state.windowStep += steps;
+  }
+
+  #recordLoss(loss: number, rows: number): void {
+    const state = this.#state;
+    state.step++;
+    state.lossSum += loss * rows;
+    state.lossRows += rows;
+    state.bucketSum += loss;
+    state.bucketSteps++;
+    this.#lastLoss = loss;
+    if (!Number.isFinite(loss)) this.#diverged(loss);
+    const bucket = Math.max(1, Math.ceil(this.#session.totalSteps / stepPoints));
+    if (state.bucketSteps < bucket) return;
+    this.#point('step_loss', state.bucketSum / state.bucketSteps, state.step / this.#session.stepsPerEpoch);
+    state.bucketSum = 0;
+    state.bucketSteps = 0;
+  }
+
+  #diverged(loss: number): never {
+    const { learningRate } = this.#session.training.optimizer;
+    throw new TrainyardError(
+      'run.diverged',
+      `The loss became ${loss} at step ${this.#state.step}.`,
+      `Lower the learning rate (it is ${learningRate}) or clip gradients (clipNorm 1).`,
+    );
+  }
+
+  /** Between submits: report, checkpoint, pause. False when the run has to stop. */
+  async #between(): Promise<boolean> {
+    const { control, surroundings, events } = this.#options;
+    this.#report(false);
+    await surroundings.breathe();
+    if (surroundings.clock() - this.#lastCheckpoint >= checkpointMilliseconds) await this.#saveCheckpoint();
+    if (control.pauseRequested) {
+      await this.#saveCheckpoint();
+      this.#report(true);
+      events.onPaused({ paused: true });
+      await control.whileRunning();
+      if (!control.stopRequested) events.onPaused({ paused: false });
+    }
+    return !control.stopRequested;
+  }
+
+  /** Validation, metrics, best weights. True when training should stop early. */
+  async #endEpoch(): Promise<boolean> {
+    const { training, executable, plan, model } = this.#session;
+    const state = this.#state;
+    state.epoch++;
+    state.window = 0;
+    state.windowStep = 0;
+    const trainLoss = state.lossRows > 0 ? state.lossSum / state.lossRows : NaN;
+    state.lossSum = 0;
+    state.lossRows = 0;
+    this.#point('train_loss', trainLoss, state.epoch);
+    const { metrics } = await this.#evaluate('validation');
+    for (const [name, value] of Object.entries(metrics)) this.#point(`val_${name}`, value, state.epoch);
+    this.#point('learning_rate', this.#session.learningRate(Math.max(0, state.step - 1)), state.epoch);
+
+    const watched = metrics.loss ?? trainLoss;
+    if (state.bestLoss === null || watched < state.bestLoss - training.earlyStopping.minimumDelta) {
+      state.bestLoss = watched;
+      state.bestEpoch = state.epoch;
+      state.stale = 0;
+      this.#best = await readWeights(executable, plan, weightNames(model));
+    } else {
+      state.stale++;
+    }
+    this.#report(false);
+    const { enabled, patience } = training.earlyStopping;
+    const early = enabled && this.#data.counts.validation > 0 && state.stale >= patience;
+    if (early) {
+      this.#log(
+        'info',
+        `Stops early: no better validation loss for ${patience} epochs after epoch ${state.bestEpoch}.`,
+      );
+    }
+    return early;
+  }
+
+  /** Restores the best weights, evaluates all splits and hands over the files. */
+  async #finish(reason: RunResult['reason']): Promise<RunResult> {
+    const { executable, plan, model, batch } = this.#session;
+    const { backend, events, training, model: spec } = this.#options;
+    const state = this.#state;
+    if (state.bestEpoch > 0) writeWeights(executable, plan, weightNames(model), this.#best);
+    const evaluations: Record<string, Evaluation> = {};
+    const metrics: Record<string, number> = {};
+    for (const split of ['train', 'validation', 'test'] as const) {
+      const evaluation = await this.#evaluate(split);
+      evaluations[split] = evaluation;
+      const prefix = split === 'validation' ? 'val' : split;
+      for (const [name, value] of Object.entries(evaluation.metrics)) metrics[`${prefix}_${name}`] = value;
+    }
+    this.#report(true);
+    const weights = await readWeights(executable, plan, weightNames(model));
+    const json = (value: unknown): Uint8Array => encodeText(JSON.stringify(value));
+    events.onFile({
+      file: 'best.safetensors',
+      data: encodeSafetensors({ tensors: weights, metadata: { format: 'pt' } }),
+    });
+    const { input, output, task } = this.#data;
+    events.onFile({ file: 'model.json', data: json({ model: spec, training, input, output, task }) });
+    events.onFile({ file: 'preprocessing.json', data: json(this.#data.preprocessing) });
+    events.onFile({ file: 'evaluation.json', data: json({ bestEpoch: state.bestEpoch, splits: evaluations }) });
+    return {
+      reason,
+      device: backend.device.kind,
+      threads: backend.device.threads,
+      epochs: state.epoch,
+      steps: state.step,
+      seconds: state.seconds,
+      examplesPerSecond: this.#secondsHere > 0 ? (this.#stepsHere * batch) / this.#secondsHere : 0,
+      metrics,
+      bestEpoch: state.bestEpoch,
+    };
+  }
+
+  async #evaluate(split: SplitName): Promise<Evaluation> {
+    const range = splitRange(this.#data, split);
+    if (range.end === range.start) return { metrics: {} };
+    const outputs = await this.#session.predict(range, this.#options.surroundings.breathe);
+    const { targets } = this.#session.rows;
+    return evaluate(outputs, targets.subarray(range.start, range.end), {
+      output: this.#data.output,
+      training: this.#session.training,
+      weights: this.#session.classWeights,
+    });
+  }
+
+  async #saveCheckpoint(): Promise<void> {
+    const { executable, plan } = this.#session;
+    const tensors = await readWeights(executable, plan, plan.checkpoint);
+    const checkpoint: Checkpoint = { state: this.#state, tensors, best: this.#best };
+    // Points up to here leave first, so that the history never lacks what a resumed run will not repeat.
+    this.#report(true);
+    this.#options.events.onFile({ file: 'checkpoint.bin', data: encodeCheckpoint(checkpoint) });
+    this.#lastCheckpoint = this.#options.surroundings.clock();
+  }
+
+  #point(series: string, value: number, epoch: number): void {
+    if (!Number.isFinite(value)) return;
+    this.#points.push({ series, step: this.#state.step, epoch, seconds: this.#state.seconds, value });
+  }
+
+  #report(now: boolean): void {
+    const time = this.#options.surroundings.clock();
+    if (!now && time - this.#lastReport < reportMilliseconds) return;
+    this.#lastReport = time;
+    const points = this.#points;
+    this.#points = [];
+    this.#options.events.onReport({ points, progress: this.#progress() });
+  }
+
+  #progress(): RunProgress {
+    const { totalSteps, training, batch } = this.#session;
+    const { epoch, step, seconds } = this.#state;
+    const rate = this.#secondsHere > 0 ? this.#stepsHere / this.#secondsHere : 0;
+    return {
+      epoch,
+      epochs: training.epochs,
+      step,
+      steps: totalSteps,
+      examplesPerSecond: rate * batch,
+      secondsElapsed: seconds,
+      secondsLeft: rate > 0 ? (totalSteps - step) / rate : null,
+      loss: this.#lastLoss,
+    };
+  }
+
+  #log(level: LogLine['level'], message: string): void {
+    this.#options.events.onLog({ time: this.#options.surroundings.now(), level, message });
+  }
+}
+
+/** Rows of a split: train first, then validation, then test. */
+export function splitRange({ counts }: Pick<PreparedData, 'counts'>, split: SplitName): RowRange {
+  const { train: first, validation, test } = counts;
+  switch (split) {
+    case 'train':
+      return { start: 0, end: first };
+    case 'validation':
+      return { start: first, end: first + validation };
+    case 'test':
+      return { start: first + validation, end: first + validation + test };
+  }
+}

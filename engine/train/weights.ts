@@ -1,0 +1,53 @@
+// Named tensors between the device and the host: first values, snapshots, restoring.
+
+import type { Executable } from '../backends/backend.ts';
+import { sizeOf } from '../graph/op.ts';
+import type { ResolvedModel } from '../model/resolve.ts';
+import { initialize } from '../optim/initializers.ts';
+import type { Plan } from '../plan/plan.ts';
+import { InputError } from '../protocol/errors.ts';
+import type { SafeTensor } from './safetensors.ts';
+
+export type Weights = Readonly<Record<string, SafeTensor>>;
+
+/** Writes first values of all parameters and states. */
+export function initializeWeights(executable: Executable, model: ResolvedModel, seed: number): void {
+  model.parameters.forEach(({ name, shape, initializer }, index) => {
+    const values = new Float32Array(sizeOf(shape));
+    initialize(initializer, values, seed, index);
+    executable.write(name, values);
+  });
+  for (const { name, shape, initial } of model.states) {
+    executable.write(name, new Float32Array(sizeOf(shape)).fill(initial));
+  }
+}
+
+/** Names of what prediction needs: parameters and running statistics. */
+export function weightNames(model: ResolvedModel): readonly string[] {
+  return [...model.parameters, ...model.states].map(({ name }) => name);
+}
+
+export async function readWeights(executable: Executable, plan: Plan, names: readonly string[]): Promise<Weights> {
+  const tensors: Record<string, SafeTensor> = {};
+  for (const name of names) {
+    tensors[name] = { shape: plan.tensors[name].shape, data: (await executable.read(name)) as Float32Array };
+  }
+  return tensors;
+}
+
+/** Throws InputError `model.weights` naming the tensor and both shapes when they do not fit the model. */
+export function writeWeights(executable: Executable, plan: Plan, names: readonly string[], weights: Weights): void {
+  for (const name of names) {
+    const wanted = plan.tensors[name].shape;
+    const tensor = weights[name];
+    if (tensor?.shape.join() !== wanted.join()) {
+      const found = tensor ? `[${tensor.shape.join(', ')}]` : 'missing';
+      throw new InputError(
+        'model.weights',
+        `The weights do not fit the model: ${name} is ${found}, the model needs [${wanted.join(', ')}].`,
+        'Use the weights with the model and the data they were trained with.',
+      );
+    }
+    executable.write(name, tensor.data);
+  }
+}
