@@ -1,0 +1,141 @@
+// Turns a plan into numbers: an address for every slot and a list of call records for every program, laid out in the arena.
+// Pure arithmetic; the records' format is in layout.ts.
+
+import { kernels as contracts, type KernelName } from '../../../kernels/registry.ts';
+import type { KernelContract } from '../../../kernels/contract.ts';
+import type { Call, Plan, Program, Slot, SlotRef } from '../../plan/plan.ts';
+import { TrainyardError } from '../../protocol/errors.ts';
+import { programHeaderWords, recordHeaderWords } from './layout.ts';
+import { align } from './machine.ts';
+
+/** Where everything of a plan lies, in bytes from the arena's start. */
+export interface ArenaLayout {
+  /** Byte address by slot id. */
+  readonly slots: ReadonlyMap<number, { readonly address: number; readonly slot: Slot }>;
+  /** Byte address by program name. */
+  readonly programs: Readonly<Record<string, number>>;
+  /** First byte behind it all. */
+  readonly end: number;
+}
+
+/** Calls the addon takes over, by kernel name. */
+export type NativeKernels = ReadonlySet<string>;
+
+export const elementBytes = (type: Slot['type']): number => (type === 'u8' ? 1 : 4);
+
+/** Places programs first, then slots, each aligned. `base` is the first free byte. */
+export function placePlan(plan: Plan, base: number): ArenaLayout {
+  let end = align(base);
+  const take = (bytes: number): number => {
+    const address = end;
+    end = align(end + bytes);
+    return address;
+  };
+  const programs = Object.fromEntries(
+    Object.entries(plan.programs).map(([name, program]) => [name, take(4 * programWords(program))]),
+  );
+  const slots = new Map(
+    plan.slots.map((slot) => [slot.id, { address: take(slot.elements * elementBytes(slot.type)), slot }]),
+  );
+  return { slots, programs, end };
+}
+
+function programWords(program: Program): number {
+  return program.calls.reduce((words, call) => words + recordWords(call), programHeaderWords);
+}
+
+function recordWords(call: Call): number {
+  return (
+    recordHeaderWords + call.inputs.length + call.outputs.length + Object.keys(contractOf(call.kernel).params).length
+  );
+}
+
+function contractOf(kernel: string): KernelContract {
+  const contract: KernelContract | undefined = contracts[kernel as KernelName];
+  if (!contract) throw unsupported(`The plan calls the kernel "${kernel}", which does not exist.`);
+  return contract;
+}
+
+/**
+ * Writes a program's records at its address.
+ * @throws TrainyardError `device.unsupported_plan` if a call does not fit its kernel's contract or an operand its slot.
+ */
+export function encodeProgram(
+  program: Program,
+  layout: ArenaLayout,
+  index: ReadonlyMap<string, number>,
+  native: NativeKernels,
+  buffer: SharedArrayBuffer,
+): void {
+  const words = new Int32Array(buffer);
+  const floats = new Float32Array(buffer);
+  let at = layout.programs[program.name] / 4;
+  words[at] = program.calls.length;
+  at += programHeaderWords;
+  program.calls.forEach((call, position) => {
+    const contract = contractOf(call.kernel);
+    checkCall(call, contract);
+    const kernel = index.get(call.kernel);
+    if (kernel === undefined) throw unsupported(`The CPU kernels were built without "${call.kernel}".`);
+    words[at] = kernel;
+    words[at + 1] = recordWords(call);
+    words[at + 2] = nativeStretch(program.calls, position, native);
+    let argument = at + recordHeaderWords;
+    const operands = [...contract.inputs, ...contract.outputs];
+    for (const [i, ref] of [...call.inputs, ...call.outputs].entries()) {
+      const type = operands[i].type ?? 'f32';
+      const count = operands[i].shape(call.params).reduce((product, size) => product * size, 1);
+      words[argument++] =
+        ref === null ? 0 : operandAddress(layout, ref, type, count, `${call.kernel}.${operands[i].name}`);
+    }
+    for (const [name, kind] of Object.entries(contract.params)) {
+      if (kind === 'f32') floats[argument++] = call.params[name];
+      else words[argument++] = call.params[name];
+    }
+    at = argument;
+  });
+}
+
+/** Number of calls from `position` on that the addon can run in one go. */
+function nativeStretch(calls: readonly Call[], position: number, native: NativeKernels): number {
+  let end = position;
+  while (end < calls.length && native.has(calls[end].kernel)) end++;
+  return end - position;
+}
+
+function checkCall(call: Call, contract: KernelContract): void {
+  const where = `The plan's call of "${call.kernel}"`;
+  if (call.inputs.length !== contract.inputs.length || call.outputs.length !== contract.outputs.length) {
+    throw unsupported(
+      `${where} has ${call.inputs.length} inputs and ${call.outputs.length} outputs, ` +
+        `its contract ${contract.inputs.length} and ${contract.outputs.length}.`,
+    );
+  }
+  [...contract.inputs, ...contract.outputs].forEach((operand, i) => {
+    const ref = [...call.inputs, ...call.outputs][i];
+    if (ref === null && !operand.optional) throw unsupported(`${where} lacks the operand "${operand.name}".`);
+  });
+  for (const name of Object.keys(contract.params)) {
+    if (!Number.isFinite(call.params[name])) throw unsupported(`${where} lacks the parameter "${name}".`);
+  }
+}
+
+/** Byte address of an operand, after checking that all of it lies in its slot. */
+function operandAddress(layout: ArenaLayout, ref: SlotRef, type: Slot['type'], count: number, what: string): number {
+  const place = layout.slots.get(ref.slot);
+  if (!place) throw unsupported(`${what} refers to slot ${ref.slot}, which does not exist.`);
+  const size = elementBytes(type);
+  const needed = (ref.offset + count) * size;
+  const available = place.slot.elements * elementBytes(place.slot.type);
+  if (elementBytes(place.slot.type) !== size || ref.offset < 0 || needed > available) {
+    throw unsupported(
+      `${what} needs ${count} ${type} at offset ${ref.offset}, but slot ${ref.slot} (${place.slot.label}) ` +
+        `holds ${place.slot.elements} ${place.slot.type}.`,
+    );
+  }
+  return place.address + ref.offset * size;
+}
+
+function unsupported(message: string): TrainyardError {
+  return new TrainyardError('device.unsupported_plan', message, 'This is a defect of Trainyard; please report it.');
+}

@@ -1,0 +1,159 @@
+// One arena of shared memory with its threads. Thread 0 is the caller; the others are worker threads that sleep between
+// submits. The memory has its final size from the start: it cannot grow, and nothing is allocated after creation.
+
+import { Worker } from 'node:worker_threads';
+import { TrainyardError } from '../../protocol/errors.ts';
+import {
+  alignment,
+  controlFailed,
+  controlPhase,
+  controlReady,
+  outcomeDone,
+  outcomeTimeout,
+  programStop,
+  sleepSlice,
+} from './layout.ts';
+import type { KernelExports, KernelModule, NativeStretch } from './module.ts';
+import { loadNative } from './native.ts';
+import type { WorkerTask } from './worker.ts';
+
+/** Packing buffers of one thread (kernels/shared/gemm.ts). */
+export const scratchBytes = 512 * 1024;
+const pageBytes = 65536;
+
+export interface MachineOptions {
+  readonly kernels: KernelModule;
+  readonly threads: number;
+  /** Bytes wanted behind the control block, static data and scratch areas. */
+  readonly bytes: number;
+  /** The worker's entry file; default: worker.ts next to this file. */
+  readonly worker?: URL | string;
+  /** Path of the native addon, if it is to be used. */
+  readonly native?: string;
+  /** Seconds a thread waits for the others before the submit fails. */
+  readonly patience?: number;
+}
+
+export interface Machine {
+  readonly buffer: SharedArrayBuffer;
+  /** First free byte; `MachineOptions.bytes` bytes from here are the user's. */
+  readonly base: number;
+  readonly threads: number;
+  /**
+   * Runs steps `firstStep` … of an encoded program on all threads and returns when they are done.
+   * @throws TrainyardError `device.worker_failed` if a thread failed or vanished; the machine is then unusable.
+   */
+  submit(program: number, firstStep: number, steps: number): void;
+  dispose(): void;
+}
+
+/** Bytes a machine needs in front of the user's: control block, static data (`heapBase`), scratch areas. */
+export function reservedBytes(threads: number, heapBase: number): number {
+  return align(heapBase) + threads * scratchBytes;
+}
+
+export function align(bytes: number): number {
+  return Math.ceil(bytes / alignment) * alignment;
+}
+
+export function createMachine(options: MachineOptions): Machine {
+  const { kernels, threads, patience = 10 } = options;
+  const heapBase = staticDataEnd(kernels);
+  const base = reservedBytes(threads, heapBase);
+  const pages = Math.ceil((base + options.bytes) / pageBytes);
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  const buffer = memory.buffer as unknown as SharedArrayBuffer;
+  const control = new Int32Array(buffer, 0, controlReady / 4 + 1);
+  const sleepSlices = Math.max(1, Math.round((patience * 1e9) / sleepSlice));
+  const scratch = (thread: number) => align(heapBase) + thread * scratchBytes;
+  const run = instantiate(kernels.module, memory, options.native);
+  run.setUp(scratch(0), scratchBytes, sleepSlices);
+
+  const workers: Worker[] = [];
+  let failure: string | null = null;
+  let disposed = false;
+
+  function startWorkers(): void {
+    for (let thread = 1; thread < threads; thread++) {
+      const task: WorkerTask = {
+        module: kernels.module,
+        memory,
+        native: options.native,
+        thread,
+        threads,
+        scratch: scratch(thread),
+        scratchBytes,
+        sleepSlices,
+      };
+      const worker = new Worker(options.worker ?? new URL('./worker.ts', import.meta.url), { workerData: task });
+      worker.unref();
+      worker.on('error', (error: Error) => (failure ??= `CPU thread ${thread} failed: ${error.message}`));
+      worker.on('exit', () => {
+        if (!disposed) failure ??= `CPU thread ${thread} ended unexpectedly.`;
+      });
+      workers.push(worker);
+    }
+  }
+
+  return {
+    buffer,
+    base,
+    threads,
+    submit(program, firstStep, steps) {
+      if (disposed) throw new TrainyardError('internal.disposed', 'This CPU program has been disposed of.');
+      if (threads > 1 && workers.length === 0) startWorkers();
+      if (failure === null) {
+        try {
+          const outcome = run.submit(program, threads, firstStep, steps);
+          if (outcome === outcomeDone) return;
+          const thread = Atomics.load(control, controlFailed / 4);
+          failure =
+            outcome === outcomeTimeout
+              ? `A CPU thread did not answer for ${patience} seconds.`
+              : `CPU thread ${thread - 1} failed in a kernel.`;
+        } catch (cause) {
+          failure = `CPU thread 0 failed in a kernel: ${cause instanceof Error ? cause.message : String(cause)}`;
+          markFailed(control, 0);
+        }
+      }
+      throw new TrainyardError('device.worker_failed', failure, 'Resume the run from its last checkpoint.');
+    },
+    dispose() {
+      if (disposed) return;
+      disposed = true;
+      if (workers.length === 0) return;
+      if (failure === null) run.submit(programStop, threads, 0, 0);
+      for (const worker of workers) void worker.terminate();
+    },
+  };
+}
+
+/** Instantiates the kernels over a machine's memory, on the calling thread. */
+export function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory, native?: string): KernelExports {
+  const stretch: NativeStretch = native === undefined ? noNative : loadNative(native).attach(memory);
+  const instance = new WebAssembly.Instance(module, { env: { memory, native: stretch } });
+  return instance.exports as unknown as KernelExports;
+}
+
+const noNative: NativeStretch = () => {
+  throw new Error('the program has native calls but there is no native addon');
+};
+
+/** Tells all threads that thread `thread` failed, and wakes those asleep at the barrier. */
+export function markFailed(control: Int32Array, thread: number): void {
+  Atomics.compareExchange(control, controlFailed / 4, 0, thread + 1);
+  Atomics.notify(control, controlPhase / 4);
+}
+
+const staticEnds = new WeakMap<WebAssembly.Module, number>();
+
+/** Where the module's static data ends; read once from an instance over the smallest memory. */
+function staticDataEnd(kernels: KernelModule): number {
+  let end = staticEnds.get(kernels.module);
+  if (end === undefined) {
+    const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
+    end = instantiate(kernels.module, memory).staticEnd();
+    staticEnds.set(kernels.module, end);
+  }
+  return end;
+}

@@ -1,0 +1,32 @@
+// The optional native addon: C kernels for the instruction sets WASM cannot reach (AVX2, AVX-512), working on the same
+// memory. Which calls it takes over is decided when a program is encoded; everything else stays in WASM.
+
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import type { NativeStretch } from './module.ts';
+
+/** The addon, loaded. */
+export interface NativeAddon {
+  /** Instruction set its kernels were picked for, e.g. `AVX-512`. */
+  readonly instructions: string;
+  /** Names of the kernels it has. */
+  readonly kernels: readonly string[];
+  /** Binds it to a machine's memory and to the numbering of kernels. */
+  attach(memory: WebAssembly.Memory): NativeStretch;
+}
+
+/** The path of the addon, or undefined where there is none or TRAINYARD_NATIVE=0 turns it off. */
+export function findNative(file: URL | string = defaultAddon()): string | undefined {
+  if (process.env.TRAINYARD_NATIVE === '0') return undefined;
+  const path = typeof file === 'string' ? file : fileURLToPath(file);
+  return existsSync(path) ? path : undefined;
+}
+
+function defaultAddon(): URL {
+  return new URL('../../../build/kernels/native.node', import.meta.url);
+}
+
+export function loadNative(path: string): NativeAddon {
+  return createRequire(import.meta.url)(path) as NativeAddon;
+}
