@@ -1,6 +1,6 @@
 // AssemblyScript: dw = xᵀ·dy and db = column sums of dy. The wider side of dw is split between the threads.
 
-import { sumColumn } from '../shared/columns';
+import { sumColumns } from '../shared/columns';
 import { gemm } from '../shared/gemm';
 import { TILE_COLUMNS, TILE_ROWS } from '../shared/gemm_tile';
 import { integer, pointer, shareStart, write } from '../shared/vectors';
@@ -25,6 +25,6 @@ export function dense_weight_grad(args: usize, thread: i32, threads: i32, step: 
   }
   if (db == 0) return;
   for (let j = unitStart; j < unitEnd; j += 4) {
-    write(db, j, sumColumn(dy, batch, units, j, unitEnd - j), unitEnd - j);
+    write(db, j, sumColumns(dy, batch, units, j, unitEnd - j), unitEnd - j);
   }
 }

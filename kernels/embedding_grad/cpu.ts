@@ -1,0 +1,30 @@
+// AssemblyScript: gradient of an embedding table. Each thread owns some rows of the table, clears them, and goes through the
+// whole batch for the rows of dy that belong there: no two threads add to one row, and the order is that of the batch.
+
+import { codeAt } from '../shared/codes';
+import { at, integer, pointer, read, shareStart, write } from '../shared/vectors';
+
+export function embedding_grad(args: usize, thread: i32, threads: i32, step: i32): void {
+  const dy = pointer(args, 0);
+  const codes = pointer(args, 1);
+  const dtable = pointer(args, 2);
+  const batch = integer(args, 3);
+  const vocabulary = integer(args, 4);
+  const width = integer(args, 5);
+  const codesWidth = integer(args, 6);
+  const codesColumn = integer(args, 7);
+  const start = shareStart(vocabulary, 1, thread, threads);
+  const end = shareStart(vocabulary, 1, thread + 1, threads);
+  memory.fill(at(dtable, start * width), 0, (<usize>((end - start) * width)) << 2);
+  for (let i = 0; i < batch; i++) {
+    const row = codeAt(codes, i * codesWidth + codesColumn, vocabulary);
+    if (row >= start && row < end) addRow(at(dtable, row * width), at(dy, i * width), width);
+  }
+}
+
+function addRow(sum: usize, x: usize, width: i32): void {
+  for (let j = 0; j < width; j += 4) {
+    const lanes = width - j;
+    write(sum, j, f32x4.add(read(sum, j, lanes), read(x, j, lanes)), lanes);
+  }
+}
