@@ -93,7 +93,6 @@ export interface OpAttributes {
   reshape: { readonly shape: readonly number[] };
   concat: NoAttributes;
   slice: ColumnsAttributes;
-  unslice: ColumnsAttributes;
   embedding: EmbeddingAttributes;
   embedding_grad: EmbeddingAttributes & { readonly vocabulary: number };
   batch_norm: BatchNormAttributes;

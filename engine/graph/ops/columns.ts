@@ -61,7 +61,7 @@ export const columnOps = {
     },
   }),
 
-  /** `width` columns from `offset` on. */
+  /** `width` columns from `offset` on; of the input alone, so nothing is differentiated through it. */
   slice: defineOp<ColumnsAttributes>({
     shape: ([x], { offset, width }) => {
       const [rows, columns] = ranked(x, 2, 'slice input');
@@ -70,9 +70,7 @@ export const columnOps = {
       }
       return [[rows, width]];
     },
-    gradient: (graph, { inputs: [x], attributes: { offset } }, [dy]) => [
-      dy === null ? null : graph.one('unslice', [dy], { offset, width: graph.shape(x!)[1] }),
-    ],
+    gradient: 'none',
     lower: ({ attributes: { offset, width }, inputs: [x], outputs: [y], shapes }) => [
       copy(x, y, {
         rows: shapes[0]![0],
@@ -81,25 +79,6 @@ export const columnOps = {
         sourceOffset: offset,
         targetWidth: width,
         targetOffset: 0,
-      }),
-    ],
-  }),
-
-  /** Zeros of `width` columns with the input at `offset`: the gradient of slice. */
-  unslice: defineOp<ColumnsAttributes>({
-    shape: ([x], { width }) => [[ranked(x, 2, 'unslice input')[0], width]],
-    gradient: (graph, { inputs: [x], attributes: { offset } }, [dy]) => [
-      dy === null ? null : graph.one('slice', [dy], { offset, width: graph.shape(x!)[1] }),
-    ],
-    lower: ({ attributes: { offset, width }, inputs: [x], outputs: [y], shapes: [shape] }) => [
-      { kernel: 'fill', inputs: [], outputs: [y], params: { count: shape![0] * width, value: 0 } },
-      copy(x, y, {
-        rows: shape![0],
-        columns: shape![1],
-        sourceWidth: shape![1],
-        sourceOffset: 0,
-        targetWidth: width,
-        targetOffset: offset,
       }),
     ],
   }),

@@ -1,0 +1,180 @@
+// Gradients of every layer and loss, by central differences in float64: the analytic gradient of each parameter has to
+// agree with (loss(p + h) − loss(p − h)) / 2h. A layer under test stands between dense layers, so that the gradient of
+// its input is checked too (it is what reaches the layers before it).
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { ReferenceExecutable } from '../../engine/backends/reference/backend.ts';
+import { sizeOf } from '../../engine/graph/op.ts';
+import { ops } from '../../engine/graph/ops.ts';
+import { defaultTraining } from '../../engine/model/presets.ts';
+import { layers } from '../../engine/model/registry.ts';
+import { outputWidth, resolveModel } from '../../engine/model/resolve.ts';
+import type { LayerSpec, TrainingSpec } from '../../engine/model/spec.ts';
+import { compilePlan } from '../../engine/plan/compile.ts';
+import { initializeWeights } from '../../engine/train/weights.ts';
+import { makeTable, type TableOptions } from '../support/table.ts';
+
+interface Case {
+  readonly name: string;
+  readonly layers: readonly LayerSpec[];
+  readonly table?: Partial<TableOptions>;
+  readonly training?: Partial<TrainingSpec>;
+}
+
+const smooth = { type: 'dense', units: 5, activation: 'tanh' };
+const output = { type: 'output' };
+const between = (...tested: LayerSpec[]): readonly LayerSpec[] => [smooth, ...tested, output];
+
+const cases: readonly Case[] = [
+  ...['relu', 'leaky_relu', 'gelu', 'silu', 'tanh', 'sigmoid'].flatMap((activation) => [
+    { name: `dense with ${activation}`, layers: between({ type: 'dense', units: 4, activation }) },
+    { name: `activation ${activation}`, layers: between({ type: 'activation', activation }) },
+  ]),
+  { name: 'dense without bias', layers: between({ type: 'dense', units: 3, bias: false, activation: 'none' }) },
+  { name: 'dropout', layers: between({ type: 'dropout', rate: 0.4 }) },
+  { name: 'batch norm', layers: between({ type: 'batch_norm' }, { type: 'activation', activation: 'silu' }) },
+  { name: 'layer norm', layers: between({ type: 'layer_norm' }, { type: 'activation', activation: 'tanh' }) },
+  {
+    name: 'residual add of three',
+    layers: [
+      { ...smooth, id: 'a' },
+      { type: 'dense', units: 5, activation: 'sigmoid', id: 'b' },
+      { type: 'add', from: ['a', 'b', 'a'] },
+      output,
+    ],
+  },
+  {
+    name: 'concat of layers and input',
+    layers: [
+      { ...smooth, id: 'a' },
+      { type: 'dense', units: 2, activation: 'tanh', id: 'b' },
+      { type: 'concat', from: ['a', 'input', 'b'] },
+      output,
+    ],
+  },
+  { name: 'flatten', layers: between({ type: 'flatten' }) },
+  {
+    name: 'embeddings and numbers',
+    layers: between(),
+    table: {
+      embeddings: [
+        { vocabulary: 5, dimensions: 3 },
+        { vocabulary: 7, dimensions: 2 },
+      ],
+    },
+  },
+  { name: 'embedding alone', layers: between(), table: { numeric: 0, embeddings: [{ vocabulary: 4, dimensions: 3 }] } },
+  { name: 'cross-entropy', layers: between(), table: { classes: 3 } },
+  {
+    name: 'cross-entropy with weights and smoothing',
+    layers: between(),
+    table: { classes: 3 },
+    training: { classWeights: 'balanced', labelSmoothing: 0.1 },
+  },
+  {
+    name: 'binary cross-entropy',
+    layers: between(),
+    table: { classes: 2 },
+    training: { loss: 'binary_cross_entropy' },
+  },
+  {
+    name: 'binary cross-entropy with weights and smoothing',
+    layers: between(),
+    table: { classes: 2 },
+    training: { loss: 'binary_cross_entropy', classWeights: 'balanced', labelSmoothing: 0.2 },
+  },
+  { name: 'absolute error', layers: between(), training: { loss: 'mae' } },
+  { name: 'Huber', layers: between(), training: { loss: 'huber', huberDelta: 0.7 } },
+];
+
+const batch = 6;
+const h = 1e-5;
+
+/** Runs one training step with learning rate 0 and returns the loss. */
+async function lossOf(executable: ReferenceExecutable): Promise<number> {
+  await executable.run(`train@${batch}`, 1);
+  return executable.values('ring.loss')[0];
+}
+
+function open(testCase: Case): { executable: ReferenceExecutable; parameters: readonly string[] } {
+  const table = makeTable({ rows: 12, numeric: 3, classes: 0, split: [1, 0, 0], ...testCase.table });
+  const training: TrainingSpec = { ...defaultTraining(100, table.data.task), ...testCase.training };
+  const model = resolveModel(
+    { version: 1, layers: testCase.layers },
+    table.data.input,
+    outputWidth(table.data.output, training.loss),
+  );
+  const plan = compilePlan({
+    model,
+    output: table.data.output,
+    training,
+    data: { rows: 12, width: table.data.width, targets: 1 },
+    stepCapacity: 1,
+    predictSteps: 1,
+    trainBatches: [batch],
+    predictBatch: batch,
+  });
+  const executable = new ReferenceExecutable(plan);
+  initializeWeights(executable, model, 3);
+  executable.write('data.x', table.x);
+  executable.write('data.y', table.y);
+  executable.write('step.scalars', Float32Array.from([0, 1, 1, 0]));
+  executable.write('step.indices', Uint32Array.from([7, 2, 11, 0, 5, 2]));
+  if ('loss.weights' in plan.tensors) executable.values('loss.weights').set([0.7, 1.9, 1.2].slice(0, 2));
+  return { executable, parameters: model.parameters.filter((p) => sizeOf(p.shape) > 0).map((p) => p.name) };
+}
+
+for (const testCase of cases) {
+  test(`gradient: ${testCase.name}`, async () => {
+    const { executable, parameters } = open(testCase);
+    await lossOf(executable);
+    for (const name of parameters) {
+      const values = executable.values(name);
+      const analytic = Float64Array.from(executable.values(`gradient:${name}`));
+      for (let i = 0; i < values.length; i++) {
+        const value = values[i];
+        values[i] = value + h;
+        const above = await lossOf(executable);
+        values[i] = value - h;
+        const below = await lossOf(executable);
+        values[i] = value;
+        const numeric = (above - below) / (2 * h);
+        const allowed = 1e-6 + 1e-5 * Math.abs(numeric);
+        assert.ok(
+          Math.abs(numeric - analytic[i]) <= allowed,
+          `${name}[${i}]: analytic ${analytic[i]}, central difference ${numeric}`,
+        );
+      }
+      await lossOf(executable);
+    }
+  });
+}
+
+test('every layer and every differentiable op occurs in a gradient test', () => {
+  const tested = new Set(cases.flatMap((c) => c.layers.map((layer) => layer.type)));
+  assert.deepEqual(
+    [...layers.keys()].filter((type) => !tested.has(type)),
+    [],
+  );
+  // Ops are reached through layers; a new differentiable op has to be named here with the case that reaches it.
+  const reached = new Set([
+    'dense',
+    'activation',
+    'add',
+    'dropout',
+    'reshape',
+    'concat',
+    'embedding',
+    'batch_norm',
+    'layer_norm',
+    'softmax_cross_entropy',
+    'binary_cross_entropy',
+    'regression_loss',
+  ]);
+  const differentiable = Object.entries(ops).filter(([, op]) => op.gradient !== 'none');
+  assert.deepEqual(
+    differentiable.map(([name]) => name).filter((name) => !reached.has(name)),
+    [],
+  );
+});
