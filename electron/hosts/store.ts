@@ -1,0 +1,31 @@
+// Entry of the store's own process: an Electron utility process, or a plain Node process started by `openStore`
+// (engine/history/client.node.ts). `--home=FOLDER` says which history it serves. It lives as long as its parent listens.
+
+import { createStore } from '../../engine/history/store.ts';
+import { InputError } from '../../engine/protocol/errors.ts';
+import { parentPort } from '../../engine/protocol/port.electron.ts';
+import type { ElectronParentPort } from '../../engine/protocol/port.electron.ts';
+import { processPort } from '../../engine/protocol/port.node.ts';
+import { announceFailure, announceReady } from '../../engine/protocol/port.ready.ts';
+import { serve } from '../../engine/protocol/rpc.ts';
+import type { StoreService } from '../../engine/protocol/runs.ts';
+
+const electron = (process as { readonly parentPort?: ElectronParentPort }).parentPort;
+const port = electron ? parentPort(electron) : processPort(process);
+
+// Ctrl-C and a system that shuts down signal every process of the group. The parent decides what happens then, and needs
+// the store to keep the last checkpoint; when it has gone, so does this process.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+
+try {
+  const home = process.argv.find((argument) => argument.startsWith('--home='))?.slice('--home='.length);
+  if (!home) throw new InputError('usage.home', 'The store needs --home=FOLDER.', 'Start Trainyard itself instead.');
+  const store = createStore(home);
+  serve<StoreService>(port, store);
+  // Transactions are never interrupted: they run to their end without returning to the event loop. A file that is being
+  // written is finished, since the process ends by itself only once nothing is left to do.
+  port.onClose(() => void store.close());
+  announceReady(port);
+} catch (error) {
+  announceFailure(port, error);
+}

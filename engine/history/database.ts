@@ -1,0 +1,49 @@
+// One connection to the history's SQLite file: how it is opened, statements prepared once, transactions that take the
+// write lock at their start, so that two processes on one home wait for each other instead of failing half-way.
+
+import Database from 'better-sqlite3';
+
+/** A prepared statement; `Parameters` and `Row` are what the SQL text takes and gives. */
+export type Statement<Parameters extends unknown[], Row> = Database.Statement<Parameters, Row>;
+
+export interface Connection {
+  readonly file: string;
+  /** Prepares a statement, or returns it from the cache. */
+  sql<Parameters extends unknown[] = unknown[], Row = unknown>(text: string): Statement<Parameters, Row>;
+  /** Runs several statements without parameters. */
+  execute(text: string): void;
+  /** Runs `work` in one transaction; whatever it throws undoes it all. May be nested. */
+  transaction<Result>(work: () => Result): Result;
+  pragma(name: string): number | string;
+  close(): void;
+}
+
+/** How long a statement waits for another process's transaction before it fails with SQLITE_BUSY. */
+const busyMilliseconds = 10_000;
+
+/** Opens or creates a database file in write-ahead mode. Throws what SQLite throws; failures.ts makes words of it. */
+export function openDatabase(file: string): Connection {
+  const database = new Database(file, { timeout: busyMilliseconds });
+  try {
+    database.pragma('journal_mode = WAL');
+    database.pragma('synchronous = NORMAL');
+    database.pragma('foreign_keys = ON');
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+
+  const statements = new Map<string, Database.Statement>();
+  return {
+    file,
+    sql<Parameters extends unknown[], Row>(text: string) {
+      let statement = statements.get(text);
+      if (statement === undefined) statements.set(text, (statement = database.prepare(text)));
+      return statement as unknown as Statement<Parameters, Row>;
+    },
+    execute: (text) => void database.exec(text),
+    transaction: (work) => database.transaction(work).immediate(),
+    pragma: (name) => database.pragma(name, { simple: true }) as number | string,
+    close: () => void database.close(),
+  };
+}

@@ -1,0 +1,165 @@
+// Points of runs: appended as samples, summed up for the list of runs, read back thinned, dropped after a checkpoint.
+
+import type { MetricPoint } from '../protocol/runs.ts';
+import type { Connection } from './database.ts';
+import { packValues, unpackValues } from './samples.ts';
+import { createSeriesNumbers, lowestIsBest } from './series.ts';
+import { thin } from './thin.ts';
+
+/** Last and best value of one series of one run. */
+export interface SeriesSummary {
+  readonly series: string;
+  readonly last: number;
+  /** null: the series never had a finite value. */
+  readonly best: { readonly value: number; readonly epoch: number } | null;
+}
+
+export interface MetricsTable {
+  /** Within a transaction. */
+  append(run: number, points: readonly MetricPoint[]): void;
+  /** Series after series, each in the order of its steps. */
+  read(run: number, selection: PointSelection): readonly MetricPoint[];
+  /** Drops points after a step and sums the rest up again. Within a transaction. */
+  truncate(run: number, afterStep: number): void;
+  summaries(runs: readonly number[]): ReadonlyMap<number, readonly SeriesSummary[]>;
+  /** Number of a series for SQL that sorts by its summary; null if no run has it. */
+  seriesNumber(name: string): number | null;
+}
+
+export interface PointSelection {
+  readonly series?: readonly string[];
+  /** At most so many points a series. */
+  readonly limit?: number;
+  readonly afterStep?: number;
+}
+
+interface SampleRow {
+  readonly step: number;
+  readonly epoch: number;
+  readonly seconds: number;
+  readonly data: Uint8Array;
+}
+
+const appendSample = 'INSERT INTO sample (run, step, epoch, seconds, data) VALUES (?, ?, ?, ?, ?)';
+const readSamples = 'SELECT step, epoch, seconds, data FROM sample WHERE run = ? AND step > ? ORDER BY step, rowid';
+const dropSamples = 'DELETE FROM sample WHERE run = ? AND step > ?';
+const dropSummaries = 'DELETE FROM summary WHERE run = ?';
+
+/** `better` is 1 where the highest value is best and -1 where the lowest is; NaN arrives as NULL and is never best. */
+const updateSummary = `
+  INSERT INTO summary (run, series, last, best, best_epoch) VALUES (@run, @series, @last, @best, @bestEpoch)
+  ON CONFLICT (run, series) DO UPDATE SET
+    last = excluded.last,
+    best_epoch = CASE WHEN best IS NULL OR @better * excluded.best > @better * best THEN excluded.best_epoch ELSE best_epoch END,
+    best = CASE WHEN best IS NULL OR @better * excluded.best > @better * best THEN excluded.best ELSE best END`;
+
+const readSummaries = `
+  SELECT run, series.name AS series, last, best, best_epoch AS bestEpoch
+  FROM json_each(?) AS wanted JOIN summary ON summary.run = wanted.value JOIN series ON series.id = summary.series
+  ORDER BY run, series`;
+
+export function createMetricsTable(connection: Connection): MetricsTable {
+  const numbers = createSeriesNumbers(connection);
+
+  const sumUp = (run: number, points: readonly MetricPoint[]): void => {
+    for (const [series, { last, best }] of summarise(points)) {
+      connection.sql(updateSummary).run({
+        run,
+        series: numbers.numberOf(series),
+        last: last.value,
+        best: best?.value ?? null,
+        bestEpoch: best?.epoch ?? null,
+        better: lowestIsBest(series) ? -1 : 1,
+      });
+    }
+  };
+
+  const read = (run: number, selection: PointSelection): readonly MetricPoint[] => {
+    const wanted = selection.series && new Set(selection.series);
+    const bySeries = new Map<string, MetricPoint[]>();
+    const rows = connection.sql<[number, number], SampleRow>(readSamples);
+    for (const { step, epoch, seconds, data } of rows.iterate(run, selection.afterStep ?? -1)) {
+      unpackValues(data, (number, value) => {
+        const series = numbers.nameOf(number);
+        if (wanted && !wanted.has(series)) return;
+        const points = bySeries.get(series);
+        const point = { series, step, epoch, seconds, value };
+        if (points) points.push(point);
+        else bySeries.set(series, [point]);
+      });
+    }
+    const { limit = Infinity } = selection;
+    return [...bySeries.values()].flatMap((points) => thin(points, limit));
+  };
+
+  return {
+    read,
+    append(run, points) {
+      for (const moment of groupByMoment(points)) {
+        const values = moment.map(({ series, value }) => ({ series: numbers.numberOf(series), value }));
+        const { step, epoch, seconds } = moment[0];
+        connection.sql(appendSample).run(run, step, epoch, seconds, packValues(values));
+      }
+      sumUp(run, points);
+    },
+    truncate(run, afterStep) {
+      const dropped = connection.sql(dropSamples).run(run, afterStep);
+      if (dropped.changes === 0) return;
+      connection.sql(dropSummaries).run(run);
+      sumUp(run, read(run, {}));
+    },
+    summaries(runs) {
+      const found = new Map<number, SeriesSummary[]>(runs.map((run) => [run, []]));
+      const rows = connection.sql<[string], SummaryRow>(readSummaries);
+      for (const { run, series, last, best, bestEpoch } of rows.iterate(JSON.stringify(runs))) {
+        found.get(run)!.push({
+          series,
+          last: last ?? NaN,
+          best: best === null || bestEpoch === null ? null : { value: best, epoch: bestEpoch },
+        });
+      }
+      return found;
+    },
+    seriesNumber: (name) => numbers.find(name),
+  };
+}
+
+interface SummaryRow {
+  readonly run: number;
+  readonly series: string;
+  readonly last: number | null;
+  readonly best: number | null;
+  readonly bestEpoch: number | null;
+}
+
+/** Runs of consecutive points of the same step, epoch and second: the values of one sample. */
+function groupByMoment(points: readonly MetricPoint[]): readonly (readonly MetricPoint[])[] {
+  const moments: MetricPoint[][] = [];
+  for (const point of points) {
+    const moment = moments.at(-1);
+    const first = moment?.[0];
+    if (first && first.step === point.step && first.epoch === point.epoch && first.seconds === point.seconds) {
+      moment.push(point);
+    } else {
+      moments.push([point]);
+    }
+  }
+  return moments;
+}
+
+function summarise(points: readonly MetricPoint[]): Map<string, { last: MetricPoint; best: MetricPoint | null }> {
+  const summary = new Map<string, { last: MetricPoint; best: MetricPoint | null }>();
+  for (const point of points) {
+    const best = summary.get(point.series)?.best ?? null;
+    summary.set(point.series, { last: point, best: betterOf(best, point) });
+  }
+  return summary;
+}
+
+/** The better of two points; of equal ones the earlier. */
+function betterOf(best: MetricPoint | null, point: MetricPoint): MetricPoint | null {
+  if (!Number.isFinite(point.value)) return best;
+  if (best === null) return point;
+  const better = lowestIsBest(point.series) ? point.value < best.value : point.value > best.value;
+  return better ? point : best;
+}

@@ -1,0 +1,75 @@
+// The database's format as a list of steps; `PRAGMA user_version` says how many have been made. To change the format add
+// a step at the end; never change one that has been released.
+
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { InputError } from '../protocol/errors.ts';
+import type { Connection } from './database.ts';
+import { schemaVersion1 } from './schema.ts';
+
+export interface Migration {
+  readonly version: number;
+  apply(connection: Connection): void;
+}
+
+export const migrations: readonly Migration[] = [
+  { version: 1, apply: (connection) => connection.execute(schemaVersion1) },
+];
+
+/** Where the copy lies that was made before a database of `version` was changed. */
+export function backupFile(databaseFile: string, version: number): string {
+  return databaseFile.replace(/(\.db)?$/, `.v${version}.backup.db`);
+}
+
+/**
+ * Brings a database to the newest format: a backup, then all missing steps in one transaction. Two processes that start
+ * at the same time take turns. Throws `store.newer` for a database of a later program, `store.corrupt` for a foreign one.
+ */
+export function migrate(connection: Connection, steps: readonly Migration[] = migrations): void {
+  const newest = steps.at(-1)?.version ?? 0;
+  const found = versionOf(connection);
+  if (found > newest) throw newerError(connection.file, found, newest);
+  if (found === newest) return;
+  if (found > 0) backup(connection, found);
+
+  connection.transaction(() => {
+    const current = versionOf(connection);
+    if (current === 0) refuseForeignTables(connection);
+    for (const step of steps) {
+      if (step.version <= current) continue;
+      step.apply(connection);
+      connection.pragma(`user_version = ${step.version}`);
+    }
+  });
+}
+
+function versionOf(connection: Connection): number {
+  return Number(connection.pragma('user_version'));
+}
+
+/** A consistent copy, complete or not there at all. */
+function backup(connection: Connection, version: number): void {
+  const target = backupFile(connection.file, version);
+  if (existsSync(target)) return;
+  const temporary = `${target}.${process.pid}.tmp`;
+  rmSync(temporary, { force: true });
+  connection.sql('VACUUM INTO ?').run(temporary);
+  renameSync(temporary, target);
+}
+
+function refuseForeignTables(connection: Connection): void {
+  const tables = connection.sql<[], { count: number }>('SELECT count(*) AS count FROM sqlite_schema').get();
+  if (tables === undefined || tables.count === 0) return;
+  throw new InputError(
+    'store.corrupt',
+    `${connection.file} is a database, but no Trainyard history.`,
+    'Move it away, or set TRAINYARD_HOME to another folder.',
+  );
+}
+
+function newerError(file: string, found: number, newest: number): InputError {
+  return new InputError(
+    'store.newer',
+    `The history ${file} was written by a newer Trainyard (format ${found}; this one knows formats up to ${newest}).`,
+    'Update Trainyard, or set TRAINYARD_HOME to another folder.',
+  );
+}

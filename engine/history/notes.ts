@@ -1,0 +1,40 @@
+// The two small tables beside the runs: log lines of a run, and settings of the app.
+
+import type { LogLine } from '../protocol/runs.ts';
+import type { Connection } from './database.ts';
+
+export interface LogTable {
+  /** Within a transaction. */
+  append(run: number, lines: readonly LogLine[]): void;
+  read(run: number): readonly LogLine[];
+}
+
+export function createLogTable(connection: Connection): LogTable {
+  return {
+    append(run, lines) {
+      const insert = connection.sql('INSERT INTO log (run, time, level, message) VALUES (?, ?, ?, ?)');
+      for (const { time, level, message } of lines) insert.run(run, Math.round(time), level, message);
+    },
+    read: (run) =>
+      connection.sql<[number], LogLine>('SELECT time, level, message FROM log WHERE run = ? ORDER BY id').all(run),
+  };
+}
+
+export interface SettingsTable {
+  get(key: string): unknown;
+  /** null and undefined forget the setting. */
+  set(key: string, value: unknown): void;
+}
+
+export function createSettingsTable(connection: Connection): SettingsTable {
+  return {
+    get(key) {
+      const row = connection.sql<[string], { value: string }>('SELECT value FROM setting WHERE key = ?').get(key);
+      return row === undefined ? null : JSON.parse(row.value);
+    },
+    set(key, value) {
+      if (value === null || value === undefined) connection.sql('DELETE FROM setting WHERE key = ?').run(key);
+      else connection.sql('INSERT OR REPLACE INTO setting (key, value) VALUES (?, ?)').run(key, JSON.stringify(value));
+    },
+  };
+}

@@ -1,0 +1,95 @@
+// A RunQuery as SQL. Text from outside only ever becomes a parameter; what may be sorted by is listed here.
+
+import { InputError } from '../protocol/errors.ts';
+import type { RunQuery } from '../protocol/runs.ts';
+import { foldCase } from './records.ts';
+
+/** How many runs a query without a limit gives. */
+export const defaultLimit = 1000;
+
+export interface RunSql {
+  /** Gives rows of `run`, in order. */
+  readonly rows: string;
+  /** Gives how many there are without offset and limit, as `total`. */
+  readonly total: string;
+  readonly parameters: Readonly<Record<string, string | number | null>>;
+}
+
+const sortColumns: Readonly<Record<string, string>> = {
+  name: 'run.name COLLATE NOCASE',
+  state: 'run.state',
+  dataset: 'run.dataset_name COLLATE NOCASE',
+  device: 'run.device',
+  threads: 'run.threads',
+  parameters: 'run.parameters',
+  createdAt: 'run.created_at',
+  startedAt: 'run.started_at',
+  endedAt: 'run.ended_at',
+  duration: 'coalesce(run.ended_at, @now) - run.started_at',
+  starred: 'run.starred',
+};
+
+/** `seriesNumber` gives the number of a series to sort by, or null if no run has it. Throws `input.sort`. */
+export function sqlOf(query: RunQuery, seriesNumber: (name: string) => number | null, now: number): RunSql {
+  const { where, parameters } = conditionsOf(query);
+  const order = orderOf(query.sort ?? { by: 'createdAt', descending: true }, seriesNumber);
+  return {
+    rows: `SELECT run.* FROM run ${order.join} WHERE ${where} ORDER BY ${order.by} LIMIT @limit OFFSET @offset`,
+    total: `SELECT count(*) AS total FROM run WHERE ${where}`,
+    parameters: {
+      ...parameters,
+      ...order.parameters,
+      now,
+      limit: query.limit ?? defaultLimit,
+      offset: query.offset ?? 0,
+    },
+  };
+}
+
+function conditionsOf(query: RunQuery): Pick<RunSql, 'parameters'> & { readonly where: string } {
+  const conditions = [query.deleted ? 'run.deleted_at IS NOT NULL' : 'run.deleted_at IS NULL'];
+  const parameters: Record<string, string | number> = {};
+  const add = (name: string, value: string | number, condition: string): void => {
+    parameters[name] = value;
+    conditions.push(condition);
+  };
+
+  if (query.states) add('states', JSON.stringify(query.states), 'run.state IN (SELECT value FROM json_each(@states))');
+  if (query.dataset !== undefined) add('dataset', query.dataset, 'run.dataset = @dataset');
+  if (query.starred !== undefined) add('starred', query.starred ? 1 : 0, 'run.starred = @starred');
+  query.tags?.forEach((tag, index) => {
+    add(`tag${index}`, tag, `EXISTS (SELECT 1 FROM json_each(run.tags) WHERE value = @tag${index})`);
+  });
+  const words = foldCase(query.search ?? '')
+    .split(/\s+/)
+    .filter(Boolean);
+  words.forEach((word, index) => add(`word${index}`, word, `instr(run.search, @word${index}) > 0`));
+  return { where: conditions.join(' AND '), parameters };
+}
+
+/** Runs without the value stand last; among equals the newest is first. */
+function orderOf(
+  sort: NonNullable<RunQuery['sort']>,
+  seriesNumber: (name: string) => number | null,
+): Pick<RunSql, 'parameters'> & { readonly by: string; readonly join: string } {
+  const direction = sort.descending ? 'DESC' : 'ASC';
+  const metric = /^(best|last)\.(.+)$/.exec(sort.by);
+  if (metric) {
+    return {
+      join: 'LEFT JOIN summary ON summary.run = run.id AND summary.series = @series',
+      by: `summary.${metric[1]} ${direction} NULLS LAST, run.id DESC`,
+      parameters: { series: seriesNumber(metric[2]) },
+    };
+  }
+  if (!Object.hasOwn(sortColumns, sort.by)) {
+    const known = [...Object.keys(sortColumns), 'best.SERIES', 'last.SERIES'].join(', ');
+    throw new InputError('input.sort', `Runs cannot be sorted by "${sort.by}".`, `Sort by one of ${known}.`);
+  }
+  // `created_at` is never missing: without NULLS LAST its index gives the order.
+  const nulls = sort.by === 'createdAt' ? '' : ' NULLS LAST';
+  return {
+    join: '',
+    by: `${sortColumns[sort.by]} ${direction}${nulls}, run.id ${sort.by === 'createdAt' ? direction : 'DESC'}`,
+    parameters: {},
+  };
+}

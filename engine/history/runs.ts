@@ -1,0 +1,110 @@
+// The table of runs: creating, changing, finding. What writes stands within a transaction of the caller.
+
+import { InputError, TrainyardError } from '../protocol/errors.ts';
+import type { NewRun, RunPatch, RunQuery, RunRecord, RunState } from '../protocol/runs.ts';
+import type { Connection } from './database.ts';
+import type { RunFiles } from './files.ts';
+import type { MetricsTable } from './metrics.ts';
+import { sqlOf } from './query.ts';
+import { columnsOf, recordOf, searchText } from './records.ts';
+import type { RunRow } from './records.ts';
+import { nextRevision } from './revisions.ts';
+
+export interface RunsTable {
+  /** Returns the new run's number. */
+  create(run: NewRun): number;
+  /** Throws `run.changed` if the run is in none of the states `when`. */
+  update(run: number, patch: RunPatch, when?: readonly RunState[]): void;
+  /** Sets columns of the row as they are; none at all only marks the run as changed. */
+  set(run: number, columns: Readonly<Record<string, string | number | null>>): void;
+  /** Throws `input.unknown_run`. */
+  row(run: number): RunRow;
+  record(run: number): RunRecord;
+  records(rows: readonly RunRow[]): readonly RunRecord[];
+  find(query: RunQuery): { total: number; runs: readonly RunRecord[] };
+  inStates(states: readonly RunState[]): readonly RunRow[];
+  /** Of some runs, or of all (null), those in the trash since before `before`. */
+  trashed(runs: readonly number[] | null, before: number): readonly number[];
+  remove(runs: readonly number[]): void;
+}
+
+const insertRun = `
+  INSERT INTO run (name, state, dataset, dataset_name, created_at, owner_pid, owner_started_at, revision, search, config)
+  VALUES (@name, 'queued', @dataset, @datasetName, @createdAt, @pid, @startedAt, @revision, @search, @config)
+  RETURNING id`;
+const readRun = 'SELECT * FROM run WHERE id = ?';
+const runsInStates = 'SELECT * FROM run WHERE state IN (SELECT value FROM json_each(?)) ORDER BY id';
+const trashedRuns = `
+  SELECT id FROM run WHERE deleted_at IS NOT NULL AND deleted_at <= @before
+  AND (@runs IS NULL OR id IN (SELECT value FROM json_each(@runs)))`;
+const removeRuns = 'DELETE FROM run WHERE id IN (SELECT value FROM json_each(?))';
+
+export function createRunsTable(connection: Connection, metrics: MetricsTable, files: RunFiles): RunsTable {
+  const row = (run: number): RunRow => {
+    const found = connection.sql<[number], RunRow>(readRun).get(run);
+    if (found === undefined) {
+      throw new InputError('input.unknown_run', `There is no run ${run}.`, 'List the runs to see their numbers.');
+    }
+    return found;
+  };
+
+  const set: RunsTable['set'] = (run, columns) => {
+    const assignments = Object.keys(columns).map((column) => `${column} = @${column}, `);
+    const update = `UPDATE run SET ${assignments.join('')}revision = @revision WHERE id = @run`;
+    connection.sql(update).run({ ...columns, revision: nextRevision(connection), run });
+  };
+
+  const records: RunsTable['records'] = (rows) => {
+    const summaries = metrics.summaries(rows.map(({ id }) => id));
+    return rows.map((each) => recordOf(each, summaries.get(each.id) ?? [], files.has(each.id, 'checkpoint.bin')));
+  };
+
+  return {
+    row,
+    set,
+    records,
+    create({ name, dataset, datasetName, config, owner }) {
+      const created = connection.sql<[object], { id: number }>(insertRun).get({
+        name,
+        dataset,
+        datasetName,
+        createdAt: Date.now(),
+        pid: owner.pid,
+        startedAt: owner.startedAt,
+        revision: nextRevision(connection),
+        search: searchText({ name, datasetName, config, tags: [], notes: '' }),
+        config: JSON.stringify(config),
+      });
+      return created!.id;
+    },
+    update(run, patch, when) {
+      const before = row(run);
+      if (when && !when.includes(before.state)) {
+        throw new TrainyardError(
+          'run.changed',
+          `Run ${run} is ${before.state}, not ${when.join(' or ')}.`,
+          'Somebody else has changed it; look at it again.',
+        );
+      }
+      set(run, columnsOf(patch));
+      const searched = patch.name ?? patch.tags ?? patch.notes ?? patch.config;
+      if (searched !== undefined) set(run, { search: searchText(records([row(run)])[0]) });
+    },
+    record: (run) => records([row(run)])[0],
+    find(query) {
+      const { rows, total, parameters } = sqlOf(query, metrics.seriesNumber, Date.now());
+      return {
+        total: connection.sql<[object], { total: number }>(total).get(parameters)!.total,
+        runs: records(connection.sql<[object], RunRow>(rows).all(parameters)),
+      };
+    },
+    inStates: (states) => connection.sql<[string], RunRow>(runsInStates).all(JSON.stringify(states)),
+    trashed(runs, before) {
+      const query = connection.sql<[object], { id: number }>(trashedRuns);
+      return query.all({ runs: runs && JSON.stringify(runs), before }).map(({ id }) => id);
+    },
+    remove(runs) {
+      connection.sql(removeRuns).run(JSON.stringify(runs));
+    },
+  };
+}

@@ -1,0 +1,84 @@
+// The tables of the history, version 1. Times are milliseconds since 1970, JSON columns hold the values of
+// engine/protocol/runs.ts as they are.
+//
+// Metrics take two forms. `sample` is append-only: one row for all values reported at one moment, packed by samples.ts
+// (10 bytes a value: 10,000 runs × 50 series × 200 points fit in about a gigabyte). `summary` keeps the last and best
+// value of each series of each run, so that listing and sorting runs never reads a sample.
+
+export const schemaVersion1 = `
+  CREATE TABLE run (
+    -- AUTOINCREMENT: the number of a purged run is never used again, so a folder without a row is rubbish.
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL,
+    state TEXT NOT NULL
+      CHECK (state IN ('queued', 'running', 'paused', 'completed', 'stopped', 'failed', 'interrupted')),
+    dataset TEXT NOT NULL,
+    dataset_name TEXT NOT NULL,
+    device TEXT NOT NULL DEFAULT '',
+    threads INTEGER NOT NULL DEFAULT 0,
+    parameters INTEGER NOT NULL DEFAULT 0,
+    created_at INTEGER NOT NULL,
+    started_at INTEGER,
+    ended_at INTEGER,
+    deleted_at INTEGER,
+    starred INTEGER NOT NULL DEFAULT 0,
+    request TEXT CHECK (request IN ('pause', 'resume', 'stop')),
+    owner_pid INTEGER NOT NULL,
+    owner_started_at INTEGER NOT NULL,
+    -- Value of the counter at the row's last change: how one process learns what another one changed.
+    revision INTEGER NOT NULL,
+    -- Lower-case text that searching looks in.
+    search TEXT NOT NULL,
+    tags TEXT NOT NULL DEFAULT '[]',
+    notes TEXT NOT NULL DEFAULT '',
+    config TEXT NOT NULL,
+    progress TEXT,
+    result TEXT,
+    error TEXT
+  ) STRICT;
+  CREATE INDEX run_by_creation ON run (created_at) WHERE deleted_at IS NULL;
+  CREATE INDEX run_by_state ON run (state);
+  CREATE INDEX run_by_dataset ON run (dataset);
+  CREATE INDEX run_by_revision ON run (revision);
+  CREATE INDEX run_by_deletion ON run (deleted_at) WHERE deleted_at IS NOT NULL;
+
+  -- One row: the number of the last change.
+  CREATE TABLE counter (revision INTEGER NOT NULL) STRICT;
+  INSERT INTO counter (revision) VALUES (0);
+
+  -- Series by number; samples hold the number in 16 bits.
+  CREATE TABLE series (
+    id INTEGER PRIMARY KEY CHECK (id BETWEEN 1 AND 65535),
+    name TEXT NOT NULL UNIQUE
+  ) STRICT;
+
+  CREATE TABLE sample (
+    run INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    step INTEGER NOT NULL,
+    epoch REAL NOT NULL,
+    seconds REAL NOT NULL,
+    data BLOB NOT NULL
+  ) STRICT;
+  CREATE INDEX sample_by_step ON sample (run, step);
+
+  -- NULL stands for NaN, which SQLite cannot store.
+  CREATE TABLE summary (
+    run INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    series INTEGER NOT NULL REFERENCES series (id),
+    last REAL,
+    best REAL,
+    best_epoch REAL,
+    PRIMARY KEY (run, series)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE log (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    time INTEGER NOT NULL,
+    level TEXT NOT NULL CHECK (level IN ('info', 'warning', 'error')),
+    message TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX log_by_run ON log (run);
+
+  CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+`;
