@@ -4,6 +4,10 @@
 export const normal = (random: () => number): number =>
   Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 
+/** Standard normal, but now and then `spread` times as far out, where functions saturate and exponentials overflow. */
+export const normalWithOutliers = (random: () => number, index: number, spread: number): number =>
+  normal(random) * (index % 13 === 5 ? spread : 1);
+
 /** Uniform in [low, high). */
 export const uniform = (random: () => number, low: number, high: number): number => low + (high - low) * random();
 
@@ -23,10 +27,10 @@ export function optimizerScalar(index: number): number {
 }
 
 /** A value `saved` for an activation's derivative: within the range of tanh and sigmoid if it is their output. */
-export function savedActivation(random: () => number, activation: number, fromOutput: boolean): number {
+export function savedActivation(random: () => number, index: number, activation: number, fromOutput: boolean): number {
   const tanhCode = 5;
   const sigmoidCode = 6;
   if (fromOutput && activation === tanhCode) return uniform(random, -1, 1);
   if (fromOutput && activation === sigmoidCode) return random();
-  return normal(random);
+  return normalWithOutliers(random, index, 5);
 }

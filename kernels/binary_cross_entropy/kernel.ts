@@ -1,7 +1,7 @@
 // The loss of a two-class model with one logit, with its gradient.
 
 import { defineKernel } from '../contract.ts';
-import { uniform, whole } from '../samples.ts';
+import { normalWithOutliers, uniform, whole } from '../samples.ts';
 
 export const kernel = defineKernel({
   name: 'binary_cross_entropy',
@@ -9,7 +9,7 @@ export const kernel = defineKernel({
     'With t′ = t·(1 − s) + s/2 for smoothing s, w = weights[t], W = Σw: ' +
     'loss[step] = Σ w·(max(z, 0) − z·t′ + ln(1 + e^−|z|)) / W, gradient = w·(sigmoid(z) − t′)/W.',
   inputs: [
-    { name: 'logits', shape: (p) => [p.batch] },
+    { name: 'logits', shape: (p) => [p.batch], sample: (_, random, index) => normalWithOutliers(random, index, 40) },
     { name: 'target', shape: (p) => [p.batch], sample: (_, random) => whole(random, 2) },
     { name: 'weights', shape: () => [2], optional: true, sample: (_, random) => uniform(random, 0.5, 2) },
   ],

@@ -1,7 +1,7 @@
 // The loss of a classifier with its gradient in one pass. Class weights and label smoothing as in PyTorch's cross_entropy.
 
 import { defineKernel } from '../contract.ts';
-import { uniform, whole } from '../samples.ts';
+import { normalWithOutliers, uniform, whole } from '../samples.ts';
 
 export const kernel = defineKernel({
   name: 'softmax_cross_entropy',
@@ -10,7 +10,11 @@ export const kernel = defineKernel({
     'q_c = (1 − smoothing)·weight[t]·[c = t] + smoothing/C·weight[c]: loss[step] = −ΣΣ q_c·ln p_c / W, ' +
     'gradient_c = (p_c·Σq − q_c)/W.',
   inputs: [
-    { name: 'logits', shape: (p) => [p.batch, p.classes] },
+    {
+      name: 'logits',
+      shape: (p) => [p.batch, p.classes],
+      sample: (_, random, index) => normalWithOutliers(random, index, 40),
+    },
     { name: 'target', shape: (p) => [p.batch], sample: (p, random) => whole(random, p.classes) },
     { name: 'weights', shape: (p) => [p.classes], optional: true, sample: (_, random) => uniform(random, 0.5, 2) },
   ],
