@@ -85,7 +85,9 @@ export function createMachine(options: MachineOptions): Machine {
         scratchBytes,
         sleepSlices,
       };
-      const worker = new Worker(options.worker ?? new URL('./worker.ts', import.meta.url), { workerData: task });
+      const file = options.worker ?? new URL('./worker.ts', import.meta.url);
+      // No flags of the parent: some of them (--input-type, test runners') make a worker fail before it starts.
+      const worker = new Worker(file, { workerData: task, execArgv: [] });
       worker.unref();
       worker.on('error', (error: Error) => (failure ??= `CPU thread ${thread} failed: ${error.message}`));
       worker.on('exit', () => {
