@@ -1,0 +1,134 @@
+// Finds GPU adapters and opens devices, from `navigator.gpu` in a window or Dawn's in Node: which limits and features are
+// asked for, how an adapter is named, and which ones are software.
+
+import { TrainyardError } from '../../protocol/errors.ts';
+import type { DeviceInfo } from '../../protocol/app.ts';
+
+/** What an adapter says of itself. Any of the texts may be empty. */
+export interface AdapterIdentity {
+  readonly vendor: string;
+  readonly architecture: string;
+  readonly device: string;
+  readonly description: string;
+  /** SwiftShader, llvmpipe and the like: the CPU in disguise. */
+  readonly software: boolean;
+}
+
+/** An open device with what the backend needs to know of its adapter. */
+export interface OpenedGpu {
+  readonly device: GPUDevice;
+  readonly adapter: AdapterIdentity;
+  /** For people: "NVIDIA hopper", "SwiftShader (software)". */
+  readonly name: string;
+  /** Subgroup operations and `subgroup_id` work. */
+  readonly subgroups: boolean;
+}
+
+/** Limits asked for as high as the adapter has them; all others stay at WebGPU's defaults. */
+const raisedLimits = ['maxBufferSize', 'maxStorageBufferBindingSize', 'maxComputeWorkgroupStorageSize'] as const;
+const wantedFeatures = ['subgroups', 'timestamp-query'] as const;
+const softwareNames = /swiftshader|llvmpipe|lavapipe|softpipe|basic render|\bwarp\b/i;
+
+/** The adapter's identity, also where only the older `requestAdapterInfo()` exists. */
+export async function identify(adapter: GPUAdapter): Promise<AdapterIdentity> {
+  const older = adapter as GPUAdapter & { requestAdapterInfo?: () => Promise<GPUAdapterInfo> };
+  const info: GPUAdapterInfo = adapter.info ?? (await older.requestAdapterInfo?.());
+  const { vendor = '', architecture = '', device = '', description = '' } = info ?? {};
+  const texts = [vendor, architecture, device, description].join(' ');
+  const software = info?.isFallbackAdapter === true || softwareNames.test(texts);
+  return { vendor, architecture, device, description, software };
+}
+
+/** A name for people, from the texts that are there. */
+export function nameOf(adapter: AdapterIdentity): string {
+  const { vendor, architecture, device, description, software } = adapter;
+  if (softwareNames.test(`${architecture} ${device}`)) return 'SwiftShader (software: for testing)';
+  const name = description || device || [vendor, architecture].filter(Boolean).join(' ') || 'GPU';
+  return software ? `${name} (software: for testing)` : name;
+}
+
+/**
+ * Opens the adapter WebGPU offers first, the fast one where there are several.
+ * Throws `device.no_adapter` where there is none.
+ */
+export async function openGpu(gpu: GPU | undefined): Promise<OpenedGpu> {
+  const adapter = await gpu?.requestAdapter({ powerPreference: 'high-performance' });
+  if (!gpu || !adapter) {
+    throw new TrainyardError(
+      'device.no_adapter',
+      'No GPU that WebGPU can use was found.',
+      'Install or update the graphics driver (on Linux a Vulkan driver), or train on the CPU.',
+    );
+  }
+  const identity = await identify(adapter);
+  const limits = adapter.limits;
+  const device = await adapter.requestDevice({
+    requiredFeatures: wantedFeatures.filter((feature) => adapter.features.has(feature)) as GPUFeatureName[],
+    requiredLimits: Object.fromEntries(raisedLimits.map((name) => [name, limits[name]])),
+  });
+  const subgroups = device.features.has('subgroups') && languageFeatures(gpu).has('subgroup_id');
+  return { device, adapter: identity, name: nameOf(identity), subgroups };
+}
+
+/** Every adapter that can be told apart, for the device list. */
+export async function listGpuAdapters(gpu: GPU | undefined): Promise<readonly DeviceInfo[]> {
+  const options: readonly GPURequestAdapterOptions[] = [
+    { powerPreference: 'high-performance' },
+    { powerPreference: 'low-power' },
+    { forceFallbackAdapter: true },
+  ];
+  const found = new Map<string, DeviceInfo>();
+  for (const option of options) {
+    const adapter = await gpu?.requestAdapter(option).catch(() => null);
+    if (!gpu || !adapter) continue;
+    const info = await describeAdapter(gpu, adapter);
+    if (!found.has(info.id)) found.set(info.id, info);
+  }
+  return [...found.values()];
+}
+
+async function describeAdapter(gpu: GPU, adapter: GPUAdapter): Promise<DeviceInfo> {
+  const identity = await identify(adapter);
+  const { vendor, architecture, device, description, software } = identity;
+  const { limits, features } = adapter;
+  const facts: Record<string, string> = {
+    Kind: software ? 'software: for testing' : 'hardware',
+    Vendor: vendor,
+    Architecture: architecture,
+    Device: device,
+    Description: description,
+    'Largest buffer': bytes(limits.maxBufferSize),
+    'Largest binding': bytes(limits.maxStorageBufferBindingSize),
+    'Buffers a kernel': String(limits.maxStorageBuffersPerShaderStage),
+    'Workgroup memory': bytes(limits.maxComputeWorkgroupStorageSize),
+    'Threads a workgroup': String(limits.maxComputeInvocationsPerWorkgroup),
+    'Workgroups a dimension': String(limits.maxComputeWorkgroupsPerDimension),
+    Features: [...features].filter((feature) => usefulFeatures.has(feature)).join(', ') || 'none beyond the baseline',
+    'Shading language': [...languageFeatures(gpu)].join(', '),
+  };
+  return {
+    id: ['gpu', vendor, architecture, device].filter(Boolean).join(':'),
+    kind: 'gpu',
+    name: nameOf(identity),
+    facts: Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== '')),
+    software,
+    available: true,
+  };
+}
+
+/** Features that matter to training; the rest is about pictures. */
+const usefulFeatures: ReadonlySet<string> = new Set([
+  'shader-f16',
+  'subgroups',
+  'subgroup-size-control',
+  'timestamp-query',
+]);
+
+const languageFeatures = (gpu: GPU): ReadonlySet<string> => new Set(gpu.wgslLanguageFeatures ?? []);
+
+/** 1073741824 → "1 GiB". */
+export function bytes(count: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, count)) / 10)));
+  return `${Number((count / 1024 ** power).toFixed(1))} ${units[power]}`;
+}

@@ -1,0 +1,84 @@
+// The WebGPU backend: compiles plans for a GPUDevice, which a window has from navigator.gpu and Node from Dawn (node.ts).
+// Kernels come from kernels/gpu-registry.ts; see docs/webgpu-backend.md.
+
+import type { GpuLimits } from '../../../kernels/gpu-contract.ts';
+import type { Plan } from '../../plan/plan.ts';
+import type { Backend } from '../backend.ts';
+import type { OpenedGpu } from './adapter.ts';
+import { allocate, checkSlots } from './buffers.ts';
+import { type CompileContext, compileProgram, temporaryBytes } from './compile.ts';
+import { WebgpuExecutable } from './executable.ts';
+import { DeviceWatch } from './failure.ts';
+import { PipelineCache } from './pipelines.ts';
+import { Reader } from './reader.ts';
+import { Tuner, type TuningStore } from './tuning.ts';
+
+export interface WebgpuOptions {
+  /** Keeps the measured choices among kernel variants; forgotten with the backend by default. */
+  readonly tuning?: TuningStore;
+  /**
+   * Calls with at least so many floating-point operations are tuned. Default: 20 million on hardware, never in software,
+   * where measuring costs more than it gains.
+   */
+  readonly tuneFromFlops?: number;
+  /** Limits to work with instead of the device's own, for tests; they may only be lower. */
+  readonly limits?: Partial<GpuLimits>;
+  /** False: do without subgroup operations, for tests. */
+  readonly subgroups?: boolean;
+}
+
+export interface WebgpuBackend extends Backend {
+  compile(plan: Plan): Promise<WebgpuExecutable>;
+}
+
+const defaultTuneFromFlops = 20e6;
+
+/** A backend over an open device. `close` destroys the device. */
+export function createWebgpuBackend(opened: OpenedGpu, options: WebgpuOptions = {}): WebgpuBackend {
+  const { device, adapter, name } = opened;
+  const { software, vendor, architecture } = adapter;
+  const watch = new DeviceWatch(device, name);
+  const pipelines = new PipelineCache(device, watch);
+  const limits: GpuLimits = {
+    maxComputeWorkgroupsPerDimension: device.limits.maxComputeWorkgroupsPerDimension,
+    maxComputeInvocationsPerWorkgroup: device.limits.maxComputeInvocationsPerWorkgroup,
+    maxComputeWorkgroupStorageSize: device.limits.maxComputeWorkgroupStorageSize,
+    ...options.limits,
+  };
+  const subgroups = opened.subgroups && options.subgroups !== false;
+  const tuner = new Tuner(device, watch, {
+    store: options.tuning ?? new Map<string, string>(),
+    adapter: [vendor, architecture, adapter.device, adapter.description].join(':'),
+    leastFlops: options.tuneFromFlops ?? (software ? Infinity : defaultTuneFromFlops),
+  });
+  const context: CompileContext = { device, limits, subgroups, pipelines, choose: (request) => tuner.choose(request) };
+
+  return {
+    device: { kind: 'gpu', name, threads: 1, software },
+    async compile(plan) {
+      watch.check();
+      checkSlots(plan, device.limits, name);
+      const buffers = await allocate(device, plan, temporaryBytes(plan, limits, subgroups), watch);
+      try {
+        const reader = new Reader(device, watch, largestRing(plan));
+        const programs = await watch.scoped('compiling the model', () =>
+          Promise.all(Object.values(plan.programs).map((program) => compileProgram(program, buffers, context))),
+        );
+        return new WebgpuExecutable(device, plan, buffers, programs, reader, watch, software);
+      } catch (error) {
+        buffers.destroy();
+        throw error;
+      }
+    },
+    async close() {
+      watch.close();
+      device.destroy();
+      await device.lost;
+    },
+  };
+}
+
+/** Bytes of the largest result that is read all the time. */
+function largestRing(plan: Plan): number {
+  return Math.max(0, ...plan.slots.filter(({ kind }) => kind === 'ring').map(({ elements }) => 4 * elements));
+}

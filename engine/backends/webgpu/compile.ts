@@ -1,0 +1,162 @@
+// Compiles a plan's programs into lists of dispatches: pipeline, bind group, workgroups. All decisions fall here, so that a
+// step is nothing but encoding.
+
+import { kernels, type KernelName } from '../../../kernels/registry.ts';
+import { gpuKernels } from '../../../kernels/gpu-registry.ts';
+import type { GpuContext, GpuLimits, GpuPass } from '../../../kernels/gpu-contract.ts';
+import type { Call, Plan, Program } from '../../plan/plan.ts';
+import { bindingsOf, checkBindings, operandSize, type Range } from './bindings.ts';
+import { offsetAlignment, type PlanBuffers } from './buffers.ts';
+import { limitError } from './failure.ts';
+import type { PipelineCache } from './pipelines.ts';
+
+/** One dispatch, ready to be encoded. */
+export interface Dispatch {
+  readonly label: string;
+  readonly pipeline: GPUComputePipeline;
+  readonly bindGroup: GPUBindGroup;
+  /** The bind group takes the step's number as a dynamic offset. */
+  readonly usesStep: boolean;
+  readonly workgroups: readonly [number, number, number];
+}
+
+export interface CompiledProgram {
+  readonly program: Program;
+  /** The dispatches of one step. */
+  readonly dispatches: readonly Dispatch[];
+}
+
+/** What compiling needs to know of the device. */
+export interface CompileContext {
+  readonly device: GPUDevice;
+  readonly limits: GpuLimits;
+  readonly subgroups: boolean;
+  readonly pipelines: PipelineCache;
+  /** Picks one of a call's variants; `undefined` = the kernel's own first choice. */
+  readonly choose: (request: VariantRequest) => Promise<string | undefined>;
+}
+
+/** A call with interchangeable implementations. */
+export interface VariantRequest {
+  readonly call: Call;
+  readonly variants: readonly string[];
+  /** Compiles the call with one of them, for measuring. */
+  readonly compile: (variant: string) => Promise<readonly Dispatch[]>;
+}
+
+/** Bytes between the passes of a call, the most of all calls. */
+export function temporaryBytes(plan: Plan, limits: GpuLimits, subgroups: boolean): number {
+  const sizes = Object.values(plan.programs).flatMap(({ calls }) =>
+    calls.map((call) => {
+      const { end } = placeTemporaries(call, gpuContext(call, limits, subgroups));
+      return end;
+    }),
+  );
+  return Math.max(0, ...sizes);
+}
+
+export async function compileProgram(
+  program: Program,
+  buffers: PlanBuffers,
+  context: CompileContext,
+): Promise<CompiledProgram> {
+  const dispatches = await Promise.all(
+    program.calls.map((call, index) =>
+      compileCall(call, buffers, context, `${program.name} call ${index} (${call.kernel})`),
+    ),
+  );
+  return { program, dispatches: dispatches.flat() };
+}
+
+async function compileCall(
+  call: Call,
+  buffers: PlanBuffers,
+  context: CompileContext,
+  where: string,
+): Promise<readonly Dispatch[]> {
+  const kernel = gpuKernels[call.kernel as KernelName];
+  const gpu = gpuContext(call, context.limits, context.subgroups);
+  const ranges = rangesOf(call, buffers, gpu);
+  const build = (variant: string | undefined): Promise<readonly Dispatch[]> =>
+    Promise.all(
+      kernel.passes(call.params, gpu, variant).map((pass) => compilePass(pass, ranges, buffers, context, where)),
+    );
+  const variants = kernel.variants?.(call.params, gpu) ?? [];
+  if (variants.length < 2) return build(undefined);
+  return build(await context.choose({ call, variants, compile: build }));
+}
+
+async function compilePass(
+  pass: GpuPass,
+  ranges: ReadonlyMap<string, Range>,
+  buffers: PlanBuffers,
+  { device, limits, pipelines }: CompileContext,
+  where: string,
+): Promise<Dispatch> {
+  const most = limits.maxComputeWorkgroupsPerDimension;
+  if (Math.max(...pass.workgroups) > most) {
+    throw limitError(
+      `${where}: ${pass.label} needs ${pass.workgroups.join('×')} workgroups; this GPU allows ${most} a dimension.`,
+      'Choose a smaller model or batch, or train on the CPU.',
+    );
+  }
+  const bindings = bindingsOf(pass, ranges, where);
+  checkBindings(bindings, device.limits, where);
+  const pipeline = await pipelines.pipeline(pass, bindings);
+  const entries: GPUBindGroupEntry[] = bindings.map(({ buffer, offset, size }, binding) => ({
+    binding,
+    resource: { buffer, offset, size },
+  }));
+  const usesStep = pass.usesStep === true;
+  if (usesStep) entries.push({ binding: bindings.length, resource: { buffer: buffers.steps, offset: 0, size: 4 } });
+  const bindGroup = device.createBindGroup({ label: pass.label, layout: pipelines.layout(pass, bindings), entries });
+  return { label: pass.label, pipeline, bindGroup, usesStep, workgroups: pass.workgroups };
+}
+
+function gpuContext(call: Call, limits: GpuLimits, subgroups: boolean): GpuContext {
+  const contract = kernels[call.kernel as KernelName];
+  if (!contract) throw new Error(`no such kernel: ${call.kernel}`);
+  const present = new Set([
+    ...contract.inputs.filter((_, index) => call.inputs[index]).map(({ name }) => name),
+    ...contract.outputs.filter((_, index) => call.outputs[index]).map(({ name }) => name),
+  ]);
+  return { limits, subgroups, has: (operand) => present.has(operand) };
+}
+
+/** Where a call's operands and temporaries lie. */
+function rangesOf(call: Call, buffers: PlanBuffers, context: GpuContext): ReadonlyMap<string, Range> {
+  const contract = kernels[call.kernel as KernelName];
+  const ranges = new Map<string, Range>();
+  const operands = [...contract.inputs, ...contract.outputs];
+  [...call.inputs, ...call.outputs].forEach((ref, index) => {
+    if (!ref) return;
+    const operand = operands[index];
+    const elementBytes = operand.type === 'u8' ? 1 : 4;
+    ranges.set(operand.name, {
+      buffer: buffers.slots[ref.slot],
+      offset: ref.offset * elementBytes,
+      size: operandSize(operand, call.params),
+    });
+  });
+  for (const [name, range] of placeTemporaries(call, context).places) {
+    ranges.set(name, { buffer: buffers.temporary, ...range });
+  }
+  return ranges;
+}
+
+interface TemporaryPlaces {
+  readonly places: ReadonlyMap<string, { readonly offset: number; readonly size: number }>;
+  /** Bytes of all of them. */
+  readonly end: number;
+}
+
+function placeTemporaries(call: Call, context: GpuContext): TemporaryPlaces {
+  const wanted = gpuKernels[call.kernel as KernelName].temporaries?.(call.params, context) ?? {};
+  const places = new Map<string, { readonly offset: number; readonly size: number }>();
+  let end = 0;
+  for (const [name, words] of Object.entries(wanted)) {
+    places.set(name, { offset: end, size: 4 * words });
+    end = Math.ceil((end + 4 * words) / offsetAlignment) * offsetAlignment;
+  }
+  return { places, end };
+}

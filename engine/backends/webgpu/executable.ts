@@ -1,0 +1,176 @@
+// A compiled plan on the GPU: writes, submits of many steps, reads. Two submits are in flight at most: while one runs, the
+// caller prepares the next.
+
+import { elementCount } from '../../../kernels/contract.ts';
+import type { Plan, TensorPlace } from '../../plan/plan.ts';
+import type { Executable, HostArray } from '../backend.ts';
+import { type PlanBuffers, stepOffset } from './buffers.ts';
+import type { CompiledProgram } from './compile.ts';
+import type { DeviceWatch } from './failure.ts';
+import { Pace } from './pace.ts';
+import type { Reader } from './reader.ts';
+
+/** `writeBuffer` copies into staging memory of the driver: large data goes in pieces. */
+const writePiece = 16 * 1024 * 1024;
+
+/** A dispatch, for people and tests. */
+export interface DispatchInfo {
+  readonly label: string;
+  readonly workgroups: readonly [number, number, number];
+}
+
+export class WebgpuExecutable implements Executable {
+  readonly bytes: number;
+  readonly #device: GPUDevice;
+  readonly #plan: Plan;
+  readonly #buffers: PlanBuffers;
+  readonly #programs: ReadonlyMap<string, CompiledProgram & { readonly pace: Pace }>;
+  readonly #reader: Reader;
+  readonly #watch: DeviceWatch;
+  readonly #offset = new Uint32Array(1);
+  /** The last submit: settles when it is done. */
+  #last: Promise<void> = Promise.resolve();
+  #disposed = false;
+
+  constructor(
+    device: GPUDevice,
+    plan: Plan,
+    buffers: PlanBuffers,
+    programs: readonly CompiledProgram[],
+    reader: Reader,
+    watch: DeviceWatch,
+    software: boolean,
+  ) {
+    this.#device = device;
+    this.#plan = plan;
+    this.#buffers = buffers;
+    this.#reader = reader;
+    this.#watch = watch;
+    this.bytes = buffers.bytes + reader.bytes;
+    this.#programs = new Map(
+      programs.map((compiled) => {
+        const { flops, bytes } = compiled.program;
+        const pace = new Pace({ flops, bytes, dispatches: compiled.dispatches.length }, software);
+        return [compiled.program.name, { ...compiled, pace }];
+      }),
+    );
+  }
+
+  /** The dispatches of one step of a program, in order. */
+  dispatches(program: string): readonly DispatchInfo[] {
+    return this.#program(program).dispatches.map(({ label, workgroups }) => ({ label, workgroups }));
+  }
+
+  write(tensor: string, data: HostArray, offset = 0): void {
+    this.#watch.check();
+    const { buffer, start, elementBytes } = this.#locate(tensor, offset, data.length);
+    if (data.BYTES_PER_ELEMENT !== elementBytes) {
+      throw new TypeError(`${tensor} has elements of ${elementBytes} bytes, the data of ${data.BYTES_PER_ELEMENT}`);
+    }
+    const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+    const whole = bytes.length - (bytes.length % 4);
+    for (let at = 0; at < whole; at += writePiece) {
+      this.#device.queue.writeBuffer(buffer, start + at, bytes, at, Math.min(writePiece, whole - at));
+    }
+    if (whole === bytes.length) return;
+    // Only bytes can end within a word. The rest of the word is padding at the end of the tensor.
+    const last = new Uint8Array(4);
+    last.set(bytes.subarray(whole));
+    this.#device.queue.writeBuffer(buffer, start + whole, last);
+  }
+
+  async read(tensor: string, offset = 0, length?: number): Promise<HostArray> {
+    this.#watch.check();
+    const place = this.#place(tensor);
+    const elements = length ?? elementCount(place.shape) - offset;
+    const { buffer, start, elementBytes } = this.#locate(tensor, offset, elements);
+    const size = Math.ceil((elements * elementBytes) / 4) * 4;
+    const words = size === 0 ? new ArrayBuffer(0) : await this.#reader.read(buffer, start, size);
+    if (place.type === 'u8') return new Uint8Array(words, 0, elements);
+    return place.type === 'u32' ? new Uint32Array(words) : new Float32Array(words);
+  }
+
+  async run(program: string, steps: number): Promise<void> {
+    const { dispatches, pace } = this.#program(program);
+    if (steps > this.#plan.stepCapacity) {
+      throw new RangeError(`${program}: ${steps} steps, the plan has room for ${this.#plan.stepCapacity}`);
+    }
+    for (let first = 0; first < steps;) {
+      const count = Math.min(steps - first, pace.steps);
+      const { unqueued } = this.#reader;
+      if (unqueued) await this.#watch.guard(unqueued);
+      this.#watch.check();
+      const before = this.#last;
+      const calibrating = !pace.measured;
+      if (calibrating) await this.#watch.guard(before);
+      const done = this.#submit(dispatches, first, count, pace);
+      this.#last = done;
+      first += count;
+      // The failure, if any, is thrown by whoever waits next.
+      done.catch(() => undefined);
+      await this.#watch.guard(calibrating ? done : before);
+    }
+    this.#watch.check();
+  }
+
+  dispose(): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    this.#buffers.destroy();
+    this.#reader.destroy();
+  }
+
+  /** Puts `count` steps from `first` on the queue; resolves when they are done. */
+  async #submit(dispatches: CompiledProgram['dispatches'], first: number, count: number, pace: Pace): Promise<void> {
+    const encoder = this.#device.createCommandEncoder();
+    const pass = encoder.beginComputePass();
+    let bound: GPUComputePipeline | null = null;
+    for (let step = first; step < first + count; step++) {
+      this.#offset[0] = stepOffset(step);
+      for (const { pipeline, bindGroup, usesStep, workgroups } of dispatches) {
+        if (pipeline !== bound) pass.setPipeline(pipeline);
+        bound = pipeline;
+        if (usesStep) pass.setBindGroup(0, bindGroup, this.#offset, 0, 1);
+        else pass.setBindGroup(0, bindGroup);
+        pass.dispatchWorkgroups(workgroups[0], workgroups[1], workgroups[2]);
+      }
+    }
+    pass.end();
+    const before = this.#last;
+    const submitted = performance.now();
+    let started = submitted;
+    const previous = before.catch(() => undefined).then(() => {
+      started = Math.max(submitted, performance.now());
+    });
+    this.#device.queue.submit([encoder.finish()]);
+    await this.#watch.guard(this.#device.queue.onSubmittedWorkDone().then(() => undefined));
+    await previous;
+    pace.report(count, Math.max(0, performance.now() - started));
+  }
+
+  #program(name: string): CompiledProgram & { readonly pace: Pace } {
+    const program = this.#programs.get(name);
+    if (!program)
+      throw new RangeError(`the plan has no program ${name}; it has ${[...this.#programs.keys()].join(', ')}`);
+    return program;
+  }
+
+  #place(tensor: string): TensorPlace {
+    const place = this.#plan.tensors[tensor];
+    if (!place) throw new RangeError(`the plan has no tensor ${tensor}`);
+    return place;
+  }
+
+  #locate(tensor: string, offset: number, length: number) {
+    const place = this.#place(tensor);
+    const elements = elementCount(place.shape);
+    if (offset < 0 || offset + length > elements) {
+      throw new RangeError(`${tensor} has ${elements} elements, not ${length} from ${offset} on`);
+    }
+    const elementBytes = place.type === 'u8' ? 1 : 4;
+    const start = (place.offset + offset) * elementBytes;
+    if (start % 4 !== 0)
+      throw new RangeError(`${tensor}: bytes are written and read from multiples of four, not from ${offset}`);
+    return { buffer: this.#buffers.slots[place.slot], start, elementBytes };
+  }
+}

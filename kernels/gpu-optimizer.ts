@@ -1,0 +1,71 @@
+// The frame of the optimizer kernels: one dispatch over all parameters, an element or vector a thread. The frame binds the
+// operands, reads the step's scalars and the clip scale; a kernel adds its update rule.
+
+import type { GpuContext, GpuPass } from './gpu-contract.ts';
+import { defaultThreads, elementwiseView, float, groupIndex, sumArguments, workgroupSum } from './gpu-wgsl.ts';
+
+export interface OptimizerRule {
+  readonly label: string;
+  /** State read and written beside `parameters`. */
+  readonly state: readonly string[];
+  /**
+   * WGSL over `p` (the parameter, to be updated), `g` (its scaled gradient), `decay` (its weight decay; V) and `rate` (learning
+   * rate), `scalar1`, `scalar2` (the step's further scalars); state is `NAME[i]`.
+   */
+  readonly update: string;
+}
+
+/** The pass of an optimizer over `count` elements. */
+export function optimizerPass(
+  rule: OptimizerRule,
+  params: Readonly<Record<string, number>>,
+  context: GpuContext,
+): GpuPass {
+  const { count, decayCount, weightDecay, clip, chunks } = params;
+  const view = elementwiseView(count, context.limits);
+  const clips = context.has('partials') && chunks > 0;
+  const { parameters, pass } = clips ? sumArguments(context) : { parameters: '', pass: '' };
+  // Every workgroup adds the partial sums up anew: they are few, and it saves a dispatch.
+  const scale = clips
+    ? `var squares = 0f;
+  for (var chunk = thread; chunk < ${chunks}u; chunk += THREADS) { squares += partials[chunk]; }
+  let scale = min(1f, ${float(clip)} / (sqrt(workgroup_sum(${pass}, squares)) + 1e-6f));`
+    : 'let scale = 1f;';
+  const code = `alias V = ${view.element};
+const LENGTH = ${view.length}u;
+const THREADS = ${defaultThreads}u;
+${clips ? workgroupSum(defaultThreads, context) : ''}
+@compute @workgroup_size(THREADS)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32${parameters}) {
+  let i = ${groupIndex(view)} * THREADS + thread;
+  let rate = scalars[step * 4u];
+  let scalar1 = scalars[step * 4u + 1u];
+  let scalar2 = scalars[step * 4u + 2u];
+  ${scale}
+  if (i >= LENGTH) { return; }
+  let decay = ${decayOf(view.element === 'f32' ? 1 : 4, count, decayCount, weightDecay)};
+  var p = parameters[i];
+  let g = gradient[i] * scale;
+  ${rule.update}
+  parameters[i] = p;
+}
+`;
+  return {
+    label: rule.label,
+    reads: { gradient: view.element, scalars: 'f32', ...(clips ? { partials: 'f32' as const } : {}) },
+    writes: Object.fromEntries(['parameters', ...rule.state].map((operand) => [operand, view.element])),
+    usesStep: true,
+    usesSubgroups: clips && context.subgroups,
+    code,
+    workgroups: view.workgroups,
+  };
+}
+
+/** Weight decay of element or vector `i`. */
+function decayOf(size: number, count: number, decayCount: number, weightDecay: number): string {
+  const decay = float(weightDecay);
+  if (weightDecay === 0 || decayCount === 0) return 'V(0f)';
+  if (decayCount >= count) return `V(${decay})`;
+  if (size === 1) return `select(0f, ${decay}, i < ${decayCount}u)`;
+  return `select(V(0f), V(${decay}), vec4<u32>(i * 4u) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(${decayCount}u))`;
+}
