@@ -49,8 +49,8 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
               onFile: (event) => file.emit(event),
             },
           },
-          ({ device, parameters, bytes }) =>
-            started.emit({ device: device.kind, threads: device.threads, parameters, bytes }),
+          ({ device, parameters, bytes, step }) =>
+            started.emit({ device: device.kind, threads: device.threads, parameters, bytes, step }),
         );
       } finally {
         control = null;

@@ -41,13 +41,15 @@ export interface TrainerOptions extends SessionOptions {
 /** Trains one run to its end and returns its result. `started` is called once the plan is compiled. */
 export async function train(
   options: TrainerOptions,
-  started: (event: { device: DeviceDescription; parameters: number; bytes: number }) => void,
+  started: (event: { device: DeviceDescription; parameters: number; bytes: number; step: number }) => void,
 ): Promise<RunResult> {
   const session = await Session.open(options);
   try {
     const parameters = session.model.parameters.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
-    started({ device: options.backend.device, parameters, bytes: session.executable.bytes });
-    return await new Trainer(session, options).run();
+    const trainer = new Trainer(session, options);
+    const step = trainer.begin();
+    started({ device: options.backend.device, parameters, bytes: session.executable.bytes, step });
+    return await trainer.run();
   } finally {
     session.close();
   }
@@ -77,8 +79,6 @@ class Trainer {
 
   async run(): Promise<RunResult> {
     const { training } = this.#session;
-    this.#announce();
-    await this.#begin();
     let early = false;
     while (this.#state.epoch < training.epochs && !this.#options.control.stopRequested && !early) {
       const complete = await this.#epoch();
@@ -90,12 +90,13 @@ class Trainer {
     return this.#finish(stopped ? 'stopped' : early ? 'early_stopped' : 'completed');
   }
 
-  /** First weights, or those of the checkpoint. */
-  async #begin(): Promise<void> {
+  /** Sets first weights, or those of the checkpoint; returns the steps done already. */
+  begin(): number {
     const { executable, plan, model, training } = this.#session;
+    this.#announce();
     if (!this.#options.checkpoint) {
       initializeWeights(executable, model, training.seed);
-      return;
+      return 0;
     }
     const checkpoint = decodeCheckpoint(this.#options.checkpoint);
     writeWeights(executable, plan, plan.checkpoint, checkpoint.tensors);
@@ -103,6 +104,7 @@ class Trainer {
     this.#state = { ...checkpoint.state };
     this.#resumedSeconds = this.#state.seconds;
     this.#log('info', `Continues after epoch ${this.#state.epoch}, step ${this.#state.step}.`);
+    return this.#state.step;
   }
 
   #announce(): void {
