@@ -62,7 +62,7 @@ export function createMachine(options: MachineOptions): Machine {
   const base = reservedBytes(threads, heapBase);
   const pages = Math.ceil((base + options.bytes) / pageBytes);
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
-  const buffer = memory.buffer as unknown as SharedArrayBuffer;
+  const buffer = memory.buffer;
   const control = new Int32Array(buffer, 0, controlReady / 4 + 1);
   const sleepSlices = Math.max(1, Math.round((patience * 1e9) / sleepSlice));
   const scratch = (thread: number) => align(heapBase) + thread * scratchBytes;

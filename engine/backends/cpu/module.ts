@@ -57,7 +57,7 @@ function readKernels(file: URL | string): Uint8Array {
 
 function compileKernels(bytes: Uint8Array): KernelModule {
   try {
-    const module = new WebAssembly.Module(bytes as Uint8Array<ArrayBuffer>);
+    const module = new WebAssembly.Module(bytes);
     const [section] = WebAssembly.Module.customSections(module, 'kernels');
     const names = JSON.parse(new TextDecoder().decode(section)) as string[];
     return { module, index: new Map(names.map((name, index) => [name, index])) };
