@@ -1,0 +1,240 @@
+// The database's format: made, brought up to date with a backup, refused where it is not ours to change; and what people
+// are told when the home cannot be used.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { openDatabase } from '../../engine/history/database.ts';
+import type { Connection } from '../../engine/history/database.ts';
+import { explainFailure } from '../../engine/history/failures.ts';
+import { backupFile, migrate, migrations } from '../../engine/history/migrations.ts';
+import type { Migration } from '../../engine/history/migrations.ts';
+import { createStore } from '../../engine/history/store.ts';
+import { InputError, TrainyardError } from '../../engine/protocol/errors.ts';
+import { newRun, point, temporaryHome } from './fixtures/history.ts';
+
+const newest = migrations.at(-1)!.version;
+const failsWith = (code: string, message: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof TrainyardError, String(error));
+  assert.deepEqual([error.code, message.test(error.message)], [code, true], error.message);
+  assert.notEqual(error.hint, '');
+  return true;
+};
+
+/** The tables, indexes and columns of a database, for comparing formats. */
+function describeFormat(connection: Connection): unknown {
+  return connection.sql("SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' ORDER BY name").all();
+}
+
+test('versions are 1, 2, 3, …', () => {
+  assert.deepEqual(
+    migrations.map(({ version }) => version),
+    migrations.map((_, index) => index + 1),
+  );
+});
+
+test('a database of each older version comes to the format of a new one', async (context) => {
+  const fresh = openDatabase(join(temporaryHome(context), 'history.db'));
+  migrate(fresh);
+  const expected = describeFormat(fresh);
+  fresh.close();
+
+  for (const { version } of migrations) {
+    const home = temporaryHome(context);
+    const file = join(home, 'history.db');
+    const old = openDatabase(file);
+    migrate(old, migrations.slice(0, version));
+    assert.equal(old.pragma('user_version'), version);
+    migrate(old);
+    assert.deepEqual(describeFormat(old), expected);
+    assert.equal(existsSync(backupFile(file, version)), version < newest);
+    old.close();
+  }
+});
+
+/** What a next version could be. */
+const nextStep: Migration = {
+  version: newest + 1,
+  apply: (connection) => connection.execute("ALTER TABLE run ADD COLUMN colour TEXT NOT NULL DEFAULT 'blue'"),
+};
+
+test('before a database is changed a copy is made, which opens with the old program', async (context) => {
+  const home = temporaryHome(context);
+  const store = createStore(home);
+  const { id } = await store.createRun(newRun());
+  await store.append({ run: id, points: [point('val_loss', 1, 0.25)] });
+  await store.close();
+
+  const file = join(home, 'history.db');
+  const connection = openDatabase(file);
+  migrate(connection, [...migrations, nextStep]);
+  assert.deepEqual(connection.sql('SELECT id, colour FROM run').all(), [{ id, colour: 'blue' }]);
+  connection.close();
+
+  const backup = backupFile(file, newest);
+  const restored = temporaryHome(context);
+  writeFileSync(join(restored, 'history.db'), readFileSync(backup));
+  const old = createStore(restored);
+  assert.equal((await old.run({ run: id })).last.val_loss, 0.25);
+  await old.close();
+  assert.deepEqual(
+    readdirSync(home).filter((name) => name.endsWith('.tmp')),
+    [],
+  );
+});
+
+test('a step that fails undoes all steps of its migration', (context) => {
+  const file = join(temporaryHome(context), 'history.db');
+  const connection = openDatabase(file);
+  migrate(connection);
+  const before = describeFormat(connection);
+  const failing: Migration = {
+    version: newest + 2,
+    apply: () => {
+      throw new Error('no luck');
+    },
+  };
+  assert.throws(() => migrate(connection, [...migrations, nextStep, failing]), /no luck/);
+  assert.equal(connection.pragma('user_version'), newest);
+  assert.deepEqual(describeFormat(connection), before);
+  connection.close();
+});
+
+test('two programs that update one database at the same time make each step once', (context) => {
+  const file = join(temporaryHome(context), 'history.db');
+  const first = openDatabase(file);
+  const second = openDatabase(file);
+  let applied = 0;
+  const counting: readonly Migration[] = [
+    {
+      version: 1,
+      apply(connection) {
+        applied++;
+        connection.execute('CREATE TABLE one (a)');
+        // The other program arrives while this one is at it, as far as a single thread can show: it has read version 0.
+        assert.equal(second.pragma('user_version'), 0);
+      },
+    },
+  ];
+  migrate(first, counting);
+  migrate(second, counting);
+  assert.equal(applied, 1);
+  first.close();
+  second.close();
+});
+
+test('a database of a newer program is refused and left as it is', async (context) => {
+  const home = temporaryHome(context);
+  await createStore(home).close();
+  const connection = openDatabase(join(home, 'history.db'));
+  connection.pragma(`user_version = ${newest + 1}`);
+  connection.close();
+  const bytes = readFileSync(join(home, 'history.db'));
+  assert.throws(() => createStore(home), failsWith('store.newer', new RegExp(`format ${newest + 1}.*up to ${newest}`)));
+  assert.throws(() => createStore(home), InputError);
+  assert.deepEqual(readFileSync(join(home, 'history.db')), bytes);
+});
+
+test('a file that is no database, a damaged one and a foreign one are refused and left as they are', async (context) => {
+  const text = temporaryHome(context);
+  writeFileSync(join(text, 'history.db'), 'These are my notes. '.repeat(500));
+  assert.throws(() => createStore(text), failsWith('store.corrupt', /damaged or is no Trainyard history/));
+  assert.match(readFileSync(join(text, 'history.db'), 'utf8'), /^These are my notes/);
+
+  const damaged = temporaryHome(context);
+  const store = createStore(damaged);
+  for (let index = 0; index < 50; index++) await store.createRun(newRun());
+  await store.close();
+  const bytes = readFileSync(join(damaged, 'history.db'));
+  writeFileSync(join(damaged, 'history.db'), bytes.fill(0xaa, 4096));
+  const reading = async (): Promise<unknown> => createStore(damaged).runs({});
+  await assert.rejects(reading(), failsWith('store.corrupt', /damaged/));
+
+  const foreign = temporaryHome(context);
+  const connection = openDatabase(join(foreign, 'history.db'));
+  connection.execute('CREATE TABLE recipes (name)');
+  connection.close();
+  assert.throws(() => createStore(foreign), failsWith('store.corrupt', /no Trainyard history/));
+});
+
+test('a home that is a file, or lies below one, is refused', (context) => {
+  const home = join(temporaryHome(context), 'file');
+  writeFileSync(home, '');
+  assert.throws(() => createStore(home), failsWith('store.not_a_folder', /is not a folder/));
+  assert.throws(() => createStore(join(home, 'below')), failsWith('store.not_a_folder', /is not a folder/));
+});
+
+/** Opens a store in a process without the rights of root; its stderr is the error's code. */
+function openUnprivileged(home: string): Promise<string> {
+  const script = `import { createStore } from ${JSON.stringify(new URL('../../engine/history/store.ts', import.meta.url))};
+    try { createStore(process.argv[1]); } catch (error) { console.error(error.code); }`;
+  const root = process.getuid?.() === 0;
+  const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', script, home], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    ...(root && { uid: 65534, gid: 65534 }),
+  });
+  return new Promise((resolve) => {
+    let text = '';
+    child.stderr.on('data', (part) => (text += part));
+    child.on('close', () => resolve(text.trim()));
+  });
+}
+
+test(
+  'a home that cannot be written is refused',
+  { skip: process.platform === 'win32' && 'no modes there' },
+  async (context) => {
+    const parent = temporaryHome(context);
+    chmodSync(parent, 0o755);
+    const existing = join(parent, 'existing');
+    await createStore(existing).close();
+    mkdirSync(join(parent, 'empty'));
+    for (const name of ['existing', 'empty']) chmodSync(join(parent, name), 0o555);
+    chmodSync(join(existing, 'history.db'), 0o444);
+    const probe = await openUnprivileged(join(parent, 'existing'));
+    if (/Cannot find module|EACCES.*store\.ts|ERR_MODULE/.test(probe)) {
+      context.skip('run as root from a folder that only root can read: nothing unprivileged can be started');
+      return;
+    }
+    for (const name of ['existing', 'empty', 'empty/new']) {
+      assert.equal(await openUnprivileged(join(parent, name)), 'store.readonly', name);
+    }
+  },
+);
+
+test('a full disk is named, and what was being written is undone', (context) => {
+  const home = temporaryHome(context);
+  const connection = openDatabase(join(home, 'history.db'));
+  migrate(connection);
+  connection.pragma(`max_page_count = ${connection.pragma('page_count')}`);
+  const fill = (): void =>
+    connection.transaction(() => {
+      const insert = connection.sql('INSERT INTO setting (key, value) VALUES (?, ?)');
+      for (let index = 0; index < 100; index++) insert.run(String(index), 'x'.repeat(1000));
+    });
+  assert.throws(
+    () => {
+      try {
+        fill();
+      } catch (error) {
+        throw explainFailure(error, home);
+      }
+    },
+    failsWith('store.full', /is full/),
+  );
+  assert.deepEqual(connection.sql('SELECT count(*) AS count FROM setting').get(), { count: 0 });
+  connection.close();
+});
+
+test('every other failure still says where', () => {
+  const busy = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
+  assert.equal(explainFailure(busy, '/home').code, 'store.busy');
+  const broken = Object.assign(new Error('i/o error'), { code: 'EIO' });
+  assert.match(explainFailure(broken, '/home').message, /\/home failed: i\/o error/);
+  assert.equal(explainFailure(Object.assign(new Error('x'), { code: 'ENOSPC' }), '/home').code, 'store.full');
+  assert.equal(explainFailure('odd', '/home').code, 'store.failed');
+  const own = new InputError('input.x', 'x');
+  assert.equal(explainFailure(own, '/home'), own);
+});

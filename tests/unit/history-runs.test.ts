@@ -1,0 +1,302 @@
+// The history's runs: created, changed, found, thrown away and brought back; their files, log and settings.
+
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { createStore } from '../../engine/history/store.ts';
+import { InputError } from '../../engine/protocol/errors.ts';
+import type { RunFile, RunQuery, StoreService } from '../../engine/protocol/runs.ts';
+import { exampleConfig, newRun, point, temporaryHome } from './fixtures/history.ts';
+
+const refusedAs = (code: string) => (error: unknown) => error instanceof InputError && error.code === code;
+
+test('a run is what was put in, in a new process too', async (context) => {
+  const home = temporaryHome(context);
+  const store = createStore(home);
+  const { id } = await store.createRun(newRun());
+  const progress = {
+    epoch: 1,
+    epochs: 10,
+    step: 9,
+    steps: 90,
+    examplesPerSecond: 1e6,
+    secondsElapsed: 1.5,
+    secondsLeft: null,
+    loss: 0.5,
+  };
+  const error = { name: 'TrainyardError', code: 'device.lost', message: 'Lost.', hint: 'Retry.' } as const;
+  await store.updateRun({
+    run: id,
+    patch: { state: 'running', device: 'cpu', threads: 2, parameters: 99, startedAt: 5, progress, error, tags: ['a'] },
+  });
+  await store.updateRun({ run: id, patch: { endedAt: 7, name: 'renamed', notes: 'good', starred: true } });
+  const before = await store.run({ run: id });
+  await store.close();
+
+  const again = createStore(home);
+  const record = await again.run({ run: id });
+  assert.deepEqual(record, before);
+  assert.deepEqual(
+    { ...record, createdAt: 0 },
+    {
+      id,
+      name: 'renamed',
+      state: 'running',
+      dataset: 'd1',
+      datasetName: 'penguins.csv',
+      config: exampleConfig,
+      device: 'cpu',
+      threads: 2,
+      parameters: 99,
+      createdAt: 0,
+      startedAt: 5,
+      endedAt: 7,
+      progress,
+      last: {},
+      best: {},
+      result: null,
+      error,
+      tags: ['a'],
+      notes: 'good',
+      starred: true,
+      deletedAt: null,
+      hasCheckpoint: false,
+      request: null,
+    },
+  );
+  await again.updateRun({ run: id, patch: { error: null, endedAt: null, progress: null } });
+  const cleared = await again.run({ run: id });
+  assert.deepEqual([cleared.error, cleared.endedAt, cleared.progress], [null, null, null]);
+  await again.close();
+});
+
+test('unknown runs are refused by every method', async (context) => {
+  const store = createStore(temporaryHome(context));
+  const unknown = refusedAs('input.unknown_run');
+  await assert.rejects(store.run({ run: 1 }), unknown);
+  await assert.rejects(store.updateRun({ run: 1, patch: {} }), unknown);
+  await assert.rejects(store.append({ run: 1, points: [point('train_loss', 1, 1)] }), unknown);
+  await assert.rejects(store.metrics({ run: 1 }), unknown);
+  await assert.rejects(store.log({ run: 1 }), unknown);
+  await assert.rejects(store.truncate({ run: 1, afterStep: 0 }), unknown);
+  await assert.rejects(store.deleteRuns({ runs: [1] }), unknown);
+  await assert.rejects(store.restoreRuns({ runs: [1] }), unknown);
+  await assert.rejects(store.writeFile({ run: 1, file: 'model.json', data: new Uint8Array() }), unknown);
+  await assert.rejects(store.readFile({ run: 1, file: 'model.json' }), unknown);
+  await store.close();
+});
+
+test('a change that expects another state is refused and changes nothing', async (context) => {
+  const store = createStore(temporaryHome(context));
+  const { id } = await store.createRun(newRun());
+  await store.updateRun({ run: id, patch: { state: 'running' }, when: ['queued'] });
+  await assert.rejects(store.updateRun({ run: id, patch: { name: 'x' }, when: ['queued', 'paused'] }), {
+    code: 'run.changed',
+    message: `Run ${id} is running, not queued or paused.`,
+  });
+  assert.equal((await store.run({ run: id })).name, 'first');
+  await store.close();
+});
+
+test('a request is handed over once', async (context) => {
+  const store = createStore(temporaryHome(context));
+  const { id } = await store.createRun(newRun());
+  await store.updateRun({ run: id, patch: { request: 'pause' } });
+  assert.equal((await store.run({ run: id })).request, 'pause');
+  assert.deepEqual(await store.append({ run: id, points: [] }), { request: 'pause' });
+  assert.deepEqual(await store.append({ run: id, points: [] }), { request: null });
+  assert.equal((await store.run({ run: id })).request, null);
+  await store.close();
+});
+
+/** Three runs that differ in everything one can look for. */
+async function threeRuns(store: StoreService): Promise<void> {
+  const names = ['Äpfel', 'birne 10', 'Citrus'];
+  for (const [index, name] of names.entries()) {
+    const { id } = await store.createRun(
+      newRun({ name, dataset: `d${index % 2}`, datasetName: `Data ${index % 2}.csv` }),
+    );
+    await store.updateRun({
+      run: id,
+      patch: {
+        state: (['completed', 'failed', 'running'] as const)[index],
+        tags: index === 0 ? [] : ['fast', `tag ${index}`],
+        notes: index === 2 ? 'first good ONE' : '',
+        starred: index === 1,
+        parameters: [30, 10, 20][index],
+        startedAt: 1000,
+        endedAt: index === 2 ? null : 2000 - index,
+      },
+    });
+  }
+  await store.append({ run: 1, points: [point('val_loss', 1, 0.5), point('val_loss', 2, 0.9), point('acc', 2, 0.1)] });
+  await store.append({ run: 3, points: [point('val_loss', 1, 0.7), point('val_loss', 2, NaN)] });
+}
+
+test('runs are found by text, state, dataset, tags, star, and sorted by any column or metric', async (context) => {
+  const store = createStore(temporaryHome(context));
+  await threeRuns(store);
+  const found = async (query: RunQuery): Promise<readonly number[]> =>
+    (await store.runs(query)).runs.map(({ id }) => id);
+
+  assert.deepEqual(await found({}), [3, 2, 1], 'the newest first');
+  assert.deepEqual(await found({ search: 'äPFEL' }), [1]);
+  assert.deepEqual(await found({ search: 'good one' }), [3], 'in the notes, whatever the case');
+  assert.deepEqual(await found({ search: 'one first' }), [3], 'every word, in any order');
+  assert.deepEqual(await found({ search: 'small' }), [3, 2, 1], 'the preset');
+  assert.deepEqual(await found({ search: 'data 1.csv' }), [2]);
+  assert.deepEqual(await found({ search: '%' }), [], 'no wildcards');
+  assert.deepEqual(await found({ states: ['completed', 'running'] }), [3, 1]);
+  assert.deepEqual(await found({ states: [] }), []);
+  assert.deepEqual(await found({ dataset: 'd0' }), [3, 1]);
+  assert.deepEqual(await found({ tags: ['fast'] }), [3, 2]);
+  assert.deepEqual(await found({ tags: ['fast', 'tag 1'] }), [2]);
+  assert.deepEqual(await found({ starred: true }), [2]);
+  assert.deepEqual(await found({ starred: false, states: ['running'], search: 'citrus' }), [3]);
+
+  const by = (sort: string, descending = false): RunQuery => ({ sort: { by: sort, descending } });
+  assert.deepEqual(await found(by('name')), [2, 3, 1]);
+  assert.deepEqual(await found(by('parameters')), [2, 3, 1]);
+  assert.deepEqual(await found(by('parameters', true)), [1, 3, 2]);
+  assert.deepEqual(await found(by('createdAt')), [1, 2, 3]);
+  assert.deepEqual(await found(by('duration')), [2, 1, 3]);
+  assert.deepEqual(await found(by('endedAt', true)), [1, 2, 3], 'without a value: last');
+  assert.deepEqual(await found(by('best.val_loss')), [1, 3, 2]);
+  assert.deepEqual(await found(by('best.val_loss', true)), [3, 1, 2]);
+  assert.deepEqual(await found(by('last.val_loss')), [1, 3, 2], 'NaN counts as no value');
+  assert.deepEqual(await found(by('best.nothing')), [3, 2, 1]);
+  await assert.rejects(store.runs(by('id; DROP TABLE run')), refusedAs('input.sort'));
+
+  assert.deepEqual(await store.runs({ limit: 1, offset: 1 }).then(({ total, runs }) => [total, runs[0].id]), [3, 2]);
+  await store.close();
+});
+
+test('renaming, tagging and noting a run changes where it is found', async (context) => {
+  const store = createStore(temporaryHome(context));
+  const { id } = await store.createRun(newRun({ name: 'alpha' }));
+  await store.updateRun({ run: id, patch: { name: 'beta', tags: ['gamma'], notes: 'delta' } });
+  const total = async (search: string): Promise<number> => (await store.runs({ search })).total;
+  assert.deepEqual(await Promise.all(['alpha', 'beta', 'gamma', 'delta'].map(total)), [0, 1, 1, 1]);
+  await store.close();
+});
+
+test('deleting is undone by restoring; purging is for good and leaves no file', async (context) => {
+  const home = temporaryHome(context);
+  const store = createStore(home);
+  for (let index = 0; index < 3; index++) {
+    const { id } = await store.createRun(newRun());
+    await assert.rejects(store.deleteRuns({ runs: [id] }), refusedAs('input.run_active'));
+    await store.updateRun({ run: id, patch: { state: 'completed' } });
+    await store.append({ run: id, points: [point('val_loss', 1, 1)], log: [{ time: 1, level: 'info', message: 'x' }] });
+    await store.writeFile({ run: id, file: 'model.json', data: new Uint8Array(100) });
+  }
+  await store.deleteRuns({ runs: [1, 2] });
+  assert.deepEqual(
+    (await store.runs({})).runs.map(({ id }) => id),
+    [3],
+  );
+  assert.equal((await store.runs({ deleted: true })).total, 2);
+
+  await store.restoreRuns({ runs: [1] });
+  const restored = await store.run({ run: 1 });
+  assert.equal(restored.deletedAt, null);
+  assert.equal(restored.best.val_loss.value, 1);
+  assert.equal((await store.readFile({ run: 1, file: 'model.json' }))?.length, 100);
+
+  assert.deepEqual(await store.purge({ olderThan: 60_000 }), { runs: 0, bytes: 0 }, 'too young');
+  assert.deepEqual(await store.purge({ runs: [1, 3] }), { runs: 0, bytes: 0 }, 'not in the trash');
+  assert.deepEqual(await store.purge({ runs: [1, 2, 3] }), { runs: 1, bytes: 100 });
+  await assert.rejects(store.run({ run: 2 }), refusedAs('input.unknown_run'));
+  assert.deepEqual(readdirSync(join(home, 'runs')).sort(), ['1', '3']);
+
+  await store.deleteRuns({ runs: [3] });
+  await store.purge({});
+  assert.equal((await store.createRun(newRun())).id, 4, 'the number of a purged run is not used again');
+  await store.close();
+});
+
+test('run files are replaced as a whole, in the order of the calls, and only known ones', async (context) => {
+  const home = temporaryHome(context);
+  const store = createStore(home);
+  const { id } = await store.createRun(newRun());
+  assert.equal(await store.readFile({ run: id, file: 'checkpoint.bin' }), null);
+  assert.equal((await store.run({ run: id })).hasCheckpoint, false);
+
+  const versions = [0, 1, 2, 3].map((value) => new Uint8Array(50_000 >> value).fill(value));
+  await Promise.all(versions.map((data) => store.writeFile({ run: id, file: 'checkpoint.bin', data })));
+  assert.deepEqual(new Uint8Array((await store.readFile({ run: id, file: 'checkpoint.bin' }))!), versions[3]);
+  assert.equal((await store.run({ run: id })).hasCheckpoint, true);
+  assert.deepEqual(readdirSync(join(home, 'runs', String(id))), ['checkpoint.bin'], 'no temporary file is left');
+
+  for (const file of ['../../history.db', 'other.txt', ''] as string[] as RunFile[]) {
+    await assert.rejects(store.writeFile({ run: id, file, data: new Uint8Array() }), refusedAs('input.run_file'));
+    await assert.rejects(store.readFile({ run: id, file }), refusedAs('input.run_file'));
+  }
+  await store.close();
+});
+
+test('a new run never inherits the folder of an older history', async (context) => {
+  const home = temporaryHome(context);
+  mkdirSync(join(home, 'runs', '1'), { recursive: true });
+  writeFileSync(join(home, 'runs', '1', 'checkpoint.bin'), 'old');
+  const store = createStore(home);
+  const record = await store.createRun(newRun());
+  assert.equal(record.hasCheckpoint, false);
+  const [kept] = readdirSync(join(home, 'runs'));
+  assert.match(kept, /^1\.old-/);
+  assert.ok(existsSync(join(home, 'runs', kept, 'checkpoint.bin')));
+  await store.purge({});
+  assert.ok(existsSync(join(home, 'runs', kept, 'checkpoint.bin')), 'purging leaves it alone');
+  await store.close();
+});
+
+test('the log and the settings keep what they are given', async (context) => {
+  const store = createStore(temporaryHome(context));
+  const { id } = await store.createRun(newRun());
+  const lines = [
+    { time: 1, level: 'info', message: 'Started.' },
+    { time: 2, level: 'warning', message: 'Größe: 5' },
+  ] as const;
+  await store.append({ run: id, points: [], log: lines });
+  await store.append({ run: id, points: [], log: [{ time: 1.5, level: 'error', message: 'late' }] });
+  assert.deepEqual(await store.log({ run: id }), [...lines, { time: 2, level: 'error', message: 'late' }]);
+
+  assert.equal(await store.getSetting({ key: 'theme' }), null);
+  await store.setSetting({ key: 'theme', value: { dark: true, columns: [1, 2] } });
+  assert.deepEqual(await store.getSetting({ key: 'theme' }), { dark: true, columns: [1, 2] });
+  await store.setSetting({ key: 'theme', value: null });
+  assert.equal(await store.getSetting({ key: 'theme' }), null);
+  await store.close();
+});
+
+test('listeners hear of this process at once and of another one soon', async (context) => {
+  const home = temporaryHome(context);
+  const store = createStore(home);
+  const other = createStore(home);
+  const events: (readonly number[])[] = [];
+  const next = (): Promise<readonly number[]> =>
+    new Promise((resolve) => {
+      const stop = store.onChanged(({ runs }) => {
+        stop();
+        resolve(runs);
+      });
+    });
+  const stopCounting = store.onChanged(({ runs }) => events.push(runs));
+
+  const heard = next();
+  const { id } = await store.createRun(newRun());
+  assert.deepEqual(await heard, [id]);
+
+  const fromOther = next();
+  const second = await other.createRun(newRun());
+  assert.deepEqual(await fromOther, [second.id], 'and nothing twice');
+
+  const metrics = next();
+  await store.append({ run: id, points: [point('val_loss', 1, 1)] });
+  assert.deepEqual(await metrics, [id]);
+  stopCounting();
+  assert.equal(events.length, 3);
+  await store.close();
+  await other.close();
+});
