@@ -38,7 +38,7 @@ export default tseslint.config(
   },
   {
     files: ['engine/**/*.ts', 'kernels/**/*.ts', 'electron/**/*.ts'],
-    languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
+    languageOptions: { parserOptions: { project: ['./tsconfig.json', './tsconfig.preload.json'], tsconfigRootDir: import.meta.dirname } },
     rules: typed,
   },
   { files: ['*.config.ts', '**/*.config.ts', '**/*.d.ts'], rules: { 'no-restricted-syntax': 'off' } },

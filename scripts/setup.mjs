@@ -20,7 +20,11 @@ const oldestNode = [22, 14];
  * changes. `needs` are built first. `command` is run by the project's Node.
  */
 const targets = {
-  kernels: { inputs: ['kernels', 'scripts/build-kernels.ts'], needs: [], command: ['scripts/build-kernels.ts'] },
+  kernels: {
+    inputs: ['kernels', 'engine/backends/cpu', 'scripts/build-kernels.ts'],
+    needs: [],
+    command: ['scripts/build-kernels.ts'],
+  },
   node: {
     inputs: ['engine', 'kernels', 'electron/cli', 'electron/hosts', 'vite.config.ts', 'package-lock.json'],
     needs: ['kernels'],

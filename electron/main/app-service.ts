@@ -1,0 +1,176 @@
+// AppService: what the window may ask, put together from the services that do the work. Nothing is computed here: datasets
+// go to the data host, the history to the store, training to the run manager, choosing and saving to the system's dialogs.
+
+import os from 'node:os';
+import { app } from 'electron';
+import type { AppService } from '../../engine/protocol/app.ts';
+import type { DataService, DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
+import type { StoreService } from '../../engine/protocol/runs.ts';
+import type { RunManager } from '../../engine/runs/manager.ts';
+import { saveThroughDialog, type Dialogs } from './dialogs.ts';
+import type { Listeners } from './listeners.ts';
+import type { MainWindow } from './main-window.ts';
+import type { NetworkGuard } from './network.ts';
+import type { ChosenPaths } from './paths.ts';
+import type { Devices } from './devices.ts';
+import { listSamples, sampleFile } from './samples.ts';
+
+export interface AppServiceParts {
+  readonly home: string;
+  readonly data: DataService;
+  readonly store: StoreService;
+  readonly runs: RunManager;
+  readonly devices: Devices;
+  readonly paths: ChosenPaths;
+  readonly dialogs: Dialogs;
+  readonly network: NetworkGuard;
+  readonly window: Pick<MainWindow, 'setAppearance'>;
+  /** Commands chosen from the native menu. */
+  readonly commands: Listeners<{ command: string }>;
+}
+
+export function createAppService(parts: AppServiceParts): AppService {
+  return { ...datasets(parts), ...training(parts), ...history(parts), ...surroundings(parts) };
+}
+
+type Part<K extends keyof AppService> = Pick<AppService, K>;
+
+function datasets({
+  data,
+  store,
+  paths,
+}: AppServiceParts): Part<
+  | 'importPath'
+  | 'importSample'
+  | 'cancel'
+  | 'datasets'
+  | 'describe'
+  | 'saveSettings'
+  | 'datasetShape'
+  | 'removeDataset'
+  | 'rows'
+  | 'onProgress'
+> {
+  const settingsOf = async (dataset: string): Promise<DatasetSettings | null> =>
+    (await store.getSetting({ key: settingsKey(dataset) })) as DatasetSettings | null;
+
+  /** A dataset under the settings a person saved for it. */
+  const asSaved = async (info: DatasetInfo): Promise<DatasetInfo> => {
+    const settings = await settingsOf(info.id);
+    return settings === null ? info : data.describe({ dataset: info.id, settings });
+  };
+
+  return {
+    async importPath({ job, token, options, settings }) {
+      return asSaved(await data.import({ job, path: paths.resolve(token), options, settings }));
+    },
+    async importSample({ job, sample }) {
+      return asSaved(await data.import({ job, path: sampleFile(app.getAppPath(), sample) }));
+    },
+    cancel: (request) => data.cancel(request),
+    datasets: async () => Promise.all((await data.list()).map(asSaved)),
+    describe: (request) => data.describe(request),
+    async saveSettings({ dataset, settings }) {
+      const info = await data.describe({ dataset, settings });
+      await store.setSetting({ key: settingsKey(dataset), value: settings });
+      return info;
+    },
+    async datasetShape({ dataset, settings }) {
+      const job = `shape-${dataset}`;
+      const prepared = await data.prepare({ job, dataset, options: { settings, seed: 0 } });
+      await data.release({ handle: prepared.handle });
+      return { input: prepared.input, output: prepared.output, counts: prepared.counts };
+    },
+    async removeDataset({ dataset }) {
+      await data.remove({ dataset });
+      await store.setSetting({ key: settingsKey(dataset), value: null });
+    },
+    rows: (request) => data.rows(request),
+    onProgress: (listener) => data.onProgress(listener),
+  };
+}
+
+function training({
+  runs,
+}: AppServiceParts): Part<'startRun' | 'resumeRun' | 'pauseRun' | 'continueRun' | 'stopRun' | 'onReport'> {
+  return {
+    startRun: (request) => runs.start(request),
+    resumeRun: (request) => runs.resume(request),
+    pauseRun: (request) => runs.pause(request),
+    continueRun: (request) => runs.continue(request),
+    stopRun: (request) => runs.stop(request),
+    onReport: (listener) => runs.onReport(listener),
+  };
+}
+
+function history({
+  store,
+  data,
+  paths,
+  runs,
+  dialogs,
+}: AppServiceParts): Part<
+  | 'run'
+  | 'runs'
+  | 'metrics'
+  | 'log'
+  | 'updateRun'
+  | 'deleteRuns'
+  | 'restoreRuns'
+  | 'purgeRuns'
+  | 'predict'
+  | 'exportRun'
+  | 'getSetting'
+  | 'setSetting'
+  | 'onRunsChanged'
+> {
+  return {
+    run: (request) => store.run(request),
+    runs: (query) => store.runs(query),
+    metrics: (request) => store.metrics(request),
+    log: (request) => store.log(request),
+    updateRun: (request) => store.updateRun(request),
+    deleteRuns: (request) => store.deleteRuns(request),
+    restoreRuns: (request) => store.restoreRuns(request),
+    purgeRuns: (request) => store.purge(request),
+    predict: ({ job, run, token }) => dialogs.predict({ job, run, path: paths.resolve(token), data, runs }),
+    exportRun: (request) => dialogs.exportRun({ ...request, store }),
+    getSetting: (request) => store.getSetting(request),
+    setSetting: (request) => store.setSetting(request),
+    onRunsChanged: (listener) => store.onChanged(listener),
+  };
+}
+
+function surroundings({
+  home,
+  devices,
+  dialogs,
+  paths,
+  network,
+  window,
+  commands,
+}: AppServiceParts): Part<
+  'info' | 'devices' | 'network' | 'choose' | 'saveFile' | 'setAppearance' | 'onCommand' | 'onNetwork'
+> {
+  return {
+    info: async () => ({
+      version: app.getVersion(),
+      electron: process.versions['electron'] ?? '',
+      platform: `${os.type()} ${os.release()}, ${process.arch}`,
+      home,
+      samples: listSamples(app.getAppPath()),
+    }),
+    devices: () => devices.list(),
+    network: async () => ({ blocked: network.blocked }),
+    async choose({ kind }) {
+      const chosen = await dialogs.open(kind);
+      return chosen === null ? null : paths.add(chosen);
+    },
+    saveFile: async ({ suggested, data }) => ({ saved: await saveThroughDialog(dialogs, suggested, data) }),
+    setAppearance: async (appearance) => window.setAppearance(appearance),
+    onCommand: (listener) => commands.add(listener),
+    onNetwork: (listener) => network.onBlocked(listener),
+  };
+}
+
+const settingsKey = (dataset: string): string => `dataset.${dataset}`;

@@ -1,0 +1,89 @@
+// Child processes of the main process: Electron's utility processes, and plain Node where a native module needs a newer
+// Node-API than Electron has. Both look the same from here: a port, an end with its reason, a way to kill it.
+
+import { fork } from 'node:child_process';
+import { utilityProcess, type MessagePortMain } from 'electron';
+import { TrainyardError } from '../../engine/protocol/errors.ts';
+import type { Port } from '../../engine/protocol/port.ts';
+import { utilityProcessPort } from '../../engine/protocol/port.electron.ts';
+import { processPort } from '../../engine/protocol/port.node.ts';
+import { whenReady } from '../../engine/protocol/port.ready.ts';
+
+export interface Child {
+  readonly port: Port;
+  /** Resolves when the process serves, rejects with what kept it from that. */
+  readonly ready: Promise<void>;
+  /** Resolves with the reason, in words, when the process has ended. */
+  readonly ended: Promise<string>;
+  /** Hands the process one end of a channel to another one. Plain Node processes cannot take one. */
+  link(end: MessagePortMain): void;
+  /** Lets the process finish what it is writing and end. */
+  end(): void;
+  /** Ends it at once. */
+  kill(): void;
+}
+
+export interface ChildOptions {
+  /** For people and process lists: "store". */
+  readonly name: string;
+  readonly file: string;
+  readonly args: readonly string[];
+}
+
+export function startUtilityProcess(options: ChildOptions): Child {
+  const { name, file, args } = options;
+  const child = utilityProcess.fork(file, [...args], { serviceName: `Trainyard ${name}`, stdio: 'inherit' });
+  const port = utilityProcessPort(child);
+  return {
+    port,
+    ready: whenReady(port, `The ${name} process`),
+    ended: new Promise((resolve) => child.once('exit', (code) => resolve(endingOf(code)))),
+    link: (end) => child.postMessage('link', [end]),
+    end: () => port.close(),
+    kill: () => killHard(child.pid),
+  };
+}
+
+export function startNodeProcess(options: ChildOptions & { readonly node: string }): Child {
+  const { name, file, args, node } = options;
+  const child = fork(file, [...args], {
+    execPath: node,
+    execArgv: [],
+    serialization: 'advanced',
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const port = processPort(child);
+  const failed = new Promise<never>((_resolve, reject) => {
+    child.once('error', (error) => {
+      const message = `The ${name} process could not be started: ${error.message}.`;
+      reject(new TrainyardError('internal.no_process', message, 'Install Trainyard again.'));
+    });
+  });
+  failed.catch(() => undefined);
+  return {
+    port,
+    ready: Promise.race([whenReady(port, `The ${name} process`), failed]),
+    ended: new Promise((resolve) => {
+      child.once('exit', (code, signal) => resolve(endingOf(code, signal)));
+      child.once('error', (error) => resolve(error.message));
+    }),
+    link: () => {
+      throw new TrainyardError('internal.no_link', `The ${name} process cannot be linked to another one.`);
+    },
+    end: () => port.close(),
+    kill: () => killHard(child.pid),
+  };
+}
+
+/** For a process that does not answer any more, or is not to have the time to. */
+function killHard(pid: number | undefined): void {
+  if (pid !== undefined) process.kill(pid, 'SIGKILL');
+}
+
+/** Why a process ended, in words. */
+export function endingOf(code: number | null, signal: NodeJS.Signals | null = null): string {
+  if (signal !== null) return `it was ended by ${signal}`;
+  if (code === null || code === 0) return 'it ended by itself';
+  const killed = code === 9 || code === 15 || code > 128 || code < 0;
+  return killed ? `it was killed or ran out of memory, code ${code}` : `it failed with code ${code}`;
+}

@@ -1,0 +1,31 @@
+// What the page and the main process say to each other: the page asks once for its port, over which everything else goes,
+// and has dropped files turned into tokens. Messages from anywhere but the app's own page are ignored.
+
+import { ipcMain, MessageChannelMain, type WebContents } from 'electron';
+import type { AppService } from '../../engine/protocol/app.ts';
+import { toWire } from '../../engine/protocol/errors.ts';
+import { electronPort } from '../../engine/protocol/port.electron.ts';
+import { serve } from '../../engine/protocol/rpc.ts';
+import { isOwnPage } from './lockdown.ts';
+import type { ChosenPaths } from './paths.ts';
+import { requests } from './requests.ts';
+
+export function setupLinks(contents: WebContents, service: AppService, paths: ChosenPaths): void {
+  let stop: (() => void) | null = null;
+  ipcMain.on('trainyard:connect', (event) => {
+    if (!isOwnPage(event, contents)) return;
+    // A page that was loaded again has a new port; the old one is of no use to anybody.
+    stop?.();
+    const { port1, port2 } = new MessageChannelMain();
+    stop = serve(electronPort(port1), service, { validate: requests });
+    contents.postMessage('trainyard:port', null, [port2]);
+  });
+  ipcMain.handle('trainyard:dropped', (event, path: unknown) => {
+    if (!isOwnPage(event, contents) || typeof path !== 'string') throw new Error('Refused.');
+    try {
+      return paths.add(path);
+    } catch (error) {
+      throw new Error(toWire(error).message, { cause: error });
+    }
+  });
+}

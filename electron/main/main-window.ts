@@ -1,0 +1,149 @@
+// The one window a person sees. Closing it while a run goes on asks once: keep training without a window, stop, or cancel.
+// Without a window the app is reached again by starting it again (there is only ever one), and ends with its last run.
+
+import { BrowserWindow, dialog, nativeTheme, Notification, session } from 'electron';
+import path from 'node:path';
+import type { Appearance } from '../../engine/protocol/app.ts';
+import { lockedDown } from './lockdown.ts';
+import { origin } from './scheme.ts';
+import { readWindowState, rememberWindowState, smallest } from './window-state.ts';
+
+const surfaces = { light: '#F2F4F5', dark: '#131518' };
+const captions = { light: '#4A525B', dark: '#B0B8C1' };
+const titleBarHeight = 40;
+
+/** What the window has to know of the runs. */
+export interface RunsAtWork {
+  /** Runs that would be lost or cut short by quitting. */
+  active(): number;
+  /** Stops them all, keeping their checkpoints and best weights. */
+  stopAll(): Promise<void>;
+  /** Calls back when the last one has ended. */
+  onIdle(listener: () => void): () => void;
+}
+
+export interface MainWindowOptions {
+  readonly home: string;
+  readonly preload: string;
+  readonly runs: RunsAtWork;
+  /** Ends the app for good. */
+  readonly quit: () => void;
+}
+
+export class MainWindow {
+  readonly browser: BrowserWindow;
+  readonly #options: MainWindowOptions;
+  #mayClose = false;
+  #asking = false;
+
+  constructor(options: MainWindowOptions) {
+    this.#options = options;
+    const state = readWindowState(options.home, nativeTheme.shouldUseDarkColors);
+    this.browser = new BrowserWindow({
+      ...state.bounds,
+      minWidth: smallest.width,
+      minHeight: smallest.height,
+      show: false,
+      title: 'Trainyard',
+      backgroundColor: state.dark ? surfaces.dark : surfaces.light,
+      autoHideMenuBar: true,
+      ...frame(state.dark),
+      webPreferences: { ...lockedDown, preload: options.preload, session: session.defaultSession },
+    });
+    if (state.maximized) this.browser.maximize();
+    rememberWindowState(this.browser, options.home, () => nativeTheme.shouldUseDarkColors);
+    this.browser.once('ready-to-show', () => this.browser.show());
+    this.browser.on('close', (event) => this.#onClose(event));
+    nativeTheme.on('updated', () => this.#followTheme());
+    options.runs.onIdle(() => this.#onIdle());
+  }
+
+  async load(): Promise<void> {
+    await this.browser.loadURL(`${origin}/index.html`);
+  }
+
+  /** Brings the window to the front, also out of the background. */
+  reveal(): void {
+    if (this.browser.isMinimized()) this.browser.restore();
+    this.browser.show();
+    this.browser.focus();
+  }
+
+  /** The look a person chose; the system's own parts follow. */
+  setAppearance({ theme, zoom }: Appearance): void {
+    nativeTheme.themeSource = theme;
+    this.browser.webContents.setZoomFactor(zoom);
+    this.#followTheme();
+  }
+
+  /** Lets the next close through without a question. */
+  allowClose(): void {
+    this.#mayClose = true;
+  }
+
+  #followTheme(): void {
+    if (this.browser.isDestroyed()) return;
+    const look = nativeTheme.shouldUseDarkColors ? 'dark' : 'light';
+    this.browser.setBackgroundColor(surfaces[look]);
+    if (hasOverlay) this.browser.setTitleBarOverlay({ color: surfaces[look], symbolColor: captions[look] });
+  }
+
+  #onClose(event: Electron.Event): void {
+    if (this.#mayClose) return;
+    event.preventDefault();
+    if (this.#options.runs.active() === 0) {
+      this.#options.quit();
+    } else if (!this.#asking) {
+      this.#asking = true;
+      void this.#ask().finally(() => (this.#asking = false));
+    }
+  }
+
+  async #ask(): Promise<void> {
+    const count = this.#options.runs.active();
+    const { response } = await dialog.showMessageBox(this.browser, {
+      type: 'question',
+      title: 'Trainyard',
+      message: count === 1 ? 'A run is training.' : `${count} runs are training or waiting.`,
+      detail:
+        'They can go on without this window; start Trainyard again to see them. ' +
+        'Stopped runs keep their best weights and can be resumed.',
+      buttons: ['Keep training in the background', 'Stop training', 'Cancel'],
+      defaultId: 0,
+      cancelId: 2,
+      noLink: true,
+    });
+    if (response === 0) {
+      this.browser.hide();
+    } else if (response === 1) {
+      await this.#options.runs.stopAll();
+      this.#options.quit();
+    }
+  }
+
+  #onIdle(): void {
+    if (this.browser.isDestroyed() || this.browser.isVisible() || this.#asking) return;
+    if (Notification.isSupported()) {
+      const body = 'The run is kept in the history. Start Trainyard to see it.';
+      new Notification({
+        title: 'Training has finished',
+        body,
+        icon: path.join(import.meta.dirname, 'icon.png'),
+      }).show();
+    }
+    this.#options.quit();
+  }
+}
+
+/** Electron draws caption buttons over the page's own title bar where it can; elsewhere the system's frame stays. */
+const hasOverlay = process.platform === 'win32';
+
+function frame(dark: boolean): Electron.BrowserWindowConstructorOptions {
+  if (process.platform === 'darwin') return { titleBarStyle: 'hiddenInset', trafficLightPosition: { x: 14, y: 12 } };
+  if (!hasOverlay) return {};
+  const look = dark ? 'dark' : 'light';
+  return {
+    titleBarStyle: 'hidden',
+    titleBarOverlay: { color: surfaces[look], symbolColor: captions[look], height: titleBarHeight },
+  };
+}

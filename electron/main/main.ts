@@ -1,0 +1,105 @@
+// The main process: boots in a list of steps and then only orchestrates. What each step does stands in its own file; the
+// processes it starts are described in docs/security.md and docs/building.md.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { app, BrowserWindow, dialog, session } from 'electron';
+import { toWire } from '../../engine/protocol/errors.ts';
+import { createAppService } from './app-service.ts';
+import { createDevices } from './devices.ts';
+import { createDialogs } from './dialogs.ts';
+import { homeFolder } from './home.ts';
+import { setupLinks } from './links.ts';
+import { Listeners } from './listeners.ts';
+import { confinePages, denyPermissions } from './lockdown.ts';
+import { MainWindow } from './main-window.ts';
+import { setupMenu } from './menu.ts';
+import { disableNetworkServices, guardNetwork } from './network.ts';
+import { ChosenPaths } from './paths.ts';
+import { createProcesses } from './processes.ts';
+import { setupReloading } from './reloading.ts';
+import { createRuns } from './runs.ts';
+import { registerScheme, serveScheme } from './scheme.ts';
+
+const home = homeFolder();
+app.setName('Trainyard');
+app.setPath('userData', home);
+// Chromium's own files: out of the way of the history.
+app.setPath('sessionData', path.join(home, 'window'));
+
+if (!app.requestSingleInstanceLock()) {
+  app.quit();
+} else {
+  // Tests run as root, where Chromium's sandbox cannot work; windows ask for it all the same.
+  if (!app.commandLine.hasSwitch('no-sandbox')) app.enableSandbox();
+  registerScheme();
+  disableNetworkServices();
+  confinePages();
+  app.whenReady().then(start).catch(giveUp);
+}
+
+async function start(): Promise<void> {
+  fs.mkdirSync(home, { recursive: true });
+  const build = path.join(app.getAppPath(), 'build');
+  const pages = session.defaultSession;
+  denyPermissions(pages);
+  const network = guardNetwork(pages);
+  serveScheme(pages, path.join(build, 'renderer'));
+
+  const processes = createProcesses(home);
+  const runs = createRuns(processes);
+  const window = new MainWindow({
+    home,
+    preload: path.join(build, 'electron', 'preload.cjs'),
+    runs,
+    quit: () => void quit(),
+  });
+  const commands = new Listeners<{ command: string }>();
+  const paths = new ChosenPaths();
+  const service = createAppService({
+    home,
+    data: processes.data.service,
+    store: processes.store.service,
+    runs: runs.manager,
+    devices: createDevices(),
+    paths,
+    dialogs: createDialogs(() => window.browser),
+    network,
+    window,
+    commands,
+  });
+
+  setupMenu((command) => commands.emit({ command }));
+  setupLinks(window.browser.webContents, service, paths);
+  setupReloading(window.browser, path.join(build, 'renderer'));
+  app.on('second-instance', () => window.reveal());
+  app.on('activate', () => window.reveal());
+  app.on('before-quit', (event) => {
+    if (quitting) return;
+    // The window asks about runs that go on, then quits for good.
+    event.preventDefault();
+    window.browser.close();
+  });
+  // Both are needed by the first view: they start while the page loads.
+  processes.warm();
+  await window.load();
+
+  let quitting = false;
+  async function quit(): Promise<void> {
+    if (quitting) return;
+    quitting = true;
+    window.allowClose();
+    window.browser.hide();
+    await processes.close();
+    app.quit();
+  }
+}
+
+/** Nothing can be shown in a window that could not be made: say it in a box and on stderr. */
+function giveUp(error: unknown): void {
+  const { message, hint } = toWire(error);
+  process.stderr.write(`Trainyard cannot start: ${message} ${hint}\n`);
+  if (BrowserWindow.getAllWindows().length === 0)
+    dialog.showErrorBox('Trainyard cannot start', `${message}\n\n${hint}`);
+  app.exit(1);
+}
