@@ -87,13 +87,8 @@ export function compare(prepared: PreparedCase, results: readonly GuardedOperand
     const words = results[index];
     if (!expected) return;
     if (!words) return fail(`output ${operand.name} did not come back`);
-    const end = guardWords + expected.length;
-    for (let i = 0; i < words.length; i++) {
-      if (i === guardWords) i = end;
-      const place = i < guardWords ? `${guardWords - i} before the start` : `${i - end} after the end`;
-      if (words[i] !== sentinel)
-        fail(`output ${operand.name} was written outside, ${place}: word 0x${words[i].toString(16)}`);
-    }
+    const touched = firstTouchedGuard(words, expected.length);
+    if (touched) fail(`output ${operand.name} was written outside, ${touched}`);
     const got = new Float32Array(words.buffer, words.byteOffset + 4 * guardWords, expected.length);
     const scale = expected.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0);
     const { relative, absolute } = kernel.tolerance;
@@ -111,6 +106,14 @@ export function compare(prepared: PreparedCase, results: readonly GuardedOperand
       }
     }
   });
+}
+
+/** Where a guard word of an output was overwritten, if anywhere. */
+function firstTouchedGuard(words: Uint32Array, length: number): string | undefined {
+  const end = guardWords + length;
+  const index = words.findIndex((word, i) => (i < guardWords || i >= end) && word !== sentinel);
+  if (index < 0) return undefined;
+  return index < guardWords ? `${guardWords - index} before the start` : `${index - end} after the end`;
 }
 
 /** The parameters as a call record holds them: `f32` ones rounded to float32. */

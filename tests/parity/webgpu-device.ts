@@ -4,12 +4,17 @@
 import { openGpu, type OpenedGpu } from '../../engine/backends/webgpu/adapter.ts';
 import { openNodeGpu } from '../../engine/backends/webgpu/node.ts';
 
-/** Opens a fresh device, or says why there is none. Throws in CI. */
-export async function testGpu(): Promise<OpenedGpu | { readonly missing: string }> {
+/** Opens a fresh device. */
+export const testGpu = async (): Promise<OpenedGpu> => openGpu(await openNodeGpu({ prefer: 'software' }));
+
+/** False, or why tests that need a GPU are skipped. Throws in CI, where there is always one. */
+export async function missingGpu(): Promise<false | string> {
   try {
-    return await openGpu(await openNodeGpu({ prefer: 'software' }));
+    (await testGpu()).device.destroy();
+    return false;
   } catch (error) {
     if (process.env.CI) throw error;
-    return { missing: `no GPU for the tests: ${error instanceof Error ? error.message : String(error)}` };
+    const { message, hint } = error as { message?: string; hint?: string };
+    return `no GPU for the tests: ${message} ${hint ?? ''}`;
   }
 }

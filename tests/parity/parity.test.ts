@@ -1,0 +1,81 @@
+// The parity harness itself: it must accept a device that is right, and catch each way of being wrong.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { kernels } from '../../kernels/registry.ts';
+import { checkKernel, type GuardedOperand, guardWords, type KernelDevice, prepareCase, sentinel } from './parity.ts';
+
+const parityCase = kernels.add.cases[1];
+const count = parityCase.params.count;
+
+/** A device that has the reference's results in float32, before `spoil` gets at the words of the first output. */
+function deviceWith(spoil: (words: Uint32Array, values: Float32Array) => void): KernelDevice {
+  return {
+    name: 'a faulty device',
+    async runKernel(kernel, each): Promise<readonly GuardedOperand[]> {
+      const { wanted } = prepareCase(kernel, each);
+      const words = new Uint32Array(wanted[0]!.length + 2 * guardWords).fill(sentinel);
+      const values = new Float32Array(words.buffer, 4 * guardWords, wanted[0]!.length);
+      values.set(wanted[0]!);
+      spoil(words, values);
+      return [words];
+    },
+  };
+}
+
+const run = (spoil: (words: Uint32Array, values: Float32Array) => void): Promise<void> =>
+  checkKernel('add', parityCase, deviceWith(spoil));
+
+test('a device with the right results passes', () => run(() => {}));
+
+test('a result beyond the tolerance fails, with kernel, device, case, element, what came and what was wanted', async () => {
+  const wrong = run((_, values) => (values[7] += 0.001));
+  await assert.rejects(
+    wrong,
+    /^Error: add on a faulty device, case \{"params":\{"count":13\}\}: c\[7\]: got .*, wanted .*, allowed /,
+  );
+});
+
+test('not a number fails', async () => {
+  await assert.rejects(
+    run((_, values) => (values[3] = NaN)),
+    /c\[3\]: got NaN/,
+  );
+});
+
+test('an element left out fails', async () => {
+  await assert.rejects(
+    run((words) => (words[guardWords + count - 1] = sentinel)),
+    /c\[12\] was not written/,
+  );
+});
+
+test('a write past either end fails', async () => {
+  await assert.rejects(
+    run((words) => (words[guardWords + count] = 0)),
+    /c was written outside, 0 after the end/,
+  );
+  await assert.rejects(
+    run((words) => (words[guardWords - 1] = 0)),
+    /c was written outside, 1 before the start/,
+  );
+});
+
+test('operands are the same every time, different from case to case, and stand between guards', () => {
+  const [first, again] = [0, 1].map(() => prepareCase(kernels.adam, kernels.adam.cases[2]));
+  assert.deepEqual(first, again);
+  const gradient = first.inputs[0]!;
+  assert.notDeepEqual(
+    gradient.subarray(0, 80),
+    prepareCase(kernels.adam, kernels.adam.cases[3]).inputs[0]!.subarray(0, 80),
+  );
+  assert.ok(gradient.subarray(0, guardWords).every((word) => word === sentinel));
+  assert.ok(gradient.subarray(-guardWords).every((word) => word === sentinel));
+});
+
+test('in-place outputs start from their old values, others from the sentinel', () => {
+  const { outputs } = prepareCase(kernels.batch_norm, kernels.batch_norm.cases[1]);
+  const [y, , , runningMean] = outputs;
+  assert.equal(y![guardWords], sentinel);
+  assert.notEqual(runningMean![guardWords], sentinel);
+});
