@@ -41,8 +41,9 @@ interface SampleRow {
 }
 
 const appendSample = 'INSERT INTO sample (run, step, epoch, seconds, data) VALUES (?, ?, ?, ?, ?)';
-const readSamples = 'SELECT step, epoch, seconds, data FROM sample WHERE run = ? AND step > ? ORDER BY step, rowid';
-const dropSamples = 'DELETE FROM sample WHERE run = ? AND step > ?';
+export const readSamples =
+  'SELECT step, epoch, seconds, data FROM sample WHERE run = ? AND step > ? ORDER BY step, rowid';
+export const dropSamples = 'DELETE FROM sample WHERE run = ? AND step > ?';
 const dropSummaries = 'DELETE FROM summary WHERE run = ?';
 
 /** `better` is 1 where the highest value is best and -1 where the lowest is; NaN arrives as NULL and is never best. */
@@ -53,7 +54,7 @@ const updateSummary = `
     best_epoch = CASE WHEN best IS NULL OR @better * excluded.best > @better * best THEN excluded.best_epoch ELSE best_epoch END,
     best = CASE WHEN best IS NULL OR @better * excluded.best > @better * best THEN excluded.best ELSE best END`;
 
-const readSummaries = `
+export const readSummaries = `
   SELECT run, series.name AS series, last, best, best_epoch AS bestEpoch
   FROM json_each(?) AS wanted JOIN summary ON summary.run = wanted.value JOIN series ON series.id = summary.series
   ORDER BY run, series`;

@@ -6,6 +6,8 @@ import type { Connection } from './database.ts';
 
 const pollMilliseconds = 500;
 
+export const changedRuns = 'SELECT id, revision FROM run WHERE revision > ?';
+
 /** Takes the next number of the counter. Within a transaction. */
 export function nextRevision(connection: Connection): number {
   const row = connection.sql<[], { revision: number }>('UPDATE counter SET revision = revision + 1 RETURNING revision');
@@ -41,8 +43,7 @@ export function watchChanges(connection: Connection): Changes {
   const poll = (): void => {
     const revision = currentRevision();
     if (revision === seen) return;
-    const query = 'SELECT id, revision FROM run WHERE revision > ?';
-    const changed = connection.sql<[number], { id: number; revision: number }>(query).all(seen);
+    const changed = connection.sql<[number], { id: number; revision: number }>(changedRuns).all(seen);
     seen = revision;
     tell(changed.filter((row) => told.get(row.id) !== row.revision).map((row) => row.id));
     told.clear();
