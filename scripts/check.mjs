@@ -9,6 +9,7 @@ const typescript = 'node_modules/typescript/bin/tsc';
 const types = [
   ['types: engine core, ES alone', typescript, '-p', 'tsconfig.pure.json'],
   ['types: Node', typescript, '-p', 'tsconfig.json'],
+  ['types: app tests', typescript, '-p', 'tests/app/tsconfig.json'],
   ['types: preload', typescript, '-p', 'tsconfig.preload.json'],
   [
     'types: window',

@@ -1,0 +1,137 @@
+// Starts the real app for a test: its own empty home, its own processes, stderr kept for failures. `test` and `expect` are
+// Playwright's, with an `app` that is started for the test and closed after it.
+
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { test as base, _electron, type ElectronApplication, type Page } from '@playwright/test';
+
+export const root = path.resolve(import.meta.dirname, '../..');
+export const screenshots = path.join(root, 'test-results', 'screenshots');
+
+/** What scripts/electron.mjs found; `npm test` hands it down. */
+interface ElectronChoice {
+  readonly executable: string;
+  readonly args: readonly string[];
+  readonly folder: string;
+  readonly version: string;
+}
+
+export interface App {
+  readonly electron: ElectronApplication;
+  readonly page: Page;
+  readonly home: string;
+  /** What the processes wrote to stderr. */
+  stderr(): string;
+  close(): Promise<void>;
+}
+
+export interface LaunchOptions {
+  /** Default: a new empty folder. */
+  readonly home?: string;
+  /** A packaged app instead of the repository's. */
+  readonly executable?: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export function electronChoice(): ElectronChoice {
+  const text = process.env['TRAINYARD_ELECTRON'];
+  if (text === undefined) throw new Error('Run the app tests with `npm test -- app`: it finds Electron first.');
+  return JSON.parse(text) as ElectronChoice;
+}
+
+export async function launch(options: LaunchOptions = {}): Promise<App> {
+  const choice = electronChoice();
+  const home = options.home ?? fs.mkdtempSync(path.join(os.tmpdir(), 'trainyard-app-'));
+  const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+  const electron = await _electron.launch({
+    executablePath: options.executable ?? choice.executable,
+    args: [...(options.executable ? [] : choice.args), ...asRoot, ...(options.args ?? [])],
+    env: { ...(process.env as Record<string, string>), TRAINYARD_HOME: home, ...options.env },
+  });
+  let stderr = '';
+  electron.process().stderr?.on('data', (data: Buffer) => (stderr += data.toString()));
+  const page = await electron.firstWindow();
+  return { electron, page, home, stderr: () => stderr, close: () => electron.close() };
+}
+
+/**
+ * Calls the AppService past the page's own code, over the page's port: for setting a scene and for asking what the page
+ * does not show. The page is loaded again the first time.
+ */
+export async function callService<T>({ page }: App, name: string, request?: unknown): Promise<T> {
+  const hasPort = await page.evaluate(() => 'testPort' in globalThis);
+  if (!hasPort) {
+    await page.addInitScript(() => {
+      addEventListener('message', (event) => {
+        if (event.data === 'trainyard:port') Object.assign(globalThis, { testPort: event.ports[0] });
+      });
+    });
+    await page.reload();
+    await page.waitForFunction(() => 'testPort' in globalThis);
+  }
+  const answer = await page.evaluate(
+    ({ name, request }) =>
+      new Promise<{ kind: string; value?: unknown; error?: { message: string } }>((resolve) => {
+        const { testPort } = globalThis as unknown as { testPort: MessagePort };
+        // Numbers the page's own calls never reach.
+        const id = 1e9 + Math.floor(Math.random() * 1e9);
+        const listen = ({ data }: MessageEvent): void => {
+          if (data.id !== id) return;
+          testPort.removeEventListener('message', listen);
+          resolve(data);
+        };
+        testPort.addEventListener('message', listen);
+        testPort.start();
+        testPort.postMessage({ service: 'default', kind: 'call', id, name, request });
+      }),
+    { name, request },
+  );
+  if (answer.kind === 'error') throw new Error(answer.error?.message);
+  return answer.value as T;
+}
+
+/** Drops files on the window, as a person would: through Chromium's own drag and drop. */
+export async function dropFiles({ page }: App, ...files: readonly string[]): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const data = { items: [], files: [...files], dragOperationsMask: 1 };
+  const { width, height } = await page.evaluate(() => ({ width: innerWidth, height: innerHeight }));
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+    await session.send('Input.dispatchDragEvent', { type, x: width / 2, y: height / 2, data });
+  }
+  await session.detach();
+}
+
+/** Answers the next system question with the button of this name. */
+export async function answerDialog({ electron }: App, button: RegExp): Promise<void> {
+  await electron.evaluate(({ dialog }, pattern) => {
+    const original = dialog.showMessageBox;
+    const answer = async (...args: unknown[]): Promise<{ response: number; checkboxChecked: boolean }> => {
+      dialog.showMessageBox = original;
+      const { buttons = [] } = args[args.length - 1] as { buttons?: string[] };
+      return { response: buttons.findIndex((name) => new RegExp(pattern).test(name)), checkboxChecked: false };
+    };
+    dialog.showMessageBox = answer as typeof dialog.showMessageBox;
+  }, button.source);
+}
+
+export async function screenshot({ page }: App, name: string): Promise<void> {
+  await page.screenshot({ path: path.join(screenshots, `${name}.png`) });
+}
+
+/** Playwright's `test`, with an app of its own for each test. */
+export const test = base.extend<{ app: App }>({
+  app: async ({ browserName: _ }, use, info) => {
+    const app = await launch();
+    await use(app);
+    if (info.status !== info.expectedStatus) {
+      await screenshot(app, `failed-${info.title.replace(/\W+/g, '-')}`).catch(() => undefined);
+      process.stderr.write(app.stderr());
+    }
+    await app.close();
+    fs.rmSync(app.home, { recursive: true, force: true });
+  },
+});
+
+export { expect } from '@playwright/test';
