@@ -1,6 +1,6 @@
 // AssemblyScript: exponential, logarithm, tanh and the normal distribution on four float32 lanes. Polynomials were fitted
 // for the smallest largest error on the reduced range; the bounds stated are of the whole function in float32 and are
-// checked by tests/unit/kernels-math.test.ts. NaN in, NaN out.
+// checked by tests/unit/kernels-math.test.ts. NaN in, NaN out (but for `log`).
 
 /** a·b + c, rounded once where the machine can. */
 @inline
