@@ -32,6 +32,8 @@ export interface Executable {
    * Resolves when the results can be read. Callers keep one submit short: at most about 50 ms of work.
    */
   run(program: string, steps: number): Promise<void>;
+  /** Threads this plan runs on, where the device has any; default: the device's. */
+  readonly threads?: number;
   /** Bytes allocated on the device for this plan. */
   readonly bytes: number;
   dispose(): void;

@@ -48,12 +48,16 @@ export async function train(
     const parameters = session.model.parameters.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
     const trainer = new Trainer(session, options);
     const step = trainer.begin();
-    started({ device: options.backend.device, parameters, bytes: session.executable.bytes, step });
+    const device = { ...options.backend.device, threads: threadsOf(session, options) };
+    started({ device, parameters, bytes: session.executable.bytes, step });
     return await trainer.run();
   } finally {
     session.close();
   }
 }
+
+const threadsOf = ({ executable }: Session, { backend }: TrainerOptions): number =>
+  executable.threads ?? backend.device.threads;
 
 class Trainer {
   readonly #session: Session;
@@ -284,7 +288,7 @@ class Trainer {
     return {
       reason,
       device: backend.device.kind,
-      threads: backend.device.threads,
+      threads: threadsOf(this.#session, this.#options),
       epochs: state.epoch,
       steps: state.step,
       seconds: state.seconds,

@@ -1,0 +1,181 @@
+// The benchmark workloads: the same models and sizes that the peers' baselines time, on any backend. A workload opens on a
+// backend and then runs units of work (an epoch, a step, a product), each complete when its promise resolves.
+
+import type { Backend, Executable } from '../backends/backend.ts';
+import { defaultTraining, mlp } from '../model/presets.ts';
+import { resolveModel } from '../model/resolve.ts';
+import type { InputSpec, ModelSpec, OutputSpec, TrainingSpec } from '../model/spec.ts';
+import { fillNormal, shuffle } from '../optim/random.ts';
+import { compilePlan } from '../plan/compile.ts';
+import { programName, type Plan } from '../plan/plan.ts';
+import { initializeWeights } from '../train/weights.ts';
+
+export interface OpenWorkload {
+  /** Threads in use, where the device has any. */
+  readonly threads: number;
+  /** Runs one unit of work. */
+  readonly run: () => Promise<void>;
+  readonly close: () => void;
+}
+
+export interface Workload {
+  readonly name: string;
+  readonly unit: 'ms/epoch' | 'ms/step';
+  /** Floating-point operations of one unit. */
+  readonly flops: number;
+  readonly open: (backend: Backend) => Promise<OpenWorkload>;
+}
+
+interface TrainingWorkload {
+  readonly name: string;
+  readonly unit: Workload['unit'];
+  readonly rows: number;
+  readonly batch: number;
+  readonly input: InputSpec;
+  readonly output: OutputSpec;
+  readonly model: ModelSpec;
+  readonly training?: Partial<TrainingSpec>;
+}
+
+const table = (width: number): InputSpec => ({ kind: 'table', width, numeric: width, embeddings: [] });
+const digits: OutputSpec = { kind: 'classes', classes: Array.from({ length: 10 }, (_, k) => String(k)) };
+
+/** All workloads of one device. */
+export const workloads: readonly Workload[] = [
+  trainingWorkload({
+    name: 'tabular-mlp',
+    unit: 'ms/epoch',
+    rows: 10_000,
+    batch: 32,
+    input: table(20),
+    output: { kind: 'value', name: 'y', offset: 0, scale: 1 },
+    model: mlp([64, 32]),
+  }),
+  trainingWorkload({
+    name: 'mlp',
+    unit: 'ms/step',
+    rows: 128,
+    batch: 128,
+    input: table(784),
+    output: digits,
+    model: mlp([512, 512]),
+  }),
+  ...[64, 128, 256, 512, 1024, 2048].map(productWorkload),
+];
+
+function trainingWorkload(workload: TrainingWorkload): Workload {
+  const { name, unit, rows, batch, input, output, model: spec } = workload;
+  const width = input.kind === 'table' ? input.width : input.channels * input.height * input.width;
+  const classes = output.kind === 'classes' ? output.classes.length : 0;
+  const base = defaultTraining(rows, classes > 0 ? 'classification' : 'regression');
+  const training: TrainingSpec = {
+    ...base,
+    batch,
+    optimizer: { ...base.optimizer, name: 'adam', learningRate: 0.001, weightDecay: 0 },
+    ...workload.training,
+  };
+  const model = resolveModel(spec, input, Math.max(1, classes));
+  const [full, remainder] = [Math.floor(rows / batch), rows % batch];
+  const makePlan = (): Plan =>
+    compilePlan({
+      model,
+      output,
+      training,
+      data: { rows, width, targets: 1 },
+      stepCapacity: full,
+      predictSteps: 1,
+      trainBatches: remainder > 0 ? [batch, remainder] : [batch],
+      predictBatch: batch,
+    });
+  const { programs } = makePlan();
+  const stepFlops = programs[programName('train', batch)].flops;
+  const restFlops = remainder > 0 ? programs[programName('train', remainder)].flops : 0;
+
+  return {
+    name,
+    unit,
+    flops: stepFlops * full + restFlops,
+    open: async (backend) => {
+      const executable = await backend.compile(makePlan());
+      initializeWeights(executable, model, 1);
+      const x = new Float32Array(rows * width);
+      fillNormal(x, 1, 50, 1);
+      const y = new Float32Array(rows);
+      if (classes > 0) y.forEach((_, i) => (y[i] = (i * 7) % classes));
+      else fillNormal(y, 1, 51, 1);
+      executable.write('data.x', x);
+      executable.write('data.y', y);
+      const order = Uint32Array.from({ length: rows }, (_, i) => i);
+      const scalars = new Float32Array(full * 4);
+      let step = 0;
+      const tables = (steps: number): void => {
+        for (let i = 0; i < steps; i++) {
+          const t = ++step;
+          scalars.set([0.001, 1 - 0.9 ** t, 1 - 0.999 ** t, 0], 4 * i);
+        }
+        executable.write('step.scalars', scalars.subarray(0, 4 * steps));
+      };
+      return {
+        threads: executable.threads ?? backend.device.threads,
+        run: async () => {
+          shuffle(order, 1, 2, step);
+          executable.write('step.indices', order.subarray(0, full * batch));
+          tables(full);
+          await executable.run(programName('train', batch), full);
+          if (remainder > 0) {
+            executable.write('step.indices', order.subarray(full * batch));
+            tables(1);
+            await executable.run(programName('train', remainder), 1);
+          }
+          await executable.read('ring.loss', 0, 1);
+        },
+        close: () => executable.dispose(),
+      };
+    },
+  };
+}
+
+/** N×N×N product in float32. */
+function productWorkload(n: number): Workload {
+  const flops = 2 * n ** 3;
+  const shape = [n, n] as const;
+  const slot = (id: number, label: string) =>
+    ({ id, label, elements: n * n, type: 'f32', kind: 'persistent' }) as const;
+  const place = (id: number) => ({ slot: id, offset: 0, shape, type: 'f32' }) as const;
+  const params = { m: n, n, k: n, transposeA: 0, transposeB: 0, activation: 0, slope: 0, gradient: 0 };
+  const call = {
+    kernel: 'matmul',
+    inputs: [{ slot: 0, offset: 0 }, { slot: 1, offset: 0 }, null, null],
+    outputs: [{ slot: 2, offset: 0 }],
+    params,
+  };
+  const plan: Plan = {
+    slots: [slot(0, 'a'), slot(1, 'b'), slot(2, 'c')],
+    tensors: { a: place(0), b: place(1), c: place(2) },
+    programs: { product: { name: 'product', batch: n, calls: [call], flops, bytes: 12 * n * n } },
+    stepCapacity: 1,
+    checkpoint: [],
+  };
+  return {
+    name: `gemm-${n}`,
+    unit: 'ms/step',
+    flops,
+    open: async (backend) => {
+      const executable = await backend.compile(plan);
+      const values = new Float32Array(n * n);
+      fillNormal(values, 1, 52, 1);
+      executable.write('a', values);
+      executable.write('b', values);
+      return {
+        threads: executable.threads ?? backend.device.threads,
+        run: () => waitFor(executable),
+        close: () => executable.dispose(),
+      };
+    },
+  };
+}
+
+async function waitFor(executable: Executable): Promise<void> {
+  await executable.run('product', 1);
+  await executable.read('c', 0, 1);
+}

@@ -1,0 +1,56 @@
+// A run as one file for other tools. `safetensors` follows PyTorch: a dense weight is [out, in], names end in .weight and
+// .bias, and the metadata holds the model and the preprocessing as JSON. `json` holds the same and the run's record.
+
+import type { StoreService } from '../protocol/runs.ts';
+import { TrainyardError } from '../protocol/errors.ts';
+import { decodeSafetensors, encodeSafetensors, encodeText, type SafeTensor } from '../train/safetensors.ts';
+
+export const exportFormats = ['json', 'safetensors'] as const;
+export type ExportFormat = (typeof exportFormats)[number];
+
+/** The bytes of the export. Throws TrainyardError `run.no_model` when the run has not kept a model yet. */
+export async function exportRun(store: StoreService, run: number, format: ExportFormat): Promise<Uint8Array> {
+  const record = await store.run({ run });
+  const weights = await store.readFile({ run, file: 'best.safetensors' });
+  const model = await store.readFile({ run, file: 'model.json' });
+  const preprocessing = await store.readFile({ run, file: 'preprocessing.json' });
+  if (!weights || !model || !preprocessing) {
+    throw new TrainyardError('run.no_model', `Run ${run} has no trained model yet.`, 'Train it to its end first.');
+  }
+  const tensors = Object.fromEntries(
+    Object.entries(decodeSafetensors(weights).tensors).map(([name, tensor]) => [name, outputFirst(name, tensor)]),
+  );
+  const [modelText, preprocessingText] = [decodeText(model), decodeText(preprocessing)];
+  if (format === 'safetensors') {
+    const metadata = { format: 'pt', 'trainyard.model': modelText, 'trainyard.preprocessing': preprocessingText };
+    return encodeSafetensors({ tensors, metadata });
+  }
+  const { id, name, datasetName, config, result, createdAt } = record;
+  return encodeText(
+    JSON.stringify({
+      version: 1,
+      run: { id, name, dataset: datasetName, createdAt, config, result },
+      ...(JSON.parse(modelText) as object),
+      preprocessing: JSON.parse(preprocessingText) as unknown,
+      weights: Object.fromEntries(
+        Object.entries(tensors).map(([key, { shape, data }]) => [key, { shape, values: [...data] }]),
+      ),
+    }),
+  );
+}
+
+/** Files of a run are ASCII JSON (see encodeText). */
+function decodeText(bytes: Uint8Array): string {
+  let text = '';
+  for (let i = 0; i < bytes.length; i += 8192) text += String.fromCharCode(...bytes.subarray(i, i + 8192));
+  return text;
+}
+
+/** Dense weights are kept [in, out] and leave as [out, in]; embedding tables stay as they are. */
+function outputFirst(name: string, { shape, data }: SafeTensor): SafeTensor {
+  if (shape.length !== 2 || !name.endsWith('.weight')) return { shape, data };
+  const [inputs, units] = shape;
+  const turned = new Float32Array(data.length);
+  for (let i = 0; i < inputs; i++) for (let u = 0; u < units; u++) turned[u * inputs + i] = data[i * units + u];
+  return { shape: [units, inputs], data: turned };
+}
