@@ -99,7 +99,7 @@ function compilePlan(
   });
   const layout = placePlan(plan, machine.base);
   for (const program of Object.values(plan.programs)) {
-    encodeProgram(program, layout, kernels.index, nativeKernels, machine.buffer);
+    encodeProgram(program, layout, kernels.names, nativeKernels, machine.buffer);
   }
   return createExecutable(plan, layout, machine, onDispose);
 }

@@ -63,7 +63,7 @@ function contractOf(kernel: string): KernelContract {
 export function encodeProgram(
   program: Program,
   layout: ArenaLayout,
-  index: ReadonlyMap<string, number>,
+  names: readonly string[],
   native: NativeKernels,
   buffer: SharedArrayBuffer,
 ): void {
@@ -75,8 +75,8 @@ export function encodeProgram(
   program.calls.forEach((call, position) => {
     const contract = contractOf(call.kernel);
     checkCall(call, contract);
-    const kernel = index.get(call.kernel);
-    if (kernel === undefined) throw unsupported(`The CPU kernels were built without "${call.kernel}".`);
+    const kernel = names.indexOf(call.kernel);
+    if (kernel < 0) throw unsupported(`The CPU kernels were built without "${call.kernel}".`);
     words[at] = kernel;
     words[at + 1] = recordWords(call);
     words[at + 2] = nativeStretch(program.calls, position, native);

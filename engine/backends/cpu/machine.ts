@@ -64,10 +64,8 @@ export function createMachine(options: MachineOptions): Machine {
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
   const buffer = memory.buffer;
   const control = new Int32Array(buffer, 0, controlReady / 4 + 1);
-  const sleepSlices = Math.max(1, Math.round((patience * 1e9) / sleepSlice));
-  const scratch = (thread: number) => align(heapBase) + thread * scratchBytes;
-  const run = instantiate(kernels.module, memory, options.native);
-  run.setUp(scratch(0), scratchBytes, sleepSlices);
+  const place = (thread: number): ThreadPlace => ({ scratch: align(heapBase) + thread * scratchBytes, patience });
+  const run = instantiate(kernels, memory, options.native, place(0));
 
   const workers: Worker[] = [];
   let failure: string | null = null;
@@ -76,14 +74,12 @@ export function createMachine(options: MachineOptions): Machine {
   function startWorkers(): void {
     for (let thread = 1; thread < threads; thread++) {
       const task: WorkerTask = {
-        module: kernels.module,
+        kernels,
         memory,
         native: options.native,
+        place: place(thread),
         thread,
         threads,
-        scratch: scratch(thread),
-        scratchBytes,
-        sleepSlices,
       };
       const file = options.worker ?? new URL('./worker.ts', import.meta.url);
       // No flags of the parent: some of them (--input-type, test runners') make a worker fail before it starts.
@@ -130,11 +126,27 @@ export function createMachine(options: MachineOptions): Machine {
   };
 }
 
+/** What differs between the instances of a machine's threads, and how long they wait for each other. */
+export interface ThreadPlace {
+  /** Byte address of the thread's scratch area. */
+  readonly scratch: number;
+  /** Seconds. */
+  readonly patience: number;
+}
+
 /** Instantiates the kernels over a machine's memory, on the calling thread. */
-export function instantiate(module: WebAssembly.Module, memory: WebAssembly.Memory, native?: string): KernelExports {
-  const stretch: NativeStretch = native === undefined ? noNative : loadNative(native).attach(memory);
-  const instance = new WebAssembly.Instance(module, { env: { memory, native: stretch } });
-  return instance.exports as unknown as KernelExports;
+export function instantiate(
+  kernels: KernelModule,
+  memory: WebAssembly.Memory,
+  native: string | undefined,
+  { scratch, patience }: ThreadPlace,
+): KernelExports {
+  const stretch =
+    native === undefined ? noNative : loadNative(native).attach(Buffer.from(memory.buffer), kernels.names, patience);
+  const instance = new WebAssembly.Instance(kernels.module, { env: { memory, native: stretch } });
+  const exports = instance.exports as unknown as KernelExports;
+  exports.setUp(scratch, scratchBytes, Math.max(1, Math.round((patience * 1e9) / sleepSlice)));
+  return exports;
 }
 
 const noNative: NativeStretch = () => {
@@ -154,7 +166,7 @@ function staticDataEnd(kernels: KernelModule): number {
   let end = staticEnds.get(kernels.module);
   if (end === undefined) {
     const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
-    end = instantiate(kernels.module, memory).staticEnd();
+    end = instantiate(kernels, memory, undefined, { scratch: 0, patience: 0 }).staticEnd();
     staticEnds.set(kernels.module, end);
   }
   return end;

@@ -6,8 +6,8 @@ import { TrainyardError } from '../../protocol/errors.ts';
 /** Kernels ready to be instantiated on any thread. */
 export interface KernelModule {
   readonly module: WebAssembly.Module;
-  /** Kernel name → number in call records. */
-  readonly index: ReadonlyMap<string, number>;
+  /** Kernel names by their numbers in call records. */
+  readonly names: readonly string[];
 }
 
 /** What the module exports (engine/backends/cpu/assembly/interpreter.ts). Addresses are bytes. */
@@ -60,7 +60,7 @@ function compileKernels(bytes: Uint8Array): KernelModule {
     const module = new WebAssembly.Module(bytes);
     const [section] = WebAssembly.Module.customSections(module, 'kernels');
     const names = JSON.parse(new TextDecoder().decode(section)) as string[];
-    return { module, index: new Map(names.map((name, index) => [name, index])) };
+    return { module, names };
   } catch (cause) {
     throw new TrainyardError(
       'device.kernels_missing',

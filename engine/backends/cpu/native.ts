@@ -12,8 +12,11 @@ export interface NativeAddon {
   readonly instructions: string;
   /** Names of the kernels it has. */
   readonly kernels: readonly string[];
-  /** Binds it to a machine's memory and to the numbering of kernels. */
-  attach(memory: WebAssembly.Memory): NativeStretch;
+  /**
+   * Binds it to a machine's memory for the calling thread. `names` lists the kernels by their numbers in call records;
+   * `patience` is how many seconds a thread waits for the others.
+   */
+  attach(bytes: Buffer, names: readonly string[], patience: number): NativeStretch;
 }
 
 /** The path of the addon, or undefined where there is none or TRAINYARD_NATIVE=0 turns it off. */

@@ -3,26 +3,25 @@
 
 import { workerData } from 'node:worker_threads';
 import { controlReady, outcomeDone } from './layout.ts';
-import { instantiate, markFailed } from './machine.ts';
+import { instantiate, markFailed, type ThreadPlace } from './machine.ts';
+import type { KernelModule } from './module.ts';
 
 /** What a worker is started with. */
 export interface WorkerTask {
-  readonly module: WebAssembly.Module;
+  readonly kernels: KernelModule;
   readonly memory: WebAssembly.Memory;
+  /** Path of the native addon, if it is in use. */
   readonly native: string | undefined;
+  readonly place: ThreadPlace;
   readonly thread: number;
   readonly threads: number;
-  readonly scratch: number;
-  readonly scratchBytes: number;
-  readonly sleepSlices: number;
 }
 
 const task = workerData as WorkerTask;
 const control = new Int32Array(task.memory.buffer, 0, controlReady / 4 + 1);
 try {
-  const kernels = instantiate(task.module, task.memory, task.native);
-  kernels.setUp(task.scratch, task.scratchBytes, task.sleepSlices);
-  if (kernels.serve(task.thread, task.threads) !== outcomeDone) markFailed(control, task.thread);
+  const run = instantiate(task.kernels, task.memory, task.native, task.place);
+  if (run.serve(task.thread, task.threads) !== outcomeDone) markFailed(control, task.thread);
 } catch (error) {
   markFailed(control, task.thread);
   throw error;

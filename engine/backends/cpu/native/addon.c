@@ -1,0 +1,180 @@
+// The Node-API addon: picks the kernels for this CPU and runs stretches of calls on behalf of the WASM interpreter
+// (engine/backends/cpu/assembly/interpreter.ts), on the same memory and with the same barrier. Node-API version 6 at most.
+
+#include "kernels.h"
+#include <node_api.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/** The layout of ../layout.ts, passed by the build so that it is declared once. */
+#if !defined(CONTROL_FAILED) || !defined(CONTROL_ARRIVED) || !defined(CONTROL_PHASE) || !defined(RECORD_HEADER_WORDS)
+#error "compile with scripts/build-kernels.ts"
+#endif
+enum { DONE = 0, FAILED = 1, TIMEOUT = 2 };
+
+/** Loads before a waiting thread offers its core to others, and offers before it looks at the clock. */
+#define BARRIER_SPINS 4000
+#define YIELDS_PER_LOOK 256
+
+#if defined(__x86_64__)
+extern const KernelTable table_avx2, table_avx512;
+#define PAUSE() __builtin_ia32_pause()
+static const KernelTable *pick_table(void) {
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512bw"))
+    return &table_avx512;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &table_avx2;
+  return NULL;
+}
+#elif defined(__aarch64__)
+extern const KernelTable table_neon;
+#define PAUSE() __asm__ volatile("yield")
+static const KernelTable *pick_table(void) { return &table_neon; }
+#else
+#define PAUSE() (void)0
+static const KernelTable *pick_table(void) { return NULL; }
+#endif
+
+/** One attached thread: its view of the arena and its scratch memory. */
+typedef struct {
+  uint8_t *memory;
+  float *scratch;
+  double patience;
+  /** Native kernels by their number in call records; NULL = not native. */
+  Kernel *kernels;
+} Machine;
+
+static int32_t *control(const Machine *machine, size_t address) { return (int32_t *)(machine->memory + address); }
+
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/** The barrier of the interpreter, on the same words. Nobody sleeps here: stretches are short and every thread is native. */
+static int barrier(const Machine *machine, int threads) {
+  int32_t *arrived = control(machine, CONTROL_ARRIVED), *phase_word = control(machine, CONTROL_PHASE);
+  const int32_t phase = __atomic_load_n(phase_word, __ATOMIC_ACQUIRE);
+  if (__atomic_add_fetch(arrived, 1, __ATOMIC_ACQ_REL) == threads) {
+    __atomic_store_n(arrived, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(phase_word, phase + 1, __ATOMIC_RELEASE);
+    return DONE;
+  }
+  for (int spin = 0; spin < BARRIER_SPINS; spin++) {
+    if (__atomic_load_n(phase_word, __ATOMIC_ACQUIRE) != phase) return DONE;
+    PAUSE();
+  }
+  const double start = seconds();
+  for (int yields = 1;; yields++) {
+    if (__atomic_load_n(phase_word, __ATOMIC_ACQUIRE) != phase) return DONE;
+    sched_yield();
+    if (yields % YIELDS_PER_LOOK != 0) continue;
+    if (__atomic_load_n(control(machine, CONTROL_FAILED), __ATOMIC_ACQUIRE) != 0) return FAILED;
+    if (seconds() - start > machine->patience) return TIMEOUT;
+  }
+}
+
+/** Runs `calls` records from `record` on, with a barrier after each. */
+static int run_stretch(const Machine *machine, uint32_t record, int calls, int thread, int threads, int step) {
+  Call call = {machine->memory, NULL, thread, threads, step, machine->scratch};
+  const uint32_t *words = (const uint32_t *)(machine->memory + record);
+  for (int i = 0; i < calls; i++, words += words[1]) {
+    call.args = words + RECORD_HEADER_WORDS;
+    machine->kernels[words[0]](&call);
+    if (threads > 1) {
+      const int outcome = barrier(machine, threads);
+      if (outcome != DONE) return outcome;
+    }
+  }
+  return DONE;
+}
+
+/** (record, calls, thread, threads, step) → outcome */
+static napi_value js_run(napi_env env, napi_callback_info info) {
+  napi_value argv[5], result;
+  size_t argc = 5;
+  void *machine;
+  int32_t values[5];
+  napi_get_cb_info(env, info, &argc, argv, NULL, &machine);
+  for (int i = 0; i < 5; i++) napi_get_value_int32(env, argv[i], &values[i]);
+  const int outcome = run_stretch(machine, (uint32_t)values[0], values[1], values[2], values[3], values[4]);
+  napi_create_int32(env, outcome, &result);
+  return result;
+}
+
+static void release(napi_env env, void *data, void *hint) {
+  (void)env, (void)hint;
+  Machine *machine = data;
+  free(machine->scratch);
+  free(machine->kernels);
+  free(machine);
+}
+
+static Kernel find_kernel(const KernelTable *table, const char *name) {
+  for (int i = 0; i < table->count; i++) {
+    if (strcmp(table->kernels[i].name, name) == 0) return table->kernels[i].run;
+  }
+  return NULL;
+}
+
+/** attach(bytes: Buffer over the arena, names of the kernels by number, patience in seconds) → run */
+static napi_value js_attach(napi_env env, napi_callback_info info) {
+  napi_value argv[3], result;
+  size_t argc = 3, length;
+  void *table, *memory;
+  uint32_t names;
+  double patience;
+  napi_get_cb_info(env, info, &argc, argv, NULL, &table);
+  if (argc < 3 || napi_get_buffer_info(env, argv[0], &memory, &length) != napi_ok ||
+      napi_get_array_length(env, argv[1], &names) != napi_ok ||
+      napi_get_value_double(env, argv[2], &patience) != napi_ok) {
+    napi_throw_type_error(env, NULL, "attach(bytes, names, patience)");
+    return NULL;
+  }
+  Machine *machine = calloc(1, sizeof *machine);
+  if (machine) {
+    machine->memory = memory;
+    machine->patience = patience;
+    machine->kernels = calloc(names, sizeof *machine->kernels);
+    machine->scratch = aligned_alloc(64, SCRATCH_FLOATS * sizeof(float));
+  }
+  if (!machine || !machine->kernels || !machine->scratch) {
+    if (machine) release(env, machine, NULL);
+    napi_throw_error(env, NULL, "no memory for the native kernels");
+    return NULL;
+  }
+  for (uint32_t i = 0; i < names; i++) {
+    napi_value item;
+    char name[64] = "";
+    napi_get_element(env, argv[1], i, &item);
+    napi_get_value_string_utf8(env, item, name, sizeof name, NULL);
+    machine->kernels[i] = find_kernel(table, name);
+  }
+  napi_create_function(env, "run", NAPI_AUTO_LENGTH, js_run, machine, &result);
+  napi_add_finalizer(env, result, machine, release, NULL, NULL);
+  return result;
+}
+
+/** Exports {instructions, kernels, attach}; on a CPU without the instruction sets, no kernels. */
+NAPI_MODULE_INIT() {
+  static const KernelTable nothing = {"none", 0, NULL};
+  const KernelTable *table = pick_table();
+  if (!table) table = &nothing;
+  napi_value instructions, kernels, attach;
+  napi_create_string_utf8(env, table->instructions, NAPI_AUTO_LENGTH, &instructions);
+  napi_create_array_with_length(env, (size_t)table->count, &kernels);
+  for (int i = 0; i < table->count; i++) {
+    napi_value name;
+    napi_create_string_utf8(env, table->kernels[i].name, NAPI_AUTO_LENGTH, &name);
+    napi_set_element(env, kernels, (uint32_t)i, name);
+  }
+  napi_create_function(env, "attach", NAPI_AUTO_LENGTH, js_attach, (void *)table, &attach);
+  napi_set_named_property(env, exports, "instructions", instructions);
+  napi_set_named_property(env, exports, "kernels", kernels);
+  napi_set_named_property(env, exports, "attach", attach);
+  return exports;
+}

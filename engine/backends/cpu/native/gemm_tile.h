@@ -1,0 +1,104 @@
+// The innermost loop of the product: a tile of up to TILE_ROWS × TILE_COLUMNS results in registers. One function for every
+// number of rows and vectors, so that edges waste nothing but lanes.
+
+#pragma once
+#include "activations.h"
+
+/** Rows of the largest tile: 2 · TILE_ROWS accumulators, 2 vectors of b and a broadcast of a fit the register file. */
+#if LANES == 16
+#define TILE_ROWS 12
+#elif LANES == 8
+#define TILE_ROWS 6
+#else
+#define TILE_ROWS 8
+#endif
+#define TILE_VECTORS 2
+#define TILE_COLUMNS (TILE_VECTORS * LANES)
+
+/** One tile's operands. Strides are in floats. */
+typedef struct {
+  const float *a;
+  ptrdiff_t a_row, a_column;
+  const float *b;
+  ptrdiff_t b_row;
+  int depth;
+  float *c;
+  ptrdiff_t c_row;
+  /** The first block of the summed dimension starts from the bias (or 0), later ones from c. */
+  const float *bias;
+  int accumulate;
+  /** Applied before storing: RELU or NONE. */
+  int activation;
+} Tile;
+
+INLINE void run_tile(const Tile *t, const int rows, const int vectors) {
+  Vector sums[TILE_ROWS][TILE_VECTORS];
+#pragma GCC unroll 16
+  for (int i = 0; i < rows; i++) {
+#pragma GCC unroll 2
+    for (int j = 0; j < vectors; j++) {
+      if (t->accumulate) sums[i][j] = load(t->c + i * t->c_row + j * LANES);
+      else sums[i][j] = t->bias ? load(t->bias + j * LANES) : splat(0);
+    }
+  }
+  const float *a = t->a;
+  const float *b = t->b;
+  const ptrdiff_t a_row = t->a_row, a_column = t->a_column, b_row = t->b_row;
+  for (int p = t->depth; p > 0; p--) {
+    Vector columns[TILE_VECTORS];
+#pragma GCC unroll 2
+    for (int j = 0; j < vectors; j++) columns[j] = load(b + j * LANES);
+#pragma GCC unroll 16
+    for (int i = 0; i < rows; i++) {
+      const Vector value = splat(a[i * a_row]);
+#pragma GCC unroll 2
+      for (int j = 0; j < vectors; j++) sums[i][j] += value * columns[j];
+    }
+    a += a_column;
+    b += b_row;
+  }
+  const int relu = t->activation == RELU;
+#pragma GCC unroll 16
+  for (int i = 0; i < rows; i++) {
+#pragma GCC unroll 2
+    for (int j = 0; j < vectors; j++) {
+      const Vector sum = relu ? largest(sums[i][j], splat(0)) : sums[i][j];
+      store(t->c + i * t->c_row + j * LANES, sum);
+    }
+  }
+}
+
+typedef void (*TileFunction)(const Tile *tile);
+
+#define DEFINE_TILES(rows)                                                                                             \
+  static void tile_##rows##_1(const Tile *tile) { run_tile(tile, rows, 1); }                                           \
+  static void tile_##rows##_2(const Tile *tile) { run_tile(tile, rows, 2); }
+#define TILES_OF(rows) {tile_##rows##_1, tile_##rows##_2}
+
+DEFINE_TILES(1)
+DEFINE_TILES(2)
+DEFINE_TILES(3)
+DEFINE_TILES(4)
+DEFINE_TILES(5)
+DEFINE_TILES(6)
+#if TILE_ROWS > 6
+DEFINE_TILES(7)
+DEFINE_TILES(8)
+#endif
+#if TILE_ROWS > 8
+DEFINE_TILES(9)
+DEFINE_TILES(10)
+DEFINE_TILES(11)
+DEFINE_TILES(12)
+#endif
+
+/** By rows − 1 and vectors − 1. */
+static const TileFunction tiles[TILE_ROWS][TILE_VECTORS] = {
+    TILES_OF(1), TILES_OF(2),  TILES_OF(3),  TILES_OF(4),  TILES_OF(5), TILES_OF(6),
+#if TILE_ROWS > 6
+    TILES_OF(7), TILES_OF(8),
+#endif
+#if TILE_ROWS > 8
+    TILES_OF(9), TILES_OF(10), TILES_OF(11), TILES_OF(12),
+#endif
+};

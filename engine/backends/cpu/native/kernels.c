@@ -1,0 +1,142 @@
+// The native kernels. Compiled once for each instruction set with -DTABLE=name; each follows its contract in kernels/NAME.
+
+#include "kernels.h"
+#include "gemm.h"
+#include <math.h>
+
+static void matmul(const Call *call) {
+  const Product product_of = {
+      .a = operand(call, 0),
+      .b = operand(call, 1),
+      .bias = operand(call, 2),
+      .saved = integer(call, 12) ? operand(call, 3) : NULL,
+      .c = operand(call, 4),
+      .m = integer(call, 5),
+      .n = integer(call, 6),
+      .k = integer(call, 7),
+      .transpose_a = integer(call, 8),
+      .transpose_b = integer(call, 9),
+      .activation = integer(call, 10),
+      .slope = real(call, 11),
+  };
+  const Block block = share_block(product_of.m, product_of.n, call->thread, call->threads);
+  product(&product_of, &block, call->scratch);
+}
+
+static void dense_weight_grad(const Call *call) {
+  const float *dy = operand(call, 1);
+  float *db = operand(call, 3);
+  const int batch = integer(call, 4), inputs = integer(call, 5), units = integer(call, 6);
+  const Product gradient = {
+      .a = operand(call, 0),
+      .transpose_a = 1,
+      .b = dy,
+      .c = operand(call, 2),
+      .m = inputs,
+      .n = units,
+      .k = batch,
+  };
+  const Block block = share_block(inputs, units, call->thread, call->threads);
+  product(&gradient, &block, call->scratch);
+  if (!db) return;
+  const int start = share_start(units, LANES, call->thread, call->threads);
+  const int end = share_start(units, LANES, call->thread + 1, call->threads);
+  for (int j = start; j < end; j += LANES) {
+    if (j + LANES <= end) {
+      Vector sum = splat(0);
+      for (int i = 0; i < batch; i++) sum += load(dy + (ptrdiff_t)i * units + j);
+      store(db + j, sum);
+      continue;
+    }
+    for (int column = j; column < end; column++) {
+      float sum = 0;
+      for (int i = 0; i < batch; i++) sum += dy[(ptrdiff_t)i * units + column];
+      db[column] = sum;
+    }
+  }
+}
+
+/** Constants of one Adam step. */
+typedef struct {
+  float scale, beta1, beta2, epsilon, step_size, correction, gradient_decay, parameter_decay;
+} AdamStep;
+
+/** One pass over `count` elements; plain loops that the compiler vectorises. */
+static void adam_range(const AdamStep s, int count, const float *restrict gradient, float *restrict parameters,
+                       float *restrict mean, float *restrict variance) {
+  for (int i = 0; i < count; i++) {
+    float p = parameters[i];
+    const float g = s.gradient_decay * p + gradient[i] * s.scale;
+    p = s.parameter_decay * p + p;
+    const float m = s.beta1 * mean[i] + (1 - s.beta1) * g;
+    const float v = s.beta2 * variance[i] + (1 - s.beta2) * (g * g);
+    mean[i] = m;
+    variance[i] = v;
+    parameters[i] = s.step_size * (m / (sqrtf(v) * s.correction + s.epsilon)) + p;
+  }
+}
+
+/** min(1, clip/(√Σpartials + 1e-6)), 1 without partial sums. */
+static float clip_scale(const float *partials, int chunks, float clip) {
+  if (!partials) return 1;
+  float lanes[4] = {0};
+  for (int i = 0; i < chunks; i++) lanes[i & 3] += partials[i];
+  return fminf(1, clip / (sqrtf(lanes[0] + lanes[1] + (lanes[2] + lanes[3])) + 1e-6f));
+}
+
+static void adam(const Call *call) {
+  const float *gradient = operand(call, 0);
+  const float *scalars = operand(call, 1) + 4 * (ptrdiff_t)call->step;
+  float *parameters = operand(call, 3), *mean = operand(call, 4), *variance = operand(call, 5);
+  const int count = integer(call, 6), decay_count = integer(call, 7);
+  const float decay = real(call, 11);
+  const int decoupled = integer(call, 12);
+  AdamStep step = {
+      .scale = clip_scale(operand(call, 2), integer(call, 14), real(call, 13)),
+      .beta1 = real(call, 8),
+      .beta2 = real(call, 9),
+      .epsilon = real(call, 10),
+      .step_size = -scalars[0] / scalars[1],
+      .correction = 1 / sqrtf(scalars[2]),
+      .gradient_decay = decoupled ? 0 : decay,
+      .parameter_decay = decoupled ? -scalars[0] * decay : 0,
+  };
+  int start = share_start(count, 16, call->thread, call->threads);
+  const int end = share_start(count, 16, call->thread + 1, call->threads);
+  for (int decayed = 1; decayed >= 0; decayed--) {
+    const int stop = decayed ? smaller(decay_count, end) : end;
+    if (stop > start) adam_range(step, stop - start, gradient + start, parameters + start, mean + start, variance + start);
+    if (stop > start) start = stop;
+    step.gradient_decay = step.parameter_decay = 0;
+  }
+}
+
+static void gather_rows(const Call *call) {
+  const float *x = operand(call, 0), *y = operand(call, 1);
+  float *batch_x = operand(call, 3), *batch_y = operand(call, 4);
+  const size_t width = integer(call, 6), targets = integer(call, 7);
+  const int batch = integer(call, 8);
+  const uint32_t *indices = (const uint32_t *)operand(call, 2) + (size_t)call->step * batch;
+  const int end = share_start(batch, 1, call->thread + 1, call->threads);
+  for (int i = share_start(batch, 1, call->thread, call->threads); i < end; i++) {
+    memcpy(batch_x + i * width, x + indices[i] * width, 4 * width);
+    if (y && batch_y) memcpy(batch_y + i * targets, y + indices[i] * targets, 4 * targets);
+  }
+}
+
+static const NamedKernel kernels[] = {
+    {"adam", adam},
+    {"dense_weight_grad", dense_weight_grad},
+    {"gather_rows", gather_rows},
+    {"matmul", matmul},
+};
+
+#if LANES == 16
+#define INSTRUCTIONS "AVX-512"
+#elif LANES == 8
+#define INSTRUCTIONS "AVX2"
+#else
+#define INSTRUCTIONS "NEON"
+#endif
+
+const KernelTable TABLE = {INSTRUCTIONS, sizeof(kernels) / sizeof(kernels[0]), kernels};
