@@ -1,0 +1,245 @@
+// One attempt at a run, from its turn to its end: prepare the data, hand the job to a host, keep what the host reports,
+// and say how it ended. The manager queues attempts; a resumed run makes a new one.
+
+import { CancelledError, toWire, TrainyardError } from '../protocol/errors.ts';
+import type { DataService, PreparedData } from '../protocol/data.ts';
+import type {
+  MetricPoint,
+  RunPatch,
+  RunProgress,
+  RunRecord,
+  RunRequest,
+  RunResult,
+  RunState,
+  StoreService,
+} from '../protocol/runs.ts';
+import type { RunHost, RunHosts } from './hosts.ts';
+import { createRecorder } from './recorder.ts';
+import type { Recorder } from './recorder.ts';
+import { nextState, stateAfter } from './states.ts';
+import type { RunEvent } from './states.ts';
+
+export interface AttemptOptions {
+  readonly store: StoreService;
+  readonly data: Pick<DataService, 'prepare' | 'release' | 'cancel'>;
+  readonly hosts: RunHosts;
+  readonly record: RunRecord;
+  /** Data prepared already; the attempt releases it. */
+  readonly prepared: PreparedData | null;
+  /** How long a host may take to stop before it is killed. */
+  readonly stopMilliseconds: number;
+  readonly onReport: (event: { points: readonly MetricPoint[]; progress: RunProgress }) => void;
+}
+
+/** How an attempt ended, as a change of the run. */
+type Ending = Required<Pick<RunPatch, 'state' | 'result' | 'error'>>;
+
+export class Attempt {
+  readonly #options: AttemptOptions;
+  readonly #run: number;
+  #state: RunState;
+  #stopRequested = false;
+  #pauseRequested = false;
+  #running: RunHost | null = null;
+  #stopTimer: NodeJS.Timeout | undefined;
+  /** Ends the attempt with an error, whatever the host does. */
+  #giveUp: (error: Error) => void = () => undefined;
+
+  constructor(options: AttemptOptions) {
+    this.#options = options;
+    this.#run = options.record.id;
+    this.#state = options.record.state;
+  }
+
+  get state(): RunState {
+    return this.#state;
+  }
+
+  /** Trains to the end and returns the run as it is then. Rejects only if the store cannot keep that. */
+  async run(): Promise<RunRecord> {
+    const { store } = this.#options;
+    const ending = await this.#train().catch((error: unknown) => this.#endingOf(error));
+    this.#state = ending.state;
+    const patch = { ...ending, endedAt: Date.now(), request: null };
+    return patiently(() => store.updateRun({ run: this.#run, patch }));
+  }
+
+  /** Throws `input.run_state` unless the run is running. */
+  async pause(): Promise<void> {
+    nextState(this.#run, this.#state, 'pause');
+    this.#pauseRequested = true;
+    await this.#running?.host.pause();
+  }
+
+  /** Throws `input.run_state` unless the run is paused. */
+  async continue(): Promise<void> {
+    if (!this.#pauseRequested) nextState(this.#run, this.#state, 'resume');
+    this.#pauseRequested = false;
+    await this.#running?.host.resume();
+  }
+
+  async stop(): Promise<void> {
+    if (this.#stopRequested) return;
+    nextState(this.#run, this.#state, 'stop');
+    this.#stopRequested = true;
+    if (this.#running === null) {
+      await this.#options.data.cancel({ job: this.#job });
+      return;
+    }
+    const { stopMilliseconds } = this.#options;
+    this.#stopTimer = setTimeout(() => this.#giveUp(stoppedHard(stopMilliseconds)), stopMilliseconds);
+    await this.#running.host.stop();
+  }
+
+  get #job(): string {
+    return `run-${this.#run}`;
+  }
+
+  /** Changes the state as a person would see it at once. */
+  async #change(event: RunEvent, patch: RunPatch = {}): Promise<void> {
+    const before = this.#state;
+    this.#state = nextState(this.#run, before, event);
+    await this.#options.store.updateRun({ run: this.#run, patch: { ...patch, state: this.#state }, when: [before] });
+  }
+
+  /** The host has paused or gone on. It may say so twice, or say so of itself. */
+  async #follow(event: 'pause' | 'resume'): Promise<void> {
+    if (stateAfter(this.#state, event) !== null) await this.#change(event);
+  }
+
+  async #train(): Promise<Ending> {
+    const { data, hosts, record, store } = this.#options;
+    let prepared = this.#options.prepared;
+    try {
+      const { request } = await store.append({ run: this.#run, points: [] });
+      if (request === 'stop') this.#stopRequested = true;
+      this.#checkStop();
+      await this.#change('start', { startedAt: record.startedAt ?? Date.now() });
+      const { dataset, settings, training } = record.config;
+      prepared ??= await data.prepare({ job: this.#job, dataset, options: { settings, seed: training.seed } });
+      this.#checkStop();
+      const created = await hosts.create(record.config.device);
+      try {
+        this.#checkStop();
+        this.#running = created;
+        return this.#endingOfResult(await this.#trainOn(created, prepared));
+      } finally {
+        this.#running = null;
+        created.kill();
+      }
+    } finally {
+      if (prepared) await data.release({ handle: prepared.handle }).catch(() => undefined);
+    }
+  }
+
+  async #trainOn(running: RunHost, prepared: PreparedData): Promise<RunResult> {
+    const { record, store } = this.#options;
+    const checkpoint = (await store.readFile({ run: this.#run, file: 'checkpoint.bin' })) ?? undefined;
+    const gaveUp = new Promise<never>((_resolve, reject) => (this.#giveUp = reject));
+    const died = running.exited.then((reason): never => {
+      throw new TrainyardError(
+        'run.host_ended',
+        `The process that trained this run is gone: ${reason}.`,
+        'Resume the run: it goes on from its last checkpoint. If memory ran short, choose a smaller batch or model.',
+      );
+    });
+    for (const promise of [gaveUp, died]) promise.catch(() => undefined);
+
+    const recorder = createRecorder({
+      store,
+      run: this.#run,
+      onRequest: (request) => void this.#obey(request).catch(() => undefined),
+      onFailure: (error) => this.#giveUp(error instanceof Error ? error : new Error(String(error))),
+    });
+    const stopListening = this.#listen(running, recorder);
+    try {
+      const result = running.host.train({ run: this.#run, config: record.config, data: prepared, checkpoint });
+      // What was asked for while the host was being made.
+      if (this.#pauseRequested) running.host.pause().catch(() => undefined);
+      if (this.#stopRequested) running.host.stop().catch(() => undefined);
+      return await Promise.race([result.catch((error: unknown) => preferDeath(error, died)), died, gaveUp]);
+    } finally {
+      clearTimeout(this.#stopTimer);
+      for (const stop of stopListening) stop();
+      await recorder.close();
+    }
+  }
+
+  #listen({ host }: RunHost, recorder: Recorder): readonly (() => void)[] {
+    const { record, store, onReport } = this.#options;
+    const begunBefore = record.startedAt !== null;
+    return [
+      host.onStarted(({ device, threads, parameters, step = 0 }) => {
+        const afterStep = step > 0 ? step : -1;
+        if (begunBefore) recorder.inOrder(() => store.truncate({ run: this.#run, afterStep }));
+        recorder.inOrder(() => store.updateRun({ run: this.#run, patch: { device, threads, parameters } }));
+      }),
+      host.onReport((event) => {
+        recorder.report(event.points, event.progress);
+        onReport(event);
+      }),
+      host.onLog((line) => recorder.log(line)),
+      host.onPaused(({ paused }) => recorder.inOrder(() => this.#follow(paused ? 'pause' : 'resume'))),
+      host.onFile(({ file, data }) => recorder.file(file, data)),
+    ];
+  }
+
+  /** What another process asked for; it may come too late to make sense. */
+  async #obey(request: RunRequest): Promise<void> {
+    switch (request) {
+      case 'pause':
+        return this.pause();
+      case 'resume':
+        return this.continue();
+      case 'stop':
+        return this.stop();
+    }
+    request satisfies never;
+  }
+
+  #checkStop(): void {
+    if (this.#stopRequested) throw new CancelledError('The run was stopped before it began to train.');
+  }
+
+  #endingOfResult(result: RunResult): Ending {
+    const event = result.reason === 'stopped' ? 'stop' : 'complete';
+    return { state: nextState(this.#run, this.#state, event), result, error: null };
+  }
+
+  #endingOf(error: unknown): Ending {
+    if (!this.#stopRequested) return { state: 'failed', result: null, error: toWire(error) };
+    return { state: 'stopped', result: null, error: error instanceof CancelledError ? null : toWire(error) };
+  }
+}
+
+/** Waits before each further try to keep how a run ended: the store's process may have to be started again. */
+const patience = [500, 2_000, 5_000];
+
+async function patiently<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (const milliseconds of patience) {
+    try {
+      return await work();
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, milliseconds));
+    }
+  }
+  return work();
+}
+
+function stoppedHard(milliseconds: number): TrainyardError {
+  return new TrainyardError(
+    'run.stopped_hard',
+    `The run did not stop within ${milliseconds / 1000} seconds; its process was ended.`,
+    'Resume the run to go on from its last checkpoint.',
+  );
+}
+
+/** How long to wait for the news that a host is dead after its connection closed. */
+const deathMilliseconds = 1_000;
+
+/** A connection closes together with its process, and the process's own ending says more. */
+async function preferDeath(error: unknown, died: Promise<never>): Promise<never> {
+  const disconnected = error instanceof TrainyardError && error.code === 'internal.disconnected';
+  if (disconnected) await Promise.race([died, new Promise((resolve) => setTimeout(resolve, deathMilliseconds))]);
+  throw error;
+}

@@ -1,0 +1,23 @@
+// What the run manager needs of those who can train: a host for one run, made when the run's turn comes.
+
+import type { RunConfig, TrainerHost } from '../protocol/runs.ts';
+
+/** A trainer for one run: a process of its own, the GPU window, or a trainer in this process. */
+export interface RunHost {
+  readonly host: TrainerHost;
+  /** Resolves with the reason, in words ("it was ended by SIGKILL"), when the host has gone; never, where it cannot. */
+  readonly exited: Promise<string>;
+  /** Ends the host, at once. Called when its run has ended, or when it does not answer any more. */
+  kill(): void;
+}
+
+export interface RunHosts {
+  create(device: RunConfig['device']): Promise<RunHost>;
+}
+
+/** Runs of one lane take turns: a device trains one run at a time. */
+export type Lane = 'cpu' | 'gpu';
+
+export function laneOf(device: RunConfig['device']): Lane {
+  return device === 'gpu' ? 'gpu' : 'cpu';
+}

@@ -1,0 +1,241 @@
+// The run manager: what the main process and the command line both use to start, queue, pause, resume and stop runs. It
+// reaches the history, the data and the trainers only through their services. Runs of one device take turns; runs of
+// another process are asked through the history.
+
+import { InputError } from '../protocol/errors.ts';
+import type { DataService, PreparedData } from '../protocol/data.ts';
+import { finalStates } from '../protocol/runs.ts';
+import type {
+  MetricPoint,
+  NewRun,
+  RunConfig,
+  RunProgress,
+  RunRecord,
+  RunRequest,
+  StoreService,
+} from '../protocol/runs.ts';
+import { outputWidth, resolveModel } from '../model/resolve.ts';
+import { Attempt } from './attempt.ts';
+import { laneOf } from './hosts.ts';
+import type { Lane, RunHosts } from './hosts.ts';
+import { nextState } from './states.ts';
+
+export interface RunManagerOptions {
+  readonly store: StoreService;
+  readonly data: Pick<DataService, 'list' | 'prepare' | 'release' | 'cancel'>;
+  readonly hosts: RunHosts;
+  /** This process, from `processOwner()`. */
+  readonly owner: NewRun['owner'];
+  /** How long a host may take to stop before it is ended; default one minute. */
+  readonly stopMilliseconds?: number;
+}
+
+export interface RunReport {
+  readonly run: number;
+  readonly points: readonly MetricPoint[];
+  readonly progress: RunProgress;
+}
+
+export interface RunManager {
+  /**
+   * Checks data and model, then records the run and trains it when its device is free. Rejects with the errors of
+   * `DataService.prepare` and of the model, and then leaves nothing behind.
+   */
+  start(request: { readonly name?: string; readonly config: RunConfig }): Promise<RunRecord>;
+  /** Goes on with a stopped, failed or interrupted run from its checkpoint, or from the start if it has none. */
+  resume(request: { readonly run: number }): Promise<RunRecord>;
+  pause(request: { readonly run: number }): Promise<void>;
+  continue(request: { readonly run: number }): Promise<void>;
+  stop(request: { readonly run: number }): Promise<void>;
+  /** The run when it has ended; at once if it has already. Rejects if the history could not keep its end. */
+  finished(request: { readonly run: number }): Promise<RunRecord>;
+  /** Runs of this manager that have not ended. */
+  active(): readonly number[];
+  /** Stops them all, keeping their checkpoints; resolves when the last has ended. */
+  stopAll(): Promise<void>;
+  /** At most 10 a second a run. */
+  onReport(listener: (report: RunReport) => void): () => void;
+  /** Runs whose record has changed, whoever changed it. */
+  onChanged(listener: (event: { readonly runs: readonly number[] }) => void): () => void;
+  /** Called when the last active run has ended. */
+  onIdle(listener: () => void): () => void;
+}
+
+/** A run of this manager that has not ended. */
+interface Entry {
+  readonly run: number;
+  readonly lane: Lane;
+  readonly attempt: Attempt;
+  begun: boolean;
+  readonly ended: Promise<RunRecord>;
+  readonly begin: () => void;
+}
+
+/** How often the history is asked whether another process wants a waiting run stopped. */
+const queuePollMilliseconds = 1_000;
+const defaultStopMilliseconds = 60_000;
+
+export function createRunManager(options: RunManagerOptions): RunManager {
+  const { store, data, hosts, owner, stopMilliseconds = defaultStopMilliseconds } = options;
+  const entries = new Map<number, Entry>();
+  const reportListeners = new Set<(report: RunReport) => void>();
+  const idleListeners = new Set<() => void>();
+  let poll: NodeJS.Timeout | null = null;
+  let preparations = 0;
+
+  const laneIsBusy = (lane: Lane): boolean => [...entries.values()].some((entry) => entry.begun && entry.lane === lane);
+
+  /** Lets the next run of each free lane begin, in the order of queueing. */
+  const beginNext = (): void => {
+    for (const entry of entries.values()) if (!entry.begun && !laneIsBusy(entry.lane)) entry.begin();
+    const waiting = [...entries.values()].some((entry) => !entry.begun);
+    if (waiting && poll === null) poll = setInterval(() => void obeyRequests(), queuePollMilliseconds);
+    if (!waiting && poll !== null) {
+      clearInterval(poll);
+      poll = null;
+    }
+  };
+
+  const enqueue = (record: RunRecord, prepared: PreparedData | null): void => {
+    const run = record.id;
+    const attempt = new Attempt({
+      store,
+      data,
+      hosts,
+      record,
+      prepared,
+      stopMilliseconds,
+      onReport: (event) => {
+        for (const listener of [...reportListeners]) listener({ run, ...event });
+      },
+    });
+    let begin = (): void => undefined;
+    const turn = new Promise<void>((resolve) => (begin = resolve));
+    const ended = turn
+      .then(() => attempt.run())
+      .finally(() => {
+        entries.delete(run);
+        beginNext();
+        if (entries.size === 0) for (const listener of [...idleListeners]) listener();
+      });
+    // Whoever waits for the end hears of an error; nobody has to wait.
+    ended.catch(() => undefined);
+    const entry: Entry = {
+      run,
+      lane: laneOf(record.config.device),
+      attempt,
+      begun: false,
+      ended,
+      begin() {
+        entry.begun = true;
+        begin();
+      },
+    };
+    entries.set(run, entry);
+    beginNext();
+  };
+
+  /** A waiting run is stopped by letting it begin: it sees at once that it is to stop. */
+  const stopEntry = async (entry: Entry): Promise<void> => {
+    await entry.attempt.stop();
+    if (!entry.begun) entry.begin();
+  };
+
+  async function obeyRequests(): Promise<void> {
+    for (const entry of [...entries.values()]) {
+      if (entry.begun) continue;
+      const { request } = await store.append({ run: entry.run, points: [] }).catch(() => ({ request: null }));
+      if (request === 'stop') await stopEntry(entry);
+    }
+  }
+
+  /** Asks the process that has the run. */
+  const askOwner = async (run: number, request: RunRequest): Promise<void> => {
+    await store.recover();
+    const { state } = await store.run({ run });
+    nextState(run, state, request);
+    await store.updateRun({ run, patch: { request }, when: [state] });
+  };
+
+  const prepare = async (config: RunConfig): Promise<PreparedData> => {
+    const { dataset, settings, model, training } = config;
+    const job = `prepare-${++preparations}`;
+    const prepared = await data.prepare({ job, dataset, options: { settings, seed: training.seed } });
+    try {
+      resolveModel(model, prepared.input, outputWidth(prepared.output, training.loss));
+      return prepared;
+    } catch (error) {
+      await data.release({ handle: prepared.handle });
+      throw error;
+    }
+  };
+
+  /** A waiting run holds no prepared data: it is prepared again when its turn comes. */
+  const releaseUnlessFree = async (config: RunConfig, prepared: PreparedData): Promise<PreparedData | null> => {
+    if (!laneIsBusy(laneOf(config.device))) return prepared;
+    await data.release({ handle: prepared.handle });
+    return null;
+  };
+
+  return {
+    async start({ name, config }) {
+      const prepared = await prepare(config);
+      try {
+        const { dataset } = config;
+        const datasetName = (await data.list()).find(({ id }) => id === dataset)?.name ?? dataset;
+        const fullName = name?.trim() || `${config.model.preset ?? 'model'} on ${datasetName}`;
+        const record = await store.createRun({ name: fullName, dataset, datasetName, config, owner });
+        enqueue(record, await releaseUnlessFree(config, prepared));
+        return record;
+      } catch (error) {
+        await data.release({ handle: prepared.handle });
+        throw error;
+      }
+    },
+    async resume({ run }) {
+      if (entries.has(run)) nextState(run, entries.get(run)!.attempt.state, 'requeue');
+      await store.recover();
+      const before = await store.run({ run });
+      const state = nextState(run, before.state, 'requeue');
+      if (before.deletedAt !== null) {
+        throw new InputError('input.run_deleted', `Run ${run} is in the trash.`, 'Restore it first.');
+      }
+      const patch = { state, owner, endedAt: null, result: null, error: null, request: null };
+      const record = await store.updateRun({ run, patch, when: [before.state] });
+      enqueue(record, null);
+      return record;
+    },
+    async pause({ run }) {
+      await (entries.get(run)?.attempt.pause() ?? askOwner(run, 'pause'));
+    },
+    async continue({ run }) {
+      await (entries.get(run)?.attempt.continue() ?? askOwner(run, 'resume'));
+    },
+    async stop({ run }) {
+      const entry = entries.get(run);
+      await (entry ? stopEntry(entry) : askOwner(run, 'stop'));
+    },
+    async finished({ run }) {
+      const entry = entries.get(run);
+      if (entry) return entry.ended;
+      const record = await store.run({ run });
+      if (finalStates.has(record.state)) return record;
+      throw new InputError('input.run_elsewhere', `Run ${run} belongs to another process.`, 'Wait for it there.');
+    },
+    active: () => [...entries.keys()],
+    async stopAll() {
+      const all = [...entries.values()];
+      await Promise.allSettled(all.map(stopEntry));
+      await Promise.allSettled(all.map(({ ended }) => ended));
+    },
+    onReport: (listener) => {
+      reportListeners.add(listener);
+      return () => reportListeners.delete(listener);
+    },
+    onChanged: (listener) => store.onChanged(listener),
+    onIdle: (listener) => {
+      idleListeners.add(listener);
+      return () => idleListeners.delete(listener);
+    },
+  };
+}

@@ -1,0 +1,85 @@
+// Brings what a running run reports to the store: points, log lines and progress in batches, everything else in order
+// with them. Each batch also brings back what other processes asked of the run.
+
+import type { LogLine, MetricPoint, RunFile, RunProgress, RunRequest, StoreService } from '../protocol/runs.ts';
+
+/** Time between batches: what a sudden death may cost, and how soon a request from another process is seen. */
+const batchMilliseconds = 250;
+
+export interface Recorder {
+  report(points: readonly MetricPoint[], progress: RunProgress): void;
+  log(line: LogLine): void;
+  /** Written after all that was reported before it: a checkpoint never knows more than the curves. */
+  file(file: RunFile, data: Uint8Array): void;
+  /** Does something with the store after all that was reported before. */
+  inOrder(work: () => Promise<unknown>): void;
+  /** Writes what is left. Rejects if anything could not be written. */
+  close(): Promise<void>;
+}
+
+export interface RecorderOptions {
+  readonly store: StoreService;
+  readonly run: number;
+  readonly onRequest: (request: RunRequest) => void;
+  /** Called once, with the first error of the store; nothing is written after it. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export function createRecorder({ store, run, onRequest, onFailure }: RecorderOptions): Recorder {
+  let points: MetricPoint[] = [];
+  let lines: LogLine[] = [];
+  let progress: RunProgress | undefined;
+  let batchWaits = false;
+  let failure: { readonly error: unknown } | null = null;
+  let chain: Promise<void> = Promise.resolve();
+
+  const inOrder = (work: () => Promise<unknown>): void => {
+    chain = chain.then(async () => {
+      if (failure) return;
+      try {
+        await work();
+      } catch (error) {
+        failure = { error };
+        onFailure(error);
+      }
+    });
+  };
+
+  const writeBatch = async (): Promise<void> => {
+    const batch = { run, points, log: lines, progress };
+    points = [];
+    lines = [];
+    progress = undefined;
+    batchWaits = false;
+    const { request } = await store.append(batch);
+    if (request !== null) onRequest(request);
+  };
+  const queueBatch = (): void => {
+    if (batchWaits) return;
+    batchWaits = true;
+    inOrder(writeBatch);
+  };
+  const timer = setInterval(queueBatch, batchMilliseconds);
+
+  return {
+    report(reported, latest) {
+      points.push(...reported);
+      progress = latest;
+    },
+    log: (line) => void lines.push(line),
+    file(file, data) {
+      queueBatch();
+      inOrder(() => store.writeFile({ run, file, data }));
+    },
+    inOrder(work) {
+      queueBatch();
+      inOrder(work);
+    },
+    async close() {
+      clearInterval(timer);
+      queueBatch();
+      await chain;
+      if (failure) throw failure.error;
+    },
+  };
+}
