@@ -1,0 +1,122 @@
+// Reading a person's file once, from beginning to end, into a Parquet file of ours in the same row order. DuckDB streams:
+// the file may be larger than memory.
+
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { InputError, TrainyardError } from '../protocol/errors.ts';
+import type { DataWarning, ReadOptions } from '../protocol/data.ts';
+import { Database, queryRows, runForJob } from './database.ts';
+import type { DatabaseLimits } from './database.ts';
+import { firstLine } from './failures.ts';
+import type { FileHead, TableSource } from './formats/format.ts';
+import { findFormat } from './formats/registry.ts';
+import type { Job } from './jobs.ts';
+import type { MeasuredTable } from './schema/measure.ts';
+import type { StoredColumn } from './schema/stored.ts';
+import { parquetTable, quoteText } from './sql.ts';
+import { dataFile, datasetFolder } from './store.ts';
+
+/** A file read into a work folder. */
+export interface CopiedTable {
+  readonly path: string;
+  readonly table: MeasuredTable;
+  readonly columns: readonly StoredColumn[];
+  readonly reading: Readonly<Record<string, string>>;
+  readonly warnings: readonly DataWarning[];
+}
+
+/** Rows of a Parquet row group: a page of rows, wherever it is, costs reading one of them. */
+const rowGroupRows = 15 * 2048;
+/** How often a file may turn out to be different from what was assumed. */
+const attempts = 6;
+
+/**
+ * Copies a file into `workFolder` and hands the open database to `use`, which may go on working on the copy.
+ * @throws InputError if the file cannot be read, CancelledError if the job was cancelled.
+ */
+export async function copyTable<T>(
+  request: {
+    readonly head: FileHead;
+    readonly options: ReadOptions;
+    readonly workFolder: string;
+    readonly limits: DatabaseLimits;
+    readonly job: Job;
+  },
+  use: (database: Database, copied: CopiedTable) => Promise<T>,
+): Promise<T> {
+  const { head, options, workFolder, limits, job } = request;
+  const format = findFormat(head);
+  const database = await Database.open(limits, join(workFolder, 'spill'), {
+    files: [head.path],
+    folders: [workFolder],
+  });
+  try {
+    const { connection } = database;
+    const source = await format.open({ head, options, connection, workFolder, job });
+    return await use(database, await readAll(database, source, request));
+  } catch (error) {
+    throw explainReading(error, head.name);
+  } finally {
+    database.close();
+  }
+}
+
+async function readAll(
+  { connection }: Database,
+  first: TableSource,
+  { head, workFolder, job }: { readonly head: FileHead; readonly workFolder: string; readonly job: Job },
+): Promise<CopiedTable> {
+  await mkdir(join(workFolder, datasetFolder));
+  const path = join(workFolder, datasetFolder, dataFile);
+  const megabytes = (head.size / 1e6).toFixed(head.size < 1e7 ? 1 : 0);
+  let source = first;
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const report = job.stage('Reading');
+    await runForJob(
+      connection,
+      `COPY (${source.query}) TO ${quoteText(path)}
+       (FORMAT parquet, COMPRESSION uncompressed, ROW_GROUP_SIZE ${rowGroupRows})`,
+      job,
+      (share) => report(share, `Reading ${((head.size / 1e6) * share).toFixed(0)} of ${megabytes} MB`),
+    );
+    const check = await source.check();
+    if ('again' in check) {
+      source = check.again;
+      continue;
+    }
+    const from = parquetTable(path);
+    const [counted] = await queryRows(connection, `SELECT count(*) AS rows FROM ${from}`);
+    const table = { from, rows: Number(counted?.rows ?? 0) };
+    if (table.rows === 0) {
+      throw new InputError(
+        'input.no_rows',
+        `${head.name} has no rows that can be read.`,
+        'Add rows, or check the delimiter.',
+      );
+    }
+    const warnings = [...source.warnings, ...check.finished];
+    return { path, table, columns: source.columns, reading: source.reading, warnings };
+  }
+  throw new InputError(
+    'input.unreadable',
+    `${head.name} cannot be read: its columns change from part to part.`,
+    'Split it into files that are the same from beginning to end.',
+  );
+}
+
+/** What DuckDB says about a file it cannot read is for people; the rest of its message is not. */
+function explainReading(error: unknown, name: string): unknown {
+  if (!(error instanceof Error) || error instanceof TrainyardError) return error;
+  const reason = /^(Invalid Input|Conversion|Invalid|IO|Parser|Serialization) Error: (.*)/.exec(
+    firstLine(error.message),
+  );
+  if (reason === null) return error;
+  return new InputError(
+    'input.unreadable',
+    `${name} cannot be read: ${reason[2]}`,
+    'Check that the file is complete.',
+    {
+      cause: error,
+    },
+  );
+}

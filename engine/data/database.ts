@@ -1,0 +1,162 @@
+// DuckDB does all parsing and profiling. Every instance lives in memory, may touch only the paths it is given, never loads
+// an extension and cannot be reconfigured afterwards: a file is data, whatever is in it.
+
+import { availableParallelism, totalmem } from 'node:os';
+import { DuckDBInstance } from '@duckdb/node-api';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { quoteList } from './sql.ts';
+import { explainFailure } from './failures.ts';
+import type { Job } from './jobs.ts';
+
+/** What DuckDB may use. */
+export interface DatabaseLimits {
+  /** Bytes DuckDB may hold before it spills to disk. */
+  readonly memoryBytes: number;
+  readonly threads: number;
+}
+
+/** A quarter of the machine's memory, between 128 MiB and 512 MiB: data work shares the machine with training. */
+export function defaultMemoryBytes(): number {
+  return Math.min(512 * 2 ** 20, Math.max(128 * 2 ** 20, Math.floor(totalmem() / 4)));
+}
+
+export function defaultThreads(): number {
+  return availableParallelism();
+}
+
+/** A locked-down DuckDB. Connections are cheap: take one for each piece of work that may overlap with others. */
+export class Database {
+  readonly #instance: DuckDBInstance;
+  /** The connection that was open before the lock: the only one that reports progress. */
+  readonly connection: DuckDBConnection;
+
+  private constructor(instance: DuckDBInstance, connection: DuckDBConnection) {
+    this.#instance = instance;
+    this.connection = connection;
+  }
+
+  /** Opens a database that may read `files`, read and write below `folders`, and spill to `spillFolder`. */
+  static async open(
+    limits: DatabaseLimits,
+    spillFolder: string,
+    access: { readonly files: readonly string[]; readonly folders: readonly string[] },
+  ): Promise<Database> {
+    const instance = await DuckDBInstance.create(':memory:', {
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+      memory_limit: `${Math.floor(limits.memoryBytes / 2 ** 20)}MiB`,
+      threads: String(limits.threads),
+      temp_directory: spillFolder,
+    });
+    const connection = await instance.connect();
+    const settings = [
+      'SET enable_progress_bar = true',
+      'SET enable_progress_bar_print = false',
+      'SET progress_bar_time = 0',
+      "SET TimeZone = 'UTC'",
+      `SET allowed_paths = ${quoteList(access.files)}`,
+      `SET allowed_directories = ${quoteList([...access.folders, spillFolder].map(withSlash))}`,
+      'SET enable_external_access = false',
+      'SET lock_configuration = true',
+    ];
+    for (const setting of settings) await connection.run(setting);
+    return new Database(instance, connection);
+  }
+
+  /** Runs work on a connection of its own, so that it can be interrupted alone. */
+  async use<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
+    const connection = await this.#instance.connect();
+    try {
+      return await work(connection);
+    } finally {
+      connection.closeSync();
+    }
+  }
+
+  close(): void {
+    this.connection.closeSync();
+    this.#instance.closeSync();
+  }
+}
+
+function withSlash(folder: string): string {
+  return folder.endsWith('/') || folder.endsWith('\\') ? folder : `${folder}/`;
+}
+
+/** A value of a result row; counts and sums arrive as plain numbers. */
+export type SqlValue = string | number | boolean | null | readonly SqlValue[];
+
+/** Runs a query and reads all of its (few) rows. */
+export async function queryRows(connection: DuckDBConnection, sql: string): Promise<Record<string, SqlValue>[]> {
+  const reader = await explainFailure(() => connection.runAndReadAll(sql));
+  return reader.getRowObjectsJS().map((row) => mapValues(row, plainValue));
+}
+
+function mapValues(row: Record<string, unknown>, map: (value: unknown) => SqlValue): Record<string, SqlValue> {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, map(value)]));
+}
+
+function plainValue(value: unknown): SqlValue {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'bigint') return Number(value);
+  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string') return value;
+  if (Array.isArray(value)) return value.map(plainValue);
+  return String(value);
+}
+
+/** Milliseconds between two looks at a running query's progress. */
+const progressInterval = 200;
+
+/** Runs one long statement for a job: reports its share done, and stops it when the job is cancelled. */
+export async function runForJob(
+  connection: DuckDBConnection,
+  sql: string,
+  job: Job,
+  onShare: (share: number) => void = () => {},
+): Promise<void> {
+  job.throwIfCancelled();
+  const interrupt = (): void => connection.interrupt();
+  job.signal.addEventListener('abort', interrupt);
+  const timer = setInterval(() => {
+    const { percentage } = connection.progress;
+    if (percentage >= 0) onShare(percentage / 100);
+    if (job.signal.aborted) connection.interrupt();
+  }, progressInterval);
+  try {
+    await explainFailure(() => connection.run(sql));
+  } catch (error) {
+    job.throwIfCancelled();
+    throw error;
+  } finally {
+    clearInterval(timer);
+    job.signal.removeEventListener('abort', interrupt);
+  }
+  job.throwIfCancelled();
+}
+
+/** Called with one chunk of rows: `columns[c].getItem(r)` is a number or null. */
+export type ChunkVisitor = (columns: readonly NumberColumn[], rows: number) => void | Promise<void>;
+
+export interface NumberColumn {
+  getItem(index: number): number | null;
+}
+
+/** Streams a query whose columns are all DOUBLE, in order, about 2,000 rows at a time. */
+export async function streamNumbers(
+  connection: DuckDBConnection,
+  sql: string,
+  job: Job,
+  visit: ChunkVisitor,
+): Promise<void> {
+  const result = await explainFailure(() => connection.stream(sql));
+  for (;;) {
+    job.throwIfCancelled();
+    const chunk = await explainFailure(() => result.fetchChunk());
+    if (chunk === null || chunk.rowCount === 0) return;
+    const columns: NumberColumn[] = [];
+    for (let column = 0; column < chunk.columnCount; column++) {
+      columns.push(chunk.getColumnVector(column) as unknown as NumberColumn);
+    }
+    await visit(columns, chunk.rowCount);
+  }
+}

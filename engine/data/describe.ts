@@ -1,0 +1,110 @@
+// A dataset as a person sees it under their settings: types, target, task, classes and warnings.
+
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { InputError } from '../protocol/errors.ts';
+import type { ColumnInfo, ColumnType, DatasetInfo, DatasetSettings, DataWarning } from '../protocol/data.ts';
+import { didYouMean } from './closest.ts';
+import { describeColumns } from './schema/analyse.ts';
+import type { AnalysedColumn } from './schema/analyse.ts';
+import { topOf } from './schema/measure.ts';
+import type { MeasuredTable } from './schema/measure.ts';
+import { classWarnings, columnWarnings, leakWarnings } from './schema/quality.ts';
+import { settleTarget } from './schema/target.ts';
+import type { StoredColumn } from './schema/stored.ts';
+
+/** Classes listed; more is no classification. */
+export const classLimit = 10_000;
+
+const columnTypes: readonly ColumnType[] = ['number', 'category', 'datetime', 'boolean', 'text', 'identifier'];
+
+/** The parts of a DatasetInfo that settings decide. */
+export type Description = Pick<
+  DatasetInfo,
+  'columns' | 'target' | 'targetReason' | 'task' | 'classes' | 'warnings' | 'settings'
+>;
+
+/**
+ * Describes a table under settings.
+ * @throws InputError if the settings name columns or types that do not exist.
+ */
+export async function describeTable(
+  connection: DuckDBConnection,
+  table: MeasuredTable,
+  analysed: readonly AnalysedColumn[],
+  importWarnings: readonly DataWarning[],
+  settings: DatasetSettings,
+): Promise<Description> {
+  checkSettings(analysed, settings);
+  const columns = await retype(connection, table, analysed, settings.types ?? {});
+  const { target, task, reason } = settleTarget(columns, table.rows, settings);
+  const ignored = new Set(settings.ignored ?? []);
+  const warnings = [
+    ...importWarnings,
+    ...columnWarnings(
+      columns.filter(({ name }) => !ignored.has(name)),
+      target,
+    ),
+  ];
+  const base = { columns, target, targetReason: reason, task, settings };
+  const stored = analysed.map((column) => column.stored);
+  const index = columns.findIndex(({ name }) => name === target);
+  if (index < 0 || task === null) return { ...base, classes: [], warnings };
+
+  const [column, info] = [stored[index] as StoredColumn, columns[index] as ColumnInfo];
+  const isClasses = task === 'classification';
+  const classes = isClasses ? await topOf(connection, table, { column, type: 'category' }, classLimit) : [];
+  const named = classes.map(({ value, count }) => ({ name: value, count }));
+  const facts = { column, info, task, classes: named };
+  const features = columns.flatMap((feature, at) =>
+    at === index || ignored.has(feature.name) ? [] : [{ column: stored[at] as StoredColumn, info: feature }],
+  );
+  warnings.push(...classWarnings(facts), ...(await leakWarnings(connection, table, facts, features)));
+  return { ...base, classes: named, warnings };
+}
+
+function checkSettings(analysed: readonly AnalysedColumn[], settings: DatasetSettings): void {
+  const names = analysed.map(({ stored }) => stored.name);
+  for (const [name, type] of Object.entries(settings.types ?? {})) {
+    requireName(names, name);
+    if (!columnTypes.includes(type)) {
+      throw new InputError(
+        'input.unknown_type',
+        `"${String(type)}" is not a column type.`,
+        didYouMean(String(type), columnTypes),
+      );
+    }
+  }
+  for (const name of settings.ignored ?? []) requireName(names, name);
+}
+
+function requireName(names: readonly string[], name: string): void {
+  if (names.includes(name)) return;
+  throw new InputError('input.unknown_column', `There is no column "${name}".`, didYouMean(name, names));
+}
+
+/** Columns under a person's types; only those that change are measured again. */
+async function retype(
+  connection: DuckDBConnection,
+  table: MeasuredTable,
+  analysed: readonly AnalysedColumn[],
+  types: Readonly<Record<string, ColumnType>>,
+): Promise<ColumnInfo[]> {
+  const changed = analysed.filter(
+    ({ stored, info }) => types[stored.name] !== undefined && types[stored.name] !== info.type,
+  );
+  const described = await describeColumns(
+    connection,
+    table,
+    changed.map(({ stored, info }) => ({
+      column: stored,
+      type: types[stored.name] as ColumnType,
+      reason: `chosen; it looked like ${info.type} (${info.reason})`,
+      overridden: true,
+    })),
+  );
+  return analysed.map((column) => {
+    const at = changed.indexOf(column);
+    if (at >= 0) return described[at] as ColumnInfo;
+    return { ...column.info, overridden: types[column.stored.name] !== undefined };
+  });
+}

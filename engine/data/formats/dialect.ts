@@ -1,0 +1,146 @@
+// How a text file is laid out: delimiter, quote, lines before the table. Found by a vote over its first records; DuckDB
+// does the parsing. The vote must also hold for broken files, so that they are refused with the line that is wrong.
+
+/** Layout of a delimited text file. */
+export interface Dialect {
+  readonly delimiter: string;
+  readonly quote: '"' | "'";
+  /** Lines before the header: comments, blank lines, Excel's `sep=;`. */
+  readonly skip: number;
+  /** Fields most records have. */
+  readonly fields: number;
+  /** Fields of the first record. One fewer than `fields`: a header without a name for the row names (as R writes). */
+  readonly firstFields: number;
+  /** Every record ends with a delimiter, as in `1,2,3,`. */
+  readonly trailing: boolean;
+}
+
+/** Stands between the fields of a file with a single column: DuckDB needs a delimiter, texts do not hold this one. */
+export const noDelimiter = '\u001f';
+
+/** Candidates; of equally consistent ones the earlier wins, as a comma is likelier to be part of a value. */
+const candidates = ['\t', ';', '|', ',', ':', ' '] as const;
+
+/** Records looked at. */
+const recordLimit = 500;
+
+/**
+ * Finds the layout from the beginning of a text. `complete`: the text is the whole file, so its last line counts.
+ */
+export function sniffDialect(text: string, complete: boolean, delimiter?: string): Dialect {
+  const start = findStart(text);
+  const body = text.slice(start.offset);
+  const quote = sniffQuote(body);
+  const wished = delimiter ?? start.delimiter;
+  const tried = wished === undefined ? candidates : [wished];
+  const votes = tried.map((candidate) => vote(splitRecords(body, candidate, quote, complete), candidate));
+  let best: Vote | null = null;
+  for (const next of votes) if (isPlausible(next) && (best === null || next.score > best.score + 0.02)) best = next;
+  if (best === null) {
+    const fields = wished === undefined ? 1 : (votes[0]?.fields ?? 1);
+    return { delimiter: wished ?? noDelimiter, quote, skip: start.lines, fields, firstFields: fields, trailing: false };
+  }
+  const { fields, firstFields, trailing } = best;
+  return { delimiter: best.delimiter, quote, skip: start.lines, fields, firstFields, trailing };
+}
+
+/** Where the table starts: after blank lines, `#` comments and Excel's `sep=` line. */
+function findStart(text: string): { offset: number; lines: number; delimiter?: string } {
+  let offset = 0;
+  let lines = 0;
+  for (;;) {
+    const end = text.indexOf('\n', offset);
+    if (end < 0) return { offset, lines };
+    const line = text.slice(offset, end).trim();
+    const hint = /^"?sep=(.)"?$/i.exec(line);
+    if (hint !== null && lines === 0) return { offset: end + 1, lines: 1, delimiter: hint[1] };
+    if (line !== '' && !line.startsWith('#')) return { offset, lines };
+    // A first line such as "#id,name" is a header, not a comment, if the next line is laid out like it.
+    if (line.startsWith('#') && looksLikeHeader(line, text.slice(end + 1))) return { offset, lines };
+    offset = end + 1;
+    lines++;
+  }
+}
+
+function looksLikeHeader(line: string, rest: string): boolean {
+  const next = rest.slice(0, Math.max(0, rest.indexOf('\n')));
+  return [',', ';', '\t', '|'].some((mark) => {
+    const count = line.split(mark).length;
+    return count > 1 && count === next.split(mark).length;
+  });
+}
+
+/** Single quotes only when values begin and end with them and there are no double quotes. */
+function sniffQuote(text: string): '"' | "'" {
+  if (text.includes('"')) return '"';
+  const quoted = text.match(/(?:^|[,;\t|])'[^'\n]*'(?=[,;\t|\r\n]|$)/gm);
+  return quoted !== null && quoted.length >= 2 ? "'" : '"';
+}
+
+interface FieldCounts {
+  readonly counts: readonly number[];
+  /** Records whose last field is empty. */
+  readonly emptyLast: number;
+}
+
+/** Counts the fields of the first records, minding quotes as RFC 4180 does. Blank lines are no records. */
+function splitRecords(text: string, delimiter: string, quote: string, complete: boolean): FieldCounts {
+  const counts: number[] = [];
+  let emptyLast = 0;
+  let fields = 1;
+  let quoted = false;
+  let fieldStart = 0;
+  let recordStart = 0;
+  for (let index = 0; index < text.length && counts.length < recordLimit; index++) {
+    const character = text[index];
+    if (quoted) {
+      if (character !== quote) continue;
+      if (text[index + 1] === quote) index++;
+      else quoted = false;
+    } else if (character === quote && index === fieldStart) {
+      quoted = true;
+    } else if (character === delimiter) {
+      fields++;
+      fieldStart = index + 1;
+    } else if (character === '\n') {
+      const end = text[index - 1] === '\r' ? index - 1 : index;
+      if (end > recordStart) {
+        counts.push(fields);
+        if (fieldStart >= end) emptyLast++;
+      }
+      fields = 1;
+      fieldStart = recordStart = index + 1;
+    }
+  }
+  if (complete && recordStart < text.length && counts.length < recordLimit && !quoted) counts.push(fields);
+  return { counts, emptyLast };
+}
+
+interface Vote {
+  readonly delimiter: string;
+  readonly fields: number;
+  readonly firstFields: number;
+  readonly trailing: boolean;
+  /** Share of the records that have `fields` fields, less if the first record does not fit. */
+  readonly score: number;
+}
+
+function vote({ counts, emptyLast }: FieldCounts, delimiter: string): Vote {
+  const tally = new Map<number, number>();
+  for (const count of counts) tally.set(count, (tally.get(count) ?? 0) + 1);
+  let fields = 1;
+  let votes = 0;
+  for (const [count, times] of tally) if (times > votes) [fields, votes] = [count, times];
+  const firstFields = counts[0] ?? 1;
+  // The header decides when a short, ragged file has no clear majority.
+  const fits = tally.get(firstFields) ?? 0;
+  if (fits > 0 && fits * 2 >= votes && firstFields > fields) [fields, votes] = [firstFields, fits];
+  const trailing = counts.length > 1 && emptyLast >= counts.length - 1;
+  const score = counts.length === 0 ? 0 : votes / counts.length - (Math.abs(firstFields - fields) > 1 ? 0.3 : 0);
+  return { delimiter, fields, firstFields, trailing, score };
+}
+
+function isPlausible({ delimiter, fields, score }: Vote): boolean {
+  if (delimiter === ' ' || delimiter === ':') return fields >= 3 && score >= 0.98;
+  return fields >= 2 && score >= 0.3;
+}

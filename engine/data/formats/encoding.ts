@@ -1,0 +1,96 @@
+// Which characters a text file's bytes stand for. DuckDB reads UTF-8; anything else is transcoded, as a stream, to a
+// temporary UTF-8 file first.
+
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import type { ReadOptions } from '../../protocol/data.ts';
+import type { Job } from '../jobs.ts';
+
+/** Encodings by the names TextDecoder knows. Windows-1252 is what files called Latin-1 hold in practice. */
+export type TextEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
+
+export const encodingTitles: Readonly<Record<TextEncoding, string>> = {
+  'utf-8': 'UTF-8',
+  'utf-16le': 'UTF-16 (little endian)',
+  'utf-16be': 'UTF-16 (big endian)',
+  'windows-1252': 'Latin-1 (Windows-1252)',
+};
+
+/** Finds the encoding of a file from its first bytes; null = not text. */
+export function sniffEncoding(head: Uint8Array, wish?: ReadOptions['encoding']): TextEncoding | null {
+  const byMark = sniffByteOrderMark(head);
+  if (wish === 'latin-1') return 'windows-1252';
+  if (wish === 'utf-16') return byMark ?? sniffUtf16(head) ?? 'utf-16le';
+  if (wish === 'utf-8') return 'utf-8';
+  if (byMark !== null) return byMark;
+  if (head.includes(0)) return sniffUtf16(head);
+  if (shareOfControls(head) > 0.01) return null;
+  return isUtf8(head) ? 'utf-8' : 'windows-1252';
+}
+
+function sniffByteOrderMark(head: Uint8Array): TextEncoding | null {
+  if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return 'utf-8';
+  if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
+  if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
+  return null;
+}
+
+/** UTF-16 without a mark: the high bytes of mostly Latin text are zero, the low bytes are not. */
+function sniffUtf16(head: Uint8Array): TextEncoding | null {
+  let even = 0;
+  let odd = 0;
+  for (let index = 0; index < head.length; index++) {
+    if (head[index] === 0) index % 2 === 0 ? even++ : odd++;
+  }
+  const half = head.length / 2;
+  if (odd > half * 0.4 && even < half * 0.02) return 'utf-16le';
+  if (even > half * 0.4 && odd < half * 0.02) return 'utf-16be';
+  return null;
+}
+
+function shareOfControls(head: Uint8Array): number {
+  const allowed = new Set([0x09, 0x0a, 0x0c, 0x0d, 0x1a]);
+  let controls = 0;
+  for (const byte of head) if (byte < 0x20 && !allowed.has(byte)) controls++;
+  return head.length === 0 ? 0 : controls / head.length;
+}
+
+function isUtf8(head: Uint8Array): boolean {
+  try {
+    // `stream`: the head may end in the middle of a character.
+    new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Decodes the first bytes of a file; a byte-order mark is dropped. */
+export function decodeHead(head: Uint8Array, encoding: TextEncoding): string {
+  return new TextDecoder(encoding).decode(head, { stream: true });
+}
+
+/** Writes `source` as UTF-8 to `target`. */
+export async function transcode(
+  source: string,
+  encoding: TextEncoding,
+  target: string,
+  size: number,
+  job: Job,
+): Promise<void> {
+  const report = job.stage(`Converting from ${encodingTitles[encoding]}`);
+  const decoder = new TextDecoder(encoding);
+  const output = await open(target, 'w');
+  try {
+    let done = 0;
+    for await (const chunk of createReadStream(source, { highWaterMark: 2 ** 20 }) as AsyncIterable<Buffer>) {
+      job.throwIfCancelled();
+      await output.write(decoder.decode(chunk, { stream: true }));
+      done += chunk.length;
+      report(done / size);
+    }
+    await output.write(decoder.decode());
+  } finally {
+    await output.close();
+  }
+}

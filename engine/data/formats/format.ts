@@ -1,0 +1,60 @@
+// What a file format has to offer: recognise a file from its first bytes, and describe to DuckDB how to read it. The
+// import does the rest. To add one: a file here, a line in registry.ts, a fixture under tests/fixtures.
+
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { DataWarning, ReadOptions } from '../../protocol/data.ts';
+import type { StoredColumn } from '../schema/stored.ts';
+import type { Job } from '../jobs.ts';
+
+/** The beginning of a file. */
+export interface FileHead {
+  /** Absolute path. */
+  readonly path: string;
+  /** File name without its folder. */
+  readonly name: string;
+  /** Bytes of the whole file. */
+  readonly size: number;
+  /** Its first bytes, `headBytes` at most. */
+  readonly bytes: Uint8Array;
+}
+
+/** Bytes of a file that `sniff` and `open` may look at. */
+export const headBytes = 2 ** 18;
+
+export interface OpenRequest {
+  readonly head: FileHead;
+  readonly options: ReadOptions;
+  /** A connection that may read the file and `workFolder`. */
+  readonly connection: DuckDBConnection;
+  /** Folder for temporary files; removed after the import. */
+  readonly workFolder: string;
+  readonly job: Job;
+}
+
+/** A file that DuckDB can read. */
+export interface TableSource {
+  /** Columns as they will be stored, in the file's order. */
+  readonly columns: readonly StoredColumn[];
+  /** SELECT statement that gives `columns`, in the file's row order. */
+  readonly query: string;
+  /** How the file is read, for people. */
+  readonly reading: Readonly<Record<string, string>>;
+  readonly warnings: readonly DataWarning[];
+  /**
+   * Called when all rows have been read. Another source means: what was assumed about the file did not hold to its end,
+   * read it again that way. May add warnings by returning `finished`.
+   * @throws InputError if the file is broken.
+   */
+  readonly check: () => Promise<SourceCheck>;
+}
+
+export type SourceCheck =
+  { readonly finished: readonly DataWarning[] } | { readonly again: TableSource; readonly why: string };
+
+export interface DatasetFormat {
+  readonly name: string;
+  /** Whether the file looks like this format. */
+  readonly sniff: (head: FileHead) => boolean;
+  /** @throws InputError if the file cannot be read as this format. */
+  readonly open: (request: OpenRequest) => Promise<TableSource>;
+}

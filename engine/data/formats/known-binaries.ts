@@ -1,0 +1,48 @@
+// Files people try that are no tables, recognised by their first bytes, so that the refusal can say what to do.
+
+import { InputError } from '../../protocol/errors.ts';
+import type { FileHead } from './format.ts';
+
+interface KnownBinary {
+  readonly bytes: readonly number[];
+  readonly title: string;
+  readonly hint: string;
+}
+
+const convert = 'Export it as CSV or Parquet and choose that file.';
+const unpack = 'Unpack it and choose the file inside.';
+const picture = 'Pictures are trained on as a folder with one sub-folder a class.';
+
+const known: readonly KnownBinary[] = [
+  {
+    bytes: [0x50, 0x4b, 3, 4],
+    title: 'an Excel workbook or a zip archive',
+    hint: 'Save the sheet as CSV, or unpack the archive, and choose that file.',
+  },
+  {
+    bytes: [0xd0, 0xcf, 0x11, 0xe0],
+    title: 'an old Excel workbook',
+    hint: 'Save the sheet as CSV and choose that file.',
+  },
+  { bytes: [0x1f, 0x8b], title: 'a gzip archive', hint: unpack },
+  { bytes: [0x28, 0xb5, 0x2f, 0xfd], title: 'a Zstandard archive', hint: unpack },
+  { bytes: [0x37, 0x7a, 0xbc, 0xaf], title: 'a 7-Zip archive', hint: unpack },
+  { bytes: [0x25, 0x50, 0x44, 0x46], title: 'a PDF document', hint: convert },
+  { bytes: [0x53, 0x51, 0x4c, 0x69, 0x74, 0x65], title: 'an SQLite database', hint: convert },
+  { bytes: [0x89, 0x48, 0x44, 0x46], title: 'an HDF5 file', hint: convert },
+  { bytes: [0x41, 0x52, 0x52, 0x4f, 0x57, 0x31], title: 'an Arrow file', hint: convert },
+  { bytes: [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59], title: 'a NumPy array', hint: convert },
+  { bytes: [0x89, 0x50, 0x4e, 0x47], title: 'a PNG picture', hint: picture },
+  { bytes: [0xff, 0xd8, 0xff], title: 'a JPEG picture', hint: picture },
+  { bytes: [0x47, 0x49, 0x46, 0x38], title: 'a GIF picture', hint: picture },
+];
+
+/** The refusal of a file that is not text. */
+export function refuseKnownBinary({ name, bytes }: FileHead): InputError {
+  const match = known.find((kind) => kind.bytes.every((byte, index) => bytes[index] === byte));
+  return new InputError(
+    'input.binary',
+    `${name} is not a table: it is ${match?.title ?? 'binary data'}.`,
+    match?.hint ?? 'Choose a table as CSV, TSV, Parquet or JSON lines; export other files to CSV first.',
+  );
+}

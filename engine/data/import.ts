@@ -1,0 +1,81 @@
+// Importing a file: content hash → copy → types and profile → published as a whole. A dataset that exists already is
+// used as it is.
+
+import { rm, stat } from 'node:fs/promises';
+import { parse } from 'node:path';
+import type { DatasetInfo, DatasetSettings, ReadOptions } from '../protocol/data.ts';
+import { copyTable } from './copy.ts';
+import type { CopiedTable } from './copy.ts';
+import type { Database, DatabaseLimits } from './database.ts';
+import { describeTable } from './describe.ts';
+import { inspectPath, readHead } from './files.ts';
+import { refuseFolder } from './images/folder.ts';
+import type { Job } from './jobs.ts';
+import { analyse } from './schema/analyse.ts';
+import { duplicateWarning } from './schema/quality.ts';
+import { contentId } from './store.ts';
+import type { DatasetStore, Manifest } from './store.ts';
+
+export interface ImportRequest {
+  readonly path: string;
+  readonly options: ReadOptions;
+  readonly settings: DatasetSettings;
+  readonly job: Job;
+}
+
+/**
+ * Imports a file and returns the id of its dataset. Nothing is left behind if it fails.
+ * @throws InputError if the file or the settings cannot be used, CancelledError if the job was cancelled.
+ */
+export async function importFile(store: DatasetStore, limits: DatabaseLimits, request: ImportRequest): Promise<string> {
+  const { path, options, job } = request;
+  const found = await inspectPath(path);
+  if (found.folder) throw refuseFolder(found.name);
+  const head = await readHead(found.path, found.name, found.size);
+  const id = await contentId(head.path, options, job);
+  if ((await store.find(id)) !== null) return id;
+  const workFolder = await store.makeWorkFolder();
+  try {
+    const manifest = await copyTable({ head, options, workFolder, limits, job }, (database, copied) =>
+      examine(database, copied, { id, source: found.name, settings: request.settings, job }),
+    );
+    job.throwIfCancelled();
+    await store.publish(workFolder, manifest);
+    return id;
+  } finally {
+    await rm(workFolder, { recursive: true, force: true });
+  }
+}
+
+/** Everything there is to find out about a copied table. */
+async function examine(
+  { connection }: Database,
+  { path, table, columns, reading, warnings }: CopiedTable,
+  about: { readonly id: string; readonly source: string; readonly settings: DatasetSettings; readonly job: Job },
+): Promise<Manifest> {
+  const { id, source, settings, job } = about;
+  job.stage('Looking at the columns');
+  const analysis = await analyse(connection, table, columns);
+  job.throwIfCancelled();
+  const duplicates = await duplicateWarning(connection, table, columns);
+  job.throwIfCancelled();
+  const importWarnings = [...warnings, ...analysis.warnings, ...(duplicates === null ? [] : [duplicates])];
+  const description = await describeTable(connection, table, analysis.columns, importWarnings, {});
+  // Settings that do not fit the file fail the import before anything is published.
+  if (Object.keys(settings).length > 0) {
+    await describeTable(connection, table, analysis.columns, importWarnings, settings);
+  }
+  const { size } = await stat(path);
+  const info: DatasetInfo = {
+    id,
+    name: parse(source).name,
+    kind: 'table',
+    source,
+    rows: table.rows,
+    bytes: size,
+    importedAt: Date.now(),
+    reading,
+    ...description,
+  };
+  return { version: 1, info, columns: analysis.columns, importWarnings, hasDuplicates: duplicates !== null };
+}

@@ -1,0 +1,67 @@
+// A job is one piece of long work with a name the caller chose: it reports progress and can be cancelled.
+
+import { CancelledError } from '../protocol/errors.ts';
+import type { Progress } from '../protocol/data.ts';
+
+export class Job {
+  readonly id: string;
+  readonly #controller = new AbortController();
+  readonly #emit: (progress: Progress) => void;
+
+  constructor(id: string, emit: (progress: Progress) => void) {
+    this.id = id;
+    this.#emit = emit;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  cancel(): void {
+    this.#controller.abort();
+  }
+
+  /** @throws CancelledError once the job was cancelled. */
+  throwIfCancelled(): void {
+    if (this.signal.aborted) throw new CancelledError();
+  }
+
+  /** Starts a stage; the returned function reports the share of it that is done (0 … 1). */
+  stage(name: string): (share: number, detail?: string) => void {
+    const startedAt = performance.now();
+    this.#emit({ stage: name, share: null, secondsLeft: null });
+    return (share, detail) => {
+      const seconds = (performance.now() - startedAt) / 1000;
+      const secondsLeft = share > 0.01 ? (seconds * (1 - share)) / share : null;
+      this.#emit({ stage: detail ?? name, share, secondsLeft });
+    };
+  }
+}
+
+/** The jobs that are running, by name. */
+export class Jobs {
+  readonly #running = new Map<string, Job>();
+  readonly #listeners = new Set<(event: { job: string; progress: Progress }) => void>();
+
+  /** Runs `work` as a job; it can be cancelled by name until it ends. */
+  async run<T>(id: string, work: (job: Job) => Promise<T>): Promise<T> {
+    const job = new Job(id, (progress) => {
+      for (const listener of this.#listeners) listener({ job: id, progress });
+    });
+    this.#running.set(id, job);
+    try {
+      return await work(job);
+    } finally {
+      if (this.#running.get(id) === job) this.#running.delete(id);
+    }
+  }
+
+  cancel(id: string): void {
+    this.#running.get(id)?.cancel();
+  }
+
+  onProgress(listener: (event: { job: string; progress: Progress }) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}

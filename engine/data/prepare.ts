@@ -1,0 +1,439 @@
+// Making a dataset ready for a run: split → fit on the training split → encode. And the same encoding for another file.
+
+import { rm } from 'node:fs/promises';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { InputError } from '../protocol/errors.ts';
+import type {
+  ColumnInfo,
+  DatasetInfo,
+  DataWarning,
+  PrepareOptions,
+  PreparedData,
+  SplitName,
+} from '../protocol/data.ts';
+import { didYouMean } from './closest.ts';
+import { copyTable } from './copy.ts';
+import type { DatabaseLimits } from './database.ts';
+import { streamNumbers } from './database.ts';
+import { inspectPath, readHead } from './files.ts';
+import { refuseFolder } from './images/folder.ts';
+import type { Job } from './jobs.ts';
+import { RowEncoder } from './preprocess/encode.ts';
+import { categoryCode, rawFeature, rawTarget } from './preprocess/features.ts';
+import { fit } from './preprocess/fit.ts';
+import type { FeatureColumn } from './preprocess/fit.ts';
+import { inputSpec, outputSpec, parsePreprocessing } from './preprocess/recipe.ts';
+import type { Preprocessing, TargetRecipe } from './preprocess/recipe.ts';
+import { RowWriter, shardStarts } from './preprocess/row-store.ts';
+import type { RowStore } from './preprocess/row-store.ts';
+import { assignSplits, leftOut } from './preprocess/split.ts';
+import type { MeasuredTable } from './schema/measure.ts';
+import { topOf } from './schema/measure.ts';
+import { rowHash } from './schema/quality.ts';
+import { numericValue } from './schema/stored.ts';
+import type { StoredColumn } from './schema/stored.ts';
+import { show } from './schema/typing.ts';
+import { parquetTable } from './sql.ts';
+import type { DatasetStore, Manifest } from './store.ts';
+
+/** Shares of train, validation and test unless set. */
+export const defaultSplit: readonly [number, number, number] = [0.8, 0.1, 0.1];
+/** Values of a category column that are told apart, the most frequent first; the rest counts as unknown. */
+const dictionaryLimit = 10_000;
+
+const splitNames = ['train', 'validation', 'test'] as const satisfies readonly SplitName[];
+
+/** Prepared rows and what is known about them. */
+export interface Prepared {
+  readonly handle: string;
+  readonly info: PreparedData;
+  readonly rows: RowStore;
+}
+
+export interface PrepareRequest {
+  readonly store: DatasetStore;
+  readonly manifest: Manifest;
+  /** The dataset described under `options.settings`. */
+  readonly info: DatasetInfo;
+  readonly options: PrepareOptions;
+  readonly limits: DatabaseLimits;
+  readonly job: Job;
+}
+
+/**
+ * Splits, fits and encodes a dataset.
+ * @throws InputError if there is nothing to learn from or too few rows for the splits.
+ */
+export async function prepareDataset(
+  connection: DuckDBConnection,
+  request: PrepareRequest,
+): Promise<Omit<Prepared, 'handle'>> {
+  const { store, manifest, info, options, limits, job } = request;
+  const table = { from: parquetTable(store.dataPath(info.id)), rows: info.rows };
+  const shares = checkShares(options.settings.split ?? defaultSplit);
+  const target = checkTarget(info);
+  const stored = new Map(manifest.columns.map((column) => [column.stored.name, column.stored]));
+  const targetColumn = stored.get(target.name) as StoredColumn;
+  const classes = info.task === 'classification' ? sortClasses(info.classes.map(({ name }) => name)) : null;
+
+  job.stage('Splitting');
+  const strata = await readStrata(connection, table, targetColumn, classes, job);
+  const splits = assignSplits(strata, classes?.length ?? 1, shares, options.seed);
+  const counts = countSplits(splits);
+  checkCounts(counts, shares, info.rows - target.missing);
+
+  job.stage('Fitting the preprocessing');
+  const chosen = chooseFeatures(info, options.settings.ignored ?? []);
+  const features: FeatureColumn[] = [];
+  for (const column of chosen.features) {
+    const storedColumn = stored.get(column.name) as StoredColumn;
+    const dictionary = await readDictionary(connection, table, storedColumn, column);
+    features.push({ stored: storedColumn, info: column, dictionary });
+  }
+  const numericTarget = classes === null ? targetColumn : null;
+  const fitted = await fit(connection, { table, features, target: numericTarget, splits, trainRows: counts[0], job });
+  const targetRecipe = makeTargetRecipe(targetColumn, classes, fitted.target);
+  const preprocessing = assemble(features, fitted.features, targetRecipe, chosen.leftOut);
+
+  const { rows, classCounts } = await encodeAll(connection, {
+    table,
+    columns: stored,
+    preprocessing,
+    counts,
+    splitOf: (row) => splits[row] as number,
+    store,
+    memoryBytes: limits.memoryBytes / 2,
+    job,
+  });
+  const warnings = missingTargetWarning(target, info.rows);
+  if (manifest.hasDuplicates) warnings.push(...(await sharedRows(connection, table, manifest, splits, job)));
+  return { rows, info: describePrepared(preprocessing, counts, classCounts, warnings) };
+}
+
+/** Everything about prepared rows except their handle. */
+function describePrepared(
+  preprocessing: Preprocessing,
+  counts: readonly [number, number, number],
+  classCounts: readonly number[],
+  warnings: readonly DataWarning[],
+): PreparedData {
+  const input = inputSpec(preprocessing);
+  const output = outputSpec(preprocessing);
+  const width = input.kind === 'table' ? input.width : 0;
+  const rows = counts[0] + counts[1] + counts[2];
+  return {
+    handle: '',
+    input,
+    output,
+    task: output.kind === 'classes' ? 'classification' : 'regression',
+    counts: { train: counts[0], validation: counts[1], test: counts[2] },
+    width,
+    targets: 1,
+    shardStarts: shardStarts({ rows, width, targets: 1 }),
+    classCounts,
+    preprocessing,
+    warnings,
+  };
+}
+
+function checkShares(shares: readonly [number, number, number]): readonly [number, number, number] {
+  const sum = shares[0] + shares[1] + shares[2];
+  if (shares.length === 3 && shares.every((share) => share >= 0) && shares[0] > 0 && Math.abs(sum - 1) < 1e-6)
+    return shares;
+  throw new InputError(
+    'input.split',
+    `The split ${shares.join(', ')} cannot be used: three shares that add up to 1 are needed, the first above 0.`,
+    'For example 0.8, 0.1, 0.1.',
+  );
+}
+
+/** The target's column, if it can be learned. */
+function checkTarget(info: DatasetInfo): ColumnInfo {
+  const column = info.columns.find(({ name }) => name === info.target);
+  if (column === undefined || info.task === null) {
+    throw new InputError(
+      'input.no_target',
+      `${info.source} has no column that can be predicted.`,
+      'Choose the target column.',
+    );
+  }
+  const { name, missing } = column;
+  if (missing === info.rows) {
+    throw new InputError(
+      'input.target_missing',
+      `The target "${name}" has no value in any row.`,
+      'Choose another target column.',
+    );
+  }
+  if (info.task === 'classification' && info.classes.length < 2) {
+    throw new InputError(
+      'input.one_class',
+      `The target "${name}" has one class only: ${info.classes[0]?.name ?? 'none'}.`,
+      'Two or more classes are needed: add rows of another class, or choose another target column.',
+    );
+  }
+  if (info.task === 'regression' && column.minimum === column.maximum) {
+    throw new InputError(
+      'input.constant_target',
+      `The target "${name}" is ${column.minimum} in every row: there is nothing to learn.`,
+      'Choose another target column.',
+    );
+  }
+  return column;
+}
+
+/** Classes in a fixed order: by number if all are numbers, else by their characters. */
+function sortClasses(classes: readonly string[]): string[] {
+  const numbers = classes.every((name) => name.trim() !== '' && Number.isFinite(Number(name)));
+  return [...classes].sort((first, second) => (numbers ? Number(first) - Number(second) : first < second ? -1 : 1));
+}
+
+/** Class of each row (0 for all in regression); −1 = no target. */
+async function readStrata(
+  connection: DuckDBConnection,
+  table: MeasuredTable,
+  target: StoredColumn,
+  classes: readonly string[] | null,
+  job: Job,
+): Promise<Int32Array> {
+  const strata = new Int32Array(table.rows);
+  const value = classes === null ? numericValue(target, 'number') : categoryCode(target, classes);
+  let start = 0;
+  await streamNumbers(connection, `SELECT ${value} FROM ${table.from}`, job, ([column], rows) => {
+    for (let row = 0; row < rows; row++) {
+      const found = column?.getItem(row) ?? null;
+      strata[start + row] = found === null ? -1 : classes === null ? 0 : found - 1;
+    }
+    start += rows;
+  });
+  return strata;
+}
+
+function countSplits(splits: Uint8Array): [number, number, number] {
+  const counts = [0, 0, 0, 0];
+  for (const split of splits) counts[split] = (counts[split] ?? 0) + 1;
+  return [counts[0] ?? 0, counts[1] ?? 0, counts[2] ?? 0];
+}
+
+function checkCounts(counts: readonly number[], shares: readonly number[], usable: number): void {
+  const needed = [2, 1, 1];
+  const short = splitNames.filter(
+    (_, index) => (shares[index] ?? 0) > 0 && (counts[index] ?? 0) < (needed[index] ?? 1),
+  );
+  if (short.length === 0) return;
+  const percent = shares.map((share) => `${Math.round(share * 100)} %`).join(' / ');
+  throw new InputError(
+    'input.too_few_rows',
+    `${usable} ${usable === 1 ? 'row is' : 'rows are'} too few for a split of ${percent}: too little is left for ${short.join(' and ')}.`,
+    'Add rows, or change the split.',
+  );
+}
+
+/** Which columns become features, and why the others do not. */
+function chooseFeatures(
+  info: DatasetInfo,
+  ignored: readonly string[],
+): { features: ColumnInfo[]; leftOut: Preprocessing['leftOut'] } {
+  const features: ColumnInfo[] = [];
+  const leftOut: { column: string; reason: string }[] = [];
+  for (const column of info.columns) {
+    const { name, type, distinct, missing } = column;
+    if (name === info.target) continue;
+    if (ignored.includes(name)) leftOut.push({ column: name, reason: 'ignored' });
+    else if (type === 'identifier' || type === 'text') leftOut.push({ column: name, reason: type });
+    else if (distinct === 0 || (distinct === 1 && missing === 0)) leftOut.push({ column: name, reason: 'constant' });
+    else features.push(column);
+  }
+  return { features, leftOut };
+}
+
+/** The values of a category column. What the profile lists is used if that is all of them. */
+async function readDictionary(
+  connection: DuckDBConnection,
+  table: MeasuredTable,
+  column: StoredColumn,
+  { type, top = [], distinct }: ColumnInfo,
+): Promise<readonly string[]> {
+  if (type !== 'category') return [];
+  const values = distinct <= top.length ? top : await topOf(connection, table, { column, type }, dictionaryLimit);
+  return values.map(({ value }) => value);
+}
+
+function makeTargetRecipe(
+  { name, missing }: StoredColumn,
+  classes: readonly string[] | null,
+  moments: { readonly mean: number; readonly deviation: number } | null,
+): TargetRecipe {
+  const base = { column: name, missing: [...missing] };
+  if (classes !== null) return { kind: 'classes', ...base, classes: [...classes] };
+  const scale = moments !== null && moments.deviation > 0 ? moments.deviation : 1;
+  return { kind: 'value', ...base, offset: moments?.mean ?? 0, scale };
+}
+
+function assemble(
+  features: readonly FeatureColumn[],
+  recipes: readonly (Preprocessing['features'][number] | null)[],
+  target: TargetRecipe,
+  leftOutColumns: Preprocessing['leftOut'],
+): Preprocessing {
+  const used = recipes.filter((recipe) => recipe !== null);
+  if (used.length === 0) {
+    throw new InputError(
+      'input.no_features',
+      `No column is left to predict "${target.column}" from.`,
+      'Identifiers, texts and constant columns are left out: set another type for a column that should be used.',
+    );
+  }
+  const constant = features.flatMap(({ stored }, index) =>
+    recipes[index] === null ? [{ column: stored.name, reason: 'constant in the training split' }] : [],
+  );
+  return { version: 1, features: used, target, leftOut: [...leftOutColumns, ...constant] };
+}
+
+interface EncodeRequest {
+  readonly table: MeasuredTable;
+  readonly columns: ReadonlyMap<string, StoredColumn>;
+  readonly preprocessing: Preprocessing;
+  readonly counts: readonly [number, number, number];
+  /** Split of a row of the table. */
+  readonly splitOf: (row: number) => number;
+  readonly store: DatasetStore;
+  readonly memoryBytes: number;
+  readonly job: Job;
+}
+
+/** Encodes all rows and sorts them into their splits. */
+async function encodeAll(
+  connection: DuckDBConnection,
+  request: EncodeRequest,
+): Promise<{ rows: RowStore; classCounts: number[] }> {
+  const { table, columns, preprocessing, counts, splitOf, store, memoryBytes, job } = request;
+  const { features, target } = preprocessing;
+  const encoder = new RowEncoder(preprocessing);
+  const expressions = features.map((feature) => rawFeature(feature, columns.get(feature.column) as StoredColumn));
+  const targetColumn = columns.get(target.column);
+  if (targetColumn !== undefined) expressions.push(rawTarget(target, targetColumn));
+
+  const shape = { rows: counts[0] + counts[1] + counts[2], width: encoder.width, targets: 1 };
+  const writer = await RowWriter.create(shape, counts, store, memoryBytes);
+  const classCounts = new Array<number>(target.kind === 'classes' ? target.classes.length : 0).fill(0);
+  let x = new Float32Array(0);
+  let y = new Float32Array(0);
+  let start = 0;
+  const report = job.stage('Preparing rows');
+  try {
+    await streamNumbers(connection, `SELECT ${expressions.join(', ')} FROM ${table.from}`, job, async (chunk, rows) => {
+      if (y.length < rows) [x, y] = [new Float32Array(rows * encoder.width), new Float32Array(rows)];
+      encoder.encode(chunk, rows, x);
+      encoder.encodeTarget(targetColumn === undefined ? null : (chunk[features.length] ?? null), rows, y);
+      for (let row = 0; row < rows; row++) {
+        if (splitOf(start + row) === 0 && classCounts.length > 0)
+          classCounts[y[row] as number] = (classCounts[y[row] as number] ?? 0) + 1;
+      }
+      await writer.add(x, y, rows, (row) => splitOf(start + row));
+      start += rows;
+      report(start / table.rows);
+    });
+    return { rows: await writer.finish(), classCounts };
+  } catch (error) {
+    await writer.abandon();
+    throw error;
+  }
+}
+
+function missingTargetWarning({ name, missing }: ColumnInfo, rows: number): DataWarning[] {
+  if (missing === 0) return [];
+  return [
+    {
+      code: 'missing_target',
+      message: `${show(missing)} of ${show(rows)} rows have no ${name} and are left out.`,
+      columns: [name],
+    },
+  ];
+}
+
+/** Rows that stand in the training split and in another one as well. */
+async function sharedRows(
+  connection: DuckDBConnection,
+  table: MeasuredTable,
+  { columns }: Manifest,
+  splits: Uint8Array,
+  job: Job,
+): Promise<DataWarning[]> {
+  const hash = rowHash(columns.map(({ stored }) => stored));
+  const sql = `SELECT CAST(file_row_number AS DOUBLE), CAST(min(file_row_number) OVER (PARTITION BY ${hash}) AS DOUBLE)
+    FROM ${table.from} QUALIFY count(*) OVER (PARTITION BY ${hash}) > 1`;
+  /** Copies of a row, by its first one: rows outside the training split, and whether one is in it. */
+  const groups = new Map<number, { others: number[]; trains: boolean }>();
+  await streamNumbers(connection, sql, job, ([numbers, firsts], rows) => {
+    for (let row = 0; row < rows; row++) {
+      const number = numbers?.getItem(row) ?? 0;
+      const first = firsts?.getItem(row) ?? 0;
+      const group = groups.get(first) ?? { others: [], trains: false };
+      groups.set(first, group);
+      if (splits[number] === 0) group.trains = true;
+      else if (splits[number] !== leftOut) group.others.push(number + 1);
+    }
+  });
+  const shared = [...groups.values()].flatMap(({ others, trains }) => (trains ? others : [])).sort((a, b) => a - b);
+  if (shared.length === 0) return [];
+  return [
+    {
+      code: 'shared_rows',
+      message: `${show(shared.length)} ${shared.length === 1 ? 'row' : 'rows'} of the validation and test splits also ${shared.length === 1 ? 'stands' : 'stand'} in the training split: results look better than they are.`,
+      rows: shared.slice(0, 10),
+    },
+  ];
+}
+
+export interface TransformRequest {
+  readonly store: DatasetStore;
+  readonly limits: DatabaseLimits;
+  readonly path: string;
+  readonly preprocessing: unknown;
+  readonly job: Job;
+}
+
+/**
+ * Applies fitted preprocessing to another file. All rows, in the file's order, count as `test`.
+ * @throws InputError if the file cannot be read or lacks a column the model needs.
+ */
+export async function transformFile(request: TransformRequest): Promise<Omit<Prepared, 'handle'>> {
+  const { store, limits, path, job } = request;
+  const preprocessing = parsePreprocessing(request.preprocessing);
+  const found = await inspectPath(path);
+  if (found.folder) throw refuseFolder(found.name);
+  const head = await readHead(found.path, found.name, found.size);
+  const workFolder = await store.makeWorkFolder();
+  try {
+    return await copyTable({ head, options: {}, workFolder, limits, job }, async (database, { table, columns }) => {
+      const byName = new Map(columns.map((column) => [column.name, column]));
+      requireColumns(found.name, [...byName.keys()], preprocessing);
+      const { rows, classCounts } = await encodeAll(database.connection, {
+        table,
+        columns: byName,
+        preprocessing,
+        counts: [0, 0, table.rows],
+        splitOf: () => 2,
+        store,
+        memoryBytes: limits.memoryBytes / 2,
+        job,
+      });
+      return { rows, info: describePrepared(preprocessing, [0, 0, table.rows], classCounts, []) };
+    });
+  } finally {
+    await rm(workFolder, { recursive: true, force: true });
+  }
+}
+
+function requireColumns(file: string, names: readonly string[], { features }: Preprocessing): void {
+  const lacking = features.filter(({ column }) => !names.includes(column)).map(({ column }) => `"${column}"`);
+  if (lacking.length === 0) return;
+  const one = lacking.length === 1;
+  const listed = lacking.slice(0, 8).join(', ') + (lacking.length > 8 ? ` and ${lacking.length - 8} more` : '');
+  throw new InputError(
+    'input.missing_column',
+    `${file} lacks ${one ? 'a column' : 'columns'} the model was trained on: ${listed}.`,
+    one ? didYouMean(lacking[0]?.slice(1, -1) ?? '', names) : `Its columns are: ${names.slice(0, 12).join(', ')}.`,
+  );
+}

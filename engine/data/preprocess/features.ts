@@ -1,0 +1,36 @@
+// Raw columns as numbers: the SQL that hands each feature to JavaScript as one DOUBLE column. Numbers and times as they
+// are, booleans as 0 and 1, categories as their position in a list (from 1; 0 = missing or not in the list).
+
+import { quoteText } from '../sql.ts';
+import { numericValue, typedValue } from '../schema/stored.ts';
+import type { StoredColumn } from '../schema/stored.ts';
+import type { FeatureRecipe, TargetRecipe } from './recipe.ts';
+import { asFitted } from './recipe.ts';
+
+/** SQL for the position of a column's value in `categories`, from 1; 0 = missing or unknown. DuckDB hashes them once. */
+export function categoryCode(column: StoredColumn, categories: readonly string[]): string {
+  const type = `ENUM(${categories.map(quoteText).join(', ')})`;
+  return `coalesce(CAST(enum_code(TRY_CAST(${typedValue(column, 'category')} AS ${type})) AS DOUBLE) + 1, 0.0::DOUBLE)`;
+}
+
+/** SQL for the raw value that a feature's encoder takes. */
+export function rawFeature(recipe: FeatureRecipe, column: StoredColumn): string {
+  const fitted = asFitted(column, recipe);
+  switch (recipe.kind) {
+    case 'number':
+    case 'boolean':
+    case 'datetime':
+      return numericValue(fitted, recipe.kind);
+    case 'one_hot':
+    case 'embedding':
+      return categoryCode(fitted, recipe.categories);
+    default:
+      return recipe satisfies never;
+  }
+}
+
+/** SQL for the raw value of a target: its class from 1 (0 = none of them), or its value. */
+export function rawTarget(recipe: TargetRecipe, column: StoredColumn): string {
+  const fitted = asFitted(column, recipe);
+  return recipe.kind === 'classes' ? categoryCode(fitted, recipe.classes) : numericValue(fitted, 'number');
+}

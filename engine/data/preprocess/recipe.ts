@@ -1,0 +1,128 @@
+// Fitted preprocessing: plain JSON that turns raw columns into the rows a model sees. It is fitted on the training split
+// alone, belongs to the run, and travels with every export; docs/data.md explains it to those who read it elsewhere.
+
+import { z } from 'zod';
+import { InputError } from '../../protocol/errors.ts';
+import type { InputSpec, OutputSpec } from '../../model/spec.ts';
+import type { StoredColumn } from '../schema/stored.ts';
+
+const source = {
+  column: z.string(),
+  /** Spellings read as missing, besides the empty text. */
+  missing: z.array(z.string()),
+};
+
+const featureRecipe = z.discriminatedUnion('kind', [
+  /** (value − mean) / deviation, a missing value counting as `impute`; then 1 for missing, if `indicator`. */
+  z.object({
+    kind: z.literal('number'),
+    ...source,
+    impute: z.number(),
+    mean: z.number(),
+    deviation: z.number().positive(),
+    indicator: z.boolean(),
+  }),
+  /** 0 or 1, a missing value counting as `impute`; then 1 for missing, if `indicator`. */
+  z.object({ kind: z.literal('boolean'), ...source, impute: z.number(), indicator: z.boolean() }),
+  /** One column a category, 1 for the row's own; with `indicator` one more for missing and unknown ones. */
+  z.object({ kind: z.literal('one_hot'), ...source, categories: z.array(z.string()).min(1), indicator: z.boolean() }),
+  /** Position of the category in `categories`, from 1; 0 = missing or unknown. */
+  z.object({
+    kind: z.literal('embedding'),
+    ...source,
+    categories: z.array(z.string()).min(1),
+    dimensions: z.number().int().positive(),
+  }),
+  /** Standardised time in milliseconds since 1970, sine and cosine of each part; then 1 for missing, if `indicator`. */
+  z.object({
+    kind: z.literal('datetime'),
+    ...source,
+    dateFormat: z.string().optional(),
+    impute: z.number(),
+    mean: z.number(),
+    deviation: z.number().positive(),
+    parts: z.array(z.enum(['month', 'weekday', 'hour'])),
+    indicator: z.boolean(),
+  }),
+]);
+
+const targetRecipe = z.discriminatedUnion('kind', [
+  /** Position in `classes`, from 0. */
+  z.object({ kind: z.literal('classes'), ...source, classes: z.array(z.string()).min(2) }),
+  /** (value − offset) / scale */
+  z.object({ kind: z.literal('value'), ...source, offset: z.number(), scale: z.number().positive() }),
+]);
+
+const preprocessingSchema = z.object({
+  version: z.literal(1),
+  /** Numeric features in this order, then the codes of the embedded ones. */
+  features: z.array(featureRecipe).min(1),
+  target: targetRecipe,
+  /** Columns not used, and why. */
+  leftOut: z.array(z.object({ column: z.string(), reason: z.string() })),
+});
+
+export type FeatureRecipe = Readonly<z.infer<typeof featureRecipe>>;
+export type TargetRecipe = Readonly<z.infer<typeof targetRecipe>>;
+export type Preprocessing = Readonly<z.infer<typeof preprocessingSchema>>;
+
+/** Checks preprocessing that comes from a file. @throws InputError if it is none, or of a later version. */
+export function parsePreprocessing(value: unknown): Preprocessing {
+  const parsed = preprocessingSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const where = parsed.error.issues[0];
+  throw new InputError(
+    'input.preprocessing',
+    `The run's preprocessing cannot be used: ${where?.path.join('.') ?? ''} ${where?.message ?? ''}`.trim(),
+    'It may come from a later version: update Trainyard, or train again.',
+  );
+}
+
+/** The numbers a feature becomes, by name; embedded features become none (their code stands behind all numbers). */
+export function outputNames(feature: FeatureRecipe): string[] {
+  const { column } = feature;
+  switch (feature.kind) {
+    case 'number':
+    case 'boolean':
+      return [column, ...(feature.indicator ? [`${column} missing`] : [])];
+    case 'one_hot':
+      return [
+        ...feature.categories.map((category) => `${column}=${category}`),
+        ...(feature.indicator ? [`${column} missing`] : []),
+      ];
+    case 'embedding':
+      return [];
+    case 'datetime':
+      return [
+        column,
+        ...feature.parts.flatMap((part) => [`${column} ${part} sine`, `${column} ${part} cosine`]),
+        ...(feature.indicator ? [`${column} missing`] : []),
+      ];
+    default:
+      return feature satisfies never;
+  }
+}
+
+/** What rows made by this preprocessing feed to a model. */
+export function inputSpec({ features }: Preprocessing): InputSpec {
+  const numeric = features.reduce((sum, feature) => sum + outputNames(feature).length, 0);
+  const embeddings = features.flatMap((feature) =>
+    feature.kind === 'embedding'
+      ? [{ name: feature.column, vocabulary: feature.categories.length + 1, dimensions: feature.dimensions }]
+      : [],
+  );
+  return { kind: 'table', width: numeric + embeddings.length, numeric, embeddings };
+}
+
+export function outputSpec({ target }: Preprocessing): OutputSpec {
+  return target.kind === 'classes'
+    ? { kind: 'classes', classes: target.classes }
+    : { kind: 'value', name: target.column, offset: target.offset, scale: target.scale };
+}
+
+/** A column of a file as a recipe wants it read: what meant "missing" while fitting still does. */
+export function asFitted(column: StoredColumn, recipe: FeatureRecipe | TargetRecipe): StoredColumn {
+  const missing = [...new Set([...column.missing, ...recipe.missing])];
+  const dateFormat = 'dateFormat' in recipe ? recipe.dateFormat : undefined;
+  return { name: column.name, storage: column.storage, missing, ...(dateFormat === undefined ? {} : { dateFormat }) };
+}

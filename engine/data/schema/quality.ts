@@ -1,0 +1,193 @@
+// What a careful colleague would point out about a table before training on it.
+
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { ColumnInfo, DataWarning } from '../../protocol/data.ts';
+import type { Task } from '../../model/spec.ts';
+import { queryRows } from '../database.ts';
+import { quoteName } from '../sql.ts';
+import type { MeasuredTable } from './measure.ts';
+import { numericValue, typedValue } from './stored.ts';
+import type { StoredColumn } from './stored.ts';
+import { show } from './typing.ts';
+
+/** A class with fewer rows can hardly be learned or judged. */
+const rareClass = 10;
+/** The largest class over the smallest: beyond this, accuracy says little. */
+const strongImbalance = 20;
+/** A feature this closely tied to the target usually is the target in other words. */
+const leakCorrelation = 0.999;
+/** Features with more values are not tested for telling the class. */
+const leakDistinct = 50;
+/** Rows a value has to have on average before "it always means the same class" says anything. */
+const leakRowsPerValue = 5;
+/** Row numbers listed with a warning. */
+const listedRows = 10;
+/** In longer tables duplicates are not counted: it would take more memory than the table. */
+const duplicateRows = 20_000_000;
+
+/** Warnings that do not depend on the target. */
+export function columnWarnings(columns: readonly ColumnInfo[], target: string | null): DataWarning[] {
+  return columns.flatMap((column): DataWarning[] => {
+    const { name, distinct, type } = column;
+    if (name === target) return [];
+    const named = [name];
+    if (distinct === 0) return [{ code: 'constant', message: `${name} is empty: it is left out.`, columns: named }];
+    if (distinct === 1 && column.missing === 0) {
+      return [
+        { code: 'constant', message: `${name} has the same value in every row: it is left out.`, columns: named },
+      ];
+    }
+    if (type === 'identifier') {
+      return [
+        {
+          code: 'identifier',
+          message: `${name} looks like an identifier (${column.reason}): it is left out, as a model would learn it by heart.`,
+          columns: named,
+        },
+      ];
+    }
+    if (type === 'text') {
+      return [
+        {
+          code: 'text',
+          message: `${name} is free text, which models here cannot use: it is left out.`,
+          columns: named,
+        },
+      ];
+    }
+    return [];
+  });
+}
+
+/** Rows that stand in the table more than once. */
+export async function duplicateWarning(
+  connection: DuckDBConnection,
+  table: MeasuredTable,
+  columns: readonly StoredColumn[],
+): Promise<DataWarning | null> {
+  if (table.rows > duplicateRows) return null;
+  const hash = rowHash(columns);
+  const [counted] = await queryRows(
+    connection,
+    `SELECT count(*) - count(DISTINCT ${hash}) AS repeated FROM ${table.from}`,
+  );
+  const repeated = Number(counted?.repeated ?? 0);
+  if (repeated === 0) return null;
+  const rows = await queryRows(
+    connection,
+    `SELECT file_row_number + 1 AS number FROM ${table.from}
+     QUALIFY row_number() OVER (PARTITION BY ${hash} ORDER BY file_row_number) > 1 ORDER BY number LIMIT ${listedRows}`,
+  );
+  return {
+    code: 'duplicates',
+    message: `${show(repeated)} ${repeated === 1 ? 'row repeats an earlier one' : 'rows repeat earlier ones'}: results look better than they are when both are in different splits.`,
+    rows: rows.map((row) => Number(row.number)),
+  };
+}
+
+/** SQL for a number that is the same for the same row, whatever its types. */
+export function rowHash(columns: readonly StoredColumn[]): string {
+  return `hash(${columns.map(({ name }) => quoteName(name)).join(', ')})`;
+}
+
+/** What the warnings about a target need to know. */
+export interface TargetFacts {
+  readonly column: StoredColumn;
+  readonly info: ColumnInfo;
+  readonly task: Task;
+  readonly classes: readonly { readonly name: string; readonly count: number }[];
+}
+
+/** Classes that are rare or far apart in number. */
+export function classWarnings({ info, classes }: TargetFacts): DataWarning[] {
+  const warnings: DataWarning[] = [];
+  const rare = classes.filter(({ count }) => count < rareClass);
+  if (rare.length > 0) {
+    const listed = rare.slice(0, 5).map(({ name, count }) => `${name} (${count})`);
+    warnings.push({
+      code: 'rare_class',
+      message: `${rare.length === 1 ? 'A class of' : `${rare.length} classes of`} ${info.name} ${rare.length === 1 ? 'has' : 'have'} fewer than ${rareClass} rows: ${listed.join(', ')}${rare.length > 5 ? ' …' : ''}.`,
+      columns: [info.name],
+    });
+  }
+  const largest = classes[0];
+  const smallest = classes.at(-1);
+  if (largest !== undefined && smallest !== undefined && largest.count > smallest.count * strongImbalance) {
+    warnings.push({
+      code: 'imbalance',
+      message: `${info.name} is unbalanced: ${show(largest.count)} rows of ${largest.name}, ${show(smallest.count)} of ${smallest.name}. Balanced class weights help, and balanced accuracy tells more than accuracy.`,
+      columns: [info.name],
+    });
+  }
+  return warnings;
+}
+
+/** Columns that give the target away. */
+export async function leakWarnings(
+  connection: DuckDBConnection,
+  table: MeasuredTable,
+  target: TargetFacts,
+  features: readonly { readonly column: StoredColumn; readonly info: ColumnInfo }[],
+): Promise<DataWarning[]> {
+  return target.task === 'regression'
+    ? correlationLeaks(connection, table, target, features)
+    : classLeaks(connection, table, target, features);
+}
+
+type Feature = { readonly column: StoredColumn; readonly info: ColumnInfo };
+
+async function correlationLeaks(
+  connection: DuckDBConnection,
+  table: MeasuredTable,
+  target: TargetFacts,
+  features: readonly Feature[],
+): Promise<DataWarning[]> {
+  const numbers = features.filter(({ info }) => info.type === 'number' && (info.deviation ?? 0) > 0);
+  if (numbers.length === 0 || target.info.type !== 'number') return [];
+  const value = numericValue(target.column, 'number');
+  const selected = numbers.map(({ column }, index) => `corr(${numericValue(column, 'number')}, ${value}) AS c${index}`);
+  const [row = {}] = await queryRows(connection, `SELECT ${selected.join(', ')} FROM ${table.from}`);
+  return numbers.flatMap(({ info }, index): DataWarning[] => {
+    const correlation = Number(row[`c${index}`] ?? 0);
+    if (Math.abs(correlation) <= leakCorrelation) return [];
+    return [
+      leak(info.name, `${info.name} gives ${target.info.name} away: their correlation is ${correlation.toFixed(4)}.`),
+    ];
+  });
+}
+
+async function classLeaks(
+  connection: DuckDBConnection,
+  table: MeasuredTable,
+  target: TargetFacts,
+  features: readonly Feature[],
+): Promise<DataWarning[]> {
+  const warnings: DataWarning[] = [];
+  const value = typedValue(target.column, 'category');
+  for (const { column, info } of features) {
+    if (info.type === 'text' || info.type === 'identifier' || info.type === 'datetime') continue;
+    const present = table.rows - info.missing;
+    if (info.distinct < 2 || info.distinct > leakDistinct || present < info.distinct * leakRowsPerValue) continue;
+    // Each value with one class only: as many (value, class) pairs as values.
+    const [row] = await queryRows(
+      connection,
+      `SELECT count(*) AS pairs, count(DISTINCT x) AS values, count(DISTINCT t) AS classes FROM (
+         SELECT DISTINCT ${typedValue(column, 'category')} AS x, ${value} AS t FROM ${table.from}
+       ) WHERE x IS NOT NULL AND t IS NOT NULL`,
+    );
+    const [pairs, values, classes] = [Number(row?.pairs), Number(row?.values), Number(row?.classes)];
+    if (pairs !== values || classes < 2 || present < table.rows * 0.9) continue;
+    const how =
+      values === classes ? 'each of its values stands for one class' : 'each of its values occurs with one class only';
+    warnings.push(leak(info.name, `${info.name} gives ${target.info.name} away: ${how}.`));
+  }
+  return warnings;
+}
+
+function leak(name: string, message: string): DataWarning {
+  return {
+    code: 'leak',
+    message: `${message} Leave it out unless it is known before the prediction is needed.`,
+    columns: [name],
+  };
+}

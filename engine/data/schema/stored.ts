@@ -1,0 +1,128 @@
+// How the columns of an imported table lie on disk, and how a stored value is read as one of the column types a person
+// knows. Numbers, booleans and times are stored as such; everything else keeps the file's own spelling, so that a
+// change of type never needs the original file.
+
+import type { ColumnType } from '../../protocol/data.ts';
+import { quoteList, quoteName, quoteText } from '../sql.ts';
+
+export type StorageType = 'DOUBLE' | 'BOOLEAN' | 'TIMESTAMP' | 'VARCHAR';
+
+export interface StoredColumn {
+  readonly name: string;
+  readonly storage: StorageType;
+  /** VARCHAR: spellings, besides the empty text, that stand for a missing value. */
+  readonly missing: readonly string[];
+  /** VARCHAR: strptime format in which the column's values are dates. */
+  readonly dateFormat?: string;
+}
+
+export const trueWords = ['true', 'yes', 'y', 't', 'on', '1'] as const;
+export const falseWords = ['false', 'no', 'n', 'f', 'off', '0'] as const;
+
+/** SQL for a column read as `type`: DOUBLE, TIMESTAMP, BOOLEAN or VARCHAR; NULL = missing or not of that type. */
+export function typedValue(column: StoredColumn, type: ColumnType): string {
+  switch (type) {
+    case 'number':
+      return numberValue(column);
+    case 'boolean':
+      return booleanValue(column);
+    case 'datetime':
+      return timeValue(column);
+    case 'category':
+    case 'text':
+    case 'identifier':
+      return textValue(column);
+    default:
+      return type satisfies never;
+  }
+}
+
+/** SQL for a column read as `type`, as a DOUBLE: booleans 0 and 1, times in milliseconds since 1970. Not for texts. */
+export function numericValue(column: StoredColumn, type: 'number' | 'boolean' | 'datetime'): string {
+  const value = typedValue(column, type);
+  if (type === 'boolean') return `CAST(${value} AS DOUBLE)`;
+  return type === 'datetime' ? `CAST(epoch_ms(${value}) AS DOUBLE)` : value;
+}
+
+/** SQL for the number of a column's values that are missing as stored, whatever type it is read as. */
+export function rawText(column: StoredColumn): string {
+  const name = quoteName(column.name);
+  if (column.storage !== 'VARCHAR') return name;
+  const spellings = ['', ...column.missing];
+  return `CASE WHEN trim(${name}) IN (${spellings.map(quoteText).join(', ')}) THEN NULL ELSE trim(${name}) END`;
+}
+
+function numberValue(column: StoredColumn): string {
+  const name = quoteName(column.name);
+  switch (column.storage) {
+    case 'DOUBLE':
+      return `CASE WHEN isfinite(${name}) THEN ${name} END`;
+    case 'BOOLEAN':
+      return `CAST(${name} AS DOUBLE)`;
+    case 'TIMESTAMP':
+      return `CAST(epoch_ms(${name}) AS DOUBLE)`;
+    case 'VARCHAR': {
+      const value = `TRY_CAST(${rawText(column)} AS DOUBLE)`;
+      return `CASE WHEN isfinite(${value}) THEN ${value} END`;
+    }
+    default:
+      return column.storage satisfies never;
+  }
+}
+
+function booleanValue(column: StoredColumn): string {
+  const name = quoteName(column.name);
+  switch (column.storage) {
+    case 'DOUBLE':
+      return `CASE ${name} WHEN 1 THEN true WHEN 0 THEN false END`;
+    case 'BOOLEAN':
+      return name;
+    case 'TIMESTAMP':
+      return 'CAST(NULL AS BOOLEAN)';
+    case 'VARCHAR': {
+      const word = `lower(${rawText(column)})`;
+      return `CASE WHEN ${word} IN ${inList(trueWords)} THEN true WHEN ${word} IN ${inList(falseWords)} THEN false END`;
+    }
+    default:
+      return column.storage satisfies never;
+  }
+}
+
+function timeValue(column: StoredColumn): string {
+  const name = quoteName(column.name);
+  switch (column.storage) {
+    case 'DOUBLE':
+      // Numbers as times: seconds since 1970, or milliseconds when they are too large for seconds.
+      return `CASE WHEN isfinite(${name}) THEN
+        make_timestamp(CAST(${name} * CASE WHEN abs(${name}) < 1e11 THEN 1e6 ELSE 1e3 END AS BIGINT)) END`;
+    case 'BOOLEAN':
+      return 'CAST(NULL AS TIMESTAMP)';
+    case 'TIMESTAMP':
+      return name;
+    case 'VARCHAR':
+      return parsedTime(rawText(column), column.dateFormat);
+    default:
+      return column.storage satisfies never;
+  }
+}
+
+/** SQL that reads a text as a time, ISO 8601 unless a strptime format is given; NULL where it is none. */
+export function parsedTime(text: string, format?: string): string {
+  // Through TIMESTAMPTZ, so that an offset such as +02:00 counts; times without one are taken as UTC.
+  if (format === undefined) return `CAST(TRY_CAST(${text} AS TIMESTAMPTZ) AS TIMESTAMP)`;
+  return `try_strptime(${text}, ${quoteList([format])})`;
+}
+
+function textValue(column: StoredColumn): string {
+  const name = quoteName(column.name);
+  if (column.storage === 'VARCHAR') return rawText(column);
+  if (column.storage !== 'DOUBLE') return `CAST(${name} AS VARCHAR)`;
+  // Whole numbers without ".0", so that codes read as they were written.
+  return `CASE WHEN NOT isfinite(${name}) THEN NULL
+    WHEN ${name} = trunc(${name}) AND abs(${name}) < 1e15 THEN CAST(CAST(${name} AS BIGINT) AS VARCHAR)
+    ELSE CAST(${name} AS VARCHAR) END`;
+}
+
+function inList(words: readonly string[]): string {
+  return `(${words.map(quoteText).join(', ')})`;
+}

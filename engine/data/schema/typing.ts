@@ -1,0 +1,174 @@
+// What a column is: number, category, date/time, boolean, text or identifier, with the reason a careful colleague would
+// give. Pure functions over facts; DuckDB gathered them (measure.ts).
+
+import type { ColumnType } from '../../protocol/data.ts';
+import type { Measures, NumberFacts, TextFacts } from './measure.ts';
+import { certainMissing } from './spelling.ts';
+import { falseWords, trueWords } from './stored.ts';
+import type { StoredColumn } from './stored.ts';
+
+export interface ColumnFacts {
+  readonly rows: number;
+  readonly measures: Measures;
+  readonly number?: NumberFacts;
+  readonly text?: TextFacts;
+  /** Some of the column's values. */
+  readonly sample: readonly string[];
+  /** Title of the date format that the sample has. */
+  readonly dateTitle?: string;
+  /** How "missing" is spelled, and a word that was kept as a value although it could mean that. */
+  readonly missingNote?: string;
+}
+
+export interface InferredType {
+  readonly type: ColumnType;
+  readonly reason: string;
+}
+
+/** From here on a column with different values in all rows is taken for an identifier: fewer rows prove nothing. */
+const identifierRows = 20;
+/** Share of the values that have to be numbers for the rest to count as missing. */
+const numberShare = 0.95;
+/** A column with more different words than this, and mostly different ones, is no category. */
+const categoryLimit = 100;
+
+const identifierName = /(^|[_\s-])(id|uuid|guid|key|nr|no|code|index)$|^(id|uuid|guid|index|row|unnamed.*)$|Id$|ID$/;
+
+/** The type of a column and why. */
+export function inferType(column: StoredColumn, facts: ColumnFacts): InferredType {
+  const { measures, missingNote } = facts;
+  if (measures.count === 0) return { type: 'category', reason: 'no values at all' };
+  const inferred = inferPresent(column, facts);
+  return missingNote === undefined ? inferred : { ...inferred, reason: `${inferred.reason}; ${missingNote}` };
+}
+
+function inferPresent(column: StoredColumn, facts: ColumnFacts): InferredType {
+  switch (column.storage) {
+    case 'BOOLEAN':
+      return { type: 'boolean', reason: 'true or false in every row' };
+    case 'TIMESTAMP':
+      return { type: 'datetime', reason: 'stored as dates or times' };
+    case 'DOUBLE':
+      return inferNumber(column.name, facts);
+    case 'VARCHAR':
+      return inferText(facts);
+    default:
+      return column.storage satisfies never;
+  }
+}
+
+function inferNumber(name: string, { measures, number, rows }: ColumnFacts): InferredType {
+  const { count, distinct, minimum = 0, maximum = 0 } = measures;
+  const kind = number?.whole === true ? 'whole numbers' : 'numbers';
+  const amount = `${show(count)} ${kind}`;
+  if (number?.whole === true && distinct === 2 && minimum === 0 && maximum === 1) {
+    return { type: 'boolean', reason: 'only 0 and 1' };
+  }
+  if (number?.whole === true && distinct === count && count === rows && rows >= identifierRows) {
+    if (maximum - minimum === rows - 1) {
+      return { type: 'identifier', reason: `counts the rows, from ${show(minimum)} to ${show(maximum)}` };
+    }
+    if (identifierName.test(name)) {
+      return { type: 'identifier', reason: `${amount}, different in every row, and the name says so` };
+    }
+  }
+  const about = measures.exact ? '' : 'about ';
+  if (number?.whole === true && distinct <= 20 && distinct < count) {
+    return {
+      type: 'number',
+      reason: `${amount}, ${show(distinct)} of them distinct; choose category if they are codes without an order`,
+    };
+  }
+  return { type: 'number', reason: `${amount}, ${about}${show(distinct)} of them distinct` };
+}
+
+function inferText(facts: ColumnFacts): InferredType {
+  const { measures, text, sample, rows, dateTitle } = facts;
+  const { count, distinct } = measures;
+  const booleans = booleanWords(sample, distinct);
+  if (booleans !== null) return { type: 'boolean', reason: `only "${booleans[0]}" and "${booleans[1]}"` };
+  if (dateTitle !== undefined && text !== undefined && text.dates >= count * 0.99) {
+    const rest = count - text.dates;
+    return { type: 'datetime', reason: `${dateTitle}${rest > 0 ? `; ${show(rest)} others count as missing` : ''}` };
+  }
+  const codes = sample.some((value) => /^(0\d+|\d{16,})$/.test(value)) && sample.every((value) => /^\d+$/.test(value));
+  if (!codes && text !== undefined && text.numbers >= count * numberShare) {
+    const rest = count - text.numbers;
+    const examples = rest > 0 ? `; ${show(rest)} other ${rest === 1 ? 'value counts' : 'values count'} as missing` : '';
+    return { type: 'number', reason: `${show(text.numbers)} of ${show(count)} values are numbers${examples}` };
+  }
+  const words = text?.meanWords ?? 1;
+  const length = text?.meanLength ?? 0;
+  const different = distinct / count;
+  if (different > 0.5 && distinct >= identifierRows && (words >= 4 || length > 60)) {
+    return { type: 'text', reason: `${show(distinct)} different texts of ${Math.round(words)} words on average` };
+  }
+  if (distinct === count && rows >= identifierRows) {
+    if (codes) return { type: 'identifier', reason: 'codes that are different in every row' };
+    return { type: 'identifier', reason: 'a different value in every row' };
+  }
+  if (different > 0.5 && distinct > categoryLimit) {
+    return words >= 2
+      ? { type: 'text', reason: `${show(distinct)} different texts in ${show(count)} rows, too many for categories` }
+      : { type: 'identifier', reason: `${show(distinct)} different values in ${show(count)} rows: nearly one a row` };
+  }
+  if (codes) {
+    return {
+      type: 'category',
+      reason: `codes, not amounts (leading zeros or very long), ${show(distinct)} different ones`,
+    };
+  }
+  return {
+    type: 'category',
+    reason: `${show(distinct)} different ${distinct === 1 ? 'word' : 'words'} in ${show(count)} rows`,
+  };
+}
+
+const booleanPairs: readonly (readonly [string, string])[] = trueWords.map((word, index) => [
+  word,
+  falseWords[index] as string,
+]);
+
+/** The two words of a yes/no column, as spelled; null if it is none. */
+function booleanWords(sample: readonly string[], distinct: number): readonly [string, string] | null {
+  if (distinct !== 2) return null;
+  const [first, second] = [...new Set(sample)];
+  if (first === undefined || second === undefined) return null;
+  const pair = [first.toLowerCase(), second.toLowerCase()];
+  const fits = booleanPairs.some(([yes, no]) => pair.includes(yes) && pair.includes(no));
+  return fits ? [first, second] : null;
+}
+
+/** Which spellings mean "missing" in a text column, and what to say about those that could but don't. */
+export function settleMissing(
+  found: ReadonlyMap<string, number>,
+  sample: readonly string[],
+): { readonly missing: readonly string[]; readonly note?: string } {
+  const missing: string[] = [];
+  const notes: string[] = [];
+  for (const [spelling, count] of found) {
+    const kept = keepsAsValue(spelling, sample);
+    if (kept === null) missing.push(spelling);
+    else notes.push(`"${spelling}" (${show(count)}) is kept as a value: ${kept}`);
+  }
+  const treated = missing.filter((spelling) => !certainMissing.has(spelling.toLowerCase()));
+  if (treated.length > 0) notes.unshift(`${treated.map((spelling) => `"${spelling}"`).join(', ')} read as missing`);
+  return { missing, ...(notes.length === 0 ? {} : { note: notes.join('; ') }) };
+}
+
+/** Why a spelling that could mean "missing" is a value here; null = it means "missing". */
+function keepsAsValue(spelling: string, sample: readonly string[]): string | null {
+  const word = spelling.toLowerCase();
+  const others = sample.filter((value) => value.toLowerCase() !== word);
+  if (word === 'none' || word === 'nil') return 'among words it usually means "there is none"';
+  if (word === '-' && others.includes('+')) return 'it stands beside "+"';
+  if (word === 'na' && others.length >= 3 && others.every((value) => /^[A-Z]{2}$/.test(value))) {
+    return 'the other values are codes of two letters';
+  }
+  return null;
+}
+
+/** A number for people: 12,345. */
+export function show(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: 4 });
+}

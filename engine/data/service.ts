@@ -1,0 +1,161 @@
+// The data service: imports files, shows them, and prepares them for training. Runs in a process of its own or within the
+// command line's. Each request works on its own DuckDB connection, so requests may overlap.
+
+import { rm } from 'node:fs/promises';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { CellValue, DatasetInfo, DatasetSettings, DataService, RowPage } from '../protocol/data.ts';
+import { Database, defaultMemoryBytes, defaultThreads } from './database.ts';
+import { describeTable } from './describe.ts';
+import { explainFailure } from './failures.ts';
+import { importFile } from './import.ts';
+import { Jobs } from './jobs.ts';
+import { prepareDataset, transformFile } from './prepare.ts';
+import type { Prepared } from './prepare.ts';
+import { parquetTable, quoteName } from './sql.ts';
+import { DatasetStore } from './store.ts';
+import { InputError } from '../protocol/errors.ts';
+
+export interface DataServiceOptions {
+  /** Folder for everything the app keeps; created when needed. */
+  readonly home: string;
+  /** Bytes DuckDB may hold, and half of that for prepared rows; more goes to disk. */
+  readonly memoryBytes?: number;
+  readonly threads?: number;
+}
+
+/** A data service on this process. `close` releases everything it holds. */
+export function createDataService(options: DataServiceOptions): DataService & { close(): Promise<void> } {
+  const limits = {
+    memoryBytes: options.memoryBytes ?? defaultMemoryBytes(),
+    threads: options.threads ?? defaultThreads(),
+  };
+  const store = new DatasetStore(options.home);
+  const jobs = new Jobs();
+  const prepared = new Map<string, Prepared>();
+  const ready = store.removeLeftovers();
+  let handles = 0;
+  let opened: Promise<Database> | null = null;
+
+  /** Runs work on the database that reads imported datasets. */
+  async function read<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
+    opened ??= Database.open(limits, store.spillFolder(), { files: [], folders: [store.folder] });
+    return (await opened).use(work);
+  }
+
+  async function describe(dataset: string, settings: DatasetSettings): Promise<DatasetInfo> {
+    const { info, columns, importWarnings } = await store.read(dataset);
+    if (Object.values(settings).every((value) => value === undefined)) return { ...info, settings };
+    const table = { from: parquetTable(store.dataPath(dataset)), rows: info.rows };
+    const description = await read((connection) => describeTable(connection, table, columns, importWarnings, settings));
+    return { ...info, ...description };
+  }
+
+  function keep(made: Omit<Prepared, 'handle'>): Prepared {
+    const handle = `prepared-${++handles}`;
+    const complete = { ...made, handle, info: { ...made.info, handle } };
+    prepared.set(handle, complete);
+    return complete;
+  }
+
+  function held(handle: string): Prepared {
+    const found = prepared.get(handle);
+    if (found === undefined) throw new InputError('data.handle', `The prepared data ${handle} was released already.`);
+    return found;
+  }
+
+  return {
+    async import({ job, path, options: readOptions = {}, settings = {} }) {
+      await ready;
+      const id = await jobs.run(job, (running) =>
+        importFile(store, limits, { path, options: readOptions, settings, job: running }),
+      );
+      return describe(id, settings);
+    },
+
+    cancel({ job }) {
+      jobs.cancel(job);
+      return Promise.resolve();
+    },
+
+    describe: ({ dataset, settings }) => describe(dataset, settings),
+
+    list: () => store.list(),
+
+    remove: ({ dataset }) => store.remove(dataset),
+
+    async rows({ dataset, offset, limit }) {
+      const { info } = await store.read(dataset);
+      return read((connection) => readPage(connection, store.dataPath(dataset), info, offset, limit));
+    },
+
+    async prepare({ job, dataset, options: prepareOptions }) {
+      await ready;
+      const manifest = await store.read(dataset);
+      const info = await describe(dataset, prepareOptions.settings);
+      const made = await jobs.run(job, (running) =>
+        read((connection) =>
+          prepareDataset(connection, { store, manifest, info, options: prepareOptions, job: running, limits }),
+        ),
+      );
+      return keep(made).info;
+    },
+
+    async transform({ job, path, preprocessing }) {
+      await ready;
+      const made = await jobs.run(job, (running) =>
+        transformFile({ store, limits, path, preprocessing, job: running }),
+      );
+      return keep(made).info;
+    },
+
+    readShard({ handle, shard }) {
+      const { info, rows } = held(handle);
+      const [start, end] = [info.shardStarts[shard], info.shardStarts[shard + 1]];
+      if (start === undefined || end === undefined) {
+        throw new RangeError(`There is no shard ${shard} of ${info.shardStarts.length - 1}.`);
+      }
+      return explainFailure(() => rows.read(start, end));
+    },
+
+    async release({ handle }) {
+      const found = prepared.get(handle);
+      prepared.delete(handle);
+      await found?.rows.release();
+    },
+
+    onProgress: (listener) => jobs.onProgress(listener),
+
+    async close() {
+      for (const { rows } of prepared.values()) await rows.release();
+      prepared.clear();
+      (await opened)?.close();
+      opened = null;
+      await rm(store.spillFolder(), { recursive: true, force: true });
+    },
+  };
+}
+
+/** Rows as they were imported. The row groups of the file make any page as cheap as the first. */
+async function readPage(
+  connection: DuckDBConnection,
+  path: string,
+  info: DatasetInfo,
+  offset: number,
+  limit: number,
+): Promise<RowPage> {
+  const start = Math.max(0, Math.floor(offset));
+  const end = Math.min(info.rows, start + Math.max(0, Math.floor(limit)));
+  const page = { offset: start, total: info.rows };
+  if (end <= start) return { ...page, rows: [] };
+  const columns = info.columns.map(({ name }) => quoteName(name)).join(', ');
+  const sql = `SELECT ${columns} FROM ${parquetTable(path)} WHERE file_row_number >= ${start} AND file_row_number < ${end}`;
+  const reader = await explainFailure(() => connection.runAndReadAll(sql));
+  return { ...page, rows: reader.getRowsJS().map((row) => row.map(cellValue)) };
+}
+
+function cellValue(value: unknown): CellValue {
+  if (value === null || typeof value === 'boolean' || typeof value === 'string') return value;
+  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
+  if (value instanceof Date) return value.toISOString().replace('T00:00:00.000Z', '').replace('.000Z', 'Z');
+  return String(value);
+}
