@@ -1,0 +1,136 @@
+// What a command of the command line is: its usage, its options and what it does. `--help` is made from the same
+// declaration that parses the arguments.
+
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { InputError } from '../../engine/protocol/errors.ts';
+import type { Output } from './output.ts';
+import type { Services } from './services.ts';
+
+export interface OptionDef {
+  readonly type: 'string' | 'boolean';
+  /** How the value is written in the help: `NAME`, `0.8,0.1,0.1`. */
+  readonly value?: string;
+  readonly help: string;
+  readonly multiple?: boolean;
+}
+
+export type OptionValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+
+export interface CommandContext {
+  readonly positionals: readonly string[];
+  readonly options: OptionValues;
+  readonly output: Output;
+  readonly services: Services;
+}
+
+export interface Command {
+  readonly name: string;
+  /** Positional arguments as written in the usage line. */
+  readonly usage: string;
+  readonly summary: string;
+  /** Number of positional arguments, at least and at most. */
+  readonly positionals: readonly [number, number];
+  readonly options: Readonly<Record<string, OptionDef>>;
+  readonly run: (context: CommandContext) => Promise<void>;
+}
+
+export const commonOptions = {
+  json: { type: 'boolean', help: 'one JSON object a line on standard output' },
+  help: { type: 'boolean', help: 'show this' },
+} as const satisfies Record<string, OptionDef>;
+
+/** Parses a command's arguments. Throws InputError `usage.arguments`. */
+export function parseCommand(
+  command: Command,
+  args: readonly string[],
+): { positionals: readonly string[]; options: OptionValues } {
+  const options = Object.fromEntries(
+    Object.entries({ ...command.options, ...commonOptions }).map(([name, option]: [string, OptionDef]) => [
+      name,
+      { type: option.type, multiple: option.multiple ?? false },
+    ]),
+  ) as ParseArgsConfig['options'];
+  const hint = `See \`trainyard ${command.name} --help\`.`;
+  try {
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    const [least, most] = command.positionals;
+    if ((values as OptionValues).help !== true && (positionals.length < least || positionals.length > most)) {
+      const wanted = least === most ? String(least) : most === Infinity ? `at least ${least}` : `${least} to ${most}`;
+      throw new InputError(
+        'usage.arguments',
+        `${command.name} takes ${wanted} argument${wanted === '1' ? '' : 's'} (${command.usage || 'none'}), got ${positionals.length}.`,
+        hint,
+      );
+    }
+    return { positionals, options: values as OptionValues };
+  } catch (error) {
+    if (error instanceof InputError) throw error;
+    const message = (error as Error).message.split('. ')[0];
+    throw new InputError('usage.arguments', `${message}.`, hint);
+  }
+}
+
+/** The help text of a command. */
+export function helpOf(command: Command): string {
+  const rows = Object.entries({ ...command.options, ...commonOptions }).map(([name, option]: [string, OptionDef]) => [
+    `  --${name}${option.value ? ` ${option.value}` : ''}`,
+    option.help,
+  ]);
+  const width = Math.max(...rows.map(([flag]) => flag.length)) + 2;
+  return [
+    `${command.summary}`,
+    '',
+    `usage: trainyard ${[command.name, command.usage].filter(Boolean).join(' ')} [options]`,
+    '',
+    ...rows.map(([flag, help]) => flag.padEnd(width) + help),
+  ].join('\n');
+}
+
+/** A number option; throws InputError when it is none or outside its range. */
+export function numberOption(
+  options: OptionValues,
+  name: string,
+  { minimum, maximum = Infinity, whole = false }: { minimum: number; maximum?: number; whole?: boolean },
+): number | undefined {
+  const text = options[name];
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (
+    String(text).trim() === '' ||
+    !Number.isFinite(value) ||
+    value < minimum ||
+    value > maximum ||
+    (whole && !Number.isInteger(value))
+  ) {
+    const kind = whole ? 'a whole number' : 'a number';
+    const range = maximum === Infinity ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`;
+    throw new InputError('usage.option', `--${name} is “${String(text)}”.`, `It has to be ${kind} ${range}.`);
+  }
+  return value;
+}
+
+/** An option with a fixed set of values. */
+export function choiceOption<T extends string>(
+  options: OptionValues,
+  name: string,
+  choices: readonly T[],
+): T | undefined {
+  const value = options[name];
+  if (value === undefined) return undefined;
+  if (choices.includes(value as T)) return value as T;
+  throw new InputError(
+    'usage.option',
+    `--${name} is “${String(value)}”.`,
+    `It has to be one of ${choices.join(', ')}.`,
+  );
+}
+
+export const textOption = (options: OptionValues, name: string): string | undefined =>
+  typeof options[name] === 'string' ? options[name] : undefined;
+
+/** The number of a run, as `12` or `#12`. */
+export function runNumber(text: string): number {
+  const match = /^#?(\d+)$/.exec(text);
+  if (match) return Number(match[1]);
+  throw new InputError('usage.run', `“${text}” is no run number.`, 'List the runs with `trainyard runs`.');
+}

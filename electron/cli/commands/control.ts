@@ -1,0 +1,76 @@
+// Pausing, resuming and stopping a run that another process trains: the request waits in the history until its host sees it.
+
+import type { RunRecord, RunRequest, RunState } from '../../../engine/protocol/runs.ts';
+import { InputError } from '../../../engine/protocol/errors.ts';
+import { runNumber, type Command } from '../command.ts';
+import type { Services } from '../services.ts';
+
+/** How long to wait until the run has done what was asked. */
+const patienceMilliseconds = 15_000;
+const pollMilliseconds = 100;
+
+function control(
+  name: RunRequest,
+  summary: string,
+  from: readonly RunState[],
+  done: (state: RunState) => boolean,
+): Command {
+  return {
+    name,
+    usage: 'RUN',
+    summary,
+    positionals: [1, 1],
+    options: {},
+    run: async ({ positionals, output, services }) => {
+      const id = runNumber(positionals[0]);
+      const store = await services.store;
+      const run = await store.run({ run: id });
+      if (!from.includes(run.state)) {
+        const hint =
+          name === 'resume' && run.hasCheckpoint
+            ? `Continue it here: trainyard train --resume ${id}`
+            : 'See `trainyard runs`.';
+        throw new InputError(
+          'run.state',
+          `Run ${id} is ${run.state}; only a ${from.join(' or ')} run can ${name}.`,
+          hint,
+        );
+      }
+      await store.updateRun({ run: id, patch: { request: name }, when: from });
+      const after = await waitUntil(services, id, done);
+      output.event({ event: name, run: id, state: after.state });
+      output.line(`Run ${id} is ${after.state}.`);
+    },
+  };
+}
+
+async function waitUntil(services: Services, run: number, done: (state: RunState) => boolean): Promise<RunRecord> {
+  const store = await services.store;
+  const end = performance.now() + patienceMilliseconds;
+  for (;;) {
+    const record = await store.run({ run });
+    if (done(record.state)) return record;
+    if (performance.now() > end) {
+      throw new InputError(
+        'run.no_answer',
+        `Run ${run} has not answered for ${patienceMilliseconds / 1000} s; it is ${record.state}.`,
+        'The request stays; its process will see it with its next step.',
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, pollMilliseconds));
+  }
+}
+
+export const pause = control(
+  'pause',
+  'Pauses a run that trains in another process.',
+  ['running'],
+  (state) => state !== 'running',
+);
+export const resume = control('resume', 'Lets a paused run go on.', ['paused'], (state) => state !== 'paused');
+export const stop = control(
+  'stop',
+  'Stops a run that trains in another process; it keeps its best weights.',
+  ['running', 'paused', 'queued'],
+  (state) => !['running', 'paused', 'queued'].includes(state),
+);

@@ -1,0 +1,35 @@
+// `export`: a run's model as one file for other tools.
+
+import { writeFile } from 'node:fs/promises';
+import { InputError } from '../../../engine/protocol/errors.ts';
+import { exportRun, exportFormats } from '../../../engine/runs/export.ts';
+import { choiceOption, runNumber, textOption, type Command } from '../command.ts';
+import { formatBytes } from '../output.ts';
+
+export const exportCommand: Command = {
+  name: 'export',
+  usage: 'RUN',
+  summary: 'Writes a run’s model, with its preprocessing, to one file.',
+  positionals: [1, 1],
+  options: {
+    format: {
+      type: 'string',
+      value: exportFormats.join('|'),
+      help: 'json: everything as text; safetensors: weights as PyTorch names them',
+    },
+    out: { type: 'string', value: 'FILE', help: 'where to write' },
+  },
+  run: async ({ positionals, options, output, services }) => {
+    const run = runNumber(positionals[0]);
+    const format = choiceOption(options, 'format', exportFormats) ?? 'json';
+    const out = textOption(options, 'out') ?? `run-${run}.${format}`;
+    const bytes = await exportRun(await services.store, run, format);
+    try {
+      await writeFile(out, bytes);
+    } catch (error) {
+      throw new InputError('input.write', `Cannot write ${out}: ${(error as Error).message}.`, 'Choose another place.');
+    }
+    output.event({ event: 'exported', run, format, out, bytes: bytes.length });
+    output.line(`Run ${run} written to ${out} (${formatBytes(bytes.length)})`);
+  },
+};

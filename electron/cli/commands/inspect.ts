@@ -1,0 +1,95 @@
+// `inspect`: imports a file and says what is in it.
+
+import type { DatasetInfo } from '../../../engine/protocol/data.ts';
+import { numberOption, type Command } from '../command.ts';
+import { importFile, readOptions, readOptionDefs } from '../import.ts';
+import { formatBytes, formatCount, formatNumber, type Output } from '../output.ts';
+import { datasetSettings, dataOptions } from '../training-options.ts';
+
+const { target, task, types, ignore } = dataOptions;
+
+export const inspect: Command = {
+  name: 'inspect',
+  usage: 'PATH',
+  summary: 'Reads a file and shows its columns, the target it suggests and what to look at.',
+  positionals: [1, 1],
+  options: {
+    rows: { type: 'string', value: 'N', help: 'sample rows to show (default 5)' },
+    types,
+    target,
+    task,
+    ignore,
+    ...readOptionDefs,
+  },
+  run: async ({ positionals, options, output, services }) => {
+    const limit = numberOption(options, 'rows', { minimum: 0, maximum: 10_000, whole: true }) ?? 5;
+    const info = await importFile(
+      services.data,
+      positionals[0],
+      output,
+      readOptions(options),
+      datasetSettings(options),
+    );
+    const page = await services.data.rows({ dataset: info.id, offset: 0, limit });
+    const names = info.columns.map((column) => column.name);
+    const sample = page.rows.map((row) => Object.fromEntries(names.map((name, i) => [name, row[i]])));
+    const { id, rows, columns, classes, warnings, reading } = info;
+    output.event({
+      event: 'dataset',
+      dataset: id,
+      rows,
+      columns,
+      target: info.target,
+      task: info.task,
+      classes,
+      warnings,
+      reading,
+      sample,
+    });
+    if (output.json) return;
+    describe(output, info);
+    if (sample.length === 0) return;
+    output.line();
+    output.table(
+      sample,
+      names.slice(0, 8).map((name) => ({
+        title: name,
+        value: (row: Readonly<Record<string, unknown>>) => (row[name] === null ? '–' : String(row[name]).slice(0, 20)),
+      })),
+    );
+    if (names.length > 8) output.line(`… and ${names.length - 8} more columns`);
+  },
+};
+
+function describe(output: Output, info: DatasetInfo): void {
+  output.line(
+    `${info.source}: ${formatCount(info.rows)} rows, ${info.columns.length} columns, ${formatBytes(info.bytes)} kept`,
+  );
+  const reading = Object.entries(info.reading).map(([name, value]) => `${name} ${value}`);
+  if (reading.length > 0) output.line(`read as ${reading.join(', ')}`);
+  output.line();
+  output.table(info.columns, [
+    { title: 'column', value: (column) => (column.name === info.target ? `${column.name} ◂ target` : column.name) },
+    { title: 'type', value: (column) => column.type },
+    { title: 'missing', value: (column) => (column.missing ? formatCount(column.missing) : '–'), right: true },
+    { title: 'distinct', value: (column) => formatCount(column.distinct), right: true },
+    { title: 'range', value: (column) => range(column) },
+    { title: 'why', value: (column) => column.reason },
+  ]);
+  output.line();
+  if (info.target) output.line(`target ${info.target} (${info.task}): ${info.targetReason}`);
+  else output.line(`no target: ${info.targetReason}`);
+  for (const warning of info.warnings) output.line(`! ${warning.message}`);
+}
+
+function range(column: DatasetInfo['columns'][number]): string {
+  if (column.type === 'datetime' && column.minimum !== undefined && column.maximum !== undefined) {
+    const day = (time: number): string => new Date(time).toISOString().slice(0, 10);
+    return `${day(column.minimum)} … ${day(column.maximum)}`;
+  }
+  if (column.minimum !== undefined) return `${formatNumber(column.minimum)} … ${formatNumber(column.maximum)}`;
+  return (column.top ?? [])
+    .slice(0, 3)
+    .map(({ value, count }) => `${value.slice(0, 16)} ${count}`)
+    .join(', ');
+}

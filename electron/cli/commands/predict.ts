@@ -1,0 +1,74 @@
+// `predict`: applies a finished run to another file.
+
+import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createCpuBackend } from '../../../engine/backends/cpu/backend.ts';
+import { InputError } from '../../../engine/protocol/errors.ts';
+import { predictRows, readTrainedModel } from '../../../engine/train/predict.ts';
+import { residentBudget } from '../../hosts/surroundings.ts';
+import { runNumber, textOption, type Command } from '../command.ts';
+import { withProgress } from '../import.ts';
+import { formatCount, formatNumber } from '../output.ts';
+import { predictionTable } from '../prediction-table.ts';
+
+export const predict: Command = {
+  name: 'predict',
+  usage: 'RUN PATH',
+  summary: 'Predicts every row of a file with a finished run.',
+  positionals: [2, 2],
+  options: { out: { type: 'string', value: 'FILE.csv', help: 'write the predictions there' } },
+  run: async ({ positionals, options, output, services }) => {
+    const run = runNumber(positionals[0]);
+    const store = await services.store;
+    await store.run({ run });
+    const text = async (file: 'model.json' | 'preprocessing.json'): Promise<string | null> => {
+      const bytes = await store.readFile({ run, file });
+      return bytes === null ? null : new TextDecoder().decode(bytes);
+    };
+    const trained = readTrainedModel(
+      await text('model.json'),
+      await store.readFile({ run, file: 'best.safetensors' }),
+      run,
+    );
+    const preprocessing: unknown = JSON.parse((await text('preprocessing.json')) ?? 'null');
+    const file = path.resolve(positionals[1]);
+    const prepared = await withProgress(services.data, output, (job) =>
+      services.data.transform({ job, path: file, preprocessing }),
+    );
+    const backend = createCpuBackend();
+    try {
+      const readShard = (shard: number) => services.data.readShard({ handle: prepared.handle, shard });
+      const predictions = await predictRows(trained, backend, prepared, readShard, residentBudget());
+      const metrics = predictions.evaluation?.metrics ?? null;
+      const table = predictionTable(trained.output, predictions);
+      const out = textOption(options, 'out');
+      if (out) await save(out, table.csv());
+      else for (const row of table.rows()) output.event({ event: 'prediction', ...row });
+      output.event({ event: 'finished', run, rows: predictions.rows, out: out ?? null, metrics });
+      if (output.json) return;
+      output.line(`${formatCount(predictions.rows)} rows predicted${out ? `, written to ${out}` : ''}`);
+      if (!out) {
+        const shown = [...table.rows(10)];
+        output.table(
+          shown,
+          table.columns.map((name) => ({ title: name, value: (row) => cell(row[name]), right: true })),
+        );
+        if (predictions.rows > shown.length) output.line('… all of them with --out FILE.csv');
+      }
+      for (const [name, value] of Object.entries(metrics ?? {})) output.line(`  ${name} ${formatNumber(value)}`);
+    } finally {
+      await backend.close();
+      await services.data.release({ handle: prepared.handle });
+    }
+  },
+};
+
+const cell = (value: string | number): string => (typeof value === 'number' ? formatNumber(value) : value);
+
+async function save(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text);
+  } catch (error) {
+    throw new InputError('input.write', `Cannot write ${file}: ${(error as Error).message}.`, 'Choose another place.');
+  }
+}

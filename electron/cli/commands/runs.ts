@@ -1,0 +1,232 @@
+// Commands on past runs: list, show, compare, delete and restore.
+
+import type { RunRecord } from '../../../engine/protocol/runs.ts';
+import { InputError } from '../../../engine/protocol/errors.ts';
+import { runNumber, textOption, type Command } from '../command.ts';
+import { formatCount, formatNumber, formatSeconds, formatTime, type Column, type Output } from '../output.ts';
+
+/** The metric that stands for a run in lists: validation accuracy or R², else the validation loss. */
+export function headline(run: RunRecord): { name: string; value: number } | null {
+  for (const name of ['val_accuracy', 'val_r2', 'val_loss', 'train_loss']) {
+    const value = run.result?.metrics[name] ?? run.best[name]?.value;
+    if (value !== undefined) return { name, value };
+  }
+  return null;
+}
+
+const runColumns: readonly Column<RunRecord>[] = [
+  { title: 'run', value: (run) => String(run.id), right: true },
+  { title: 'name', value: (run) => run.name },
+  { title: 'state', value: (run) => run.state },
+  { title: 'dataset', value: (run) => run.datasetName },
+  { title: 'model', value: (run) => run.config.model.preset ?? `${run.config.model.layers.length} layers` },
+  { title: 'device', value: (run) => (run.threads > 1 ? `${run.device} ×${run.threads}` : run.device) },
+  {
+    title: 'epochs',
+    value: (run) => (run.progress ? `${run.progress.epoch}/${run.progress.epochs}` : '–'),
+    right: true,
+  },
+  {
+    title: 'best',
+    value: (run) => {
+      const metric = headline(run);
+      return metric ? `${metric.name} ${formatNumber(metric.value)}` : '–';
+    },
+  },
+  { title: 'time', value: (run) => (run.result ? formatSeconds(run.result.seconds) : '–'), right: true },
+  { title: 'started', value: (run) => formatTime(run.createdAt) },
+];
+
+/** What `--json` prints of a run. */
+export const runEvent = (run: RunRecord): object => ({ event: 'run', ...run, run: run.id });
+
+export const runs: Command = {
+  name: 'runs',
+  usage: '',
+  summary: 'Lists past runs, newest first.',
+  positionals: [0, 0],
+  options: {
+    search: { type: 'string', value: 'TEXT', help: 'only runs with this in their name, dataset, tags or notes' },
+    limit: { type: 'string', value: 'N', help: 'at most so many (default 50)' },
+    deleted: { type: 'boolean', help: 'those in the trash' },
+  },
+  run: async ({ options, output, services }) => {
+    const store = await services.store;
+    const { runs: found, total } = await store.runs({
+      search: textOption(options, 'search'),
+      deleted: options.deleted === true,
+      limit: Number(textOption(options, 'limit') ?? 50),
+    });
+    for (const run of found) output.event(runEvent(run));
+    if (output.json) return;
+    if (total === 0) {
+      output.line('No runs yet. Train one: trainyard train data.csv');
+      return;
+    }
+    output.table(found, runColumns);
+    if (total > found.length) output.line(`${found.length} of ${total} runs; more with --limit.`);
+  },
+};
+
+export const show: Command = {
+  name: 'show',
+  usage: 'RUN',
+  summary: 'Shows one run: settings, result, best epoch.',
+  positionals: [1, 1],
+  options: { metrics: { type: 'boolean', help: 'also every recorded metric point' } },
+  run: async ({ positionals, options, output, services }) => {
+    const store = await services.store;
+    const run = await store.run({ run: runNumber(positionals[0]) });
+    output.event(runEvent(run));
+    if (options.metrics === true) {
+      for (const point of await store.metrics({ run: run.id })) output.event({ event: 'metric', ...point });
+    }
+    if (!output.json) showRun(output, run);
+  },
+};
+
+function showRun(output: Output, run: RunRecord): void {
+  const { config, result } = run;
+  output.line(`Run ${run.id}: ${run.name} (${run.state})`);
+  const facts: readonly [string, string][] = [
+    ['dataset', `${run.datasetName} (${run.dataset.slice(0, 12)})`],
+    ['model', `${config.model.preset ?? 'custom'}, ${formatCount(run.parameters)} parameters`],
+    [
+      'layers',
+      config.model.layers
+        .map((layer) => (layer.units ? `${layer.type} ${String(layer.units)}` : layer.type))
+        .join(' → '),
+    ],
+    ['device', run.threads > 1 ? `${run.device}, ${run.threads} threads` : run.device],
+    ['training', settingsLine(run)],
+    ['started', formatTime(run.createdAt)],
+  ];
+  for (const [name, value] of facts) output.line(`  ${name.padEnd(9)} ${value}`);
+  if (run.error) output.line(`  error     ${run.error.message} ${run.error.hint}`);
+  if (result) {
+    output.line(
+      `  result    ${result.reason.replace('_', ' ')} after ${result.epochs} epochs, ${formatCount(result.steps)} steps, ` +
+        `${formatSeconds(result.seconds)}, ${formatCount(result.examplesPerSecond)} rows/s; best epoch ${result.bestEpoch}`,
+    );
+    printMetrics(output, result.metrics);
+  }
+  if (run.tags.length > 0) output.line(`  tags      ${run.tags.join(', ')}`);
+  if (run.notes) output.line(`  notes     ${run.notes}`);
+}
+
+function settingsLine({ config: { training } }: RunRecord): string {
+  const { optimizer, schedule } = training;
+  return `${training.epochs} epochs, batch ${training.batch}, ${optimizer.name} ${optimizer.learningRate}, ${schedule.name}, seed ${training.seed}`;
+}
+
+/** A table with a row a metric and a column a split. */
+export function printMetrics(output: Output, metrics: Readonly<Record<string, number>>): void {
+  const names = [...new Set(Object.keys(metrics).map((name) => name.replace(/^(train|val|test)_/, '')))];
+  output.table(names, [
+    { title: '  metric', value: (name) => `  ${name.replaceAll('_', ' ')}` },
+    ...['train', 'val', 'test'].map((split) => ({
+      title: split,
+      value: (name: string) => formatNumber(metrics[`${split}_${name}`]),
+      right: true,
+    })),
+  ]);
+}
+
+export const compare: Command = {
+  name: 'compare',
+  usage: 'RUN RUN…',
+  summary: 'Puts runs side by side: settings that differ, and results.',
+  positionals: [2, Infinity],
+  options: { all: { type: 'boolean', help: 'also settings that are the same' } },
+  run: async ({ positionals, options, output, services }) => {
+    const store = await services.store;
+    const ids = positionals.map(runNumber);
+    const found = await Promise.all(ids.map((id) => store.run({ run: id })));
+    const settings = found.map((run) =>
+      flatten({
+        dataset: run.datasetName,
+        device: run.device,
+        threads: run.threads,
+        model: run.config.model,
+        ...run.config.training,
+      }),
+    );
+    const names = [...new Set(settings.flatMap((entry) => Object.keys(entry)))];
+    const differing = names.filter((name) => new Set(settings.map((entry) => entry[name])).size > 1);
+    const metricNames = [...new Set(found.flatMap((run) => Object.keys(run.result?.metrics ?? {})))];
+    output.event({
+      event: 'comparison',
+      runs: ids,
+      settings: Object.fromEntries(
+        (options.all === true ? names : differing).map((name) => [name, settings.map((entry) => entry[name] ?? null)]),
+      ),
+      metrics: Object.fromEntries(
+        metricNames.map((name) => [name, found.map((run) => run.result?.metrics[name] ?? null)]),
+      ),
+    });
+    if (output.json) return;
+    const rows = [
+      ...(options.all === true ? names : differing).map((name) => [
+        name,
+        ...settings.map((entry) => entry[name] ?? '–'),
+      ]),
+      ...metricNames.map((name) => [name, ...found.map((run) => formatNumber(run.result?.metrics[name]))]),
+    ];
+    output.table(rows, [
+      { title: '', value: (row) => row[0] },
+      ...found.map((run, i) => ({
+        title: `${run.id} ${run.name}`,
+        value: (row: readonly string[]) => row[i + 1],
+        right: true,
+      })),
+    ]);
+    if (differing.length === 0) output.line('The settings are the same.');
+  },
+};
+
+/** Nested settings as `optimizer.name` → text. */
+function flatten(value: object, prefix = ''): Record<string, string> {
+  const result: Record<string, string> = {};
+  for (const [key, part] of Object.entries(value)) {
+    const name = prefix + key;
+    if (Array.isArray(part)) result[name] = JSON.stringify(part);
+    else if (part !== null && typeof part === 'object') Object.assign(result, flatten(part as object, `${name}.`));
+    else result[name] = String(part);
+  }
+  return result;
+}
+
+export const remove: Command = {
+  name: 'delete',
+  usage: 'RUN…',
+  summary: 'Moves runs to the trash; `--restore` brings them back, `--purge` removes them for good.',
+  positionals: [1, Infinity],
+  options: {
+    restore: { type: 'boolean', help: 'bring them back from the trash' },
+    purge: { type: 'boolean', help: 'remove them and their files for good' },
+  },
+  run: async ({ positionals, options, output, services }) => {
+    if (options.restore === true && options.purge === true) {
+      throw new InputError('usage.delete', '--restore and --purge exclude each other.', 'Give one of them.');
+    }
+    const store = await services.store;
+    const ids = positionals.map(runNumber);
+    for (const id of ids) await store.run({ run: id });
+    const list = ids.join(', ');
+    if (options.restore === true) {
+      await store.restoreRuns({ runs: ids });
+      output.event({ event: 'restored', runs: ids });
+      output.line(`Restored ${list}.`);
+      return;
+    }
+    await store.deleteRuns({ runs: ids });
+    if (options.purge === true) {
+      const { bytes } = await store.purge({ runs: ids });
+      output.event({ event: 'purged', runs: ids, bytes });
+      output.line(`Removed ${list} for good.`);
+      return;
+    }
+    output.event({ event: 'deleted', runs: ids });
+    output.line(`Moved ${list} to the trash. Bring back: trainyard delete --restore ${positionals.join(' ')}`);
+  },
+};

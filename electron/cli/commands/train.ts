@@ -1,0 +1,157 @@
+// `train`: from a file to a trained, recorded model.
+
+import path from 'node:path';
+import process from 'node:process';
+import type { DatasetInfo } from '../../../engine/protocol/data.ts';
+import { InputError, TrainyardError } from '../../../engine/protocol/errors.ts';
+import type { MetricPoint, RunConfig, RunProgress, RunRecord } from '../../../engine/protocol/runs.ts';
+import { createRunManager, type RunManager } from '../../../engine/runs/manager.ts';
+import { processOwner } from '../../../engine/history/owner.ts';
+import { choiceOption, numberOption, runNumber, textOption, type Command, type CommandContext } from '../command.ts';
+import { inProcessHosts } from '../hosts.ts';
+import { importFile, readOptionDefs, readOptions } from '../import.ts';
+import { formatCount, formatNumber, formatSeconds, type Output } from '../output.ts';
+import { dataOptions, datasetSettings, modelOption, trainingOptions, trainingSpec } from '../training-options.ts';
+import { printMetrics } from './runs.ts';
+
+export const train: Command = {
+  name: 'train',
+  usage: '[PATH]',
+  summary: 'Trains on a file and keeps the run; `--resume RUN` continues one.',
+  positionals: [0, 1],
+  options: {
+    ...dataOptions,
+    ...trainingOptions,
+    device: { type: 'string', value: 'auto|cpu|gpu|reference', help: 'where to train (default auto)' },
+    threads: { type: 'string', value: 'N', help: 'CPU threads; 0 = as many as pay' },
+    name: { type: 'string', value: 'TEXT', help: 'name of the run' },
+    resume: { type: 'string', value: 'RUN', help: 'continue a stopped, failed or interrupted run' },
+    ...readOptionDefs,
+  },
+  run: async (context) => {
+    const resume = textOption(context.options, 'resume');
+    if (resume === undefined) {
+      if (context.positionals.length === 0) {
+        throw new InputError('usage.arguments', 'train needs a file.', 'trainyard train data.csv, or --resume RUN.');
+      }
+      await trainFile(context);
+      return;
+    }
+    const run = runNumber(resume);
+    await follow(context, (manager) => manager.resume({ run }));
+  },
+};
+
+/** Imports a file, trains on it and returns the number of the run. */
+export async function trainFile(context: CommandContext): Promise<number> {
+  const { positionals, options, output, services } = context;
+  const [file] = positionals;
+  const settings = datasetSettings(options);
+  const info = await importFile(services.data, file, output, readOptions(options), settings);
+  announce(output, info);
+  if (info.task === null) {
+    throw new InputError(
+      'input.no_target',
+      `${info.source}: ${info.targetReason}`,
+      'Name the column to predict: --target NAME.',
+    );
+  }
+  const trainRows = Math.max(1, Math.round(info.rows * (settings.split?.[0] ?? 0.8)));
+  const config: RunConfig = {
+    dataset: info.id,
+    settings: { ...settings, target: info.target ?? undefined, task: info.task },
+    model: await modelOption(options, trainRows),
+    training: trainingSpec(options, trainRows, info.task),
+    device: choiceOption(options, 'device', ['auto', 'cpu', 'gpu', 'reference'] as const) ?? 'auto',
+    threads: numberOption(options, 'threads', { minimum: 0, maximum: 256, whole: true }) ?? 0,
+  };
+  const name = textOption(options, 'name') ?? path.parse(info.source).name;
+  return follow(context, (manager) => manager.start({ name, config }));
+}
+
+function announce(output: Output, info: DatasetInfo): void {
+  output.line(`${info.source}: ${formatCount(info.rows)} rows, ${info.columns.length} columns`);
+  if (info.target) output.line(`predicts ${info.target} (${info.task}): ${info.targetReason}`);
+  for (const warning of info.warnings) output.line(`! ${warning.message}`);
+}
+
+/** Starts or resumes a run, shows it live and returns its number when it has ended. Ctrl-C stops it and keeps the best weights. */
+async function follow(
+  { output, services }: CommandContext,
+  begin: (manager: RunManager) => Promise<RunRecord>,
+): Promise<number> {
+  const store = await services.store;
+  const { data } = services;
+  const manager = createRunManager({ store, data, hosts: inProcessHosts(data), owner: processOwner() });
+  const stop = manager.onReport(({ points, progress }) => {
+    epochEvents(points).forEach((event) => output.event(event));
+    output.bar(progress.step / Math.max(1, progress.steps), progressText(progress, points));
+  });
+  const run = await begin(manager);
+  output.event({ event: 'started', run: run.id });
+  const interrupt = (): void => {
+    output.note(`Stops run ${run.id} and keeps its best weights.`);
+    void manager.stop({ run: run.id });
+  };
+  process.once('SIGINT', interrupt);
+  process.once('SIGTERM', interrupt);
+  try {
+    const ended = await manager.finished({ run: run.id });
+    output.clearBar();
+    report(output, ended);
+    return run.id;
+  } finally {
+    stop();
+    process.off('SIGINT', interrupt);
+    process.off('SIGTERM', interrupt);
+  }
+}
+
+/** One event an epoch with its metrics; the step curve stays out. */
+function epochEvents(points: readonly MetricPoint[]): readonly object[] {
+  const epochs = new Map<number, Record<string, number>>();
+  for (const { series, epoch, value } of points) {
+    if (series === 'step_loss') continue;
+    epochs.set(epoch, { ...epochs.get(epoch), [series]: value });
+  }
+  return [...epochs].map(([epoch, metrics]) => ({ event: 'epoch', epoch, metrics }));
+}
+
+let lastMetrics = '';
+
+function progressText(progress: RunProgress, points: readonly MetricPoint[]): string {
+  const validation = points.findLast((point) => point.series.startsWith('val_') && point.series !== 'val_loss');
+  if (validation) lastMetrics = `, ${validation.series.replace('_', ' ')} ${formatNumber(validation.value)}`;
+  const left = progress.secondsLeft === null ? '' : `, ${formatSeconds(progress.secondsLeft)} left`;
+  const rate = `${formatCount(progress.examplesPerSecond)} rows/s`;
+  return `epoch ${progress.epoch}/${progress.epochs}, loss ${formatNumber(progress.loss)}${lastMetrics}, ${rate}${left}`;
+}
+
+function report(output: Output, run: RunRecord): void {
+  const { result, error } = run;
+  if (!result) {
+    const { code, message, hint } = error ?? { code: 'run.failed' as const, message: 'The run failed.', hint: '' };
+    const keep = run.hasCheckpoint ? ` Its checkpoint is kept: trainyard train --resume ${run.id}` : '';
+    throw new TrainyardError(code, `Run ${run.id}: ${message}`, `${hint}${keep}`);
+  }
+  output.event({
+    event: 'finished',
+    run: run.id,
+    reason: result.reason,
+    device: result.device,
+    threads: result.threads,
+    epochs: result.epochs,
+    steps: result.steps,
+    seconds: result.seconds,
+    examples_per_second: result.examplesPerSecond,
+    best_epoch: result.bestEpoch,
+    metrics: result.metrics,
+  });
+  const how = { completed: 'trained', early_stopped: 'trained, stopped early', stopped: 'stopped' }[result.reason];
+  output.line(
+    `Run ${run.id} ${how}: ${result.epochs} epochs, ${formatCount(result.steps)} steps in ${formatSeconds(result.seconds)} on ` +
+      `${result.device}${result.threads > 1 ? ` ×${result.threads}` : ''}, ${formatCount(result.examplesPerSecond)} rows/s; ` +
+      `best epoch ${result.bestEpoch}`,
+  );
+  printMetrics(output, result.metrics);
+}

@@ -1,0 +1,18 @@
+// The GPU for the command line: WebGPU by Dawn, from the optional `webgpu` package.
+
+import type { Backend } from '../../engine/backends/backend.ts';
+import { listGpuAdapters, openGpu } from '../../engine/backends/webgpu/adapter.ts';
+import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
+import { openNodeGpu } from '../../engine/backends/webgpu/node.ts';
+import type { DeviceInfo } from '../../engine/protocol/app.ts';
+
+/** Throws TrainyardError `device.no_adapter` (or what `openNodeGpu` throws) when there is no GPU to use. */
+export async function openGpuBackend(): Promise<Backend> {
+  return createWebgpuBackend(await openGpu(await openNodeGpu()));
+}
+
+/** The adapters WebGPU sees; empty without the optional package. */
+export async function listGpus(): Promise<readonly DeviceInfo[]> {
+  const gpu = await openNodeGpu().catch(() => undefined);
+  return gpu ? listGpuAdapters(gpu) : [];
+}

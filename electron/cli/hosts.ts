@@ -1,0 +1,37 @@
+// Where the command line trains: in its own process, through the same TrainerHost that the window's processes serve.
+
+import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
+import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
+import type { Backend } from '../../engine/backends/backend.ts';
+import type { DataService } from '../../engine/protocol/data.ts';
+import type { RunJob } from '../../engine/protocol/runs.ts';
+import type { RunHosts } from '../../engine/runs/hosts.ts';
+import { createTrainerHost } from '../../engine/train/host.ts';
+import { nodeSurroundings, residentBudget } from '../hosts/surroundings.ts';
+
+export function inProcessHosts(data: Pick<DataService, 'readShard'>): RunHosts {
+  return {
+    create: async () => ({
+      host: createTrainerHost({
+        createBackend,
+        readShard: (handle, shard) => data.readShard({ handle, shard }),
+        surroundings: nodeSurroundings,
+        dataBudget: residentBudget(),
+      }),
+      exited: new Promise<string>(() => {}),
+      kill: () => {},
+    }),
+  };
+}
+
+async function createBackend({ config }: RunJob): Promise<Backend> {
+  switch (config.device) {
+    case 'reference':
+      return createReferenceBackend();
+    case 'gpu':
+      return (await import('./gpu.ts')).openGpuBackend();
+    case 'auto':
+    case 'cpu':
+      return createCpuBackend({ threads: config.threads });
+  }
+}

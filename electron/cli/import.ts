@@ -1,0 +1,64 @@
+// Importing a file from the command line: progress, Ctrl-C, and the options for reading.
+
+import path from 'node:path';
+import process from 'node:process';
+import type { DataService, DatasetInfo, DatasetSettings, Progress, ReadOptions } from '../../engine/protocol/data.ts';
+import { choiceOption, textOption, type OptionDef, type OptionValues } from './command.ts';
+import { formatSeconds, type Output } from './output.ts';
+
+export const readOptionDefs = {
+  delimiter: { type: 'string', value: 'CHAR', help: 'field delimiter; \\t for a tab (default: found out)' },
+  decimal: { type: 'string', value: '.|,', help: 'decimal mark' },
+  encoding: { type: 'string', value: 'utf-8|utf-16|latin-1', help: 'character encoding' },
+  'no-header': { type: 'boolean', help: 'the first line is data' },
+  'skip-bad-lines': { type: 'boolean', help: 'leave out lines that cannot be read' },
+} as const satisfies Record<string, OptionDef>;
+
+export function readOptions(options: OptionValues): ReadOptions {
+  const delimiter = textOption(options, 'delimiter');
+  const decimal = choiceOption(options, 'decimal', ['.', ','] as const);
+  const encoding = choiceOption(options, 'encoding', ['utf-8', 'utf-16', 'latin-1'] as const);
+  return {
+    ...(delimiter ? { delimiter: delimiter === '\\t' ? '\t' : delimiter } : {}),
+    ...(decimal ? { decimal } : {}),
+    ...(encoding ? { encoding } : {}),
+    ...(options['no-header'] === true ? { header: false } : {}),
+    ...(options['skip-bad-lines'] === true ? { skipBadLines: true } : {}),
+  };
+}
+
+/** Runs a job of the data service with its progress shown; Ctrl-C cancels it and leaves nothing behind. */
+export async function withProgress<T>(
+  data: DataService,
+  output: Output,
+  start: (job: string) => Promise<T>,
+): Promise<T> {
+  const job = `cli-${process.pid}-${performance.now()}`;
+  const stop = data.onProgress((event) => {
+    if (event.job === job) output.bar(event.progress.share ?? 0, progressText(event.progress));
+  });
+  const cancel = (): void => void data.cancel({ job });
+  process.once('SIGINT', cancel);
+  try {
+    return await start(job);
+  } finally {
+    process.off('SIGINT', cancel);
+    stop();
+    output.clearBar();
+  }
+}
+
+function progressText({ stage, share, secondsLeft }: Progress): string {
+  const left = secondsLeft === null ? '' : `, ${formatSeconds(secondsLeft)} left`;
+  return `${stage}${share === null ? '' : ` ${Math.floor(share * 100)} %`}${left}`;
+}
+
+export function importFile(
+  data: DataService,
+  file: string,
+  output: Output,
+  options: ReadOptions,
+  settings: DatasetSettings,
+): Promise<DatasetInfo> {
+  return withProgress(data, output, (job) => data.import({ job, path: path.resolve(file), options, settings }));
+}

@@ -1,0 +1,114 @@
+// What the command line prints: for people (tables, a progress bar) or, with --json, one object a line and nothing else
+// on standard output.
+
+import process from 'node:process';
+
+export interface Column<T> {
+  readonly title: string;
+  readonly value: (row: T) => string;
+  readonly right?: boolean;
+}
+
+export class Output {
+  readonly json: boolean;
+  #barShown = false;
+  #lastBar = 0;
+
+  constructor(json: boolean) {
+    this.json = json;
+  }
+
+  /** One JSON line; nothing when people read. */
+  event(value: object): void {
+    if (this.json) process.stdout.write(`${JSON.stringify(value)}\n`);
+  }
+
+  /** A line for people; nothing with --json. */
+  line(text = ''): void {
+    if (this.json) return;
+    this.clearBar();
+    process.stdout.write(`${text}\n`);
+  }
+
+  /** A remark on standard error, in both modes. */
+  note(text: string): void {
+    this.clearBar();
+    process.stderr.write(`${text}\n`);
+  }
+
+  /** The live line: redrawn in place on a terminal, every few seconds elsewhere. */
+  bar(share: number, text: string): void {
+    const stream = this.json ? process.stderr : process.stdout;
+    const now = performance.now();
+    if (stream.isTTY !== true) {
+      if (this.json || now - this.#lastBar < 2000) return;
+      this.#lastBar = now;
+      stream.write(`${Math.floor(share * 100)} % ${text}\n`);
+      return;
+    }
+    if (now - this.#lastBar < 80 && share < 1) return;
+    this.#lastBar = now;
+    const width = 24;
+    const filled = Math.round(share * width);
+    const line = `${'━'.repeat(filled)}${'─'.repeat(width - filled)} ${text}`;
+    stream.write(`\r\u001b[2K${line.slice(0, (stream.columns ?? 100) - 1)}`);
+    this.#barShown = true;
+  }
+
+  clearBar(): void {
+    if (!this.#barShown) return;
+    (this.json ? process.stderr : process.stdout).write('\r\u001b[2K');
+    this.#barShown = false;
+  }
+
+  table<T>(rows: readonly T[], columns: readonly Column<T>[]): void {
+    const cells = rows.map((row) => columns.map((column) => column.value(row)));
+    const widths = columns.map((column, i) => Math.max(column.title.length, ...cells.map((row) => row[i].length)));
+    const format = (row: readonly string[]): string =>
+      row
+        .map((cell, i) => (columns[i].right ? cell.padStart(widths[i]) : cell.padEnd(widths[i])))
+        .join('  ')
+        .trimEnd();
+    this.line(format(columns.map((column) => column.title)));
+    for (const row of cells) this.line(format(row));
+  }
+}
+
+/** `0.9231`, `12.35`, `1,204` */
+export function formatNumber(value: number | undefined | null): string {
+  if (value === undefined || value === null || Number.isNaN(value)) return '–';
+  const size = Math.abs(value);
+  if (size >= 10_000) return Math.round(value).toLocaleString('en');
+  if (size >= 10) return value.toFixed(2);
+  if (size !== 0 && size < 0.001) return value.toExponential(2);
+  return value.toFixed(4);
+}
+
+export const formatCount = (value: number): string => Math.round(value).toLocaleString('en');
+
+/** `1:05`, `2:03:10` */
+export function formatSeconds(seconds: number): string {
+  const whole = Math.round(seconds);
+  const [h, m, s] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60), whole % 60];
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return h > 0 ? `${h}:${two(m)}:${two(s)}` : `${m}:${two(s)}`;
+}
+
+export function formatBytes(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1000;
+    unit++;
+  }
+  return `${value < 10 && unit > 0 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
+}
+
+/** `2026-11-21 14:05` in local time. */
+export function formatTime(milliseconds: number): string {
+  const date = new Date(milliseconds);
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
+}

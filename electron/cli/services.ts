@@ -1,0 +1,32 @@
+// The services behind the commands, made when first used: `devices` opens no database, `runs` starts no data engine.
+
+import type { DataService } from '../../engine/protocol/data.ts';
+import type { StoreService } from '../../engine/protocol/runs.ts';
+import { createDataService } from '../../engine/data/service.ts';
+import { openStore } from '../../engine/history/client.node.ts';
+import { homeFolder } from './home.ts';
+
+export class Services {
+  readonly home = homeFolder();
+  #data: DataService | null = null;
+  #store: Promise<StoreService> | null = null;
+
+  get data(): DataService {
+    this.#data ??= createDataService({ home: this.home });
+    return this.#data;
+  }
+
+  /** The history; runs whose process is gone are marked as interrupted when it opens. */
+  get store(): Promise<StoreService> {
+    this.#store ??= openStore({ home: this.home }).then(async (store) => {
+      await store.recover();
+      return store;
+    });
+    return this.#store;
+  }
+
+  async close(): Promise<void> {
+    const store = await this.#store?.catch(() => null);
+    await store?.close();
+  }
+}

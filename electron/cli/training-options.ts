@@ -1,0 +1,186 @@
+// From the flags of `train` to the settings of a run.
+
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { defaultPreset, defaultTraining, mlp, presetNamed, presets } from '../../engine/model/presets.ts';
+import type { ModelSpec, Task, TrainingSpec } from '../../engine/model/spec.ts';
+import type { ColumnType, DatasetSettings } from '../../engine/protocol/data.ts';
+import { InputError } from '../../engine/protocol/errors.ts';
+import { choiceOption, numberOption, textOption, type OptionDef, type OptionValues } from './command.ts';
+
+export const dataOptions = {
+  target: { type: 'string', value: 'NAME', help: 'column to predict (default: found out)' },
+  task: { type: 'string', value: 'auto|classification|regression', help: 'what to predict' },
+  types: {
+    type: 'string',
+    value: 'COL=TYPE,…',
+    help: 'column types: number, category, datetime, boolean, text, identifier',
+  },
+  ignore: { type: 'string', value: 'COL,…', help: 'columns not to use' },
+  split: { type: 'string', value: '0.8,0.1,0.1', help: 'shares of train, validation and test' },
+} as const satisfies Record<string, OptionDef>;
+
+export const trainingOptions = {
+  model: {
+    type: 'string',
+    value: 'PRESET|FILE.json',
+    help: `${presets.map((p) => p.name).join(', ')}, or a model file`,
+  },
+  hidden: { type: 'string', value: '64,32', help: 'units of the hidden layers, instead of --model' },
+  epochs: { type: 'string', value: 'N', help: 'passes over the training rows' },
+  batch: { type: 'string', value: 'N', help: 'rows a step' },
+  optimizer: { type: 'string', value: 'adam|adamw|sgd|rmsprop', help: 'default adamw' },
+  lr: { type: 'string', value: 'X', help: 'learning rate' },
+  'weight-decay': { type: 'string', value: 'X', help: 'weight decay' },
+  momentum: { type: 'string', value: 'X', help: 'of sgd and rmsprop' },
+  schedule: { type: 'string', value: 'constant|step|cosine|one_cycle', help: 'learning-rate schedule, default cosine' },
+  warmup: { type: 'string', value: 'EPOCHS', help: 'epochs of linear warm-up' },
+  loss: { type: 'string', value: 'NAME', help: 'cross_entropy, binary_cross_entropy, mse, mae, huber' },
+  'class-weights': { type: 'string', value: 'none|balanced', help: 'weigh rare classes up' },
+  smoothing: { type: 'string', value: 'X', help: 'label smoothing' },
+  clip: { type: 'string', value: 'X', help: 'largest gradient norm; 0 = no clipping' },
+  patience: { type: 'string', value: 'N', help: 'epochs without improvement before stopping; 0 = never stop early' },
+  seed: { type: 'string', value: 'N', help: 'seed of split, weights and order' },
+} as const satisfies Record<string, OptionDef>;
+
+const columnTypes: readonly ColumnType[] = ['number', 'category', 'datetime', 'boolean', 'text', 'identifier'];
+
+export function datasetSettings(options: OptionValues): DatasetSettings {
+  const task = choiceOption(options, 'task', ['auto', 'classification', 'regression'] as const);
+  const types = textOption(options, 'types');
+  const ignored = textOption(options, 'ignore');
+  const split = textOption(options, 'split');
+  return {
+    ...(textOption(options, 'target') ? { target: textOption(options, 'target') } : {}),
+    ...(task && task !== 'auto' ? { task } : {}),
+    ...(types ? { types: parseTypes(types) } : {}),
+    ...(ignored ? { ignored: ignored.split(',').map((name) => name.trim()) } : {}),
+    ...(split ? { split: parseSplit(split) } : {}),
+  };
+}
+
+function parseTypes(text: string): Readonly<Record<string, ColumnType>> {
+  return Object.fromEntries(
+    text.split(',').map((part) => {
+      const at = part.lastIndexOf('=');
+      const type = part.slice(at + 1).trim() as ColumnType;
+      if (at <= 0 || !columnTypes.includes(type)) {
+        throw new InputError(
+          'usage.types',
+          `--types has “${part.trim()}”.`,
+          `Write COLUMN=TYPE with a type of ${columnTypes.join(', ')}.`,
+        );
+      }
+      return [part.slice(0, at).trim(), type];
+    }),
+  );
+}
+
+function parseSplit(text: string): readonly [number, number, number] {
+  const shares = text.split(',').map(Number);
+  const sum = shares.reduce((total, share) => total + share, 0);
+  const fits = shares.length === 3 && shares.every((share) => share >= 0) && shares[0] > 0 && Math.abs(sum - 1) < 1e-6;
+  if (!fits) {
+    throw new InputError(
+      'usage.split',
+      `--split is “${text}”.`,
+      'Write three shares that sum to 1, such as 0.8,0.1,0.1.',
+    );
+  }
+  return [shares[0], shares[1], shares[2]];
+}
+
+/** The model asked for, or the preset that suits so many training rows. Throws InputError for an unknown preset or a bad file. */
+export async function modelOption(options: OptionValues, trainRows: number): Promise<ModelSpec> {
+  const hidden = textOption(options, 'hidden');
+  if (hidden !== undefined) {
+    const units = hidden === '' ? [] : hidden.split(',').map(Number);
+    if (!units.every((unit) => Number.isInteger(unit) && unit > 0)) {
+      throw new InputError('usage.hidden', `--hidden is “${hidden}”.`, 'Write whole numbers such as 64,32.');
+    }
+    return mlp(units);
+  }
+  const name = textOption(options, 'model');
+  if (name === undefined) return defaultPreset(trainRows).spec;
+  const preset = presetNamed(name);
+  if (preset) return preset.spec;
+  if (name.endsWith('.json')) return readModel(name);
+  const known = presets.map((p) => p.name).join(', ');
+  throw new InputError('usage.model', `There is no preset “${name}”.`, `Presets: ${known}; or name a .json file.`);
+}
+
+const modelSchema = z.object({
+  version: z.literal(1),
+  preset: z.string().optional(),
+  layers: z.array(z.looseObject({ type: z.string(), id: z.string().optional() })).min(1),
+});
+
+async function readModel(file: string): Promise<ModelSpec> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch {
+    throw new InputError('input.missing', `There is no model file ${file}.`, 'Check the path.');
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new InputError(
+      'input.model',
+      `${file} is not JSON: ${(error as Error).message}.`,
+      'Mend it, or export a model.',
+    );
+  }
+  const parsed = modelSchema.safeParse(value);
+  if (parsed.success) return parsed.data as ModelSpec;
+  const [issue] = parsed.error.issues;
+  throw new InputError(
+    'input.model',
+    `${file} is no model: ${issue.path.join('.') || 'the file'}: ${issue.message}.`,
+    'It needs {"version": 1, "layers": [{"type": "dense", "units": 64}, …, {"type": "output"}]}.',
+  );
+}
+
+/** The training settings: defaults for so many rows, changed by the flags. */
+export function trainingSpec(options: OptionValues, trainRows: number, task: Task): TrainingSpec {
+  const base = defaultTraining(trainRows, task);
+  const count = (name: string, minimum: number): number | undefined =>
+    numberOption(options, name, { minimum, whole: true });
+  const value = (name: string, maximum = Infinity): number | undefined =>
+    numberOption(options, name, { minimum: 0, maximum });
+  const patience = count('patience', 0);
+  const optimizer = choiceOption(options, 'optimizer', ['adam', 'adamw', 'sgd', 'rmsprop'] as const);
+  const name = optimizer ?? base.optimizer.name;
+  return {
+    ...base,
+    epochs: count('epochs', 1) ?? base.epochs,
+    batch: count('batch', 1) ?? base.batch,
+    seed: numberOption(options, 'seed', { minimum: 0, maximum: 2 ** 32 - 1, whole: true }) ?? base.seed,
+    loss: choiceOption(options, 'loss', ['auto', ...lossesOf(task)] as const) ?? base.loss,
+    labelSmoothing: value('smoothing', 0.99) ?? base.labelSmoothing,
+    classWeights: choiceOption(options, 'class-weights', ['none', 'balanced'] as const) ?? base.classWeights,
+    clipNorm: value('clip') ?? base.clipNorm,
+    optimizer: {
+      ...base.optimizer,
+      name,
+      learningRate: value('lr') ?? (name === 'sgd' ? 0.05 : base.optimizer.learningRate),
+      weightDecay: value('weight-decay') ?? (name === 'adamw' ? base.optimizer.weightDecay : 0),
+      momentum: value('momentum', 0.9999) ?? (name === 'rmsprop' ? 0 : base.optimizer.momentum),
+    },
+    schedule: {
+      ...base.schedule,
+      name:
+        choiceOption(options, 'schedule', ['constant', 'step', 'cosine', 'one_cycle'] as const) ?? base.schedule.name,
+      warmupEpochs: value('warmup') ?? base.schedule.warmupEpochs,
+    },
+    earlyStopping: {
+      ...base.earlyStopping,
+      enabled: patience === undefined ? base.earlyStopping.enabled : patience > 0,
+      patience: patience || base.earlyStopping.patience,
+    },
+  };
+}
+
+const lossesOf = (task: Task) =>
+  task === 'classification' ? (['cross_entropy', 'binary_cross_entropy'] as const) : (['mse', 'mae', 'huber'] as const);
