@@ -58,10 +58,11 @@ export function rankTiles(m: number, n: number, splits: number, limits: GpuLimit
   const score = (t: Tile): number => {
     const groups = Math.ceil(m / t.rows) * Math.ceil(n / t.columns);
     const padded = groups * t.rows * t.columns;
-    // Work a thread does for each value it reads from workgroup memory: larger blocks keep the multipliers busy.
-    const reuse = (t.threadRows * t.threadColumns) / (t.threadRows + t.threadColumns);
+    // Products a value read from workgroup memory, and one read from the buffers, takes part in: the first decides.
+    const blockReuse = (t.threadRows * t.threadColumns) / (t.threadRows + t.threadColumns);
+    const tileReuse = (t.rows * t.columns) / (t.rows + t.columns);
     const occupancy = Math.min(1, (groups * splits) / fullDevice) * Math.min(1, threadsOf(t) / 64);
-    return ((m * n) / padded) * occupancy * (reuse + 1);
+    return ((m * n) / padded) * occupancy * (blockReuse + tileReuse / 16);
   };
   return tiles
     .filter(

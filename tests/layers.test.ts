@@ -54,6 +54,12 @@ const rules: readonly Rule[] = [
     instead: 'A backend executes plans: what it needs to know belongs into the plan.',
   },
   {
+    files: 'engine/backends/webgpu/node.',
+    may: ['engine/backends/', protocol],
+    packages: ['node:', 'webgpu'],
+    instead: 'Only this file finds the GPU under Node; the rest of the backend runs in a window too.',
+  },
+  {
     files: 'engine/backends/',
     may: ['kernels/', 'engine/plan/', protocol],
     packages: ['webgpu'],
@@ -109,7 +115,7 @@ const rules: readonly Rule[] = [
   },
   {
     files: 'electron/main/',
-    may: [protocol, 'engine/runs/', 'engine/model/'],
+    may: [protocol, 'engine/runs/', 'engine/model/', 'engine/history/owner.ts'],
     packages: ['node:', 'electron', 'zod'],
     instead: `The main process orchestrates: no tensors, SQL or parsing. ${electronPort}`,
   },

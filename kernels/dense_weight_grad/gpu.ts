@@ -6,7 +6,6 @@ import type { GpuContext, GpuKernel, GpuPass } from '../gpu-contract.ts';
 import { productPass, rankTiles, splitDepth, tileNamed } from '../gpu-product.ts';
 import { elementwise, elementwiseView } from '../gpu-wgsl.ts';
 
-const candidates = 4;
 /** Rows a split has to have at least, to be worth its second pass. */
 const leastSplitDepth = 256;
 /** Workgroups of a 32 × 32 tile that need no splitting. */
@@ -15,9 +14,7 @@ const nominalTile = 32;
 
 export const gpu: GpuKernel = {
   variants: (params, { limits }) =>
-    rankTiles(params.inputs, params.units, splitsOf(params), limits)
-      .slice(0, candidates)
-      .map((tile) => tile.name),
+    rankTiles(params.inputs, params.units, splitsOf(params), limits).map((tile) => tile.name),
   temporaries: (params, context): Record<string, number> => {
     const splits = splitsOf(params);
     if (splits === 1) return {};

@@ -4,14 +4,8 @@ import type { GpuContext, GpuKernel } from '../gpu-contract.ts';
 import { productPass, rankTiles, tileNamed } from '../gpu-product.ts';
 import { activateFunction, derivativeFunction } from '../gpu-wgsl.ts';
 
-/** Tiles worth measuring: the ranking is seldom wrong by more than this many places. */
-const candidates = 4;
-
 export const gpu: GpuKernel = {
-  variants: ({ m, n }, { limits }) =>
-    rankTiles(m, n, 1, limits)
-      .slice(0, candidates)
-      .map((tile) => tile.name),
+  variants: ({ m, n }, { limits }) => rankTiles(m, n, 1, limits).map((tile) => tile.name),
   passes: (params, context, variant) => {
     const { m, n, k, transposeA, transposeB } = params;
     const tile = variant === undefined ? rankTiles(m, n, 1, context.limits)[0] : tileNamed(variant);

@@ -6,7 +6,7 @@ import type { Plan } from '../../plan/plan.ts';
 import type { Backend } from '../backend.ts';
 import type { OpenedGpu } from './adapter.ts';
 import { allocate, checkSlots } from './buffers.ts';
-import { type CompileContext, compileProgram, temporaryBytes } from './compile.ts';
+import { type CompileContext, compileProgram, type DeviceTraits, temporaryBytes } from './compile.ts';
 import { WebgpuExecutable } from './executable.ts';
 import { DeviceWatch } from './failure.ts';
 import { PipelineCache } from './pipelines.ts';
@@ -45,20 +45,23 @@ export function createWebgpuBackend(opened: OpenedGpu, options: WebgpuOptions = 
     maxComputeWorkgroupStorageSize: device.limits.maxComputeWorkgroupStorageSize,
     ...options.limits,
   };
-  const subgroups = opened.subgroups && options.subgroups !== false;
+  const traits: DeviceTraits = {
+    limits,
+    subgroups: opened.subgroups && options.subgroups !== false,
+  };
   const tuner = new Tuner(device, watch, {
     store: options.tuning ?? new Map<string, string>(),
     adapter: [vendor, architecture, adapter.device, adapter.description].join(':'),
     leastFlops: options.tuneFromFlops ?? (software ? Infinity : defaultTuneFromFlops),
   });
-  const context: CompileContext = { device, limits, subgroups, pipelines, choose: (request) => tuner.choose(request) };
+  const context: CompileContext = { device, traits, pipelines, choose: (request) => tuner.choose(request) };
 
   return {
     device: { kind: 'gpu', name, threads: 1, software },
     async compile(plan) {
       watch.check();
       checkSlots(plan, device.limits, name);
-      const buffers = await allocate(device, plan, temporaryBytes(plan, limits, subgroups), watch);
+      const buffers = await allocate(device, plan, temporaryBytes(plan, traits), watch);
       try {
         const reader = new Reader(device, watch, largestRing(plan));
         const programs = await watch.scoped('compiling the model', () =>

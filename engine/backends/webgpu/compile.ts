@@ -3,7 +3,7 @@
 
 import { kernels, type KernelName } from '../../../kernels/registry.ts';
 import { gpuKernels } from '../../../kernels/gpu-registry.ts';
-import type { GpuContext, GpuLimits, GpuPass } from '../../../kernels/gpu-contract.ts';
+import type { GpuContext, GpuPass } from '../../../kernels/gpu-contract.ts';
 import type { Call, Plan, Program } from '../../plan/plan.ts';
 import { bindingsOf, checkBindings, operandSize, type Range } from './bindings.ts';
 import { offsetAlignment, type PlanBuffers } from './buffers.ts';
@@ -26,11 +26,13 @@ export interface CompiledProgram {
   readonly dispatches: readonly Dispatch[];
 }
 
-/** What compiling needs to know of the device. */
+/** What kernels may know of the device. */
+export type DeviceTraits = Omit<GpuContext, 'has'>;
+
+/** What compiling needs. */
 export interface CompileContext {
   readonly device: GPUDevice;
-  readonly limits: GpuLimits;
-  readonly subgroups: boolean;
+  readonly traits: DeviceTraits;
   readonly pipelines: PipelineCache;
   /** Picks one of a call's variants; `undefined` = the kernel's own first choice. */
   readonly choose: (request: VariantRequest) => Promise<string | undefined>;
@@ -45,10 +47,10 @@ export interface VariantRequest {
 }
 
 /** Bytes between the passes of a call, the most of all calls. */
-export function temporaryBytes(plan: Plan, limits: GpuLimits, subgroups: boolean): number {
+export function temporaryBytes(plan: Plan, traits: DeviceTraits): number {
   const sizes = Object.values(plan.programs).flatMap(({ calls }) =>
     calls.map((call) => {
-      const { end } = placeTemporaries(call, gpuContext(call, limits, subgroups));
+      const { end } = placeTemporaries(call, gpuContext(call, traits));
       return end;
     }),
   );
@@ -68,6 +70,13 @@ export async function compileProgram(
   return { program, dispatches: dispatches.flat() };
 }
 
+/** The parameters as a call record holds them, `f32` ones rounded, so that constants derived from them equal the CPU's. */
+function storedParams(call: Call): Readonly<Record<string, number>> {
+  const kinds: Readonly<Record<string, string>> = kernels[call.kernel as KernelName].params;
+  const entries = Object.entries(call.params);
+  return Object.fromEntries(entries.map(([name, value]) => [name, kinds[name] === 'f32' ? Math.fround(value) : value]));
+}
+
 async function compileCall(
   call: Call,
   buffers: PlanBuffers,
@@ -75,13 +84,12 @@ async function compileCall(
   where: string,
 ): Promise<readonly Dispatch[]> {
   const kernel = gpuKernels[call.kernel as KernelName];
-  const gpu = gpuContext(call, context.limits, context.subgroups);
+  const gpu = gpuContext(call, context.traits);
   const ranges = rangesOf(call, buffers, gpu);
+  const params = storedParams(call);
   const build = (variant: string | undefined): Promise<readonly Dispatch[]> =>
-    Promise.all(
-      kernel.passes(call.params, gpu, variant).map((pass) => compilePass(pass, ranges, buffers, context, where)),
-    );
-  const variants = kernel.variants?.(call.params, gpu) ?? [];
+    Promise.all(kernel.passes(params, gpu, variant).map((pass) => compilePass(pass, ranges, buffers, context, where)));
+  const variants = kernel.variants?.(params, gpu) ?? [];
   if (variants.length < 2) return build(undefined);
   return build(await context.choose({ call, variants, compile: build }));
 }
@@ -90,10 +98,10 @@ async function compilePass(
   pass: GpuPass,
   ranges: ReadonlyMap<string, Range>,
   buffers: PlanBuffers,
-  { device, limits, pipelines }: CompileContext,
+  { device, traits, pipelines }: CompileContext,
   where: string,
 ): Promise<Dispatch> {
-  const most = limits.maxComputeWorkgroupsPerDimension;
+  const most = traits.limits.maxComputeWorkgroupsPerDimension;
   if (Math.max(...pass.workgroups) > most) {
     throw limitError(
       `${where}: ${pass.label} needs ${pass.workgroups.join('×')} workgroups; this GPU allows ${most} a dimension.`,
@@ -113,14 +121,14 @@ async function compilePass(
   return { label: pass.label, pipeline, bindGroup, usesStep, workgroups: pass.workgroups };
 }
 
-function gpuContext(call: Call, limits: GpuLimits, subgroups: boolean): GpuContext {
+function gpuContext(call: Call, traits: DeviceTraits): GpuContext {
   const contract = kernels[call.kernel as KernelName];
   if (!contract) throw new Error(`no such kernel: ${call.kernel}`);
   const present = new Set([
     ...contract.inputs.filter((_, index) => call.inputs[index]).map(({ name }) => name),
     ...contract.outputs.filter((_, index) => call.outputs[index]).map(({ name }) => name),
   ]);
-  return { limits, subgroups, has: (operand) => present.has(operand) };
+  return { ...traits, has: (operand) => present.has(operand) };
 }
 
 /** Where a call's operands and temporaries lie. */

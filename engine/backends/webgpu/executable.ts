@@ -139,9 +139,11 @@ export class WebgpuExecutable implements Executable {
     const before = this.#last;
     const submitted = performance.now();
     let started = submitted;
-    const previous = before.catch(() => undefined).then(() => {
-      started = Math.max(submitted, performance.now());
-    });
+    const previous = before
+      .catch(() => undefined)
+      .then(() => {
+        started = Math.max(submitted, performance.now());
+      });
     this.#device.queue.submit([encoder.finish()]);
     await this.#watch.guard(this.#device.queue.onSubmittedWorkDone().then(() => undefined));
     await previous;
