@@ -1,7 +1,7 @@
 // AssemblyScript: batch normalisation with the statistics of the batch. Threads share the channels: of a table (inner 1) they
 // lie side by side and go four at a time; of images each is a set of planes.
 
-import { sumColumns, sumSquaredDifferencesColumns } from '../shared/columns';
+import { addRow, addSquaredDifferences } from '../shared/columns';
 import { multiplyAdd } from '../shared/math';
 import { sum, sumSquaredDifferences } from '../shared/sums';
 import { at, integer, LINE, pointer, read, real, shareStart, write } from '../shared/vectors';
@@ -11,22 +11,37 @@ export function batch_norm(args: usize, thread: i32, threads: i32, step: i32): v
   else normaliseImages(args, thread, threads);
 }
 
+/** Row by row over this thread's columns; the sums so far stand where mean and inverse deviation will be. */
 function normaliseTable(args: usize, thread: i32, threads: i32): void {
-  const x = pointer(args, 0);
-  const gamma = pointer(args, 1);
-  const beta = pointer(args, 2);
-  const y = pointer(args, 3);
   const rows = integer(args, 8);
   const channels = integer(args, 9);
-  const end = shareStart(channels, LINE, thread + 1, threads);
-  for (let j = shareStart(channels, LINE, thread, threads); j < end; j += 4) {
-    const lanes = end - j;
-    const average = f32x4.div(sumColumns(x, rows, channels, j, lanes), f32x4.splat(<f32>rows));
-    const squares = sumSquaredDifferencesColumns(x, rows, channels, j, lanes, average);
-    const scale = f32x4.mul(keepStatistics(args, j, lanes, rows, average, squares), read(gamma, j, lanes));
-    const shift = read(beta, j, lanes);
-    for (let i = j; i < rows * channels; i += channels) {
-      write(y, i, multiplyAdd(f32x4.sub(read(x, i, lanes), average), scale, shift), lanes);
+  const start = shareStart(channels, LINE, thread, threads);
+  const count = shareStart(channels, LINE, thread + 1, threads) - start;
+  const x = at(pointer(args, 0), start);
+  const gamma = at(pointer(args, 1), start);
+  const beta = at(pointer(args, 2), start);
+  const y = at(pointer(args, 3), start);
+  const mean = at(pointer(args, 4), start);
+  const inverseDeviation = at(pointer(args, 5), start);
+
+  memory.fill(mean, 0, (<usize>count) << 2);
+  for (let row = 0; row < rows; row++) addRow(mean, at(x, row * channels), count);
+  for (let j = 0; j < count; j += 4) {
+    write(mean, j, f32x4.div(read(mean, j, count - j), f32x4.splat(<f32>rows)), count - j);
+  }
+  memory.fill(inverseDeviation, 0, (<usize>count) << 2);
+  for (let row = 0; row < rows; row++) addSquaredDifferences(inverseDeviation, at(x, row * channels), mean, count);
+  for (let j = 0; j < count; j += 4) {
+    const lanes = count - j;
+    keepStatistics(args, start + j, lanes, rows, read(mean, j, lanes), read(inverseDeviation, j, lanes));
+  }
+  for (let row = 0; row < rows; row++) {
+    for (let j = 0; j < count; j += 4) {
+      const lanes = count - j;
+      const i = row * channels + j;
+      const centred = f32x4.sub(read(x, i, lanes), read(mean, j, lanes));
+      const scale = f32x4.mul(read(inverseDeviation, j, lanes), read(gamma, j, lanes));
+      write(y, i, multiplyAdd(centred, scale, read(beta, j, lanes)), lanes);
     }
   }
 }

@@ -2,7 +2,8 @@
 // whole batch for the rows of dy that belong there: no two threads add to one row, and the order is that of the batch.
 
 import { codeAt } from '../shared/codes';
-import { at, integer, pointer, read, shareStart, write } from '../shared/vectors';
+import { addRow } from '../shared/columns';
+import { at, integer, pointer, shareStart } from '../shared/vectors';
 
 export function embedding_grad(args: usize, thread: i32, threads: i32, step: i32): void {
   const dy = pointer(args, 0);
@@ -19,12 +20,5 @@ export function embedding_grad(args: usize, thread: i32, threads: i32, step: i32
   for (let i = 0; i < batch; i++) {
     const row = codeAt(codes, i * codesWidth + codesColumn, vocabulary);
     if (row >= start && row < end) addRow(at(dtable, row * width), at(dy, i * width), width);
-  }
-}
-
-function addRow(sum: usize, x: usize, width: i32): void {
-  for (let j = 0; j < width; j += 4) {
-    const lanes = width - j;
-    write(sum, j, f32x4.add(read(sum, j, lanes), read(x, j, lanes)), lanes);
   }
 }

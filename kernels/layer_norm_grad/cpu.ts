@@ -23,21 +23,34 @@ export function layer_norm_grad(args: usize, thread: i32, threads: i32, step: i3
     const start = row * width;
     rowGradient(at(dy, start), at(x, start), gamma, at(dx, start), width, average, scale);
   }
-  const lastColumn = shareStart(width, LINE, thread + 1, threads);
-  for (let j = shareStart(width, LINE, thread, threads); j < lastColumn; j += 4) {
-    const lanes = lastColumn - j;
-    let product = f32x4.splat(0);
-    let sum = f32x4.splat(0);
-    for (let row = 0; row < rows; row++) {
-      const g = read(dy, row * width + j, lanes);
-      const average = v128.load32_splat(at(mean, row));
-      const scale = v128.load32_splat(at(inverseDeviation, row));
-      const normalised = f32x4.mul(f32x4.sub(read(x, row * width + j, lanes), average), scale);
-      product = multiplyAdd(g, normalised, product);
-      sum = f32x4.add(sum, g);
-    }
-    write(dgamma, j, product, lanes);
-    write(dbeta, j, sum, lanes);
+  const column = shareStart(width, LINE, thread, threads);
+  const columns = shareStart(width, LINE, thread + 1, threads) - column;
+  memory.fill(at(dgamma, column), 0, (<usize>columns) << 2);
+  memory.fill(at(dbeta, column), 0, (<usize>columns) << 2);
+  for (let row = 0; row < rows; row++) {
+    const start = row * width + column;
+    const average = load<f32>(at(mean, row));
+    const scale = load<f32>(at(inverseDeviation, row));
+    addParameterGradient(at(dy, start), at(x, start), at(dgamma, column), at(dbeta, column), columns, average, scale);
+  }
+}
+
+/** dgamma += dy·x̂ and dbeta += dy for `count` columns of a row. */
+function addParameterGradient(
+  dy: usize,
+  x: usize,
+  dgamma: usize,
+  dbeta: usize,
+  count: i32,
+  average: f32,
+  scale: f32,
+): void {
+  for (let j = 0; j < count; j += 4) {
+    const lanes = count - j;
+    const g = read(dy, j, lanes);
+    const normalised = f32x4.mul(f32x4.sub(read(x, j, lanes), f32x4.splat(average)), f32x4.splat(scale));
+    write(dgamma, j, multiplyAdd(g, normalised, read(dgamma, j, lanes)), lanes);
+    write(dbeta, j, f32x4.add(read(dbeta, j, lanes), g), lanes);
   }
 }
 

@@ -42,6 +42,28 @@ export function sumSquaredDifferences(x: usize, count: i32, center: f32): f32 {
   return sumLanes(f32x4.add(f32x4.add(sum0, sum1), f32x4.add(sum2, sum3)));
 }
 
+/** Σ a·(b − center) */
+export function sumProduct(a: usize, b: usize, count: i32, center: f32): f32 {
+  const c = f32x4.splat(center);
+  let sum0 = f32x4.splat(0);
+  let sum1 = sum0;
+  let sum2 = sum0;
+  let sum3 = sum0;
+  let i = 0;
+  for (; i + 16 <= count; i += 16) {
+    sum0 = multiplyAdd(read(a, i, 4), f32x4.sub(read(b, i, 4), c), sum0);
+    sum1 = multiplyAdd(read(a, i + 4, 4), f32x4.sub(read(b, i + 4, 4), c), sum1);
+    sum2 = multiplyAdd(read(a, i + 8, 4), f32x4.sub(read(b, i + 8, 4), c), sum2);
+    sum3 = multiplyAdd(read(a, i + 12, 4), f32x4.sub(read(b, i + 12, 4), c), sum3);
+  }
+  // Lanes past the end are 0 in a, so they add nothing.
+  for (; i < count; i += 4) {
+    const lanes = count - i;
+    sum0 = multiplyAdd(read(a, i, lanes), f32x4.sub(read(b, i, lanes), c), sum0);
+  }
+  return sumLanes(f32x4.add(f32x4.add(sum0, sum1), f32x4.add(sum2, sum3)));
+}
+
 @inline
 function addSquare(total: v128, x: v128): v128 {
   return multiplyAdd(x, x, total);
