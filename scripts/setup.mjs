@@ -1,6 +1,6 @@
 // Makes a clone ready: dependencies, the right Node, kernels, bundles. Runs on Node 20 with no dependencies of its own and
 // speaks on stderr alone. Each step is skipped when its inputs have not changed since it last succeeded, so that a second
-// call costs a few milliseconds. `node scripts/setup.mjs [kernels node electron renderer]` runs it by itself.
+// call costs a few milliseconds. `node scripts/setup.mjs [TARGET …]` runs it by itself.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -30,10 +30,24 @@ const targets = {
     needs: ['kernels'],
     command: viteBuild('node'),
   },
-  electron: {
-    inputs: ['engine', 'kernels', 'electron', 'vite.config.ts', 'package-lock.json'],
-    needs: ['node'],
-    command: viteBuild('electron'),
+  main: {
+    inputs: [
+      'electron/main',
+      'engine/protocol',
+      'engine/runs',
+      'engine/model',
+      'engine/train',
+      'kernels',
+      'vite.config.ts',
+      'package-lock.json',
+    ],
+    needs: [],
+    command: viteBuild('main'),
+  },
+  hosts: {
+    inputs: ['electron/hosts', 'engine', 'kernels', 'vite.config.ts', 'package-lock.json'],
+    needs: ['kernels'],
+    command: viteBuild('hosts'),
   },
   preload: { inputs: ['electron/preload', 'vite.config.ts'], needs: [], command: viteBuild('preload') },
   renderer: {

@@ -13,7 +13,7 @@ await script(async () => {
     await handOver(node, [path.join(root, 'build/node/trainyard.js'), 'demo', ...args]);
     return;
   }
-  const { node } = await setup({ targets: ['electron', 'preload', 'renderer'] });
+  const { node } = await setup({ targets: ['main', 'hosts', 'preload', 'renderer'] });
   const electron = await ensureElectron({ node });
   await handOver(electron.executable, [...electron.args, ...rootFlags(), ...args], {
     env: { ...process.env, TRAINYARD_NODE: node },

@@ -97,6 +97,12 @@ const rules: readonly Rule[] = [
     instead: 'The run manager reaches stores, data and hosts through their services.',
   },
   {
+    files: 'engine/bench/',
+    may: ['engine/', 'kernels/'],
+    packages: ['node:'],
+    instead: 'Benchmarks measure the engine from outside.',
+  },
+  {
     files: 'renderer/gpu/',
     may: ['engine/train/', 'engine/backends/', 'engine/model/', 'engine/plan/', protocol, 'kernels/'],
     instead: 'The GPU page trains and nothing else.',
@@ -121,8 +127,8 @@ const rules: readonly Rule[] = [
   },
   {
     files: 'electron/',
-    may: ['engine/', 'kernels/'],
-    packages: ['node:', 'zod', 'webgpu'],
+    may: ['engine/', 'kernels/', 'package.json'],
+    packages: ['node:', 'electron', 'zod', 'webgpu'],
     instead: 'Hosts and the command line put engine parts together; a part they share belongs into engine/.',
   },
 ];

@@ -6,12 +6,15 @@ import { app } from 'electron';
 import type { AppService } from '../../engine/protocol/app.ts';
 import type { DataService, DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
 import type { StoreService } from '../../engine/protocol/runs.ts';
+import { exportRun } from '../../engine/runs/export.ts';
 import type { RunManager } from '../../engine/runs/manager.ts';
 import { saveThroughDialog, type Dialogs } from './dialogs.ts';
 import type { Listeners } from './listeners.ts';
 import type { MainWindow } from './main-window.ts';
 import type { NetworkGuard } from './network.ts';
 import type { ChosenPaths } from './paths.ts';
+import { predictFile } from './predictions.ts';
+import type { Processes } from './processes.ts';
 import type { Devices } from './devices.ts';
 import { listSamples, sampleFile } from './samples.ts';
 
@@ -19,6 +22,7 @@ export interface AppServiceParts {
   readonly home: string;
   readonly data: DataService;
   readonly store: StoreService;
+  readonly processes: Processes;
   readonly runs: RunManager;
   readonly devices: Devices;
   readonly paths: ChosenPaths;
@@ -107,7 +111,7 @@ function history({
   store,
   data,
   paths,
-  runs,
+  processes,
   dialogs,
 }: AppServiceParts): Part<
   | 'run'
@@ -133,8 +137,12 @@ function history({
     deleteRuns: (request) => store.deleteRuns(request),
     restoreRuns: (request) => store.restoreRuns(request),
     purgeRuns: (request) => store.purge(request),
-    predict: ({ job, run, token }) => dialogs.predict({ job, run, path: paths.resolve(token), data, runs }),
-    exportRun: (request) => dialogs.exportRun({ ...request, store }),
+    predict: ({ job, run, token }) =>
+      predictFile({ store, data, processes, dialogs }, { job, run, path: paths.resolve(token) }),
+    async exportRun({ run, format }) {
+      const { name } = await store.run({ run });
+      return { saved: await saveThroughDialog(dialogs, `${name}.${format}`, await exportRun(store, run, format)) };
+    },
     getSetting: (request) => store.getSetting(request),
     setSetting: (request) => store.setSetting(request),
     onRunsChanged: (listener) => store.onChanged(listener),

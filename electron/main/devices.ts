@@ -1,31 +1,28 @@
-// The devices a run can be trained on, described by the processes that would use them.
+// The devices a run can be trained on, described by the processes that would use them, once a session.
 
 import type { DeviceInfo } from '../../engine/protocol/app.ts';
-import os from 'node:os';
+import type { Processes } from './processes.ts';
 
 export interface Devices {
   list(): Promise<readonly DeviceInfo[]>;
 }
 
-export function createDevices(): Devices {
+export function createDevices(processes: Processes): Devices {
+  let known: Promise<readonly DeviceInfo[]> | null = null;
   return {
-    list: async () => [describeProcessor()],
+    list() {
+      known ??= describe(processes);
+      known.catch(() => (known = null));
+      return known;
+    },
   };
 }
 
-function describeProcessor(): DeviceInfo {
-  const cores = os.cpus();
-  const gigabytes = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GB`;
-  return {
-    id: 'cpu',
-    kind: 'cpu',
-    name: cores[0]?.model.trim() || `${os.arch()} processor`,
-    facts: {
-      Cores: String(os.availableParallelism()),
-      Instructions: 'WebAssembly SIMD, 128 bits',
-      Memory: `${gigabytes(os.totalmem())}, ${gigabytes(os.freemem())} free`,
-    },
-    software: false,
-    available: true,
-  };
+async function describe(processes: Processes): Promise<readonly DeviceInfo[]> {
+  const host = await processes.startCpuHost();
+  try {
+    return await host.devices.devices();
+  } finally {
+    host.kill();
+  }
 }

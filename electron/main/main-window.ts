@@ -2,7 +2,6 @@
 // Without a window the app is reached again by starting it again (there is only ever one), and ends with its last run.
 
 import { BrowserWindow, dialog, nativeTheme, Notification, session } from 'electron';
-import path from 'node:path';
 import type { Appearance } from '../../engine/protocol/app.ts';
 import { lockedDown } from './lockdown.ts';
 import { origin } from './scheme.ts';
@@ -15,7 +14,7 @@ const titleBarHeight = 40;
 /** What the window has to know of the runs. */
 export interface RunsAtWork {
   /** Runs that would be lost or cut short by quitting. */
-  active(): number;
+  active(): readonly number[];
   /** Stops them all, keeping their checkpoints and best weights. */
   stopAll(): Promise<void>;
   /** Calls back when the last one has ended. */
@@ -91,7 +90,7 @@ export class MainWindow {
   #onClose(event: Electron.Event): void {
     if (this.#mayClose) return;
     event.preventDefault();
-    if (this.#options.runs.active() === 0) {
+    if (this.#options.runs.active().length === 0) {
       this.#options.quit();
     } else if (!this.#asking) {
       this.#asking = true;
@@ -100,7 +99,7 @@ export class MainWindow {
   }
 
   async #ask(): Promise<void> {
-    const count = this.#options.runs.active();
+    const count = this.#options.runs.active().length;
     const { response } = await dialog.showMessageBox(this.browser, {
       type: 'question',
       title: 'Trainyard',
@@ -125,11 +124,7 @@ export class MainWindow {
     if (this.browser.isDestroyed() || this.browser.isVisible() || this.#asking) return;
     if (Notification.isSupported()) {
       const body = 'The run is kept in the history. Start Trainyard to see it.';
-      new Notification({
-        title: 'Training has finished',
-        body,
-        icon: path.join(import.meta.dirname, 'icon.png'),
-      }).show();
+      new Notification({ title: 'Training has finished', body }).show();
     }
     this.#options.quit();
   }

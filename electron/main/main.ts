@@ -4,7 +4,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { app, BrowserWindow, dialog, session } from 'electron';
+import { processOwner } from '../../engine/history/owner.ts';
 import { toWire } from '../../engine/protocol/errors.ts';
+import { createRunManager } from '../../engine/runs/manager.ts';
 import { createAppService } from './app-service.ts';
 import { createDevices } from './devices.ts';
 import { createDialogs } from './dialogs.ts';
@@ -18,7 +20,6 @@ import { disableNetworkServices, guardNetwork } from './network.ts';
 import { ChosenPaths } from './paths.ts';
 import { createProcesses } from './processes.ts';
 import { setupReloading } from './reloading.ts';
-import { createRuns } from './runs.ts';
 import { registerScheme, serveScheme } from './scheme.ts';
 
 const home = homeFolder();
@@ -47,7 +48,14 @@ async function start(): Promise<void> {
   serveScheme(pages, path.join(build, 'renderer'));
 
   const processes = createProcesses(home);
-  const runs = createRuns(processes);
+  const data = processes.data.service;
+  const store = processes.store.service;
+  const runs = createRunManager({
+    store,
+    data,
+    hosts: { create: () => processes.startCpuHost() },
+    owner: processOwner(),
+  });
   const window = new MainWindow({
     home,
     preload: path.join(build, 'electron', 'preload.cjs'),
@@ -58,10 +66,11 @@ async function start(): Promise<void> {
   const paths = new ChosenPaths();
   const service = createAppService({
     home,
-    data: processes.data.service,
-    store: processes.store.service,
-    runs: runs.manager,
-    devices: createDevices(),
+    data,
+    store,
+    processes,
+    runs,
+    devices: createDevices(processes),
     paths,
     dialogs: createDialogs(() => window.browser),
     network,
@@ -82,7 +91,7 @@ async function start(): Promise<void> {
   });
   // Both are needed by the first view: they start while the page loads.
   processes.warm();
-  await window.load();
+  await Promise.all([window.load(), store.recover()]);
 
   let quitting = false;
   async function quit(): Promise<void> {

@@ -13,9 +13,9 @@ test('the page is sandboxed, isolated and without Node', async ({ app }) => {
     return ['require', 'process', 'module', 'Buffer', 'electron'].filter((name) => scope[name] !== undefined);
   });
   expect(globals).toEqual([]);
-  expect(await app.page.evaluate(() => Object.keys((globalThis as Record<string, object>)['trainyard']))).toEqual([
-    'dropped',
-  ]);
+  expect(
+    await app.page.evaluate(() => Object.keys((globalThis as unknown as Record<string, object>)['trainyard'])),
+  ).toEqual(['dropped']);
   const preferences = await app.electron.evaluate(({ BrowserWindow }) => {
     const { webContents } = BrowserWindow.getAllWindows()[0];
     return (webContents as unknown as { getLastWebPreferences(): Record<string, unknown> }).getLastWebPreferences();

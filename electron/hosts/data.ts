@@ -1,0 +1,21 @@
+// The data host: serves DataService to the main process, and its rows to the processes that train. `--home=FOLDER` says
+// where datasets are kept.
+
+import { createDataService } from '../../engine/data/service.ts';
+import type { DataService } from '../../engine/protocol/data.ts';
+import { parentPort } from '../../engine/protocol/port.electron.ts';
+import { announceFailure, announceReady } from '../../engine/protocol/port.ready.ts';
+import { serve } from '../../engine/protocol/rpc.ts';
+import { onLink } from './linked.ts';
+
+const port = parentPort(process.parentPort);
+try {
+  const home = process.argv.find((argument) => argument.startsWith('--home='))?.slice('--home='.length) ?? '';
+  const service = createDataService({ home });
+  serve<DataService>(port, service);
+  // A process that trains reads rows and nothing else.
+  onLink(process.parentPort, (link) => serve(link, { readShard: service.readShard.bind(service) }));
+  announceReady(port);
+} catch (error) {
+  announceFailure(port, error);
+}

@@ -1,0 +1,25 @@
+// Predictions with a finished run, on the CPU, for the window's "predict a file".
+
+import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
+import type { DataService } from '../../engine/protocol/data.ts';
+import type { PredictorService } from '../../engine/protocol/hosts.ts';
+import { predictRows, readTrainedModel } from '../../engine/train/predict.ts';
+import { predictionTable } from '../cli/prediction-table.ts';
+import { residentBudget } from './surroundings.ts';
+
+export function createPredictor(rows: Promise<Pick<DataService, 'readShard'>>): PredictorService {
+  return {
+    async predict({ run, model, weights, data }) {
+      const trained = readTrainedModel(model, weights, run);
+      const backend = createCpuBackend();
+      try {
+        const { readShard } = await rows;
+        const read = (shard: number) => readShard({ handle: data.handle, shard });
+        const predictions = await predictRows(trained, backend, data, read, residentBudget());
+        return { rows: predictions.rows, csv: predictionTable(trained.output, predictions).csv() };
+      } finally {
+        await backend.close();
+      }
+    },
+  };
+}

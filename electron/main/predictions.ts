@@ -1,0 +1,43 @@
+// "Predict a file with this run": the data host reads the file as the run's own data was read, a process of its own predicts, and
+// the table is saved where the person says.
+
+import type { DataService } from '../../engine/protocol/data.ts';
+import type { StoreService } from '../../engine/protocol/runs.ts';
+import { saveThroughDialog, type Dialogs } from './dialogs.ts';
+import type { Processes } from './processes.ts';
+
+export interface PredictionParts {
+  readonly store: StoreService;
+  readonly data: DataService;
+  readonly processes: Processes;
+  readonly dialogs: Dialogs;
+}
+
+export async function predictFile(
+  { store, data, processes, dialogs }: PredictionParts,
+  { job, run, path }: { readonly job: string; readonly run: number; readonly path: string },
+): Promise<{ rows: number; saved: string | null }> {
+  const { name } = await store.run({ run });
+  const model = await readText(store, run, 'model.json');
+  const weights = await store.readFile({ run, file: 'best.safetensors' });
+  const preprocessing: unknown = JSON.parse((await readText(store, run, 'preprocessing.json')) ?? 'null');
+  const prepared = await data.transform({ job, path, preprocessing });
+  const host = await processes.startCpuHost();
+  try {
+    const { rows, csv } = await host.predictor.predict({ run, model, weights, data: prepared });
+    const saved = await saveThroughDialog(dialogs, `${name} predictions.csv`, new TextEncoder().encode(csv));
+    return { rows, saved };
+  } finally {
+    host.kill();
+    await data.release({ handle: prepared.handle });
+  }
+}
+
+async function readText(
+  store: StoreService,
+  run: number,
+  file: 'model.json' | 'preprocessing.json',
+): Promise<string | null> {
+  const bytes = await store.readFile({ run, file });
+  return bytes === null ? null : new TextDecoder().decode(bytes);
+}
