@@ -1,0 +1,261 @@
+// The run manager with a real history and a real trainer: a run's life from its start to each of its ends, taking turns,
+// and wishes of other processes.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { TestContext } from 'node:test';
+import { processOwner } from '../../engine/history/owner.ts';
+import { createStore } from '../../engine/history/store.ts';
+import { InputError, TrainyardError } from '../../engine/protocol/errors.ts';
+import type { MetricPoint, RunState, StoreService } from '../../engine/protocol/runs.ts';
+import { createRunManager } from '../../engine/runs/manager.ts';
+import type { RunManager, RunManagerOptions } from '../../engine/runs/manager.ts';
+import { temporaryHome } from './fixtures/history.ts';
+import { createTableData, createTableHosts, slow, tableConfig } from './fixtures/training.ts';
+import type { TableData, TableHosts } from './fixtures/training.ts';
+
+interface Setup {
+  readonly home: string;
+  readonly store: StoreService;
+  readonly data: TableData;
+  readonly hosts: TableHosts;
+  readonly manager: RunManager;
+}
+
+function setUp(context: TestContext, changes: Partial<Setup & RunManagerOptions> = {}): Setup {
+  const home = changes.home ?? temporaryHome(context);
+  const parts = { store: createStore(home), data: createTableData(), hosts: createTableHosts(), ...changes };
+  const manager = createRunManager({ owner: processOwner(), ...parts });
+  context.after(async () => {
+    await manager.stopAll();
+    await parts.store.close();
+  });
+  return { home, ...parts, manager };
+}
+
+/** Resolves when the history shows the run in a state. */
+async function reaches(store: StoreService, run: number, state: RunState): Promise<void> {
+  for (let attempt = 0; attempt < 500; attempt++) {
+    if ((await store.run({ run })).state === state) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  assert.fail(`run ${run} is ${(await store.run({ run })).state}, not ${state}`);
+}
+
+test('a run is recorded, trained and kept; nothing is held afterwards', async (context) => {
+  const { manager, store, data, hosts } = setUp(context);
+  const reported: MetricPoint[] = [];
+  manager.onReport(({ points }) => reported.push(...points));
+  let idle = 0;
+  manager.onIdle(() => idle++);
+
+  const started = await manager.start({ config: tableConfig(5) });
+  assert.equal(started.state, 'queued');
+  assert.equal(started.name, 'small on Made up');
+  assert.deepEqual(manager.active(), [started.id]);
+  const record = await manager.finished({ run: started.id });
+
+  assert.equal(record.state, 'completed');
+  assert.equal(record.result?.epochs, 5);
+  assert.equal(record.result?.reason, 'completed');
+  assert.equal(record.device, 'reference');
+  assert.ok(record.parameters > 0);
+  assert.ok(record.startedAt! >= record.createdAt && record.endedAt! >= record.startedAt!);
+  assert.equal(record.progress?.step, 30);
+  assert.equal(record.last.val_loss, reported.filter(({ series }) => series === 'val_loss').at(-1)?.value);
+  assert.deepEqual(await manager.finished({ run: started.id }), record, 'later too');
+
+  const bySeries = (points: readonly MetricPoint[]) =>
+    points.toSorted((a, b) => a.series.localeCompare(b.series) || a.step - b.step);
+  assert.deepEqual(bySeries(await store.metrics({ run: record.id })), bySeries(reported));
+  assert.ok((await store.log({ run: record.id })).some(({ message }) => /Trains on 96 rows/.test(message)));
+  for (const file of ['best.safetensors', 'model.json', 'preprocessing.json', 'evaluation.json'] as const) {
+    assert.ok(await store.readFile({ run: record.id, file }), file);
+  }
+  assert.deepEqual([data.held.size, hosts.alive.size, manager.active().length, idle], [0, 0, 0, 1]);
+});
+
+test('bad data or a model that does not fit leaves no run behind', async (context) => {
+  const { manager, store, data } = setUp(context);
+  await assert.rejects(manager.start({ config: tableConfig(1, { dataset: 'gone' }) }), { code: 'input.dataset' });
+  const model = { version: 1, layers: [{ type: 'dense', units: 4 }] } as const;
+  await assert.rejects(manager.start({ config: tableConfig(1, { model }) }), /last layer has to be Output/);
+  assert.equal((await store.runs({})).total, 0);
+  assert.equal(data.held.size, 0);
+});
+
+test('runs of one device take turns in order; another device does not wait', async (context) => {
+  const { manager, store, hosts, data } = setUp(context, { hosts: createTableHosts(slow(2)) });
+  const ids: number[] = [];
+  for (const device of ['cpu', 'cpu', 'gpu', 'cpu'] as const) {
+    ids.push((await manager.start({ name: ` ${device} `, config: tableConfig(40, { device }) })).id);
+  }
+  await reaches(store, ids[2], 'running');
+  assert.equal((await store.run({ run: ids[1] })).state, 'queued');
+  assert.equal(data.held.size, 2, 'a waiting run holds no data');
+  const records = await Promise.all(ids.map((run) => manager.finished({ run })));
+  assert.deepEqual(
+    records.map(({ state }) => state),
+    Array(4).fill('completed'),
+  );
+  assert.deepEqual(
+    records.map(({ name }) => name),
+    ['cpu', 'cpu', 'gpu', 'cpu'],
+  );
+  const [first, second, other, third] = records;
+  assert.ok(second.startedAt! >= first.endedAt! && third.startedAt! >= second.endedAt!);
+  assert.ok(other.startedAt! < first.endedAt!);
+  assert.equal(hosts.most(), 2);
+});
+
+test('a paused run does nothing until it is continued, and ends as if it had never paused', async (context) => {
+  const { manager, store } = setUp(context, { hosts: createTableHosts(slow(2)) });
+  const undisturbed = await manager.start({ config: tableConfig(40) });
+  const expected = (await manager.finished({ run: undisturbed.id })).result!.metrics;
+
+  const { id: run } = await manager.start({ config: tableConfig(40) });
+  await reaches(store, run, 'running');
+  await assert.rejects(manager.continue({ run }), { code: 'input.run_state' });
+  await manager.pause({ run });
+  await reaches(store, run, 'paused');
+  await assert.rejects(manager.pause({ run }), { code: 'input.run_state' });
+  const { step } = (await store.run({ run })).progress!;
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.equal((await store.run({ run })).progress!.step, step);
+  assert.equal((await store.run({ run })).hasCheckpoint, true);
+
+  await manager.continue({ run });
+  const record = await manager.finished({ run });
+  assert.equal(record.state, 'completed');
+  assert.deepEqual(record.result!.metrics, expected);
+});
+
+test('a stopped run keeps its checkpoint and result; a paused one stops too', async (context) => {
+  const { manager, store, data, hosts } = setUp(context, { hosts: createTableHosts(slow(2)) });
+  for (const pauseFirst of [false, true]) {
+    const { id: run } = await manager.start({ config: tableConfig(10_000) });
+    await reaches(store, run, 'running');
+    if (pauseFirst) {
+      await manager.pause({ run });
+      await reaches(store, run, 'paused');
+    }
+    await manager.stop({ run });
+    const record = await manager.finished({ run });
+    assert.deepEqual([record.state, record.result?.reason, record.error], ['stopped', 'stopped', null]);
+    assert.equal(record.hasCheckpoint, true);
+    await assert.rejects(manager.stop({ run }), { code: 'input.run_state' });
+  }
+  assert.deepEqual([data.held.size, hosts.alive.size], [0, 0]);
+});
+
+test('a run can be stopped while it waits and while its data is prepared', async (context) => {
+  let slowly = false;
+  const data = createTableData(() => new Promise((resolve) => setTimeout(resolve, slowly ? 150 : 0)));
+  const { manager, store } = setUp(context, { data, hosts: createTableHosts(slow(2)) });
+  const first = await manager.start({ config: tableConfig(10_000) });
+  const second = await manager.start({ config: tableConfig(10_000) });
+  const third = await manager.start({ config: tableConfig(10_000) });
+  await reaches(store, first.id, 'running');
+
+  await manager.stop({ run: third.id });
+  const waited = await manager.finished({ run: third.id });
+  assert.deepEqual([waited.state, waited.startedAt, waited.result], ['stopped', null, null]);
+
+  slowly = true;
+  await manager.stop({ run: first.id });
+  await reaches(store, second.id, 'running');
+  await manager.stop({ run: second.id });
+  assert.equal((await manager.finished({ run: second.id })).state, 'stopped');
+  assert.equal(data.held.size, 0);
+});
+
+test('another process pauses, continues and stops a run through the history', async (context) => {
+  const { manager, store, home } = setUp(context, { hosts: createTableHosts(slow(2)) });
+  const elsewhere = setUp(context, { home }).manager;
+  const { id: run } = await manager.start({ config: tableConfig(10_000) });
+  const { id: waiting } = await manager.start({ config: tableConfig(10_000) });
+  await reaches(store, run, 'running');
+
+  await elsewhere.pause({ run });
+  await reaches(store, run, 'paused');
+  assert.equal((await store.run({ run })).request, null, 'seen');
+  await elsewhere.continue({ run });
+  await reaches(store, run, 'running');
+  await assert.rejects(elsewhere.resume({ run }), { code: 'input.run_state' });
+  await assert.rejects(elsewhere.finished({ run }), { code: 'input.run_elsewhere' });
+  await assert.rejects(elsewhere.pause({ run: waiting }), { code: 'input.run_state' });
+  await elsewhere.stop({ run: waiting });
+  assert.equal((await manager.finished({ run: waiting })).state, 'stopped');
+  await elsewhere.stop({ run });
+  assert.equal((await manager.finished({ run })).state, 'stopped');
+  await assert.rejects(elsewhere.stop({ run }), { code: 'input.run_state' });
+});
+
+test('a run that fails keeps its error, and the next one begins', async (context) => {
+  const { manager, data, hosts } = setUp(context);
+  const training = { ...tableConfig(5).training };
+  const optimizer = { ...training.optimizer, name: 'sgd' as const, learningRate: 1e30 };
+  const { id: run } = await manager.start({ config: tableConfig(5, { training: { ...training, optimizer } }) });
+  const { id: next } = await manager.start({ config: tableConfig(2) });
+  const { state, error, result } = await manager.finished({ run });
+  assert.deepEqual([state, error?.code, result], ['failed', 'run.diverged', null]);
+  assert.match(error!.hint, /learning rate/);
+  assert.equal((await manager.finished({ run: next })).state, 'completed');
+  assert.deepEqual([data.held.size, hosts.alive.size], [0, 0]);
+});
+
+test('a host that cannot be made fails its run', async (context) => {
+  const hosts = createTableHosts();
+  hosts.create = () => Promise.reject(new TrainyardError('device.none', 'There is no GPU.', 'Use the CPU.'));
+  const { manager, data } = setUp(context, { hosts });
+  const { id: run } = await manager.start({ config: tableConfig(5) });
+  assert.deepEqual((await manager.finished({ run })).error, {
+    name: 'TrainyardError',
+    code: 'device.none',
+    message: 'There is no GPU.',
+    hint: 'Use the CPU.',
+  });
+  assert.equal(data.held.size, 0);
+});
+
+test('a host that does not stop is ended', async (context) => {
+  const stuck = createTableHosts({ breathe: () => new Promise(() => undefined) });
+  const { manager, store } = setUp(context, { hosts: stuck, stopMilliseconds: 50 });
+  const { id: run } = await manager.start({ config: tableConfig(5) });
+  await reaches(store, run, 'running');
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  await manager.stop({ run });
+  const { state, error } = await manager.finished({ run });
+  assert.deepEqual([state, error?.code], ['stopped', 'run.stopped_hard']);
+  assert.equal(stuck.alive.size, 0);
+});
+
+test('a history that cannot be written any more fails the run', async (context) => {
+  const store = createStore(temporaryHome(context));
+  let appends = 0;
+  const failing: StoreService = {
+    ...store,
+    append: (request) =>
+      ++appends < 4
+        ? store.append(request)
+        : Promise.reject(new InputError('store.full', 'The disk is full.', 'Free some.')),
+  };
+  const { manager, hosts } = setUp(context, { store: failing, hosts: createTableHosts(slow(2)) });
+  const { id: run } = await manager.start({ config: tableConfig(10_000) });
+  const { state, error } = await manager.finished({ run });
+  assert.deepEqual([state, error?.code], ['failed', 'store.full']);
+  assert.equal(hosts.alive.size, 0);
+});
+
+test('stopping all runs waits for the last', async (context) => {
+  const { manager, store } = setUp(context, { hosts: createTableHosts(slow(2)) });
+  for (let index = 0; index < 3; index++) await manager.start({ config: tableConfig(10_000) });
+  await reaches(store, 1, 'running');
+  await manager.stopAll();
+  assert.deepEqual(manager.active(), []);
+  const { runs } = await store.runs({});
+  assert.deepEqual(
+    runs.map(({ state }) => state),
+    ['stopped', 'stopped', 'stopped'],
+  );
+});
