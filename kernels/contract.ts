@@ -97,14 +97,3 @@ export function defineKernel<P extends string>(contract: KernelContract<P>): Ker
 export function elementCount(shape: readonly number[]): number {
   return shape.reduce((product, size) => product * size, 1);
 }
-
-/** Bytes of all operands, each counted once: the usual lower bound on traffic. */
-export function operandBytes<P extends string>(
-  operands: readonly Operand<P>[],
-  params: Readonly<Record<P, number>>,
-): number {
-  return operands.reduce(
-    (sum, operand) => sum + elementCount(operand.shape(params)) * (operand.type === 'u8' ? 1 : 4),
-    0,
-  );
-}
