@@ -78,7 +78,7 @@ function normaliseImages(args: usize, thread: i32, threads: i32): void {
   }
 }
 
-/** Writes mean and inverse deviation of the channels from `channel` on, updates the running ones, returns the inverse deviation. */
+/** Writes the statistics of up to four channels from `channel` on, updates the running ones, returns the inverse deviation. */
 function keepStatistics(args: usize, channel: i32, lanes: i32, size: i32, average: v128, squares: v128): v128 {
   const epsilon = f32x4.splat(real(args, 11));
   const momentum = f32x4.splat(real(args, 12));

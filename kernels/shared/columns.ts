@@ -1,5 +1,5 @@
-// AssemblyScript: sums down the columns of a row-major matrix, in the order of the rows. For many columns go row by row, with the
-// sums so far in memory: the matrix is then read once, from front to back.
+// AssemblyScript: sums down the columns of a row-major matrix, in the order of the rows. For many columns go row by row,
+// with the sums so far in memory: the matrix is then read once, from front to back.
 
 import { multiplyAdd } from './math';
 import { read, write } from './vectors';
