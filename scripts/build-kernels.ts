@@ -130,6 +130,7 @@ function layoutDefinitions(): readonly string[] {
     `-DCONTROL_FAILED=${layout.controlFailed}`,
     `-DCONTROL_ARRIVED=${layout.controlArrived}`,
     `-DCONTROL_PHASE=${layout.controlPhase}`,
+    `-DCONTROL_SLEEPERS=${layout.controlBarrierSleepers}`,
     `-DRECORD_HEADER_WORDS=${layout.recordHeaderWords}`,
   ];
 }

@@ -1,6 +1,6 @@
 // The benchmark workloads of docs and design as compiled plans with random rows, for timing a backend without the trainer.
 
-import type { Backend, Executable } from '../../engine/backends/backend.ts';
+import type { Executable } from '../../engine/backends/backend.ts';
 import { mlp } from '../../engine/model/presets.ts';
 import { defaultTraining } from '../../engine/model/presets.ts';
 import { resolveModel } from '../../engine/model/resolve.ts';
@@ -68,7 +68,10 @@ export const workloads: readonly Workload[] = shapes.map((shape) => {
 });
 
 /** Fills data, weights and step tables with seeded values. */
-export async function openWorkload(workload: Workload, backend: Backend): Promise<Executable> {
+export async function openWorkload<E extends Executable>(
+  workload: Workload,
+  backend: { compile(plan: Plan): Promise<E> },
+): Promise<E> {
   const { plan, steps, rows, batch } = workload;
   const executable = await backend.compile(plan);
   const random = seeded(1);

@@ -7,23 +7,31 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#if defined(__linux__)
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 /** The layout of ../layout.ts, passed by the build so that it is declared once. */
-#if !defined(CONTROL_FAILED) || !defined(CONTROL_ARRIVED) || !defined(CONTROL_PHASE) || !defined(RECORD_HEADER_WORDS)
+#if !defined(CONTROL_FAILED) || !defined(CONTROL_ARRIVED) || !defined(CONTROL_PHASE) ||                                \
+    !defined(CONTROL_SLEEPERS) || !defined(RECORD_HEADER_WORDS)
 #error "compile with scripts/build-kernels.ts"
 #endif
 enum { DONE = 0, FAILED = 1, TIMEOUT = 2 };
 
-/** Loads before a waiting thread offers its core to others, and offers before it looks at the clock. */
-#define BARRIER_SPINS 4000
-#define YIELDS_PER_LOOK 256
+/** Loads before a waiting thread gives its core away: about 20 µs. */
+#define BARRIER_SPINS 2000
 
 #if defined(__x86_64__)
 extern const KernelTable table_avx2, table_avx512;
 #define PAUSE() __builtin_ia32_pause()
 static const KernelTable *pick_table(void) {
+  // For tests and for comparing: TRAINYARD_NATIVE=avx2 keeps to that instruction set.
+  const char *wish = getenv("TRAINYARD_NATIVE");
+  const int narrow = wish && strcmp(wish, "avx2") == 0;
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+  if (!narrow && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512bw"))
     return &table_avx512;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &table_avx2;
@@ -55,27 +63,44 @@ static double seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/** The barrier of the interpreter, on the same words. Nobody sleeps here: stretches are short and every thread is native. */
+#if defined(__linux__)
+/** Sleeps until the word changes, at most 0.1 s. */
+static void sleep_on(int32_t *word, int32_t seen) {
+  const struct timespec slice = {0, 100000000};
+  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, &slice, NULL, 0);
+}
+static void wake_all(int32_t *word) { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0); }
+#else
+static void sleep_on(int32_t *word, int32_t seen) { (void)word, (void)seen, sched_yield(); }
+static void wake_all(int32_t *word) { (void)word; }
+#endif
+
+/** The barrier of the interpreter, on the same words. All threads come here for the same call, so nobody sleeps in WASM. */
 static int barrier(const Machine *machine, int threads) {
   int32_t *arrived = control(machine, CONTROL_ARRIVED), *phase_word = control(machine, CONTROL_PHASE);
-  const int32_t phase = __atomic_load_n(phase_word, __ATOMIC_ACQUIRE);
-  if (__atomic_add_fetch(arrived, 1, __ATOMIC_ACQ_REL) == threads) {
-    __atomic_store_n(arrived, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(phase_word, phase + 1, __ATOMIC_RELEASE);
+  int32_t *sleepers = control(machine, CONTROL_SLEEPERS);
+  const int32_t phase = __atomic_load_n(phase_word, __ATOMIC_SEQ_CST);
+  if (__atomic_add_fetch(arrived, 1, __ATOMIC_SEQ_CST) == threads) {
+    __atomic_store_n(arrived, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(phase_word, phase + 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(sleepers, __ATOMIC_SEQ_CST) != 0) wake_all(phase_word);
     return DONE;
   }
   for (int spin = 0; spin < BARRIER_SPINS; spin++) {
     if (__atomic_load_n(phase_word, __ATOMIC_ACQUIRE) != phase) return DONE;
     PAUSE();
   }
+  int outcome = DONE;
   const double start = seconds();
-  for (int yields = 1;; yields++) {
-    if (__atomic_load_n(phase_word, __ATOMIC_ACQUIRE) != phase) return DONE;
-    sched_yield();
-    if (yields % YIELDS_PER_LOOK != 0) continue;
-    if (__atomic_load_n(control(machine, CONTROL_FAILED), __ATOMIC_ACQUIRE) != 0) return FAILED;
-    if (seconds() - start > machine->patience) return TIMEOUT;
+  __atomic_add_fetch(sleepers, 1, __ATOMIC_SEQ_CST);
+  while (__atomic_load_n(phase_word, __ATOMIC_SEQ_CST) == phase) {
+    if (__atomic_load_n(control(machine, CONTROL_FAILED), __ATOMIC_SEQ_CST) != 0) outcome = FAILED;
+    else if (seconds() - start > machine->patience) outcome = TIMEOUT;
+    if (outcome != DONE) break;
+    sleep_on(phase_word, phase);
   }
+  __atomic_sub_fetch(sleepers, 1, __ATOMIC_SEQ_CST);
+  return outcome;
 }
 
 /** Runs `calls` records from `record` on, with a barrier after each. */
