@@ -7,7 +7,7 @@ import { createWebgpuBackend, type WebgpuOptions } from '../../engine/backends/w
 import { type KernelName, kernels } from '../../kernels/registry.ts';
 import { type BackendDevice, openKernelDevice } from './backend-device.ts';
 import { checkKernel, prepareCase } from './parity.ts';
-import { missingGpu, testGpu } from './webgpu-device.ts';
+import { missingGpu, testGpu } from '../support/webgpu.ts';
 
 const settings: readonly { readonly name: string; readonly options: WebgpuOptions }[] = [
   { name: 'webgpu', options: {} },

@@ -15,6 +15,8 @@ export interface TrainTestOptions {
   readonly training?: Partial<TrainingSpec>;
   readonly dataBudget?: number;
   readonly checkpoint?: Uint8Array;
+  /** Collects the files, so that they are there even if the run fails. */
+  readonly files?: Map<RunFile, Uint8Array>;
   /** Called between submits with their number; may pause or stop the run. */
   readonly onSubmit?: (submits: number, control: RunControl) => void;
 }
@@ -30,7 +32,7 @@ export interface TrainTestResult {
 export async function trainHere(table: MadeTable, options: TrainTestOptions = {}): Promise<TrainTestResult> {
   const points: MetricPoint[] = [];
   const log: LogLine[] = [];
-  const files = new Map<RunFile, Uint8Array>();
+  const files = options.files ?? new Map<RunFile, Uint8Array>();
   const control = new RunControl();
   let submits = 0;
   const base = defaultTraining(table.data.counts.train, table.data.task);

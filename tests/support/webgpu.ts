@@ -1,0 +1,43 @@
+// The GPU of the tests: SwiftShader through Dawn, so that every machine gives the same answer. In CI it has to be there;
+// elsewhere a test that lacks it is skipped, saying what is missing.
+
+import { openGpu, type OpenedGpu } from '../../engine/backends/webgpu/adapter.ts';
+import { openNodeGpu } from '../../engine/backends/webgpu/node.ts';
+
+/** Opens a fresh device. */
+export const testGpu = async (): Promise<OpenedGpu> => openGpu(await openNodeGpu({ prefer: 'software' }));
+
+/** False, or why tests that need a GPU are skipped. Throws in CI, where there is always one. */
+export async function missingGpu(): Promise<false | string> {
+  try {
+    (await testGpu()).device.destroy();
+    return false;
+  } catch (error) {
+    if (process.env.CI) throw error;
+    const { message, hint } = error as { message?: string; hint?: string };
+    return `no GPU for the tests: ${message} ${hint ?? ''}`;
+  }
+}
+
+/** How often a device was asked for something, by the name of the method. */
+export type DeviceCounts = Record<'buffers' | 'bindGroups' | 'pipelines' | 'shaders' | 'submits', number>;
+
+/** Counts what is made on a device and submitted to it from now on. */
+export function countUse({ device }: OpenedGpu): DeviceCounts {
+  const counts: DeviceCounts = { buffers: 0, bindGroups: 0, pipelines: 0, shaders: 0, submits: 0 };
+  const count = <T extends object>(target: T, method: keyof T & string, what: keyof DeviceCounts): void => {
+    const original = target[method] as (...args: unknown[]) => unknown;
+    const counting = (...args: unknown[]): unknown => {
+      counts[what]++;
+      return original.apply(target, args);
+    };
+    Object.defineProperty(target, method, { value: counting, configurable: true });
+  };
+  count(device, 'createBuffer', 'buffers');
+  count(device, 'createBindGroup', 'bindGroups');
+  count(device, 'createComputePipeline', 'pipelines');
+  count(device, 'createComputePipelineAsync', 'pipelines');
+  count(device, 'createShaderModule', 'shaders');
+  count(device.queue, 'submit', 'submits');
+  return counts;
+}
