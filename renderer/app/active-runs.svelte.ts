@@ -1,0 +1,75 @@
+// Runs that are not finished, for the sidebar, the status bar and announcements; and how many runs there are in all.
+
+import { SvelteMap } from 'svelte/reactivity';
+import type { AppService } from '../../engine/protocol/app.ts';
+import type { RunProgress, RunRecord, RunState } from '../../engine/protocol/runs.ts';
+import type { Announcer } from './announcer.svelte.ts';
+import { throttle } from './throttle.ts';
+
+const unfinished: readonly RunState[] = ['running', 'paused', 'queued'];
+const stateWords: Readonly<Record<RunState, string>> = {
+  queued: 'waits in the queue',
+  running: 'is running',
+  paused: 'is paused',
+  completed: 'is complete',
+  stopped: 'was stopped',
+  failed: 'failed',
+  interrupted: 'was interrupted',
+};
+
+export class ActiveRuns {
+  list: readonly RunRecord[] = $state.raw([]);
+  total: number = $state(0);
+  readonly progress = new SvelteMap<number, RunProgress>();
+  readonly #service: AppService;
+  readonly #announcer: Announcer;
+
+  constructor(service: AppService, announcer: Announcer) {
+    this.#service = service;
+    this.#announcer = announcer;
+    const refresh = throttle(() => void this.refresh(), 250);
+    service.onRunsChanged(refresh);
+    service.onReport(({ run, progress }) => {
+      this.progress.set(run, progress);
+      this.#announceEpoch(run, progress);
+    });
+  }
+
+  async refresh(): Promise<void> {
+    const [active, all] = await Promise.all([
+      this.#service.runs({ states: unfinished, sort: { by: 'createdAt', descending: false }, limit: 50 }),
+      this.#service.runs({ limit: 1 }),
+    ]);
+    this.total = all.total;
+    const before = this.list;
+    this.list = active.runs;
+    for (const run of active.runs)
+      if (run.progress && !this.progress.has(run.id)) this.progress.set(run.id, run.progress);
+    await this.#announceChanges(before, active.runs);
+  }
+
+  /** 0 … 1, or null before the first report. */
+  share(run: RunRecord): number | null {
+    const progress = this.progress.get(run.id) ?? run.progress;
+    return progress && progress.steps > 0 ? progress.step / progress.steps : null;
+  }
+
+  async #announceChanges(before: readonly RunRecord[], now: readonly RunRecord[]): Promise<void> {
+    for (const old of before) {
+      const current =
+        now.find((run) => run.id === old.id) ?? (await this.#service.run({ run: old.id }).catch(() => null));
+      if (!current || current.state === old.state) continue;
+      const text = `${current.name} ${stateWords[current.state]}.`;
+      if (current.state === 'failed') this.#announcer.alert(`${text} ${current.error?.message ?? ''}`);
+      else this.#announcer.say(text);
+      if (!unfinished.includes(current.state)) this.progress.delete(old.id);
+    }
+  }
+
+  #announceEpoch(id: number, progress: RunProgress): void {
+    const run = this.list.find((candidate) => candidate.id === id);
+    if (!run) return;
+    const loss = progress.loss === null ? '' : `, loss ${progress.loss.toPrecision(3)}`;
+    this.#announcer.progress(`${run.name}: epoch ${Math.floor(progress.epoch)} of ${progress.epochs}${loss}.`);
+  }
+}

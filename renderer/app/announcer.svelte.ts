@@ -1,0 +1,25 @@
+// What screen readers are told without a move of the focus. State changes are said at once, progress at most every 10 s.
+
+const quietFor = 10_000;
+
+export class Announcer {
+  polite: string = $state('');
+  urgent: string = $state('');
+  #lastProgress = 0;
+
+  say(text: string): void {
+    // A repeated text has to differ to be read again.
+    this.polite = this.polite === text ? `${text}\u00a0` : text;
+  }
+
+  alert(text: string): void {
+    this.urgent = this.urgent === text ? `${text}\u00a0` : text;
+  }
+
+  progress(text: string): void {
+    const now = Date.now();
+    if (now - this.#lastProgress < quietFor) return;
+    this.#lastProgress = now;
+    this.say(text);
+  }
+}

@@ -1,0 +1,154 @@
+// The commands that work in every view. Ids are also what the system's menu sends.
+
+import type { Command } from './commands.svelte.ts';
+import type { AppState } from './state.svelte.ts';
+
+export function appCommands(app: AppState): Command[] {
+  const go = (hash: string) => (): void => app.router.go(hash);
+  return [
+    {
+      id: 'open-file',
+      title: 'Open file…',
+      group: 'File',
+      icon: 'drop',
+      keys: ['Mod+O'],
+      run: () => void app.open('file'),
+    },
+    {
+      id: 'open-folder',
+      title: 'Open folder…',
+      group: 'File',
+      icon: 'drop',
+      keys: ['Mod+Shift+O'],
+      run: () => void app.open('folder'),
+    },
+    {
+      id: 'new-run',
+      title: 'New run',
+      group: 'File',
+      icon: 'plus',
+      keys: ['Mod+N'],
+      run: () => app.router.go(newRunAddress(app)),
+    },
+    {
+      id: 'palette',
+      title: 'Search or run a command',
+      group: 'View',
+      hidden: true,
+      keys: ['Mod+K'],
+      run: () => (app.overlay = 'palette'),
+    },
+    { id: 'go-datasets', title: 'Datasets', group: 'Go to', icon: 'table', keys: ['Mod+1'], run: go('#datasets') },
+    { id: 'go-runs', title: 'Runs', group: 'Go to', icon: 'runs', keys: ['Mod+2'], run: go('#runs') },
+    {
+      id: 'go-compare',
+      title: 'Compare',
+      group: 'Go to',
+      icon: 'compare',
+      keys: ['Mod+3'],
+      run: () => app.router.go(compareAddress(app)),
+    },
+    { id: 'go-hardware', title: 'Hardware', group: 'Go to', icon: 'chip', keys: ['Mod+4'], run: go('#hardware') },
+    {
+      id: 'go-welcome',
+      title: 'Welcome and samples',
+      group: 'Go to',
+      icon: 'table',
+      keys: ['Mod+5'],
+      run: go('#welcome'),
+    },
+    { id: 'settings', title: 'Settings', group: 'Go to', icon: 'settings', keys: ['Mod+,'], run: go('#settings') },
+    { id: 'help', title: 'Help', group: 'Help', icon: 'help', keys: ['F1'], run: go('#help') },
+    {
+      id: 'shortcuts',
+      title: 'Keyboard shortcuts',
+      group: 'Help',
+      icon: 'help',
+      keys: ['?'],
+      run: () => (app.overlay = 'shortcuts'),
+    },
+    {
+      id: 'back',
+      title: 'Back',
+      group: 'Go to',
+      icon: 'left',
+      keys: ['Mod+[', 'Alt+Left'],
+      unavailable: () => (app.router.canGoBack ? undefined : 'This is the first view'),
+      run: () => app.router.back(),
+    },
+    {
+      id: 'forward',
+      title: 'Forward',
+      group: 'Go to',
+      icon: 'right',
+      keys: ['Mod+]', 'Alt+Right'],
+      unavailable: () => (app.router.canGoForward ? undefined : 'This is the last view'),
+      run: () => app.router.forward(),
+    },
+    {
+      id: 'sidebar',
+      title: 'Show or hide the sidebar',
+      group: 'View',
+      icon: 'sidebar',
+      keys: ['Mod+B'],
+      run: () => (app.sidebarHidden = !app.sidebarHidden),
+    },
+    { id: 'theme', title: 'Switch light and dark', group: 'View', icon: 'theme', run: () => app.theme.toggle() },
+    {
+      id: 'theme-system',
+      title: 'Light or dark as the system has it',
+      group: 'View',
+      icon: 'theme',
+      run: () => app.theme.choose('system'),
+    },
+    {
+      id: 'larger',
+      title: 'Larger text',
+      group: 'View',
+      icon: 'plus',
+      keys: ['Mod++', 'Mod+='],
+      run: () => app.theme.resize(1),
+    },
+    {
+      id: 'smaller',
+      title: 'Smaller text',
+      group: 'View',
+      icon: 'settings',
+      keys: ['Mod+-'],
+      run: () => app.theme.resize(-1),
+    },
+    {
+      id: 'normal-size',
+      title: 'Normal text size',
+      group: 'View',
+      icon: 'settings',
+      keys: ['Mod+0'],
+      run: () => app.theme.resize(0),
+    },
+    {
+      id: 'undo',
+      title: 'Undo',
+      group: 'File',
+      icon: 'restore',
+      keys: ['Mod+Z'],
+      unavailable: () => (app.toasts.canUndo ? undefined : 'Nothing to undo'),
+      run: () => app.toasts.undo(),
+    },
+    { id: 'find', title: 'Search in this view', group: 'View', icon: 'search', keys: ['Mod+F'], run: focusSearch },
+  ];
+}
+
+/** New run with the dataset in view, else the newest one. */
+export function newRunAddress(app: AppState): string {
+  const { view, parts } = app.router.address;
+  const dataset = view === 'dataset' ? parts[0] : app.datasets.list[0]?.id;
+  return dataset ? `#new/${dataset}` : '#new';
+}
+
+export function compareAddress(app: AppState): string {
+  return app.compared.length > 0 ? `#compare/${app.compared.join(',')}` : '#compare';
+}
+
+function focusSearch(): void {
+  document.querySelector<HTMLInputElement>('main input[type=search]')?.focus();
+}

@@ -1,0 +1,30 @@
+// The two things a sandboxed page cannot do with web means alone, offered by the preload script: get the port of the
+// AppService, and turn a dropped file into a token for its path (the path itself never enters the page).
+
+export interface DroppedItem {
+  readonly token: string;
+  readonly name: string;
+}
+
+export interface Bridge {
+  /** Asks the main process to vouch for a dropped file or folder. */
+  dropped(file: File): Promise<DroppedItem>;
+}
+
+declare global {
+  interface Window {
+    readonly trainyard: Bridge;
+  }
+}
+
+/** Resolves with the port that the preload script posts once the page is there. */
+export function receivePort(): Promise<MessagePort> {
+  return new Promise((resolve) => {
+    const listen = (event: MessageEvent): void => {
+      if (event.source !== window || event.data !== 'trainyard:port') return;
+      window.removeEventListener('message', listen);
+      resolve(event.ports[0]);
+    };
+    window.addEventListener('message', listen);
+  });
+}

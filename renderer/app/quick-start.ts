@@ -1,0 +1,28 @@
+// From a dataset to a running training with the settings a careful colleague would start from.
+
+import { defaultPreset, defaultTraining } from '../../engine/model/presets.ts';
+import type { DatasetInfo } from '../../engine/protocol/data.ts';
+import type { RunConfig } from '../../engine/protocol/runs.ts';
+import type { AppState } from './state.svelte.ts';
+
+/** `penguins.csv`, `small` → `penguins-small`. */
+export function suggestName(dataset: string, preset: string): string {
+  return `${dataset.replace(/\.[a-z0-9]{1,8}$/i, '')}-${preset}`;
+}
+
+/** Starts a run with the default preset and opens its page. */
+export async function startWithDefaults(app: AppState, dataset: DatasetInfo): Promise<void> {
+  const settings = dataset.settings;
+  const shape = await app.service.datasetShape({ dataset: dataset.id, settings });
+  const preset = defaultPreset(shape.counts.train);
+  const config: RunConfig = {
+    dataset: dataset.id,
+    settings,
+    model: preset.spec,
+    training: defaultTraining(shape.counts.train, shape.output.kind === 'classes' ? 'classification' : 'regression'),
+    device: 'auto',
+    threads: 0,
+  };
+  const run = await app.service.startRun({ name: suggestName(dataset.name, preset.name), config });
+  app.router.go(`#run/${run.id}`);
+}

@@ -1,0 +1,90 @@
+// Everything the views share, made once in main.ts and handed down by context.
+
+import { getContext, setContext } from 'svelte';
+import type { AppInfo, AppService, DeviceInfo } from '../../engine/protocol/app.ts';
+import type { DatasetInfo, ReadOptions } from '../../engine/protocol/data.ts';
+import { ActiveRuns } from './active-runs.svelte.ts';
+import { Announcer } from './announcer.svelte.ts';
+import { CommandRegistry } from './commands.svelte.ts';
+import { DatasetStore } from './datasets.svelte.ts';
+import type { ImportSource } from './datasets.svelte.ts';
+import { Preferences } from './preferences.ts';
+import { Router } from './router.svelte.ts';
+import { Theme } from './theme.svelte.ts';
+import { Toasts } from './toasts.svelte.ts';
+
+export class AppState {
+  readonly service: AppService;
+  readonly router = new Router();
+  readonly commands = new CommandRegistry();
+  readonly toasts = new Toasts();
+  readonly announcer = new Announcer();
+  readonly theme: Theme;
+  readonly preferences: Preferences;
+  readonly datasets: DatasetStore;
+  readonly activeRuns: ActiveRuns;
+  info: AppInfo | null = $state.raw(null);
+  devices: readonly DeviceInfo[] = $state.raw([]);
+  sidebarHidden: boolean = $state(false);
+  /** Runs chosen for Compare, in order of their letters. */
+  compared: readonly number[] = $state.raw([]);
+  overlay: 'palette' | 'shortcuts' | null = $state(null);
+
+  constructor(service: AppService) {
+    this.service = service;
+    this.theme = new Theme(service);
+    this.preferences = new Preferences(service);
+    this.datasets = new DatasetStore(service);
+    this.activeRuns = new ActiveRuns(service, this.announcer);
+  }
+
+  /** Loads what the first view needs and goes there: the last address, or the welcome where there is no dataset. */
+  async load(): Promise<void> {
+    const hash = (value: unknown): value is string => typeof value === 'string' && value.startsWith('#');
+    const [last, info] = await Promise.all([
+      this.preferences.read('address', hash, '#datasets'),
+      this.service.info(),
+      this.theme.load(),
+      this.datasets.refresh(),
+      this.activeRuns.refresh(),
+    ]);
+    this.info = info;
+    if (this.datasets.list.length === 0 && this.activeRuns.total === 0) this.router.replace('#welcome');
+    else if (location.hash === '') this.router.replace(last === '#welcome' ? '#datasets' : last);
+    void this.loadDevices();
+  }
+
+  async loadDevices(): Promise<void> {
+    this.devices = await this.service.devices();
+  }
+
+  /** Imports and opens the dataset's page. */
+  async import(source: ImportSource, options?: ReadOptions): Promise<DatasetInfo | null> {
+    const info = await this.datasets.import(source, options);
+    if (!info) return null;
+    this.announcer.say(`${info.name} is imported: ${info.rows} rows.`);
+    this.router.go(`#dataset/${info.id}`);
+    return info;
+  }
+
+  async open(kind: 'file' | 'folder'): Promise<void> {
+    const chosen = await this.service.choose({ kind });
+    if (chosen) await this.import({ kind: 'path', ...chosen });
+  }
+
+  /** Saves a file the window made; says where. */
+  async save(suggested: string, data: Uint8Array): Promise<void> {
+    const { saved } = await this.service.saveFile({ suggested, data });
+    if (saved) this.toasts.show(`Saved as ${saved}`);
+  }
+}
+
+const key = Symbol('app');
+
+export function provideApp(app: AppState): void {
+  setContext(key, app);
+}
+
+export function useApp(): AppState {
+  return getContext<AppState>(key);
+}

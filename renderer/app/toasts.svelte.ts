@@ -1,0 +1,36 @@
+// Short notes at the foot of the window for what was done and can be undone. Errors never come here: they stay where
+// they happened until they are dealt with.
+
+export interface Toast {
+  readonly id: number;
+  readonly text: string;
+  readonly action?: { readonly label: string; run(): void };
+  /** Milliseconds it stays. */
+  readonly life: number;
+}
+
+export class Toasts {
+  list: readonly Toast[] = $state.raw([]);
+  #next = 1;
+
+  show(text: string, options: { action?: Toast['action']; life?: number } = {}): void {
+    const toast: Toast = { id: this.#next++, text, action: options.action, life: options.life ?? 6000 };
+    this.list = [...this.list.slice(-2), toast];
+  }
+
+  dismiss(id: number): void {
+    this.list = this.list.filter((toast) => toast.id !== id);
+  }
+
+  /** Runs the newest action there is (Ctrl Z). */
+  undo(): void {
+    const toast = this.list.findLast((candidate) => candidate.action);
+    if (!toast) return;
+    this.dismiss(toast.id);
+    toast.action?.run();
+  }
+
+  get canUndo(): boolean {
+    return this.list.some((toast) => toast.action);
+  }
+}

@@ -1,0 +1,139 @@
+// What Chart.js does not draw by itself: the min–max band behind a line, labels with the last value at line ends kept
+// apart, the hollow diamond at the best point, the unit above the y axis.
+
+import type { Chart, Plugin } from 'chart.js';
+import type { Band, Curve, Point } from './curves.ts';
+
+export interface DrawnCurve {
+  readonly curve: Curve;
+  readonly points: readonly Point[];
+  readonly band: Band | null;
+  readonly best: Point | null;
+  readonly endText: string;
+}
+
+export interface Drawing {
+  readonly curves: readonly DrawnCurve[];
+  readonly yTitle: string;
+  readonly colour: (token: string) => string;
+  readonly font: (weight: 400 | 600) => string;
+}
+
+/** Lines of text at least this far apart, pixels. */
+const labelDistance = 13;
+
+export function drawingPlugin(read: () => Drawing | null): Plugin<'line'> {
+  return {
+    id: 'trainyard',
+    beforeDatasetsDraw(chart) {
+      const drawing = read();
+      if (!drawing) return;
+      clipped(chart, () => {
+        for (const { curve, band } of drawing.curves) if (band) drawBand(chart, band, drawing.colour(curve.token));
+      });
+    },
+    afterDatasetsDraw(chart) {
+      const drawing = read();
+      if (!drawing) return;
+      drawTitle(chart, drawing);
+      for (const { curve, best } of drawing.curves) {
+        if (best) drawDiamond(chart, best, drawing.colour(curve.token), drawing.colour('surface'));
+      }
+      drawEndLabels(chart, drawing);
+    },
+  };
+}
+
+function clipped(chart: Chart, draw: () => void): void {
+  const { ctx, chartArea } = chart;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(chartArea.left, chartArea.top, chartArea.width, chartArea.height);
+  ctx.clip();
+  draw();
+  ctx.restore();
+}
+
+function drawBand({ ctx, scales }: Chart, band: Band, colour: string): void {
+  if (band.x.length < 2) return;
+  const floor = scales.y.min;
+  ctx.beginPath();
+  band.x.forEach((x, i) => ctx.lineTo(scales.x.getPixelForValue(x), scales.y.getPixelForValue(band.high[i])));
+  for (let i = band.x.length - 1; i >= 0; i--) {
+    // A logarithmic axis has no place for zero.
+    const low = band.low[i] > 0 ? band.low[i] : Math.max(band.low[i], floor);
+    ctx.lineTo(scales.x.getPixelForValue(band.x[i]), scales.y.getPixelForValue(low));
+  }
+  ctx.globalAlpha = 0.17;
+  ctx.fillStyle = colour;
+  ctx.fill();
+  ctx.globalAlpha = 1;
+}
+
+function drawTitle({ ctx, chartArea }: Chart, { yTitle, colour, font }: Drawing): void {
+  ctx.save();
+  ctx.font = font(400);
+  ctx.fillStyle = colour('text3');
+  ctx.textAlign = 'left';
+  ctx.textBaseline = 'alphabetic';
+  ctx.fillText(yTitle, chartArea.left, chartArea.top - 9);
+  ctx.restore();
+}
+
+function drawDiamond({ ctx, scales, chartArea }: Chart, point: Point, stroke: string, fill: string): void {
+  const x = scales.x.getPixelForValue(point.x);
+  const y = scales.y.getPixelForValue(point.y);
+  if (x < chartArea.left || x > chartArea.right || y < chartArea.top || y > chartArea.bottom) return;
+  const size = 6;
+  ctx.save();
+  ctx.beginPath();
+  ctx.moveTo(x, y - size);
+  ctx.lineTo(x + size, y);
+  ctx.lineTo(x, y + size);
+  ctx.lineTo(x - size, y);
+  ctx.closePath();
+  ctx.fillStyle = fill;
+  ctx.strokeStyle = stroke;
+  ctx.lineWidth = 1.5;
+  ctx.setLineDash([]);
+  ctx.fill();
+  ctx.stroke();
+  ctx.restore();
+}
+
+function drawEndLabels({ ctx, scales, chartArea }: Chart, { curves, colour, font }: Drawing): void {
+  const labels = curves
+    .flatMap(({ curve, points, endText }) => {
+      const last = points.findLast((point) => point.x <= scales.x.max && Number.isFinite(point.y));
+      if (!last) return [];
+      const y = Math.min(chartArea.bottom, Math.max(chartArea.top, scales.y.getPixelForValue(last.y)));
+      return [
+        { text: endText, token: curve.inkLabel ? 'text' : curve.token, x: scales.x.getPixelForValue(last.x) + 7, y },
+      ];
+    })
+    .sort((a, b) => a.y - b.y);
+  spread(labels, chartArea.top, chartArea.bottom);
+  ctx.save();
+  ctx.font = font(600);
+  ctx.textAlign = 'left';
+  ctx.textBaseline = 'middle';
+  ctx.lineJoin = 'round';
+  ctx.lineWidth = 3;
+  ctx.strokeStyle = colour('surface');
+  for (const label of labels) {
+    ctx.strokeText(label.text, label.x, label.y);
+    ctx.fillStyle = colour(label.token);
+    ctx.fillText(label.text, label.x, label.y);
+  }
+  ctx.restore();
+}
+
+/** Moves labels (sorted by y) apart, then back inside the plot. */
+function spread(labels: { y: number }[], top: number, bottom: number): void {
+  for (let i = 1; i < labels.length; i++) labels[i].y = Math.max(labels[i].y, labels[i - 1].y + labelDistance);
+  let limit = bottom;
+  for (let i = labels.length - 1; i >= 0; i--) {
+    labels[i].y = Math.max(top, Math.min(labels[i].y, limit));
+    limit = labels[i].y - labelDistance;
+  }
+}

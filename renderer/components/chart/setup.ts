@@ -1,0 +1,126 @@
+// The one place that knows Chart.js: what is registered, and the options every chart starts from.
+
+import { Chart, LinearScale, LineController, LineElement, LogarithmicScale, PointElement } from 'chart.js';
+import type { ChartConfiguration, ChartDataset, Plugin } from 'chart.js';
+import zoom from 'chartjs-plugin-zoom';
+import { short } from '../../app/format.ts';
+import type { DrawnCurve, Drawing } from './drawing.ts';
+import type { Range } from './curves.ts';
+
+Chart.register(LineController, LineElement, PointElement, LinearScale, LogarithmicScale, zoom);
+
+export type LineChart = Chart<'line'>;
+
+export interface Axes {
+  readonly x: Range;
+  readonly y: Range;
+  readonly logarithmic: boolean;
+  readonly xTitle: string;
+  /** Room for the labels at line ends, pixels. */
+  readonly labelRoom: number;
+}
+
+export function createChart(
+  canvas: HTMLCanvasElement,
+  plugin: Plugin<'line'>,
+  zoomed: (from: number, to: number) => void,
+): LineChart {
+  const config: ChartConfiguration<'line'> = {
+    type: 'line',
+    data: { datasets: [] },
+    plugins: [plugin],
+    options: {
+      animation: false,
+      responsive: true,
+      maintainAspectRatio: false,
+      parsing: false,
+      normalized: true,
+      events: [],
+      elements: { point: { radius: 0 }, line: { tension: 0, borderJoinStyle: 'round', fill: false } },
+      plugins: {
+        legend: { display: false },
+        tooltip: { enabled: false },
+        zoom: {
+          zoom: {
+            mode: 'x',
+            drag: { enabled: true, threshold: 6, borderWidth: 0 },
+            onZoomComplete: ({ chart }) => zoomed(chart.scales.x.min, chart.scales.x.max),
+          },
+        },
+      },
+    },
+  };
+  return new Chart(canvas, config);
+}
+
+/** Brings the chart to a drawing and its axes. */
+export function updateChart(chart: LineChart, { curves, colour, font }: Drawing, axes: Axes): void {
+  chart.data.datasets = curves.map((drawn) => dataset(drawn, colour));
+  const tickFont = { family: fontFamily(font(400)), size: fontSize(font(400)) };
+  chart.options.layout = { padding: { top: 24, right: axes.labelRoom, left: 4, bottom: 2 } };
+  chart.options.scales = {
+    x: {
+      type: 'linear',
+      min: axes.x.minimum,
+      max: axes.x.maximum,
+      ticks: {
+        maxTicksLimit: 7,
+        maxRotation: 0,
+        color: colour('text3'),
+        font: tickFont,
+        callback: (value) => short(Number(value)),
+      },
+      grid: { drawOnChartArea: false, tickLength: 4, color: colour('line2') },
+      border: { color: colour('line2') },
+      title: {
+        display: true,
+        text: axes.xTitle,
+        align: 'end',
+        color: colour('text3'),
+        font: tickFont,
+        padding: { top: 0, bottom: 0 },
+      },
+    },
+    y: {
+      type: axes.logarithmic ? 'logarithmic' : 'linear',
+      min: axes.y.minimum,
+      max: axes.y.maximum,
+      ticks: {
+        maxTicksLimit: 7,
+        color: colour('text3'),
+        font: tickFont,
+        callback: (value) => (axes.logarithmic && !isRoundOnLog(Number(value), axes.y) ? null : short(Number(value))),
+      },
+      grid: { color: colour('line'), drawTicks: false },
+      border: { display: false },
+    },
+  };
+  const drag = chart.options.plugins?.zoom?.zoom?.drag;
+  if (drag) drag.backgroundColor = colour('select');
+  chart.update('none');
+}
+
+function dataset({ curve, points }: DrawnCurve, colour: (token: string) => string): ChartDataset<'line'> {
+  return {
+    data: points as { x: number; y: number }[],
+    borderColor: colour(curve.token),
+    borderWidth: curve.width ?? 1.75,
+    borderDash: [...curve.dash],
+    pointRadius: points.length === 1 ? 3 : 0,
+    pointBackgroundColor: colour(curve.token),
+  };
+}
+
+/** Decades; within less than two of them also 2 and 5. */
+function isRoundOnLog(value: number, { minimum, maximum }: Range): boolean {
+  const mantissa = Number((value / 10 ** Math.floor(Math.log10(value))).toPrecision(3));
+  return mantissa === 1 || (maximum / minimum < 100 && (mantissa === 2 || mantissa === 5));
+}
+
+function fontSize(font: string): number {
+  return Number.parseFloat(/([\d.]+)px/.exec(font)?.[1] ?? '11');
+}
+
+function fontFamily(font: string): string {
+  return font.replace(/^.*?px\s*/, '');
+}

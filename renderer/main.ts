@@ -1,0 +1,21 @@
+// Start of the window: gets the port from the preload script, connects to the main process, loads what the first view
+// needs, mounts the app.
+
+import { mount } from 'svelte';
+import type { AppService } from '../engine/protocol/app.ts';
+import { domPort } from '../engine/protocol/port.dom.ts';
+import { connect } from '../engine/protocol/rpc.ts';
+import App from './app/App.svelte';
+import { receivePort } from './app/bridge.ts';
+import { AppState } from './app/state.svelte.ts';
+import './tokens.css';
+import './base.css';
+
+async function start(): Promise<void> {
+  const port = await receivePort();
+  const app = new AppState(connect<AppService>(domPort(port), { peer: 'the main process' }));
+  await app.load();
+  mount(App, { target: document.body, props: { app } });
+}
+
+void start();

@@ -1,0 +1,112 @@
+// The state of Compare: which runs, in the order of their letters, and their curves. The address holds the runs.
+
+import { SvelteMap } from 'svelte/reactivity';
+import type { AppService } from '../../../engine/protocol/app.ts';
+import type { RunRecord } from '../../../engine/protocol/runs.ts';
+import { failureOf } from '../../app/failure.ts';
+import type { Failure } from '../../app/failure.ts';
+import { leadingSeries } from '../../app/series.ts';
+import { throttle } from '../../app/throttle.ts';
+import type { Curve } from '../../components/chart/curves.ts';
+import { extend, groupPoints } from '../run/run.svelte.ts';
+import type { Series } from '../run/run.svelte.ts';
+import { bestIndex } from '../run/run-curves.ts';
+import { lowerWins, parseSeries } from '../../app/series.ts';
+
+/** Runs that have a colour of their own; further ones are grey. */
+export const coloured = 6;
+const letters = ['A', 'B', 'C', 'D', 'E', 'F'] as const;
+const dashes: readonly (readonly number[])[] = [[], [7, 3], [2, 3], [9, 3, 2, 3], [4, 2], [12, 4]];
+const pointLimit = 2000;
+
+export type XAxis = 'epoch' | 'step' | 'seconds';
+
+export interface ComparedRun {
+  readonly run: RunRecord;
+  /** A … F, then numbers. */
+  readonly letter: string;
+  readonly token: string;
+  readonly dash: readonly number[];
+}
+
+export class Comparison {
+  runs: readonly ComparedRun[] = $state.raw([]);
+  failure: Failure | null = $state.raw(null);
+  readonly #series = new SvelteMap<string, Series>();
+  readonly #service: AppService;
+  readonly #ids: readonly number[];
+
+  constructor(ids: readonly number[], service: AppService) {
+    this.#ids = ids;
+    this.#service = service;
+  }
+
+  /** Loads and follows the runs; returns the function that stops following. */
+  open(): () => void {
+    void this.#load();
+    const reload = throttle(() => void this.#load(), 1000);
+    const stops = [
+      this.#service.onReport(({ run }) => this.#ids.includes(run) && reload()),
+      this.#service.onRunsChanged(({ runs }) => runs.some((run) => this.#ids.includes(run)) && reload()),
+    ];
+    return () => stops.forEach((stop) => stop());
+  }
+
+  /** Metrics of the validation split that any of the runs has, the leading one of the first run first. */
+  get metrics(): string[] {
+    const found = new Set<string>();
+    const [first] = this.runs;
+    if (first) found.add(leadingSeries(first.run));
+    for (const { run } of this.runs) {
+      for (const name of Object.keys(run.best))
+        if (parseSeries(name).split === 'validation' && name !== 'val_loss') found.add(name);
+    }
+    return [...found].filter((name) => name !== 'val_loss');
+  }
+
+  curves(name: string, axis: XAxis): Curve[] {
+    return this.runs.flatMap(({ run, letter, token, dash }, index) => {
+      const series = this.#series.get(`${run.id}/${name}`);
+      if (!series) return [];
+      return {
+        id: String(run.id),
+        label: letter,
+        token,
+        dash,
+        width: index === 0 ? 2.2 : 1.75,
+        inkLabel: true,
+        x: axis === 'epoch' ? series.epoch : axis === 'step' ? series.step : series.seconds,
+        y: series.value,
+        best: index < coloured ? bestIndex(series.value, lowerWins(parseSeries(name).metric)) : undefined,
+      };
+    });
+  }
+
+  series(run: number, name: string): Series | undefined {
+    return this.#series.get(`${run}/${name}`);
+  }
+
+  async #load(): Promise<void> {
+    try {
+      const runs = await Promise.all(this.#ids.map((run) => this.#service.run({ run })));
+      this.runs = runs.map((run, index) => ({
+        run,
+        letter: letters[index] ?? String(index + 1),
+        token: index < coloured ? `run-${letters[index].toLowerCase()}` : 'bar2',
+        dash: dashes[index] ?? [],
+      }));
+      await Promise.all(runs.map((run) => this.#loadSeries(run)));
+      this.failure = null;
+    } catch (error) {
+      this.failure = failureOf(error);
+    }
+  }
+
+  async #loadSeries(run: RunRecord): Promise<void> {
+    const names = Object.keys(run.best).filter((name) => parseSeries(name).split === 'validation');
+    const points = await this.#service.metrics({ run: run.id, series: names, limit: pointLimit });
+    for (const [name, group] of groupPoints(points)) {
+      this.#series.set(`${run.id}/${name}`, extend({ step: [], epoch: [], seconds: [], value: [] }, group));
+    }
+  }
+}

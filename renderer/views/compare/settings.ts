@@ -1,0 +1,73 @@
+// All settings of a run as names and words, in reading order: what Compare sets side by side and a run's page lists.
+
+import { layers as registry } from '../../../engine/model/registry.ts';
+import type { LayerSpec } from '../../../engine/model/spec.ts';
+import type { RunRecord } from '../../../engine/protocol/runs.ts';
+import { fixed, percent, short } from '../../app/format.ts';
+import { modelName } from '../../app/run-words.ts';
+
+export type Setting = readonly [name: string, value: string];
+
+const words: Readonly<Record<string, string>> = {
+  adam: 'Adam',
+  adamw: 'AdamW',
+  sgd: 'SGD',
+  rmsprop: 'RMSProp',
+  auto: 'by the task',
+  one_cycle: 'one cycle',
+  cross_entropy: 'cross-entropy',
+  binary_cross_entropy: 'binary cross-entropy',
+  mse: 'mean square error',
+  mae: 'mean absolute error',
+  huber: 'Huber',
+};
+
+export function settingsOf(run: RunRecord): Setting[] {
+  const { model, training, settings, device, threads } = run.config;
+  const { optimizer, schedule, earlyStopping } = training;
+  const momentum = optimizer.name === 'sgd' || optimizer.name === 'rmsprop';
+  const adaptive = optimizer.name === 'adam' || optimizer.name === 'adamw';
+  const list: (Setting | false)[] = [
+    ['Dataset', run.datasetName],
+    ['Target', settings.target ?? 'found'],
+    ['Split', settings.split ? settings.split.map((share) => percent(share)).join(' / ') : 'usual'],
+    ['Left out', settings.ignored?.length ? settings.ignored.join(', ') : 'nothing'],
+    ['Model', modelName(run)],
+    ['Layers', model.layers.map(layerText).join(' → ')],
+    ['Parameters', run.parameters > 0 ? fixed(run.parameters) : '–'],
+    ['Epochs', fixed(training.epochs)],
+    ['Batch size', fixed(training.batch)],
+    ['Optimizer', words[optimizer.name]],
+    ['Learning rate', short(optimizer.learningRate)],
+    ['Weight decay', short(optimizer.weightDecay)],
+    momentum && ['Momentum', short(optimizer.momentum) + (optimizer.nesterov ? ', Nesterov' : '')],
+    adaptive && ['Betas', `${short(optimizer.beta1)}, ${short(optimizer.beta2)}`],
+    ['Schedule', scheduleText(schedule)],
+    ['Early stopping', earlyStopping.enabled ? `after ${fixed(earlyStopping.patience)} epochs without gain` : 'never'],
+    ['Loss', words[training.loss] ?? training.loss],
+    training.labelSmoothing > 0 && ['Label smoothing', short(training.labelSmoothing)],
+    ['Class weights', training.classWeights],
+    training.clipNorm > 0 && ['Gradient clipping', short(training.clipNorm)],
+    ['Seed', String(training.seed)],
+    ['Device', (run.device || device).replace(/^(cpu|gpu)/, (kind) => kind.toUpperCase())],
+    ['Threads', run.threads > 0 ? fixed(run.threads) : threads > 0 ? fixed(threads) : '–'],
+  ];
+  return list.filter((entry) => entry !== false);
+}
+
+function layerText(layer: LayerSpec): string {
+  const def = registry.get(layer.type);
+  if (layer.type === 'output') return 'Output';
+  const main = def?.fields
+    .filter((field) => field.kind !== 'boolean' && field.name !== 'slope')
+    .slice(0, 2)
+    .map((field) => String(layer[field.name] ?? field.default))
+    .filter((value) => value !== 'none');
+  return [def?.title ?? layer.type, ...(main ?? [])].join(' ');
+}
+
+function scheduleText(schedule: RunRecord['config']['training']['schedule']): string {
+  const warmup = schedule.warmupEpochs > 0 ? `, warm-up ${short(schedule.warmupEpochs)}` : '';
+  if (schedule.name === 'step') return `× ${short(schedule.gamma)} every ${fixed(schedule.stepEpochs)}${warmup}`;
+  return (words[schedule.name] ?? schedule.name) + warmup;
+}

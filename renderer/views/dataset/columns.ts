@@ -1,0 +1,66 @@
+// Words for columns: their types, ranges and gaps.
+
+import type { ColumnInfo, ColumnType } from '../../../engine/protocol/data.ts';
+import { dateOf, fixed, percentOf, plural, short } from '../../app/format.ts';
+
+const typeWords: Readonly<Record<ColumnType, string>> = {
+  number: 'number',
+  category: 'category',
+  boolean: 'yes / no',
+  datetime: 'date, time',
+  text: 'text',
+  identifier: 'identifier',
+};
+
+export const typeOptions = (Object.keys(typeWords) as ColumnType[]).map((value) => ({
+  value,
+  label: typeWords[value],
+}));
+
+export function typeWord(type: ColumnType): string {
+  return typeWords[type];
+}
+
+/** The two small words under a distribution. */
+export function extremes(column: ColumnInfo, rows: number): readonly [string, string] {
+  if (column.histogram && column.minimum !== undefined && column.maximum !== undefined) {
+    const say =
+      column.type === 'datetime'
+        ? dateOf
+        : (value: number): string => (Number.isInteger(value) ? fixed(value) : short(value));
+    return [say(column.minimum), say(column.maximum)];
+  }
+  const first = column.top?.[0];
+  return [first ? `${first.value} ${percentOf(first.count, rows)}` : '', plural(column.distinct, 'value')];
+}
+
+/** Heights of the bars: bins, or the most frequent values. */
+export function barsOf(column: ColumnInfo): readonly number[] {
+  return column.histogram ?? column.top?.slice(0, 12).map((entry) => entry.count) ?? [];
+}
+
+/** One sentence for screen readers in place of the picture. */
+export function describeColumn(column: ColumnInfo, rows: number): string {
+  const [low, high] = extremes(column, rows);
+  const spread = column.histogram ? `from ${low} to ${high}` : `most often ${low}, ${high}`;
+  return `Distribution of ${column.name}: ${spread}`;
+}
+
+export function numericColumn(column: ColumnInfo): boolean {
+  return column.type === 'number';
+}
+
+/** Facts for the inspector, in reading order. */
+export function columnFacts(column: ColumnInfo, rows: number): readonly (readonly [string, string])[] {
+  const number = (label: string, value: number | undefined): (readonly [string, string])[] =>
+    value === undefined ? [] : [[label, column.type === 'datetime' ? dateOf(value) : short(value)]];
+  return [
+    ['Distinct values', fixed(column.distinct)],
+    ['Missing', column.missing === 0 ? 'none' : `${fixed(column.missing)}, ${percentOf(column.missing, rows)}`],
+    ...number('Smallest', column.minimum),
+    ...number('Median', column.median),
+    ...(column.type === 'datetime' ? [] : number('Mean', column.mean)),
+    ...(column.type === 'datetime' ? [] : number('Standard deviation', column.deviation)),
+    ...number('Largest', column.maximum),
+  ];
+}

@@ -1,0 +1,159 @@
+// A run being put together: the model, the training settings, the device, and what follows from them live (shapes,
+// parameters, memory, errors at their layers).
+
+import { layers as registry } from '../../../engine/model/registry.ts';
+import { defaultPreset, defaultTraining, presetNamed } from '../../../engine/model/presets.ts';
+import type { Preset } from '../../../engine/model/presets.ts';
+import type { LayerSpec, ModelSpec, TrainingSpec } from '../../../engine/model/spec.ts';
+import { summarizeModel } from '../../../engine/model/summary.ts';
+import type { DatasetShape } from '../../../engine/protocol/app.ts';
+import type { DatasetInfo } from '../../../engine/protocol/data.ts';
+import type { RunConfig } from '../../../engine/protocol/runs.ts';
+import { suggestName } from '../../app/quick-start.ts';
+
+export class Draft {
+  readonly dataset: DatasetInfo;
+  readonly shape: DatasetShape;
+  name: string = $state('');
+  model: ModelSpec = $state.raw({ version: 1, layers: [] });
+  training: TrainingSpec = $state.raw(null!);
+  device: RunConfig['device'] = $state('auto');
+  threads: number = $state(0);
+  /** Position of the current layer. */
+  current: number = $state(0);
+  /** Keeps rows apart while layers move: one key a layer, in order. */
+  keys: readonly number[] = $state.raw([]);
+  #nextKey = 0;
+  #named = false;
+
+  readonly summary = $derived.by(() => {
+    const { counts, input, output } = this.shape;
+    return summarizeModel(this.model, input, output, this.training, counts.train + counts.validation + counts.test);
+  });
+  /** The preset the layers still equal. */
+  readonly preset = $derived.by(() => {
+    const preset = this.model.preset === undefined ? undefined : presetNamed(this.model.preset);
+    return preset && JSON.stringify(preset.spec.layers) === JSON.stringify(this.model.layers) ? preset : undefined;
+  });
+
+  constructor(dataset: DatasetInfo, shape: DatasetShape, from?: { readonly name: string; readonly config: RunConfig }) {
+    this.dataset = dataset;
+    this.shape = shape;
+    const task = shape.output.kind === 'classes' ? 'classification' : 'regression';
+    this.training = from?.config.training ?? defaultTraining(shape.counts.train, task);
+    if (from) {
+      this.device = from.config.device;
+      this.threads = from.config.threads;
+      this.rename(`${from.name}-again`);
+      this.#replace(from.config.model);
+    } else this.choose(defaultPreset(shape.counts.train));
+  }
+
+  get config(): RunConfig {
+    const { preset: _, ...own } = this.model;
+    return {
+      dataset: this.dataset.id,
+      settings: this.dataset.settings,
+      // A preset that was edited is the person's own model from then on.
+      model: this.preset ? this.model : own,
+      training: this.training,
+      device: this.device,
+      threads: this.threads,
+    };
+  }
+
+  choose(preset: Preset): void {
+    this.#replace(preset.spec);
+    if (!this.#named) this.name = suggestName(this.dataset.name, preset.name);
+  }
+
+  rename(name: string): void {
+    this.name = name;
+    this.#named = true;
+  }
+
+  train(change: Partial<TrainingSpec>): void {
+    this.training = { ...this.training, ...change };
+  }
+
+  /** Adds a layer after the current one, but never after the output. */
+  add(type: string): void {
+    const last = this.model.layers.length - 1;
+    const position = Math.max(0, Math.min(this.current + 1, last));
+    const layer = registry.get(type)?.many ? { type, from: this.#branchesAt(position) } : { type };
+    this.#edit(this.model.layers.toSpliced(position, 0, layer), this.keys.toSpliced(position, 0, this.#nextKey++));
+    this.current = position;
+  }
+
+  /** Adds a layer right before another: the quick fix of an error. */
+  addBefore(position: number, type: string): void {
+    this.current = position - 1;
+    this.add(type);
+  }
+
+  remove(position: number): void {
+    if (!this.canRemove(position)) return;
+    this.#edit(this.model.layers.toSpliced(position, 1), this.keys.toSpliced(position, 1));
+    this.current = Math.min(this.current, this.model.layers.length - 1);
+  }
+
+  canRemove(position: number): boolean {
+    return position < this.model.layers.length - 1;
+  }
+
+  /** The output stays last. */
+  move(from: number, to: number): void {
+    const last = this.model.layers.length - 1;
+    if (from === last || to < 0 || to >= last || from === to) return;
+    const layers = this.model.layers.toSpliced(from, 1).toSpliced(to, 0, this.model.layers[from]);
+    this.#edit(layers, this.keys.toSpliced(from, 1).toSpliced(to, 0, this.keys[from]));
+    this.current = to;
+  }
+
+  set(position: number, name: string, value: unknown): void {
+    this.#edit(this.model.layers.with(position, { ...this.model.layers[position], [name]: value }), this.keys);
+  }
+
+  /** Chooses where a joining layer gets its inputs; a layer referred to gets a lasting name first. */
+  setSources(position: number, sources: readonly number[]): void {
+    const layers = [...this.model.layers];
+    const from = sources.map((source) => {
+      if (source < 0) return 'input';
+      const id = layers[source].id ?? this.#freshId(layers, layers[source].type);
+      layers[source] = { ...layers[source], id };
+      return id;
+    });
+    layers[position] = { ...layers[position], from };
+    this.#edit(layers, this.keys);
+  }
+
+  /** Positions a joining layer reads from; −1 = the input. */
+  sourcesOf(position: number): readonly number[] {
+    const from = this.model.layers[position].from;
+    const names = from === undefined ? [] : typeof from === 'string' ? [from] : from;
+    return names.map((name) => (name === 'input' ? -1 : this.summary.layers.findIndex((layer) => layer.id === name)));
+  }
+
+  #branchesAt(position: number): readonly string[] {
+    const before = this.summary.layers[position - 1];
+    return before ? ['input', before.id] : ['input'];
+  }
+
+  #freshId(layers: readonly LayerSpec[], type: string): string {
+    const taken = new Set(layers.map((layer) => layer.id));
+    let number = 1;
+    while (taken.has(`${type}_${number}`)) number++;
+    return `${type}_${number}`;
+  }
+
+  #replace(model: ModelSpec): void {
+    this.model = model;
+    this.keys = model.layers.map(() => this.#nextKey++);
+    this.current = Math.max(0, model.layers.length - 2);
+  }
+
+  #edit(layers: readonly LayerSpec[], keys: readonly number[]): void {
+    this.keys = keys;
+    this.model = { ...this.model, layers };
+  }
+}

@@ -1,0 +1,28 @@
+// Shapes, sizes and choices of the model editor in words.
+
+import { fixed } from '../../app/format.ts';
+
+const choices: Readonly<Record<string, string>> = {
+  none: 'no activation',
+  relu: 'ReLU',
+  leaky_relu: 'Leaky ReLU',
+  gelu: 'GELU',
+  silu: 'SiLU',
+  tanh: 'tanh',
+  sigmoid: 'sigmoid',
+};
+
+export function choiceWord(choice: string): string {
+  return choices[choice] ?? choice.replaceAll('_', ' ');
+}
+
+/** `3 × 32 × 32` */
+export function shapeText(shape: readonly number[]): string {
+  return shape.map((size) => fixed(size)).join(' × ');
+}
+
+/** Megabytes (10⁶) with one decimal; `<0.1` for less. */
+export function megabytes(bytes: number): string {
+  const value = bytes / 1e6;
+  return value > 0 && value < 0.05 ? '<0.1' : fixed(value, 1);
+}

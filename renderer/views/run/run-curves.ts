@@ -1,0 +1,61 @@
+// From the series of a run to the curves of its charts: which colour, dash and marker each has.
+
+import { metricWord, lowerWins, parseSeries } from '../../app/series.ts';
+import type { Curve } from '../../components/chart/curves.ts';
+import type { Series } from './run.svelte.ts';
+
+/** Curves of one metric: the training and the validation split, or the single series of that name. */
+export function curvesOf(metric: string, series: ReadonlyMap<string, Series>): Curve[] {
+  const curves: Curve[] = [];
+  const epochs = series.get(`train_${metric}`);
+  // The loss is also kept within epochs: noisy, so it is smoothed and its range shows as a band.
+  const steps = metric === 'loss' ? series.get('step_loss') : undefined;
+  const noisy = steps !== undefined && steps.step.length > (epochs?.step.length ?? 0);
+  const train = noisy ? steps : epochs;
+  const validation = series.get(`val_${metric}`);
+  const single = series.get(metric);
+  if (train)
+    curves.push({ id: 'train', label: 'train', token: 'train', dash: [], x: train.epoch, y: train.value, noisy });
+  if (validation) {
+    curves.push({
+      id: 'validation',
+      label: 'validation',
+      token: 'validation',
+      dash: [6, 3],
+      width: 2,
+      x: validation.epoch,
+      y: validation.value,
+      best: bestIndex(validation.value, lowerWins(metric)),
+    });
+  }
+  if (single)
+    curves.push({ id: metric, label: metricWord(metric), token: 'test', dash: [], x: single.epoch, y: single.value });
+  return curves;
+}
+
+/** Position of the lowest or highest value; undefined with fewer than two. */
+export function bestIndex(values: readonly number[], lower: boolean): number | undefined {
+  if (values.length < 2) return undefined;
+  let best = 0;
+  values.forEach((value, i) => {
+    if (lower ? value < values[best] : value > values[best]) best = i;
+  });
+  return best;
+}
+
+/** Metrics other than the loss that have a series, the given ones first. */
+export function otherMetrics(series: ReadonlyMap<string, Series>, first: readonly string[]): string[] {
+  const found = new Set(first);
+  for (const name of series.keys()) {
+    const { split, metric } = parseSeries(name);
+    if (metric !== 'loss' && metric !== 'step_loss' && split !== 'test') found.add(metric);
+  }
+  return [...found].filter((metric) => ['train_', 'val_', ''].some((prefix) => series.has(prefix + metric)));
+}
+
+/** Scores that are shares lie between 0 and 1. */
+export function limitsOf(metric: string): { minimum?: number; maximum?: number } {
+  if (/accuracy|f1|auc|precision|recall/.test(metric)) return { minimum: 0, maximum: 1 };
+  if (metric === 'r2') return { maximum: 1 };
+  return metric === 'loss' || metric === 'mae' || metric === 'rmse' || metric === 'learning_rate' ? { minimum: 0 } : {};
+}

@@ -1,0 +1,162 @@
+// The state of one run's page: its record, its curves (those kept and those that arrive live), its log.
+
+import { SvelteMap } from 'svelte/reactivity';
+import type { AppService } from '../../../engine/protocol/app.ts';
+import type { LogLine, MetricPoint, RunProgress, RunRecord } from '../../../engine/protocol/runs.ts';
+import { failureOf } from '../../app/failure.ts';
+import type { Failure } from '../../app/failure.ts';
+import { isLive } from '../../app/run-words.ts';
+import { throttle } from '../../app/throttle.ts';
+
+export interface Series {
+  readonly step: readonly number[];
+  readonly epoch: readonly number[];
+  readonly seconds: readonly number[];
+  readonly value: readonly number[];
+}
+
+const nothing: Series = { step: [], epoch: [], seconds: [], value: [] };
+/** Points a series asked of the history: more than a window has pixels. */
+const pointLimit = 4000;
+/** Milliseconds between redraws. */
+const redraw = 250;
+
+/** Sorts points into their series, in order of steps. */
+export function groupPoints(points: readonly MetricPoint[]): Map<string, MetricPoint[]> {
+  const groups = new Map<string, MetricPoint[]>();
+  for (const point of points) {
+    const group = groups.get(point.series);
+    if (group) group.push(point);
+    else groups.set(point.series, [point]);
+  }
+  for (const group of groups.values()) group.sort((a, b) => a.step - b.step);
+  return groups;
+}
+
+/** Adds later points to a series; points it has already (the history and the live report overlap) stay out. */
+export function extend(series: Series, points: readonly MetricPoint[]): Series {
+  const last = series.step.at(-1) ?? -1;
+  const fresh = points.filter((point) => point.step > last);
+  if (fresh.length === 0) return series;
+  return {
+    step: [...series.step, ...fresh.map((point) => point.step)],
+    epoch: [...series.epoch, ...fresh.map((point) => point.epoch)],
+    seconds: [...series.seconds, ...fresh.map((point) => point.seconds)],
+    value: [...series.value, ...fresh.map((point) => point.value)],
+  };
+}
+
+export class RunPage {
+  readonly id: number;
+  run: RunRecord | null = $state.raw(null);
+  progress: RunProgress | null = $state.raw(null);
+  log: readonly LogLine[] = $state.raw([]);
+  failure: Failure | null = $state.raw(null);
+  /** Pause, stop or resume was asked and is not answered yet. */
+  waiting: boolean = $state(false);
+  readonly series = new SvelteMap<string, Series>();
+  readonly #service: AppService;
+  #pending: MetricPoint[] = [];
+  #pendingProgress: RunProgress | null = null;
+
+  constructor(id: number, service: AppService) {
+    this.id = id;
+    this.#service = service;
+  }
+
+  /** Loads and follows the run; returns the function that stops following. */
+  open(): () => void {
+    void this.attempt(() => this.#load());
+    const flush = throttle(() => this.#flush(), redraw);
+    const reload = throttle(() => void this.attempt(() => this.#refresh()), redraw);
+    const stops = [
+      this.#service.onReport(({ run, points, progress }) => {
+        if (run !== this.id) return;
+        this.#pending.push(...points);
+        this.#pendingProgress = progress;
+        flush();
+      }),
+      this.#service.onRunsChanged(({ runs }) => {
+        if (runs.includes(this.id)) reload();
+      }),
+    ];
+    return () => stops.forEach((stop) => stop());
+  }
+
+  pause(): Promise<void> {
+    return this.#ask(() => this.#service.pauseRun({ run: this.id }));
+  }
+
+  /** Out of a pause, or from the checkpoint of an ended run. */
+  resume(): Promise<void> {
+    return this.#ask(async () => {
+      if (this.run?.state === 'paused') await this.#service.continueRun({ run: this.id });
+      else {
+        this.run = await this.#service.resumeRun({ run: this.id });
+        await this.#loadMetrics();
+      }
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.#ask(() => this.#service.stopRun({ run: this.id }));
+  }
+
+  async update(patch: Parameters<AppService['updateRun']>[0]['patch']): Promise<void> {
+    await this.attempt(async () => {
+      this.run = await this.#service.updateRun({ run: this.id, patch });
+    });
+  }
+
+  async #load(): Promise<void> {
+    this.run = await this.#service.run({ run: this.id });
+    this.progress = this.run.progress;
+    await Promise.all([this.#loadMetrics(), this.#loadLog()]);
+  }
+
+  async #loadMetrics(): Promise<void> {
+    const points = await this.#service.metrics({ run: this.id, limit: pointLimit });
+    this.series.clear();
+    for (const [name, group] of groupPoints(points)) this.series.set(name, extend(nothing, group));
+    this.#flush();
+  }
+
+  async #loadLog(): Promise<void> {
+    this.log = await this.#service.log({ run: this.id });
+  }
+
+  async #refresh(): Promise<void> {
+    const before = this.run?.state;
+    const run = await this.#service.run({ run: this.id });
+    this.run = run;
+    if (!isLive(run)) this.progress = run.progress;
+    await this.#loadLog();
+    // What was reported last may be in the history alone by now.
+    if (before !== run.state && !isLive(run)) await this.#loadMetrics();
+  }
+
+  #flush(): void {
+    for (const [name, group] of groupPoints(this.#pending)) {
+      this.series.set(name, extend(this.series.get(name) ?? nothing, group));
+    }
+    this.#pending = [];
+    if (this.#pendingProgress) this.progress = this.#pendingProgress;
+    this.#pendingProgress = null;
+  }
+
+  async #ask(request: () => Promise<void>): Promise<void> {
+    this.waiting = true;
+    await this.attempt(request);
+    this.waiting = false;
+  }
+
+  /** Does something that may fail; what went wrong then stands at the head of the page. */
+  async attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+      this.failure = null;
+    } catch (error) {
+      this.failure = failureOf(error);
+    }
+  }
+}

@@ -1,0 +1,159 @@
+// The state of the runs table: the question asked of the history (search, filters, order), the rows that came, what is
+// selected. Everything is found, filtered and sorted by the history; this side holds only the pages in view.
+
+import { SvelteSet } from 'svelte/reactivity';
+import type { AppService } from '../../../engine/protocol/app.ts';
+import type { RunQuery, RunRecord, RunState } from '../../../engine/protocol/runs.ts';
+import { leadingSeries } from '../../app/series.ts';
+import { throttle } from '../../app/throttle.ts';
+import { PagedList } from '../../components/paged.svelte.ts';
+
+export type Shelf = 'all' | 'starred' | 'trash';
+
+export interface Filters {
+  readonly search: string;
+  readonly states: readonly RunState[];
+  readonly dataset: string | null;
+  readonly tags: readonly string[];
+}
+
+const noFilters: Filters = { search: '', states: [], dataset: null, tags: [] };
+/** Runs fetched at once when all are selected. */
+const idPage = 500;
+
+export class RunsTable {
+  shelf: Shelf = $state('all');
+  filters: Filters = $state.raw(noFilters);
+  sort: NonNullable<RunQuery['sort']> = $state.raw({ by: 'createdAt', descending: true });
+  /** Series of the score columns, such as `val_accuracy`. */
+  series: string = $state('val_accuracy');
+  current: number | undefined = $state();
+  readonly selected = new SvelteSet<number>();
+  readonly rows: PagedList<RunRecord>;
+  readonly #service: AppService;
+  #anchor: number | null = null;
+  #seriesChosen = false;
+
+  constructor(service: AppService) {
+    this.#service = service;
+    this.rows = new PagedList(async (offset, limit) => {
+      const { total, runs } = await service.runs({ ...this.query, offset, limit });
+      if (offset === 0) this.#chooseSeries(runs);
+      return { total, rows: runs };
+    });
+  }
+
+  get query(): RunQuery {
+    const { search, states, dataset, tags } = this.filters;
+    return {
+      search: search.trim() || undefined,
+      states: states.length > 0 ? states : undefined,
+      dataset: dataset ?? undefined,
+      tags: tags.length > 0 ? tags : undefined,
+      starred: this.shelf === 'starred' ? true : undefined,
+      deleted: this.shelf === 'trash' ? true : undefined,
+      sort: this.sort,
+    };
+  }
+
+  get isFiltered(): boolean {
+    const { search, states, dataset, tags } = this.filters;
+    return search.trim() !== '' || states.length > 0 || dataset !== null || tags.length > 0;
+  }
+
+  /** Loads and follows changes of the history; returns the function that stops. */
+  open(): () => void {
+    void this.rows.refresh(true);
+    return this.#service.onRunsChanged(throttle(() => void this.rows.refresh(), 500));
+  }
+
+  filter(change: Partial<Filters>): void {
+    this.filters = { ...this.filters, ...change };
+    this.#askAnew();
+  }
+
+  clearFilters(): void {
+    this.filter(noFilters);
+  }
+
+  show(shelf: Shelf): void {
+    this.shelf = shelf;
+    this.selected.clear();
+    this.#askAnew();
+  }
+
+  sortBy(by: string, descending: boolean): void {
+    this.sort = this.sort.by === by ? { by, descending: !this.sort.descending } : { by, descending };
+    this.#askAnew();
+  }
+
+  /** Score shown and sorted by; a sort by the old score goes over to the new one. */
+  setSeries(series: string): void {
+    const sorted = this.sort.by.endsWith(`.${this.series}`);
+    this.#seriesChosen = true;
+    if (sorted) this.sort = { by: this.sort.by.replace(this.series, series), descending: this.sort.descending };
+    this.series = series;
+    if (sorted) this.#askAnew();
+  }
+
+  /** A click on a row: alone, with Ctrl added or taken away, with Shift from the last one to here. */
+  pick(index: number, { extend, add }: { extend: boolean; add: boolean }): void {
+    const run = this.rows.at(index);
+    if (!run) return;
+    this.current = index;
+    if (extend && this.#anchor !== null) {
+      const [from, to] = [Math.min(this.#anchor, index), Math.max(this.#anchor, index)];
+      for (let i = from; i <= to; i++) {
+        const between = this.rows.at(i);
+        if (between) this.selected.add(between.id);
+      }
+      return;
+    }
+    this.#anchor = index;
+    if (!add) {
+      const alone = this.selected.size === 1 && this.selected.has(run.id);
+      this.selected.clear();
+      if (!alone) this.selected.add(run.id);
+    } else if (!this.selected.delete(run.id)) this.selected.add(run.id);
+  }
+
+  async selectAll(): Promise<void> {
+    for (let offset = 0; offset < this.rows.total; offset += idPage) {
+      const { runs } = await this.#service.runs({ ...this.query, offset, limit: idPage });
+      for (const run of runs) this.selected.add(run.id);
+    }
+  }
+
+  /** Runs acted on: the selected ones, else the current one. */
+  async chosen(): Promise<RunRecord[]> {
+    const known = new Map([...this.rows.known()].map(([, run]) => [run.id, run]));
+    const run = this.current === undefined ? undefined : this.rows.at(this.current);
+    const ids = this.selected.size > 0 ? [...this.selected] : run ? [run.id] : [];
+    return Promise.all(ids.map((id) => known.get(id) ?? this.#service.run({ run: id })));
+  }
+
+  /** Tags of the runs in view, most frequent first. */
+  get tags(): string[] {
+    const counts = new Map<string, number>();
+    for (const [, run] of this.rows.known()) for (const tag of run.tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+    return [...counts].sort((a, b) => b[1] - a[1]).map(([tag]) => tag);
+  }
+
+  #askAnew(): void {
+    this.current = undefined;
+    void this.rows.refresh(true);
+  }
+
+  /** Until one is chosen, the score is the one most of the newest runs are judged by. */
+  #chooseSeries(runs: readonly RunRecord[]): void {
+    if (this.#seriesChosen) return;
+    const counts = new Map<string, number>();
+    for (const run of runs) {
+      if (Object.keys(run.best).length === 0) continue;
+      const series = leadingSeries(run);
+      counts.set(series, (counts.get(series) ?? 0) + 1);
+    }
+    const [most] = [...counts].sort((a, b) => b[1] - a[1]);
+    if (most) this.series = most[0];
+  }
+}
