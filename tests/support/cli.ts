@@ -1,0 +1,83 @@
+// Runs the command line as a person would: a process of its own, with a home of its own.
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import type { TestContext } from 'node:test';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const program = path.join(root, 'electron/cli/main.ts');
+
+export const tables = path.join(root, 'tests/fixtures/tables');
+export const penguins = path.join(root, 'samples/penguins.csv');
+
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The JSON lines of standard output. */
+  readonly events: readonly Record<string, unknown>[];
+}
+
+/** A command at work. */
+export interface Running {
+  readonly child: ChildProcess;
+  readonly finished: Promise<Finished>;
+  /** The first event of this name; rejects if the command ends without it. */
+  readonly event: (name: string) => Promise<Record<string, unknown>>;
+}
+
+/** An empty home, removed when the test ends. */
+export function temporaryHome(test: TestContext): string {
+  const home = mkdtempSync(path.join(os.tmpdir(), 'trainyard-test-'));
+  test.after(() => rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
+  return home;
+}
+
+export function startTrainyard(home: string, args: readonly string[]): Running {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, ...args], {
+    env: { ...process.env, TRAINYARD_HOME: home },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  const events: Record<string, unknown>[] = [];
+  const waiting = new Map<string, ((event: Record<string, unknown>) => void)[]>();
+  let unread = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += String(chunk);
+    const lines = (unread + String(chunk)).split('\n');
+    unread = lines.pop() ?? '';
+    for (const line of lines.filter((text) => text.startsWith('{'))) {
+      const event = JSON.parse(line) as Record<string, unknown>;
+      events.push(event);
+      for (const resolve of waiting.get(String(event.event)) ?? []) resolve(event);
+    }
+  });
+  child.stderr.on('data', (chunk: Buffer) => (stderr += String(chunk)));
+  const finished = new Promise<Finished>((resolve) =>
+    child.once('close', (code) => resolve({ code, stdout, stderr, events })),
+  );
+  return {
+    child,
+    finished,
+    event: (name) =>
+      new Promise((resolve, reject) => {
+        const known = events.find((event) => event.event === name);
+        if (known) return resolve(known);
+        waiting.set(name, [...(waiting.get(name) ?? []), resolve]);
+        void finished.then(() => reject(new Error(`the command ended without “${name}”: ${stderr}`)));
+      }),
+  };
+}
+
+export const trainyard = (home: string, ...args: readonly string[]): Promise<Finished> =>
+  startTrainyard(home, args).finished;
+
+/** The last event of a command with --json, which has to succeed. */
+export async function lastEvent(home: string, ...args: readonly string[]): Promise<Record<string, unknown>> {
+  const { code, stderr, events } = await trainyard(home, ...args, '--json');
+  if (code !== 0) throw new Error(`trainyard ${args.join(' ')} ended with ${code}: ${stderr}`);
+  return events[events.length - 1];
+}

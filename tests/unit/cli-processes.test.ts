@@ -1,0 +1,72 @@
+// Runs across processes: paused, resumed and stopped from elsewhere, killed and continued, two at a time on one home.
+
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import test from 'node:test';
+import { lastEvent, startTrainyard, tables, temporaryHome, trainyard } from '../support/cli.ts';
+
+const digits = path.join(tables, 'digits.csv');
+/** About four seconds of training. */
+const long = ['train', digits, '--task', 'classification', '--hidden', '512,512', '--patience', '0', '--threads', '1'];
+
+const seconds = (count: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, count * 1000));
+
+test('a run is paused, resumed and stopped from another process', async (t) => {
+  const home = temporaryHome(t);
+  const run = startTrainyard(home, [...long, '--epochs', '5000', '--json']);
+  await run.event('epoch');
+  assert.equal((await lastEvent(home, 'pause', '1')).state, 'paused');
+  const { progress: before } = await lastEvent(home, 'show', '1');
+  await seconds(0.5);
+  const { progress: after } = await lastEvent(home, 'show', '1');
+  assert.deepEqual(after, before, 'a paused run does not move');
+  assert.equal((await lastEvent(home, 'resume', '1')).state, 'running');
+  assert.equal((await lastEvent(home, 'stop', '1')).state, 'stopped');
+  const { code, events } = await run.finished;
+  assert.equal(code, 0);
+  const last = events.at(-1)!;
+  assert.deepEqual([last.event, last.reason], ['finished', 'stopped']);
+});
+
+test('Ctrl-C stops a run and keeps its best weights', async (t) => {
+  const home = temporaryHome(t);
+  const run = startTrainyard(home, [...long, '--epochs', '5000', '--json']);
+  await run.event('epoch');
+  run.child.kill('SIGINT');
+  const { code, stderr } = await run.finished;
+  assert.equal(code, 0, stderr);
+  assert.equal((await lastEvent(home, 'show', '1')).state, 'stopped');
+  assert.equal((await trainyard(home, 'predict', '1', digits, '--json')).code, 0);
+});
+
+test('kill -9 in mid-run: the run shows as interrupted and continues on the same curve', async (t) => {
+  const home = temporaryHome(t);
+  const args = [...long, '--epochs', '60', '--seed', '3', '--json'];
+  const whole = await lastEvent(home, ...args.slice(0, -1));
+  const run = startTrainyard(home, args);
+  await run.event('epoch');
+  await seconds(2);
+  run.child.kill('SIGKILL');
+  const { events } = await run.finished;
+  assert.notEqual(events.at(-1)?.event, 'finished', 'it was killed in time');
+  assert.equal((await lastEvent(home, 'show', '2')).state, 'interrupted');
+
+  const resumed = await lastEvent(home, 'train', '--resume', '2');
+  assert.equal(resumed.event, 'finished');
+  assert.deepEqual(resumed.metrics, whole.metrics);
+  const curve = async (id: string) =>
+    (await trainyard(home, 'show', id, '--metrics', '--json')).events
+      .filter((event) => event.event === 'metric' && event.series === 'val_loss')
+      .map((event) => [event.step, event.value]);
+  assert.deepEqual(await curve('2'), await curve('1'));
+});
+
+test('two processes train on one home at the same time', async (t) => {
+  const home = temporaryHome(t);
+  const small = ['train', path.join(tables, 'iris.csv'), '--epochs', '30'];
+  const results = await Promise.all([1, 2, 3].map((seed) => lastEvent(home, ...small, '--seed', String(seed))));
+  assert.ok(results.every((result) => result.event === 'finished'));
+  const { events } = await trainyard(home, 'runs', '--json');
+  assert.deepEqual(events.map((event) => event.run).sort(), [1, 2, 3]);
+  assert.ok(events.every((event) => event.state === 'completed'));
+});

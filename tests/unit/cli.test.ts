@@ -1,0 +1,172 @@
+// The command line end to end: from a file to a run that is listed, shown, compared, used and exported.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { decodeSafetensors } from '../../engine/train/safetensors.ts';
+import { lastEvent, penguins, tables, temporaryHome, trainyard } from '../support/cli.ts';
+
+const iris = path.join(tables, 'iris.csv');
+
+test('help lists every command, and each has its own', async (t) => {
+  const home = temporaryHome(t);
+  const overview = await trainyard(home, '--help');
+  assert.equal(overview.code, 0);
+  const names = [...overview.stdout.matchAll(/^ {2}([a-z]+) /gm)].map((match) => match[1]);
+  const promised = ['inspect', 'train', 'runs', 'show', 'compare', 'delete', 'predict', 'devices', 'bench', 'export'];
+  assert.deepEqual(
+    promised.filter((name) => !names.includes(name)),
+    [],
+  );
+  for (const name of names) {
+    const help = await trainyard(home, name, '--help');
+    assert.match(help.stdout, new RegExp(`usage: trainyard ${name}`));
+    assert.match(help.stdout, /--json/);
+  }
+});
+
+test('inspect tells columns, target, warnings and a sample', async (t) => {
+  const home = temporaryHome(t);
+  const event = await lastEvent(home, 'inspect', penguins, '--rows', '2', '--types', 'sex=text');
+  assert.equal(event.event, 'dataset');
+  assert.equal(event.rows, 344);
+  assert.equal((event.sample as unknown[]).length, 2);
+  const columns = event.columns as { name: string; type: string; overridden: boolean; reason: string }[];
+  const sex = columns.find((column) => column.name.toLowerCase() === 'sex')!;
+  assert.deepEqual([sex.type, sex.overridden], ['text', true]);
+  assert.ok(columns.every((column) => column.reason.length > 0));
+});
+
+test('train, then everything that can be done with runs', async (t) => {
+  const home = temporaryHome(t);
+  const { code, stdout, events } = await trainyard(home, 'train', iris, '--epochs', '20', '--name', 'first', '--json');
+  assert.equal(code, 0);
+  assert.ok(
+    stdout
+      .split('\n')
+      .filter(Boolean)
+      .every((line) => line.startsWith('{')),
+    'only JSON on standard output',
+  );
+  assert.deepEqual(events[0], { event: 'started', run: 1 });
+  const epochs = events.filter((event) => event.event === 'epoch');
+  assert.equal(epochs.length, 20);
+  assert.deepEqual(Object.keys(epochs[0].metrics as object).sort(), [
+    'learning_rate',
+    'train_loss',
+    'val_accuracy',
+    'val_balanced_accuracy',
+    'val_f1',
+    'val_loss',
+    'val_roc_auc',
+  ]);
+  const finished = events.at(-1)!;
+  assert.equal(finished.event, 'finished');
+  const metrics = finished.metrics as Record<string, number>;
+  for (const name of ['train_loss', 'val_loss', 'val_accuracy', 'test_loss', 'test_accuracy']) {
+    assert.equal(typeof metrics[name], 'number', name);
+  }
+  assert.deepEqual(
+    Object.keys(finished).filter((key) => ['device', 'epochs', 'steps', 'seconds', 'examples_per_second'].includes(key))
+      .length,
+    5,
+  );
+
+  await lastEvent(home, 'train', iris, '--epochs', '5', '--hidden', '8', '--optimizer', 'sgd', '--name', 'second');
+  const listed = await trainyard(home, 'runs', '--json');
+  assert.deepEqual(
+    listed.events.map((event) => [event.run, event.name, event.state]),
+    [
+      [2, 'second', 'completed'],
+      [1, 'first', 'completed'],
+    ],
+  );
+  const shown = await lastEvent(home, 'show', '1');
+  assert.equal(shown.name, 'first');
+  const comparison = await lastEvent(home, 'compare', '1', '2');
+  const settings = comparison.settings as Record<string, unknown>;
+  assert.ok('optimizer.name' in settings && 'epochs' in settings && !('batch' in settings));
+
+  assert.equal((await trainyard(home, 'delete', '2')).code, 0);
+  assert.deepEqual(
+    (await trainyard(home, 'runs', '--json')).events.map((event) => event.run),
+    [1],
+  );
+  assert.equal((await trainyard(home, 'delete', '2', '--restore')).code, 0);
+  assert.deepEqual(
+    (await trainyard(home, 'runs', '--json')).events.map((event) => event.run),
+    [2, 1],
+  );
+
+  const out = path.join(home, 'predictions.csv');
+  const predicted = await lastEvent(home, 'predict', '1', iris, '--out', out);
+  assert.equal(predicted.rows, 150);
+  const lines = readFileSync(out, 'utf8').trim().split('\n');
+  assert.equal(lines.length, 151);
+  assert.match(lines[0], /^row,prediction,p\(setosa\),p\(versicolor\),p\(virginica\)$/);
+  assert.ok((predicted.metrics as Record<string, number>).accuracy > 0.9);
+
+  const weights = path.join(home, 'weights.safetensors');
+  await lastEvent(home, 'export', '1', '--format', 'safetensors', '--out', weights);
+  const { tensors, metadata } = decodeSafetensors(readFileSync(weights));
+  assert.deepEqual(tensors['0.weight'].shape, [64, 4], 'as PyTorch: [out, in]');
+  assert.match(metadata['trainyard.preprocessing'], /setosa|sepal/);
+  const json = path.join(home, 'run.json');
+  await lastEvent(home, 'export', '1', '--format', 'json', '--out', json);
+  const exported = JSON.parse(readFileSync(json, 'utf8')) as { weights: Record<string, { values: number[] }> };
+  assert.equal(exported.weights['0.bias'].values.length, 64);
+});
+
+test('same seed and thread count, same run', async (t) => {
+  const home = temporaryHome(t);
+  const run = () => lastEvent(home, 'train', iris, '--epochs', '8', '--threads', '2', '--seed', '11');
+  const [a, b] = [await run(), await run()];
+  assert.deepEqual(a.metrics, b.metrics);
+});
+
+test('devices lists the CPU with its facts', async (t) => {
+  const { code, events } = await trainyard(temporaryHome(t), 'devices', '--json');
+  assert.equal(code, 0);
+  assert.equal(events[0].kind, 'cpu');
+  assert.ok('cores' in (events[0].facts as object));
+  assert.ok(events.filter((event) => event.software).every((event) => event.kind === 'gpu'));
+});
+
+test('bench times a workload and says in which unit', async (t) => {
+  const { code, events } = await trainyard(temporaryHome(t), 'bench', '--only', 'gemm-64', '--json');
+  assert.equal(code, 0);
+  const [row] = events;
+  assert.equal(row.workload, 'gemm-64');
+  assert.ok(Number(row.value) > 0 && Number(row.gflops) > 0 && row.unit === 'ms/step');
+});
+
+const refusals: readonly { readonly name: string; readonly args: readonly string[]; readonly message: RegExp }[] = [
+  { name: 'unknown command', args: ['tarin'], message: /no command “tarin”.*--help/ },
+  { name: 'unknown option', args: ['train', iris, '--epoch', '3'], message: /--epoch.*train --help/ },
+  { name: 'missing file', args: ['train', '/nowhere/data.csv'], message: /data\.csv/ },
+  { name: 'no file', args: ['train'], message: /needs a file/ },
+  { name: 'epochs no number', args: ['train', iris, '--epochs', 'ten'], message: /--epochs is “ten”.*whole number/ },
+  {
+    name: 'split that does not sum to 1',
+    args: ['train', iris, '--split', '0.8,0.3,0.1'],
+    message: /--split.*sum to 1/,
+  },
+  { name: 'unknown target', args: ['train', iris, '--target', 'speices'], message: /speices/ },
+  { name: 'unknown preset', args: ['train', iris, '--model', 'huge'], message: /no preset “huge”.*small/ },
+  { name: 'unknown type', args: ['inspect', iris, '--types', 'target=colour'], message: /--types.*category/ },
+  { name: 'no such run', args: ['show', '99'], message: /99/ },
+  { name: 'no run number', args: ['show', 'first'], message: /no run number/ },
+];
+
+for (const { name, args, message } of refusals) {
+  test(`refused with exit code 2: ${name}`, async (t) => {
+    const home = temporaryHome(t);
+    const { code, stdout, stderr } = await trainyard(home, ...args);
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, message);
+    assert.equal(stderr.trim().split('\n').length, 1, 'one message');
+    assert.equal(stdout.includes('started'), false);
+    assert.deepEqual((await trainyard(home, 'runs', '--json')).events, [], 'no half-made run');
+  });
+}
