@@ -51,7 +51,7 @@ await script(async () => {
 
 function engineSelection([part, ...names]) {
   if (part === 'parity')
-    return [...names.flatMap((name) => ['--test-name-pattern', name]), 'tests/parity/**/*.test.ts'];
+    return [...names.flatMap((name) => ['--test-name-pattern', `^${name}\\b`]), 'tests/parity/**/*.test.ts'];
   return names.length > 0 ? names : [engineTests, 'tests/*.test.ts'];
 }
 
