@@ -210,14 +210,19 @@ test('10. threads keep no process alive', () => {
 });
 
 test('11. takes more threads only where the calls are worth splitting', () => {
-  const withFlops = (flops: number): Plan => ({
-    ...accumulatingPlan(8, 10),
-    programs: { run: { ...accumulatingPlan(8, 10).programs.run, flops } },
+  const plan = accumulatingPlan(8, 10);
+  const withFlops = (programs: Readonly<Record<string, number>>): Plan => ({
+    ...plan,
+    programs: Object.fromEntries(
+      Object.entries(programs).map(([name, flops]) => [name, { ...plan.programs.run, name, flops }]),
+    ),
   });
-  assert.equal(chooseThreads(withFlops(1e5), 8), 1);
-  assert.equal(chooseThreads(withFlops(1e9), 8), 8);
-  assert.equal(chooseThreads(withFlops(1e9), 2), 2);
-  assert.equal(chooseThreads({ ...withFlops(0), programs: {} }, 8), 1);
+  assert.equal(chooseThreads(withFlops({ 'train@8': 1e5 }), 8), 1);
+  assert.equal(chooseThreads(withFlops({ 'train@8': 1e9 }), 8), 8);
+  assert.equal(chooseThreads(withFlops({ 'train@8': 1e9 }), 2), 2);
+  assert.equal(chooseThreads(withFlops({ 'train@8': 1e5, 'predict@256': 1e9 }), 8), 1, 'training decides');
+  assert.equal(chooseThreads(withFlops({ 'predict@256': 1e9 }), 8), 8);
+  assert.equal(chooseThreads(withFlops({}), 8), 1);
 });
 
 test('12. describes the machine', () => {

@@ -4,7 +4,7 @@
 import type { Plan, TensorPlace } from '../../plan/plan.ts';
 import { TrainyardError } from '../../protocol/errors.ts';
 import type { Backend, Executable, HostArray } from '../backend.ts';
-import { availableMemory, cpuName, instructionSets, physicalCores } from './describe.ts';
+import { availableMemory, cpuName, instructionSets, usableCores } from './describe.ts';
 import { elementBytes, encodeProgram, placePlan, type ArenaLayout } from './encode.ts';
 import { createMachine, type Machine } from './machine.ts';
 import { loadKernels, type KernelModule } from './module.ts';
@@ -53,15 +53,14 @@ export class OutOfMemoryError extends TrainyardError {
 export function createCpuBackend(options: CpuOptions = {}): Backend {
   const kernels = loadKernels(options.wasm);
   const nativeFile = options.native === false ? undefined : findNative(options.native);
-  const addon = nativeFile === undefined ? undefined : loadNative(nativeFile);
-  const nativeKernels = new Set(addon?.kernels);
-  const most = options.threads || physicalCores();
+  const nativeKernels = new Set(nativeFile === undefined ? [] : loadNative(nativeFile).kernels);
+  const most = options.threads || usableCores();
   const executables = new Set<Executable>();
 
   return {
     device: {
       kind: 'cpu',
-      name: `${cpuName()}, ${most} ${most === 1 ? 'thread' : 'threads'}, ${addon?.instructions ?? instructionSets()}`,
+      name: `${cpuName()}, ${most} ${most === 1 ? 'thread' : 'threads'}, ${instructionSets(nativeFile)}`,
       threads: most,
     },
     async compile(plan) {
