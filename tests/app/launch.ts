@@ -116,6 +116,17 @@ export async function answerDialog({ electron }: App, button: RegExp): Promise<v
   }, button.source);
 }
 
+/** Answers the next open dialog with this path. */
+export async function chooseNext({ electron }: App, chosen: string): Promise<void> {
+  await electron.evaluate(({ dialog }, file) => {
+    const original = dialog.showOpenDialog;
+    dialog.showOpenDialog = (async () => {
+      dialog.showOpenDialog = original;
+      return { canceled: false, filePaths: [file] };
+    }) as typeof dialog.showOpenDialog;
+  }, chosen);
+}
+
 export async function screenshot({ page }: App, name: string): Promise<void> {
   await page.screenshot({ path: path.join(screenshots, `${name}.png`) });
 }

@@ -1,0 +1,148 @@
+// The app's processes: they train, they die, and the app goes on.
+
+import fs from 'node:fs';
+import { answerDialog, callService, expect, launch, test } from './launch.ts';
+import { importTable, processIds, startRun, waitForEpoch, waitForState, writeTable } from './scene.ts';
+import type { DatasetInfo } from '../../engine/protocol/data.ts';
+import type { MetricPoint, RunRecord } from '../../engine/protocol/runs.ts';
+
+const long = 100_000;
+
+test('a run trains in a process of its own, to its end', async ({ app }) => {
+  const dataset = await importTable(app, writeTable(app.home, 400));
+  expect(dataset).toMatchObject({ rows: 400, target: 'side', task: 'classification' });
+  const { id } = await startRun(app, dataset, 3);
+  const run = await waitForState(app, id, 'completed', 'failed');
+  expect(run.error).toBeNull();
+  expect(run.result?.metrics['val_accuracy']).toBeGreaterThan(0.8);
+  const points = await callService<readonly MetricPoint[]>(app, 'metrics', { run: id, series: ['val_loss'] });
+  expect(points).toHaveLength(3);
+  await expect.poll(() => processIds(app, 'training')).toEqual([]);
+});
+
+test('a run pauses, continues and stops', async ({ app }) => {
+  const dataset = await importTable(app, writeTable(app.home, 2000));
+  const { id } = await startRun(app, dataset, long);
+  await waitForEpoch(app, id, 2);
+  await callService(app, 'pauseRun', { run: id });
+  await waitForState(app, id, 'paused');
+  const paused = await callService<RunRecord>(app, 'run', { run: id });
+  await app.page.waitForTimeout(500);
+  const still = await callService<RunRecord>(app, 'run', { run: id });
+  expect(still.progress?.step).toBe(paused.progress?.step);
+  await callService(app, 'continueRun', { run: id });
+  await waitForState(app, id, 'running');
+  await callService(app, 'stopRun', { run: id });
+  const stopped = await waitForState(app, id, 'stopped');
+  expect(stopped.hasCheckpoint).toBe(true);
+});
+
+test('a killed training process fails its run with the reason; the run resumes; the app goes on', async ({ app }) => {
+  const dataset = await importTable(app, writeTable(app.home, 2000));
+  const { id } = await startRun(app, dataset, long);
+  await waitForEpoch(app, id, 5);
+  const [pid] = await processIds(app, 'training');
+  process.kill(pid, 'SIGKILL');
+  const failed = await waitForState(app, id, 'failed');
+  expect(failed.error?.message).toMatch(/gone|killed/);
+  expect(failed.error?.hint).toMatch(/[Rr]esume/);
+  expect(failed.error?.message).not.toContain(app.home);
+  // The page still answers, and so does everything behind it.
+  expect(await callService<readonly DatasetInfo[]>(app, 'datasets')).toHaveLength(1);
+  await callService(app, 'resumeRun', { run: id });
+  await waitForState(app, id, 'running');
+  await callService(app, 'stopRun', { run: id });
+  await waitForState(app, id, 'stopped');
+});
+
+test('the data process and the store come back when they are killed', async ({ app }) => {
+  const dataset = await importTable(app, writeTable(app.home, 400));
+  for (const kind of ['data', 'store']) {
+    const [pid] = await processIds(app, kind);
+    process.kill(pid, 'SIGKILL');
+    await expect.poll(() => processIds(app, kind)).not.toContain(pid);
+  }
+  expect(await callService<readonly DatasetInfo[]>(app, 'datasets')).toEqual([
+    expect.objectContaining({ id: dataset.id }),
+  ]);
+  const { id } = await startRun(app, dataset, 2);
+  await waitForState(app, id, 'completed');
+});
+
+test('quit and start again: datasets and runs are there', async () => {
+  const first = await launch();
+  const dataset = await importTable(first, writeTable(first.home, 400));
+  const { id } = await startRun(first, dataset, 2, 'Kept');
+  await waitForState(first, id, 'completed');
+  await first.close();
+
+  const second = await launch({ home: first.home });
+  const { total, runs } = await callService<{ total: number; runs: readonly RunRecord[] }>(second, 'runs', {});
+  expect({ total, name: runs[0].name, state: runs[0].state }).toEqual({ total: 1, name: 'Kept', state: 'completed' });
+  expect(await callService<readonly DatasetInfo[]>(second, 'datasets')).toHaveLength(1);
+  await second.close();
+  fs.rmSync(first.home, { recursive: true, force: true });
+});
+
+test('the whole app killed in mid-run: the run shows as interrupted and resumes', async () => {
+  const first = await launch();
+  const dataset = await importTable(first, writeTable(first.home, 2000));
+  const { id } = await startRun(first, dataset, long);
+  await waitForEpoch(first, id, 3);
+  const gone = new Promise((resolve) => first.electron.process().once('exit', resolve));
+  first.electron.process().kill('SIGKILL');
+  await gone;
+
+  const second = await launch({ home: first.home });
+  await waitForState(second, id, 'interrupted');
+  await callService(second, 'resumeRun', { run: id });
+  await waitForState(second, id, 'running');
+  await callService(second, 'stopRun', { run: id });
+  await waitForState(second, id, 'stopped');
+  await second.close();
+  fs.rmSync(first.home, { recursive: true, force: true });
+});
+
+test.describe('closing the window while a run goes on', () => {
+  test('cancel keeps everything as it is', async ({ app }) => {
+    const dataset = await importTable(app, writeTable(app.home, 2000));
+    const { id } = await startRun(app, dataset, long);
+    await waitForState(app, id, 'running');
+    await answerDialog(app, /Cancel/);
+    await app.electron.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].close());
+    await app.page.waitForTimeout(300);
+    expect((await callService<RunRecord>(app, 'run', { run: id })).state).toBe('running');
+    await callService(app, 'stopRun', { run: id });
+    await waitForState(app, id, 'stopped');
+  });
+
+  test('background: the window hides, the run goes on, and the app ends with it', async ({ app }) => {
+    const dataset = await importTable(app, writeTable(app.home, 2000));
+    const { id } = await startRun(app, dataset, long);
+    await waitForState(app, id, 'running');
+    await answerDialog(app, /background/);
+    await app.electron.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].close());
+    const visible = () => app.electron.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].isVisible());
+    await expect.poll(visible).toBe(false);
+    await waitForEpoch(app, id, 3);
+    const ended = new Promise((resolve) => app.electron.process().once('exit', resolve));
+    await callService(app, 'stopRun', { run: id });
+    await ended;
+  });
+
+  test('stop: the run keeps its checkpoint and the app ends', async () => {
+    const app = await launch();
+    const dataset = await importTable(app, writeTable(app.home, 2000));
+    const { id } = await startRun(app, dataset, long);
+    await waitForEpoch(app, id, 2);
+    await answerDialog(app, /Stop/);
+    const ended = new Promise((resolve) => app.electron.process().once('exit', resolve));
+    await app.electron.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].close());
+    await ended;
+    const again = await launch({ home: app.home });
+    const run = await callService<RunRecord>(again, 'run', { run: id });
+    expect(run).toMatchObject({ state: 'stopped', hasCheckpoint: true });
+    await again.close();
+    fs.rmSync(app.home, { recursive: true, force: true });
+  });
+});

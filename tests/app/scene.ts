@@ -1,0 +1,92 @@
+// Setting a scene: tables to train on and runs that are under way, made over the AppService where the walk there is not what a
+// test is about.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { defaultTraining, mlp } from '../../engine/model/presets.ts';
+import type { DatasetInfo } from '../../engine/protocol/data.ts';
+import type { RunConfig, RunRecord, RunState } from '../../engine/protocol/runs.ts';
+import { callService, chooseNext, expect, type App } from './launch.ts';
+
+/** Two classes that a line almost separates, with a little noise; the same rows every time. */
+export function writeTable(folder: string, rows: number, name = 'points.csv'): string {
+  let state = 1;
+  const random = (): number => (state = (state * 48271) % 2147483647) / 2147483647;
+  const lines = Array.from({ length: rows }, () => {
+    const [x, y] = [random() * 4 - 2, random() * 4 - 2];
+    return `${x.toFixed(4)},${y.toFixed(4)},${x + y + random() - 0.5 > 0 ? 'above' : 'below'}`;
+  });
+  const file = path.join(folder, name);
+  fs.writeFileSync(file, ['width,height,side', ...lines].join('\n') + '\n');
+  return file;
+}
+
+/** Imports a file through the open dialog, without the page's own views. */
+export async function importTable(app: App, file: string): Promise<DatasetInfo> {
+  await chooseNext(app, file);
+  const { token } = await callService<{ token: string }>(app, 'choose', { kind: 'file' });
+  return callService<DatasetInfo>(app, 'importPath', { job: `scene-${token}`, token });
+}
+
+export function runConfig(dataset: DatasetInfo, epochs: number): RunConfig {
+  return {
+    dataset: dataset.id,
+    settings: dataset.settings,
+    model: mlp([32, 16]),
+    training: {
+      ...defaultTraining(dataset.rows, dataset.task ?? 'classification'),
+      epochs,
+      earlyStopping: { enabled: false, patience: 0, minimumDelta: 0 },
+    },
+    device: 'cpu',
+    threads: 1,
+  };
+}
+
+export async function startRun(app: App, dataset: DatasetInfo, epochs: number, name = 'A run'): Promise<RunRecord> {
+  return callService<RunRecord>(app, 'startRun', { name, config: runConfig(dataset, epochs) });
+}
+
+export async function waitForState(app: App, run: number, ...states: readonly RunState[]): Promise<RunRecord> {
+  await expect
+    .poll(async () => (await callService<RunRecord>(app, 'run', { run })).state, { timeout: 30_000 })
+    .toEqual(expect.stringMatching(new RegExp(`^(${states.join('|')})$`)));
+  return callService<RunRecord>(app, 'run', { run });
+}
+
+/** Waits until a run has made so many epochs. */
+export async function waitForEpoch(app: App, run: number, epoch: number): Promise<void> {
+  await expect
+    .poll(async () => (await callService<RunRecord>(app, 'run', { run })).progress?.epoch ?? 0, { timeout: 30_000 })
+    .toBeGreaterThanOrEqual(epoch);
+}
+
+/** Process numbers of the app's processes of one kind: `training`, `data`, `store`. */
+export async function processIds({ electron }: App, kind: string): Promise<readonly number[]> {
+  const utilities = await electron.evaluate(
+    ({ app }, name) =>
+      app
+        .getAppMetrics()
+        .filter((metric) => metric.serviceName === name || metric.name === name)
+        .map(({ pid }) => pid),
+    `Trainyard ${kind}`,
+  );
+  return utilities.length > 0 ? utilities : plainNodeChildren(electron.process().pid ?? 0, kind);
+}
+
+/** The store runs under plain Node where Electron's own is too old. */
+function plainNodeChildren(parent: number, kind: string): readonly number[] {
+  if (process.platform !== 'linux') return [];
+  return fs
+    .readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry))
+    .filter((pid) => {
+      try {
+        const ppid = fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')[1];
+        return Number(ppid) === parent && fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`${kind}.cjs`);
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
