@@ -14,6 +14,8 @@ export interface DeviceDescription {
 
 export interface Backend {
   readonly device: DeviceDescription;
+  /** Bytes the resident rows may take on this device at most, where that is less than the host's memory allows. */
+  readonly dataBudget?: number;
   /** Allocates every slot and prepares every program. Throws `OutOfMemoryError` or `UnsupportedPlanError` before the first step. */
   compile(plan: Plan): Promise<Executable>;
   close(): Promise<void>;

@@ -53,7 +53,8 @@ export class Session {
     const { data, training, predictOnly = false } = options;
     const model = resolveModel(options.model, data.input, outputWidth(data.output, training.loss));
     const batch = Math.min(training.batch, Math.max(1, data.counts.train));
-    const capacity = residentCapacity(data, options.dataBudget, batch);
+    const dataBudget = Math.min(options.dataBudget, options.backend.dataBudget ?? Infinity);
+    const capacity = residentCapacity(data, dataBudget, batch);
     const largestSplit = Math.max(data.counts.train, data.counts.validation, data.counts.test, 1);
     const plan = compilePlan({
       model,
