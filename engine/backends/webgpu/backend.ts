@@ -32,6 +32,8 @@ export interface WebgpuBackend extends Backend {
 }
 
 const defaultTuneFromFlops = 20e6;
+/** WebGPU does not tell how much memory a GPU has: larger data streams through this much. */
+const mostDataBytes = 2 ** 30;
 
 /** A backend over an open device. `close` destroys the device. */
 export function createWebgpuBackend(opened: OpenedGpu, options: WebgpuOptions = {}): WebgpuBackend {
@@ -58,6 +60,7 @@ export function createWebgpuBackend(opened: OpenedGpu, options: WebgpuOptions = 
 
   return {
     device: { kind: 'gpu', name, threads: 1, software },
+    dataBudget: Math.min(device.limits.maxBufferSize, device.limits.maxStorageBufferBindingSize, mostDataBytes),
     async compile(plan) {
       watch.check();
       checkSlots(plan, device.limits, name);

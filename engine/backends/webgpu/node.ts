@@ -4,6 +4,7 @@
 import * as fs from 'node:fs';
 import * as os from 'node:os';
 import path from 'node:path';
+import type * as Dawn from 'webgpu';
 import { TrainyardError } from '../../protocol/errors.ts';
 
 export interface NodeGpuOptions {
@@ -49,20 +50,27 @@ const alive: GPU[] = [];
 
 /** The folder with SwiftShader's driver, if there is one. */
 export function swiftshaderFolder(options: NodeGpuOptions = {}): string | undefined {
-  const root = path.resolve(import.meta.dirname, '../../..');
-  const cache = path.join(root, 'node_modules/.cache/trainyard');
-  const cached = fs.existsSync(cache) ? fs.readdirSync(cache).map((entry) => path.join(cache, entry)) : [];
+  const installed = ancestors(import.meta.dirname).flatMap((folder) => {
+    const cache = path.join(folder, 'node_modules/.cache/trainyard');
+    const cached = fs.existsSync(cache) ? fs.readdirSync(cache).map((entry) => path.join(cache, entry)) : [];
+    return [path.join(folder, 'node_modules/electron/dist'), ...cached];
+  });
+  // Last, beside an Electron that runs this as plain Node.
   const candidates = [
     options.swiftshader ?? process.env.TRAINYARD_SWIFTSHADER,
-    path.join(root, 'node_modules/electron/dist'),
-    ...cached,
-    // Beside an Electron that runs this as plain Node.
+    ...installed,
     path.dirname(process.execPath),
   ];
   return candidates.find((folder) => folder !== undefined && fs.existsSync(path.join(folder, driverFile)));
 }
 
-async function importDawn(): Promise<typeof import('webgpu')> {
+/** A folder and those above it: this file may be run from its place or from a bundle. */
+function ancestors(folder: string): readonly string[] {
+  const above = path.dirname(folder);
+  return above === folder ? [folder] : [folder, ...ancestors(above)];
+}
+
+async function importDawn(): Promise<typeof Dawn> {
   try {
     return await import('webgpu');
   } catch (cause) {

@@ -1,0 +1,47 @@
+// The trainer of the GPU window: the same one as everywhere, with the WebGPU backend and the window's clock.
+
+import { openGpu } from '../../engine/backends/webgpu/adapter.ts';
+import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
+import type { TuningStore } from '../../engine/backends/webgpu/tuning.ts';
+import type { Shard } from '../../engine/protocol/data.ts';
+import type { TrainerHost } from '../../engine/protocol/runs.ts';
+import type { Surroundings } from '../../engine/train/control.ts';
+import { createTrainerHost } from '../../engine/train/host.ts';
+
+/** A trainer on the GPU. Its device is opened when a run starts, and closed with it. */
+export function createGpuHost(
+  gpu: GPU | undefined,
+  readShard: (handle: string, shard: number) => Promise<Shard>,
+): TrainerHost {
+  return createTrainerHost({
+    createBackend: async () => createWebgpuBackend(await openGpu(gpu), { tuning: storedChoices }),
+    readShard,
+    surroundings,
+    // The backend knows its own limit.
+    dataBudget: Infinity,
+  });
+}
+
+const surroundings: Surroundings = {
+  clock: () => performance.now(),
+  now: () => Date.now(),
+  breathe: nextTask,
+};
+
+/** Lets the page's messages in. A channel, because timers of a page wait at least four milliseconds. */
+function nextTask(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(null);
+  });
+}
+
+/** Measured kernel choices, kept with the page's other data. */
+const storedChoices: TuningStore = {
+  get: (key) => localStorage.getItem(`tuning ${key}`) ?? undefined,
+  set: (key, variant) => localStorage.setItem(`tuning ${key}`, variant),
+};

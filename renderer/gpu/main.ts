@@ -1,0 +1,39 @@
+// The page of the hidden GPU window: trains one run on the GPU, and says which adapters there are. It gets two ports from
+// the main process, in one `trainyard:port` message: its own, over which it serves, and one to the data process for rows.
+
+import { listGpuAdapters } from '../../engine/backends/webgpu/adapter.ts';
+import type { DataService } from '../../engine/protocol/data.ts';
+import type { DeviceService } from '../../engine/protocol/hosts.ts';
+import { domPort } from '../../engine/protocol/port.dom.ts';
+import { announceReady } from '../../engine/protocol/port.ready.ts';
+import { connect, serve } from '../../engine/protocol/rpc.ts';
+import type { TrainerHost } from '../../engine/protocol/runs.ts';
+import { createGpuHost } from './host.ts';
+
+/** WebGPU may be switched off: then the browser has no such property. */
+const gpu = navigator.gpu as GPU | undefined;
+
+async function start(): Promise<void> {
+  const [own, link] = await receivePorts();
+  const port = domPort(own);
+  const rows = connect<Pick<DataService, 'readShard'>>(domPort(link), { peer: 'the data process' });
+  serve<TrainerHost>(
+    port,
+    createGpuHost(gpu, (handle, shard) => rows.readShard({ handle, shard })),
+  );
+  serve<DeviceService>(port, { devices: () => listGpuAdapters(gpu) }, { service: 'devices' });
+  announceReady(port);
+}
+
+function receivePorts(): Promise<readonly MessagePort[]> {
+  return new Promise((resolve) => {
+    const receive = (event: MessageEvent<unknown>): void => {
+      if (event.source !== window || event.data !== 'trainyard:port' || event.ports.length !== 2) return;
+      window.removeEventListener('message', receive);
+      resolve(event.ports);
+    };
+    window.addEventListener('message', receive);
+  });
+}
+
+void start();
