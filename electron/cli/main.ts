@@ -3,27 +3,10 @@
 
 import process from 'node:process';
 import { InputError, TrainyardError } from '../../engine/protocol/errors.ts';
-import { helpOf, parseCommand, type Command } from './command.ts';
+import { helpOf, parseCommand } from './command.ts';
+import { commands } from './commands.ts';
 import { Output } from './output.ts';
 import { Services } from './services.ts';
-
-/** Commands load when they are called: `runs` need not read the kernels. */
-const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  train: async () => (await import('./commands/train.ts')).train,
-  inspect: async () => (await import('./commands/inspect.ts')).inspect,
-  runs: async () => (await import('./commands/runs.ts')).runs,
-  show: async () => (await import('./commands/runs.ts')).show,
-  compare: async () => (await import('./commands/runs.ts')).compare,
-  delete: async () => (await import('./commands/runs.ts')).remove,
-  pause: async () => (await import('./commands/control.ts')).pause,
-  resume: async () => (await import('./commands/control.ts')).resume,
-  stop: async () => (await import('./commands/control.ts')).stop,
-  predict: async () => (await import('./commands/predict.ts')).predict,
-  export: async () => (await import('./commands/export.ts')).exportCommand,
-  devices: async () => (await import('./commands/devices.ts')).devices,
-  bench: async () => (await import('./commands/bench.ts')).bench,
-  demo: async () => (await import('./commands/demo.ts')).demo,
-};
 
 async function main(args: readonly string[]): Promise<void> {
   const [name, ...rest] = args;

@@ -182,5 +182,12 @@ export function trainingSpec(options: OptionValues, trainRows: number, task: Tas
   };
 }
 
+/** Refuses bad flags before anything is read; what depends on the task is checked again when that is known. */
+export async function checkTrainingOptions(options: OptionValues): Promise<void> {
+  const regression = (lossesOf('regression') as readonly string[]).includes(textOption(options, 'loss') ?? '');
+  trainingSpec(options, 1, regression ? 'regression' : 'classification');
+  await modelOption(options, 1);
+}
+
 const lossesOf = (task: Task) =>
   task === 'classification' ? (['cross_entropy', 'binary_cross_entropy'] as const) : (['mse', 'mae', 'huber'] as const);

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { helpOf } from '../../electron/cli/command.ts';
+import { commands } from '../../electron/cli/commands.ts';
 import { decodeSafetensors } from '../../engine/train/safetensors.ts';
 import { lastEvent, penguins, tables, temporaryHome, trainyard } from '../support/cli.ts';
 
@@ -19,11 +21,13 @@ test('help lists every command, and each has its own', async (t) => {
     promised.filter((name) => !names.includes(name)),
     [],
   );
-  for (const name of names) {
-    const help = await trainyard(home, name, '--help');
-    assert.match(help.stdout, new RegExp(`usage: trainyard ${name}`));
-    assert.match(help.stdout, /--json/);
+  assert.deepEqual(names, Object.keys(commands));
+  for (const [name, load] of Object.entries(commands)) {
+    const help = helpOf(await load());
+    assert.match(help, new RegExp(`usage: trainyard ${name}`));
+    assert.match(help, /--json/);
   }
+  assert.match((await trainyard(home, 'train', '--help')).stdout, /--target NAME/);
 });
 
 test('inspect tells columns, target, warnings and a sample', async (t) => {
@@ -40,7 +44,18 @@ test('inspect tells columns, target, warnings and a sample', async (t) => {
 
 test('train, then everything that can be done with runs', async (t) => {
   const home = temporaryHome(t);
-  const { code, stdout, events } = await trainyard(home, 'train', iris, '--epochs', '20', '--name', 'first', '--json');
+  const { code, stdout, events } = await trainyard(
+    home,
+    'train',
+    iris,
+    '--epochs',
+    '60',
+    '--patience',
+    '0',
+    '--name',
+    'first',
+    '--json',
+  );
   assert.equal(code, 0);
   assert.ok(
     stdout
@@ -51,7 +66,7 @@ test('train, then everything that can be done with runs', async (t) => {
   );
   assert.deepEqual(events[0], { event: 'started', run: 1 });
   const epochs = events.filter((event) => event.event === 'epoch');
-  assert.equal(epochs.length, 20);
+  assert.equal(epochs.length, 60);
   assert.deepEqual(Object.keys(epochs[0].metrics as object).sort(), [
     'learning_rate',
     'train_loss',

@@ -11,7 +11,14 @@ import { choiceOption, numberOption, runNumber, textOption, type Command, type C
 import { inProcessHosts } from '../hosts.ts';
 import { importFile, readOptionDefs, readOptions } from '../import.ts';
 import { formatCount, formatNumber, formatSeconds, type Output } from '../output.ts';
-import { dataOptions, datasetSettings, modelOption, trainingOptions, trainingSpec } from '../training-options.ts';
+import {
+  checkTrainingOptions,
+  dataOptions,
+  datasetSettings,
+  modelOption,
+  trainingOptions,
+  trainingSpec,
+} from '../training-options.ts';
 import { printMetrics } from './runs.ts';
 
 export const train: Command = {
@@ -47,6 +54,7 @@ export async function trainFile(context: CommandContext): Promise<number> {
   const { positionals, options, output, services } = context;
   const [file] = positionals;
   const settings = datasetSettings(options);
+  await checkTrainingOptions(options);
   const info = await importFile(services.data, file, output, readOptions(options), settings);
   announce(output, info);
   if (info.task === null) {

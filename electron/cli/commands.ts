@@ -1,0 +1,21 @@
+// All commands of the command line.
+
+import type { Command } from './command.ts';
+
+/** Commands load when they are called: `runs` need not read the kernels. */
+export const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  train: async () => (await import('./commands/train.ts')).train,
+  inspect: async () => (await import('./commands/inspect.ts')).inspect,
+  runs: async () => (await import('./commands/runs.ts')).runs,
+  show: async () => (await import('./commands/runs.ts')).show,
+  compare: async () => (await import('./commands/runs.ts')).compare,
+  delete: async () => (await import('./commands/runs.ts')).remove,
+  pause: async () => (await import('./commands/control.ts')).pause,
+  resume: async () => (await import('./commands/control.ts')).resume,
+  stop: async () => (await import('./commands/control.ts')).stop,
+  predict: async () => (await import('./commands/predict.ts')).predict,
+  export: async () => (await import('./commands/export.ts')).exportCommand,
+  devices: async () => (await import('./commands/devices.ts')).devices,
+  bench: async () => (await import('./commands/bench.ts')).bench,
+  demo: async () => (await import('./commands/demo.ts')).demo,
+};
