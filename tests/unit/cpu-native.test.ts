@@ -6,36 +6,39 @@ import { spawnSync } from 'node:child_process';
 import test from 'node:test';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { findNative, loadNative } from '../../engine/backends/cpu/native.ts';
-import { openWorkload, workloads } from '../bench/workloads.ts';
+import { goldenNames, readGolden, replay } from '../golden/golden.ts';
 
 const addon = findNative();
 const skip = addon === undefined ? 'no native addon was built: no C compiler' : false;
-const [tabular] = workloads;
 
-/** Losses of the first steps of tabular-mlp. */
-async function losses(native: string | false, threads: number, steps: number): Promise<Float32Array> {
+/** Losses of the first steps of a golden model. */
+async function losses(name: string, native: string | false, threads: number): Promise<readonly number[]> {
   const backend = createCpuBackend({ threads, native });
-  const executable = await openWorkload(tabular, backend);
-  await executable.run(tabular.program, steps);
-  const result = (await executable.read('ring.loss', 0, steps)) as Float32Array;
+  const result = await replay(readGolden(name), backend);
   await backend.close();
-  return result;
+  return result.losses;
 }
 
-test('1. trains like WASM: the losses of 50 steps agree within 1e-4', { skip }, async () => {
-  const wasm = await losses(false, 1, 50);
-  for (const threads of [1, 2]) {
-    const native = await losses(addon!, threads, 50);
-    native.forEach((loss, step) => {
-      assert.ok(Math.abs(loss - wasm[step]) <= 1e-4 * wasm[step], `step ${step}: ${loss}, WASM ${wasm[step]}`);
-    });
-    assert.ok(native[49] < native[0], 'the loss falls');
+test('1. trains like WASM, whose calls stand between the native ones', { skip }, async () => {
+  for (const name of goldenNames) {
+    const wasm = await losses(name, false, 1);
+    for (const threads of [1, 2]) {
+      const native = await losses(name, addon!, threads);
+      native.forEach((loss, step) => {
+        assert.ok(
+          Math.abs(loss - wasm[step]) <= 1e-5 * wasm[step],
+          `${name}, step ${step}: ${loss}, WASM ${wasm[step]}`,
+        );
+      });
+    }
   }
 });
 
-test('2. gives the same bits for the same thread count', { skip }, async () => {
+test('2. gives the same bits again', { skip }, async () => {
   for (const native of [false, addon!] as const) {
-    assert.deepEqual(await losses(native, 2, 50), await losses(native, 2, 50));
+    for (const name of goldenNames) {
+      assert.deepEqual(await losses(name, native, 2), await losses(name, native, 2));
+    }
   }
 });
 

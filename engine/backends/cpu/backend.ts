@@ -114,6 +114,7 @@ function createExecutable(plan: Plan, layout: ArenaLayout, machine: Machine, onD
   }
   return {
     bytes: machine.buffer.byteLength,
+    threads: machine.threads,
     write(tensor, data, offset = 0) {
       const target = view(tensor);
       if (target.constructor !== data.constructor || offset + data.length > target.length) {
