@@ -1,8 +1,9 @@
-// Numbers, times and sizes as people read them: thousands separators, fixed decimals, a narrow space before units,
+// Numbers, times and sizes as people read them: thousands separators, fixed decimals, a space that does not break before units,
 // an en dash for what is missing. Formatters are made once, because Intl is slow to construct.
 
 export const missing = '–';
-const thin = '\u202f';
+/** Keeps a number and its unit on one line. */
+const space = '\u00a0';
 
 const decimals = Array.from(
   { length: 7 },
@@ -39,14 +40,14 @@ export function score(value: number | null | undefined): string {
 
 /** `63 %` */
 export function percent(share: number, digits = 0): string {
-  return fixed(share * 100, digits) + thin + '%';
+  return fixed(share * 100, digits) + space + '%';
 }
 
 /** `less than 0.1 %` for shares that round to nothing but are not. */
 export function percentOf(part: number, whole: number): string {
   if (whole === 0) return missing;
   const share = part / whole;
-  if (share > 0 && share < 0.001) return `<${thin}0.1${thin}%`;
+  if (share > 0 && share < 0.001) return `<${space}0.1${space}%`;
   return percent(
     share,
     share < 0.1 ? 1 : share > 0.995 && share < 1 ? 1 : share * 100 === Math.round(share * 100) ? 0 : 1,
@@ -62,25 +63,25 @@ export function bytes(value: number): string {
     size /= 1000;
     unit++;
   }
-  return fixed(size, unit === 0 || size >= 100 ? 0 : 1) + thin + units[unit];
+  return fixed(size, unit === 0 || size >= 100 ? 0 : 1) + space + units[unit];
 }
 
 /** `60 k`, `2.3 M`: counts where space is short. */
 export function compact(value: number): string {
   if (value < 1000) return fixed(value);
-  if (value < 1e6) return fixed(value / 1e3, value < 1e4 ? 1 : 0) + thin + 'k';
-  if (value < 1e9) return fixed(value / 1e6, value < 1e7 ? 2 : 1) + thin + 'M';
-  return fixed(value / 1e9, 2) + thin + 'G';
+  if (value < 1e6) return fixed(value / 1e3, value < 1e4 ? 1 : 0) + space + 'k';
+  if (value < 1e9) return fixed(value / 1e6, value < 1e7 ? 2 : 1) + space + 'M';
+  return fixed(value / 1e9, 2) + space + 'G';
 }
 
 /** `2 min 10 s`, in words for headers. */
 export function duration(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return missing;
-  if (seconds < 1) return `${fixed(seconds, seconds < 0.1 ? 2 : 1)}${thin}s`;
+  if (seconds < 1) return `${fixed(seconds, seconds < 0.1 ? 2 : 1)}${space}s`;
   const total = Math.round(seconds);
-  if (total < 60) return `${total}${thin}s`;
-  if (total < 3600) return `${Math.floor(total / 60)}${thin}min ${total % 60}${thin}s`;
-  return `${Math.floor(total / 3600)}${thin}h ${Math.floor((total % 3600) / 60)}${thin}min`;
+  if (total < 60) return `${total}${space}s`;
+  if (total < 3600) return `${Math.floor(total / 60)}${space}min ${total % 60}${space}s`;
+  return `${Math.floor(total / 3600)}${space}h ${Math.floor((total % 3600) / 60)}${space}min`;
 }
 
 /** `2:10`, `1:02:10`, for columns. */

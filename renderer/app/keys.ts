@@ -31,7 +31,7 @@ const shown: Readonly<Record<string, string>> = onMac
 
 /** The keys of a shortcut as they stand on the keyboard: `['Ctrl', 'Shift', 'C']`. */
 export function keysOf(shortcut: string): string[] {
-  return shortcut.split(/(?<=.)\+/).map((key) => shown[key] ?? key);
+  return shortcut.split(/\+(?=.)/).map((key) => shown[key] ?? key);
 }
 
 /** The form `aria-keyshortcuts` wants: `Control+Shift+C`. */

@@ -21,7 +21,6 @@ export function stateName(state: RunState): string {
 
 export function stateWord(run: Pick<RunRecord, 'state' | 'error' | 'result'>): string {
   if (run.state === 'failed' && /memory/i.test(`${run.error?.code ?? ''}`)) return 'Out of memory';
-  if (run.state === 'completed' && run.result?.reason === 'early_stopped') return 'Completed early';
   return states[run.state];
 }
 

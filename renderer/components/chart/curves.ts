@@ -31,9 +31,16 @@ export interface Band {
   readonly high: readonly number[];
 }
 
-/** Exponential mean with its start corrected; `factor` 0 (none) … 0.99. Values that are no numbers stay out of the mean. */
-export function smooth(values: readonly number[], factor: number): readonly number[] {
-  if (factor <= 0) return values;
+/** Points of a curve for which the smoothing factor is meant as it stands. */
+const usualPoints = 200;
+
+/**
+ * Exponential mean with its start corrected; `strength` 0 (none) … 0.99. Denser curves are smoothed over more points, so
+ * that a strength looks the same for any number of them. Values that are no numbers stay out of the mean.
+ */
+export function smooth(values: readonly number[], strength: number): readonly number[] {
+  if (strength <= 0) return values;
+  const factor = 1 - (1 - strength) / Math.max(1, values.length / usualPoints);
   let mean = 0;
   let weight = 0;
   return values.map((value) => {

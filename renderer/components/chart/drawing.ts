@@ -101,7 +101,8 @@ function drawDiamond({ ctx, scales, chartArea }: Chart, point: Point, stroke: st
   ctx.restore();
 }
 
-function drawEndLabels({ ctx, scales, chartArea }: Chart, { curves, colour, font }: Drawing): void {
+function drawEndLabels(chart: Chart, { curves, colour, font }: Drawing): void {
+  const { ctx, scales, chartArea } = chart;
   const labels = curves
     .flatMap(({ curve, points, endText }) => {
       const last = points.findLast((point) => point.x <= scales.x.max && Number.isFinite(point.y));
@@ -121,6 +122,8 @@ function drawEndLabels({ ctx, scales, chartArea }: Chart, { curves, colour, font
   ctx.lineWidth = 3;
   ctx.strokeStyle = colour('surface');
   for (const label of labels) {
+    // Where the room ends, the text ends too.
+    label.x = Math.min(label.x, chart.width - ctx.measureText(label.text).width - 4);
     ctx.strokeText(label.text, label.x, label.y);
     ctx.fillStyle = colour(label.token);
     ctx.fillText(label.text, label.x, label.y);

@@ -3,7 +3,7 @@
 import { Chart, LinearScale, LineController, LineElement, LogarithmicScale, PointElement } from 'chart.js';
 import type { ChartConfiguration, ChartDataset, Plugin } from 'chart.js';
 import zoom from 'chartjs-plugin-zoom';
-import { short } from '../../app/format.ts';
+import { fixed, short } from '../../app/format.ts';
 import type { DrawnCurve, Drawing } from './drawing.ts';
 import type { Range } from './curves.ts';
 
@@ -68,7 +68,7 @@ export function updateChart(chart: LineChart, { curves, colour, font }: Drawing,
         maxRotation: 0,
         color: colour('text3'),
         font: tickFont,
-        callback: (value) => short(Number(value)),
+        callback: (value, _, ticks) => tickText(Number(value), ticks),
       },
       grid: { drawOnChartArea: false, tickLength: 4, color: colour('line2') },
       border: { color: colour('line2') },
@@ -89,7 +89,8 @@ export function updateChart(chart: LineChart, { curves, colour, font }: Drawing,
         maxTicksLimit: 7,
         color: colour('text3'),
         font: tickFont,
-        callback: (value) => (axes.logarithmic && !isRoundOnLog(Number(value), axes.y) ? null : short(Number(value))),
+        callback: (value, _, ticks) =>
+          axes.logarithmic ? logText(Number(value), axes.y) : tickText(Number(value), ticks),
       },
       grid: { color: colour('line'), drawTicks: false },
       border: { display: false },
@@ -111,10 +112,19 @@ function dataset({ curve, points }: DrawnCurve, colour: (token: string) => strin
   };
 }
 
+/** All ticks of an axis with as many decimals as the one that needs most. */
+function tickText(value: number, ticks: readonly { readonly value: number }[]): string {
+  const largest = Math.max(...ticks.map((tick) => Math.abs(tick.value)));
+  if (largest >= 1e6 || largest < 1e-3) return value === 0 ? '0' : short(value);
+  const decimals = ticks.map((tick) => String(Number(tick.value.toPrecision(10))).split('.')[1]?.length ?? 0);
+  return fixed(value, Math.min(6, Math.max(...decimals)));
+}
+
 /** Decades; within less than two of them also 2 and 5. */
-function isRoundOnLog(value: number, { minimum, maximum }: Range): boolean {
+function logText(value: number, { minimum, maximum }: Range): string | null {
   const mantissa = Number((value / 10 ** Math.floor(Math.log10(value))).toPrecision(3));
-  return mantissa === 1 || (maximum / minimum < 100 && (mantissa === 2 || mantissa === 5));
+  const shown = mantissa === 1 || (maximum / minimum < 100 && (mantissa === 2 || mantissa === 5));
+  return shown ? short(value) : null;
 }
 
 function fontSize(font: string): number {

@@ -39,13 +39,20 @@ function difference(first: ComparedRun, second: ComparedRun): string {
 }
 
 function overfitting(comparison: Comparison): string[] {
-  return comparison.runs.flatMap(({ run, letter }) => {
-    const loss = comparison.series(run.id, 'val_loss');
+  const overfit = comparison.runs.flatMap(({ run, letter }) => {
     const best = run.best['val_loss'];
-    const last = loss?.value.at(-1);
-    if (!best || last === undefined || last < best.value * (1 + overfitRise)) return [];
-    return [
-      `${letter} overfits from epoch ${fixed(Math.round(best.epoch))}: its validation loss climbs from ${score(best.value)} to ${score(last)}.`,
-    ];
+    const last = comparison.series(run.id, 'val_loss')?.value.at(-1);
+    return best && last !== undefined && last > best.value * (1 + overfitRise) ? [{ letter, best, last }] : [];
   });
+  if (overfit.length === 0) return [];
+  if (overfit.length > 1) {
+    const letters = overfit.map(({ letter }) => letter);
+    return [
+      `${letters.slice(0, -1).join(', ')} and ${letters.at(-1)} overfit: their validation loss ends well above its lowest.`,
+    ];
+  }
+  const [{ letter, best, last }] = overfit;
+  return [
+    `${letter} overfits from epoch ${fixed(Math.round(best.epoch))}: its validation loss climbs from ${score(best.value)} to ${score(last)}.`,
+  ];
 }
