@@ -11,13 +11,12 @@ import { decodeCheckpoint } from '../../engine/train/checkpoint.ts';
 import type { Call, Plan, Slot, TensorPlace } from '../../engine/plan/plan.ts';
 import { tiles } from '../../kernels/gpu-product.ts';
 import { kernels } from '../../kernels/registry.ts';
-import { openWorkload, workloads } from '../bench/workloads.ts';
+import { openSteps, tabularMlp } from '../support/steps.ts';
 import { makeTable } from '../support/table.ts';
 import { series, trainHere } from '../support/train.ts';
 import { countUse, missingGpu, testGpu } from '../support/webgpu.ts';
 
 const skip = await missingGpu();
-const tabular = workloads.find(({ name }) => name === 'tabular-mlp')!;
 
 /** A backend over a fresh device, closed with the test. */
 async function open(t: TestContext, options?: WebgpuOptions, prepared?: OpenedGpu) {
@@ -54,15 +53,15 @@ const addCall = (count: number): Call => ({
 
 test('a step of tabular-mlp is at most 12 dispatches, and steps share submits', { skip }, async (t) => {
   const { gpu, backend } = await open(t);
-  const executable = await openWorkload(tabular, backend);
-  const dispatches = executable.dispatches(tabular.program);
+  const steps = 64;
+  const { executable, program } = await openSteps(tabularMlp, backend, steps);
+  const dispatches = executable.dispatches(program);
   assert.ok(dispatches.length <= 12, dispatches.map(({ label }) => label).join(', '));
 
-  await executable.run(tabular.program, 8);
+  await executable.run(program, 8);
   await executable.read('ring.loss', 0, 8);
   const counts = countUse(gpu);
-  const steps = 64;
-  await executable.run(tabular.program, steps);
+  await executable.run(program, steps);
   await executable.read('ring.loss', 0, steps);
   const { submits, ...made } = counts;
   assert.deepEqual(made, { buffers: 0, bindGroups: 0, pipelines: 0, shaders: 0 });
@@ -72,8 +71,8 @@ test('a step of tabular-mlp is at most 12 dispatches, and steps share submits', 
 test('same seed, same device, same bits', { skip }, async (t) => {
   const outcome = async (): Promise<readonly unknown[]> => {
     const { backend } = await open(t);
-    const executable = await openWorkload(tabular, backend);
-    await executable.run(tabular.program, 40);
+    const { executable, program } = await openSteps(tabularMlp, backend, 40);
+    await executable.run(program, 40);
     return Promise.all(['ring.loss', 'parameters'].map((tensor) => executable.read(tensor)));
   };
   const [first, second] = [await outcome(), await outcome()];
@@ -252,7 +251,7 @@ test('a device lost in mid-run fails the run; its checkpoint goes on on the CPU'
     },
   });
   await assert.rejects(losing, { code: 'device.lost', hint: /resume the run with the CPU/ });
-  await assert.rejects(backend.compile(tabular.plan), { code: 'device.lost' });
+  await assert.rejects(openSteps(tabularMlp, backend, 1), { code: 'device.lost' });
 
   const checkpoint = files.get('checkpoint.bin')!;
   const { state } = decodeCheckpoint(checkpoint);
