@@ -66,6 +66,7 @@ export function updateChart(chart: LineChart, { curves, colour, font }: Drawing,
       ticks: {
         maxTicksLimit: 7,
         maxRotation: 0,
+        includeBounds: false,
         color: colour('text3'),
         font: tickFont,
         callback: (value, _, ticks) => tickText(Number(value), ticks),

@@ -20,6 +20,8 @@ const nothing: Series = { step: [], epoch: [], seconds: [], value: [] };
 const pointLimit = 4000;
 /** Milliseconds between redraws. */
 const redraw = 250;
+/** Milliseconds between looks at the figures of a live run. */
+const summaryEvery = 1000;
 
 /** Sorts points into their series, in order of steps. */
 export function groupPoints(points: readonly MetricPoint[]): Map<string, MetricPoint[]> {
@@ -69,12 +71,17 @@ export class RunPage {
     void this.attempt(() => this.#load());
     const flush = throttle(() => this.#flush(), redraw);
     const reload = throttle(() => void this.attempt(() => this.#refresh()), redraw);
+    // Best and last values stand in the record, which changes more often than it is announced.
+    const summarise = throttle(() => void this.attempt(async () => {
+      this.run = await this.#service.run({ run: this.id });
+    }), summaryEvery);
     const stops = [
       this.#service.onReport(({ run, points, progress }) => {
         if (run !== this.id) return;
         this.#pending.push(...points);
         this.#pendingProgress = progress;
         flush();
+        summarise();
       }),
       this.#service.onRunsChanged(({ runs }) => {
         if (runs.includes(this.id)) reload();
