@@ -8,7 +8,6 @@ import v8 from 'node:v8';
 import vm from 'node:vm';
 import { createCpuBackend, OutOfMemoryError, type CpuOptions } from '../../engine/backends/cpu/backend.ts';
 import { describeCpu } from '../../engine/backends/cpu/describe.ts';
-import { chooseThreads } from '../../engine/backends/cpu/threads.ts';
 import type { Call, Plan, Slot, TensorPlace } from '../../engine/plan/plan.ts';
 import { TrainyardError } from '../../engine/protocol/errors.ts';
 
@@ -209,23 +208,7 @@ test('10. threads keep no process alive', () => {
   assert.equal(child.status, 0);
 });
 
-test('11. takes more threads only where the calls are worth splitting', () => {
-  const plan = accumulatingPlan(8, 10);
-  const withFlops = (programs: Readonly<Record<string, number>>): Plan => ({
-    ...plan,
-    programs: Object.fromEntries(
-      Object.entries(programs).map(([name, flops]) => [name, { ...plan.programs.run, name, flops }]),
-    ),
-  });
-  assert.equal(chooseThreads(withFlops({ 'train@8': 1e5 }), 8), 1);
-  assert.equal(chooseThreads(withFlops({ 'train@8': 1e9 }), 8), 8);
-  assert.equal(chooseThreads(withFlops({ 'train@8': 1e9 }), 2), 2);
-  assert.equal(chooseThreads(withFlops({ 'train@8': 1e5, 'predict@256': 1e9 }), 8), 1, 'training decides');
-  assert.equal(chooseThreads(withFlops({ 'predict@256': 1e9 }), 8), 8);
-  assert.equal(chooseThreads(withFlops({}), 8), 1);
-});
-
-test('12. describes the machine', () => {
+test('11. describes the machine', () => {
   const cpu = describeCpu();
   assert.ok(cpu.name.length > 0);
   assert.ok(cpu.cores >= 1);

@@ -1,18 +1,19 @@
 // The CPU backend: compiles plans for WASM kernels on worker threads over one shared arena. `run` does its work
 // synchronously on the calling thread (and the workers) before it returns its promise; see docs/cpu-backend.md.
 
-import type { Plan, TensorPlace } from '../../plan/plan.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { TrainyardError } from '../../protocol/errors.ts';
-import type { Backend, Executable, HostArray } from '../backend.ts';
+import type { Backend, Executable } from '../backend.ts';
 import { availableMemory, cpuName, instructionSets, usableCores } from './describe.ts';
-import { elementBytes, encodeProgram, placePlan, type ArenaLayout } from './encode.ts';
+import { placePlan } from './encode.ts';
+import { createExecutable } from './executable.ts';
 import { createMachine, type Machine } from './machine.ts';
 import { loadKernels, type KernelModule } from './module.ts';
 import { findNative, loadNative } from './native.ts';
-import { chooseThreads } from './threads.ts';
+import { mostThreads } from './threads.ts';
 
 export interface CpuOptions {
-  /** Threads to use, the calling one included; 0 (the default) = as many as pay for the plan, at most one a core. */
+  /** Threads to use, the calling one included; 0 (the default) = one or one a core, whichever proves faster (threads.ts). */
   readonly threads?: number;
   /** The compiled kernels: a file or its bytes. Default: build/kernels/kernels.wasm. */
   readonly wasm?: Uint8Array | URL | string;
@@ -64,10 +65,15 @@ export function createCpuBackend(options: CpuOptions = {}): Backend {
       threads: most,
     },
     async compile(plan) {
-      const threads = options.threads || chooseThreads(plan, most);
-      const executable = compilePlan(plan, { ...options, threads }, kernels, nativeFile, nativeKernels, () =>
-        executables.delete(executable),
-      );
+      const adaptive = !options.threads;
+      const threads = options.threads || mostThreads(plan, most);
+      const machine = prepareMachine(plan, { ...options, threads }, kernels, nativeFile);
+      const executable = createExecutable(plan, machine, {
+        kernels: kernels.names,
+        native: nativeKernels,
+        adaptive,
+        onDispose: () => executables.delete(executable),
+      });
       executables.add(executable);
       return executable;
     },
@@ -77,83 +83,18 @@ export function createCpuBackend(options: CpuOptions = {}): Backend {
   };
 }
 
-function compilePlan(
+/** Allocates the arena of a plan, if there is room for it. */
+function prepareMachine(
   plan: Plan,
   options: CpuOptions & { readonly threads: number },
   kernels: KernelModule,
-  nativeFile: string | undefined,
-  nativeKernels: ReadonlySet<string>,
-  onDispose: () => void,
-): Executable {
+  native: string | undefined,
+): Machine {
+  const { threads, worker, patience } = options;
   const bytes = placePlan(plan, 0).end;
   const available = Math.min(options.memoryLimit ?? availableMemory(), addressLimit);
   if (bytes > available) throw new OutOfMemoryError(bytes, available);
-  const machine = createMachine({
-    kernels,
-    threads: options.threads,
-    bytes,
-    worker: options.worker,
-    native: nativeFile,
-    patience: options.patience,
-  });
-  const layout = placePlan(plan, machine.base);
-  for (const program of Object.values(plan.programs)) {
-    encodeProgram(program, layout, kernels.names, nativeKernels, machine.buffer);
-  }
-  return createExecutable(plan, layout, machine, onDispose);
-}
-
-function createExecutable(plan: Plan, layout: ArenaLayout, machine: Machine, onDispose: () => void): Executable {
-  const views = new Map(
-    Object.entries(plan.tensors).map(([name, place]) => [name, tensorView(layout, machine, place)]),
-  );
-  function view(tensor: string): HostArray {
-    const found = views.get(tensor);
-    if (!found) throw new TrainyardError('internal.no_tensor', `The plan has no tensor "${tensor}".`);
-    return found;
-  }
-  return {
-    bytes: machine.buffer.byteLength,
-    threads: machine.threads,
-    write(tensor, data, offset = 0) {
-      const target = view(tensor);
-      if (target.constructor !== data.constructor || offset + data.length > target.length) {
-        throw new TrainyardError(
-          'internal.bad_write',
-          `${data.length} ${data.constructor.name} elements at ${offset} do not fit tensor "${tensor}" ` +
-            `of ${target.length} ${target.constructor.name} elements.`,
-        );
-      }
-      target.set(data, offset);
-    },
-    async read(tensor, offset = 0, length) {
-      const source = view(tensor);
-      return source.slice(offset, length === undefined ? undefined : offset + length);
-    },
-    async run(name, steps) {
-      const program = layout.programs[name];
-      if (program === undefined) throw new TrainyardError('internal.no_program', `The plan has no program "${name}".`);
-      if (steps > plan.stepCapacity) {
-        throw new TrainyardError('internal.too_many_steps', `${steps} steps exceed the plan's ${plan.stepCapacity}.`);
-      }
-      if (steps > 0) machine.submit(program, 0, steps);
-    },
-    dispose() {
-      machine.dispose();
-      onDispose();
-    },
-  };
-}
-
-function tensorView(layout: ArenaLayout, machine: Machine, place: TensorPlace): HostArray {
-  const slot = layout.slots.get(place.slot);
-  if (!slot)
-    throw new TrainyardError('device.unsupported_plan', `A tensor lies in slot ${place.slot}, which does not exist.`);
-  const address = slot.address + place.offset * elementBytes(place.type);
-  const length = place.shape.reduce((product, size) => product * size, 1);
-  if (place.type === 'u8') return new Uint8Array(machine.buffer, address, length);
-  if (place.type === 'u32') return new Uint32Array(machine.buffer, address, length);
-  return new Float32Array(machine.buffer, address, length);
+  return createMachine({ kernels, threads, bytes, worker, native, patience });
 }
 
 const megabytes = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20).toLocaleString('en')} MB`;

@@ -39,11 +39,16 @@ export interface Machine {
   /** First free byte; `MachineOptions.bytes` bytes from here are the user's. */
   readonly base: number;
   readonly threads: number;
+  /** Starts the worker threads without waiting for them; the first submit that needs them does it otherwise. */
+  start(): void;
+  /** Whether all threads are up. */
+  readonly ready: boolean;
   /**
-   * Runs steps `firstStep` … of an encoded program on all threads and returns when they are done.
+   * Runs steps `firstStep` … of an encoded program on all threads, or on the calling one `alone`, and returns when they are
+   * done.
    * @throws TrainyardError `device.worker_failed` if a thread failed or vanished; the machine is then unusable.
    */
-  submit(program: number, firstStep: number, steps: number): void;
+  submit(program: number, firstStep: number, steps: number, alone?: boolean): void;
   dispose(): void;
 }
 
@@ -71,7 +76,8 @@ export function createMachine(options: MachineOptions): Machine {
   let failure: string | null = null;
   let disposed = false;
 
-  function startWorkers(): void {
+  function start(): void {
+    if (workers.length > 0) return;
     for (let thread = 1; thread < threads; thread++) {
       const task: WorkerTask = {
         kernels,
@@ -97,12 +103,16 @@ export function createMachine(options: MachineOptions): Machine {
     buffer,
     base,
     threads,
-    submit(program, firstStep, steps) {
+    start,
+    get ready() {
+      return Atomics.load(control, controlReady / 4) === threads - 1;
+    },
+    submit(program, firstStep, steps, alone = threads === 1) {
       if (disposed) throw new TrainyardError('internal.disposed', 'This CPU program has been disposed of.');
-      if (threads > 1 && workers.length === 0) startWorkers();
+      if (!alone) start();
       if (failure === null) {
         try {
-          const outcome = run.submit(program, threads, firstStep, steps);
+          const outcome = run.submit(program, alone ? 1 : threads, firstStep, steps);
           if (outcome === outcomeDone) return;
           const thread = Atomics.load(control, controlFailed / 4);
           failure =

@@ -1,15 +1,67 @@
-// How many threads pay. After every call all threads wait for each other, which costs about as long as 50,000 multiply-adds
-// take; so the small steps of small models are fastest on one thread.
+// How many threads pay. After every call all threads wait for each other: cheap on idle cores (under a microsecond), ruinous
+// where another program holds one. So the plan's size only decides how many threads could pay; whether they do is measured
+// while training, one against all. Results do not depend on it: every kernel gives the same bits on any number of threads.
 
 import type { Plan } from '../../plan/plan.ts';
 
-/** Floating-point operations of an average call that are worth a thread of their own (measured, see docs/cpu-backend.md). */
-const flopsPerThread = 180_000;
+/** Floating-point operations of an average call below which a thread of its own cannot pay (docs/cpu-backend.md). */
+const flopsPerThread = 100_000;
 
-/** Threads for a plan, 1 to `most`, by the average call of its largest training program (of any program if it has none). */
-export function chooseThreads(plan: Plan, most: number): number {
+/** Threads that could pay for a plan, 1 to `most`, by the average call of its largest training program (or of any). */
+export function mostThreads(plan: Plan, most: number): number {
   const all = Object.values(plan.programs);
   const training = all.filter(({ name }) => name.startsWith('train@'));
   const work = (training.length > 0 ? training : all).map(({ flops, calls }) => flops / Math.max(1, calls.length));
   return Math.max(1, Math.min(most, Math.floor(Math.max(0, ...work) / flopsPerThread)));
+}
+
+/** Steps of a first measurement, and how many are taken of each kind before the first choice. */
+const sampleSteps = 8;
+const samples = 3;
+/** Weight of the newest time a step in the running mean. */
+const newest = 0.3;
+/** Milliseconds until the other kind is tried again: doubled whenever that changed nothing. */
+const shortestInterval = 50;
+const longestInterval = 20_000;
+/** Milliseconds such a trial should take, by the last measurement, and a stretch of the kind chosen. */
+const trialMilliseconds = 2;
+const stretchMilliseconds = 10;
+
+/** Decides for one program, stretch by stretch, between one thread and all. Times are milliseconds. */
+export class ThreadChooser {
+  /** Mean time of a step on one thread and on all; and measurements so far. */
+  readonly #times = [0, 0];
+  readonly #counts = [0, 0];
+  #interval = shortestInterval;
+  #nextTrial = 0;
+
+  /** Whether the next stretch should run on all threads, and how many of the `left` steps it should take. */
+  next(left: number, now: number): { readonly all: boolean; readonly steps: number } {
+    for (const kind of [0, 1]) {
+      if (this.#counts[kind] < samples) return { all: kind === 1, steps: Math.min(left, sampleSteps) };
+    }
+    const best = this.#times[1] < this.#times[0] ? 1 : 0;
+    const kind = now < this.#nextTrial ? best : 1 - best;
+    const wanted = (kind === best ? stretchMilliseconds : trialMilliseconds) / this.#times[kind];
+    return { all: kind === 1, steps: Math.min(left, Math.max(1, Math.floor(wanted))) };
+  }
+
+  /** Takes note of how long a stretch took. `now` is the time at its end. */
+  record(all: boolean, steps: number, elapsed: number, now: number): void {
+    const kind = all ? 1 : 0;
+    const time = elapsed / steps;
+    const best = this.#times[1] < this.#times[0] ? 1 : 0;
+    const measuring = this.#counts[0] < samples || this.#counts[1] < samples;
+    this.#counts[kind]++;
+    // The first measurements count by the best of them: they contain compiling and cold caches.
+    if (this.#counts[kind] === 1) this.#times[kind] = time;
+    else if (measuring) this.#times[kind] = Math.min(this.#times[kind], time);
+    else if (kind !== best) this.#times[kind] = time;
+    else this.#times[kind] += newest * (time - this.#times[kind]);
+    if (measuring) this.#nextTrial = now + shortestInterval;
+    if (measuring || kind === best) return;
+    const changed = this.#times[kind] < this.#times[best];
+    this.#interval = changed ? shortestInterval : Math.min(longestInterval, 2 * this.#interval);
+    this.#nextTrial = now + this.#interval;
+  }
 }

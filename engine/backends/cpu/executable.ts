@@ -1,0 +1,96 @@
+// A compiled plan on the CPU: its programs encoded into the arena of a machine, its tensors as views of that arena.
+
+import type { Plan, TensorPlace } from '../../plan/plan.ts';
+import { TrainyardError } from '../../protocol/errors.ts';
+import type { Executable, HostArray } from '../backend.ts';
+import { elementBytes, encodeProgram, placePlan, type ArenaLayout, type NativeKernels } from './encode.ts';
+import type { Machine } from './machine.ts';
+import { ThreadChooser } from './threads.ts';
+
+export interface ExecutableOptions {
+  /** Kernel names by their numbers in call records. */
+  readonly kernels: readonly string[];
+  /** Kernels the addon takes over. */
+  readonly native: NativeKernels;
+  /** Choose between one thread and all of the machine's while running. */
+  readonly adaptive: boolean;
+  readonly onDispose: () => void;
+}
+
+/** Encodes a plan into a machine that has room for it. The machine then belongs to the executable. */
+export function createExecutable(plan: Plan, machine: Machine, options: ExecutableOptions): Executable {
+  const layout = placePlan(plan, machine.base);
+  for (const program of Object.values(plan.programs)) {
+    encodeProgram(program, layout, options.kernels, options.native, machine.buffer);
+  }
+  const views = new Map(
+    Object.entries(plan.tensors).map(([name, place]) => [name, tensorView(layout, machine, place)]),
+  );
+  const adaptive = options.adaptive && machine.threads > 1;
+  const choosers = new Map(Object.keys(plan.programs).map((name) => [name, new ThreadChooser()]));
+  if (adaptive) machine.start();
+
+  function view(tensor: string): HostArray {
+    const found = views.get(tensor);
+    if (!found) throw new TrainyardError('internal.no_tensor', `The plan has no tensor "${tensor}".`);
+    return found;
+  }
+
+  /** Runs in stretches, each on as many threads as have proved faster. */
+  function runAdaptively(program: number, steps: number, chooser: ThreadChooser): void {
+    for (let done = 0; done < steps;) {
+      const start = performance.now();
+      const choice = chooser.next(steps - done, start);
+      // Until all threads are up, the caller goes on alone.
+      const all = choice.all && machine.ready;
+      machine.submit(program, done, choice.steps, !all);
+      const end = performance.now();
+      chooser.record(all, choice.steps, end - start, end);
+      done += choice.steps;
+    }
+  }
+
+  return {
+    bytes: machine.buffer.byteLength,
+    threads: machine.threads,
+    write(tensor, data, offset = 0) {
+      const target = view(tensor);
+      if (target.constructor !== data.constructor || offset + data.length > target.length) {
+        throw new TrainyardError(
+          'internal.bad_write',
+          `${data.length} ${data.constructor.name} elements at ${offset} do not fit tensor "${tensor}" ` +
+            `of ${target.length} ${target.constructor.name} elements.`,
+        );
+      }
+      target.set(data, offset);
+    },
+    async read(tensor, offset = 0, length) {
+      return view(tensor).slice(offset, length === undefined ? undefined : offset + length);
+    },
+    async run(name, steps) {
+      const program = layout.programs[name];
+      if (program === undefined) throw new TrainyardError('internal.no_program', `The plan has no program "${name}".`);
+      if (steps > plan.stepCapacity) {
+        throw new TrainyardError('internal.too_many_steps', `${steps} steps exceed the plan's ${plan.stepCapacity}.`);
+      }
+      if (adaptive) runAdaptively(program, steps, choosers.get(name)!);
+      else if (steps > 0) machine.submit(program, 0, steps);
+    },
+    dispose() {
+      machine.dispose();
+      options.onDispose();
+    },
+  };
+}
+
+function tensorView(layout: ArenaLayout, machine: Machine, place: TensorPlace): HostArray {
+  const slot = layout.slots.get(place.slot);
+  if (!slot) {
+    throw new TrainyardError('device.unsupported_plan', `A tensor lies in slot ${place.slot}, which does not exist.`);
+  }
+  const address = slot.address + place.offset * elementBytes(place.type);
+  const length = place.shape.reduce((product, size) => product * size, 1);
+  if (place.type === 'u8') return new Uint8Array(machine.buffer, address, length);
+  if (place.type === 'u32') return new Uint32Array(machine.buffer, address, length);
+  return new Float32Array(machine.buffer, address, length);
+}

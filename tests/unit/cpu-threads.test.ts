@@ -1,0 +1,88 @@
+// How many threads a plan gets, and the measured choice between one and all of them while it runs.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
+import { mostThreads, ThreadChooser } from '../../engine/backends/cpu/threads.ts';
+import type { Call, Plan, Program } from '../../engine/plan/plan.ts';
+
+const place = { slot: 0, offset: 0 };
+const call: Call = { kernel: 'add', inputs: [place, place], outputs: [place], params: { count: 100_000 } };
+
+/** A plan whose programs have ten calls and these FLOPs. */
+function planWith(flops: Readonly<Record<string, number>>): Plan {
+  const program = (name: string): Program => ({
+    name,
+    batch: 1,
+    calls: Array.from({ length: 10 }, () => call),
+    flops: flops[name],
+    bytes: 0,
+  });
+  return {
+    slots: [{ id: 0, elements: 100_000, type: 'f32', kind: 'persistent', label: 'x' }],
+    tensors: { x: { ...place, shape: [100_000], type: 'f32' } },
+    programs: Object.fromEntries(Object.keys(flops).map((name) => [name, program(name)])),
+    stepCapacity: 1000,
+    checkpoint: [],
+  };
+}
+
+test('1. gives small calls one thread and large ones up to all', () => {
+  assert.equal(mostThreads(planWith({ 'train@8': 1e5 }), 8), 1);
+  assert.equal(mostThreads(planWith({ 'train@8': 3e6 }), 8), 3);
+  assert.equal(mostThreads(planWith({ 'train@8': 1e9 }), 8), 8);
+  assert.equal(mostThreads(planWith({ 'train@8': 1e5, 'predict@256': 1e9 }), 8), 1, 'training decides');
+  assert.equal(mostThreads(planWith({ 'predict@256': 1e9 }), 8), 8);
+  assert.equal(mostThreads(planWith({}), 8), 1);
+});
+
+/** Runs `milliseconds` of simulated time with the given times a step; returns the share of the steps run on all threads. */
+function simulate(chooser: ThreadChooser, from: number, milliseconds: number, one: number, all: number): number {
+  let now = from;
+  let steps = 0;
+  let onAll = 0;
+  while (now < from + milliseconds) {
+    const choice = chooser.next(100, now);
+    const elapsed = choice.steps * (choice.all ? all : one);
+    now += elapsed;
+    chooser.record(choice.all, choice.steps, elapsed, now);
+    steps += choice.steps;
+    if (choice.all) onAll += choice.steps;
+  }
+  return onAll / steps;
+}
+
+test('2. takes what is faster, and hardly spends time on trying the other', () => {
+  assert.ok(simulate(new ThreadChooser(), 0, 10_000, 1, 0.6) > 0.98);
+  assert.ok(simulate(new ThreadChooser(), 0, 10_000, 0.6, 1) < 0.02);
+});
+
+test('3. notices when the other becomes faster', () => {
+  const chooser = new ThreadChooser();
+  assert.ok(simulate(chooser, 0, 5_000, 1, 0.6) > 0.97);
+  assert.ok(simulate(chooser, 5_000, 5_000, 1, 50) < 0.05, 'another program took a core');
+  assert.ok(simulate(chooser, 10_000, 60_000, 1, 0.6) > 0.6, 'and gave it back');
+});
+
+test('4. counts no stretch longer than what is left', () => {
+  const chooser = new ThreadChooser();
+  for (let i = 0; i < 50; i++) {
+    const choice = chooser.next(3, i);
+    assert.ok(choice.steps >= 1 && choice.steps <= 3);
+    chooser.record(choice.all, choice.steps, 1, i);
+  }
+});
+
+test('5. runs every step once, whatever is chosen', async () => {
+  const backend = createCpuBackend();
+  const executable = await backend.compile(planWith({ run: 1e9 }));
+  executable.write('x', new Float32Array(100_000).fill(1));
+  // Ten doublings a step: 12 steps end at 2^120. Waiting lets the other threads come up.
+  for (let i = 0; i < 6; i++) {
+    await executable.run('run', 2);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  assert.deepEqual(await executable.read('x', 99_990), new Float32Array(10).fill(2 ** 120));
+  await executable.run('run', 0);
+  await backend.close();
+});
