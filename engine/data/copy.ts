@@ -11,7 +11,8 @@ import { firstLine } from './failures.ts';
 import type { FileHead, TableSource } from './formats/format.ts';
 import { findFormat } from './formats/registry.ts';
 import type { Job } from './jobs.ts';
-import type { MeasuredTable } from './schema/measure.ts';
+import { measuredTable } from './schema/table.ts';
+import type { MeasuredTable } from './schema/table.ts';
 import type { StoredColumn } from './schema/stored.ts';
 import { parquetTable, quoteText } from './sql.ts';
 import { dataFile, datasetFolder } from './store.ts';
@@ -84,9 +85,8 @@ async function readAll(
       source = check.again;
       continue;
     }
-    const from = parquetTable(path);
-    const [counted] = await queryRows(connection, `SELECT count(*) AS rows FROM ${from}`);
-    const table = { from, rows: Number(counted?.rows ?? 0) };
+    const [counted] = await queryRows(connection, `SELECT count(*) AS rows FROM ${parquetTable(path)}`);
+    const table = measuredTable(path, Number(counted?.rows ?? 0), source.columns.length);
     if (table.rows === 0) {
       throw new InputError(
         'input.no_rows',

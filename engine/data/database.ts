@@ -54,6 +54,7 @@ export class Database {
       'SET enable_progress_bar_print = false',
       'SET progress_bar_time = 0',
       "SET TimeZone = 'UTC'",
+      'SET parquet_metadata_cache = true',
       `SET allowed_paths = ${quoteList(access.files)}`,
       `SET allowed_directories = ${quoteList([...access.folders, spillFolder].map(withSlash))}`,
       'SET enable_external_access = false',
@@ -90,6 +91,12 @@ export type SqlValue = string | number | boolean | null | readonly SqlValue[];
 export async function queryRows(connection: DuckDBConnection, sql: string): Promise<Record<string, SqlValue>[]> {
   const reader = await explainFailure(() => connection.runAndReadAll(sql));
   return reader.getRowObjectsJS().map((row) => mapValues(row, plainValue));
+}
+
+/** Runs a query and reads all of its (few) rows, column by column. */
+export async function queryColumns(connection: DuckDBConnection, sql: string): Promise<SqlValue[][]> {
+  const reader = await explainFailure(() => connection.runAndReadAll(sql));
+  return reader.getColumnsJS().map((column) => column.map(plainValue));
 }
 
 function mapValues(row: Record<string, unknown>, map: (value: unknown) => SqlValue): Record<string, SqlValue> {

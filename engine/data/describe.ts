@@ -7,7 +7,7 @@ import { didYouMean } from './closest.ts';
 import { describeColumns } from './schema/analyse.ts';
 import type { AnalysedColumn } from './schema/analyse.ts';
 import { topOf } from './schema/measure.ts';
-import type { MeasuredTable } from './schema/measure.ts';
+import type { MeasuredTable } from './schema/table.ts';
 import { classWarnings, columnWarnings, leakWarnings } from './schema/quality.ts';
 import { settleTarget } from './schema/target.ts';
 import type { StoredColumn } from './schema/stored.ts';

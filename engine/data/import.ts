@@ -9,10 +9,12 @@ import type { CopiedTable } from './copy.ts';
 import type { Database, DatabaseLimits } from './database.ts';
 import { describeTable } from './describe.ts';
 import { inspectPath, readHead } from './files.ts';
+import type { FileHead } from './formats/format.ts';
 import { refuseFolder } from './images/folder.ts';
 import type { Job } from './jobs.ts';
 import { analyse } from './schema/analyse.ts';
 import { duplicateWarning } from './schema/quality.ts';
+import { holdSample } from './schema/table.ts';
 import { contentId } from './store.ts';
 import type { DatasetStore, Manifest } from './store.ts';
 
@@ -32,17 +34,26 @@ export async function importFile(store: DatasetStore, limits: DatabaseLimits, re
   const found = await inspectPath(path);
   if (found.folder) throw refuseFolder(found.name);
   const head = await readHead(found.path, found.name, found.size);
-  const id = await contentId(head.path, options, job);
-  if ((await store.find(id)) !== null) return id;
+  const hash = (): Promise<string> => contentId(head.path, options, job);
+  if (await store.mayHave(head.name, head.size)) {
+    job.stage('Checking');
+    const known = await hash();
+    if ((await store.find(known)) !== null) return known;
+  }
   const workFolder = await store.makeWorkFolder();
+  // A new file is hashed while it is read.
+  const hashing = hash();
+  // Awaited below; until then its failure is nobody else's business.
+  hashing.catch(() => undefined);
   try {
-    const manifest = await copyTable({ head, options, workFolder, limits, job }, (database, copied) =>
-      examine(database, copied, { id, source: found.name, settings: request.settings, job }),
+    const manifest = await copyTable({ head, options, workFolder, limits, job }, async (database, copied) =>
+      examine(database, copied, { id: await hashing, head, settings: request.settings, job }),
     );
     job.throwIfCancelled();
     await store.publish(workFolder, manifest);
-    return id;
+    return manifest.info.id;
   } finally {
+    await Promise.allSettled([hashing]);
     await rm(workFolder, { recursive: true, force: true });
   }
 }
@@ -50,11 +61,12 @@ export async function importFile(store: DatasetStore, limits: DatabaseLimits, re
 /** Everything there is to find out about a copied table. */
 async function examine(
   { connection }: Database,
-  { path, table, columns, reading, warnings }: CopiedTable,
-  about: { readonly id: string; readonly source: string; readonly settings: DatasetSettings; readonly job: Job },
+  { path, table: copied, columns, reading, warnings }: CopiedTable,
+  about: { readonly id: string; readonly head: FileHead; readonly settings: DatasetSettings; readonly job: Job },
 ): Promise<Manifest> {
-  const { id, source, settings, job } = about;
+  const { id, head, settings, job } = about;
   job.stage('Looking at the columns');
+  const table = await holdSample(connection, copied);
   const analysis = await analyse(connection, table, columns);
   job.throwIfCancelled();
   const duplicates = await duplicateWarning(connection, table, columns);
@@ -68,14 +80,21 @@ async function examine(
   const { size } = await stat(path);
   const info: DatasetInfo = {
     id,
-    name: parse(source).name,
+    name: parse(head.name).name,
     kind: 'table',
-    source,
+    source: head.name,
     rows: table.rows,
     bytes: size,
     importedAt: Date.now(),
     reading,
     ...description,
   };
-  return { version: 1, info, columns: analysis.columns, importWarnings, hasDuplicates: duplicates !== null };
+  return {
+    version: 1,
+    sourceBytes: head.size,
+    info,
+    columns: analysis.columns,
+    importWarnings,
+    hasDuplicates: duplicates !== null,
+  };
 }

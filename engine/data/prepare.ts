@@ -27,13 +27,13 @@ import type { Preprocessing, TargetRecipe } from './preprocess/recipe.ts';
 import { RowWriter, shardStarts } from './preprocess/row-store.ts';
 import type { RowStore } from './preprocess/row-store.ts';
 import { assignSplits, leftOut } from './preprocess/split.ts';
-import type { MeasuredTable } from './schema/measure.ts';
+import { measuredTable } from './schema/table.ts';
+import type { MeasuredTable } from './schema/table.ts';
 import { topOf } from './schema/measure.ts';
 import { rowHash } from './schema/quality.ts';
 import { numericValue } from './schema/stored.ts';
 import type { StoredColumn } from './schema/stored.ts';
 import { show } from './schema/typing.ts';
-import { parquetTable } from './sql.ts';
 import type { DatasetStore, Manifest } from './store.ts';
 
 /** Shares of train, validation and test unless set. */
@@ -69,7 +69,7 @@ export async function prepareDataset(
   request: PrepareRequest,
 ): Promise<Omit<Prepared, 'handle'>> {
   const { store, manifest, info, options, limits, job } = request;
-  const table = { from: parquetTable(store.dataPath(info.id)), rows: info.rows };
+  const table = measuredTable(store.dataPath(info.id), info.rows, info.columns.length);
   const shares = checkShares(options.settings.split ?? defaultSplit);
   const target = checkTarget(info);
   const stored = new Map(manifest.columns.map((column) => [column.stored.name, column.stored]));

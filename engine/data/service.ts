@@ -11,6 +11,7 @@ import { importFile } from './import.ts';
 import { Jobs } from './jobs.ts';
 import { prepareDataset, transformFile } from './prepare.ts';
 import type { Prepared } from './prepare.ts';
+import { measuredTable } from './schema/table.ts';
 import { parquetTable, quoteName } from './sql.ts';
 import { DatasetStore } from './store.ts';
 import { InputError } from '../protocol/errors.ts';
@@ -45,7 +46,7 @@ export function createDataService(options: DataServiceOptions): DataService & { 
   async function describe(dataset: string, settings: DatasetSettings): Promise<DatasetInfo> {
     const { info, columns, importWarnings } = await store.read(dataset);
     if (Object.values(settings).every((value) => value === undefined)) return { ...info, settings };
-    const table = { from: parquetTable(store.dataPath(dataset)), rows: info.rows };
+    const table = measuredTable(store.dataPath(dataset), info.rows, columns.length);
     const description = await read((connection) => describeTable(connection, table, columns, importWarnings, settings));
     return { ...info, ...description };
   }

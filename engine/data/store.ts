@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, mkdtemp, open, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputError } from '../protocol/errors.ts';
 import type { DatasetInfo, DataWarning, ReadOptions } from '../protocol/data.ts';
@@ -17,6 +17,8 @@ const manifestVersion = 1;
 /** Everything known about a dataset besides its rows. Never changes after the import. */
 export interface Manifest {
   readonly version: typeof manifestVersion;
+  /** Bytes of the file it came from. */
+  readonly sourceBytes: number;
   /** As described under no settings at all. */
   readonly info: DatasetInfo;
   readonly columns: readonly AnalysedColumn[];
@@ -116,11 +118,20 @@ export class DatasetStore {
 
   /** All datasets, the newest first. */
   async list(): Promise<readonly DatasetInfo[]> {
+    const manifests = await this.#manifests();
+    return manifests.map(({ info }) => info).sort((first, second) => second.importedAt - first.importedAt);
+  }
+
+  /** Whether a file of this name and size was imported before, so that it is worth hashing it first. */
+  async mayHave(source: string, sourceBytes: number): Promise<boolean> {
+    const manifests = await this.#manifests();
+    return manifests.some((manifest) => manifest.sourceBytes === sourceBytes && manifest.info.source === source);
+  }
+
+  async #manifests(): Promise<Manifest[]> {
     const names = await readdir(this.folder).catch(() => []);
-    const manifests = await Promise.all(names.filter((name) => !name.startsWith('.')).map((name) => this.find(name)));
-    return manifests
-      .flatMap((manifest) => (manifest === null ? [] : [manifest.info]))
-      .sort((first, second) => second.importedAt - first.importedAt);
+    const found = await Promise.all(names.filter((name) => !name.startsWith('.')).map((name) => this.find(name)));
+    return found.filter((manifest) => manifest !== null);
   }
 
   async remove(id: string): Promise<void> {
@@ -154,15 +165,10 @@ async function flush(path: string): Promise<void> {
 
 /** The id of the dataset that a file makes when read with given options: a hash of both. */
 export async function contentId(path: string, options: ReadOptions, job: Job): Promise<string> {
-  const { size } = await stat(path);
-  const report = job.stage('Checking');
   const hash = createHash('sha256').update(`trainyard ${manifestVersion} ${canonicalOptions(options)}\n`);
-  let done = 0;
   for await (const chunk of createReadStream(path, { highWaterMark: 2 ** 20 }) as AsyncIterable<Buffer>) {
     job.throwIfCancelled();
     hash.update(chunk);
-    done += chunk.length;
-    report(done / size);
   }
   return hash.digest('hex').slice(0, 32);
 }

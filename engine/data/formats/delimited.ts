@@ -2,10 +2,11 @@
 // tells which columns are numbers, and DuckDB reads every row to that. Rows it rejects decide what happens next: read
 // again more carefully, leave lines out, or refuse the file with the lines that are wrong.
 
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputError } from '../../protocol/errors.ts';
 import type { DataWarning, ReadOptions } from '../../protocol/data.ts';
-import { queryRows } from '../database.ts';
+import { queryColumns } from '../database.ts';
 import { uniqueNames } from '../schema/names.ts';
 import {
   certainMissing,
@@ -17,7 +18,7 @@ import {
 } from '../schema/spelling.ts';
 import type { NumberStyle } from '../schema/spelling.ts';
 import type { StoredColumn } from '../schema/stored.ts';
-import { quoteList, quoteText } from '../sql.ts';
+import { quoteList, quoteName, quoteText } from '../sql.ts';
 import { noDelimiter, sniffDialect } from './dialect.ts';
 import type { Dialect } from './dialect.ts';
 import { decodeHead, encodingTitles, sniffEncoding, transcode } from './encoding.ts';
@@ -27,9 +28,7 @@ import type { DatasetFormat, OpenRequest, SourceCheck, TableSource } from './for
 import { explainBroken, skippedLines, takeRejects } from './rejects.ts';
 
 /** Rows of the sample that decides which columns are numbers. */
-const sampleRows = 2048;
-/** Longest line, in bytes; longer ones are mostly an unclosed quote. */
-const lineLimit = 2 ** 24;
+const sampleRows = 1024;
 /** Rejected rows remembered: enough to decide, and bounded for any file. */
 const rejectLimit = 10_000;
 
@@ -65,32 +64,42 @@ async function openDelimited(request: OpenRequest, wish: ReadOptions['encoding']
       'Choose a file with a header line and rows.',
     );
   }
-  const dialect = sniffDialect(text, head.size <= headBytes, options.delimiter);
+  const complete = head.size <= headBytes;
+  const dialect = sniffDialect(text, complete, options.delimiter);
+  const sample = await readSample(request, complete ? text : text.slice(0, text.lastIndexOf('\n') + 1), dialect);
   let path = head.path;
   if (encoding !== 'utf-8') {
     path = join(request.workFolder, 'utf-8.csv');
     await transcode(head.path, encoding, path, head.size, job);
   }
-  return sourceOf(request, await sniffLayout(request, path, encoding, dialect));
+  return sourceOf(request, settleLayout(request, path, encoding, dialect, sample));
 }
 
-/** Reads a sample as plain text and finds out the header and which columns are numbers. */
-async function sniffLayout(
-  request: OpenRequest,
+/** The first rows as plain text, column by column; a header is among them. Broken lines are left out. */
+async function readSample(
+  { connection, workFolder }: OpenRequest,
+  text: string,
+  dialect: Dialect,
+): Promise<readonly (readonly string[])[]> {
+  const path = join(workFolder, 'head.csv');
+  await writeFile(path, text);
+  const width = dialect.trailing && dialect.firstFields <= dialect.fields ? dialect.fields - 1 : dialect.fields;
+  const names = Array.from({ length: width }, (_, index) => `c${index}`);
+  const settings = ['header = false', `skip = ${dialect.skip}`, 'ignore_errors = true', 'null_padding = true'];
+  const call = readCsv(path, { dialect, names, settings });
+  const columns = await queryColumns(connection, `SELECT * FROM ${call} LIMIT ${sampleRows + 1}`);
+  return columns.map((column) => column.map((value) => String(value ?? '')));
+}
+
+/** Finds out the header and which columns are numbers. */
+function settleLayout(
+  { options, head }: OpenRequest,
   path: string,
   encoding: TextEncoding,
   dialect: Dialect,
-): Promise<Layout> {
-  const { connection, options, head } = request;
-  const width = dialect.trailing && dialect.firstFields <= dialect.fields ? dialect.fields - 1 : dialect.fields;
-  const names = Array.from({ length: width }, (_, index) => `c${index}`);
-  const call = readCsv(path, {
-    dialect,
-    names,
-    settings: ['header = false', `skip = ${dialect.skip}`, 'ignore_errors = true', 'null_padding = true'],
-  });
-  const rows = await queryRows(connection, `SELECT * FROM ${call} LIMIT ${sampleRows + 1}`);
-  const sample = names.map((name) => rows.map((row) => String(row[name] ?? '')));
+  sample: readonly (readonly string[])[],
+): Layout {
+  const width = sample.length;
   const shortHeader = !dialect.trailing && dialect.firstFields === width - 1;
   const hasHeader = options.header ?? (shortHeader || looksLikeHeader(sample));
   const values = hasHeader ? sample.map((column) => column.slice(1)) : sample;
@@ -103,7 +112,7 @@ async function sniffLayout(
   }
   const style = sniffNumberStyle(values, dialect.delimiter, options.decimal);
   const first = sample.map((column) => column[0] ?? '');
-  const written = hasHeader ? (shortHeader ? ['row', ...first.slice(0, -1)] : first) : names.map(() => '');
+  const written = hasHeader ? (shortHeader ? ['row', ...first.slice(0, -1)] : first) : sample.map(() => '');
   const { names: unique, warnings: renamed } = uniqueNames(written, hasHeader);
   const missing = new Set(['', ...spellings(certainMissing)]);
   const columns = unique.map((name, index): StoredColumn => {
@@ -128,8 +137,9 @@ function looksLikeHeader(sample: readonly (readonly string[])[]): boolean {
   const first = sample.map((column) => (column[0] ?? '').trim());
   const isNumeric = (value: string): boolean =>
     isNumber(value, pointStyle) || isNumber(value, { decimal: ',', thousands: '' });
-  if (first.some((value) => isNumeric(value))) {
-    // Years as column names: numbers above words are still names; numbers above numbers are data.
+  if (first.some(isNumeric)) {
+    if (namesYears(sample, first.filter(isNumeric))) return true;
+    // A word above numbers is a name, whatever stands beside it.
     return sample.some((column, index) => {
       const below = column.slice(1).filter((value) => !isMissingWord(value));
       return (
@@ -149,6 +159,14 @@ function looksLikeHeader(sample: readonly (readonly string[])[]): boolean {
   return repeats * 2 < first.length;
 }
 
+/** Years in a row as column names: 2019, 2020, 2021. */
+function namesYears(sample: readonly (readonly string[])[], numbers: readonly string[]): boolean {
+  const years = numbers.map(Number);
+  const inOrder = years.every((year, index) => index === 0 || year === (years[index - 1] ?? 0) + 1);
+  const plausible = years.every((year) => Number.isInteger(year) && year >= 1800 && year <= 2200);
+  return plausible && inOrder && years.length >= 2 && years.length < sample.length;
+}
+
 /** What differs between reading the sample and reading the table. */
 interface ReadCall {
   readonly dialect: Dialect;
@@ -166,7 +184,6 @@ function readCsv(path: string, { dialect, names, storage, settings }: ReadCall):
     `delim = ${quoteText(dialect.delimiter)}`,
     `quote = ${quoteText(dialect.quote)}`,
     `escape = ${quoteText(dialect.quote)}`,
-    `max_line_size = ${lineLimit}`,
     `columns = {${types.join(', ')}}`,
     ...settings,
   ];
@@ -187,11 +204,16 @@ function sourceOf(request: OpenRequest, layout: Layout): TableSource {
   const names = columns.map((column) => column.name);
   return {
     columns,
-    query: `SELECT * FROM ${readCsv(path, { dialect, names, storage: columns, settings })}`,
+    query: `SELECT ${columns.map(storedValue).join(', ')} FROM ${readCsv(path, { dialect, names, storage: columns, settings })}`,
     reading: describeReading(layout),
     warnings: layout.renamed,
     check: () => checkRows(request, layout),
   };
+}
+
+/** A column as it is stored: texts trimmed, so that " cat" and "cat" are one category. */
+function storedValue({ name, storage }: StoredColumn): string {
+  return storage === 'VARCHAR' ? `nullif(trim(${quoteName(name)}), '') AS ${quoteName(name)}` : quoteName(name);
 }
 
 /** Decides what the rejected rows mean. */

@@ -22,18 +22,22 @@ export const noDelimiter = '\u001f';
 const candidates = ['\t', ';', '|', ',', ':', ' '] as const;
 
 /** Records looked at. */
-const recordLimit = 500;
+const recordLimit = 200;
+/** Characters looked at. */
+const looked = 2 ** 17;
 
 /**
  * Finds the layout from the beginning of a text. `complete`: the text is the whole file, so its last line counts.
  */
 export function sniffDialect(text: string, complete: boolean, delimiter?: string): Dialect {
   const start = findStart(text);
-  const body = text.slice(start.offset);
+  const body = text.slice(start.offset, start.offset + looked);
   const quote = sniffQuote(body);
   const wished = delimiter ?? start.delimiter;
   const tried = wished === undefined ? candidates : [wished];
-  const votes = tried.map((candidate) => vote(splitRecords(body, candidate, quote, complete), candidate));
+  const votes = tried.map((candidate) =>
+    vote(splitRecords(body, candidate, quote, complete && body.length < looked), candidate),
+  );
   let best: Vote | null = null;
   for (const next of votes) if (isPlausible(next) && (best === null || next.score > best.score + 0.02)) best = next;
   if (best === null) {
@@ -79,14 +83,16 @@ function sniffQuote(text: string): '"' | "'" {
 
 interface FieldCounts {
   readonly counts: readonly number[];
-  /** Records whose last field is empty. */
+  /** Records whose last field is empty, and whether the first is one of them. */
   readonly emptyLast: number;
+  readonly firstEmptyLast: boolean;
 }
 
 /** Counts the fields of the first records, minding quotes as RFC 4180 does. Blank lines are no records. */
 function splitRecords(text: string, delimiter: string, quote: string, complete: boolean): FieldCounts {
   const counts: number[] = [];
   let emptyLast = 0;
+  let firstEmptyLast = false;
   let fields = 1;
   let quoted = false;
   let fieldStart = 0;
@@ -106,14 +112,17 @@ function splitRecords(text: string, delimiter: string, quote: string, complete: 
       const end = text[index - 1] === '\r' ? index - 1 : index;
       if (end > recordStart) {
         counts.push(fields);
-        if (fieldStart >= end) emptyLast++;
+        if (fieldStart >= end) {
+          emptyLast++;
+          if (counts.length === 1) firstEmptyLast = true;
+        }
       }
       fields = 1;
       fieldStart = recordStart = index + 1;
     }
   }
   if (complete && recordStart < text.length && counts.length < recordLimit && !quoted) counts.push(fields);
-  return { counts, emptyLast };
+  return { counts, emptyLast, firstEmptyLast };
 }
 
 interface Vote {
@@ -125,7 +134,7 @@ interface Vote {
   readonly score: number;
 }
 
-function vote({ counts, emptyLast }: FieldCounts, delimiter: string): Vote {
+function vote({ counts, emptyLast, firstEmptyLast }: FieldCounts, delimiter: string): Vote {
   const tally = new Map<number, number>();
   for (const count of counts) tally.set(count, (tally.get(count) ?? 0) + 1);
   let fields = 1;
@@ -135,7 +144,9 @@ function vote({ counts, emptyLast }: FieldCounts, delimiter: string): Vote {
   // The header decides when a short, ragged file has no clear majority.
   const fits = tally.get(firstFields) ?? 0;
   if (fits > 0 && fits * 2 >= votes && firstFields > fields) [fields, votes] = [firstFields, fits];
-  const trailing = counts.length > 1 && emptyLast >= counts.length - 1;
+  // 1,2,3, below a header a,b,c or a,b,c, — but not 1, below a,b, where the last column is just empty.
+  const trailing =
+    counts.length > 1 && emptyLast >= counts.length - 1 && (firstEmptyLast || firstFields === fields - 1);
   const score = counts.length === 0 ? 0 : votes / counts.length - (Math.abs(firstFields - fields) > 1 ? 0.3 : 0);
   return { delimiter, fields, firstFields, trailing, score };
 }

@@ -49,9 +49,11 @@ function sniffUtf16(head: Uint8Array): TextEncoding | null {
 }
 
 function shareOfControls(head: Uint8Array): number {
-  const allowed = new Set([0x09, 0x0a, 0x0c, 0x0d, 0x1a]);
   let controls = 0;
-  for (const byte of head) if (byte < 0x20 && !allowed.has(byte)) controls++;
+  for (const byte of head) {
+    // Tab, line feed, form feed, carriage return and the old end-of-file mark belong to texts.
+    if (byte < 0x20 && !(byte >= 0x09 && byte <= 0x0d) && byte !== 0x1a) controls++;
+  }
   return head.length === 0 ? 0 : controls / head.length;
 }
 

@@ -2,7 +2,6 @@
 
 import { InputError } from '../../protocol/errors.ts';
 import { queryRows } from '../database.ts';
-import { firstLine } from '../failures.ts';
 import { quoteText } from '../sql.ts';
 import { decodeHead, sniffEncoding } from './encoding.ts';
 import type { DatasetFormat } from './format.ts';
@@ -21,7 +20,7 @@ export const jsonLines: DatasetFormat = {
       `ignore_errors = ${options.skipBadLines === true}`,
       'maximum_object_size = 16777216',
       'sample_size = -1',
-      'maximum_depth = 1',
+      'maximum_depth = 2',
     ];
     const table = `read_json(${quoteText(head.path)}, ${settings.join(', ')})`;
     try {
@@ -38,7 +37,7 @@ function malformed(name: string, error: Error): InputError {
   const line = /in line (\d+)/.exec(error.message)?.[1];
   return new InputError(
     'input.json',
-    `${name}${line === undefined ? '' : `, line ${line}`}: not a JSON object. ${firstLine(error.message)}`,
+    `${name}${line === undefined ? '' : `, line ${line}`}: not a JSON object as it should be.`,
     'Write one complete JSON object a line, or let bad lines be left out.',
     { cause: error },
   );

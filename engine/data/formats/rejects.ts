@@ -76,7 +76,7 @@ export function explainBroken(name: string, fields: number, { broken, more }: Re
     const rest = ragged.length > namedLines ? `, and ${more ? 'many' : ragged.length - namedLines} more lines` : '';
     return new InputError(
       'input.ragged',
-      `${name} should have ${fields} fields in every line, but ${listed.join(', ')}${rest}.`,
+      `${name} should have ${fields} ${fields === 1 ? 'field' : 'fields'} in every line, but ${listed.join(', ')}${rest}.`,
       'Correct these lines, name another delimiter, or let bad lines be left out.',
     );
   }

@@ -35,6 +35,6 @@ function convert(column: string, type: string): { storage: StorageType; expressi
     return { storage: 'TIMESTAMP', expression: `CAST(${column} AS TIMESTAMP)` };
   }
   const nested = /[\[(]/.test(type) && !type.startsWith('ENUM');
-  const text = nested ? `CAST(to_json(${column}) AS VARCHAR)` : `CAST(${column} AS VARCHAR)`;
+  const text = nested ? `CAST(to_json(${column}) AS VARCHAR)` : `nullif(trim(CAST(${column} AS VARCHAR)), '')`;
   return { storage: 'VARCHAR', expression: text };
 }

@@ -4,7 +4,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { ColumnInfo } from '../../protocol/data.ts';
 import { streamNumbers } from '../database.ts';
 import type { Job } from '../jobs.ts';
-import type { MeasuredTable } from '../schema/measure.ts';
+import type { MeasuredTable } from '../schema/table.ts';
 import { numericValue } from '../schema/stored.ts';
 import type { StoredColumn } from '../schema/stored.ts';
 import { datePart } from './encode.ts';

@@ -123,6 +123,6 @@ export function outputSpec({ target }: Preprocessing): OutputSpec {
 /** A column of a file as a recipe wants it read: what meant "missing" while fitting still does. */
 export function asFitted(column: StoredColumn, recipe: FeatureRecipe | TargetRecipe): StoredColumn {
   const missing = [...new Set([...column.missing, ...recipe.missing])];
-  const dateFormat = 'dateFormat' in recipe ? recipe.dateFormat : undefined;
-  return { name: column.name, storage: column.storage, missing, ...(dateFormat === undefined ? {} : { dateFormat }) };
+  const { dateFormat = column.dateFormat } = 'dateFormat' in recipe ? recipe : {};
+  return { ...column, missing, ...(dateFormat === undefined ? {} : { dateFormat }) };
 }

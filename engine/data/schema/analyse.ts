@@ -6,9 +6,10 @@ import type { ColumnInfo, ColumnType, DataWarning } from '../../protocol/data.ts
 import { queryRows } from '../database.ts';
 import { quoteName } from '../sql.ts';
 import { isNumeric, measure, missingSpellings, numberFacts, picture, textFacts } from './measure.ts';
-import type { MeasuredTable, Measures } from './measure.ts';
-import { certainMissing, possibleMissing, sniffDateFormat } from './spelling.ts';
+import type { Measures, NumberFacts, TextFacts } from './measure.ts';
+import { certainMissing, isNumber, pointStyle, possibleMissing, sniffDateFormat } from './spelling.ts';
 import type { StoredColumn } from './stored.ts';
+import type { MeasuredTable } from './table.ts';
 import { inferType, settleMissing, show } from './typing.ts';
 import type { ColumnFacts } from './typing.ts';
 
@@ -28,9 +29,15 @@ export async function analyse(
   table: MeasuredTable,
   columns: readonly StoredColumn[],
 ): Promise<{ readonly columns: readonly AnalysedColumn[]; readonly warnings: readonly DataWarning[] }> {
-  const settled = await settleTexts(connection, table, columns);
+  const settled = await settleNumbers(connection, table, await settleTexts(connection, table, columns));
   const natural = settled.map(({ column }) => ({ column, type: naturalType(column) }));
-  const measures = await measure(connection, table, natural);
+  const wholeNames = new Set(settled.filter(({ number }) => number?.whole === true).map(({ column }) => column.name));
+  const measures = await measure(
+    connection,
+    table,
+    natural,
+    ({ name, storage }) => storage === 'VARCHAR' || wholeNames.has(name),
+  );
   const facts = await gatherFacts(connection, table, settled, measures);
   const warnings: DataWarning[] = [];
   const typed = settled.map(({ column }, index) => {
@@ -61,7 +68,7 @@ export async function describeColumns(
   columns: readonly ColumnToDescribe[],
 ): Promise<ColumnInfo[]> {
   const known = columns.map(({ column, type, measures }) =>
-    sameValues(naturalType(column), type) ? measures : undefined,
+    measures !== undefined && sameValues(naturalType(column), type, measures) ? measures : undefined,
   );
   const unknown = columns.filter((_, index) => known[index] === undefined);
   const measured = await measure(connection, table, unknown);
@@ -100,10 +107,11 @@ function naturalType(column: StoredColumn): ColumnType {
   }
 }
 
-/** Whether two types read a column's values the same way. */
-function sameValues(first: ColumnType, second: ColumnType): boolean {
-  const isText = (type: ColumnType): boolean => type === 'category' || type === 'text' || type === 'identifier';
-  return first === second || (isText(first) && isText(second));
+/** Whether a column's values count the same when read as `type` as they did in their natural type. */
+function sameValues(natural: ColumnType, type: ColumnType, { distinct, minimum, maximum }: Measures): boolean {
+  const isText = type === 'category' || type === 'text' || type === 'identifier';
+  if (type === 'boolean' && natural === 'number') return distinct === 2 && minimum === 0 && maximum === 1;
+  return natural === type || (isText && (natural === 'text' || natural === 'number'));
 }
 
 interface SettledColumn {
@@ -111,6 +119,25 @@ interface SettledColumn {
   readonly sample: readonly string[];
   readonly dateTitle?: string;
   readonly note?: string;
+  readonly number?: NumberFacts;
+}
+
+/** Finds out which number columns are finite, and which hold whole numbers. */
+async function settleNumbers(
+  connection: DuckDBConnection,
+  table: MeasuredTable,
+  settled: readonly SettledColumn[],
+): Promise<SettledColumn[]> {
+  const numbers = settled.filter(({ column }) => column.storage === 'DOUBLE');
+  const facts = await numberFacts(
+    connection,
+    table,
+    numbers.map(({ column }) => column),
+  );
+  return settled.map((one): SettledColumn => {
+    const number = facts[numbers.indexOf(one)];
+    return number === undefined ? one : { ...one, column: { ...one.column, finite: number.finite }, number };
+  });
 }
 
 /** Settles for text columns which spellings mean "missing" and whether the values look like dates. */
@@ -123,11 +150,11 @@ async function settleTexts(
   if (texts.length === 0) return columns.map((column) => ({ column, sample: [] }));
   const found = await missingSpellings(connection, table, texts, [...certainMissing, ...possibleMissing]);
   const names = texts.map((column) => quoteName(column.name)).join(', ');
-  const rows = await queryRows(connection, `SELECT ${names} FROM ${table.from} LIMIT ${sampleRows}`);
+  const rows = await queryRows(connection, `SELECT ${names} FROM ${table.sample} LIMIT ${sampleRows}`);
   return columns.map((column): SettledColumn => {
     const index = texts.indexOf(column);
     if (index < 0) return { column, sample: [] };
-    const values = new Set(rows.map((row) => String(row[column.name] ?? '').trim()));
+    const values = new Set(rows.map((row) => String(row[column.name] ?? '')));
     values.delete('');
     const spelled = found[index] ?? new Map<string, number>();
     const present = [...values].filter((value) => !spelled.has(value));
@@ -144,23 +171,31 @@ async function settleTexts(
   });
 }
 
+/** Share of a sample that has to be numbers for the whole column to be looked at. */
+const numberCandidate = 0.8;
+
 async function gatherFacts(
   connection: DuckDBConnection,
   table: MeasuredTable,
   settled: readonly SettledColumn[],
   measures: readonly Measures[],
 ): Promise<ColumnFacts[]> {
-  const numbers = settled.filter(({ column }) => column.storage === 'DOUBLE').map(({ column }) => column);
   const texts = settled.filter(({ column }) => column.storage === 'VARCHAR');
-  const textColumns = texts.map(({ column }) => column);
-  const datelike = new Set(texts.filter(({ dateTitle }) => dateTitle !== undefined).map(({ column }) => column));
-  const numberResults = await numberFacts(connection, table, numbers);
-  const textResults = await textFacts(connection, table, textColumns, (column) => datelike.has(column));
-  return settled.map(({ column, sample, dateTitle, note }, index): ColumnFacts => {
-    const number = numberResults[numbers.indexOf(column)];
-    const text = textResults[textColumns.indexOf(column)];
+  const results = await textFacts(
+    connection,
+    table,
+    texts.map(({ column, sample, dateTitle }) => ({
+      column,
+      maybeNumbers: sample.filter((value) => isNumber(value, pointStyle)).length >= sample.length * numberCandidate,
+      maybeDates: dateTitle !== undefined,
+    })),
+  );
+  return settled.map((one, index): ColumnFacts => {
+    const { sample, number, dateTitle, note } = one;
+    const text: TextFacts | undefined = results[texts.indexOf(one)];
     return {
       rows: table.rows,
+      first: index === 0,
       measures: measures[index] as Measures,
       sample,
       ...(number === undefined ? {} : { number }),

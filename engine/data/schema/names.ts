@@ -29,9 +29,7 @@ export function uniqueNames(
     taken.add(name.toLowerCase());
     names.push(name);
     if (name === wish || !hasHeader) return;
-    changes.push(
-      wish === '' ? `column ${index + 1} had no name and is now "${name}"` : `a second "${wish}" is now "${name}"`,
-    );
+    changes.push(wish === '' ? `the one without a name is now "${name}"` : `a second "${wish}" is now "${name}"`);
     changed.push(name);
   });
   if (changes.length === 0) return { names, warnings: [] };

@@ -4,9 +4,10 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { ColumnInfo, DataWarning } from '../../protocol/data.ts';
 import type { Task } from '../../model/spec.ts';
 import { queryRows } from '../database.ts';
+import type { SqlValue } from '../database.ts';
 import { quoteName } from '../sql.ts';
-import type { MeasuredTable } from './measure.ts';
-import { numericValue, typedValue } from './stored.ts';
+import type { MeasuredTable } from './table.ts';
+import { numericValue } from './stored.ts';
 import type { StoredColumn } from './stored.ts';
 import { show } from './typing.ts';
 
@@ -20,6 +21,8 @@ const leakCorrelation = 0.999;
 const leakDistinct = 50;
 /** Rows a value has to have on average before "it always means the same class" says anything. */
 const leakRowsPerValue = 5;
+/** Rows that rule out most features before all rows are looked at. */
+const leakSampleRows = 500;
 /** Row numbers listed with a warning. */
 const listedRows = 10;
 /** In longer tables duplicates are not counted: it would take more memory than the table. */
@@ -122,19 +125,23 @@ export function classWarnings({ info, classes }: TargetFacts): DataWarning[] {
   return warnings;
 }
 
+/** A column that may be used to predict the target. */
+export interface Feature {
+  readonly column: StoredColumn;
+  readonly info: ColumnInfo;
+}
+
 /** Columns that give the target away. */
 export async function leakWarnings(
   connection: DuckDBConnection,
   table: MeasuredTable,
   target: TargetFacts,
-  features: readonly { readonly column: StoredColumn; readonly info: ColumnInfo }[],
+  features: readonly Feature[],
 ): Promise<DataWarning[]> {
   return target.task === 'regression'
     ? correlationLeaks(connection, table, target, features)
     : classLeaks(connection, table, target, features);
 }
-
-type Feature = { readonly column: StoredColumn; readonly info: ColumnInfo };
 
 async function correlationLeaks(
   connection: DuckDBConnection,
@@ -162,26 +169,60 @@ async function classLeaks(
   target: TargetFacts,
   features: readonly Feature[],
 ): Promise<DataWarning[]> {
-  const warnings: DataWarning[] = [];
-  const value = typedValue(target.column, 'category');
-  for (const { column, info } of features) {
-    if (info.type === 'text' || info.type === 'identifier' || info.type === 'datetime') continue;
+  const candidates = features.filter(({ info }) => {
     const present = table.rows - info.missing;
-    if (info.distinct < 2 || info.distinct > leakDistinct || present < info.distinct * leakRowsPerValue) continue;
-    // Each value with one class only: as many (value, class) pairs as values.
-    const [row] = await queryRows(
-      connection,
-      `SELECT count(*) AS pairs, count(DISTINCT x) AS values, count(DISTINCT t) AS classes FROM (
-         SELECT DISTINCT ${typedValue(column, 'category')} AS x, ${value} AS t FROM ${table.from}
-       ) WHERE x IS NOT NULL AND t IS NOT NULL`,
-    );
-    const [pairs, values, classes] = [Number(row?.pairs), Number(row?.values), Number(row?.classes)];
-    if (pairs !== values || classes < 2 || present < table.rows * 0.9) continue;
-    const how =
-      values === classes ? 'each of its values stands for one class' : 'each of its values occurs with one class only';
-    warnings.push(leak(info.name, `${info.name} gives ${target.info.name} away: ${how}.`));
-  }
-  return warnings;
+    if (info.type === 'text' || info.type === 'identifier' || info.type === 'datetime') return false;
+    if (present < table.rows * 0.9 || present < info.distinct * leakRowsPerValue) return false;
+    return info.distinct >= 2 && info.distinct <= leakDistinct;
+  });
+  // A few rows rule nearly all of them out; what they cannot rule out is counted over all rows.
+  const suspects = await notRuledOut(connection, table.sample, target, candidates);
+  const found = await withOneClassEach(connection, table.from, target, suspects);
+  return found.map(({ info }) => {
+    const oneToOne = info.distinct === target.classes.length;
+    const how = oneToOne ? 'each of its values stands for one class' : 'each of its values occurs with one class only';
+    return leak(info.name, `${info.name} gives ${target.info.name} away: ${how}.`);
+  });
+}
+
+/** Features that do not show one value with two classes within a few rows. */
+async function notRuledOut(
+  connection: DuckDBConnection,
+  from: string,
+  target: TargetFacts,
+  features: readonly Feature[],
+): Promise<readonly Feature[]> {
+  if (features.length === 0) return [];
+  const names = [target, ...features].map(({ column }) => quoteName(column.name));
+  const rows = await queryRows(connection, `SELECT ${names.join(', ')} FROM ${from} LIMIT ${leakSampleRows}`);
+  return features.filter(({ column }) => {
+    const classOf = new Map<SqlValue, SqlValue>();
+    return rows.every((row) => {
+      const [value = null, label = null] = [row[column.name], row[target.column.name]];
+      if (value === null || label === null) return true;
+      const known = classOf.get(value);
+      classOf.set(value, label);
+      return known === undefined || known === label;
+    });
+  });
+}
+
+/** Features whose values each occur with a single class: as many pairs of value and class as values. */
+async function withOneClassEach(
+  connection: DuckDBConnection,
+  from: string,
+  target: TargetFacts,
+  features: readonly Feature[],
+): Promise<readonly Feature[]> {
+  if (features.length === 0) return [];
+  const value = quoteName(target.column.name);
+  const counts = features.map(({ column }, index) => {
+    const name = quoteName(column.name);
+    const both = `WHERE ${name} IS NOT NULL AND ${value} IS NOT NULL`;
+    return `count(DISTINCT ${name}) FILTER (${both}) = count(DISTINCT hash(${name}, ${value})) FILTER (${both}) AS f${index}`;
+  });
+  const [row = {}] = await queryRows(connection, `SELECT ${counts.join(', ')} FROM ${from}`);
+  return features.filter((_, index) => row[`f${index}`] === true);
 }
 
 function leak(name: string, message: string): DataWarning {

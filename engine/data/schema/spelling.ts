@@ -28,7 +28,11 @@ export const possibleMissing: ReadonlySet<string> = new Set([
   'missing',
 ]);
 
+/** Longer values, with some room for spaces around them, mean something. */
+const longestMissing = 16;
+
 export function isMissingWord(value: string): boolean {
+  if (value.length > longestMissing) return false;
   const word = value.trim().toLowerCase();
   return certainMissing.has(word) || possibleMissing.has(word);
 }

@@ -10,8 +10,10 @@ export type StorageType = 'DOUBLE' | 'BOOLEAN' | 'TIMESTAMP' | 'VARCHAR';
 export interface StoredColumn {
   readonly name: string;
   readonly storage: StorageType;
-  /** VARCHAR: spellings, besides the empty text, that stand for a missing value. */
+  /** VARCHAR: spellings that stand for a missing value. Texts are stored trimmed, empty ones as NULL. */
   readonly missing: readonly string[];
+  /** DOUBLE: there is no infinite value and no NaN, so nothing has to be tested. */
+  readonly finite?: boolean;
   /** VARCHAR: strptime format in which the column's values are dates. */
   readonly dateFormat?: string;
 }
@@ -44,25 +46,23 @@ export function numericValue(column: StoredColumn, type: 'number' | 'boolean' | 
   return type === 'datetime' ? `CAST(epoch_ms(${value}) AS DOUBLE)` : value;
 }
 
-/** SQL for the number of a column's values that are missing as stored, whatever type it is read as. */
-export function rawText(column: StoredColumn): string {
-  const name = quoteName(column.name);
-  if (column.storage !== 'VARCHAR') return name;
-  const spellings = ['', ...column.missing];
-  return `CASE WHEN trim(${name}) IN (${spellings.map(quoteText).join(', ')}) THEN NULL ELSE trim(${name}) END`;
+/** SQL for the text of a VARCHAR column. */
+function storedText({ name, missing }: StoredColumn): string {
+  const text = quoteName(name);
+  return missing.length === 0 ? text : `CASE WHEN ${text} IN ${inList(missing)} THEN NULL ELSE ${text} END`;
 }
 
 function numberValue(column: StoredColumn): string {
   const name = quoteName(column.name);
   switch (column.storage) {
     case 'DOUBLE':
-      return `CASE WHEN isfinite(${name}) THEN ${name} END`;
+      return column.finite === true ? name : `CASE WHEN isfinite(${name}) THEN ${name} END`;
     case 'BOOLEAN':
       return `CAST(${name} AS DOUBLE)`;
     case 'TIMESTAMP':
       return `CAST(epoch_ms(${name}) AS DOUBLE)`;
     case 'VARCHAR': {
-      const value = `TRY_CAST(${rawText(column)} AS DOUBLE)`;
+      const value = `TRY_CAST(${storedText(column)} AS DOUBLE)`;
       return `CASE WHEN isfinite(${value}) THEN ${value} END`;
     }
     default:
@@ -80,7 +80,7 @@ function booleanValue(column: StoredColumn): string {
     case 'TIMESTAMP':
       return 'CAST(NULL AS BOOLEAN)';
     case 'VARCHAR': {
-      const word = `lower(${rawText(column)})`;
+      const word = `lower(${storedText(column)})`;
       return `CASE WHEN ${word} IN ${inList(trueWords)} THEN true WHEN ${word} IN ${inList(falseWords)} THEN false END`;
     }
     default:
@@ -100,7 +100,7 @@ function timeValue(column: StoredColumn): string {
     case 'TIMESTAMP':
       return name;
     case 'VARCHAR':
-      return parsedTime(rawText(column), column.dateFormat);
+      return parsedTime(storedText(column), column.dateFormat);
     default:
       return column.storage satisfies never;
   }
@@ -115,7 +115,7 @@ export function parsedTime(text: string, format?: string): string {
 
 function textValue(column: StoredColumn): string {
   const name = quoteName(column.name);
-  if (column.storage === 'VARCHAR') return rawText(column);
+  if (column.storage === 'VARCHAR') return storedText(column);
   if (column.storage !== 'DOUBLE') return `CAST(${name} AS VARCHAR)`;
   // Whole numbers without ".0", so that codes read as they were written.
   return `CASE WHEN NOT isfinite(${name}) THEN NULL

@@ -9,6 +9,8 @@ import type { StoredColumn } from './stored.ts';
 
 export interface ColumnFacts {
   readonly rows: number;
+  /** It is the first column, where row numbers stand. */
+  readonly first: boolean;
   readonly measures: Measures;
   readonly number?: NumberFacts;
   readonly text?: TextFacts;
@@ -33,6 +35,9 @@ const numberShare = 0.95;
 const categoryLimit = 100;
 
 const identifierName = /(^|[_\s-])(id|uuid|guid|key|nr|no|code|index)$|^(id|uuid|guid|index|row|unnamed.*)$|Id$|ID$/;
+/** Names of quantities, which may well go up by one from row to row. */
+const quantityName =
+  /^(x|t|time|year|month|week|day|hour|minute|second|step|position|distance|depth|age|size|amount)s?\d*$/i;
 
 /** The type of a column and why. */
 export function inferType(column: StoredColumn, facts: ColumnFacts): InferredType {
@@ -57,15 +62,15 @@ function inferPresent(column: StoredColumn, facts: ColumnFacts): InferredType {
   }
 }
 
-function inferNumber(name: string, { measures, number, rows }: ColumnFacts): InferredType {
+function inferNumber(name: string, facts: ColumnFacts): InferredType {
+  const { measures, number, rows } = facts;
   const { count, distinct, minimum = 0, maximum = 0 } = measures;
-  const kind = number?.whole === true ? 'whole numbers' : 'numbers';
-  const amount = `${show(count)} ${kind}`;
+  const amount = `${show(count)} ${number?.whole === true ? 'whole ' : ''}${count === 1 ? 'number' : 'numbers'}`;
   if (number?.whole === true && distinct === 2 && minimum === 0 && maximum === 1) {
     return { type: 'boolean', reason: 'only 0 and 1' };
   }
   if (number?.whole === true && distinct === count && count === rows && rows >= identifierRows) {
-    if (maximum - minimum === rows - 1) {
+    if (maximum - minimum === rows - 1 && (facts.first || identifierName.test(name)) && !quantityName.test(name)) {
       return { type: 'identifier', reason: `counts the rows, from ${show(minimum)} to ${show(maximum)}` };
     }
     if (identifierName.test(name)) {
@@ -170,5 +175,8 @@ function keepsAsValue(spelling: string, sample: readonly string[]): string | nul
 
 /** A number for people: 12,345. */
 export function show(value: number): string {
-  return value.toLocaleString('en-US', { maximumFractionDigits: 4 });
+  const [whole = '', fraction] = String(Math.round(value * 1e4) / 1e4).split('.');
+  if (whole.includes('e')) return String(value);
+  const grouped = whole.replaceAll(/\B(?=(\d{3})+$)/g, ',');
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }

@@ -1,0 +1,33 @@
+// Where a dataset's rows are: the whole table, and an even sample of it for what need not look at every row.
+
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { explainFailure } from '../failures.ts';
+import { parquetTable } from '../sql.ts';
+
+export interface MeasuredTable {
+  /** Table expression of all rows, with `file_row_number` (from 0). */
+  readonly from: string;
+  readonly rows: number;
+  /** Table expression of some rows, evenly spread; the same as `from` for tables that are not long. */
+  readonly sample: string;
+}
+
+/** Rows of a sample, and cells, which bound it for wide tables. A median from it is off by about 0.3 % of the rows. */
+const sampleRows = 2 ** 15;
+const sampleCells = 2 ** 22;
+const fewestRows = 4096;
+
+/** A Parquet file as a table. */
+export function measuredTable(path: string, rows: number, columns: number): MeasuredTable {
+  const from = parquetTable(path);
+  const step = Math.ceil(rows / Math.max(fewestRows, Math.min(sampleRows, sampleCells / columns)));
+  const sample = step <= 1 ? from : `(SELECT * FROM ${from} WHERE file_row_number % ${step} = 0)`;
+  return { from, rows, sample };
+}
+
+/** The same table for many queries in a row: its sample (or all of it, if it is not long) is read into memory once. */
+export async function holdSample(connection: DuckDBConnection, table: MeasuredTable): Promise<MeasuredTable> {
+  const name = 'held_sample';
+  await explainFailure(() => connection.run(`CREATE OR REPLACE TEMP TABLE ${name} AS SELECT * FROM ${table.sample}`));
+  return { ...table, sample: name, ...(table.sample === table.from ? { from: name } : {}) };
+}
