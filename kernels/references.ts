@@ -11,7 +11,11 @@ import { reference as batchNorm } from './batch_norm/reference.ts';
 import { reference as batchNormGrad } from './batch_norm_grad/reference.ts';
 import { reference as batchNormInference } from './batch_norm_inference/reference.ts';
 import { reference as binaryCrossEntropy } from './binary_cross_entropy/reference.ts';
+import { reference as channelSum } from './channel_sum/reference.ts';
 import { reference as columnSum } from './column_sum/reference.ts';
+import { reference as conv2d } from './conv2d/reference.ts';
+import { reference as conv2dInputGrad } from './conv2d_input_grad/reference.ts';
+import { reference as conv2dWeightGrad } from './conv2d_weight_grad/reference.ts';
 import { reference as copyColumns } from './copy_columns/reference.ts';
 import { reference as denseWeightGrad } from './dense_weight_grad/reference.ts';
 import { reference as dropout } from './dropout/reference.ts';
@@ -55,4 +59,8 @@ export const references: Readonly<Record<KernelName, Reference>> = {
   rmsprop,
   store_rows: storeRows,
   fill,
+  conv2d,
+  conv2d_input_grad: conv2dInputGrad,
+  conv2d_weight_grad: conv2dWeightGrad,
+  channel_sum: channelSum,
 };

@@ -10,7 +10,11 @@ import { kernel as batchNorm } from './batch_norm/kernel.ts';
 import { kernel as batchNormGrad } from './batch_norm_grad/kernel.ts';
 import { kernel as batchNormInference } from './batch_norm_inference/kernel.ts';
 import { kernel as binaryCrossEntropy } from './binary_cross_entropy/kernel.ts';
+import { kernel as channelSum } from './channel_sum/kernel.ts';
 import { kernel as columnSum } from './column_sum/kernel.ts';
+import { kernel as conv2d } from './conv2d/kernel.ts';
+import { kernel as conv2dInputGrad } from './conv2d_input_grad/kernel.ts';
+import { kernel as conv2dWeightGrad } from './conv2d_weight_grad/kernel.ts';
 import { kernel as copyColumns } from './copy_columns/kernel.ts';
 import { kernel as denseWeightGrad } from './dense_weight_grad/kernel.ts';
 import { kernel as dropout } from './dropout/kernel.ts';
@@ -54,6 +58,10 @@ const contracts = {
   rmsprop,
   store_rows: storeRows,
   fill,
+  conv2d,
+  conv2d_input_grad: conv2dInputGrad,
+  conv2d_weight_grad: conv2dWeightGrad,
+  channel_sum: channelSum,
 };
 
 export type KernelName = keyof typeof contracts;

@@ -4,7 +4,7 @@
 import type { Backend, Executable } from '../../engine/backends/backend.ts';
 import type { Call, Plan, Program, Slot, SlotRef, TensorPlace } from '../../engine/plan/plan.ts';
 import { elementCount, type KernelContract, type Operand, type ParityCase } from '../../kernels/contract.ts';
-import { kernels } from '../../kernels/registry.ts';
+import { type KernelName, kernels } from '../../kernels/registry.ts';
 import { type GuardedOperand, guardWords, type KernelDevice } from './parity.ts';
 
 /** A kernel device over a compiled plan; `close` ends the backend with it. */
@@ -12,9 +12,13 @@ export interface BackendDevice extends KernelDevice {
   close(): Promise<void>;
 }
 
-/** Compiles the cases of all kernels for a backend. */
-export async function openKernelDevice(backend: Backend, name: string): Promise<BackendDevice> {
-  const executable = await backend.compile(planOfCases(Object.values(kernels)));
+/** Compiles the cases of all kernels (or of those named) for a backend. */
+export async function openKernelDevice(
+  backend: Backend,
+  name: string,
+  names = Object.keys(kernels) as KernelName[],
+): Promise<BackendDevice> {
+  const executable = await backend.compile(planOfCases(names.map((each) => kernels[each])));
   return {
     name,
     runKernel: (kernel, parityCase, inputs, outputs) => runCase(executable, kernel, parityCase, inputs, outputs),

@@ -6,7 +6,7 @@ import type { Plan } from '../../plan/plan.ts';
 import type { Backend } from '../backend.ts';
 import type { OpenedGpu } from './adapter.ts';
 import { allocate, checkSlots } from './buffers.ts';
-import { type CompileContext, compileProgram, type DeviceTraits, temporaryBytes } from './compile.ts';
+import { checkKernels, type CompileContext, compileProgram, type DeviceTraits, temporaryBytes } from './compile.ts';
 import { WebgpuExecutable } from './executable.ts';
 import { DeviceWatch } from './failure.ts';
 import { PipelineCache } from './pipelines.ts';
@@ -63,6 +63,7 @@ export function createWebgpuBackend(opened: OpenedGpu, options: WebgpuOptions = 
     dataBudget: Math.min(device.limits.maxBufferSize, device.limits.maxStorageBufferBindingSize, mostDataBytes),
     async compile(plan) {
       watch.check();
+      checkKernels(plan, name);
       checkSlots(plan, device.limits, name);
       const buffers = await allocate(device, plan, temporaryBytes(plan, traits), watch);
       try {

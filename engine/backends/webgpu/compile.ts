@@ -3,11 +3,11 @@
 
 import { kernels, type KernelName } from '../../../kernels/registry.ts';
 import { gpuKernels } from '../../../kernels/gpu-registry.ts';
-import type { GpuContext, GpuPass } from '../../../kernels/gpu-contract.ts';
+import type { GpuContext, GpuKernel, GpuPass } from '../../../kernels/gpu-contract.ts';
 import type { Call, Plan, Program } from '../../plan/plan.ts';
 import { bindingsOf, checkBindings, operandSize, type Range } from './bindings.ts';
 import { offsetAlignment, type PlanBuffers } from './buffers.ts';
-import { limitError } from './failure.ts';
+import { limitError, missingKernelsError } from './failure.ts';
 import type { PipelineCache } from './pipelines.ts';
 
 /** One dispatch, ready to be encoded. */
@@ -44,6 +44,19 @@ export interface VariantRequest {
   readonly variants: readonly string[];
   /** Compiles the call with one of them, for measuring. */
   readonly compile: (variant: string) => Promise<readonly Dispatch[]>;
+}
+
+/** Throws `device.unsupported_plan` if the plan calls kernels that have no WGSL yet. */
+export function checkKernels(plan: Plan, device: string): void {
+  const names = Object.values(plan.programs).flatMap(({ calls }) => calls.map(({ kernel }) => kernel));
+  const missing = [...new Set(names)].filter((name) => !gpuKernels[name as KernelName]);
+  if (missing.length > 0) throw missingKernelsError(missing, device);
+}
+
+function kernelOf(call: Call): GpuKernel {
+  const kernel = gpuKernels[call.kernel as KernelName];
+  if (!kernel) throw missingKernelsError([call.kernel], 'this GPU');
+  return kernel;
 }
 
 /** Bytes between the passes of a call, the most of all calls. */
@@ -83,7 +96,7 @@ async function compileCall(
   context: CompileContext,
   where: string,
 ): Promise<readonly Dispatch[]> {
-  const kernel = gpuKernels[call.kernel as KernelName];
+  const kernel = kernelOf(call);
   const gpu = gpuContext(call, context.traits);
   const ranges = rangesOf(call, buffers, gpu);
   const params = storedParams(call);
@@ -159,7 +172,7 @@ interface TemporaryPlaces {
 }
 
 function placeTemporaries(call: Call, context: GpuContext): TemporaryPlaces {
-  const wanted = gpuKernels[call.kernel as KernelName].temporaries?.(call.params, context) ?? {};
+  const wanted = kernelOf(call).temporaries?.(call.params, context) ?? {};
   const places = new Map<string, { readonly offset: number; readonly size: number }>();
   let end = 0;
   for (const [name, words] of Object.entries(wanted)) {

@@ -1,0 +1,108 @@
+// What the three convolution kernels share: their parameters, the size of the output and the shapes of the parity tests.
+// N batch, C channels, H × W image, O filters, k × k kernel, G groups; tensors as PyTorch's conv2d has them.
+
+/** Parameters in ABI order; `height` and `width` are those of the input. */
+export const convolutionParams = {
+  batch: 'i32',
+  channels: 'i32',
+  height: 'i32',
+  width: 'i32',
+  filters: 'i32',
+  kernel: 'i32',
+  stride: 'i32',
+  padding: 'i32',
+  dilation: 'i32',
+  groups: 'i32',
+} as const;
+
+export type ConvolutionParameter = keyof typeof convolutionParams;
+export type Convolution = Readonly<Record<ConvolutionParameter, number>>;
+
+/** Elements of the output along one side: ⌊(size + 2·padding − dilation·(kernel − 1) − 1)/stride⌋ + 1. */
+export function convolvedSize(
+  size: number,
+  p: Pick<Convolution, 'kernel' | 'stride' | 'padding' | 'dilation'>,
+): number {
+  return Math.floor((size + 2 * p.padding - p.dilation * (p.kernel - 1) - 1) / p.stride) + 1;
+}
+
+export const inputShape = (p: Convolution): readonly number[] => [p.batch, p.channels, p.height, p.width];
+export const weightShape = (p: Convolution): readonly number[] => [
+  p.filters,
+  p.channels / p.groups,
+  p.kernel,
+  p.kernel,
+];
+export const outputShape = (p: Convolution): readonly number[] => [
+  p.batch,
+  p.filters,
+  convolvedSize(p.height, p),
+  convolvedSize(p.width, p),
+];
+
+/** Multiply-adds of one pass (forward, or either gradient) over the batch. */
+export function multiplyAdds(p: Convolution): number {
+  const [, , outputHeight, outputWidth] = outputShape(p);
+  return p.batch * p.filters * outputHeight * outputWidth * (p.channels / p.groups) * p.kernel ** 2;
+}
+
+/** Bytes of input, weight and output, each once. */
+export function bytesMoved(p: Convolution): number {
+  const size = (shape: readonly number[]): number => shape.reduce((product, side) => product * side, 1);
+  return 4 * (size(inputShape(p)) + size(weightShape(p)) + size(outputShape(p)));
+}
+
+/**
+ * Calls `visit` for every product of the convolution, in a fixed order: element `x` of the input times element `w` of the
+ * weight goes to element `y` of the output.
+ */
+export function forEachProduct(p: Convolution, visit: (x: number, w: number, y: number) => void): void {
+  const [, , outputHeight, outputWidth] = outputShape(p);
+  const groupChannels = p.channels / p.groups;
+  const groupFilters = p.filters / p.groups;
+  for (let n = 0; n < p.batch; n++) {
+    for (let o = 0; o < p.filters; o++) {
+      const firstChannel = Math.floor(o / groupFilters) * groupChannels;
+      for (let oy = 0; oy < outputHeight; oy++) {
+        for (let ox = 0; ox < outputWidth; ox++) {
+          const y = ((n * p.filters + o) * outputHeight + oy) * outputWidth + ox;
+          for (let c = 0; c < groupChannels; c++) {
+            for (let ky = 0; ky < p.kernel; ky++) {
+              const row = oy * p.stride + ky * p.dilation - p.padding;
+              if (row < 0 || row >= p.height) continue;
+              for (let kx = 0; kx < p.kernel; kx++) {
+                const column = ox * p.stride + kx * p.dilation - p.padding;
+                if (column < 0 || column >= p.width) continue;
+                const x = ((n * p.channels + firstChannel + c) * p.height + row) * p.width + column;
+                visit(x, ((o * groupChannels + c) * p.kernel + ky) * p.kernel + kx, y);
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+const plain = { kernel: 3, stride: 1, padding: 1, dilation: 1, groups: 1 };
+
+/** Shapes for the parity tests: strides, paddings, dilations, groups, depthwise, odd sizes, more than one block. */
+export const convolutionCases: readonly Convolution[] = [
+  { ...plain, batch: 1, channels: 1, height: 1, width: 1, filters: 1, kernel: 1, padding: 0 },
+  { ...plain, batch: 3, channels: 1, height: 7, width: 5, filters: 1 },
+  { ...plain, batch: 2, channels: 3, height: 8, width: 8, filters: 16 },
+  { ...plain, batch: 3, channels: 5, height: 9, width: 11, filters: 7, padding: 0 },
+  { ...plain, batch: 2, channels: 4, height: 9, width: 10, filters: 6, stride: 2 },
+  { ...plain, batch: 2, channels: 4, height: 8, width: 16, filters: 9, kernel: 1, stride: 2, padding: 0 },
+  { ...plain, batch: 1, channels: 2, height: 13, width: 12, filters: 3, dilation: 2, padding: 2 },
+  { ...plain, batch: 2, channels: 3, height: 11, width: 13, filters: 4, kernel: 5, stride: 3, padding: 4, dilation: 2 },
+  { ...plain, batch: 2, channels: 6, height: 7, width: 9, filters: 9, groups: 3 },
+  { ...plain, batch: 2, channels: 5, height: 10, width: 17, filters: 5, groups: 5 },
+  { ...plain, batch: 3, channels: 7, height: 9, width: 8, filters: 7, groups: 7, stride: 2 },
+  { ...plain, batch: 1, channels: 3, height: 6, width: 6, filters: 6, groups: 3, kernel: 5, padding: 2 },
+  { ...plain, batch: 1, channels: 3, height: 17, width: 19, filters: 5, kernel: 4, stride: 2, padding: 1 },
+  { ...plain, batch: 2, channels: 19, height: 12, width: 24, filters: 33, kernel: 1, padding: 0 },
+  { ...plain, batch: 5, channels: 45, height: 8, width: 8, filters: 37 },
+  { ...plain, batch: 1, channels: 3, height: 40, width: 37, filters: 8, kernel: 7, stride: 2, padding: 3 },
+  { ...plain, batch: 2, channels: 2, height: 3, width: 3, filters: 3, kernel: 3, padding: 2, stride: 4 },
+];
