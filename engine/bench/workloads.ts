@@ -1,7 +1,7 @@
 // The benchmark workloads: the same models and sizes that the peers' baselines time, on any backend. A workload opens on a
 // backend and then runs units of work (an epoch, a step, a product), each complete when its promise resolves.
 
-import type { Backend, Executable } from '../backends/backend.ts';
+import type { Backend } from '../backends/backend.ts';
 import { defaultTraining, mlp } from '../model/presets.ts';
 import { resolveModel } from '../model/resolve.ts';
 import type { InputSpec, ModelSpec, OutputSpec, TrainingSpec } from '../model/spec.ts';
@@ -13,8 +13,8 @@ import { initializeWeights } from '../train/weights.ts';
 export interface OpenWorkload {
   /** Threads in use, where the device has any. */
   readonly threads: number;
-  /** Runs one unit of work. */
-  readonly run: () => Promise<void>;
+  /** Runs units of work one after the other (one by default) and waits for the last. */
+  readonly run: (units?: number) => Promise<void>;
   readonly close: () => void;
 }
 
@@ -23,6 +23,8 @@ export interface Workload {
   readonly unit: 'ms/epoch' | 'ms/step';
   /** Floating-point operations of one unit. */
   readonly flops: number;
+  /** Bytes its kernels read and write, each operand once. */
+  readonly bytes: number;
   readonly open: (backend: Backend) => Promise<OpenWorkload>;
 }
 
@@ -31,6 +33,8 @@ interface TrainingWorkload {
   readonly unit: Workload['unit'];
   readonly rows: number;
   readonly batch: number;
+  /** Units whose steps go into one call of the backend, one by default; their tables have to fit memory. */
+  readonly unitsAtOnce?: number;
   readonly input: InputSpec;
   readonly output: OutputSpec;
   readonly model: ModelSpec;
@@ -39,6 +43,9 @@ interface TrainingWorkload {
 
 const table = (width: number): InputSpec => ({ kind: 'table', width, numeric: width, embeddings: [] });
 const digits: OutputSpec = { kind: 'classes', classes: Array.from({ length: 10 }, (_, k) => String(k)) };
+
+/** Products of one call of the backend. */
+const productsAtOnce = 64;
 
 /** All workloads of one device. */
 export const workloads: readonly Workload[] = [
@@ -56,15 +63,16 @@ export const workloads: readonly Workload[] = [
     unit: 'ms/step',
     rows: 128,
     batch: 128,
+    unitsAtOnce: 32,
     input: table(784),
     output: digits,
     model: mlp([512, 512]),
   }),
-  ...[64, 128, 256, 512, 1024, 2048].map(productWorkload),
+  ...[64, 128, 256, 512, 1024, 2048, 4096].map(productWorkload),
 ];
 
 function trainingWorkload(workload: TrainingWorkload): Workload {
-  const { name, unit, rows, batch, input, output, model: spec } = workload;
+  const { name, unit, rows, batch, unitsAtOnce = 1, input, output, model: spec } = workload;
   const width = input.kind === 'table' ? input.width : input.channels * input.height * input.width;
   const classes = output.kind === 'classes' ? output.classes.length : 0;
   const base = defaultTraining(rows, classes > 0 ? 'classification' : 'regression');
@@ -82,19 +90,20 @@ function trainingWorkload(workload: TrainingWorkload): Workload {
       output,
       training,
       data: { rows, width, targets: 1 },
-      stepCapacity: full,
+      stepCapacity: full * unitsAtOnce,
       predictSteps: 1,
       trainBatches: remainder > 0 ? [batch, remainder] : [batch],
       predictBatch: batch,
     });
   const { programs } = makePlan();
-  const stepFlops = programs[programName('train', batch)].flops;
-  const restFlops = remainder > 0 ? programs[programName('train', remainder)].flops : 0;
+  const step = programs[programName('train', batch)];
+  const rest = remainder > 0 ? programs[programName('train', remainder)] : { flops: 0, bytes: 0 };
 
   return {
     name,
     unit,
-    flops: stepFlops * full + restFlops,
+    flops: step.flops * full + rest.flops,
+    bytes: step.bytes * full + rest.bytes,
     open: async (backend) => {
       const executable = await backend.compile(makePlan());
       initializeWeights(executable, model, 1);
@@ -106,26 +115,30 @@ function trainingWorkload(workload: TrainingWorkload): Workload {
       executable.write('data.x', x);
       executable.write('data.y', y);
       const order = Uint32Array.from({ length: rows }, (_, i) => i);
-      const scalars = new Float32Array(full * 4);
-      let step = 0;
-      const tables = (steps: number): void => {
-        for (let i = 0; i < steps; i++) {
-          const t = ++step;
+      const indices = new Uint32Array(unitsAtOnce * full * batch);
+      const scalars = new Float32Array(unitsAtOnce * full * 4);
+      let steps = 0;
+      const trainSteps = async (rowsOfSteps: Uint32Array, size: number): Promise<void> => {
+        const count = rowsOfSteps.length / size;
+        for (let i = 0; i < count; i++) {
+          const t = ++steps;
           scalars.set([0.001, 1 - 0.9 ** t, 1 - 0.999 ** t, 0], 4 * i);
         }
-        executable.write('step.scalars', scalars.subarray(0, 4 * steps));
+        executable.write('step.indices', rowsOfSteps);
+        executable.write('step.scalars', scalars.subarray(0, 4 * count));
+        await executable.run(programName('train', size), count);
       };
       return {
         threads: executable.threads ?? backend.device.threads,
-        run: async () => {
-          shuffle(order, 1, 2, step);
-          executable.write('step.indices', order.subarray(0, full * batch));
-          tables(full);
-          await executable.run(programName('train', batch), full);
-          if (remainder > 0) {
-            executable.write('step.indices', order.subarray(full * batch));
-            tables(1);
-            await executable.run(programName('train', remainder), 1);
+        run: async (units = 1) => {
+          for (let done = 0; done < units; done += unitsAtOnce) {
+            const count = Math.min(unitsAtOnce, units - done);
+            for (let i = 0; i < count; i++) {
+              shuffle(order, 1, 2, steps + i);
+              indices.set(order.subarray(0, full * batch), i * full * batch);
+            }
+            await trainSteps(indices.subarray(0, count * full * batch), batch);
+            if (remainder > 0) await trainSteps(order.subarray(full * batch), remainder);
           }
           await executable.read('ring.loss', 0, 1);
         },
@@ -153,13 +166,14 @@ function productWorkload(n: number): Workload {
     slots: [slot(0, 'a'), slot(1, 'b'), slot(2, 'c')],
     tensors: { a: place(0), b: place(1), c: place(2) },
     programs: { product: { name: 'product', batch: n, calls: [call], flops, bytes: 12 * n * n } },
-    stepCapacity: 1,
+    stepCapacity: productsAtOnce,
     checkpoint: [],
   };
   return {
     name: `gemm-${n}`,
     unit: 'ms/step',
     flops,
+    bytes: 12 * n * n,
     open: async (backend) => {
       const executable = await backend.compile(plan);
       const values = new Float32Array(n * n);
@@ -168,14 +182,14 @@ function productWorkload(n: number): Workload {
       executable.write('b', values);
       return {
         threads: executable.threads ?? backend.device.threads,
-        run: () => waitFor(executable),
+        run: async (units = 1) => {
+          for (let done = 0; done < units; done += productsAtOnce) {
+            await executable.run('product', Math.min(productsAtOnce, units - done));
+          }
+          await executable.read('c', 0, 1);
+        },
         close: () => executable.dispose(),
       };
     },
   };
-}
-
-async function waitFor(executable: Executable): Promise<void> {
-  await executable.run('product', 1);
-  await executable.read('c', 0, 1);
 }

@@ -5,11 +5,14 @@
 import { spawn } from 'node:child_process';
 import { createCpuBackend } from '../../../engine/backends/cpu/backend.ts';
 import type { Backend } from '../../../engine/backends/backend.ts';
+import { openGpu } from '../../../engine/backends/webgpu/adapter.ts';
+import { createWebgpuBackend } from '../../../engine/backends/webgpu/backend.ts';
+import { openNodeGpu } from '../../../engine/backends/webgpu/node.ts';
+import { type DevicePeaks, measurePeaks } from '../../../engine/backends/webgpu/probe.ts';
 import { measure } from '../../../engine/bench/measure.ts';
 import { workloads, type Workload } from '../../../engine/bench/workloads.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import { choiceOption, numberOption, textOption, type Command, type OptionValues } from '../command.ts';
-import { openGpuBackend } from '../gpu.ts';
 import { formatNumber, type Output } from '../output.ts';
 
 interface Row {
@@ -19,11 +22,25 @@ interface Row {
   readonly unit: string;
   /** Best milliseconds, as the baselines report; median over rounds when there are several. */
   readonly value: number;
-  readonly gflops: number;
+  readonly gflops?: number;
   readonly software?: boolean;
+  /** Of the device's measured multiply-add rate, and of its measured copying rate; GPU only. */
+  readonly shareOfPeak?: number;
+  readonly shareOfCopy?: number;
   /** value of each peer / ours. */
   readonly ratios?: Readonly<Record<string, number>>;
 }
+
+/** A device under test. */
+interface Timed {
+  readonly backend: Backend;
+  readonly peaks?: DevicePeaks;
+}
+
+/** A GPU's work is timed in rounds this long, because waiting for it costs a few milliseconds. */
+const gpuRoundMilliseconds = 100;
+/** Operations of a unit above which a workload takes too long on a CPU, or on a GPU made of software. */
+const tooLarge = { cpu: 2e10, software: 1e9 } as const;
 
 export const bench: Command = {
   name: 'bench',
@@ -47,20 +64,24 @@ export const bench: Command = {
     const peers = (options.peer ?? []) as readonly string[];
     const rounds = numberOption(options, 'rounds', { minimum: 1, whole: true }) ?? (peers.length > 0 ? 3 : 1);
     const chosen = chooseWorkloads(options);
-    const backends: Backend[] = [];
+    const devices: Timed[] = [];
     if (suite !== 'gpu') {
-      backends.push(createCpuBackend({ threads: numberOption(options, 'threads', { minimum: 0, whole: true }) ?? 0 }));
+      const threads = numberOption(options, 'threads', { minimum: 0, whole: true }) ?? 0;
+      devices.push({ backend: createCpuBackend({ threads }) });
     }
-    if (suite !== 'cpu') backends.push(await openGpuBackend());
-    const rows: Row[] = [];
+    if (suite !== 'cpu') devices.push(await openTimedGpu());
+    const rows: Row[] = devices.flatMap(peakRows);
+    for (const row of rows) output.event(row);
+    const byName = options.only !== undefined;
     for (const workload of chosen) {
-      for (const backend of backends) {
-        const row = await compareOne(workload, backend, peers, rounds, output);
+      for (const device of devices) {
+        if (!byName && isTooLarge(workload, device.backend)) continue;
+        const row = await compareOne(workload, device, peers, rounds, output);
         rows.push(row);
         output.event(row);
       }
     }
-    for (const backend of backends) await backend.close();
+    for (const { backend } of devices) await backend.close();
     if (!output.json) print(output, rows);
   },
 };
@@ -76,9 +97,34 @@ function chooseWorkloads(options: OptionValues): readonly Workload[] {
   });
 }
 
+async function openTimedGpu(): Promise<Timed> {
+  const opened = await openGpu(await openNodeGpu());
+  const peaks = await measurePeaks(opened);
+  return { backend: createWebgpuBackend(opened), peaks };
+}
+
+/** What the device can do at most, as rows of its own. */
+function peakRows({ backend, peaks }: Timed): readonly Row[] {
+  if (!peaks) return [];
+  const row = (workload: string, unit: string, value: number): Row => ({
+    workload,
+    device: backend.device.kind,
+    threads: backend.device.threads,
+    unit,
+    value: Number(value.toPrecision(4)),
+    ...(backend.device.software ? { software: true } : {}),
+  });
+  return [row('multiply-add peak', 'GFLOP/s', peaks.gflops), row('copy', 'GB/s', peaks.copyGigabytes)];
+}
+
+function isTooLarge({ flops }: Workload, { device }: Backend): boolean {
+  if (device.kind === 'gpu') return device.software === true && flops > tooLarge.software;
+  return flops > tooLarge.cpu;
+}
+
 async function compareOne(
   workload: Workload,
-  backend: Backend,
+  { backend, peaks }: Timed,
   peers: readonly string[],
   rounds: number,
   output: Output,
@@ -86,11 +132,12 @@ async function compareOne(
   const ours: number[] = [];
   const theirs = new Map<string, number[]>();
   let threads = 1;
+  const roundMilliseconds = backend.device.kind === 'gpu' ? gpuRoundMilliseconds : 0;
   for (let round = 0; round < rounds; round++) {
     output.bar(round / rounds, `${workload.name} on ${backend.device.name}`);
     const open = await workload.open(backend);
     threads = open.threads;
-    ours.push((await measure(open, () => performance.now())).best);
+    ours.push((await measure(open, () => performance.now(), { round: roundMilliseconds })).best);
     open.close();
     for (const command of peers) {
       for (const { peer, value } of await runPeer(command, workload.name)) {
@@ -108,8 +155,18 @@ async function compareOne(
     unit: workload.unit,
     value: Number(value.toPrecision(5)),
     gflops: Number((workload.flops / value / 1e6).toPrecision(4)),
+    ...(peaks ? shares(workload, value, peaks) : {}),
     ...(backend.device.software ? { software: true } : {}),
     ...(ratios.length > 0 ? { ratios: Object.fromEntries(ratios) } : {}),
+  };
+}
+
+/** Of the device's measured rates; what lies above one of them is in the caches. */
+function shares({ flops, bytes }: Workload, milliseconds: number, peaks: DevicePeaks) {
+  const share = (rate: number, most: number): number => Number((rate / most).toPrecision(3));
+  return {
+    shareOfPeak: share(flops / milliseconds / 1e6, peaks.gflops),
+    shareOfCopy: share(bytes / milliseconds / 1e6, peaks.copyGigabytes),
   };
 }
 
@@ -133,6 +190,9 @@ function median(values: readonly number[]): number {
   return sorted[sorted.length >> 1];
 }
 
+const percent = (share: number | undefined): string =>
+  share === undefined ? '–' : `${formatNumber(Number((100 * share).toPrecision(3)))} %`;
+
 function print(output: Output, rows: readonly Row[]): void {
   const peers = [...new Set(rows.flatMap((row) => Object.keys(row.ratios ?? {})))];
   output.table(rows, [
@@ -143,7 +203,13 @@ function print(output: Output, rows: readonly Row[]): void {
         `${row.device}${row.threads > 1 ? ` ×${row.threads}` : ''}${row.software ? ' (software: for testing)' : ''}`,
     },
     { title: 'best', value: (row) => `${formatNumber(row.value)} ${row.unit}`, right: true },
-    { title: 'GFLOP/s', value: (row) => formatNumber(row.gflops), right: true },
+    { title: 'GFLOP/s', value: (row) => (row.gflops ? formatNumber(row.gflops) : '–'), right: true },
+    ...(rows.some((row) => row.shareOfPeak !== undefined)
+      ? [
+          { title: 'of peak', value: (row: Row) => percent(row.shareOfPeak), right: true },
+          { title: 'of copy', value: (row: Row) => percent(row.shareOfCopy), right: true },
+        ]
+      : []),
     ...peers.map((peer) => ({
       title: `${peer} takes`,
       value: (row: Row) => (row.ratios?.[peer] ? `${formatNumber(row.ratios[peer])} ×` : '–'),
