@@ -76,7 +76,9 @@ function buildNative(): void {
   const compiler = process.env.CC ?? 'cc';
   if (process.platform === 'win32' || !variants || spawnSync(compiler, ['--version']).status !== 0) {
     fs.rmSync(addon, { force: true });
-    console.error('No C compiler: the CPU kernels run as WASM alone.');
+    console.error(
+      'No native CPU kernels (they need a C compiler on Linux or macOS): the CPU kernels run as WASM alone.',
+    );
     return;
   }
   const source = path.join(root, 'engine', 'backends', 'cpu', 'native');

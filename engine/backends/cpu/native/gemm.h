@@ -46,21 +46,26 @@ static void pack_straight(const float *b, ptrdiff_t b_row, int depth, int column
   }
 }
 
+typedef float Four __attribute__((vector_size(16)));
+typedef int32_t FourIndices __attribute__((vector_size(16)));
+#if defined(__clang__)
+#define MIX(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define MIX(a, b, ...) __builtin_shuffle(a, b, (FourIndices){__VA_ARGS__})
+#endif
+
 /** to[j, i] = from[i, j] for four rows and columns. */
 INLINE void transpose_4(const float *from, ptrdiff_t from_row, float *to, ptrdiff_t to_row) {
-  typedef float Four __attribute__((vector_size(16)));
   const Four r0 = *(const FourInMemory *)from;
   const Four r1 = *(const FourInMemory *)(from + from_row);
   const Four r2 = *(const FourInMemory *)(from + 2 * from_row);
   const Four r3 = *(const FourInMemory *)(from + 3 * from_row);
-  const Four low01 = __builtin_shufflevector(r0, r1, 0, 4, 1, 5);
-  const Four high01 = __builtin_shufflevector(r0, r1, 2, 6, 3, 7);
-  const Four low23 = __builtin_shufflevector(r2, r3, 0, 4, 1, 5);
-  const Four high23 = __builtin_shufflevector(r2, r3, 2, 6, 3, 7);
-  *(FourInMemory *)to = __builtin_shufflevector(low01, low23, 0, 1, 4, 5);
-  *(FourInMemory *)(to + to_row) = __builtin_shufflevector(low01, low23, 2, 3, 6, 7);
-  *(FourInMemory *)(to + 2 * to_row) = __builtin_shufflevector(high01, high23, 0, 1, 4, 5);
-  *(FourInMemory *)(to + 3 * to_row) = __builtin_shufflevector(high01, high23, 2, 3, 6, 7);
+  const Four low01 = MIX(r0, r1, 0, 4, 1, 5), high01 = MIX(r0, r1, 2, 6, 3, 7);
+  const Four low23 = MIX(r2, r3, 0, 4, 1, 5), high23 = MIX(r2, r3, 2, 6, 3, 7);
+  *(FourInMemory *)to = MIX(low01, low23, 0, 1, 4, 5);
+  *(FourInMemory *)(to + to_row) = MIX(low01, low23, 2, 3, 6, 7);
+  *(FourInMemory *)(to + 2 * to_row) = MIX(high01, high23, 0, 1, 4, 5);
+  *(FourInMemory *)(to + 3 * to_row) = MIX(high01, high23, 2, 3, 6, 7);
 }
 
 /** As pack_straight for a b whose columns are contiguous: element (p, j) at b[j · b_column + p]. */
@@ -85,90 +90,128 @@ static void copy_rows(const float *from, ptrdiff_t from_row, float *to, ptrdiff_
   for (int i = 0; i < rows; i++, from += from_row, to += to_row) memcpy(to, from, 4 * (size_t)columns);
 }
 
-/** What follows the sums and is not done in registers. `c` and `saved` have room for whole vectors in each row. */
-static void finish_tile(const Product *g, float *c, ptrdiff_t c_row, const float *saved, ptrdiff_t saved_row, int rows,
-                        int vectors) {
+/** Whether something follows the sums that is not done in registers: a derivative, or an activation other than ReLU. */
+INLINE int finishes_in_memory(const Product *g) {
+  return g->saved || (g->activation != NONE && g->activation != RELU);
+}
+
+/** Does it for a tile just stored. Rows of `c` and `saved` (as far apart) have room for whole vectors. */
+static void finish_tile(const Product *g, float *c, ptrdiff_t c_row, const float *saved, int rows, int vectors) {
   for (int i = 0; i < rows; i++) {
     for (int j = 0; j < vectors * LANES; j += LANES) {
       float *at = c + i * c_row + j;
       const Vector sum = load(at);
-      if (saved) store(at, sum * derivative_of_output(g->activation, load(saved + i * saved_row + j), g->slope));
+      if (saved) store(at, sum * derivative_of_output(g->activation, load(saved + i * c_row + j), g->slope));
       else store(at, activate(g->activation, sum, g->slope));
     }
   }
 }
 
-static void product(const Product *g, const Block *block, float *scratch) {
-  const ptrdiff_t a_row = g->transpose_a ? 1 : g->k, a_column = g->transpose_a ? g->m : 1;
-  const ptrdiff_t b_row = g->transpose_b ? 1 : g->n, b_column = g->transpose_b ? g->k : 1;
-  const ptrdiff_t c_row = g->n;
-  const int rows = block->row_end - block->row_start, columns = block->column_end - block->column_start;
-  const int pack_b = g->transpose_b || (rows >= PACK_MIN_ROWS && g->k * columns >= PACK_MIN_ELEMENTS);
-  const int pack_a = g->transpose_a && columns >= PACK_MIN_PANELS * TILE_COLUMNS;
-  float *packed_b = scratch;
-  float *packed_a = packed_b + BLOCK_DEPTH * BLOCK_COLUMNS;
-  float *edge_c = packed_a + BLOCK_DEPTH * TILE_ROWS;
-  float *edge_saved = edge_c + TILE_ROWS * TILE_COLUMNS;
-  float *edge_bias = edge_saved + TILE_ROWS * TILE_COLUMNS;
-  const int relu = g->activation == RELU && !g->saved;
-  const int finish = g->saved || (g->activation != NONE && !relu);
+/** One pass over the rows: a block of columns and a block of the summed dimension. Strides are in floats. */
+typedef struct {
+  const Product *product;
+  ptrdiff_t a_row, a_column, b_row, b_column;
+  int pack_a, pack_b;
+  int column_start, column_end;
+  int depth_start, depth;
+  /** Parts of the scratch memory; the edge ones stand in for c, saved and bias where a vector would not fit. */
+  float *packed_a, *packed_b, *edge_c, *edge_saved, *edge_bias;
+} Pass;
 
-  for (int block_start = block->column_start; block_start < block->column_end; block_start += BLOCK_COLUMNS) {
-    const int block_end = smaller(block->column_end, block_start + BLOCK_COLUMNS);
-    for (int depth_start = 0; depth_start < g->k; depth_start += BLOCK_DEPTH) {
-      const int depth = smaller(BLOCK_DEPTH, g->k - depth_start);
-      const int last = depth_start + depth == g->k;
-      const float *b_block = g->b + depth_start * b_row;
-      for (int column = block_start; column < block_end; column += TILE_COLUMNS) {
-        const int width = smaller(TILE_COLUMNS, block_end - column);
-        float *panel = packed_b + (ptrdiff_t)(column - block_start) * depth;
-        if (g->transpose_b) pack_transposed(b_block + column * b_column, b_column, depth, width, TILE_COLUMNS, panel);
-        else if (pack_b || width < TILE_COLUMNS) pack_straight(b_block + column, b_row, depth, width, TILE_COLUMNS, panel);
-      }
+/** Where the panel of b that starts at `column` is packed. */
+INLINE float *packed_panel(const Pass *pass, int column) {
+  return pass->packed_b + (ptrdiff_t)(column - pass->column_start) * pass->depth;
+}
+
+static void pack_columns(const Pass *pass) {
+  const float *b = pass->product->b + pass->depth_start * pass->b_row;
+  for (int column = pass->column_start; column < pass->column_end; column += TILE_COLUMNS) {
+    const int width = smaller(TILE_COLUMNS, pass->column_end - column);
+    float *panel = packed_panel(pass, column);
+    if (pass->product->transpose_b) {
+      pack_transposed(b + column * pass->b_column, pass->b_column, pass->depth, width, TILE_COLUMNS, panel);
+    } else if (pass->pack_b || width < TILE_COLUMNS) {
+      pack_straight(b + column, pass->b_row, pass->depth, width, TILE_COLUMNS, panel);
+    }
+  }
+}
+
+/** Runs one tile of `height` rows at (row, column); `tile` has its a, depth and start already. */
+static void run_tile_at(const Pass *pass, Tile *tile, int row, int height, int column) {
+  const Product *g = pass->product;
+  const int width = smaller(TILE_COLUMNS, pass->column_end - column);
+  const int vectors = (width + LANES - 1) / LANES;
+  const int whole = width == vectors * LANES;
+  const int packed = pass->pack_b || width < TILE_COLUMNS;
+  const ptrdiff_t c_row = g->n;
+  float *c = g->c + row * c_row + column;
+  tile->b = packed ? packed_panel(pass, column) : g->b + pass->depth_start * pass->b_row + column;
+  tile->b_row = packed ? TILE_COLUMNS : pass->b_row;
+  tile->bias = g->bias ? g->bias + column : NULL;
+  tile->c = whole ? c : pass->edge_c;
+  tile->c_row = whole ? c_row : TILE_COLUMNS;
+  if (!whole && g->bias) tile->bias = memcpy(pass->edge_bias, tile->bias, 4 * (size_t)width);
+  if (!whole && tile->accumulate) copy_rows(c, c_row, tile->c, tile->c_row, height, width);
+  tiles[height - 1][vectors - 1](tile);
+  if (finishes_in_memory(g) && pass->depth_start + pass->depth == g->k) {
+    const float *saved = g->saved ? g->saved + row * c_row + column : NULL;
+    if (saved && !whole) {
+      copy_rows(saved, c_row, pass->edge_saved, TILE_COLUMNS, height, width);
+      saved = pass->edge_saved;
+    }
+    finish_tile(g, tile->c, tile->c_row, saved, height, vectors);
+  }
+  if (!whole) copy_rows(tile->c, tile->c_row, c, c_row, height, width);
+}
+
+/** A row of tiles, left to right. */
+static void run_rows(const Pass *pass, int row, int height) {
+  const Product *g = pass->product;
+  const int last = pass->depth_start + pass->depth == g->k;
+  Tile tile = {
+      .a = g->a + row * pass->a_row + pass->depth_start * pass->a_column,
+      .a_row = pass->a_row,
+      .a_column = pass->a_column,
+      .depth = pass->depth,
+      .accumulate = pass->depth_start > 0,
+      .activation = last && !finishes_in_memory(g) ? g->activation : NONE,
+  };
+  if (pass->pack_a) {
+    pack_rows(tile.a, pass->a_column, pass->depth, height, pass->packed_a);
+    tile.a = pass->packed_a;
+    tile.a_row = 1;
+    tile.a_column = height;
+  }
+  for (int column = pass->column_start; column < pass->column_end; column += TILE_COLUMNS) {
+    run_tile_at(pass, &tile, row, height, column);
+  }
+}
+
+static void compute_product(const Product *g, const Block *block, float *scratch) {
+  const int rows = block->row_end - block->row_start, columns = block->column_end - block->column_start;
+  Pass pass = {
+      .product = g,
+      .a_row = g->transpose_a ? 1 : g->k,
+      .a_column = g->transpose_a ? g->m : 1,
+      .b_row = g->transpose_b ? 1 : g->n,
+      .b_column = g->transpose_b ? g->k : 1,
+      .pack_a = g->transpose_a && columns >= PACK_MIN_PANELS * TILE_COLUMNS,
+      .pack_b = g->transpose_b || (rows >= PACK_MIN_ROWS && g->k * columns >= PACK_MIN_ELEMENTS),
+  };
+  pass.packed_b = scratch;
+  pass.packed_a = pass.packed_b + BLOCK_DEPTH * BLOCK_COLUMNS;
+  pass.edge_c = pass.packed_a + BLOCK_DEPTH * TILE_ROWS;
+  pass.edge_saved = pass.edge_c + TILE_ROWS * TILE_COLUMNS;
+  pass.edge_bias = pass.edge_saved + TILE_ROWS * TILE_COLUMNS;
+  for (int column = block->column_start; column < block->column_end; column += BLOCK_COLUMNS) {
+    pass.column_start = column;
+    pass.column_end = smaller(block->column_end, column + BLOCK_COLUMNS);
+    for (int depth = 0; depth < g->k; depth += BLOCK_DEPTH) {
+      pass.depth_start = depth;
+      pass.depth = smaller(BLOCK_DEPTH, g->k - depth);
+      pack_columns(&pass);
       for (int row = block->row_start; row < block->row_end; row += TILE_ROWS) {
-        const int height = smaller(TILE_ROWS, block->row_end - row);
-        Tile tile = {
-            .a = g->a + row * a_row + depth_start * a_column,
-            .a_row = a_row,
-            .a_column = a_column,
-            .depth = depth,
-            .accumulate = depth_start > 0,
-            .activation = relu && last ? RELU : NONE,
-        };
-        if (pack_a) {
-          pack_rows(tile.a, a_column, depth, height, packed_a);
-          tile.a = packed_a;
-          tile.a_row = 1;
-          tile.a_column = height;
-        }
-        for (int column = block_start; column < block_end; column += TILE_COLUMNS) {
-          const int width = smaller(TILE_COLUMNS, block_end - column);
-          const int vectors = (width + LANES - 1) / LANES;
-          const int whole = width == vectors * LANES;
-          const int packed = pack_b || width < TILE_COLUMNS;
-          float *target = g->c + row * c_row + column;
-          const float *saved = g->saved ? g->saved + row * c_row + column : NULL;
-          tile.b = packed ? packed_b + (ptrdiff_t)(column - block_start) * depth : b_block + column;
-          tile.b_row = packed ? TILE_COLUMNS : b_row;
-          tile.bias = g->bias ? g->bias + column : NULL;
-          tile.c = target;
-          tile.c_row = c_row;
-          if (!whole) {
-            if (g->bias) tile.bias = memcpy(edge_bias, tile.bias, 4 * (size_t)width);
-            if (tile.accumulate) copy_rows(target, c_row, edge_c, TILE_COLUMNS, height, width);
-            tile.c = edge_c;
-            tile.c_row = TILE_COLUMNS;
-          }
-          tiles[height - 1][vectors - 1](&tile);
-          if (finish && last) {
-            if (saved && !whole) {
-              copy_rows(saved, c_row, edge_saved, TILE_COLUMNS, height, width);
-              saved = edge_saved;
-            }
-            finish_tile(g, tile.c, tile.c_row, saved, tile.c_row, height, vectors);
-          }
-          if (!whole) copy_rows(edge_c, TILE_COLUMNS, target, c_row, height, width);
-        }
+        run_rows(&pass, row, smaller(TILE_ROWS, block->row_end - row));
       }
     }
   }

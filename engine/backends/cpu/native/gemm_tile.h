@@ -27,7 +27,7 @@ typedef struct {
   /** The first block of the summed dimension starts from the bias (or 0), later ones from c. */
   const float *bias;
   int accumulate;
-  /** Applied before storing: RELU or NONE. */
+  /** Applied in registers: RELU or NONE. */
   int activation;
 } Tile;
 

@@ -5,7 +5,7 @@
 #include <math.h>
 
 static void matmul(const Call *call) {
-  const Product product_of = {
+  const Product product = {
       .a = operand(call, 0),
       .b = operand(call, 1),
       .bias = operand(call, 2),
@@ -19,8 +19,8 @@ static void matmul(const Call *call) {
       .activation = integer(call, 10),
       .slope = real(call, 11),
   };
-  const Block block = share_block(product_of.m, product_of.n, call->thread, call->threads);
-  product(&product_of, &block, call->scratch);
+  const Block block = share_block(product.m, product.n, call->thread, call->threads);
+  compute_product(&product, &block, call->scratch);
 }
 
 static void dense_weight_grad(const Call *call) {
@@ -37,7 +37,7 @@ static void dense_weight_grad(const Call *call) {
       .k = batch,
   };
   const Block block = share_block(inputs, units, call->thread, call->threads);
-  product(&gradient, &block, call->scratch);
+  compute_product(&gradient, &block, call->scratch);
   if (!db) return;
   const int start = share_start(units, LANES, call->thread, call->threads);
   const int end = share_start(units, LANES, call->thread + 1, call->threads);
