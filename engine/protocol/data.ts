@@ -13,6 +13,18 @@ export interface ReadOptions {
   readonly header?: boolean;
   /** Leave out lines that cannot be read instead of refusing the file. */
   readonly skipBadLines?: boolean;
+  /** Pictures only. */
+  readonly image?: ImageReadOptions;
+}
+
+/** How pictures of other sizes become pictures of the working size: cut to its shape, framed in black, or distorted. */
+export type ImageFit = 'crop' | 'pad' | 'stretch';
+
+export interface ImageReadOptions {
+  /** Side of the square all pictures are brought to, in pixels. Default: their own size if it is the same for all, else 64. */
+  readonly size?: number;
+  /** Default `crop`. */
+  readonly fit?: ImageFit;
 }
 
 export interface DataWarning {
@@ -22,6 +34,15 @@ export interface DataWarning {
   readonly columns?: readonly string[];
   /** Row numbers (from 1) the warning speaks of, the first few. */
   readonly rows?: readonly number[];
+  /** `skipped_images`: the files left out and why, the first few. All of them: `DataService.skipped`. */
+  readonly skipped?: readonly SkippedFile[];
+}
+
+/** A file that was left out of an import. */
+export interface SkippedFile {
+  /** Path within the imported folder, with `/`. */
+  readonly file: string;
+  readonly reason: string;
 }
 
 export interface ColumnInfo {
@@ -52,8 +73,10 @@ export interface DatasetSettings {
   readonly task?: Task;
   /** Columns not used as features. */
   readonly ignored?: readonly string[];
-  /** Shares of train, validation, test; sum 1. */
+  /** Shares of train, validation, test; sum 1. A split that an image folder brings stands above it. */
   readonly split?: readonly [number, number, number];
+  /** Pictures only: corrected classes by file name. */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 export interface DatasetInfo {
@@ -78,6 +101,49 @@ export interface DatasetInfo {
   /** How the file was read: delimiter, decimal mark, encoding, skipped lines, for people. */
   readonly reading: Readonly<Record<string, string>>;
   readonly settings: DatasetSettings;
+  /** Pictures only. */
+  readonly image?: ImageInfo;
+}
+
+/** What is known of the pictures of a dataset. */
+export interface ImageInfo {
+  /** Working size: what all pictures were brought to. */
+  readonly width: number;
+  readonly height: number;
+  /** 1 if every picture is grey, else 3. */
+  readonly channels: 1 | 3;
+  readonly fit: ImageFit;
+  /** Pictures of each split that the folder itself brings; null = it brings none. */
+  readonly splits: Readonly<Record<SplitName, number>> | null;
+  /** Smallest and largest size before. */
+  readonly smallest: readonly [width: number, height: number];
+  readonly largest: readonly [width: number, height: number];
+  readonly skipped: number;
+}
+
+/** A page of pictures for a gallery. */
+export interface PicturePage {
+  readonly offset: number;
+  /** Pictures there are, of the class asked for. */
+  readonly total: number;
+  readonly pictures: readonly PictureInfo[];
+  /** Size of the thumbnails. */
+  readonly width: number;
+  readonly height: number;
+  /** RGBA [pictures, height, width, 4] */
+  readonly pixels: Uint8Array;
+}
+
+export interface PictureInfo {
+  /** Position in the dataset. */
+  readonly row: number;
+  readonly file: string;
+  /** Under the settings given. */
+  readonly class: string;
+  readonly split: SplitName | null;
+  /** Size of the original. */
+  readonly width: number;
+  readonly height: number;
 }
 
 export interface Progress {
@@ -124,6 +190,8 @@ export interface PreparedData {
   /** Fitted preprocessing: plain JSON, part of the run and of every export. */
   readonly preprocessing: unknown;
   readonly warnings: readonly DataWarning[];
+  /** Pictures given to `transform`: the file of each row. */
+  readonly files?: readonly string[];
 }
 
 export interface Shard {
