@@ -58,7 +58,9 @@ export function createRunFiles(home: string): RunFiles {
     },
     async read(run, file) {
       try {
-        return await readFile(place(run, file));
+        const { buffer, byteOffset, length } = await readFile(place(run, file));
+        // A plain array: `slice` of Node's Buffer would not copy.
+        return new Uint8Array(buffer, byteOffset, length);
       } catch (error) {
         if (isMissing(error)) return null;
         throw error;

@@ -17,7 +17,7 @@ export interface SeriesSummary {
 export interface MetricsTable {
   /** Within a transaction. */
   append(run: number, points: readonly MetricPoint[]): void;
-  /** Series after series, each in the order of its steps. */
+  /** Series after series, each in the order of its steps, with one point a step. */
   read(run: number, selection: PointSelection): readonly MetricPoint[];
   /** Drops points after a step and sums the rest up again. Within a transaction. */
   truncate(run: number, afterStep: number): void;
@@ -83,10 +83,11 @@ export function createMetricsTable(connection: Connection): MetricsTable {
       unpackValues(data, (number, value) => {
         const series = numbers.nameOf(number);
         if (wanted && !wanted.has(series)) return;
-        const points = bySeries.get(series);
-        const point = { series, step, epoch, seconds, value };
-        if (points) points.push(point);
-        else bySeries.set(series, [point]);
+        const points = bySeries.get(series) ?? [];
+        if (points.length === 0) bySeries.set(series, points);
+        // A run that continues from the very end of an epoch reports that epoch's values again: the last one counts.
+        if (points.at(-1)?.step === step) points.pop();
+        points.push({ series, step, epoch, seconds, value });
       });
     }
     const { limit = Infinity } = selection;

@@ -83,6 +83,20 @@ test('truncating drops the points after a step from the curves and from the summ
   await store.close();
 });
 
+test('of several values at one step the last counts', async (context) => {
+  const store = createStore(temporaryHome(context));
+  const { id } = await store.createRun(newRun());
+  await store.append({ run: id, points: [point('val_loss', 1, 3), point('val_loss', 2, 2)] });
+  await store.append({ run: id, points: [point('val_loss', 2, 1), point('val_loss', 3, 0)] });
+  const values = (await store.metrics({ run: id })).map(({ step, value }) => [step, value]);
+  assert.deepEqual(values, [
+    [1, 3],
+    [2, 1],
+    [3, 0],
+  ]);
+  await store.close();
+});
+
 test('an append that fails leaves nothing of itself', async (context) => {
   const store = createStore(temporaryHome(context));
   const { id } = await store.createRun(newRun());

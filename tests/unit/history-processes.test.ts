@@ -130,7 +130,7 @@ test('the store in its own process: calls, files, events, errors, and a clean en
   assert.deepEqual(await changed, { runs: [record.id] });
   const data = new Uint8Array([0, 1, 255]);
   await store.writeFile({ run: record.id, file: 'best.safetensors', data });
-  assert.deepEqual(new Uint8Array((await store.readFile({ run: record.id, file: 'best.safetensors' }))!), data);
+  assert.deepEqual(await store.readFile({ run: record.id, file: 'best.safetensors' }), data);
   await store.append({ run: record.id, points: [point('train_loss', 1, NaN)] });
   assert.deepEqual(await store.metrics({ run: record.id }), [point('train_loss', 1, NaN)]);
   await assert.rejects(

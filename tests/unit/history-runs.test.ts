@@ -225,7 +225,7 @@ test('run files are replaced as a whole, in the order of the calls, and only kno
 
   const versions = [0, 1, 2, 3].map((value) => new Uint8Array(50_000 >> value).fill(value));
   await Promise.all(versions.map((data) => store.writeFile({ run: id, file: 'checkpoint.bin', data })));
-  assert.deepEqual(new Uint8Array((await store.readFile({ run: id, file: 'checkpoint.bin' }))!), versions[3]);
+  assert.deepEqual(await store.readFile({ run: id, file: 'checkpoint.bin' }), versions[3]);
   assert.equal((await store.run({ run: id })).hasCheckpoint, true);
   assert.deepEqual(readdirSync(join(home, 'runs', String(id))), ['checkpoint.bin'], 'no temporary file is left');
 

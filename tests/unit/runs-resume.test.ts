@@ -1,0 +1,161 @@
+// A run that lost its host or its whole process goes on from its checkpoint to the same curve as one that was never
+// disturbed; a run without a checkpoint starts anew.
+
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import test from 'node:test';
+import type { TestContext } from 'node:test';
+import { processOwner } from '../../engine/history/owner.ts';
+import { createStore } from '../../engine/history/store.ts';
+import { processPort } from '../../engine/protocol/port.node.ts';
+import { connect } from '../../engine/protocol/rpc.ts';
+import type { MetricPoint, StoreService, TrainerHost } from '../../engine/protocol/runs.ts';
+import type { RunHosts } from '../../engine/runs/hosts.ts';
+import { createRunManager } from '../../engine/runs/manager.ts';
+import type { RunManager } from '../../engine/runs/manager.ts';
+import { temporaryHome } from './fixtures/history.ts';
+import { createTableData, createTableHosts, tableConfig } from './fixtures/training.ts';
+
+const epochs = 60;
+const hostEntry = new URL('./fixtures/training-host.ts', import.meta.url);
+const ownerEntry = new URL('./fixtures/training-owner.ts', import.meta.url);
+
+function setUp(context: TestContext, home: string, hosts: RunHosts): { store: StoreService; manager: RunManager } {
+  const store = createStore(home);
+  const manager = createRunManager({ store, data: createTableData(), hosts, owner: processOwner() });
+  context.after(async () => {
+    await manager.stopAll();
+    await store.close();
+  });
+  return { store, manager };
+}
+
+/** Hosts in processes of their own; the last one made can be killed. */
+function createProcessHosts(): RunHosts & { readonly last: () => ChildProcess } {
+  let last: ChildProcess;
+  return {
+    last: () => last,
+    async create() {
+      const child = fork(hostEntry, { serialization: 'advanced', execArgv: [] });
+      last = child;
+      return {
+        host: connect<TrainerHost>(processPort(child)),
+        exited: once(child, 'exit').then(([code, signal]) => `it ended with ${signal ?? code}`),
+        kill: () => child.kill('SIGKILL'),
+      };
+    },
+  };
+}
+
+/** What decides whether two curves are the same: everything but the clock, in the order of steps. */
+function curvesOf(points: readonly MetricPoint[]): readonly string[] {
+  return points.map(({ series, step, epoch, value }) => `${series} ${step} ${epoch} ${value}`);
+}
+
+/** The curves and the weights of a run that nothing disturbed, and that a disturbed one has to arrive at. */
+async function undisturbed(context: TestContext): Promise<{ curves: readonly string[]; weights: Uint8Array }> {
+  const { store, manager } = setUp(context, temporaryHome(context), createTableHosts());
+  const { id: run } = await manager.start({ config: tableConfig(epochs) });
+  await manager.finished({ run });
+  const weights = await store.readFile({ run, file: 'best.safetensors' });
+  return { curves: curvesOf(await store.metrics({ run })), weights: weights! };
+}
+
+async function checkSameAsUndisturbed(context: TestContext, store: StoreService, run: number): Promise<void> {
+  const expected = await undisturbed(context);
+  const curves = curvesOf(await store.metrics({ run }));
+  const missing = expected.curves.filter((point) => !curves.includes(point));
+  const wrong = curves.filter((point) => !expected.curves.includes(point));
+  assert.deepEqual({ missing, wrong }, { missing: [], wrong: [] });
+  assert.deepEqual(curves, expected.curves, 'in order, and no point twice');
+  assert.deepEqual(await store.readFile({ run, file: 'best.safetensors' }), expected.weights);
+}
+
+/** Waits until a run has got so far, with a checkpoint. */
+async function trainedTo(store: StoreService, run: number, step: number): Promise<void> {
+  for (;;) {
+    const { progress, hasCheckpoint, state, error } = await store.run({ run });
+    assert.ok(state === 'queued' || state === 'running', `${state} ${error?.message}`);
+    if (hasCheckpoint && progress && progress.step >= step) return;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+test('a run whose host is killed fails with the reason, and resumes to the same curve', async (context) => {
+  const hosts = createProcessHosts();
+  const { store, manager } = setUp(context, temporaryHome(context), hosts);
+  const { id: run } = await manager.start({ config: tableConfig(epochs) });
+  for (const step of [60, 150]) {
+    await trainedTo(store, run, step);
+    hosts.last().kill('SIGKILL');
+    const failed = await manager.finished({ run });
+    assert.deepEqual([failed.state, failed.error?.code], ['failed', 'run.host_ended']);
+    assert.match(failed.error!.message, /is gone: it ended with SIGKILL\./);
+    const resumed = await manager.resume({ run });
+    assert.deepEqual([resumed.id, resumed.state, resumed.error, resumed.endedAt], [run, 'queued', null, null]);
+  }
+  const record = await manager.finished({ run });
+  assert.equal(record.state, 'completed');
+  assert.equal(record.progress?.step, epochs * 6);
+  await checkSameAsUndisturbed(context, store, run);
+});
+
+test('a run whose process is killed shows as interrupted, and resumes to the same curve', async (context) => {
+  const home = temporaryHome(context);
+  const owner = fork(ownerEntry, [home, String(epochs)], { execArgv: [] });
+  await once(owner, 'message');
+  const { store, manager } = setUp(context, home, createTableHosts());
+  await trainedTo(store, 1, 100);
+  await assert.rejects(manager.resume({ run: 1 }), { code: 'input.run_state' }, 'it is alive');
+  const exited = once(owner, 'exit');
+  owner.kill('SIGKILL');
+  await exited;
+
+  assert.deepEqual(
+    (await store.recover()).map(({ id, state }) => [id, state]),
+    [[1, 'interrupted']],
+  );
+  await manager.resume({ run: 1 });
+  assert.equal((await manager.finished({ run: 1 })).state, 'completed');
+  await checkSameAsUndisturbed(context, store, 1);
+});
+
+test('a stopped run goes on to the same curve; a completed one and one in the trash do not go on', async (context) => {
+  const { store, manager } = setUp(
+    context,
+    temporaryHome(context),
+    createTableHosts({ breathe: () => new Promise((resolve) => setTimeout(resolve, 4)) }),
+  );
+  const { id: run } = await manager.start({ config: tableConfig(epochs) });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await manager.stop({ run });
+  assert.equal((await manager.finished({ run })).state, 'stopped');
+
+  await store.deleteRuns({ runs: [run] });
+  await assert.rejects(manager.resume({ run }), { code: 'input.run_deleted' });
+  await store.restoreRuns({ runs: [run] });
+  await manager.resume({ run });
+  await assert.rejects(manager.resume({ run }), { code: 'input.run_state' });
+  assert.equal((await manager.finished({ run })).state, 'completed');
+  await checkSameAsUndisturbed(context, store, run);
+  await assert.rejects(manager.resume({ run }), { code: 'input.run_state', hint: /new run/ });
+});
+
+test('without a checkpoint a run starts anew, and its old points are gone', async (context) => {
+  const { store, manager } = setUp(context, temporaryHome(context), createTableHosts());
+  const { id: run } = await store.createRun({
+    name: 'lost',
+    dataset: 'made',
+    datasetName: 'Made up',
+    config: tableConfig(epochs),
+    owner: { pid: 2 ** 22 + 1, startedAt: 0 },
+  });
+  await store.updateRun({ run, patch: { state: 'running', startedAt: 1 } });
+  await store.append({ run, points: [{ series: 'old', step: 3, epoch: 1, seconds: 1, value: 1 }] });
+  await manager.resume({ run });
+  const record = await manager.finished({ run });
+  assert.deepEqual([record.state, record.startedAt, record.last.old], ['completed', 1, undefined]);
+  await checkSameAsUndisturbed(context, store, run);
+});
