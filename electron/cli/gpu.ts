@@ -11,6 +11,12 @@ export async function openGpuBackend(): Promise<Backend> {
   return createWebgpuBackend(await openGpu(await openNodeGpu()));
 }
 
+/** Name of the first GPU that is one; null where there is none, or only a software adapter. */
+export async function hardwareGpu(): Promise<string | null> {
+  const found = (await listGpus()).find((device) => device.available && !device.software);
+  return found?.name ?? null;
+}
+
 /** The adapters WebGPU sees; empty without the optional package. */
 export async function listGpus(): Promise<readonly DeviceInfo[]> {
   const gpu = await openNodeGpu().catch(() => undefined);

@@ -21,6 +21,7 @@ export function inProcessHosts(data: Pick<DataService, 'readShard'>): RunHosts {
       exited: new Promise<string>(() => {}),
       kill: () => {},
     }),
+    gpu: async () => (await import('./gpu.ts')).hardwareGpu(),
   };
 }
 

@@ -64,7 +64,7 @@ export interface AppService {
   rows(request: { dataset: string; offset: number; limit: number }): Promise<RowPage>;
 
   startRun(request: { name?: string; config: RunConfig }): Promise<RunRecord>;
-  resumeRun(request: { run: number }): Promise<RunRecord>;
+  resumeRun(request: { run: number; device?: RunConfig['device'] }): Promise<RunRecord>;
   pauseRun(request: { run: number }): Promise<void>;
   continueRun(request: { run: number }): Promise<void>;
   stopRun(request: { run: number }): Promise<void>;

@@ -194,6 +194,8 @@ export interface RunJob {
 export interface TrainerHost {
   /** Resolves when the run has ended, with its result; rejects when it failed. */
   train(job: RunJob): Promise<RunResult>;
+  /** Milliseconds a training step of this job takes here; nothing of it is kept. */
+  measure(job: RunJob): Promise<{ readonly stepMilliseconds: number }>;
   pause(): Promise<void>;
   resume(): Promise<void>;
   stop(): Promise<void>;

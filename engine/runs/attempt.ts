@@ -4,7 +4,9 @@
 import { CancelledError, toWire, TrainyardError } from '../protocol/errors.ts';
 import type { DataService, PreparedData } from '../protocol/data.ts';
 import type {
+  LogLine,
   MetricPoint,
+  RunConfig,
   RunPatch,
   RunProgress,
   RunRecord,
@@ -14,6 +16,7 @@ import type {
   StoreService,
 } from '../protocol/runs.ts';
 import type { RunHost, RunHosts } from './hosts.ts';
+import { chooseDevice } from './choose-device.ts';
 import { createRecorder } from './recorder.ts';
 import type { Recorder } from './recorder.ts';
 import { nextState, stateAfter } from './states.ts';
@@ -118,11 +121,13 @@ export class Attempt {
       const { dataset, settings, training } = record.config;
       prepared ??= await data.prepare({ job: this.#job, dataset, options: { settings, seed: training.seed } });
       this.#checkStop();
-      const created = await hosts.create(record.config.device);
+      const config = await this.#withDevice(prepared);
+      this.#checkStop();
+      const created = await hosts.create(config.device);
       try {
         this.#checkStop();
         this.#running = created;
-        return this.#endingOfResult(await this.#trainOn(created, prepared));
+        return this.#endingOfResult(await this.#trainOn(created, prepared, config));
       } finally {
         this.#running = null;
         created.kill();
@@ -132,8 +137,19 @@ export class Attempt {
     }
   }
 
-  async #trainOn(running: RunHost, prepared: PreparedData): Promise<RunResult> {
-    const { record, store } = this.#options;
+  /** The run's settings with `auto` replaced by the device that measures faster. */
+  async #withDevice(data: PreparedData): Promise<RunConfig> {
+    const { store, hosts, record } = this.#options;
+    const { config } = record;
+    if (config.device !== 'auto') return config;
+    const log: LogLine[] = [];
+    const device = await chooseDevice({ store, hosts, run: this.#run, config, data, log: (line) => log.push(line) });
+    if (log.length > 0) await store.append({ run: this.#run, points: [], log });
+    return { ...config, device };
+  }
+
+  async #trainOn(running: RunHost, prepared: PreparedData, config: RunConfig): Promise<RunResult> {
+    const { store } = this.#options;
     const checkpoint = (await store.readFile({ run: this.#run, file: 'checkpoint.bin' })) ?? undefined;
     const gaveUp = new Promise<never>((_resolve, reject) => (this.#giveUp = reject));
     const died = running.exited.then((reason): never => {
@@ -153,7 +169,7 @@ export class Attempt {
     });
     const stopListening = this.#listen(running, recorder);
     try {
-      const result = running.host.train({ run: this.#run, config: record.config, data: prepared, checkpoint });
+      const result = running.host.train({ run: this.#run, config, data: prepared, checkpoint });
       // What was asked for while the host was being made.
       if (this.#pauseRequested) running.host.pause().catch(() => undefined);
       if (this.#stopRequested) running.host.stop().catch(() => undefined);

@@ -13,6 +13,8 @@ export interface RunHost {
 
 export interface RunHosts {
   create(device: RunConfig['device']): Promise<RunHost>;
+  /** Name of the GPU that `auto` may choose, or null: none here, or only a software adapter. */
+  gpu?(): Promise<string | null>;
 }
 
 /** Runs of one lane take turns: a device trains one run at a time. */

@@ -42,8 +42,11 @@ export interface RunManager {
    * `DataService.prepare` and of the model, and then leaves nothing behind.
    */
   start(request: { readonly name?: string; readonly config: RunConfig }): Promise<RunRecord>;
-  /** Goes on with a stopped, failed or interrupted run from its checkpoint, or from the start if it has none. */
-  resume(request: { readonly run: number }): Promise<RunRecord>;
+  /**
+   * Goes on with a stopped, failed or interrupted run from its checkpoint, or from the start if it has none; on another
+   * device if one is named.
+   */
+  resume(request: { readonly run: number; readonly device?: RunConfig['device'] }): Promise<RunRecord>;
   pause(request: { readonly run: number }): Promise<void>;
   continue(request: { readonly run: number }): Promise<void>;
   stop(request: { readonly run: number }): Promise<void>;
@@ -192,7 +195,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
         throw error;
       }
     },
-    async resume({ run }) {
+    async resume({ run, device }) {
       if (entries.has(run)) nextState(run, entries.get(run)!.attempt.state, 'requeue');
       await store.recover();
       const before = await store.run({ run });
@@ -200,7 +203,8 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       if (before.deletedAt !== null) {
         throw new InputError('input.run_deleted', `Run ${run} is in the trash.`, 'Restore it first.');
       }
-      const patch = { state, owner, endedAt: null, result: null, error: null, request: null };
+      const config = device ? { ...before.config, device } : before.config;
+      const patch = { state, config, owner, endedAt: null, result: null, error: null, request: null };
       const record = await store.updateRun({ run, patch, when: [before.state] });
       enqueue(record, null);
       return record;

@@ -6,6 +6,8 @@ import { TrainyardError } from '../protocol/errors.ts';
 import type { Shard } from '../protocol/data.ts';
 import type { RunJob, RunResult, TrainerHost } from '../protocol/runs.ts';
 import { RunControl, type Surroundings } from './control.ts';
+import { measureSpeed } from './measure.ts';
+import type { SessionOptions } from './session.ts';
 import { train } from './trainer.ts';
 
 export interface TrainerHostOptions {
@@ -24,8 +26,24 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
   const paused = new Listeners<Parameters<Parameters<TrainerHost['onPaused']>[0]>[0]>();
   const file = new Listeners<Parameters<Parameters<TrainerHost['onFile']>[0]>[0]>();
   let control: RunControl | null = null;
+  const sessionOptions = (backend: Backend, { config, data }: RunJob): SessionOptions => ({
+    backend,
+    model: config.model,
+    training: config.training,
+    data,
+    readShard: (shard) => options.readShard(data.handle, shard),
+    dataBudget: options.dataBudget,
+  });
 
   return {
+    measure: async (job: RunJob) => {
+      const backend = await options.createBackend(job);
+      try {
+        return await measureSpeed(sessionOptions(backend, job), options.surroundings);
+      } finally {
+        await backend.close();
+      }
+    },
     train: async (job: RunJob): Promise<RunResult> => {
       if (control) throw new TrainyardError('run.busy', 'This process trains another run already.');
       control = new RunControl();
@@ -33,12 +51,7 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
       try {
         return await train(
           {
-            backend,
-            model: job.config.model,
-            training: job.config.training,
-            data: job.data,
-            readShard: (shard) => options.readShard(job.data.handle, shard),
-            dataBudget: options.dataBudget,
+            ...sessionOptions(backend, job),
             control,
             surroundings: options.surroundings,
             checkpoint: job.checkpoint,

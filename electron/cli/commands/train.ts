@@ -7,7 +7,15 @@ import { InputError, TrainyardError } from '../../../engine/protocol/errors.ts';
 import type { MetricPoint, RunConfig, RunProgress, RunRecord } from '../../../engine/protocol/runs.ts';
 import { createRunManager, type RunManager } from '../../../engine/runs/manager.ts';
 import { processOwner } from '../../../engine/history/owner.ts';
-import { choiceOption, numberOption, runNumber, textOption, type Command, type CommandContext } from '../command.ts';
+import {
+  choiceOption,
+  numberOption,
+  runNumber,
+  textOption,
+  type Command,
+  type CommandContext,
+  type OptionValues,
+} from '../command.ts';
 import { inProcessHosts } from '../hosts.ts';
 import { importFile, readOptionDefs, readOptions } from '../import.ts';
 import { formatCount, formatNumber, formatSeconds, type Output } from '../output.ts';
@@ -45,9 +53,13 @@ export const train: Command = {
       return;
     }
     const run = runNumber(resume);
-    await follow(context, (manager) => manager.resume({ run }));
+    const device = deviceOption(context.options);
+    await follow(context, (manager) => manager.resume({ run, device }));
   },
 };
+
+const deviceOption = (options: OptionValues): RunConfig['device'] | undefined =>
+  choiceOption(options, 'device', ['auto', 'cpu', 'gpu', 'reference'] as const);
 
 /** Imports a file, trains on it and returns the number of the run. */
 export async function trainFile(context: CommandContext): Promise<number> {
@@ -70,7 +82,7 @@ export async function trainFile(context: CommandContext): Promise<number> {
     settings: { ...settings, target: info.target ?? undefined, task: info.task },
     model: await modelOption(options, trainRows),
     training: trainingSpec(options, trainRows, info.task),
-    device: choiceOption(options, 'device', ['auto', 'cpu', 'gpu', 'reference'] as const) ?? 'auto',
+    device: deviceOption(options) ?? 'auto',
     threads: numberOption(options, 'threads', { minimum: 0, maximum: 256, whole: true }) ?? 0,
   };
   const name = textOption(options, 'name') ?? path.parse(info.source).name;

@@ -1,0 +1,68 @@
+// `auto` with two real trainers: a slowed one stands for the slower device. Both are measured once, the faster trains, and
+// the figures are said and remembered.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { processOwner } from '../../engine/history/owner.ts';
+import { createStore } from '../../engine/history/store.ts';
+import type { RunConfig } from '../../engine/protocol/runs.ts';
+import type { RunHosts } from '../../engine/runs/hosts.ts';
+import { createRunManager } from '../../engine/runs/manager.ts';
+import { createTrainerHost } from '../../engine/train/host.ts';
+import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
+import { temporaryHome } from './fixtures/history.ts';
+import { createTableData, tableConfig, tableShard } from './fixtures/training.ts';
+
+/** Trainers whose clocks run at different speeds: `factor` makes a device look so much slower. */
+function hostsOf(factor: Readonly<Record<'cpu' | 'gpu', number>>, gpu: string | null): RunHosts & { made: string[] } {
+  const made: string[] = [];
+  return {
+    made,
+    gpu: async () => gpu,
+    create: async (device: RunConfig['device']) => {
+      made.push(device);
+      const clock = () => performance.now() * factor[device === 'gpu' ? 'gpu' : 'cpu'];
+      const host = createTrainerHost({
+        createBackend: async ({ config }) => {
+          assert.equal(config.device, device, 'the job names the device it runs on');
+          return createCpuBackend({ threads: 1 });
+        },
+        readShard: async (_, shard) => tableShard(shard),
+        surroundings: { clock, now: () => Date.now(), breathe: () => new Promise((resolve) => setImmediate(resolve)) },
+        dataBudget: 1e9,
+      });
+      return { host, exited: new Promise<string>(() => undefined), kill: () => undefined };
+    },
+  };
+}
+
+for (const [faster, factor] of [
+  ['gpu', { cpu: 50, gpu: 1 }],
+  ['cpu', { cpu: 1, gpu: 50 }],
+] as const) {
+  test(`auto measures both devices once and takes the ${faster}`, async (context) => {
+    const store = createStore(temporaryHome(context));
+    context.after(() => store.close());
+    const hosts = hostsOf(factor, 'Test GPU');
+    const manager = createRunManager({ store, data: createTableData(), hosts, owner: processOwner() });
+    const train = async () => {
+      const { id } = await manager.start({ config: tableConfig(2, { device: 'auto' }) });
+      await manager.finished({ run: id });
+      return (await store.log({ run: id })).map((line) => line.message).join('\n');
+    };
+    assert.match(await train(), /Measured: CPU .* ms a step, GPU \(Test GPU\) .* ms a step/);
+    assert.deepEqual(hosts.made, ['cpu', 'gpu', faster]);
+    assert.match(await train(), /Measured before/);
+    assert.deepEqual(hosts.made, ['cpu', 'gpu', faster, faster]);
+  });
+}
+
+test('without a GPU auto is the CPU, with nothing measured', async (context) => {
+  const store = createStore(temporaryHome(context));
+  context.after(() => store.close());
+  const hosts = hostsOf({ cpu: 1, gpu: 1 }, null);
+  const manager = createRunManager({ store, data: createTableData(), hosts, owner: processOwner() });
+  const { id } = await manager.start({ config: tableConfig(2, { device: 'auto' }) });
+  assert.equal((await manager.finished({ run: id })).state, 'completed');
+  assert.deepEqual(hosts.made, ['cpu']);
+});
