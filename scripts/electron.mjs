@@ -136,6 +136,14 @@ function runnable(folder) {
   const copy = `${folder}-run`;
   const link = path.join(copy, 'resources', 'app');
   if (fs.existsSync(link)) return copy;
+  linkTree(folder, copy);
+  fs.mkdirSync(path.dirname(link), { recursive: true });
+  fs.symlinkSync(path.relative(path.dirname(link), root), link);
+  return copy;
+}
+
+/** Copies a folder as hard links: at once, and without taking space. */
+export function linkTree(folder, copy) {
   fs.rmSync(copy, { recursive: true, force: true });
   for (const name of fs.readdirSync(folder, { recursive: true })) {
     const [from, to] = [path.join(folder, name), path.join(copy, name)];
@@ -143,9 +151,6 @@ function runnable(folder) {
     fs.mkdirSync(path.dirname(to), { recursive: true });
     fs.linkSync(from, to);
   }
-  fs.mkdirSync(path.dirname(link), { recursive: true });
-  fs.symlinkSync(path.relative(path.dirname(link), root), link);
-  return copy;
 }
 
 /** Installs what Electron links against where that is possible, else names the command. */

@@ -55,10 +55,23 @@ const targets = {
     needs: [],
     command: viteBuild('renderer'),
   },
+  package: {
+    inputs: [
+      'build/electron',
+      'build/hosts',
+      'build/renderer',
+      'build/kernels',
+      'samples',
+      'electron-builder.yml',
+      'scripts/dist.mjs',
+    ],
+    needs: ['main', 'hosts', 'preload', 'renderer'],
+    command: ['scripts/dist.mjs', '--for-tests'],
+  },
 };
 
-/** Everything the window needs. */
-export const everything = Object.keys(targets);
+/** Everything the window and the command line need. */
+export const everything = ['kernels', 'node', 'main', 'hosts', 'preload', 'renderer'];
 
 export function say(message) {
   process.stderr.write(`trainyard: ${message}\n`);

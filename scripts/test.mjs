@@ -10,12 +10,14 @@ import { everything, handOver, hasProgram, root, say, script, setup } from './se
 const engineTests = 'tests/{tiny,unit,gradient,parity,golden}/**/*.test.ts';
 /** Test files at once: each may use several threads of its own, and two cores are the reference machine. */
 const concurrency = 2;
+/** The packaged app is tested too, where electron-builder makes it without anything of the system's. */
+const packaged = process.platform === 'linux' ? ['package'] : [];
 
 await script(async () => {
   const parts = process.argv.slice(2);
   const wantsEngine = parts.length === 0 || parts[0] === 'unit' || parts[0] === 'parity';
   const wantsApp = parts.length === 0 || parts[0] === 'app';
-  const { node } = await setup({ targets: wantsApp ? everything : ['node'] });
+  const { node } = await setup({ targets: wantsApp ? [...everything, ...packaged] : ['node'] });
   // Tests start the programs of this project by name; they find the right Node first.
   const env = {
     ...process.env,

@@ -69,7 +69,7 @@ function datasets({
       return asSaved(await data.import({ job, path: paths.resolve(token), options, settings }));
     },
     async importSample({ job, sample }) {
-      return asSaved(await data.import({ job, path: sampleFile(app.getAppPath(), sample) }));
+      return asSaved(await data.import({ job, path: sampleFile(sample) }));
     },
     cancel: (request) => data.cancel(request),
     datasets: async () => Promise.all((await data.list()).map(asSaved)),
@@ -166,7 +166,7 @@ function surroundings({
       electron: process.versions['electron'] ?? '',
       platform: `${os.type()} ${os.release()}, ${process.arch}`,
       home,
-      samples: listSamples(app.getAppPath()),
+      samples: listSamples(),
     }),
     devices: () => devices.list(),
     network: async () => ({ blocked: network.blocked }),

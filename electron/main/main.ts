@@ -10,6 +10,7 @@ import { createRunManager } from '../../engine/runs/manager.ts';
 import { createAppService } from './app-service.ts';
 import { createDevices } from './devices.ts';
 import { createDialogs } from './dialogs.ts';
+import { builtFile } from './folders.ts';
 import { homeFolder } from './home.ts';
 import { setupLinks } from './links.ts';
 import { Listeners } from './listeners.ts';
@@ -41,11 +42,10 @@ if (!app.requestSingleInstanceLock()) {
 
 async function start(): Promise<void> {
   fs.mkdirSync(home, { recursive: true });
-  const build = path.join(app.getAppPath(), 'build');
   const pages = session.defaultSession;
   denyPermissions(pages);
   const network = guardNetwork(pages);
-  serveScheme(pages, path.join(build, 'renderer'));
+  serveScheme(pages, builtFile('renderer'));
 
   const processes = createProcesses(home);
   const data = processes.data.service;
@@ -58,7 +58,7 @@ async function start(): Promise<void> {
   });
   const window = new MainWindow({
     home,
-    preload: path.join(build, 'electron', 'preload.cjs'),
+    preload: builtFile('electron', 'preload.cjs'),
     runs,
     quit: () => void quit(),
   });
@@ -80,7 +80,7 @@ async function start(): Promise<void> {
 
   setupMenu((command) => commands.emit({ command }));
   setupLinks(window.browser.webContents, service, paths);
-  setupReloading(window.browser, path.join(build, 'renderer'));
+  setupReloading(window.browser, builtFile('renderer'));
   app.on('second-instance', () => window.reveal());
   app.on('activate', () => window.reveal());
   app.on('before-quit', (event) => {

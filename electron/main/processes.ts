@@ -8,6 +8,7 @@ import type { DeviceService, PredictorService } from '../../engine/protocol/host
 import { connect } from '../../engine/protocol/rpc.ts';
 import type { StoreService, TrainerHost } from '../../engine/protocol/runs.ts';
 import type { RunHost } from '../../engine/runs/hosts.ts';
+import { plainFile } from './folders.ts';
 import { startNodeProcess, startUtilityProcess, type Child } from './child.ts';
 import { createServiceProcess, type ServiceProcess } from './service-process.ts';
 
@@ -28,9 +29,7 @@ export interface Processes {
 
 export function createProcesses(home: string): Processes {
   const args = [`--home=${home}`];
-  // Outside the archive of a packaged app: worker threads and plain Node cannot read it.
-  const folder = path.join(app.getAppPath().replace(/app\.asar$/, 'app.asar.unpacked'), 'build', 'hosts');
-  const bundle = (name: string): string => path.join(folder, `${name}.cjs`);
+  const bundle = (name: string): string => plainFile('build', 'hosts', `${name}.cjs`);
   const data = createServiceProcess<DataService>('data', () =>
     startUtilityProcess({ name: 'data', file: bundle('data'), args }),
   );

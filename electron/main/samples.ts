@@ -1,8 +1,8 @@
 // The datasets that come with the app, for a first run without a file of one's own.
 
 import fs from 'node:fs';
-import path from 'node:path';
 import { InputError } from '../../engine/protocol/errors.ts';
+import { plainFile } from './folders.ts';
 
 export interface Sample {
   readonly id: string;
@@ -20,14 +20,14 @@ const samples: readonly (Sample & { readonly file: string })[] = [
 ];
 
 /** Those that are there. */
-export function listSamples(root: string): readonly Sample[] {
+export function listSamples(): readonly Sample[] {
   return samples
-    .filter(({ file }) => fs.existsSync(path.join(root, 'samples', file)))
+    .filter(({ file }) => fs.existsSync(plainFile('samples', file)))
     .map(({ id, title, detail }) => ({ id, title, detail }));
 }
 
-export function sampleFile(root: string, id: string): string {
+export function sampleFile(id: string): string {
   const sample = samples.find((candidate) => candidate.id === id);
   if (!sample) throw new InputError('input.no_sample', `There is no sample called "${id}".`, 'Choose one of the list.');
-  return path.join(root, 'samples', sample.file);
+  return plainFile('samples', sample.file);
 }

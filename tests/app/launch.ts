@@ -53,6 +53,7 @@ export async function launch(options: LaunchOptions = {}): Promise<App> {
   let stderr = '';
   electron.process().stderr?.on('data', (data: Buffer) => (stderr += data.toString()));
   const page = await electron.firstWindow();
+  await page.waitForLoadState();
   return { electron, page, home, stderr: () => stderr, close: () => electron.close() };
 }
 

@@ -1,0 +1,66 @@
+// The packaged app: what its program lets nobody switch on again, and that it trains. `npm test` packages it first.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { FuseState, FuseV1Options, getCurrentFuseWire } from '@electron/fuses';
+import { callService, expect, launch, root, test } from './launch.ts';
+import { importTable, startRun, waitForState, writeTable } from './scene.ts';
+
+const release = path.join(root, 'dist', 'linux-unpacked', 'trainyard');
+const forTests = path.join(root, 'dist', 'test', 'trainyard');
+
+test.skip(
+  process.platform !== 'linux',
+  'the packaged app is tested on Linux: electron-builder makes each system’s own there',
+);
+
+test('the release’s fuses are set', async () => {
+  const wire = await getCurrentFuseWire(release);
+  const state = (fuse: FuseV1Options): FuseState => (wire as unknown as Record<number, FuseState>)[fuse];
+  expect({
+    runAsNode: state(FuseV1Options.RunAsNode),
+    nodeOptions: state(FuseV1Options.EnableNodeOptionsEnvironmentVariable),
+    inspect: state(FuseV1Options.EnableNodeCliInspectArguments),
+    cookies: state(FuseV1Options.EnableCookieEncryption),
+    integrity: state(FuseV1Options.EnableEmbeddedAsarIntegrityValidation),
+    onlyAsar: state(FuseV1Options.OnlyLoadAppFromAsar),
+  }).toEqual({
+    runAsNode: FuseState.DISABLE,
+    nodeOptions: FuseState.DISABLE,
+    inspect: FuseState.DISABLE,
+    cookies: FuseState.ENABLE,
+    integrity: FuseState.ENABLE,
+    onlyAsar: FuseState.ENABLE,
+  });
+});
+
+test('the package for tests differs from the release in the inspect fuse alone', async () => {
+  const [a, b] = [fs.readFileSync(release), fs.readFileSync(forTests)];
+  expect(a.length).toBe(b.length);
+  let different = 0;
+  for (let at = 0; at < a.length; at += 65536) {
+    const [left, right] = [a.subarray(at, at + 65536), b.subarray(at, at + 65536)];
+    if (!left.equals(right)) for (let i = 0; i < left.length; i++) if (left[i] !== right[i]) different += 1;
+  }
+  expect(different).toBe(1);
+  for (const file of ['app.asar', 'app.asar.unpacked/build/hosts/cpu.cjs']) {
+    const [x, y] = [release, forTests].map((program) =>
+      fs.statSync(path.join(path.dirname(program), 'resources', file)),
+    );
+    expect(x.ino).toBe(y.ino);
+  }
+});
+
+test('the packaged app starts, imports and trains', async () => {
+  const app = await launch({ executable: forTests });
+  expect(await app.electron.evaluate(({ app: electron }) => electron.isPackaged)).toBe(true);
+  expect(await app.electron.evaluate(({ app: electron }) => electron.getAppPath())).toMatch(/app\.asar$/);
+  const { samples } = await callService<{ samples: readonly { id: string }[] }>(app, 'info');
+  await callService(app, 'importSample', { job: 'sample', sample: samples[0].id });
+  const dataset = await importTable(app, writeTable(app.home, 400));
+  const { id } = await startRun(app, dataset, 2);
+  const run = await waitForState(app, id, 'completed', 'failed');
+  expect(run.error).toBeNull();
+  await app.close();
+  fs.rmSync(app.home, { recursive: true, force: true });
+});

@@ -1,0 +1,194 @@
+// The way a person goes: drop a table, look at it, train, watch, pause, come back tomorrow, train again, compare.
+// By roles and labels only.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import type { Page } from '@playwright/test';
+import { dropFiles, expect, launch, root, screenshot, test, type App } from './launch.ts';
+import { writeTable } from './scene.ts';
+
+test('first start: one button trains on a sample', async ({ app }) => {
+  const { page } = app;
+  await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
+  await screenshot(app, 'welcome');
+  await page.getByRole('button', { name: 'Train on this: Palmer penguins' }).click();
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('penguins-small');
+  await expect(page.getByRole('slider', { name: 'Accuracy chart' })).toHaveAttribute('aria-valuetext', /validation/);
+  await expect(page.getByRole('region', { name: 'Results' }).getByRole('row', { name: /Accuracy/ })).toBeVisible();
+});
+
+test('drop, look, train, pause, quit, come back, train again, compare', async () => {
+  test.setTimeout(120_000);
+  const first = await launch();
+  const { page } = first;
+  await dropFiles(first, writeTable(first.home, 4000));
+
+  await test.step('the dataset page', async () => {
+    await expect(page.getByRole('heading', { name: 'points', level: 1 })).toBeVisible();
+    await expect(
+      page
+        .getByRole('table', { name: /Rows of points/ })
+        .getByRole('row')
+        .nth(3),
+    ).toBeVisible();
+    await expect(page.getByRole('combobox', { name: 'Target column' })).toHaveValue('side');
+    await page.getByRole('combobox', { name: 'Type of width' }).selectOption('category');
+    await page.getByRole('button', { name: 'width', exact: true }).click();
+    await expect(page.getByText('Read as category, as you chose.')).toBeVisible();
+    await page.getByRole('combobox', { name: 'Type of width' }).selectOption('number');
+    await page.getByLabel('Validation, %').fill('20');
+    await expect(page.getByText('Validation 20 %')).toBeVisible();
+    await screenshot(first, 'dataset');
+    await page.getByRole('button', { name: 'New run with this data' }).click();
+  });
+
+  await test.step('a model of one’s own, with its error at its layer', async () => {
+    await expect(page.getByRole('heading', { name: 'New run' })).toBeVisible();
+    await page.getByRole('button', { name: 'Small MLP' }).click();
+    const units = page.getByRole('textbox', { name: 'Units of Dense 1' });
+    await units.fill('48');
+    await expect(page.getByRole('row', { name: /1 Dense/ })).toContainText('144');
+    await page.getByLabel('Epochs', { exact: true }).fill('100000');
+    await page.getByRole('textbox', { name: 'Epochs', exact: true }).press('Tab');
+    await page.getByRole('combobox', { name: 'Stop early' }).selectOption('no');
+    await page.getByRole('textbox', { name: 'Name of the run' }).fill('first try');
+    await screenshot(first, 'new-run');
+    await page.getByRole('button', { name: 'Start' }).click();
+  });
+
+  await test.step('curves grow; pause and resume', async () => {
+    await expect(page.getByRole('heading', { name: 'first try' })).toBeVisible();
+    const step = await growing(page);
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await expect(page.getByText(/^Paused at step/)).toBeVisible();
+    await screenshot(first, 'run-paused');
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await expect.poll(() => currentStep(page)).toBeGreaterThan(step);
+    await screenshot(first, 'run');
+    await page.getByRole('button', { name: 'Stop', exact: true }).click();
+    await expect(page.getByRole('banner').or(page.locator('header')).getByText('Stopped').first()).toBeVisible();
+  });
+  await first.close();
+
+  const second = await launch({ home: first.home });
+  await test.step('the run is there after a new start; a second one, then both compared', async () => {
+    const again = second.page;
+    await expect(again.getByRole('heading', { name: 'first try' })).toBeVisible();
+    await again.getByRole('button', { name: 'More for first try' }).click();
+    await again.getByRole('menuitem', { name: 'Run again with changes' }).click();
+    await again.getByLabel('Epochs', { exact: true }).fill('3');
+    await again.getByLabel('Learning rate', { exact: true }).fill('0.01');
+    await again.getByRole('textbox', { name: 'Name of the run' }).fill('second try');
+    await again.getByRole('button', { name: 'Start' }).click();
+    await expect(again.getByText('Completed').first()).toBeVisible({ timeout: 30_000 });
+    await compareBoth(second);
+  });
+  await second.close();
+  fs.rmSync(first.home, { recursive: true, force: true });
+});
+
+test('import shows its progress and can be cancelled', async ({ app }) => {
+  const { page, home } = app;
+  await dropFiles(app, writeTable(home, 1_500_000, 'large.csv'));
+  const progress = page.getByRole('region', { name: 'Importing large.csv' });
+  await expect(progress.getByRole('progressbar')).toBeVisible();
+  await progress.getByRole('button', { name: 'Cancel' }).click();
+  await expect(progress).toBeHidden();
+  await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
+});
+
+const refused: readonly (readonly [file: string, message: RegExp])[] = [
+  ['bad-empty.csv', /empty/i],
+  ['bad-header-only.csv', /row/i],
+  ['bad-binary.csv', /./],
+  ['bad-ragged.csv', /line/i],
+  ['bad-unclosed-quote.csv', /quote/i],
+];
+
+test('files that cannot be read say why, and leave nothing behind', async ({ app }) => {
+  const { page } = app;
+  for (const [file, message] of refused) {
+    await dropFiles(app, path.join(root, 'tests/fixtures/messy', file));
+    const alert = page.getByRole('alert').filter({ hasText: file });
+    await expect(alert).toContainText(message);
+    await alert.getByRole('button', { name: 'Dismiss' }).click();
+    await expect(alert).toBeHidden();
+  }
+  await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
+  // A file with bad lines can be read without them.
+  await dropFiles(app, path.join(root, 'tests/fixtures/messy/bad-ragged.csv'));
+  await page.getByRole('button', { name: 'Skip bad lines' }).click();
+  await expect(page.getByRole('table', { name: /Rows of/ })).toBeVisible();
+});
+
+test('runs are renamed, starred, tagged, deleted and brought back', async ({ app }) => {
+  const { page } = app;
+  await page.getByRole('button', { name: 'Train on this: Palmer penguins' }).click();
+  await expect(page.getByRole('region', { name: 'Results' }).getByRole('row', { name: /Accuracy/ })).toBeVisible();
+  await page
+    .getByRole('button', { name: 'Stop', exact: true })
+    .click()
+    .catch(() => undefined);
+  await page.getByRole('link', { name: 'Runs' }).click();
+  const grid = page.getByRole('grid', { name: 'Runs' });
+  await grid.getByRole('row', { name: /penguins-small/ }).click();
+  await page.keyboard.press('F2');
+  await page.getByRole('textbox', { name: 'New name of penguins-small' }).fill('birds');
+  await page.keyboard.press('Enter');
+  await expect(grid.getByRole('link', { name: 'birds' })).toBeVisible();
+
+  await grid.getByRole('button', { name: 'Star birds' }).click();
+  await page.getByRole('button', { name: 'Starred' }).click();
+  await expect(grid.getByRole('link', { name: 'birds' })).toBeVisible();
+  await page.getByRole('button', { name: 'All', exact: true }).click();
+
+  await grid.getByRole('row', { name: /birds/ }).click();
+  await page.getByRole('button', { name: 'Tags and notes…' }).click();
+  await page.getByLabel('Tags, divided by commas').fill('keep, checked');
+  await page.getByRole('button', { name: 'Save' }).last().click();
+  await expect(grid.getByRole('button', { name: 'checked' })).toBeVisible();
+
+  await page.getByRole('searchbox', { name: 'Search runs' }).fill('nothing like it');
+  await expect(page.getByText('No run matches.')).toBeVisible();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+
+  await grid.getByRole('row', { name: /birds/ }).click();
+  await page.getByRole('button', { name: 'Move to trash' }).click();
+  await expect(page.getByText('No runs yet.')).toBeVisible();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(grid.getByRole('link', { name: 'birds' })).toBeVisible();
+});
+
+/** Waits until steps and curve have grown; returns the step. */
+async function growing(page: Page): Promise<number> {
+  const chart = page.getByRole('slider', { name: 'Loss chart' });
+  await expect(chart).toHaveAttribute('aria-valuetext', /train .*validation/);
+  const text = await chart.getAttribute('aria-valuetext');
+  const step = await currentStep(page);
+  await expect(chart).not.toHaveAttribute('aria-valuetext', text ?? '');
+  await expect.poll(() => currentStep(page)).toBeGreaterThan(step);
+  return currentStep(page);
+}
+
+async function currentStep(page: Page): Promise<number> {
+  const text = await page.getByText(/^step [\d,]+ of/).textContent();
+  return Number(/step ([\d,]+)/.exec(text ?? '')?.[1].replaceAll(',', ''));
+}
+
+async function compareBoth(app: App): Promise<void> {
+  const { page } = app;
+  await page.getByRole('link', { name: 'Runs' }).click();
+  const grid = page.getByRole('grid', { name: 'Runs' });
+  await grid.getByRole('row', { name: /first try/ }).click();
+  await grid.getByRole('row', { name: /second try/ }).click({ modifiers: ['Control'] });
+  await screenshot(app, 'runs');
+  await page.getByRole('button', { name: 'Compare 2' }).click();
+  const table = page.getByRole('region', { name: 'Table of settings and results' });
+  await expect(table.getByRole('row', { name: /Learning rate/ })).toContainText('0.01');
+  await expect(table.getByRole('row', { name: /^Optimizer/ })).toHaveCount(0);
+  await page.getByText('All', { exact: true }).click();
+  await expect(table.getByRole('row', { name: /^Optimizer/ })).toHaveCount(1);
+  await expect(page.getByRole('slider', { name: 'Validation loss chart' })).toHaveAttribute('aria-valuetext', /A .*B /);
+  await expect(page.getByLabel('Reading')).toContainText(/differ/);
+  await screenshot(app, 'compare');
+}
