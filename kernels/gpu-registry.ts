@@ -11,6 +11,10 @@ import { gpu as batchNorm } from './batch_norm/gpu.ts';
 import { gpu as batchNormGrad } from './batch_norm_grad/gpu.ts';
 import { gpu as batchNormInference } from './batch_norm_inference/gpu.ts';
 import { gpu as binaryCrossEntropy } from './binary_cross_entropy/gpu.ts';
+import { gpu as channelSum } from './channel_sum/gpu.ts';
+import { gpu as conv2d } from './conv2d/gpu.ts';
+import { gpu as conv2dInputGrad } from './conv2d_input_grad/gpu.ts';
+import { gpu as conv2dWeightGrad } from './conv2d_weight_grad/gpu.ts';
 import { gpu as columnSum } from './column_sum/gpu.ts';
 import { gpu as copyColumns } from './copy_columns/gpu.ts';
 import { gpu as denseWeightGrad } from './dense_weight_grad/gpu.ts';
@@ -35,6 +39,15 @@ export const pendingGpuKernels = [
   'conv2d_input_grad',
   'conv2d_weight_grad',
   'channel_sum',
+  'max_pool',
+  'max_pool_grad',
+  'average_pool',
+  'average_pool_grad',
+  'upsample',
+  'upsample_grad',
+  'group_norm',
+  'group_norm_grad',
+  'dropout_channels',
 ] as const satisfies readonly KernelName[];
 
 type PendingGpuKernel = (typeof pendingGpuKernels)[number];
@@ -64,6 +77,10 @@ const implemented: Readonly<Record<Exclude<KernelName, PendingGpuKernel>, GpuKer
   sgd,
   rmsprop,
   store_rows: storeRows,
+  channel_sum: channelSum,
+  conv2d,
+  conv2d_input_grad: conv2dInputGrad,
+  conv2d_weight_grad: conv2dWeightGrad,
   fill,
 };
 

@@ -7,6 +7,8 @@ import { reference as activation } from './activation/reference.ts';
 import { reference as activationGrad } from './activation_grad/reference.ts';
 import { reference as adam } from './adam/reference.ts';
 import { reference as add } from './add/reference.ts';
+import { reference as averagePool } from './average_pool/reference.ts';
+import { reference as averagePoolGrad } from './average_pool_grad/reference.ts';
 import { reference as batchNorm } from './batch_norm/reference.ts';
 import { reference as batchNormGrad } from './batch_norm_grad/reference.ts';
 import { reference as batchNormInference } from './batch_norm_inference/reference.ts';
@@ -19,19 +21,26 @@ import { reference as conv2dWeightGrad } from './conv2d_weight_grad/reference.ts
 import { reference as copyColumns } from './copy_columns/reference.ts';
 import { reference as denseWeightGrad } from './dense_weight_grad/reference.ts';
 import { reference as dropout } from './dropout/reference.ts';
+import { reference as dropoutChannels } from './dropout_channels/reference.ts';
 import { reference as embedding } from './embedding/reference.ts';
 import { reference as embeddingGrad } from './embedding_grad/reference.ts';
 import { reference as fill } from './fill/reference.ts';
 import { reference as gatherRows } from './gather_rows/reference.ts';
+import { reference as groupNorm } from './group_norm/reference.ts';
+import { reference as groupNormGrad } from './group_norm_grad/reference.ts';
 import { reference as layerNorm } from './layer_norm/reference.ts';
 import { reference as layerNormGrad } from './layer_norm_grad/reference.ts';
 import { reference as matmul } from './matmul/reference.ts';
+import { reference as maxPool } from './max_pool/reference.ts';
+import { reference as maxPoolGrad } from './max_pool_grad/reference.ts';
 import { reference as regressionLoss } from './regression_loss/reference.ts';
 import { reference as rmsprop } from './rmsprop/reference.ts';
 import { reference as sgd } from './sgd/reference.ts';
 import { reference as softmaxCrossEntropy } from './softmax_cross_entropy/reference.ts';
 import { reference as storeRows } from './store_rows/reference.ts';
 import { reference as sumSquares } from './sum_squares/reference.ts';
+import { reference as upsample } from './upsample/reference.ts';
+import { reference as upsampleGrad } from './upsample_grad/reference.ts';
 
 export const references: Readonly<Record<KernelName, Reference>> = {
   gather_rows: gatherRows,
@@ -63,4 +72,13 @@ export const references: Readonly<Record<KernelName, Reference>> = {
   conv2d_input_grad: conv2dInputGrad,
   conv2d_weight_grad: conv2dWeightGrad,
   channel_sum: channelSum,
+  max_pool: maxPool,
+  max_pool_grad: maxPoolGrad,
+  average_pool: averagePool,
+  average_pool_grad: averagePoolGrad,
+  upsample,
+  upsample_grad: upsampleGrad,
+  group_norm: groupNorm,
+  group_norm_grad: groupNormGrad,
+  dropout_channels: dropoutChannels,
 };

@@ -13,8 +13,8 @@ const BLOCK_POSITIONS = 128;
 
 const PANEL_ROW_BYTES: usize = TILE_COLUMNS * 4;
 const PANELS: usize = SOURCE_SCRATCH;
-const EDGE: usize = PANELS + BLOCK_DEPTH * BLOCK_POSITIONS * 4;
-const PACKED: usize = EDGE + TILE_ROWS * PANEL_ROW_BYTES;
+const EDGE: usize = PANELS + <usize>(BLOCK_DEPTH * BLOCK_POSITIONS * 4);
+const PACKED: usize = EDGE + <usize>TILE_ROWS * PANEL_ROW_BYTES;
 /** Floats of weights that are packed once for all images; larger ones are packed again for each block. */
 const PACKED_FLOATS = 38912;
 
