@@ -14,12 +14,13 @@ export { processOwner } from './owner.ts';
 export interface StoreProcessOptions {
   /** Folder of the history; made if it is not there. */
   readonly home: string;
-  /** File that runs as the store's process; default: electron/hosts/store.ts, or its bundle in ../hosts beside this one. */
+  /** File that runs as the store's process; default: electron/hosts/store.ts, or what the build has made of it. */
   readonly entry?: URL | string;
   /** Node that runs it, 22.14 or newer; default: this process's own. */
   readonly node?: string;
 }
 
+const ownEntry = new URL('../../electron/hosts/store.ts', import.meta.url);
 /** better-sqlite3 crashes a process whose Node-API is older. */
 const nodeApiNeeded = 10;
 /** How long a closed store may take to end before it is killed. */
@@ -55,7 +56,7 @@ export async function openStore(options: StoreProcessOptions): Promise<StoreServ
   }) as StoreService;
 }
 
-function startProcess({ home, entry = defaultEntry(), node }: StoreProcessOptions): ChildProcess {
+function startProcess({ home, entry = ownEntry, node }: StoreProcessOptions): ChildProcess {
   if (node === undefined && Number(process.versions.napi) < nodeApiNeeded) {
     throw new TrainyardError(
       'store.not_started',
@@ -69,11 +70,6 @@ function startProcess({ home, entry = defaultEntry(), node }: StoreProcessOption
     execArgv: [],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
-}
-
-function defaultEntry(): URL {
-  const place = import.meta.url.endsWith('.ts') ? '../../electron/hosts/store.ts' : '../hosts/store.js';
-  return new URL(place, import.meta.url);
 }
 
 /** `ready`, or why the process did not get so far: it could not be found, or what it wrote before it died. */

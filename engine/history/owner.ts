@@ -21,6 +21,11 @@ export function isAlive(owner: Owner): boolean {
   return startedAt === null || Math.abs(startedAt - owner.startedAt) < clockTolerance;
 }
 
+/** Whether the owner is gone, as far as can be said at no cost: another process of its number hides that, except on Linux. */
+export function isPlainlyGone(owner: Owner): boolean {
+  return process.platform === 'linux' ? !isAlive(owner) : !exists(owner.pid);
+}
+
 /** `ps` gives whole seconds, and Node's own clock starts a little after its process. */
 const clockTolerance = 3_000;
 

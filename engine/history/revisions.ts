@@ -3,6 +3,7 @@
 // counter that all processes share; asking for the rows above the last number seen gives what changed since.
 
 import type { Connection } from './database.ts';
+import { repeat } from './repeat.ts';
 
 const pollMilliseconds = 500;
 
@@ -26,7 +27,7 @@ export function watchChanges(connection: Connection): Changes {
   const announced = new Set<number>();
   /** Revisions of runs that the listeners know of before the next poll. */
   const told = new Map<number, number>();
-  let timer: NodeJS.Timeout | null = null;
+  let stopPolling: (() => void) | null = null;
   let seen = 0;
 
   const currentRevision = (): number =>
@@ -61,16 +62,15 @@ export function watchChanges(connection: Connection): Changes {
     },
     onChanged(listener) {
       listeners.add(listener);
-      if (timer === null) {
+      if (stopPolling === null) {
         seen = currentRevision();
-        timer = setInterval(poll, pollMilliseconds);
-        timer.unref();
+        stopPolling = repeat(pollMilliseconds, poll);
       }
       return () => listeners.delete(listener);
     },
     close() {
       listeners.clear();
-      if (timer) clearInterval(timer);
+      stopPolling?.();
     },
   };
 }

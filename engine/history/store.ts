@@ -13,13 +13,17 @@ import { createRunFiles } from './files.ts';
 import { createMetricsTable } from './metrics.ts';
 import { migrate } from './migrations.ts';
 import { createLogTable, createSettingsTable } from './notes.ts';
-import { isAlive } from './owner.ts';
+import { isAlive, isPlainlyGone } from './owner.ts';
 import type { Owner } from './owner.ts';
 import type { RunRow } from './records.ts';
+import { repeat } from './repeat.ts';
 import { watchChanges } from './revisions.ts';
 import { createRunsTable } from './runs.ts';
 
 export const databaseFileName = 'history.db';
+
+/** How often a store that somebody watches looks for runs whose process has died. */
+const recoverMilliseconds = 2_000;
 
 /** States of runs that somebody has to answer for. */
 const activeStates: readonly RunState[] = ['queued', 'running', 'paused'];
@@ -51,6 +55,23 @@ function createService(home: string, connection: Connection): StoreService {
   const log = createLogTable(connection);
   const settings = createSettingsTable(connection);
   const changes = watchChanges(connection);
+
+  const recover: StoreService['recover'] = async () => {
+    const orphans = runs.inStates(activeStates).filter((row) => !isAlive(ownerOf(row)));
+    const lost = connection.transaction(() => {
+      // Another process may have been faster: recovered the run itself, or even resumed it.
+      const still = orphans.filter((orphan) => sameLife(orphan, runs.row(orphan.id)));
+      for (const row of still) runs.set(row.id, { state: 'interrupted', ended_at: lastSign(row), request: null });
+      return still.map(({ id }) => id);
+    });
+    for (const run of lost) await files.tidy(run);
+    changes.announce(lost);
+    return lost.map((run) => runs.record(run));
+  };
+  let stopRecovering: (() => void) | null = null;
+  const recoverPlainlyLost = async (): Promise<void> => {
+    if (runs.inStates(activeStates).some((row) => isPlainlyGone(ownerOf(row)))) await recover();
+  };
 
   return {
     async createRun(run) {
@@ -122,25 +143,18 @@ function createService(home: string, connection: Connection): StoreService {
     },
     readFile: async ({ run, file }) => files.read(runs.row(run).id, file),
 
-    async recover() {
-      const orphans = runs.inStates(activeStates).filter((row) => !isAlive(ownerOf(row)));
-      const lost = connection.transaction(() => {
-        // Another process may have been faster: recovered the run itself, or even resumed it.
-        const still = orphans.filter((orphan) => sameLife(orphan, runs.row(orphan.id)));
-        for (const row of still) runs.set(row.id, { state: 'interrupted', ended_at: lastSign(row), request: null });
-        return still.map(({ id }) => id);
-      });
-      for (const run of lost) await files.tidy(run);
-      changes.announce(lost);
-      return lost.map((run) => runs.record(run));
-    },
+    recover,
 
     getSetting: async ({ key }) => settings.get(key),
     async setSetting({ key, value }) {
       settings.set(key, value);
     },
-    onChanged: (listener) => changes.onChanged(listener),
+    onChanged(listener) {
+      stopRecovering ??= repeat(recoverMilliseconds, recoverPlainlyLost);
+      return changes.onChanged(listener);
+    },
     async close() {
+      stopRecovering?.();
       changes.close();
       connection.close();
     },

@@ -104,6 +104,21 @@ test('the run of a living process is left alone by another one', async (context)
   await store.close();
 });
 
+test('a store that somebody watches notices by itself that a process has died', async (context) => {
+  const home = temporaryHome(context);
+  const child = startWriter(home);
+  await once(child, 'message');
+  const store = createStore(home);
+  const interrupted = new Promise<void>((resolve) => {
+    store.onChanged(async () => {
+      if ((await store.run({ run: 1 })).state === 'interrupted') resolve();
+    });
+  });
+  await kill(child);
+  await interrupted;
+  await store.close();
+});
+
 test('processes that write to one home at the same time wait for each other', async (context) => {
   const home = temporaryHome(context);
   const steps = 60;
