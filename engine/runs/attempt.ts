@@ -91,7 +91,8 @@ export class Attempt {
     }
     const { stopMilliseconds } = this.#options;
     this.#stopTimer = setTimeout(() => this.#giveUp(stoppedHard(stopMilliseconds)), stopMilliseconds);
-    await this.#running.host.stop();
+    // A host that has gone needs no stopping: that it is gone ends the attempt.
+    await this.#running.host.stop().catch(() => undefined);
   }
 
   get #job(): string {
@@ -130,6 +131,7 @@ export class Attempt {
         return this.#endingOfResult(await this.#trainOn(created, prepared, config));
       } finally {
         this.#running = null;
+        clearTimeout(this.#stopTimer);
         created.kill();
       }
     } finally {
@@ -175,7 +177,6 @@ export class Attempt {
       if (this.#stopRequested) running.host.stop().catch(() => undefined);
       return await Promise.race([result.catch((error: unknown) => preferDeath(error, died)), died, gaveUp]);
     } finally {
-      clearTimeout(this.#stopTimer);
       for (const stop of stopListening) stop();
       await recorder.close();
     }
