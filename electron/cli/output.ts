@@ -86,8 +86,9 @@ export function formatNumber(value: number | undefined | null): string {
 
 export const formatCount = (value: number): string => Math.round(value).toLocaleString('en');
 
-/** `1:05`, `2:03:10` */
+/** `0.42 s`, `1:05`, `2:03:10` */
 export function formatSeconds(seconds: number): string {
+  if (seconds < 10) return `${seconds.toFixed(seconds < 1 ? 2 : 1)} s`;
   const whole = Math.round(seconds);
   const [h, m, s] = [Math.floor(whole / 3600), Math.floor((whole % 3600) / 60), whole % 60];
   const two = (value: number): string => String(value).padStart(2, '0');
