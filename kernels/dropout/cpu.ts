@@ -9,7 +9,7 @@ export function dropout(args: usize, thread: i32, threads: i32, step: i32): void
   const counter = load<i32>(at(pointer(args, 1), step));
   const y = pointer(args, 2);
   const count = integer(args, 3);
-  const rate = f32x4.splat(real(args, 4));
+  const threshold = i32x4.splat(<i32>ceil(real(args, 4) * <f32>16777216));
   const scale = f32x4.splat(1 / (1 - real(args, 4)));
   const seed = integer(args, 5);
   const stream = integer(args, 6);
@@ -20,14 +20,13 @@ export function dropout(args: usize, thread: i32, threads: i32, step: i32): void
     const low = v128.shuffle<i32>(firstWords, secondWords, 0, 4, 1, 5);
     const high = v128.shuffle<i32>(firstWords, secondWords, 2, 6, 3, 7);
     const lanes = end - i;
-    write(y, i, dropVector(read(x, i, lanes), low, rate, scale), lanes);
-    if (lanes > 4) write(y, i + 4, dropVector(read(x, i + 4, lanes - 4), high, rate, scale), lanes - 4);
+    write(y, i, dropVector(read(x, i, lanes), low, threshold, scale), lanes);
+    if (lanes > 4) write(y, i + 4, dropVector(read(x, i + 4, lanes - 4), high, threshold, scale), lanes - 4);
   }
 }
 
-/** x·scale where (word>>>8)·2⁻²⁴ ≥ rate, else 0. */
+/** x·scale where (word>>>8) ≥ threshold = rate·2²⁴, else 0: the comparison of (word>>>8)·2⁻²⁴ with the rate, in whole numbers. */
 @inline
-function dropVector(x: v128, words: v128, rate: v128, scale: v128): v128 {
-  const uniform = f32x4.mul(f32x4.convert_i32x4_u(i32x4.shr_u(words, 8)), f32x4.splat(<f32>5.9604644775390625e-8));
-  return v128.and(f32x4.mul(x, scale), f32x4.ge(uniform, rate));
+function dropVector(x: v128, words: v128, threshold: v128, scale: v128): v128 {
+  return v128.and(f32x4.mul(x, scale), i32x4.ge_s(i32x4.shr_u(words, 8), threshold));
 }

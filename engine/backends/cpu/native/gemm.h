@@ -46,26 +46,18 @@ static void pack_straight(const float *b, ptrdiff_t b_row, int depth, int column
   }
 }
 
-typedef float Four __attribute__((vector_size(16)));
-typedef int32_t FourIndices __attribute__((vector_size(16)));
-#if defined(__clang__)
-#define MIX(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#else
-#define MIX(a, b, ...) __builtin_shuffle(a, b, (FourIndices){__VA_ARGS__})
-#endif
-
 /** to[j, i] = from[i, j] for four rows and columns. */
 INLINE void transpose_4(const float *from, ptrdiff_t from_row, float *to, ptrdiff_t to_row) {
   const Four r0 = *(const FourInMemory *)from;
   const Four r1 = *(const FourInMemory *)(from + from_row);
   const Four r2 = *(const FourInMemory *)(from + 2 * from_row);
   const Four r3 = *(const FourInMemory *)(from + 3 * from_row);
-  const Four low01 = MIX(r0, r1, 0, 4, 1, 5), high01 = MIX(r0, r1, 2, 6, 3, 7);
-  const Four low23 = MIX(r2, r3, 0, 4, 1, 5), high23 = MIX(r2, r3, 2, 6, 3, 7);
-  *(FourInMemory *)to = MIX(low01, low23, 0, 1, 4, 5);
-  *(FourInMemory *)(to + to_row) = MIX(low01, low23, 2, 3, 6, 7);
-  *(FourInMemory *)(to + 2 * to_row) = MIX(high01, high23, 0, 1, 4, 5);
-  *(FourInMemory *)(to + 3 * to_row) = MIX(high01, high23, 2, 3, 6, 7);
+  const Four low01 = MIX(FourIntegers, r0, r1, 0, 4, 1, 5), high01 = MIX(FourIntegers, r0, r1, 2, 6, 3, 7);
+  const Four low23 = MIX(FourIntegers, r2, r3, 0, 4, 1, 5), high23 = MIX(FourIntegers, r2, r3, 2, 6, 3, 7);
+  *(FourInMemory *)to = MIX(FourIntegers, low01, low23, 0, 1, 4, 5);
+  *(FourInMemory *)(to + to_row) = MIX(FourIntegers, low01, low23, 2, 3, 6, 7);
+  *(FourInMemory *)(to + 2 * to_row) = MIX(FourIntegers, high01, high23, 0, 1, 4, 5);
+  *(FourInMemory *)(to + 3 * to_row) = MIX(FourIntegers, high01, high23, 2, 3, 6, 7);
 }
 
 /** As pack_straight for a b whose columns are contiguous: element (p, j) at b[j · b_column + p]. */

@@ -2,6 +2,7 @@
 
 #include "kernels.h"
 #include "gemm.h"
+#include "threefry.h"
 #include <math.h>
 
 static void matmul(const Call *call) {
@@ -111,6 +112,40 @@ static void adam(const Call *call) {
   }
 }
 
+/** Elements first … first + 2·LANES − 1 of y = dropout(x); whole vectors are read and written. */
+INLINE void drop_elements(const float *x, float *y, Words first, Words second, int32_t threshold, float scale) {
+  // Words of counter j belong to elements 2j and 2j + 1.
+  const IntVector low = (IntVector)(interleave_low(first, second) >> 8) >= threshold;
+  const IntVector high = (IntVector)(interleave_high(first, second) >> 8) >= threshold;
+  store(y, (Vector)((IntVector)(load(x) * scale) & low));
+  store(y + LANES, (Vector)((IntVector)(load(x + LANES) * scale) & high));
+}
+
+static void dropout(const Call *call) {
+  enum { BLOCK = 2 * LANES * CHAINS };
+  const float *x = operand(call, 0);
+  const uint32_t counter = ((const uint32_t *)operand(call, 1))[call->step];
+  float *y = operand(call, 2);
+  const int count = integer(call, 3);
+  const float rate = real(call, 4), scale = 1 / (1 - rate);
+  const uint32_t seed = call->args[5], stream = call->args[6];
+  // (word >> 8)·2⁻²⁴ ≥ rate, in whole numbers.
+  const int32_t threshold = (int32_t)ceilf(rate * 16777216.0f);
+  const int end = share_start(count, 16, call->thread + 1, call->threads);
+  for (int i = share_start(count, 16, call->thread, call->threads); i < end; i += BLOCK) {
+    Words first[CHAINS], second[CHAINS];
+    threefry(seed, stream, (uint32_t)i / 2, counter, first, second);
+    float tail[BLOCK];
+    const int whole = i + BLOCK <= end;
+    const float *from = whole ? x + i : memcpy(tail, x + i, 4 * (size_t)(end - i));
+    float *to = whole ? y + i : tail;
+    for (int j = 0; j < CHAINS; j++) {
+      drop_elements(from + 2 * LANES * j, to + 2 * LANES * j, first[j], second[j], threshold, scale);
+    }
+    if (!whole) memcpy(y + i, tail, 4 * (size_t)(end - i));
+  }
+}
+
 static void gather_rows(const Call *call) {
   const float *x = operand(call, 0), *y = operand(call, 1);
   float *batch_x = operand(call, 3), *batch_y = operand(call, 4);
@@ -127,6 +162,7 @@ static void gather_rows(const Call *call) {
 static const NamedKernel kernels[] = {
     {"adam", adam},
     {"dense_weight_grad", dense_weight_grad},
+    {"dropout", dropout},
     {"gather_rows", gather_rows},
     {"matmul", matmul},
 };

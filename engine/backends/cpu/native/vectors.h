@@ -16,9 +16,18 @@ typedef float Vector __attribute__((vector_size(4 * LANES)));
 typedef int32_t IntVector __attribute__((vector_size(4 * LANES)));
 /** The same in memory, where it is aligned like a float only. */
 typedef float VectorInMemory __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+typedef float Four __attribute__((vector_size(16)));
+typedef int32_t FourIntegers __attribute__((vector_size(16)));
 typedef float FourInMemory __attribute__((vector_size(16), aligned(4), may_alias));
 
 #define INLINE static inline __attribute__((always_inline))
+
+/** Lanes of a (0, 1, …) and of b (counted on) in the order listed; `Indices` is the type of as many int32. */
+#if defined(__clang__)
+#define MIX(Indices, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define MIX(Indices, a, b, ...) __builtin_shuffle(a, b, (Indices){__VA_ARGS__})
+#endif
 
 INLINE Vector load(const float *from) { return *(const VectorInMemory *)from; }
 INLINE void store(float *to, Vector value) { *(VectorInMemory *)to = value; }
