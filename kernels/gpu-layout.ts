@@ -1,6 +1,7 @@
 // How a workgroup's threads are laid over a matrix when rows, columns or channels are summed: `lanes` threads share one sum.
 
-import { defaultThreads, powerOfTwo } from './gpu-wgsl.ts';
+import type { GpuLimits, GpuPass } from './gpu-contract.ts';
+import { defaultThreads, foldedGrid, groupIndex, laneReduce, powerOfTwo } from './gpu-wgsl.ts';
 
 /** Values a lane should add before the tree. */
 const valuesPerLane = 4;
@@ -51,5 +52,38 @@ export function channelLayout(outer: number, channels: number, inner: number): C
     declarations: `const CHANNELS = ${channels}u;
 const SIZE = ${size}u;
 fn position(e: u32, channel: u32) -> u32 { return ${position}; }`,
+  };
+}
+
+/** The pass target[c] = Σ source[·, c, ·] of [outer, channels, inner]. */
+export function channelSumPass(
+  source: string,
+  target: string,
+  outer: number,
+  channels: number,
+  inner: number,
+  limits: GpuLimits,
+): GpuPass {
+  const { threads, columns, lanes, declarations } = channelLayout(outer, channels, inner);
+  const grid = foldedGrid(Math.ceil(channels / columns), limits);
+  const code = `${declarations}
+${laneReduce('channel_sum', threads, lanes, columns, 'add')}
+@compute @workgroup_size(${threads})
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+  let channel = ${groupIndex(grid)} * ${columns}u + thread % ${columns}u;
+  let own = min(channel, CHANNELS - 1u);
+  let lane = thread / ${columns}u;
+  var sum = 0f;
+  for (var e = lane; e < SIZE; e += ${lanes}u) { sum += ${source}[position(e, own)]; }
+  sum = channel_sum(thread, sum);
+  if (lane == 0u && channel < CHANNELS) { ${target}[channel] = sum; }
+}
+`;
+  return {
+    label: `sum of ${source} by channel`,
+    reads: { [source]: 'f32' },
+    writes: { [target]: 'f32' },
+    code,
+    workgroups: grid.workgroups,
   };
 }

@@ -1,10 +1,10 @@
-// The tiled product c = op(a)·op(b) behind matmul and dense_weight_grad. A workgroup computes one tile of c, each thread a
-// block of it in registers; slices of a and b pass through workgroup memory, depth-major, so that the inner loop reads
-// vectors. M rows of the result, N columns, K the summed dimension (depth).
+// The tiled product c = a·b behind matmul, dense_weight_grad and the convolutions. A workgroup computes one tile of c, each
+// thread a block of it in registers; slices of a and b pass through workgroup memory, depth-major, so that the inner loop
+// reads vectors. Where a and b come from and where c goes is the caller's WGSL (gpu-matrix.ts, gpu-convolution.ts).
+// M rows of the result, N columns, K the summed dimension (depth).
 // Every tile shape adds the products of one element in the same order, so all give the same bits.
 
 import type { GpuContext, GpuLimits, GpuPass, WgslElement } from './gpu-contract.ts';
-import { variableName } from './gpu-wgsl.ts';
 
 export interface Tile {
   readonly name: string;
@@ -75,29 +75,43 @@ export function rankTiles(m: number, n: number, splits: number, limits: GpuLimit
     .map((ranked) => ranked.t);
 }
 
+/** A factor of a product: rows of a (or columns of b) by depth, read four values at a time. */
+export interface Source {
+  /**
+   * WGSL of `fn NAME(line: u32, position: u32, end: u32) -> vec4<f32>`. With `alongDepth`, line is a row of a (a column of b)
+   * and the four values lie along the depth from `position` on; else line is a depth, and they belong to neighbouring rows
+   * (columns). Values outside the matrix, or from depth `end` on, have to be zero.
+   */
+  readonly load: (name: string) => string;
+  readonly alongDepth: boolean;
+  readonly reads: Readonly<Record<string, WgslElement>>;
+}
+
+/** Where the results go. */
+export interface Sink {
+  /**
+   * WGSL of `fn store(row: u32, column: u32, split: u32, values: vec4<f32>)` for four neighbouring columns; what lies outside of
+   * M × N has to be left out. With `sumsColumns` also `fn store_sum(column: u32, split: u32, values: vec4<f32>)`.
+   */
+  readonly code: string;
+  readonly reads: Readonly<Record<string, WgslElement>>;
+  readonly writes: Readonly<Record<string, WgslElement>>;
+  /** The column sums of b are wanted too. */
+  readonly sumsColumns: boolean;
+}
+
 export interface Product {
   readonly label: string;
   readonly m: number;
   readonly n: number;
   readonly k: number;
-  /** Operand names. `transposed`: stored [k, m], or [n, k] for b. */
-  readonly a: { readonly operand: string; readonly transposed: boolean };
-  readonly b: { readonly operand: string; readonly transposed: boolean };
-  /** Where the product goes: [splits, m, n]. */
-  readonly c: string;
-  /** Parts the depth is cut into; part s goes to c[s]. */
+  readonly a: Source;
+  readonly b: Source;
+  readonly sink: Sink;
+  /** Parts the depth is cut into; each has its own results. */
   readonly splits: number;
-  /** Where the column sums of b go, [splits, n], if anywhere (b is not transposed). */
-  readonly columnSums?: string;
-  /** Further operands the epilogue reads, seen as V. */
-  readonly extra: readonly string[];
-  /**
-   * WGSL that turns `value: V` at `at` (index of V elements in c) and `columnAt` (within a row) into the result; V is
-   * vec4<f32> where four divides n, else f32.
-   */
-  readonly epilogue: string;
-  /** Functions the epilogue calls. */
-  readonly functions: string;
+  /** Independent products of the same shape: sources and sink tell them apart by `layer`. */
+  readonly layers?: number;
 }
 
 /** Depth of a split, a multiple of the deepest slice, so that tiles and splits never disagree. */
@@ -107,24 +121,16 @@ export function splitDepth(k: number, splits: number): number {
 
 /** The pass that computes a product with a tile. */
 export function productPass(product: Product, t: Tile, context: GpuContext): GpuPass {
-  const { m, n, k, a, b, splits } = product;
+  const { m, n, k, a, b, sink, splits, layers = 1 } = product;
   const longest = context.limits.maxComputeWorkgroupsPerDimension;
   const columnGroups = Math.ceil(n / t.columns);
   const rowGroups = Math.ceil(m / t.rows);
-  // Columns lie on x (folded into z when too many), rows on y, splits and the folded rest on z.
+  // Columns lie on x and rows on y, folded onto z where they are too many; splits and layers lie on z.
   const gridX = Math.min(columnGroups, longest);
   const foldsX = Math.ceil(columnGroups / gridX);
   const gridY = Math.min(rowGroups, longest);
   const foldsY = Math.ceil(rowGroups / gridY);
-  const sideA = a.transposed ? m : k;
-  const sideB = b.transposed ? k : n;
-  const elementA: WgslElement = sideA % 4 === 0 ? 'vec4<f32>' : 'f32';
-  const elementB: WgslElement = sideB % 4 === 0 ? 'vec4<f32>' : 'f32';
-  const element: WgslElement = n % 4 === 0 ? 'vec4<f32>' : 'f32';
-  const extra = Object.fromEntries(product.extra.map((operand) => [operand, element]));
-  const sums = product.columnSums ? { [product.columnSums]: element } : {};
-  const code = `alias V = ${element};
-const M = ${m}u;
+  const code = `const M = ${m}u;
 const N = ${n}u;
 const K = ${k}u;
 const TILE_ROWS = ${t.rows}u;
@@ -134,82 +140,60 @@ const THREADS_X = ${t.columns / t.threadColumns}u;
 const THREADS_Y = ${t.rows / t.threadRows}u;
 const THREADS = ${threadsOf(t)}u;
 const SPLIT_DEPTH = ${splits === 1 ? k : splitDepth(k, splits)}u;
+var<private> layer: u32;
 var<workgroup> slice_a: array<vec4<f32>, ${(t.depth * t.rows) / 4}>;
 var<workgroup> slice_b: array<vec4<f32>, ${(t.depth * t.columns) / 4}>;
-${loader('load_a', a.operand, elementA, a.transposed ? 'K' : 'M', a.transposed ? 'M' : 'K')}
-${loader('load_b', b.operand, elementB, b.transposed ? 'N' : 'K', b.transposed ? 'K' : 'N')}
-${product.functions}
-${writer(product, element)}
-${product.columnSums ? sumWriter(product.columnSums, element) : ''}
+${a.load('load_a')}
+${b.load('load_b')}
+${sink.code}
 @compute @workgroup_size(THREADS)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
-  let split = group.z ${foldsX * foldsY > 1 ? `/ ${foldsX * foldsY}u` : ''};
-  let first_column = (group.x${foldsX > 1 ? ` + group.z % ${foldsX}u * ${gridX}u` : ''}) * TILE_COLUMNS;
-  let first_row = (group.y${foldsY > 1 ? ` + group.z / ${foldsX}u % ${foldsY}u * ${gridY}u` : ''}) * TILE_ROWS;
+  let part = group.z / ${foldsX * foldsY}u;
+  let split = part % ${splits}u;
+  layer = part / ${splits}u;
+  let first_column = (group.x + group.z % ${foldsX}u * ${gridX}u) * TILE_COLUMNS;
+  let first_row = (group.y + group.z / ${foldsX}u % ${foldsY}u * ${gridY}u) * TILE_ROWS;
   if (first_row >= M || first_column >= N) { return; }
   let begin = split * SPLIT_DEPTH;
   let end = min(K, begin + SPLIT_DEPTH);
   let tx = thread % THREADS_X;
   let ty = thread / THREADS_X;
-${accumulators(t, product.columnSums !== undefined)}
+${accumulators(t, sink.sumsColumns)}
   for (var depth = begin; depth < end; depth += TILE_DEPTH) {
-${a.transposed ? fillDirect('slice_a', 'load_a', 'TILE_ROWS', 'first_row') : fillTransposing('slice_a', 'load_a', 'TILE_ROWS', 'first_row')}
-${b.transposed ? fillTransposing('slice_b', 'load_b', 'TILE_COLUMNS', 'first_column') : fillDirect('slice_b', 'load_b', 'TILE_COLUMNS', 'first_column')}
+${fill('slice_a', 'load_a', 'TILE_ROWS', 'first_row', a.alongDepth)}
+${fill('slice_b', 'load_b', 'TILE_COLUMNS', 'first_column', b.alongDepth)}
     workgroupBarrier();
     for (var d = 0u; d < TILE_DEPTH; d++) {
-${innerProduct(t, product.columnSums !== undefined)}
+${innerProduct(t, sink.sumsColumns)}
     }
     workgroupBarrier();
   }
 ${stores(t)}
-${product.columnSums ? sumStores(t) : ''}
+${sink.sumsColumns ? sumStores(t) : ''}
 }
 `;
   return {
     label: `${product.label} ${t.name}${splits > 1 ? ` in ${splits}` : ''}`,
-    reads: { [a.operand]: elementA, [b.operand]: elementB, ...extra },
-    writes: { [product.c]: element, ...sums },
+    reads: { ...a.reads, ...b.reads, ...sink.reads },
+    writes: sink.writes,
     code,
-    workgroups: [gridX, gridY, foldsX * foldsY * splits],
+    workgroups: [gridX, gridY, foldsX * foldsY * splits * layers],
   };
 }
 
 /**
- * `fn NAME(line, position, end)`: four values of a stored [LINES, LENGTH] matrix from `position` on in row `line`; zero
- * outside of it and, where the depth runs along the lines, from depth `end` on.
+ * Fills a slice. Vectors across the depth go over as they are; of those along it, blocks of four by four are transposed in
+ * registers.
  */
-function loader(name: string, operand: string, element: WgslElement, lines: string, length: string): string {
-  const variable = variableName(operand);
-  const limit = (size: string): string => (size === 'K' ? 'end' : size);
-  if (element === 'vec4<f32>') {
-    return `fn ${name}(line: u32, position: u32, end: u32) -> vec4<f32> {
-  if (line >= ${limit(lines)} || position >= ${limit(length)}) { return vec4<f32>(); }
-  return ${variable}[(line * ${length} + position) / 4u];
-}`;
-  }
-  return `fn ${name}(line: u32, position: u32, end: u32) -> vec4<f32> {
-  var values = vec4<f32>();
-  if (line >= ${limit(lines)}) { return values; }
-  let at = line * ${length} + position;
-  if (position < ${limit(length)}) { values.x = ${variable}[at]; }
-  if (position + 1u < ${limit(length)}) { values.y = ${variable}[at + 1u]; }
-  if (position + 2u < ${limit(length)}) { values.z = ${variable}[at + 2u]; }
-  if (position + 3u < ${limit(length)}) { values.w = ${variable}[at + 3u]; }
-  return values;
-}`;
-}
-
-/** Fills a slice from a matrix stored depth-major: vectors go over as they are. */
-const fillDirect = (slice: string, load: string, width: string, first: string): string => `
-    for (var unit = thread; unit < TILE_DEPTH * ${width} / 4u; unit += THREADS) {
+function fill(slice: string, load: string, width: string, first: string, alongDepth: boolean): string {
+  if (!alongDepth) {
+    return `    for (var unit = thread; unit < TILE_DEPTH * ${width} / 4u; unit += THREADS) {
       let d = unit / (${width} / 4u);
       let w = unit % (${width} / 4u);
       ${slice}[unit] = ${load}(depth + d, ${first} + w * 4u, end);
     }`;
-
-/** Fills a slice from a matrix whose rows run along the depth: blocks of four by four are transposed in registers. */
-const fillTransposing = (slice: string, load: string, width: string, first: string): string => `
-    for (var unit = thread; unit < TILE_DEPTH * ${width} / 16u; unit += THREADS) {
+  }
+  return `    for (var unit = thread; unit < TILE_DEPTH * ${width} / 16u; unit += THREADS) {
       let d = unit % (TILE_DEPTH / 4u) * 4u;
       let w = unit / (TILE_DEPTH / 4u);
       let line = ${first} + w * 4u;
@@ -220,6 +204,7 @@ const fillTransposing = (slice: string, load: string, width: string, first: stri
       ${slice}[(d + 2u) * (${width} / 4u) + w] = block[2];
       ${slice}[(d + 3u) * (${width} / 4u) + w] = block[3];
     }`;
+}
 
 const range = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
 const components = ['x', 'y', 'z', 'w'] as const;
@@ -246,32 +231,6 @@ function innerProduct(t: Tile, columnSums: boolean): string {
     .join('\n');
 }
 
-/** `fn finish(row, column, split, values)` writes four neighbouring results. */
-function writer(product: Product, element: WgslElement): string {
-  const c = variableName(product.c);
-  const finish = `fn finish(value_: V, at: u32, column_at: u32) -> V {
-  var value = value_;
-  ${product.epilogue}
-  return value;
-}`;
-  if (element === 'vec4<f32>') {
-    return `${finish}
-fn store(row: u32, column: u32, split: u32, values: vec4<f32>) {
-  if (row >= M || column >= N) { return; }
-  let at = (row * N + column) / 4u;
-  ${c}[split * (M * N / 4u) + at] = finish(values, at, column / 4u);
-}`;
-  }
-  return `${finish}
-fn store(row: u32, column: u32, split: u32, values: vec4<f32>) {
-  if (row >= M) { return; }
-  let at = row * N + column;
-  for (var i = 0u; i < 4u; i++) {
-    if (column + i < N) { ${c}[split * (M * N) + at + i] = finish(values[i], at + i, column + i); }
-  }
-}`;
-}
-
 function stores(t: Tile): string {
   return range(t.threadRows)
     .flatMap((r) =>
@@ -281,20 +240,6 @@ function stores(t: Tile): string {
       }),
     )
     .join('\n');
-}
-
-function sumWriter(operand: string, element: WgslElement): string {
-  const sums = variableName(operand);
-  if (element === 'vec4<f32>') {
-    return `fn store_sum(column: u32, split: u32, values: vec4<f32>) {
-  if (column < N) { ${sums}[(split * N + column) / 4u] = values; }
-}`;
-  }
-  return `fn store_sum(column: u32, split: u32, values: vec4<f32>) {
-  for (var i = 0u; i < 4u; i++) {
-    if (column + i < N) { ${sums}[split * N + column + i] = values[i]; }
-  }
-}`;
 }
 
 function sumStores(t: Tile): string {

@@ -1,6 +1,7 @@
 // matmul as a tiled product with bias and activation, or the activation's gradient, in its epilogue.
 
 import type { GpuContext, GpuKernel } from '../gpu-contract.ts';
+import { type MatrixSink, matrixSink, storedMatrix } from '../gpu-matrix.ts';
 import { productPass, rankTiles, tileNamed } from '../gpu-product.ts';
 import { activateFunction, derivativeFunction } from '../gpu-wgsl.ts';
 
@@ -14,17 +15,16 @@ export const gpu: GpuKernel = {
       m,
       n,
       k,
-      a: { operand: 'a', transposed: transposeA !== 0 },
-      b: { operand: 'b', transposed: transposeB !== 0 },
-      c: 'c',
+      a: storedMatrix('a', m, k, !transposeA),
+      b: storedMatrix('b', n, k, transposeB !== 0),
+      sink: matrixSink({ c: 'c', n, ...epilogue(params, context) }),
       splits: 1,
-      ...epilogue(params, context),
     };
     return [productPass(product, tile, context)];
   },
 };
 
-function epilogue(params: Readonly<Record<string, number>>, context: GpuContext) {
+function epilogue(params: Readonly<Record<string, number>>, context: GpuContext): Partial<MatrixSink> {
   const { activation, slope, gradient } = params;
   if (gradient) {
     const fromOutput = true;

@@ -1,0 +1,58 @@
+// Cutting the depth of a product into splits: more workgroups for a small result over a deep sum. Each split has its own
+// partial results, and a second pass adds them in order: no atomics, so the same bits every time. How many splits there are
+// follows from the shape alone.
+
+import type { GpuContext, GpuPass } from './gpu-contract.ts';
+import { splitDepth } from './gpu-product.ts';
+import { elementwise, elementwiseView } from './gpu-wgsl.ts';
+
+/** Depth a split has to have at least, to be worth its second pass. */
+const leastSplitDepth = 256;
+/** Workgroups of a 32 × 32 tile that need no splitting. */
+const enoughGroups = 128;
+const nominalTile = 32;
+
+/** How many parts the depth k of `layers` m × n products is cut into; none is empty. */
+export function splitsOf(m: number, n: number, k: number, layers = 1): number {
+  const groups = Math.ceil(m / nominalTile) * Math.ceil(n / nominalTile) * layers;
+  const wanted = Math.min(Math.floor(k / leastSplitDepth), Math.floor(enoughGroups / groups));
+  return wanted < 2 ? 1 : Math.ceil(k / splitDepth(k, wanted));
+}
+
+/** The operand itself, or its partial results. */
+export const partialName = (operand: string, splits: number): string => (splits === 1 ? operand : `partial_${operand}`);
+
+/** The temporaries for operands of these sizes. */
+export function partialSizes(
+  sizes: Readonly<Record<string, number>>,
+  splits: number,
+  context: GpuContext,
+): Readonly<Record<string, number>> {
+  if (splits === 1) return {};
+  const present = Object.entries(sizes).filter(([operand]) => context.has(operand));
+  return Object.fromEntries(present.map(([operand, size]) => [partialName(operand, splits), splits * size]));
+}
+
+/** The passes that add the partial results up: operand[i] = Σ partial_operand[split, i] in the order of the splits. */
+export function sumSplits(
+  sizes: Readonly<Record<string, number>>,
+  splits: number,
+  context: GpuContext,
+): readonly GpuPass[] {
+  if (splits === 1) return [];
+  const present = Object.entries(sizes).filter(([operand]) => context.has(operand));
+  return present.map(([operand, size]) => {
+    const view = elementwiseView(size, context.limits);
+    const partial = partialName(operand, splits);
+    const body = `var sum = ${partial}[i];
+  for (var split = 1u; split < ${splits}u; split++) { sum += ${partial}[split * LENGTH + i]; }
+  ${operand}[i] = sum;`;
+    return {
+      label: `sum of ${operand}`,
+      reads: { [partial]: view.element },
+      writes: { [operand]: view.element },
+      code: elementwise(view, body),
+      workgroups: view.workgroups,
+    };
+  });
+}
