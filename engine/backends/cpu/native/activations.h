@@ -37,8 +37,8 @@ static Vector hyperbolic_tangent(Vector x) {
   return choose(size < 0.63f, near, far);
 }
 
-/** x·Φ(x) */
-static Vector gelu(Vector x) {
+/** The normal distribution function Φ(x), given `bell` = e^(−x²/2). */
+static Vector normal_distribution(Vector x, Vector bell) {
   const Vector t = 1.0f / (magnitude(x) * 0.3f + 1.0f);
   Vector p = splat(0.01907203533f);
   p = p * t - 0.06798557192f;
@@ -48,8 +48,8 @@ static Vector gelu(Vector x) {
   p = p * t + 0.18339471519f;
   p = p * t + 0.10048208386f;
   p = p * t + 0.12171955407f;
-  const Vector tail = p * t * exponential(x * x * -0.5f);
-  return x * choose(x < 0.0f, tail, 1.0f - tail);
+  const Vector tail = p * t * bell;
+  return choose(x < 0.0f, tail, 1.0f - tail);
 }
 
 static Vector activate(int code, Vector x, float slope) {
@@ -59,7 +59,7 @@ static Vector activate(int code, Vector x, float slope) {
   case LEAKY_RELU:
     return choose(x > 0.0f, x, x * slope);
   case GELU:
-    return gelu(x);
+    return x * normal_distribution(x, exponential(x * x * -0.5f));
   case SILU:
     return x * sigmoid(x);
   case TANH:
@@ -68,6 +68,34 @@ static Vector activate(int code, Vector x, float slope) {
     return sigmoid(x);
   default:
     return x;
+  }
+}
+
+/** f′ from the input x. */
+static Vector derivative(int code, Vector x, float slope) {
+  switch (code) {
+  case RELU:
+    return choose(x > 0.0f, splat(1), splat(0));
+  case LEAKY_RELU:
+    return choose(x > 0.0f, splat(1), splat(slope));
+  case GELU: {
+    const Vector bell = exponential(x * x * -0.5f);
+    return x * (bell * 0.3989422804f) + normal_distribution(x, bell);
+  }
+  case SILU: {
+    const Vector s = sigmoid(x);
+    return s * (x * (1.0f - s) + 1.0f);
+  }
+  case TANH: {
+    const Vector e = exponential(magnitude(x) * -2.0f);
+    return e * 4.0f / ((1.0f + e) * (1.0f + e));
+  }
+  case SIGMOID: {
+    const Vector e = exponential(-magnitude(x));
+    return e / ((1.0f + e) * (1.0f + e));
+  }
+  default:
+    return splat(1);
   }
 }
 

@@ -57,6 +57,43 @@ static void dense_weight_grad(const Call *call) {
   }
 }
 
+/** Up to LANES elements as a vector, the others 0. */
+INLINE Vector load_some(const float *from, int count) {
+  float lanes[LANES] = {0};
+  if (count >= LANES) return load(from);
+  memcpy(lanes, from, 4 * (size_t)count);
+  return load(lanes);
+}
+
+INLINE void store_some(float *to, Vector value, int count) {
+  if (count >= LANES) store(to, value);
+  else memcpy(to, &value, 4 * (size_t)count);
+}
+
+static void activation(const Call *call) {
+  const float *x = operand(call, 0);
+  float *y = operand(call, 1);
+  const int count = integer(call, 2), code = integer(call, 3);
+  const float slope = real(call, 4);
+  const int end = share_start(count, 16, call->thread + 1, call->threads);
+  for (int i = share_start(count, 16, call->thread, call->threads); i < end; i += LANES) {
+    store_some(y + i, activate(code, load_some(x + i, end - i), slope), end - i);
+  }
+}
+
+static void activation_grad(const Call *call) {
+  const float *dy = operand(call, 0), *saved = operand(call, 1);
+  float *dx = operand(call, 2);
+  const int count = integer(call, 3), code = integer(call, 4), from_output = integer(call, 6);
+  const float slope = real(call, 5);
+  const int end = share_start(count, 16, call->thread + 1, call->threads);
+  for (int i = share_start(count, 16, call->thread, call->threads); i < end; i += LANES) {
+    const Vector kept = load_some(saved + i, end - i);
+    const Vector factor = from_output ? derivative_of_output(code, kept, slope) : derivative(code, kept, slope);
+    store_some(dx + i, load_some(dy + i, end - i) * factor, end - i);
+  }
+}
+
 /** Constants of one Adam step. */
 typedef struct {
   float scale, beta1, beta2, epsilon, step_size, correction, gradient_decay, parameter_decay;
@@ -160,6 +197,8 @@ static void gather_rows(const Call *call) {
 }
 
 static const NamedKernel kernels[] = {
+    {"activation", activation},
+    {"activation_grad", activation_grad},
     {"adam", adam},
     {"dense_weight_grad", dense_weight_grad},
     {"dropout", dropout},
