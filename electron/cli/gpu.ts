@@ -3,7 +3,7 @@
 import type { Backend } from '../../engine/backends/backend.ts';
 import { listGpuAdapters, openGpu } from '../../engine/backends/webgpu/adapter.ts';
 import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
-import { openNodeGpu } from '../../engine/backends/webgpu/node.ts';
+import { hasGpuDriver, openNodeGpu } from '../../engine/backends/webgpu/node.ts';
 import type { DeviceInfo } from '../../engine/protocol/app.ts';
 
 /** Throws TrainyardError `device.no_adapter` (or what `openNodeGpu` throws) when there is no GPU to use. */
@@ -13,6 +13,7 @@ export async function openGpuBackend(): Promise<Backend> {
 
 /** Name of the first GPU that is one; null where there is none, or only a software adapter. */
 export async function hardwareGpu(): Promise<string | null> {
+  if (!hasGpuDriver()) return null;
   const found = (await listGpus()).find((device) => device.available && !device.software);
   return found?.name ?? null;
 }

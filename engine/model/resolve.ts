@@ -46,12 +46,14 @@ export function inputShapeOf(input: InputSpec): Shape {
   return [input.numeric + input.embeddings.reduce((sum, column) => sum + column.dimensions, 0)];
 }
 
-/** Resolves a whole model. Throws the first ModelError. */
+/** Resolves a whole model. Throws the first ModelError, which names the layer. */
 export function resolveModel(spec: ModelSpec, input: InputSpec, outputs: number): ResolvedModel {
   const model = tryResolve(spec, input, outputs);
   const [error] = model.errors;
-  if (error) throw error;
-  return model.resolved;
+  if (!error) return model.resolved;
+  const { layer } = error;
+  const where = layer < 0 ? '' : `Layer ${layer + 1} (${spec.layers[layer].id ?? spec.layers[layer].type}): `;
+  throw new ModelError(where + error.message, error.hint, layer);
 }
 
 /** Resolves as far as possible and collects the errors, for the editor. Layers after an error keep the last good shape. */

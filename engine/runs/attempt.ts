@@ -31,6 +31,7 @@ export interface AttemptOptions {
   readonly prepared: PreparedData | null;
   /** How long a host may take to stop before it is killed. */
   readonly stopMilliseconds: number;
+  readonly onLog: (line: LogLine) => void;
   readonly onReport: (event: { points: readonly MetricPoint[]; progress: RunProgress }) => void;
 }
 
@@ -147,6 +148,7 @@ export class Attempt {
     const log: LogLine[] = [];
     const device = await chooseDevice({ store, hosts, run: this.#run, config, data, log: (line) => log.push(line) });
     if (log.length > 0) await store.append({ run: this.#run, points: [], log });
+    for (const line of log) this.#options.onLog(line);
     return { ...config, device };
   }
 
@@ -183,7 +185,7 @@ export class Attempt {
   }
 
   #listen({ host }: RunHost, recorder: Recorder): readonly (() => void)[] {
-    const { record, store, onReport } = this.#options;
+    const { record, store, onReport, onLog } = this.#options;
     const begunBefore = record.startedAt !== null;
     return [
       host.onStarted(({ device, threads, parameters, step = 0 }) => {
@@ -195,7 +197,10 @@ export class Attempt {
         recorder.report(event.points, event.progress);
         onReport(event);
       }),
-      host.onLog((line) => recorder.log(line)),
+      host.onLog((line) => {
+        recorder.log(line);
+        onLog(line);
+      }),
       host.onPaused(({ paused }) => recorder.inOrder(() => this.#follow(paused ? 'pause' : 'resume'))),
       host.onFile(({ file, data }) => recorder.file(file, data)),
     ];

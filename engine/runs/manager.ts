@@ -6,6 +6,7 @@ import { InputError } from '../protocol/errors.ts';
 import type { DataService, PreparedData } from '../protocol/data.ts';
 import { finalStates } from '../protocol/runs.ts';
 import type {
+  LogLine,
   MetricPoint,
   NewRun,
   RunConfig,
@@ -58,6 +59,8 @@ export interface RunManager {
   stopAll(): Promise<void>;
   /** At most 10 a second a run. */
   onReport(listener: (report: RunReport) => void): () => void;
+  /** What runs say, as it is said. */
+  onLog(listener: (event: { readonly run: number; readonly line: LogLine }) => void): () => void;
   /** Runs whose record has changed, whoever changed it. */
   onChanged(listener: (event: { readonly runs: readonly number[] }) => void): () => void;
   /** Called when the last active run has ended. */
@@ -82,6 +85,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   const { store, data, hosts, owner, stopMilliseconds = defaultStopMilliseconds } = options;
   const entries = new Map<number, Entry>();
   const reportListeners = new Set<(report: RunReport) => void>();
+  const logListeners = new Set<(event: { readonly run: number; readonly line: LogLine }) => void>();
   const idleListeners = new Set<() => void>();
   let poll: NodeJS.Timeout | null = null;
   let preparations = 0;
@@ -108,6 +112,9 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       record,
       prepared,
       stopMilliseconds,
+      onLog: (line) => {
+        for (const listener of [...logListeners]) listener({ run, line });
+      },
       onReport: (event) => {
         for (const listener of [...reportListeners]) listener({ run, ...event });
       },
@@ -235,6 +242,10 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     onReport: (listener) => {
       reportListeners.add(listener);
       return () => reportListeners.delete(listener);
+    },
+    onLog: (listener) => {
+      logListeners.add(listener);
+      return () => logListeners.delete(listener);
     },
     onChanged: (listener) => store.onChanged(listener),
     onIdle: (listener) => {

@@ -32,11 +32,11 @@ test('a CSV becomes a recorded run that has learnt', async (t) => {
     await data.close();
   });
   const info = await data.import({ job: 'import', path: path.join(tables, 'iris.csv') });
-  assert.deepEqual([info.rows, info.target, info.task], [150, 'target', 'classification']);
+  assert.deepEqual([info.rows, info.target, info.task], [150, 'species', 'classification']);
   const manager = createRunManager({ store, data, hosts: inProcessHosts(data), owner: processOwner() });
   const config = {
     dataset: info.id,
-    settings: { target: 'target', task: 'classification' },
+    settings: { target: 'species', task: 'classification' },
     model: mlp([16]),
     training: { ...defaultTraining(120, 'classification'), epochs: 60 },
     device: 'cpu',

@@ -107,6 +107,10 @@ async function follow(
     epochEvents(points).forEach((event) => output.event(event));
     output.bar(progress.step / Math.max(1, progress.steps), progressText(progress, points));
   });
+  manager.onLog(({ line }) => {
+    if (line.level === 'info') output.line(line.message);
+    else output.note(`! ${line.message}`);
+  });
   const run = await begin(manager);
   output.event({ event: 'started', run: run.id });
   const interrupt = (): void => {
