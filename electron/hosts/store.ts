@@ -14,8 +14,9 @@ const electron = (process as { readonly parentPort?: ElectronParentPort }).paren
 const port = electron ? parentPort(electron) : processPort(process);
 
 // Ctrl-C and a system that shuts down signal every process of the group. The parent decides what happens then, and needs
-// the store to keep the last checkpoint; when it has gone, so does this process.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+// the store to keep the last checkpoint; when it has gone, so does this process. Electron ends its own with SIGTERM.
+const parentsBusiness = electron ? (['SIGINT', 'SIGHUP'] as const) : (['SIGINT', 'SIGHUP', 'SIGTERM'] as const);
+for (const signal of parentsBusiness) process.on(signal, () => undefined);
 
 try {
   const home = process.argv.find((argument) => argument.startsWith('--home='))?.slice('--home='.length);

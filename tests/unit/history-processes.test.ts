@@ -183,7 +183,7 @@ function storeProcesses(home: string): readonly number[] {
 }
 
 async function waitUntilGone(home: string): Promise<void> {
-  for (let attempt = 0; attempt < 100 && storeProcesses(home).length > 0; attempt++) {
+  for (let attempt = 0; attempt < 500 && storeProcesses(home).length > 0; attempt++) {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   assert.deepEqual(storeProcesses(home), []);

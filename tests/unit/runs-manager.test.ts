@@ -35,7 +35,7 @@ function setUp(context: TestContext, changes: Partial<Setup & RunManagerOptions>
 
 /** Resolves when the history shows the run in a state. */
 async function reaches(store: StoreService, run: number, state: RunState): Promise<void> {
-  for (let attempt = 0; attempt < 500; attempt++) {
+  for (let attempt = 0; attempt < 2000; attempt++) {
     if ((await store.run({ run })).state === state) return;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
