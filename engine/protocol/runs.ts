@@ -92,7 +92,7 @@ export interface NewRun {
   readonly dataset: string;
   readonly datasetName: string;
   readonly config: RunConfig;
-  /** Process that answers for the run: another process finds out from it whether the run still lives. */
+  /** Process that answers for the run, from `processOwner()`: others find out from it whether the run still lives. */
   readonly owner: { readonly pid: number; readonly startedAt: number };
 }
 
