@@ -23,7 +23,10 @@ export function receivePort(): Promise<MessagePort> {
     const listen = (event: MessageEvent): void => {
       if (event.source !== window || event.data !== 'trainyard:port') return;
       window.removeEventListener('message', listen);
-      resolve(event.ports[0]);
+      const [port] = event.ports;
+      // Older Chromiums crash when they tell a page that is going away that its port has closed.
+      window.addEventListener('pagehide', () => port.close(), { once: true });
+      resolve(port);
     };
     window.addEventListener('message', listen);
   });
