@@ -11,16 +11,16 @@ import { nodeSurroundings, residentBudget } from '../hosts/surroundings.ts';
 
 export function inProcessHosts(data: Pick<DataService, 'readShard'>): RunHosts {
   return {
-    create: async () => ({
-      host: createTrainerHost({
+    create: async () => {
+      const host = createTrainerHost({
         createBackend,
         readShard: (handle, shard) => data.readShard({ handle, shard }),
         surroundings: nodeSurroundings,
         dataBudget: residentBudget(),
-      }),
-      exited: new Promise<string>(() => {}),
-      kill: () => {},
-    }),
+      });
+      // There is no process to end: a run that is given up stops after its current submit.
+      return { host, exited: new Promise<string>(() => {}), kill: () => void host.stop() };
+    },
     gpu: async () => (await import('./gpu.ts')).hardwareGpu(),
   };
 }
