@@ -3,7 +3,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { app, BrowserWindow, dialog, session } from 'electron';
+import { app, dialog, session } from 'electron';
 import { processOwner } from '../../engine/history/owner.ts';
 import { toWire } from '../../engine/protocol/errors.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
@@ -104,11 +104,10 @@ async function start(): Promise<void> {
   }
 }
 
-/** Nothing can be shown in a window that could not be made: say it in a box and on stderr. */
+/** Without its history the app would lose what is done in it: it says why, in a box and on stderr, and ends. */
 function giveUp(error: unknown): void {
   const { message, hint } = toWire(error);
   process.stderr.write(`Trainyard cannot start: ${message} ${hint}\n`);
-  if (BrowserWindow.getAllWindows().length === 0)
-    dialog.showErrorBox('Trainyard cannot start', `${message}\n\n${hint}`);
+  dialog.showErrorBox('Trainyard cannot start', `${message}\n\n${hint}`);
   app.exit(1);
 }

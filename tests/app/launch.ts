@@ -61,7 +61,7 @@ export async function launch(options: LaunchOptions = {}): Promise<App> {
  * Calls the AppService past the page's own code, over the page's port: for setting a scene and for asking what the page
  * does not show. The page is loaded again the first time.
  */
-export async function callService<T>({ page }: App, name: string, request?: unknown): Promise<T> {
+export async function callService<T>({ electron, page }: App, name: string, request?: unknown): Promise<T> {
   const hasPort = await page.evaluate(() => 'testPort' in globalThis);
   if (!hasPort) {
     await page.addInitScript(() => {
@@ -69,7 +69,8 @@ export async function callService<T>({ page }: App, name: string, request?: unkn
         if (event.data === 'trainyard:port') Object.assign(globalThis, { testPort: event.ports[0] });
       });
     });
-    await page.reload();
+    // Not through the page: its own address changes while it starts would count as another navigation.
+    await electron.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].webContents.reload());
     await page.waitForFunction(() => 'testPort' in globalThis);
   }
   const answer = await page.evaluate(

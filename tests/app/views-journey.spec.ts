@@ -21,6 +21,7 @@ test('drop, look, train, pause, quit, come back, train again, compare', async ()
   test.setTimeout(120_000);
   const first = await launch();
   const { page } = first;
+  await ready(first);
   await dropFiles(first, writeTable(first.home, 4000));
 
   await test.step('the dataset page', async () => {
@@ -60,7 +61,7 @@ test('drop, look, train, pause, quit, come back, train again, compare', async ()
     await expect(page.getByRole('heading', { name: 'first try' })).toBeVisible();
     const step = await growing(page);
     await page.getByRole('button', { name: 'Pause' }).click();
-    await expect(page.getByText(/^Paused at step/)).toBeVisible();
+    await expect(page.getByText(/Paused at step/)).toBeVisible();
     await screenshot(first, 'run-paused');
     await page.getByRole('button', { name: 'Resume' }).click();
     await expect.poll(() => currentStep(page)).toBeGreaterThan(step);
@@ -89,6 +90,7 @@ test('drop, look, train, pause, quit, come back, train again, compare', async ()
 
 test('import shows its progress and can be cancelled', async ({ app }) => {
   const { page, home } = app;
+  await ready(app);
   await dropFiles(app, writeTable(home, 1_500_000, 'large.csv'));
   const progress = page.getByRole('region', { name: 'Importing large.csv' });
   await expect(progress.getByRole('progressbar')).toBeVisible();
@@ -107,6 +109,7 @@ const refused: readonly (readonly [file: string, message: RegExp])[] = [
 
 test('files that cannot be read say why, and leave nothing behind', async ({ app }) => {
   const { page } = app;
+  await ready(app);
   for (const [file, message] of refused) {
     await dropFiles(app, path.join(root, 'tests/fixtures/messy', file));
     const alert = page.getByRole('alert').filter({ hasText: file });
@@ -125,10 +128,6 @@ test('runs are renamed, starred, tagged, deleted and brought back', async ({ app
   const { page } = app;
   await page.getByRole('button', { name: 'Train on this: Palmer penguins' }).click();
   await expect(page.getByRole('region', { name: 'Results' }).getByRole('row', { name: /Accuracy/ })).toBeVisible();
-  await page
-    .getByRole('button', { name: 'Stop', exact: true })
-    .click()
-    .catch(() => undefined);
   await page.getByRole('link', { name: 'Runs' }).click();
   const grid = page.getByRole('grid', { name: 'Runs' });
   await grid.getByRole('row', { name: /penguins-small/ }).click();
@@ -145,7 +144,7 @@ test('runs are renamed, starred, tagged, deleted and brought back', async ({ app
   await grid.getByRole('row', { name: /birds/ }).click();
   await page.getByRole('button', { name: 'Tags and notes…' }).click();
   await page.getByLabel('Tags, divided by commas').fill('keep, checked');
-  await page.getByRole('button', { name: 'Save' }).last().click();
+  await page.getByRole('button', { name: 'Save' }).click();
   await expect(grid.getByRole('button', { name: 'checked' })).toBeVisible();
 
   await page.getByRole('searchbox', { name: 'Search runs' }).fill('nothing like it');
@@ -158,6 +157,11 @@ test('runs are renamed, starred, tagged, deleted and brought back', async ({ app
   await page.getByRole('button', { name: 'Undo' }).click();
   await expect(grid.getByRole('link', { name: 'birds' })).toBeVisible();
 });
+
+/** Waits until the first view is there: before that nobody listens for a drop. */
+async function ready({ page }: App): Promise<void> {
+  await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
+}
 
 /** Waits until steps and curve have grown; returns the step. */
 async function growing(page: Page): Promise<number> {
