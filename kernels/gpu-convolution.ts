@@ -7,7 +7,7 @@ import { outputShape } from './convolution.ts';
 import { elementFor } from './gpu-matrix.ts';
 import type { Sink, Source } from './gpu-product.ts';
 import type { GpuContext, WgslElement } from './gpu-contract.ts';
-import { activateFunction, derivativeFunction } from './gpu-wgsl.ts';
+import { activateFunction, derivativeFunction } from './gpu-activations.ts';
 
 /** The sizes all three kernels compute with. */
 export interface ConvolutionSizes {

@@ -1,7 +1,8 @@
 // How a workgroup's threads are laid over a matrix when rows, columns or channels are summed: `lanes` threads share one sum.
 
 import type { GpuLimits, GpuPass } from './gpu-contract.ts';
-import { defaultThreads, foldedGrid, groupIndex, laneReduce, powerOfTwo } from './gpu-wgsl.ts';
+import { laneReduce } from './gpu-sums.ts';
+import { defaultThreads, foldedGrid, groupIndex, powerOfTwo } from './gpu-wgsl.ts';
 
 /** Values a lane should add before the tree. */
 const valuesPerLane = 4;
@@ -86,4 +87,11 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     code,
     workgroups: grid.workgroups,
   };
+}
+
+/** The groups of a group norm as rows of neighbouring values, for `normalisePass`. */
+export function groupRows({ batch, channels, inner, groups }: Readonly<Record<string, number>>) {
+  const groupChannels = channels / groups;
+  const channel = `row % ${groups}u * ${groupChannels}u + j / ${inner}u`;
+  return { rows: batch * groups, width: groupChannels * inner, channel };
 }

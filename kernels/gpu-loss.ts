@@ -2,7 +2,8 @@
 // Small batches take one workgroup and one dispatch; larger ones leave partial sums that a second dispatch adds in order.
 
 import type { GpuContext, GpuPass, WgslElement } from './gpu-contract.ts';
-import { foldedGrid, groupIndex, sumArguments, workgroupSum } from './gpu-wgsl.ts';
+import { sumArguments, workgroupSum } from './gpu-sums.ts';
+import { foldedGrid, groupIndex } from './gpu-wgsl.ts';
 
 /** Values one workgroup works through before more workgroups pay for a second dispatch. */
 const valuesPerGroup = 16384;

@@ -2,7 +2,8 @@
 // operands, reads the step's scalars and the clip scale; a kernel adds its update rule.
 
 import type { GpuContext, GpuPass } from './gpu-contract.ts';
-import { defaultThreads, elementwiseView, float, groupIndex, sumArguments, workgroupSum } from './gpu-wgsl.ts';
+import { sumArguments, workgroupSum } from './gpu-sums.ts';
+import { defaultThreads, elementwiseView, float, groupIndex } from './gpu-wgsl.ts';
 
 export interface OptimizerRule {
   readonly label: string;

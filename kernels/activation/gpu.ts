@@ -1,7 +1,8 @@
 // activation, one element or vector a thread.
 
 import type { GpuKernel } from '../gpu-contract.ts';
-import { activateFunction, elementwise, elementwiseView } from '../gpu-wgsl.ts';
+import { activateFunction } from '../gpu-activations.ts';
+import { elementwise, elementwiseView } from '../gpu-wgsl.ts';
 
 export const gpu: GpuKernel = {
   passes: ({ count, activation, slope }, { limits }) => {

@@ -1,7 +1,8 @@
 // activation_grad, one element or vector a thread.
 
 import type { GpuKernel } from '../gpu-contract.ts';
-import { derivativeFunction, elementwise, elementwiseView } from '../gpu-wgsl.ts';
+import { derivativeFunction } from '../gpu-activations.ts';
+import { elementwise, elementwiseView } from '../gpu-wgsl.ts';
 
 export const gpu: GpuKernel = {
   passes: ({ count, activation, slope, fromOutput }, { limits }) => {

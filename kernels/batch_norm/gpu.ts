@@ -3,7 +3,8 @@
 
 import type { GpuKernel } from '../gpu-contract.ts';
 import { channelLayout } from '../gpu-layout.ts';
-import { float, foldedGrid, groupIndex, laneReduce } from '../gpu-wgsl.ts';
+import { laneReduce } from '../gpu-sums.ts';
+import { float, foldedGrid, groupIndex } from '../gpu-wgsl.ts';
 
 export const gpu: GpuKernel = {
   passes: ({ outer, channels, inner, epsilon, momentum }, { limits }) => {

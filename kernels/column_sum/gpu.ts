@@ -2,7 +2,8 @@
 
 import type { GpuKernel } from '../gpu-contract.ts';
 import { columnLayout } from '../gpu-layout.ts';
-import { foldedGrid, groupIndex, laneReduce } from '../gpu-wgsl.ts';
+import { laneReduce } from '../gpu-sums.ts';
+import { foldedGrid, groupIndex } from '../gpu-wgsl.ts';
 
 export const gpu: GpuKernel = {
   passes: ({ rows, width }, { limits }) => {

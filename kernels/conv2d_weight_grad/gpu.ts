@@ -7,7 +7,8 @@ import { convolutionSizes, gatheredPixels, inputTaps, isDirect, planes } from '.
 import { channelSumPass } from '../gpu-layout.ts';
 import { productPass, rankTiles, type Sink, tileNamed } from '../gpu-product.ts';
 import { partialName, partialSizes, splitsOf, sumSplits } from '../gpu-splits.ts';
-import { foldedGrid, groupIndex, sumArguments, workgroupSum } from '../gpu-wgsl.ts';
+import { sumArguments, workgroupSum } from '../gpu-sums.ts';
+import { foldedGrid, groupIndex } from '../gpu-wgsl.ts';
 
 interface Shape {
   readonly taps: number;

@@ -1,26 +1,8 @@
 // dropout: a thread draws both words of one threefry block, for two neighbouring elements. The same integers as on the CPU.
 
 import type { GpuKernel } from '../gpu-contract.ts';
-import { elementwise, float, scalarView } from '../gpu-wgsl.ts';
-
-/** Threefry-2x32 with 20 rounds; see ../threefry.ts. The rounds are unrolled: their key words are then constants. */
-function threefryFunction(seed: number, stream: number): string {
-  const rotations = [13, 15, 26, 6, 17, 29, 16, 24];
-  const keys = [seed, stream, 0x1bd11bda ^ seed ^ stream].map((key) => `${key >>> 0}u`);
-  const rounds = Array.from({ length: 20 }, (_, round) => {
-    const rotation = rotations[round % 8];
-    const mix = `a += b; b = ((b << ${rotation}u) | (b >> ${32 - rotation}u)) ^ a;`;
-    if (round % 4 !== 3) return `  ${mix}`;
-    const injection = (round + 1) / 4;
-    return `  ${mix} a += ${keys[injection % 3]}; b += ${keys[(injection + 1) % 3]} + ${injection}u;`;
-  });
-  return `fn threefry(counter0: u32, counter1: u32) -> vec2<u32> {
-  var a = counter0 + ${keys[0]};
-  var b = counter1 + ${keys[1]};
-${rounds.join('\n')}
-  return vec2<u32>(a, b);
-}`;
-}
+import { keepFunction, threefryFunction } from '../gpu-random.ts';
+import { elementwise, scalarView } from '../gpu-wgsl.ts';
 
 export const gpu: GpuKernel = {
   passes: ({ count, rate, seed, stream }, { limits }) => {
@@ -30,17 +12,13 @@ export const gpu: GpuKernel = {
   y[2u * i] = keep(x[2u * i], words.x);
   ${second}
   y[2u * i + 1u] = keep(x[2u * i + 1u], words.y);`;
-    const keep = `fn keep(value: f32, word: u32) -> f32 {
-  let draw = f32(word >> 8u) * ${float(2 ** -24)};
-  return select(0f, value * ${float(1 / (1 - rate))}, draw >= ${float(rate)});
-}`;
     return [
       {
         label: 'dropout',
         reads: { x: 'f32', counters: 'u32' },
         writes: { y: 'f32' },
         usesStep: true,
-        code: elementwise(view, body, `${threefryFunction(seed, stream)}\n${keep}`),
+        code: elementwise(view, body, `${threefryFunction(seed, stream)}\n${keepFunction(rate)}`),
         workgroups: view.workgroups,
       },
     ];

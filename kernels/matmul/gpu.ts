@@ -3,7 +3,7 @@
 import type { GpuContext, GpuKernel } from '../gpu-contract.ts';
 import { type MatrixSink, matrixSink, storedMatrix } from '../gpu-matrix.ts';
 import { productPass, rankTiles, tileNamed } from '../gpu-product.ts';
-import { activateFunction, derivativeFunction } from '../gpu-wgsl.ts';
+import { activateFunction, derivativeFunction } from '../gpu-activations.ts';
 
 export const gpu: GpuKernel = {
   variants: ({ m, n }, { limits }) => rankTiles(m, n, 1, limits).map((tile) => tile.name),

@@ -2,7 +2,8 @@
 
 import type { GpuKernel } from '../gpu-contract.ts';
 import { lossPasses, lossTemporaries, lossThreads, sumCall } from '../gpu-loss.ts';
-import { float, laneReduce, powerOfTwo } from '../gpu-wgsl.ts';
+import { laneReduce } from '../gpu-sums.ts';
+import { float, powerOfTwo } from '../gpu-wgsl.ts';
 
 /** Classes a thread takes before a row gets more threads. */
 const classesPerLane = 16;

@@ -1,7 +1,8 @@
 // sum_squares: a workgroup a chunk; its threads stride over the chunk and are added up.
 
 import type { GpuKernel } from '../gpu-contract.ts';
-import { foldedGrid, groupIndex, sumArguments, workgroupSum } from '../gpu-wgsl.ts';
+import { sumArguments, workgroupSum } from '../gpu-sums.ts';
+import { foldedGrid, groupIndex } from '../gpu-wgsl.ts';
 
 const threads = 256;
 
