@@ -40,7 +40,14 @@ export function explain(error: unknown): unknown {
 /** Explains a failure to write below the home folder. */
 export function explainHome(error: unknown, home: string): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'ENOTDIR' || code === 'ENOENT') {
+  if (
+    code === 'EACCES' ||
+    code === 'EPERM' ||
+    code === 'EROFS' ||
+    code === 'ENOTDIR' ||
+    code === 'ENOENT' ||
+    code === 'EEXIST'
+  ) {
     return readOnlyHome(error as Error, ` (${home})`);
   }
   return explain(error);

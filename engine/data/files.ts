@@ -52,3 +52,12 @@ function explainAccess(error: unknown, path: string): unknown {
   }
   return error;
 }
+
+/** The refusal of a folder where a table is needed. */
+export function refuseFolder(name: string): InputError {
+  return new InputError(
+    'input.folder',
+    `${name} is a folder, not a table.`,
+    'Choose a file: CSV, TSV, Parquet or JSON lines.',
+  );
+}

@@ -1,0 +1,117 @@
+// Input that cannot be used: one error that says what, where and what to do, exit code 2, and nothing left behind.
+
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { explain } from '../../../engine/data/failures.ts';
+import { InputError } from '../../../engine/protocol/errors.ts';
+import type { DatasetSettings } from '../../../engine/protocol/data.ts';
+import { makeService, messy, temporaryFolder, writeTable } from './helpers.ts';
+
+/** Names in the folder of datasets, finished or not. */
+function datasetFolders(home: string): string[] {
+  const folder = join(home, 'datasets');
+  return existsSync(folder) ? readdirSync(folder) : [];
+}
+
+const refused = [
+  ['bad-empty.csv', 'input.empty', /bad-empty\.csv is empty/],
+  ['bad-blank.csv', 'input.empty', /there is no text in it/],
+  ['bad-header-only.csv', 'input.no_rows', /has a header line and no rows/],
+  ['bad-binary.csv', 'input.binary', /it is binary data/],
+  ['bad-workbook.csv', 'input.binary', /an Excel workbook/],
+  ['bad-ragged.csv', 'input.ragged', /should have 3 fields in every line, but line 3 has 2, line 5 has 4\./],
+  ['bad-unclosed-quote.csv', 'input.unclosed_quote', /line 3: a quote is opened/],
+  ['bad-lines.jsonl', 'input.json', /line 3: not a JSON object/],
+  ['no-such-file.csv', 'input.missing_file', /There is no file or folder at .*no-such-file\.csv/],
+] as const;
+
+for (const [name, code, message] of refused) {
+  test(`${name} is refused as ${code}`, async (context) => {
+    const service = makeService(context);
+    await assert.rejects(service.import({ job: 'import', path: messy(name) }), (error: unknown) => {
+      assert.ok(error instanceof InputError, String(error));
+      assert.equal(error.code, code);
+      assert.match(error.message, message);
+      assert.notEqual(error.hint, '');
+      return true;
+    });
+    assert.deepEqual(datasetFolders(service.home), []);
+  });
+}
+
+const unlearnable: readonly (readonly [string, DatasetSettings, string, RegExp])[] = [
+  ['bad-one-class.csv', {}, 'input.one_class', /has one class only: same/],
+  ['bad-target-missing.csv', {}, 'input.target_missing', /no value in any row/],
+  ['bad-tiny.csv', {}, 'input.too_few_rows', /3 rows are too few for a split of 80 % \/ 10 % \/ 10 %/],
+  ['single-column.csv', {}, 'input.no_features', /No column is left to predict "value" from/],
+  ['tabs.csv', { split: [0.5, 0.6, 0] }, 'input.split', /three shares that add up to 1/],
+];
+
+for (const [name, settings, code, message] of unlearnable) {
+  test(`training on ${name} is refused as ${code}`, async (context) => {
+    const service = makeService(context);
+    const { id } = await service.import({ job: 'import', path: messy(name) });
+    const preparing = service.prepare({ job: 'prepare', dataset: id, options: { settings, seed: 1 } });
+    await assert.rejects(preparing, (error: unknown) => {
+      assert.ok(error instanceof InputError, String(error));
+      assert.equal(error.code, code);
+      assert.match(error.message, message);
+      return true;
+    });
+  });
+}
+
+test('settings that do not fit the file leave no dataset behind', async (context) => {
+  const service = makeService(context);
+  const importing = service.import({ job: 'import', path: messy('tabs.csv'), settings: { target: 'wether' } });
+  await assert.rejects(importing, { code: 'input.unknown_target', hint: 'Did you mean "weather"?' });
+  assert.deepEqual(datasetFolders(service.home), []);
+});
+
+test('a home that cannot be written is named', async (context) => {
+  const file = join(temporaryFolder(context), 'file');
+  writeFileSync(file, '');
+  const service = makeService(context, { home: join(file, 'home') });
+  await assert.rejects(service.import({ job: 'import', path: messy('tabs.csv') }), {
+    name: 'InputError',
+    code: 'input.read_only_home',
+    message: /cannot be written \(.*home\)/,
+  });
+  assert.deepEqual(await service.list(), []);
+});
+
+test('a full disk is told from other failures, whoever reports it', () => {
+  const fromNode = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+  const fromDuckDb = new Error('IO Error: Could not write file "/home/x/data.parquet": No space left on device');
+  for (const error of [fromNode, fromDuckDb]) {
+    const explained = explain(error);
+    assert.ok(explained instanceof InputError);
+    assert.equal(explained.code, 'input.disk_full');
+  }
+  const other = new Error('something else');
+  assert.equal(explain(other), other);
+});
+
+test('an unknown dataset, and one whose manifest is broken', async (context) => {
+  const service = makeService(context);
+  await assert.rejects(service.describe({ dataset: '../../etc', settings: {} }), { code: 'input.unknown_dataset' });
+  const id = '0123456789abcdef0123456789abcdef';
+  mkdirSync(join(service.home, 'datasets', id), { recursive: true });
+  writeFileSync(join(service.home, 'datasets', id, 'manifest.json'), '{"version": 1, ');
+  await assert.rejects(service.rows({ dataset: id, offset: 0, limit: 1 }), { code: 'input.unknown_dataset' });
+  assert.deepEqual(await service.list(), []);
+});
+
+test('a file is data: it cannot make DuckDB read other files', async (context) => {
+  const path = writeTable(
+    context,
+    "it's; DROP.csv",
+    '"a"", (SELECT content FROM read_text(\'/etc/passwd\'))",b\n1,x\n2,y\n',
+  );
+  const service = makeService(context);
+  const info = await service.import({ job: 'import', path });
+  assert.equal(info.rows, 2);
+  assert.match(info.columns[0]?.name ?? '', /read_text/);
+});
