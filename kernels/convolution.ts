@@ -40,6 +40,19 @@ export const outputShape = (p: Convolution): readonly number[] => [
   convolvedSize(p.width, p),
 ];
 
+/**
+ * The kernels on the CPU copy the rows that 128 positions read into a buffer of 40,960 elements, channel by channel. False for
+ * convolutions of which one channel does not fit: very wide kernels over very wide images.
+ */
+export function fitsScratch(p: Convolution): boolean {
+  const [positions, elements] = [128, 40_960];
+  const reach = p.dilation * (p.kernel - 1);
+  const gridWidth = Math.min(convolvedSize(p.width, p), Math.ceil(p.width / p.stride));
+  const rows = (Math.ceil(positions / gridWidth) + 1) * p.stride + reach;
+  const columns = p.width + 2 * Math.max(p.padding, reach);
+  return Math.min(rows, p.height + 2 * Math.max(p.padding, reach)) * columns <= elements;
+}
+
 /** Multiply-adds of one pass (forward, or either gradient) over the batch. */
 export function multiplyAdds(p: Convolution): number {
   const [, , outputHeight, outputWidth] = outputShape(p);

@@ -43,7 +43,7 @@ import { gpu as upsample } from './upsample/gpu.ts';
 import { gpu as upsampleGrad } from './upsample_grad/gpu.ts';
 
 /** Kernels that run on the CPU only, so far. */
-export const pendingGpuKernels = [] as const satisfies readonly KernelName[];
+export const pendingGpuKernels = ['gather_images', 'soft_cross_entropy'] as const satisfies readonly KernelName[];
 
 type PendingGpuKernel = (typeof pendingGpuKernels)[number];
 

@@ -25,6 +25,7 @@ import { reference as dropoutChannels } from './dropout_channels/reference.ts';
 import { reference as embedding } from './embedding/reference.ts';
 import { reference as embeddingGrad } from './embedding_grad/reference.ts';
 import { reference as fill } from './fill/reference.ts';
+import { reference as gatherImages } from './gather_images/reference.ts';
 import { reference as gatherRows } from './gather_rows/reference.ts';
 import { reference as groupNorm } from './group_norm/reference.ts';
 import { reference as groupNormGrad } from './group_norm_grad/reference.ts';
@@ -36,6 +37,7 @@ import { reference as maxPoolGrad } from './max_pool_grad/reference.ts';
 import { reference as regressionLoss } from './regression_loss/reference.ts';
 import { reference as rmsprop } from './rmsprop/reference.ts';
 import { reference as sgd } from './sgd/reference.ts';
+import { reference as softCrossEntropy } from './soft_cross_entropy/reference.ts';
 import { reference as softmaxCrossEntropy } from './softmax_cross_entropy/reference.ts';
 import { reference as storeRows } from './store_rows/reference.ts';
 import { reference as sumSquares } from './sum_squares/reference.ts';
@@ -81,4 +83,6 @@ export const references: Readonly<Record<KernelName, Reference>> = {
   group_norm: groupNorm,
   group_norm_grad: groupNormGrad,
   dropout_channels: dropoutChannels,
+  gather_images: gatherImages,
+  soft_cross_entropy: softCrossEntropy,
 };

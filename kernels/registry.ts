@@ -24,6 +24,7 @@ import { kernel as dropoutChannels } from './dropout_channels/kernel.ts';
 import { kernel as embedding } from './embedding/kernel.ts';
 import { kernel as embeddingGrad } from './embedding_grad/kernel.ts';
 import { kernel as fill } from './fill/kernel.ts';
+import { kernel as gatherImages } from './gather_images/kernel.ts';
 import { kernel as gatherRows } from './gather_rows/kernel.ts';
 import { kernel as groupNorm } from './group_norm/kernel.ts';
 import { kernel as groupNormGrad } from './group_norm_grad/kernel.ts';
@@ -35,6 +36,7 @@ import { kernel as maxPoolGrad } from './max_pool_grad/kernel.ts';
 import { kernel as regressionLoss } from './regression_loss/kernel.ts';
 import { kernel as rmsprop } from './rmsprop/kernel.ts';
 import { kernel as sgd } from './sgd/kernel.ts';
+import { kernel as softCrossEntropy } from './soft_cross_entropy/kernel.ts';
 import { kernel as softmaxCrossEntropy } from './softmax_cross_entropy/kernel.ts';
 import { kernel as storeRows } from './store_rows/kernel.ts';
 import { kernel as sumSquares } from './sum_squares/kernel.ts';
@@ -80,6 +82,8 @@ const contracts = {
   group_norm: groupNorm,
   group_norm_grad: groupNormGrad,
   dropout_channels: dropoutChannels,
+  gather_images: gatherImages,
+  soft_cross_entropy: softCrossEntropy,
 };
 
 export type KernelName = keyof typeof contracts;

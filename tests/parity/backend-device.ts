@@ -40,7 +40,9 @@ async function runCase(
   const write = (operands: readonly Operand[], values: readonly GuardedOperand[]): void =>
     operands.forEach((operand, index) => {
       const words = values[index];
-      if (words) executable.write(`${program}.${operand.name}`, words);
+      if (!words) return;
+      const data = operand.type === 'u8' ? new Uint8Array(words.buffer) : words;
+      executable.write(`${program}.${operand.name}`, data);
     });
   write(kernel.inputs, inputs);
   write(kernel.outputs, outputs);
@@ -62,12 +64,15 @@ function planOfCases(contracts: readonly KernelContract[]): Plan {
       const program = programOf(kernel, parityCase);
       const place = (operand: Operand): SlotRef | null => {
         if (parityCase.absent?.includes(operand.name)) return null;
-        const elements = elementCount(operand.shape(parityCase.params)) + 2 * guardWords;
+        const count = elementCount(operand.shape(parityCase.params));
+        const bytes = operand.type === 'u8';
+        const type = bytes ? 'u8' : 'u32';
+        const elements = bytes ? 4 * (Math.ceil(count / 4) + 2 * guardWords) : count + 2 * guardWords;
         const label = `${program}.${operand.name}`;
         const slot = slots.length;
-        slots.push({ id: slot, elements, type: 'u32', kind: 'persistent', label });
-        tensors[label] = { slot, offset: 0, shape: [elements], type: 'u32' };
-        return { slot, offset: guardWords };
+        slots.push({ id: slot, elements, type, kind: 'persistent', label });
+        tensors[label] = { slot, offset: 0, shape: [elements], type };
+        return { slot, offset: bytes ? 4 * guardWords : guardWords };
       };
       const inputs = kernel.inputs.map(place);
       const outputs = kernel.outputs.map(place);

@@ -130,15 +130,17 @@ const isAbsent = (operand: Operand, parityCase: ParityCase): boolean =>
 function sampleOperand(operand: Operand, params: Readonly<Record<string, number>>, random: () => number): Float64Array {
   const value = (index: number): number => operand.sample?.(params, random, index) ?? normal(random);
   const values = Float64Array.from({ length: elementCount(operand.shape(params)) }, (_, index) => value(index));
-  return operand.type === 'u32' ? values : values.map(Math.fround);
+  return (operand.type ?? 'f32') === 'f32' ? values.map(Math.fround) : values;
 }
 
-/** The words of an operand between guards; of sentinels alone if it is `unwritten`. */
+/** The words of an operand (bytes are packed, an output never has them) between guards; of sentinels alone if it is `unwritten`. */
 function guarded(operand: Operand, values: Float64Array, unwritten: boolean): Uint32Array {
-  const words = new Uint32Array(values.length + 2 * guardWords).fill(sentinel);
+  const length = operand.type === 'u8' ? Math.ceil(values.length / 4) : values.length;
+  const words = new Uint32Array(length + 2 * guardWords).fill(sentinel);
   if (unwritten) return words;
   const bytes = 4 * guardWords;
-  if (operand.type === 'u32') words.set(values, guardWords);
+  if (operand.type === 'u8') new Uint8Array(words.buffer, bytes, values.length).set(values);
+  else if (operand.type === 'u32') words.set(values, guardWords);
   else new Float32Array(words.buffer, bytes, values.length).set(values);
   return words;
 }
