@@ -29,6 +29,29 @@ export interface DenseInputGradAttributes {
   readonly slope: number;
 }
 
+/** How a convolution moves over its input. */
+export interface ConvolutionAttributes {
+  readonly stride: number;
+  readonly padding: number;
+  readonly dilation: number;
+  readonly groups: number;
+}
+
+export interface ConvolutionInputGradAttributes extends ConvolutionAttributes, DenseAttributes {
+  /** Size of the convolution's input: a stride leaves it open. */
+  readonly height: number;
+  readonly width: number;
+  /** Set by fusion: the result is multiplied by this activation's derivative, computed from its saved output. */
+  readonly derivative: ActivationName;
+}
+
+export interface PoolingAttributes {
+  readonly windowHeight: number;
+  readonly windowWidth: number;
+  readonly stride: number;
+  readonly padding: number;
+}
+
 export interface ActivationAttributes {
   readonly activation: ActivationName;
   /** Negative slope of leaky_relu. */
@@ -61,6 +84,11 @@ export interface BatchNormAttributes {
   readonly runningVariance: string;
 }
 
+export interface GroupNormAttributes {
+  readonly groups: number;
+  readonly epsilon: number;
+}
+
 export interface LossAttributes {
   /** Also compute the gradient. */
   readonly training: boolean;
@@ -86,10 +114,21 @@ export interface OpAttributes {
   dense: DenseAttributes;
   dense_input_grad: DenseInputGradAttributes;
   dense_weight_grad: { readonly bias: boolean };
+  conv2d: ConvolutionAttributes & DenseAttributes;
+  conv2d_input_grad: ConvolutionInputGradAttributes;
+  conv2d_weight_grad: ConvolutionAttributes & { readonly kernel: number; readonly bias: boolean };
+  channel_sum: NoAttributes;
+  max_pool: PoolingAttributes;
+  max_pool_grad: PoolingAttributes;
+  average_pool: PoolingAttributes;
+  average_pool_grad: PoolingAttributes & { readonly height: number; readonly width: number };
+  upsample: { readonly factor: number };
+  upsample_grad: { readonly factor: number };
   activation: ActivationAttributes;
   activation_grad: ActivationAttributes & { readonly fromOutput: boolean };
   add: NoAttributes;
   dropout: DropoutAttributes;
+  dropout_channels: DropoutAttributes;
   reshape: { readonly shape: readonly number[] };
   concat: NoAttributes;
   slice: ColumnsAttributes;
@@ -100,6 +139,8 @@ export interface OpAttributes {
   batch_norm_grad: NoAttributes;
   layer_norm: { readonly epsilon: number };
   layer_norm_grad: NoAttributes;
+  group_norm: GroupNormAttributes;
+  group_norm_grad: { readonly groups: number };
   softmax_cross_entropy: CrossEntropyAttributes;
   binary_cross_entropy: CrossEntropyAttributes;
   regression_loss: RegressionLossAttributes;

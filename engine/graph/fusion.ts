@@ -1,7 +1,8 @@
 // Fusion: merges an activation into the product that feeds it, and an activation's derivative into the product that makes
 // the gradient. Each saves a pass over memory and a dispatch. Runs after autodiff, on the complete step.
 
-import { consumersOf, GraphBuilder, type Graph, type Node, type ValueId } from './graph.ts';
+import type { DenseAttributes, DenseInputGradAttributes } from './attributes.ts';
+import { consumersOf, GraphBuilder, type Graph, type Node, type NodeOf, type ValueId } from './graph.ts';
 
 /** The node a product is merged into, by the product's index. */
 interface Merge {
@@ -40,19 +41,32 @@ function mergeable(graph: Graph, node: Node): Merge | null {
   if (input === null || input === undefined) return null;
   const producer = graph.values[input].node;
   const before = graph.nodes[producer];
-  if (node.op === 'activation' && before.op === 'dense') {
+  if (node.op === 'activation' && fusesActivation(before)) {
     const { activation, slope } = node.attributes;
     if (before.attributes.activation !== 'none') return null;
-    return { producer, node: { ...before, outputs: node.outputs, attributes: { activation, slope } } };
+    return { producer, node: withAttributes(before, before.inputs, node.outputs, { activation, slope }) };
   }
-  if (node.op === 'activation_grad' && before.op === 'dense_input_grad') {
+  if (node.op === 'activation_grad' && (before.op === 'dense_input_grad' || before.op === 'conv2d_input_grad')) {
     const { activation, slope, fromOutput } = node.attributes;
     if (!fromOutput || before.attributes.derivative !== 'none') return null;
-    const inputs = [before.inputs[0], before.inputs[1], node.inputs[1]];
-    return {
-      producer,
-      node: { ...before, inputs, outputs: node.outputs, attributes: { derivative: activation, slope } },
-    };
+    if (before.op === 'conv2d_input_grad' && before.attributes.activation !== 'none') return null;
+    const inputs = [...before.inputs.slice(0, -1), node.inputs[1]];
+    return { producer, node: withAttributes(before, inputs, node.outputs, { derivative: activation, slope }) };
   }
   return null;
+}
+
+/** Products that apply an activation before they store their result; a transposed convolution is one without a derivative. */
+function fusesActivation(node: Node): node is NodeOf<'dense'> | NodeOf<'conv2d'> | NodeOf<'conv2d_input_grad'> {
+  if (node.op === 'conv2d_input_grad') return node.attributes.derivative === 'none';
+  return node.op === 'dense' || node.op === 'conv2d';
+}
+
+function withAttributes(
+  node: Node,
+  inputs: Node['inputs'],
+  outputs: Node['outputs'],
+  attributes: Partial<DenseAttributes & DenseInputGradAttributes>,
+): Node {
+  return { ...node, inputs, outputs, attributes: { ...node.attributes, ...attributes } } as Node;
 }

@@ -78,7 +78,7 @@ export interface LayerDef {
   readonly title: string;
   /** One sentence for people. */
   readonly summary: string;
-  readonly group: 'core' | 'activation' | 'normalisation' | 'regularisation' | 'join' | 'shape';
+  readonly group: 'core' | 'image' | 'activation' | 'normalisation' | 'regularisation' | 'join' | 'shape';
   readonly fields: readonly FieldDef[];
   /** Takes several inputs (add, concat). */
   readonly many?: boolean;

@@ -2,17 +2,27 @@
 
 import type { LayerDef } from './layer.ts';
 import { activation } from './layers/activation.ts';
+import { conv2d, convTranspose2d } from './layers/convolution.ts';
 import { dense, output } from './layers/dense.ts';
-import { dropout } from './layers/dropout.ts';
+import { dropout, dropout2d } from './layers/dropout.ts';
 import { add, concat, flatten } from './layers/joins.ts';
-import { batchNorm, layerNorm } from './layers/normalization.ts';
+import { batchNorm, groupNorm, layerNorm } from './layers/normalization.ts';
+import { averagePool, globalAveragePool, maxPool, upsample } from './layers/pooling.ts';
 
 const definitions: readonly LayerDef[] = [
   dense,
+  conv2d,
+  convTranspose2d,
+  maxPool,
+  averagePool,
+  globalAveragePool,
+  upsample,
   activation,
   dropout,
+  dropout2d,
   batchNorm,
   layerNorm,
+  groupNorm,
   add,
   concat,
   flatten,

@@ -74,6 +74,23 @@ export const elementwiseOps = {
     ],
   }),
 
+  /** Dropout of whole channels of x [N,C,…]. Its gradient is itself, with the same mask. */
+  dropout_channels: defineOp<DropoutAttributes>({
+    shape: ([x]) => [x!],
+    gradient: (graph, { attributes }, [dy]) => [dy === null ? null : graph.one('dropout_channels', [dy], attributes)],
+    lower: ({ attributes: { rate, seed, stream, steps }, inputs: [x], outputs: [y], shapes }) => {
+      const [n, channels, ...rest] = shapes[0]!;
+      return [
+        {
+          kernel: 'dropout_channels',
+          inputs: [x, { tensor: 'step.counters' }],
+          outputs: [y],
+          params: { planes: n * channels, inner: sizeOf(rest), rate, seed, stream, steps },
+        },
+      ];
+    },
+  }),
+
   /** The same elements under another shape; costs nothing. */
   reshape: defineOp<AttributesOf<'reshape'>>({
     shape: ([x], { shape }) => {

@@ -1,7 +1,8 @@
-// Batch and layer normalisation. x is [N, C] or [N, C, …]: channels are dimension 1, `inner` is what follows it.
-// Batch norm: Ioffe & Szegedy 2015; layer norm: Ba, Kiros & Hinton 2016; running statistics as PyTorch keeps them.
+// Batch, layer and group normalisation. x is [N, C] or [N, C, …]: channels are dimension 1, `inner` is what follows it.
+// Batch norm: Ioffe & Szegedy 2015; layer norm: Ba, Kiros & Hinton 2016; group norm: Wu & He 2018; running statistics as PyTorch
+// keeps them.
 
-import type { AttributesOf, BatchNormAttributes } from '../attributes.ts';
+import type { AttributesOf, BatchNormAttributes, GroupNormAttributes } from '../attributes.ts';
 import type { Shape } from '../graph.ts';
 import { GraphError, formatShape } from '../errors.ts';
 import { defineOp, ranked, sizeOf } from '../op.ts';
@@ -74,5 +75,26 @@ export const normalizationOps = {
     lower: ({ inputs, outputs, shapes: [, x] }) => [
       { kernel: 'layer_norm_grad', inputs, outputs, params: { rows: x![0], width: x![1] } },
     ],
+  }),
+
+  /** Inputs x [N,C,…], gamma, beta; outputs y, mean, 1/deviation of each group of channels of each example. */
+  group_norm: defineOp<GroupNormAttributes>({
+    shape: ([x], { groups }) => [x!, [x![0], groups], [x![0], groups]],
+    gradient: (graph, { inputs: [x, gamma], outputs: [, mean, inverse], attributes: { groups } }, [dy]) =>
+      dy === null ? [null, null, null] : graph.apply('group_norm_grad', [dy, x, gamma, mean, inverse], { groups }),
+    lower: ({ attributes, inputs, outputs, shapes: [x] }) => {
+      const { outer: batch, ...rest } = channels(x);
+      return [{ kernel: 'group_norm', inputs, outputs, params: { batch, ...rest, ...attributes } }];
+    },
+  }),
+
+  /** Inputs dy, x, gamma, mean, 1/deviation; outputs dx, dgamma, dbeta. */
+  group_norm_grad: defineOp<AttributesOf<'group_norm_grad'>>({
+    shape: ([, x, gamma]) => [x!, gamma!, gamma!],
+    gradient: 'none',
+    lower: ({ attributes, inputs, outputs, shapes: [, x] }) => {
+      const { outer: batch, ...rest } = channels(x);
+      return [{ kernel: 'group_norm_grad', inputs, outputs, params: { batch, ...rest, ...attributes } }];
+    },
   }),
 };

@@ -8,7 +8,10 @@ import { activationField, slopeField } from './activation.ts';
 
 function flatWidth(input: Shape, what: string): number {
   if (input.length !== 1) {
-    throw new ModelError(`${what} needs a flat input, got ${input.join(' × ')}.`, 'Add a Flatten layer before it.');
+    throw new ModelError(
+      `${what} needs a flat input, got ${input.join(' × ')}.`,
+      'Add a Flatten or Global average pool layer before it.',
+    );
   }
   return input[0];
 }

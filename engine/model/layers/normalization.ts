@@ -1,4 +1,5 @@
-// Batch norm (statistics over the batch, running ones at inference) and layer norm (statistics over each example).
+// Batch norm (statistics over the batch, running ones at inference), layer norm (statistics over each example) and group norm
+// (over groups of channels of each example).
 
 import type { Shape } from '../../graph/graph.ts';
 import { sizeOf } from '../../graph/op.ts';
@@ -69,7 +70,7 @@ export const layerNorm: LayerDef = {
     if (input.length !== 1) {
       throw new ModelError(
         `Layer norm needs a flat input, got ${input.join(' × ')}.`,
-        'Add a Flatten layer before it.',
+        'Add a Flatten layer before it, or use Group norm with one group.',
       );
     }
     return input;
@@ -77,5 +78,30 @@ export const layerNorm: LayerDef = {
   parameters: ([input]) => scaleAndShift(input[0]),
   build: ({ graph, args, tensor }, [x]) =>
     graph.apply('layer_norm', [x, tensor('weight'), tensor('bias')], { epsilon: Number(args.epsilon) })[0],
+  flops: ([input]) => 8 * sizeOf(input),
+};
+
+export const groupNorm: LayerDef = {
+  type: 'group_norm',
+  title: 'Group norm',
+  summary: 'Standardises groups of channels of each example: independent of the batch, for small batches.',
+  group: 'normalisation',
+  fields: [{ kind: 'integer', name: 'groups', label: 'Groups', default: 8, minimum: 1, maximum: 4096 }, epsilon],
+  shape: ([input], args) => {
+    const groups = Number(args.groups);
+    if (input[0] % groups !== 0) {
+      throw new ModelError(
+        `Group norm: ${groups} groups do not divide ${input[0]} channels.`,
+        'The number of channels has to be a multiple of the number of groups.',
+      );
+    }
+    return input;
+  },
+  parameters: ([input]) => scaleAndShift(input[0]),
+  build: ({ graph, args, tensor }, [x]) =>
+    graph.apply('group_norm', [x, tensor('weight'), tensor('bias')], {
+      groups: Number(args.groups),
+      epsilon: Number(args.epsilon),
+    })[0],
   flops: ([input]) => 8 * sizeOf(input),
 };
