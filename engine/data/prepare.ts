@@ -426,13 +426,18 @@ export async function transformFile(request: TransformRequest): Promise<Omit<Pre
 }
 
 function requireColumns(file: string, names: readonly string[], { features }: Preprocessing): void {
-  const lacking = features.filter(({ column }) => !names.includes(column)).map(({ column }) => `"${column}"`);
-  if (lacking.length === 0) return;
-  const one = lacking.length === 1;
-  const listed = lacking.slice(0, 8).join(', ') + (lacking.length > 8 ? ` and ${lacking.length - 8} more` : '');
+  const needed = features.map(({ column }) => column);
+  const lacking = needed.filter((column) => !names.includes(column));
+  const [first] = lacking;
+  if (first === undefined) return;
+  const quoted = lacking.slice(0, 8).map((column) => `"${column}"`);
+  const listed = quoted.join(', ') + (lacking.length > 8 ? ` and ${lacking.length - 8} more` : '');
+  const spare = names.filter((name) => !needed.includes(name));
   throw new InputError(
     'input.missing_column',
-    `${file} lacks ${one ? 'a column' : 'columns'} the model was trained on: ${listed}.`,
-    one ? didYouMean(lacking[0]?.slice(1, -1) ?? '', names) : `Its columns are: ${names.slice(0, 12).join(', ')}.`,
+    `${file} lacks ${lacking.length === 1 ? 'a column' : 'columns'} the model was trained on: ${listed}.`,
+    lacking.length === 1 && spare.length > 0
+      ? didYouMean(first, spare)
+      : `Its columns are: ${names.slice(0, 12).join(', ')}${names.length > 12 ? ' …' : ''}.`,
   );
 }

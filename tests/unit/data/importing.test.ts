@@ -1,0 +1,145 @@
+// The life of an import: whole or not at all, once per content, cancellable, and cleaned up after a crash.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import type { TestContext } from 'node:test';
+import type { Progress } from '../../../engine/protocol/data.ts';
+import { allRows, makeService, messy, samples, temporaryFolder, writeTable } from './helpers.ts';
+
+/** A table that takes a while to read. */
+function largeTable(context: TestContext, rows: number): string {
+  const line = `${Array.from({ length: 12 }, (_, index) => (index * 1.37).toFixed(3)).join(',')},word\n`;
+  const header = `${Array.from({ length: 12 }, (_, index) => `n${index}`).join(',')},kind\n`;
+  return writeTable(context, 'large.csv', header + line.repeat(rows));
+}
+
+function datasetFolders(home: string): string[] {
+  return existsSync(join(home, 'datasets')) ? readdirSync(join(home, 'datasets')) : [];
+}
+
+test('a dataset is a folder with its rows and a manifest, named by content', async (context) => {
+  const service = makeService(context);
+  const info = await service.import({ job: 'a', path: `${samples}penguins.csv` });
+  assert.deepEqual(readdirSync(join(service.home, 'datasets', info.id)).sort(), ['data.parquet', 'manifest.json']);
+  assert.deepEqual([info.name, info.source, info.kind, info.rows], ['penguins', 'penguins.csv', 'table', 344]);
+  assert.deepEqual(datasetFolders(service.home), [info.id]);
+  const manifest = readFileSync(join(service.home, 'datasets', info.id, 'manifest.json'), 'utf8');
+  assert.ok(!manifest.includes(samples), 'no path of the source is kept');
+});
+
+test('the same content is the same dataset, from any path and in another process', async (context) => {
+  const service = makeService(context);
+  const first = await service.import({ job: 'a', path: messy('tabs.csv') });
+  const copy = writeTable(context, 'copy.csv', readFileSync(messy('tabs.csv')));
+  const second = await service.import({ job: 'b', path: copy });
+  assert.equal(second.id, first.id);
+  assert.deepEqual(datasetFolders(service.home), [first.id]);
+  const other = makeService(context, { home: service.home });
+  assert.deepEqual(
+    (await other.list()).map(({ id }) => id),
+    [first.id],
+  );
+  assert.equal((await other.import({ job: 'c', path: messy('tabs.csv') })).importedAt, first.importedAt);
+});
+
+test('two imports of one file at the same time end in one dataset', async (context) => {
+  const service = makeService(context);
+  const other = makeService(context, { home: service.home });
+  const path = largeTable(context, 20_000);
+  const [first, second] = await Promise.all([service.import({ job: 'a', path }), other.import({ job: 'b', path })]);
+  assert.equal(first.id, second.id);
+  assert.deepEqual(datasetFolders(service.home), [first.id]);
+});
+
+test('progress goes from 0 to 1, with the time left', async (context) => {
+  const service = makeService(context);
+  const seen: Progress[] = [];
+  service.onProgress(({ job, progress }) => {
+    if (job === 'big') seen.push(progress);
+  });
+  await service.import({ job: 'big', path: largeTable(context, 400_000) });
+  const shares = seen.flatMap(({ stage, share }) => (stage.startsWith('Reading') && share !== null ? [share] : []));
+  assert.ok(shares.length > 0, seen.map(({ stage }) => stage).join('; '));
+  assert.ok(shares.every((share, index) => share >= (shares[index - 1] ?? 0) && share <= 1));
+  assert.ok(seen.some(({ secondsLeft }) => secondsLeft !== null));
+  assert.ok(seen.some(({ stage }) => /Reading \d+ of \d+ MB/.test(stage)));
+});
+
+test('a cancelled import stops at once and leaves nothing behind', async (context) => {
+  const service = makeService(context);
+  const importing = service.import({ job: 'big', path: largeTable(context, 400_000) });
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  const cancelledAt = performance.now();
+  await service.cancel({ job: 'big' });
+  await assert.rejects(importing, { name: 'CancelledError', code: 'run.cancelled' });
+  assert.ok(performance.now() - cancelledAt < 500);
+  assert.deepEqual(datasetFolders(service.home), []);
+  // The service goes on.
+  assert.equal((await service.import({ job: 'next', path: messy('tabs.csv') })).rows, 40);
+});
+
+test('what a crash left is removed at the next start, what another process is making is not', async (context) => {
+  const home = temporaryFolder(context);
+  const child = spawn(process.execPath, ['--eval', '']);
+  const dead = child.pid ?? 0;
+  await new Promise((resolve) => child.once('exit', resolve));
+  const alive = process.ppid;
+  for (const pid of [dead, alive]) {
+    mkdirSync(join(home, 'datasets', `.importing-${pid}-abc123`), { recursive: true });
+    writeFileSync(join(home, 'datasets', `.importing-${pid}-abc123`, 'data.parquet'), 'half');
+  }
+  const service = makeService(context, { home });
+  await service.import({ job: 'a', path: messy('tabs.csv') });
+  const left = datasetFolders(home).filter((name) => name.startsWith('.'));
+  assert.deepEqual(left, [`.importing-${alive}-abc123`]);
+  assert.equal((await service.list()).length, 1);
+});
+
+test('a removed dataset is gone', async (context) => {
+  const service = makeService(context);
+  const { id } = await service.import({ job: 'a', path: messy('tabs.csv') });
+  await service.remove({ dataset: id });
+  assert.deepEqual(await service.list(), []);
+  assert.deepEqual(datasetFolders(service.home), []);
+  await assert.rejects(service.remove({ dataset: id }), { code: 'input.unknown_dataset' });
+});
+
+test('pages of rows, anywhere and beyond the end', async (context) => {
+  const service = makeService(context);
+  const lines = Array.from({ length: 100_000 }, (_, index) => `${index},w${index % 10}`);
+  const path = writeTable(context, 'long.csv', `n,w\n${lines.join('\n')}\n`);
+  const { id } = await service.import({ job: 'a', path });
+  const page = await service.rows({ dataset: id, offset: 70_000, limit: 3 });
+  assert.deepEqual(page, {
+    offset: 70_000,
+    total: 100_000,
+    rows: [
+      [70_000, 'w0'],
+      [70_001, 'w1'],
+      [70_002, 'w2'],
+    ],
+  });
+  assert.equal((await service.rows({ dataset: id, offset: 99_999, limit: 50 })).rows.length, 1);
+  assert.equal((await service.rows({ dataset: id, offset: 100_000, limit: 50 })).rows.length, 0);
+});
+
+test('rows keep the order of the file', async (context) => {
+  const service = makeService(context);
+  const lines = Array.from({ length: 60_000 }, (_, index) => `${(index * 7919) % 60_000}`);
+  const info = await service.import({ job: 'a', path: writeTable(context, 'order.csv', `n\n${lines.join('\n')}\n`) });
+  const rows = await allRows(service, info);
+  assert.ok(rows.every(([value], index) => value === (index * 7919) % 60_000));
+});
+
+test('a file larger than the memory allowed is read all the same', async (context) => {
+  const service = makeService(context, { memoryBytes: 64 * 2 ** 20 });
+  const lines = Array.from({ length: 4000 }, (_, index) => `${index},${'text '.repeat(8)}${index % 911}`);
+  const text = `${lines.join('\n')}\n`;
+  const path = writeTable(context, 'wide.csv', `n,t\n${text.repeat(400)}`);
+  const info = await service.import({ job: 'a', path });
+  assert.equal(info.rows, 1_600_000);
+  assert.equal(info.columns[0]?.maximum, 3999);
+});
