@@ -11,6 +11,32 @@ export interface BatchAttributes {
   readonly steps: number;
 }
 
+/** As `BatchAttributes` for images: `augmentation` holds the limits of the kernel gather_images, all 0 = none. */
+export interface ImageBatchAttributes {
+  readonly batch: number;
+  readonly rows: number;
+  readonly shape: readonly [channels: number, height: number, width: number];
+  readonly targets: number;
+  /** Classes to give the targets as shares of; 0 = targets as they are. */
+  readonly classes: number;
+  readonly steps: number;
+  readonly seed: number;
+  readonly augmentation: ImageAugmentation;
+}
+
+export interface ImageAugmentation {
+  readonly flip: number;
+  readonly crop: number;
+  /** Radians. */
+  readonly rotation: number;
+  readonly zoom: number;
+  readonly brightness: number;
+  readonly contrast: number;
+  readonly saturation: number;
+  readonly cutout: number;
+  readonly mixup: number;
+}
+
 /** A tensor known outside the graph. */
 export interface NamedAttributes {
   readonly name: string;
@@ -108,6 +134,7 @@ type NoAttributes = Readonly<Record<string, never>>;
 
 export interface OpAttributes {
   batch: BatchAttributes;
+  batch_images: ImageBatchAttributes;
   parameter: NamedAttributes;
   state: NamedAttributes;
   store_outputs: { readonly steps: number };
@@ -142,6 +169,7 @@ export interface OpAttributes {
   group_norm: GroupNormAttributes;
   group_norm_grad: { readonly groups: number };
   softmax_cross_entropy: CrossEntropyAttributes;
+  soft_cross_entropy: CrossEntropyAttributes;
   binary_cross_entropy: CrossEntropyAttributes;
   regression_loss: RegressionLossAttributes;
 }

@@ -51,6 +51,26 @@ export type OptimizerName = 'adam' | 'adamw' | 'sgd' | 'rmsprop';
 export type ScheduleName = 'constant' | 'step' | 'cosine' | 'one_cycle';
 export type { ActivationName };
 
+/** Changes made to the images of every training step, at random within these limits. All are off at 0 or false. */
+export interface AugmentationSpec {
+  /** Mirror half of the images. Not for digits and letters. */
+  readonly flip: boolean;
+  /** Shift by up to so many pixels each way. */
+  readonly crop: number;
+  /** Turn by up to so many degrees each way; at most 45. */
+  readonly rotation: number;
+  /** Enlarge or shrink by up to this share. */
+  readonly zoom: number;
+  /** Change by up to this share. */
+  readonly brightness: number;
+  readonly contrast: number;
+  readonly saturation: number;
+  /** Cover a square with sides of so many pixels (DeVries & Taylor 2017). */
+  readonly cutout: number;
+  /** Mix pairs of images, shares drawn from Beta(mixup, mixup) (Zhang et al. 2018). */
+  readonly mixup: number;
+}
+
 export interface TrainingSpec {
   readonly epochs: number;
   readonly batch: number;
@@ -90,4 +110,6 @@ export interface TrainingSpec {
     readonly patience: number;
     readonly minimumDelta: number;
   };
+  /** Images only; absent = images as they are. */
+  readonly augmentation?: AugmentationSpec;
 }

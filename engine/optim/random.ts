@@ -5,7 +5,14 @@
 import { threefry2x32 } from '../../kernels/threefry.ts';
 
 /** Numbers of the streams a run draws from. Dropout layers use 1000 + their position. */
-export const streams = { initializer: 1, shuffle: 2, split: 3, dropout: 1000, augmentation: 2000 } as const;
+export const streams = {
+  initializer: 1,
+  shuffle: 2,
+  split: 3,
+  dropout: 1000,
+  augmentation: 2000,
+  mixup: 2001,
+} as const;
 
 const unit = (word: number): number => ((word >>> 8) + 0.5) * 2 ** -24;
 
@@ -25,6 +32,14 @@ export function fillNormal(target: Float32Array, seed: number, stream: number, d
     const radius = deviation * Math.sqrt(-2 * Math.log(unit(a)));
     target[i] = radius * Math.cos(2 * Math.PI * unit(b));
     if (i + 1 < target.length) target[i + 1] = radius * Math.sin(2 * Math.PI * unit(b));
+  }
+}
+
+/** A number from Beta(shape, shape), shape up to about 2, by rejection (Jöhnk 1964). */
+export function drawBeta(shape: number, seed: number, stream: number, counter: number): number {
+  for (let attempt = 0; ; attempt++) {
+    const [a, b] = threefry2x32(seed, stream, attempt, counter).map((word) => unit(word) ** (1 / shape));
+    if (a + b > 0 && a + b <= 1) return a / (a + b);
   }
 }
 

@@ -84,8 +84,10 @@ function placeOf(layout: Layout, tensor: string): SlotRef {
 function nameTensors(options: PlanOptions, parameters: ParameterLayout, training: boolean): Layout {
   const { model, data, stepCapacity, trainBatches, predictBatch } = options;
   const layout = new Layout();
-  layout.add('data.x', [data.rows, data.width], 'data');
+  const { input } = model;
+  layout.add('data.x', [data.rows, data.width], 'data', input.kind === 'image' ? 'u8' : 'f32');
   layout.add('data.y', [data.rows, data.targets], 'data');
+  if (input.kind === 'image') layout.add('data.normalization', [input.channels, 2], 'persistent');
   const largest = Math.max(predictBatch, ...trainBatches);
   layout.add('step.indices', [stepCapacity * largest], 'step', 'u32');
   layout.add('step.scalars', [stepCapacity, 4], 'step');

@@ -59,7 +59,8 @@ export interface Plan {
 
 /**
  * Tensors the trainer and the backends agree on:
- * `data.x` [rows,width], `data.y` [rows,targets] the resident rows; `step.indices` u32 [stepCapacity·largest batch] row numbers;
+ * `data.x` [rows,width] (u8 for images), `data.y` [rows,targets] the resident rows; `data.normalization` [channels,2] mean and
+ * deviation of images in 0 … 1, which the host writes once; `step.indices` u32 [stepCapacity·largest batch] row numbers;
  * `step.scalars` [stepCapacity,4]; `step.counters` u32 [stepCapacity]; `ring.loss` [stepCapacity];
  * `ring.outputs` [outputRows, outputs] the model's outputs of an evaluate or predict submit, step after step.
  */

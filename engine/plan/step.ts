@@ -1,12 +1,13 @@
 // The graphs of the programs: forward, loss, backward for training; forward and keeping the outputs for prediction.
 
+import type { ImageAugmentation } from '../graph/attributes.ts';
 import { differentiate } from '../graph/autodiff.ts';
 import { fuse } from '../graph/fusion.ts';
 import { GraphBuilder, prune, type Graph, type ValueId } from '../graph/graph.ts';
 import { verify } from '../graph/verify.ts';
 import { buildForward } from '../model/build.ts';
 import type { ResolvedModel } from '../model/resolve.ts';
-import type { LossName, OutputSpec, TrainingSpec } from '../model/spec.ts';
+import type { AugmentationSpec, LossName, OutputSpec, TrainingSpec } from '../model/spec.ts';
 
 /** What the programs of one plan have in common. */
 export interface StepOptions {
@@ -34,11 +35,10 @@ export interface TrainingGraph {
 }
 
 export function buildTrainingGraph(options: StepOptions, batch: number): TrainingGraph {
-  const { model, training, data, stepCapacity: steps } = options;
+  const { model, training, stepCapacity: steps } = options;
   const graph = new GraphBuilder();
-  const [x, y] = graph.apply('batch', [], { batch, ...data, steps });
-  const input = shapeInput(graph, model, x, batch);
-  const { output, parameters } = buildForward(graph, model, input, { mode: 'train', seed: training.seed, steps });
+  const [x, y] = gatherBatch(graph, options, batch, imageAugmentation(training.augmentation));
+  const { output, parameters } = buildForward(graph, model, x, { mode: 'train', seed: training.seed, steps });
   const loss = applyLoss(graph, options, output, y);
   const wanted = differentiate(graph, loss, parameters);
   verify(graph, 'autodiff');
@@ -57,11 +57,10 @@ export function buildTrainingGraph(options: StepOptions, batch: number): Trainin
 }
 
 export function buildPredictionGraph(options: StepOptions, batch: number): Graph {
-  const { model, training, data, stepCapacity: steps } = options;
+  const { model, training, stepCapacity: steps } = options;
   const graph = new GraphBuilder();
-  const [x] = graph.apply('batch', [], { batch, ...data, steps });
-  const input = shapeInput(graph, model, x, batch);
-  const { output } = buildForward(graph, model, input, { mode: 'inference', seed: training.seed, steps });
+  const [x] = gatherBatch(graph, options, batch, imageAugmentation(undefined));
+  const { output } = buildForward(graph, model, x, { mode: 'inference', seed: training.seed, steps });
   graph.apply('store_outputs', [output], { steps: options.predictSteps });
   const pruned = prune(graph, []);
   const fused = fuse(pruned.graph, []);
@@ -69,9 +68,45 @@ export function buildPredictionGraph(options: StepOptions, batch: number): Graph
   return fused.graph;
 }
 
-function shapeInput(graph: GraphBuilder, model: ResolvedModel, x: ValueId, batch: number): ValueId {
-  if (model.input.kind === 'table') return x;
-  return graph.one('reshape', [x], { shape: [batch, ...model.inputShape] });
+/** The rows of a step: x [batch,width] or, of images, [batch,channels,height,width]; y their targets. */
+function gatherBatch(
+  graph: GraphBuilder,
+  { model, output, training, data, stepCapacity: steps }: StepOptions,
+  batch: number,
+  augmentation: ImageAugmentation,
+): readonly ValueId[] {
+  const { input } = model;
+  if (input.kind === 'table') return graph.apply('batch', [], { batch, ...data, steps });
+  // Mixed images have a share of two classes; numbers, and 0 or 1 of binary cross-entropy, are mixed themselves.
+  const soft = augmentation.mixup > 0 && resolveLoss(training.loss, output) === 'cross_entropy';
+  return graph.apply('batch_images', [], {
+    batch,
+    rows: data.rows,
+    shape: [input.channels, input.height, input.width],
+    targets: data.targets,
+    classes: soft ? model.outputs : 0,
+    steps,
+    seed: training.seed,
+    augmentation,
+  });
+}
+
+const noAugmentation: AugmentationSpec = {
+  flip: false,
+  crop: 0,
+  rotation: 0,
+  zoom: 0,
+  brightness: 0,
+  contrast: 0,
+  saturation: 0,
+  cutout: 0,
+  mixup: 0,
+};
+
+/** The kernel's limits. */
+function imageAugmentation(spec: AugmentationSpec = noAugmentation): ImageAugmentation {
+  const { flip, mixup, rotation, ...limits } = spec;
+  return { ...limits, rotation: (rotation * Math.PI) / 180, flip: flip ? 1 : 0, mixup: mixup > 0 ? 1 : 0 };
 }
 
 function applyLoss(graph: GraphBuilder, options: StepOptions, prediction: ValueId, target: ValueId): ValueId {
@@ -83,7 +118,12 @@ function applyLoss(graph: GraphBuilder, options: StepOptions, prediction: ValueI
   switch (loss) {
     case 'cross_entropy': {
       const inputs = [prediction, target, weights([model.outputs])];
-      return graph.apply('softmax_cross_entropy', inputs, { training: true, smoothing, steps })[0];
+      const shares = graph.shape(target)[1] > 1;
+      return graph.apply(shares ? 'soft_cross_entropy' : 'softmax_cross_entropy', inputs, {
+        training: true,
+        smoothing,
+        steps,
+      })[0];
     }
     case 'binary_cross_entropy':
       return graph.apply('binary_cross_entropy', [prediction, target, weights([2])], {

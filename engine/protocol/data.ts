@@ -180,11 +180,13 @@ export interface PreparedData {
   readonly output: OutputSpec;
   readonly task: Task;
   readonly counts: Readonly<Record<SplitName, number>>;
-  /** float32 values a row in x, and in y (class number or standardised value). */
+  /** Values a row in x (float32; bytes of an image), and in y (class number or standardised value). */
   readonly width: number;
   readonly targets: number;
   /** First row of each shard, plus the total as the last entry. */
   readonly shardStarts: readonly number[];
+  /** Images: mean and standard deviation of each channel over the training split, pixels in 0 … 1. Default: 0 and 1. */
+  readonly normalization?: { readonly mean: readonly number[]; readonly deviation: readonly number[] };
   /** Rows of each class in the training split. */
   readonly classCounts: readonly number[];
   /** Fitted preprocessing: plain JSON, part of the run and of every export. */
@@ -196,8 +198,8 @@ export interface PreparedData {
 
 export interface Shard {
   readonly rows: number;
-  /** [rows, width] */
-  readonly x: Float32Array;
+  /** [rows, width]; bytes for images, channel by channel (NCHW). */
+  readonly x: Float32Array | Uint8Array;
   /** [rows, targets] */
   readonly y: Float32Array;
 }

@@ -15,7 +15,8 @@ export interface RowRange {
 /** Rows the device can hold within `budget` bytes, a multiple of `batch` when not all rows fit. */
 export function residentCapacity(data: PreparedData, budget: number, batch: number): number {
   const total = data.shardStarts[data.shardStarts.length - 1];
-  const affordable = Math.floor(budget / (4 * (data.width + data.targets)));
+  const valueBytes = data.input.kind === 'image' ? 1 : 4;
+  const affordable = Math.floor(budget / (valueBytes * data.width + 4 * data.targets));
   if (total <= affordable) return Math.max(1, total);
   return Math.max(batch, Math.floor(affordable / batch) * batch);
 }

@@ -6,7 +6,7 @@ import { optimizerStates } from '../model/summary.ts';
 import { outputWidth, resolveModel, type ResolvedModel } from '../model/resolve.ts';
 import type { ModelSpec, TrainingSpec } from '../model/spec.ts';
 import { learningRateAt } from '../optim/schedules.ts';
-import { shuffle, streams } from '../optim/random.ts';
+import { drawBeta, shuffle, streams } from '../optim/random.ts';
 import { compilePlan } from '../plan/compile.ts';
 import { programName, type Plan } from '../plan/plan.ts';
 import { classWeightsTensor } from '../plan/step.ts';
@@ -95,6 +95,9 @@ export class Session {
     this.#predictIndices = new Uint32Array(predictSteps * this.#predictBatch);
     this.classWeights = classWeights(training, data.classCounts, model.outputs);
     if (this.classWeights && !options.predictOnly) executable.write(classWeightsTensor, this.classWeights);
+    if (data.input.kind === 'image') {
+      executable.write('data.normalization', normalizationOf(data, data.input.channels));
+    }
   }
 
   /** The steps of a window: how many full ones, and the rows of the remainder (0 = none). */
@@ -167,15 +170,24 @@ export class Session {
   #fillTables(step: number, steps: number): void {
     const { beta1, beta2 } = this.training.optimizer;
     const corrected = optimizerStates(this.training.optimizer) > 0;
+    const mixup = this.training.augmentation?.mixup ?? 0;
     for (let i = 0; i < steps; i++) {
       this.#scalars[4 * i] = this.learningRate(step + i);
       this.#scalars[4 * i + 1] = corrected ? 1 - beta1 ** (step + i + 1) : 1;
       this.#scalars[4 * i + 2] = corrected ? 1 - beta2 ** (step + i + 1) : 1;
+      this.#scalars[4 * i + 3] = mixup > 0 ? drawBeta(mixup, this.training.seed, streams.mixup, step + i) : 0;
       this.#counters[i] = step + i;
     }
     this.executable.write('step.scalars', this.#scalars.subarray(0, 4 * steps));
     this.executable.write('step.counters', this.#counters.subarray(0, steps));
   }
+}
+
+/** [channels, 2]: mean and deviation of each. */
+function normalizationOf({ normalization }: PreparedData, channels: number): Float32Array {
+  const pair = (channel: number): readonly number[] =>
+    normalization ? [normalization.mean[channel], normalization.deviation[channel]] : [0, 1];
+  return Float32Array.from(Array.from({ length: channels }, (_, channel) => pair(channel)).flat());
 }
 
 /** Statistics of a batch of one row do not exist: such a remainder is left out. */

@@ -44,6 +44,30 @@ export const lossOps = {
     ],
   }),
 
+  /** Inputs logits [N,K], target [N,K] (share of each class), class weights? [K]. */
+  soft_cross_entropy: defineOp<CrossEntropyAttributes>({
+    shape: ([logits, target], attributes) => {
+      ranked(logits, 2, 'logits');
+      expectEqual(target!, logits!, 'target shares');
+      return lossShape(logits!, attributes);
+    },
+    effect: true,
+    gradient: lossGradient,
+    lower: (context) => [
+      {
+        kernel: 'soft_cross_entropy',
+        inputs: context.inputs,
+        outputs: ring(context),
+        params: {
+          batch: context.shapes[0]![0],
+          classes: context.shapes[0]![1],
+          smoothing: context.attributes.smoothing,
+          steps: context.attributes.steps,
+        },
+      },
+    ],
+  }),
+
   /** Inputs logits [N,1], target [N,1] (0 or 1), weights? [2]. */
   binary_cross_entropy: defineOp<CrossEntropyAttributes>({
     shape: ([logits, target], attributes) => {

@@ -1,8 +1,11 @@
-// Where values come from and where results go: the batch gathered from the resident rows, parameters and states by name,
+// Where values come from and where results go: the batch gathered from the resident rows or images, parameters and states by name,
 // and the ring that keeps a submit's outputs.
 
-import type { BatchAttributes, NamedAttributes } from '../attributes.ts';
+import type { BatchAttributes, ImageBatchAttributes, NamedAttributes } from '../attributes.ts';
 import { defineOp, sizeOf } from '../op.ts';
+
+/** The stream of random numbers augmentation draws from; see engine/optim/random.ts. */
+export const augmentationStream = 2000;
 
 export const sourceOps = {
   /** Outputs: x [batch,width], y [batch,targets]. */
@@ -20,6 +23,28 @@ export const sourceOps = {
         params: { rows, width, targets, batch, steps },
       },
     ],
+  }),
+
+  /** Outputs: x [batch,channels,height,width], normalised and augmented; y [batch,targets] or [batch,classes]. */
+  batch_images: defineOp<ImageBatchAttributes>({
+    shape: (_, a) => [
+      [a.batch, ...a.shape],
+      [a.batch, a.classes > 0 ? a.classes : a.targets],
+    ],
+    gradient: 'none',
+    lower: ({ attributes: { shape, augmentation, ...counts }, outputs: [x, y] }) => {
+      const [channels, height, width] = shape;
+      const images = [{ tensor: 'data.x' }, { tensor: 'data.y' }, { tensor: 'step.indices' }];
+      const scalars = augmentation.mixup > 0 ? { tensor: 'step.scalars' } : null;
+      return [
+        {
+          kernel: 'gather_images',
+          inputs: [...images, { tensor: 'data.normalization' }, scalars, { tensor: 'step.counters' }],
+          outputs: [x, y],
+          params: { ...counts, channels, height, width, stream: augmentationStream, ...augmentation },
+        },
+      ];
+    },
   }),
 
   /** A trained tensor, by name. */
