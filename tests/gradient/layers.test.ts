@@ -10,21 +10,41 @@ import { ops } from '../../engine/graph/ops.ts';
 import { defaultTraining } from '../../engine/model/presets.ts';
 import { layers } from '../../engine/model/registry.ts';
 import { outputWidth, resolveModel } from '../../engine/model/resolve.ts';
-import type { LayerSpec, TrainingSpec } from '../../engine/model/spec.ts';
+import type { AugmentationSpec, LayerSpec, TrainingSpec } from '../../engine/model/spec.ts';
 import { compilePlan } from '../../engine/plan/compile.ts';
 import { initializeWeights } from '../../engine/train/weights.ts';
+import { type ImageOptions, makeImages } from '../support/images.ts';
 import { makeTable, type TableOptions } from '../support/table.ts';
 
 interface Case {
   readonly name: string;
   readonly layers: readonly LayerSpec[];
   readonly table?: Partial<TableOptions>;
+  /** The model's input is images instead of a table. */
+  readonly images?: Partial<ImageOptions>;
   readonly training?: Partial<TrainingSpec>;
 }
 
+const noAugmentation: AugmentationSpec = {
+  flip: false,
+  crop: 0,
+  rotation: 0,
+  zoom: 0,
+  brightness: 0,
+  contrast: 0,
+  saturation: 0,
+  cutout: 0,
+  mixup: 0,
+};
 const smooth = { type: 'dense', units: 5, activation: 'tanh' };
 const output = { type: 'output' };
 const between = (...tested: LayerSpec[]): readonly LayerSpec[] => [smooth, ...tested, output];
+/** Between a convolution and the output, on images of 2 × 6 × 5. */
+const onImages = (name: string, ...tested: LayerSpec[]): Case => ({
+  name,
+  images: {},
+  layers: [{ type: 'conv2d', filters: 4, activation: 'tanh' }, ...tested, { type: 'flatten' }, output],
+});
 
 const cases: readonly Case[] = [
   ...['relu', 'leaky_relu', 'gelu', 'silu', 'tanh', 'sigmoid'].flatMap((activation) => [
@@ -84,6 +104,51 @@ const cases: readonly Case[] = [
     table: { classes: 2 },
     training: { loss: 'binary_cross_entropy', classWeights: 'balanced', labelSmoothing: 0.2 },
   },
+  onImages('conv 2D', { type: 'conv2d', filters: 3, activation: 'silu' }),
+  onImages('conv 2D with a fused activation', { type: 'conv2d', filters: 3, activation: 'sigmoid', bias: false }),
+  onImages('conv 2D with stride, dilation, groups', {
+    type: 'conv2d',
+    filters: 6,
+    stride: 2,
+    dilation: 2,
+    padding: 2,
+    groups: 2,
+    activation: 'tanh',
+  }),
+  onImages('depthwise conv 2D', { type: 'conv2d', filters: 4, groups: 4, stride: 2, activation: 'none' }),
+  onImages('1 × 1 conv 2D with stride', { type: 'conv2d', filters: 5, kernel: 1, stride: 2, padding: 0 }),
+  onImages('transposed conv 2D', { type: 'conv_transpose2d', filters: 3, activation: 'tanh' }),
+  onImages('transposed conv 2D in groups', {
+    type: 'conv_transpose2d',
+    filters: 2,
+    kernel: 4,
+    stride: 2,
+    padding: 1,
+    outputPadding: 0,
+    groups: 2,
+    bias: false,
+  }),
+  onImages('max pool', { type: 'max_pool' }, { type: 'activation', activation: 'silu' }),
+  onImages('max pool that overlaps', { type: 'max_pool', size: 3, stride: 1, padding: 1 }),
+  onImages('average pool', { type: 'average_pool', size: 3, stride: 2, padding: 1 }),
+  onImages('global average pool', { type: 'global_average_pool' }, { type: 'dense', units: 3, activation: 'tanh' }),
+  onImages('upsample', { type: 'upsample' }, { type: 'activation', activation: 'silu' }),
+  onImages('batch norm of images', { type: 'batch_norm' }, { type: 'activation', activation: 'silu' }),
+  onImages('group norm', { type: 'group_norm', groups: 2 }, { type: 'activation', activation: 'silu' }),
+  onImages('dropout 2D', { type: 'dropout2d', rate: 0.4 }),
+  onImages(
+    'residual block with a projection',
+    { type: 'conv2d', id: 'a', filters: 3, stride: 2, activation: 'silu' },
+    { type: 'conv2d', id: 'short', from: '0', filters: 3, kernel: 1, stride: 2, padding: 0 },
+    { type: 'add', from: ['a', 'short'] },
+    { type: 'activation', activation: 'tanh' },
+  ),
+  {
+    name: 'mixed images: cross-entropy with shares',
+    images: { classes: 3 },
+    layers: [{ type: 'conv2d', filters: 3, activation: 'tanh' }, { type: 'flatten' }, output],
+    training: { labelSmoothing: 0.1, augmentation: { ...noAugmentation, flip: true, crop: 1, mixup: 1 } },
+  },
   { name: 'absolute error', layers: between(), training: { loss: 'mae' } },
   { name: 'Huber', layers: between(), training: { loss: 'huber', huberDelta: 0.7 } },
 ];
@@ -98,7 +163,10 @@ async function lossOf(executable: ReferenceExecutable): Promise<number> {
 }
 
 function open(testCase: Case): { executable: ReferenceExecutable; parameters: readonly string[] } {
-  const table = makeTable({ rows: 12, numeric: 3, classes: 0, split: [1, 0, 0], ...testCase.table });
+  const made = { rows: 12, classes: 0, split: [1, 0, 0] } as const;
+  const table = testCase.images
+    ? makeImages({ ...made, channels: 2, height: 6, width: 5, ...testCase.images })
+    : makeTable({ ...made, numeric: 3, ...testCase.table });
   const training: TrainingSpec = { ...defaultTraining(100, table.data.task), ...testCase.training };
   const model = resolveModel(
     { version: 1, layers: testCase.layers },
@@ -119,7 +187,11 @@ function open(testCase: Case): { executable: ReferenceExecutable; parameters: re
   initializeWeights(executable, model, 3);
   executable.write('data.x', table.x);
   executable.write('data.y', table.y);
-  executable.write('step.scalars', Float32Array.from([0, 1, 1, 0]));
+  const { normalization } = table.data;
+  normalization?.mean.forEach((mean, channel) => {
+    executable.write('data.normalization', Float32Array.of(mean, normalization.deviation[channel]), 2 * channel);
+  });
+  executable.write('step.scalars', Float32Array.from([0, 1, 1, 0.7]));
   executable.write('step.indices', Uint32Array.from([7, 2, 11, 0, 5, 2]));
   if ('loss.weights' in plan.tensors) executable.values('loss.weights').set([0.7, 1.9, 1.2].slice(0, 2));
   return { executable, parameters: model.parameters.filter((p) => sizeOf(p.shape) > 0).map((p) => p.name) };
@@ -163,6 +235,14 @@ test('every layer and every differentiable op occurs in a gradient test', () => 
     'activation',
     'add',
     'dropout',
+    'conv2d',
+    'conv2d_input_grad',
+    'max_pool',
+    'average_pool',
+    'upsample',
+    'group_norm',
+    'dropout_channels',
+    'soft_cross_entropy',
     'reshape',
     'concat',
     'embedding',
