@@ -1,7 +1,7 @@
 // What the page and the main process say to each other: the page asks once for its port, over which everything else goes,
 // and has dropped files turned into tokens. Messages from anywhere but the app's own page are ignored.
 
-import { ipcMain, MessageChannelMain, type WebContents } from 'electron';
+import { ipcMain, MessageChannelMain, type IpcMainEvent, type WebContents } from 'electron';
 import type { AppService } from '../../engine/protocol/app.ts';
 import { toWire } from '../../engine/protocol/errors.ts';
 import { electronPort } from '../../engine/protocol/port.electron.ts';
@@ -10,10 +10,18 @@ import { isOwnPage } from './lockdown.ts';
 import type { ChosenPaths } from './paths.ts';
 import { requests } from './requests.ts';
 
+/** Calls back each time the page of these contents asks for its ports: when it has loaded, and when it has loaded again. */
+export function onConnect(contents: WebContents, listener: () => void): void {
+  const listen = (event: IpcMainEvent): void => {
+    if (isOwnPage(event, contents)) listener();
+  };
+  ipcMain.on('trainyard:connect', listen);
+  contents.once('destroyed', () => ipcMain.off('trainyard:connect', listen));
+}
+
 export function setupLinks(contents: WebContents, service: AppService, paths: ChosenPaths): void {
   let stop: (() => void) | null = null;
-  ipcMain.on('trainyard:connect', (event) => {
-    if (!isOwnPage(event, contents)) return;
+  onConnect(contents, () => {
     // A page that was loaded again has a new port; the old one is of no use to anybody.
     stop?.();
     const { port1, port2 } = new MessageChannelMain();

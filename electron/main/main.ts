@@ -11,6 +11,7 @@ import { createAppService } from './app-service.ts';
 import { createDevices } from './devices.ts';
 import { createDialogs } from './dialogs.ts';
 import { builtFile } from './folders.ts';
+import { enableWebGpu } from './gpu-window.ts';
 import { homeFolder } from './home.ts';
 import { setupLinks } from './links.ts';
 import { Listeners } from './listeners.ts';
@@ -36,6 +37,7 @@ if (!app.requestSingleInstanceLock()) {
   if (!app.commandLine.hasSwitch('no-sandbox')) app.enableSandbox();
   registerScheme();
   disableNetworkServices();
+  enableWebGpu();
   confinePages();
   app.whenReady().then(start).catch(giveUp);
 }
@@ -50,10 +52,14 @@ async function start(): Promise<void> {
   const processes = createProcesses(home);
   const data = processes.data.service;
   const store = processes.store.service;
+  const devices = createDevices(processes);
   const runs = createRunManager({
     store,
     data,
-    hosts: { create: () => processes.startCpuHost() },
+    hosts: {
+      create: (device) => (device === 'gpu' ? processes.startGpuHost() : processes.startCpuHost()),
+      gpu: () => devices.gpu(),
+    },
     owner: processOwner(),
   });
   const window = new MainWindow({
@@ -70,7 +76,7 @@ async function start(): Promise<void> {
     store,
     processes,
     runs,
-    devices: createDevices(processes),
+    devices,
     paths,
     dialogs: createDialogs(() => window.browser),
     network,

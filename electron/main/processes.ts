@@ -9,6 +9,7 @@ import { connect } from '../../engine/protocol/rpc.ts';
 import type { StoreService, TrainerHost } from '../../engine/protocol/runs.ts';
 import type { RunHost } from '../../engine/runs/hosts.ts';
 import { plainFile } from './folders.ts';
+import { startGpuHost, type GpuHost } from './gpu-window.ts';
 import { startNodeProcess, startUtilityProcess, type Child } from './child.ts';
 import { createServiceProcess, type ServiceProcess } from './service-process.ts';
 
@@ -22,6 +23,8 @@ export interface Processes {
   readonly data: ServiceProcess<DataService>;
   /** Starts a process that trains or predicts on the CPU, linked to the data host. */
   startCpuHost(): Promise<CpuHost>;
+  /** Starts a hidden window that trains on the GPU, linked to the data host. */
+  startGpuHost(): Promise<GpuHost>;
   /** Starts the store and the data host before anybody asks for them. */
   warm(): void;
   close(): Promise<void>;
@@ -56,6 +59,7 @@ export function createProcesses(home: string): Processes {
         kill: () => child.kill(),
       };
     },
+    startGpuHost: async () => startGpuHost(await data.child()),
     warm() {
       // What keeps one from starting is told to whoever asks it first.
       for (const process of [store, data]) process.child().catch(() => undefined);

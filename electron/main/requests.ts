@@ -22,6 +22,12 @@ const readOptions = z.strictObject({
   encoding: z.enum(['utf-8', 'utf-16', 'latin-1']).optional(),
   header: z.boolean().optional(),
   skipBadLines: z.boolean().optional(),
+  image: z
+    .strictObject({
+      size: z.int().min(8).max(1024).optional(),
+      fit: z.enum(['crop', 'pad', 'stretch']).optional(),
+    })
+    .optional(),
 });
 
 const settings = z.strictObject({
@@ -30,6 +36,7 @@ const settings = z.strictObject({
   task: z.enum(['classification', 'regression']).optional(),
   ignored: z.array(z.string()).max(100_000).optional(),
   split: z.tuple([share, share, share]).optional(),
+  labels: z.record(z.string(), z.string().max(1000)).optional(),
 });
 
 /** Layers are checked in full, with places and hints, when the model is built. */
@@ -73,12 +80,14 @@ const training = z.strictObject({
   }),
 });
 
+const device = z.enum(['auto', 'cpu', 'gpu', 'reference']);
+
 const config = z.strictObject({
   dataset,
   settings,
   model,
   training,
-  device: z.enum(['auto', 'cpu', 'gpu', 'reference']),
+  device,
   threads: z.int().min(0).max(1024),
 });
 
@@ -125,7 +134,7 @@ export const requests: Readonly<Record<Method, z.ZodType>> = {
   removeDataset: z.strictObject({ dataset }),
   rows: z.strictObject({ dataset, offset: count, limit: z.int().min(0).max(10_000) }),
   startRun: z.strictObject({ name: name.optional(), config }),
-  resumeRun: oneRun,
+  resumeRun: z.strictObject({ run, device: device.optional() }),
   pauseRun: oneRun,
   continueRun: oneRun,
   stopRun: oneRun,

@@ -52,9 +52,19 @@ export async function launch(options: LaunchOptions = {}): Promise<App> {
   });
   let stderr = '';
   electron.process().stderr?.on('data', (data: Buffer) => (stderr += data.toString()));
-  const page = await electron.firstWindow();
+  const page = await mainPage(electron);
   await page.waitForLoadState();
   return { electron, page, home, stderr: () => stderr, close: () => electron.close() };
+}
+
+/** The window a person sees: the hidden ones train. */
+async function mainPage(electron: ElectronApplication): Promise<Page> {
+  const isMain = (page: Page): boolean => page.url().includes('/index.html') && !page.url().includes('/gpu/');
+  for (;;) {
+    const page = electron.windows().find(isMain);
+    if (page) return page;
+    await electron.waitForEvent('window', { timeout: 1000 }).catch(() => undefined);
+  }
 }
 
 /**
@@ -70,7 +80,7 @@ export async function callService<T>({ electron, page }: App, name: string, requ
       });
     });
     // Not through the page: its own address changes while it starts would count as another navigation.
-    await electron.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].webContents.reload());
+    await (await electron.browserWindow(page)).evaluate((window) => window.webContents.reload());
     await page.waitForFunction(() => 'testPort' in globalThis);
   }
   const answer = await page.evaluate(
@@ -127,6 +137,15 @@ export async function chooseNext({ electron }: App, chosen: string): Promise<voi
       return { canceled: false, filePaths: [file] };
     }) as typeof dialog.showOpenDialog;
   }, chosen);
+}
+
+/** Closes the window as its close button does. */
+export async function closeWindow({ electron, page }: App): Promise<void> {
+  await (await electron.browserWindow(page)).evaluate((window) => window.close());
+}
+
+export async function windowIsVisible({ electron, page }: App): Promise<boolean> {
+  return (await electron.browserWindow(page)).evaluate((window) => window.isVisible());
 }
 
 export async function screenshot({ page }: App, name: string): Promise<void> {

@@ -1,7 +1,7 @@
 // The app's processes: they train, they die, and the app goes on.
 
 import fs from 'node:fs';
-import { answerDialog, callService, expect, launch, test } from './launch.ts';
+import { answerDialog, callService, closeWindow, expect, launch, test, windowIsVisible } from './launch.ts';
 import { importTable, processIds, startRun, waitForEpoch, waitForState, writeTable } from './scene.ts';
 import type { DatasetInfo } from '../../engine/protocol/data.ts';
 import type { MetricPoint, RunRecord } from '../../engine/protocol/runs.ts';
@@ -109,7 +109,7 @@ test.describe('closing the window while a run goes on', () => {
     const { id } = await startRun(app, dataset, long);
     await waitForState(app, id, 'running');
     await answerDialog(app, /Cancel/);
-    await app.electron.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].close());
+    await closeWindow(app);
     await app.page.waitForTimeout(300);
     expect((await callService<RunRecord>(app, 'run', { run: id })).state).toBe('running');
     await callService(app, 'stopRun', { run: id });
@@ -121,9 +121,8 @@ test.describe('closing the window while a run goes on', () => {
     const { id } = await startRun(app, dataset, long);
     await waitForState(app, id, 'running');
     await answerDialog(app, /background/);
-    await app.electron.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].close());
-    const visible = () => app.electron.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].isVisible());
-    await expect.poll(visible).toBe(false);
+    await closeWindow(app);
+    await expect.poll(() => windowIsVisible(app)).toBe(false);
     await waitForEpoch(app, id, 3);
     const ended = new Promise((resolve) => app.electron.process().once('exit', resolve));
     await callService(app, 'stopRun', { run: id });
@@ -137,7 +136,7 @@ test.describe('closing the window while a run goes on', () => {
     await waitForEpoch(app, id, 2);
     await answerDialog(app, /Stop/);
     const ended = new Promise((resolve) => app.electron.process().once('exit', resolve));
-    await app.electron.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0].close());
+    await closeWindow(app);
     await ended;
     const again = await launch({ home: app.home });
     const run = await callService<RunRecord>(again, 'run', { run: id });

@@ -1,0 +1,65 @@
+// The GPU host: a hidden, sandboxed window whose page trains one run with WebGPU, linked to the data host. It is not slowed
+// down for being hidden, and it goes with its run.
+
+import { app, BrowserWindow, MessageChannelMain } from 'electron';
+import { electronPort } from '../../engine/protocol/port.electron.ts';
+import type { DeviceService } from '../../engine/protocol/hosts.ts';
+import { whenReady } from '../../engine/protocol/port.ready.ts';
+import { connect } from '../../engine/protocol/rpc.ts';
+import type { TrainerHost } from '../../engine/protocol/runs.ts';
+import type { RunHost } from '../../engine/runs/hosts.ts';
+import type { Child } from './child.ts';
+import { builtFile } from './folders.ts';
+import { onConnect } from './links.ts';
+import { lockedDown } from './lockdown.ts';
+import { origin } from './scheme.ts';
+
+export interface GpuHost extends RunHost {
+  readonly devices: DeviceService;
+}
+
+/**
+ * Has to run before the app is ready. Chromium keeps WebGPU off on Linux unless asked. TRAINYARD_SOFTWARE_GPU=1 asks for the
+ * software adapter that comes with Electron, for tests on machines without a GPU.
+ */
+export function enableWebGpu(): void {
+  if (process.platform !== 'linux') return;
+  const { commandLine } = app;
+  commandLine.appendSwitch('enable-unsafe-webgpu');
+  commandLine.appendSwitch('enable-features', 'Vulkan');
+  commandLine.appendSwitch('disable-vulkan-surface');
+  if (process.env['TRAINYARD_SOFTWARE_GPU'] !== '1') return;
+  commandLine.appendSwitch('use-vulkan', 'swiftshader');
+  commandLine.appendSwitch('use-webgpu-adapter', 'swiftshader');
+  commandLine.appendSwitch('ignore-gpu-blocklist');
+}
+
+/** @param data  the data host, which gives the page its rows */
+export async function startGpuHost(data: Child): Promise<GpuHost> {
+  const window = new BrowserWindow({
+    show: false,
+    webPreferences: { ...lockedDown, preload: builtFile('electron', 'preload.cjs'), backgroundThrottling: false },
+  });
+  const contents = window.webContents;
+  const exited = new Promise<string>((resolve) => {
+    contents.once('render-process-gone', (_event, { reason }) => resolve(`its window ended (${reason})`));
+    window.once('closed', () => resolve('its window was closed'));
+  });
+  const own = new MessageChannelMain();
+  const rows = new MessageChannelMain();
+  onConnect(contents, () => {
+    data.link(rows.port1);
+    contents.postMessage('trainyard:port', null, [own.port2, rows.port2]);
+  });
+  const peer = 'the GPU window';
+  const port = electronPort(own.port1);
+  const ready = whenReady(port, 'The GPU window');
+  await window.loadURL(`${origin}/gpu/index.html`);
+  await ready;
+  return {
+    host: connect<TrainerHost>(port, { peer }),
+    devices: connect<DeviceService>(port, { peer, service: 'devices' }),
+    exited,
+    kill: () => window.destroy(),
+  };
+}

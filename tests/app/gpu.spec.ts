@@ -1,0 +1,58 @@
+// Training on the GPU in the hidden window, here on the software adapter that comes with Electron: slow, and marked as such.
+
+import fs from 'node:fs';
+import type { DeviceInfo } from '../../engine/protocol/app.ts';
+import type { RunRecord } from '../../engine/protocol/runs.ts';
+import { callService, expect, launch, test, type App } from './launch.ts';
+import { importTable, runConfig, waitForEpoch, waitForState, writeTable } from './scene.ts';
+
+const software = { TRAINYARD_SOFTWARE_GPU: '1' };
+
+async function startOnGpu(app: App, rows: number, epochs: number): Promise<RunRecord> {
+  const dataset = await importTable(app, writeTable(app.home, rows));
+  const config = { ...runConfig(dataset, epochs), device: 'gpu' };
+  return callService<RunRecord>(app, 'startRun', { name: 'On the GPU', config });
+}
+
+test('devices: the processor, and the software adapter marked as such', async () => {
+  const app = await launch({ env: software });
+  const devices = await callService<readonly DeviceInfo[]>(app, 'devices');
+  expect(devices[0]).toMatchObject({ kind: 'cpu', available: true, software: false });
+  const gpu = devices.find(({ kind }) => kind === 'gpu');
+  expect(gpu, 'SwiftShader comes with Electron: an adapter has to be there').toMatchObject({
+    available: true,
+    software: true,
+  });
+  await app.close();
+  fs.rmSync(app.home, { recursive: true, force: true });
+});
+
+test('a run trains on the GPU, in a hidden window that goes with it', async () => {
+  const app = await launch({ env: software });
+  const { id } = await startOnGpu(app, 400, 3);
+  const run = await waitForState(app, id, 'completed', 'failed');
+  expect(run.error).toBeNull();
+  expect(run.device).toMatch(/gpu|SwiftShader/i);
+  expect(run.result?.metrics['val_accuracy']).toBeGreaterThan(0.8);
+  await expect.poll(() => app.electron.windows().length).toBe(1);
+  await app.close();
+  fs.rmSync(app.home, { recursive: true, force: true });
+});
+
+test('a GPU window that dies fails its run with the reason; it goes on on the CPU', async () => {
+  const app = await launch({ env: software });
+  const { id } = await startOnGpu(app, 1000, 10_000);
+  await waitForEpoch(app, id, 2);
+  await app.electron.evaluate(({ BrowserWindow }) => {
+    const hidden = BrowserWindow.getAllWindows().find((window) => window.webContents.getURL().includes('/gpu/'));
+    hidden?.webContents.forcefullyCrashRenderer();
+  });
+  const failed = await waitForState(app, id, 'failed');
+  expect(failed.error?.message).toContain('window');
+  await callService(app, 'resumeRun', { run: id, device: 'cpu' });
+  await expect.poll(async () => (await callService<RunRecord>(app, 'run', { run: id })).device).toMatch(/cpu/i);
+  await callService(app, 'stopRun', { run: id });
+  await waitForState(app, id, 'stopped');
+  await app.close();
+  fs.rmSync(app.home, { recursive: true, force: true });
+});
