@@ -5,7 +5,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputError, TrainyardError } from '../protocol/errors.ts';
 import type { DataWarning, ReadOptions } from '../protocol/data.ts';
-import { Database, queryRows, runForJob } from './database.ts';
+import { Database, interruptWith, queryRows, runWithProgress } from './database.ts';
 import type { DatabaseLimits } from './database.ts';
 import { firstLine } from './failures.ts';
 import type { FileHead, TableSource } from './formats/format.ts';
@@ -28,6 +28,8 @@ export interface CopiedTable {
 
 /** Rows of a Parquet row group: a page of rows, wherever it is, costs reading one of them. */
 const rowGroupRows = 15 * 2048;
+/** Different values up to which a row group's column is worth a dictionary; looking for more costs time. */
+const dictionaryValues = 1024;
 /** How often a file may turn out to be different from what was assumed. */
 const attempts = 6;
 
@@ -51,13 +53,15 @@ export async function copyTable<T>(
     files: [head.path],
     folders: [workFolder],
   });
+  const { connection } = database;
+  const release = interruptWith(connection, job);
   try {
-    const { connection } = database;
     const source = await format.open({ head, options, connection, workFolder, job });
     return await use(database, await readAll(database, source, request));
   } catch (error) {
     throw explainReading(error, head.name);
   } finally {
+    release();
     database.close();
   }
 }
@@ -73,11 +77,11 @@ async function readAll(
   let source = first;
   for (let attempt = 0; attempt < attempts; attempt++) {
     const report = job.stage('Reading');
-    await runForJob(
+    job.throwIfCancelled();
+    await runWithProgress(
       connection,
       `COPY (${source.query}) TO ${quoteText(path)}
-       (FORMAT parquet, COMPRESSION uncompressed, ROW_GROUP_SIZE ${rowGroupRows})`,
-      job,
+       (FORMAT parquet, COMPRESSION uncompressed, DICTIONARY_SIZE_LIMIT ${dictionaryValues}, ROW_GROUP_SIZE ${rowGroupRows})`,
       (share) => report(share, `Reading ${((head.size / 1e6) * share).toFixed(0)} of ${megabytes} MB`),
     );
     const check = await source.check();

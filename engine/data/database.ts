@@ -64,12 +64,14 @@ export class Database {
     return new Database(instance, connection);
   }
 
-  /** Runs work on a connection of its own, so that it can be interrupted alone. */
-  async use<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
+  /** Runs work on a connection of its own; its queries stop when the job is cancelled. */
+  async use<T>(work: (connection: DuckDBConnection) => Promise<T>, job?: Job): Promise<T> {
     const connection = await this.#instance.connect();
+    const release = interruptWith(connection, job);
     try {
       return await work(connection);
     } finally {
+      release();
       connection.closeSync();
     }
   }
@@ -111,34 +113,41 @@ function plainValue(value: unknown): SqlValue {
   return String(value);
 }
 
+/** Milliseconds between two interrupts of a cancelled job: one that falls between two queries stops neither. */
+const interruptInterval = 50;
+
+/** Interrupts a connection's queries once the job is cancelled; the returned function lets go of it. */
+export function interruptWith(connection: DuckDBConnection, job?: Job): () => void {
+  let timer: ReturnType<typeof setInterval> | undefined;
+  const interrupt = (): void => {
+    connection.interrupt();
+    timer = setInterval(() => connection.interrupt(), interruptInterval);
+  };
+  job?.signal.addEventListener('abort', interrupt);
+  return () => {
+    clearInterval(timer);
+    job?.signal.removeEventListener('abort', interrupt);
+  };
+}
+
 /** Milliseconds between two looks at a running query's progress. */
 const progressInterval = 200;
 
-/** Runs one long statement for a job: reports its share done, and stops it when the job is cancelled. */
-export async function runForJob(
+/** Runs one long statement and reports the share of it that is done. */
+export async function runWithProgress(
   connection: DuckDBConnection,
   sql: string,
-  job: Job,
-  onShare: (share: number) => void = () => {},
+  onShare: (share: number) => void,
 ): Promise<void> {
-  job.throwIfCancelled();
-  const interrupt = (): void => connection.interrupt();
-  job.signal.addEventListener('abort', interrupt);
   const timer = setInterval(() => {
     const { percentage } = connection.progress;
     if (percentage >= 0) onShare(percentage / 100);
-    if (job.signal.aborted) connection.interrupt();
   }, progressInterval);
   try {
     await explainFailure(() => connection.run(sql));
-  } catch (error) {
-    job.throwIfCancelled();
-    throw error;
   } finally {
     clearInterval(timer);
-    job.signal.removeEventListener('abort', interrupt);
   }
-  job.throwIfCancelled();
 }
 
 /** Called with one chunk of rows: `columns[c].getItem(r)` is a number or null. */

@@ -40,24 +40,36 @@ export class Job {
 
 /** The jobs that are running, by name. */
 export class Jobs {
-  readonly #running = new Map<string, Job>();
+  readonly #running = new Map<string, { readonly job: Job; readonly ended: Promise<unknown> }>();
   readonly #listeners = new Set<(event: { job: string; progress: Progress }) => void>();
 
-  /** Runs `work` as a job; it can be cancelled by name until it ends. */
+  /** Runs `work` as a job; it can be cancelled by name until it ends. @throws CancelledError then. */
   async run<T>(id: string, work: (job: Job) => Promise<T>): Promise<T> {
     const job = new Job(id, (progress) => {
       for (const listener of this.#listeners) listener({ job: id, progress });
     });
-    this.#running.set(id, job);
+    const ended = work(job);
+    this.#running.set(id, { job, ended });
     try {
-      return await work(job);
+      return await ended;
+    } catch (error) {
+      // Whatever a cancelled job fails with, it failed because it was cancelled.
+      job.throwIfCancelled();
+      throw error;
     } finally {
-      if (this.#running.get(id) === job) this.#running.delete(id);
+      if (this.#running.get(id)?.job === job) this.#running.delete(id);
     }
   }
 
   cancel(id: string): void {
-    this.#running.get(id)?.cancel();
+    this.#running.get(id)?.job.cancel();
+  }
+
+  /** Cancels everything and waits until it has ended. */
+  async stop(): Promise<void> {
+    const running = [...this.#running.values()];
+    for (const { job } of running) job.cancel();
+    await Promise.allSettled(running.map(({ ended }) => ended));
   }
 
   onProgress(listener: (event: { job: string; progress: Progress }) => void): () => void {

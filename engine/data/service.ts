@@ -7,8 +7,14 @@ import type { CellValue, DatasetInfo, DatasetSettings, DataService, RowPage } fr
 import { Database, defaultMemoryBytes, defaultThreads } from './database.ts';
 import { describeTable } from './describe.ts';
 import { explainFailure } from './failures.ts';
+import { inspectPath } from './files.ts';
+import type { PreparedImages } from './images/prepare.ts';
+import { isImagePreprocessing } from './images/recipe.ts';
+import { ImageDatasets } from './images/service.ts';
+import { transformImages } from './images/transform.ts';
 import { importFile } from './import.ts';
 import { Jobs } from './jobs.ts';
+import type { Job } from './jobs.ts';
 import { prepareDataset, transformFile } from './prepare.ts';
 import type { Prepared } from './prepare.ts';
 import { measuredTable } from './schema/table.ts';
@@ -31,34 +37,37 @@ export function createDataService(options: DataServiceOptions): DataService & { 
     threads: options.threads ?? defaultThreads(),
   };
   const store = new DatasetStore(options.home);
+  const images = new ImageDatasets(store);
   const jobs = new Jobs();
-  const prepared = new Map<string, Prepared>();
+  const prepared = new Map<string, Prepared | (Prepared & PreparedImages)>();
   const ready = store.removeLeftovers();
   let handles = 0;
   let opened: Promise<Database> | null = null;
 
   /** Runs work on the database that reads imported datasets. */
-  async function read<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
+  async function read<T>(work: (connection: DuckDBConnection) => Promise<T>, job?: Job): Promise<T> {
     opened ??= Database.open(limits, store.spillFolder(), { files: [], folders: [store.folder] });
-    return (await opened).use(work);
+    return (await opened).use(work, job);
   }
 
   async function describe(dataset: string, settings: DatasetSettings): Promise<DatasetInfo> {
-    const { info, columns, importWarnings } = await store.read(dataset);
+    const manifest = await store.read(dataset);
+    const { info, columns, importWarnings } = manifest;
     if (Object.values(settings).every((value) => value === undefined)) return { ...info, settings };
+    if (info.kind === 'images') return images.describe(manifest, settings);
     const table = measuredTable(store.dataPath(dataset), info.rows, columns.length);
     const description = await read((connection) => describeTable(connection, table, columns, importWarnings, settings));
     return { ...info, ...description };
   }
 
-  function keep(made: Omit<Prepared, 'handle'>): Prepared {
+  function keep(made: Omit<Prepared, 'handle'> | PreparedImages): Prepared {
     const handle = `prepared-${++handles}`;
     const complete = { ...made, handle, info: { ...made.info, handle } };
     prepared.set(handle, complete);
     return complete;
   }
 
-  function held(handle: string): Prepared {
+  function held(handle: string): Prepared | (Prepared & PreparedImages) {
     const found = prepared.get(handle);
     if (found === undefined) throw new InputError('data.handle', `The prepared data ${handle} was released already.`);
     return found;
@@ -85,27 +94,42 @@ export function createDataService(options: DataServiceOptions): DataService & { 
     remove: ({ dataset }) => store.remove(dataset),
 
     async rows({ dataset, offset, limit }) {
-      const { info } = await store.read(dataset);
+      const manifest = await store.read(dataset);
+      const { info } = manifest;
+      if (info.kind === 'images') return images.rows(manifest, offset, limit);
       return read((connection) => readPage(connection, store.dataPath(dataset), info, offset, limit));
+    },
+
+    pictures: async ({ dataset, ...request }) => images.pictures(await store.read(dataset), request),
+
+    skipped: async ({ dataset }) => images.skipped(await store.read(dataset)),
+
+    sourceRows({ handle }) {
+      const found = held(handle);
+      if ('sources' in found) return Promise.resolve(found.sources);
+      throw new RangeError(`The rows of ${handle} are no pictures.`);
     },
 
     async prepare({ job, dataset, options: prepareOptions }) {
       await ready;
       const manifest = await store.read(dataset);
-      const info = await describe(dataset, prepareOptions.settings);
-      const made = await jobs.run(job, (running) =>
-        read((connection) =>
-          prepareDataset(connection, { store, manifest, info, options: prepareOptions, job: running, limits }),
-        ),
-      );
+      const made = await jobs.run(job, async (running) => {
+        if (manifest.info.kind === 'images') return images.prepare(manifest, prepareOptions, running);
+        const info = await describe(dataset, prepareOptions.settings);
+        const request = { store, manifest, info, options: prepareOptions, job: running, limits };
+        return read((connection) => prepareDataset(connection, request), running);
+      });
       return keep(made).info;
     },
 
     async transform({ job, path, preprocessing }) {
       await ready;
-      const made = await jobs.run(job, (running) =>
-        transformFile({ store, limits, path, preprocessing, job: running }),
-      );
+      const made = await jobs.run(job, async (running) => {
+        if (!isImagePreprocessing(preprocessing)) {
+          return transformFile({ store, limits, path, preprocessing, job: running });
+        }
+        return transformImages({ store, limits, found: await inspectPath(path), preprocessing, job: running });
+      });
       return keep(made).info;
     },
 
@@ -127,6 +151,7 @@ export function createDataService(options: DataServiceOptions): DataService & { 
     onProgress: (listener) => jobs.onProgress(listener),
 
     async close() {
+      await jobs.stop();
       for (const { rows } of prepared.values()) await rows.release();
       prepared.clear();
       (await opened)?.close();
