@@ -52,6 +52,12 @@ export class DatasetStore {
     return this.list.find((dataset) => dataset.id === id);
   }
 
+  /** The dataset, also where another process has imported it since; undefined when there is none. */
+  async get(id: string): Promise<DatasetInfo | undefined> {
+    if (!this.find(id)) await this.refresh();
+    return this.find(id);
+  }
+
   sourceOf(id: string): ImportSource | undefined {
     return this.#sources.get(id);
   }

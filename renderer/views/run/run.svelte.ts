@@ -72,9 +72,13 @@ export class RunPage {
     const flush = throttle(() => this.#flush(), redraw);
     const reload = throttle(() => void this.attempt(() => this.#refresh()), redraw);
     // Best and last values stand in the record, which changes more often than it is announced.
-    const summarise = throttle(() => void this.attempt(async () => {
-      this.run = await this.#service.run({ run: this.id });
-    }), summaryEvery);
+    const summarise = throttle(
+      () =>
+        void this.attempt(async () => {
+          this.run = await this.#service.run({ run: this.id });
+        }),
+      summaryEvery,
+    );
     const stops = [
       this.#service.onReport(({ run, points, progress }) => {
         if (run !== this.id) return;

@@ -111,9 +111,8 @@ export class RunsTable {
     }
     this.#anchor = index;
     if (!add) {
-      const alone = this.selected.size === 1 && this.selected.has(run.id);
       this.selected.clear();
-      if (!alone) this.selected.add(run.id);
+      this.selected.add(run.id);
     } else if (!this.selected.delete(run.id)) this.selected.add(run.id);
   }
 
