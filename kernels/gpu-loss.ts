@@ -3,11 +3,18 @@
 
 import type { GpuContext, GpuPass, WgslElement } from './gpu-contract.ts';
 import { sumArguments, workgroupSum } from './gpu-sums.ts';
-import { foldedGrid, groupIndex } from './gpu-wgsl.ts';
+import { float, foldedGrid, groupIndex, powerOfTwo } from './gpu-wgsl.ts';
 
 /** Values one workgroup works through before more workgroups pay for a second dispatch. */
 const valuesPerGroup = 16384;
 const threads = 256;
+
+/** Classes a thread takes before a row gets more threads. */
+const classesPerLane = 16;
+/** Threads that share a row of `classes` logits. */
+export const classLanes = (classes: number): number => Math.min(threads, powerOfTwo(classes / classesPerLane));
+/** Below every float32 logit that does not already overflow. */
+export const lowestLogit = float(-3.4e38);
 
 export interface LossRule {
   readonly label: string;

@@ -25,6 +25,7 @@ import { gpu as dropoutChannels } from './dropout_channels/gpu.ts';
 import { gpu as embedding } from './embedding/gpu.ts';
 import { gpu as embeddingGrad } from './embedding_grad/gpu.ts';
 import { gpu as fill } from './fill/gpu.ts';
+import { gpu as gatherImages } from './gather_images/gpu.ts';
 import { gpu as gatherRows } from './gather_rows/gpu.ts';
 import { gpu as groupNorm } from './group_norm/gpu.ts';
 import { gpu as groupNormGrad } from './group_norm_grad/gpu.ts';
@@ -36,6 +37,7 @@ import { gpu as maxPoolGrad } from './max_pool_grad/gpu.ts';
 import { gpu as regressionLoss } from './regression_loss/gpu.ts';
 import { gpu as rmsprop } from './rmsprop/gpu.ts';
 import { gpu as sgd } from './sgd/gpu.ts';
+import { gpu as softCrossEntropy } from './soft_cross_entropy/gpu.ts';
 import { gpu as softmaxCrossEntropy } from './softmax_cross_entropy/gpu.ts';
 import { gpu as storeRows } from './store_rows/gpu.ts';
 import { gpu as sumSquares } from './sum_squares/gpu.ts';
@@ -43,7 +45,7 @@ import { gpu as upsample } from './upsample/gpu.ts';
 import { gpu as upsampleGrad } from './upsample_grad/gpu.ts';
 
 /** Kernels that run on the CPU only, so far. */
-export const pendingGpuKernels = ['gather_images', 'soft_cross_entropy'] as const satisfies readonly KernelName[];
+export const pendingGpuKernels = [] as const satisfies readonly KernelName[];
 
 type PendingGpuKernel = (typeof pendingGpuKernels)[number];
 
@@ -86,6 +88,8 @@ const implemented: Readonly<Record<Exclude<KernelName, PendingGpuKernel>, GpuKer
   group_norm: groupNorm,
   group_norm_grad: groupNormGrad,
   dropout_channels: dropoutChannels,
+  gather_images: gatherImages,
+  soft_cross_entropy: softCrossEntropy,
 };
 
 /** By name; `undefined` for the pending ones. */

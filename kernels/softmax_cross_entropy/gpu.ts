@@ -1,20 +1,14 @@
 // softmax_cross_entropy: loss and gradient from one reading of the logits, with the largest logit subtracted first.
 
 import type { GpuKernel } from '../gpu-contract.ts';
-import { lossPasses, lossTemporaries, lossThreads, sumCall } from '../gpu-loss.ts';
+import { classLanes, lossPasses, lossTemporaries, lossThreads, lowestLogit, sumCall } from '../gpu-loss.ts';
 import { laneReduce } from '../gpu-sums.ts';
-import { float, powerOfTwo } from '../gpu-wgsl.ts';
-
-/** Classes a thread takes before a row gets more threads. */
-const classesPerLane = 16;
-const lanesOf = (classes: number): number => Math.min(lossThreads, powerOfTwo(classes / classesPerLane));
-/** Below every float32 logit that does not already overflow. */
-const lowest = float(-3.4e38);
+import { float } from '../gpu-wgsl.ts';
 
 export const gpu: GpuKernel = {
-  temporaries: ({ batch, classes }) => lossTemporaries(batch, classes, lanesOf(classes)),
+  temporaries: ({ batch, classes }) => lossTemporaries(batch, classes, classLanes(classes)),
   passes: ({ batch, classes, smoothing }, context) => {
-    const lanes = lanesOf(classes);
+    const lanes = classLanes(classes);
     const weighted = context.has('weights');
     const weight = (label: string): string => (weighted ? `weights[${label}]` : '1f');
     const each = (body: string): string => `for (var c = lane; c < CLASSES; c += LANES) { ${body} }`;
@@ -42,7 +36,7 @@ ${laneReduce('row_sum', lossThreads, lanes, 1, 'add')}`,
         before: weighted ? sumOfWeights : `let weight_sum = ${float(classes)}; let total_weight = ${float(batch)};`,
         row: `let at = row * CLASSES;
     let label = u32(target_[row]);
-    var largest = ${lowest};
+    var largest = ${lowestLogit};
     ${each('largest = max(largest, logits[at + c]);')}
     largest = row_max(thread, largest);
     var exponentials = 0f;

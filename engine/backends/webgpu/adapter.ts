@@ -18,7 +18,7 @@ export interface AdapterIdentity {
 export interface OpenedGpu {
   readonly device: GPUDevice;
   readonly adapter: AdapterIdentity;
-  /** For people: "NVIDIA hopper", "SwiftShader (software)". */
+  /** For people: "NVIDIA hopper", "SwiftShader". */
   readonly name: string;
   /** Subgroup operations and `subgroup_id` work. */
   readonly subgroups: boolean;
@@ -41,10 +41,9 @@ export async function identify(adapter: GPUAdapter): Promise<AdapterIdentity> {
 
 /** A name for people, from the texts that are there. */
 export function nameOf(adapter: AdapterIdentity): string {
-  const { vendor, architecture, device, description, software } = adapter;
-  if (softwareNames.test(`${architecture} ${device}`)) return 'SwiftShader (software: for testing)';
-  const name = description || device || [vendor, architecture].filter(Boolean).join(' ') || 'GPU';
-  return software ? `${name} (software: for testing)` : name;
+  const { vendor, architecture, device, description } = adapter;
+  if (softwareNames.test(`${architecture} ${device}`)) return 'SwiftShader';
+  return description || device || [vendor, architecture].filter(Boolean).join(' ') || 'GPU';
 }
 
 /**
