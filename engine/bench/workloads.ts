@@ -2,10 +2,11 @@
 // backend and then runs units of work (an epoch, a step, a product), each complete when its promise resolves.
 
 import type { Backend } from '../backends/backend.ts';
+import { cifarResnet } from '../model/image-presets.ts';
 import { defaultTraining, mlp } from '../model/presets.ts';
 import { resolveModel } from '../model/resolve.ts';
 import type { InputSpec, ModelSpec, OutputSpec, TrainingSpec } from '../model/spec.ts';
-import { fillNormal, shuffle } from '../optim/random.ts';
+import { fillNormal, sequentialWords, shuffle } from '../optim/random.ts';
 import { compilePlan } from '../plan/compile.ts';
 import { programName, type Plan } from '../plan/plan.ts';
 import { initializeWeights } from '../train/weights.ts';
@@ -38,7 +39,8 @@ interface TrainingWorkload {
   readonly input: InputSpec;
   readonly output: OutputSpec;
   readonly model: ModelSpec;
-  readonly training?: Partial<TrainingSpec>;
+  /** Adam with 0.001 by default. */
+  readonly optimizer?: Partial<TrainingSpec['optimizer']>;
 }
 
 const table = (width: number): InputSpec => ({ kind: 'table', width, numeric: width, embeddings: [] });
@@ -68,6 +70,35 @@ export const workloads: readonly Workload[] = [
     output: digits,
     model: mlp([512, 512]),
   }),
+  trainingWorkload({
+    name: 'mnist-cnn',
+    unit: 'ms/step',
+    rows: 64,
+    batch: 64,
+    input: { kind: 'image', channels: 1, height: 28, width: 28 },
+    output: digits,
+    model: {
+      version: 1,
+      layers: [
+        { type: 'conv2d', filters: 32, padding: 0, activation: 'relu' },
+        { type: 'conv2d', filters: 64, padding: 0, activation: 'relu' },
+        { type: 'max_pool' },
+        { type: 'flatten' },
+        { type: 'dense', units: 128 },
+        { type: 'output' },
+      ],
+    },
+  }),
+  trainingWorkload({
+    name: 'resnet20',
+    unit: 'ms/step',
+    rows: 64,
+    batch: 64,
+    input: { kind: 'image', channels: 3, height: 32, width: 32 },
+    output: digits,
+    model: cifarResnet(20, 'resnet20'),
+    optimizer: { name: 'sgd', learningRate: 0.1, momentum: 0.9, weightDecay: 0 },
+  }),
   ...[64, 128, 256, 512, 1024, 2048, 4096].map(productWorkload),
 ];
 
@@ -79,8 +110,7 @@ function trainingWorkload(workload: TrainingWorkload): Workload {
   const training: TrainingSpec = {
     ...base,
     batch,
-    optimizer: { ...base.optimizer, name: 'adam', learningRate: 0.001, weightDecay: 0 },
-    ...workload.training,
+    optimizer: { ...base.optimizer, name: 'adam', learningRate: 0.001, weightDecay: 0, ...workload.optimizer },
   };
   const model = resolveModel(spec, input, Math.max(1, classes));
   const [full, remainder] = [Math.floor(rows / batch), rows % batch];
@@ -107,12 +137,22 @@ function trainingWorkload(workload: TrainingWorkload): Workload {
     open: async (backend) => {
       const executable = await backend.compile(makePlan());
       initializeWeights(executable, model, 1);
-      const x = new Float32Array(rows * width);
-      fillNormal(x, 1, 50, 1);
+      if (input.kind === 'table') {
+        const x = new Float32Array(rows * width);
+        fillNormal(x, 1, 50, 1);
+        executable.write('data.x', x);
+      } else {
+        const next = sequentialWords(1, 50, 0);
+        executable.write(
+          'data.x',
+          Uint8Array.from({ length: rows * width }, () => next() >>> 24),
+        );
+        const normalization = Array.from({ length: input.channels }, () => [0.5, 0.29]);
+        executable.write('data.normalization', Float32Array.from(normalization.flat()));
+      }
       const y = new Float32Array(rows);
       if (classes > 0) y.forEach((_, i) => (y[i] = (i * 7) % classes));
       else fillNormal(y, 1, 51, 1);
-      executable.write('data.x', x);
       executable.write('data.y', y);
       const order = Uint32Array.from({ length: rows }, (_, i) => i);
       const indices = new Uint32Array(unitsAtOnce * full * batch);
@@ -122,7 +162,7 @@ function trainingWorkload(workload: TrainingWorkload): Workload {
         const count = rowsOfSteps.length / size;
         for (let i = 0; i < count; i++) {
           const t = ++steps;
-          scalars.set([0.001, 1 - 0.9 ** t, 1 - 0.999 ** t, 0], 4 * i);
+          scalars.set([training.optimizer.learningRate, 1 - 0.9 ** t, 1 - 0.999 ** t, 0], 4 * i);
         }
         executable.write('step.indices', rowsOfSteps);
         executable.write('step.scalars', scalars.subarray(0, 4 * count));

@@ -1,6 +1,7 @@
 // Models to start from, and training settings that suit the size of the data.
 
-import type { ModelSpec, Task, TrainingSpec } from './spec.ts';
+import { cifarResnet, lenet, mobilenet, resnet18, smallCnn, vgg, type ImageInput } from './image-presets.ts';
+import type { InputSpec, ModelSpec, Task, TrainingSpec } from './spec.ts';
 
 export interface Preset {
   readonly name: string;
@@ -8,7 +9,10 @@ export interface Preset {
   /** One sentence for people: when to take it. */
   readonly summary: string;
   readonly input: 'table' | 'image';
+  /** The model; of images, for 32 × 32 pixels in colour. */
   readonly spec: ModelSpec;
+  /** Models that depend on the size of the images. */
+  readonly specFor?: (input: ImageInput) => ModelSpec;
 }
 
 /** An MLP with these hidden layers. */
@@ -53,18 +57,86 @@ export const presets: readonly Preset[] = [
     input: 'table',
     spec: mlp([512, 512, 256, 128], { dropout: 0.2, preset: 'large' }),
   },
+  imagePreset('small-cnn', 'Small CNN', 'Three convolutions: quick, for a first look at any images.', smallCnn),
+  imagePreset('lenet', 'LeNet-5', 'The classic for digits and letters of about 28 pixels.', lenet),
+  imagePreset('resnet20', 'ResNet-20', 'Small and good: the right start for images of about 32 pixels.', () =>
+    cifarResnet(20, 'resnet20'),
+  ),
+  imagePreset('resnet32', 'ResNet-32', 'As ResNet-20, deeper: 1.7 times the work.', () => cifarResnet(32, 'resnet32')),
+  imagePreset('resnet56', 'ResNet-56', 'As ResNet-20, deeper: three times the work.', () =>
+    cifarResnet(56, 'resnet56'),
+  ),
+  imagePreset('vgg', 'VGG-11', 'Wide and plain: 9 million parameters, for tens of thousands of images.', vgg),
+  imagePreset('resnet18', 'ResNet-18', 'For larger images and many classes: 11 million parameters.', resnet18),
+  imagePreset('mobilenet', 'MobileNet', 'Depthwise convolutions: a small model for larger images.', mobilenet),
 ];
+
+function imagePreset(name: string, title: string, summary: string, specFor: (input: ImageInput) => ModelSpec): Preset {
+  const usual: ImageInput = { kind: 'image', channels: 3, height: 32, width: 32 };
+  return { name, title, summary, input: 'image', spec: specFor(usual), specFor };
+}
+
+/** A preset's model for this input. */
+export function specOf(preset: Preset, input: InputSpec): ModelSpec {
+  return input.kind === 'image' && preset.specFor ? preset.specFor(input) : preset.spec;
+}
 
 export const presetNamed = (name: string): Preset | undefined => presets.find((preset) => preset.name === name);
 
-/** The preset that suits a table of so many training rows. */
-export function defaultPreset(rows: number): Preset {
+/** The preset that suits so many training rows of a table, or of images. */
+export function defaultPreset(rows: number, input?: InputSpec): Preset {
+  if (input?.kind === 'image') return presetNamed(Math.max(input.height, input.width) > 48 ? 'small-cnn' : 'resnet20')!;
   const name = rows < 20_000 ? 'small' : rows < 200_000 ? 'medium' : 'large';
   return presetNamed(name)!;
 }
 
-/** Training settings for so many training rows: about 3,000 to 10,000 steps, stopped early when validation stalls. */
-export function defaultTraining(rows: number, task: Task): TrainingSpec {
+/**
+ * Training settings for so many training rows of a table (about 3,000 to 10,000 steps, stopped early when validation stalls)
+ * or of images.
+ */
+export function defaultTraining(rows: number, task: Task, input?: InputSpec, model?: ModelSpec): TrainingSpec {
+  const table = tableTraining(rows, task);
+  return input?.kind === 'image' ? imageTraining(rows, table, task, input, model) : table;
+}
+
+/**
+ * One cycle of SGD up to 0.2, with flips and shifts: the common recipe for residual nets on small images. Nets without batch
+ * norm, and numbers as targets, do not stand such steps and take AdamW.
+ */
+function imageTraining(
+  rows: number,
+  table: TrainingSpec,
+  task: Task,
+  input: ImageInput,
+  model: ModelSpec | undefined,
+): TrainingSpec {
+  const steep = task === 'classification' && (!model || model.layers.some(({ type }) => type === 'batch_norm'));
+  const optimizer = steep
+    ? ({ name: 'sgd', learningRate: 0.2, weightDecay: 5e-4, momentum: 0.9 } as const)
+    : ({ name: 'adamw', learningRate: 0.002, weightDecay: 0.01 } as const);
+  return {
+    ...table,
+    epochs: rows < 10_000 ? 40 : rows < 30_000 ? 25 : 15,
+    batch: 64,
+    optimizer: { ...table.optimizer, ...optimizer },
+    schedule: { ...table.schedule, name: 'one_cycle', finalShare: 0.0001 },
+    earlyStopping: { ...table.earlyStopping, enabled: false },
+    augmentation: {
+      // Grey images are digits, letters and scans more often than not: mirrored ones would be wrong.
+      flip: input.channels > 1,
+      crop: Math.round(Math.min(input.height, input.width) / (input.channels > 1 ? 8 : 14)),
+      rotation: 0,
+      zoom: 0,
+      brightness: 0,
+      contrast: 0,
+      saturation: 0,
+      cutout: 0,
+      mixup: 0,
+    },
+  };
+}
+
+function tableTraining(rows: number, task: Task): TrainingSpec {
   const batch = rows < 4_000 ? 32 : rows < 20_000 ? 64 : rows < 100_000 ? 128 : rows < 500_000 ? 256 : 512;
   const steps = Math.max(1, Math.ceil(rows / batch));
   const epochs = Math.min(200, Math.max(10, Math.round(6_000 / steps)));

@@ -1,0 +1,166 @@
+// Models to start from on images: small nets of our own and nets of the literature, fitted to the size of the images. Parameter
+// counts and work are held against the published figures by tests/unit/image-presets.test.ts.
+
+import type { InputSpec, LayerSpec, ModelSpec } from './spec.ts';
+
+export type ImageInput = Extract<InputSpec, { kind: 'image' }>;
+
+const output: LayerSpec = { type: 'output' };
+const relu: LayerSpec = { type: 'activation', activation: 'relu' };
+const pool: LayerSpec = { type: 'max_pool', size: 2, stride: 2 };
+const globalPool: LayerSpec = { type: 'global_average_pool' };
+
+/** Nets of ImageNet shrink large images at once; small ones they take as they are. */
+const largeSide = 64;
+const side = ({ height, width }: ImageInput): number => Math.min(height, width);
+
+interface ConvolutionOptions {
+  readonly id?: string;
+  readonly from?: string;
+  readonly stride?: number;
+  readonly kernel?: number;
+  readonly groups?: number;
+}
+
+/** A convolution without bias, then batch norm; `id` names the pair. The padding keeps the size at stride 1. */
+function normalised(filters: number, options: ConvolutionOptions = {}): readonly LayerSpec[] {
+  const { id, from, kernel = 3, stride = 1, groups = 1 } = options;
+  const conv: LayerSpec = {
+    type: 'conv2d',
+    ...(id ? { id: `${id}.conv` } : {}),
+    ...(from ? { from } : {}),
+    filters,
+    kernel,
+    stride,
+    padding: (kernel - 1) / 2,
+    ...(groups > 1 ? { groups } : {}),
+    bias: false,
+  };
+  return [conv, { type: 'batch_norm', ...(id ? { id } : {}) }];
+}
+
+/** Basic block (He et al. 2016) on the output of `from`, with a 1 × 1 projection where the shape changes. */
+function residualBlock(id: string, from: string, filters: number, stride: number, project: boolean): LayerSpec[] {
+  const shortcut = project ? normalised(filters, { id: `${id}.short`, from, stride, kernel: 1 }) : [];
+  return [
+    ...normalised(filters, { id: `${id}.1`, from, stride }),
+    relu,
+    ...normalised(filters, { id: `${id}.2` }),
+    ...shortcut,
+    { type: 'add', id: `${id}.sum`, from: [`${id}.2`, project ? `${id}.short` : from] },
+    { ...relu, id },
+  ];
+}
+
+interface Stage {
+  readonly filters: number;
+  readonly stride: number;
+  readonly blocks: number;
+}
+
+function stages(list: readonly Stage[], from: string, channels: number): readonly LayerSpec[] {
+  const layers: LayerSpec[] = [];
+  let before = from;
+  let width = channels;
+  list.forEach(({ filters, stride, blocks }, s) => {
+    for (let block = 0; block < blocks; block++) {
+      const id = `s${s + 1}b${block + 1}`;
+      const step = block === 0 ? stride : 1;
+      layers.push(...residualBlock(id, before, filters, step, step !== 1 || filters !== width));
+      before = id;
+      width = filters;
+    }
+  });
+  return layers;
+}
+
+/** ResNet for CIFAR (He et al. 2016, section 4.2) with 6n + 2 layers and projection shortcuts. */
+export function cifarResnet(layers: number, preset: string): ModelSpec {
+  const blocks = (layers - 2) / 6;
+  const widths = [
+    { filters: 16, stride: 1, blocks },
+    { filters: 32, stride: 2, blocks },
+    { filters: 64, stride: 2, blocks },
+  ];
+  const stem = [...normalised(16, { id: 'stem.norm' }), { ...relu, id: 'stem' }];
+  return { version: 1, preset, layers: [...stem, ...stages(widths, 'stem', 16), globalPool, output] };
+}
+
+/** ResNet-18 (He et al. 2016); on images under 64 pixels with a 3 × 3 stem that keeps their size. */
+export function resnet18(input: ImageInput): ModelSpec {
+  const large = side(input) >= largeSide;
+  const stem: readonly LayerSpec[] = large
+    ? [
+        ...normalised(64, { kernel: 7, stride: 2 }),
+        relu,
+        { type: 'max_pool', id: 'stem', size: 3, stride: 2, padding: 1 },
+      ]
+    : [...normalised(64), { ...relu, id: 'stem' }];
+  const widths = [64, 128, 256, 512].map((filters, i) => ({ filters, stride: i === 0 ? 1 : 2, blocks: 2 }));
+  return { version: 1, preset: 'resnet18', layers: [...stem, ...stages(widths, 'stem', 64), globalPool, output] };
+}
+
+/** MobileNet (Howard et al. 2017): depthwise convolutions between 1 × 1 ones. The stem halves images of 64 pixels and more. */
+export function mobilenet(input: ImageInput): ModelSpec {
+  const pairs = [
+    [64, 1],
+    [128, 2],
+    [128, 1],
+    [256, 2],
+    [256, 1],
+    [512, 2],
+    ...Array.from({ length: 5 }, () => [512, 1]),
+    [1024, 2],
+    [1024, 1],
+  ];
+  const layers = [...normalised(32, { stride: side(input) >= largeSide ? 2 : 1 }), relu];
+  let channels = 32;
+  for (const [filters, stride] of pairs) {
+    layers.push(...normalised(channels, { stride, groups: channels }), relu);
+    layers.push(...normalised(filters, { kernel: 1 }), relu);
+    channels = filters;
+  }
+  return { version: 1, preset: 'mobilenet', layers: [...layers, globalPool, output] };
+}
+
+/** The convolutions of VGG-11 (Simonyan & Zisserman 2015) with batch norm, as far as the image can be halved. */
+export function vgg(input: ImageInput): ModelSpec {
+  const groups = [[64], [128], [256, 256], [512, 512], [512, 512]];
+  let left = side(input);
+  const layers = groups.flatMap((group) => {
+    const convolutions = group.flatMap((filters): readonly LayerSpec[] => [
+      { type: 'conv2d', filters },
+      { type: 'batch_norm' },
+      relu,
+    ]);
+    const halves = left >= 2;
+    left = Math.floor(left / 2);
+    return halves ? [...convolutions, pool] : convolutions;
+  });
+  return { version: 1, preset: 'vgg', layers: [...layers, globalPool, output] };
+}
+
+/** LeNet-5 (LeCun et al. 1998) as it is usually built today: ReLU, max pooling, padding on images of 28 pixels. */
+export function lenet(input: ImageInput): ModelSpec {
+  const padding = side(input) < 32 ? 2 : 0;
+  return {
+    version: 1,
+    preset: 'lenet',
+    layers: [
+      { type: 'conv2d', filters: 6, kernel: 5, padding, activation: 'relu' },
+      pool,
+      { type: 'conv2d', filters: 16, kernel: 5, padding: 0, activation: 'relu' },
+      pool,
+      { type: 'flatten' },
+      { type: 'dense', units: 120, activation: 'relu' },
+      { type: 'dense', units: 84, activation: 'relu' },
+      output,
+    ],
+  };
+}
+
+/** Three convolutions with batch norm: quick on a CPU. */
+export function smallCnn(): ModelSpec {
+  const layers = [...normalised(32), relu, pool, ...normalised(64), relu, pool, ...normalised(128), relu];
+  return { version: 1, preset: 'small-cnn', layers: [...layers, globalPool, output] };
+}
