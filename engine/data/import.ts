@@ -8,8 +8,10 @@ import { copyTable } from './copy.ts';
 import type { CopiedTable } from './copy.ts';
 import type { Database, DatabaseLimits } from './database.ts';
 import { describeTable } from './describe.ts';
-import { inspectPath, readHead, refuseFolder } from './files.ts';
+import { inspectPath, readHead } from './files.ts';
 import type { FileHead } from './formats/format.ts';
+import { importImages } from './images/import.ts';
+import { holdsPictures } from './images/open.ts';
 import type { Job } from './jobs.ts';
 import { analyse } from './schema/analyse.ts';
 import { duplicateWarning } from './schema/quality.ts';
@@ -31,7 +33,9 @@ export interface ImportRequest {
 export async function importFile(store: DatasetStore, limits: DatabaseLimits, request: ImportRequest): Promise<string> {
   const { path, options, job } = request;
   const found = await inspectPath(path);
-  if (found.folder) throw refuseFolder(found.name);
+  if (holdsPictures(found)) {
+    return importImages(store, { found, options: options.image ?? {}, settings: request.settings, limits, job });
+  }
   const head = await readHead(found.path, found.name, found.size);
   const hash = (): Promise<string> => contentId(head.path, options, job);
   if (await store.mayHave(head.name, head.size)) {

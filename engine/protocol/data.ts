@@ -219,6 +219,20 @@ export interface DataService {
   list(): Promise<readonly DatasetInfo[]>;
   remove(request: { dataset: string }): Promise<void>;
   rows(request: { dataset: string; offset: number; limit: number }): Promise<RowPage>;
+  /** Pictures as thumbnails no wider or higher than `size` (default 96, the working size at most), of one class or of given rows. */
+  pictures(request: {
+    dataset: string;
+    settings?: DatasetSettings;
+    offset?: number;
+    limit?: number;
+    class?: string;
+    rows?: readonly number[];
+    size?: number;
+  }): Promise<PicturePage>;
+  /** Every file the import of an image folder left out. */
+  skipped(request: { dataset: string }): Promise<readonly SkippedFile[]>;
+  /** Row of the dataset behind each row of prepared pictures. */
+  sourceRows(request: { handle: string }): Promise<Uint32Array>;
   prepare(request: { job: string; dataset: string; options: PrepareOptions }): Promise<PreparedData>;
   /** Applies a run's fitted preprocessing to another file; `y` is NaN where the file has no target. */
   transform(request: { job: string; path: string; preprocessing: unknown }): Promise<PreparedData>;

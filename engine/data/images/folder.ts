@@ -1,12 +1,149 @@
-// Folders of images: one sub-folder a class. The import of a path that is a folder comes here.
+// Folders of pictures: one sub-folder a class, or a file of labels beside the pictures; either below train, val and test
+// folders or without. Finds out which it is and lists the pictures with their classes.
 
+import { join } from 'node:path';
 import { InputError } from '../../protocol/errors.ts';
+import type { DataWarning, SkippedFile, SplitName } from '../../protocol/data.ts';
+import type { DatabaseLimits } from '../database.ts';
+import { readLabelFile } from './label-file.ts';
+import type { ClassOrder, PictureEntry } from './picture.ts';
+import { compareText } from './picture.ts';
+import { listFolder } from './walk.ts';
 
-/** The refusal of a folder. */
-export function refuseFolder(name: string): InputError {
-  return new InputError(
-    'input.folder',
-    `${name} is a folder, not a table.`,
-    'Choose a file: CSV, TSV, Parquet or JSON lines.',
-  );
+/** The pictures of a folder and where their classes come from. */
+export interface FolderLayout {
+  readonly entries: readonly PictureEntry[];
+  readonly skipped: readonly SkippedFile[];
+  readonly warnings: readonly DataWarning[];
+  readonly reading: Readonly<Record<string, string>>;
+  readonly labelledBy: string;
+  readonly classOrder: ClassOrder;
+}
+
+export interface LayoutRequest {
+  /** Absolute path. */
+  readonly folder: string;
+  /** Its name, for messages. */
+  readonly name: string;
+  /** All files below it, relative to it. */
+  readonly files: readonly string[];
+  readonly limits: DatabaseLimits;
+  /** For what reading a CSV may spill. */
+  readonly workFolder: string;
+}
+
+/** Names of folders that stand for splits. */
+const splitFolders: Readonly<Record<string, SplitName>> = {
+  train: 'train',
+  training: 'train',
+  val: 'validation',
+  valid: 'validation',
+  validation: 'validation',
+  dev: 'validation',
+  test: 'test',
+  testing: 'test',
+};
+
+/**
+ * Lists the pictures of a folder.
+ * @throws InputError if nothing says which class a picture is of.
+ */
+export async function readLayout(request: LayoutRequest): Promise<FolderLayout> {
+  const { name, folder, files } = request;
+  const labels = await readLabelFile(request, '');
+  if (labels !== null) return labels;
+  const splits = await findSplits(folder);
+  if (splits === null) return classFolders(name, files, null);
+  return joinSplits(name, await Promise.all([...splits].map(([part, split]) => readSplit(request, part, split))));
+}
+
+/** Goes down through folders that hold nothing but one folder, as archives often do. */
+export async function unwrapFolder(folder: string): Promise<string> {
+  const { files, folders } = await listFolder(folder);
+  const [only] = folders;
+  if (files.length > 0 || folders.length !== 1 || only === undefined || only.toLowerCase() in splitFolders)
+    return folder;
+  const inner = await listFolder(join(folder, only));
+  return inner.folders.length === 0 ? folder : unwrapFolder(join(folder, only));
+}
+
+/** The folders that stand for splits, if there are some and one of them trains. */
+async function findSplits(folder: string): Promise<ReadonlyMap<string, SplitName> | null> {
+  const { folders } = await listFolder(folder);
+  const splits = new Map<string, SplitName>();
+  for (const name of folders) {
+    const split = splitFolders[name.toLowerCase()];
+    if (split === undefined) continue;
+    // A class may be called "train": what stands for a split holds classes, or a file of labels.
+    const inner = await listFolder(join(folder, name));
+    if (inner.folders.length > 0 || inner.files.some((file) => /\.(csv|tsv|jsonl)$/i.test(file)))
+      splits.set(name, split);
+  }
+  return [...splits.values()].includes('train') ? splits : null;
+}
+
+/** The pictures of one split's folder, their paths relative to the whole. */
+async function readSplit(request: LayoutRequest, part: string, split: SplitName): Promise<FolderLayout> {
+  const within = `${part}/`;
+  const files = request.files.filter((file) => file.startsWith(within)).map((file) => file.slice(within.length));
+  const name = `${request.name}/${part}`;
+  const below = { ...request, folder: join(request.folder, part), name, files };
+  const layout = (await readLabelFile(below, within)) ?? classFolders(name, files, split);
+  return {
+    ...layout,
+    entries: layout.entries.map((entry) => ({ ...entry, file: within + entry.file, split })),
+    skipped: layout.skipped.map(({ file, reason }) => ({ file: within + file, reason })),
+  };
+}
+
+function joinSplits(name: string, parts: readonly FolderLayout[]): FolderLayout {
+  const entries = parts.flatMap((part) => part.entries).sort((first, second) => compareText(first.file, second.file));
+  const [first] = parts as [FolderLayout];
+  const trained = new Set(entries.filter(({ split }) => split === 'train').map(({ label }) => label));
+  const untrained = [...new Set(entries.map(({ label }) => label))].filter((label) => !trained.has(label));
+  if (trained.size > 0 && untrained.length > 0) {
+    throw new InputError(
+      'input.untrained_class',
+      `${name} has ${untrained.length === 1 ? 'a class' : 'classes'} without pictures to train on: ${listed(untrained)}.`,
+      'Name the class folders below train, val and test alike.',
+    );
+  }
+  return {
+    entries,
+    skipped: parts.flatMap((part) => part.skipped),
+    warnings: parts.flatMap((part) => part.warnings),
+    reading: { ...first.reading, split: 'by its folders' },
+    labelledBy: first.labelledBy,
+    classOrder: first.classOrder,
+  };
+}
+
+function listed(names: readonly string[]): string {
+  return names.slice(0, 5).join(', ') + (names.length > 5 ? ' …' : '');
+}
+
+/** One sub-folder a class; sorted by name, as torchvision's ImageFolder has it. */
+function classFolders(name: string, files: readonly string[], split: SplitName | null): FolderLayout {
+  const entries: PictureEntry[] = [];
+  const skipped: SkippedFile[] = [];
+  for (const file of files) {
+    const end = file.indexOf('/');
+    if (end < 0) skipped.push({ file, reason: 'it stands beside the class folders, not in one' });
+    else entries.push({ file, label: file.slice(0, end).normalize('NFC'), split });
+  }
+  if (entries.length === 0) {
+    throw new InputError(
+      'input.no_classes',
+      `${name} has no sub-folders: nothing says which class a picture is of.`,
+      'Make one sub-folder a class, or put a labels.csv (columns file_name and label) beside the pictures.',
+    );
+  }
+  return {
+    entries,
+    skipped,
+    warnings: [],
+    reading: { classes: 'by sub-folder' },
+    labelledBy: 'the sub-folder a picture is in',
+    classOrder: 'name',
+  };
 }

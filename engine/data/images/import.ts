@@ -1,0 +1,284 @@
+// Importing pictures: find them → look at each and hash all → choose the working size → decode → measure → publish as a
+// whole. What cannot be read is left out and listed; a cancelled import leaves nothing.
+
+import { createHash } from 'node:crypto';
+import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { InputError } from '../../protocol/errors.ts';
+import type {
+  DatasetInfo,
+  DatasetSettings,
+  ImageFit,
+  ImageReadOptions,
+  SkippedFile,
+  SplitName,
+} from '../../protocol/data.ts';
+import type { DatabaseLimits } from '../database.ts';
+import { explain } from '../failures.ts';
+import type { Job } from '../jobs.ts';
+import { datasetFolder } from '../store.ts';
+import type { DatasetStore, Manifest } from '../store.ts';
+import { describeImages, describePictures } from './describe.ts';
+import type { FoundPath } from './open.ts';
+import { openPictures } from './open.ts';
+import { largestSide, smallestSide, sortClasses } from './picture.ts';
+import type { PictureEntry, PictureFacts, PictureMeasures, PictureShape, PictureSource } from './picture.ts';
+import { PixelWriter } from './pixel-writer.ts';
+import { PicturePool } from './pool.ts';
+import { pictureFile, PixelReader, pixelFile, writePictures } from './stored.ts';
+import type { StoredPictures } from './stored.ts';
+import { findTwins } from './twins.ts';
+
+/** Version of what an import of pictures writes; a later one makes a new dataset of the same folder. */
+const imageVersion = 1;
+/** Side of the working size where pictures differ in size. */
+const defaultSide = 64;
+const fits: readonly ImageFit[] = ['crop', 'pad', 'stretch'];
+
+export interface ImportImagesRequest {
+  readonly found: FoundPath;
+  readonly options: ImageReadOptions;
+  readonly settings: DatasetSettings;
+  readonly limits: DatabaseLimits;
+  readonly job: Job;
+}
+
+/** An entry that turned out to be a picture. */
+interface KeptPicture extends PictureMeasures {
+  readonly entry: PictureEntry;
+  readonly width: number;
+  readonly height: number;
+}
+
+/**
+ * Imports a folder of pictures or a file of arrays and returns the id of its dataset. Nothing is left behind if it fails.
+ * @throws InputError if there are no pictures or fewer than two classes, CancelledError if the job was cancelled.
+ */
+export async function importImages(store: DatasetStore, request: ImportImagesRequest): Promise<string> {
+  const { found, options, limits, job } = request;
+  checkOptions(options);
+  const workFolder = await store.makeWorkFolder();
+  const pool = new PicturePool(limits.threads);
+  // A cancelled job does not wait for the pictures at work.
+  const stop = (): void => void pool.close();
+  job.signal.addEventListener('abort', stop);
+  try {
+    const source = await openPictures(found, { limits, workFolder, job });
+    const { facts, digest } = await source.examine(pool, job);
+    job.throwIfCancelled();
+    const id = datasetId(source, digest, options);
+    if ((await store.find(id)) !== null) return id;
+    requireClasses(
+      found.name,
+      source.entries.filter((_, index) => 'width' in (facts[index] as PictureFacts)),
+      source,
+      facts,
+    );
+    const manifest = await writeDataset(join(workFolder, datasetFolder), { ...request, id, source, facts, pool });
+    job.throwIfCancelled();
+    await publish(join(workFolder, datasetFolder), join(store.folder, id), manifest);
+    return id;
+  } catch (error) {
+    job.throwIfCancelled();
+    throw error;
+  } finally {
+    job.signal.removeEventListener('abort', stop);
+    await pool.close();
+    await rm(workFolder, { recursive: true, force: true });
+  }
+}
+
+function checkOptions({ size, fit }: ImageReadOptions): void {
+  if (size !== undefined && !(Number.isInteger(size) && size >= smallestSide && size <= largestSide)) {
+    throw new InputError(
+      'input.image_size',
+      `Pictures cannot be brought to a size of ${size}.`,
+      `Choose a whole number of pixels from ${smallestSide} to ${largestSide}.`,
+    );
+  }
+  if (fit !== undefined && !fits.includes(fit)) {
+    throw new InputError(
+      'input.image_fit',
+      `"${String(fit)}" is no way to fit pictures.`,
+      `Choose ${fits.join(', ')}.`,
+    );
+  }
+}
+
+function datasetId(source: PictureSource, digest: string, { size, fit = 'crop' }: ImageReadOptions): string {
+  const left = source.skipped.map(({ file, reason }) => [file, reason]);
+  return createHash('sha256')
+    .update(
+      `trainyard images ${imageVersion} ${JSON.stringify([size ?? null, fit, source.classOrder, left])}\n${digest}`,
+    )
+    .digest('hex')
+    .slice(0, 32);
+}
+
+/** The working size: asked for, or the pictures' own if it is the same for all and small enough. */
+function chooseShape(facts: readonly PictureFacts[], { size, fit = 'crop' }: ImageReadOptions): PictureShape {
+  if (size !== undefined) return { width: size, height: size, fit };
+  const sizes = facts.flatMap((fact) => ('width' in fact ? [fact] : []));
+  const [first] = sizes;
+  const common = sizes.every(({ width, height }) => width === first?.width && height === first.height);
+  const usable = (side: number): boolean => side >= smallestSide && side <= largestSide;
+  return common && first !== undefined && usable(first.width) && usable(first.height)
+    ? { width: first.width, height: first.height, fit }
+    : { width: defaultSide, height: defaultSide, fit };
+}
+
+/** @throws InputError unless there are pictures of two classes or more. */
+function requireClasses(
+  name: string,
+  entries: readonly PictureEntry[],
+  source: PictureSource,
+  outcomes: readonly object[],
+): void {
+  const classes = [...new Set(entries.map(({ label }) => label))];
+  if (entries.length === 0) {
+    const broken = outcomes.findIndex((outcome) => 'reason' in outcome);
+    const { file, reason } = source.skipped[0] ?? {
+      file: source.entries[broken]?.file ?? '',
+      reason: (outcomes[broken] as { reason: string } | undefined)?.reason ?? '',
+    };
+    throw new InputError(
+      'input.no_images',
+      `${name} has no picture that can be read, for example ${file}: ${reason}.`,
+      'Choose a folder with pictures (JPEG, PNG, WebP, GIF, BMP, TIFF, AVIF), one sub-folder a class.',
+    );
+  }
+  if (classes.length > 1) return;
+  throw new InputError(
+    'input.one_class',
+    `All ${entries.length} pictures of ${name} are of one class: ${classes[0]}.`,
+    'Two or more classes are needed: choose the folder above, with one sub-folder a class.',
+  );
+}
+
+interface WriteRequest extends ImportImagesRequest {
+  readonly id: string;
+  readonly source: PictureSource;
+  readonly facts: readonly PictureFacts[];
+  readonly pool: PicturePool;
+}
+
+/** Decodes all pictures into a new folder and describes them. */
+async function writeDataset(folder: string, request: WriteRequest): Promise<Manifest> {
+  const { found, source, facts, options, settings, job, id } = request;
+  await mkdir(folder);
+  const shape = chooseShape(facts, options);
+  const { kept, broken, channels } = await decodeAll(folder, shape, request);
+  requireClasses(
+    found.name,
+    kept.map(({ entry }) => entry),
+    source,
+    broken,
+  );
+  const skipped = [...source.skipped, ...broken].sort((first, second) => (first.file < second.file ? -1 : 1));
+
+  job.stage('Looking for duplicates');
+  const reader = await PixelReader.open(folder, channels * shape.width * shape.height);
+  const twins = await findTwins(kept, reader, () => job.throwIfCancelled()).finally(() => reader.close());
+  const pictures = gather(source, kept, channels, { twins, skipped });
+  await writePictures(folder, pictures);
+  const description = describePictures(pictures, {});
+  // Settings that do not fit fail the import before anything is published.
+  describePictures(pictures, settings);
+  const bytes = (await stat(join(folder, pixelFile))).size + (await stat(join(folder, pictureFile))).size;
+  const info: DatasetInfo = {
+    id,
+    name: found.name.replace(/\.(npy|npz|gz)$/i, ''),
+    kind: 'images',
+    source: found.name,
+    rows: kept.length,
+    bytes,
+    importedAt: Date.now(),
+    reading: {
+      ...source.reading,
+      size: `${shape.width} × ${shape.height} (${shape.fit})`,
+      channels: channels === 1 ? 'grey' : 'RGB',
+    },
+    image: describeImages(pictures, { ...shape, channels }),
+    ...description,
+  };
+  // Warnings follow from the pictures and the settings; the table's own fields have nothing to hold.
+  return { version: 1, sourceBytes: -1, info, columns: [], importWarnings: [], hasDuplicates: false };
+}
+
+async function decodeAll(
+  folder: string,
+  shape: PictureShape,
+  { source, facts, pool, job }: WriteRequest,
+): Promise<{ kept: KeptPicture[]; broken: SkippedFile[]; channels: 1 | 3 }> {
+  const kept: KeptPicture[] = [];
+  const broken: SkippedFile[] = [];
+  const writer = await PixelWriter.create(folder, shape.width * shape.height);
+  const report = job.stage('Reading pictures');
+  const total = source.entries.length;
+  let done = 0;
+  try {
+    for await (const batch of source.decode(pool, shape, job)) {
+      job.throwIfCancelled();
+      await writer.add(batch);
+      for (const outcome of batch.outcomes) {
+        const entry = source.entries[done] as PictureEntry;
+        const fact = facts[done] as PictureFacts;
+        if ('reason' in outcome) broken.push({ file: entry.file, reason: outcome.reason });
+        else if ('width' in fact) kept.push({ ...outcome, entry, width: fact.width, height: fact.height });
+        done++;
+      }
+      report(done / total, `Reading ${done.toLocaleString('en')} of ${total.toLocaleString('en')} pictures`);
+    }
+    await writer.finish();
+  } catch (error) {
+    await writer.close().catch(() => undefined);
+    throw error;
+  }
+  return { kept, broken, channels: writer.channels };
+}
+
+function gather(
+  source: PictureSource,
+  kept: readonly KeptPicture[],
+  channels: number,
+  found: Pick<StoredPictures, 'twins' | 'skipped'>,
+): StoredPictures {
+  const classes = sortClasses(
+    kept.map(({ entry }) => entry.label),
+    source.classOrder,
+  );
+  const numbers = new Map(classes.map((name, index) => [name, index]));
+  const splits = kept.map(({ entry }) => entry.split);
+  // A grey picture among coloured ones has its one channel three times.
+  const spread = (values: readonly number[]): readonly number[] =>
+    Array.from({ length: channels }, (_, channel) => values[channel] ?? (values[0] as number));
+  return {
+    files: kept.map(({ entry }) => entry.file),
+    classes,
+    classOrder: source.classOrder,
+    labelledBy: source.labelledBy,
+    labels: kept.map(({ entry }) => numbers.get(entry.label) as number),
+    splits: splits.includes('train') ? splits.map((split): SplitName => split ?? 'train') : null,
+    widths: kept.map(({ width }) => width),
+    heights: kept.map(({ height }) => height),
+    sums: kept.flatMap(({ sums }) => spread(sums)),
+    squares: kept.flatMap(({ squares }) => spread(squares)),
+    ...found,
+  };
+}
+
+/** Makes the dataset appear. If another process was faster, its dataset stands. */
+async function publish(folder: string, target: string, manifest: Manifest): Promise<void> {
+  try {
+    const path = join(folder, 'manifest.json');
+    await writeFile(path, JSON.stringify(manifest));
+    for (const name of [path, join(folder, pictureFile)]) {
+      const file = await open(name, 'r+');
+      await file.sync().finally(() => file.close());
+    }
+    await rename(folder, target);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : '';
+    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw explain(error);
+  }
+}

@@ -1,0 +1,237 @@
+// A file of labels beside the pictures: a CSV with a column of file names and one of classes, or a metadata.jsonl. Pictures
+// are named by their path, by their file name alone, or without its ending.
+
+import { readFile } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+import { InputError } from '../../protocol/errors.ts';
+import type { SkippedFile, SplitName } from '../../protocol/data.ts';
+import { Database } from '../database.ts';
+import { firstLine } from '../failures.ts';
+import { quoteText } from '../sql.ts';
+import type { FolderLayout, LayoutRequest } from './folder.ts';
+import type { PictureEntry } from './picture.ts';
+
+/** A table of texts. */
+interface LabelTable {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly (string | null)[])[];
+}
+
+/** Column names of the pictures' files, and of their classes, the likeliest first. */
+const fileColumns = [
+  'file_name',
+  'filename',
+  'file',
+  'image',
+  'path',
+  'file_path',
+  'filepath',
+  'image_path',
+  'image_name',
+  'image_id',
+  'img',
+  'picture',
+  'photo',
+  'id',
+];
+const labelColumns = [
+  'label',
+  'class',
+  'category',
+  'target',
+  'labels',
+  'class_name',
+  'classname',
+  'species',
+  'breed',
+  'y',
+];
+const splitColumns = ['split', 'subset', 'partition'];
+const splitWords: Readonly<Record<string, SplitName>> = {
+  train: 'train',
+  val: 'validation',
+  valid: 'validation',
+  validation: 'validation',
+  test: 'test',
+};
+
+/**
+ * The pictures that a file of labels in this folder names; null if there is no such file.
+ * `within` is the folder's place in what is imported, with `/`, for messages.
+ * @throws InputError if it is there and cannot be used.
+ */
+export async function readLabelFile(request: LayoutRequest, within: string): Promise<FolderLayout | null> {
+  const { files } = request;
+  const candidates = files.filter((file) => !file.includes('/') && /\.(csv|tsv|jsonl)$/i.test(file)).sort(byPromise);
+  const pictures = files.filter((file) => !candidates.includes(file));
+  let refusal: InputError | null = null;
+  for (const file of candidates) {
+    const table = await readTable(request, within + file, file);
+    const columns = findColumns(table.columns);
+    if (columns === null) {
+      refusal ??= new InputError(
+        'input.label_columns',
+        `${within}${file} has no columns of file names and classes: it has ${table.columns.slice(0, 12).join(', ')}.`,
+        'Call them file_name and label; to train on a table, choose the file itself.',
+      );
+      continue;
+    }
+    return label(within, { file, table, columns, pictures });
+  }
+  // With class folders, any other table is just a file lying about.
+  if (refusal !== null && !files.some((file) => file.includes('/'))) throw refusal;
+  return null;
+}
+
+/** metadata and labels before other names. */
+function byPromise(first: string, second: string): number {
+  const rank = (name: string): number => (/^metadata\./i.test(name) ? 0 : /^(labels?|train)\./i.test(name) ? 1 : 2);
+  return rank(first) - rank(second);
+}
+
+interface Columns {
+  readonly file: number;
+  readonly label: number;
+  /** −1 = none. */
+  readonly split: number;
+}
+
+function findColumns(columns: readonly string[]): Columns | null {
+  const names = columns.map((name) =>
+    name
+      .trim()
+      .toLowerCase()
+      .replaceAll(/[\s-]+/g, '_'),
+  );
+  const find = (known: readonly string[]): number =>
+    known.map((name) => names.indexOf(name)).find((index) => index >= 0) ?? -1;
+  const file = find(fileColumns);
+  const found = find(labelColumns);
+  const label = found < 0 && names.length === 2 && file >= 0 ? 1 - file : found;
+  return file < 0 || label < 0 ? null : { file, label, split: find(splitColumns) };
+}
+
+/** `name` is the file's for messages. */
+async function readTable(
+  { folder, limits, workFolder }: LayoutRequest,
+  name: string,
+  file: string,
+): Promise<LabelTable> {
+  const path = join(folder, file);
+  if (/\.jsonl$/i.test(file)) return readJsonLines(path, name);
+  const database = await Database.open(limits, join(workFolder, 'spill'), { files: [path], folders: [] });
+  try {
+    const reader = await database.connection.runAndReadAll(
+      `SELECT * FROM read_csv(${quoteText(path)}, all_varchar = true, header = true)`,
+    );
+    return { columns: reader.columnNames(), rows: reader.getRowsJS() as (string | null)[][] };
+  } catch (error) {
+    const reason = error instanceof Error ? firstLine(error.message) : String(error);
+    throw new InputError(
+      'input.label_file',
+      `${name} cannot be read as a table: ${reason}`,
+      'Save it as CSV in UTF-8 with the columns file_name and label.',
+      { cause: error },
+    );
+  } finally {
+    database.close();
+  }
+}
+
+async function readJsonLines(path: string, name: string): Promise<LabelTable> {
+  const lines = (await readFile(path, 'utf8')).split(/\r?\n/);
+  const objects = lines.flatMap((line, index): Record<string, unknown>[] => {
+    if (line.trim() === '') return [];
+    try {
+      return [JSON.parse(line) as Record<string, unknown>];
+    } catch (error) {
+      throw new InputError(
+        'input.label_file',
+        `${name}, line ${index + 1} is not JSON.`,
+        'Write one object a line: {"file_name": "a.jpg", "label": "cat"}.',
+        { cause: error },
+      );
+    }
+  });
+  const columns = [...new Set(objects.flatMap((object) => Object.keys(object)))];
+  const text = (value: unknown): string | null => (value === null || value === undefined ? null : String(value));
+  return { columns, rows: objects.map((object) => columns.map((column) => text(object[column]))) };
+}
+
+/** Gives the pictures their classes. */
+function label(
+  within: string,
+  found: {
+    readonly file: string;
+    readonly table: LabelTable;
+    readonly columns: Columns;
+    readonly pictures: readonly string[];
+  },
+): FolderLayout {
+  const { file, table, columns, pictures } = found;
+  const find = pictureFinder(pictures);
+  const labelled = new Map<string, PictureEntry>();
+  const skipped: SkippedFile[] = [];
+  table.rows.forEach((row) => {
+    const name = row[columns.file]?.trim() ?? '';
+    const picture = find(name);
+    const label = row[columns.label]?.trim().normalize('NFC') ?? '';
+    if (picture === null) skipped.push({ file: name, reason: `${file} names it, but it is not there` });
+    else if (label === '') skipped.push({ file: picture, reason: `it has no class in ${file}` });
+    else
+      labelled.set(picture, {
+        file: picture,
+        label,
+        split: splitWords[row[columns.split]?.toLowerCase() ?? ''] ?? null,
+      });
+  });
+  if (labelled.size === 0) {
+    throw new InputError(
+      'input.label_file',
+      `${within}${file} names no picture that is there, for example "${skipped[0]?.file ?? ''}".`,
+      'Write file names relative to the folder that the file is in.',
+    );
+  }
+  const mentioned = new Set([...labelled.keys(), ...skipped.map((entry) => entry.file)]);
+  for (const picture of pictures) {
+    if (!mentioned.has(picture)) skipped.push({ file: picture, reason: `${file} does not name it` });
+  }
+  const column = table.columns[columns.label] ?? '';
+  const entries = pictures.flatMap((picture) => labelled.get(picture) ?? []);
+  return {
+    entries: settleSplits(entries),
+    skipped,
+    warnings: [],
+    reading: {
+      classes: `by column ${column} of ${file}`,
+      ...(entries.some(({ split }) => split !== null) ? { split: `by ${file}` } : {}),
+    },
+    labelledBy: `column "${column}" of ${file}`,
+    classOrder: 'number',
+  };
+}
+
+/** A split counts if every picture has one; else none has. */
+function settleSplits(entries: readonly PictureEntry[]): readonly PictureEntry[] {
+  const all = entries.every(({ split }) => split !== null) && entries.some(({ split }) => split === 'train');
+  return all ? entries : entries.map((entry) => ({ ...entry, split: null }));
+}
+
+/** Finds a picture by its path, its file name, or its name without ending, where only one picture has it. */
+function pictureFinder(pictures: readonly string[]): (name: string) => string | null {
+  const byName = new Map<string, string | null>();
+  const known = new Set(pictures);
+  const remember = (name: string, picture: string): void => {
+    const key = name.normalize('NFC');
+    byName.set(key, byName.has(key) && byName.get(key) !== picture ? null : picture);
+  };
+  for (const picture of pictures) {
+    const { base, name, dir } = posix.parse(picture);
+    for (const alias of new Set([picture, base, name, posix.join(dir, name)])) remember(alias, picture);
+  }
+  return (written) => {
+    const path = posix.normalize(written.replaceAll('\\', '/'));
+    if (known.has(path)) return path;
+    return byName.get(path.normalize('NFC')) ?? byName.get(posix.basename(path).normalize('NFC')) ?? null;
+  };
+}
