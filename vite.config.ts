@@ -9,7 +9,7 @@ import { defineConfig, type Plugin, type UserConfig } from 'vite';
 
 const root = import.meta.dirname;
 /** Packages with native parts stay outside the bundles. */
-const native = ['electron', '@duckdb/node-api', 'better-sqlite3', 'webgpu'];
+const native = ['electron', '@duckdb/node-api', '@napi-rs/image', 'better-sqlite3', 'webgpu'];
 
 type Format = 'es' | 'cjs';
 const extension: Record<Format, string> = { es: 'js', cjs: 'cjs' };
