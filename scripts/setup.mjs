@@ -21,7 +21,9 @@ const oldestNode = [22, 14];
  */
 const targets = {
   kernels: {
-    inputs: ['kernels', 'engine/backends/cpu', 'scripts/build-kernels.ts'],
+    inputs: ['kernels', 'engine/backends/cpu', 'scripts/build-kernels.ts', 'scripts/build-native.ts'],
+    // Of a kernel's folder the AssemblyScript alone is compiled; of the backend what stands beside the TypeScript.
+    ignore: /(kernels\/\w+\/(kernel|reference|gpu|gpu-.*)\.ts|backends\/cpu\/(?!layout)[\w.-]+\.ts)$/,
     needs: [],
     command: ['scripts/build-kernels.ts'],
   },
@@ -182,16 +184,17 @@ function upToDate(name) {
 /** Names, sizes and times of all inputs: as good as their content here, and read in milliseconds. */
 function fingerprint(name) {
   const hash = createHash('sha1').update(process.platform);
+  const { inputs, ignore } = targets[name];
   const visit = (file) => {
     const stat = fs.statSync(file, { throwIfNoEntry: false });
     if (stat === undefined) return;
     if (stat.isDirectory()) {
       for (const entry of fs.readdirSync(file).sort()) visit(path.join(file, entry));
-    } else {
+    } else if (!ignore?.test(file.replaceAll('\\', '/'))) {
       hash.update(`${file}\0${stat.size}\0${stat.mtimeMs}\0`);
     }
   };
-  for (const input of targets[name].inputs) visit(path.join(root, input));
+  for (const input of inputs) visit(path.join(root, input));
   return hash.digest('hex');
 }
 
