@@ -21,6 +21,8 @@ typedef struct {
   ptrdiff_t a_row, a_column;
   const float *b;
   ptrdiff_t b_row;
+  /** For convolutions: where the rows of b start, instead of every b_row floats. */
+  const int32_t *offsets;
   int depth;
   float *c;
   ptrdiff_t c_row;
@@ -31,7 +33,7 @@ typedef struct {
   int activation;
 } Tile;
 
-INLINE void run_tile(const Tile *t, const int rows, const int vectors) {
+INLINE void run_tile(const Tile *t, const int rows, const int vectors, const int taps) {
   Vector sums[TILE_ROWS][TILE_VECTORS];
 #pragma GCC unroll 16
   for (int i = 0; i < rows; i++) {
@@ -44,7 +46,9 @@ INLINE void run_tile(const Tile *t, const int rows, const int vectors) {
   const float *a = t->a;
   const float *b = t->b;
   const ptrdiff_t a_row = t->a_row, a_column = t->a_column, b_row = t->b_row;
+  const int32_t *offset = t->offsets;
   for (int p = t->depth; p > 0; p--) {
+    if (taps) b = t->b + *offset++;
     Vector columns[TILE_VECTORS];
 #pragma GCC unroll 2
     for (int j = 0; j < vectors; j++) columns[j] = load(b + j * LANES);
@@ -55,7 +59,7 @@ INLINE void run_tile(const Tile *t, const int rows, const int vectors) {
       for (int j = 0; j < vectors; j++) sums[i][j] += value * columns[j];
     }
     a += a_column;
-    b += b_row;
+    if (!taps) b += b_row;
   }
   const int relu = t->activation == RELU;
 #pragma GCC unroll 16
@@ -71,9 +75,12 @@ INLINE void run_tile(const Tile *t, const int rows, const int vectors) {
 typedef void (*TileFunction)(const Tile *tile);
 
 #define DEFINE_TILES(rows)                                                                                             \
-  static void tile_##rows##_1(const Tile *tile) { run_tile(tile, rows, 1); }                                           \
-  static void tile_##rows##_2(const Tile *tile) { run_tile(tile, rows, 2); }
+  static void tile_##rows##_1(const Tile *tile) { run_tile(tile, rows, 1, 0); }                                        \
+  static void tile_##rows##_2(const Tile *tile) { run_tile(tile, rows, 2, 0); }                                        \
+  static void tap_tile_##rows##_1(const Tile *tile) { run_tile(tile, rows, 1, 1); }                                    \
+  static void tap_tile_##rows##_2(const Tile *tile) { run_tile(tile, rows, 2, 1); }
 #define TILES_OF(rows) {tile_##rows##_1, tile_##rows##_2}
+#define TAP_TILES_OF(rows) {tap_tile_##rows##_1, tap_tile_##rows##_2}
 
 DEFINE_TILES(1)
 DEFINE_TILES(2)
@@ -92,13 +99,14 @@ DEFINE_TILES(11)
 DEFINE_TILES(12)
 #endif
 
-/** By rows − 1 and vectors − 1. */
-static const TileFunction tiles[TILE_ROWS][TILE_VECTORS] = {
-    TILES_OF(1), TILES_OF(2),  TILES_OF(3),  TILES_OF(4),  TILES_OF(5), TILES_OF(6),
-#if TILE_ROWS > 6
-    TILES_OF(7), TILES_OF(8),
+#if TILE_ROWS == 6
+#define EACH_ROW_COUNT(of) of(1), of(2), of(3), of(4), of(5), of(6)
+#elif TILE_ROWS == 8
+#define EACH_ROW_COUNT(of) of(1), of(2), of(3), of(4), of(5), of(6), of(7), of(8)
+#else
+#define EACH_ROW_COUNT(of) of(1), of(2), of(3), of(4), of(5), of(6), of(7), of(8), of(9), of(10), of(11), of(12)
 #endif
-#if TILE_ROWS > 8
-    TILES_OF(9), TILES_OF(10), TILES_OF(11), TILES_OF(12),
-#endif
-};
+
+/** By rows − 1 and vectors − 1; the second kind finds the rows of b by `offsets`. */
+static const TileFunction tiles[TILE_ROWS][TILE_VECTORS] = {EACH_ROW_COUNT(TILES_OF)};
+static const TileFunction tap_tiles[TILE_ROWS][TILE_VECTORS] = {EACH_ROW_COUNT(TAP_TILES_OF)};

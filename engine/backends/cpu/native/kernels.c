@@ -1,6 +1,8 @@
 // The native kernels. Compiled once for each instruction set with -DTABLE=name; each follows its contract in kernels/NAME.
 
 #include "kernels.h"
+#include "conv_kernels.h"
+#include "conv_weights.h"
 #include "gemm.h"
 #include "threefry.h"
 #include <math.h>
@@ -200,6 +202,9 @@ static const NamedKernel kernels[] = {
     {"activation", activation},
     {"activation_grad", activation_grad},
     {"adam", adam},
+    {"conv2d", conv2d},
+    {"conv2d_input_grad", conv2d_input_grad},
+    {"conv2d_weight_grad", conv2d_weight_grad},
     {"dense_weight_grad", dense_weight_grad},
     {"dropout", dropout},
     {"gather_rows", gather_rows},

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /** Floats of scratch memory a thread has. */
-#define SCRATCH_FLOATS (160 * 1024)
+#define SCRATCH_FLOATS (512 * 1024)
 
 typedef struct {
   uint8_t *memory;

@@ -1,0 +1,256 @@
+// Convolution as an implicit product: rows × (channels · taps) · positions. A band of the image is copied between borders of
+// zeros, one plane a phase of the stride, so that what a tap reads at neighbouring positions lies side by side: tiles load it
+// from there, nothing like the product's right-hand matrix is ever stored. Positions count the band's padded rows; the few
+// beyond the end of a row are computed and dropped. Used forwards and, phase by phase, for the gradient of the input.
+
+#pragma once
+#include "gemm.h"
+
+#define MAX_TAPS 1024
+/** Parts of the scratch memory, in floats: the band, the results of a block of rows, weights packed once a call. */
+#define BAND_FLOATS (96 * 1024)
+#define GRID_FLOATS (80 * 1024)
+#define PACKED_FLOATS (128 * 1024)
+/** Positions of a band: enough for some tiles, few enough to stay in the cache. */
+#define LEAST_POSITIONS 128
+#define MOST_POSITIONS 2048
+/** Longest sum (channels · taps) of a block: its offsets and a row of tiles of packed weights have to fit the scratch memory. */
+#define MOST_DEPTH 8192
+
+/** A convolution's sizes, in the contract's order (kernels/convolution.ts), and those of its output. */
+typedef struct {
+  int batch, channels, height, width, filters, kernel, stride, padding, dilation, groups;
+  int out_height, out_width;
+} Shape;
+
+static Shape read_shape(const Call *call, int first) {
+  Shape s;
+  memcpy(&s, call->args + first, 10 * sizeof(int));
+  const int reach = s.dilation * (s.kernel - 1) + 1;
+  s.out_height = (s.height + 2 * s.padding - reach) / s.stride + 1;
+  s.out_width = (s.width + 2 * s.padding - reach) / s.stride + 1;
+  return s;
+}
+
+/** At grid position (i, j) a tap reads element (i·stride + row, j·stride + column); `weight` is where its weight stands. */
+typedef struct {
+  int row, column, weight;
+} Tap;
+
+/** The image as the product sees it. */
+typedef struct {
+  int height, width, stride;
+  /** The grid of results. */
+  int rows, columns;
+  int count;
+  int top, left, bottom, right;
+  Tap taps[MAX_TAPS];
+} View;
+
+static void add_tap(View *v, int row, int column, int weight) {
+  if (v->count == MAX_TAPS) return;
+  v->top = v->count ? smaller(v->top, row) : row;
+  v->left = v->count ? smaller(v->left, column) : column;
+  v->bottom = v->count && v->bottom > row ? v->bottom : row;
+  v->right = v->count && v->right > column ? v->right : column;
+  v->taps[v->count++] = (Tap){row, column, weight};
+}
+
+/** The view of x by the elements of y. */
+static View forward_view(const Shape *s) {
+  View view = {.height = s->height, .width = s->width, .stride = s->stride, .rows = s->out_height, .columns = s->out_width};
+  for (int ky = 0; ky < s->kernel; ky++) {
+    for (int kx = 0; kx < s->kernel; kx++) {
+      add_tap(&view, ky * s->dilation - s->padding, kx * s->dilation - s->padding, ky * s->kernel + kx);
+    }
+  }
+  return view;
+}
+
+/** How a band of grid rows is laid out in scratch memory: a channel has a plane for each phase of row and column. */
+typedef struct {
+  int first_row, rows;
+  int row_phases, column_phases;
+  int plane_rows, plane_columns;
+  int channel_floats;
+} Band;
+
+static Band open_band(const View *v, int first_row, int rows) {
+  Band b = {.first_row = first_row, .rows = rows};
+  b.row_phases = smaller(v->stride, v->bottom - v->top + 1);
+  b.column_phases = smaller(v->stride, v->right - v->left + 1);
+  b.plane_rows = rows + (v->bottom - v->top) / v->stride;
+  b.plane_columns = v->columns + (v->right - v->left) / v->stride;
+  b.channel_floats = b.row_phases * b.column_phases * b.plane_rows * b.plane_columns;
+  return b;
+}
+
+/** Where a tap of the band's first channel reads at the band's first position. */
+static int tap_offset(const View *v, const Band *b, int tap) {
+  const int row = v->taps[tap].row - v->top, column = v->taps[tap].column - v->left;
+  const int plane = (row % v->stride) * b->column_phases + column % v->stride;
+  return (plane * b->plane_rows + row / v->stride) * b->plane_columns + column / v->stride;
+}
+
+/** target[j] = row[first + j·stride], 0 beyond the `width` elements of the row. */
+static void copy_band_row(const float *row, int width, int first, int stride, int count, float *target) {
+  const int before = first < 0 ? smaller(count, (-first + stride - 1) / stride) : 0;
+  const int inside = first + before * stride < width ? (width - 1 - first - before * stride) / stride + 1 : 0;
+  const int end = smaller(count, before + inside);
+  for (int j = 0; j < before; j++) target[j] = 0;
+  if (stride == 1) memcpy(target + before, row + first + before, 4 * (size_t)(end - before));
+  else for (int j = before; j < end; j++) target[j] = row[first + j * stride];
+  for (int j = end; j < count; j++) target[j] = 0;
+}
+
+/** Copies the rows that a band reads of `channels` channels. */
+static void fill_band(const View *v, const Band *b, const float *image, int channels, float *target) {
+  const int top = b->first_row * v->stride + v->top;
+  for (int channel = 0; channel < channels; channel++, image += (ptrdiff_t)v->height * v->width) {
+    for (int phase = 0; phase < b->row_phases * b->column_phases; phase++) {
+      const int row_phase = phase / b->column_phases, column_phase = phase % b->column_phases;
+      for (int i = 0; i < b->plane_rows; i++, target += b->plane_columns) {
+        const int row = top + i * v->stride + row_phase;
+        if (row < 0 || row >= v->height) memset(target, 0, 4 * (size_t)b->plane_columns);
+        else copy_band_row(image + (ptrdiff_t)row * v->width, v->width, v->left + column_phase, v->stride, b->plane_columns, target);
+      }
+    }
+  }
+}
+
+/** The weights: element (row, channel, tap) at weights + row·row_stride + channel·channel_stride + taps[tap].weight. */
+typedef struct {
+  const float *weights;
+  int rows, channels;
+  ptrdiff_t row_stride, channel_stride;
+  /** Rows of (channel, tap) as tiles read them; NULL: packed for each block anew. */
+  const float *packed;
+  ptrdiff_t packed_row;
+} Filters;
+
+static void pack_filters(const View *v, const Filters *f, int row, int rows, int channel, int channels, float *target) {
+  for (int i = row; i < row + rows; i++) {
+    for (int c = channel; c < channel + channels; c++) {
+      const float *from = f->weights + i * f->row_stride + c * f->channel_stride;
+      for (int tap = 0; tap < v->count; tap++) *target++ = from[v->taps[tap].weight];
+    }
+  }
+}
+
+/** Uses the weights where they are if they stand in the order of (channel, tap), else packs them if there is room. */
+static void prepare_filters(const View *v, Filters *f, float *room) {
+  f->packed_row = (ptrdiff_t)f->channels * v->count;
+  f->packed = NULL;
+  if (f->channel_stride == v->count && v->taps[v->count - 1].weight == v->count - 1) {
+    f->packed = f->weights;
+    f->packed_row = f->row_stride;
+  } else if (f->rows * f->packed_row <= PACKED_FLOATS) {
+    pack_filters(v, f, 0, f->rows, 0, f->channels, room);
+    f->packed = room;
+  }
+}
+
+/** What follows the sums, and where results go: grid position (i, j) is element origin + (i·width + j)·step of a plane. */
+typedef struct {
+  float *planes;
+  ptrdiff_t plane_floats;
+  int width, step, origin;
+  const float *bias;
+  const float *saved;
+  int activation;
+  float slope;
+} Target;
+
+INLINE Vector finish_sum(const Target *t, Vector sum, Vector saved) {
+  if (t->saved) return sum * derivative_of_output(t->activation, saved, t->slope);
+  return activate(t->activation, sum, t->slope);
+}
+
+/** Finishes one row of results and stores it; whole vectors at once where results lie side by side. */
+static void store_results(const Target *t, int plane, int row, int columns, const float *sums) {
+  const ptrdiff_t first = plane * t->plane_floats + t->origin + (ptrdiff_t)row * t->width * t->step;
+  const Vector shift = splat(t->bias ? t->bias[plane] : 0);
+  float *to = t->planes + first;
+  const float *saved = t->saved ? t->saved + first : NULL;
+  int j = 0;
+  for (; t->step == 1 && j + LANES <= columns; j += LANES) {
+    store(to + j, finish_sum(t, load(sums + j) + shift, saved ? load(saved + j) : shift));
+  }
+  for (; j < columns; j += LANES) {
+    const int count = smaller(LANES, columns - j);
+    float kept[LANES] = {0}, results[LANES];
+    for (int i = 0; saved && i < count; i++) kept[i] = saved[(ptrdiff_t)(j + i) * t->step];
+    store(results, finish_sum(t, load(sums + j) + shift, load(kept)));
+    for (int i = 0; i < count; i++) to[(ptrdiff_t)(j + i) * t->step] = results[i];
+  }
+}
+
+/** Rows of the grid in a band, and channels in a block, so that the band fits. */
+static void choose_band(const View *v, int channels, int *rows, int *block) {
+  const int width = open_band(v, 0, 1).plane_columns;
+  const int least = smaller(v->rows, (LEAST_POSITIONS + width - 1) / width);
+  *rows = smaller(v->rows, MOST_POSITIONS / width > 1 ? MOST_POSITIONS / width : 1);
+  while (*rows > least && (ptrdiff_t)channels * open_band(v, 0, *rows).channel_floats > BAND_FLOATS) *rows -= 1;
+  while (*rows > 1 && open_band(v, 0, *rows).channel_floats > BAND_FLOATS) *rows -= 1;
+  const int affordable = smaller(BAND_FLOATS / open_band(v, 0, *rows).channel_floats, MOST_DEPTH / (v->count + 1));
+  *block = smaller(channels, affordable > 1 ? affordable : 1);
+}
+
+/** Multiplies a block of rows by a band: grid[row, position] (+)= Σ weights · band. */
+static void multiply_band(const View *v, const Band *b, const Filters *f, int row, int rows, int channel, int channels,
+                          const float *band, int positions, ptrdiff_t grid_row, float *grid, float *room) {
+  const int depth = channels * v->count;
+  int32_t *offsets = (int32_t *)room;
+  for (int c = 0, p = 0; c < channels; c++) {
+    for (int tap = 0; tap < v->count; tap++) offsets[p++] = c * b->channel_floats + tap_offset(v, b, tap);
+  }
+  float *packed = room + depth;
+  for (int i = 0; i < rows; i += TILE_ROWS) {
+    const int height = smaller(TILE_ROWS, rows - i);
+    Tile tile = {.a_column = 1, .offsets = offsets, .depth = depth, .c_row = grid_row, .accumulate = channel > 0};
+    if (f->packed) {
+      tile.a = f->packed + (row + i) * f->packed_row + (ptrdiff_t)channel * v->count;
+      tile.a_row = f->packed_row;
+    } else {
+      pack_filters(v, f, row + i, height, channel, channels, packed);
+      tile.a = packed;
+      tile.a_row = depth;
+    }
+    for (int position = 0; position < positions; position += TILE_COLUMNS) {
+      const int vectors = smaller(TILE_VECTORS, (positions - position + LANES - 1) / LANES);
+      tile.b = band + position;
+      tile.c = grid + i * grid_row + position;
+      tap_tiles[height - 1][vectors - 1](&tile);
+    }
+  }
+}
+
+/** Convolves one image: all rows at all positions of the grid. */
+static void convolve_image(const View *v, const Filters *f, const float *image, const Target *target, float *scratch) {
+  float *band_floats = scratch;
+  float *grid = band_floats + BAND_FLOATS + TILE_COLUMNS;
+  float *room = grid + GRID_FLOATS + PACKED_FLOATS;
+  int band_rows, block;
+  choose_band(v, f->channels, &band_rows, &block);
+  for (int first = 0; first < v->rows; first += band_rows) {
+    const Band b = open_band(v, first, smaller(band_rows, v->rows - first));
+    const int positions = (b.rows - 1) * b.plane_columns + v->columns;
+    const ptrdiff_t grid_row = (positions + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS;
+    const int fitting = (int)(GRID_FLOATS / grid_row);
+    const int most = fitting > TILE_ROWS ? fitting / TILE_ROWS * TILE_ROWS : fitting;
+    for (int row = 0; row < f->rows; row += most) {
+      const int rows = smaller(most, f->rows - row);
+      for (int channel = 0; channel < f->channels; channel += block) {
+        const int channels = smaller(block, f->channels - channel);
+        const int filled = block == f->channels && row > 0;
+        if (!filled) fill_band(v, &b, image + (ptrdiff_t)channel * v->height * v->width, channels, band_floats);
+        multiply_band(v, &b, f, row, rows, channel, channels, band_floats, positions, grid_row, grid, room);
+      }
+      for (int i = 0; i < rows; i++) {
+        for (int j = 0; j < b.rows; j++) {
+          store_results(target, row + i, first + j, v->columns, grid + i * grid_row + j * b.plane_columns);
+        }
+      }
+    }
+  }
+}

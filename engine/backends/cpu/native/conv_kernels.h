@@ -1,0 +1,94 @@
+// Convolution forwards and the gradient of its input; threads share the images. (The weight's is in conv_weights.h.)
+
+#pragma once
+#include "conv.h"
+
+static void conv2d(const Call *call) {
+  const Shape s = read_shape(call, 4);
+  const int channels = s.channels / s.groups, filters = s.filters / s.groups, area = s.kernel * s.kernel;
+  const ptrdiff_t plane = (ptrdiff_t)s.height * s.width, out_plane = (ptrdiff_t)s.out_height * s.out_width;
+  const float *x = operand(call, 0), *bias = operand(call, 2);
+  const View view = forward_view(&s);
+  const int end = share_start(s.batch, 1, call->thread + 1, call->threads);
+  for (int group = 0; group < s.groups; group++) {
+    Filters f = {
+        .weights = operand(call, 1) + (ptrdiff_t)group * filters * channels * area,
+        .rows = filters,
+        .channels = channels,
+        .row_stride = (ptrdiff_t)channels * area,
+        .channel_stride = area,
+    };
+    prepare_filters(&view, &f, call->scratch + BAND_FLOATS + TILE_COLUMNS + GRID_FLOATS);
+    for (int n = share_start(s.batch, 1, call->thread, call->threads); n < end; n++) {
+      const Target target = {
+          .planes = operand(call, 3) + ((ptrdiff_t)n * s.filters + group * filters) * out_plane,
+          .plane_floats = out_plane,
+          .width = s.out_width,
+          .step = 1,
+          .bias = bias ? bias + group * filters : NULL,
+          .activation = integer(call, 14),
+          .slope = real(call, 15),
+      };
+      convolve_image(&view, &f, x + ((ptrdiff_t)n * s.channels + group * channels) * plane, &target, call->scratch);
+    }
+  }
+}
+
+/** The view of dy by the elements of dx at the rows and columns `phase` modulo the stride; no taps where nothing reads them. */
+static View phase_view(const Shape *s, int phase_row, int phase_column) {
+  View view = {
+      .height = s->out_height,
+      .width = s->out_width,
+      .stride = 1,
+      .rows = (s->height - phase_row + s->stride - 1) / s->stride,
+      .columns = (s->width - phase_column + s->stride - 1) / s->stride,
+  };
+  for (int ky = 0; ky < s->kernel; ky++) {
+    const int row = phase_row + s->padding - ky * s->dilation;
+    if (row % s->stride != 0) continue;
+    for (int kx = 0; kx < s->kernel; kx++) {
+      const int column = phase_column + s->padding - kx * s->dilation;
+      if (column % s->stride == 0) add_tap(&view, row / s->stride, column / s->stride, ky * s->kernel + kx);
+    }
+  }
+  return view;
+}
+
+static void conv2d_input_grad(const Call *call) {
+  const Shape s = read_shape(call, 5);
+  const int channels = s.channels / s.groups, filters = s.filters / s.groups, area = s.kernel * s.kernel;
+  const ptrdiff_t plane = (ptrdiff_t)s.height * s.width, out_plane = (ptrdiff_t)s.out_height * s.out_width;
+  const float *dy = operand(call, 0), *bias = operand(call, 2), *saved = operand(call, 3);
+  const int gradient = integer(call, 17);
+  const int end = share_start(s.batch, 1, call->thread + 1, call->threads);
+  for (int phase = 0; phase < s.stride * s.stride; phase++) {
+    const int phase_row = phase / s.stride, phase_column = phase % s.stride;
+    if (phase_row >= s.height || phase_column >= s.width) continue;
+    const View view = phase_view(&s, phase_row, phase_column);
+    for (int group = 0; group < s.groups; group++) {
+      Filters f = {
+          .weights = operand(call, 1) + (ptrdiff_t)group * filters * channels * area,
+          .rows = channels,
+          .channels = filters,
+          .row_stride = area,
+          .channel_stride = (ptrdiff_t)channels * area,
+      };
+      if (view.count > 0) prepare_filters(&view, &f, call->scratch + BAND_FLOATS + TILE_COLUMNS + GRID_FLOATS);
+      for (int n = share_start(s.batch, 1, call->thread, call->threads); n < end; n++) {
+        const ptrdiff_t first = ((ptrdiff_t)n * s.channels + group * channels) * plane;
+        const Target target = {
+            .planes = operand(call, 4) + first,
+            .plane_floats = plane,
+            .width = s.width,
+            .step = s.stride,
+            .origin = phase_row * s.width + phase_column,
+            .bias = bias && !gradient ? bias + group * channels : NULL,
+            .saved = gradient ? saved + first : NULL,
+            .activation = integer(call, 15),
+            .slope = real(call, 16),
+        };
+        convolve_image(&view, &f, dy + ((ptrdiff_t)n * s.filters + group * filters) * out_plane, &target, call->scratch);
+      }
+    }
+  }
+}

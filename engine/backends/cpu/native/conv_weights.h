@@ -1,0 +1,216 @@
+// The gradient of a convolution's weight: for each (channel, tap), the sums over all positions of the element read there times
+// dy. Vectors run along the filters (dy is transposed, a band at a time); elements are broadcast from the band of conv.h as
+// they lie. Sums of an image start from 0 and are then added to those of the images before: short sums round less.
+
+#pragma once
+#include "conv.h"
+
+/** Rows (channel, tap) of a tile. */
+#if LANES == 8
+#define CORRELATION_ROWS 6
+#else
+#define CORRELATION_ROWS 8
+#endif
+/** Rows and filters that are summed at once; floats of transposed dy that fit, and that should be enough for a band. */
+#define SUM_ROWS 288
+#define SUM_FILTERS 64
+#define DY_FLOATS (SCRATCH_FLOATS - BAND_FLOATS - TILE_COLUMNS - SUM_ROWS - SUM_ROWS * SUM_FILTERS)
+#define DY_WANTED (80 * 1024)
+
+/** One tile: sums[row, filter] += Σ band[offsets[row] + position] · dy[position, filter] over the positions of a band. */
+typedef struct {
+  const float *band;
+  const int32_t *offsets;
+  int grid_rows, grid_columns, band_columns;
+  const float *dy;
+  ptrdiff_t dy_row;
+  float *sums;
+  ptrdiff_t sums_row;
+} Correlation;
+
+INLINE void run_correlation(const Correlation *t, const int rows, const int vectors) {
+  Vector sums[CORRELATION_ROWS][TILE_VECTORS];
+  const float *a[CORRELATION_ROWS];
+#pragma GCC unroll 8
+  for (int i = 0; i < rows; i++) {
+    a[i] = t->band + t->offsets[i];
+#pragma GCC unroll 2
+    for (int j = 0; j < vectors; j++) sums[i][j] = splat(0);
+  }
+  const float *dy = t->dy;
+  for (int row = 0; row < t->grid_rows; row++) {
+    for (ptrdiff_t column = 0; column < t->grid_columns; column++, dy += t->dy_row) {
+      Vector filters[TILE_VECTORS];
+#pragma GCC unroll 2
+      for (int j = 0; j < vectors; j++) filters[j] = load(dy + j * LANES);
+#pragma GCC unroll 8
+      for (int i = 0; i < rows; i++) {
+        const Vector value = splat(a[i][column]);
+#pragma GCC unroll 2
+        for (int j = 0; j < vectors; j++) sums[i][j] += value * filters[j];
+      }
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < rows; i++) a[i] += t->band_columns;
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < rows; i++) {
+#pragma GCC unroll 2
+    for (int j = 0; j < vectors; j++) {
+      float *at = t->sums + i * t->sums_row + j * LANES;
+      store(at, load(at) + sums[i][j]);
+    }
+  }
+}
+
+typedef void (*CorrelationFunction)(const Correlation *tile);
+
+#define DEFINE_CORRELATIONS(rows)                                                                                      \
+  static void correlation_##rows##_1(const Correlation *tile) { run_correlation(tile, rows, 1); }                      \
+  static void correlation_##rows##_2(const Correlation *tile) { run_correlation(tile, rows, 2); }
+#define CORRELATIONS_OF(rows) {correlation_##rows##_1, correlation_##rows##_2}
+
+DEFINE_CORRELATIONS(1)
+DEFINE_CORRELATIONS(2)
+DEFINE_CORRELATIONS(3)
+DEFINE_CORRELATIONS(4)
+DEFINE_CORRELATIONS(5)
+DEFINE_CORRELATIONS(6)
+#if CORRELATION_ROWS > 6
+DEFINE_CORRELATIONS(7)
+DEFINE_CORRELATIONS(8)
+#endif
+
+/** By rows − 1 and vectors − 1. */
+static const CorrelationFunction correlations[CORRELATION_ROWS][TILE_VECTORS] = {
+    CORRELATIONS_OF(1), CORRELATIONS_OF(2), CORRELATIONS_OF(3), CORRELATIONS_OF(4), CORRELATIONS_OF(5), CORRELATIONS_OF(6),
+#if CORRELATION_ROWS > 6
+    CORRELATIONS_OF(7), CORRELATIONS_OF(8),
+#endif
+};
+
+/** target[position, filter] = dy[filter, position], zeros for the filters up to `width`. */
+static void transpose_filters(const float *dy, ptrdiff_t plane, int filters, int width, int positions, float *target) {
+  const int whole_filters = filters / 4 * 4, whole_positions = positions / 4 * 4;
+  for (int p = 0; p < whole_positions; p += 4) {
+    for (int f = 0; f < whole_filters; f += 4) transpose_4(dy + f * plane + p, plane, target + (ptrdiff_t)p * width + f, width);
+  }
+  for (int p = 0; p < positions; p++) {
+    for (int f = p < whole_positions ? whole_filters : 0; f < width; f++) {
+      target[(ptrdiff_t)p * width + f] = f < filters ? dy[f * plane + p] : 0;
+    }
+  }
+}
+
+/** Rows (channel, tap) `first` … `last` of the gradient of `filters` filters of one group; one band of one image after another. */
+typedef struct {
+  const View *view;
+  int first, last, filters;
+  /** First image; the images stand this far apart. */
+  const float *x, *dy;
+  ptrdiff_t x_image, dy_image, dy_plane;
+  int batch;
+} WeightBlock;
+
+/** sums[row, filter] over all images; `sums` has room for SUM_ROWS · SUM_FILTERS. Returns the width of its rows. */
+static int sum_weights(const WeightBlock *w, float *sums, float *scratch) {
+  const View *v = w->view;
+  float *band_floats = scratch;
+  int32_t *offsets = (int32_t *)(band_floats + BAND_FLOATS + TILE_COLUMNS);
+  float *dy = (float *)(offsets + SUM_ROWS);
+  const int width = (w->filters + LANES - 1) / LANES * LANES, rows = w->last - w->first;
+  const int first_channel = w->first / v->count, channels = (w->last - 1) / v->count + 1 - first_channel;
+  int band_rows, block;
+  choose_band(v, channels, &band_rows, &block);
+  const int affordable = DY_WANTED / (v->columns * width);
+  band_rows = smaller(band_rows, affordable > 1 ? affordable : 1);
+  memset(sums, 0, 4 * (size_t)rows * (size_t)width);
+  for (int n = 0; n < w->batch; n++) {
+    const float *image = w->x + n * w->x_image + (ptrdiff_t)first_channel * v->height * v->width;
+    for (int first = 0; first < v->rows; first += band_rows) {
+      const Band b = open_band(v, first, smaller(band_rows, v->rows - first));
+      fill_band(v, &b, image, channels, band_floats);
+      const float *from = w->dy + n * w->dy_image + (ptrdiff_t)first * v->columns;
+      transpose_filters(from, w->dy_plane, w->filters, width, b.rows * v->columns, dy);
+      for (int i = 0; i < rows; i++) {
+        const int row = w->first + i;
+        offsets[i] = (row / v->count - first_channel) * b.channel_floats + tap_offset(v, &b, row % v->count);
+      }
+      for (int i = 0; i < rows; i += CORRELATION_ROWS) {
+        for (int filter = 0; filter < width; filter += TILE_COLUMNS) {
+          const Correlation tile = {
+              .band = band_floats,
+              .offsets = offsets + i,
+              .grid_rows = b.rows,
+              .grid_columns = v->columns,
+              .band_columns = b.plane_columns,
+              .dy = dy + filter,
+              .dy_row = width,
+              .sums = sums + (ptrdiff_t)i * width + filter,
+              .sums_row = width,
+          };
+          correlations[smaller(CORRELATION_ROWS, rows - i) - 1][smaller(TILE_VECTORS, (width - filter) / LANES) - 1](&tile);
+        }
+      }
+    }
+  }
+  return width;
+}
+
+/** Σ of `count` floats, in a fixed order. */
+static float sum_floats(const float *x, ptrdiff_t count) {
+  Vector sums = splat(0);
+  ptrdiff_t i = 0;
+  for (; i + LANES <= count; i += LANES) sums += load(x + i);
+  float total = 0;
+  for (int j = 0; j < LANES; j++) total += sums[j];
+  for (; i < count; i++) total += x[i];
+  return total;
+}
+
+static void conv2d_weight_grad(const Call *call) {
+  const Shape s = read_shape(call, 4);
+  const int channels = s.channels / s.groups, filters = s.filters / s.groups;
+  const View view = forward_view(&s);
+  const ptrdiff_t plane = (ptrdiff_t)s.height * s.width, out_plane = (ptrdiff_t)s.out_height * s.out_width;
+  const float *x = operand(call, 0), *dy = operand(call, 1);
+  float *dw = operand(call, 2), *db = operand(call, 3);
+  float *sums = call->scratch + SCRATCH_FLOATS - SUM_ROWS * SUM_FILTERS;
+  const int depth = channels * view.count;
+  int band_rows, block;
+  choose_band(&view, channels, &band_rows, &block);
+  const int most = smaller(SUM_ROWS, block * view.count - view.count + 1);
+  // Very wide images leave room for fewer filters.
+  const int filter_block = (ptrdiff_t)s.out_width * SUM_FILTERS > DY_FLOATS ? LANES : SUM_FILTERS;
+  const int end = share_start(s.groups * depth, 1, call->thread + 1, call->threads);
+  for (int row = share_start(s.groups * depth, 1, call->thread, call->threads), last; row < end; row = last) {
+    const int group = row / depth, start = group * depth;
+    last = smaller(smaller(end, start + depth), row + most);
+    for (int filter = 0; filter < filters; filter += filter_block) {
+      const WeightBlock w = {
+          .view = &view,
+          .first = row - start,
+          .last = last - start,
+          .filters = smaller(filter_block, filters - filter),
+          .x = x + group * channels * plane,
+          .dy = dy + (group * filters + filter) * out_plane,
+          .x_image = s.channels * plane,
+          .dy_image = s.filters * out_plane,
+          .dy_plane = out_plane,
+          .batch = s.batch,
+      };
+      const int width = sum_weights(&w, sums, call->scratch);
+      for (int i = 0; i < w.filters; i++) {
+        float *to = dw + (ptrdiff_t)(group * filters + filter + i) * depth;
+        for (int p = w.first; p < w.last; p++) to[p] = sums[(ptrdiff_t)(p - w.first) * width + i];
+      }
+    }
+  }
+  if (!db) return;
+  const int last_filter = share_start(s.filters, 1, call->thread + 1, call->threads);
+  for (int f = share_start(s.filters, 1, call->thread, call->threads); f < last_filter; f++) {
+    float total = 0;
+    for (int n = 0; n < s.batch; n++) total += sum_floats(dy + ((ptrdiff_t)n * s.filters + f) * out_plane, out_plane);
+    db[f] = total;
+  }
+}
