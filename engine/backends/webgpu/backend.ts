@@ -6,6 +6,7 @@ import type { Plan } from '../../plan/plan.ts';
 import type { Backend } from '../backend.ts';
 import type { OpenedGpu } from './adapter.ts';
 import { allocate, checkSlots } from './buffers.ts';
+import { ByteWriter } from './bytes.ts';
 import { checkKernels, type CompileContext, compileProgram, type DeviceTraits, temporaryBytes } from './compile.ts';
 import { WebgpuExecutable } from './executable.ts';
 import { DeviceWatch } from './failure.ts';
@@ -21,6 +22,8 @@ export interface WebgpuOptions {
    * where measuring costs more than it gains.
    */
   readonly tuneFromFlops?: number;
+  /** Milliseconds a submit of steps should take; half of what must not be passed. */
+  readonly submitMilliseconds?: number;
   /** Limits to work with instead of the device's own, for tests; they may only be lower. */
   readonly limits?: Partial<GpuLimits>;
   /** False: do without subgroup operations, for tests. */
@@ -32,6 +35,7 @@ export interface WebgpuBackend extends Backend {
 }
 
 const defaultTuneFromFlops = 20e6;
+const defaultSubmitMilliseconds = 50;
 /** WebGPU does not tell how much memory a GPU has: larger data streams through this much. */
 const mostDataBytes = 2 ** 30;
 
@@ -39,6 +43,7 @@ const mostDataBytes = 2 ** 30;
 export function createWebgpuBackend(opened: OpenedGpu, options: WebgpuOptions = {}): WebgpuBackend {
   const { device, adapter, name } = opened;
   const { software, vendor, architecture } = adapter;
+  const { submitMilliseconds = defaultSubmitMilliseconds } = options;
   const watch = new DeviceWatch(device, name);
   const pipelines = new PipelineCache(device, watch);
   const limits: GpuLimits = {
@@ -66,14 +71,29 @@ export function createWebgpuBackend(opened: OpenedGpu, options: WebgpuOptions = 
       checkKernels(plan, name);
       checkSlots(plan, device.limits, name);
       const buffers = await allocate(device, plan, temporaryBytes(plan, traits), watch);
+      const owned: { destroy(): void }[] = [buffers];
       try {
-        const reader = new Reader(device, watch, largestRing(plan));
-        const programs = await watch.scoped('compiling the model', () =>
-          Promise.all(Object.values(plan.programs).map((program) => compileProgram(program, buffers, context))),
-        );
-        return new WebgpuExecutable(device, plan, buffers, programs, reader, watch, software);
+        return await watch.scoped('compiling the model', async () => {
+          const reader = new Reader(device, watch, largestRing(plan));
+          const byteWriter = plan.slots.some(({ type }) => type === 'u8') ? new ByteWriter(device) : null;
+          owned.push(reader, ...(byteWriter ? [byteWriter] : []));
+          const programs = await Promise.all(
+            Object.values(plan.programs).map((program) => compileProgram(program, buffers, context)),
+          );
+          return new WebgpuExecutable({
+            device,
+            plan,
+            buffers,
+            programs,
+            reader,
+            byteWriter,
+            watch,
+            software,
+            submitMilliseconds,
+          });
+        });
       } catch (error) {
-        buffers.destroy();
+        for (const part of owned) part.destroy();
         throw error;
       }
     },

@@ -5,6 +5,7 @@ import { elementCount } from '../../../kernels/contract.ts';
 import type { Plan, TensorPlace } from '../../plan/plan.ts';
 import type { Executable, HostArray } from '../backend.ts';
 import { type PlanBuffers, stepOffset } from './buffers.ts';
+import type { ByteWriter } from './bytes.ts';
 import type { CompiledProgram } from './compile.ts';
 import type { DeviceWatch } from './failure.ts';
 import { Pace } from './pace.ts';
@@ -19,6 +20,20 @@ export interface DispatchInfo {
   readonly workgroups: readonly [number, number, number];
 }
 
+/** What an executable is made of; it owns buffers, reader and byte writer. */
+export interface ExecutableParts {
+  readonly device: GPUDevice;
+  readonly plan: Plan;
+  readonly buffers: PlanBuffers;
+  readonly programs: readonly CompiledProgram[];
+  readonly reader: Reader;
+  /** Only where the plan has tensors of bytes. */
+  readonly byteWriter: ByteWriter | null;
+  readonly watch: DeviceWatch;
+  readonly software: boolean;
+  readonly submitMilliseconds: number;
+}
+
 export class WebgpuExecutable implements Executable {
   readonly bytes: number;
   readonly #device: GPUDevice;
@@ -26,31 +41,26 @@ export class WebgpuExecutable implements Executable {
   readonly #buffers: PlanBuffers;
   readonly #programs: ReadonlyMap<string, CompiledProgram & { readonly pace: Pace }>;
   readonly #reader: Reader;
+  readonly #byteWriter: ByteWriter | null;
   readonly #watch: DeviceWatch;
   readonly #offset = new Uint32Array(1);
   /** The last submit: settles when it is done. */
   #last: Promise<void> = Promise.resolve();
   #disposed = false;
 
-  constructor(
-    device: GPUDevice,
-    plan: Plan,
-    buffers: PlanBuffers,
-    programs: readonly CompiledProgram[],
-    reader: Reader,
-    watch: DeviceWatch,
-    software: boolean,
-  ) {
-    this.#device = device;
-    this.#plan = plan;
+  constructor(parts: ExecutableParts) {
+    const { buffers, reader, software, submitMilliseconds } = parts;
+    this.#device = parts.device;
+    this.#plan = parts.plan;
     this.#buffers = buffers;
     this.#reader = reader;
-    this.#watch = watch;
+    this.#byteWriter = parts.byteWriter;
+    this.#watch = parts.watch;
     this.bytes = buffers.bytes + reader.bytes;
     this.#programs = new Map(
-      programs.map((compiled) => {
+      parts.programs.map((compiled) => {
         const { flops, bytes } = compiled.program;
-        const pace = new Pace({ flops, bytes, dispatches: compiled.dispatches.length }, software);
+        const pace = new Pace({ flops, bytes, dispatches: compiled.dispatches.length }, software, submitMilliseconds);
         return [compiled.program.name, { ...compiled, pace }];
       }),
     );
@@ -68,15 +78,14 @@ export class WebgpuExecutable implements Executable {
       throw new TypeError(`${tensor} has elements of ${elementBytes} bytes, the data of ${data.BYTES_PER_ELEMENT}`);
     }
     const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-    const whole = bytes.length - (bytes.length % 4);
-    for (let at = 0; at < whole; at += writePiece) {
-      this.#device.queue.writeBuffer(buffer, start + at, bytes, at, Math.min(writePiece, whole - at));
+    // Only bytes can begin or end within a word.
+    const first = Math.min(bytes.length, -start & 3);
+    const last = Math.max(first, bytes.length - ((start + bytes.length) & 3));
+    for (let at = first; at < last; at += writePiece) {
+      this.#device.queue.writeBuffer(buffer, start + at, bytes, at, Math.min(writePiece, last - at));
     }
-    if (whole === bytes.length) return;
-    // Only bytes can end within a word. The rest of the word is padding at the end of the tensor.
-    const last = new Uint8Array(4);
-    last.set(bytes.subarray(whole));
-    this.#device.queue.writeBuffer(buffer, start + whole, last);
+    if (first > 0) this.#byteWriter?.writeEdge(buffer, start, bytes.subarray(0, first));
+    if (last < bytes.length) this.#byteWriter?.writeEdge(buffer, start + last, bytes.subarray(last));
   }
 
   async read(tensor: string, offset = 0, length?: number): Promise<HostArray> {
@@ -84,9 +93,10 @@ export class WebgpuExecutable implements Executable {
     const place = this.#place(tensor);
     const elements = length ?? elementCount(place.shape) - offset;
     const { buffer, start, elementBytes } = this.#locate(tensor, offset, elements);
-    const size = Math.ceil((elements * elementBytes) / 4) * 4;
-    const words = size === 0 ? new ArrayBuffer(0) : await this.#reader.read(buffer, start, size);
-    if (place.type === 'u8') return new Uint8Array(words, 0, elements);
+    const before = start & 3;
+    const size = Math.ceil((before + elements * elementBytes) / 4) * 4;
+    const words = elements === 0 ? new ArrayBuffer(0) : await this.#reader.read(buffer, start - before, size);
+    if (place.type === 'u8') return new Uint8Array(words, elements === 0 ? 0 : before, elements);
     return place.type === 'u32' ? new Uint32Array(words) : new Float32Array(words);
   }
 
@@ -118,6 +128,7 @@ export class WebgpuExecutable implements Executable {
     this.#disposed = true;
     this.#buffers.destroy();
     this.#reader.destroy();
+    this.#byteWriter?.destroy();
   }
 
   /** Puts `count` steps from `first` on the queue; resolves when they are done. */
@@ -171,8 +182,6 @@ export class WebgpuExecutable implements Executable {
     }
     const elementBytes = place.type === 'u8' ? 1 : 4;
     const start = (place.offset + offset) * elementBytes;
-    if (start % 4 !== 0)
-      throw new RangeError(`${tensor}: bytes are written and read from multiples of four, not from ${offset}`);
     return { buffer: this.#buffers.slots[place.slot], start, elementBytes };
   }
 }

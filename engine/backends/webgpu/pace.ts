@@ -1,9 +1,6 @@
 // How many steps go into one submit. A submit has to stay well under the time after which drivers reset a GPU, and short
 // enough that pause and stop answer at once; but each costs a fixed amount, so it should not be shorter than need be.
 
-/** Milliseconds a submit should take; half of what must not be passed. */
-const targetMilliseconds = 50;
-
 /** What to expect of a device before anything is measured; pessimistic. */
 const guesses = {
   hardware: { flopsPerMillisecond: 2e8, bytesPerMillisecond: 2e7, millisecondsPerDispatch: 0.01 },
@@ -17,10 +14,13 @@ export interface StepWork {
 }
 
 export class Pace {
+  readonly #submitMilliseconds: number;
   #millisecondsPerStep: number;
   #measured = false;
 
-  constructor(work: StepWork, software: boolean) {
+  /** `submitMilliseconds`: what a submit should take. */
+  constructor(work: StepWork, software: boolean, submitMilliseconds: number) {
+    this.#submitMilliseconds = submitMilliseconds;
     const guess = guesses[software ? 'software' : 'hardware'];
     this.#millisecondsPerStep =
       work.flops / guess.flopsPerMillisecond +
@@ -35,7 +35,7 @@ export class Pace {
 
   /** Steps the next submit may hold. */
   get steps(): number {
-    return Math.max(1, Math.floor(targetMilliseconds / this.#millisecondsPerStep));
+    return Math.max(1, Math.floor(this.#submitMilliseconds / this.#millisecondsPerStep));
   }
 
   /** A submit of `steps` took that long. The first time counts whole, later ones half. */
