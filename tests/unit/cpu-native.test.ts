@@ -6,6 +6,9 @@ import { spawnSync } from 'node:child_process';
 import test from 'node:test';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { findNative, loadNative } from '../../engine/backends/cpu/native.ts';
+import type { Call } from '../../engine/plan/plan.ts';
+import { elementCount } from '../../kernels/contract.ts';
+import { inputShape, outputShape, weightShape, type Convolution } from '../../kernels/convolution.ts';
 import { goldenNames, readGolden, replay } from '../golden/golden.ts';
 
 const addon = findNative();
@@ -55,7 +58,77 @@ test('3. is left out on request', { skip }, () => {
   assert.equal(findNative('/nowhere/native.node'), undefined);
 });
 
-test('4. the AVX2 kernels agree with their references too', { skip: skip || process.arch !== 'x64' }, () => {
+/** Shapes beyond those of the parity tests: they need several blocks of channels, filters, rows, or weights packed piecemeal. */
+const largeConvolutions = [
+  { batch: 1, channels: 2, height: 3, width: 7000, filters: 3, kernel: 3, padding: 1 },
+  { batch: 1, channels: 1, height: 2, width: 1500, filters: 70, kernel: 1 },
+  { batch: 2, channels: 300, height: 5, width: 6, filters: 130, kernel: 3, padding: 1 },
+  { batch: 1, channels: 9000, height: 1, width: 1, filters: 20, kernel: 1 },
+  { batch: 1, channels: 40, height: 70, width: 70, filters: 13, kernel: 5, padding: 2, stride: 2 },
+  { batch: 1, channels: 200, height: 30, width: 30, filters: 8, kernel: 3, padding: 1, dilation: 2 },
+];
+
+test('4. convolves large shapes like WASM', { skip }, async () => {
+  for (const sizes of largeConvolutions) {
+    const params = { stride: 1, padding: 0, dilation: 1, groups: 1, activation: 0, slope: 0, gradient: 0, ...sizes };
+    const [wasm, native] = [await convolve(false, params), await convolve(addon!, params)];
+    for (const [name, expected] of Object.entries(wasm)) {
+      const scale = expected.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0);
+      const worst = expected.reduce((most, value, i) => Math.max(most, Math.abs(value - native[name][i])), 0);
+      assert.ok(worst <= 1e-5 * scale, `${name} of ${JSON.stringify(sizes)}: differs by ${worst}, scale ${scale}`);
+    }
+  }
+});
+
+/** All three convolution kernels on the same data, results by name. */
+async function convolve(
+  native: string | false,
+  params: Convolution & Readonly<Record<string, number>>,
+): Promise<Readonly<Record<string, Float32Array>>> {
+  const shapes: Readonly<Record<string, readonly number[]>> = {
+    x: inputShape(params),
+    w: weightShape(params),
+    dy: outputShape(params),
+    y: outputShape(params),
+    dx: inputShape(params),
+    dw: weightShape(params),
+    db: [params.filters],
+  };
+  const names = Object.keys(shapes);
+  const at = (name: string) => ({ slot: names.indexOf(name), offset: 0 });
+  const calls: readonly Call[] = [
+    { kernel: 'conv2d', inputs: [at('x'), at('w'), null], outputs: [at('y')], params },
+    { kernel: 'conv2d_input_grad', inputs: [at('dy'), at('w'), null, null], outputs: [at('dx')], params },
+    { kernel: 'conv2d_weight_grad', inputs: [at('x'), at('dy')], outputs: [at('dw'), at('db')], params },
+  ];
+  const backend = createCpuBackend({ threads: 1, native });
+  const executable = await backend.compile({
+    slots: names.map((label, id) => ({
+      id,
+      elements: elementCount(shapes[label]),
+      type: 'f32',
+      kind: 'scratch',
+      label,
+    })),
+    tensors: Object.fromEntries(names.map((name) => [name, { ...at(name), shape: shapes[name], type: 'f32' }])),
+    programs: { run: { name: 'run', batch: 1, calls, flops: 0, bytes: 0 } },
+    stepCapacity: 1,
+    checkpoint: [],
+  });
+  for (const name of ['x', 'w', 'dy']) {
+    executable.write(
+      name,
+      Float32Array.from({ length: elementCount(shapes[name]) }, (_, i) => Math.sin(i * 12.9898)),
+    );
+  }
+  await executable.run('run', 1);
+  const results: Record<string, Float32Array> = {};
+  for (const name of ['y', 'dx', 'dw', 'db']) results[name] = (await executable.read(name)) as Float32Array;
+  await backend.close();
+  return results;
+}
+
+test('5. the AVX2 kernels agree with their references too', { skip: skip || process.arch !== 'x64' }, () => {
   assert.ok(loadNative(addon!).kernels.length > 0);
   // Without the variable that makes a nested test runner skip its files.
   const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
