@@ -1,7 +1,7 @@
 // From a dataset to a running training with the settings a careful colleague would start from.
 
 import { defaultPreset, defaultTraining } from '../../engine/model/presets.ts';
-import type { DatasetInfo } from '../../engine/protocol/data.ts';
+import type { DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
 import type { RunConfig } from '../../engine/protocol/runs.ts';
 import type { AppState } from './state.svelte.ts';
 
@@ -10,9 +10,15 @@ export function suggestName(dataset: string, preset: string): string {
   return `${dataset.replace(/\.[a-z0-9]{1,8}$/i, '')}-${preset}`;
 }
 
+/** A dataset's settings with the target and the task that were found out, where they were not chosen. */
+export function decided(dataset: DatasetInfo): DatasetSettings {
+  const { target, task, settings } = dataset;
+  return { ...settings, ...(target === null ? {} : { target }), ...(task === null ? {} : { task }) };
+}
+
 /** Starts a run with the default preset and opens its page. */
 export async function startWithDefaults(app: AppState, dataset: DatasetInfo): Promise<void> {
-  const settings = dataset.settings;
+  const settings = decided(dataset);
   const shape = await app.service.datasetShape({ dataset: dataset.id, settings });
   const preset = defaultPreset(shape.counts.train);
   const config: RunConfig = {

@@ -42,7 +42,7 @@ async function setScene(app: App): Promise<readonly View[]> {
     {
       name: 'new-run',
       address: `#new/${dataset.id}`,
-      ready: (page) => expect(page.getByRole('row', { name: /Output/ })).toBeVisible(),
+      ready: (page) => expect(page.getByRole('row', { name: /^Total/ })).toBeVisible(),
     },
     { name: 'run-live', address: `#run/${live}`, ready: curve('Loss') },
     { name: 'run-ended', address: `#run/${runs[1]}`, ready: curve('Accuracy') },
@@ -91,13 +91,13 @@ test('every view passes axe in both themes; its picture is kept', async ({ app }
     expect.soft(await violations(page), `palette, ${theme}`).toEqual([]);
     await screenshot(app, `palette-${theme}`);
     await page.keyboard.press('Escape');
+    await expect(page.getByRole('combobox', { name: 'Search or run a command' })).toBeHidden();
     await page.keyboard.press('?');
     await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
     expect.soft(await violations(page), `shortcuts, ${theme}`).toEqual([]);
     await screenshot(app, `shortcuts-${theme}`);
     await page.keyboard.press('Escape');
   }
-  await stopAll(app);
 });
 
 test('nothing is cut off in the smallest window, nor at twice the text size', async ({ app }) => {
@@ -127,7 +127,6 @@ test('nothing is cut off in the smallest window, nor at twice the text size', as
       expect.soft(outside, `${name} at ${zoom} ×`).toEqual([]);
     }
   }
-  await stopAll(app);
 });
 
 test('less motion and forced colours are honoured', async ({ app }) => {
@@ -140,6 +139,8 @@ test('less motion and forced colours are honoured', async ({ app }) => {
   expect(new Set(durations)).toEqual(new Set(['0s']));
   await screenshot(app, 'forced-colors');
 });
+
+test.afterEach(({ app }) => stopAll(app));
 
 /** So that closing the app asks nothing. */
 async function stopAll(app: App): Promise<void> {

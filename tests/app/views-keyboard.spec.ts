@@ -13,6 +13,9 @@ test('from data to a comparison without a pointer', async ({ app }) => {
   await test.step('the palette opens a dataset', async () => {
     await page.keyboard.press('Control+k');
     await page.keyboard.type('points');
+    const option = page.getByRole('option', { name: 'points', exact: true });
+    await expect(option).toBeVisible();
+    while ((await option.getAttribute('aria-selected')) !== 'true') await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await expect(page.getByRole('heading', { name: 'points' })).toBeVisible();
   });

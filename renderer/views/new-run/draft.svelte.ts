@@ -9,7 +9,7 @@ import { summarizeModel } from '../../../engine/model/summary.ts';
 import type { DatasetShape } from '../../../engine/protocol/app.ts';
 import type { DatasetInfo } from '../../../engine/protocol/data.ts';
 import type { RunConfig } from '../../../engine/protocol/runs.ts';
-import { suggestName } from '../../app/quick-start.ts';
+import { decided, suggestName } from '../../app/quick-start.ts';
 
 export class Draft {
   readonly dataset: DatasetInfo;
@@ -53,7 +53,8 @@ export class Draft {
     const { preset: _, ...own } = this.model;
     return {
       dataset: this.dataset.id,
-      settings: this.dataset.settings,
+      // What was found out is written down, so that the run says it by itself.
+      settings: decided(this.dataset),
       // A preset that was edited is the person's own model from then on.
       model: this.preset ? this.model : own,
       training: this.training,

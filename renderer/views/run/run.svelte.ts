@@ -151,6 +151,9 @@ export class RunPage {
       this.series.set(name, extend(this.series.get(name) ?? nothing, group));
     }
     this.#pending = [];
+    // A very long run: take the history's thinned curves again instead of growing for ever.
+    if ([...this.series.values()].some((series) => series.step.length > 4 * pointLimit))
+      void this.attempt(() => this.#loadMetrics());
     if (this.#pendingProgress) this.progress = this.#pendingProgress;
     this.#pendingProgress = null;
   }

@@ -39,7 +39,7 @@ export function runColumns(series: string): readonly RunColumn[] {
     { id: 'select', label: '', width: 30, fixed: true },
     { id: 'star', label: '', width: 30, fixed: true },
     { id: 'name', label: 'Name', width: 150, grow: true, sort: 'name', fixed: true },
-    { id: 'state', label: 'State', width: 104, sort: 'state' },
+    { id: 'state', label: 'State', width: 112, sort: 'state' },
     { id: 'dataset', label: 'Data', width: 100, sort: 'dataset', text: (run) => run.datasetName },
     { id: 'model', label: 'Model', width: 90, text: modelName },
     { id: 'device', label: 'Device', width: 60, sort: 'device' },
