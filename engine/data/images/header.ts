@@ -77,8 +77,8 @@ function measure(bytes: Uint8Array): { type: string; width: number; height: numb
 const beginnings = ['\xff\xd8\xff', '\x89PNG', 'GIF8', 'RIFF', 'II*\0', 'MM\0*'];
 
 function looksLikePicture(bytes: Uint8Array): boolean {
-  const start = Buffer.from(bytes.subarray(0, 4)).toString('latin1');
-  return beginnings.some((beginning) => start.startsWith(beginning));
+  const start = Buffer.from(bytes.subarray(0, 12)).toString('latin1');
+  return start.endsWith('ftypavif') || beginnings.some((beginning) => start.startsWith(beginning));
 }
 
 /** The first line of an error's message, shortened for a list of many files. */
