@@ -2,10 +2,13 @@
 // not see.
 
 declare namespace WebAssembly {
-  class Module {
-    constructor(bytes: Uint8Array);
-    static customSections(module: Module, name: string): ArrayBuffer[];
+  interface Module {
+    readonly [Symbol.toStringTag]: string;
   }
+  const Module: {
+    new (bytes: Uint8Array): Module;
+    customSections(module: Module, name: string): ArrayBuffer[];
+  };
   class Memory {
     constructor(descriptor: { readonly initial: number; readonly maximum: number; readonly shared: true });
     readonly buffer: SharedArrayBuffer;

@@ -31,9 +31,9 @@ static const KernelTable *pick_table(void) {
   const char *wish = getenv("TRAINYARD_NATIVE");
   const int narrow = wish && strcmp(wish, "avx2") == 0;
   __builtin_cpu_init();
-  if (!narrow && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512bw"))
-    return &table_avx512;
+  const int wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+  if (wide && !narrow) return &table_avx512;
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return &table_avx2;
   return NULL;
 }
@@ -75,7 +75,7 @@ static void sleep_on(int32_t *word, int32_t seen) { (void)word, (void)seen, sche
 static void wake_all(int32_t *word) { (void)word; }
 #endif
 
-/** The barrier of the interpreter, on the same words. All threads come here for the same call, so nobody sleeps in WASM. */
+/** The interpreter's barrier, on the same words. All threads come here for the same call, so nobody sleeps in WASM. */
 static int barrier(const Machine *machine, int threads) {
   int32_t *arrived = control(machine, CONTROL_ARRIVED), *phase_word = control(machine, CONTROL_PHASE);
   int32_t *sleepers = control(machine, CONTROL_SLEEPERS);

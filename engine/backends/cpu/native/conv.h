@@ -14,7 +14,7 @@
 /** Positions of a band: enough for some tiles, few enough to stay in the cache. */
 #define LEAST_POSITIONS 128
 #define MOST_POSITIONS 2048
-/** Longest sum (channels · taps) of a block: its offsets and a row of tiles of packed weights have to fit the scratch memory. */
+/** Longest sum (channels · taps) of a block: its offsets and a row of tiles of packed weights have to fit as well. */
 #define MOST_DEPTH 8192
 
 /** A convolution's sizes, in the contract's order (kernels/convolution.ts), and those of its output. */
@@ -32,7 +32,7 @@ static Shape read_shape(const Call *call, int first) {
   return s;
 }
 
-/** At grid position (i, j) a tap reads element (i·stride + row, j·stride + column); `weight` is where its weight stands. */
+/** At grid position (i, j) a tap reads element (i·stride + row, j·stride + column); its weight stands at `weight`. */
 typedef struct {
   int row, column, weight;
 } Tap;
@@ -58,7 +58,13 @@ static void add_tap(View *v, int row, int column, int weight) {
 
 /** The view of x by the elements of y. */
 static View forward_view(const Shape *s) {
-  View view = {.height = s->height, .width = s->width, .stride = s->stride, .rows = s->out_height, .columns = s->out_width};
+  View view = {
+      .height = s->height,
+      .width = s->width,
+      .stride = s->stride,
+      .rows = s->out_height,
+      .columns = s->out_width,
+  };
   for (int ky = 0; ky < s->kernel; ky++) {
     for (int kx = 0; kx < s->kernel; kx++) {
       add_tap(&view, ky * s->dilation - s->padding, kx * s->dilation - s->padding, ky * s->kernel + kx);
@@ -110,9 +116,10 @@ static void fill_band(const View *v, const Band *b, const float *image, int chan
     for (int phase = 0; phase < b->row_phases * b->column_phases; phase++) {
       const int row_phase = phase / b->column_phases, column_phase = phase % b->column_phases;
       for (int i = 0; i < b->plane_rows; i++, target += b->plane_columns) {
-        const int row = top + i * v->stride + row_phase;
+        const int row = top + i * v->stride + row_phase, first = v->left + column_phase;
+        const float *from = image + (ptrdiff_t)row * v->width;
         if (row < 0 || row >= v->height) memset(target, 0, 4 * (size_t)b->plane_columns);
-        else copy_band_row(image + (ptrdiff_t)row * v->width, v->width, v->left + column_phase, v->stride, b->plane_columns, target);
+        else copy_band_row(from, v->width, first, v->stride, b->plane_columns, target);
       }
     }
   }
@@ -150,7 +157,7 @@ static void prepare_filters(const View *v, Filters *f, float *room) {
   }
 }
 
-/** What follows the sums, and where results go: grid position (i, j) is element origin + (i·width + j)·step of a plane. */
+/** What follows the sums, and where they go: grid position (i, j) is element origin + (i·width + j)·step of a plane. */
 typedef struct {
   float *planes;
   ptrdiff_t plane_floats;

@@ -34,7 +34,7 @@ static void conv2d(const Call *call) {
   }
 }
 
-/** The view of dy by the elements of dx at the rows and columns `phase` modulo the stride; no taps where nothing reads them. */
+/** The view of dy by the elements of dx at the rows and columns `phase` modulo the stride; it may have no taps. */
 static View phase_view(const Shape *s, int phase_row, int phase_column) {
   View view = {
       .height = s->out_height,
@@ -87,7 +87,8 @@ static void conv2d_input_grad(const Call *call) {
             .activation = integer(call, 15),
             .slope = real(call, 16),
         };
-        convolve_image(&view, &f, dy + ((ptrdiff_t)n * s.filters + group * filters) * out_plane, &target, call->scratch);
+        const float *image = dy + ((ptrdiff_t)n * s.filters + group * filters) * out_plane;
+        convolve_image(&view, &f, image, &target, call->scratch);
       }
     }
   }

@@ -17,7 +17,7 @@
 #define DY_FLOATS (SCRATCH_FLOATS - BAND_FLOATS - TILE_COLUMNS - SUM_ROWS - SUM_ROWS * SUM_FILTERS)
 #define DY_WANTED (80 * 1024)
 
-/** One tile: sums[row, filter] += Σ band[offsets[row] + position] · dy[position, filter] over the positions of a band. */
+/** One tile: sums[row, filter] += Σ band[offsets[row] + position] · dy[position, filter] over a band's positions. */
 typedef struct {
   const float *band;
   const int32_t *offsets;
@@ -83,7 +83,8 @@ DEFINE_CORRELATIONS(8)
 
 /** By rows − 1 and vectors − 1. */
 static const CorrelationFunction correlations[CORRELATION_ROWS][TILE_VECTORS] = {
-    CORRELATIONS_OF(1), CORRELATIONS_OF(2), CORRELATIONS_OF(3), CORRELATIONS_OF(4), CORRELATIONS_OF(5), CORRELATIONS_OF(6),
+    CORRELATIONS_OF(1), CORRELATIONS_OF(2), CORRELATIONS_OF(3),
+    CORRELATIONS_OF(4), CORRELATIONS_OF(5), CORRELATIONS_OF(6),
 #if CORRELATION_ROWS > 6
     CORRELATIONS_OF(7), CORRELATIONS_OF(8),
 #endif
@@ -93,7 +94,8 @@ static const CorrelationFunction correlations[CORRELATION_ROWS][TILE_VECTORS] = 
 static void transpose_filters(const float *dy, ptrdiff_t plane, int filters, int width, int positions, float *target) {
   const int whole_filters = filters / 4 * 4, whole_positions = positions / 4 * 4;
   for (int p = 0; p < whole_positions; p += 4) {
-    for (int f = 0; f < whole_filters; f += 4) transpose_4(dy + f * plane + p, plane, target + (ptrdiff_t)p * width + f, width);
+    float *to = target + (ptrdiff_t)p * width;
+    for (int f = 0; f < whole_filters; f += 4) transpose_4(dy + f * plane + p, plane, to + f, width);
   }
   for (int p = 0; p < positions; p++) {
     for (int f = p < whole_positions ? whole_filters : 0; f < width; f++) {
@@ -102,7 +104,7 @@ static void transpose_filters(const float *dy, ptrdiff_t plane, int filters, int
   }
 }
 
-/** Rows (channel, tap) `first` … `last` of the gradient of `filters` filters of one group; one band of one image after another. */
+/** Rows (channel, tap) `first` … `last` of the gradient of `filters` filters of one group, over all images. */
 typedef struct {
   const View *view;
   int first, last, filters;
@@ -149,7 +151,9 @@ static int sum_weights(const WeightBlock *w, float *sums, float *scratch) {
               .sums = sums + (ptrdiff_t)i * width + filter,
               .sums_row = width,
           };
-          correlations[smaller(CORRELATION_ROWS, rows - i) - 1][smaller(TILE_VECTORS, (width - filter) / LANES) - 1](&tile);
+          const int height = smaller(CORRELATION_ROWS, rows - i);
+          const int vectors = smaller(TILE_VECTORS, (width - filter) / LANES);
+          correlations[height - 1][vectors - 1](&tile);
         }
       }
     }

@@ -145,8 +145,9 @@ static void adam(const Call *call) {
   const int end = share_start(count, 16, call->thread + 1, call->threads);
   for (int decayed = 1; decayed >= 0; decayed--) {
     const int stop = decayed ? smaller(decay_count, end) : end;
-    if (stop > start) adam_range(step, stop - start, gradient + start, parameters + start, mean + start, variance + start);
-    if (stop > start) start = stop;
+    const int length = stop - start;
+    if (length > 0) adam_range(step, length, gradient + start, parameters + start, mean + start, variance + start);
+    if (length > 0) start = stop;
     step.gradient_decay = step.parameter_decay = 0;
   }
 }
