@@ -78,6 +78,19 @@ const training = z.strictObject({
     patience: z.int().min(0),
     minimumDelta: z.number().min(0),
   }),
+  augmentation: z
+    .strictObject({
+      flip: z.boolean(),
+      crop: z.int().min(0).max(256),
+      rotation: z.number().min(0).max(45),
+      zoom: z.number().min(0).max(0.9),
+      brightness: share,
+      contrast: share,
+      saturation: share,
+      cutout: z.int().min(0).max(1024),
+      mixup: z.number().min(0).max(2),
+    })
+    .optional(),
 });
 
 const device = z.enum(['auto', 'cpu', 'gpu', 'reference']);
