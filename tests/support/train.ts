@@ -29,7 +29,10 @@ export interface TrainTestResult {
   readonly control: RunControl;
 }
 
-export async function trainHere(table: MadeTable, options: TrainTestOptions = {}): Promise<TrainTestResult> {
+export async function trainHere(
+  table: Pick<MadeTable, 'data' | 'readShard'>,
+  options: TrainTestOptions = {},
+): Promise<TrainTestResult> {
   const points: MetricPoint[] = [];
   const log: LogLine[] = [];
   const files = options.files ?? new Map<RunFile, Uint8Array>();
