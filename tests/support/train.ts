@@ -7,6 +7,7 @@ import type { ModelSpec, TrainingSpec } from '../../engine/model/spec.ts';
 import type { LogLine, MetricPoint, RunFile, RunResult } from '../../engine/protocol/runs.ts';
 import { RunControl } from '../../engine/train/control.ts';
 import { train } from '../../engine/train/trainer.ts';
+import type { MadeImages } from './images.ts';
 import type { MadeTable } from './table.ts';
 
 export interface TrainTestOptions {
@@ -30,7 +31,7 @@ export interface TrainTestResult {
 }
 
 export async function trainHere(
-  table: Pick<MadeTable, 'data' | 'readShard'>,
+  table: MadeTable | MadeImages,
   options: TrainTestOptions = {},
 ): Promise<TrainTestResult> {
   const points: MetricPoint[] = [];
