@@ -38,13 +38,17 @@ export default tseslint.config(
   },
   {
     files: ['engine/**/*.ts', 'kernels/**/*.ts', 'electron/**/*.ts'],
-    languageOptions: { parserOptions: { project: ['./tsconfig.json', './tsconfig.preload.json'], tsconfigRootDir: import.meta.dirname } },
+    languageOptions: {
+      parserOptions: { project: ['./tsconfig.json', './tsconfig.preload.json'], tsconfigRootDir: import.meta.dirname },
+    },
     rules: typed,
   },
   { files: ['*.config.ts', '**/*.config.ts', '**/*.d.ts'], rules: { 'no-restricted-syntax': 'off' } },
   ...svelte.configs.recommended,
   {
     files: ['**/*.svelte', '**/*.svelte.ts'],
+    // Maps and sets that live within one call need no reactivity; those that are state are SvelteMap and SvelteSet.
+    rules: { 'svelte/prefer-svelte-reactivity': 'off' },
     languageOptions: { parserOptions: { parser: tseslint.parser, extraFileExtensions: ['.svelte'], svelteConfig } },
   },
 );

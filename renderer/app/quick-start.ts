@@ -1,6 +1,6 @@
 // From a dataset to a running training with the settings a careful colleague would start from.
 
-import { defaultPreset, defaultTraining } from '../../engine/model/presets.ts';
+import { defaultPreset, defaultTraining, specOf } from '../../engine/model/presets.ts';
 import type { DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
 import type { RunConfig } from '../../engine/protocol/runs.ts';
 import type { AppState } from './state.svelte.ts';
@@ -20,12 +20,15 @@ export function decided(dataset: DatasetInfo): DatasetSettings {
 export async function startWithDefaults(app: AppState, dataset: DatasetInfo): Promise<void> {
   const settings = decided(dataset);
   const shape = await app.service.datasetShape({ dataset: dataset.id, settings });
-  const preset = defaultPreset(shape.counts.train);
+  const { input, output, counts } = shape;
+  const preset = defaultPreset(counts.train, input);
+  const model = specOf(preset, input);
+  const task = output.kind === 'classes' ? 'classification' : 'regression';
   const config: RunConfig = {
     dataset: dataset.id,
     settings,
-    model: preset.spec,
-    training: defaultTraining(shape.counts.train, shape.output.kind === 'classes' ? 'classification' : 'regression'),
+    model,
+    training: defaultTraining(counts.train, task, input, model),
     device: 'auto',
     threads: 0,
   };

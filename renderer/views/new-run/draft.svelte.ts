@@ -2,7 +2,7 @@
 // parameters, memory, errors at their layers).
 
 import { layers as registry } from '../../../engine/model/registry.ts';
-import { defaultPreset, defaultTraining, presetNamed } from '../../../engine/model/presets.ts';
+import { defaultPreset, defaultTraining, presetNamed, specOf } from '../../../engine/model/presets.ts';
 import type { Preset } from '../../../engine/model/presets.ts';
 import type { LayerSpec, ModelSpec, TrainingSpec } from '../../../engine/model/spec.ts';
 import { summarizeModel } from '../../../engine/model/summary.ts';
@@ -25,6 +25,7 @@ export class Draft {
   keys: readonly number[] = $state.raw([]);
   #nextKey = 0;
   #named = false;
+  #trainingChosen = false;
 
   readonly summary = $derived.by(() => {
     const { counts, input, output } = this.shape;
@@ -33,20 +34,22 @@ export class Draft {
   /** The preset the layers still equal. */
   readonly preset = $derived.by(() => {
     const preset = this.model.preset === undefined ? undefined : presetNamed(this.model.preset);
-    return preset && JSON.stringify(preset.spec.layers) === JSON.stringify(this.model.layers) ? preset : undefined;
+    return preset && JSON.stringify(specOf(preset, this.shape.input).layers) === JSON.stringify(this.model.layers)
+      ? preset
+      : undefined;
   });
 
   constructor(dataset: DatasetInfo, shape: DatasetShape, from?: { readonly name: string; readonly config: RunConfig }) {
     this.dataset = dataset;
     this.shape = shape;
-    const task = shape.output.kind === 'classes' ? 'classification' : 'regression';
-    this.training = from?.config.training ?? defaultTraining(shape.counts.train, task);
     if (from) {
+      this.training = from.config.training;
+      this.#trainingChosen = true;
       this.device = from.config.device;
       this.threads = from.config.threads;
       this.rename(`${from.name}-again`);
       this.#replace(from.config.model);
-    } else this.choose(defaultPreset(shape.counts.train));
+    } else this.choose(defaultPreset(shape.counts.train, shape.input));
   }
 
   get config(): RunConfig {
@@ -63,8 +66,15 @@ export class Draft {
     };
   }
 
+  /** Takes a preset's layers, and the training settings that suit them until some were set by hand. */
   choose(preset: Preset): void {
-    this.#replace(preset.spec);
+    const { input, output, counts } = this.shape;
+    const model = specOf(preset, input);
+    if (!this.#trainingChosen) {
+      const task = output.kind === 'classes' ? 'classification' : 'regression';
+      this.training = defaultTraining(counts.train, task, input, model);
+    }
+    this.#replace(model);
     if (!this.#named) this.name = suggestName(this.dataset.name, preset.name);
   }
 
@@ -74,6 +84,7 @@ export class Draft {
   }
 
   train(change: Partial<TrainingSpec>): void {
+    this.#trainingChosen = true;
     this.training = { ...this.training, ...change };
   }
 
