@@ -44,6 +44,7 @@ export const inspect: Command = {
       classes,
       warnings,
       reading,
+      image: info.image,
       sample,
     });
     if (output.json) return;

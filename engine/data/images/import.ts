@@ -8,7 +8,7 @@ import { InputError } from '../../protocol/errors.ts';
 import type {
   DatasetInfo,
   DatasetSettings,
-  ImageFit,
+  ImageInfo,
   ImageReadOptions,
   SkippedFile,
   SplitName,
@@ -21,19 +21,17 @@ import type { DatasetStore, Manifest } from '../store.ts';
 import { describeImages, describePictures } from './describe.ts';
 import type { FoundPath } from './open.ts';
 import { openPictures } from './open.ts';
-import { largestSide, smallestSide, sortClasses } from './picture.ts';
+import { sortClasses } from './picture.ts';
 import type { PictureEntry, PictureFacts, PictureMeasures, PictureShape, PictureSource } from './picture.ts';
 import { PixelWriter } from './pixel-writer.ts';
 import { PicturePool } from './pool.ts';
+import { checkImageOptions, chooseShape } from './shape.ts';
 import { pictureFile, PixelReader, pixelFile, writePictures } from './stored.ts';
 import type { StoredPictures } from './stored.ts';
 import { findTwins } from './twins.ts';
 
 /** Version of what an import of pictures writes; a later one makes a new dataset of the same folder. */
 const imageVersion = 1;
-/** Side of the working size where pictures differ in size. */
-const defaultSide = 64;
-const fits: readonly ImageFit[] = ['crop', 'pad', 'stretch'];
 
 export interface ImportImagesRequest {
   readonly found: FoundPath;
@@ -56,7 +54,7 @@ interface KeptPicture extends PictureMeasures {
  */
 export async function importImages(store: DatasetStore, request: ImportImagesRequest): Promise<string> {
   const { found, options, limits, job } = request;
-  checkOptions(options);
+  checkImageOptions(options);
   const workFolder = await store.makeWorkFolder();
   const pool = new PicturePool(limits.threads);
   // A cancelled job does not wait for the pictures at work.
@@ -88,23 +86,6 @@ export async function importImages(store: DatasetStore, request: ImportImagesReq
   }
 }
 
-function checkOptions({ size, fit }: ImageReadOptions): void {
-  if (size !== undefined && !(Number.isInteger(size) && size >= smallestSide && size <= largestSide)) {
-    throw new InputError(
-      'input.image_size',
-      `Pictures cannot be brought to a size of ${size}.`,
-      `Choose a whole number of pixels from ${smallestSide} to ${largestSide}.`,
-    );
-  }
-  if (fit !== undefined && !fits.includes(fit)) {
-    throw new InputError(
-      'input.image_fit',
-      `"${String(fit)}" is no way to fit pictures.`,
-      `Choose ${fits.join(', ')}.`,
-    );
-  }
-}
-
 function datasetId(source: PictureSource, digest: string, { size, fit = 'crop' }: ImageReadOptions): string {
   const left = source.skipped.map(({ file, reason }) => [file, reason]);
   return createHash('sha256')
@@ -113,18 +94,6 @@ function datasetId(source: PictureSource, digest: string, { size, fit = 'crop' }
     )
     .digest('hex')
     .slice(0, 32);
-}
-
-/** The working size: asked for, or the pictures' own if it is the same for all and small enough. */
-function chooseShape(facts: readonly PictureFacts[], { size, fit = 'crop' }: ImageReadOptions): PictureShape {
-  if (size !== undefined) return { width: size, height: size, fit };
-  const sizes = facts.flatMap((fact) => ('width' in fact ? [fact] : []));
-  const [first] = sizes;
-  const common = sizes.every(({ width, height }) => width === first?.width && height === first.height);
-  const usable = (side: number): boolean => side >= smallestSide && side <= largestSide;
-  return common && first !== undefined && usable(first.width) && usable(first.height)
-    ? { width: first.width, height: first.height, fit }
-    : { width: defaultSide, height: defaultSide, fit };
 }
 
 /** @throws InputError unless there are pictures of two classes or more. */
@@ -185,6 +154,7 @@ async function writeDataset(folder: string, request: WriteRequest): Promise<Mani
   // Settings that do not fit fail the import before anything is published.
   describePictures(pictures, settings);
   const bytes = (await stat(join(folder, pixelFile))).size + (await stat(join(folder, pictureFile))).size;
+  const image = describeImages(pictures, { ...shape, channels });
   const info: DatasetInfo = {
     id,
     name: found.name.replace(/\.(npy|npz|gz)$/i, ''),
@@ -195,10 +165,10 @@ async function writeDataset(folder: string, request: WriteRequest): Promise<Mani
     importedAt: Date.now(),
     reading: {
       ...source.reading,
-      size: `${shape.width} × ${shape.height} (${shape.fit})`,
+      size: describeSize(image),
       channels: channels === 1 ? 'grey' : 'RGB',
     },
-    image: describeImages(pictures, { ...shape, channels }),
+    image,
     ...description,
   };
   // Warnings follow from the pictures and the settings; the table's own fields have nothing to hold.
@@ -235,6 +205,14 @@ async function decodeAll(
     throw error;
   }
   return { kept, broken, channels: writer.channels };
+}
+
+/** "64 × 64, from 20 × 31 to 640 × 480 (crop)" */
+function describeSize({ width, height, smallest, largest, fit }: ImageInfo): string {
+  const working = `${width} × ${height}`;
+  const [least, most] = [smallest.join(' × '), largest.join(' × ')];
+  if (least === working && most === working) return working;
+  return `${working}, from ${least === most ? least : `${least} to ${most}`} (${fit})`;
 }
 
 function gather(
