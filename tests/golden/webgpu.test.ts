@@ -8,6 +8,7 @@ import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
 import { digitsMlp, openSteps, type StepsShape, tabularMlp } from '../support/steps.ts';
 import { missingGpu, testGpu } from '../support/webgpu.ts';
 import { goldenNames, readGolden, replay } from './golden.ts';
+import { assertFollows, imageGoldenNames, readImageGolden, replayImages } from './images.ts';
 
 const skip = await missingGpu();
 const openBackend = async (): Promise<Backend> => createWebgpuBackend(await testGpu());
@@ -28,6 +29,15 @@ for (const golden of goldenNames.map(readGolden)) {
         assert.ok(Math.abs(got - value) <= 1e-6 + 2e-5 * scale, `${parameter}[${i}]: ${got}, PyTorch has ${value}`);
       });
     }
+  });
+}
+
+for (const golden of imageGoldenNames.map(readImageGolden)) {
+  test(`golden: ${golden.name} on webgpu`, { skip }, async () => {
+    const backend = await openBackend();
+    const replay = await replayImages(golden, backend);
+    await backend.close();
+    assertFollows(golden, replay, 2e-6, 1.2);
   });
 }
 
