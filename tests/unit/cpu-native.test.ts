@@ -3,6 +3,9 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import test from 'node:test';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { findNative, loadNative } from '../../engine/backends/cpu/native.ts';
@@ -68,7 +71,15 @@ const largeConvolutions = [
   { batch: 1, channels: 200, height: 30, width: 30, filters: 8, kernel: 3, padding: 1, dilation: 2 },
 ];
 
-test('4. convolves large shapes like WASM', { skip }, async () => {
+test('4. is left out where it does not load', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'trainyard-native-'));
+  const broken = path.join(folder, 'native.node');
+  writeFileSync(broken, 'not a library');
+  assert.equal(findNative(broken), undefined);
+  rmSync(folder, { recursive: true });
+});
+
+test('5. convolves large shapes like WASM', { skip }, async () => {
   for (const sizes of largeConvolutions) {
     const params = { stride: 1, padding: 0, dilation: 1, groups: 1, activation: 0, slope: 0, gradient: 0, ...sizes };
     const [wasm, native] = [await convolve(false, params), await convolve(addon!, params)];
@@ -128,7 +139,7 @@ async function convolve(
   return results;
 }
 
-test('5. the AVX2 kernels agree with their references too', { skip: skip || process.arch !== 'x64' }, () => {
+test('6. the AVX2 kernels agree with their references too', { skip: skip || process.arch !== 'x64' }, () => {
   assert.ok(loadNative(addon!).kernels.length > 0);
   // Without the variable that makes a nested test runner skip its files.
   const { NODE_TEST_CONTEXT: _, ...environment } = process.env;

@@ -7,7 +7,7 @@ import type { Backend, Executable } from '../backend.ts';
 import { availableMemory, cpuName, instructionSets, usableCores } from './describe.ts';
 import { placePlan } from './encode.ts';
 import { createExecutable } from './executable.ts';
-import { createMachine, type Machine } from './machine.ts';
+import { createMachine, reservedBytes, type Machine } from './machine.ts';
 import { loadKernels, type KernelModule } from './module.ts';
 import { findNative, loadNative } from './native.ts';
 import { mostThreads } from './threads.ts';
@@ -92,9 +92,15 @@ function prepareMachine(
 ): Machine {
   const { threads, worker, patience } = options;
   const bytes = placePlan(plan, 0).end;
+  const needed = reservedBytes(kernels, threads) + bytes;
   const available = Math.min(options.memoryLimit ?? availableMemory(), addressLimit);
-  if (bytes > available) throw new OutOfMemoryError(bytes, available);
-  return createMachine({ kernels, threads, bytes, worker, native, patience });
+  if (needed > available) throw new OutOfMemoryError(needed, available);
+  try {
+    return createMachine({ kernels, threads, bytes, worker, native, patience });
+  } catch (error) {
+    // The system had promised more than it gives.
+    throw error instanceof RangeError ? new OutOfMemoryError(needed, available) : error;
+  }
 }
 
 const megabytes = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20).toLocaleString('en')} MB`;

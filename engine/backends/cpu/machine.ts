@@ -52,24 +52,24 @@ export interface Machine {
   dispose(): void;
 }
 
-/** Bytes a machine needs in front of the user's: control block, static data (`heapBase`), scratch areas. */
-export function reservedBytes(threads: number, heapBase: number): number {
-  return align(heapBase) + threads * scratchBytes;
+/** Bytes of a machine's memory in front of the user's: control block, static data, scratch areas. */
+export function reservedBytes(kernels: KernelModule, threads: number): number {
+  return align(staticDataEnd(kernels)) + threads * scratchBytes;
 }
 
 export function align(bytes: number): number {
   return Math.ceil(bytes / alignment) * alignment;
 }
 
+/** @throws RangeError if the system does not give the memory. */
 export function createMachine(options: MachineOptions): Machine {
   const { kernels, threads, patience = 10 } = options;
-  const heapBase = staticDataEnd(kernels);
-  const base = reservedBytes(threads, heapBase);
+  const base = reservedBytes(kernels, threads);
   const pages = Math.ceil((base + options.bytes) / pageBytes);
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
   const buffer = memory.buffer;
   const control = new Int32Array(buffer, 0, controlReady / 4 + 1);
-  const place = (thread: number): ThreadPlace => ({ scratch: align(heapBase) + thread * scratchBytes, patience });
+  const place = (thread: number): ThreadPlace => ({ scratch: base - (threads - thread) * scratchBytes, patience });
   const run = instantiate(kernels, memory, options.native, place(0));
 
   const workers: Worker[] = [];
@@ -79,14 +79,7 @@ export function createMachine(options: MachineOptions): Machine {
   function start(): void {
     if (workers.length > 0) return;
     for (let thread = 1; thread < threads; thread++) {
-      const task: WorkerTask = {
-        kernels,
-        memory,
-        native: options.native,
-        place: place(thread),
-        thread,
-        threads,
-      };
+      const task: WorkerTask = { kernels, memory, native: options.native, place: place(thread), thread, threads };
       const file = options.worker ?? new URL('./worker.ts', import.meta.url);
       // No flags of the parent: some of them (--input-type, test runners') make a worker fail before it starts.
       const worker = new Worker(file, { workerData: task, execArgv: [] });

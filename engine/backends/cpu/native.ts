@@ -19,11 +19,19 @@ export interface NativeAddon {
   attach(bytes: Buffer, names: readonly string[], patience: number): NativeStretch;
 }
 
-/** The path of the addon, or undefined where there is none or TRAINYARD_NATIVE=0 turns it off. */
+/**
+ * The path of the addon; undefined where there is none, where it has nothing for this CPU or does not load on this system
+ * (then WASM does everything), or where TRAINYARD_NATIVE=0 turns it off.
+ */
 export function findNative(file: URL | string = defaultAddon()): string | undefined {
   if (process.env.TRAINYARD_NATIVE === '0') return undefined;
   const path = typeof file === 'string' ? file : fileURLToPath(file);
-  return existsSync(path) ? path : undefined;
+  if (!existsSync(path)) return undefined;
+  try {
+    return loadNative(path).kernels.length > 0 ? path : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function defaultAddon(): URL {
