@@ -13,6 +13,7 @@ const fileNames: ReadonlySet<string> = new Set<RunFile>([
   'preprocessing.json',
   'model.json',
   'evaluation.json',
+  'predictions.json',
 ]);
 
 const discardedSuffix = '.purged';

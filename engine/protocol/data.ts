@@ -192,6 +192,8 @@ export interface PreparedData {
   /** Fitted preprocessing: plain JSON, part of the run and of every export. */
   readonly preprocessing: unknown;
   readonly warnings: readonly DataWarning[];
+  /** Pictures of a dataset: its row behind each prepared row. */
+  readonly sources?: Uint32Array;
   /** Pictures given to `transform`: the file of each row. */
   readonly files?: readonly string[];
 }

@@ -139,7 +139,8 @@ export interface LogLine {
 }
 
 /** Files that belong to a run. `preprocessing.json`, `model.json`, `best.safetensors` travel with exports. */
-export type RunFile = 'checkpoint.bin' | 'best.safetensors' | 'preprocessing.json' | 'model.json' | 'evaluation.json';
+export type RunFile =
+  'checkpoint.bin' | 'best.safetensors' | 'preprocessing.json' | 'model.json' | 'evaluation.json' | 'predictions.json';
 
 /** The history: the only owner of the database and of the run folders. */
 export interface StoreService {

@@ -1,16 +1,11 @@
 // Metrics of a split, in float64 on the host, from the model's raw outputs. N rows, K classes.
 
+import type { ClassScore, SplitEvaluation } from '../protocol/evaluation.ts';
 import type { LossName, OutputSpec, TrainingSpec } from '../model/spec.ts';
 import { resolveLoss } from '../plan/step.ts';
 import { areaUnderRoc } from './roc.ts';
 
-/** What evaluating a split gives: numbers by name, and for classes the counts behind them. */
-export interface Evaluation {
-  /** `loss`; `accuracy`, `balanced_accuracy`, `f1`, `roc_auc`; or `r2`, `mae`, `rmse` in the target's unit. */
-  readonly metrics: Readonly<Record<string, number>>;
-  /** [K,K] row = true class, column = predicted. */
-  readonly confusion?: readonly (readonly number[])[];
-}
+export type Evaluation = SplitEvaluation;
 
 export interface EvaluationSpec {
   readonly output: OutputSpec;
@@ -23,7 +18,7 @@ export interface EvaluationSpec {
 export function evaluate(outputs: Float32Array, targets: Float32Array, spec: EvaluationSpec): Evaluation {
   if (targets.length === 0) return { metrics: {} };
   return spec.output.kind === 'classes'
-    ? evaluateClasses(outputs, targets, spec, spec.output.classes.length)
+    ? evaluateClasses(outputs, targets, spec, spec.output.classes)
     : evaluateValues(outputs, targets, spec, spec.output.scale);
 }
 
@@ -49,26 +44,52 @@ export function probabilities(outputs: Float32Array, rows: number, classes: numb
   return result;
 }
 
+/** The most probable class of a row; of equal ones the first. */
+export function likeliest(probabilities: Float64Array, row: number, classes: number): number {
+  let best = 0;
+  for (let k = 1; k < classes; k++) {
+    if (probabilities[row * classes + k] > probabilities[row * classes + best]) best = k;
+  }
+  return best;
+}
+
 function evaluateClasses(
   outputs: Float32Array,
   targets: Float32Array,
   spec: EvaluationSpec,
-  classes: number,
+  names: readonly string[],
 ): Evaluation {
   const rows = targets.length;
+  const classes = names.length;
   const p = probabilities(outputs, rows, classes);
   const confusion = Array.from({ length: classes }, () => new Array<number>(classes).fill(0));
-  for (let row = 0; row < rows; row++) {
-    let best = 0;
-    for (let k = 1; k < classes; k++) if (p[row * classes + k] > p[row * classes + best]) best = k;
-    confusion[targets[row]][best]++;
-  }
+  for (let row = 0; row < rows; row++) confusion[targets[row]][likeliest(p, row, classes)]++;
   const loss = crossEntropy(outputs, targets, spec, classes);
   const auc = areaUnderRoc(p, targets, classes);
   return {
     metrics: { loss, ...confusionMetrics(confusion), ...(Number.isNaN(auc) ? {} : { roc_auc: auc }) },
     confusion,
+    classes: classScores(confusion, names),
   };
+}
+
+/** Precision, recall and F1 of each class. */
+export function classScores(
+  confusion: readonly (readonly number[])[],
+  names: readonly string[],
+): readonly ClassScore[] {
+  return confusion.map((counts, k) => {
+    const rows = counts.reduce((sum, count) => sum + count, 0);
+    const predicted = confusion.reduce((sum, row) => sum + row[k], 0);
+    return {
+      name: names[k],
+      rows,
+      predicted,
+      precision: predicted > 0 ? counts[k] / predicted : null,
+      recall: rows > 0 ? counts[k] / rows : null,
+      f1: rows + predicted > 0 ? (2 * counts[k]) / (rows + predicted) : null,
+    };
+  });
 }
 
 /** accuracy, balanced accuracy (mean recall) and macro F1 over the classes that occur. */

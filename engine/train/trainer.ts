@@ -8,7 +8,8 @@ import type { LogLine, MetricPoint, RunFile, RunProgress, RunResult } from '../p
 import { sizeOf } from '../graph/op.ts';
 import { decodeCheckpoint, encodeCheckpoint, initialState, type Checkpoint, type TrainingState } from './checkpoint.ts';
 import type { RunControl, Surroundings } from './control.ts';
-import { evaluate, type Evaluation } from './metrics.ts';
+import { EvaluationFiles, type EvaluatedSplit } from './evaluation-files.ts';
+import { evaluate } from './metrics.ts';
 import type { RowRange } from './resident-rows.ts';
 import { encodeSafetensors, encodeText } from './safetensors.ts';
 import { Session, type SessionOptions } from './session.ts';
@@ -63,6 +64,7 @@ class Trainer {
   readonly #session: Session;
   readonly #options: TrainerOptions;
   readonly #data: PreparedData;
+  readonly #files: EvaluationFiles;
   #state: TrainingState = initialState();
   #best: Weights = {};
   #points: MetricPoint[] = [];
@@ -78,6 +80,8 @@ class Trainer {
     this.#session = session;
     this.#options = options;
     this.#data = options.data;
+    const { data, surroundings, events } = options;
+    this.#files = new EvaluationFiles({ data, clock: surroundings.clock, onFile: events.onFile });
     this.#lastCheckpoint = options.surroundings.clock() - checkpointMilliseconds + firstCheckpointMilliseconds;
   }
 
@@ -235,7 +239,8 @@ class Trainer {
     state.lossSum = 0;
     state.lossRows = 0;
     this.#point('train_loss', trainLoss, state.epoch);
-    const { metrics } = await this.#evaluate('validation');
+    const validation = await this.#evaluate('validation');
+    const metrics = validation?.evaluation.metrics ?? {};
     for (const [name, value] of Object.entries(metrics)) this.#point(`val_${name}`, value, state.epoch);
     this.#point('learning_rate', this.#session.learningRate(Math.max(0, state.step - 1)), state.epoch);
 
@@ -249,6 +254,7 @@ class Trainer {
       state.stale++;
     }
     this.#report(false);
+    if (validation && state.epoch < training.epochs) this.#files.live(state.epoch, state.bestEpoch, validation);
     const { enabled, patience } = training.earlyStopping;
     const early = enabled && this.#data.counts.validation > 0 && state.stale >= patience;
     if (early) {
@@ -266,13 +272,13 @@ class Trainer {
     const { backend, events, training, model: spec } = this.#options;
     const state = this.#state;
     if (state.bestEpoch > 0) writeWeights(executable, plan, weightNames(model), this.#best);
-    const evaluations: Record<string, Evaluation> = {};
+    const splits: Record<SplitName, EvaluatedSplit | null> = { train: null, validation: null, test: null };
     const metrics: Record<string, number> = {};
     for (const split of ['train', 'validation', 'test'] as const) {
-      const evaluation = await this.#evaluate(split);
-      evaluations[split] = evaluation;
+      splits[split] = await this.#evaluate(split);
       const prefix = split === 'validation' ? 'val' : split;
-      for (const [name, value] of Object.entries(evaluation.metrics)) metrics[`${prefix}_${name}`] = value;
+      const values = splits[split]?.evaluation.metrics ?? {};
+      for (const [name, value] of Object.entries(values)) metrics[`${prefix}_${name}`] = value;
     }
     this.#report(true);
     const weights = await readWeights(executable, plan, weightNames(model));
@@ -284,7 +290,7 @@ class Trainer {
     const { input, output, task } = this.#data;
     events.onFile({ file: 'model.json', data: json({ model: spec, training, input, output, task }) });
     events.onFile({ file: 'preprocessing.json', data: json(this.#data.preprocessing) });
-    events.onFile({ file: 'evaluation.json', data: json({ bestEpoch: state.bestEpoch, splits: evaluations }) });
+    this.#files.final(state.bestEpoch > 0 ? state.bestEpoch : state.epoch, state.bestEpoch, splits);
     return {
       reason,
       device: backend.device.kind,
@@ -298,16 +304,18 @@ class Trainer {
     };
   }
 
-  async #evaluate(split: SplitName): Promise<Evaluation> {
+  /** Null when the split is empty. */
+  async #evaluate(split: SplitName): Promise<EvaluatedSplit | null> {
     const range = splitRange(this.#data, split);
-    if (range.end === range.start) return { metrics: {} };
+    if (range.end === range.start) return null;
     const outputs = await this.#session.predict(range, this.#options.surroundings.breathe);
-    const { targets } = this.#session.rows;
-    return evaluate(outputs, targets.subarray(range.start, range.end), {
+    const targets = this.#session.rows.targets.subarray(range.start, range.end);
+    const evaluation = evaluate(outputs, targets, {
       output: this.#data.output,
       training: this.#session.training,
       weights: this.#session.classWeights,
     });
+    return { evaluation, outputs, targets };
   }
 
   async #saveCheckpoint(): Promise<void> {

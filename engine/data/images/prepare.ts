@@ -79,6 +79,7 @@ export async function prepareImages(request: PrepareImagesRequest): Promise<Prep
       ...describeRows(preprocessing, sources.length),
       counts,
       classCounts,
+      sources,
       warnings: sharedWarning(pictures.twins, pictures.files, (row) => splitNames[splits[row] as number] ?? null),
     },
   };
