@@ -1,4 +1,4 @@
-// Predictions as a table: the predicted class or value a row, and a probability column a class.
+// Predictions as a table: the predicted class or value a row, and a probability column a class; for pictures, their files.
 
 import type { OutputSpec } from '../../engine/model/spec.ts';
 import type { Predictions } from '../../engine/train/predict.ts';
@@ -9,15 +9,21 @@ export interface PredictionTable {
   readonly csv: () => string;
 }
 
-export function predictionTable(output: OutputSpec, predictions: Predictions): PredictionTable {
+/** `files`: the picture of each row. */
+export function predictionTable(
+  output: OutputSpec,
+  predictions: Predictions,
+  files?: readonly string[],
+): PredictionTable {
   const probability = output.kind === 'classes' ? output.classes.map((name) => `p(${name})`) : [];
-  const columns = ['row', 'prediction', ...probability];
+  const columns = ['row', ...(files ? ['file'] : []), 'prediction', ...probability];
   const cells = (row: number): readonly (string | number)[] => {
     const value = predictions.values[row];
-    if (output.kind === 'value') return [row + 1, value];
+    const name = files ? [row + 1, files[row]] : [row + 1];
+    if (output.kind === 'value') return [...name, value];
     const { classes } = output;
     const p = predictions.probabilities!.subarray(row * classes.length, (row + 1) * classes.length);
-    return [row + 1, classes[value], ...p];
+    return [...name, classes[value], ...p];
   };
   return {
     columns,

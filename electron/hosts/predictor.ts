@@ -16,7 +16,7 @@ export function createPredictor(rows: Promise<Pick<DataService, 'readShard'>>): 
         const { readShard } = await rows;
         const read = (shard: number) => readShard({ handle: data.handle, shard });
         const predictions = await predictRows(trained, backend, data, read, residentBudget());
-        return { rows: predictions.rows, csv: predictionTable(trained.output, predictions).csv() };
+        return { rows: predictions.rows, csv: predictionTable(trained.output, predictions, data.files).csv() };
       } finally {
         await backend.close();
       }

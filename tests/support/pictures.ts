@@ -33,11 +33,10 @@ export const halves =
 /** Blocks of random colours: pictures that look like no other. */
 export function noise(seed: number, block = 4): Painting {
   return (x, y) => {
-    const bits = Math.imul(
-      (x >> Math.log2(block)) * 73856093 + (y >> Math.log2(block)) * 19349663 + seed * 83492791,
-      2654435761,
-    );
-    return [(bits >>> 8) & 255, (bits >>> 16) & 255, bits >>> 24];
+    let bits = Math.imul(Math.floor(x / block) * 8191 + Math.floor(y / block) + seed * 2 ** 20, 0x85ebca6b);
+    bits = Math.imul(bits ^ (bits >>> 15), 0xc2b2ae35);
+    bits ^= bits >>> 13;
+    return [bits & 255, (bits >>> 8) & 255, (bits >>> 16) & 255];
   };
 }
 

@@ -40,12 +40,13 @@ export const predict: Command = {
       const readShard = (shard: number) => services.data.readShard({ handle: prepared.handle, shard });
       const predictions = await predictRows(trained, backend, prepared, readShard, residentBudget());
       const metrics = predictions.evaluation?.metrics ?? null;
-      const table = predictionTable(trained.output, predictions);
+      const table = predictionTable(trained.output, predictions, prepared.files);
       const out = textOption(options, 'out');
       if (out) await save(out, table.csv());
       else for (const row of table.rows()) output.event({ event: 'prediction', ...row });
       output.event({ event: 'finished', run, rows: predictions.rows, out: out ?? null, metrics });
       if (output.json) return;
+      for (const warning of prepared.warnings) output.line(`! ${warning.message}`);
       output.line(`${formatCount(predictions.rows)} rows predicted${out ? `, written to ${out}` : ''}`);
       if (!out) {
         const shown = [...table.rows(10)];
@@ -63,7 +64,8 @@ export const predict: Command = {
   },
 };
 
-const cell = (value: string | number): string => (typeof value === 'number' ? formatNumber(value) : value);
+const cell = (value: string | number): string =>
+  typeof value === 'number' && !Number.isInteger(value) ? formatNumber(value) : String(value);
 
 async function save(file: string, text: string): Promise<void> {
   try {
