@@ -4,6 +4,7 @@
 #include "conv_kernels.h"
 #include "conv_weights.h"
 #include "gemm.h"
+#include "normalization.h"
 #include "threefry.h"
 #include <math.h>
 
@@ -199,10 +200,21 @@ static void gather_rows(const Call *call) {
   }
 }
 
+static void add(const Call *call) {
+  const float *restrict a = operand(call, 0), *restrict b = operand(call, 1);
+  float *restrict c = operand(call, 2);
+  const int count = integer(call, 3);
+  const int end = share_start(count, 16, call->thread + 1, call->threads);
+  for (int i = share_start(count, 16, call->thread, call->threads); i < end; i++) c[i] = a[i] + b[i];
+}
+
 static const NamedKernel kernels[] = {
     {"activation", activation},
     {"activation_grad", activation_grad},
     {"adam", adam},
+    {"add", add},
+    {"batch_norm", batch_norm},
+    {"batch_norm_grad", batch_norm_grad},
     {"conv2d", conv2d},
     {"conv2d_input_grad", conv2d_input_grad},
     {"conv2d_weight_grad", conv2d_weight_grad},
