@@ -233,8 +233,6 @@ export interface DataService {
   }): Promise<PicturePage>;
   /** Every file the import of an image folder left out. */
   skipped(request: { dataset: string }): Promise<readonly SkippedFile[]>;
-  /** Row of the dataset behind each row of prepared pictures. */
-  sourceRows(request: { handle: string }): Promise<Uint32Array>;
   prepare(request: { job: string; dataset: string; options: PrepareOptions }): Promise<PreparedData>;
   /** Applies a run's fitted preprocessing to another file; `y` is NaN where the file has no target. */
   transform(request: { job: string; path: string; preprocessing: unknown }): Promise<PreparedData>;

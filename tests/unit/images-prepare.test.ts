@@ -56,6 +56,12 @@ async function readAll(
   return { x, y };
 }
 
+/** Row of the dataset behind each row. */
+function sourcesOf({ sources }: PreparedData): Uint32Array {
+  assert.ok(sources);
+  return sources;
+}
+
 test('a seeded, stratified split; bytes; statistics of the training split alone', async (t) => {
   const { service, info } = await imported(t, noisyClasses(['a', 'b', 'c'], 20));
   const data = await prepare(service, info.id);
@@ -91,7 +97,7 @@ test('a seeded, stratified split; bytes; statistics of the training split alone'
 test('each row is the picture it says it is', async (t) => {
   const { service, info } = await imported(t, noisyClasses(['a', 'b'], 15));
   const data = await prepare(service, info.id);
-  const sources = await service.sourceRows({ handle: data.handle });
+  const sources = sourcesOf(data);
   assert.deepEqual(
     [...sources].sort((a, b) => a - b),
     Array.from({ length: 30 }, (_, i) => i),
@@ -124,7 +130,7 @@ test('folders that split are honoured; what they lack is taken from what trains'
   });
   const data = await prepare(noValidation.service, noValidation.info.id);
   assert.deepEqual(data.counts, { train: 36, validation: 4, test: 10 });
-  const sources = await noValidation.service.sourceRows({ handle: data.handle });
+  const sources = sourcesOf(data);
   const { pictures } = await noValidation.service.pictures({ dataset: noValidation.info.id, rows: [...sources] });
   assert.deepEqual(
     pictures.map(({ split }) => split),
@@ -182,7 +188,7 @@ test('a prediction sees the very pixels of training, from a folder or a single p
   const { service, folder, info } = await imported(t, files, 24);
   const data = await prepare(service, info.id);
   const trained = await readAll(service, data);
-  const sources = await service.sourceRows({ handle: data.handle });
+  const sources = sourcesOf(data);
   const transform = (...at: string[]): Promise<PreparedData> =>
     service.transform({
       job: nextJob(),

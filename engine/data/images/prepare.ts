@@ -21,8 +21,8 @@ const shardBytes = 4 * 2 ** 20;
 /** Streams of random numbers that must not meet that of the split. */
 const orderStream = 0x51ed270b;
 
-/** Prepared pictures; `sources` are their positions in the dataset. */
-export type PreparedImages = Omit<Prepared, 'handle'> & { readonly sources: Uint32Array };
+/** Prepared pictures. */
+export type PreparedImages = Omit<Prepared, 'handle'>;
 
 export interface PrepareImagesRequest {
   /** The dataset's folder. */
@@ -73,7 +73,6 @@ export async function prepareImages(request: PrepareImagesRequest): Promise<Prep
   const reader = await PixelReader.open(folder, channels * height * width);
   const targets = Float32Array.from(sources, (row) => labels.labels[row] as number);
   return {
-    sources,
     rows: new StoredRows(reader, sources, targets),
     info: {
       ...describeRows(preprocessing, sources.length),

@@ -58,7 +58,6 @@ export async function transformImages(request: TransformImagesRequest): Promise<
       preprocessing.channels * preprocessing.height * preprocessing.width,
     );
     return {
-      sources: Uint32Array.from(files.keys()),
       rows: new WorkRows(reader, Float32Array.from(targets), workFolder),
       info: { ...describeRows(preprocessing, files.length), files, warnings: skippedWarning(skipped) },
     };
