@@ -8,7 +8,6 @@ import { Database, defaultMemoryBytes, defaultThreads } from './database.ts';
 import { describeTable } from './describe.ts';
 import { explainFailure } from './failures.ts';
 import { inspectPath } from './files.ts';
-import type { PreparedImages } from './images/prepare.ts';
 import { isImagePreprocessing } from './images/recipe.ts';
 import { ImageDatasets } from './images/service.ts';
 import { transformImages } from './images/transform.ts';
@@ -39,7 +38,7 @@ export function createDataService(options: DataServiceOptions): DataService & { 
   const store = new DatasetStore(options.home);
   const images = new ImageDatasets(store);
   const jobs = new Jobs();
-  const prepared = new Map<string, Prepared | (Prepared & PreparedImages)>();
+  const prepared = new Map<string, Prepared>();
   const ready = store.removeLeftovers();
   let handles = 0;
   let opened: Promise<Database> | null = null;
@@ -60,14 +59,14 @@ export function createDataService(options: DataServiceOptions): DataService & { 
     return { ...info, ...description };
   }
 
-  function keep(made: Omit<Prepared, 'handle'> | PreparedImages): Prepared {
+  function keep(made: Omit<Prepared, 'handle'>): Prepared {
     const handle = `prepared-${++handles}`;
     const complete = { ...made, handle, info: { ...made.info, handle } };
     prepared.set(handle, complete);
     return complete;
   }
 
-  function held(handle: string): Prepared | (Prepared & PreparedImages) {
+  function held(handle: string): Prepared {
     const found = prepared.get(handle);
     if (found === undefined) throw new InputError('data.handle', `The prepared data ${handle} was released already.`);
     return found;
@@ -103,12 +102,6 @@ export function createDataService(options: DataServiceOptions): DataService & { 
     pictures: async ({ dataset, ...request }) => images.pictures(await store.read(dataset), request),
 
     skipped: async ({ dataset }) => images.skipped(await store.read(dataset)),
-
-    sourceRows({ handle }) {
-      const found = held(handle);
-      if ('sources' in found) return Promise.resolve(found.sources);
-      throw new RangeError(`The rows of ${handle} are no pictures.`);
-    },
 
     async prepare({ job, dataset, options: prepareOptions }) {
       await ready;
