@@ -10,6 +10,7 @@ import test from 'node:test';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { findNative, loadNative } from '../../engine/backends/cpu/native.ts';
 import type { Call } from '../../engine/plan/plan.ts';
+import { activationCodes } from '../../kernels/activations.ts';
 import { elementCount } from '../../kernels/contract.ts';
 import { inputShape, outputShape, weightShape, type Convolution } from '../../kernels/convolution.ts';
 import { goldenNames, readGolden, replay } from '../golden/golden.ts';
@@ -61,6 +62,34 @@ test('3. is left out on request', { skip }, () => {
   assert.equal(findNative('/nowhere/native.node'), undefined);
 });
 
+test('5. keeps what is not a number, as WASM does', async () => {
+  const codes = Object.values(activationCodes);
+  for (const native of addon === undefined ? ([false] as const) : ([false, addon] as const)) {
+    const backend = createCpuBackend({ threads: 1, native });
+    const place = (slot: number) => ({ slot, offset: 0 });
+    const calls = codes.map((activation): Call => {
+      const params = { m: 1, n: 33, k: 1, transposeA: 0, transposeB: 0, activation, slope: 0.1, gradient: 0 };
+      return { kernel: 'matmul', inputs: [place(0), place(1), null, null], outputs: [place(2 + activation)], params };
+    });
+    const sizes = [1, 33, ...codes.map(() => 33)];
+    const executable = await backend.compile({
+      slots: sizes.map((elements, id) => ({ id, elements, type: 'f32', kind: 'scratch', label: String(id) })),
+      tensors: Object.fromEntries(sizes.map((size, id) => [id, { ...place(id), shape: [size], type: 'f32' }])),
+      programs: { run: { name: 'run', batch: 1, calls, flops: 0, bytes: 0 } },
+      stepCapacity: 1,
+      checkpoint: [],
+    });
+    executable.write('0', Float32Array.of(NaN));
+    executable.write('1', new Float32Array(33).fill(1));
+    await executable.run('run', 1);
+    for (const [name, code] of Object.entries(activationCodes)) {
+      const result = await executable.read(String(2 + code));
+      assert.ok(result.every(Number.isNaN), `${name}, ${native ? 'native' : 'WASM'}: ${result.join()}`);
+    }
+    await backend.close();
+  }
+});
+
 /** Shapes beyond those of the parity tests: they need several blocks of channels, filters, rows, or weights packed piecemeal. */
 const largeConvolutions = [
   { batch: 1, channels: 2, height: 3, width: 7000, filters: 3, kernel: 3, padding: 1 },
@@ -79,7 +108,7 @@ test('4. is left out where it does not load', () => {
   rmSync(folder, { recursive: true });
 });
 
-test('5. convolves large shapes like WASM', { skip }, async () => {
+test('6. convolves large shapes like WASM', { skip }, async () => {
   for (const sizes of largeConvolutions) {
     const params = { stride: 1, padding: 0, dilation: 1, groups: 1, activation: 0, slope: 0, gradient: 0, ...sizes };
     const [wasm, native] = [await convolve(false, params), await convolve(addon!, params)];
@@ -139,7 +168,7 @@ async function convolve(
   return results;
 }
 
-test('6. the AVX2 kernels agree with their references too', { skip: skip || process.arch !== 'x64' }, () => {
+test('7. the AVX2 kernels agree with their references too', { skip: skip || process.arch !== 'x64' }, () => {
   assert.ok(loadNative(addon!).kernels.length > 0);
   // Without the variable that makes a nested test runner skip its files.
   const { NODE_TEST_CONTEXT: _, ...environment } = process.env;

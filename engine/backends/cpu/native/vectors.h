@@ -38,8 +38,9 @@ INLINE Vector choose(IntVector mask, Vector a, Vector b) {
   return (Vector)((mask & (IntVector)a) | (~mask & (IntVector)b));
 }
 
-INLINE Vector largest(Vector a, Vector b) { return choose(a > b, a, b); }
-INLINE Vector smallest(Vector a, Vector b) { return choose(a < b, a, b); }
+/** Where a is not a number, neither is the result: training that has gone wrong has to show. */
+INLINE Vector largest(Vector a, Vector b) { return choose(a < b, b, a); }
+INLINE Vector smallest(Vector a, Vector b) { return choose(a > b, b, a); }
 INLINE Vector magnitude(Vector x) { return (Vector)((IntVector)x & 0x7fffffff); }
 INLINE Vector with_sign(Vector size, Vector sign) {
   return (Vector)(((IntVector)sign & (int32_t)0x80000000) | (IntVector)size);
