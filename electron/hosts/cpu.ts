@@ -4,12 +4,13 @@
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import type { DataService } from '../../engine/protocol/data.ts';
-import type { DeviceService, PredictorService } from '../../engine/protocol/hosts.ts';
+import type { ClassifierService, DeviceService, PredictorService } from '../../engine/protocol/hosts.ts';
 import { parentPort } from '../../engine/protocol/port.electron.ts';
 import { announceReady } from '../../engine/protocol/port.ready.ts';
 import { connect, serve } from '../../engine/protocol/rpc.ts';
 import type { TrainerHost } from '../../engine/protocol/runs.ts';
 import { createTrainerHost } from '../../engine/train/host.ts';
+import { createClassifier } from './classifier.ts';
 import { cpuDevice } from './devices.ts';
 import { onLink } from './linked.ts';
 import { createPredictor } from './predictor.ts';
@@ -31,5 +32,6 @@ const host = createTrainerHost({
 });
 serve<TrainerHost>(port, host);
 serve<PredictorService>(port, createPredictor(rows), { service: 'predictor' });
+serve<ClassifierService>(port, createClassifier(rows), { service: 'classifier' });
 serve<DeviceService>(port, { devices: async () => [cpuDevice()] }, { service: 'devices' });
 announceReady(port);

@@ -14,6 +14,7 @@ import type { MainWindow } from './main-window.ts';
 import type { NetworkGuard } from './network.ts';
 import type { ChosenPaths } from './paths.ts';
 import { predictFile } from './predictions.ts';
+import { classifyFile, classifyRows, predictedPictures, readEvaluation } from './run-pictures.ts';
 import type { Processes } from './processes.ts';
 import type { Devices } from './devices.ts';
 import { listSamples, sampleFile } from './samples.ts';
@@ -53,6 +54,8 @@ function datasets({
   | 'datasetShape'
   | 'removeDataset'
   | 'rows'
+  | 'pictures'
+  | 'skippedFiles'
   | 'onProgress'
 > {
   const settingsOf = async (dataset: string): Promise<DatasetSettings | null> =>
@@ -90,6 +93,9 @@ function datasets({
       await store.setSetting({ key: settingsKey(dataset), value: null });
     },
     rows: (request) => data.rows(request),
+    pictures: async (request) =>
+      data.pictures({ ...request, settings: (await settingsOf(request.dataset)) ?? undefined }),
+    skippedFiles: (request) => data.skipped(request),
     onProgress: (listener) => data.onProgress(listener),
   };
 }
@@ -123,6 +129,10 @@ function history({
   | 'restoreRuns'
   | 'purgeRuns'
   | 'predict'
+  | 'evaluation'
+  | 'predictedPictures'
+  | 'classifyFile'
+  | 'classifyRows'
   | 'exportRun'
   | 'getSetting'
   | 'setSetting'
@@ -139,6 +149,11 @@ function history({
     purgeRuns: (request) => store.purge(request),
     predict: ({ job, run, token }) =>
       predictFile({ store, data, processes, dialogs }, { job, run, path: paths.resolve(token) }),
+    evaluation: ({ run }) => readEvaluation(store, run),
+    predictedPictures: (request) => predictedPictures({ store, data }, request),
+    classifyFile: ({ job, run, token }) =>
+      classifyFile({ store, data, processes }, { job, run, path: paths.resolve(token) }),
+    classifyRows: (request) => classifyRows({ store, data, processes }, request),
     async exportRun({ run, format }) {
       const { name } = await store.run({ run });
       return { saved: await saveThroughDialog(dialogs, `${name}.${format}`, await exportRun(store, run, format)) };

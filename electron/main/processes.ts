@@ -4,7 +4,7 @@
 import path from 'node:path';
 import { app, MessageChannelMain } from 'electron';
 import type { DataService } from '../../engine/protocol/data.ts';
-import type { DeviceService, PredictorService } from '../../engine/protocol/hosts.ts';
+import type { ClassifierService, DeviceService, PredictorService } from '../../engine/protocol/hosts.ts';
 import { connect } from '../../engine/protocol/rpc.ts';
 import type { StoreService, TrainerHost } from '../../engine/protocol/runs.ts';
 import type { RunHost } from '../../engine/runs/hosts.ts';
@@ -15,6 +15,7 @@ import { createServiceProcess, type ServiceProcess } from './service-process.ts'
 
 export interface CpuHost extends RunHost {
   readonly predictor: PredictorService;
+  readonly classifier: ClassifierService;
   readonly devices: DeviceService;
 }
 
@@ -54,6 +55,7 @@ export function createProcesses(home: string): Processes {
       return {
         host: connect<TrainerHost>(child.port, { peer }),
         predictor: connect<PredictorService>(child.port, { peer, service: 'predictor' }),
+        classifier: connect<ClassifierService>(child.port, { peer, service: 'classifier' }),
         devices: connect<DeviceService>(child.port, { peer, service: 'devices' }),
         exited: child.ended,
         kill: () => child.kill(),

@@ -125,6 +125,8 @@ const patch = z.strictObject({
   starred: z.boolean().optional(),
 });
 
+const pictureLimit = z.int().min(0).max(500);
+const pictureSize = z.int().min(1).max(1024);
 const nothing = z.undefined();
 const oneRun = z.strictObject({ run });
 const settingKey = z.string().regex(/^[\w.-]{1,100}$/);
@@ -146,6 +148,15 @@ export const requests: Readonly<Record<Method, z.ZodType>> = {
   datasetShape: z.strictObject({ dataset, settings }),
   removeDataset: z.strictObject({ dataset }),
   rows: z.strictObject({ dataset, offset: count, limit: z.int().min(0).max(10_000) }),
+  pictures: z.strictObject({
+    dataset,
+    offset: count.optional(),
+    limit: pictureLimit.optional(),
+    class: z.string().max(1000).optional(),
+    rows: z.array(count).max(1000).optional(),
+    size: pictureSize.optional(),
+  }),
+  skippedFiles: z.strictObject({ dataset }),
   startRun: z.strictObject({ name: name.optional(), config }),
   resumeRun: z.strictObject({ run, device: device.optional() }),
   pauseRun: oneRun,
@@ -165,6 +176,17 @@ export const requests: Readonly<Record<Method, z.ZodType>> = {
   restoreRuns: z.strictObject({ runs }),
   purgeRuns: z.strictObject({ runs }),
   predict: z.strictObject({ job, run, token }),
+  evaluation: oneRun,
+  predictedPictures: z.strictObject({
+    run,
+    truth: count.nullable(),
+    predicted: count.nullable(),
+    offset: count.optional(),
+    limit: pictureLimit.optional(),
+    size: pictureSize.optional(),
+  }),
+  classifyFile: z.strictObject({ job, run, token }),
+  classifyRows: z.strictObject({ run, rows: z.array(count).min(1).max(16) }),
   exportRun: z.strictObject({ run, format: z.enum(['json', 'safetensors']) }),
   saveFile: z.strictObject({
     suggested: name,

@@ -126,6 +126,10 @@ export function createDataService(options: DataServiceOptions): DataService & { 
       return keep(made).info;
     },
 
+    async prepareRows({ dataset, rows, preprocessing }) {
+      return keep(await images.prepareRows(await store.read(dataset), rows, preprocessing)).info;
+    },
+
     readShard({ handle, shard }) {
       const { info, rows } = held(handle);
       const [start, end] = [info.shardStarts[shard], info.shardStarts[shard + 1]];

@@ -2,7 +2,17 @@
 // drop or a dialog.
 
 import type { InputSpec, OutputSpec } from '../model/spec.ts';
-import type { DatasetInfo, DatasetSettings, Progress, ReadOptions, RowPage, SplitName } from './data.ts';
+import type {
+  DatasetInfo,
+  DatasetSettings,
+  PicturePage,
+  Progress,
+  ReadOptions,
+  RowPage,
+  SkippedFile,
+  SplitName,
+} from './data.ts';
+import type { ClassifiedPictures, PredictedPage, RunEvaluation } from './evaluation.ts';
 import type { LogLine, MetricPoint, RunConfig, RunPatch, RunProgress, RunQuery, RunRecord } from './runs.ts';
 
 export interface DeviceInfo {
@@ -62,6 +72,17 @@ export interface AppService {
   datasetShape(request: { dataset: string; settings: DatasetSettings }): Promise<DatasetShape>;
   removeDataset(request: { dataset: string }): Promise<void>;
   rows(request: { dataset: string; offset: number; limit: number }): Promise<RowPage>;
+  /** Pictures as thumbnails, under the settings the dataset has: see `DataService.pictures`. */
+  pictures(request: {
+    dataset: string;
+    offset?: number;
+    limit?: number;
+    class?: string;
+    rows?: readonly number[];
+    size?: number;
+  }): Promise<PicturePage>;
+  /** Every file the import of an image folder left out, and why. */
+  skippedFiles(request: { dataset: string }): Promise<readonly SkippedFile[]>;
 
   startRun(request: { name?: string; config: RunConfig }): Promise<RunRecord>;
   resumeRun(request: { run: number; device?: RunConfig['device'] }): Promise<RunRecord>;
@@ -84,6 +105,24 @@ export interface AppService {
   purgeRuns(request: { runs: readonly number[] }): Promise<{ runs: number; bytes: number }>;
   /** Predictions of a finished run for a file; written beside nothing: the person chooses where. */
   predict(request: { job: string; run: number; token: string }): Promise<{ rows: number; saved: string | null }>;
+  /** How good a run is class by class: after its last epoch while it runs, then of the weights kept. Null before the first. */
+  evaluation(request: { run: number }): Promise<RunEvaluation | null>;
+  /**
+   * Pictures of the validation split that are of class `truth` and were taken for `predicted` (numbers; null = any, and with
+   * both null the mistakes), surest first. Null for runs without pictures.
+   */
+  predictedPictures(request: {
+    run: number;
+    truth: number | null;
+    predicted: number | null;
+    offset?: number;
+    limit?: number;
+    size?: number;
+  }): Promise<PredictedPage | null>;
+  /** What a finished run says a picture is, or the first few of a folder. */
+  classifyFile(request: { job: string; run: number; token: string }): Promise<ClassifiedPictures>;
+  /** The same for rows of the dataset it was trained on. */
+  classifyRows(request: { run: number; rows: readonly number[] }): Promise<ClassifiedPictures>;
   exportRun(request: { run: number; format: 'json' | 'safetensors' }): Promise<{ saved: string | null }>;
   /** Saves text or a picture made by the window through the system's dialog. */
   saveFile(request: { suggested: string; data: Uint8Array }): Promise<{ saved: string | null }>;

@@ -236,6 +236,8 @@ export interface DataService {
   prepare(request: { job: string; dataset: string; options: PrepareOptions }): Promise<PreparedData>;
   /** Applies a run's fitted preprocessing to another file; `y` is NaN where the file has no target. */
   transform(request: { job: string; path: string; preprocessing: unknown }): Promise<PreparedData>;
+  /** Rows of an image dataset as a run with this preprocessing sees them, all counted as test; their classes are unknown. */
+  prepareRows(request: { dataset: string; rows: readonly number[]; preprocessing: unknown }): Promise<PreparedData>;
   readShard(request: { handle: string; shard: number }): Promise<Shard>;
   release(request: { handle: string }): Promise<void>;
   onProgress(listener: (event: { job: string; progress: Progress }) => void): () => void;

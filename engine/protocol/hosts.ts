@@ -2,6 +2,7 @@
 
 import type { DeviceInfo } from './app.ts';
 import type { PreparedData } from './data.ts';
+import type { ClassifiedPictures } from './evaluation.ts';
 
 export interface PredictorService {
   /**
@@ -14,6 +15,16 @@ export interface PredictorService {
     weights: Uint8Array | null;
     data: PreparedData;
   }): Promise<{ rows: number; csv: string }>;
+}
+
+export interface ClassifierService {
+  /** Says what prepared pictures are, with the files of a run, and where it looked. */
+  classify(request: {
+    run: number;
+    model: string | null;
+    weights: Uint8Array | null;
+    data: PreparedData;
+  }): Promise<ClassifiedPictures>;
 }
 
 export interface DeviceService {

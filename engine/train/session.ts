@@ -27,6 +27,8 @@ export interface SessionOptions {
   readonly dataBudget: number;
   /** Leave out everything that only training needs. */
   readonly predictOnly?: boolean;
+  /** Predict with this instead of `model`: a part of it, to see inside. */
+  readonly resolved?: ResolvedModel;
 }
 
 export class Session {
@@ -51,7 +53,7 @@ export class Session {
 
   static async open(options: SessionOptions): Promise<Session> {
     const { data, training, predictOnly = false } = options;
-    const model = resolveModel(options.model, data.input, outputWidth(data.output, training.loss));
+    const model = options.resolved ?? resolveModel(options.model, data.input, outputWidth(data.output, training.loss));
     const batch = Math.min(training.batch, Math.max(1, data.counts.train));
     const dataBudget = Math.min(options.dataBudget, options.backend.dataBudget ?? Infinity);
     const capacity = residentCapacity(data, dataBudget, batch);

@@ -84,6 +84,40 @@ export async function prepareImages(request: PrepareImagesRequest): Promise<Prep
   };
 }
 
+/** Some pictures of a dataset as they were prepared for a run. @throws InputError if the run saw another size. */
+export async function prepareRows({
+  folder,
+  image,
+  files,
+  rows,
+  recipe,
+}: {
+  readonly folder: string;
+  readonly image: ImageInfo;
+  readonly files: readonly string[];
+  readonly rows: readonly number[];
+  readonly recipe: ImagePreprocessing;
+}): Promise<PreparedImages> {
+  const { channels, height, width } = image;
+  if (recipe.channels !== channels || recipe.height !== height || recipe.width !== width) {
+    throw new InputError(
+      'input.picture_size',
+      `The run saw pictures of ${recipe.width} × ${recipe.height}, these are ${width} × ${height}.`,
+      'Choose a run that was trained on this dataset.',
+    );
+  }
+  const sources = Uint32Array.from(rows.filter((row) => Number.isInteger(row) && row >= 0 && row < files.length));
+  const reader = await PixelReader.open(folder, channels * height * width);
+  return {
+    rows: new StoredRows(reader, sources, new Float32Array(sources.length).fill(NaN)),
+    info: {
+      ...describeRows(recipe, sources.length),
+      sources,
+      files: Array.from(sources, (row) => files[row] as string),
+    },
+  };
+}
+
 /** What pictures prepared this way feed a model, all of them counted as test. */
 export function describeRows(preprocessing: ImagePreprocessing, rows: number): PreparedData {
   const { channels, height, width, classes, mean, deviation } = preprocessing;

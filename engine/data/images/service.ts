@@ -14,10 +14,11 @@ import { TrainyardError } from '../../protocol/errors.ts';
 import type { Job } from '../jobs.ts';
 import type { DatasetStore, Manifest } from '../store.ts';
 import { describePictures } from './describe.ts';
-import { prepareImages } from './prepare.ts';
+import { prepareImages, prepareRows } from './prepare.ts';
 import type { PreparedImages } from './prepare.ts';
 import { picturePage } from './gallery.ts';
 import type { GalleryRequest } from './gallery.ts';
+import { parseImagePreprocessing } from './recipe.ts';
 import { readPictures } from './stored.ts';
 import type { StoredPictures } from './stored.ts';
 
@@ -61,6 +62,13 @@ export class ImageDatasets {
     const pictures = await this.#read(info.id);
     const folder = this.#folder(info.id);
     return prepareImages({ folder, name: info.source, image: imageOf(info), pictures, options, job });
+  }
+
+  /** @throws InputError if a run with this preprocessing saw pictures of another size. */
+  async prepareRows({ info }: Manifest, rows: readonly number[], preprocessing: unknown): Promise<PreparedImages> {
+    const { files } = await this.#read(info.id);
+    const recipe = parseImagePreprocessing(preprocessing);
+    return prepareRows({ folder: this.#folder(info.id), image: imageOf(info), files, rows, recipe });
   }
 
   #folder(id: string): string {
