@@ -2,7 +2,8 @@
 // failed import leaves nothing.
 
 import assert from 'node:assert/strict';
-import { readdirSync, renameSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import type { DatasetInfo, DataService, ReadOptions } from '../../engine/protocol/data.ts';
@@ -388,4 +389,22 @@ test('the dataset stands on its own: the folder may go', async (t) => {
   assert.deepEqual([...pixels.subarray(0, 4), ...pixels.subarray(1024, 1028)], [...red, 255, ...blue, 255]);
   await service.remove({ dataset });
   assert.deepEqual(readdirSync(path.join(service.home, 'datasets')), []);
+});
+
+test('links are followed; broken ones, films beside the pictures and pipes do no harm', async (t) => {
+  const service = pictureService(t);
+  const [folder, elsewhere] = [temporaryFolder(t), temporaryFolder(t)];
+  writeTree(elsewhere, noisyClasses(['a'], 10));
+  writeTree(folder, noisyClasses(['b'], 10, { seed: 3000 }));
+  symlinkSync(path.join(elsewhere, 'a'), path.join(folder, 'a'));
+  symlinkSync(path.join(elsewhere, 'gone.png'), path.join(folder, 'b', 'gone.png'));
+  symlinkSync(folder, path.join(folder, 'b', 'around'));
+  execFileSync('mkfifo', [path.join(folder, 'b', 'pipe.png')]);
+  writeFileSync(path.join(folder, 'b', 'film.mp4'), '\0\0\0\x18ftypmp42');
+  truncateSync(path.join(folder, 'b', 'film.mp4'), 2 ** 33);
+  const info = await importFolder(service, folder, { image: { size: 16 } });
+  assert.deepEqual(named(info), { a: 10, b: 10 });
+  const skipped = new Map((await service.skipped({ dataset: info.id })).map(({ file, reason }) => [file, reason]));
+  assert.match(skipped.get('b/film.mp4') ?? '', /not a picture/);
+  assert.match(skipped.get('b/gone.png') ?? '', /gone/);
 });

@@ -40,11 +40,7 @@ const unreadable = [
 /** @throws UnreadablePicture if this is no picture that can be decoded. */
 export function readPictureHeader(bytes: Uint8Array): PictureHeader {
   if (bytes.length === 0) throw new UnreadablePicture('it is empty (0 bytes)');
-  if (bytes.length > mostBytes) {
-    throw new UnreadablePicture(
-      `it is too large: ${Math.round(bytes.length / 1e6)} MB, ${mostBytes / 2 ** 20} MiB at most`,
-    );
-  }
+  requireSize(bytes.length);
   const { type, width, height } = measure(bytes);
   const format = formats.find((known) => known === type);
   if (format === undefined) {
@@ -63,6 +59,17 @@ export function readPictureHeader(bytes: Uint8Array): PictureHeader {
   return { format, width, height, orientation: readOrientation(format, bytes) };
 }
 
+/** @throws UnreadablePicture if a file has too many bytes. */
+export function requireSize(bytes: number): void {
+  if (bytes <= mostBytes) return;
+  throw new UnreadablePicture(`it is too large: ${Math.round(bytes / 1e6)} MB, ${mostBytes / 2 ** 20} MiB at most`);
+}
+
+/** @throws UnreadablePicture unless a file begins like a picture. `start`: its first 16 bytes. */
+export function requireBeginning(start: Uint8Array): void {
+  if (!looksLikePicture(start)) throw new UnreadablePicture('it is not a picture');
+}
+
 function measure(bytes: Uint8Array): { type: string; width: number; height: number } {
   try {
     const { type = '', width, height } = imageSize(bytes);
@@ -74,7 +81,7 @@ function measure(bytes: Uint8Array): { type: string; width: number; height: numb
 }
 
 /** Beginnings of the commonest formats: a file that has one and cannot be measured is a broken picture. */
-const beginnings = ['\xff\xd8\xff', '\x89PNG', 'GIF8', 'RIFF', 'II*\0', 'MM\0*'];
+const beginnings = ['\xff\xd8\xff', '\x89PNG', 'GIF8', 'RIFF', 'II*\0', 'MM\0*', 'II+\0', 'MM\0+', 'BM', 'P5', 'P6'];
 
 function looksLikePicture(bytes: Uint8Array): boolean {
   const start = Buffer.from(bytes.subarray(0, 12)).toString('latin1');

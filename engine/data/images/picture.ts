@@ -8,7 +8,7 @@ import type { PicturePool } from './pool.ts';
 /** Most pixels a picture may have, by its header: more is refused before anything is decoded. */
 export const mostPixels = 2 ** 26;
 /** Most bytes a picture file may have. */
-export const mostBytes = 2 ** 29;
+export const mostBytes = 2 ** 28;
 /** Sides of the working size. */
 export const smallestSide = 8;
 export const largestSide = 256;

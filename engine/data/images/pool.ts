@@ -47,6 +47,8 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
+/** Threads at most: from here on the disk is the limit, and each may hold a large picture. */
+const mostThreads = 8;
 /** Tasks in flight for each thread: one at work, one ready. */
 const tasksPerThread = 2;
 
@@ -57,7 +59,7 @@ export class PicturePool {
   #failure: Error | null = null;
 
   constructor(threads: number) {
-    this.threads = Math.max(1, threads);
+    this.threads = Math.max(1, Math.min(mostThreads, threads));
   }
 
   /** Runs one task. @throws TrainyardError if its thread ended. */

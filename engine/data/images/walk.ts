@@ -1,6 +1,6 @@
 // The files below a folder, as sorted relative paths. Hidden files and what systems leave behind do not count.
 
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputError } from '../../protocol/errors.ts';
 import type { Job } from '../jobs.ts';
@@ -14,10 +14,8 @@ export interface FolderContent {
 
 /** Left behind by file managers and archivers. */
 const litter = new Set(['__MACOSX', 'Thumbs.db', 'desktop.ini', 'Desktop.ini']);
-/** Folders within each other that are followed: links may lead in circles. */
-const deepest = 24;
 
-/** Lists a folder, sorted by characters; links count as what they lead to. */
+/** Lists a folder, sorted by characters; links count as what they lead to. @throws InputError if it may not be read. */
 export async function listFolder(folder: string): Promise<FolderContent> {
   const files: string[] = [];
   const folders: string[] = [];
@@ -25,22 +23,31 @@ export async function listFolder(folder: string): Promise<FolderContent> {
     if (entry.name.startsWith('.') || litter.has(entry.name)) continue;
     const kind = entry.isSymbolicLink() ? await stat(join(folder, entry.name)).catch(() => entry) : entry;
     if (kind.isDirectory()) folders.push(entry.name);
-    else files.push(entry.name);
+    // A link that leads nowhere is listed as a file that is gone; pipes and sockets are nothing to read.
+    else if (kind.isFile() || kind.isSymbolicLink()) files.push(entry.name);
   }
   return { files: files.sort(compareText), folders: folders.sort(compareText) };
 }
 
-/** All files below a folder, as paths relative to it with `/`, sorted. */
+/** All files below a folder, as paths relative to it with `/`, sorted. Folders that may not be read count as files. */
 export async function walkFiles(folder: string, job: Job): Promise<string[]> {
   const found: string[] = [];
-  const visit = async (within: string, depth: number): Promise<void> => {
+  /** `above`: the real paths of the folders that `within` is in. */
+  const visit = async (within: string, above: readonly string[]): Promise<void> => {
     job.throwIfCancelled();
-    const { files, folders } = await listFolder(join(folder, within));
-    for (const file of files) found.push(within + file);
-    if (depth === deepest) return;
-    for (const name of folders) await visit(`${within}${name}/`, depth + 1);
+    const path = join(folder, within);
+    const real = await realpath(path);
+    // A link that leads back up.
+    if (above.includes(real)) return;
+    const content = await listFolder(path).catch((error: unknown) => {
+      if (within === '' || !(error instanceof InputError)) throw error;
+      return null;
+    });
+    if (content === null) return void found.push(within.slice(0, -1));
+    for (const file of content.files) found.push(within + file);
+    for (const name of content.folders) await visit(`${within}${name}/`, [...above, real]);
   };
-  await visit('', 0);
+  await visit('', []);
   return found.sort(compareText);
 }
 

@@ -1,15 +1,18 @@
 // The entry of a worker thread that looks at pictures and decodes them. One message in, one message out: see pool.ts.
 
-import { readFileSync, statSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 import { decodePicture, fitBitmap, opaque, uprightSize } from './decode.ts';
-import { messageOf, readPictureHeader } from './header.ts';
+import { messageOf, readPictureHeader, requireBeginning, requireSize } from './header.ts';
 import { joinPlanes, measurePicture, toPlanes } from './measure.ts';
 import type { Planes } from './measure.ts';
-import { mostBytes, UnreadablePicture } from './picture.ts';
+import { UnreadablePicture } from './picture.ts';
 import type { DecodedBatch, PictureMeasures, PictureShape } from './picture.ts';
 import type { DecodeFiles, ExaminedFile, ExamineFiles, FitPixels, PictureTask } from './pool.ts';
+
+/** Bytes from which on a file is not read whole before its first bytes were looked at: people keep films beside pictures. */
+const largeFile = 2 ** 24;
 
 function examine({ paths }: ExamineFiles): ExaminedFile[] {
   return paths.map((path) => {
@@ -57,18 +60,31 @@ function gather(pictures: readonly (() => Planes)[], shape: PictureShape): Decod
   return { outcomes, ...joinPlanes(read, shape.width * shape.height) };
 }
 
+/** A whole file; a large one only if it begins like a picture. */
 function readFile(path: string): Uint8Array {
   const { size } = statSync(path);
-  if (size > mostBytes) {
-    throw new UnreadablePicture(`it is too large: ${Math.round(size / 1e6)} MB, ${mostBytes / 2 ** 20} MiB at most`);
+  if (size > largeFile) {
+    requireBeginning(readStart(path, 16));
+    requireSize(size);
   }
   return readFileSync(path);
+}
+
+function readStart(path: string, bytes: number): Uint8Array {
+  const file = openSync(path, 'r');
+  try {
+    const start = new Uint8Array(bytes);
+    return start.subarray(0, readSync(file, start));
+  } finally {
+    closeSync(file);
+  }
 }
 
 function reasonOf(error: unknown): string {
   if (error instanceof UnreadablePicture) return error.message;
   const code = error instanceof Error && 'code' in error ? error.code : '';
   if (code === 'EACCES' || code === 'EPERM') return 'it may not be read';
+  if (code === 'EISDIR') return 'it is a folder that may not be read';
   if (code === 'ENOENT') return 'it is gone, or its name cannot be read';
   return `it cannot be read: ${messageOf(error)}`;
 }
