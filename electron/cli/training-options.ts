@@ -2,10 +2,11 @@
 
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { defaultPreset, defaultTraining, mlp, presetNamed, presets } from '../../engine/model/presets.ts';
-import type { ModelSpec, Task, TrainingSpec } from '../../engine/model/spec.ts';
-import type { ColumnType, DatasetSettings } from '../../engine/protocol/data.ts';
+import { defaultPreset, defaultTraining, mlp, presetNamed, presets, specOf } from '../../engine/model/presets.ts';
+import type { InputSpec, ModelSpec, Task, TrainingSpec } from '../../engine/model/spec.ts';
+import type { ColumnType, DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
+import { augmentationOption } from './augmentation-option.ts';
 import { choiceOption, numberOption, textOption, type OptionDef, type OptionValues } from './command.ts';
 
 export const dataOptions = {
@@ -29,17 +30,26 @@ export const trainingOptions = {
   hidden: { type: 'string', value: '64,32', help: 'units of the hidden layers, instead of --model' },
   epochs: { type: 'string', value: 'N', help: 'passes over the training rows' },
   batch: { type: 'string', value: 'N', help: 'rows a step' },
-  optimizer: { type: 'string', value: 'adam|adamw|sgd|rmsprop', help: 'default adamw' },
+  optimizer: { type: 'string', value: 'adam|adamw|sgd|rmsprop', help: 'default adamw; sgd for images' },
   lr: { type: 'string', value: 'X', help: 'learning rate' },
   'weight-decay': { type: 'string', value: 'X', help: 'weight decay' },
   momentum: { type: 'string', value: 'X', help: 'of sgd and rmsprop' },
-  schedule: { type: 'string', value: 'constant|step|cosine|one_cycle', help: 'learning-rate schedule, default cosine' },
+  schedule: {
+    type: 'string',
+    value: 'constant|step|cosine|one_cycle',
+    help: 'learning-rate schedule, default cosine; one_cycle for images',
+  },
   warmup: { type: 'string', value: 'EPOCHS', help: 'epochs of linear warm-up' },
   loss: { type: 'string', value: 'NAME', help: 'cross_entropy, binary_cross_entropy, mse, mae, huber' },
   'class-weights': { type: 'string', value: 'none|balanced', help: 'weigh rare classes up' },
   smoothing: { type: 'string', value: 'X', help: 'label smoothing' },
   clip: { type: 'string', value: 'X', help: 'largest gradient norm; 0 = no clipping' },
   patience: { type: 'string', value: 'N', help: 'epochs without improvement before stopping; 0 = never stop early' },
+  augment: {
+    type: 'string',
+    value: 'none|CHANGE=LIMIT,…',
+    help: 'changes to pictures while training: flip=1, crop=PIXELS, rotation=DEGREES, zoom, brightness, contrast, saturation, cutout=PIXELS, mixup',
+  },
   seed: { type: 'string', value: 'N', help: 'seed of split, weights and order' },
 } as const satisfies Record<string, OptionDef>;
 
@@ -90,8 +100,22 @@ function parseSplit(text: string): readonly [number, number, number] {
   return [shares[0], shares[1], shares[2]];
 }
 
-/** The model asked for, or the preset that suits so many training rows. Throws InputError for an unknown preset or a bad file. */
-export async function modelOption(options: OptionValues, trainRows: number): Promise<ModelSpec> {
+/** What a run trains on, as far as defaults depend on it. */
+export interface TrainedOn {
+  readonly rows: number;
+  readonly task: Task;
+  readonly input: InputSpec;
+}
+
+/** What a dataset gives a run to train on; of a table the widths do not matter here. */
+export function trainedOn(info: DatasetInfo, rows: number, task: Task): TrainedOn {
+  if (!info.image) return { rows, task, input: { kind: 'table', width: 0, numeric: 0, embeddings: [] } };
+  const { channels, height, width } = info.image;
+  return { rows, task, input: { kind: 'image', channels, height, width } };
+}
+
+/** The model asked for, or the preset that suits the data. Throws InputError for an unknown preset or a bad file. */
+export async function modelOption(options: OptionValues, { rows, input }: TrainedOn): Promise<ModelSpec> {
   const hidden = textOption(options, 'hidden');
   if (hidden !== undefined) {
     const units = hidden === '' ? [] : hidden.split(',').map(Number);
@@ -101,9 +125,9 @@ export async function modelOption(options: OptionValues, trainRows: number): Pro
     return mlp(units);
   }
   const name = textOption(options, 'model');
-  if (name === undefined) return defaultPreset(trainRows).spec;
+  if (name === undefined) return specOf(defaultPreset(rows, input), input);
   const preset = presetNamed(name);
-  if (preset) return preset.spec;
+  if (preset) return specOf(preset, input);
   if (name.endsWith('.json')) return readModel(name);
   const known = presets.map((p) => p.name).join(', ');
   throw new InputError('usage.model', `There is no preset “${name}”.`, `Presets: ${known}; or name a .json file.`);
@@ -142,9 +166,9 @@ async function readModel(file: string): Promise<ModelSpec> {
   );
 }
 
-/** The training settings: defaults for so many rows, changed by the flags. */
-export function trainingSpec(options: OptionValues, trainRows: number, task: Task): TrainingSpec {
-  const base = defaultTraining(trainRows, task);
+/** The training settings: defaults for the data and the model, changed by the flags. */
+export function trainingSpec(options: OptionValues, { rows, task, input }: TrainedOn, model?: ModelSpec): TrainingSpec {
+  const base = defaultTraining(rows, task, input, model);
   const count = (name: string, minimum: number): number | undefined =>
     numberOption(options, name, { minimum, whole: true });
   const value = (name: string, maximum = Infinity): number | undefined =>
@@ -152,6 +176,9 @@ export function trainingSpec(options: OptionValues, trainRows: number, task: Tas
   const patience = count('patience', 0);
   const optimizer = choiceOption(options, 'optimizer', ['adam', 'adamw', 'sgd', 'rmsprop'] as const);
   const name = optimizer ?? base.optimizer.name;
+  const usual = name === base.optimizer.name;
+  const adaptiveRate = base.optimizer.name === 'sgd' ? 0.002 : base.optimizer.learningRate;
+  const usualRate = usual ? base.optimizer.learningRate : name === 'sgd' ? 0.05 : adaptiveRate;
   return {
     ...base,
     epochs: count('epochs', 1) ?? base.epochs,
@@ -164,8 +191,8 @@ export function trainingSpec(options: OptionValues, trainRows: number, task: Tas
     optimizer: {
       ...base.optimizer,
       name,
-      learningRate: value('lr') ?? (name === 'sgd' ? 0.05 : base.optimizer.learningRate),
-      weightDecay: value('weight-decay') ?? (name === 'adamw' ? base.optimizer.weightDecay : 0),
+      learningRate: value('lr') ?? usualRate,
+      weightDecay: value('weight-decay') ?? (usual ? base.optimizer.weightDecay : 0),
       momentum: value('momentum', 0.9999) ?? (name === 'rmsprop' ? 0 : base.optimizer.momentum),
     },
     schedule: {
@@ -179,14 +206,20 @@ export function trainingSpec(options: OptionValues, trainRows: number, task: Tas
       enabled: patience === undefined ? base.earlyStopping.enabled : patience > 0,
       patience: patience || base.earlyStopping.patience,
     },
+    ...augmentationOption(options, base.augmentation),
   };
 }
 
 /** Refuses bad flags before anything is read; what depends on the task is checked again when that is known. */
 export async function checkTrainingOptions(options: OptionValues): Promise<void> {
   const regression = (lossesOf('regression') as readonly string[]).includes(textOption(options, 'loss') ?? '');
-  trainingSpec(options, 1, regression ? 'regression' : 'classification');
-  await modelOption(options, 1);
+  const something: TrainedOn = {
+    rows: 1,
+    task: regression ? 'regression' : 'classification',
+    input: { kind: 'table', width: 0, numeric: 0, embeddings: [] },
+  };
+  trainingSpec(options, something);
+  await modelOption(options, something);
 }
 
 const lossesOf = (task: Task) =>

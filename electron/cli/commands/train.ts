@@ -24,6 +24,7 @@ import {
   dataOptions,
   datasetSettings,
   modelOption,
+  trainedOn,
   trainingOptions,
   trainingSpec,
 } from '../training-options.ts';
@@ -77,11 +78,13 @@ export async function trainFile(context: CommandContext): Promise<number> {
     );
   }
   const trainRows = Math.max(1, Math.round(info.rows * (settings.split?.[0] ?? 0.8)));
+  const data = trainedOn(info, trainRows, info.task);
+  const model = await modelOption(options, data);
   const config: RunConfig = {
     dataset: info.id,
     settings: { ...settings, target: info.target ?? undefined, task: info.task },
-    model: await modelOption(options, trainRows),
-    training: trainingSpec(options, trainRows, info.task),
+    model,
+    training: trainingSpec(options, data, model),
     device: deviceOption(options) ?? 'auto',
     threads: numberOption(options, 'threads', { minimum: 0, maximum: 256, whole: true }) ?? 0,
   };

@@ -1,0 +1,56 @@
+// Flags of `train` for pictures: models fit their size, defaults are those for pictures, `--augment` names changes.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { modelOption, trainingSpec, type TrainedOn } from '../../electron/cli/training-options.ts';
+
+const pictures: TrainedOn = {
+  rows: 5000,
+  task: 'classification',
+  input: { kind: 'image', channels: 3, height: 32, width: 32 },
+};
+const table: TrainedOn = {
+  rows: 5000,
+  task: 'classification',
+  input: { kind: 'table', width: 4, numeric: 4, embeddings: [] },
+};
+
+test('pictures get a convolutional net and its recipe, tables what they had', async () => {
+  const model = await modelOption({}, pictures);
+  assert.equal(model.preset, 'resnet20');
+  const training = trainingSpec({}, pictures, model);
+  assert.equal(training.optimizer.name, 'sgd');
+  assert.equal(training.optimizer.learningRate, 0.2);
+  assert.equal(training.augmentation?.crop, 4);
+  assert.equal((await modelOption({}, table)).preset, 'small');
+  assert.equal(trainingSpec({}, table).augmentation, undefined);
+  assert.equal(trainingSpec({ optimizer: 'sgd' }, table).optimizer.learningRate, 0.05);
+  assert.equal(trainingSpec({ optimizer: 'adam' }, pictures, model).optimizer.learningRate, 0.002);
+});
+
+test('--augment replaces the defaults', () => {
+  const { augmentation } = trainingSpec({ augment: 'flip=1,rotation=10,mixup=0.2' }, pictures);
+  assert.deepEqual(augmentation, {
+    flip: true,
+    crop: 0,
+    rotation: 10,
+    zoom: 0,
+    brightness: 0,
+    contrast: 0,
+    saturation: 0,
+    cutout: 0,
+    mixup: 0.2,
+  });
+  assert.equal(trainingSpec({ augment: 'none' }, pictures).augmentation?.flip, false);
+});
+
+test('--augment refuses what it does not know, naming what there is', () => {
+  for (const augment of ['spin=3', 'rotation=90', 'flip', 'crop=-1', '']) {
+    assert.throws(
+      () => trainingSpec({ augment }, pictures),
+      (error: Error & { hint?: string }) =>
+        /--augment has/.test(error.message) && /rotation up to 45/.test(error.hint!),
+      augment,
+    );
+  }
+});
