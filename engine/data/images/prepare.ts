@@ -52,7 +52,7 @@ export async function prepareImages(request: PrepareImagesRequest): Promise<Prep
   const splits = splitPictures(pictures, labels, options);
   const sources = orderRows(splits, options.seed);
   const counts = countSplits(splits);
-  checkCounts(counts, name);
+  checkCounts(counts, name, options.settings.split ?? defaultSplit);
   const classCounts = new Array<number>(labels.classes.length).fill(0);
   for (const row of sources.subarray(0, counts.train)) {
     const label = labels.labels[row] as number;
@@ -181,9 +181,14 @@ function countSplits(splits: Uint8Array): Record<SplitName, number> {
   return counts;
 }
 
-function checkCounts(counts: Readonly<Record<SplitName, number>>, name: string): void {
+/** A split without a share may be empty. */
+function checkCounts(
+  counts: Readonly<Record<SplitName, number>>,
+  name: string,
+  shares: readonly [number, number, number],
+): void {
+  if (counts.train >= 2 && (counts.validation >= 1 || shares[1] === 0)) return;
   const total = counts.train + counts.validation + counts.test;
-  if (counts.train >= 2 && counts.validation >= 1) return;
   throw new InputError(
     'input.too_few_rows',
     `The ${total} pictures of ${name} are too few: ${counts.train} would train, ${counts.validation} validate.`,
