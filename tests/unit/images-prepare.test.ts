@@ -156,6 +156,7 @@ test('corrected classes are trained on; one class left is refused', async (t) =>
     prepare(service, info.id, { labels: one }),
     (error) => error instanceof InputError && error.code === 'input.one_class',
   );
+  assert.equal((await prepare(service, info.id, { split: [0.8, 0, 0.2] })).counts.validation, 0);
   await assert.rejects(
     prepare(service, info.id, { split: [0.5, 0.1, 0.1] }),
     (error) => error instanceof InputError && error.code === 'input.split',
@@ -236,6 +237,14 @@ test('grey and coloured pictures fit a run of either kind; what cannot be read i
   await assert.rejects(
     service.transform({ job: nextJob(), path: path.join(folder, 'note.txt'), preprocessing }),
     (error) => error instanceof InputError && /no picture that can be read/.test(error.message),
+  );
+});
+
+test('too few pictures for a validation split are refused', async (t) => {
+  const { service, info } = await imported(t, noisyClasses(['a', 'b'], 1));
+  await assert.rejects(
+    prepare(service, info.id),
+    (error) => error instanceof InputError && error.code === 'input.too_few_rows' && /2 pictures/.test(error.message),
   );
 });
 
