@@ -1,20 +1,10 @@
 // The flag `--augment` of `train`.
 
+import { noAugmentation } from '../../engine/model/augmentation.ts';
 import type { AugmentationSpec } from '../../engine/model/spec.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
 import { textOption, type OptionValues } from './command.ts';
 
-const noAugmentation: AugmentationSpec = {
-  flip: false,
-  crop: 0,
-  rotation: 0,
-  zoom: 0,
-  brightness: 0,
-  contrast: 0,
-  saturation: 0,
-  cutout: 0,
-  mixup: 0,
-};
 /** The largest limits that make sense; `flip` is 0 or 1. */
 const largestChanges: Readonly<Record<keyof AugmentationSpec, number>> = {
   flip: 1,

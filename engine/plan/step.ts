@@ -5,9 +5,10 @@ import { differentiate } from '../graph/autodiff.ts';
 import { fuse } from '../graph/fusion.ts';
 import { GraphBuilder, prune, type Graph, type ValueId } from '../graph/graph.ts';
 import { verify } from '../graph/verify.ts';
+import { augmentationLimits } from '../model/augmentation.ts';
 import { buildForward } from '../model/build.ts';
 import type { ResolvedModel } from '../model/resolve.ts';
-import type { AugmentationSpec, LossName, OutputSpec, TrainingSpec } from '../model/spec.ts';
+import type { LossName, OutputSpec, TrainingSpec } from '../model/spec.ts';
 
 /** What the programs of one plan have in common. */
 export interface StepOptions {
@@ -37,7 +38,7 @@ export interface TrainingGraph {
 export function buildTrainingGraph(options: StepOptions, batch: number): TrainingGraph {
   const { model, training, stepCapacity: steps } = options;
   const graph = new GraphBuilder();
-  const [x, y] = gatherBatch(graph, options, batch, imageAugmentation(training.augmentation));
+  const [x, y] = gatherBatch(graph, options, batch, augmentationLimits(training.augmentation));
   const { output, parameters } = buildForward(graph, model, x, { mode: 'train', seed: training.seed, steps });
   const loss = applyLoss(graph, options, output, y);
   const wanted = differentiate(graph, loss, parameters);
@@ -59,7 +60,7 @@ export function buildTrainingGraph(options: StepOptions, batch: number): Trainin
 export function buildPredictionGraph(options: StepOptions, batch: number): Graph {
   const { model, training, stepCapacity: steps } = options;
   const graph = new GraphBuilder();
-  const [x] = gatherBatch(graph, options, batch, imageAugmentation(undefined));
+  const [x] = gatherBatch(graph, options, batch, augmentationLimits());
   const { output } = buildForward(graph, model, x, { mode: 'inference', seed: training.seed, steps });
   graph.apply('store_outputs', [output], { steps: options.predictSteps });
   const pruned = prune(graph, []);
@@ -89,24 +90,6 @@ function gatherBatch(
     seed: training.seed,
     augmentation,
   });
-}
-
-const noAugmentation: AugmentationSpec = {
-  flip: false,
-  crop: 0,
-  rotation: 0,
-  zoom: 0,
-  brightness: 0,
-  contrast: 0,
-  saturation: 0,
-  cutout: 0,
-  mixup: 0,
-};
-
-/** The kernel's limits. */
-function imageAugmentation(spec: AugmentationSpec = noAugmentation): ImageAugmentation {
-  const { flip, mixup, rotation, ...limits } = spec;
-  return { ...limits, rotation: (rotation * Math.PI) / 180, flip: flip ? 1 : 0, mixup: mixup > 0 ? 1 : 0 };
 }
 
 function applyLoss(graph: GraphBuilder, options: StepOptions, prediction: ValueId, target: ValueId): ValueId {

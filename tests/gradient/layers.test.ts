@@ -7,10 +7,11 @@ import test from 'node:test';
 import { ReferenceExecutable } from '../../engine/backends/reference/backend.ts';
 import { sizeOf } from '../../engine/graph/op.ts';
 import { ops } from '../../engine/graph/ops.ts';
+import { noAugmentation } from '../../engine/model/augmentation.ts';
 import { defaultTraining } from '../../engine/model/presets.ts';
 import { layers } from '../../engine/model/registry.ts';
 import { outputWidth, resolveModel } from '../../engine/model/resolve.ts';
-import type { AugmentationSpec, LayerSpec, TrainingSpec } from '../../engine/model/spec.ts';
+import type { LayerSpec, TrainingSpec } from '../../engine/model/spec.ts';
 import { compilePlan } from '../../engine/plan/compile.ts';
 import { initializeWeights } from '../../engine/train/weights.ts';
 import { type ImageOptions, makeImages } from '../support/images.ts';
@@ -25,17 +26,6 @@ interface Case {
   readonly training?: Partial<TrainingSpec>;
 }
 
-const noAugmentation: AugmentationSpec = {
-  flip: false,
-  crop: 0,
-  rotation: 0,
-  zoom: 0,
-  brightness: 0,
-  contrast: 0,
-  saturation: 0,
-  cutout: 0,
-  mixup: 0,
-};
 const smooth = { type: 'dense', units: 5, activation: 'tanh' };
 const output = { type: 'output' };
 const between = (...tested: LayerSpec[]): readonly LayerSpec[] => [smooth, ...tested, output];
