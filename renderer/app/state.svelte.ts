@@ -3,6 +3,7 @@
 import { getContext, setContext } from 'svelte';
 import type { AppInfo, AppService, DeviceInfo } from '../../engine/protocol/app.ts';
 import type { DatasetInfo, ReadOptions } from '../../engine/protocol/data.ts';
+import type { DroppedItem } from './bridge.ts';
 import { ActiveRuns } from './active-runs.svelte.ts';
 import { Announcer } from './announcer.svelte.ts';
 import { CommandRegistry } from './commands.svelte.ts';
@@ -12,6 +13,13 @@ import { Preferences } from './preferences.ts';
 import { Router } from './router.svelte.ts';
 import { Theme } from './theme.svelte.ts';
 import { Toasts } from './toasts.svelte.ts';
+
+/** A view that takes what is dropped on the window instead of importing it. */
+export interface DropTarget {
+  readonly title: string;
+  readonly detail: string;
+  readonly accept: (item: DroppedItem) => void;
+}
 
 export class AppState {
   readonly service: AppService;
@@ -28,6 +36,7 @@ export class AppState {
   sidebarHidden: boolean = $state(false);
   /** Runs chosen for Compare, in order of their letters. */
   compared: readonly number[] = $state.raw([]);
+  dropTarget: DropTarget | null = $state.raw(null);
   overlay: 'palette' | 'shortcuts' | null = $state(null);
 
   constructor(service: AppService) {

@@ -20,7 +20,7 @@ export function virtualWindow(
   rowHeight: number,
   scrollTop: number,
   viewHeight: number,
-  overscan = 8,
+  overscan = 4,
 ): VirtualWindow {
   const full = count * rowHeight;
   const height = Math.min(full, tallest);

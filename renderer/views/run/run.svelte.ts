@@ -2,6 +2,7 @@
 
 import { SvelteMap } from 'svelte/reactivity';
 import type { AppService } from '../../../engine/protocol/app.ts';
+import type { RunEvaluation } from '../../../engine/protocol/evaluation.ts';
 import type { LogLine, MetricPoint, RunProgress, RunRecord } from '../../../engine/protocol/runs.ts';
 import { failureOf } from '../../app/failure.ts';
 import type { Failure } from '../../app/failure.ts';
@@ -53,6 +54,8 @@ export class RunPage {
   run: RunRecord | null = $state.raw(null);
   progress: RunProgress | null = $state.raw(null);
   log: readonly LogLine[] = $state.raw([]);
+  /** Class by class, after the last epoch. */
+  evaluation: RunEvaluation | null = $state.raw(null);
   failure: Failure | null = $state.raw(null);
   /** Pause, stop or resume was asked and is not answered yet. */
   waiting: boolean = $state(false);
@@ -76,6 +79,7 @@ export class RunPage {
       () =>
         void this.attempt(async () => {
           this.run = await this.#service.run({ run: this.id });
+          await this.#loadEvaluation();
         }),
       summaryEvery,
     );
@@ -122,7 +126,7 @@ export class RunPage {
   async #load(): Promise<void> {
     this.run = await this.#service.run({ run: this.id });
     this.progress = this.run.progress;
-    await Promise.all([this.#loadMetrics(), this.#loadLog()]);
+    await Promise.all([this.#loadMetrics(), this.#loadLog(), this.#loadEvaluation()]);
   }
 
   async #loadMetrics(): Promise<void> {
@@ -130,6 +134,13 @@ export class RunPage {
     this.series.clear();
     for (const [name, group] of groupPoints(points)) this.series.set(name, extend(nothing, group));
     this.#flush();
+  }
+
+  /** It stays the same object until it is of another epoch, so that nothing is drawn anew. */
+  async #loadEvaluation(): Promise<void> {
+    const next = await this.#service.evaluation({ run: this.id });
+    const now = this.evaluation;
+    if (next?.epoch !== now?.epoch || next?.final !== now?.final) this.evaluation = next;
   }
 
   async #loadLog(): Promise<void> {
@@ -143,7 +154,7 @@ export class RunPage {
     if (!isLive(run)) this.progress = run.progress;
     await this.#loadLog();
     // What was reported last may be in the history alone by now.
-    if (before !== run.state && !isLive(run)) await this.#loadMetrics();
+    if (before !== run.state && !isLive(run)) await Promise.all([this.#loadMetrics(), this.#loadEvaluation()]);
   }
 
   #flush(): void {

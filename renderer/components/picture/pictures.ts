@@ -1,0 +1,53 @@
+// Pictures on a canvas: bytes as they cross the border to pixels, and evidence laid over them.
+
+/** A picture to be shown in a grid. */
+export interface GridPicture {
+  /** Row of the dataset. */
+  readonly row: number;
+  readonly file: string;
+  /** Two short lines under the picture. */
+  readonly title: string;
+  readonly note: string;
+  /** Marks a mistake. */
+  readonly wrong?: boolean;
+  /** RGBA [height, width, 4] */
+  readonly pixels: Uint8Array;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Cuts the pictures of a page apart. */
+export function pixelsOf(
+  page: { readonly pixels: Uint8Array; readonly width: number; readonly height: number },
+  index: number,
+): Uint8Array {
+  const size = page.width * page.height * 4;
+  return page.pixels.subarray(index * size, (index + 1) * size);
+}
+
+/** Draws RGBA in the size it has. */
+export function draw(canvas: HTMLCanvasElement, pixels: Uint8Array, width: number, height: number): void {
+  canvas.width = width;
+  canvas.height = height;
+  if (pixels.length !== width * height * 4) return;
+  canvas.getContext('2d')?.putImageData(new ImageData(Uint8ClampedArray.from(pixels), width, height), 0, 0);
+}
+
+/** The strongest evidence covers this much of the picture. */
+const strongestCover = 0.8;
+
+/**
+ * Draws a map of values 0 … 1 as veils of a colour (`rgb(r, g, b)`), [height, width] values smoothly enlarged by the canvas.
+ */
+export function drawMap(
+  canvas: HTMLCanvasElement,
+  values: Float32Array,
+  width: number,
+  height: number,
+  colour: string,
+): void {
+  const [red, green, blue] = (colour.match(/[\d.]+/g) ?? ['0', '0', '0']).map(Number);
+  const pixels = new Uint8Array(values.length * 4);
+  values.forEach((value, place) => pixels.set([red, green, blue, Math.round(255 * strongestCover * value)], 4 * place));
+  draw(canvas, pixels, width, height);
+}

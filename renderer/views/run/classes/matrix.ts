@@ -1,0 +1,53 @@
+// The confusion matrix as it is drawn: which classes have a place, and how strong each cell is.
+
+import type { SplitEvaluation } from '../../../../engine/protocol/evaluation.ts';
+
+/** More classes than this cannot be read side by side: then those with the most mistakes are shown. */
+export const mostClasses = 24;
+
+export interface Cell {
+  readonly truth: number;
+  readonly predicted: number;
+}
+
+export interface Matrix {
+  /** Classes shown, in their order. */
+  readonly shown: readonly number[];
+  readonly names: readonly string[];
+  readonly counts: readonly (readonly number[])[];
+  /** Rows in all, and how many of them are wrong. */
+  readonly rows: number;
+  readonly mistakes: number;
+  /** 0 … 1: right cells by the largest right one, wrong cells by the largest wrong one. */
+  readonly strength: (truth: number, predicted: number) => number;
+}
+
+/** Null where an evaluation has no classes. */
+export function matrixOf(evaluation: SplitEvaluation | undefined): Matrix | null {
+  const { confusion, classes } = evaluation ?? {};
+  if (!confusion || !classes) return null;
+  const wrongOf = classes.map(({ rows, predicted }, k) => rows + predicted - 2 * confusion[k][k]);
+  const shown = [...classes.keys()]
+    .sort((a, b) => wrongOf[b] - wrongOf[a] || a - b)
+    .slice(0, mostClasses)
+    .sort((a, b) => a - b);
+  let right = 0;
+  let rows = 0;
+  const largest = { right: 1, wrong: 1 };
+  confusion.forEach((counts, truth) =>
+    counts.forEach((count, predicted) => {
+      rows += count;
+      if (truth === predicted) right += count;
+      const kind = truth === predicted ? 'right' : 'wrong';
+      largest[kind] = Math.max(largest[kind], count);
+    }),
+  );
+  return {
+    shown,
+    names: classes.map(({ name }) => name),
+    counts: confusion,
+    rows,
+    mistakes: rows - right,
+    strength: (truth, predicted) => confusion[truth][predicted] / largest[truth === predicted ? 'right' : 'wrong'],
+  };
+}
