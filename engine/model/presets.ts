@@ -99,9 +99,12 @@ export function defaultTraining(rows: number, task: Task, input?: InputSpec, mod
   return input?.kind === 'image' ? imageTraining(rows, table, task, input, model) : table;
 }
 
+/** Pictures to train on from which a cycle is long enough to rise to its peak without diverging. */
+const fewestForCycle = 2000;
+
 /**
  * One cycle of SGD up to 0.2, with flips and shifts: the common recipe for residual nets on small images. Nets without batch
- * norm, and numbers as targets, do not stand such steps and take AdamW.
+ * norm, numbers as targets, and sets so small that the peak comes after a few steps do not stand it and take AdamW.
  */
 function imageTraining(
   rows: number,
@@ -110,7 +113,10 @@ function imageTraining(
   input: ImageInput,
   model: ModelSpec | undefined,
 ): TrainingSpec {
-  const steep = task === 'classification' && (!model || model.layers.some(({ type }) => type === 'batch_norm'));
+  const steep =
+    rows >= fewestForCycle &&
+    task === 'classification' &&
+    (!model || model.layers.some(({ type }) => type === 'batch_norm'));
   const optimizer = steep
     ? ({ name: 'sgd', learningRate: 0.2, weightDecay: 5e-4, momentum: 0.9 } as const)
     : ({ name: 'adamw', learningRate: 0.002, weightDecay: 0.01 } as const);

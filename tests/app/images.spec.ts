@@ -1,0 +1,111 @@
+// The way of a person with a folder of pictures: drop it, look at it, train a small net, see which pictures it gets wrong,
+// and show it a new one. By roles and labels only.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { encoders, paint, type Painting } from '../support/pictures.ts';
+import { dropFiles, expect, screenshot, test } from './launch.ts';
+
+const side = 24;
+
+/** A bright shape somewhere on noise: a disc, a square, or a ring that is hard to tell from a disc. */
+function shape(kind: 'disc' | 'ring' | 'square', seed: number): Painting {
+  let state = seed * 7919 + 17;
+  const random = (): number => (state = (state * 48271) % 2147483647) / 2147483647;
+  random();
+  const [x, y, size] = [8 + 8 * random(), 8 + 8 * random(), 4 + 3 * random()];
+  const tint = [160 + 90 * random(), 160 + 90 * random(), 160 + 90 * random()];
+  return (column, row) => {
+    const [dx, dy] = [column - x, row - y];
+    const distance = kind === 'square' ? Math.max(Math.abs(dx), Math.abs(dy)) : Math.hypot(dx, dy);
+    const inside = distance < size && (kind !== 'ring' || distance > size - 2.5);
+    const grain = 60 * random();
+    return inside ? [tint[0], tint[1], tint[2]] : [grain, grain, grain];
+  };
+}
+
+const kinds = ['disc', 'ring', 'square'] as const;
+
+/** A folder with a sub-folder a class, and one file that is no picture. */
+function writePictures(home: string, count: number): string {
+  const folder = path.join(home, 'shapes');
+  kinds.forEach((kind, k) => {
+    fs.mkdirSync(path.join(folder, kind), { recursive: true });
+    for (let i = 0; i < count; i++) {
+      const file = path.join(folder, kind, `${kind}-${String(i).padStart(3, '0')}.png`);
+      fs.writeFileSync(file, encoders.png(paint(side, side, shape(kind, 1 + k * 1000 + i))));
+    }
+  });
+  fs.writeFileSync(path.join(folder, 'disc', 'broken.png'), 'not a picture');
+  return folder;
+}
+
+test('drop a folder, train, open a cell of the confusion matrix, show the run a picture', async ({ app }) => {
+  test.setTimeout(120_000);
+  const { page } = app;
+  await page.setViewportSize({ width: 1360, height: 900 });
+  await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
+  await dropFiles(app, writePictures(app.home, 60));
+
+  await test.step('the dataset page', async () => {
+    await expect(page.getByRole('heading', { name: 'shapes', level: 1 })).toBeVisible();
+    await screenshot(app, 'images-dataset');
+    await page.getByRole('button', { name: 'New run with this data' }).click();
+  });
+
+  await test.step('a small net', async () => {
+    await page.getByRole('button', { name: 'Small CNN' }).click();
+    await page.getByRole('textbox', { name: 'Epochs', exact: true }).fill('6');
+    await page.getByRole('textbox', { name: 'Epochs', exact: true }).press('Tab');
+    await screenshot(app, 'images-new-run');
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+  });
+
+  await test.step('the confusion matrix while it trains, and the pictures of a cell', async () => {
+    const matrix = page.getByRole('table', { name: 'Confusion matrix' });
+    await expect(matrix.getByRole('button')).toHaveCount(9, { timeout: 30_000 });
+    await expect(page.getByText(/Ended after/)).toBeVisible({ timeout: 60_000 });
+    await expect(page.getByText(/kept weights, epoch/)).toBeVisible();
+    await expect(
+      page.getByRole('region', { name: 'Table of classes' }).getByRole('row', { name: /^ring/ }),
+    ).toBeVisible();
+    await screenshot(app, 'images-run');
+
+    await matrix.getByRole('button', { name: /^disc/ }).first().focus();
+    await page.keyboard.press('ArrowRight');
+    await expect(matrix.getByRole('button', { name: /^disc taken for ring/ })).toBeFocused();
+    const cell = matrix.getByRole('button', { name: /^(\w+): [1-9]/ }).first();
+    const [, kind] = /^(\w+):/.exec((await cell.getAttribute('aria-label')) ?? '')!;
+    await cell.click();
+    const pictures = page.getByRole('listbox', { name: `Pictures: ${kind}, recognised` });
+    await expect(pictures.getByRole('option').first()).toHaveAttribute('aria-label', new RegExp(`^${kind}/${kind}-`));
+    await screenshot(app, 'images-cell');
+  });
+
+  await test.step('where it looked, in a picture of the cell', async () => {
+    await page.getByRole('listbox').press('Enter');
+    const dialog = page.getByRole('dialog');
+    await expect(dialog.getByRole('list', { name: 'Probabilities' }).getByRole('listitem')).toHaveCount(3);
+    await expect(dialog.getByRole('checkbox', { name: 'Show where it looked' })).toBeChecked();
+    await screenshot(app, 'images-attention');
+    await page.keyboard.press('Escape');
+    await expect(dialog).toBeHidden();
+  });
+
+  await test.step('a picture dropped on the finished run is classified at once', async () => {
+    const file = path.join(app.home, 'unseen.png');
+    fs.writeFileSync(file, encoders.png(paint(40, 30, shape('square', 5))));
+    await dropFiles(app, file);
+    const dialog = page.getByRole('dialog', { name: 'unseen.png' });
+    const shares = dialog.getByRole('list', { name: 'Probabilities' }).getByRole('listitem');
+    await expect(shares).toHaveCount(3);
+    const percents = (await shares.allTextContents()).map((text) => Number(/([\d.]+)\s%/.exec(text)?.[1]));
+    expect(percents[0]).toBeGreaterThanOrEqual(percents[1]);
+    expect(Math.abs(percents.reduce((sum, share) => sum + share, 0) - 100)).toBeLessThan(0.5);
+    await page.keyboard.press('Escape');
+
+    await dropFiles(app, path.join(app.home, 'shapes', 'disc', 'broken.png'));
+    await expect(page.getByRole('dialog')).toContainText('no picture that can be read');
+    await page.keyboard.press('Escape');
+  });
+});
