@@ -98,13 +98,22 @@ static int tap_offset(const View *v, const Band *b, int tap) {
   return (plane * b->plane_rows + row / v->stride) * b->plane_columns + column / v->stride;
 }
 
+/** Copies a row of an image. Rows are short: a call of memcpy would cost more than the copy. */
+INLINE void copy_floats(float *to, const float *from, int count) {
+  int j = 0;
+  for (; j + LANES <= count; j += LANES) store(to + j, load(from + j));
+  for (; j + 4 <= count; j += 4) *(FourInMemory *)(to + j) = *(const FourInMemory *)(from + j);
+  for (; j < count; j++) to[j] = from[j];
+}
+
 /** target[j] = row[first + j·stride], 0 beyond the `width` elements of the row. */
 static void copy_band_row(const float *row, int width, int first, int stride, int count, float *target) {
   const int before = first < 0 ? smaller(count, (-first + stride - 1) / stride) : 0;
   const int inside = first + before * stride < width ? (width - 1 - first - before * stride) / stride + 1 : 0;
   const int end = smaller(count, before + inside);
   for (int j = 0; j < before; j++) target[j] = 0;
-  if (stride == 1) memcpy(target + before, row + first + before, 4 * (size_t)(end - before));
+  if (stride == 1) copy_floats(target + before, row + first + before, end - before);
+  else if (stride == 2) for (int j = before; j < end; j++) target[j] = row[first + 2 * j];
   else for (int j = before; j < end; j++) target[j] = row[first + j * stride];
   for (int j = end; j < count; j++) target[j] = 0;
 }
@@ -168,27 +177,40 @@ typedef struct {
   float slope;
 } Target;
 
-INLINE Vector finish_sum(const Target *t, Vector sum, Vector saved) {
-  if (t->saved) return sum * derivative_of_output(t->activation, saved, t->slope);
+INLINE Vector finish_sum(const Target *t, Vector sum, const float *saved) {
+  if (saved) return sum * derivative_of_output(t->activation, load(saved), t->slope);
+  if (t->activation == NONE) return sum;
+  if (t->activation == RELU) return largest(sum, splat(0));
   return activate(t->activation, sum, t->slope);
 }
 
-/** Finishes one row of results and stores it; whole vectors at once where results lie side by side. */
-static void store_results(const Target *t, int plane, int row, int columns, const float *sums) {
-  const ptrdiff_t first = plane * t->plane_floats + t->origin + (ptrdiff_t)row * t->width * t->step;
+/** As finish_sum for fewer elements than a vector has, or elements apart from each other. */
+static void store_some(const Target *t, Vector sum, ptrdiff_t first, int count) {
+  float kept[LANES] = {0}, results[LANES];
+  for (int i = 0; t->saved && i < count; i++) kept[i] = t->saved[first + (ptrdiff_t)i * t->step];
+  store(results, finish_sum(t, sum, t->saved ? kept : NULL));
+  for (int i = 0; i < count; i++) t->planes[first + (ptrdiff_t)i * t->step] = results[i];
+}
+
+/**
+ * Finishes rows first … first + rows of a plane, from sums that stand `sums_row` floats apart. Where results lie side by side,
+ * whole vectors are stored as long as they end within the plane: what they write too much belongs to a row that follows.
+ */
+static void store_results(const Target *t, int plane, int first, int rows, int columns, const float *sums,
+                          ptrdiff_t sums_row) {
   const Vector shift = splat(t->bias ? t->bias[plane] : 0);
-  float *to = t->planes + first;
-  const float *saved = t->saved ? t->saved + first : NULL;
-  int j = 0;
-  for (; t->step == 1 && j + LANES <= columns; j += LANES) {
-    store(to + j, finish_sum(t, load(sums + j) + shift, saved ? load(saved + j) : shift));
-  }
-  for (; j < columns; j += LANES) {
-    const int count = smaller(LANES, columns - j);
-    float kept[LANES] = {0}, results[LANES];
-    for (int i = 0; saved && i < count; i++) kept[i] = saved[(ptrdiff_t)(j + i) * t->step];
-    store(results, finish_sum(t, load(sums + j) + shift, load(kept)));
-    for (int i = 0; i < count; i++) to[(ptrdiff_t)(j + i) * t->step] = results[i];
+  const ptrdiff_t start = plane * t->plane_floats, end = start + t->plane_floats;
+  for (int i = 0; i < rows; i++, sums += sums_row) {
+    const ptrdiff_t row = start + t->origin + (ptrdiff_t)(first + i) * t->width * t->step;
+    for (int j = 0; j < columns; j += LANES) {
+      const ptrdiff_t at = row + (ptrdiff_t)j * t->step;
+      const Vector sum = load(sums + j) + shift;
+      if (t->step == 1 && at + LANES <= end) {
+        store(t->planes + at, finish_sum(t, sum, t->saved ? t->saved + at : NULL));
+      } else {
+        store_some(t, sum, at, smaller(LANES, columns - j));
+      }
+    }
   }
 }
 
@@ -254,9 +276,7 @@ static void convolve_image(const View *v, const Filters *f, const float *image, 
         multiply_band(v, &b, f, row, rows, channel, channels, band_floats, positions, grid_row, grid, room);
       }
       for (int i = 0; i < rows; i++) {
-        for (int j = 0; j < b.rows; j++) {
-          store_results(target, row + i, first + j, v->columns, grid + i * grid_row + j * b.plane_columns);
-        }
+        store_results(target, row + i, first, b.rows, v->columns, grid + i * grid_row, b.plane_columns);
       }
     }
   }

@@ -60,11 +60,17 @@ static void conv2d_input_grad(const Call *call) {
   const ptrdiff_t plane = (ptrdiff_t)s.height * s.width, out_plane = (ptrdiff_t)s.out_height * s.out_width;
   const float *dy = operand(call, 0), *bias = operand(call, 2), *saved = operand(call, 3);
   const int gradient = integer(call, 17);
+  const int start = share_start(s.batch, 1, call->thread, call->threads);
   const int end = share_start(s.batch, 1, call->thread + 1, call->threads);
+  // Elements that no product reaches are 0: cleared at once, unless a bias or an activation makes something of them.
+  const int clear = s.kernel < s.stride && (gradient || (!bias && integer(call, 15) == NONE));
+  const ptrdiff_t image_floats = s.channels * plane;
+  if (clear) memset(operand(call, 4) + start * image_floats, 0, 4 * (size_t)((end - start) * image_floats));
   for (int phase = 0; phase < s.stride * s.stride; phase++) {
     const int phase_row = phase / s.stride, phase_column = phase % s.stride;
     if (phase_row >= s.height || phase_column >= s.width) continue;
     const View view = phase_view(&s, phase_row, phase_column);
+    if (clear && view.count == 0) continue;
     for (int group = 0; group < s.groups; group++) {
       Filters f = {
           .weights = operand(call, 1) + (ptrdiff_t)group * filters * channels * area,
@@ -74,7 +80,7 @@ static void conv2d_input_grad(const Call *call) {
           .channel_stride = (ptrdiff_t)channels * area,
       };
       if (view.count > 0) prepare_filters(&view, &f, call->scratch + BAND_FLOATS + TILE_COLUMNS + GRID_FLOATS);
-      for (int n = share_start(s.batch, 1, call->thread, call->threads); n < end; n++) {
+      for (int n = start; n < end; n++) {
         const ptrdiff_t first = ((ptrdiff_t)n * s.channels + group * channels) * plane;
         const Target target = {
             .planes = operand(call, 4) + first,
