@@ -61,14 +61,14 @@ static void dense_weight_grad(const Call *call) {
 }
 
 /** Up to LANES elements as a vector, the others 0. */
-INLINE Vector load_some(const float *from, int count) {
+INLINE Vector load_lanes(const float *from, int count) {
   float lanes[LANES] = {0};
   if (count >= LANES) return load(from);
   memcpy(lanes, from, 4 * (size_t)count);
   return load(lanes);
 }
 
-INLINE void store_some(float *to, Vector value, int count) {
+INLINE void store_lanes(float *to, Vector value, int count) {
   if (count >= LANES) store(to, value);
   else memcpy(to, &value, 4 * (size_t)count);
 }
@@ -80,7 +80,7 @@ static void activation(const Call *call) {
   const float slope = real(call, 4);
   const int end = share_start(count, 16, call->thread + 1, call->threads);
   for (int i = share_start(count, 16, call->thread, call->threads); i < end; i += LANES) {
-    store_some(y + i, activate(code, load_some(x + i, end - i), slope), end - i);
+    store_lanes(y + i, activate(code, load_lanes(x + i, end - i), slope), end - i);
   }
 }
 
@@ -91,9 +91,9 @@ static void activation_grad(const Call *call) {
   const float slope = real(call, 5);
   const int end = share_start(count, 16, call->thread + 1, call->threads);
   for (int i = share_start(count, 16, call->thread, call->threads); i < end; i += LANES) {
-    const Vector kept = load_some(saved + i, end - i);
+    const Vector kept = load_lanes(saved + i, end - i);
     const Vector factor = from_output ? derivative_of_output(code, kept, slope) : derivative(code, kept, slope);
-    store_some(dx + i, load_some(dy + i, end - i) * factor, end - i);
+    store_lanes(dx + i, load_lanes(dy + i, end - i) * factor, end - i);
   }
 }
 
