@@ -32,6 +32,8 @@ export function enableWebGpu(): void {
   commandLine.appendSwitch('use-vulkan', 'swiftshader');
   commandLine.appendSwitch('use-webgpu-adapter', 'swiftshader');
   commandLine.appendSwitch('ignore-gpu-blocklist');
+  // As under Node (engine/backends/webgpu/node.ts): without it, compiling kernels for SwiftShader takes seven times as long.
+  commandLine.appendSwitch('disable-dawn-features', 'use_vulkan_zero_initialize_workgroup_memory_extension');
 }
 
 /** @param data  the data host, which gives the page its rows */
