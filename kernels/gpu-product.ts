@@ -36,6 +36,7 @@ export const tiles: readonly Tile[] = [
   tile(64, 64, 16, 4, 4),
   tile(64, 64, 16, 8, 4),
   tile(128, 64, 16, 8, 8),
+  tile(128, 128, 16, 8, 8),
   tile(128, 128, 8, 8, 8),
 ];
 

@@ -18,7 +18,7 @@ export interface WebgpuOptions {
   /** Keeps the measured choices among kernel variants; forgotten with the backend by default. */
   readonly tuning?: TuningStore;
   /**
-   * Calls with at least so many floating-point operations are tuned. Default: 20 million on hardware, never in software,
+   * Calls with at least so many floating-point operations are tuned. Default: 100 million on hardware, never in software,
    * where measuring costs more than it gains.
    */
   readonly tuneFromFlops?: number;
@@ -34,7 +34,7 @@ export interface WebgpuBackend extends Backend {
   compile(plan: Plan): Promise<WebgpuExecutable>;
 }
 
-const defaultTuneFromFlops = 20e6;
+const defaultTuneFromFlops = 100e6;
 const defaultSubmitMilliseconds = 50;
 /** WebGPU does not tell how much memory a GPU has: larger data streams through this much. */
 const mostDataBytes = 2 ** 30;

@@ -52,6 +52,8 @@ export class DeviceWatch {
   readonly name: string;
   readonly #device: GPUDevice;
   readonly #lost: Promise<unknown>;
+  /** Whoever waits for the device now: told when it is lost. (Waiting on `#lost` would hold every wait in memory for good.) */
+  readonly #waiting = new Set<(failure: TrainyardError) => void>();
   #failure: TrainyardError | null = null;
   #closing = false;
 
@@ -61,6 +63,7 @@ export class DeviceWatch {
     this.#lost = device.lost.then((info) => {
       const reason = this.#closing ? 'it was closed' : [info.reason, info.message].filter(Boolean).join(': ');
       this.#failure ??= lostError(name, reason);
+      for (const abandon of this.#waiting) abandon(this.#failure);
     });
     device.addEventListener('uncapturederror', (event) => {
       this.#failure ??= this.#translate((event as GPUUncapturedErrorEvent).error);
@@ -75,9 +78,9 @@ export class DeviceWatch {
   /** Awaits a promise of the device; one that fails, or never settles because the device is gone, throws its failure. */
   async guard<T>(work: Promise<T>): Promise<T> {
     this.check();
-    const lost = this.#lost.then((): never => {
-      throw this.#failure ?? lostError(this.name, '');
-    });
+    let abandon: (failure: TrainyardError) => void = () => undefined;
+    const lost = new Promise<never>((_, reject) => (abandon = reject));
+    this.#waiting.add(abandon);
     try {
       return await Promise.race([work, lost]);
     } catch (error) {
@@ -86,7 +89,7 @@ export class DeviceWatch {
       this.check();
       throw error instanceof TrainyardError ? error : validationError(this.name, messageOf(error), error);
     } finally {
-      lost.catch(() => undefined);
+      this.#waiting.delete(abandon);
     }
   }
 
