@@ -49,7 +49,29 @@ test('drop a folder, train, open a cell of the confusion matrix, show the run a 
 
   await test.step('the dataset page', async () => {
     await expect(page.getByRole('heading', { name: 'shapes', level: 1 })).toBeVisible();
+    const gallery = page.getByRole('listbox', { name: 'Pictures: All pictures' });
+    await expect(gallery.getByRole('option', { name: /^disc\/disc-000\.png/ })).toBeVisible();
+    await page.getByRole('button', { name: '1 file left out…' }).click();
+    await expect(page.getByRole('dialog').getByRole('row', { name: /disc\/broken\.png/ })).toBeVisible();
+    await page.keyboard.press('Escape');
     await screenshot(app, 'images-dataset');
+  });
+
+  await test.step('correct a label by keyboard, and take it back', async () => {
+    await page.getByRole('button', { name: /^ring/ }).click();
+    const gallery = page.getByRole('listbox', { name: 'Pictures: ring' });
+    await expect(gallery.getByRole('option').first()).toHaveAttribute('aria-label', /^ring\/ring-000/);
+    await gallery.focus();
+    await page.keyboard.press('Space');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Space');
+    await page.getByRole('combobox', { name: 'Class' }).selectOption('disc');
+    await screenshot(app, 'images-labels');
+    await page.getByRole('button', { name: 'Give them this class' }).click();
+    await expect(page.getByRole('button', { name: /^ring/ })).toContainText('58');
+    await expect(gallery.getByRole('option').first()).toHaveAttribute('aria-label', /^ring\/ring-002/);
+    await page.getByRole('button', { name: 'Take all back' }).click();
+    await expect(page.getByRole('button', { name: /^ring/ })).toContainText('60');
     await page.getByRole('button', { name: 'New run with this data' }).click();
   });
 

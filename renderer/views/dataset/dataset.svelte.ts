@@ -36,12 +36,12 @@ export class DatasetPage {
   }
 
   setType(column: string, type: ColumnType): void {
-    this.change((settings) => ({ ...settings, types: { ...settings.types, [column]: type } }));
+    void this.change((settings) => ({ ...settings, types: { ...settings.types, [column]: type } }));
   }
 
   setTarget(target: string): void {
     // Another target asks another question: the task is inferred anew, and the target cannot be left out.
-    this.change(({ ignored = [], ...settings }) => ({
+    void this.change(({ ignored = [], ...settings }) => ({
       ...settings,
       target,
       task: undefined,
@@ -50,22 +50,22 @@ export class DatasetPage {
   }
 
   setTask(task: DatasetSettings['task']): void {
-    this.change((settings) => ({ ...settings, task }));
+    void this.change((settings) => ({ ...settings, task }));
   }
 
   setIgnored(column: string, ignored: boolean): void {
-    this.change((settings) => {
+    void this.change((settings) => {
       const others = (settings.ignored ?? []).filter((other) => other !== column);
       return { ...settings, ignored: ignored ? [...others, column] : others };
     });
   }
 
   setSplit(split: readonly [number, number, number]): void {
-    this.change((settings) => ({ ...settings, split }));
+    void this.change((settings) => ({ ...settings, split }));
   }
 
   /** Changes are saved one after the other, each on top of what the one before made of the settings. */
-  change(edit: (settings: DatasetSettings) => DatasetSettings): void {
+  change(edit: (settings: DatasetSettings) => DatasetSettings): Promise<void> {
     this.#queue = this.#queue.then(async () => {
       this.saving = true;
       try {
@@ -78,5 +78,6 @@ export class DatasetPage {
         this.saving = false;
       }
     });
+    return this.#queue;
   }
 }
