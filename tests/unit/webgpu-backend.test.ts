@@ -2,6 +2,8 @@
 // a run, reads and writes. The kernels' numbers are checked in tests/parity.
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import test, { type TestContext } from 'node:test';
 import type { OpenedGpu } from '../../engine/backends/webgpu/adapter.ts';
 import { createWebgpuBackend, type WebgpuOptions } from '../../engine/backends/webgpu/backend.ts';
@@ -16,6 +18,8 @@ import { makeTable } from '../support/table.ts';
 import { series, trainHere } from '../support/train.ts';
 import { countUse, missingGpu, testGpu } from '../support/webgpu.ts';
 
+/** Compiles a plan of 20 GiB and prints the error. */
+const hungry = fileURLToPath(new URL('./fixtures/webgpu-hungry.ts', import.meta.url));
 const skip = await missingGpu();
 
 /** A backend over a fresh device, closed with the test. */
@@ -201,6 +205,18 @@ test('a tensor larger than a buffer may be is refused by name before the first s
     message: /“data.x” takes 1 GiB, but one buffer of the GPU \(.*\) holds 1 GiB at most/,
     hint: /CPU/,
   });
+});
+
+const noLimit = process.platform === 'linux' ? false : 'only Linux can limit the memory of a process';
+test('memory that the device does not have is refused before the first step', { skip: skip || noLimit }, () => {
+  const child = spawnSync('bash', ['-c', 'ulimit -v 8000000 && exec "$0" "$1"', process.execPath, hungry], {
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  const { code, message, hint } = JSON.parse(child.stdout) as Record<string, string>;
+  assert.equal(code, 'device.out_of_memory');
+  assert.match(message, /not enough memory for the model and its data \(20 GiB\)/);
+  assert.match(hint, /smaller batch or model/);
 });
 
 test('a grid that cannot be folded is refused before the first step', { skip }, async (t) => {

@@ -62,8 +62,9 @@ export async function allocate(
   };
   const destroy = (): void => made.forEach((buffer) => buffer.destroy());
   const { storage, uniform, copySource, copyTarget } = bufferUsage;
+  const wanted = `the model and its data (${bytes(plan.slots.reduce((sum, slot) => sum + slotBytes(slot), 0))})`;
   try {
-    return await watch.scoped('allocating the model’s memory', () => {
+    return await watch.scoped(wanted, () => {
       const slots = plan.slots.map((slot) => make(slot.label, slotBytes(slot), storage | copySource | copyTarget));
       const temporary = make('temporary', rounded(temporaryBytes), storage);
       const stepCount = Math.max(1, plan.stepCapacity);
@@ -76,9 +77,8 @@ export async function allocate(
     });
   } catch (error) {
     destroy();
-    const wanted = plan.slots.reduce((sum, slot) => sum + slotBytes(slot), 0);
     // Some implementations throw a RangeError where they should report an out-of-memory error.
-    if (error instanceof RangeError) throw outOfMemoryError(watch.name, `${bytes(wanted)} wanted`, error);
+    if (error instanceof RangeError) throw outOfMemoryError(watch.name, wanted, error);
     throw error;
   }
 }

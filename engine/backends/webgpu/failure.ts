@@ -17,7 +17,7 @@ export function lostError(device: string, reason: string, cause?: unknown): Trai
 export function outOfMemoryError(device: string, what: string, cause?: unknown): TrainyardError {
   return new TrainyardError(
     'device.out_of_memory',
-    `The GPU (${device}) has not enough memory: ${what}`,
+    `The GPU (${device}) has not enough memory for ${what}.`,
     'Choose a smaller batch or model, close other programs that use the GPU, or train on the CPU.',
     { cause },
   );
@@ -118,10 +118,12 @@ export class DeviceWatch {
   }
 
   #translate(error: GPUError, what = ''): TrainyardError {
-    const text = [what, error.message].filter(Boolean).join(': ');
     const outOfMemory = error.constructor.name === 'GPUOutOfMemoryError';
-    return outOfMemory ? outOfMemoryError(this.name, text, error) : validationError(this.name, text, error);
+    if (outOfMemory) return outOfMemoryError(this.name, what || firstLine(error.message), error);
+    return validationError(this.name, [what, firstLine(error.message)].filter(Boolean).join(': '), error);
   }
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** What follows the first line is where in the driver's code it happened: that stays with the cause. */
+const firstLine = (text: string): string => text.split('\n', 1)[0];
+const messageOf = (error: unknown): string => firstLine(error instanceof Error ? error.message : String(error));
