@@ -1,11 +1,10 @@
-// Augmentation settings as the kernel gather_images takes them, and a preview of what they do: pictures drawn by the kernel's
-// reference with the random numbers of training, for people to look at.
+// Augmentation of images: what a person sets as the limits of the kernel gather_images, and a look at what it does, by the
+// kernel's own oracle and the run's own random numbers.
 
 import { reference } from '../../kernels/gather_images/reference.ts';
 import type { ImageAugmentation } from '../graph/attributes.ts';
-import { augmentationStream } from '../graph/ops/sources.ts';
 import { drawBeta, streams } from '../optim/random.ts';
-import type { AugmentationSpec } from './spec.ts';
+import type { AugmentationSpec, InputSpec } from './spec.ts';
 
 export const noAugmentation: AugmentationSpec = {
   flip: false,
@@ -19,57 +18,61 @@ export const noAugmentation: AugmentationSpec = {
   mixup: 0,
 };
 
-/** The kernel's limits for these settings. */
-export function augmentationLimits(spec: AugmentationSpec = noAugmentation): ImageAugmentation {
+/** The kernel's limits. */
+export function imageAugmentation(spec: AugmentationSpec = noAugmentation): ImageAugmentation {
   const { flip, mixup, rotation, ...limits } = spec;
   return { ...limits, rotation: (rotation * Math.PI) / 180, flip: flip ? 1 : 0, mixup: mixup > 0 ? 1 : 0 };
 }
 
-export interface PreviewOptions {
-  /** Pictures [count, channels, height, width], bytes. */
-  readonly pictures: Uint8Array;
-  readonly count: number;
-  readonly channels: number;
-  readonly height: number;
-  readonly width: number;
-  readonly augmentation: AugmentationSpec;
-  readonly seed: number;
-  /** Another step, other changes. */
-  readonly step: number;
+/** Images as bytes, [images, channels, height, width]. */
+export interface ImageBytes {
+  readonly input: Extract<InputSpec, { kind: 'image' }>;
+  readonly bytes: Uint8Array;
 }
 
-/** The pictures as one training step would see them: [count, channels, height, width], bytes. */
-export function previewAugmentation(options: PreviewOptions): Uint8Array {
-  const { pictures, count, channels, height, width, augmentation, seed, step } = options;
-  const size = channels * height * width;
-  const share = augmentation.mixup > 0 ? drawBeta(augmentation.mixup, seed, streams.mixup, step) : 1;
-  const batchX = new Float64Array(count * size);
-  // Mean a half and deviation 1: what comes out is the pixel itself, and what is covered or beyond the border is grey.
-  const normalization = Float64Array.from({ length: 2 * channels }, (_, i) => (i % 2 === 0 ? 0.5 : 1));
+/**
+ * The images as step `step` of a run with this seed would see them if they were its batch; bytes again. Places outside an
+ * image have the mean of these images, in training that of the training split.
+ */
+export function previewAugmentation(
+  { input, bytes }: ImageBytes,
+  spec: AugmentationSpec,
+  seed: number,
+  step: number,
+): Uint8Array {
+  const { channels, height, width } = input;
+  const size = height * width;
+  const batch = bytes.length / (channels * size);
+  const mean = channelMeans(bytes, channels, size);
+  const share = spec.mixup > 0 ? drawBeta(spec.mixup, seed, streams.mixup, step) : 0;
+  const batchX = new Float64Array(bytes.length);
+  const limits = imageAugmentation(spec);
   reference(
     {
-      x: Float64Array.from(pictures.subarray(0, count * size)),
+      x: Float64Array.from(bytes),
       y: null,
-      indices: Float64Array.from({ length: count }, (_, i) => i),
-      normalization,
+      indices: Float64Array.from({ length: batch }, (_, image) => image),
+      normalization: Float64Array.from(mean.flatMap((value) => [value, 1])),
       scalars: Float64Array.of(0, 0, 0, share),
       counters: Float64Array.of(step),
     },
     { batchX, batchY: null },
     {
-      ...augmentationLimits(augmentation),
-      rows: count,
-      channels,
-      height,
-      width,
-      targets: 0,
-      classes: 0,
-      batch: count,
-      steps: 1,
-      seed,
-      stream: augmentationStream,
+      ...limits,
+      ...{ rows: batch, channels, height, width, targets: 0, classes: 0, batch, steps: 1 },
+      ...{ seed, stream: streams.augmentation },
     },
     0,
   );
-  return Uint8Array.from(batchX, (value) => Math.min(255, Math.max(0, Math.round(255 * (value + 0.5)))));
+  return Uint8Array.from(batchX, (value, i) => {
+    const level = 255 * (value + mean[Math.floor(i / size) % channels]);
+    return Math.round(Math.min(255, Math.max(0, level)));
+  });
+}
+
+/** Means of the channels, 0 … 1. */
+function channelMeans(bytes: Uint8Array, channels: number, size: number): readonly number[] {
+  const sums = new Array<number>(channels).fill(0);
+  bytes.forEach((value, i) => (sums[Math.floor(i / size) % channels] += value));
+  return sums.map((sum) => (sum * channels) / Math.max(1, bytes.length) / 255);
 }

@@ -5,7 +5,7 @@ import { differentiate } from '../graph/autodiff.ts';
 import { fuse } from '../graph/fusion.ts';
 import { GraphBuilder, prune, type Graph, type ValueId } from '../graph/graph.ts';
 import { verify } from '../graph/verify.ts';
-import { augmentationLimits } from '../model/augmentation.ts';
+import { imageAugmentation } from '../model/augmentation.ts';
 import { buildForward } from '../model/build.ts';
 import type { ResolvedModel } from '../model/resolve.ts';
 import type { LossName, OutputSpec, TrainingSpec } from '../model/spec.ts';
@@ -38,7 +38,7 @@ export interface TrainingGraph {
 export function buildTrainingGraph(options: StepOptions, batch: number): TrainingGraph {
   const { model, training, stepCapacity: steps } = options;
   const graph = new GraphBuilder();
-  const [x, y] = gatherBatch(graph, options, batch, augmentationLimits(training.augmentation));
+  const [x, y] = gatherBatch(graph, options, batch, imageAugmentation(training.augmentation));
   const { output, parameters } = buildForward(graph, model, x, { mode: 'train', seed: training.seed, steps });
   const loss = applyLoss(graph, options, output, y);
   const wanted = differentiate(graph, loss, parameters);
@@ -60,7 +60,7 @@ export function buildTrainingGraph(options: StepOptions, batch: number): Trainin
 export function buildPredictionGraph(options: StepOptions, batch: number): Graph {
   const { model, training, stepCapacity: steps } = options;
   const graph = new GraphBuilder();
-  const [x] = gatherBatch(graph, options, batch, augmentationLimits());
+  const [x] = gatherBatch(graph, options, batch, imageAugmentation());
   const { output } = buildForward(graph, model, x, { mode: 'inference', seed: training.seed, steps });
   graph.apply('store_outputs', [output], { steps: options.predictSteps });
   const pruned = prune(graph, []);

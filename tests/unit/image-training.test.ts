@@ -4,7 +4,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
-import { noAugmentation, previewAugmentation } from '../../engine/model/augmentation.ts';
 import { defaultPreset, defaultTraining } from '../../engine/model/presets.ts';
 import type { AugmentationSpec, ModelSpec } from '../../engine/model/spec.ts';
 import { drawBeta } from '../../engine/optim/random.ts';
@@ -93,20 +92,6 @@ test('augmentation leaves prediction alone', async () => {
     await backend.close();
   }
   assert.deepEqual(outputs[0], outputs[1]);
-});
-
-test('the preview shows pictures as they are without augmentation, and as training draws them with it', async () => {
-  const [channels, height, width] = [3, 8, 8];
-  const pictures = images.x.subarray(0, 4 * channels * height * width);
-  const preview = { pictures, count: 4, channels, height, width, seed: 1, step: 0 };
-  assert.deepEqual(previewAugmentation({ ...preview, augmentation: noAugmentation }), Uint8Array.from(pictures));
-  const drawn = previewAugmentation({ ...preview, augmentation: { ...noAugmentation, flip: true } });
-  const mirrored = (row: Uint8Array): Uint8Array => row.slice().reverse();
-  for (let start = 0; start < pictures.length; start += width) {
-    const [row, was] = [drawn.subarray(start, start + width), pictures.subarray(start, start + width)];
-    assert.ok(row.join() === was.join() || row.join() === mirrored(was).join());
-  }
-  assert.notDeepEqual(drawn, previewAugmentation({ ...preview, augmentation, step: 1 }));
 });
 
 test('a run resumed in mid-epoch draws the same augmentation', async () => {
