@@ -8,6 +8,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { bytes, identify, listGpuAdapters, nameOf, openGpu } from '../../engine/backends/webgpu/adapter.ts';
 import { openNodeGpu, swiftshaderFolder } from '../../engine/backends/webgpu/node.ts';
+import { fileTuning } from '../../engine/backends/webgpu/node.tuning.ts';
 import { float, foldedGrid } from '../../kernels/gpu-wgsl.ts';
 import { missingGpu } from '../support/webgpu.ts';
 
@@ -68,6 +69,17 @@ test('SwiftShader is found in a named folder only if its driver is there', (t) =
   assert.notEqual(swiftshaderFolder({ swiftshader: folder }), folder);
   fs.writeFileSync(path.join(folder, 'vk_swiftshader_icd.json'), '{}');
   assert.equal(swiftshaderFolder({ swiftshader: folder }), folder);
+});
+
+test('measured choices outlive the process; a broken file counts as none', (t) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'trainyard-tuning-'));
+  t.after(() => fs.rmSync(folder, { recursive: true }));
+  const file = path.join(folder, 'home', 'gpu-tuning.json');
+  fileTuning(file).set('a product', '64x64');
+  assert.equal(fileTuning(file).get('a product'), '64x64');
+  assert.deepEqual(fs.readdirSync(path.dirname(file)), ['gpu-tuning.json']);
+  fs.writeFileSync(file, '{"a product": 3');
+  assert.equal(fileTuning(file).get('a product'), undefined);
 });
 
 test('sizes are for people', () => {
