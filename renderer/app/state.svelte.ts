@@ -7,6 +7,7 @@ import type { DroppedItem } from './bridge.ts';
 import { ActiveRuns } from './active-runs.svelte.ts';
 import { Announcer } from './announcer.svelte.ts';
 import { CommandRegistry } from './commands.svelte.ts';
+import type { Failure } from './failure.ts';
 import { DatasetStore } from './datasets.svelte.ts';
 import type { ImportSource } from './datasets.svelte.ts';
 import { Preferences } from './preferences.ts';
@@ -37,6 +38,8 @@ export class AppState {
   /** Runs chosen for Compare, in order of their letters. */
   compared: readonly number[] = $state.raw([]);
   dropTarget: DropTarget | null = $state.raw(null);
+  /** Something failed where no view was there to say so; stays until it is put away. */
+  failure: Failure | null = $state.raw(null);
   overlay: 'palette' | 'shortcuts' | null = $state(null);
 
   constructor(service: AppService) {

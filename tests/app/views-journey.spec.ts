@@ -158,6 +158,59 @@ test('runs are renamed, starred, tagged, deleted and brought back', async ({ app
   await expect(grid.getByRole('link', { name: 'birds' })).toBeVisible();
 });
 
+test('a chart is read by pointer, zoomed, exported and shown as a table', async ({ app }) => {
+  const { page, home } = app;
+  await page.getByRole('button', { name: 'Train on this: Palmer penguins' }).click();
+  await expect(page.getByText('Completed').first()).toBeVisible({ timeout: 30_000 });
+  const pane = page.getByRole('region', { name: 'Loss', exact: true });
+  const plot = pane.getByRole('slider', { name: 'Loss chart' });
+  const box = (await plot.boundingBox())!;
+  const across = (share: number): { x: number; y: number } => ({ x: box.width * share, y: box.height / 2 });
+
+  await plot.hover({ position: across(0.5) });
+  await expect(plot).toHaveAttribute('aria-valuetext', /^epoch \d.*train .*validation/);
+  await page.mouse.down();
+  await plot.hover({ position: across(0.75) });
+  await page.mouse.up();
+  await expect(pane.getByRole('button', { name: 'Reset zoom' })).toBeVisible();
+  await plot.dblclick();
+  await expect(pane.getByRole('button', { name: 'Reset zoom' })).toHaveCount(0);
+  await pane.getByText('Log', { exact: true }).click();
+  await screenshot(app, 'run-log-scale');
+
+  const picture = path.join(home, 'loss.png');
+  await saveNextAs(app, picture);
+  await pane.getByRole('button', { name: 'Export Loss' }).click();
+  await page.getByRole('menuitem', { name: 'Save as PNG…' }).click();
+  await expect(page.getByText('Saved as loss.png')).toBeVisible();
+  expect(fs.readFileSync(picture).subarray(1, 4).toString()).toBe('PNG');
+
+  const table = path.join(home, 'loss.csv');
+  await saveNextAs(app, table);
+  await pane.getByRole('button', { name: 'Export Loss' }).click();
+  await page.getByRole('menuitem', { name: 'Save as CSV…' }).click();
+  await expect(page.getByText('Saved as loss.csv')).toBeVisible();
+  const [header, first] = fs.readFileSync(table, 'utf8').split('\n');
+  expect(header).toBe('epoch,train,validation');
+  expect(Number(first.split(',')[0])).toBeGreaterThan(0);
+
+  await pane.getByRole('button', { name: 'Export Loss' }).click();
+  await page.getByRole('menuitemcheckbox', { name: 'Show as table' }).click();
+  await page.keyboard.press('Escape');
+  await expect(pane.getByRole('table', { name: 'Loss as a table' }).getByRole('row').nth(2)).toBeVisible();
+});
+
+/** Answers the next save dialog with this path. */
+async function saveNextAs({ electron }: App, chosen: string): Promise<void> {
+  await electron.evaluate(({ dialog }, file) => {
+    const original = dialog.showSaveDialog;
+    dialog.showSaveDialog = (async () => {
+      dialog.showSaveDialog = original;
+      return { canceled: false, filePath: file };
+    }) as typeof dialog.showSaveDialog;
+  }, chosen);
+}
+
 /** Waits until the first view is there: before that nobody listens for a drop. */
 async function ready({ page }: App): Promise<void> {
   await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();

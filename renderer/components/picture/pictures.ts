@@ -51,3 +51,28 @@ export function drawMap(
   values.forEach((value, place) => pixels.set([red, green, blue, Math.round(255 * strongestCover * value)], 4 * place));
   draw(canvas, pixels, width, height);
 }
+
+/** RGBA pictures as planes [pictures, channels, size]; grey ones have three equal channels. */
+export function planesOf(pixels: Uint8Array, channels: number, size: number): Uint8Array {
+  const pictures = pixels.length / (4 * size);
+  const planes = new Uint8Array(pictures * channels * size);
+  for (let picture = 0; picture < pictures; picture++) {
+    for (let channel = 0; channel < channels; channel++) {
+      const target = (picture * channels + channel) * size;
+      for (let i = 0; i < size; i++) planes[target + i] = pixels[4 * (picture * size + i) + channel];
+    }
+  }
+  return planes;
+}
+
+/** The way back: each picture by itself. */
+export function rgbaOf(planes: Uint8Array, channels: number, size: number): readonly Uint8Array[] {
+  return Array.from({ length: planes.length / (channels * size) }, (_, picture) => {
+    const pixels = new Uint8Array(4 * size).fill(255);
+    for (let colour = 0; colour < 3; colour++) {
+      const source = (picture * channels + Math.min(colour, channels - 1)) * size;
+      for (let i = 0; i < size; i++) pixels[4 * i + colour] = planes[source + i];
+    }
+    return pixels;
+  });
+}

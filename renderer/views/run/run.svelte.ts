@@ -3,7 +3,7 @@
 import { SvelteMap } from 'svelte/reactivity';
 import type { AppService } from '../../../engine/protocol/app.ts';
 import type { RunEvaluation } from '../../../engine/protocol/evaluation.ts';
-import type { LogLine, MetricPoint, RunProgress, RunRecord } from '../../../engine/protocol/runs.ts';
+import type { LogLine, MetricPoint, RunConfig, RunProgress, RunRecord } from '../../../engine/protocol/runs.ts';
 import { failureOf } from '../../app/failure.ts';
 import type { Failure } from '../../app/failure.ts';
 import { isLive } from '../../app/run-words.ts';
@@ -102,12 +102,12 @@ export class RunPage {
     return this.#ask(() => this.#service.pauseRun({ run: this.id }));
   }
 
-  /** Out of a pause, or from the checkpoint of an ended run. */
-  resume(): Promise<void> {
+  /** Out of a pause, or from the checkpoint of an ended run, there also on another device. */
+  resume(device?: RunConfig['device']): Promise<void> {
     return this.#ask(async () => {
       if (this.run?.state === 'paused') await this.#service.continueRun({ run: this.id });
       else {
-        this.run = await this.#service.resumeRun({ run: this.id });
+        this.run = await this.#service.resumeRun({ run: this.id, device });
         await this.#loadMetrics();
       }
     });
