@@ -7,7 +7,7 @@ import { cutRectangle, fitRectangles } from './fit.ts';
 import type { Rectangle } from './fit.ts';
 import { messageOf, readPictureHeader } from './header.ts';
 import type { PictureHeader } from './header.ts';
-import { UnreadablePicture } from './picture.ts';
+import { mostPixels, UnreadablePicture } from './picture.ts';
 import type { PictureShape } from './picture.ts';
 
 /** 8-bit pixels, row by row, channels side by side: 1 grey, 3 RGB, 4 RGBA (opaque). */
@@ -106,9 +106,26 @@ function toRgba({ data, width, channels }: Bitmap, part: Rectangle): Bitmap {
 
 /** The first frame. */
 function decodeGif(bytes: Uint8Array, { width, height }: PictureHeader): Bitmap {
+  const reader = new GifReader(bytes);
+  const frame = reader.frameInfo(0);
+  if (frame.width * frame.height > mostPixels) throw new Error(`a frame of ${frame.width} × ${frame.height} pixels`);
   const rgba = new Uint8Array(width * height * 4);
-  new GifReader(bytes).decodeAndBlitFrameRGBA(0, rgba);
+  const complaint = listen(() => reader.decodeAndBlitFrameRGBA(0, rgba));
+  if (/shorter/.test(complaint)) throw new Error('its data end early');
   return opaque(rgba, width, height);
+}
+
+/** What a library says on the console while it works: omggif tells of broken data there and nowhere else. */
+function listen(work: () => void): string {
+  const { log } = console;
+  let said = '';
+  console.log = (text: unknown): void => void (said += String(text));
+  try {
+    work();
+  } finally {
+    console.log = log;
+  }
+  return said;
 }
 
 /** RGBA as opaque pixels; transparent parts show white. */
