@@ -79,6 +79,12 @@ test('drop a folder, train, open a cell of the confusion matrix, show the run a 
     await page.getByRole('button', { name: 'Small CNN' }).click();
     await page.getByRole('textbox', { name: 'Epochs', exact: true }).fill('6');
     await page.getByRole('textbox', { name: 'Epochs', exact: true }).press('Tab');
+    const preview = page.getByRole('list', { name: 'Pictures as training step 1 sees them' });
+    await expect(preview.getByRole('img')).toHaveCount(8);
+    await page.getByRole('textbox', { name: 'Turn, degrees' }).fill('20');
+    await page.getByRole('button', { name: 'Draw again' }).click();
+    await expect(page.getByRole('list', { name: 'Pictures as training step 2 sees them' })).toBeVisible();
+    await page.getByRole('button', { name: 'Draw again' }).scrollIntoViewIfNeeded();
     await screenshot(app, 'images-new-run');
     await page.getByRole('button', { name: 'Start', exact: true }).click();
   });
