@@ -4,6 +4,7 @@ import { layers as registry } from '../../../engine/model/registry.ts';
 import type { LayerSpec } from '../../../engine/model/spec.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { fixed, percent, short } from '../../app/format.ts';
+import { usualSplit } from '../../app/split.ts';
 import { modelName } from '../../app/run-words.ts';
 
 export type Setting = readonly [name: string, value: string];
@@ -30,7 +31,7 @@ export function settingsOf(run: RunRecord): Setting[] {
   const list: (Setting | false)[] = [
     ['Dataset', run.datasetName],
     ['Target', settings.target ?? 'found'],
-    ['Split', settings.split ? settings.split.map((share) => percent(share)).join(' / ') : 'usual'],
+    ['Split', (settings.split ?? usualSplit).map((share) => percent(share)).join(' / ')],
     ['Left out', settings.ignored?.length ? settings.ignored.join(', ') : 'nothing'],
     ['Model', modelName(run)],
     ['Layers', model.layers.map(layerText).join(' → ')],
