@@ -4,7 +4,7 @@
 
 import type { GpuContext, GpuPass } from './gpu-contract.ts';
 import { splitDepth } from './gpu-product.ts';
-import { elementwise, elementwiseView } from './gpu-wgsl.ts';
+import { elementwise, elementwiseView, type ElementwiseView } from './gpu-wgsl.ts';
 
 /** Depth a split has to have at least, to be worth its second pass. */
 const leastSplitDepth = 256;
@@ -12,11 +12,11 @@ const leastSplitDepth = 256;
 const enoughGroups = 128;
 const nominalTile = 32;
 
-/** How many parts the depth k of `layers` m × n products is cut into; none is empty. */
-export function splitsOf(m: number, n: number, k: number, layers = 1): number {
+/** How many parts the depth k of `layers` m × n products is cut into; none is empty. Fewer than `least` are not worth it. */
+export function splitsOf(m: number, n: number, k: number, layers = 1, least = 2): number {
   const groups = Math.ceil(m / nominalTile) * Math.ceil(n / nominalTile) * layers;
   const wanted = Math.min(Math.floor(k / leastSplitDepth), Math.floor(enoughGroups / groups));
-  return wanted < 2 ? 1 : Math.ceil(k / splitDepth(k, wanted));
+  return wanted < least ? 1 : Math.ceil(k / splitDepth(k, wanted));
 }
 
 /** The operand itself, or its partial results. */
@@ -33,7 +33,7 @@ export function partialSizes(
   return Object.fromEntries(present.map(([operand, size]) => [partialName(operand, splits), splits * size]));
 }
 
-/** The passes that add the partial results up: operand[i] = Σ partial_operand[split, i] in the order of the splits. */
+/** The passes that add the partial results up, one for each operand that is present. */
 export function sumSplits(
   sizes: Readonly<Record<string, number>>,
   splits: number,
@@ -41,18 +41,29 @@ export function sumSplits(
 ): readonly GpuPass[] {
   if (splits === 1) return [];
   const present = Object.entries(sizes).filter(([operand]) => context.has(operand));
-  return present.map(([operand, size]) => {
-    const view = elementwiseView(size, context.limits);
-    const partial = partialName(operand, splits);
-    const body = `var sum = ${partial}[i];
-  for (var split = 1u; split < ${splits}u; split++) { sum += ${partial}[split * LENGTH + i]; }
-  ${operand}[i] = sum;`;
-    return {
-      label: `sum of ${operand}`,
-      reads: { [partial]: view.element },
-      writes: { [operand]: view.element },
-      code: elementwise(view, body),
-      workgroups: view.workgroups,
-    };
-  });
+  return present.map(([operand, size]) => sumPass(operand, splits, elementwiseView(size, context.limits)));
+}
+
+/** What becomes of a sum: WGSL on `value: V` at `i`, the functions it calls and the operands it reads, seen as V. */
+export interface SumFinish {
+  readonly code: string;
+  readonly functions: string;
+  readonly reads: readonly string[];
+}
+
+/** operand[i] = Σ partial_operand[split, i] in the order of the splits, finished. */
+export function sumPass(operand: string, splits: number, view: ElementwiseView, finish?: SumFinish): GpuPass {
+  const partial = partialName(operand, splits);
+  const body = `var value = ${partial}[i];
+  for (var split = 1u; split < ${splits}u; split++) { value += ${partial}[split * LENGTH + i]; }
+  ${finish?.code ?? ''}
+  ${operand}[i] = value;`;
+  const reads = [partial, ...(finish?.reads ?? [])];
+  return {
+    label: `sum of ${operand}`,
+    reads: Object.fromEntries(reads.map((name) => [name, view.element])),
+    writes: { [operand]: view.element },
+    code: elementwise(view, body, finish?.functions),
+    workgroups: view.workgroups,
+  };
 }

@@ -1,15 +1,28 @@
-// matmul as a tiled product with bias and activation, or the activation's gradient, in its epilogue.
+// matmul as a tiled product with bias and activation, or the activation's gradient, in its epilogue. A small result over a deep
+// sum is cut into splits; then the pass that adds them up has the epilogue.
 
-import type { GpuContext, GpuKernel } from '../gpu-contract.ts';
-import { type MatrixSink, matrixSink, storedMatrix } from '../gpu-matrix.ts';
-import { productPass, rankTiles, tileNamed } from '../gpu-product.ts';
 import { activateFunction, derivativeFunction } from '../gpu-activations.ts';
+import type { GpuContext, GpuKernel } from '../gpu-contract.ts';
+import { matrixSink, storedMatrix } from '../gpu-matrix.ts';
+import { productPass, rankTiles, tileNamed } from '../gpu-product.ts';
+import { partialName, partialSizes, splitsOf, type SumFinish, sumPass } from '../gpu-splits.ts';
+import { elementwiseView, scalarView } from '../gpu-wgsl.ts';
+
+type Params = Readonly<Record<string, number>>;
+
+/** Splits below which the second pass costs more than it gains. */
+const leastSplits = 4;
+const splitsFor = ({ m, n, k }: Params): number => splitsOf(m, n, k, 1, leastSplits);
 
 export const gpu: GpuKernel = {
-  variants: ({ m, n }, { limits }) => rankTiles(m, n, 1, limits).map((tile) => tile.name),
+  variants: (params, { limits }) => rankTiles(params.m, params.n, splitsFor(params), limits).map((tile) => tile.name),
+  temporaries: (params, context) => partialSizes({ c: params.m * params.n }, splitsFor(params), context),
   passes: (params, context, variant) => {
     const { m, n, k, transposeA, transposeB } = params;
-    const tile = variant === undefined ? rankTiles(m, n, 1, context.limits)[0] : tileNamed(variant);
+    const splits = splitsFor(params);
+    const tile = variant === undefined ? rankTiles(m, n, splits, context.limits)[0] : tileNamed(variant);
+    const { code, functions, reads } = epilogue(params, context);
+    const whole = splits === 1;
     const product = {
       label: `matmul ${m}×${n}×${k}`,
       m,
@@ -17,28 +30,39 @@ export const gpu: GpuKernel = {
       k,
       a: storedMatrix('a', m, k, !transposeA),
       b: storedMatrix('b', n, k, transposeB !== 0),
-      sink: matrixSink({ c: 'c', n, ...epilogue(params, context) }),
-      splits: 1,
+      sink: matrixSink({
+        c: partialName('c', splits),
+        n,
+        ...(whole ? { epilogue: code('at', 'column_at'), functions, extra: reads } : {}),
+      }),
+      splits,
     };
-    return [productPass(product, tile, context)];
+    const pass = productPass(product, tile, context);
+    if (whole) return [pass];
+    const vectors = n % 4 === 0;
+    const view = vectors ? elementwiseView(m * n, context.limits) : scalarView(m * n, context.limits);
+    const finish: SumFinish = { code: code('i', `i % ${vectors ? n / 4 : n}u`), functions, reads };
+    return [pass, sumPass('c', splits, view, finish)];
   },
 };
 
-function epilogue(params: Readonly<Record<string, number>>, context: GpuContext): Partial<MatrixSink> {
+/** `code` changes `value: V`, given where it stands in c and within its row. */
+function epilogue(params: Params, context: GpuContext) {
   const { activation, slope, gradient } = params;
   if (gradient) {
     const fromOutput = true;
     return {
-      extra: ['saved'],
-      epilogue: 'value *= derivative(saved[at]);',
+      reads: ['saved'],
+      code: (at: string): string => `value *= derivative(saved[${at}]);`,
       functions: derivativeFunction(activation, slope, fromOutput),
     };
   }
   const bias = context.has('bias');
   const activate = activation !== 0;
   return {
-    extra: bias ? ['bias'] : [],
-    epilogue: `${bias ? 'value += bias[column_at];' : ''} ${activate ? 'value = activate(value);' : ''}`,
+    reads: bias ? ['bias'] : [],
+    code: (_at: string, column: string): string =>
+      `${bias ? `value += bias[${column}];` : ''} ${activate ? 'value = activate(value);' : ''}`,
     functions: activate ? activateFunction(activation, slope) : '',
   };
 }

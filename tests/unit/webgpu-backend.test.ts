@@ -256,6 +256,32 @@ test('a deep, small weight gradient is cut into splits and added up in order', {
   assert.deepEqual(await executable.read('dw', 4 * units, units), sums);
 });
 
+test('a deep, small product is cut into splits; bias and activation come after the sum', { skip }, async (t) => {
+  const { backend } = await open(t);
+  for (const n of [8, 6]) {
+    const [m, k] = [5, 2100];
+    const params = { m, n, k, transposeA: 0, transposeB: 0, activation: 1, slope: 0, gradient: 0 };
+    const call: Call = { kernel: 'matmul', inputs: [at(0), at(1), at(2), null], outputs: [at(3)], params };
+    const executable = await backend.compile(planOf({ a: m * k, b: k * n, bias: n, c: m * n }, [call]));
+    assert.match(
+      executable
+        .dispatches('run')
+        .map(({ label }) => label)
+        .join(),
+      /in 8,sum of c/,
+    );
+    executable.write('a', new Float32Array(m * k).fill(1));
+    executable.write(
+      'b',
+      Float32Array.from({ length: k * n }, (_, i) => (i % n) - 2),
+    );
+    executable.write('bias', new Float32Array(n).fill(10));
+    await executable.run('run', 1);
+    const wanted = Float32Array.from({ length: m * n }, (_, i) => Math.max(0, ((i % n) - 2) * k + 10));
+    assert.deepEqual(await executable.read('c'), wanted);
+  }
+});
+
 test('a large batch of losses is added up over several workgroups', { skip }, async (t) => {
   const { backend } = await open(t);
   const [batch, classes] = [3000, 12];
