@@ -16,6 +16,8 @@ import { ResidentRows, residentCapacity, windowsOf, type ReadShard, type RowRang
 const largestStepCapacity = 512;
 const largestPredictBatch = 256;
 const predictSteps = 8;
+/** Floating-point operations of one submit of predictions on images: some 50 ms on a CPU, so that pause and stop answer. */
+const predictFlops = 4e9;
 
 export interface SessionOptions {
   readonly backend: Backend;
@@ -50,6 +52,7 @@ export class Session {
   readonly #counters: Uint32Array;
   readonly #predictIndices: Uint32Array;
   readonly #predictBatch: number;
+  readonly #predictStepsAtOnce: number;
 
   static async open(options: SessionOptions): Promise<Session> {
     const { data, training, predictOnly = false } = options;
@@ -66,7 +69,7 @@ export class Session {
       stepCapacity: Math.max(predictSteps, Math.min(largestStepCapacity, Math.ceil(data.counts.train / batch))),
       predictSteps,
       trainBatches: predictOnly ? [] : trainBatches(data.counts.train, batch, usesBatchStatistics(model)),
-      predictBatch: Math.min(largestPredictBatch, largestSplit),
+      predictBatch: predictBatch(model, training, largestSplit),
     });
     return new Session(options, model, plan, await options.backend.compile(plan), batch, capacity);
   }
@@ -93,7 +96,9 @@ export class Session {
     this.#order = new Uint32Array(Math.min(capacity, data.counts.train));
     this.#scalars = new Float32Array(plan.stepCapacity * 4);
     this.#counters = new Uint32Array(plan.stepCapacity);
-    this.#predictBatch = Object.values(plan.programs).at(-1)!.batch;
+    const predict = Object.values(plan.programs).at(-1)!;
+    this.#predictBatch = predict.batch;
+    this.#predictStepsAtOnce = Math.max(1, Math.min(predictSteps, Math.floor(predictFlops / predict.flops)));
     this.#predictIndices = new Uint32Array(predictSteps * this.#predictBatch);
     this.classWeights = classWeights(training, data.classCounts, model.outputs);
     if (this.classWeights && !options.predictOnly) executable.write(classWeightsTensor, this.classWeights);
@@ -143,11 +148,12 @@ export class Session {
     const width = this.model.outputs;
     const outputs = new Float32Array((range.end - range.start) * width);
     const batch = this.#predictBatch;
+    const most = this.#predictStepsAtOnce * batch;
     for (const window of windowsOf(range, this.rows.capacity)) {
       const base = await this.rows.show(window);
       const count = window.end - window.start;
-      for (let done = 0; done < count; done += predictSteps * batch) {
-        const rows = Math.min(predictSteps * batch, count - done);
+      for (let done = 0; done < count; done += most) {
+        const rows = Math.min(most, count - done);
         const steps = Math.ceil(rows / batch);
         // The last step is filled up with the last row; its extra outputs are not read.
         for (let i = 0; i < steps * batch; i++) this.#predictIndices[i] = base + done + Math.min(i, rows - 1);
@@ -190,6 +196,16 @@ function normalizationOf({ normalization }: PreparedData, channels: number): Flo
   const pair = (channel: number): readonly number[] =>
     normalization ? [normalization.mean[channel], normalization.deviation[channel]] : [0, 1];
   return Float32Array.from(Array.from({ length: channels }, (_, channel) => pair(channel)).flat());
+}
+
+/** Rows of a step of predictions: on images no more than keep a submit short and than the training's memory holds. */
+function predictBatch(model: ResolvedModel, training: TrainingSpec, rows: number): number {
+  if (model.input.kind === 'table') return Math.min(largestPredictBatch, rows);
+  const flops = model.layers.reduce((sum, { def, inputShapes, outputShape, args }) => {
+    return sum + def.flops(inputShapes, outputShape, args);
+  }, 0);
+  const affordable = Math.max(1, Math.floor(predictFlops / Math.max(1, flops)));
+  return Math.min(largestPredictBatch, training.batch, affordable, rows);
 }
 
 /** Statistics of a batch of one row do not exist: such a remainder is left out. */
