@@ -2,12 +2,12 @@
 // fit. Prediction goes the same way, so it sees the same pixels as training. Runs in worker threads.
 
 import { FastResizeFilter, JsColorType, ResizeFit, Transformer } from '@napi-rs/image';
-import { GifReader } from 'omggif';
 import { cutRectangle, fitRectangles } from './fit.ts';
 import type { Rectangle } from './fit.ts';
+import { decodeGif } from './gif.ts';
 import { messageOf, readPictureHeader } from './header.ts';
 import type { PictureHeader } from './header.ts';
-import { mostPixels, UnreadablePicture } from './picture.ts';
+import { UnreadablePicture } from './picture.ts';
 import type { PictureShape } from './picture.ts';
 
 /** 8-bit pixels, row by row, channels side by side: 1 grey, 3 RGB, 4 RGBA (opaque). */
@@ -25,7 +25,10 @@ export interface Bitmap {
 export function decodePicture(bytes: Uint8Array, shape: PictureShape): Bitmap {
   const header = readPictureHeader(bytes);
   try {
-    if (header.format === 'gif') return fitBitmap(decodeGif(bytes, header), shape);
+    if (header.format === 'gif') {
+      const { rgba, width, height } = decodeGif(bytes);
+      return fitBitmap(opaque(rgba, width, height), shape);
+    }
     return decodeWithLibrary(bytes, header, shape);
   } catch (error) {
     throw new UnreadablePicture(`it is broken, or a rare kind of ${header.format.toUpperCase()}: ${messageOf(error)}`);
@@ -102,30 +105,6 @@ function toRgba({ data, width, channels }: Bitmap, part: Rectangle): Bitmap {
     }
   }
   return { width: part.width, height: part.height, channels: 4, data: rgba };
-}
-
-/** The first frame. */
-function decodeGif(bytes: Uint8Array, { width, height }: PictureHeader): Bitmap {
-  const reader = new GifReader(bytes);
-  const frame = reader.frameInfo(0);
-  if (frame.width * frame.height > mostPixels) throw new Error(`a frame of ${frame.width} × ${frame.height} pixels`);
-  const rgba = new Uint8Array(width * height * 4);
-  const complaint = listen(() => reader.decodeAndBlitFrameRGBA(0, rgba));
-  if (/shorter/.test(complaint)) throw new Error('its data end early');
-  return opaque(rgba, width, height);
-}
-
-/** What a library says on the console while it works: omggif tells of broken data there and nowhere else. */
-function listen(work: () => void): string {
-  const { log } = console;
-  let said = '';
-  console.log = (text: unknown): void => void (said += String(text));
-  try {
-    work();
-  } finally {
-    console.log = log;
-  }
-  return said;
 }
 
 /** RGBA as opaque pixels; transparent parts show white. */
