@@ -247,3 +247,35 @@ test('the bomb is refused before it is decoded', () => {
   assert.throws(() => readPictureHeader(bomb), /huge/);
   assert.ok(performance.now() - start < 50);
 });
+
+test('an interlaced GIF has its rows where they belong', () => {
+  // Stored as red rows, then blue ones; the first half of what is stored are the even rows.
+  const bytes = Uint8Array.from(encoders.gif(paint(16, 16, (_, y) => (y < 8 ? red : blue))));
+  const palette = 13 + 3 * 256;
+  bytes[bytes.indexOf(0x2c, palette) + 9] |= 0x40;
+  const bitmap = decodePicture(bytes, { width: 16, height: 16, fit: 'crop' });
+  for (let y = 0; y < 16; y++) near(at(bitmap, 5, y), y % 2 === 0 ? red : blue, 48, `row ${y}`);
+});
+
+test('damaged files of every format are read or refused, quickly, and nothing else happens', () => {
+  let state = 1;
+  const random = (below: number): number => {
+    state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
+    return Math.floor((state / 0x80000000) * below);
+  };
+  for (const [format, encode] of Object.entries(encoders)) {
+    const whole = encode(canvas);
+    for (let round = 0; round < 60; round++) {
+      const bytes = Uint8Array.from(round % 4 === 0 ? whole.subarray(0, random(whole.length)) : whole);
+      const within = round % 2 === 0 ? bytes.length : Math.min(64, bytes.length);
+      for (let change = 0; change < 5 && within > 0; change++) bytes[random(within)] = random(256);
+      const start = performance.now();
+      try {
+        decodePicture(bytes, own);
+      } catch (error) {
+        assert.ok(error instanceof UnreadablePicture, `${format}, round ${round}: ${String(error)}`);
+      }
+      assert.ok(performance.now() - start < 2000, `${format}, round ${round}`);
+    }
+  }
+});
