@@ -1,5 +1,4 @@
-// The WGSL of every kernel by name: what the WebGPU backend loads. A kernel without one does not compile, unless it is
-// listed as pending: plans that call it are then refused by the GPU before the first step.
+// The WGSL of every kernel by name: what the WebGPU backend loads. A kernel without one does not compile.
 
 import type { GpuKernel } from './gpu-contract.ts';
 import type { KernelName } from './registry.ts';
@@ -44,12 +43,7 @@ import { gpu as sumSquares } from './sum_squares/gpu.ts';
 import { gpu as upsample } from './upsample/gpu.ts';
 import { gpu as upsampleGrad } from './upsample_grad/gpu.ts';
 
-/** Kernels that run on the CPU only, so far. */
-export const pendingGpuKernels = [] as const satisfies readonly KernelName[];
-
-type PendingGpuKernel = (typeof pendingGpuKernels)[number];
-
-const implemented: Readonly<Record<Exclude<KernelName, PendingGpuKernel>, GpuKernel>> = {
+export const gpuKernels: Readonly<Record<KernelName, GpuKernel>> = {
   gather_rows: gatherRows,
   matmul,
   dense_weight_grad: denseWeightGrad,
@@ -91,6 +85,3 @@ const implemented: Readonly<Record<Exclude<KernelName, PendingGpuKernel>, GpuKer
   gather_images: gatherImages,
   soft_cross_entropy: softCrossEntropy,
 };
-
-/** By name; `undefined` for the pending ones. */
-export const gpuKernels: Readonly<Partial<Record<KernelName, GpuKernel>>> = implemented;

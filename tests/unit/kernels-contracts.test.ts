@@ -5,7 +5,6 @@ import assert from 'node:assert/strict';
 import * as fs from 'node:fs';
 import test from 'node:test';
 import { elementCount, type KernelContract } from '../../kernels/contract.ts';
-import { pendingGpuKernels } from '../../kernels/gpu-registry.ts';
 import { kernels } from '../../kernels/registry.ts';
 
 const folder = new URL('../../kernels/', import.meta.url);
@@ -17,10 +16,9 @@ test('every folder with a contract is registered, under its own name', () => {
   for (const [name, kernel] of contracts) assert.equal(kernel.name, name);
 });
 
-test('every kernel has an implementation for each device, but for the GPU’s pending ones', () => {
-  const pending: ReadonlySet<string> = new Set(pendingGpuKernels);
+test('every kernel has an implementation for each device', () => {
   for (const [name] of contracts) {
-    for (const file of pending.has(name) ? ['cpu.ts'] : ['cpu.ts', 'gpu.ts'])
+    for (const file of ['cpu.ts', 'gpu.ts'])
       assert.ok(fs.existsSync(new URL(`${name}/${file}`, folder)), `${name}/${file}`);
   }
 });

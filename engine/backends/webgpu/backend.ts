@@ -7,7 +7,7 @@ import type { Backend } from '../backend.ts';
 import type { OpenedGpu } from './adapter.ts';
 import { allocate, checkSlots } from './buffers.ts';
 import { ByteWriter } from './bytes.ts';
-import { checkKernels, type CompileContext, compileProgram, type DeviceTraits, temporaryBytes } from './compile.ts';
+import { type CompileContext, compileProgram, type DeviceTraits, temporaryBytes } from './compile.ts';
 import { WebgpuExecutable } from './executable.ts';
 import { DeviceWatch } from './failure.ts';
 import { PipelineCache } from './pipelines.ts';
@@ -68,7 +68,6 @@ export function createWebgpuBackend(opened: OpenedGpu, options: WebgpuOptions = 
     dataBudget: Math.min(device.limits.maxBufferSize, device.limits.maxStorageBufferBindingSize, mostDataBytes),
     async compile(plan) {
       watch.check();
-      checkKernels(plan, name);
       checkSlots(plan, device.limits, name);
       const buffers = await allocate(device, plan, temporaryBytes(plan, traits), watch);
       const owned: { destroy(): void }[] = [buffers];

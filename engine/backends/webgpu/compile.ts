@@ -7,7 +7,7 @@ import type { GpuContext, GpuKernel, GpuPass } from '../../../kernels/gpu-contra
 import type { Call, Plan, Program } from '../../plan/plan.ts';
 import { bindingsOf, checkBindings, operandSize, type Range } from './bindings.ts';
 import { offsetAlignment, type PlanBuffers } from './buffers.ts';
-import { limitError, missingKernelsError } from './failure.ts';
+import { limitError } from './failure.ts';
 import type { PipelineCache } from './pipelines.ts';
 
 /** One dispatch, ready to be encoded. */
@@ -46,18 +46,8 @@ export interface VariantRequest {
   readonly compile: (variant: string) => Promise<readonly Dispatch[]>;
 }
 
-/** Throws `device.unsupported_plan` if the plan calls kernels that have no WGSL yet. */
-export function checkKernels(plan: Plan, device: string): void {
-  const names = Object.values(plan.programs).flatMap(({ calls }) => calls.map(({ kernel }) => kernel));
-  const missing = [...new Set(names)].filter((name) => !gpuKernels[name as KernelName]);
-  if (missing.length > 0) throw missingKernelsError(missing, device);
-}
-
-function kernelOf(call: Call): GpuKernel {
-  const kernel = gpuKernels[call.kernel as KernelName];
-  if (!kernel) throw missingKernelsError([call.kernel], 'this GPU');
-  return kernel;
-}
+/** The plan's verifier has seen to it that every kernel exists. */
+const kernelOf = (call: Call): GpuKernel => gpuKernels[call.kernel as KernelName];
 
 /** Bytes between the passes of a call, the most of all calls. */
 export function temporaryBytes(plan: Plan, traits: DeviceTraits): number {

@@ -36,14 +36,6 @@ export function limitError(what: string, hint: string): TrainyardError {
   return new TrainyardError('device.limit', what, hint);
 }
 
-export function missingKernelsError(kernels: readonly string[], device: string): TrainyardError {
-  return new TrainyardError(
-    'device.unsupported_plan',
-    `The GPU (${device}) cannot train this model yet: it lacks ${kernels.join(', ')}.`,
-    'Choose the CPU as the device.',
-  );
-}
-
 /** Milliseconds the news of a loss may come after the errors it causes. */
 const newsDelay = 100;
 
