@@ -1,4 +1,4 @@
-// Convolution forwards and the gradient of its input; threads share the images. (The weight's is in conv_weights.h.)
+// Convolution forwards and the gradient of its input; threads share the images. (The weight's: conv_weights.h, conv_depthwise.h.)
 
 #pragma once
 #include "conv.h"

@@ -172,36 +172,35 @@ static float sum_floats(const float *x, ptrdiff_t count) {
   return total;
 }
 
-static void conv2d_weight_grad(const Call *call) {
-  const Shape s = read_shape(call, 4);
-  const int channels = s.channels / s.groups, filters = s.filters / s.groups;
-  const View view = forward_view(&s);
-  const ptrdiff_t plane = (ptrdiff_t)s.height * s.width, out_plane = (ptrdiff_t)s.out_height * s.out_width;
+/** dw for this thread's share of the rows (channel, tap) of all groups. */
+static void weight_products(const Call *call, const Shape *s, const View *view) {
+  const int channels = s->channels / s->groups, filters = s->filters / s->groups;
+  const ptrdiff_t plane = (ptrdiff_t)s->height * s->width, out_plane = (ptrdiff_t)s->out_height * s->out_width;
   const float *x = operand(call, 0), *dy = operand(call, 1);
-  float *dw = operand(call, 2), *db = operand(call, 3);
+  float *dw = operand(call, 2);
   float *sums = call->scratch + SCRATCH_FLOATS - SUM_ROWS * SUM_FILTERS;
-  const int depth = channels * view.count;
+  const int depth = channels * view->count;
   int band_rows, block;
-  choose_band(&view, channels, &band_rows, &block);
-  const int most = smaller(SUM_ROWS, block * view.count - view.count + 1);
+  choose_band(view, channels, &band_rows, &block);
+  const int most = smaller(SUM_ROWS, block * view->count - view->count + 1);
   // Very wide images leave room for fewer filters.
-  const int filter_block = (ptrdiff_t)s.out_width * SUM_FILTERS > DY_FLOATS ? LANES : SUM_FILTERS;
-  const int end = share_start(s.groups * depth, 1, call->thread + 1, call->threads);
-  for (int row = share_start(s.groups * depth, 1, call->thread, call->threads), last; row < end; row = last) {
+  const int filter_block = (ptrdiff_t)s->out_width * SUM_FILTERS > DY_FLOATS ? LANES : SUM_FILTERS;
+  const int end = share_start(s->groups * depth, 1, call->thread + 1, call->threads);
+  for (int row = share_start(s->groups * depth, 1, call->thread, call->threads), last; row < end; row = last) {
     const int group = row / depth, start = group * depth;
     last = smaller(smaller(end, start + depth), row + most);
     for (int filter = 0; filter < filters; filter += filter_block) {
       const WeightBlock w = {
-          .view = &view,
+          .view = view,
           .first = row - start,
           .last = last - start,
           .filters = smaller(filter_block, filters - filter),
           .x = x + group * channels * plane,
           .dy = dy + (group * filters + filter) * out_plane,
-          .x_image = s.channels * plane,
-          .dy_image = s.filters * out_plane,
+          .x_image = s->channels * plane,
+          .dy_image = s->filters * out_plane,
           .dy_plane = out_plane,
-          .batch = s.batch,
+          .batch = s->batch,
       };
       const int width = sum_weights(&w, sums, call->scratch);
       for (int i = 0; i < w.filters; i++) {
@@ -210,11 +209,18 @@ static void conv2d_weight_grad(const Call *call) {
       }
     }
   }
+}
+
+/** db for this thread's share of the filters. */
+static void bias_gradient(const Call *call, const Shape *s) {
+  const ptrdiff_t out_plane = (ptrdiff_t)s->out_height * s->out_width;
+  const float *dy = operand(call, 1);
+  float *db = operand(call, 3);
   if (!db) return;
-  const int last_filter = share_start(s.filters, 1, call->thread + 1, call->threads);
-  for (int f = share_start(s.filters, 1, call->thread, call->threads); f < last_filter; f++) {
+  const int last_filter = share_start(s->filters, 1, call->thread + 1, call->threads);
+  for (int f = share_start(s->filters, 1, call->thread, call->threads); f < last_filter; f++) {
     float total = 0;
-    for (int n = 0; n < s.batch; n++) total += sum_floats(dy + ((ptrdiff_t)n * s.filters + f) * out_plane, out_plane);
+    for (int n = 0; n < s->batch; n++) total += sum_floats(dy + ((ptrdiff_t)n * s->filters + f) * out_plane, out_plane);
     db[f] = total;
   }
 }

@@ -1,8 +1,8 @@
 // The native kernels. Compiled once for each instruction set with -DTABLE=name; each follows its contract in kernels/NAME.
 
 #include "kernels.h"
+#include "conv_depthwise.h"
 #include "conv_kernels.h"
-#include "conv_weights.h"
 #include "gemm.h"
 #include "normalization.h"
 #include "threefry.h"
