@@ -114,20 +114,21 @@ test('values of any type and range become the same bytes', async (t) => {
     values.forEach((value, index) => write(buffer, value, index * bytesEach));
     return buffer;
   };
-  const cases: [string, Uint8Array][] = [
-    ['<f4', element(4, (buffer, value, at) => buffer.writeFloatLE(value / 255, at))],
-    ['>f8', element(8, (buffer, value, at) => buffer.writeDoubleBE(value / 255, at))],
-    ['<f4', element(4, (buffer, value, at) => buffer.writeFloatLE(value, at))],
-    ['<f4', element(4, (buffer, value, at) => buffer.writeFloatLE(value / 127.5 - 1, at))],
-    ['<i4', element(4, (buffer, value, at) => buffer.writeInt32LE(value, at))],
-    ['<u2', element(2, (buffer, value, at) => buffer.writeUInt16LE(value * 257, at))],
+  const cases: [string, Uint8Array, string | undefined][] = [
+    ['<f4', element(4, (buffer, value, at) => buffer.writeFloatLE(value / 255, at)), '0 … 1'],
+    ['>f8', element(8, (buffer, value, at) => buffer.writeDoubleBE(value / 255, at)), '0 … 1'],
+    ['<f4', element(4, (buffer, value, at) => buffer.writeFloatLE(value, at)), undefined],
+    ['<f4', element(4, (buffer, value, at) => buffer.writeFloatLE(value / 127.5 - 1, at)), '−1 … 1'],
+    ['<i4', element(4, (buffer, value, at) => buffer.writeInt32LE(value, at)), undefined],
+    ['<u2', element(2, (buffer, value, at) => buffer.writeUInt16LE(value * 257, at)), '0 … 65535'],
   ];
-  for (const [descr, data] of cases) {
+  for (const [descr, data, range] of cases) {
     const files = { 'x.npy': npy(descr, [count, side, side], data), 'y.npy': npy('|u1', [count], digits) };
     const { service, info } = await importFile(t, files, 'x.npy');
     const { pixels } = await service.pictures({ dataset: info.id, rows: [3] });
     const grey = Array.from({ length: size }, (_, at) => pixels[4 * at]);
     assert.deepEqual(grey, values.slice(3 * size, 4 * size), descr);
+    assert.equal(info.reading.values, range, descr);
   }
 });
 

@@ -108,9 +108,14 @@ async function arraySource(pairs: readonly ArrayPair[]): Promise<PictureSource> 
     entries,
     skipped: [],
     warnings: [],
-    reading: {
-      arrays: pairs.map(({ images, labels }) => `${images.name} with ${labels.name}`).join(', '),
-      ...(pairs.some(({ split }) => split !== null) ? { split: 'by the names of the arrays' } : {}),
+    // Known in full once the arrays were examined.
+    get reading() {
+      const values = [...new Set(scales.map(({ description }) => description))].join(', ');
+      return {
+        arrays: pairs.map(({ images, labels }) => `${images.name} with ${labels.name}`).join(', '),
+        ...(values === '' || values === '0 … 255' ? {} : { values }),
+        ...(pairs.some(({ split }) => split !== null) ? { split: 'by the names of the arrays' } : {}),
+      };
     },
     labelledBy: `the array ${pairs.map(({ labels }) => labels.name).join(', ')}`,
     classOrder: 'number',
