@@ -17,7 +17,7 @@ import { predictFile } from './predictions.ts';
 import { classifyFile, classifyRows, predictedPictures, readEvaluation } from './run-pictures.ts';
 import type { Processes } from './processes.ts';
 import type { Devices } from './devices.ts';
-import { listSamples, sampleFile } from './samples.ts';
+import { listSamples, withSample } from './samples.ts';
 
 export interface AppServiceParts {
   readonly home: string;
@@ -72,7 +72,7 @@ function datasets({
       return asSaved(await data.import({ job, path: paths.resolve(token), options, settings }));
     },
     async importSample({ job, sample }) {
-      return asSaved(await data.import({ job, path: sampleFile(sample) }));
+      return asSaved(await withSample(sample, (path) => data.import({ job, path })));
     },
     cancel: (request) => data.cancel(request),
     datasets: async () => Promise.all((await data.list()).map(asSaved)),

@@ -33,7 +33,12 @@ export interface AppInfo {
   readonly electron: string;
   readonly platform: string;
   readonly home: string;
-  readonly samples: readonly { readonly id: string; readonly title: string; readonly detail: string }[];
+  readonly samples: readonly {
+    readonly id: string;
+    readonly kind: 'table' | 'images';
+    readonly title: string;
+    readonly detail: string;
+  }[];
 }
 
 /** What a dataset under some settings feeds a model and asks of it: all the model editor needs for shapes and memory. */

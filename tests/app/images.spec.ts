@@ -3,6 +3,8 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
 import { encoders, paint, type Painting } from '../support/pictures.ts';
 import { dropFiles, expect, screenshot, test } from './launch.ts';
 
@@ -22,6 +24,12 @@ function shape(kind: 'disc' | 'ring' | 'square', seed: number): Painting {
     const grain = 60 * random();
     return inside ? [tint[0], tint[1], tint[2]] : [grain, grain, grain];
   };
+}
+
+/** What axe finds: in the page itself, as the app denies the window axe would finish in. */
+async function violations(page: Page): Promise<readonly string[]> {
+  const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
+  return violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`);
 }
 
 const kinds = ['disc', 'ring', 'square'] as const;
@@ -115,6 +123,7 @@ test('drop a folder, train, open a cell of the confusion matrix, show the run a 
     const dialog = page.getByRole('dialog');
     await expect(dialog.getByRole('list', { name: 'Probabilities' }).getByRole('listitem')).toHaveCount(3);
     await expect(dialog.getByRole('checkbox', { name: 'Show where it looked' })).toBeChecked();
+    expect(await violations(page)).toEqual([]);
     await screenshot(app, 'images-attention');
     await page.keyboard.press('Escape');
     await expect(dialog).toBeHidden();
@@ -136,4 +145,25 @@ test('drop a folder, train, open a cell of the confusion matrix, show the run a 
     await expect(page.getByRole('dialog')).toContainText('no picture that can be read');
     await page.keyboard.press('Escape');
   });
+});
+
+test('the sample of pictures is drawn, and is the same dataset each time', async ({ app }) => {
+  const { page } = app;
+  await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
+  await screenshot(app, 'welcome-samples');
+  await page.getByRole('button', { name: 'Look at it: Shapes' }).click();
+  await expect(page.getByRole('heading', { name: 'Shapes', level: 1 })).toBeVisible();
+  await expect(page.getByText('720 pictures in 6 classes')).toBeVisible();
+  await expect(page.getByRole('button', { name: /^triangle/ })).toContainText('120');
+  await expect(page.getByRole('listbox').getByRole('option').first()).toHaveAttribute(
+    'aria-label',
+    /^cross\/cross-001/,
+  );
+  expect(await violations(page)).toEqual([]);
+  await screenshot(app, 'images-sample');
+  const address = page.url();
+  await page.evaluate(() => (location.hash = '#welcome'));
+  await page.getByRole('button', { name: 'Look at it: Shapes' }).click();
+  await expect(page.getByRole('heading', { name: 'Shapes', level: 1 })).toBeVisible();
+  expect(page.url()).toBe(address);
 });
