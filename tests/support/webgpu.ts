@@ -1,11 +1,14 @@
-// The GPU of the tests: SwiftShader through Dawn, so that every machine gives the same answer. In CI it has to be there;
-// elsewhere a test that lacks it is skipped, saying what is missing.
+// The GPU of the tests: on Linux SwiftShader through Dawn, so that every machine gives the same answer; on other systems, where
+// it cannot be chosen, the GPU that is there. In CI there has to be one; elsewhere a test that lacks it is skipped, saying
+// what is missing.
 
 import { openGpu, type OpenedGpu } from '../../engine/backends/webgpu/adapter.ts';
 import { openNodeGpu } from '../../engine/backends/webgpu/node.ts';
 
+const prefer = process.platform === 'linux' ? 'software' : 'hardware';
+
 /** Opens a fresh device. */
-export const testGpu = async (): Promise<OpenedGpu> => openGpu(await openNodeGpu({ prefer: 'software' }));
+export const testGpu = async (): Promise<OpenedGpu> => openGpu(await openNodeGpu({ prefer }));
 
 /** False, or why tests that need a GPU are skipped. Throws in CI, where there is always one. */
 export async function missingGpu(): Promise<false | string> {

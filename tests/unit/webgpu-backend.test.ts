@@ -123,7 +123,7 @@ test('variants are measured once for each shape', { skip }, async (t) => {
   await backend.compile(plan);
   assert.equal(tuning.size, 1);
   const [[key, choice]] = tuning;
-  assert.match(key, /swiftshader.*matmul.*"m":24/i);
+  assert.match(key, /matmul.*"m":24/);
   assert.ok(tiles.some(({ name }) => name === choice));
 });
 
@@ -202,7 +202,7 @@ test('a tensor larger than a buffer may be is refused by name before the first s
   const most = gpu.device.limits.maxBufferSize / 4;
   await assert.rejects(backend.compile(planOf({ 'data.x': most + 1, b: 4, c: 4 }, [addCall(4)], 'data')), {
     code: 'device.limit',
-    message: /“data.x” takes 1 GiB, but one buffer of the GPU \(.*\) holds 1 GiB at most/,
+    message: /“data.x” takes [\d.]+ .iB, but one buffer of the GPU \(.*\) holds [\d.]+ .iB at most/,
     hint: /CPU/,
   });
 });
