@@ -4,7 +4,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
-import { dropFiles, expect, launch, root, screenshot, test, type App } from './launch.ts';
+import { dropFiles, expect, launch, screenshot, test, type App } from './launch.ts';
 import { writeTable } from './scene.ts';
 
 test('first start: one button trains on a sample', async ({ app }) => {
@@ -97,31 +97,6 @@ test('import shows its progress and can be cancelled', async ({ app }) => {
   await progress.getByRole('button', { name: 'Cancel' }).click();
   await expect(progress).toBeHidden();
   await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
-});
-
-const refused: readonly (readonly [file: string, message: RegExp])[] = [
-  ['bad-empty.csv', /empty/i],
-  ['bad-header-only.csv', /row/i],
-  ['bad-binary.csv', /./],
-  ['bad-ragged.csv', /line/i],
-  ['bad-unclosed-quote.csv', /quote/i],
-];
-
-test('files that cannot be read say why, and leave nothing behind', async ({ app }) => {
-  const { page } = app;
-  await ready(app);
-  for (const [file, message] of refused) {
-    await dropFiles(app, path.join(root, 'tests/fixtures/messy', file));
-    const alert = page.getByRole('alert').filter({ hasText: file });
-    await expect(alert).toContainText(message);
-    await alert.getByRole('button', { name: 'Dismiss' }).click();
-    await expect(alert).toBeHidden();
-  }
-  await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
-  // A file with bad lines can be read without them.
-  await dropFiles(app, path.join(root, 'tests/fixtures/messy/bad-ragged.csv'));
-  await page.getByRole('button', { name: 'Skip bad lines' }).click();
-  await expect(page.getByRole('table', { name: /Rows of/ })).toBeVisible();
 });
 
 test('runs are renamed, starred, tagged, deleted and brought back', async ({ app }) => {

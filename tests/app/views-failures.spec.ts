@@ -1,0 +1,106 @@
+// What goes wrong is said where it happened, with what, where and what to do; and nothing half-made stays behind.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { callService, dropFiles, expect, root, screenshot, test, type App } from './launch.ts';
+import { importTable, processIds, startRun, waitForEpoch, waitForState, writeTable } from './scene.ts';
+import type { DatasetInfo } from '../../engine/protocol/data.ts';
+import type { RunRecord } from '../../engine/protocol/runs.ts';
+
+const messy = (name: string): string => path.join(root, 'tests/fixtures/messy', name);
+
+const refused: readonly (readonly [file: string, message: RegExp])[] = [
+  ['bad-empty.csv', /empty \(0 bytes\)[\s\S]*header line and rows/],
+  ['bad-blank.csv', /no text in it/],
+  ['bad-header-only.csv', /header line and no rows/],
+  ['bad-binary.csv', /binary data/],
+  ['bad-workbook.csv', /Excel workbook[\s\S]*CSV/],
+  ['bad-ragged.csv', /line 3 has 2, line 5 has 4/],
+  ['bad-unclosed-quote.csv', /line 3: a quote is opened and not closed/],
+  ['bad-lines.jsonl', /line 3: not a JSON object/],
+];
+
+test('files that cannot be read say why, and leave nothing behind', async ({ app }) => {
+  const { page } = app;
+  await ready(app);
+  for (const [file, message] of refused) {
+    await dropFiles(app, messy(file));
+    const alert = page.getByRole('alert').filter({ hasText: file });
+    await expect(alert).toContainText(message);
+    if (file === 'bad-ragged.csv') await screenshot(app, 'import-refused');
+    await alert.getByRole('button', { name: 'Dismiss' }).click();
+    await expect(alert).toBeHidden();
+  }
+  await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
+  expect(await callService<readonly DatasetInfo[]>(app, 'datasets')).toEqual([]);
+});
+
+test('bad lines can be left out, and reading options be set', async ({ app }) => {
+  const { page } = app;
+  await ready(app);
+  await dropFiles(app, messy('bad-ragged.csv'));
+  await page.getByRole('button', { name: 'Reading options…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Reading options for bad-ragged.csv' });
+  await dialog.getByLabel('Columns are divided by').selectOption('Semicolon');
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Skip bad lines' }).click();
+  await expect(page.getByRole('table', { name: /Rows of/ })).toBeVisible();
+  await expect(page.getByRole('alert').filter({ hasText: 'bad-ragged.csv' })).toHaveCount(0);
+});
+
+test('a folder without pictures is refused', async ({ app }) => {
+  await ready(app);
+  const folder = path.join(app.home, 'papers');
+  fs.mkdirSync(folder);
+  fs.writeFileSync(path.join(folder, 'notes.txt'), 'nothing to see');
+  await dropFiles(app, folder);
+  await expect(app.page.getByRole('alert').filter({ hasText: 'papers' })).toBeVisible();
+});
+
+for (const file of ['bad-one-class.csv', 'bad-target-missing.csv', 'bad-tiny.csv']) {
+  test(`${file} can be looked at; that it cannot be trained on is said before a run is made`, async ({ app }) => {
+    const { page } = app;
+    await ready(app);
+    await dropFiles(app, messy(file));
+    await expect(page.getByRole('table', { name: /Rows of/ })).toBeVisible();
+    await page.getByRole('combobox', { name: 'Target column' }).selectOption({ index: -1 + (await targets(app)) });
+    await page.getByRole('button', { name: 'New run with this data' }).click();
+    await expect(page.locator('main').getByRole('alert')).toContainText(/\w{4}/);
+    await expect(page.getByRole('button', { name: 'Start' })).toHaveCount(0);
+    expect(await callService<{ total: number }>(app, 'runs', {})).toMatchObject({ total: 0 });
+  });
+}
+
+test('a training process killed in mid-run: its page says so, and the run goes on from its checkpoint', async ({
+  app,
+}) => {
+  const { page } = app;
+  const dataset = await importTable(app, writeTable(app.home, 2000));
+  const { id } = await startRun(app, dataset, 100_000, 'Doomed');
+  await page.evaluate((run) => {
+    location.hash = `#run/${run}`;
+  }, id);
+  // The first checkpoint is written after a second.
+  await expect.poll(async () => (await callService<RunRecord>(app, 'run', { run: id })).hasCheckpoint).toBe(true);
+  const [pid] = await processIds(app, 'training');
+  process.kill(pid, 'SIGKILL');
+  await expect(page.locator('main').getByRole('alert')).toContainText(/Resume/);
+  await expect(page.getByText('Failed', { exact: true })).toBeVisible();
+  await screenshot(app, 'run-failed');
+  const { progress } = await callService<RunRecord>(app, 'run', { run: id });
+  await page.getByRole('button', { name: 'Resume' }).click();
+  await waitForState(app, id, 'running');
+  await waitForEpoch(app, id, (progress?.epoch ?? 0) + 5);
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
+  await waitForState(app, id, 'stopped');
+});
+
+/** Waits until the first view is there: before that nobody listens for a drop. */
+async function ready({ page }: App): Promise<void> {
+  await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
+}
+
+/** How many choices the target has. */
+async function targets({ page }: App): Promise<number> {
+  return page.getByRole('combobox', { name: 'Target column' }).locator('option').count();
+}
