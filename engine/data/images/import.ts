@@ -21,7 +21,7 @@ import type { DatasetStore, Manifest } from '../store.ts';
 import { describeImages, describePictures } from './describe.ts';
 import type { FoundPath } from './open.ts';
 import { openPictures } from './open.ts';
-import { sortClasses } from './picture.ts';
+import { compareText, sortClasses } from './picture.ts';
 import type { PictureEntry, PictureFacts, PictureMeasures, PictureShape, PictureSource } from './picture.ts';
 import { PixelWriter } from './pixel-writer.ts';
 import { PicturePool } from './pool.ts';
@@ -66,12 +66,8 @@ export async function importImages(store: DatasetStore, request: ImportImagesReq
     job.throwIfCancelled();
     const id = datasetId(source, digest, options);
     if ((await store.find(id)) !== null) return id;
-    requireClasses(
-      found.name,
-      source.entries.filter((_, index) => 'width' in (facts[index] as PictureFacts)),
-      source,
-      facts,
-    );
+    const readable = source.entries.filter((_, index) => 'width' in (facts[index] as PictureFacts));
+    requireClasses(found.name, readable, [...source.skipped, ...unreadable(source, facts)]);
     const manifest = await writeDataset(join(workFolder, datasetFolder), { ...request, id, source, facts, pool });
     job.throwIfCancelled();
     await publish(join(workFolder, datasetFolder), join(store.folder, id), manifest);
@@ -96,31 +92,29 @@ function datasetId(source: PictureSource, digest: string, { size, fit = 'crop' }
     .slice(0, 32);
 }
 
+function unreadable({ entries }: PictureSource, facts: readonly PictureFacts[]): SkippedFile[] {
+  return entries.flatMap(({ file }, index) => {
+    const fact = facts[index] as PictureFacts;
+    return 'reason' in fact ? [{ file, reason: fact.reason }] : [];
+  });
+}
+
 /** @throws InputError unless there are pictures of two classes or more. */
-function requireClasses(
-  name: string,
-  entries: readonly PictureEntry[],
-  source: PictureSource,
-  outcomes: readonly object[],
-): void {
-  const classes = [...new Set(entries.map(({ label }) => label))];
-  if (entries.length === 0) {
-    const broken = outcomes.findIndex((outcome) => 'reason' in outcome);
-    const { file, reason } = source.skipped[0] ?? {
-      file: source.entries[broken]?.file ?? '',
-      reason: (outcomes[broken] as { reason: string } | undefined)?.reason ?? '',
-    };
+function requireClasses(name: string, pictures: readonly PictureEntry[], leftOut: readonly SkippedFile[]): void {
+  const [first, ...others] = new Set(pictures.map(({ label }) => label));
+  if (others.length > 0) return;
+  if (first !== undefined) {
     throw new InputError(
-      'input.no_images',
-      `${name} has no picture that can be read, for example ${file}: ${reason}.`,
-      'Choose a folder with pictures (JPEG, PNG, WebP, GIF, BMP, TIFF, AVIF), one sub-folder a class.',
+      'input.one_class',
+      `All ${pictures.length} pictures of ${name} are of one class: ${first}.`,
+      'Two or more classes are needed: choose the folder above, with one sub-folder a class.',
     );
   }
-  if (classes.length > 1) return;
+  const [example] = leftOut;
   throw new InputError(
-    'input.one_class',
-    `All ${entries.length} pictures of ${name} are of one class: ${classes[0]}.`,
-    'Two or more classes are needed: choose the folder above, with one sub-folder a class.',
+    'input.no_images',
+    `${name} has no picture that can be read${example === undefined ? '' : `, for example ${example.file}: ${example.reason}`}.`,
+    'Choose a folder with pictures (JPEG, PNG, WebP, GIF, BMP, TIFF, AVIF), one sub-folder a class.',
   );
 }
 
@@ -137,13 +131,12 @@ async function writeDataset(folder: string, request: WriteRequest): Promise<Mani
   await mkdir(folder);
   const shape = chooseShape(facts, options);
   const { kept, broken, channels } = await decodeAll(folder, shape, request);
+  const skipped = [...source.skipped, ...broken].sort((first, second) => compareText(first.file, second.file));
   requireClasses(
     found.name,
     kept.map(({ entry }) => entry),
-    source,
-    broken,
+    skipped,
   );
-  const skipped = [...source.skipped, ...broken].sort((first, second) => (first.file < second.file ? -1 : 1));
 
   job.stage('Looking for duplicates');
   const reader = await PixelReader.open(folder, channels * shape.width * shape.height);
@@ -194,7 +187,7 @@ async function decodeAll(
         const entry = source.entries[done] as PictureEntry;
         const fact = facts[done] as PictureFacts;
         if ('reason' in outcome) broken.push({ file: entry.file, reason: outcome.reason });
-        else if ('width' in fact) kept.push({ ...outcome, entry, width: fact.width, height: fact.height });
+        else kept.push({ ...outcome, entry, ...sizeOf(fact, entry) });
         done++;
       }
       report(done / total, `Reading ${done.toLocaleString('en')} of ${total.toLocaleString('en')} pictures`);
@@ -205,6 +198,12 @@ async function decodeAll(
     throw error;
   }
   return { kept, broken, channels: writer.channels };
+}
+
+/** @throws InputError if what could not be read at first can be now. */
+function sizeOf(fact: PictureFacts, { file }: PictureEntry): { width: number; height: number } {
+  if ('width' in fact) return { width: fact.width, height: fact.height };
+  throw new InputError('input.changed', `${file} changed while it was read.`, 'Import the folder again.');
 }
 
 /** "64 × 64, from 20 × 31 to 640 × 480 (crop)" */

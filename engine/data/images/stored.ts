@@ -64,19 +64,24 @@ export class PixelReader {
     return new PixelReader(await open(join(folder, pixelFile), 'r'), width);
   }
 
-  /** The pictures at these positions, one after the other; neighbours are read together. */
+  /** The pictures at these positions, one after the other; neighbours are read together, the others side by side. */
   async read(rows: Uint32Array): Promise<Uint8Array> {
     const pixels = new Uint8Array(rows.length * this.width);
+    const reading: Promise<void>[] = [];
     for (let start = 0; start < rows.length;) {
       const first = rows[start] as number;
       let end = start + 1;
       while (end < rows.length && rows[end] === first + end - start) end++;
-      const length = (end - start) * this.width;
-      const { bytesRead } = await this.#file.read(pixels, start * this.width, length, first * this.width);
-      if (bytesRead !== length) throw new RangeError(`${pixelFile} ends before picture ${first + end - start}.`);
+      reading.push(this.#readRun(pixels.subarray(start * this.width, end * this.width), first));
       start = end;
     }
+    await Promise.all(reading);
     return pixels;
+  }
+
+  async #readRun(pixels: Uint8Array, first: number): Promise<void> {
+    const { bytesRead } = await this.#file.read(pixels, 0, pixels.length, first * this.width);
+    if (bytesRead !== pixels.length) throw new RangeError(`${pixelFile} ends within the pictures from ${first} on.`);
   }
 
   close(): Promise<void> {
