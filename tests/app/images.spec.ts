@@ -115,7 +115,12 @@ test('drop a folder, train, open a cell of the confusion matrix, show the run a 
     await cell.click();
     const pictures = page.getByRole('listbox', { name: `Pictures: ${kind}, recognised` });
     await expect(pictures.getByRole('option').first()).toHaveAttribute('aria-label', new RegExp(`^${kind}/${kind}-`));
+    expect(await violations(page)).toEqual([]);
     await screenshot(app, 'images-cell');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await violations(page)).toEqual([]);
+    await screenshot(app, 'images-cell-dark');
+    await page.emulateMedia({ colorScheme: 'light' });
   });
 
   await test.step('where it looked, in a picture of the cell', async () => {
