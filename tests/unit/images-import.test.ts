@@ -175,6 +175,9 @@ test('a label file that cannot be used says what it needs', async (t) => {
     'input.label_columns',
     /labels\.csv has no columns .*: it has when, who/,
   );
+  const below = temporaryFolder(t);
+  writeTree(below, { 'images/a.png': encoders.png(paint(16, 16, noise(1))), 'about.csv': 'when,who\n1,2\n' });
+  await refused(importFolder(service, below), 'input.label_columns', /about\.csv has no columns/);
   writeTree(folder, { 'labels.csv': 'file,label\nx.png,a\ny.png,b\n' });
   await refused(
     importFolder(service, folder),
@@ -183,7 +186,16 @@ test('a label file that cannot be used says what it needs', async (t) => {
   );
   rmSync(path.join(folder, 'labels.csv'));
   writeTree(folder, { 'metadata.jsonl': '{"file_name": "p0.png", "label": "a"}\nnot json\n' });
-  await refused(importFolder(service, folder), 'input.label_file', /metadata\.jsonl, line 2 is not JSON/);
+  await refused(importFolder(service, folder), 'input.label_file', /metadata\.jsonl, line 2 is not a JSON object/);
+});
+
+test('with class folders, a table that does not name the pictures is just a file lying about', async (t) => {
+  const service = pictureService(t);
+  const folder = temporaryFolder(t);
+  writeTree(folder, { ...noisyClasses(['a', 'b'], 10), 'results.csv': 'file,label\nx,y\n', 'odd.jsonl': 'null\n' });
+  const info = await importFolder(service, folder);
+  assert.deepEqual(named(info), { a: 10, b: 10 });
+  assert.equal(info.image?.skipped, 2);
 });
 
 test('broken, empty, huge and foreign files are left out and listed with the reason', async (t) => {

@@ -64,23 +64,39 @@ export async function readLabelFile(request: LayoutRequest, within: string): Pro
   const { files } = request;
   const candidates = files.filter((file) => !file.includes('/') && /\.(csv|tsv|jsonl)$/i.test(file)).sort(byPromise);
   const pictures = files.filter((file) => !candidates.includes(file));
-  let refusal: InputError | null = null;
+  let refusal: unknown = null;
   for (const file of candidates) {
-    const table = await readTable(request, within + file, file);
-    const columns = findColumns(table.columns);
-    if (columns === null) {
-      refusal ??= new InputError(
-        'input.label_columns',
-        `${within}${file} has no columns of file names and classes: it has ${table.columns.slice(0, 12).join(', ')}.`,
-        'Call them file_name and label; to train on a table, choose the file itself.',
-      );
-      continue;
+    try {
+      return await readLabels(request, within, file, pictures);
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      refusal ??= error;
     }
-    return label(within, { file, table, columns, pictures });
   }
   // With class folders, any other table is just a file lying about.
-  if (refusal !== null && !files.some((file) => file.includes('/'))) throw refusal;
+  const folders = new Set(files.flatMap((file) => (file.includes('/') ? [file.split('/', 1)[0]] : [])));
+  if (refusal !== null && folders.size < 2) throw refusal;
   return null;
+}
+
+/** @throws InputError if the file is no table of pictures that are there and their classes. */
+async function readLabels(
+  request: LayoutRequest,
+  within: string,
+  file: string,
+  pictures: readonly string[],
+): Promise<FolderLayout> {
+  const name = within + file;
+  const table = await readTable(request, name, file);
+  const columns = findColumns(table.columns);
+  if (columns === null) {
+    throw new InputError(
+      'input.label_columns',
+      `${name} has no columns of file names and classes: it has ${table.columns.slice(0, 12).join(', ')}.`,
+      'Call them file_name and label; to train on a table, choose the file itself.',
+    );
+  }
+  return labelPictures({ name, file, table, columns, pictures });
 }
 
 /** metadata and labels before other names. */
@@ -143,11 +159,13 @@ async function readJsonLines(path: string, name: string): Promise<LabelTable> {
   const objects = lines.flatMap((line, index): Record<string, unknown>[] => {
     if (line.trim() === '') return [];
     try {
-      return [JSON.parse(line) as Record<string, unknown>];
+      const value: unknown = JSON.parse(line);
+      if (typeof value !== 'object' || value === null) throw new SyntaxError('no object');
+      return [value as Record<string, unknown>];
     } catch (error) {
       throw new InputError(
         'input.label_file',
-        `${name}, line ${index + 1} is not JSON.`,
+        `${name}, line ${index + 1} is not a JSON object.`,
         'Write one object a line: {"file_name": "a.jpg", "label": "cat"}.',
         { cause: error },
       );
@@ -158,17 +176,15 @@ async function readJsonLines(path: string, name: string): Promise<LabelTable> {
   return { columns, rows: objects.map((object) => columns.map((column) => text(object[column]))) };
 }
 
-/** Gives the pictures their classes. */
-function label(
-  within: string,
-  found: {
-    readonly file: string;
-    readonly table: LabelTable;
-    readonly columns: Columns;
-    readonly pictures: readonly string[];
-  },
-): FolderLayout {
-  const { file, table, columns, pictures } = found;
+/** Gives the pictures their classes. `name`: the file's, from the imported folder on. */
+function labelPictures(found: {
+  readonly name: string;
+  readonly file: string;
+  readonly table: LabelTable;
+  readonly columns: Columns;
+  readonly pictures: readonly string[];
+}): FolderLayout {
+  const { name: fileName, file, table, columns, pictures } = found;
   const find = pictureFinder(pictures);
   const labelled = new Map<string, PictureEntry>();
   const skipped: SkippedFile[] = [];
@@ -188,7 +204,7 @@ function label(
   if (labelled.size === 0) {
     throw new InputError(
       'input.label_file',
-      `${within}${file} names no picture that is there, for example "${skipped[0]?.file ?? ''}".`,
+      `${fileName} names no picture that is there, for example "${skipped[0]?.file ?? ''}".`,
       'Write file names relative to the folder that the file is in.',
     );
   }
