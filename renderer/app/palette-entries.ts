@@ -1,0 +1,71 @@
+// What the palette offers for what is typed: commands (recent ones first), runs the history found, datasets.
+
+import type { RunRecord } from '../../engine/protocol/runs.ts';
+import type { IconName } from '../components/icons.ts';
+import { fuzzyScore } from './fuzzy.ts';
+import type { AppState } from './state.svelte.ts';
+
+export interface PaletteEntry {
+  readonly id: string;
+  readonly section: 'Commands' | 'Runs' | 'Datasets';
+  readonly title: string;
+  readonly icon: IconName;
+  readonly keys?: string;
+  readonly note?: string;
+  readonly unavailable?: string;
+  run(): void;
+}
+
+/** Entries shown of commands and datasets: some to begin with, more once something is typed. */
+const shownCommands = { idle: 9, typed: 10 };
+const shownDatasets = { idle: 3, typed: 6 };
+/** Score by which recent commands lead while nothing is typed. */
+const recentLead = 30;
+
+export function paletteEntries(app: AppState, typed: string, runs: readonly RunRecord[]): readonly PaletteEntry[] {
+  return [...commandEntries(app, typed), ...runs.map((run) => runEntry(app, run)), ...datasetEntries(app, typed)];
+}
+
+function commandEntries(app: AppState, typed: string): PaletteEntry[] {
+  const rank = new Map(app.commands.recent.map((id, index) => [id, index]));
+  const lead = (id: string): number => (typed ? 0 : recentLead - (rank.get(id) ?? recentLead));
+  return app.commands.all
+    .filter((command) => !command.hidden)
+    .map((command) => ({ command, score: fuzzyScore(typed, command.title) + lead(command.id) }))
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score)
+    .slice(0, typed ? shownCommands.typed : shownCommands.idle)
+    .map(({ command }) => ({
+      id: `command-${command.id}`,
+      section: 'Commands',
+      title: command.title,
+      icon: command.icon ?? 'right',
+      keys: command.keys?.[0],
+      unavailable: command.unavailable?.(),
+      run: () => app.commands.run(command.id),
+    }));
+}
+
+function runEntry(app: AppState, run: RunRecord): PaletteEntry {
+  return {
+    id: `run-${run.id}`,
+    section: 'Runs',
+    title: run.name,
+    icon: 'runs',
+    note: run.datasetName,
+    run: () => app.router.go(`#run/${run.id}`),
+  };
+}
+
+function datasetEntries(app: AppState, typed: string): PaletteEntry[] {
+  return app.datasets.list
+    .filter((dataset) => fuzzyScore(typed, dataset.name) > 0)
+    .slice(0, typed ? shownDatasets.typed : shownDatasets.idle)
+    .map((dataset) => ({
+      id: `dataset-${dataset.id}`,
+      section: 'Datasets',
+      title: dataset.name,
+      icon: dataset.kind === 'images' ? 'image' : 'table',
+      run: () => app.router.go(`#dataset/${dataset.id}`),
+    }));
+}
