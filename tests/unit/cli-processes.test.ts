@@ -6,7 +6,7 @@ import test from 'node:test';
 import { lastEvent, startTrainyard, tables, temporaryHome, trainyard } from '../support/cli.ts';
 
 const digits = path.join(tables, 'digits.csv');
-/** About four seconds of training. */
+/** About 40 ms an epoch. */
 const long = ['train', digits, '--task', 'classification', '--hidden', '512,512', '--patience', '0', '--threads', '1'];
 
 const seconds = (count: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, count * 1000));
@@ -41,11 +41,11 @@ test('Ctrl-C stops a run and keeps its best weights', async (t) => {
 
 test('kill -9 in mid-run: the run shows as interrupted and continues on the same curve', async (t) => {
   const home = temporaryHome(t);
-  const args = [...long, '--epochs', '60', '--seed', '3', '--json'];
+  const args = [...long, '--epochs', '200', '--seed', '3', '--json'];
   const whole = await lastEvent(home, ...args.slice(0, -1));
   const run = startTrainyard(home, args);
   await run.event('epoch');
-  await seconds(2);
+  while (!(await lastEvent(home, 'show', '2')).hasCheckpoint) await seconds(0.05);
   run.child.kill('SIGKILL');
   const { events } = await run.finished;
   assert.notEqual(events.at(-1)?.event, 'finished', 'it was killed in time');
