@@ -8,8 +8,10 @@ export default defineConfig({
   outputDir: '../../test-results/app',
   // Two cores train, draw and test at once.
   workers: 1,
-  timeout: 60_000,
-  expect: { timeout: 15_000 },
+  // A real window on a busy machine can miss a key or a frame; a test that fails twice has found something.
+  retries: process.env['CI'] ? 1 : 0,
+  timeout: 120_000,
+  expect: { timeout: 20_000 },
   reporter: [['list']],
   forbidOnly: Boolean(process.env['CI']),
 });
