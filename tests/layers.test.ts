@@ -57,7 +57,7 @@ const rules: readonly Rule[] = [
     files: 'engine/backends/webgpu/node.',
     may: ['engine/backends/', protocol],
     packages: ['node:', 'webgpu'],
-    instead: 'Only this file finds the GPU under Node; the rest of the backend runs in a window too.',
+    instead: 'Only these files look for the GPU under Node; the rest of the backend runs in a window too.',
   },
   {
     files: 'engine/backends/',
@@ -121,7 +121,13 @@ const rules: readonly Rule[] = [
   },
   {
     files: 'electron/main/',
-    may: [protocol, 'engine/runs/', 'engine/model/', 'engine/history/owner.ts'],
+    may: [
+      protocol,
+      'engine/runs/',
+      'engine/model/',
+      'engine/history/owner.ts',
+      'engine/backends/webgpu/node.driver.ts',
+    ],
     packages: ['node:', 'electron', 'zod'],
     instead: `The main process orchestrates: no tensors, SQL or parsing. ${electronPort}`,
   },

@@ -2,6 +2,7 @@
 // down for being hidden, and it goes with its run.
 
 import { app, BrowserWindow, MessageChannelMain } from 'electron';
+import { hasGpuDriver } from '../../engine/backends/webgpu/node.driver.ts';
 import { electronPort } from '../../engine/protocol/port.electron.ts';
 import type { DeviceService } from '../../engine/protocol/hosts.ts';
 import { whenReady } from '../../engine/protocol/port.ready.ts';
@@ -23,12 +24,13 @@ export interface GpuHost extends RunHost {
  * software adapter that comes with Electron, for tests on machines without a GPU.
  */
 export function enableWebGpu(): void {
-  if (process.platform !== 'linux') return;
+  const software = process.env['TRAINYARD_SOFTWARE_GPU'] === '1';
+  if (process.platform !== 'linux' || !(software || hasGpuDriver())) return;
   const { commandLine } = app;
   commandLine.appendSwitch('enable-unsafe-webgpu');
   commandLine.appendSwitch('enable-features', 'Vulkan');
   commandLine.appendSwitch('disable-vulkan-surface');
-  if (process.env['TRAINYARD_SOFTWARE_GPU'] !== '1') return;
+  if (!software) return;
   commandLine.appendSwitch('use-vulkan', 'swiftshader');
   commandLine.appendSwitch('use-webgpu-adapter', 'swiftshader');
   commandLine.appendSwitch('ignore-gpu-blocklist');

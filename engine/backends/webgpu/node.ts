@@ -53,27 +53,6 @@ export async function openNodeGpu(options: NodeGpuOptions = {}): Promise<GPU> {
 /** Entry points in use: kept until the process ends. */
 const alive: GPU[] = [];
 
-/**
- * Whether a GPU can be there at all. On Linux Dawn complains on standard error when there is no Vulkan driver, so ask
- * for its manifest first (search path of the Vulkan loader's documentation).
- */
-export function hasGpuDriver(environment: NodeJS.ProcessEnv = process.env): boolean {
-  if (process.platform !== 'linux') return true;
-  if (environment.VK_DRIVER_FILES || environment.VK_ICD_FILENAMES || environment.VK_ADD_DRIVER_FILES) return true;
-  const home = os.homedir();
-  const folders = [
-    environment.XDG_CONFIG_HOME ?? path.join(home, '.config'),
-    environment.XDG_DATA_HOME ?? path.join(home, '.local/share'),
-    ...(environment.XDG_CONFIG_DIRS ?? '/etc/xdg').split(':'),
-    ...(environment.XDG_DATA_DIRS ?? '/usr/local/share:/usr/share').split(':'),
-    '/etc',
-  ];
-  return folders.some((folder) => {
-    const manifests = path.join(folder, 'vulkan/icd.d');
-    return fs.existsSync(manifests) && fs.readdirSync(manifests).some((file) => file.endsWith('.json'));
-  });
-}
-
 /** The folder with SwiftShader's driver, if there is one. */
 export function swiftshaderFolder(options: NodeGpuOptions = {}): string | undefined {
   const installed = ancestors(import.meta.dirname).flatMap((folder) => {
