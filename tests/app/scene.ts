@@ -49,7 +49,7 @@ export async function startRun(app: App, dataset: DatasetInfo, epochs: number, n
 
 export async function waitForState(app: App, run: number, ...states: readonly RunState[]): Promise<RunRecord> {
   await expect
-    .poll(async () => (await callService<RunRecord>(app, 'run', { run })).state, { timeout: 30_000 })
+    .poll(async () => (await callService<RunRecord>(app, 'run', { run })).state, { timeout: 60_000 })
     .toEqual(expect.stringMatching(new RegExp(`^(${states.join('|')})$`)));
   return callService<RunRecord>(app, 'run', { run });
 }
@@ -57,7 +57,7 @@ export async function waitForState(app: App, run: number, ...states: readonly Ru
 /** Waits until a run has made so many epochs. */
 export async function waitForEpoch(app: App, run: number, epoch: number): Promise<void> {
   await expect
-    .poll(async () => (await callService<RunRecord>(app, 'run', { run })).progress?.epoch ?? 0, { timeout: 30_000 })
+    .poll(async () => (await callService<RunRecord>(app, 'run', { run })).progress?.epoch ?? 0, { timeout: 60_000 })
     .toBeGreaterThanOrEqual(epoch);
 }
 
