@@ -60,7 +60,7 @@ export class Database {
       'SET enable_external_access = false',
       'SET lock_configuration = true',
     ];
-    for (const setting of settings) await connection.run(setting);
+    await connection.run(settings.join('; '));
     return new Database(instance, connection);
   }
 

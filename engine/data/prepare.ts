@@ -171,6 +171,14 @@ function checkTarget(info: DatasetInfo): ColumnInfo {
       'Two or more classes are needed: add rows of another class, or choose another target column.',
     );
   }
+  const usable = info.rows - missing;
+  if (info.task === 'classification' && info.classes.length > Math.max(10, usable / 2)) {
+    throw new InputError(
+      'input.too_many_classes',
+      `The target "${name}" has ${show(column.distinct)} different values in ${show(usable)} rows: too many for classes.`,
+      'Choose another target column, or regression if it holds numbers.',
+    );
+  }
   if (info.task === 'regression' && column.minimum === column.maximum) {
     throw new InputError(
       'input.constant_target',

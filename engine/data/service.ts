@@ -40,12 +40,13 @@ export function createDataService(options: DataServiceOptions): DataService & { 
   const jobs = new Jobs();
   const prepared = new Map<string, Prepared>();
   const ready = store.removeLeftovers();
+  const spillFolder = store.spillFolder();
   let handles = 0;
   let opened: Promise<Database> | null = null;
 
   /** Runs work on the database that reads imported datasets. */
   async function read<T>(work: (connection: DuckDBConnection) => Promise<T>, job?: Job): Promise<T> {
-    opened ??= Database.open(limits, store.spillFolder(), { files: [], folders: [store.folder] });
+    opened ??= Database.open(limits, spillFolder, { files: [], folders: [store.folder] });
     return (await opened).use(work, job);
   }
 
@@ -153,7 +154,7 @@ export function createDataService(options: DataServiceOptions): DataService & { 
       prepared.clear();
       (await opened)?.close();
       opened = null;
-      await rm(store.spillFolder(), { recursive: true, force: true });
+      await rm(spillFolder, { recursive: true, force: true });
     },
   };
 }

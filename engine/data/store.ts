@@ -1,8 +1,7 @@
 // Imported datasets on disk: `<home>/datasets/<id>/` with data.parquet and manifest.json. A dataset appears there whole or
 // not at all: it is made in a work folder named after its process, then renamed.
 
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, open, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputError } from '../protocol/errors.ts';
@@ -78,9 +77,9 @@ export class DatasetStore {
     }
   }
 
-  /** A path below the datasets for what this process spills; nothing is created. */
+  /** A new path below the datasets for what a database spills; nothing is created. */
   spillFolder(): string {
-    return join(this.folder, `${workPrefix}${process.pid}-spill`);
+    return join(this.folder, `${workPrefix}${process.pid}-spill-${randomUUID()}`);
   }
 
   /** Makes the dataset in a work folder appear. If another process was faster, its dataset stands. */
@@ -163,12 +162,23 @@ async function flush(path: string): Promise<void> {
   }
 }
 
+/** Bytes hashed at a time. */
+const hashBytes = 2 ** 19;
+
 /** The id of the dataset that a file makes when read with given options: a hash of both. */
 export async function contentId(path: string, options: ReadOptions, job: Job): Promise<string> {
   const hash = createHash('sha256').update(`trainyard ${manifestVersion} ${canonicalOptions(options)}\n`);
-  for await (const chunk of createReadStream(path, { highWaterMark: 2 ** 20 }) as AsyncIterable<Buffer>) {
-    job.throwIfCancelled();
-    hash.update(chunk);
+  const file = await open(path, 'r');
+  try {
+    const buffer = new Uint8Array(hashBytes);
+    for (;;) {
+      job.throwIfCancelled();
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, null);
+      if (bytesRead === 0) break;
+      hash.update(buffer.subarray(0, bytesRead));
+    }
+  } finally {
+    await file.close();
   }
   return hash.digest('hex').slice(0, 32);
 }

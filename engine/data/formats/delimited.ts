@@ -19,7 +19,7 @@ import {
 import type { NumberStyle } from '../schema/spelling.ts';
 import type { StoredColumn } from '../schema/stored.ts';
 import { quoteList, quoteName, quoteText } from '../sql.ts';
-import { noDelimiter, sniffDialect } from './dialect.ts';
+import { firstLines, noDelimiter, sniffDialect } from './dialect.ts';
 import type { Dialect } from './dialect.ts';
 import { decodeHead, encodingTitles, sniffEncoding, transcode } from './encoding.ts';
 import type { TextEncoding } from './encoding.ts';
@@ -29,6 +29,7 @@ import { explainBroken, skippedLines, takeRejects } from './rejects.ts';
 
 /** Rows of the sample that decides which columns are numbers. */
 const sampleRows = 1024;
+const sampleCharacters = 2 ** 18;
 /** Bytes DuckDB reads at a time; its own choice, four times as much, does not fit into little memory. */
 const bufferBytes = 2 ** 23;
 /** Rejected rows remembered: enough to decide, and bounded for any file. */
@@ -68,7 +69,8 @@ async function openDelimited(request: OpenRequest, wish: ReadOptions['encoding']
   }
   const complete = head.size <= headBytes;
   const dialect = sniffDialect(text, complete, options.delimiter);
-  const sample = await readSample(request, complete ? text : text.slice(0, text.lastIndexOf('\n') + 1), dialect);
+  const whole = complete ? text : text.slice(0, text.lastIndexOf('\n') + 1);
+  const sample = await readSample(request, firstLines(whole, sampleCharacters), dialect);
   let path = head.path;
   if (encoding !== 'utf-8') {
     path = join(request.workFolder, 'utf-8.csv');

@@ -31,12 +31,12 @@ const looked = 2 ** 17;
  */
 export function sniffDialect(text: string, complete: boolean, delimiter?: string): Dialect {
   const start = findStart(text);
-  const body = text.slice(start.offset, start.offset + looked);
+  const body = firstLines(text.slice(start.offset), looked);
   const quote = sniffQuote(body);
   const wished = delimiter ?? start.delimiter;
   const tried = wished === undefined ? candidates : [wished];
   const votes = tried.map((candidate) =>
-    vote(splitRecords(body, candidate, quote, complete && body.length < looked), candidate),
+    vote(splitRecords(body, candidate, quote, complete && body.length === text.length - start.offset), candidate),
   );
   let best: Vote | null = null;
   for (const next of votes) if (isPlausible(next) && (best === null || next.score > best.score + 0.02)) best = next;
@@ -46,6 +46,17 @@ export function sniffDialect(text: string, complete: boolean, delimiter?: string
   }
   const { fields, firstFields, trailing } = best;
   return { delimiter: best.delimiter, quote, skip: start.lines, fields, firstFields, trailing };
+}
+
+/** The beginning of a text: whole lines, `length` characters or a little more, and three lines at least. */
+export function firstLines(text: string, length: number): string {
+  let end = 0;
+  for (let line = 0; line < 3; line++) {
+    const next = text.indexOf('\n', Math.max(end, line === 2 ? length - 1 : 0));
+    if (next < 0) return text;
+    end = next + 1;
+  }
+  return text.slice(0, end);
 }
 
 /** Where the table starts: after blank lines, `#` comments and Excel's `sep=` line. */

@@ -40,7 +40,9 @@ function sniffUtf16(head: Uint8Array): TextEncoding | null {
   let even = 0;
   let odd = 0;
   for (let index = 0; index < head.length; index++) {
-    if (head[index] === 0) index % 2 === 0 ? even++ : odd++;
+    if (head[index] !== 0) continue;
+    if (index % 2 === 0) even++;
+    else odd++;
   }
   const half = head.length / 2;
   if (odd > half * 0.4 && even < half * 0.02) return 'utf-16le';

@@ -19,7 +19,7 @@ export interface FileHead {
 }
 
 /** Bytes of a file that `sniff` and `open` may look at. */
-export const headBytes = 2 ** 18;
+export const headBytes = 2 ** 21;
 
 export interface OpenRequest {
   readonly head: FileHead;

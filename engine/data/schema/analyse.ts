@@ -13,6 +13,7 @@ import type { MeasuredTable } from './table.ts';
 import { inferType, settleMissing, show } from './typing.ts';
 import type { ColumnFacts } from './typing.ts';
 
+const missingWords = [...certainMissing, ...possibleMissing];
 /** Rows from which formats of text are told. */
 const sampleRows = 5000;
 
@@ -148,7 +149,8 @@ async function settleTexts(
 ): Promise<SettledColumn[]> {
   const texts = columns.filter((column) => column.storage === 'VARCHAR');
   if (texts.length === 0) return columns.map((column) => ({ column, sample: [] }));
-  const found = await missingSpellings(connection, table, texts, [...certainMissing, ...possibleMissing]);
+  const found: ReadonlyMap<string, number>[] = [];
+  for (const column of texts) found.push(await missingSpellings(connection, table, column, missingWords));
   const names = texts.map((column) => quoteName(column.name)).join(', ');
   const rows = await queryRows(connection, `SELECT ${names} FROM ${table.sample} LIMIT ${sampleRows}`);
   return columns.map((column): SettledColumn => {

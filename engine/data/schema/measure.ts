@@ -357,23 +357,19 @@ export function numberFacts(
   });
 }
 
-/** How often each spelling that may mean "missing" stands in each text column, as it is spelled. */
-export function missingSpellings(
+/** How often each spelling that may mean "missing" stands in a text column, as it is spelled. */
+export async function missingSpellings(
   connection: DuckDBConnection,
   table: MeasuredTable,
-  columns: readonly StoredColumn[],
+  { name }: StoredColumn,
   words: readonly string[],
-): Promise<ReadonlyMap<string, number>[]> {
+): Promise<ReadonlyMap<string, number>> {
   const longest = Math.max(...words.map((word) => word.length));
-  const list = words.map(quoteText).join(', ');
-  return inGroups(columns, async (group) => {
-    const values = group.map(({ name }) => quoteName(name));
-    const rows = await aggregate(connection, table.from, values, (value) => ({
-      found: `CAST(to_json(histogram(${value}) FILTER (WHERE strlen(${value}) <= ${longest} AND lower(${value}) IN (${list}))) AS VARCHAR)`,
-    }));
-    return rows.map(({ found }) => {
-      const counts = found === null ? {} : (JSON.parse(String(found)) as Record<string, number> | null);
-      return new Map(Object.entries(counts ?? {}));
-    });
-  });
+  const rows = await queryRows(
+    connection,
+    `SELECT stored, copies
+     FROM (SELECT ${quoteName(name)} AS stored, count(*) AS copies FROM ${table.from} GROUP BY ALL)
+     WHERE strlen(stored) <= ${longest} AND lower(stored) IN (${words.map(quoteText).join(', ')}) ORDER BY stored`,
+  );
+  return new Map(rows.map(({ stored, copies }) => [String(stored), Number(copies)]));
 }

@@ -171,3 +171,14 @@ test('JSON lines: keys that come and go, nested values', async (context) => {
   const [age, tags, pet, weight] = (await allRows(service, info))[1] ?? [];
   assert.deepEqual([age, tags, pet, weight], [21, '["a","b"]', 'dog', 50.5]);
 });
+
+test('a table with very many columns', async (context) => {
+  const columns = 4000;
+  const line = (row: number): string => Array.from({ length: columns }, (_, column) => (row * column) % 1009).join();
+  const header = Array.from({ length: columns }, (_, column) => `feature_number_${column}`).join();
+  const rows = Array.from({ length: 60 }, (_, row) => line(row + 1)).join('\n');
+  const { service, info } = await importFile(context, writeTable(context, 'wide.csv', `${header}\n${rows}\n`));
+  assert.deepEqual([info.columns.length, info.rows], [columns, 60]);
+  const page = await service.rows({ dataset: info.id, offset: 5, limit: 1 });
+  assert.equal(page.rows[0]?.[3], 18);
+});

@@ -46,6 +46,7 @@ const unlearnable: readonly (readonly [string, DatasetSettings, string, RegExp])
   ['bad-target-missing.csv', {}, 'input.target_missing', /no value in any row/],
   ['bad-tiny.csv', {}, 'input.too_few_rows', /3 rows are too few for a split of 80 % \/ 10 % \/ 10 %/],
   ['single-column.csv', {}, 'input.no_features', /No column is left to predict "value" from/],
+  ['types.csv', { target: 'id' }, 'input.too_many_classes', /40 different values in 40 rows: too many for classes/],
   ['tabs.csv', { split: [0.5, 0.6, 0] }, 'input.split', /three shares that add up to 1/],
 ];
 
