@@ -31,6 +31,9 @@ export default defineConfig(({ mode }) => {
         data: 'electron/hosts/data.ts',
         store: 'electron/hosts/store.ts',
       });
+    case 'tests':
+      // What runs inside Electron without a window (tests/unit/engine-in-electron.test.ts).
+      return nodeBundle('build/tests', 'cjs', { parity: 'tests/parity/cpu.test.ts' });
     default:
       return renderer();
   }

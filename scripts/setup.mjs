@@ -57,6 +57,11 @@ const targets = {
     needs: [],
     command: viteBuild('renderer'),
   },
+  tests: {
+    inputs: ['tests/parity', 'engine', 'kernels', 'vite.config.ts', 'package-lock.json'],
+    needs: ['kernels'],
+    command: viteBuild('tests'),
+  },
   package: {
     inputs: [
       'build/electron',

@@ -17,7 +17,9 @@ await script(async () => {
   const parts = process.argv.slice(2);
   const wantsEngine = parts.length === 0 || parts[0] === 'unit' || parts[0] === 'parity';
   const wantsApp = parts.length === 0 || parts[0] === 'app';
-  const { node } = await setup({ targets: wantsApp ? [...everything, ...packaged] : ['node'] });
+  const { node } = await setup({
+    targets: [...(wantsApp ? [...everything, ...packaged] : ['node']), ...(wantsEngine ? ['tests'] : [])],
+  });
   // Tests start the programs of this project by name; they find the right Node first.
   const env = {
     ...process.env,

@@ -26,6 +26,15 @@ import {
   submitSpins,
 } from '../layout';
 
+// The baseline compiler of V8 11.3 and 11.4 spoils a local that is the `expected` operand of a wait and is used after it: the
+// worker of a machine then serves a submit that nobody made. So what a thread waits for stands in globals, which every use
+// reads again. (Each thread has an instance, hence globals, of its own.)
+
+/** Submits this thread has served, modulo 2³². */
+let submitsSeen: i32 = 0;
+/** Barriers passed when this thread came to the current one. */
+let phaseSeen: i32 = 0;
+
 /** Sleeps of `sleepSlice` before a barrier gives the others up; set per instance. */
 let patience: i32 = 100;
 
@@ -41,24 +50,24 @@ export function setUp(scratch: usize, scratchBytes: usize, sleepSlices: i32): vo
 }
 
 function barrier(threads: i32): i32 {
-  const phase = atomic.load<i32>(controlPhase);
+  phaseSeen = atomic.load<i32>(controlPhase);
   if (atomic.add<i32>(controlArrived, 1) == threads - 1) {
     atomic.store<i32>(controlArrived, 0);
-    atomic.store<i32>(controlPhase, phase + 1);
+    atomic.store<i32>(controlPhase, phaseSeen + 1);
     if (atomic.load<i32>(controlBarrierSleepers) != 0) atomic.notify(controlPhase, threads);
     return outcomeDone;
   }
   for (let spin = 0; spin < barrierSpins; spin++) {
-    if (atomic.load<i32>(controlPhase) != phase) return outcomeDone;
+    if (atomic.load<i32>(controlPhase) != phaseSeen) return outcomeDone;
   }
   atomic.add<i32>(controlBarrierSleepers, 1);
   let outcome = outcomeDone;
   let slices = 0;
-  while (atomic.load<i32>(controlPhase) == phase) {
+  while (atomic.load<i32>(controlPhase) == phaseSeen) {
     if (atomic.load<i32>(controlFailed) != 0) outcome = outcomeFailed;
     else if (slices++ >= patience) outcome = outcomeTimeout;
     if (outcome != outcomeDone) break;
-    atomic.wait<i32>(controlPhase, phase, sleepSlice);
+    atomic.wait<i32>(controlPhase, phaseSeen, sleepSlice);
   }
   atomic.sub<i32>(controlBarrierSleepers, 1);
   return outcome;
@@ -106,18 +115,17 @@ export function submit(program: usize, threads: i32, firstStep: i32, steps: i32)
 
 /** The life of a worker: waits for submits and runs its share of each, until told to stop. */
 export function serve(thread: i32, threads: i32): i32 {
-  let seen = 0;
   atomic.add<i32>(controlReady, 1);
   atomic.notify(controlReady, 1);
   while (true) {
     let spins = 0;
-    while (atomic.load<i32>(controlSubmit) == seen) {
+    while (atomic.load<i32>(controlSubmit) == submitsSeen) {
       if (spins++ < submitSpins) continue;
       atomic.add<i32>(controlSubmitSleepers, 1);
-      atomic.wait<i32>(controlSubmit, seen, -1);
+      atomic.wait<i32>(controlSubmit, submitsSeen, -1);
       atomic.sub<i32>(controlSubmitSleepers, 1);
     }
-    seen++;
+    submitsSeen++;
     const program = load<usize>(controlProgram);
     if (program == programStop) return outcomeDone;
     const outcome = runProgram(program, thread, threads, load<i32>(controlFirstStep), load<i32>(controlSteps));
