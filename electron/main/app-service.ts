@@ -1,14 +1,13 @@
 // AppService: what the window may ask, put together from the services that do the work. Nothing is computed here: datasets
 // go to the data host, the history to the store, training to the run manager, choosing and saving to the system's dialogs.
+// What is Electron's comes as a parameter: the same service is put together without it in tests/app/bridge.
 
 import os from 'node:os';
-import { app } from 'electron';
 import type { AppService } from '../../engine/protocol/app.ts';
 import type { DataService, DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
 import type { StoreService } from '../../engine/protocol/runs.ts';
 import { exportRun } from '../../engine/runs/export.ts';
 import type { RunManager } from '../../engine/runs/manager.ts';
-import { saveThroughDialog, type Dialogs } from './dialogs.ts';
 import type { Listeners } from './listeners.ts';
 import type { MainWindow } from './main-window.ts';
 import type { NetworkGuard } from './network.ts';
@@ -17,16 +16,20 @@ import { predictFile } from './predictions.ts';
 import { classifyFile, classifyRows, predictedPictures, readEvaluation } from './run-pictures.ts';
 import type { Processes } from './processes.ts';
 import type { Devices } from './devices.ts';
-import { listSamples, withSample } from './samples.ts';
+import type { Samples } from './samples.ts';
+import { saveThroughDialog, type Dialogs } from './saving.ts';
 
 export interface AppServiceParts {
   readonly home: string;
+  /** The app's own version. */
+  readonly version: string;
   readonly data: DataService;
   readonly store: StoreService;
-  readonly processes: Processes;
+  readonly processes: Pick<Processes, 'startCpuHost'>;
   readonly runs: RunManager;
   readonly devices: Devices;
   readonly paths: ChosenPaths;
+  readonly samples: Samples;
   readonly dialogs: Dialogs;
   readonly network: NetworkGuard;
   readonly window: Pick<MainWindow, 'setAppearance'>;
@@ -44,6 +47,7 @@ function datasets({
   data,
   store,
   paths,
+  samples,
 }: AppServiceParts): Part<
   | 'importPath'
   | 'importSample'
@@ -72,7 +76,7 @@ function datasets({
       return asSaved(await data.import({ job, path: paths.resolve(token), options, settings }));
     },
     async importSample({ job, sample }) {
-      return asSaved(await withSample(sample, (path) => data.import({ job, path })));
+      return asSaved(await samples.use(sample, (path) => data.import({ job, path })));
     },
     cancel: (request) => data.cancel(request),
     datasets: async () => Promise.all((await data.list()).map(asSaved)),
@@ -166,9 +170,11 @@ function history({
 
 function surroundings({
   home,
+  version,
   devices,
   dialogs,
   paths,
+  samples,
   network,
   window,
   commands,
@@ -177,11 +183,11 @@ function surroundings({
 > {
   return {
     info: async () => ({
-      version: app.getVersion(),
+      version,
       electron: process.versions['electron'] ?? '',
       platform: `${os.type()} ${os.release()}, ${process.arch}`,
       home,
-      samples: listSamples(),
+      samples: samples.list(),
     }),
     devices: () => devices.list(),
     network: async () => ({ blocked: network.blocked }),

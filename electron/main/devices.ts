@@ -12,7 +12,7 @@ export interface Devices {
   gpu(): Promise<string | null>;
 }
 
-export function createDevices(processes: Processes): Devices {
+export function createDevices(processes: Pick<Processes, 'startCpuHost' | 'startGpuHost'>): Devices {
   let known: Promise<readonly DeviceInfo[]> | null = null;
   const list = (): Promise<readonly DeviceInfo[]> => {
     if (known === null) {

@@ -13,7 +13,7 @@ import type { Child } from './child.ts';
 import { builtFile } from './folders.ts';
 import { onConnect } from './links.ts';
 import { lockedDown } from './lockdown.ts';
-import { origin } from './scheme.ts';
+import { origin } from './pages.ts';
 
 export interface GpuHost extends RunHost {
   readonly devices: DeviceService;

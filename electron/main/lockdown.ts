@@ -2,7 +2,7 @@
 
 import { app, type Session, type WebContents } from 'electron';
 import { forbidPeerConnections } from './network.ts';
-import { origin } from './scheme.ts';
+import { origin } from './pages.ts';
 
 /** Settings every window is made with. */
 export const lockedDown = {

@@ -4,7 +4,7 @@
 import { BrowserWindow, dialog, nativeTheme, Notification, session } from 'electron';
 import type { Appearance } from '../../engine/protocol/app.ts';
 import { lockedDown } from './lockdown.ts';
-import { origin } from './scheme.ts';
+import { origin } from './pages.ts';
 import { readWindowState, rememberWindowState, smallest } from './window-state.ts';
 
 const surfaces = { light: '#F2F4F5', dark: '#131518' };

@@ -10,7 +10,7 @@ import { createRunManager } from '../../engine/runs/manager.ts';
 import { createAppService } from './app-service.ts';
 import { createDevices } from './devices.ts';
 import { createDialogs } from './dialogs.ts';
-import { builtFile } from './folders.ts';
+import { builtFile, plainFile } from './folders.ts';
 import { enableWebGpu } from './gpu-window.ts';
 import { homeFolder } from './home.ts';
 import { setupLinks } from './links.ts';
@@ -22,6 +22,7 @@ import { disableNetworkServices, guardNetwork } from './network.ts';
 import { ChosenPaths } from './paths.ts';
 import { createProcesses } from './processes.ts';
 import { setupReloading } from './reloading.ts';
+import { createSamples } from './samples.ts';
 import { registerScheme, serveScheme } from './scheme.ts';
 
 const home = homeFolder();
@@ -72,12 +73,14 @@ async function start(): Promise<void> {
   const paths = new ChosenPaths();
   const service = createAppService({
     home,
+    version: app.getVersion(),
     data,
     store,
     processes,
     runs,
     devices,
     paths,
+    samples: createSamples(plainFile('samples')),
     dialogs: createDialogs(() => window.browser),
     network,
     window,

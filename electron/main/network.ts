@@ -3,7 +3,7 @@
 
 import { app, type Session, type WebContents } from 'electron';
 import { Listeners } from './listeners.ts';
-import { origin } from './scheme.ts';
+import { origin } from './pages.ts';
 
 export interface NetworkGuard {
   /** Requests refused since the start. */

@@ -3,13 +3,13 @@
 
 import type { DataService } from '../../engine/protocol/data.ts';
 import type { StoreService } from '../../engine/protocol/runs.ts';
-import { saveThroughDialog, type Dialogs } from './dialogs.ts';
 import type { Processes } from './processes.ts';
+import { saveThroughDialog, type Dialogs } from './saving.ts';
 
 export interface PredictionParts {
   readonly store: StoreService;
   readonly data: DataService;
-  readonly processes: Processes;
+  readonly processes: Pick<Processes, 'startCpuHost'>;
   readonly dialogs: Dialogs;
 }
 

@@ -6,7 +6,6 @@ import os from 'node:os';
 import path from 'node:path';
 import type { AppInfo } from '../../engine/protocol/app.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
-import { plainFile } from './folders.ts';
 import { writeShapes } from './sample-shapes.ts';
 
 export type Sample = AppInfo['samples'][number];
@@ -23,29 +22,36 @@ const shapes: Sample = {
   title: 'Shapes',
   detail: '720 small pictures of 6 shapes: which one is it?',
 };
-const table = (): string => plainFile('samples', 'penguins.csv');
 
-/** Those that are there. */
-export function listSamples(): readonly Sample[] {
-  return fs.existsSync(table()) ? [penguins, shapes] : [shapes];
+export interface Samples {
+  /** Those that are there. */
+  list(): readonly Sample[];
+  /** A sample's file or folder while `work` has it. */
+  use<T>(id: string, work: (path: string) => Promise<T>): Promise<T>;
 }
 
-/** A sample's file or folder while `work` has it. */
-export async function withSample<T>(id: string, work: (path: string) => Promise<T>): Promise<T> {
-  switch (id) {
-    case penguins.id:
-      return work(table());
-    case shapes.id: {
-      const temporary = await fs.promises.mkdtemp(path.join(os.tmpdir(), 'trainyard-sample-'));
-      try {
-        const folder = path.join(temporary, 'Shapes');
-        await writeShapes(folder);
-        return await work(folder);
-      } finally {
-        await fs.promises.rm(temporary, { recursive: true, force: true });
+/** @param folder  where the files that come with the app lie */
+export function createSamples(folder: string): Samples {
+  const table = path.join(folder, 'penguins.csv');
+  return {
+    list: () => (fs.existsSync(table) ? [penguins, shapes] : [shapes]),
+    async use(id, work) {
+      switch (id) {
+        case penguins.id:
+          return work(table);
+        case shapes.id: {
+          const temporary = await fs.promises.mkdtemp(path.join(os.tmpdir(), 'trainyard-sample-'));
+          try {
+            const pictures = path.join(temporary, 'Shapes');
+            await writeShapes(pictures);
+            return await work(pictures);
+          } finally {
+            await fs.promises.rm(temporary, { recursive: true, force: true });
+          }
+        }
+        default:
+          throw new InputError('input.no_sample', `There is no sample called "${id}".`, 'Choose one of the list.');
       }
-    }
-    default:
-      throw new InputError('input.no_sample', `There is no sample called "${id}".`, 'Choose one of the list.');
-  }
+    },
+  };
 }

@@ -1,34 +1,7 @@
-// The pages' own scheme: `app://trainyard/` serves the built pages and nothing else, each with a strict content-security
-// policy. No file://, no http(s)://.
+// The pages' own scheme: `app://trainyard/` serves the built pages (pages.ts) and nothing else. No file://, no http(s)://.
 
-import fs from 'node:fs/promises';
-import path from 'node:path';
 import { protocol, type Session } from 'electron';
-
-export const origin = 'app://trainyard';
-
-/** Nothing from elsewhere, nothing inline, no eval. Pictures may be made in the page. */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data: blob:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
-const types: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.png': 'image/png',
-  '.woff2': 'font/woff2',
-  '.json': 'application/json',
-};
+import { answerPage } from './pages.ts';
 
 /** Has to run before the app is ready. */
 export function registerScheme(): void {
@@ -39,37 +12,5 @@ export function registerScheme(): void {
 
 /** Serves `folder` at `app://trainyard/` in a session. */
 export function serveScheme(session: Session, folder: string): void {
-  session.protocol.handle('app', async (request) => {
-    const file = fileOf(request.url, folder);
-    const type = file === null ? undefined : types[path.extname(file)];
-    if (request.method !== 'GET' || file === null || type === undefined || !(await isFile(file))) {
-      return new Response('Not found', { status: 404 });
-    }
-    return new Response(await fs.readFile(file), {
-      headers: {
-        'content-type': type,
-        'content-security-policy': policy,
-        'x-content-type-options': 'nosniff',
-        'cross-origin-opener-policy': 'same-origin',
-        'cross-origin-embedder-policy': 'require-corp',
-        'cross-origin-resource-policy': 'same-origin',
-        'cache-control': 'no-cache',
-      },
-    });
-  });
-}
-
-/** The file an address stands for, or null if it leads out of the folder. */
-export function fileOf(address: string, folder: string): string | null {
-  const url = new URL(address);
-  if (`${url.protocol}//${url.host}` !== origin) return null;
-  const file = path.resolve(folder, `.${decodeURIComponent(url.pathname)}`);
-  return file.startsWith(folder + path.sep) ? file : null;
-}
-
-async function isFile(file: string): Promise<boolean> {
-  return fs.stat(file).then(
-    (stat) => stat.isFile(),
-    () => false,
-  );
+  session.protocol.handle('app', ({ method, url }) => answerPage(method, url, folder));
 }
