@@ -100,7 +100,7 @@ async function start(): Promise<void> {
   });
   // Both are needed by the first view: they start while the page loads.
   processes.warm();
-  await Promise.all([window.load(), store.recover()]);
+  await Promise.all([window.load(), store.recover().then(() => runs.adopt())]);
 
   let quitting = false;
   async function quit(): Promise<void> {

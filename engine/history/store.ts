@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError } from '../protocol/errors.ts';
 import { finalStates } from '../protocol/runs.ts';
-import type { RunProgress, RunState, StoreService } from '../protocol/runs.ts';
+import type { LogLine, RunProgress, RunState, StoreService } from '../protocol/runs.ts';
 import { openDatabase } from './database.ts';
 import type { Connection } from './database.ts';
 import { explainFailure } from './failures.ts';
@@ -25,8 +25,8 @@ export const databaseFileName = 'history.db';
 /** How often a store that somebody watches looks for runs whose process has died. */
 const recoverMilliseconds = 2_000;
 
-/** States of runs that somebody has to answer for. */
-const activeStates: readonly RunState[] = ['queued', 'running', 'paused'];
+/** States of runs that are lost with their process. A queued one has nothing to lose: it waits for the next process. */
+const begunStates: readonly RunState[] = ['running', 'paused'];
 
 /**
  * Opens the history of a home, creating what is missing. Throws `store.newer`, `store.corrupt`, `store.readonly`,
@@ -57,11 +57,14 @@ function createService(home: string, connection: Connection): StoreService {
   const changes = watchChanges(connection);
 
   const recover: StoreService['recover'] = async () => {
-    const orphans = runs.inStates(activeStates).filter((row) => !isAlive(ownerOf(row)));
+    const orphans = runs.inStates(begunStates).filter((row) => !isAlive(ownerOf(row)));
     const lost = connection.transaction(() => {
       // Another process may have been faster: recovered the run itself, or even resumed it.
       const still = orphans.filter((orphan) => sameLife(orphan, runs.row(orphan.id)));
-      for (const row of still) runs.set(row.id, { state: 'interrupted', ended_at: lastSign(row), request: null });
+      for (const row of still) {
+        runs.set(row.id, { state: 'interrupted', ended_at: lastSign(row), request: null });
+        log.append(row.id, [interruptedLine()]);
+      }
       return still.map(({ id }) => id);
     });
     for (const run of lost) await files.tidy(run);
@@ -70,7 +73,7 @@ function createService(home: string, connection: Connection): StoreService {
   };
   let stopRecovering: (() => void) | null = null;
   const recoverPlainlyLost = async (): Promise<void> => {
-    if (runs.inStates(activeStates).some((row) => isPlainlyGone(ownerOf(row)))) await recover();
+    if (runs.inStates(begunStates).some((row) => isPlainlyGone(ownerOf(row)))) await recover();
   };
 
   return {
@@ -144,6 +147,17 @@ function createService(home: string, connection: Connection): StoreService {
     readFile: async ({ run, file }) => files.read(runs.row(run).id, file),
 
     recover,
+    async adopt({ owner, run }) {
+      const orphans = runs.inStates(['queued']).filter((row) => !isAlive(ownerOf(row)));
+      const wanted = run === undefined ? orphans : orphans.filter(({ id }) => id === run);
+      const adopted = connection.transaction(() => {
+        const still = wanted.filter((orphan) => sameLife(orphan, runs.row(orphan.id)));
+        for (const { id } of still) runs.set(id, { owner_pid: owner.pid, owner_started_at: owner.startedAt });
+        return still.map(({ id }) => id);
+      });
+      changes.announce(adopted);
+      return adopted.map((id) => runs.record(id));
+    },
 
     getSetting: async ({ key }) => settings.get(key),
     async setSetting({ key, value }) {
@@ -172,10 +186,12 @@ function ownerOf(row: RunRow): Owner {
 
 function sameLife(before: RunRow, now: RunRow): boolean {
   return (
-    activeStates.includes(now.state) &&
-    before.owner_pid === now.owner_pid &&
-    before.owner_started_at === now.owner_started_at
+    now.state === before.state && before.owner_pid === now.owner_pid && before.owner_started_at === now.owner_started_at
   );
+}
+
+function interruptedLine(): LogLine {
+  return { time: Date.now(), level: 'warning', message: 'Interrupted: the process that trained this run is gone.' };
 }
 
 /** When a lost run was last heard of: its start and the seconds of training it had reported. */

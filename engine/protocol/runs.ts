@@ -136,6 +136,8 @@ export interface LogLine {
   readonly time: number;
   readonly level: 'info' | 'warning' | 'error';
   readonly message: string;
+  /** Whoever watches the run sees it in another form already: for the log alone. Not kept. */
+  readonly detail?: boolean;
 }
 
 /** Files that belong to a run. `preprocessing.json`, `model.json`, `best.safetensors` travel with exports. */
@@ -173,8 +175,10 @@ export interface StoreService {
   /** Writes a file of the run: temporary file, flush, rename. */
   writeFile(request: { run: number; file: RunFile; data: Uint8Array }): Promise<void>;
   readFile(request: { run: number; file: RunFile }): Promise<Uint8Array | null>;
-  /** Marks runs whose owner is gone as interrupted; returns them. */
+  /** Marks runs that had begun and whose owner is gone as interrupted; returns them. Queued ones stay queued. */
   recover(): Promise<readonly RunRecord[]>;
+  /** Hands queued runs whose owner is gone to a new one, all or one of them; returns them in the order of queueing. */
+  adopt(request: { owner: NewRun['owner']; run?: number }): Promise<readonly RunRecord[]>;
   /** A small value for the app: window, columns, theme, device measurements. */
   getSetting(request: { key: string }): Promise<unknown>;
   setSetting(request: { key: string; value: unknown }): Promise<void>;

@@ -15,6 +15,7 @@ import type {
   RunState,
   StoreService,
 } from '../protocol/runs.ts';
+import { timeText } from '../protocol/words.ts';
 import type { RunHost, RunHosts } from './hosts.ts';
 import { chooseDevice } from './choose-device.ts';
 import { createRecorder } from './recorder.ts';
@@ -29,6 +30,8 @@ export interface AttemptOptions {
   readonly record: RunRecord;
   /** Data prepared already; the attempt releases it. */
   readonly prepared: PreparedData | null;
+  /** Milliseconds that took. */
+  readonly preparing: number;
   /** How long a host may take to stop before it is killed. */
   readonly stopMilliseconds: number;
   readonly onLog: (line: LogLine) => void;
@@ -48,6 +51,7 @@ export class Attempt {
   #stopTimer: NodeJS.Timeout | undefined;
   /** Ends the attempt with an error, whatever the host does. */
   #giveUp: (error: Error) => void = () => undefined;
+  readonly #queuedAt = performance.now();
 
   constructor(options: AttemptOptions) {
     this.#options = options;
@@ -63,6 +67,7 @@ export class Attempt {
   async run(): Promise<RunRecord> {
     const { store } = this.#options;
     const ending = await this.#train().catch((error: unknown) => this.#endingOf(error));
+    if (ending.error) await this.#say('error', ending.error.message, true).catch(() => undefined);
     this.#state = ending.state;
     const patch = { ...ending, endedAt: Date.now(), request: null };
     return patiently(() => store.updateRun({ run: this.#run, patch }));
@@ -100,6 +105,13 @@ export class Attempt {
     return `run-${this.#run}`;
   }
 
+  /** Writes a line into the run's log. */
+  async #say(level: LogLine['level'], message: string, detail = false): Promise<void> {
+    const line: LogLine = { time: Date.now(), level, message, detail };
+    await this.#options.store.append({ run: this.#run, points: [], log: [line] });
+    this.#options.onLog(line);
+  }
+
   /** Changes the state as a person would see it at once. */
   async #change(event: RunEvent, patch: RunPatch = {}): Promise<void> {
     const before = this.#state;
@@ -120,8 +132,13 @@ export class Attempt {
       if (request === 'stop') this.#stopRequested = true;
       this.#checkStop();
       await this.#change('start', { startedAt: record.startedAt ?? Date.now() });
+      await this.#sayBeginning();
       const { dataset, settings, training } = record.config;
+      const start = performance.now();
+      const { preparing } = this.#options;
       prepared ??= await data.prepare({ job: this.#job, dataset, options: { settings, seed: training.seed } });
+      const took = timeText(preparing + performance.now() - start);
+      await this.#say('info', `The data was prepared in ${took}.`, true);
       this.#checkStop();
       const config = await this.#withDevice(prepared);
       this.#checkStop();
@@ -138,6 +155,18 @@ export class Attempt {
     } finally {
       if (prepared) await data.release({ handle: prepared.handle }).catch(() => undefined);
     }
+  }
+
+  /** What came before: waiting, and an attempt that ended. */
+  async #sayBeginning(): Promise<void> {
+    const { record } = this.#options;
+    const waited = performance.now() - this.#queuedAt;
+    if (waited > worthSaying) await this.#say('info', `Waited ${timeText(waited)} for its turn.`);
+    if (record.startedAt === null) return;
+    await this.#say(
+      'info',
+      record.hasCheckpoint ? 'Resumed from its checkpoint.' : 'Starts over: there was no checkpoint yet.',
+    );
   }
 
   /** The run's settings with `auto` replaced by the device that measures faster. */
@@ -233,6 +262,9 @@ export class Attempt {
     return { state: 'stopped', result: null, error: error instanceof CancelledError ? null : toWire(error) };
   }
 }
+
+/** Milliseconds of waiting that are worth a line. */
+const worthSaying = 1_000;
 
 /** Waits before each further try to keep how a run ended: the store's process may have to be started again. */
 const patience = [500, 2_000, 5_000];

@@ -28,7 +28,10 @@ export interface ChooseOptions {
 export async function chooseDevice(options: ChooseOptions): Promise<MeasuredDevice> {
   const { store, hosts, config, data, log } = options;
   const gpu = (await hosts.gpu?.().catch(() => null)) ?? null;
-  if (gpu === null) return 'cpu';
+  if (gpu === null) {
+    log({ time: Date.now(), level: 'info', message: 'There is no GPU to choose: trains on the CPU.' });
+    return 'cpu';
+  }
   const key = `device-choice:${signature(config, data)}`;
   const known = (await store.getSetting({ key })) as Choice | null | undefined;
   const fresh = known?.gpu !== gpu;

@@ -48,6 +48,8 @@ export interface RunManager {
    * device if one is named.
    */
   resume(request: { readonly run: number; readonly device?: RunConfig['device'] }): Promise<RunRecord>;
+  /** Takes over queued runs whose process is gone, in their order; returns their numbers. */
+  adopt(): Promise<readonly number[]>;
   pause(request: { readonly run: number }): Promise<void>;
   continue(request: { readonly run: number }): Promise<void>;
   stop(request: { readonly run: number }): Promise<void>;
@@ -103,7 +105,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     }
   };
 
-  const enqueue = (record: RunRecord, prepared: PreparedData | null): void => {
+  const enqueue = (record: RunRecord, prepared: PreparedData | null, preparing = 0): void => {
     const run = record.id;
     const attempt = new Attempt({
       store,
@@ -111,6 +113,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       hosts,
       record,
       prepared,
+      preparing,
       stopMilliseconds,
       onLog: (line) => {
         for (const listener of [...logListeners]) listener({ run, line });
@@ -159,6 +162,16 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     }
   }
 
+  /** Takes over one queued run whose process is gone; null if it is none. */
+  const adoptOne = async (run: number, device?: RunConfig['device']): Promise<RunRecord | null> => {
+    const [record] = await store.adopt({ owner, run });
+    if (!record) return null;
+    const patch = { config: { ...record.config, device: device ?? record.config.device } };
+    const taken = await store.updateRun({ run, patch });
+    enqueue(taken, null);
+    return taken;
+  };
+
   /** Asks the process that has the run. */
   const askOwner = async (run: number, request: RunRequest): Promise<void> => {
     await store.recover();
@@ -189,13 +202,15 @@ export function createRunManager(options: RunManagerOptions): RunManager {
 
   return {
     async start({ name, config }) {
+      const start = performance.now();
       const prepared = await prepare(config);
+      const preparing = performance.now() - start;
       try {
         const { dataset } = config;
         const datasetName = (await data.list()).find(({ id }) => id === dataset)?.name ?? dataset;
         const fullName = name?.trim() || `${config.model.preset ?? 'model'} on ${datasetName}`;
         const record = await store.createRun({ name: fullName, dataset, datasetName, config, owner });
-        enqueue(record, await releaseUnlessFree(config, prepared));
+        enqueue(record, await releaseUnlessFree(config, prepared), preparing);
         return record;
       } catch (error) {
         await data.release({ handle: prepared.handle });
@@ -205,6 +220,8 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     async resume({ run, device }) {
       if (entries.has(run)) nextState(run, entries.get(run)!.attempt.state, 'requeue');
       await store.recover();
+      const adopted = await adoptOne(run, device);
+      if (adopted) return adopted;
       const before = await store.run({ run });
       const state = nextState(run, before.state, 'requeue');
       if (before.deletedAt !== null) {
@@ -216,6 +233,11 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       enqueue(record, null);
       return record;
     },
+    async adopt() {
+      const adopted = await store.adopt({ owner });
+      for (const record of adopted) enqueue(record, null);
+      return adopted.map(({ id }) => id);
+    },
     async pause({ run }) {
       await (entries.get(run)?.attempt.pause() ?? askOwner(run, 'pause'));
     },
@@ -223,6 +245,8 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       await (entries.get(run)?.attempt.continue() ?? askOwner(run, 'resume'));
     },
     async stop({ run }) {
+      // A queued run that nobody answers for is stopped by whoever is asked.
+      if (!entries.has(run)) await adoptOne(run);
       const entry = entries.get(run);
       await (entry ? stopEntry(entry) : askOwner(run, 'stop'));
     },

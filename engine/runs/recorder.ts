@@ -29,7 +29,7 @@ export function createRecorder({ store, run, onRequest, onFailure }: RecorderOpt
   let points: MetricPoint[] = [];
   let lines: LogLine[] = [];
   let progress: RunProgress | undefined;
-  let batchWaits = false;
+  let batchesWaiting = 0;
   let failure: { readonly error: unknown } | null = null;
   let chain: Promise<void> = Promise.resolve();
 
@@ -45,21 +45,22 @@ export function createRecorder({ store, run, onRequest, onFailure }: RecorderOpt
     });
   };
 
-  const writeBatch = async (): Promise<void> => {
+  // The batch is what was reported when it was queued: what comes later must not overtake what was queued in between.
+  const queueBatch = (): void => {
     const batch = { run, points, log: lines, progress };
     points = [];
     lines = [];
     progress = undefined;
-    batchWaits = false;
-    const { request } = await store.append(batch);
-    if (request !== null) onRequest(request);
+    batchesWaiting++;
+    inOrder(async () => {
+      batchesWaiting--;
+      const { request } = await store.append(batch);
+      if (request !== null) onRequest(request);
+    });
   };
-  const queueBatch = (): void => {
-    if (batchWaits) return;
-    batchWaits = true;
-    inOrder(writeBatch);
-  };
-  const timer = setInterval(queueBatch, batchMilliseconds);
+  const timer = setInterval(() => {
+    if (batchesWaiting === 0) queueBatch();
+  }, batchMilliseconds);
 
   return {
     report(reported, latest) {

@@ -1,10 +1,10 @@
 // A trainer behind the TrainerHost interface: what a CPU process, the GPU window and the command line all serve. They
 // differ only in the backend they construct and in where shards come from.
 
-import type { Backend } from '../backends/backend.ts';
+import type { Backend, DeviceDescription } from '../backends/backend.ts';
 import { TrainyardError } from '../protocol/errors.ts';
 import type { Shard } from '../protocol/data.ts';
-import type { RunJob, RunResult, TrainerHost } from '../protocol/runs.ts';
+import type { RunConfig, RunJob, RunResult, TrainerHost } from '../protocol/runs.ts';
 import { RunControl, type Surroundings } from './control.ts';
 import { measureSpeed } from './measure.ts';
 import type { SessionOptions } from './session.ts';
@@ -62,8 +62,11 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
               onFile: (event) => file.emit(event),
             },
           },
-          ({ device, parameters, bytes, step }) =>
-            started.emit({ device: device.kind, threads: device.threads, parameters, bytes, step }),
+          ({ device, parameters, bytes, step }) => {
+            started.emit({ device: device.kind, threads: device.threads, parameters, bytes, step });
+            const message = deviceSentence(job.config, device, backend.device.threads);
+            log.emit({ time: options.surroundings.now(), level: 'info', message });
+          },
         );
       } finally {
         control = null;
@@ -79,6 +82,21 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
     onPaused: (listener) => paused.add(listener),
     onFile: (listener) => file.add(listener),
   };
+}
+
+/** Which device trains, on how many threads, and why so many. `most`: threads the backend could use. */
+export function deviceSentence({ threads }: RunConfig, device: DeviceDescription, most: number): string {
+  if (device.kind === 'gpu') return `Trains on the GPU: ${device.name}${device.software ? ', in software' : ''}.`;
+  if (device.kind === 'reference') return 'Trains on the float64 reference: exact and slow, on one thread.';
+  const count = device.threads === 1 ? 'one thread' : `${device.threads} threads`;
+  if (threads > 0) return `Trains on the CPU with ${count}, as set: ${device.name}.`;
+  const why =
+    device.threads > 1
+      ? `up to ${count}: one or all, whichever measures faster while it trains`
+      : most > 1
+        ? 'one thread: the steps of this model are too small for more to pay'
+        : 'one thread: there is no more';
+  return `Trains on the CPU with ${why}. ${device.name}.`;
 }
 
 class Listeners<E> {

@@ -5,9 +5,11 @@ import type { DeviceDescription } from '../backends/backend.ts';
 import { TrainyardError } from '../protocol/errors.ts';
 import type { PreparedData, SplitName } from '../protocol/data.ts';
 import type { LogLine, MetricPoint, RunFile, RunProgress, RunResult } from '../protocol/runs.ts';
+import { timeText } from '../protocol/words.ts';
 import { sizeOf } from '../graph/op.ts';
 import { decodeCheckpoint, encodeCheckpoint, initialState, type Checkpoint, type TrainingState } from './checkpoint.ts';
 import type { RunControl, Surroundings } from './control.ts';
+import { Diary } from './diary.ts';
 import { EvaluationFiles, type EvaluatedSplit } from './evaluation-files.ts';
 import { evaluate } from './metrics.ts';
 import type { RowRange } from './resident-rows.ts';
@@ -44,10 +46,11 @@ export async function train(
   options: TrainerOptions,
   started: (event: { device: DeviceDescription; parameters: number; bytes: number; step: number }) => void,
 ): Promise<RunResult> {
-  const session = await Session.open(options);
+  const diary = new Diary(options.surroundings, options.events.onLog);
+  const session = await diary.during('preparing', () => Session.open(options));
   try {
     const parameters = session.model.parameters.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
-    const trainer = new Trainer(session, options);
+    const trainer = new Trainer(session, options, diary);
     const step = trainer.begin();
     const device = { ...options.backend.device, threads: threadsOf(session, options) };
     started({ device, parameters, bytes: session.executable.bytes, step });
@@ -65,6 +68,7 @@ class Trainer {
   readonly #options: TrainerOptions;
   readonly #data: PreparedData;
   readonly #files: EvaluationFiles;
+  readonly #diary: Diary;
   #state: TrainingState = initialState();
   #best: Weights = {};
   #points: MetricPoint[] = [];
@@ -76,9 +80,10 @@ class Trainer {
   #secondsHere = 0;
   #lastLoss: number | null = null;
 
-  constructor(session: Session, options: TrainerOptions) {
+  constructor(session: Session, options: TrainerOptions, diary: Diary) {
     this.#session = session;
     this.#options = options;
+    this.#diary = diary;
     this.#data = options.data;
     const { data, surroundings, events } = options;
     this.#files = new EvaluationFiles({ data, clock: surroundings.clock, onFile: events.onFile });
@@ -111,24 +116,20 @@ class Trainer {
     this.#best = checkpoint.best;
     this.#state = { ...checkpoint.state };
     this.#resumedSeconds = this.#state.seconds;
-    this.#log('info', `Continues after epoch ${this.#state.epoch}, step ${this.#state.step}.`);
+    this.#diary.say(`Continues after epoch ${this.#state.epoch}, step ${this.#state.step}.`);
     return this.#state.step;
   }
 
   #announce(): void {
     const { training, batch, windows, stepsPerEpoch, rows } = this.#session;
     if (batch < training.batch) {
-      this.#log('warning', `The batch of ${training.batch} is larger than the training split; it is ${batch} now.`);
+      this.#diary.warn(`The batch of ${training.batch} is larger than the training split; it is ${batch} now.`);
     }
     if (windows.length > 1) {
       const capacity = rows.capacity.toLocaleString('en');
-      this.#log('info', `The rows stream in ${windows.length} windows of ${capacity} rows.`);
+      this.#diary.say(`The rows stream in ${windows.length} windows of ${capacity} rows.`);
     }
-    const { counts } = this.#data;
-    this.#log(
-      'info',
-      `Trains on ${counts.train} rows, validates on ${counts.validation}, ${stepsPerEpoch} steps an epoch.`,
-    );
+    this.#diary.begins(this.#data, stepsPerEpoch, training.epochs);
   }
 
   /** Runs what is left of the current epoch. False when stopped in its middle. */
@@ -174,6 +175,7 @@ class Trainer {
     const start = clock();
     const losses = await this.#session.train(state.step, state.windowStep, steps, rows);
     const milliseconds = clock() - start;
+    this.#diary.add('training', milliseconds);
     if (rows === this.#session.batch) {
       // Rise slowly, fall at once: one slow step must not be followed by a submit of hundreds.
       const measured = milliseconds / steps;
@@ -222,8 +224,13 @@ class Trainer {
       await this.#saveCheckpoint();
       this.#report(true);
       events.onPaused({ paused: true });
+      const since = surroundings.clock();
+      this.#diary.say(`Paused at step ${this.#state.step}.`);
       await control.whileRunning();
-      if (!control.stopRequested) events.onPaused({ paused: false });
+      if (!control.stopRequested) {
+        events.onPaused({ paused: false });
+        this.#diary.say(`Goes on after a pause of ${timeText(surroundings.clock() - since)}.`);
+      }
     }
     return !control.stopRequested;
   }
@@ -239,13 +246,14 @@ class Trainer {
     state.lossSum = 0;
     state.lossRows = 0;
     this.#point('train_loss', trainLoss, state.epoch);
-    const validation = await this.#evaluate('validation');
+    const validation = await this.#evaluate('validation', 'validation');
     const metrics = validation?.evaluation.metrics ?? {};
     for (const [name, value] of Object.entries(metrics)) this.#point(`val_${name}`, value, state.epoch);
     this.#point('learning_rate', this.#session.learningRate(Math.max(0, state.step - 1)), state.epoch);
 
     const watched = metrics.loss ?? trainLoss;
-    if (state.bestLoss === null || watched < state.bestLoss - training.earlyStopping.minimumDelta) {
+    const better = state.bestLoss === null || watched < state.bestLoss - training.earlyStopping.minimumDelta;
+    if (better) {
       state.bestLoss = watched;
       state.bestEpoch = state.epoch;
       state.stale = 0;
@@ -257,11 +265,10 @@ class Trainer {
     if (validation && state.epoch < training.epochs) this.#files.live(state.epoch, state.bestEpoch, validation);
     const { enabled, patience } = training.earlyStopping;
     const early = enabled && this.#data.counts.validation > 0 && state.stale >= patience;
+    const last = early || state.epoch === training.epochs;
+    this.#diary.epoch({ epoch: state.epoch, trainLoss, validation: metrics, best: better, last }, training.epochs);
     if (early) {
-      this.#log(
-        'info',
-        `Stops early: no better validation loss for ${patience} epochs after epoch ${state.bestEpoch}.`,
-      );
+      this.#diary.say(`Stops early: no better validation loss for ${patience} epochs after epoch ${state.bestEpoch}.`);
     }
     return early;
   }
@@ -275,7 +282,7 @@ class Trainer {
     const splits: Record<SplitName, EvaluatedSplit | null> = { train: null, validation: null, test: null };
     const metrics: Record<string, number> = {};
     for (const split of ['train', 'validation', 'test'] as const) {
-      splits[split] = await this.#evaluate(split);
+      splits[split] = await this.#evaluate(split, 'scoring');
       const prefix = split === 'validation' ? 'val' : split;
       const values = splits[split]?.evaluation.metrics ?? {};
       for (const [name, value] of Object.entries(values)) metrics[`${prefix}_${name}`] = value;
@@ -291,7 +298,7 @@ class Trainer {
     events.onFile({ file: 'model.json', data: json({ model: spec, training, input, output, task }) });
     events.onFile({ file: 'preprocessing.json', data: json(this.#data.preprocessing) });
     this.#files.final(state.bestEpoch > 0 ? state.bestEpoch : state.epoch, state.bestEpoch, splits);
-    return {
+    const result: RunResult = {
       reason,
       device: backend.device.kind,
       threads: threadsOf(this.#session, this.#options),
@@ -302,10 +309,16 @@ class Trainer {
       metrics,
       bestEpoch: state.bestEpoch,
     };
+    this.#diary.ends(result);
+    return result;
   }
 
   /** Null when the split is empty. */
-  async #evaluate(split: SplitName): Promise<EvaluatedSplit | null> {
+  #evaluate(split: SplitName, phase: 'validation' | 'scoring'): Promise<EvaluatedSplit | null> {
+    return this.#diary.during(phase, () => this.#evaluateSplit(split));
+  }
+
+  async #evaluateSplit(split: SplitName): Promise<EvaluatedSplit | null> {
     const range = splitRange(this.#data, split);
     if (range.end === range.start) return null;
     const outputs = await this.#session.predict(range, this.#options.surroundings.breathe);
@@ -318,13 +331,19 @@ class Trainer {
     return { evaluation, outputs, targets };
   }
 
-  async #saveCheckpoint(): Promise<void> {
+  #saveCheckpoint(): Promise<void> {
+    return this.#diary.during('checkpoints', () => this.#writeCheckpoint());
+  }
+
+  async #writeCheckpoint(): Promise<void> {
     const { executable, plan } = this.#session;
     const tensors = await readWeights(executable, plan, plan.checkpoint);
     const checkpoint: Checkpoint = { state: this.#state, tensors, best: this.#best };
     // Points up to here leave first, so that the history never lacks what a resumed run will not repeat.
     this.#report(true);
-    this.#options.events.onFile({ file: 'checkpoint.bin', data: encodeCheckpoint(checkpoint) });
+    const data = encodeCheckpoint(checkpoint);
+    this.#options.events.onFile({ file: 'checkpoint.bin', data });
+    this.#diary.checkpoint(this.#state.step, this.#state.epoch, data.byteLength);
     this.#lastCheckpoint = this.#options.surroundings.clock();
   }
 
@@ -356,10 +375,6 @@ class Trainer {
       secondsLeft: rate > 0 ? (totalSteps - step) / rate : null,
       loss: this.#lastLoss,
     };
-  }
-
-  #log(level: LogLine['level'], message: string): void {
-    this.#options.events.onLog({ time: this.#options.surroundings.now(), level, message });
   }
 }
 

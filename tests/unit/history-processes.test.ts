@@ -12,6 +12,7 @@ import { openDatabase } from '../../engine/history/database.ts';
 import { isAlive, processOwner } from '../../engine/history/owner.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { InputError, TrainyardError } from '../../engine/protocol/errors.ts';
+import type { RunRecord } from '../../engine/protocol/runs.ts';
 import { exampleConfig, newRun, point, temporaryHome } from './fixtures/history.ts';
 
 const writer = new URL('./fixtures/history-writer.ts', import.meta.url);
@@ -71,7 +72,9 @@ test('kill -9 while writing loses nothing that was appended; the run becomes int
       points.map((_, index) => point('val_loss', index + 1, 2 / (index + 1))),
     );
     assert.equal((await store.metrics({ run: round, series: ['train_loss'] })).length, points.length);
-    assert.equal((await store.log({ run: round })).length, points.length);
+    const log = await store.log({ run: round });
+    assert.equal(log.length, points.length + 1);
+    assert.match(log.at(-1)!.message, /^Interrupted: the process/);
     const checkpoint = await store.readFile({ run: round, file: 'checkpoint.bin' });
     assert.equal(checkpoint?.length, 200_000);
     assert.ok(
@@ -95,12 +98,21 @@ test('the run of a living process is left alone by another one', async (context)
   assert.deepEqual(await store.recover(), []);
   assert.equal((await store.run({ run: 1 })).state, 'running');
 
-  await store.createRun(newRun({ owner: { pid: 2 ** 22 + 1, startedAt: 0 } }));
+  const gone = { pid: 2 ** 22 + 1, startedAt: 0 };
+  await store.createRun(newRun({ owner: gone }));
+  await store.updateRun({ run: 2, patch: { state: 'running' } });
   assert.deepEqual(
     (await store.recover()).map(({ id, state }) => [id, state]),
     [[2, 'interrupted']],
   );
   assert.deepEqual(await store.recover(), [], 'once');
+
+  for (let count = 0; count < 2; count++) await store.createRun(newRun({ owner: gone }));
+  assert.deepEqual(await store.recover(), [], 'queued runs stay queued');
+  const numbers = (runs: readonly RunRecord[]): readonly number[] => runs.map(({ id }) => id);
+  assert.deepEqual(numbers(await store.adopt({ owner: processOwner(), run: 1 })), [], 'its process lives');
+  assert.deepEqual(numbers(await store.adopt({ owner: processOwner() })), [3, 4], 'in their order');
+  assert.deepEqual(await store.adopt({ owner: processOwner() }), [], 'once');
   await store.close();
 });
 

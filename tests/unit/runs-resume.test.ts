@@ -159,3 +159,57 @@ test('without a checkpoint a run starts anew, and its old points are gone', asyn
   assert.deepEqual([record.state, record.startedAt, record.last.old], ['completed', 1, undefined]);
   await checkSameAsUndisturbed(context, store, run);
 });
+
+test('queued runs outlive their process: the next one trains them in order, or stops one that is not wanted', async (context) => {
+  const { store, manager } = setUp(context, temporaryHome(context), createTableHosts());
+  const owner = { pid: 2 ** 22 + 1, startedAt: 0 };
+  const lost = { dataset: 'made', datasetName: 'Made up', config: tableConfig(3), owner };
+  for (const name of ['first', 'second', 'unwanted']) await store.createRun({ ...lost, name });
+  await store.recover();
+  assert.deepEqual(
+    (await store.runs({})).runs.map(({ state }) => state),
+    ['queued', 'queued', 'queued'],
+  );
+  await manager.stop({ run: 3 });
+  assert.equal((await manager.finished({ run: 3 })).state, 'stopped');
+
+  assert.deepEqual(await manager.adopt(), [1, 2]);
+  const [first, second] = await Promise.all([1, 2].map((run) => manager.finished({ run })));
+  assert.deepEqual([first.state, second.state], ['completed', 'completed']);
+  assert.ok(second.startedAt! >= first.endedAt!);
+  assert.deepEqual(await manager.adopt(), []);
+});
+
+test('the log tells of data, device, epochs, checkpoints, the end of a host, the resume and the time spent', async (context) => {
+  const hosts = createProcessHosts();
+  const { store, manager } = setUp(context, temporaryHome(context), hosts);
+  const { id: run } = await manager.start({ config: tableConfig(epochs, { device: 'auto', threads: 1 }) });
+  await trainedTo(store, run, 60);
+  hosts.last().kill('SIGKILL');
+  await manager.finished({ run });
+  await manager.resume({ run });
+  await manager.finished({ run });
+
+  const log = await store.log({ run });
+  const expected: readonly (readonly [level: string, message: RegExp])[] = [
+    ['info', /^The data was prepared in [\d.]+ s\.$/],
+    ['info', /^There is no GPU to choose: trains on the CPU\.$/],
+    ['info', /^Trains on 96 rows, validates on 12, 6 steps an epoch\.$/],
+    ['info', /^The model and the rows were ready after [\d.]+ s\.$/],
+    ['info', /^Trains on the CPU with one thread, as set: .+\.$/],
+    ['info', /^Epoch 1 of 60: loss [\d.]+, validation loss [\d.]+, validation accuracy [\d.]+ \(best so far\)\.$/],
+    ['info', /^Checkpoint at step \d+, after \d+ epochs: [\d.]+ MB\.$/],
+    ['error', /^The process that trained this run is gone: it ended with SIGKILL\.$/],
+    ['info', /^Resumed from its checkpoint\.$/],
+    ['info', /^Continues after epoch \d+, step \d+\.$/],
+    ['info', /^Epoch 60 of 60: /],
+    ['info', /^Time: preparing [\d.]+ s, training [\d.]+ s, validation [\d.]+ s, scoring [\d.]+ s/],
+    ['info', /^Completed after 60 epochs; the weights of epoch \d+ are kept\.$/],
+  ];
+  let from = 0;
+  for (const [level, message] of expected) {
+    const at = log.findIndex((line, index) => index >= from && line.level === level && message.test(line.message));
+    assert.ok(at >= 0, `${message} in its place in\n${log.map((line) => line.message).join('\n')}`);
+    from = at + 1;
+  }
+});

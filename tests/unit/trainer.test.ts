@@ -89,6 +89,27 @@ test('stops early and keeps the best weights', async () => {
   assert.match(log.map((line) => line.message).join('\n'), /Stops early/);
 });
 
+test('the log holds every epoch of a short run, some of a long one, and the pauses', async () => {
+  const messages = async (options: Parameters<typeof trainHere>[1]): Promise<readonly string[]> =>
+    (await trainHere(table, options)).log.map((line) => line.message);
+  const epochs = (all: readonly string[]): readonly number[] =>
+    all.flatMap((message) => /^Epoch (\d+) of/.exec(message)?.[1] ?? []).map(Number);
+  const short = await messages({
+    training: quick,
+    onSubmit: (submits, control) => {
+      if (submits !== 2) return;
+      control.pause();
+      setTimeout(() => control.resume(), 20);
+    },
+  });
+  assert.deepEqual(epochs(short), [1, 2, 3, 4, 5, 6]);
+  assert.match(short.join('\n'), /^Paused at step \d+\.\nGoes on after a pause of 0\.\d+ s\.$/m);
+
+  const long = await messages({ training: { ...quick, epochs: 303, batch: 256 } });
+  assert.deepEqual(epochs(long), [1, ...Array.from({ length: 30 }, (_, i) => 10 * (i + 1)), 303]);
+  assert.match(long.join('\n'), /Every 10th of the 303 epochs is written here/);
+});
+
 test('a batch larger than the data is clamped and said', async () => {
   const { result, log } = await trainHere(table, { training: { epochs: 1, batch: 4096 } });
   assert.equal(result.steps, 1);

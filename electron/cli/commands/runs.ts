@@ -73,7 +73,10 @@ export const show: Command = {
   usage: 'RUN',
   summary: 'Shows one run: settings, result, best epoch.',
   positionals: [1, 1],
-  options: { metrics: { type: 'boolean', help: 'also every recorded metric point' } },
+  options: {
+    metrics: { type: 'boolean', help: 'also every recorded metric point' },
+    log: { type: 'boolean', help: 'also what the run said: epochs, checkpoints, device, times' },
+  },
   run: async ({ positionals, options, output, services }) => {
     const store = await services.store;
     const run = await store.run({ run: runNumber(positionals[0]) });
@@ -82,6 +85,11 @@ export const show: Command = {
       for (const point of await store.metrics({ run: run.id })) output.event({ event: 'metric', ...point });
     }
     if (!output.json) showRun(output, run);
+    if (options.log !== true) return;
+    for (const { time, level, message } of await store.log({ run: run.id })) {
+      output.event({ event: 'log', time, level, message });
+      output.line(`  ${formatTime(time)}  ${level === 'info' ? '' : `${level}: `}${message}`);
+    }
   },
 };
 

@@ -111,6 +111,8 @@ async function follow(
     output.bar(progress.step / Math.max(1, progress.steps), progressText(progress, points));
   });
   manager.onLog(({ line }) => {
+    // The bar shows the epochs, the last lines the end: `show RUN --log` has it all.
+    if (line.detail) return;
     if (line.level === 'info') output.line(line.message);
     else output.note(`! ${line.message}`);
   });

@@ -1,0 +1,11 @@
+// Figures in words that every process says the same way.
+
+/** `0.31 s`, `12 s`, `3 min 20 s`, `2 h 5 min`. */
+export function timeText(milliseconds: number): string {
+  const seconds = milliseconds / 1000;
+  if (seconds < 10) return `${seconds.toFixed(2)} s`;
+  if (seconds < 60) return `${Math.round(seconds)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}

@@ -1,0 +1,122 @@
+// The log of a training, in words: what was prepared, epochs (some of them, where there are many), checkpoints, pauses, and
+// at the end where the time went. The trainer says what happens; what is worth a line is decided here.
+
+import type { PreparedData } from '../protocol/data.ts';
+import type { LogLine, RunResult } from '../protocol/runs.ts';
+import { timeText } from '../protocol/words.ts';
+import type { Surroundings } from './control.ts';
+
+/** Epochs written of a run at most, about: every one of a short run, every tenth of a long one. */
+const writtenEpochs = 60;
+
+/** What a training spends its time on. */
+export type Phase = 'preparing' | 'training' | 'validation' | 'scoring' | 'checkpoints';
+
+const phaseWords: readonly Phase[] = ['preparing', 'training', 'validation', 'scoring', 'checkpoints'];
+
+export interface EpochNote {
+  readonly epoch: number;
+  readonly trainLoss: number;
+  /** Metrics of the validation split; empty without one. */
+  readonly validation: Readonly<Record<string, number>>;
+  /** The best epoch so far, by the loss that is watched. */
+  readonly best: boolean;
+  /** Nothing comes after it: it is written whatever its number. */
+  readonly last: boolean;
+}
+
+export class Diary {
+  readonly #clock: Surroundings['clock'];
+  readonly #now: Surroundings['now'];
+  readonly #write: (line: LogLine) => void;
+  /** Milliseconds of each phase, of this attempt. */
+  readonly #spent = new Map<Phase, number>();
+  #every = 1;
+  #checkpoints = 0;
+
+  constructor({ clock, now }: Surroundings, write: (line: LogLine) => void) {
+    this.#clock = clock;
+    this.#now = now;
+    this.#write = write;
+  }
+
+  say(message: string): void {
+    this.#write({ time: this.#now(), level: 'info', message });
+  }
+
+  warn(message: string): void {
+    this.#write({ time: this.#now(), level: 'warning', message });
+  }
+
+  /** Counts the time of some work to a phase. */
+  async during<Result>(phase: Phase, work: () => Promise<Result>): Promise<Result> {
+    const start = this.#clock();
+    try {
+      return await work();
+    } finally {
+      this.add(phase, this.#clock() - start);
+    }
+  }
+
+  add(phase: Phase, milliseconds: number): void {
+    this.#spent.set(phase, (this.#spent.get(phase) ?? 0) + milliseconds);
+  }
+
+  /** What is trained on, before the first step. */
+  begins({ counts, warnings }: PreparedData, stepsPerEpoch: number, epochs: number): void {
+    for (const { message } of warnings) this.warn(message);
+    this.say(`Trains on ${counts.train} rows, validates on ${counts.validation}, ${stepsPerEpoch} steps an epoch.`);
+    this.#every = strideOf(epochs, writtenEpochs);
+    const rest = this.#every > 1 ? ` Every ${this.#every}th of the ${epochs} epochs is written here.` : '';
+    this.#detail(`The model and the rows were ready after ${timeText(this.#spent.get('preparing') ?? 0)}.${rest}`);
+  }
+
+  epoch({ epoch, trainLoss, validation, best, last }: EpochNote, epochs: number): void {
+    if (epoch !== 1 && epoch % this.#every !== 0 && !last) return;
+    const scores = scoresOf(validation).map(([name, value]) => `${name} ${value.toPrecision(4)}`);
+    const text = [`loss ${trainLoss.toPrecision(4)}`, ...scores].join(', ');
+    this.#detail(`Epoch ${epoch} of ${epochs}: ${text}${best ? ' (best so far)' : ''}.`);
+  }
+
+  /** A checkpoint was written. Of many only the 1st to 9th, then every 10th, every 100th … is worth a line. */
+  checkpoint(step: number, epoch: number, bytes: number): void {
+    this.#checkpoints++;
+    const stride = 10 ** Math.floor(Math.log10(this.#checkpoints));
+    if (this.#checkpoints % stride !== 0) return;
+    const which = this.#checkpoints < 10 ? 'Checkpoint' : `Checkpoint ${this.#checkpoints}`;
+    this.#detail(`${which} at step ${step}, after ${epoch} epochs: ${(bytes / 1e6).toFixed(1)} MB.`);
+  }
+
+  /** How it ended, and where the time of this attempt went. */
+  ends({ reason, epochs, bestEpoch }: Pick<RunResult, 'reason' | 'epochs' | 'bestEpoch'>): void {
+    const times = phaseWords.flatMap((phase) => {
+      const milliseconds = this.#spent.get(phase) ?? 0;
+      return milliseconds > 0 ? [`${phase} ${timeText(milliseconds)}`] : [];
+    });
+    const how = { completed: 'Completed', early_stopped: 'Stopped early', stopped: 'Stopped' }[reason];
+    this.#detail(`Time: ${times.join(', ')}.`);
+    this.#detail(
+      `${how} after ${epochs} ${epochs === 1 ? 'epoch' : 'epochs'}${bestEpoch > 0 ? `; the weights of epoch ${bestEpoch} are kept` : ''}.`,
+    );
+  }
+
+  /** A line that whoever watches the run live sees in another form. */
+  #detail(message: string): void {
+    this.#write({ time: this.#now(), level: 'info', message, detail: true });
+  }
+}
+
+/** The smallest of 1, 2, 5, 10, 20, 50 … by which `count` things leave at most `most`. */
+export function strideOf(count: number, most: number): number {
+  for (let decade = 1; ; decade *= 10) {
+    for (const factor of [1, 2, 5]) if (count / (factor * decade) <= most) return factor * decade;
+  }
+}
+
+/** The loss and the score that people look at first. */
+function scoresOf(metrics: EpochNote['validation']): readonly (readonly [string, number])[] {
+  const score = ['accuracy', 'r2', 'mae'].find((name) => metrics[name] !== undefined);
+  return [...(metrics.loss === undefined ? [] : ['loss']), ...(score ? [score] : [])].map(
+    (name) => [`validation ${name === 'r2' ? 'R²' : name}`, metrics[name]] as const,
+  );
+}

@@ -1,0 +1,45 @@
+// What a run reports reaches the store in the order in which it was said, however slow the store is.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { MetricPoint, StoreService } from '../../engine/protocol/runs.ts';
+import { createRecorder } from '../../engine/runs/recorder.ts';
+
+test('points reported after a truncation are not dropped by it, though a batch waited before it', async () => {
+  const steps: number[] = [];
+  const late = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 400));
+  const store: Pick<StoreService, 'append' | 'truncate'> = {
+    async append({ points }) {
+      await late();
+      steps.push(...points.map(({ step }) => step));
+      return { request: null };
+    },
+    async truncate({ afterStep }) {
+      steps.splice(0, steps.length, ...steps.filter((step) => step <= afterStep));
+    },
+  };
+  const recorder = createRecorder({
+    store: store as StoreService,
+    run: 1,
+    onRequest: () => undefined,
+    onFailure: (error) => assert.fail(String(error)),
+  });
+  const point = (step: number): MetricPoint => ({ series: 'loss', step, epoch: 1, seconds: 1, value: 1 });
+  const progress = {
+    epoch: 1,
+    epochs: 1,
+    step: 1,
+    steps: 1,
+    examplesPerSecond: 1,
+    secondsElapsed: 1,
+    secondsLeft: 1,
+    loss: 1,
+  };
+  recorder.report([point(1), point(2)], progress);
+  // The first batch is being written and a second one waits by then.
+  await late();
+  recorder.inOrder(() => store.truncate({ run: 1, afterStep: 1 }));
+  recorder.report([point(2), point(3)], progress);
+  await recorder.close();
+  assert.deepEqual(steps, [1, 2, 3]);
+});
