@@ -1,6 +1,5 @@
 // Where the command line trains: in its own process, through the same TrainerHost that the window's processes serve.
 
-import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import type { Backend } from '../../engine/backends/backend.ts';
 import type { DataService } from '../../engine/protocol/data.ts';
@@ -8,6 +7,8 @@ import type { RunJob } from '../../engine/protocol/runs.ts';
 import type { RunHosts } from '../../engine/runs/hosts.ts';
 import { createTrainerHost } from '../../engine/train/host.ts';
 import { nodeSurroundings, residentBudget } from '../hosts/surroundings.ts';
+import { openCpu } from '../hosts/trusted-cpu.ts';
+import { homeFolder } from './home.ts';
 
 export function inProcessHosts(data: Pick<DataService, 'readShard'>): RunHosts {
   return {
@@ -33,6 +34,6 @@ async function createBackend({ config }: RunJob): Promise<Backend> {
       return (await import('./gpu.ts')).openGpuBackend();
     case 'auto':
     case 'cpu':
-      return createCpuBackend({ threads: config.threads });
+      return openCpu({ home: homeFolder(), threads: config.threads });
   }
 }

@@ -1,6 +1,6 @@
 // What a finished run says pictures are: probabilities, the pictures as the model saw them, and where it looked. On the CPU.
 
-import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
+import type { Backend } from '../../engine/backends/backend.ts';
 import type { DataService, PreparedData } from '../../engine/protocol/data.ts';
 import type { ClassifiedPictures } from '../../engine/protocol/evaluation.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
@@ -13,14 +13,18 @@ import { residentBudget } from './surroundings.ts';
 const noMaps =
   'This net does not end in a global average pool before its output, so it does not tell where it looked. Small CNN and the ResNets do.';
 
-export function createClassifier(rows: Promise<Pick<DataService, 'readShard'>>): ClassifierService {
+/** `openBackend` opens the CPU, for one request. */
+export function createClassifier(
+  rows: Promise<Pick<DataService, 'readShard'>>,
+  openBackend: () => Promise<Backend>,
+): ClassifierService {
   return {
     async classify({ run, model, weights, data }): Promise<ClassifiedPictures> {
       const trained = readTrainedModel(model, weights, run);
       if (trained.output.kind !== 'classes') {
         throw new InputError('run.no_classes', `Run ${run} predicts a number, not a class.`, 'Predict a file with it.');
       }
-      const backend = createCpuBackend();
+      const backend = await openBackend();
       try {
         const readShard = shardsUpTo(data, (await rows).readShard);
         const budget = residentBudget();

@@ -7,11 +7,11 @@ import { parentPort } from '../../engine/protocol/port.electron.ts';
 import { announceFailure, announceReady } from '../../engine/protocol/port.ready.ts';
 import { serve } from '../../engine/protocol/rpc.ts';
 import { onLink } from './linked.ts';
+import { homeArgument } from './surroundings.ts';
 
 const port = parentPort(process.parentPort);
 try {
-  const home = process.argv.find((argument) => argument.startsWith('--home='))?.slice('--home='.length) ?? '';
-  const service = createDataService({ home });
+  const service = createDataService({ home: homeArgument() });
   serve<DataService>(port, service);
   // A process that trains reads rows and nothing else.
   onLink(process.parentPort, (link) => serve(link, { readShard: service.readShard.bind(service) }));

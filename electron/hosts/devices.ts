@@ -2,11 +2,16 @@
 
 import { describeCpu } from '../../engine/backends/cpu/describe.ts';
 import type { DeviceInfo } from '../../engine/protocol/app.ts';
+import { findTrust, type Trust, type TrustOptions } from '../../engine/train/trust.ts';
+import { cpuTrust } from './trusted-cpu.ts';
 
 const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;
 
-export function cpuDevice(): DeviceInfo {
+/** With what the self-test says; `anew`: now, instead of what is remembered. */
+export async function cpuDevice(home: string, anew = false): Promise<DeviceInfo> {
   const cpu = describeCpu();
+  const options = cpuTrust({ home });
+  const trust = await findTrust(options, anew);
   return {
     id: 'cpu',
     kind: 'cpu',
@@ -16,8 +21,16 @@ export function cpuDevice(): DeviceInfo {
       instructions: cpu.instructions,
       kernels: cpu.native ? 'WebAssembly and the native addon' : 'WebAssembly',
       memory: `${gigabytes(cpu.memory)}, ${gigabytes(cpu.availableMemory)} available`,
+      'self-test': selfTestFact(options, trust),
     },
     software: false,
     available: true,
   };
+}
+
+/** What the self-test found, in words. */
+export function selfTestFact({ rungs }: TrustOptions, { rung, problems, milliseconds }: Trust): string {
+  const used = rungs.at(rung)?.name ?? 'nothing: this device computes wrong results here';
+  if (rung === 0) return `passed in ${milliseconds.toFixed(0)} ms: ${used}`;
+  return `failed with ${problems.join('; ')}. In use: ${used}`;
 }

@@ -9,6 +9,17 @@ export const nodeSurroundings: Surroundings = {
   breathe: () => new Promise((resolve) => setImmediate(resolve)),
 };
 
+/** `--home=FOLDER` of this process. */
+export function homeArgument(): string {
+  return process.argv.find((argument) => argument.startsWith('--home='))?.slice('--home='.length) ?? '';
+}
+
+/** Pauses of a self-test: long enough for threads to fall asleep. */
+export const nodeRest = {
+  rest: (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1)),
+  clock: (): number => performance.now(),
+};
+
 /** Bytes the rows of a run may take in memory: a quarter of it, and what WASM can address. */
 export function residentBudget(): number {
   return Math.min(os.totalmem() / 4, 2 ** 31);

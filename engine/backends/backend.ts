@@ -10,6 +10,8 @@ export interface DeviceDescription {
   readonly threads: number;
   /** A software adapter: for testing, never chosen by itself. */
   readonly software?: boolean;
+  /** What a person has to know about it before a run, such as a self-test that did not pass. */
+  readonly warning?: string;
 }
 
 export interface Backend {

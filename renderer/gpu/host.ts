@@ -1,12 +1,14 @@
 // The trainer of the GPU window: the same one as everywhere, with the WebGPU backend and the window's clock.
 
-import { openGpu } from '../../engine/backends/webgpu/adapter.ts';
+import { defaultAdapter, identityKey, nameOf, openGpu } from '../../engine/backends/webgpu/adapter.ts';
+import type { Backend } from '../../engine/backends/backend.ts';
 import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
 import type { TuningStore } from '../../engine/backends/webgpu/tuning.ts';
 import type { Shard } from '../../engine/protocol/data.ts';
 import type { TrainerHost } from '../../engine/protocol/runs.ts';
 import type { Surroundings } from '../../engine/train/control.ts';
 import { createTrainerHost } from '../../engine/train/host.ts';
+import { openTrusted } from '../../engine/train/trust.ts';
 
 /** A trainer on the GPU. Its device is opened when a run starts, and closed with it. */
 export function createGpuHost(
@@ -14,11 +16,25 @@ export function createGpuHost(
   readShard: (handle: string, shard: number) => Promise<Shard>,
 ): TrainerHost {
   return createTrainerHost({
-    createBackend: async () => createWebgpuBackend(await openGpu(gpu), { tuning: storedChoices }),
+    createBackend: () => openTrustedGpu(gpu),
     readShard,
     surroundings,
     // The backend knows its own limit.
     dataBudget: Infinity,
+  });
+}
+
+/** Opens the GPU once it has passed the self-test: by the adapter, the browser's engine and its version. */
+async function openTrustedGpu(gpu: GPU | undefined): Promise<Backend> {
+  const identity = await defaultAdapter(gpu);
+  const open = async (): Promise<Backend> => createWebgpuBackend(await openGpu(gpu), { tuning: storedChoices });
+  return openTrusted({
+    device: `GPU (${nameOf(identity)})`,
+    rungs: [{ name: 'WebGPU', open }],
+    key: `${navigator.userAgent} | ${identityKey(identity)}`,
+    store: storedChoices,
+    rest: nextTask,
+    clock: surroundings.clock,
   });
 }
 

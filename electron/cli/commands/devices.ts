@@ -1,18 +1,25 @@
 // `devices`: the CPU and every GPU adapter, with what they can do.
 
 import type { DeviceInfo } from '../../../engine/protocol/app.ts';
-import { cpuDevice } from '../../hosts/devices.ts';
+import { findTrust } from '../../../engine/train/trust.ts';
+import { cpuDevice, selfTestFact } from '../../hosts/devices.ts';
 import type { Command } from '../command.ts';
-import { listGpus } from '../gpu.ts';
+import { gpuTrust, listGpus } from '../gpu.ts';
+import { homeFolder } from '../home.ts';
 
 export const devices: Command = {
   name: 'devices',
   usage: '',
   summary: 'Lists the CPU and the GPUs of this machine.',
   positionals: [0, 0],
-  options: {},
-  run: async ({ output }) => {
-    const found: readonly DeviceInfo[] = [cpuDevice(), ...(await listGpus())];
+  options: { check: { type: 'boolean', help: 'test now whether they compute what they should' } },
+  run: async ({ options, output }) => {
+    const check = options.check === true;
+    const gpus = await listGpus();
+    const found: readonly DeviceInfo[] = [
+      await cpuDevice(homeFolder(), check),
+      ...(check ? await Promise.all(gpus.map(checkedGpu)) : gpus),
+    ];
     for (const device of found) {
       output.event({ event: 'device', ...device });
       const mark = device.software ? ' (software: for testing)' : device.available ? '' : ' (not available)';
@@ -23,3 +30,10 @@ export const devices: Command = {
     if (found.length === 1) output.line('GPU  none found: WebGPU sees no adapter here.');
   },
 };
+
+/** The adapter that would be trained on, with what the self-test says of it now; others as they are. */
+async function checkedGpu(info: DeviceInfo, index: number): Promise<DeviceInfo> {
+  if (index > 0) return info;
+  const trust = await gpuTrust();
+  return { ...info, facts: { ...info.facts, 'Self-test': selfTestFact(trust, await findTrust(trust, true)) } };
+}

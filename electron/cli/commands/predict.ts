@@ -2,10 +2,10 @@
 
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { createCpuBackend } from '../../../engine/backends/cpu/backend.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import { predictRows, readTrainedModel } from '../../../engine/train/predict.ts';
 import { residentBudget } from '../../hosts/surroundings.ts';
+import { openCpu } from '../../hosts/trusted-cpu.ts';
 import { runNumber, textOption, type Command } from '../command.ts';
 import { withProgress } from '../import.ts';
 import { formatCount, formatNumber } from '../output.ts';
@@ -35,7 +35,8 @@ export const predict: Command = {
     const prepared = await withProgress(services.data, output, (job) =>
       services.data.transform({ job, path: file, preprocessing }),
     );
-    const backend = createCpuBackend();
+    const backend = await openCpu({ home: services.home });
+    if (backend.device.warning) output.note(`! ${backend.device.warning}`);
     try {
       const readShard = (shard: number) => services.data.readShard({ handle: prepared.handle, shard });
       const predictions = await predictRows(trained, backend, prepared, readShard, residentBudget());

@@ -28,7 +28,7 @@ export function createExecutable(plan: Plan, machine: Machine, options: Executab
   );
   const adaptive = options.adaptive && machine.threads > 1;
   const choosers = new Map(Object.keys(plan.programs).map((name) => [name, new ThreadChooser()]));
-  if (adaptive) machine.start();
+  machine.start();
 
   function view(tensor: string): HostArray {
     const found = views.get(tensor);

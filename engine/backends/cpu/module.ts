@@ -38,7 +38,8 @@ export function loadKernels(wasm: Uint8Array | URL | string = defaultWasm()): Ke
   return kernels;
 }
 
-function defaultWasm(): URL {
+/** Where the build puts the kernels. */
+export function defaultWasm(): URL {
   return new URL('../../../build/kernels/kernels.wasm', import.meta.url);
 }
 

@@ -46,19 +46,32 @@ export function nameOf(adapter: AdapterIdentity): string {
   return description || device || [vendor, architecture].filter(Boolean).join(' ') || 'GPU';
 }
 
+/** All that an adapter says of itself, as one key for what is remembered of it. */
+export function identityKey({ vendor, architecture, device, description }: AdapterIdentity): string {
+  return [vendor, architecture, device, description].filter(Boolean).join(' ');
+}
+
+/** Who the adapter is that `openGpu` opens. Throws `device.no_adapter` where there is none. */
+export async function defaultAdapter(gpu: GPU | undefined): Promise<AdapterIdentity> {
+  return identify((await requestDefault(gpu)).adapter);
+}
+
+async function requestDefault(gpu: GPU | undefined): Promise<{ readonly gpu: GPU; readonly adapter: GPUAdapter }> {
+  const adapter = await gpu?.requestAdapter({ powerPreference: 'high-performance' });
+  if (gpu && adapter) return { gpu, adapter };
+  throw new TrainyardError(
+    'device.no_adapter',
+    'No GPU that WebGPU can use was found.',
+    'Install or update the graphics driver (on Linux a Vulkan driver), or train on the CPU.',
+  );
+}
+
 /**
  * Opens the adapter WebGPU offers first, the fast one where there are several.
  * Throws `device.no_adapter` where there is none.
  */
-export async function openGpu(gpu: GPU | undefined): Promise<OpenedGpu> {
-  const adapter = await gpu?.requestAdapter({ powerPreference: 'high-performance' });
-  if (!gpu || !adapter) {
-    throw new TrainyardError(
-      'device.no_adapter',
-      'No GPU that WebGPU can use was found.',
-      'Install or update the graphics driver (on Linux a Vulkan driver), or train on the CPU.',
-    );
-  }
+export async function openGpu(offered: GPU | undefined): Promise<OpenedGpu> {
+  const { gpu, adapter } = await requestDefault(offered);
   const identity = await identify(adapter);
   const limits = adapter.limits;
   const device = await adapter.requestDevice({
