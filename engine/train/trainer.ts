@@ -123,7 +123,7 @@ class Trainer {
   #announce(): void {
     const { training, batch, windows, stepsPerEpoch, rows } = this.#session;
     const { warning } = this.#options.backend.device;
-    if (warning) this.#log('warning', warning);
+    if (warning) this.#diary.warn(warning);
     if (batch < training.batch) {
       this.#diary.warn(`The batch of ${training.batch} is larger than the training split; it is ${batch} now.`);
     }
