@@ -2,6 +2,7 @@
 
 import svelte from 'eslint-plugin-svelte';
 import tseslint from 'typescript-eslint';
+import { noWordLookup } from './scripts/lint-word-lookup.js';
 import svelteConfig from './svelte.config.js';
 
 const typed = {
@@ -42,6 +43,12 @@ export default tseslint.config(
       parserOptions: { project: ['./tsconfig.json', './tsconfig.preload.json'], tsconfigRootDir: import.meta.dirname },
     },
     rules: typed,
+  },
+  {
+    // Where a person's words are looked up: columns, classes, folders, options. Tensors and slots have names of our own.
+    files: ['engine/{data,runs,history,protocol,model}/**/*.ts', 'electron/**/*.ts'],
+    plugins: { trainyard: { rules: { 'no-word-lookup': noWordLookup } } },
+    rules: { 'trainyard/no-word-lookup': 'error' },
   },
   { files: ['*.config.ts', '**/*.config.ts', '**/*.d.ts'], rules: { 'no-restricted-syntax': 'off' } },
   ...svelte.configs.recommended,

@@ -5,6 +5,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { InputError } from '../../engine/protocol/errors.ts';
 import type { Output } from './output.ts';
 import type { Services } from './services.ts';
+import { ownValue } from '../../engine/protocol/own.ts';
 
 export interface OptionDef {
   readonly type: 'string' | 'boolean';
@@ -92,7 +93,7 @@ export function numberOption(
   name: string,
   { minimum, maximum = Infinity, whole = false }: { minimum: number; maximum?: number; whole?: boolean },
 ): number | undefined {
-  const text = options[name];
+  const text = ownValue(options, name);
   if (text === undefined) return undefined;
   const value = Number(text);
   if (
@@ -115,7 +116,7 @@ export function choiceOption<T extends string>(
   name: string,
   choices: readonly T[],
 ): T | undefined {
-  const value = options[name];
+  const value = ownValue(options, name);
   if (value === undefined) return undefined;
   if (choices.includes(value as T)) return value as T;
   throw new InputError(
@@ -125,8 +126,10 @@ export function choiceOption<T extends string>(
   );
 }
 
-export const textOption = (options: OptionValues, name: string): string | undefined =>
-  typeof options[name] === 'string' ? options[name] : undefined;
+export function textOption(options: OptionValues, name: string): string | undefined {
+  const value = ownValue(options, name);
+  return typeof value === 'string' ? value : undefined;
+}
 
 /** The number of a run, as `12` or `#12`. */
 export function runNumber(text: string): number {

@@ -7,6 +7,7 @@ import { helpOf, parseCommand } from './command.ts';
 import { commands } from './commands.ts';
 import { Output } from './output.ts';
 import { Services } from './services.ts';
+import { ownValue } from '../../engine/protocol/own.ts';
 
 async function main(args: readonly string[]): Promise<void> {
   const [name, ...rest] = args;
@@ -19,7 +20,7 @@ async function main(args: readonly string[]): Promise<void> {
     process.stdout.write(`trainyard ${version}\n`);
     return;
   }
-  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  const load = ownValue(commands, name);
   if (!load) {
     throw new InputError('usage.command', `There is no command “${name}”.`, 'See `trainyard --help`.');
   }

@@ -89,15 +89,14 @@ async function retype(
   analysed: readonly AnalysedColumn[],
   types: Readonly<Record<string, ColumnType>>,
 ): Promise<ColumnInfo[]> {
-  const changed = analysed.filter(
-    ({ stored, info }) => types[stored.name] !== undefined && types[stored.name] !== info.type,
-  );
+  const chosen = new Map(Object.entries(types));
+  const changed = analysed.filter(({ stored, info }) => (chosen.get(stored.name) ?? info.type) !== info.type);
   const described = await describeColumns(
     connection,
     table,
     changed.map(({ stored, info }) => ({
       column: stored,
-      type: types[stored.name] as ColumnType,
+      type: chosen.get(stored.name) as ColumnType,
       reason: `chosen; it looked like ${info.type} (${info.reason})`,
       overridden: true,
     })),
@@ -105,6 +104,6 @@ async function retype(
   return analysed.map((column) => {
     const at = changed.indexOf(column);
     if (at >= 0) return described[at] as ColumnInfo;
-    return { ...column.info, overridden: types[column.stored.name] !== undefined };
+    return { ...column.info, overridden: chosen.has(column.stored.name) };
   });
 }

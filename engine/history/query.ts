@@ -3,6 +3,7 @@
 import { InputError } from '../protocol/errors.ts';
 import type { RunQuery } from '../protocol/runs.ts';
 import { foldCase } from './records.ts';
+import { ownValue } from '../protocol/own.ts';
 
 /** How many runs a query without a limit gives. */
 export const defaultLimit = 1000;
@@ -50,7 +51,7 @@ function conditionsOf(query: RunQuery): Pick<RunSql, 'parameters'> & { readonly 
   const conditions = [query.deleted ? 'run.deleted_at IS NOT NULL' : 'run.deleted_at IS NULL'];
   const parameters: Record<string, string | number> = {};
   const add = (name: string, value: string | number, condition: string): void => {
-    parameters[name] = value;
+    Object.assign(parameters, { [name]: value });
     conditions.push(condition);
   };
 
@@ -81,7 +82,8 @@ function orderOf(
       parameters: { series: seriesNumber(metric[2]) },
     };
   }
-  if (!Object.hasOwn(sortColumns, sort.by)) {
+  const column = ownValue(sortColumns, sort.by);
+  if (column === undefined) {
     const known = [...Object.keys(sortColumns), 'best.SERIES', 'last.SERIES'].join(', ');
     throw new InputError('input.sort', `Runs cannot be sorted by "${sort.by}".`, `Sort by one of ${known}.`);
   }
@@ -89,7 +91,7 @@ function orderOf(
   const nulls = sort.by === 'createdAt' ? '' : ' NULLS LAST';
   return {
     join: '',
-    by: `${sortColumns[sort.by]} ${direction}${nulls}, run.id ${sort.by === 'createdAt' ? direction : 'DESC'}`,
+    by: `${column} ${direction}${nulls}, run.id ${sort.by === 'createdAt' ? direction : 'DESC'}`,
     parameters: {},
   };
 }

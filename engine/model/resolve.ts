@@ -6,6 +6,7 @@ import { ModelError } from './errors.ts';
 import type { FieldDef, LayerArguments, LayerDef, ParameterDef, StateDef } from './layer.ts';
 import { layers as registry } from './registry.ts';
 import type { InputSpec, LayerSpec, LossName, ModelSpec, OutputSpec } from './spec.ts';
+import { ownValue } from '../protocol/own.ts';
 
 export interface ResolvedLayer {
   readonly index: number;
@@ -179,7 +180,9 @@ function resolveArguments(def: LayerDef, layer: LayerSpec): LayerArguments {
     const names = def.fields.map((field) => field.name).join(', ') || 'none';
     throw new ModelError(`${def.title} has no argument “${unknown}”.`, `Its arguments: ${names}.`);
   }
-  return Object.fromEntries(def.fields.map((field) => [field.name, checkArgument(def, field, layer[field.name])]));
+  return Object.fromEntries(
+    def.fields.map((field) => [field.name, checkArgument(def, field, ownValue(layer, field.name))]),
+  );
 }
 
 function checkArgument(def: LayerDef, field: FieldDef, value: unknown): number | string | boolean {

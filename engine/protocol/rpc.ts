@@ -6,6 +6,7 @@
 import { fromWire, InputError, toWire, TrainyardError } from './errors.ts';
 import type { WireError } from './errors.ts';
 import type { Port } from './port.ts';
+import { ownValue } from './own.ts';
 
 /** The shape of an interface that can be served. */
 export type Service<T> = {
@@ -177,17 +178,18 @@ function isMessage(value: unknown, service: string): value is Message {
 
 /** A function of the implementation itself; nothing that every object has. */
 function memberOf(members: Readonly<Record<string, unknown>>, name: string): unknown {
-  const member = name in Object.prototype ? null : members[name];
+  const member = name in Object.prototype ? null : Reflect.get(members, name);
   return typeof member === 'function' ? member : null;
 }
 
 /** Values refused by a schema become one sentence: which field, and what is wrong with it. */
 function accept(schemas: Readonly<Record<string, RequestSchema>>, name: string, request: unknown): unknown {
-  if (!Object.hasOwn(schemas, name)) {
+  const schema = ownValue(schemas, name);
+  if (schema === undefined) {
     throw new TrainyardError('internal.unknown_call', `"${name}" may not be called from here.`);
   }
   try {
-    return schemas[name].parse(request);
+    return schema.parse(request);
   } catch (error) {
     throw new InputError('input.invalid_request', `"${name}" was refused: ${describeRefusal(error)}.`, '', {
       cause: error,

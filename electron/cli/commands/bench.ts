@@ -14,6 +14,7 @@ import { workloads, type Workload } from '../../../engine/bench/workloads.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import { choiceOption, numberOption, textOption, type Command, type OptionValues } from '../command.ts';
 import { formatNumber, type Output } from '../output.ts';
+import { ownValue } from '../../../engine/protocol/own.ts';
 
 interface Row {
   readonly workload: string;
@@ -212,7 +213,10 @@ function print(output: Output, rows: readonly Row[]): void {
       : []),
     ...peers.map((peer) => ({
       title: `${peer} takes`,
-      value: (row: Row) => (row.ratios?.[peer] ? `${formatNumber(row.ratios[peer])} ×` : '–'),
+      value: (row: Row) => {
+        const ratio = ownValue(row.ratios ?? {}, peer);
+        return ratio ? `${formatNumber(ratio)} ×` : '–';
+      },
       right: true,
     })),
   ]);

@@ -5,6 +5,7 @@ import { numberOption, type Command } from '../command.ts';
 import { importFile, readOptions, readOptionDefs } from '../import.ts';
 import { formatBytes, formatCount, formatNumber, type Output } from '../output.ts';
 import { datasetSettings, dataOptions } from '../training-options.ts';
+import { ownValue } from '../../../engine/protocol/own.ts';
 
 const { target, task, types, ignore } = dataOptions;
 
@@ -55,7 +56,7 @@ export const inspect: Command = {
       sample,
       names.slice(0, 8).map((name) => ({
         title: name,
-        value: (row: Readonly<Record<string, unknown>>) => (row[name] === null ? '–' : String(row[name]).slice(0, 20)),
+        value: (row: Readonly<Record<string, unknown>>) => String(ownValue(row, name) ?? '–').slice(0, 20),
       })),
     );
     if (names.length > 8) output.line(`… and ${names.length - 8} more columns`);

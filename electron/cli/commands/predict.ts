@@ -10,6 +10,7 @@ import { runNumber, textOption, type Command } from '../command.ts';
 import { withProgress } from '../import.ts';
 import { formatCount, formatNumber } from '../output.ts';
 import { predictionTable } from '../prediction-table.ts';
+import { ownValue } from '../../../engine/protocol/own.ts';
 
 export const predict: Command = {
   name: 'predict',
@@ -53,7 +54,7 @@ export const predict: Command = {
         const shown = [...table.rows(10)];
         output.table(
           shown,
-          table.columns.map((name) => ({ title: name, value: (row) => cell(row[name]), right: true })),
+          table.columns.map((name) => ({ title: name, value: (row) => cell(ownValue(row, name) ?? ''), right: true })),
         );
         if (predictions.rows > shown.length) output.line('… all of them with --out FILE.csv');
       }

@@ -4,11 +4,12 @@ import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import { runNumber, textOption, type Command } from '../command.ts';
 import { formatCount, formatNumber, formatSeconds, formatTime, type Column, type Output } from '../output.ts';
+import { ownValue } from '../../../engine/protocol/own.ts';
 
 /** The metric that stands for a run in lists: validation accuracy or R², else the validation loss. */
 export function headline(run: RunRecord): { name: string; value: number } | null {
   for (const name of ['val_accuracy', 'val_r2', 'val_loss', 'train_loss']) {
-    const value = run.result?.metrics[name] ?? run.best[name]?.value;
+    const value = ownValue(run.result?.metrics ?? {}, name) ?? ownValue(run.best, name)?.value;
     if (value !== undefined) return { name, value };
   }
   return null;
@@ -134,7 +135,7 @@ export function printMetrics(output: Output, metrics: Readonly<Record<string, nu
     { title: '  metric', value: (name) => `  ${name.replaceAll('_', ' ')}` },
     ...['train', 'val', 'test'].map((split) => ({
       title: split,
-      value: (name: string) => formatNumber(metrics[`${split}_${name}`]),
+      value: (name: string) => formatNumber(ownValue(metrics, `${split}_${name}`)),
       right: true,
     })),
   ]);
@@ -160,25 +161,31 @@ export const compare: Command = {
       }),
     );
     const names = [...new Set(settings.flatMap((entry) => Object.keys(entry)))];
-    const differing = names.filter((name) => new Set(settings.map((entry) => entry[name])).size > 1);
+    const differing = names.filter((name) => new Set(settings.map((entry) => ownValue(entry, name))).size > 1);
     const metricNames = [...new Set(found.flatMap((run) => Object.keys(run.result?.metrics ?? {})))];
     output.event({
       event: 'comparison',
       runs: ids,
       settings: Object.fromEntries(
-        (options.all === true ? names : differing).map((name) => [name, settings.map((entry) => entry[name] ?? null)]),
+        (options.all === true ? names : differing).map((name) => [
+          name,
+          settings.map((entry) => ownValue(entry, name) ?? null),
+        ]),
       ),
       metrics: Object.fromEntries(
-        metricNames.map((name) => [name, found.map((run) => run.result?.metrics[name] ?? null)]),
+        metricNames.map((name) => [name, found.map((run) => ownValue(run.result?.metrics ?? {}, name) ?? null)]),
       ),
     });
     if (output.json) return;
     const rows = [
       ...(options.all === true ? names : differing).map((name) => [
         name,
-        ...settings.map((entry) => entry[name] ?? '–'),
+        ...settings.map((entry) => ownValue(entry, name) ?? '–'),
       ]),
-      ...metricNames.map((name) => [name, ...found.map((run) => formatNumber(run.result?.metrics[name]))]),
+      ...metricNames.map((name) => [
+        name,
+        ...found.map((run) => formatNumber(ownValue(run.result?.metrics ?? {}, name))),
+      ]),
     ];
     output.table(rows, [
       { title: '', value: (row) => row[0] },
@@ -194,14 +201,15 @@ export const compare: Command = {
 
 /** Nested settings as `optimizer.name` → text. */
 function flatten(value: object, prefix = ''): Record<string, string> {
-  const result: Record<string, string> = {};
+  const result: [name: string, value: string][] = [];
   for (const [key, part] of Object.entries(value)) {
     const name = prefix + key;
-    if (Array.isArray(part)) result[name] = JSON.stringify(part);
-    else if (part !== null && typeof part === 'object') Object.assign(result, flatten(part as object, `${name}.`));
-    else result[name] = String(part);
+    if (Array.isArray(part)) result.push([name, JSON.stringify(part)]);
+    else if (part !== null && typeof part === 'object')
+      result.push(...Object.entries(flatten(part as object, `${name}.`)));
+    else result.push([name, String(part)]);
   }
-  return result;
+  return Object.fromEntries(result);
 }
 
 export const remove: Command = {

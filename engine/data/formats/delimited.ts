@@ -26,6 +26,7 @@ import type { TextEncoding } from './encoding.ts';
 import { headBytes } from './format.ts';
 import type { DatasetFormat, OpenRequest, SourceCheck, TableSource } from './format.ts';
 import { explainBroken, skippedLines, takeRejects } from './rejects.ts';
+import { ownValue } from '../../protocol/own.ts';
 
 /** Rows of the sample that decides which columns are numbers. */
 const sampleRows = 1024;
@@ -262,7 +263,7 @@ function describeReading({ encoding, dialect, header, style }: Layout): Readonly
   const { delimiter, skip, quote } = dialect;
   return {
     format: 'delimited text',
-    delimiter: delimiterTitles[delimiter] ?? delimiter,
+    delimiter: ownValue(delimiterTitles, delimiter) ?? delimiter,
     encoding: encodingTitles[encoding],
     header: header === 'none' ? 'none: columns are numbered' : `line ${skip + 1}`,
     'decimal mark': style.decimal === ',' ? 'comma' : 'point',

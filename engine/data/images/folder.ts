@@ -9,6 +9,7 @@ import { readLabelFile } from './label-file.ts';
 import type { ClassOrder, PictureEntry } from './picture.ts';
 import { compareText } from './picture.ts';
 import { listFolder } from './walk.ts';
+import { ownValue } from '../../protocol/own.ts';
 
 /** The pictures of a folder and where their classes come from. */
 export interface FolderLayout {
@@ -72,7 +73,7 @@ async function findSplits(folder: string): Promise<ReadonlyMap<string, SplitName
   const { folders } = await listFolder(folder);
   const splits = new Map<string, SplitName>();
   for (const name of folders) {
-    const split = splitFolders[name.toLowerCase()];
+    const split = ownValue(splitFolders, name.toLowerCase());
     if (split === undefined) continue;
     // A class may be called "train": what stands for a split holds classes, or a file of labels.
     const inner = await listFolder(join(folder, name));

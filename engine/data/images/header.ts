@@ -6,6 +6,7 @@ import { requireJpegEnd } from './jpeg.ts';
 import { readOrientation } from './orientation.ts';
 import type { Orientation } from './orientation.ts';
 import { mostBytes, mostPixels, UnreadablePicture } from './picture.ts';
+import { ownValue } from '../../protocol/own.ts';
 
 const formats = ['avif', 'bmp', 'gif', 'jpeg', 'png', 'pnm', 'tiff', 'webp'] as const;
 export type PictureFormat = (typeof formats)[number];
@@ -73,7 +74,7 @@ export function requireBeginning(start: Uint8Array): void {
 function measure(bytes: Uint8Array): { type: string; width: number; height: number } {
   try {
     const { type = '', width, height } = imageSize(bytes);
-    return { type: otherNames[type] ?? type, width, height };
+    return { type: ownValue(otherNames, type) ?? type, width, height };
   } catch (error) {
     if (looksLikePicture(bytes)) throw new UnreadablePicture(`it is broken: ${messageOf(error)}`);
     throw new UnreadablePicture('it is not a picture');

@@ -10,6 +10,7 @@ import { firstLine } from '../failures.ts';
 import { quoteText } from '../sql.ts';
 import type { FolderLayout, LayoutRequest } from './folder.ts';
 import type { PictureEntry } from './picture.ts';
+import { ownValue } from '../../protocol/own.ts';
 
 /** A table of texts. */
 interface LabelTable {
@@ -173,7 +174,7 @@ async function readJsonLines(path: string, name: string): Promise<LabelTable> {
   });
   const columns = [...new Set(objects.flatMap((object) => Object.keys(object)))];
   const text = (value: unknown): string | null => (value === null || value === undefined ? null : String(value));
-  return { columns, rows: objects.map((object) => columns.map((column) => text(object[column]))) };
+  return { columns, rows: objects.map((object) => columns.map((column) => text(ownValue(object, column)))) };
 }
 
 /** Gives the pictures their classes. `name`: the file's, from the imported folder on. */
@@ -198,7 +199,7 @@ function labelPictures(found: {
       labelled.set(picture, {
         file: picture,
         label,
-        split: splitWords[row[columns.split]?.toLowerCase() ?? ''] ?? null,
+        split: ownValue(splitWords, row[columns.split]?.toLowerCase() ?? '') ?? null,
       });
   });
   if (labelled.size === 0) {

@@ -3,7 +3,7 @@
 
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { ColumnInfo, ColumnType, DataWarning } from '../../protocol/data.ts';
-import { queryRows } from '../database.ts';
+import { queryColumns } from '../database.ts';
 import { quoteName } from '../sql.ts';
 import { isNumeric, measure, missingSpellings, numberFacts, picture, textFacts } from './measure.ts';
 import type { Measures, NumberFacts, TextFacts } from './measure.ts';
@@ -152,11 +152,11 @@ async function settleTexts(
   const found: ReadonlyMap<string, number>[] = [];
   for (const column of texts) found.push(await missingSpellings(connection, table, column, missingWords));
   const names = texts.map((column) => quoteName(column.name)).join(', ');
-  const rows = await queryRows(connection, `SELECT ${names} FROM ${table.sample} LIMIT ${sampleRows}`);
+  const rows = await queryColumns(connection, `SELECT ${names} FROM ${table.sample} LIMIT ${sampleRows}`);
   return columns.map((column): SettledColumn => {
     const index = texts.indexOf(column);
     if (index < 0) return { column, sample: [] };
-    const values = new Set(rows.map((row) => String(row[column.name] ?? '')));
+    const values = new Set(rows[index]?.map((value) => String(value ?? '')));
     values.delete('');
     const spelled = found[index] ?? new Map<string, number>();
     const present = [...values].filter((value) => !spelled.has(value));

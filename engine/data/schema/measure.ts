@@ -76,11 +76,9 @@ async function aggregate(
   );
   if (selected.length === 0) return values.map(() => ({}));
   const [row = {}] = await queryRows(connection, `SELECT ${selected.join(', ')} FROM (SELECT ${inner} FROM ${from})`);
-  const results: Record<string, SqlValue>[] = values.map(() => ({}));
-  names.forEach(([index, name], at) => {
-    (results[index] as Record<string, SqlValue>)[name] = row[`a${at}`] ?? null;
-  });
-  return results;
+  const results = values.map((): [name: string, value: SqlValue][] => []);
+  names.forEach(([index, name], at) => results[index]?.push([name, row[`a${at}`] ?? null]));
+  return results.map((entries) => Object.fromEntries(entries));
 }
 
 function valueOf({ column, type }: TypedColumn): string {

@@ -3,7 +3,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { ColumnInfo, DataWarning } from '../../protocol/data.ts';
 import type { Task } from '../../model/spec.ts';
-import { queryRows } from '../database.ts';
+import { queryColumns, queryRows } from '../database.ts';
 import type { SqlValue } from '../database.ts';
 import { quoteName } from '../sql.ts';
 import type { MeasuredTable } from './table.ts';
@@ -194,11 +194,12 @@ async function notRuledOut(
 ): Promise<readonly Feature[]> {
   if (features.length === 0) return [];
   const names = [target, ...features].map(({ column }) => quoteName(column.name));
-  const rows = await queryRows(connection, `SELECT ${names.join(', ')} FROM ${from} LIMIT ${leakSampleRows}`);
-  return features.filter(({ column }) => {
+  const sql = `SELECT ${names.join(', ')} FROM ${from} LIMIT ${leakSampleRows}`;
+  const [labels = [], ...columns] = await queryColumns(connection, sql);
+  return features.filter((_, index) => {
     const classOf = new Map<SqlValue, SqlValue>();
-    return rows.every((row) => {
-      const [value = null, label = null] = [row[column.name], row[target.column.name]];
+    return (columns[index] ?? []).every((value, row) => {
+      const label = labels[row] ?? null;
       if (value === null || label === null) return true;
       const known = classOf.get(value);
       classOf.set(value, label);

@@ -6,6 +6,7 @@ import { open } from 'node:fs/promises';
 import { basename, parse } from 'node:path';
 import { InputError } from '../../../protocol/errors.ts';
 import type { ElementKind, ElementType, StoredArray } from './stored.ts';
+import { ownValue } from '../../../protocol/own.ts';
 
 /** What a header says. */
 export interface NpyHeader {
@@ -54,7 +55,7 @@ export function parseNpyHeader(head: Buffer, name: string): NpyHeader {
   const [, order = '', kind = '', size = ''] = /'descr':\s*'([<>|=])([a-zA-Z])(\d*)'/.exec(header) ?? [];
   const fortran = /'fortran_order':\s*True/.test(header);
   const dimensions = /'shape':\s*\(([^)]*)\)/.exec(header)?.[1]?.match(/\d+/g)?.map(Number);
-  const known = kinds[kind];
+  const known = ownValue(kinds, kind);
   if (known === undefined || dimensions === undefined || start + length > head.length) {
     const what = kind === 'O' || header.includes("'|O'") ? 'holds Python objects' : 'holds elements of an unknown type';
     throw new InputError('input.npy', `${name} ${what}.`, 'Save numbers (uint8 or float32), or texts as labels.');
