@@ -2,6 +2,7 @@
 // here needs Electron.
 
 import fs from 'node:fs/promises';
+import { ownValue } from '../../engine/protocol/own.ts';
 import path from 'node:path';
 
 export const origin = 'app://trainyard';
@@ -32,7 +33,7 @@ const types: Readonly<Record<string, string>> = {
 /** Answers a request of a page with a file of `folder`, or with 404. */
 export async function answerPage(method: string, address: string, folder: string): Promise<Response> {
   const file = fileOf(address, folder);
-  const type = file === null ? undefined : types[path.extname(file)];
+  const type = file === null ? undefined : ownValue(types, path.extname(file));
   if (method !== 'GET' || file === null || type === undefined || !(await isFile(file))) {
     return new Response('Not found', { status: 404 });
   }
