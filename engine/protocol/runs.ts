@@ -53,6 +53,8 @@ export interface RunResult {
   /** Of the weights kept (best by validation loss): `train_loss`, `val_loss`, `val_accuracy`, `test_accuracy`, … */
   readonly metrics: Metrics;
   readonly bestEpoch: number;
+  /** Why the result cannot be believed, and what to do; absent = no reason for doubt. */
+  readonly doubt?: string;
 }
 
 /** A row of the history. Times are milliseconds since 1970. */

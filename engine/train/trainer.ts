@@ -4,12 +4,13 @@
 import type { DeviceDescription } from '../backends/backend.ts';
 import { TrainyardError } from '../protocol/errors.ts';
 import type { PreparedData, SplitName } from '../protocol/data.ts';
-import type { LogLine, MetricPoint, RunFile, RunProgress, RunResult } from '../protocol/runs.ts';
+import type { LogLine, Metrics, MetricPoint, RunFile, RunProgress, RunResult } from '../protocol/runs.ts';
 import { timeText } from '../protocol/words.ts';
 import { sizeOf } from '../graph/op.ts';
 import { decodeCheckpoint, encodeCheckpoint, initialState, type Checkpoint, type TrainingState } from './checkpoint.ts';
 import type { RunControl, Surroundings } from './control.ts';
 import { Diary } from './diary.ts';
+import { constantLoss, doubtHint, doubtOf } from './doubt.ts';
 import { EvaluationFiles, type EvaluatedSplit } from './evaluation-files.ts';
 import { evaluate } from './metrics.ts';
 import type { RowRange } from './resident-rows.ts';
@@ -23,6 +24,8 @@ const submitMilliseconds = 40;
 const reportMilliseconds = 100;
 /** Points of the step curve a run makes at most. */
 const stepPoints = 2000;
+/** Validation losses below this are not looked at while training: batch statistics of first epochs may be far off. */
+const earlyLoss = 100;
 /** Time between checkpoints; the first comes sooner. */
 const checkpointMilliseconds = 10_000;
 const firstCheckpointMilliseconds = 1_000;
@@ -69,6 +72,7 @@ class Trainer {
   readonly #data: PreparedData;
   readonly #files: EvaluationFiles;
   readonly #diary: Diary;
+  #doubted = false;
   #state: TrainingState = initialState();
   #best: Weights = {};
   #points: MetricPoint[] = [];
@@ -253,6 +257,7 @@ class Trainer {
     for (const [name, value] of Object.entries(metrics)) this.#point(`val_${name}`, value, state.epoch);
     this.#point('learning_rate', this.#session.learningRate(Math.max(0, state.step - 1)), state.epoch);
 
+    if (validation) this.#believe(metrics.loss, trainLoss, validation);
     const watched = metrics.loss ?? trainLoss;
     const better = state.bestLoss === null || watched < state.bestLoss - training.earlyStopping.minimumDelta;
     if (better) {
@@ -273,6 +278,30 @@ class Trainer {
       this.#diary.say(`Stops early: no better validation loss for ${patience} epochs after epoch ${state.bestEpoch}.`);
     }
     return early;
+  }
+
+  /** Says once when the validation loss of an epoch is no number, or beyond what early epochs may look like. */
+  #believe(loss: number, trainLoss: number, { targets }: EvaluatedSplit): void {
+    if (this.#doubted || (Number.isFinite(loss) && loss < earlyLoss)) return;
+    const doubt = doubtOf({ train: trainLoss, validation: loss, constant: this.#constantLoss(targets) });
+    if (doubt === null) return;
+    this.#doubted = true;
+    this.#diary.warn(`Epoch ${this.#state.epoch}: ${doubt}`);
+  }
+
+  #constantLoss(targets: Float32Array): number {
+    const { training, classWeights, model } = this.#session;
+    return constantLoss(targets, { output: this.#data.output, training, weights: classWeights }, model.outputs);
+  }
+
+  /** Why the result cannot be believed, or null; for the weights that are kept. */
+  #doubt({ validation }: Readonly<Record<SplitName, EvaluatedSplit | null>>, metrics: Metrics): string | null {
+    if (!validation) return null;
+    return doubtOf({
+      train: metrics['train_loss'] ?? NaN,
+      validation: metrics['val_loss'] ?? NaN,
+      constant: this.#constantLoss(validation.targets),
+    });
   }
 
   /** Restores the best weights, evaluates all splits and hands over the files. */
@@ -300,6 +329,7 @@ class Trainer {
     events.onFile({ file: 'model.json', data: json({ model: spec, training, input, output, task }) });
     events.onFile({ file: 'preprocessing.json', data: json(this.#data.preprocessing) });
     this.#files.final(state.bestEpoch > 0 ? state.bestEpoch : state.epoch, state.bestEpoch, splits);
+    const doubt = this.#doubt(splits, metrics);
     const result: RunResult = {
       reason,
       device: backend.device.kind,
@@ -310,8 +340,10 @@ class Trainer {
       examplesPerSecond: this.#secondsHere > 0 ? (this.#stepsHere * batch) / this.#secondsHere : 0,
       metrics,
       bestEpoch: state.bestEpoch,
+      ...(doubt === null ? {} : { doubt: `${doubt} ${doubtHint}` }),
     };
     this.#diary.ends(result);
+    if (result.doubt) this.#diary.warn(result.doubt);
     return result;
   }
 

@@ -21,6 +21,7 @@ export function stateName(state: RunState): string {
 
 export function stateWord(run: Pick<RunRecord, 'state' | 'error' | 'result'>): string {
   if (run.state === 'failed' && /memory/i.test(`${run.error?.code ?? ''}`)) return 'Out of memory';
+  if (run.state === 'completed' && run.result?.doubt) return 'In doubt';
   return states[run.state];
 }
 

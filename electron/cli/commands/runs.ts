@@ -118,6 +118,7 @@ function showRun(output: Output, run: RunRecord): void {
         `${formatSeconds(result.seconds)}, ${formatCount(result.examplesPerSecond)} rows/s; best epoch ${result.bestEpoch}`,
     );
     printMetrics(output, result.metrics);
+    if (result.doubt) output.line(`  in doubt  ${result.doubt}`);
   }
   if (run.tags.length > 0) output.line(`  tags      ${run.tags.join(', ')}`);
   if (run.notes) output.line(`  notes     ${run.notes}`);

@@ -175,6 +175,7 @@ function report(output: Output, run: RunRecord): void {
     examples_per_second: result.examplesPerSecond,
     best_epoch: result.bestEpoch,
     metrics: result.metrics,
+    ...(result.doubt ? { doubt: result.doubt } : {}),
   });
   const how = { completed: 'trained', early_stopped: 'trained, stopped early', stopped: 'stopped' }[result.reason];
   output.line(
@@ -183,4 +184,5 @@ function report(output: Output, run: RunRecord): void {
       `best epoch ${result.bestEpoch}`,
   );
   printMetrics(output, result.metrics);
+  if (result.doubt) output.line(`! ${result.doubt}`);
 }
