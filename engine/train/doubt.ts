@@ -4,7 +4,7 @@
 import type { OutputSpec } from '../model/spec.ts';
 import { evaluate, type EvaluationSpec } from './metrics.ts';
 
-/** How many times the loss of a constant answer, and the training loss, a believable validation loss may be. */
+/** How many times the loss of a constant answer a believable validation loss may be. */
 const believable = 10;
 
 /**
@@ -31,7 +31,7 @@ function constantAnswer(targets: Float32Array, output: OutputSpec, width: number
 export function doubtOf(losses: { train: number; validation: number; constant: number }): string | null {
   const { train, validation, constant } = losses;
   if (!Number.isFinite(validation)) return `The validation loss is not a number (${validation}).`;
-  if (!(validation > believable * Math.max(constant, train))) return null;
+  if (validation <= believable * constant) return null;
   const [shown, limit] = [validation, constant].map((value) => value.toPrecision(3));
   return `The validation loss is ${shown}, though always giving the same answer would have ${limit} and the training loss is ${train.toPrecision(3)}.`;
 }

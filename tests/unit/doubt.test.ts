@@ -13,7 +13,7 @@ import { trainHere } from '../support/train.ts';
 test('losses that can be believed, and those that cannot', () => {
   assert.equal(doubtOf({ train: 0.3, validation: 0.5, constant: 0.7 }), null);
   assert.equal(doubtOf({ train: 1e-4, validation: 6, constant: 0.7 }), null, 'learnt by heart, no more');
-  assert.equal(doubtOf({ train: 50, validation: 60, constant: 1 }), null, 'it has not learnt anything');
+  assert.match(doubtOf({ train: 50, validation: 60, constant: 1 }) ?? '', /the training loss is 50/);
   assert.match(
     doubtOf({ train: 0.3, validation: 1e17, constant: 0.7 }) ?? '',
     /1\.00e\+17, though .* would have 0\.700/,
