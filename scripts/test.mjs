@@ -4,6 +4,7 @@
 
 import * as fs from 'node:fs';
 import path from 'node:path';
+import { ensureChromium, findChromium } from './chromium.mjs';
 import { ensureElectron, installPackages } from './electron.mjs';
 import { everything, handOver, hasProgram, root, say, script, setup } from './setup.mjs';
 
@@ -30,6 +31,12 @@ await script(async () => {
   if (electron !== null) {
     env['TRAINYARD_ELECTRON'] = JSON.stringify(electron);
     env['TRAINYARD_SWIFTSHADER'] = electron.folder;
+  }
+
+  if (wantsApp) {
+    // A few chosen app tests are no reason to install it.
+    const chosen = parts.length > 1 && !parts.some((part) => part.includes('chromium'));
+    env['TRAINYARD_CHROMIUM'] = (chosen ? findChromium() : await ensureChromium()) ?? '';
   }
 
   let failed = false;

@@ -1,0 +1,96 @@
+// The services of the app without Electron: the built store, data and CPU hosts in threads, and the main process's own
+// AppService and run manager over them. The GPU page, the system's dialogs and the window are the caller's.
+
+import path from 'node:path';
+import { MessageChannel } from 'node:worker_threads';
+import { createAppService } from '../../../electron/main/app-service.ts';
+import { createDevices } from '../../../electron/main/devices.ts';
+import type { GpuHost } from '../../../electron/main/gpu-window.ts';
+import { Listeners } from '../../../electron/main/listeners.ts';
+import { ChosenPaths } from '../../../electron/main/paths.ts';
+import type { CpuHost } from '../../../electron/main/processes.ts';
+import { createSamples } from '../../../electron/main/samples.ts';
+import type { Dialogs } from '../../../electron/main/saving.ts';
+import { processOwner } from '../../../engine/history/owner.ts';
+import type { AppService } from '../../../engine/protocol/app.ts';
+import type { DataService } from '../../../engine/protocol/data.ts';
+import type { ClassifierService, DeviceService, PredictorService } from '../../../engine/protocol/hosts.ts';
+import { threadPort } from '../../../engine/protocol/port.node.ts';
+import type { Port } from '../../../engine/protocol/port.ts';
+import { connect } from '../../../engine/protocol/rpc.ts';
+import type { StoreService, TrainerHost } from '../../../engine/protocol/runs.ts';
+import { createRunManager } from '../../../engine/runs/manager.ts';
+import { startHost } from './host.ts';
+
+export interface Services {
+  readonly service: AppService;
+  close(): Promise<void>;
+}
+
+export interface ServicesOptions {
+  readonly home: string;
+  readonly dialogs: Dialogs;
+  /** Opens a GPU page. `rows` leads to the data host. */
+  startGpuHost(rows: Port): Promise<GpuHost>;
+}
+
+export async function startServices({ home, dialogs, startGpuHost }: ServicesOptions): Promise<Services> {
+  const [dataHost, storeHost] = await Promise.all([startHost('data', home), startHost('store', home)]);
+  const data = connect<DataService>(dataHost.port, { peer: 'the data host' });
+  const store = connect<StoreService>(storeHost.port, { peer: 'the store host' });
+
+  const processes = {
+    async startCpuHost(): Promise<CpuHost> {
+      const cpu = await startHost('cpu', home);
+      const { port1, port2 } = new MessageChannel();
+      dataHost.link(port1);
+      cpu.link(port2);
+      return {
+        host: connect<TrainerHost>(cpu.port),
+        predictor: connect<PredictorService>(cpu.port, { service: 'predictor' }),
+        classifier: connect<ClassifierService>(cpu.port, { service: 'classifier' }),
+        devices: connect<DeviceService>(cpu.port, { service: 'devices' }),
+        exited: cpu.exited,
+        kill: () => void cpu.end(),
+      };
+    },
+    startGpuHost(): Promise<GpuHost> {
+      const { port1, port2 } = new MessageChannel();
+      dataHost.link(port1);
+      return startGpuHost(threadPort(port2));
+    },
+  };
+  const devices = createDevices(processes);
+  const runs = createRunManager({
+    store,
+    data,
+    hosts: {
+      create: (device) => (device === 'gpu' ? processes.startGpuHost() : processes.startCpuHost()),
+      gpu: () => devices.gpu(),
+    },
+    owner: processOwner(),
+  });
+  const service = createAppService({
+    home,
+    version: '0.0.0',
+    data,
+    store,
+    processes,
+    runs,
+    devices,
+    paths: new ChosenPaths(),
+    samples: createSamples(path.resolve(import.meta.dirname, '../../../samples')),
+    dialogs,
+    network: { blocked: 0, onBlocked: () => () => undefined },
+    window: { setAppearance: () => undefined },
+    commands: new Listeners(),
+  });
+  return {
+    service,
+    async close() {
+      await runs.stopAll();
+      await store.close();
+      await Promise.all([storeHost.end(), dataHost.end()]);
+    },
+  };
+}
