@@ -87,8 +87,12 @@ export class Attempt {
     await this.#running?.host.resume();
   }
 
-  async stop(): Promise<void> {
-    if (this.#stopRequested) return;
+  /** `now`: if it has been asked to stop already, it ends without waiting for its host. */
+  async stop(now = false): Promise<void> {
+    if (this.#stopRequested) {
+      if (now) this.#giveUp(stoppedAtOnce());
+      return;
+    }
     nextState(this.#run, this.#state, 'stop');
     this.#stopRequested = true;
     if (this.#running === null) {
@@ -285,6 +289,14 @@ function stoppedHard(milliseconds: number): TrainyardError {
     'run.stopped_hard',
     `The run did not stop within ${milliseconds / 1000} seconds; its process was ended.`,
     'Resume the run to go on from its last checkpoint.',
+  );
+}
+
+function stoppedAtOnce(): TrainyardError {
+  return new TrainyardError(
+    'run.stopped_at_once',
+    'The run was stopped at once, before its last evaluation.',
+    'Its best weights so far are kept.',
   );
 }
 

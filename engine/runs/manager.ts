@@ -52,7 +52,8 @@ export interface RunManager {
   adopt(): Promise<readonly number[]>;
   pause(request: { readonly run: number }): Promise<void>;
   continue(request: { readonly run: number }): Promise<void>;
-  stop(request: { readonly run: number }): Promise<void>;
+  /** `now`: a run that is stopping already ends without its last evaluation, with the best weights it has handed over. */
+  stop(request: { readonly run: number; readonly now?: boolean }): Promise<void>;
   /** The run when it has ended; at once if it has already. Rejects if the history could not keep its end. */
   finished(request: { readonly run: number }): Promise<RunRecord>;
   /** Runs of this manager that have not ended. */
@@ -149,8 +150,8 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   };
 
   /** A waiting run is stopped by letting it begin: it sees at once that it is to stop. */
-  const stopEntry = async (entry: Entry): Promise<void> => {
-    await entry.attempt.stop();
+  const stopEntry = async (entry: Entry, now = false): Promise<void> => {
+    await entry.attempt.stop(now);
     if (!entry.begun) entry.begin();
   };
 
@@ -244,11 +245,11 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     async continue({ run }) {
       await (entries.get(run)?.attempt.continue() ?? askOwner(run, 'resume'));
     },
-    async stop({ run }) {
+    async stop({ run, now }) {
       // A queued run that nobody answers for is stopped by whoever is asked.
       if (!entries.has(run)) await adoptOne(run);
       const entry = entries.get(run);
-      await (entry ? stopEntry(entry) : askOwner(run, 'stop'));
+      await (entry ? stopEntry(entry, now) : askOwner(run, 'stop'));
     },
     async finished({ run }) {
       const entry = entries.get(run);
@@ -260,7 +261,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     active: () => [...entries.keys()],
     async stopAll() {
       const all = [...entries.values()];
-      await Promise.allSettled(all.map(stopEntry));
+      await Promise.allSettled(all.map((entry) => stopEntry(entry)));
       await Promise.allSettled(all.map(({ ended }) => ended));
     },
     onReport: (listener) => {

@@ -16,6 +16,7 @@ export class RunControl {
   #stopped = false;
   #paused = false;
   #waiting: (() => void)[] = [];
+  #onStop: () => void = () => undefined;
 
   get stopRequested(): boolean {
     return this.#stopped;
@@ -36,8 +37,15 @@ export class RunControl {
 
   /** Ends the run after the current submit; a paused run ends too. */
   stop(): void {
+    if (this.#stopped) return;
     this.#stopped = true;
+    this.#onStop();
     this.#wake();
+  }
+
+  /** Calls `listener` when the run is asked to stop, while whatever it is at goes on. */
+  onStop(listener: () => void): void {
+    this.#onStop = listener;
   }
 
   /** Resolves when the run may go on. */

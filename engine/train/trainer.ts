@@ -92,6 +92,10 @@ class Trainer {
     const { data, surroundings, events } = options;
     this.#files = new EvaluationFiles({ data, clock: surroundings.clock, onFile: events.onFile });
     this.#lastCheckpoint = options.surroundings.clock() - checkpointMilliseconds + firstCheckpointMilliseconds;
+    // Whoever stops a run may not wait until it has.
+    options.control.onStop(() => {
+      if (this.#state.bestEpoch > 0) this.#handOver(this.#best);
+    });
   }
 
   async run(): Promise<RunResult> {
@@ -307,9 +311,11 @@ class Trainer {
   /** Restores the best weights, evaluates all splits and hands over the files. */
   async #finish(reason: RunResult['reason']): Promise<RunResult> {
     const { executable, plan, model, batch } = this.#session;
-    const { backend, events, training, model: spec } = this.#options;
+    const { backend } = this.#options;
     const state = this.#state;
     if (state.bestEpoch > 0) writeWeights(executable, plan, weightNames(model), this.#best);
+    // What the run has come to leaves first: evaluating takes its time, and somebody may not wait for it.
+    this.#handOver(await readWeights(executable, plan, weightNames(model)));
     const splits: Record<SplitName, EvaluatedSplit | null> = { train: null, validation: null, test: null };
     const metrics: Record<string, number> = {};
     for (const split of ['train', 'validation', 'test'] as const) {
@@ -319,15 +325,6 @@ class Trainer {
       for (const [name, value] of Object.entries(values)) metrics[`${prefix}_${name}`] = value;
     }
     this.#report(true);
-    const weights = await readWeights(executable, plan, weightNames(model));
-    const json = (value: unknown): Uint8Array => encodeText(JSON.stringify(value));
-    events.onFile({
-      file: 'best.safetensors',
-      data: encodeSafetensors({ tensors: weights, metadata: { format: 'pt' } }),
-    });
-    const { input, output, task } = this.#data;
-    events.onFile({ file: 'model.json', data: json({ model: spec, training, input, output, task }) });
-    events.onFile({ file: 'preprocessing.json', data: json(this.#data.preprocessing) });
     this.#files.final(state.bestEpoch > 0 ? state.bestEpoch : state.epoch, state.bestEpoch, splits);
     const doubt = this.#doubt(splits, metrics);
     const result: RunResult = {
@@ -345,6 +342,19 @@ class Trainer {
     this.#diary.ends(result);
     if (result.doubt) this.#diary.warn(result.doubt);
     return result;
+  }
+
+  /** What predicting and exporting need. */
+  #handOver(weights: Weights): void {
+    const { events, training, model } = this.#options;
+    const { input, output, task, preprocessing } = this.#data;
+    const json = (value: unknown): Uint8Array => encodeText(JSON.stringify(value));
+    events.onFile({
+      file: 'best.safetensors',
+      data: encodeSafetensors({ tensors: weights, metadata: { format: 'pt' } }),
+    });
+    events.onFile({ file: 'model.json', data: json({ model, training, input, output, task }) });
+    events.onFile({ file: 'preprocessing.json', data: json(preprocessing) });
   }
 
   /** Null when the split is empty. */

@@ -247,6 +247,27 @@ test('a history that cannot be written any more fails the run', async (context) 
   assert.equal(hosts.alive.size, 0);
 });
 
+test('a run that takes its time to stop can be ended at once, with its best weights so far', async (context) => {
+  let stuck = false;
+  const breathe = () => new Promise<void>((resolve) => !stuck && setTimeout(resolve, 1));
+  const { manager, store } = setUp(context, { hosts: createTableHosts({ breathe }) });
+  const measured = new Promise<void>((resolve) =>
+    manager.onReport(({ points }) => points.some(({ series }) => series === 'val_loss') && resolve()),
+  );
+  const { id: run } = await manager.start({ config: tableConfig(100_000) });
+  await measured;
+  stuck = true;
+  await manager.stop({ run });
+  await manager.stop({ run });
+  assert.deepEqual(manager.active(), [run], 'asking twice changes nothing');
+  await manager.stop({ run, now: true });
+  const { state, result, error } = await manager.finished({ run });
+  assert.deepEqual([state, result, error?.code], ['stopped', null, 'run.stopped_at_once']);
+  for (const file of ['best.safetensors', 'model.json', 'preprocessing.json'] as const) {
+    assert.ok(await store.readFile({ run, file }), file);
+  }
+});
+
 test('stopping all runs waits for the last', async (context) => {
   const { manager, store } = setUp(context, { hosts: createTableHosts(slow(2)) });
   for (let index = 0; index < 3; index++) await manager.start({ config: tableConfig(10_000) });
