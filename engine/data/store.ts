@@ -136,7 +136,10 @@ export class DatasetStore {
   async remove(id: string): Promise<void> {
     await this.read(id);
     try {
-      await rm(join(this.folder, id), { recursive: true });
+      // First out of sight as a whole: half a dataset would stand in the way of importing its file again.
+      const removed = join(this.folder, `${workPrefix}${process.pid}-removed-${randomUUID()}`);
+      await rename(join(this.folder, id), removed);
+      await rm(removed, { recursive: true, force: true });
     } catch (error) {
       throw explainHome(error, this.home);
     }
