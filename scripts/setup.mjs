@@ -5,6 +5,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -250,10 +251,33 @@ export function handOver(program, args, options = {}) {
   return new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('exit', (code, signal) => {
-      process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 143);
+      process.exitCode = code ?? 128 + os.constants.signals[signal];
       resolve(process.exitCode);
     });
   });
+}
+
+/**
+ * Under `npm run`, of the named scripts: a signal to npm ends npm or the shell between npm and this process, and goes no
+ * further. That one of them is gone counts as the signal.
+ */
+export function endWithParent(...names) {
+  if (windows || !names.includes(process.env['npm_lifecycle_event'])) return;
+  const parent = process.ppid;
+  const npm = parentOfShell(parent);
+  const timer = setInterval(() => {
+    if (process.ppid === parent && (npm === null || alive(npm))) return;
+    clearInterval(timer);
+    process.kill(process.pid, 'SIGTERM');
+  }, 250);
+  timer.unref();
+}
+
+/** The parent of a shell that runs `sh -c COMMAND` and waits for it; null where it is none, or the system does not tell. */
+function parentOfShell(pid) {
+  const isShell = readText(`/proc/${pid}/cmdline`)?.split('\0')[1] === '-c';
+  const parent = isShell && /^PPid:\s*(\d+)$/m.exec(readText(`/proc/${pid}/status`) ?? '')?.[1];
+  return parent ? Number(parent) : null;
 }
 
 /** Whether a program is on the PATH. */

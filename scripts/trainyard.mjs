@@ -3,9 +3,10 @@
 import module from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { handOver, root, script, setup } from './setup.mjs';
+import { endWithParent, handOver, root, script, setup } from './setup.mjs';
 
 await script(async () => {
+  endWithParent('trainyard', 'bench');
   const { node, current } = await setup({ targets: ['node'] });
   const program = path.join(root, 'build', 'node', 'trainyard.js');
   if (!current) {

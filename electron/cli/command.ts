@@ -3,6 +3,7 @@
 
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { InputError } from '../../engine/protocol/errors.ts';
+import type { Interruption } from './interruption.ts';
 import type { Output } from './output.ts';
 import type { Services } from './services.ts';
 import { ownValue } from '../../engine/protocol/own.ts';
@@ -22,6 +23,7 @@ export interface CommandContext {
   readonly options: OptionValues;
   readonly output: Output;
   readonly services: Services;
+  readonly interruption: Interruption;
 }
 
 export interface Command {

@@ -13,6 +13,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   pause: async () => (await import('./commands/control.ts')).pause,
   resume: async () => (await import('./commands/control.ts')).resume,
   stop: async () => (await import('./commands/control.ts')).stop,
+  datasets: async () => (await import('./commands/datasets.ts')).datasets,
   predict: async () => (await import('./commands/predict.ts')).predict,
   export: async () => (await import('./commands/export.ts')).exportCommand,
   devices: async () => (await import('./commands/devices.ts')).devices,

@@ -1,8 +1,10 @@
 // The GPU for the command line: WebGPU by Dawn, from the optional `webgpu` package.
 
+import { fork } from 'node:child_process';
 import path from 'node:path';
+import process from 'node:process';
 import type { Backend } from '../../engine/backends/backend.ts';
-import { defaultAdapter, identityKey, listGpuAdapters, nameOf, openGpu } from '../../engine/backends/webgpu/adapter.ts';
+import { defaultAdapter, identityKey, nameOf, openGpu, type OpenedGpu } from '../../engine/backends/webgpu/adapter.ts';
 import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
 import { hasGpuDriver } from '../../engine/backends/webgpu/node.driver.ts';
 import { openNodeGpu } from '../../engine/backends/webgpu/node.ts';
@@ -11,6 +13,9 @@ import type { DeviceInfo } from '../../engine/protocol/app.ts';
 import { openTrusted, type TrustOptions } from '../../engine/train/trust.ts';
 import { nodeRest } from '../hosts/surroundings.ts';
 import { homeFolder } from './home.ts';
+
+/** How long the drivers may take to say which GPUs there are. */
+const listMilliseconds = 30_000;
 
 /**
  * Opens the GPU once it has passed the self-test. Throws TrainyardError `device.self_test` if it does not, `device.no_adapter`
@@ -22,7 +27,7 @@ export async function openGpuBackend(): Promise<Backend> {
 
 /** The GPU as the self-test sees it. */
 export async function gpuTrust(): Promise<TrustOptions> {
-  const gpu = await openNodeGpu();
+  const gpu = await findGpu();
   const identity = await defaultAdapter(gpu);
   const tuning = fileTuning(path.join(homeFolder(), 'gpu-tuning.json'));
   const open = async (): Promise<Backend> => createWebgpuBackend(await openGpu(gpu), { tuning });
@@ -35,6 +40,11 @@ export async function gpuTrust(): Promise<TrustOptions> {
   };
 }
 
+/** The GPU as it is, for timing it. Throws as `openGpuBackend`, the self-test apart. */
+export async function openFirstGpu(): Promise<OpenedGpu> {
+  return openGpu(await findGpu());
+}
+
 /** Name of the first GPU that is one; null where there is none, or only a software adapter. */
 export async function hardwareGpu(): Promise<string | null> {
   if (!hasGpuDriver()) return null;
@@ -42,8 +52,26 @@ export async function hardwareGpu(): Promise<string | null> {
   return found?.name ?? null;
 }
 
-/** The adapters WebGPU sees; empty without the optional package. */
+/**
+ * The adapters WebGPU sees; empty without the optional package. A process of its own looks for them: drivers write to
+ * standard error what they please, and some do not survive being asked.
+ */
 export async function listGpus(): Promise<readonly DeviceInfo[]> {
-  const gpu = await openNodeGpu().catch(() => undefined);
-  return gpu ? listGpuAdapters(gpu) : [];
+  if (!mayHaveGpu()) return [];
+  const child = fork(new URL('./gpu-list.ts', import.meta.url), {
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    execArgv: [],
+    timeout: listMilliseconds,
+    killSignal: 'SIGKILL',
+  });
+  return new Promise((resolve) => {
+    child.once('message', (found) => resolve(found as readonly DeviceInfo[]));
+    child.once('error', () => resolve([]));
+    child.once('exit', () => resolve([]));
+  });
 }
+
+/** Undefined where there is no driver: Dawn would say so on standard error, in its own words. */
+const findGpu = async (): Promise<GPU | undefined> => (mayHaveGpu() ? openNodeGpu() : undefined);
+
+const mayHaveGpu = (): boolean => hasGpuDriver() || Boolean(process.env.TRAINYARD_SWIFTSHADER);

@@ -4,6 +4,7 @@ import path from 'node:path';
 import process from 'node:process';
 import type { DataService, DatasetInfo, DatasetSettings, Progress, ReadOptions } from '../../engine/protocol/data.ts';
 import { choiceOption, numberOption, textOption, type OptionDef, type OptionValues } from './command.ts';
+import type { Interruption } from './interruption.ts';
 import { formatSeconds, type Output } from './output.ts';
 
 export const readOptionDefs = {
@@ -40,22 +41,29 @@ export function readOptions(options: OptionValues): ReadOptions {
   };
 }
 
-/** Runs a job of the data service with its progress shown; Ctrl-C cancels it and leaves nothing behind. */
+/** What the commands that read a file have at hand. */
+export interface Reading {
+  readonly output: Output;
+  readonly interruption: Interruption;
+}
+
+/** Runs a job of the data service with its progress shown; a signal cancels it and leaves nothing behind. */
 export async function withProgress<T>(
   data: DataService,
-  output: Output,
+  { output, interruption }: Reading,
   start: (job: string) => Promise<T>,
 ): Promise<T> {
   const job = `cli-${process.pid}-${performance.now()}`;
   const stop = data.onProgress((event) => {
     if (event.job === job) output.bar(event.progress.share ?? 0, progressText(event.progress));
   });
-  const cancel = (): void => void data.cancel({ job });
-  process.once('SIGINT', cancel);
+  const deafen = interruption.listen(() => void data.cancel({ job }));
   try {
-    return await start(job);
+    const result = await start(job);
+    interruption.check();
+    return result;
   } finally {
-    process.off('SIGINT', cancel);
+    deafen();
     stop();
     output.clearBar();
   }
@@ -69,9 +77,9 @@ function progressText({ stage, share, secondsLeft }: Progress): string {
 export function importFile(
   data: DataService,
   file: string,
-  output: Output,
+  reading: Reading,
   options: ReadOptions,
   settings: DatasetSettings,
 ): Promise<DatasetInfo> {
-  return withProgress(data, output, (job) => data.import({ job, path: path.resolve(file), options, settings }));
+  return withProgress(data, reading, (job) => data.import({ job, path: path.resolve(file), options, settings }));
 }

@@ -1,23 +1,33 @@
 // The command line: `trainyard COMMAND`. Finds the command, parses its arguments, runs it, and turns errors into one message
-// and an exit code: 0 success, 2 bad input or usage, 1 anything else.
+// and an exit code: 0 success, 2 bad input or usage, 1 anything else; docs/command-line.md has those of interruptions.
 
 import process from 'node:process';
-import { InputError, TrainyardError } from '../../engine/protocol/errors.ts';
+import { fromWire, InputError, toWire, TrainyardError } from '../../engine/protocol/errors.ts';
 import { helpOf, parseCommand } from './command.ts';
 import { commands } from './commands.ts';
-import { Output } from './output.ts';
+import { Interruption } from './interruption.ts';
+import { Output, type Streams } from './output.ts';
 import { Services } from './services.ts';
 import { ownValue } from '../../engine/protocol/own.ts';
+import { Sink } from './sink.ts';
+import { visible } from './visible.ts';
+
+const interruption = new Interruption();
+const streams: Streams = {
+  out: new Sink(process.stdout, (cause) => interruption.raise(cause)),
+  // Where nothing can be said nothing is said.
+  error: new Sink(process.stderr, () => undefined),
+};
 
 async function main(args: readonly string[]): Promise<void> {
   const [name, ...rest] = args;
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
-    process.stdout.write(await overview());
+    streams.out.write(await overview());
     return;
   }
   if (name === '--version') {
     const { version } = await import('../../package.json', { with: { type: 'json' } }).then((module) => module.default);
-    process.stdout.write(`trainyard ${version}\n`);
+    streams.out.write(`trainyard ${version}\n`);
     return;
   }
   const load = ownValue(commands, name);
@@ -27,14 +37,15 @@ async function main(args: readonly string[]): Promise<void> {
   const command = await load();
   const { positionals, options } = parseCommand(command, rest);
   if (options.help === true) {
-    process.stdout.write(`${helpOf(command)}\n`);
+    streams.out.write(`${helpOf(command)}\n`);
     return;
   }
   const services = new Services();
+  const output = new Output(options.json === true, streams);
   try {
-    await command.run({ positionals, options, output: new Output(options.json === true), services });
+    await Promise.race([command.run({ positionals, options, output, services, interruption }), interruption.unheard]);
   } finally {
-    await services.close();
+    await Promise.race([services.close(), interruption.next()]);
   }
 }
 
@@ -42,7 +53,7 @@ async function overview(): Promise<string> {
   const lines = await Promise.all(
     Object.values(commands).map(async (load) => {
       const command = await load();
-      return `  ${[command.name, command.usage].filter(Boolean).join(' ').padEnd(22)} ${command.summary}`;
+      return `  ${[command.name, command.usage].filter(Boolean).join(' ').padEnd(25)} ${command.summary}`;
     }),
   );
   return [
@@ -59,23 +70,33 @@ async function overview(): Promise<string> {
 
 /** One message: what, where, what to do. */
 function fail(error: unknown): number {
-  if (error instanceof TrainyardError) {
-    process.stderr.write(`trainyard: ${[error.message, error.hint].filter(Boolean).join(' ')}\n`);
-    const input = error instanceof InputError || /^(input|usage|model)\./.test(error.code);
-    return input ? 2 : 1;
-  }
-  const { message, stack } = error instanceof Error ? error : new Error(String(error));
-  process.stderr.write(`trainyard: internal error: ${message}\n`);
-  if (process.env.TRAINYARD_DEBUG) process.stderr.write(`${stack ?? ''}\n`);
-  return 1;
+  const { cause } = interruption;
+  // Nobody is left to read it; or it follows from what is said at the end.
+  if (cause !== null && cause.kind !== 'signal') return interruption.exitCode;
+  const known = error instanceof TrainyardError ? error : fromWire(toWire(error));
+  const internal = known.code.startsWith('internal.') ? 'internal error: ' : '';
+  streams.error.write(`trainyard: ${visible([internal + known.message, known.hint].filter(Boolean).join(' '))}\n`);
+  if (process.env.TRAINYARD_DEBUG) streams.error.write(`${error instanceof Error ? (error.stack ?? '') : ''}\n`);
+  if (cause !== null) return interruption.exitCode;
+  const input = known instanceof InputError || /^(input|usage|model)\./.test(known.code);
+  return input ? 2 : 1;
 }
 
-// A reader that stops early (`trainyard runs | head`) is no error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0);
-  throw error;
-});
+/** All that was written has gone out before the process ends, unless a signal says otherwise. */
+async function drain(): Promise<void> {
+  const signal = interruption.next();
+  await Promise.race([streams.out.drained(), signal]);
+  if (interruption.cause?.kind === 'output') {
+    const { message, hint } = interruption.cause.error;
+    streams.error.write(`trainyard: ${visible(`${message} ${hint}`)}\n`);
+  }
+  await Promise.race([streams.error.drained(), signal]);
+}
 
-process.exitCode = await main(process.argv.slice(2)).then(() => process.exitCode ?? 0, fail);
-// Handles of libraries may keep Node alive for seconds; everything that matters has been closed.
+interruption.watchSignals();
+const code = await main(process.argv.slice(2)).then(() => 0, fail);
+await drain();
+const { cause } = interruption;
+process.exitCode = code === 0 && cause !== null && cause.kind !== 'signal' ? interruption.exitCode : code;
+// Handles of libraries may keep Node alive for seconds; everything that matters has been closed and written.
 process.exit();

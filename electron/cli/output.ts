@@ -1,7 +1,9 @@
 // What the command line prints: for people (tables, a progress bar) or, with --json, one object a line and nothing else
 // on standard output.
 
-import process from 'node:process';
+import { InputError } from '../../engine/protocol/errors.ts';
+import type { Sink } from './sink.ts';
+import { visible } from './visible.ts';
 
 export interface Column<T> {
   readonly title: string;
@@ -9,67 +11,103 @@ export interface Column<T> {
   readonly right?: boolean;
 }
 
+export interface Streams {
+  readonly out: Sink;
+  readonly error: Sink;
+}
+
 export class Output {
   readonly json: boolean;
+  #people: Sink;
+  readonly #streams: Streams;
   #barShown = false;
   #lastBar = 0;
 
-  constructor(json: boolean) {
+  constructor(json: boolean, streams: Streams) {
     this.json = json;
+    this.#streams = streams;
+    this.#people = streams.out;
   }
 
   /** One JSON line; nothing when people read. */
   event(value: object): void {
-    if (this.json) process.stdout.write(`${JSON.stringify(value)}\n`);
+    if (this.json) this.#streams.out.write(`${JSON.stringify(value)}\n`);
   }
 
-  /** A line for people; nothing with --json. */
+  /** Many JSON lines, no faster than they are read. */
+  async events(values: Iterable<object>): Promise<void> {
+    if (!this.json) return;
+    for (const value of values) {
+      this.event(value);
+      await this.#streams.out.ready();
+    }
+  }
+
+  /** A line for people, with what cannot be seen written out; nothing with --json. */
   line(text = ''): void {
     if (this.json) return;
     this.clearBar();
-    process.stdout.write(`${text}\n`);
+    this.#people.write(`${visible(text)}\n`);
   }
 
   /** A remark on standard error, in both modes. */
   note(text: string): void {
     this.clearBar();
-    process.stderr.write(`${text}\n`);
+    this.#streams.error.write(`${visible(text)}\n`);
+  }
+
+  /**
+   * Standard output is to carry a file (`--out /dev/stdout`): what people read goes to standard error from now on.
+   * Throws InputError with --json, which needs standard output for itself.
+   */
+  giveAway(file: string): Sink {
+    if (this.json) {
+      throw new InputError('usage.out', `--json and --out ${file} both write to standard output.`, 'Give one of them.');
+    }
+    this.#people = this.#streams.error;
+    return this.#streams.out;
   }
 
   /** The live line: redrawn in place on a terminal, every few seconds elsewhere. */
   bar(share: number, text: string): void {
-    const stream = this.json ? process.stderr : process.stdout;
+    const sink = this.#barSink;
+    const { isTTY, columns = 100 } = sink.stream;
     const now = performance.now();
-    if (stream.isTTY !== true) {
+    if (isTTY !== true) {
       if (this.json || now - this.#lastBar < 2000) return;
       this.#lastBar = now;
-      stream.write(`${Math.floor(share * 100)} % ${text}\n`);
+      sink.write(`${Math.floor(share * 100)} % ${visible(text)}\n`);
       return;
     }
     if (now - this.#lastBar < 80 && share < 1) return;
     this.#lastBar = now;
     const width = 24;
     const filled = Math.round(share * width);
-    const line = `${'━'.repeat(filled)}${'─'.repeat(width - filled)} ${text}`;
-    stream.write(`\r\u001b[2K${line.slice(0, (stream.columns ?? 100) - 1)}`);
+    const line = `${'━'.repeat(filled)}${'─'.repeat(width - filled)} ${visible(text)}`;
+    sink.write(`\r\u001b[2K${line.slice(0, columns - 1)}`);
     this.#barShown = true;
   }
 
   clearBar(): void {
     if (!this.#barShown) return;
-    (this.json ? process.stderr : process.stdout).write('\r\u001b[2K');
+    this.#barSink.write('\r\u001b[2K');
     this.#barShown = false;
   }
 
+  get #barSink(): Sink {
+    return this.json ? this.#streams.error : this.#people;
+  }
+
   table<T>(rows: readonly T[], columns: readonly Column<T>[]): void {
-    const cells = rows.map((row) => columns.map((column) => column.value(row)));
-    const widths = columns.map((column, i) => Math.max(column.title.length, ...cells.map((row) => row[i].length)));
+    const titles = columns.map((column) => visible(column.title));
+    const cells = rows.map((row) => columns.map((column) => visible(column.value(row))));
+    const widths = titles.map((title, i) => cells.reduce((most, row) => Math.max(most, row[i].length), title.length));
     const format = (row: readonly string[]): string =>
       row
         .map((cell, i) => (columns[i].right ? cell.padStart(widths[i]) : cell.padEnd(widths[i])))
         .join('  ')
         .trimEnd();
-    this.line(format(columns.map((column) => column.title)));
+    this.line(format(titles));
     for (const row of cells) this.line(format(row));
   }
 }

@@ -6,7 +6,8 @@ import type { Predictions } from '../../engine/train/predict.ts';
 export interface PredictionTable {
   readonly columns: readonly string[];
   readonly rows: (limit?: number) => Iterable<Readonly<Record<string, string | number>>>;
-  readonly csv: () => string;
+  /** The lines of a CSV file; `escapeFormulas`: see `quote`. */
+  readonly csv: (escapeFormulas?: boolean) => Iterable<string>;
 }
 
 /** `files`: the picture of each row. */
@@ -33,16 +34,21 @@ export function predictionTable(
         yield Object.fromEntries(columns.map((name, i) => [name, values[i]]));
       }
     },
-    csv() {
-      const lines = [columns.map(quote).join(',')];
-      for (let row = 0; row < predictions.rows; row++) lines.push(cells(row).map(quote).join(','));
-      return `${lines.join('\n')}\n`;
+    *csv(escapeFormulas = false) {
+      const line = (values: readonly (string | number)[]): string =>
+        `${values.map((value) => quote(value, escapeFormulas)).join(',')}\n`;
+      yield line(columns);
+      for (let row = 0; row < predictions.rows; row++) yield line(cells(row));
     },
   };
 }
 
-/** A field of a CSV file (RFC 4180). */
-function quote(value: string | number): string {
-  const text = typeof value === 'number' ? String(Number(value.toPrecision(9))) : value;
+/** What a spreadsheet takes for a formula, in normal and in full width; a number such as `-1.5` stays one. */
+const formula = /^(?!\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$)[=+\-@\t\r\n＝＋－＠]/i;
+
+/** A field of a CSV file (RFC 4180); with `escapeFormulas` an apostrophe stands before what a spreadsheet would compute. */
+function quote(value: string | number, escapeFormulas: boolean): string {
+  const plain = typeof value === 'number' ? String(Number(value.toPrecision(9))) : value;
+  const text = escapeFormulas && typeof value === 'string' && formula.test(plain) ? `'${plain}` : plain;
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -20,7 +20,10 @@ export function createPredictor(
         const { readShard } = await rows;
         const read = (shard: number) => readShard({ handle: data.handle, shard });
         const predictions = await predictRows(trained, backend, data, read, residentBudget());
-        return { rows: predictions.rows, csv: predictionTable(trained.output, predictions, data.files).csv() };
+        return {
+          rows: predictions.rows,
+          csv: [...predictionTable(trained.output, predictions, data.files).csv()].join(''),
+        };
       } finally {
         await backend.close();
       }

@@ -35,8 +35,13 @@ export function temporaryHome(test: TestContext): string {
   return home;
 }
 
-export function startTrainyard(home: string, args: readonly string[]): Running {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, ...args], {
+const plain = [process.execPath, '--disable-warning=ExperimentalWarning', program];
+/** As the README says, with what the set-up has built. */
+export const npm = ['npm', 'run', '-s', 'trainyard', '--'];
+
+export function startTrainyard(home: string, args: readonly string[], command: readonly string[] = plain): Running {
+  const child = spawn(command[0], [...command.slice(1), ...args], {
+    cwd: root,
     env: { ...process.env, TRAINYARD_HOME: home },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -70,6 +75,30 @@ export function startTrainyard(home: string, args: readonly string[]): Running {
         void finished.then(() => reject(new Error(`the command ended without “${name}”: ${stderr}`)));
       }),
   };
+}
+
+/**
+ * A line of the shell with `$T` for the program, as a person would write it: pipes, redirections and their exit codes
+ * (`PIPESTATUS` in bash).
+ */
+export async function inShell(
+  home: string,
+  line: string,
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const child = spawn('bash', ['-c', line], {
+    env: {
+      ...process.env,
+      TRAINYARD_HOME: home,
+      T: plain.join(' '),
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk: Buffer) => (stdout += String(chunk)));
+  child.stderr.on('data', (chunk: Buffer) => (stderr += String(chunk)));
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, stdout, stderr };
 }
 
 export const trainyard = (home: string, ...args: readonly string[]): Promise<Finished> =>

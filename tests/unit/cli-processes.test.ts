@@ -1,9 +1,10 @@
 // Runs across processes: paused, resumed and stopped from elsewhere, killed and continued, two at a time on one home.
 
 import assert from 'node:assert/strict';
+import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { lastEvent, startTrainyard, tables, temporaryHome, trainyard } from '../support/cli.ts';
+import { lastEvent, npm, startTrainyard, tables, temporaryHome, trainyard } from '../support/cli.ts';
 
 const digits = path.join(tables, 'digits.csv');
 /** About 40 ms an epoch. */
@@ -28,15 +29,44 @@ test('a run is paused, resumed and stopped from another process', async (t) => {
   assert.deepEqual([last.event, last.reason], ['finished', 'stopped']);
 });
 
-test('Ctrl-C stops a run and keeps its best weights', async (t) => {
+test('Ctrl-C, pressed again and again, stops a run and keeps its best weights', async (t) => {
   const home = temporaryHome(t);
   const run = startTrainyard(home, [...long, '--epochs', '5000', '--json']);
   await run.event('epoch');
-  run.child.kill('SIGINT');
+  const presses = setInterval(() => run.child.kill('SIGINT'), 5);
   const { code, stderr } = await run.finished;
+  clearInterval(presses);
   assert.equal(code, 0, stderr);
   assert.equal((await lastEvent(home, 'show', '1')).state, 'stopped');
   assert.equal((await trainyard(home, 'predict', '1', digits, '--json')).code, 0);
+});
+
+test('a signal stops a run under npm as well, and an import without a trace', async (t) => {
+  const home = temporaryHome(t);
+  // npm's shell does not pass a signal on, and only two of them ever reach it.
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
+    const run = startTrainyard(home, [...long, '--epochs', '5000', '--name', signal, '--json'], npm);
+    const started = await run.event('started');
+    run.child.kill(signal);
+    const stateOf = async () => (await lastEvent(home, 'show', String(started.run))).state;
+    for (let tries = 0; (await stateOf()) === 'running' && tries < 50; tries++) await seconds(0.1);
+    assert.equal(await stateOf(), 'stopped', signal);
+  }
+  const direct = startTrainyard(home, [...long, '--epochs', '5000', '--json']);
+  await direct.event('epoch');
+  direct.child.kill('SIGHUP');
+  const { code, events } = await direct.finished;
+  assert.deepEqual([code, events.at(-1)?.reason], [0, 'stopped']);
+
+  const table = path.join(home, 'large.csv');
+  writeFileSync(table, `a,b\n${Array.from({ length: 2_000_000 }, (_, i) => `${i},${i % 2}\n`).join('')}`);
+  const reading = startTrainyard(home, ['inspect', table, '--json']);
+  const working = () => readdirSync(path.join(home, 'datasets')).some((name) => name.startsWith('.importing'));
+  while (!working()) await seconds(0.01);
+  reading.child.kill('SIGTERM');
+  const ended = await reading.finished;
+  assert.deepEqual([ended.code, ended.stderr, ended.stdout], [143, 'trainyard: Cancelled.\n', '']);
+  assert.equal(working(), false);
 });
 
 test('kill -9 in mid-run: the run shows as interrupted and continues on the same curve', async (t) => {

@@ -5,15 +5,15 @@
 import { spawn } from 'node:child_process';
 import { createCpuBackend } from '../../../engine/backends/cpu/backend.ts';
 import type { Backend } from '../../../engine/backends/backend.ts';
-import { openGpu } from '../../../engine/backends/webgpu/adapter.ts';
 import { createWebgpuBackend } from '../../../engine/backends/webgpu/backend.ts';
-import { openNodeGpu } from '../../../engine/backends/webgpu/node.ts';
 import { type DevicePeaks, measurePeaks } from '../../../engine/backends/webgpu/probe.ts';
 import { measure } from '../../../engine/bench/measure.ts';
 import { workloads, type Workload } from '../../../engine/bench/workloads.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import { choiceOption, numberOption, textOption, type Command, type OptionValues } from '../command.ts';
+import { openFirstGpu } from '../gpu.ts';
 import { formatNumber, type Output } from '../output.ts';
+import { threadsOption } from '../threads-option.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
 
 interface Row {
@@ -67,8 +67,7 @@ export const bench: Command = {
     const chosen = chooseWorkloads(options);
     const devices: Timed[] = [];
     if (suite !== 'gpu') {
-      const threads = numberOption(options, 'threads', { minimum: 0, whole: true }) ?? 0;
-      devices.push({ backend: createCpuBackend({ threads }) });
+      devices.push({ backend: createCpuBackend({ threads: threadsOption(options, output) }) });
     }
     if (suite !== 'cpu') devices.push(await openTimedGpu());
     const rows: Row[] = devices.flatMap(peakRows);
@@ -99,7 +98,7 @@ function chooseWorkloads(options: OptionValues): readonly Workload[] {
 }
 
 async function openTimedGpu(): Promise<Timed> {
-  const opened = await openGpu(await openNodeGpu());
+  const opened = await openFirstGpu();
   const peaks = await measurePeaks(opened);
   return { backend: createWebgpuBackend(opened), peaks };
 }

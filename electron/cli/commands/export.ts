@@ -1,9 +1,8 @@
 // `export`: a run's model as one file for other tools.
 
-import { writeFile } from 'node:fs/promises';
-import { InputError } from '../../../engine/protocol/errors.ts';
 import { exportRun, exportFormats } from '../../../engine/runs/export.ts';
 import { choiceOption, runNumber, textOption, type Command } from '../command.ts';
+import { checkOutput, writeOutput } from '../output-file.ts';
 import { formatBytes } from '../output.ts';
 
 export const exportCommand: Command = {
@@ -17,18 +16,19 @@ export const exportCommand: Command = {
       value: exportFormats.join('|'),
       help: 'json: everything as text; safetensors: weights as PyTorch names them',
     },
-    out: { type: 'string', value: 'FILE', help: 'where to write' },
+    out: {
+      type: 'string',
+      value: 'FILE',
+      help: 'where to write (default run-RUN.FORMAT); an old file is replaced when the new one is complete',
+    },
   },
   run: async ({ positionals, options, output, services }) => {
     const run = runNumber(positionals[0]);
     const format = choiceOption(options, 'format', exportFormats) ?? 'json';
     const out = textOption(options, 'out') ?? `run-${run}.${format}`;
+    await checkOutput(out);
     const bytes = await exportRun(await services.store, run, format);
-    try {
-      await writeFile(out, bytes);
-    } catch (error) {
-      throw new InputError('input.write', `Cannot write ${out}: ${(error as Error).message}.`, 'Choose another place.');
-    }
+    await writeOutput(out, [bytes], output);
     output.event({ event: 'exported', run, format, out, bytes: bytes.length });
     output.line(`Run ${run} written to ${out} (${formatBytes(bytes.length)})`);
   },

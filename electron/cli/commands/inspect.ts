@@ -22,12 +22,13 @@ export const inspect: Command = {
     ignore,
     ...readOptionDefs,
   },
-  run: async ({ positionals, options, output, services }) => {
+  run: async (context) => {
+    const { positionals, options, output, services } = context;
     const limit = numberOption(options, 'rows', { minimum: 0, maximum: 10_000, whole: true }) ?? 5;
     const info = await importFile(
       services.data,
       positionals[0],
-      output,
+      context,
       readOptions(options),
       datasetSettings(options),
     );

@@ -1,15 +1,14 @@
 // `predict`: applies a finished run to another file.
 
-import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { InputError } from '../../../engine/protocol/errors.ts';
 import { predictRows, readTrainedModel } from '../../../engine/train/predict.ts';
 import { residentBudget } from '../../hosts/surroundings.ts';
 import { openCpu } from '../../hosts/trusted-cpu.ts';
 import { runNumber, textOption, type Command } from '../command.ts';
 import { withProgress } from '../import.ts';
+import { checkOutput, writeOutput } from '../output-file.ts';
 import { formatCount, formatNumber } from '../output.ts';
-import { predictionTable } from '../prediction-table.ts';
+import { predictionTable, type PredictionTable } from '../prediction-table.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
 
 export const predict: Command = {
@@ -17,8 +16,21 @@ export const predict: Command = {
   usage: 'RUN PATH',
   summary: 'Predicts every row of a file with a finished run.',
   positionals: [2, 2],
-  options: { out: { type: 'string', value: 'FILE.csv', help: 'write the predictions there' } },
-  run: async ({ positionals, options, output, services }) => {
+  options: {
+    out: {
+      type: 'string',
+      value: 'FILE.csv',
+      help: 'write the predictions there; an old file is replaced when the new one is complete',
+    },
+    'escape-formulas': {
+      type: 'boolean',
+      help: 'put an apostrophe before cells of the file that a spreadsheet would run as formulas (= + - @)',
+    },
+  },
+  run: async (context) => {
+    const { positionals, options, output, services } = context;
+    const out = textOption(options, 'out');
+    if (out) await checkOutput(out);
     const run = runNumber(positionals[0]);
     const store = await services.store;
     await store.run({ run });
@@ -33,7 +45,7 @@ export const predict: Command = {
     );
     const preprocessing: unknown = JSON.parse((await text('preprocessing.json')) ?? 'null');
     const file = path.resolve(positionals[1]);
-    const prepared = await withProgress(services.data, output, (job) =>
+    const prepared = await withProgress(services.data, context, (job) =>
       services.data.transform({ job, path: file, preprocessing }),
     );
     const backend = await openCpu({ home: services.home });
@@ -43,9 +55,8 @@ export const predict: Command = {
       const predictions = await predictRows(trained, backend, prepared, readShard, residentBudget());
       const metrics = predictions.evaluation?.metrics ?? null;
       const table = predictionTable(trained.output, predictions, prepared.files);
-      const out = textOption(options, 'out');
-      if (out) await save(out, table.csv());
-      else for (const row of table.rows()) output.event({ event: 'prediction', ...row });
+      if (out) await writeOutput(out, table.csv(options['escape-formulas'] === true), output);
+      else await output.events(predictionEvents(table));
       output.event({ event: 'finished', run, rows: predictions.rows, out: out ?? null, metrics });
       if (output.json) return;
       for (const warning of prepared.warnings) output.line(`! ${warning.message}`);
@@ -69,10 +80,6 @@ export const predict: Command = {
 const cell = (value: string | number): string =>
   typeof value === 'number' && !Number.isInteger(value) ? formatNumber(value) : String(value);
 
-async function save(file: string, text: string): Promise<void> {
-  try {
-    await writeFile(file, text);
-  } catch (error) {
-    throw new InputError('input.write', `Cannot write ${file}: ${(error as Error).message}.`, 'Choose another place.');
-  }
+function* predictionEvents(table: PredictionTable): Iterable<object> {
+  for (const row of table.rows()) yield { event: 'prediction', ...row };
 }

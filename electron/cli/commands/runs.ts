@@ -2,7 +2,7 @@
 
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
-import { runNumber, textOption, type Command } from '../command.ts';
+import { numberOption, runNumber, textOption, type Command } from '../command.ts';
 import { formatCount, formatNumber, formatSeconds, formatTime, type Column, type Output } from '../output.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
 
@@ -56,9 +56,9 @@ export const runs: Command = {
     const { runs: found, total } = await store.runs({
       search: textOption(options, 'search'),
       deleted: options.deleted === true,
-      limit: Number(textOption(options, 'limit') ?? 50),
+      limit: numberOption(options, 'limit', { minimum: 1, whole: true }) ?? 50,
     });
-    for (const run of found) output.event(runEvent(run));
+    await output.events(found.map(runEvent));
     if (output.json) return;
     if (total === 0) {
       output.line('No runs yet. Train one: trainyard train data.csv');
@@ -83,7 +83,8 @@ export const show: Command = {
     const run = await store.run({ run: runNumber(positionals[0]) });
     output.event(runEvent(run));
     if (options.metrics === true) {
-      for (const point of await store.metrics({ run: run.id })) output.event({ event: 'metric', ...point });
+      const points = await store.metrics({ run: run.id });
+      await output.events(points.map((point) => ({ event: 'metric', ...point })));
     }
     if (!output.json) showRun(output, run);
     if (options.log !== true) return;

@@ -1,15 +1,13 @@
 // `train`: from a file to a trained, recorded model.
 
 import path from 'node:path';
-import process from 'node:process';
-import type { DatasetInfo } from '../../../engine/protocol/data.ts';
-import { InputError, TrainyardError } from '../../../engine/protocol/errors.ts';
+import type { DataService, DatasetInfo } from '../../../engine/protocol/data.ts';
+import { CancelledError, InputError, TrainyardError } from '../../../engine/protocol/errors.ts';
 import type { MetricPoint, RunConfig, RunProgress, RunRecord } from '../../../engine/protocol/runs.ts';
 import { createRunManager, type RunManager } from '../../../engine/runs/manager.ts';
 import { processOwner } from '../../../engine/history/owner.ts';
 import {
   choiceOption,
-  numberOption,
   runNumber,
   textOption,
   type Command,
@@ -28,6 +26,7 @@ import {
   trainingOptions,
   trainingSpec,
 } from '../training-options.ts';
+import { threadsOption } from '../threads-option.ts';
 import { printMetrics } from './runs.ts';
 
 export const train: Command = {
@@ -68,7 +67,7 @@ export async function trainFile(context: CommandContext): Promise<number> {
   const [file] = positionals;
   const settings = datasetSettings(options);
   await checkTrainingOptions(options);
-  const info = await importFile(services.data, file, output, readOptions(options), settings);
+  const info = await importFile(services.data, file, context, readOptions(options), settings);
   announce(output, info);
   if (info.task === null) {
     throw new InputError(
@@ -86,7 +85,7 @@ export async function trainFile(context: CommandContext): Promise<number> {
     model,
     training: trainingSpec(options, data, model),
     device: deviceOption(options) ?? 'auto',
-    threads: numberOption(options, 'threads', { minimum: 0, maximum: 256, whole: true }) ?? 0,
+    threads: threadsOption(options, output),
   };
   const name = textOption(options, 'name') ?? path.parse(info.source).name;
   return follow(context, (manager) => manager.start({ name, config }));
@@ -98,13 +97,16 @@ function announce(output: Output, info: DatasetInfo): void {
   for (const warning of info.warnings) output.line(`! ${warning.message}`);
 }
 
-/** Starts or resumes a run, shows it live and returns its number when it has ended. Ctrl-C stops it and keeps the best weights. */
+/**
+ * Starts or resumes a run, shows it live and returns its number when it has ended. A signal or a closed reader stops it, and
+ * it keeps its best weights; a second signal ends it without its last evaluation.
+ */
 async function follow(
-  { output, services }: CommandContext,
+  { output, services, interruption }: CommandContext,
   begin: (manager: RunManager) => Promise<RunRecord>,
 ): Promise<number> {
   const store = await services.store;
-  const { data } = services;
+  const data = cancellable(services.data);
   const manager = createRunManager({ store, data, hosts: inProcessHosts(data), owner: processOwner() });
   const stop = manager.onReport(({ points, progress }) => {
     epochEvents(points).forEach((event) => output.event(event));
@@ -116,24 +118,45 @@ async function follow(
     if (line.level === 'info') output.line(line.message);
     else output.note(`! ${line.message}`);
   });
-  const run = await begin(manager);
-  output.event({ event: 'started', run: run.id });
-  const interrupt = (): void => {
-    output.note(`Stops run ${run.id} and keeps its best weights.`);
-    void manager.stop({ run: run.id });
-  };
-  process.once('SIGINT', interrupt);
-  process.once('SIGTERM', interrupt);
+  let run: RunRecord | null = null;
+  const deafen = interruption.listen((again) => {
+    if (run === null) return void data.cancelAll();
+    output.note(again ? `Ends run ${run.id} at once.` : `Stops run ${run.id} and keeps its best weights.`);
+    // A run that has ended meanwhile needs no stopping.
+    manager.stop({ run: run.id, now: again }).catch(() => undefined);
+  });
   try {
+    run = await begin(manager);
+    output.event({ event: 'started', run: run.id });
+    if (interruption.cause !== null) await manager.stop({ run: run.id });
     const ended = await manager.finished({ run: run.id });
     output.clearBar();
     report(output, ended);
     return run.id;
   } finally {
     stop();
-    process.off('SIGINT', interrupt);
-    process.off('SIGTERM', interrupt);
+    deafen();
   }
+}
+
+/** The data service, with a way to cancel what prepares data for a run that is not there yet. */
+function cancellable(data: DataService) {
+  const jobs = new Set<string>();
+  return {
+    list: () => data.list(),
+    release: (request: { handle: string }) => data.release(request),
+    cancel: (request: { job: string }) => data.cancel(request),
+    readShard: (request: { handle: string; shard: number }) => data.readShard(request),
+    async prepare(request: Parameters<DataService['prepare']>[0]) {
+      jobs.add(request.job);
+      try {
+        return await data.prepare(request);
+      } finally {
+        jobs.delete(request.job);
+      }
+    },
+    cancelAll: () => jobs.forEach((job) => void data.cancel({ job })),
+  };
 }
 
 /** One event an epoch with its metrics; the step curve stays out. */
@@ -158,6 +181,9 @@ function progressText(progress: RunProgress, points: readonly MetricPoint[]): st
 
 function report(output: Output, run: RunRecord): void {
   const { result, error } = run;
+  if (!result && run.state === 'stopped' && !error) {
+    throw new CancelledError(`Run ${run.id} was stopped before it began to train.`);
+  }
   if (!result) {
     const { code, message, hint } = error ?? { code: 'run.failed' as const, message: 'The run failed.', hint: '' };
     const keep = run.hasCheckpoint ? ` Its checkpoint is kept: trainyard train --resume ${run.id}` : '';
