@@ -186,19 +186,17 @@ function missingIsNull(error: NodeJS.ErrnoException): null {
   throw error;
 }
 
-const reasons = new Map<string | undefined, string>(
-  Object.entries({
-    ENOENT: 'its folder is not there',
-    ENOTDIR: 'part of the path is a file',
-    EISDIR: 'it is a folder',
-    EACCES: 'it or its folder is write-protected',
-    EPERM: 'the system does not allow it',
-    EROFS: 'the disk is read-only',
-    EBUSY: 'another program has it open',
-    ELOOP: 'its links lead in a circle',
-    ENAMETOOLONG: 'the name is too long',
-  }),
-);
+const reasons = new Map<string | undefined, string>([
+  ['ENOENT', 'its folder is not there'],
+  ['ENOTDIR', 'part of the path is a file'],
+  ['EISDIR', 'it is a folder'],
+  ['EACCES', 'it or its folder is write-protected'],
+  ['EPERM', 'the system does not allow it'],
+  ['EROFS', 'the disk is read-only'],
+  ['EBUSY', 'another program has it open'],
+  ['ELOOP', 'its links lead in a circle'],
+  ['ENAMETOOLONG', 'the name is too long'],
+]);
 
 function explain(file: string, error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error) || error instanceof TrainyardError) return error;

@@ -58,13 +58,11 @@ export class Sink {
   }
 }
 
-const reasons = new Map<string | undefined, string>(
-  Object.entries({
-    ENOSPC: 'no space is left on the device',
-    EDQUOT: 'the disk quota is used up',
-    EFBIG: 'the file would be larger than is allowed',
-  }),
-);
+const reasons = new Map<string | undefined, string>([
+  ['ENOSPC', 'no space is left on the device'],
+  ['EDQUOT', 'the disk quota is used up'],
+  ['EFBIG', 'the file would be larger than is allowed'],
+]);
 
 /** Something takes no more of what is written to it, through no fault of what was asked. */
 export function unwritable(what: string, error: NodeJS.ErrnoException): TrainyardError {

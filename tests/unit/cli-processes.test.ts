@@ -36,7 +36,8 @@ test('Ctrl-C, pressed again and again, stops a run and keeps its best weights', 
   const presses = setInterval(() => run.child.kill('SIGINT'), 5);
   const { code, stderr } = await run.finished;
   clearInterval(presses);
-  assert.equal(code, 0, stderr);
+  // 130 where ending took so long that the presses counted as more than one.
+  assert.match(`${code} ${stderr}`, /^(0 Stops run 1 [^\n]*\n|130 Stops run 1 [^]* was stopped at once)/);
   assert.equal((await lastEvent(home, 'show', '1')).state, 'stopped');
   assert.equal((await trainyard(home, 'predict', '1', digits, '--json')).code, 0);
 });
