@@ -30,6 +30,7 @@ export default defineConfig(({ mode }) => {
         cpu: 'electron/hosts/cpu.ts',
         data: 'electron/hosts/data.ts',
         store: 'electron/hosts/store.ts',
+        'stand-in': 'electron/hosts/stand-in.ts',
       });
     case 'tests':
       // What runs inside Electron without a window (tests/unit/engine-in-electron.test.ts).

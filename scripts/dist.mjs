@@ -5,7 +5,7 @@ import * as fs from 'node:fs';
 import path from 'node:path';
 import { flipFuses, FuseV1Options, FuseVersion } from '@electron/fuses';
 import { ensureElectron, linkTree } from './electron.mjs';
-import { everything, handOver, root, runCommand, say, script, setup } from './setup.mjs';
+import { bundledNode, everything, handOver, root, runCommand, say, script, setup } from './setup.mjs';
 
 await script(async () => {
   const forTests = process.argv.includes('--for-tests');
@@ -16,6 +16,8 @@ await script(async () => {
   if (electron.source === 'registry') {
     say(`packing Electron ${electron.version}: for development and tests, not for a release`);
     options.push(`-c.electronDist=${electron.folder}`, `-c.electronVersion=${electron.version}`);
+    // Its Node-API is too old for the store, which runs under plain Node then: electron/main/plain-node.ts. Linux x64, as it is itself.
+    options.push(`-c.extraResources.from=${bundledNode() ?? node}`, '-c.extraResources.to=node');
   }
   const builder = path.join(root, 'node_modules/electron-builder/cli.js');
   if (!forTests) return handOver(node, [builder, ...options], { cwd: root });

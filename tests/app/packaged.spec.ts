@@ -3,6 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { FuseState, FuseV1Options, getCurrentFuseWire } from '@electron/fuses';
+import { install, start, type Installation } from './installed.ts';
 import { callService, expect, launch, root, test } from './launch.ts';
 import { importTable, startRun, waitForState, writeTable } from './scene.ts';
 
@@ -64,3 +65,46 @@ test('the packaged app starts, imports and trains', async () => {
   await app.close();
   fs.rmSync(app.home, { recursive: true, force: true });
 });
+
+const installed = test.extend<{ installation: Installation }>({
+  installation: async ({ browserName: _ }, use) => {
+    const installation = install();
+    await use(installation);
+    installation.remove();
+  },
+});
+
+installed(
+  'copied away, an ordinary account starts it: it imports, trains, quits, finds its run',
+  async ({ installation }) => {
+    const table = writeTable(installation.home, 400);
+    installation.give(table);
+
+    const first = await start(installation);
+    await first.page.shows('Train a network on this machine');
+    await first.page.drop(table);
+    await first.page.click('New run with this data');
+    await first.page.click('Start');
+    await first.page.shows('Completed', 60_000);
+
+    const processes = first.processes();
+    const renderers = processes.filter(({ command }) => command.includes('--type=renderer'));
+    expect(renderers.length).toBeGreaterThan(0);
+    // Filtered system calls, and no new rights: what Chromium's sandbox does to a page.
+    for (const { status } of renderers) expect(status).toMatch(/NoNewPrivs:\t1\nSeccomp:\t2/);
+    for (const { command, status } of processes) {
+      expect(command).not.toContain('--no-sandbox');
+      expect(status).not.toMatch(/^Uid:.*\b0\b/m);
+    }
+    const title = await first.page.evaluate<string>('document.querySelector("h1").textContent.trim()');
+    expect(await first.quit()).toBe(0);
+    await expect.poll(first.processes).toEqual([]);
+
+    // What decides in a checkout which Node runs decides nothing in a package.
+    const second = await start(installation, { TRAINYARD_NODE: '/bin/false', TRAINYARD_UTILITY: 'node' });
+    await second.page.click('Runs');
+    await second.page.shows(title);
+    await second.page.shows('Completed');
+    expect(await second.quit()).toBe(0);
+  },
+);

@@ -145,3 +145,25 @@ test.describe('closing the window while a run goes on', () => {
     fs.rmSync(app.home, { recursive: true, force: true });
   });
 });
+
+// Released Electrons run everything in utility processes; here plain Node with the Node-API they have stands in for those
+// (docs/building.md), with the same bundles, the same messages and the same links between them.
+test('the way of released Electrons: store, data and training as utility processes', async () => {
+  const app = await launch({ env: { TRAINYARD_UTILITY: 'node' } });
+  const dataset = await importTable(app, writeTable(app.home, 400));
+  const { id } = await startRun(app, dataset, 3);
+  const run = await waitForState(app, id, 'completed', 'failed');
+  expect(run.error).toBeNull();
+  expect(run.result?.metrics['val_accuracy']).toBeGreaterThan(0.8);
+  for (const kind of ['data', 'store']) {
+    const [pid] = await processIds(app, kind);
+    expect(fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8')).toMatch(/--require\0.*stand-in\.cjs/);
+    process.kill(pid, 'SIGKILL');
+    await expect.poll(() => processIds(app, kind)).not.toContain(pid);
+  }
+  const second = await startRun(app, dataset, 2);
+  await waitForState(app, second.id, 'completed');
+  expect(await callService<{ total: number }>(app, 'runs', {})).toMatchObject({ total: 2 });
+  await app.close();
+  fs.rmSync(app.home, { recursive: true, force: true });
+});
