@@ -3,7 +3,10 @@
 
 import path from 'node:path';
 import { ensureElectron } from './electron.mjs';
+import { QuietLines } from './quiet.mjs';
 import { handOver, root, say, script, setup } from './setup.mjs';
+
+const verbose = process.env['TRAINYARD_VERBOSE'] === '1';
 
 await script(async () => {
   const args = process.argv.slice(2);
@@ -13,11 +16,19 @@ await script(async () => {
     await handOver(node, [path.join(root, 'build/node/trainyard.js'), 'demo', ...args]);
     return;
   }
-  const { node } = await setup({ targets: ['main', 'hosts', 'preload', 'renderer'] });
+  const { node } = await setup({ targets: ['main', 'hosts', 'preload', 'renderer', 'notices'] });
   const electron = await ensureElectron({ node });
+  const quiet = new QuietLines((line) => process.stderr.write(line));
   await handOver(electron.executable, [...electron.args, ...rootFlags(), ...args], {
     env: { ...process.env, TRAINYARD_NODE: node },
+    stdio: verbose ? 'inherit' : ['inherit', 'inherit', 'pipe'],
+    onStart: (child) => child.stderr?.setEncoding('utf8').on('data', (text) => quiet.add(text)),
   });
+  quiet.end();
+  if (quiet.left.size > 0) {
+    const about = [...quiet.left].map(([name, lines]) => `${name} (${lines})`).join(', ');
+    say(`left out harmless messages of Chromium and GTK about ${about}; TRAINYARD_VERBOSE=1 shows them`);
+  }
 });
 
 function hasScreen() {

@@ -2,7 +2,7 @@
 // down for being hidden, and it goes with its run.
 
 import { app, BrowserWindow, MessageChannelMain } from 'electron';
-import { hasGpuDriver } from '../../engine/backends/webgpu/node.driver.ts';
+import { hasGpuDevice, hasGpuDriver } from '../../engine/backends/webgpu/node.driver.ts';
 import { electronPort } from '../../engine/protocol/port.electron.ts';
 import type { DeviceService } from '../../engine/protocol/hosts.ts';
 import { whenReady } from '../../engine/protocol/port.ready.ts';
@@ -25,6 +25,8 @@ export interface GpuHost extends RunHost {
  */
 export function enableWebGpu(): void {
   const software = process.env['TRAINYARD_SOFTWARE_GPU'] === '1';
+  // Drawing in software from the start: without a device Chromium would only find that out by a failure.
+  if (!software && !hasGpuDevice()) app.disableHardwareAcceleration();
   if (process.platform !== 'linux' || !(software || hasGpuDriver())) return;
   const { commandLine } = app;
   commandLine.appendSwitch('enable-unsafe-webgpu');

@@ -14,6 +14,9 @@ const release = path.join(root, 'dist', 'linux-unpacked');
 const ordinary = { uid: 65534, gid: 65534 };
 const account = process.getuid?.() === 0 ? ordinary : {};
 
+/** For each thing the page is to show. The whole package starts anew on a machine that may be busy with other tests. */
+const patience = 40_000;
+
 export interface Installation {
   readonly program: string;
   /** The account's home, for files it may read. */
@@ -41,7 +44,7 @@ export function install(): Installation {
   }
   const program = path.join(app, 'trainyard');
   const remove = (): void => {
-    for (const { pid } of processesOf(program)) process.kill(pid, 'SIGKILL');
+    spawnSync('kill', ['-9', ...processesOf(program).map(({ pid }) => String(pid))], { stdio: 'ignore' });
     fs.rmSync(folder, { recursive: true, force: true });
   };
   return { program, home, give, remove };
@@ -93,7 +96,7 @@ export async function start(
   };
 }
 
-async function debuggerAddress(child: ChildProcess, stderr: () => string): Promise<string> {
+export async function debuggerAddress(child: ChildProcess, stderr: () => string): Promise<string> {
   const found = (): string | undefined => /DevTools listening on ws:\/\/([\d.:]+)\//.exec(stderr())?.[1];
   await expect
     .poll(() => found() ?? (child.exitCode === null ? null : stderr()), { message: 'the package starts' })
@@ -185,7 +188,7 @@ export class DevTools {
   }
 
   /** Waits until the page shows this text. */
-  async shows(text: string | RegExp, timeout = 20_000): Promise<void> {
+  async shows(text: string | RegExp, timeout = patience): Promise<void> {
     const expected = text instanceof RegExp ? text : new RegExp(text.replace(/[^\w\s]/g, '\\$&'));
     // A page that is being loaded cannot be asked.
     await expect(async () => {
@@ -206,16 +209,22 @@ export class DevTools {
         return { x: left + width / 2, y: top + height / 2 };
       })()`);
       expect(point, `a button or link “${name}”`).not.toBeNull();
-    }).toPass({ timeout: 20_000 });
+    }).toPass({ timeout: patience });
     for (const type of ['mousePressed', 'mouseReleased']) {
       await this.#send('Input.dispatchMouseEvent', { type, ...(point ?? {}), button: 'left', clickCount: 1 });
     }
   }
 
+  /** Drags the file over the window until that says where it may fall, then lets go. */
   async drop(file: string): Promise<void> {
     const data = { items: [], files: [file], dragOperationsMask: 1 };
-    for (const type of ['dragEnter', 'dragOver', 'drop']) {
-      await this.#send('Input.dispatchDragEvent', { type, x: 600, y: 400, data });
-    }
+    const drag = (type: string): Promise<unknown> =>
+      this.#send('Input.dispatchDragEvent', { type, x: 600, y: 400, data });
+    await expect(async () => {
+      await drag('dragEnter');
+      await drag('dragOver');
+      await this.shows('Drop to import', 1000);
+    }).toPass({ timeout: patience });
+    await drag('drop');
   }
 }

@@ -24,3 +24,16 @@ export function hasGpuDriver(environment: NodeJS.ProcessEnv = process.env): bool
     return fs.existsSync(manifests) && fs.readdirSync(manifests).some((file) => file.endsWith('.json'));
   });
 }
+
+/**
+ * Whether the system has a GPU at all: a device of the kernel's, of NVIDIA's own driver or of WSL. Without one, Chromium's GPU process fails
+ * at its start and is started again to draw in software.
+ */
+export function hasGpuDevice(devices = '/dev'): boolean {
+  if (process.platform !== 'linux') return true;
+  const names = (folder: string): readonly string[] => (fs.existsSync(folder) ? fs.readdirSync(folder) : []);
+  return (
+    names(path.join(devices, 'dri')).some((name) => /^(renderD|card)\d+$/.test(name)) ||
+    names(devices).some((name) => /^(nvidia\d+|dxg)$/.test(name))
+  );
+}

@@ -1,0 +1,29 @@
+// `npm start` on a machine without GPU and message bus, as the tests' own screen is: the window opens, and what is printed is ours.
+
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { DevTools, debuggerAddress } from './installed.ts';
+import { expect, root, test } from './launch.ts';
+
+test('npm start opens the window and prints no noise of drivers and desktops', async () => {
+  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'trainyard-start-'));
+  const child = spawn('node', ['scripts/start.mjs', '--remote-debugging-port=0'], {
+    cwd: root,
+    env: { ...process.env, TRAINYARD_HOME: home },
+  });
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (text: Buffer) => (stdout += text.toString()));
+  child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
+  const page = await DevTools.open(await debuggerAddress(child, () => stderr));
+  await page.shows('Train a network on this machine');
+  child.kill('SIGTERM');
+  expect(await ended).toBe(0);
+  expect(stdout).toBe('');
+  // The debugger is this test's own.
+  const lines = stderr.split('\n').filter((line) => line !== '' && !line.includes('DevTools'));
+  expect(lines).toEqual(lines.filter((line) => line.startsWith('trainyard: ')));
+  fs.rmSync(home, { recursive: true, force: true });
+});
