@@ -11,6 +11,9 @@ const root = import.meta.dirname;
 /** Packages with native parts stay outside the bundles. */
 const native = ['electron', '@duckdb/node-api', '@napi-rs/image', 'better-sqlite3', 'webgpu'];
 
+/** Bundles of the packaged app: not those of the command line and of tests. */
+const shipped = ['build/electron', 'build/hosts', 'build/renderer'];
+
 type Format = 'es' | 'cjs';
 const extension: Record<Format, string> = { es: 'js', cjs: 'cjs' };
 
@@ -45,7 +48,7 @@ function nodeBundle(outDir: string, format: Format, entries: Record<string, stri
   const input = Object.fromEntries(Object.entries(entries).filter(([, file]) => fs.existsSync(path.join(root, file))));
   return {
     root,
-    plugins: [sourceUrls(path.join(root, outDir), extension[format])],
+    plugins: [sourceUrls(path.join(root, outDir), extension[format]), ...packageNames(outDir)],
     ssr: { noExternal: true, external: native },
     build: {
       ssr: true,
@@ -73,7 +76,7 @@ function renderer(): UserConfig {
   return {
     root: path.join(root, 'renderer'),
     base: './',
-    plugins: [svelte({ configFile: path.join(root, 'svelte.config.js') })],
+    plugins: [svelte({ configFile: path.join(root, 'svelte.config.js') }), ...packageNames('build/renderer')],
     build: {
       target: 'chrome114',
       outDir: path.join(root, 'build/renderer'),
@@ -111,4 +114,27 @@ function sourceUrls(outDir: string, suffix: string): Plugin {
       return result === code ? null : { code: result, map: null };
     },
   };
+}
+
+/** Notes the packages whose code stands in a bundle, for the licences of what is shipped (scripts/notices.mjs). */
+function packageNames(outDir: string): Plugin[] {
+  if (!shipped.includes(outDir)) return [];
+  const owner = /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)/;
+  const helpers = /^\0(rolldown|vite)\//;
+  return [
+    {
+      name: 'trainyard:package-names',
+      generateBundle(_options, bundle) {
+        const modules = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
+        const names = modules.flatMap((id) => (owner.exec(id.replaceAll('\\', '/')) ?? helpers.exec(id))?.[1] ?? []);
+        const folder = path.join(root, 'build/.packages');
+        fs.mkdirSync(folder, { recursive: true });
+        const entry = Object.values(bundle).find((file) => file.type === 'chunk' && file.isEntry)?.name ?? 'none';
+        fs.writeFileSync(
+          path.join(folder, `${path.basename(outDir)}-${entry}.json`),
+          JSON.stringify([...new Set(names)].sort()),
+        );
+      },
+    },
+  ];
 }

@@ -63,8 +63,15 @@ const targets = {
     needs: ['kernels'],
     command: viteBuild('tests'),
   },
+  notices: {
+    inputs: ['licences', 'build/.packages', 'scripts/notices.mjs', 'package-lock.json'],
+    needs: ['main', 'hosts', 'preload', 'renderer'],
+    command: ['scripts/notices.mjs'],
+  },
   package: {
     inputs: [
+      'LICENSE',
+      'build/NOTICES',
       'build/electron',
       'build/hosts',
       'build/renderer',
@@ -73,13 +80,13 @@ const targets = {
       'electron-builder.yml',
       'scripts/dist.mjs',
     ],
-    needs: ['main', 'hosts', 'preload', 'renderer'],
+    needs: ['notices'],
     command: ['scripts/dist.mjs', '--for-tests'],
   },
 };
 
 /** Everything the window and the command line need. */
-export const everything = ['kernels', 'node', 'main', 'hosts', 'preload', 'renderer'];
+export const everything = ['kernels', 'node', 'main', 'hosts', 'preload', 'renderer', 'notices'];
 
 export function say(message) {
   process.stderr.write(`trainyard: ${message}\n`);
@@ -245,13 +252,14 @@ export function runCommand(program, args, { failure, env = process.env, shell = 
   });
 }
 
-/** Hands this process over to a program: same terminal, same signals, same exit code. */
-export function handOver(program, args, options = {}) {
+/** Hands this process over to a program: same terminal, same signals, same exit code. With `onStart` its pipes are read to their end. */
+export function handOver(program, args, { onStart, ...options } = {}) {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   const child = spawn(program, args, { stdio: 'inherit', ...options });
+  onStart?.(child);
   return new Promise((resolve, reject) => {
     child.on('error', reject);
-    child.on('exit', (code, signal) => {
+    child.on(onStart ? 'close' : 'exit', (code, signal) => {
       process.exitCode = code ?? 128 + os.constants.signals[signal];
       resolve(process.exitCode);
     });

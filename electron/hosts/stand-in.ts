@@ -2,12 +2,7 @@
 // `process.parentPort` it finds in one, and ports made of numbered messages.
 
 import { EventEmitter } from 'node:events';
-
-/** Between the two ends, both ways. `ports` are the numbers of what comes with a message of the parent. */
-export type StandInMessage =
-  | { readonly kind: 'parent'; readonly data: unknown; readonly ports: readonly number[] }
-  | { readonly kind: 'port'; readonly id: number; readonly data: unknown }
-  | { readonly kind: 'closed'; readonly id: number };
+import type { StandInMessage } from '../../engine/protocol/stand-in.ts';
 
 class StandInPort extends EventEmitter {
   readonly #id: number;

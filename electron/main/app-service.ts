@@ -3,7 +3,7 @@
 // What is Electron's comes as a parameter: the same service is put together without it in tests/app/bridge.
 
 import os from 'node:os';
-import type { AppService } from '../../engine/protocol/app.ts';
+import type { AppService, Licences } from '../../engine/protocol/app.ts';
 import type { DataService, DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
 import type { StoreService } from '../../engine/protocol/runs.ts';
 import { exportRun } from '../../engine/runs/export.ts';
@@ -29,6 +29,7 @@ export interface AppServiceParts {
   readonly runs: RunManager;
   readonly devices: Devices;
   readonly paths: ChosenPaths;
+  readonly licences: () => Promise<Licences>;
   readonly samples: Samples;
   readonly dialogs: Dialogs;
   readonly network: NetworkGuard;
@@ -174,12 +175,13 @@ function surroundings({
   devices,
   dialogs,
   paths,
+  licences,
   samples,
   network,
   window,
   commands,
 }: AppServiceParts): Part<
-  'info' | 'devices' | 'network' | 'choose' | 'saveFile' | 'setAppearance' | 'onCommand' | 'onNetwork'
+  'info' | 'devices' | 'network' | 'licences' | 'choose' | 'saveFile' | 'setAppearance' | 'onCommand' | 'onNetwork'
 > {
   return {
     info: async () => ({
@@ -190,6 +192,7 @@ function surroundings({
       samples: samples.list(),
     }),
     devices: () => devices.list(),
+    licences,
     network: async () => ({ blocked: network.blocked }),
     async choose({ kind }) {
       const chosen = await dialogs.open(kind);

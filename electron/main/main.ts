@@ -10,9 +10,10 @@ import { createRunManager } from '../../engine/runs/manager.ts';
 import { createAppService } from './app-service.ts';
 import { createDevices } from './devices.ts';
 import { createDialogs } from './dialogs.ts';
-import { builtFile, plainFile } from './folders.ts';
+import { builtFile, licenceFiles, plainFile } from './folders.ts';
 import { enableWebGpu } from './gpu-window.ts';
 import { homeFolder } from './home.ts';
+import { readLicences } from './licences.ts';
 import { setupLinks } from './links.ts';
 import { Listeners } from './listeners.ts';
 import { confinePages, denyPermissions } from './lockdown.ts';
@@ -80,6 +81,7 @@ async function start(): Promise<void> {
     runs,
     devices,
     paths,
+    licences: () => readLicences(licenceFiles()),
     samples: createSamples(plainFile('samples')),
     dialogs: createDialogs(() => window.browser),
     network,

@@ -51,6 +51,8 @@ const commandMenus: readonly { readonly title: string; readonly items: readonly 
     items: [
       { command: 'help', title: 'Help', keys: 'F1' },
       { command: 'shortcuts', title: 'Keyboard shortcuts' },
+      'separator',
+      { command: 'licences', title: 'Licences' },
     ],
   },
 ];

@@ -138,6 +138,7 @@ export const requests: Readonly<Record<Method, z.ZodType>> = {
   info: nothing,
   devices: nothing,
   network: nothing,
+  licences: nothing,
   choose: z.strictObject({ kind: z.enum(['file', 'folder']) }),
   importPath: z.strictObject({ job, token, options: readOptions.optional(), settings: settings.optional() }),
   importSample: z.strictObject({ job, sample: name }),

@@ -5,7 +5,7 @@
 
 import { fork } from 'node:child_process';
 import { app, type MessagePortMain } from 'electron';
-import type { StandInMessage } from '../hosts/stand-in.ts';
+import type { StandInMessage } from '../../engine/protocol/stand-in.ts';
 import { plainFile } from './folders.ts';
 import { plainNode } from './plain-node.ts';
 

@@ -41,6 +41,12 @@ export interface AppInfo {
   }[];
 }
 
+/** The files LICENSE and NOTICES, as they are. */
+export interface Licences {
+  readonly own: string;
+  readonly notices: string;
+}
+
 /** What a dataset under some settings feeds a model and asks of it: all the model editor needs for shapes and memory. */
 export interface DatasetShape {
   readonly input: InputSpec;
@@ -137,6 +143,8 @@ export interface AppService {
   setAppearance(appearance: Appearance): Promise<void>;
   /** Requests that tried to leave the machine and were refused, since the start. */
   network(): Promise<{ blocked: number }>;
+  /** The licences of the app and of everything that is shipped with it. */
+  licences(): Promise<Licences>;
 
   onProgress(listener: (event: { job: string; progress: Progress }) => void): () => void;
   /** At most 10 a second a run. */

@@ -59,6 +59,7 @@ export function appCommands(app: AppState): Command[] {
     },
     { id: 'settings', title: 'Settings', group: 'Go to', icon: 'settings', keys: ['Mod+,'], run: go('#settings') },
     { id: 'help', title: 'Help', group: 'Help', icon: 'help', keys: ['F1'], run: go('#help') },
+    { id: 'licences', title: 'Licences', group: 'Help', icon: 'help', run: go('#licences') },
     {
       id: 'shortcuts',
       title: 'Keyboard shortcuts',

@@ -2,7 +2,17 @@
 // reach everything the same way.
 
 export type ViewName =
-  'welcome' | 'datasets' | 'dataset' | 'new' | 'run' | 'runs' | 'compare' | 'hardware' | 'settings' | 'help';
+  | 'welcome'
+  | 'datasets'
+  | 'dataset'
+  | 'new'
+  | 'run'
+  | 'runs'
+  | 'compare'
+  | 'hardware'
+  | 'settings'
+  | 'help'
+  | 'licences';
 
 export interface Address {
   readonly view: ViewName;
@@ -22,6 +32,7 @@ const views: ReadonlySet<string> = new Set<ViewName>([
   'hardware',
   'settings',
   'help',
+  'licences',
 ]);
 
 function isView(name: string): name is ViewName {

@@ -7,6 +7,25 @@ import { install, start, type Installation } from './installed.ts';
 import { callService, expect, launch, root, test } from './launch.ts';
 import { importTable, startRun, waitForState, writeTable } from './scene.ts';
 
+/** The sections of a NOTICES file: a heading between two lines, then the text. */
+function readNotices(file: string): readonly { readonly title: string; readonly text: string }[] {
+  const [, ...parts] = fs.readFileSync(file, 'utf8').split(/^={80}\n(.+)\n={80}\n/m);
+  return parts.flatMap((title, at) => (at % 2 === 0 ? [{ title, text: parts[at + 1].trim() }] : []));
+}
+
+interface Folder {
+  readonly files?: Readonly<Record<string, Folder>>;
+}
+
+/** Paths of all files of an archive, those beside it included: its header is JSON behind four sizes. */
+function filesOf(archive: string): readonly string[] {
+  const bytes = fs.readFileSync(archive);
+  const header = JSON.parse(bytes.toString('utf8', 16, 16 + bytes.readUInt32LE(12))) as Folder;
+  const walk = ({ files }: Folder, at: string): string[] =>
+    files ? Object.entries(files).flatMap(([name, entry]) => walk(entry, `${at}/${name}`)) : [at];
+  return walk(header, '');
+}
+
 const release = path.join(root, 'dist', 'linux-unpacked', 'trainyard');
 const forTests = path.join(root, 'dist', 'test', 'trainyard');
 
@@ -66,6 +85,33 @@ test('the packaged app starts, imports and trains', async () => {
   fs.rmSync(app.home, { recursive: true, force: true });
 });
 
+test('the package carries the licences of all it contains, and nothing that is not needed', async () => {
+  const folder = path.dirname(release);
+  expect(fs.readFileSync(path.join(folder, 'LICENSE'))).toEqual(fs.readFileSync(path.join(root, 'LICENSE')));
+  const chromium = fs.readFileSync(path.join(folder, 'LICENSES.chromium.html'), 'utf8');
+  expect(chromium).toContain('The Chromium Authors');
+  const notices = readNotices(path.join(folder, 'NOTICES'));
+  for (const { title, text } of notices) expect(text.length, `the licence of ${title}`).toBeGreaterThan(400);
+  const titles = notices.map(({ title }) => title);
+  expect(titles).toEqual(expect.arrayContaining(['Node.js (MIT and others)', 'Electron (MIT)']));
+
+  const files = filesOf(path.join(folder, 'resources/app.asar'));
+  const named = files.filter((file) => /^\/node_modules\/(@[^/]+\/)?[^/@]+\/package\.json$/.test(file));
+  expect(named.length).toBeGreaterThan(4);
+  for (const file of named) {
+    const name = file.replace(/^\/node_modules\/(.*)\/package\.json$/, '$1');
+    const { version } = JSON.parse(fs.readFileSync(path.join(root, file), 'utf8')) as { version: string };
+    expect(titles).toContainEqual(expect.stringMatching(new RegExp(`^${name} ${version.replaceAll('.', '\\.')} \\(`)));
+  }
+  // Packages in bundles and libraries in native parts: one of each kind stands for what scripts/notices.mjs collects.
+  for (const name of ['svelte', 'chart.js', 'zod', 'assemblyscript', 'SQLite', 'ICU', 'libaom', 'mozjpeg']) {
+    expect(titles).toContainEqual(expect.stringMatching(new RegExp(`^${name}\\b.*\\(`)));
+  }
+  expect(
+    files.filter((file) => /\.(ts|svelte|map|md|cc?|h)$|stand-in|\/(darwin|win32|linuxmusl)-\w+\.node$/.test(file)),
+  ).toEqual([]);
+});
+
 const installed = test.extend<{ installation: Installation }>({
   installation: async ({ browserName: _ }, use) => {
     const installation = install();
@@ -97,6 +143,11 @@ installed(
       expect(status).not.toMatch(/^Uid:.*\b0\b/m);
     }
     const title = await first.page.evaluate<string>('document.querySelector("h1").textContent.trim()');
+    // The texts beside the program, read in the window.
+    await first.page.click('Settings');
+    await first.page.click('Show licences');
+    await first.page.click('libaom');
+    await first.page.shows('Alliance for Open Media Patent License 1.0');
     expect(await first.quit()).toBe(0);
     await expect.poll(first.processes).toEqual([]);
 
@@ -106,5 +157,6 @@ installed(
     await second.page.shows(title);
     await second.page.shows('Completed');
     expect(await second.quit()).toBe(0);
+    await expect.poll(second.processes).toEqual([]);
   },
 );

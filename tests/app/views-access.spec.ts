@@ -56,6 +56,11 @@ async function setScene(app: App): Promise<readonly View[]> {
     { name: 'hardware', address: '#hardware', ready: heading('Hardware') },
     { name: 'settings', address: '#settings', ready: heading('Settings') },
     { name: 'help', address: '#help', ready: heading('Help') },
+    {
+      name: 'licences',
+      address: '#licences',
+      ready: (page) => expect(page.getByRole('button', { name: /^libaom/ })).toBeVisible(),
+    },
   ];
 }
 

@@ -6,6 +6,7 @@ import { MessageChannel } from 'node:worker_threads';
 import { createAppService } from '../../../electron/main/app-service.ts';
 import { createDevices } from '../../../electron/main/devices.ts';
 import type { GpuHost } from '../../../electron/main/gpu-window.ts';
+import { readLicences } from '../../../electron/main/licences.ts';
 import { Listeners } from '../../../electron/main/listeners.ts';
 import { ChosenPaths } from '../../../electron/main/paths.ts';
 import type { CpuHost } from '../../../electron/main/processes.ts';
@@ -21,6 +22,9 @@ import { connect } from '../../../engine/protocol/rpc.ts';
 import type { StoreService, TrainerHost } from '../../../engine/protocol/runs.ts';
 import { createRunManager } from '../../../engine/runs/manager.ts';
 import { startHost } from './host.ts';
+
+/** A file of the repository. */
+const file = (name: string): string => path.resolve(import.meta.dirname, '../../..', name);
 
 export interface Services {
   readonly service: AppService;
@@ -79,7 +83,8 @@ export async function startServices({ home, dialogs, startGpuHost }: ServicesOpt
     runs,
     devices,
     paths: new ChosenPaths(),
-    samples: createSamples(path.resolve(import.meta.dirname, '../../../samples')),
+    licences: () => readLicences({ own: file('LICENSE'), notices: file('build/NOTICES') }),
+    samples: createSamples(file('samples')),
     dialogs,
     network: { blocked: 0, onBlocked: () => () => undefined },
     window: { setAppearance: () => undefined },
