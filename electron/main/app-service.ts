@@ -127,6 +127,7 @@ function history({
 }: AppServiceParts): Part<
   | 'run'
   | 'runs'
+  | 'tags'
   | 'metrics'
   | 'log'
   | 'updateRun'
@@ -146,6 +147,7 @@ function history({
   return {
     run: (request) => store.run(request),
     runs: (query) => store.runs(query),
+    tags: () => store.tags(),
     metrics: (request) => store.metrics(request),
     log: (request) => store.log(request),
     updateRun: (request) => store.updateRun(request),

@@ -165,6 +165,7 @@ export const requests: Readonly<Record<Method, z.ZodType>> = {
   stopRun: oneRun,
   run: oneRun,
   runs: runQuery,
+  tags: nothing,
   metrics: z.strictObject({
     run,
     series: z.array(name).max(1000).optional(),

@@ -6,6 +6,7 @@ import type { ColumnInfo, ColumnType, DatasetInfo, DatasetSettings, DataWarning 
 import { didYouMean } from './closest.ts';
 import { describeColumns } from './schema/analyse.ts';
 import type { AnalysedColumn } from './schema/analyse.ts';
+import { obstacleOf, obstacleWarning } from './schema/learnable.ts';
 import { topOf } from './schema/measure.ts';
 import type { MeasuredTable } from './schema/table.ts';
 import { classWarnings, columnWarnings, leakWarnings } from './schema/quality.ts';
@@ -58,6 +59,9 @@ export async function describeTable(
   const features = columns.flatMap((feature, at) =>
     at === index || ignored.has(feature.name) ? [] : [{ column: stored[at] as StoredColumn, info: feature }],
   );
+  const obstacle = obstacleOf({ rows: table.rows, columns, target, task, classes: named });
+  warnings.unshift(...obstacleWarning(obstacle, target));
+  if (obstacle !== null) return { ...base, classes: named, warnings };
   warnings.push(...classWarnings(facts), ...(await leakWarnings(connection, table, facts, features)));
   return { ...base, classes: named, warnings };
 }

@@ -32,6 +32,7 @@ import { topOf } from './schema/measure.ts';
 import { rowHash } from './schema/quality.ts';
 import { numericValue } from './schema/stored.ts';
 import type { StoredColumn } from './schema/stored.ts';
+import { obstacleOf } from './schema/learnable.ts';
 import { show } from './schema/typing.ts';
 import type { DatasetStore, Manifest } from './store.ts';
 
@@ -156,36 +157,8 @@ function checkTarget(info: DatasetInfo): ColumnInfo {
       'Choose the target column.',
     );
   }
-  const { name, missing } = column;
-  if (missing === info.rows) {
-    throw new InputError(
-      'input.target_missing',
-      `The target "${name}" has no value in any row.`,
-      'Choose another target column.',
-    );
-  }
-  if (info.task === 'classification' && info.classes.length < 2) {
-    throw new InputError(
-      'input.one_class',
-      `The target "${name}" has one class only: ${info.classes[0]?.name ?? 'none'}.`,
-      'Two or more classes are needed: add rows of another class, or choose another target column.',
-    );
-  }
-  const usable = info.rows - missing;
-  if (info.task === 'classification' && info.classes.length > Math.max(10, usable / 2)) {
-    throw new InputError(
-      'input.too_many_classes',
-      `The target "${name}" has ${show(column.distinct)} different values in ${show(usable)} rows: too many for classes.`,
-      'Choose another target column, or regression if it holds numbers.',
-    );
-  }
-  if (info.task === 'regression' && column.minimum === column.maximum) {
-    throw new InputError(
-      'input.constant_target',
-      `The target "${name}" is ${column.minimum} in every row: there is nothing to learn.`,
-      'Choose another target column.',
-    );
-  }
+  const obstacle = obstacleOf(info);
+  if (obstacle !== null) throw new InputError(obstacle.code, obstacle.message, obstacle.hint);
   return column;
 }
 

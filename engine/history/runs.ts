@@ -22,6 +22,8 @@ export interface RunsTable {
   record(run: number): RunRecord;
   records(rows: readonly RunRow[]): readonly RunRecord[];
   find(query: RunQuery): { total: number; runs: readonly RunRecord[] };
+  /** Tags of runs that are not in the trash, most used first. */
+  tags(): readonly string[];
   inStates(states: readonly RunState[]): readonly RunRow[];
   /** Of some runs, or of all (null), those in the trash since before `before`. */
   trashed(runs: readonly number[] | null, before: number): readonly number[];
@@ -34,6 +36,9 @@ const insertRun = `
   RETURNING id`;
 const readRun = 'SELECT * FROM run WHERE id = ?';
 const runsInStates = 'SELECT * FROM run WHERE state IN (SELECT value FROM json_each(?)) ORDER BY id';
+const usedTags = `
+  SELECT tag.value AS tag FROM run, json_each(run.tags) AS tag WHERE run.deleted_at IS NULL
+  GROUP BY tag.value ORDER BY count(*) DESC, tag.value`;
 const trashedRuns = `
   SELECT id FROM run WHERE deleted_at IS NOT NULL AND deleted_at <= @before
   AND (@runs IS NULL OR id IN (SELECT value FROM json_each(@runs)))`;
@@ -98,6 +103,11 @@ export function createRunsTable(connection: Connection, metrics: MetricsTable, f
         runs: records(connection.sql<[object], RunRow>(rows).all(parameters)),
       };
     },
+    tags: () =>
+      connection
+        .sql<[], { tag: string }>(usedTags)
+        .all()
+        .map(({ tag }) => tag),
     inStates: (states) => connection.sql<[string], RunRow>(runsInStates).all(JSON.stringify(states)),
     trashed(runs, before) {
       const query = connection.sql<[object], { id: number }>(trashedRuns);

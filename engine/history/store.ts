@@ -110,6 +110,7 @@ function createService(home: string, connection: Connection): StoreService {
     },
     run: async ({ run }) => runs.record(run),
     runs: async (query) => runs.find(query),
+    tags: async () => runs.tags(),
     metrics: async ({ run, ...selection }) => metrics.read(runs.row(run).id, selection),
     log: async ({ run }) => log.read(runs.row(run).id),
 

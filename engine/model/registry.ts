@@ -5,7 +5,7 @@ import { activation } from './layers/activation.ts';
 import { conv2d, convTranspose2d } from './layers/convolution.ts';
 import { dense, output } from './layers/dense.ts';
 import { dropout, dropout2d } from './layers/dropout.ts';
-import { add, concat, flatten } from './layers/joins.ts';
+import { add, concat, flatten, reshape } from './layers/joins.ts';
 import { batchNorm, groupNorm, layerNorm } from './layers/normalization.ts';
 import { averagePool, globalAveragePool, maxPool, upsample } from './layers/pooling.ts';
 
@@ -26,6 +26,7 @@ const definitions: readonly LayerDef[] = [
   add,
   concat,
   flatten,
+  reshape,
   output,
 ];
 

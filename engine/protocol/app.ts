@@ -102,6 +102,8 @@ export interface AppService {
   stopRun(request: { run: number }): Promise<void>;
   run(request: { run: number }): Promise<RunRecord>;
   runs(query: RunQuery): Promise<{ total: number; runs: readonly RunRecord[] }>;
+  /** Tags of all runs, most used first. */
+  tags(): Promise<readonly string[]>;
   metrics(request: {
     run: number;
     series?: readonly string[];

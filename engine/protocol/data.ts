@@ -31,6 +31,8 @@ export interface DataWarning {
   /** Stable code: `constant`, `identifier`, `leak`, `duplicates`, `shared_rows`, `rare_class`, `imbalance`, `renamed`, `infinite`, `skipped_lines`, … */
   readonly code: string;
   readonly message: string;
+  /** Nothing can be trained before this is dealt with. */
+  readonly blocks?: boolean;
   readonly columns?: readonly string[];
   /** Row numbers (from 1) the warning speaks of, the first few. */
   readonly rows?: readonly number[];

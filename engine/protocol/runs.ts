@@ -162,6 +162,8 @@ export interface StoreService {
   truncate(request: { run: number; afterStep: number }): Promise<void>;
   run(request: { run: number }): Promise<RunRecord>;
   runs(query: RunQuery): Promise<{ total: number; runs: readonly RunRecord[] }>;
+  /** Tags of the runs that are not in the trash, most used first. */
+  tags(): Promise<readonly string[]>;
   /** Points of some series (all by default), thinned to `limit` points a series keeping each bucket's extremes. */
   metrics(request: {
     run: number;

@@ -1,7 +1,10 @@
 // The commands that work in every view. Ids are also what the system's menu sends.
 
 import type { Command } from './commands.svelte.ts';
+import { missingRunCommands } from './run-commands.ts';
 import type { AppState } from './state.svelte.ts';
+
+const themeWords = ['theme', 'appearance', 'colours', 'colors', 'mode'];
 
 export function appCommands(app: AppState): Command[] {
   const go = (hash: string) => (): void => app.router.go(hash);
@@ -94,12 +97,20 @@ export function appCommands(app: AppState): Command[] {
       keys: ['Mod+B'],
       run: () => (app.sidebarHidden = !app.sidebarHidden),
     },
-    { id: 'theme', title: 'Switch light and dark', group: 'View', icon: 'theme', run: () => app.theme.toggle() },
+    {
+      id: 'theme',
+      title: 'Switch light and dark',
+      group: 'View',
+      icon: 'theme',
+      words: themeWords,
+      run: () => app.theme.toggle(),
+    },
     {
       id: 'theme-system',
       title: 'Light or dark as the system has it',
       group: 'View',
       icon: 'theme',
+      words: themeWords,
       run: () => app.theme.choose('system'),
     },
     {
@@ -132,10 +143,23 @@ export function appCommands(app: AppState): Command[] {
       group: 'File',
       icon: 'restore',
       keys: ['Mod+Z'],
-      unavailable: () => (app.toasts.canUndo ? undefined : 'Nothing to undo'),
-      run: () => app.toasts.undo(),
+      unavailable: () => ((app.toasts.undoableSince ?? app.undo.last) ? undefined : 'Nothing to undo'),
+      run: () => undo(app),
+    },
+    {
+      id: 'redo',
+      title: 'Redo',
+      group: 'File',
+      icon: 'again',
+      keys: ['Mod+Shift+Z', 'Mod+Y'],
+      unavailable: () => (app.undo.next === null ? 'Nothing to do again' : undefined),
+      run: () => {
+        app.announcer.say(`Done again: ${app.undo.next ?? ''}.`);
+        app.undo.redo();
+      },
     },
     { id: 'find', title: 'Search in this view', group: 'View', icon: 'search', keys: ['Mod+F'], run: focusSearch },
+    ...missingRunCommands(),
   ];
 }
 
@@ -148,6 +172,14 @@ export function newRunAddress(app: AppState): string {
 
 export function compareAddress(app: AppState): string {
   return app.compared.length > 0 ? `#compare/${app.compared.join(',')}` : '#compare';
+}
+
+/** Takes back what was done last: a step of the view, or what the newest note offers to undo. */
+function undo(app: AppState): void {
+  const { last } = app.undo;
+  if (last === null || last.at < (app.toasts.undoableSince ?? -Infinity)) return app.toasts.undo();
+  app.announcer.say(`Taken back: ${last.label}.`);
+  app.undo.undo();
 }
 
 function focusSearch(): void {

@@ -1,15 +1,18 @@
 // The registry of commands: palette, shortcuts, the shortcut sheet and the system's menu all use these same objects.
 // Views add their own while they are open.
 
+import { untrack } from 'svelte';
 import { SvelteMap } from 'svelte/reactivity';
 import type { IconName } from '../components/icons.ts';
-import { shortcutOf, takesKeys } from './keys.ts';
+import { ofTextFields, shortcutOf, takesKeys } from './keys.ts';
 
 export interface Command {
   readonly id: string;
   readonly title: string;
   readonly group: 'File' | 'Go to' | 'View' | 'Run' | 'Runs' | 'Dataset' | 'Model' | 'Help';
   readonly icon?: IconName;
+  /** Other words a person may look for it by. */
+  readonly words?: readonly string[];
   /** "Mod+K"; the first is shown. */
   readonly keys?: readonly string[];
   /** Why it cannot run now; undefined = it can. */
@@ -20,30 +23,41 @@ export interface Command {
 }
 
 export class CommandRegistry {
-  readonly #commands = new SvelteMap<string, Command>();
+  /** By id, the one in force last: a view's own stands above the app's while the view is open. */
+  readonly #commands = new SvelteMap<string, readonly Command[]>();
   /** Ids, most recently used first. */
   recent: readonly string[] = $state.raw([]);
 
-  /** Adds commands; later ones replace earlier ones of the same id. Returns the function that takes them out again. */
+  /** Adds commands; later ones stand above earlier ones of the same id. Returns the function that takes them out again. */
   add(commands: readonly Command[]): () => void {
-    for (const command of commands) this.#commands.set(command.id, command);
-    return () => {
-      for (const command of commands) {
-        if (this.#commands.get(command.id) === command) this.#commands.delete(command.id);
-      }
-    };
+    // Whoever adds them in an effect is not to be called again for what others add.
+    untrack(() => {
+      for (const command of commands) this.#commands.set(command.id, [...this.#of(command.id), command]);
+    });
+    return () =>
+      untrack(() => {
+        for (const command of commands) {
+          const left = this.#of(command.id).filter((other) => other !== command);
+          if (left.length > 0) this.#commands.set(command.id, left);
+          else this.#commands.delete(command.id);
+        }
+      });
   }
 
   get all(): Command[] {
-    return [...this.#commands.values()];
+    return [...this.#commands.values()].flatMap((commands) => commands.at(-1) ?? []);
   }
 
   find(id: string): Command | undefined {
-    return this.#commands.get(id);
+    return this.#of(id).at(-1);
+  }
+
+  #of(id: string): readonly Command[] {
+    return this.#commands.get(id) ?? [];
   }
 
   run(id: string): void {
-    const command = this.#commands.get(id);
+    const command = this.find(id);
     if (!command || command.unavailable?.()) return;
     this.recent = [id, ...this.recent.filter((other) => other !== id)].slice(0, 20);
     command.run();
@@ -53,9 +67,10 @@ export class CommandRegistry {
   handle(event: KeyboardEvent): void {
     if (event.defaultPrevented || event.isComposing) return;
     const shortcut = shortcutOf(event);
-    const plain = !shortcut.startsWith('Mod+') && !/^(Alt\+|Shift\+)*F\d+$/.test(shortcut);
+    const plain =
+      ofTextFields.has(shortcut) || (!shortcut.startsWith('Mod+') && !/^(Alt\+|Shift\+)*F\d+$/.test(shortcut));
     if (plain && takesKeys(event.target, shortcut)) return;
-    for (const command of this.#commands.values()) {
+    for (const command of this.all) {
       if (!command.keys?.includes(shortcut)) continue;
       if (command.unavailable?.()) continue;
       event.preventDefault();

@@ -42,6 +42,9 @@ export function spokenShortcut(shortcut: string): string {
     .replace('Esc', 'Escape');
 }
 
+/** Shortcuts with Ctrl that a text field has a use of its own for. */
+export const ofTextFields: ReadonlySet<string> = new Set(['Mod+Z', 'Mod+Shift+Z', 'Mod+Y']);
+
 /** Keys that a focused element uses itself: plain shortcuts do not reach commands from there. */
 export function takesKeys(target: EventTarget | null, shortcut: string): boolean {
   if (!(target instanceof HTMLElement)) return false;

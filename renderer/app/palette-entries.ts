@@ -2,6 +2,7 @@
 
 import type { RunRecord } from '../../engine/protocol/runs.ts';
 import type { IconName } from '../components/icons.ts';
+import type { Command } from './commands.svelte.ts';
 import { fuzzyScore } from './fuzzy.ts';
 import type { AppState } from './state.svelte.ts';
 
@@ -21,6 +22,8 @@ const shownCommands = { idle: 9, typed: 10 };
 const shownDatasets = { idle: 3, typed: 6 };
 /** Score by which recent commands lead while nothing is typed. */
 const recentLead = 30;
+/** Score of a command found by another word than those of its title. */
+const otherWord = 150;
 
 export function paletteEntries(app: AppState, typed: string, runs: readonly RunRecord[]): readonly PaletteEntry[] {
   return [...commandEntries(app, typed), ...runs.map((run) => runEntry(app, run)), ...datasetEntries(app, typed)];
@@ -31,7 +34,7 @@ function commandEntries(app: AppState, typed: string): PaletteEntry[] {
   const lead = (id: string): number => (typed ? 0 : recentLead - (rank.get(id) ?? recentLead));
   return app.commands.all
     .filter((command) => !command.hidden)
-    .map((command) => ({ command, score: fuzzyScore(typed, command.title) + lead(command.id) }))
+    .map((command) => ({ command, score: scoreOf(command, typed) + lead(command.id) }))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score)
     .slice(0, typed ? shownCommands.typed : shownCommands.idle)
@@ -44,6 +47,13 @@ function commandEntries(app: AppState, typed: string): PaletteEntry[] {
       unavailable: command.unavailable?.(),
       run: () => app.commands.run(command.id),
     }));
+}
+
+/** By its title, or by the start of another word for it. */
+function scoreOf({ title, words = [] }: Command, typed: string): number {
+  const wanted = typed.trim().toLowerCase();
+  const meant = wanted.length > 1 && words.some((word) => word.startsWith(wanted));
+  return Math.max(fuzzyScore(typed, title), meant ? otherWord : 0);
 }
 
 function runEntry(app: AppState, run: RunRecord): PaletteEntry {

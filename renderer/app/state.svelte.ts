@@ -14,6 +14,7 @@ import { Preferences } from './preferences.ts';
 import { Router } from './router.svelte.ts';
 import { Theme } from './theme.svelte.ts';
 import { Toasts } from './toasts.svelte.ts';
+import { UndoHistory } from './undo.svelte.ts';
 
 /** A view that takes what is dropped on the window instead of importing it. */
 export interface DropTarget {
@@ -27,6 +28,7 @@ export class AppState {
   readonly router = new Router();
   readonly commands = new CommandRegistry();
   readonly toasts = new Toasts();
+  readonly undo = new UndoHistory();
   readonly announcer = new Announcer();
   readonly theme: Theme;
   readonly preferences: Preferences;

@@ -7,6 +7,8 @@ export interface Toast {
   readonly action?: { readonly label: string; run(): void };
   /** Milliseconds it stays. */
   readonly life: number;
+  /** When it was shown, in milliseconds since the window opened. */
+  readonly at: number;
 }
 
 export class Toasts {
@@ -14,7 +16,13 @@ export class Toasts {
   #next = 1;
 
   show(text: string, options: { action?: Toast['action']; life?: number } = {}): void {
-    const toast: Toast = { id: this.#next++, text, action: options.action, life: options.life ?? 6000 };
+    const toast: Toast = {
+      id: this.#next++,
+      text,
+      action: options.action,
+      life: options.life ?? 6000,
+      at: performance.now(),
+    };
     this.list = [...this.list.slice(-2), toast];
   }
 
@@ -30,7 +38,8 @@ export class Toasts {
     toast.action?.run();
   }
 
-  get canUndo(): boolean {
-    return this.list.some((toast) => toast.action);
+  /** When the newest note that can be undone was shown; null = there is none. */
+  get undoableSince(): number | null {
+    return this.list.findLast((toast) => toast.action)?.at ?? null;
   }
 }

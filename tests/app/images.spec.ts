@@ -65,6 +65,14 @@ test('drop a folder, train, open a cell of the confusion matrix, show the run a 
     await screenshot(app, 'images-dataset');
   });
 
+  await test.step('a double click opens a picture and leaves it open', async () => {
+    await page.getByRole('option', { name: /^disc\/disc-000\.png/ }).dblclick();
+    await expect(page.getByRole('dialog', { name: 'disc/disc-000.png' })).toBeVisible();
+    await page.waitForTimeout(300);
+    await expect(page.getByRole('dialog', { name: 'disc/disc-000.png' })).toBeVisible();
+    await page.keyboard.press('Escape');
+  });
+
   await test.step('correct a label by keyboard, and take it back', async () => {
     await page.getByRole('button', { name: /^ring/ }).click();
     const gallery = page.getByRole('listbox', { name: 'Pictures: ring' });
@@ -78,6 +86,11 @@ test('drop a folder, train, open a cell of the confusion matrix, show the run a 
     await page.getByRole('button', { name: 'Give them this class' }).click();
     await expect(page.getByRole('button', { name: /^ring/ })).toContainText('58');
     await expect(gallery.getByRole('option').first()).toHaveAttribute('aria-label', /^ring\/ring-002/);
+    await page.keyboard.press('Control+z');
+    await expect(page.getByRole('button', { name: /^ring/ })).toContainText('60');
+    await expect(gallery.getByRole('option').first()).toHaveAttribute('aria-label', /^ring\/ring-000/);
+    await page.keyboard.press('Control+Shift+z');
+    await expect(page.getByRole('button', { name: /^ring/ })).toContainText('58');
     await page.getByRole('button', { name: 'Take all back' }).click();
     await expect(page.getByRole('button', { name: /^ring/ })).toContainText('60');
     await page.getByRole('button', { name: 'New run with this data' }).click();
@@ -124,8 +137,10 @@ test('drop a folder, train, open a cell of the confusion matrix, show the run a 
   });
 
   await test.step('where it looked, in a picture of the cell', async () => {
-    await page.getByRole('listbox').press('Enter');
+    await page.getByRole('listbox').getByRole('option').first().dblclick();
     const dialog = page.getByRole('dialog');
+    await expect(dialog).toBeVisible();
+    await page.waitForTimeout(300);
     await expect(dialog.getByRole('list', { name: 'Probabilities' }).getByRole('listitem')).toHaveCount(3);
     await expect(dialog.getByRole('checkbox', { name: 'Show where it looked' })).toBeChecked();
     expect(await violations(page)).toEqual([]);

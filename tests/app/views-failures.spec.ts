@@ -57,19 +57,41 @@ test('a folder without pictures is refused', async ({ app }) => {
   await expect(app.page.getByRole('alert').filter({ hasText: 'papers' })).toBeVisible();
 });
 
-for (const file of ['bad-one-class.csv', 'bad-target-missing.csv', 'bad-tiny.csv']) {
-  test(`${file} can be looked at; that it cannot be trained on is said before a run is made`, async ({ app }) => {
-    const { page } = app;
-    await ready(app);
+test('a target that cannot be learned is said on the page of the dataset, with one thing to do', async ({ app }) => {
+  const { page } = app;
+  await ready(app);
+  for (const [file, message] of [
+    ['bad-one-class.csv', 'The target "label" has one class only: same.'],
+    ['bad-target-missing.csv', 'The target "label" has no value in any row.'],
+  ] as const) {
     await dropFiles(app, messy(file));
-    await expect(page.getByRole('table', { name: /Rows of/ })).toBeVisible();
-    await page.getByRole('combobox', { name: 'Target column' }).selectOption({ index: -1 + (await targets(app)) });
-    await page.getByRole('button', { name: 'New run with this data' }).click();
-    await expect(page.locator('main').getByRole('alert')).toContainText(/\w{4}/);
-    await expect(page.getByRole('button', { name: 'Start' })).toHaveCount(0);
-    expect(await callService<{ total: number }>(app, 'runs', {})).toMatchObject({ total: 0 });
-  });
-}
+    await expect(page.getByRole('heading', { name: file.replace('.csv', ''), level: 1 })).toBeVisible();
+    await page.getByRole('combobox', { name: 'Target column' }).selectOption('label');
+    await expect(page.getByText(message)).toBeVisible();
+    const start = page.getByRole('button', { name: 'New run with this data' });
+    await expect(start).toHaveAttribute('aria-disabled', 'true');
+    expect(await start.getAttribute('title')).toContain(message);
+    await screenshot(app, `target-${file.replace('.csv', '')}`);
+    await page.getByRole('button', { name: 'Predict x instead' }).click();
+    await expect(page.getByText(message)).toBeHidden();
+    await expect(start).not.toHaveAttribute('aria-disabled', 'true');
+  }
+  await expect(page.getByRole('button', { name: 'Leave it out' }), 'it is left out already').toHaveCount(0);
+});
+
+test('data that is too small can be looked at; that it cannot be trained on is said before a run is made', async ({
+  app,
+}) => {
+  const { page } = app;
+  await ready(app);
+  await dropFiles(app, messy('bad-tiny.csv'));
+  await expect(page.getByRole('table', { name: /Rows of/ })).toBeVisible();
+  await page.getByRole('combobox', { name: 'Target column' }).selectOption({ index: -1 + (await targets(app)) });
+  await page.getByRole('button', { name: 'New run with this data' }).click();
+  await expect(page.locator('main').getByRole('alert')).toContainText(/\w{4}/);
+  await expect(page.getByRole('button', { name: 'Start' })).toHaveCount(0);
+  expect(await callService<{ total: number }>(app, 'runs', {})).toMatchObject({ total: 0 });
+});
 
 test('a training process killed in mid-run: its page says so, and the run goes on from its checkpoint', async ({
   app,

@@ -65,6 +65,16 @@ const cases: readonly Case[] = [
   },
   { name: 'flatten', layers: between({ type: 'flatten' }) },
   {
+    name: 'reshape',
+    layers: [
+      { type: 'dense', units: 18, activation: 'tanh' },
+      { type: 'reshape', channels: 2, height: 3, width: 3 },
+      { type: 'conv2d', filters: 2, activation: 'tanh' },
+      { type: 'flatten' },
+      output,
+    ],
+  },
+  {
     name: 'embeddings and numbers',
     layers: between(),
     table: {

@@ -94,7 +94,8 @@ export async function trainFile(context: CommandContext): Promise<number> {
 function announce(output: Output, info: DatasetInfo): void {
   output.line(`${info.source}: ${formatCount(info.rows)} rows, ${info.columns.length} columns`);
   if (info.target) output.line(`predicts ${info.target} (${info.task}): ${info.targetReason}`);
-  for (const warning of info.warnings) output.line(`! ${warning.message}`);
+  // What keeps it from being trained on is said when it is refused.
+  for (const warning of info.warnings) if (!warning.blocks) output.line(`! ${warning.message}`);
 }
 
 /**

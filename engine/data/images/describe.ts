@@ -6,7 +6,7 @@ import { didYouMean } from '../closest.ts';
 import { show } from '../schema/typing.ts';
 import { sortClasses } from './picture.ts';
 import type { StoredPictures } from './stored.ts';
-import { classWarnings, sharedWarning, skippedWarning, twinWarnings } from './warnings.ts';
+import { classWarnings, oneClassWarning, sharedWarning, skippedWarning, twinWarnings } from './warnings.ts';
 
 /** The columns that an image dataset shows. */
 export const fileColumn = 'file';
@@ -76,6 +76,7 @@ export function describePictures(pictures: StoredPictures, settings: DatasetSett
     task: 'classification',
     classes: named,
     warnings: [
+      ...oneClassWarning(classes),
       ...skippedWarning(skipped),
       ...classWarnings(named),
       ...twinWarnings(twins, facts),

@@ -13,6 +13,20 @@ const listed = 100;
 
 const plural = (count: number, one: string, many: string): string => `${show(count)} ${count === 1 ? one : many}`;
 
+/** A single class: nothing to tell apart. */
+export function oneClassWarning(classes: readonly string[]): DataWarning[] {
+  const [only, ...others] = classes;
+  if (only === undefined || others.length > 0) return [];
+  return [
+    {
+      code: 'one_class',
+      message: `All pictures are of one class: ${only}. Two or more classes are needed: undo some corrections, or open a folder with a sub-folder a class.`,
+      columns: ['class'],
+      blocks: true,
+    },
+  ];
+}
+
 /** Classes that are rare, or far apart in number. `classes`: most frequent first. */
 export function classWarnings(classes: readonly { readonly name: string; readonly count: number }[]): DataWarning[] {
   const warnings: DataWarning[] = [];

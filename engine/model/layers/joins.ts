@@ -1,8 +1,8 @@
-// Layers that join branches: residual add and concat. Their `from` lists the layers to join.
+// Layers that join branches (residual add and concat; their `from` lists the layers to join) and that only change a shape.
 
 import { sizeOf } from '../../graph/op.ts';
 import { ModelError } from '../errors.ts';
-import type { LayerDef } from '../layer.ts';
+import type { FieldDef, LayerDef } from '../layer.ts';
 
 export const add: LayerDef = {
   type: 'add',
@@ -54,6 +54,33 @@ export const flatten: LayerDef = {
   build: ({ graph }, [x]) => {
     const [n, ...rest] = graph.shape(x);
     return rest.length === 1 ? x : graph.one('reshape', [x], { shape: [n, sizeOf(rest)] });
+  },
+  flops: () => 0,
+};
+
+const side = (name: string, label: string, initial: number): FieldDef => {
+  return { kind: 'integer', name, label, default: initial, minimum: 1, maximum: 65536 };
+};
+
+export const reshape: LayerDef = {
+  type: 'reshape',
+  title: 'Reshape',
+  summary: 'Reads a row of features as images: channel by channel, row by row.',
+  group: 'shape',
+  fields: [side('channels', 'Channels', 1), side('height', 'Height', 8), side('width', 'Width', 8)],
+  shape: ([input], { channels, height, width }) => {
+    const shape = [channels, height, width].map(Number);
+    if (sizeOf(shape) !== sizeOf(input)) {
+      throw new ModelError(
+        `Reshape: ${shape.join(' × ')} are ${sizeOf(shape)} values, the input has ${sizeOf(input)}.`,
+        `Choose channels, height and width whose product is ${sizeOf(input)}.`,
+      );
+    }
+    return shape;
+  },
+  build: ({ graph, args: { channels, height, width } }, [x]) => {
+    const shape = [channels, height, width].map(Number);
+    return graph.one('reshape', [x], { shape: [graph.shape(x)[0], ...shape] });
   },
   flops: () => 0,
 };

@@ -46,6 +46,14 @@ export function describeColumn(column: ColumnInfo, rows: number): string {
   return `Distribution of ${column.name}: ${spread}`;
 }
 
+/** Why a column is left out without anybody's doing; null = it is used. */
+export function leftOutBecause({ type, distinct, missing }: ColumnInfo): string | null {
+  if (type === 'identifier') return 'it looks like an identifier';
+  if (type === 'text') return 'models here cannot use free text';
+  if (distinct === 0) return 'it is empty';
+  return distinct === 1 && missing === 0 ? 'it has the same value in every row' : null;
+}
+
 export function numericColumn(column: ColumnInfo): boolean {
   return column.type === 'number';
 }

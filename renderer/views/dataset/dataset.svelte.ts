@@ -1,10 +1,17 @@
 // The state of one dataset's page: its description, the settings being changed, and what went wrong with them.
 
 import type { AppService } from '../../../engine/protocol/app.ts';
-import type { CellValue, ColumnType, DatasetInfo, DatasetSettings } from '../../../engine/protocol/data.ts';
+import type {
+  CellValue,
+  ColumnType,
+  DatasetInfo,
+  DatasetSettings,
+  DataWarning,
+} from '../../../engine/protocol/data.ts';
 import type { DatasetStore } from '../../app/datasets.svelte.ts';
 import { failureOf } from '../../app/failure.ts';
 import type { Failure } from '../../app/failure.ts';
+import type { UndoHistory } from '../../app/undo.svelte.ts';
 import { PagedList } from '../../components/paged.svelte.ts';
 
 export class DatasetPage {
@@ -16,10 +23,14 @@ export class DatasetPage {
   readonly rows: PagedList<readonly CellValue[]>;
   readonly #service: AppService;
   readonly #store: DatasetStore;
+  readonly #undo: UndoHistory;
+  /** Called when a change of the settings was taken back or done again. */
+  onrestored: () => void = () => undefined;
   #queue: Promise<void> = Promise.resolve();
 
-  constructor(info: DatasetInfo, service: AppService, store: DatasetStore) {
+  constructor(info: DatasetInfo, service: AppService, store: DatasetStore, undo: UndoHistory) {
     this.info = info;
+    this.#undo = undo;
     this.#service = service;
     this.#store = store;
     this.rows = new PagedList(async (offset, limit) => service.rows({ dataset: info.id, offset, limit }), {
@@ -31,17 +42,25 @@ export class DatasetPage {
     return this.info.settings;
   }
 
+  /** What has to be dealt with before anything can be trained; undefined = nothing. */
+  get obstacle(): DataWarning | undefined {
+    return this.info.warnings.find((warning) => warning.blocks);
+  }
+
   isIgnored(column: string): boolean {
     return this.settings.ignored?.includes(column) ?? false;
   }
 
   setType(column: string, type: ColumnType): void {
-    void this.change((settings) => ({ ...settings, types: { ...settings.types, [column]: type } }));
+    void this.change(`the type of ${column}`, (settings) => ({
+      ...settings,
+      types: { ...settings.types, [column]: type },
+    }));
   }
 
   setTarget(target: string): void {
     // Another target asks another question: the task is inferred anew, and the target cannot be left out.
-    void this.change(({ ignored = [], ...settings }) => ({
+    void this.change('the target', ({ ignored = [], ...settings }) => ({
       ...settings,
       target,
       task: undefined,
@@ -50,22 +69,39 @@ export class DatasetPage {
   }
 
   setTask(task: DatasetSettings['task']): void {
-    void this.change((settings) => ({ ...settings, task }));
+    void this.change('the task', (settings) => ({ ...settings, task }));
   }
 
   setIgnored(column: string, ignored: boolean): void {
-    void this.change((settings) => {
+    void this.change(`${column} ${ignored ? 'left out' : 'taken back in'}`, (settings) => {
       const others = (settings.ignored ?? []).filter((other) => other !== column);
       return { ...settings, ignored: ignored ? [...others, column] : others };
     });
   }
 
   setSplit(split: readonly [number, number, number]): void {
-    void this.change((settings) => ({ ...settings, split }));
+    void this.change('the split', (settings) => ({ ...settings, split }));
+  }
+
+  /** Changes settings in a way that can be taken back. `label` says what was changed. */
+  async change(label: string, edit: (settings: DatasetSettings) => DatasetSettings): Promise<void> {
+    let before = this.settings;
+    let after: DatasetSettings | null = null;
+    await this.#save((settings) => {
+      before = settings;
+      after = edit(settings);
+      return after;
+    });
+    if (after === null || this.failure !== null) return;
+    const restore = (settings: DatasetSettings) => async (): Promise<void> => {
+      await this.#save(() => settings);
+      this.onrestored();
+    };
+    this.#undo.record({ label, undo: restore(before), redo: restore(after) });
   }
 
   /** Changes are saved one after the other, each on top of what the one before made of the settings. */
-  change(edit: (settings: DatasetSettings) => DatasetSettings): Promise<void> {
+  #save(edit: (settings: DatasetSettings) => DatasetSettings): Promise<void> {
     this.#queue = this.#queue.then(async () => {
       this.saving = true;
       try {
@@ -80,4 +116,9 @@ export class DatasetPage {
     });
     return this.#queue;
   }
+}
+
+/** Why no run can be started with the data as it is set; undefined = one can. */
+export function whyNotTrain(page: DatasetPage): string | undefined {
+  return page.info.target ? page.obstacle?.message : 'Choose the target first';
 }

@@ -1,7 +1,9 @@
 // A run being put together: the model, the training settings, the device, and what follows from them live (shapes,
 // parameters, memory, errors at their layers).
 
+import { fixesFor, freshId, type LayerFix } from '../../../engine/model/fixes.ts';
 import { layers as registry } from '../../../engine/model/registry.ts';
+import { outputWidth } from '../../../engine/model/resolve.ts';
 import { defaultPreset, defaultTraining, presetNamed, specOf } from '../../../engine/model/presets.ts';
 import type { Preset } from '../../../engine/model/presets.ts';
 import type { LayerSpec, ModelSpec, TrainingSpec } from '../../../engine/model/spec.ts';
@@ -10,6 +12,12 @@ import type { DatasetShape } from '../../../engine/protocol/app.ts';
 import type { DatasetInfo } from '../../../engine/protocol/data.ts';
 import type { RunConfig } from '../../../engine/protocol/runs.ts';
 import { decided, suggestName } from '../../app/quick-start.ts';
+import type { UndoHistory } from '../../app/undo.svelte.ts';
+
+/** What a step of the draft changes, as it was before or after. */
+type DraftState = Pick<Draft, 'model' | 'training' | 'keys' | 'current' | 'name'> & {
+  readonly trainingChosen: boolean;
+};
 
 export class Draft {
   readonly dataset: DatasetInfo;
@@ -23,6 +31,7 @@ export class Draft {
   current: number = $state(0);
   /** Keeps rows apart while layers move: one key a layer, in order. */
   keys: readonly number[] = $state.raw([]);
+  readonly #undo: UndoHistory | undefined;
   #nextKey = 0;
   #named = false;
   #trainingChosen = false;
@@ -39,7 +48,12 @@ export class Draft {
       : undefined;
   });
 
-  constructor(dataset: DatasetInfo, shape: DatasetShape, from?: { readonly name: string; readonly config: RunConfig }) {
+  constructor(
+    dataset: DatasetInfo,
+    shape: DatasetShape,
+    from?: { readonly name: string; readonly config: RunConfig },
+    undo?: UndoHistory,
+  ) {
     this.dataset = dataset;
     this.shape = shape;
     if (from) {
@@ -50,6 +64,8 @@ export class Draft {
       this.rename(`${from.name}-again`);
       this.#replace(from.config.model);
     } else this.choose(defaultPreset(shape.counts.train, shape.input));
+    // What the draft begins with is no step.
+    this.#undo = undo;
   }
 
   get config(): RunConfig {
@@ -68,6 +84,10 @@ export class Draft {
 
   /** Takes a preset's layers, and the training settings that suit them until some were set by hand. */
   choose(preset: Preset): void {
+    this.#step(`the preset ${preset.title}`, () => this.#choose(preset));
+  }
+
+  #choose(preset: Preset): void {
     const { input, output, counts } = this.shape;
     const model = specOf(preset, input);
     if (!this.#trainingChosen) {
@@ -84,8 +104,10 @@ export class Draft {
   }
 
   train(change: Partial<TrainingSpec>): void {
-    this.#trainingChosen = true;
-    this.training = { ...this.training, ...change };
+    this.#step('a training setting', () => {
+      this.#trainingChosen = true;
+      this.training = { ...this.training, ...change };
+    });
   }
 
   /** Adds a layer after the current one, but never after the output. */
@@ -93,20 +115,36 @@ export class Draft {
     const last = this.model.layers.length - 1;
     const position = Math.max(0, Math.min(this.current + 1, last));
     const layer = registry.get(type)?.many ? { type, from: this.#branchesAt(position) } : { type };
-    this.#edit(this.model.layers.toSpliced(position, 0, layer), this.keys.toSpliced(position, 0, this.#nextKey++));
-    this.current = position;
+    this.#step(`a new layer ${position + 1}`, () => {
+      this.#edit(this.model.layers.toSpliced(position, 0, layer), this.keys.toSpliced(position, 0, this.#nextKey++));
+      this.current = position;
+    });
   }
 
-  /** Adds a layer right before another: the quick fix of an error. */
-  addBefore(position: number, type: string): void {
-    this.current = position - 1;
-    this.add(type);
+  /** What can be done about the error of a layer, the best first. */
+  fixes(position: number): readonly LayerFix[] {
+    const { input, output } = this.shape;
+    return fixesFor(this.model, input, outputWidth(output, this.training.loss), position);
+  }
+
+  apply({ label, change, position, layers }: LayerFix): void {
+    const keys = {
+      insert: () => this.keys.toSpliced(position, 0, this.#nextKey++),
+      remove: () => this.keys.toSpliced(position, 1),
+      replace: () => this.keys,
+    };
+    this.#step(label, () => {
+      this.#edit(layers, keys[change]());
+      this.current = Math.min(position, layers.length - 1);
+    });
   }
 
   remove(position: number): void {
     if (!this.canRemove(position)) return;
-    this.#edit(this.model.layers.toSpliced(position, 1), this.keys.toSpliced(position, 1));
-    this.current = Math.min(this.current, this.model.layers.length - 1);
+    this.#step(`layer ${position + 1}`, () => {
+      this.#edit(this.model.layers.toSpliced(position, 1), this.keys.toSpliced(position, 1));
+      this.current = Math.min(this.current, this.model.layers.length - 1);
+    });
   }
 
   canRemove(position: number): boolean {
@@ -118,12 +156,15 @@ export class Draft {
     const last = this.model.layers.length - 1;
     if (from === last || to < 0 || to >= last || from === to) return;
     const layers = this.model.layers.toSpliced(from, 1).toSpliced(to, 0, this.model.layers[from]);
-    this.#edit(layers, this.keys.toSpliced(from, 1).toSpliced(to, 0, this.keys[from]));
-    this.current = to;
+    this.#step(`the place of layer ${from + 1}`, () => {
+      this.#edit(layers, this.keys.toSpliced(from, 1).toSpliced(to, 0, this.keys[from]));
+      this.current = to;
+    });
   }
 
   set(position: number, name: string, value: unknown): void {
-    this.#edit(this.model.layers.with(position, { ...this.model.layers[position], [name]: value }), this.keys);
+    const layers = this.model.layers.with(position, { ...this.model.layers[position], [name]: value });
+    this.#step(`${name} of layer ${position + 1}`, () => this.#edit(layers, this.keys));
   }
 
   /** Chooses where a joining layer gets its inputs; a layer referred to gets a lasting name first. */
@@ -131,12 +172,12 @@ export class Draft {
     const layers = [...this.model.layers];
     const from = sources.map((source) => {
       if (source < 0) return 'input';
-      const id = layers[source].id ?? this.#freshId(layers, layers[source].type);
+      const id = layers[source].id ?? freshId(layers, layers[source].type);
       layers[source] = { ...layers[source], id };
       return id;
     });
     layers[position] = { ...layers[position], from };
-    this.#edit(layers, this.keys);
+    this.#step(`the inputs of layer ${position + 1}`, () => this.#edit(layers, this.keys));
   }
 
   /** Positions a joining layer reads from; −1 = the input. */
@@ -151,11 +192,22 @@ export class Draft {
     return before ? ['input', before.id] : ['input'];
   }
 
-  #freshId(layers: readonly LayerSpec[], type: string): string {
-    const taken = new Set(layers.map((layer) => layer.id));
-    let number = 1;
-    while (taken.has(`${type}_${number}`)) number++;
-    return `${type}_${number}`;
+  /** Does something that can be taken back. */
+  #step(label: string, work: () => void): void {
+    const before = this.#state();
+    work();
+    const after = this.#state();
+    this.#undo?.record({ label, undo: () => this.#restore(before), redo: () => this.#restore(after) });
+  }
+
+  #state(): DraftState {
+    const { model, training, keys, current, name } = this;
+    return { model, training, keys, current, name, trainingChosen: this.#trainingChosen };
+  }
+
+  #restore({ trainingChosen, ...state }: DraftState): void {
+    Object.assign(this, state);
+    this.#trainingChosen = trainingChosen;
   }
 
   #replace(model: ModelSpec): void {

@@ -1,6 +1,7 @@
 // The commands of the runs table, and when they can be used.
 
 import type { Command } from '../../app/commands.svelte.ts';
+import { runCommands } from '../../app/run-commands.ts';
 import type { RunsTable } from './runs.svelte.ts';
 
 export interface RunsActions {
@@ -9,6 +10,8 @@ export interface RunsActions {
   edit(): void;
   remove(): void;
   rename(): void;
+  predict(): void;
+  exportAs(format: 'json' | 'safetensors'): void;
 }
 
 export function runsCommands(table: RunsTable, actions: RunsActions): Command[] {
@@ -16,6 +19,18 @@ export function runsCommands(table: RunsTable, actions: RunsActions): Command[] 
     table.selected.size > 0 || table.current !== undefined ? undefined : 'No run is selected';
   const one = (): string | undefined => (table.selected.size > 1 ? 'More than one run is selected' : some());
   return [
+    ...runCommands({
+      'edit-run': { keys: ['T'], unavailable: one, run: actions.edit },
+      'again-run': { unavailable: one, run: actions.again },
+      'predict-run': { unavailable: one, run: actions.predict },
+      'export-safetensors': { unavailable: one, run: () => actions.exportAs('safetensors') },
+      'export-json': { unavailable: one, run: () => actions.exportAs('json') },
+      'delete-run': {
+        keys: ['Del'],
+        unavailable: () => (table.shelf === 'trash' ? 'They are there already' : some()),
+        run: actions.remove,
+      },
+    }),
     {
       id: 'compare-selected',
       title: 'Compare selected runs',
@@ -26,15 +41,6 @@ export function runsCommands(table: RunsTable, actions: RunsActions): Command[] 
       run: actions.compare,
     },
     {
-      id: 'duplicate-selected',
-      title: 'Run again with changes',
-      group: 'Runs',
-      icon: 'again',
-      keys: ['Mod+D'],
-      unavailable: one,
-      run: actions.again,
-    },
-    {
       id: 'rename-selected',
       title: 'Rename the current run',
       group: 'Runs',
@@ -42,24 +48,6 @@ export function runsCommands(table: RunsTable, actions: RunsActions): Command[] 
       keys: ['F2'],
       unavailable: () => (table.current === undefined ? 'No run is current' : undefined),
       run: actions.rename,
-    },
-    {
-      id: 'tag-selected',
-      title: 'Name, tags and notes',
-      group: 'Runs',
-      icon: 'tag',
-      keys: ['T'],
-      unavailable: one,
-      run: actions.edit,
-    },
-    {
-      id: 'delete-selected',
-      title: 'Move selected runs to the trash',
-      group: 'Runs',
-      icon: 'trash',
-      keys: ['Del'],
-      unavailable: () => (table.shelf === 'trash' ? 'They are there already' : some()),
-      run: actions.remove,
     },
     {
       id: 'select-all',

@@ -28,6 +28,8 @@ export class RunsTable {
   /** Series of the score columns, such as `val_accuracy`. */
   series: string = $state('val_accuracy');
   current: number | undefined = $state();
+  /** Tags of all runs, most used first. */
+  tags: readonly string[] = $state.raw([]);
   readonly selected = new SvelteSet<number>();
   readonly rows: PagedList<RunRecord>;
   readonly #service: AppService;
@@ -63,8 +65,17 @@ export class RunsTable {
 
   /** Loads and follows changes of the history; returns the function that stops. */
   open(): () => void {
+    const loadTags = async (): Promise<void> => {
+      this.tags = await this.#service.tags();
+    };
     void this.rows.refresh(true);
-    return this.#service.onRunsChanged(throttle(() => void this.rows.refresh(), 500));
+    void loadTags();
+    return this.#service.onRunsChanged(
+      throttle(() => {
+        void this.rows.refresh();
+        void loadTags();
+      }, 500),
+    );
   }
 
   filter(change: Partial<Filters>): void {
@@ -129,13 +140,6 @@ export class RunsTable {
     const run = this.current === undefined ? undefined : this.rows.at(this.current);
     const ids = this.selected.size > 0 ? [...this.selected] : run ? [run.id] : [];
     return Promise.all(ids.map((id) => known.get(id) ?? this.#service.run({ run: id })));
-  }
-
-  /** Tags of the runs in view, most frequent first. */
-  get tags(): string[] {
-    const counts = new Map<string, number>();
-    for (const [, run] of this.rows.known()) for (const tag of run.tags) counts.set(tag, (counts.get(tag) ?? 0) + 1);
-    return [...counts].sort((a, b) => b[1] - a[1]).map(([tag]) => tag);
   }
 
   #askAnew(): void {

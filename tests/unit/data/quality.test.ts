@@ -107,3 +107,21 @@ test('a target of numbers that are 0 and 1 keeps its spelling as classes', async
   assert.equal(columnOf(info, 'target').type, 'boolean');
   assert.deepEqual(info.classes.map(({ name }) => name).sort(), ['0', '1']);
 });
+
+test('a target that cannot be learned is the first warning, in the words of the refusal', async (context) => {
+  for (const [name, code] of [
+    ['bad-one-class.csv', 'one_class'],
+    ['bad-target-missing.csv', 'target_missing'],
+  ] as const) {
+    const { service, info } = await importFile(context, messy(name));
+    const described = await service.describe({ dataset: info.id, settings: { target: 'label' } });
+    const [first] = described.warnings;
+    assert.deepEqual([first?.code, first?.blocks, first?.columns], [code, true, ['label']]);
+    const options = { settings: { target: 'label' }, seed: 0 };
+    await assert.rejects(service.prepare({ job: name, dataset: info.id, options }), (error: Error) =>
+      first!.message.startsWith(error.message),
+    );
+    const other = await service.describe({ dataset: info.id, settings: { target: 'x' } });
+    assert.ok(!other.warnings.some(({ blocks }) => blocks));
+  }
+});

@@ -19,6 +19,7 @@ export class Gallery {
 
   constructor(page: DatasetPage, service: AppService) {
     this.#page = page;
+    page.onrestored = () => void this.#changed();
     this.list = new PagedList(
       async (offset, limit) => {
         const request = { dataset: page.info.id, offset, limit, class: this.class ?? undefined };
@@ -51,7 +52,8 @@ export class Gallery {
   /** Gives the chosen pictures another class. */
   async correct(name: string): Promise<void> {
     const files = [...this.chosen.values()];
-    await this.#page.change((settings) => ({
+    const count = files.length === 1 ? 'a picture' : `${files.length} pictures`;
+    await this.#page.change(`the class of ${count}`, (settings) => ({
       ...settings,
       labels: { ...settings.labels, ...Object.fromEntries(files.map((file) => [file, name])) },
     }));
@@ -60,7 +62,7 @@ export class Gallery {
 
   /** Takes corrections back: of some files, or of all. */
   async restore(files: readonly string[] | null): Promise<void> {
-    await this.#page.change((settings) => {
+    await this.#page.change('corrected classes', (settings) => {
       const labels = Object.entries(settings.labels ?? {}).filter(([file]) => files !== null && !files.includes(file));
       return { ...settings, labels: Object.fromEntries(labels) };
     });

@@ -1,0 +1,63 @@
+// Whether a target can be learned at all: said on the dataset's page before anybody tries, and refused when a run is prepared.
+
+import type { DataWarning, DatasetInfo } from '../../protocol/data.ts';
+import type { ErrorCode } from '../../protocol/errors.ts';
+import { show } from './typing.ts';
+
+export interface Obstacle {
+  readonly code: Extract<ErrorCode, `input.${string}`>;
+  readonly message: string;
+  readonly hint: string;
+}
+
+/** What keeps a table's target from being learned; null = nothing, or there is no target yet. */
+export function obstacleOf({
+  rows,
+  columns,
+  target,
+  task,
+  classes,
+}: Pick<DatasetInfo, 'rows' | 'columns' | 'target' | 'task' | 'classes'>): Obstacle | null {
+  const column = columns.find(({ name }) => name === target);
+  if (column === undefined || task === null) return null;
+  const { name, missing, distinct, minimum, maximum } = column;
+  const usable = rows - missing;
+  if (usable === 0) {
+    return {
+      code: 'input.target_missing',
+      message: `The target "${name}" has no value in any row.`,
+      hint: 'Choose another target column.',
+    };
+  }
+  if (task === 'classification' && classes.length < 2) {
+    return {
+      code: 'input.one_class',
+      message: `The target "${name}" has one class only: ${classes[0]?.name ?? 'none'}.`,
+      hint: 'Two or more classes are needed: add rows of another class, or choose another target column.',
+    };
+  }
+  if (task === 'classification' && classes.length > Math.max(10, usable / 2)) {
+    return {
+      code: 'input.too_many_classes',
+      message: `The target "${name}" has ${show(distinct)} different values in ${show(usable)} rows: too many for classes.`,
+      hint: 'Choose another target column, or regression if it holds numbers.',
+    };
+  }
+  if (task === 'regression' && minimum === maximum) {
+    return {
+      code: 'input.constant_target',
+      message: `The target "${name}" is ${minimum} in every row: there is nothing to learn.`,
+      hint: 'Choose another target column.',
+    };
+  }
+  return null;
+}
+
+/** The same as a warning that stands before all others. */
+export function obstacleWarning(obstacle: Obstacle | null, target: string | null): DataWarning[] {
+  if (obstacle === null) return [];
+  const code = obstacle.code.slice('input.'.length);
+  return [
+    { code, message: `${obstacle.message} ${obstacle.hint}`, columns: target === null ? [] : [target], blocks: true },
+  ];
+}

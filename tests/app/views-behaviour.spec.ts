@@ -1,0 +1,127 @@
+// What a person does in the window without thinking: look for a command by its everyday word, filter by any dataset or tag,
+// take back the last step.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { callService, expect, screenshot, test } from './launch.ts';
+import { importTable, startRun, waitForState, writeTable } from './scene.ts';
+
+test('commands by everyday words, all datasets and tags in the filter', async ({ app }) => {
+  const { page } = app;
+  const dataset = await importTable(app, writeTable(app.home, 400));
+  for (let i = 0; i < 14; i++) {
+    const file = path.join(app.home, `other-${i}.csv`);
+    fs.writeFileSync(
+      file,
+      `a,b\n${Array.from({ length: 30 }, (_, row) => `${row},${(row * 31) % (i + 5)}`).join('\n')}\n`,
+    );
+    await importTable(app, file);
+  }
+  const { id } = await startRun(app, dataset, 5, 'First');
+  await waitForState(app, id, 'completed');
+  const tags = Array.from({ length: 20 }, (_, i) => `tag-${i}`);
+  await callService(app, 'updateRun', { run: id, patch: { tags } });
+
+  const palette = page.getByRole('dialog', { name: 'Command palette' });
+  const found = async (typed: string, name: RegExp): Promise<void> => {
+    await page.keyboard.press('Control+k');
+    await palette.getByRole('combobox').fill(typed);
+    await expect(palette.getByRole('option', { name }).first()).toBeVisible();
+    await page.keyboard.press('Escape');
+    await expect(palette).toBeHidden();
+  };
+  await test.step('everywhere, grey with the reason where no run is open', async () => {
+    await page.evaluate(() => (location.hash = '#help'));
+    await expect(page.getByRole('heading', { name: 'Help', level: 1 })).toBeVisible();
+    for (const typed of ['export', 'predict', 'rename', 'delete']) await found(typed, /Open a run first/);
+    await found('theme', /Switch light and dark/);
+    await expect(page.locator('main')).toContainText(
+      /Predict for a file…[\s\S]*Export as safetensors…[\s\S]*Drop pictures/,
+    );
+  });
+
+  await test.step('on the page of a run they work, and are those of its menu', async () => {
+    await page.evaluate((run) => (location.hash = `#run/${run}`), id);
+    await expect(page.getByRole('heading', { name: 'First' })).toBeVisible();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('rename');
+    await palette.getByRole('option', { name: /Name, tags and notes/ }).click();
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Renamed');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect(page.getByRole('heading', { name: 'Renamed' })).toBeVisible();
+    const log = page.getByRole('log');
+    await expect(log).toContainText(
+      /Trains on the CPU with one thread, as set[\s\S]*Epoch 1 of 5[\s\S]*Epoch 5 of 5[\s\S]*Time: preparing/,
+    );
+    await page.getByRole('button', { name: 'More for Renamed' }).click();
+    await page.getByRole('menuitem', { name: 'Move to trash' }).click();
+    await expect(page.getByRole('heading', { name: 'Runs' })).toBeVisible();
+    await page.keyboard.press('Control+z');
+    await expect(page.getByRole('link', { name: 'Renamed' })).toBeVisible();
+  });
+
+  await test.step('the filter offers every dataset and tag, and searches them', async () => {
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
+    const menu = page.getByRole('menu', { name: 'Filter' });
+    await expect(menu.getByRole('menuitemcheckbox')).toHaveCount(7 + 15 + 20);
+    await screenshot(app, 'runs-filter');
+    await page.keyboard.type('tag-19');
+    await expect(menu.getByRole('menuitemcheckbox')).toHaveCount(1);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Escape');
+    await expect(page.getByRole('button', { name: 'Remove the filter #tag-19' })).toBeVisible();
+    await expect(page.getByRole('link', { name: 'Renamed' })).toBeVisible();
+  });
+});
+
+test('steps of the editor are taken back and done again; every fix offered mends its layer', async ({ app }) => {
+  const { page } = app;
+  const dataset = await importTable(app, writeTable(app.home, 400));
+  await page.evaluate((id) => (location.hash = `#new/${id}`), dataset.id);
+  const first = page.getByRole('textbox', { name: 'Units of Dense 1' });
+  await expect(first).toHaveValue('64');
+
+  await test.step('Conv 2D after Dense: a reshape mends it, then its own error and the next one are mended', async () => {
+    await first.click();
+    await page.getByRole('button', { name: 'Add layer' }).click();
+    await page.getByRole('menuitem', { name: 'Conv 2D', exact: true }).click();
+    const start = page.getByRole('button', { name: 'Start', exact: true });
+    await expect(start).toHaveAttribute('aria-disabled', 'true');
+    const errors = page.locator('main').getByRole('alert');
+    await expect(errors.first()).toContainText('Conv 2D needs images');
+    await screenshot(app, 'new-run-fixes');
+    await expect(errors.first().getByRole('button')).toHaveText(['Add Reshape to 1 × 8 × 8', 'Remove this layer']);
+    await errors.first().getByRole('button', { name: 'Add Reshape to 1 × 8 × 8' }).click();
+    await expect(errors.filter({ hasText: 'Conv 2D needs images' })).toHaveCount(0);
+    await errors.first().getByRole('button', { name: 'Add Flatten' }).click();
+    await expect(errors).toHaveCount(0);
+    await expect(start).not.toHaveAttribute('aria-disabled', 'true');
+  });
+
+  await test.step('Ctrl Z takes it all back, Ctrl Shift Z and Ctrl Y do it again', async () => {
+    const rows = page.getByRole('button', { name: /^Remove layer/ });
+    await expect(rows).toHaveCount(5);
+    await page.getByRole('heading', { name: 'Layers' }).click();
+    for (const left of [4, 3, 2]) {
+      await page.keyboard.press('Control+z');
+      await expect(rows).toHaveCount(left);
+    }
+    await page.keyboard.press('Control+Shift+z');
+    await expect(rows).toHaveCount(3);
+    await page.keyboard.press('Control+y');
+    await expect(rows).toHaveCount(4);
+    for (let i = 0; i < 2; i++) await page.keyboard.press('Control+z');
+    await expect(rows).toHaveCount(2);
+  });
+
+  await test.step('a text field has its own', async () => {
+    await page.getByRole('button', { name: 'Remove layer 2, Dense' }).click();
+    const name = page.getByRole('textbox', { name: 'Name of the run' });
+    await name.click();
+    await page.keyboard.type('x');
+    await page.keyboard.press('Control+z');
+    await expect(name).not.toHaveValue(/x$/);
+    await expect(page.getByRole('button', { name: /^Remove layer/ })).toHaveCount(1);
+  });
+});
