@@ -19,7 +19,7 @@ export function createClassifier(
   openBackend: () => Promise<Backend>,
 ): ClassifierService {
   return {
-    async classify({ run, model, weights, data }): Promise<ClassifiedPictures> {
+    async classify({ run, model, weights, data }) {
       const trained = readTrainedModel(model, weights, run);
       if (trained.output.kind !== 'classes') {
         throw new InputError('run.no_classes', `Run ${run} predicts a number, not a class.`, 'Predict a file with it.');

@@ -13,7 +13,7 @@ import type { MainWindow } from './main-window.ts';
 import type { NetworkGuard } from './network.ts';
 import type { ChosenPaths } from './paths.ts';
 import { predictFile } from './predictions.ts';
-import { classifyFile, classifyRows, predictedPictures, readEvaluation } from './run-pictures.ts';
+import { classifyFiles, classifyRows, predictedPictures, readEvaluation } from './run-pictures.ts';
 import type { Processes } from './processes.ts';
 import type { Devices } from './devices.ts';
 import type { Samples } from './samples.ts';
@@ -137,7 +137,7 @@ function history({
   | 'predict'
   | 'evaluation'
   | 'predictedPictures'
-  | 'classifyFile'
+  | 'classifyFiles'
   | 'classifyRows'
   | 'exportRun'
   | 'getSetting'
@@ -158,8 +158,8 @@ function history({
       predictFile({ store, data, processes, dialogs }, { job, run, path: paths.resolve(token) }),
     evaluation: ({ run }) => readEvaluation(store, run),
     predictedPictures: (request) => predictedPictures({ store, data }, request),
-    classifyFile: ({ job, run, token }) =>
-      classifyFile({ store, data, processes }, { job, run, path: paths.resolve(token) }),
+    classifyFiles: ({ job, run, tokens }) =>
+      classifyFiles({ store, data, processes }, { job, run, paths: tokens.map((token) => paths.resolve(token)) }),
     classifyRows: (request) => classifyRows({ store, data, processes }, request),
     async exportRun({ run, format }) {
       const { name } = await store.run({ run });

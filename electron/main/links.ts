@@ -3,12 +3,15 @@
 
 import { ipcMain, MessageChannelMain, type IpcMainEvent, type WebContents } from 'electron';
 import type { AppService } from '../../engine/protocol/app.ts';
-import { toWire } from '../../engine/protocol/errors.ts';
+import { InputError, toWire, type WireError } from '../../engine/protocol/errors.ts';
 import { electronPort } from '../../engine/protocol/port.electron.ts';
 import { serve } from '../../engine/protocol/rpc.ts';
 import { isOwnPage } from './lockdown.ts';
 import type { ChosenPaths } from './paths.ts';
 import { requests } from './requests.ts';
+
+/** A token for what was dropped, or why there is none. */
+type DropAnswer = { readonly token: string; readonly name: string } | { readonly error: WireError };
 
 /** Calls back each time the page of these contents asks for its ports: when it has loaded, and when it has loaded again. */
 export function onConnect(contents: WebContents, listener: () => void): void {
@@ -28,12 +31,15 @@ export function setupLinks(contents: WebContents, service: AppService, paths: Ch
     stop = serve(electronPort(port1), service, { validate: requests });
     contents.postMessage('trainyard:port', null, [port2]);
   });
-  ipcMain.handle('trainyard:dropped', (event, path: unknown) => {
-    if (!isOwnPage(event, contents) || typeof path !== 'string') throw new Error('Refused.');
+  // An error goes as an answer: Electron would put words of its own around one that is thrown, and lose its hint.
+  ipcMain.handle('trainyard:dropped', (event, path: unknown): DropAnswer => {
     try {
+      if (!isOwnPage(event, contents) || typeof path !== 'string') {
+        throw new InputError('input.no_file', 'This drop was refused.', 'Drop a file or a folder on the window.');
+      }
       return paths.add(path);
     } catch (error) {
-      throw new Error(toWire(error).message, { cause: error });
+      return { error: toWire(error) };
     }
   });
 }

@@ -187,7 +187,7 @@ export const requests: Readonly<Record<Method, z.ZodType>> = {
     limit: pictureLimit.optional(),
     size: pictureSize.optional(),
   }),
-  classifyFile: z.strictObject({ job, run, token }),
+  classifyFiles: z.strictObject({ job, run, tokens: z.array(token).min(1).max(10_000) }),
   classifyRows: z.strictObject({ run, rows: z.array(count).min(1).max(16) }),
   exportRun: z.strictObject({ run, format: z.enum(['json', 'safetensors']) }),
   saveFile: z.strictObject({

@@ -13,8 +13,9 @@ import type { RunFile, StoreService } from '../../engine/protocol/runs.ts';
 import { placesOf, type MatrixCell } from '../../engine/runs/predicted-rows.ts';
 import type { Processes } from './processes.ts';
 
-/** Pictures classified at once; of a larger folder the first. */
-const mostPictures = 24;
+/** Pictures classified at once, and bytes of pixels that may be shown of them: of more the first, and it is said. */
+const mostPictures = 1000;
+const mostPixelBytes = 2 ** 26;
 
 interface Parts {
   readonly store: StoreService;
@@ -63,12 +64,13 @@ interface PageRequest {
 }
 
 /** @throws InputError if the file is no picture, or the run was not trained on pictures. */
-export async function classifyFile(
+export async function classifyFiles(
   parts: Parts,
-  { job, run, path }: { readonly job: string; readonly run: number; readonly path: string },
+  { job, run, paths }: { readonly job: string; readonly run: number; readonly paths: readonly string[] },
 ): Promise<ClassifiedPictures> {
+  const [path = '', ...more] = paths;
   const preprocessing = await picturePreprocessing(parts.store, run);
-  return classify(parts, run, await parts.data.transform({ job, path, preprocessing }));
+  return classify(parts, run, await parts.data.transform({ job, path, more, preprocessing }));
 }
 
 export async function classifyRows(
@@ -90,13 +92,20 @@ async function classify(
     const weights = await store.readFile({ run, file: 'best.safetensors' });
     const host = await processes.startCpuHost();
     try {
-      return await host.classifier.classify({ run, model, weights, data: firstRows(prepared, mostPictures) });
+      const shown = firstRows(prepared, mostOf(prepared));
+      const answer = await host.classifier.classify({ run, model, weights, data: shown });
+      return { ...answer, total: prepared.counts.test, notes: prepared.warnings.map(({ message }) => message) };
     } finally {
       host.kill();
     }
   } finally {
     await data.release({ handle: prepared.handle });
   }
+}
+
+function mostOf({ input }: PreparedData): number {
+  if (input.kind !== 'image') return mostPictures;
+  return Math.max(1, Math.min(mostPictures, Math.floor(mostPixelBytes / (4 * input.width * input.height))));
 }
 
 /** Prepared pictures without those after the first few. */

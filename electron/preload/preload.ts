@@ -4,10 +4,8 @@
 import { contextBridge, ipcRenderer, webUtils } from 'electron';
 
 contextBridge.exposeInMainWorld('trainyard', {
-  dropped: (file: unknown): Promise<{ token: string; name: string }> => {
-    if (!(file instanceof File)) return Promise.reject(new TypeError('Only a dropped file or folder has a path.'));
-    return ipcRenderer.invoke('trainyard:dropped', pathOf(file));
-  },
+  dropped: (file: unknown): Promise<unknown> =>
+    ipcRenderer.invoke('trainyard:dropped', file instanceof File ? pathOf(file) : ''),
 });
 
 ipcRenderer.on('trainyard:port', (event) => window.postMessage('trainyard:port', window.origin, [...event.ports]));

@@ -116,13 +116,14 @@ export function createDataService(options: DataServiceOptions): DataService & { 
       return keep(made).info;
     },
 
-    async transform({ job, path, preprocessing }) {
+    async transform({ job, path, more = [], preprocessing }) {
       await ready;
       const made = await jobs.run(job, async (running) => {
         if (!isImagePreprocessing(preprocessing)) {
           return transformFile({ store, limits, path, preprocessing, job: running });
         }
-        return transformImages({ store, limits, found: await inspectPath(path), preprocessing, job: running });
+        const found = await inspectPath(path);
+        return transformImages({ store, limits, found, more, preprocessing, job: running });
       });
       return keep(made).info;
     },

@@ -132,8 +132,11 @@ export interface AppService {
     limit?: number;
     size?: number;
   }): Promise<PredictedPage | null>;
-  /** What a finished run says a picture is, or the first few of a folder. */
-  classifyFile(request: { job: string; run: number; token: string }): Promise<ClassifiedPictures>;
+  /**
+   * What a finished run says pictures are: files, or a folder; of very many the first thousand or so, `total` says of how
+   * many. Progress and `cancel` go by the job.
+   */
+  classifyFiles(request: { job: string; run: number; tokens: readonly string[] }): Promise<ClassifiedPictures>;
   /** The same for rows of the dataset it was trained on. */
   classifyRows(request: { run: number; rows: readonly number[] }): Promise<ClassifiedPictures>;
   exportRun(request: { run: number; format: 'json' | 'safetensors' }): Promise<{ saved: string | null }>;

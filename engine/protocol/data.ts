@@ -237,7 +237,13 @@ export interface DataService {
   skipped(request: { dataset: string }): Promise<readonly SkippedFile[]>;
   prepare(request: { job: string; dataset: string; options: PrepareOptions }): Promise<PreparedData>;
   /** Applies a run's fitted preprocessing to another file; `y` is NaN where the file has no target. */
-  transform(request: { job: string; path: string; preprocessing: unknown }): Promise<PreparedData>;
+  transform(request: {
+    job: string;
+    path: string;
+    /** Further files, for a run on pictures. */
+    more?: readonly string[];
+    preprocessing: unknown;
+  }): Promise<PreparedData>;
   /** Rows of an image dataset as a run with this preprocessing sees them, all counted as test; their classes are unknown. */
   prepareRows(request: { dataset: string; rows: readonly number[]; preprocessing: unknown }): Promise<PreparedData>;
   readShard(request: { handle: string; shard: number }): Promise<Shard>;

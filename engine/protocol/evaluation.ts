@@ -72,6 +72,10 @@ export interface PredictedPage {
 
 /** Pictures a finished run was shown. */
 export interface ClassifiedPictures {
+  /** Pictures there were; more than are listed here where they are too many for one answer. */
+  readonly total: number;
+  /** What was left out and why, in words. */
+  readonly notes: readonly string[];
   readonly classes: readonly string[];
   readonly files: readonly string[];
   /** [pictures, classes] */

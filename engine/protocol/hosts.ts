@@ -24,7 +24,7 @@ export interface ClassifierService {
     model: string | null;
     weights: Uint8Array | null;
     data: PreparedData;
-  }): Promise<ClassifiedPictures>;
+  }): Promise<Omit<ClassifiedPictures, 'total' | 'notes'>>;
 }
 
 export interface DeviceService {

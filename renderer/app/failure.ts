@@ -6,8 +6,18 @@ import type { WireError } from '../../engine/protocol/errors.ts';
 export type Failure = Pick<WireError, 'code' | 'message' | 'hint'>;
 
 export function failureOf(error: unknown): Failure {
-  if (error instanceof TrainyardError) return { code: error.code, message: error.message, hint: error.hint };
-  return { code: 'internal.error', message: error instanceof Error ? error.message : String(error), hint: '' };
+  if (error instanceof TrainyardError)
+    return { code: error.code, message: plainMessage(error.message), hint: error.hint };
+  const message = plainMessage(error instanceof Error ? error.message : String(error));
+  return { code: 'internal.error', message, hint: '' };
+}
+
+/** Without the words that Electron and Node put around the errors of others. */
+export function plainMessage(message: string): string {
+  const plain = message
+    .replace(/^Error invoking remote method '[^']*': */, '')
+    .replace(/^(?:Uncaught )?(?:\(in promise\) )?(?:[A-Z]\w*)?Error: */, '');
+  return plain.trim() === '' ? 'Trainyard met a fault of its own.' : plain;
 }
 
 export function wasCancelled(error: unknown): boolean {

@@ -20,7 +20,7 @@ import { UndoHistory } from './undo.svelte.ts';
 export interface DropTarget {
   readonly title: string;
   readonly detail: string;
-  readonly accept: (item: DroppedItem) => void;
+  readonly accept: (items: readonly DroppedItem[]) => void;
 }
 
 export class AppState {

@@ -165,6 +165,35 @@ test('drop a folder, train, open a cell of the confusion matrix, show the run a 
     await expect(page.getByRole('dialog')).toContainText('no picture that can be read');
     await page.keyboard.press('Escape');
   });
+
+  await test.step('many pictures are all named, from a folder and one by one; a table is told what it is', async () => {
+    await dropFiles(app, path.join(app.home, 'shapes'));
+    const dialog = page.getByRole('dialog', { name: /\.png$/ });
+    const list = dialog.getByRole('grid', { name: 'What it says they are' });
+    await expect(list).toHaveAttribute('aria-rowcount', '181', { timeout: 60_000 });
+    await expect(dialog).toContainText('1 file was left out');
+    await list.focus();
+    await page.keyboard.press('End');
+    await expect(page.getByRole('dialog', { name: /square-059\.png$/ })).toContainText('180 of 180');
+    await screenshot(app, 'images-many');
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+
+    const files = kinds.flatMap((kind) =>
+      Array.from({ length: 10 }, (_, i) => path.join(app.home, 'shapes', kind, `${kind}-00${i}.png`)),
+    );
+    await dropFiles(app, ...files);
+    await expect(list).toHaveAttribute('aria-rowcount', '31', { timeout: 60_000 });
+    await page.keyboard.press('Escape');
+
+    const table = path.join(app.home, 'notes.csv');
+    fs.writeFileSync(table, `a,b\n${Array.from({ length: 40 }, (_, i) => `${i},${i % 3}`).join('\n')}\n`);
+    await dropFiles(app, table);
+    await expect(page.getByRole('dialog')).toContainText(/notes\.csv is a table[\s\S]*trainyard predict/);
+    await screenshot(app, 'images-table-dropped');
+    await page.getByRole('button', { name: 'Import it' }).click();
+    await expect(page.getByRole('heading', { name: 'notes', level: 1 })).toBeVisible();
+  });
 });
 
 test('the sample of pictures is drawn, and is the same dataset each time', async ({ app }) => {

@@ -84,17 +84,21 @@ test('quit and start again: datasets and runs are there', async () => {
   fs.rmSync(first.home, { recursive: true, force: true });
 });
 
-test('the whole app killed in mid-run: the run shows as interrupted and resumes', async () => {
+test('the whole app killed: the run shows as interrupted and resumes, those that waited are trained in order', async () => {
   const first = await launch();
   const dataset = await importTable(first, writeTable(first.home, 2000));
   const { id } = await startRun(first, dataset, long);
   await waitForEpoch(first, id, 3);
+  const waiting = [await startRun(first, dataset, 2, 'Second'), await startRun(first, dataset, 2, 'Third')];
   const gone = new Promise((resolve) => first.electron.process().once('exit', resolve));
   first.electron.process().kill('SIGKILL');
   await gone;
 
   const second = await launch({ home: first.home });
   await waitForState(second, id, 'interrupted');
+  const ended: RunRecord[] = [];
+  for (const run of waiting) ended.push(await waitForState(second, run.id, 'completed'));
+  expect(ended[1].startedAt).toBeGreaterThanOrEqual(ended[0].endedAt ?? Infinity);
   await callService(second, 'resumeRun', { run: id });
   await waitForState(second, id, 'running');
   await callService(second, 'stopRun', { run: id });

@@ -23,6 +23,11 @@ const refused: readonly (readonly [file: string, message: RegExp])[] = [
 test('files that cannot be read say why, and leave nothing behind', async ({ app }) => {
   const { page } = app;
   await ready(app);
+  await dropFiles(app, path.join(app.home, 'gone.csv'));
+  const gone = page.getByRole('alert').filter({ hasText: 'gone.csv' });
+  await expect(gone).toContainText(/not a file or folder on this machine\.\s+Save it to a folder first/);
+  await expect(gone).not.toContainText(/invoking/);
+  await gone.getByRole('button', { name: 'Dismiss' }).click();
   for (const [file, message] of refused) {
     await dropFiles(app, messy(file));
     const alert = page.getByRole('alert').filter({ hasText: file });

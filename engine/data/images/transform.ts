@@ -1,7 +1,7 @@
 // Pictures for a finished run: one picture, a folder of them, or arrays, brought to what the run was trained on.
 
 import { open, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { InputError } from '../../protocol/errors.ts';
 import type { Shard, SkippedFile } from '../../protocol/data.ts';
 import type { DatabaseLimits } from '../database.ts';
@@ -27,6 +27,8 @@ export interface TransformImagesRequest {
   readonly store: DatasetStore;
   readonly limits: DatabaseLimits;
   readonly found: FoundPath;
+  /** Paths of further pictures. */
+  readonly more: readonly string[];
   readonly preprocessing: unknown;
   readonly job: Job;
 }
@@ -42,11 +44,15 @@ export async function transformImages(request: TransformImagesRequest): Promise<
   const workFolder = await store.makeWorkFolder();
   const pool = new PicturePool(limits.threads);
   try {
-    const source = await openAny(found, { limits, workFolder, job });
+    const source =
+      request.more.length > 0
+        ? severalFiles([found.path, ...request.more])
+        : await openAny(found, { limits, workFolder, job });
     const decoded = await decodeAll(source, { preprocessing, pool, workFolder, job });
     const { files, targets, skipped } = decoded;
     if (files.length === 0) {
       const [first] = skipped;
+      if (first !== undefined && isTableName(first.file)) throw tableForPictures(basename(first.file));
       throw new InputError(
         'input.no_images',
         `${found.name} has no picture that can be read${first === undefined ? '' : `: ${first.file}, ${first.reason}`}.`,
@@ -84,6 +90,30 @@ async function openAny(
     if (!found.folder || !withoutClasses) throw error;
     return fileSource(found.path, unlabelled(await walkFiles(found.path, work.job)));
   }
+}
+
+/** Files from anywhere, told apart by their paths below what they have in common. */
+function severalFiles(paths: readonly string[]): PictureSource {
+  const folder = paths.map((path) => dirname(path)).reduce(commonFolder);
+  return fileSource(folder, unlabelled(paths.map((path) => relative(folder, path).replaceAll('\\', '/'))));
+}
+
+function commonFolder(first: string, second: string): string {
+  let folder = first;
+  while (folder !== dirname(folder) && relative(folder, second).startsWith('..')) folder = dirname(folder);
+  return folder;
+}
+
+const isTableName = (name: string): boolean =>
+  /\.(csv|tsv|tab|parquet|jsonl|ndjson|json|xlsx?)(\.(gz|zst))?$/i.test(name);
+
+/** What to do with a table that was shown to a run on pictures. */
+function tableForPictures(name: string): InputError {
+  return new InputError(
+    'input.table_for_pictures',
+    `${name} is a table, and this run tells pictures apart.`,
+    `Import it as a dataset, or predict its rows with a run that was trained on a table: “Predict for a file…” in that run's menu, or trainyard predict RUN ${name}.`,
+  );
 }
 
 function unlabelled(files: readonly string[]): FolderLayout {

@@ -1,9 +1,10 @@
 // What a run is asked to name: a file from outside, or a picture of its own dataset.
 
 import type { ClassifiedPictures } from '../../../../engine/protocol/evaluation.ts';
+import type { DroppedItem } from '../../../app/bridge.ts';
 
 export type ShownPicture =
-  | { readonly kind: 'file'; readonly token: string; readonly name: string }
+  | { readonly kind: 'files'; readonly items: readonly DroppedItem[]; readonly name: string }
   | { readonly kind: 'row'; readonly row: number; readonly name: string };
 
 export interface ClassShare {
