@@ -3,6 +3,7 @@
 
 import type { Shape } from '../graph/graph.ts';
 import { sizeOf } from '../graph/op.ts';
+import { ownValue } from '../protocol/own.ts';
 import { layers as registry } from './registry.ts';
 import { tryResolve } from './resolve.ts';
 import type { InputSpec, LayerSpec, ModelSpec } from './spec.ts';
@@ -76,7 +77,7 @@ function candidates(layers: readonly LayerSpec[], position: number, shape: Shape
     const values =
       field.kind === 'integer' || field.kind === 'number' ? [field.default, field.minimum] : [field.default];
     return values
-      .filter((value) => value !== (layer[field.name] ?? field.default))
+      .filter((value) => value !== (ownValue(layer, field.name) ?? field.default))
       .map((value) => replace(`Set ${field.label} to ${String(value)}`, { ...layer, [field.name]: value }));
   });
   return [

@@ -174,7 +174,7 @@ test('the preload’s bridge takes files, not paths', async ({ app }) => {
     return Promise.all(
       attempts.map((attempt) =>
         dropped(attempt).then(
-          () => 'token',
+          (answer) => ((answer as { error?: { code: string } }).error?.code === 'input.no_file' ? 'refused' : 'token'),
           () => 'refused',
         ),
       ),
