@@ -7,7 +7,6 @@ import { helpOf, parseCommand } from './command.ts';
 import { commands } from './commands.ts';
 import { Interruption } from './interruption.ts';
 import { Output, type Streams } from './output.ts';
-import { Services } from './services.ts';
 import { ownValue } from '../../engine/protocol/own.ts';
 import { Sink } from './sink.ts';
 import { visible } from './visible.ts';
@@ -40,6 +39,15 @@ async function main(args: readonly string[]): Promise<void> {
     streams.out.write(`${helpOf(command)}\n`);
     return;
   }
+  // Only now, so that what cannot be loaded is said like any other error.
+  const { Services } = await import('./services.ts').catch((error: Error) => {
+    throw new TrainyardError(
+      'internal.not_loaded',
+      `A part of Trainyard cannot be loaded: ${error.message}.`,
+      'Close other programs if memory is short; else run the set-up again (npm run setup).',
+      { cause: error },
+    );
+  });
   const services = new Services();
   const output = new Output(options.json === true, streams);
   try {

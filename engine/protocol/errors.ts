@@ -49,14 +49,14 @@ export function toWire(error: unknown): WireError {
     return {
       name: 'Error',
       code: 'device.out_of_memory',
-      message: `Memory ran out (${message}).`,
+      message: 'Memory ran out.',
       hint: 'Use less data, a smaller batch or a smaller model, or close other programs.',
     };
   }
   return { name: 'Error', code: 'internal.error', message, hint: '' };
 }
 
-/** What JavaScript, WebAssembly and the system say when there is no more memory. */
+/** What JavaScript and WebAssembly, the database and the system say when there is no more memory. */
 const memoryMessages =
   /allocation failed|could not allocate|out of memory|invalid (typed )?array length|invalid string length|cannot create a string longer/i;
 const memoryCodes = ['ENOMEM', 'ERR_MEMORY_ALLOCATION_FAILED', 'ERR_WORKER_OUT_OF_MEMORY', 'ERR_STRING_TOO_LONG'];
@@ -64,7 +64,8 @@ const memoryCodes = ['ENOMEM', 'ERR_MEMORY_ALLOCATION_FAILED', 'ERR_WORKER_OUT_O
 function isOutOfMemory(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error ? String(error.code) : '';
-  return memoryCodes.includes(code) || (error instanceof RangeError && memoryMessages.test(error.message));
+  if (memoryCodes.includes(code) || error.message.startsWith('Out of Memory Error')) return true;
+  return error instanceof RangeError && memoryMessages.test(error.message);
 }
 
 export function fromWire(wire: WireError): TrainyardError {

@@ -1,7 +1,7 @@
 // Pausing, resuming and stopping a run that another process trains: the request waits in the history until its host sees it.
 
 import type { RunRecord, RunRequest, RunState } from '../../../engine/protocol/runs.ts';
-import { InputError } from '../../../engine/protocol/errors.ts';
+import { InputError, TrainyardError } from '../../../engine/protocol/errors.ts';
 import { runNumber, type Command } from '../command.ts';
 import type { Services } from '../services.ts';
 
@@ -51,7 +51,7 @@ async function waitUntil(services: Services, run: number, done: (state: RunState
     const record = await store.run({ run });
     if (done(record.state)) return record;
     if (performance.now() > end) {
-      throw new InputError(
+      throw new TrainyardError(
         'run.no_answer',
         `Run ${run} has not answered for ${patienceMilliseconds / 1000} s; it is ${record.state}.`,
         'The request stays; its process will see it with its next step.',
