@@ -105,17 +105,20 @@ export interface TrainedOn {
   readonly rows: number;
   readonly task: Task;
   readonly input: InputSpec;
+  /** Of a classification. */
+  readonly classes: number;
 }
 
 /** What a dataset gives a run to train on; of a table the widths do not matter here. */
 export function trainedOn(info: DatasetInfo, rows: number, task: Task): TrainedOn {
-  if (!info.image) return { rows, task, input: { kind: 'table', width: 0, numeric: 0, embeddings: [] } };
+  const classes = task === 'classification' ? info.classes.length : 0;
+  if (!info.image) return { rows, task, classes, input: { kind: 'table', width: 0, numeric: 0, embeddings: [] } };
   const { channels, height, width } = info.image;
-  return { rows, task, input: { kind: 'image', channels, height, width } };
+  return { rows, task, classes, input: { kind: 'image', channels, height, width } };
 }
 
 /** The model asked for, or the preset that suits the data. Throws InputError for an unknown preset or a bad file. */
-export async function modelOption(options: OptionValues, { rows, input }: TrainedOn): Promise<ModelSpec> {
+export async function modelOption(options: OptionValues, { rows, input, classes }: TrainedOn): Promise<ModelSpec> {
   const hidden = textOption(options, 'hidden');
   if (hidden !== undefined) {
     const units = hidden === '' ? [] : hidden.split(',').map(Number);
@@ -125,7 +128,7 @@ export async function modelOption(options: OptionValues, { rows, input }: Traine
     return mlp(units);
   }
   const name = textOption(options, 'model');
-  if (name === undefined) return specOf(defaultPreset(rows, input), input);
+  if (name === undefined) return specOf(defaultPreset(rows, input, classes), input);
   const preset = presetNamed(name);
   if (preset) return specOf(preset, input);
   if (name.endsWith('.json')) return readModel(name);
@@ -216,6 +219,7 @@ export async function checkTrainingOptions(options: OptionValues): Promise<void>
   const something: TrainedOn = {
     rows: 1,
     task: regression ? 'regression' : 'classification',
+    classes: 0,
     input: { kind: 'table', width: 0, numeric: 0, embeddings: [] },
   };
   trainingSpec(options, something);

@@ -51,6 +51,13 @@ export const presets: readonly Preset[] = [
     spec: mlp([256, 128, 64], { dropout: 0.1, preset: 'medium' }),
   },
   {
+    name: 'wide',
+    title: 'Wide MLP',
+    summary: '256, 256 and 128 units with dropout: for many classes to tell apart.',
+    input: 'table',
+    spec: mlp([256, 256, 128], { dropout: 0.1, preset: 'wide' }),
+  },
+  {
     name: 'large',
     title: 'Large MLP',
     summary: '512, 512, 256 and 128 units with dropout: for hundreds of thousands of rows.',
@@ -83,10 +90,19 @@ export function specOf(preset: Preset, input: InputSpec): ModelSpec {
 
 export const presetNamed = (name: string): Preset | undefined => presets.find((preset) => preset.name === name);
 
-/** The preset that suits so many training rows of a table, or of images. */
-export function defaultPreset(rows: number, input?: InputSpec): Preset {
+/** Classes and training rows from which a table needs a wider network to tell them apart. */
+const manyClasses = 9;
+const enoughForWide = 1_500;
+
+/**
+ * The preset that suits so many training rows and classes of a table (0 = a number is predicted), or images. Of 16 real tables
+ * with up to 8,500 training rows the larger networks help those with many classes (letters, 26 classes: log loss 0.25 → 0.11;
+ * wind directions, 25: accuracy 0.87 → 0.95) and make others too sure of themselves (spam: 0.18 → 0.20).
+ */
+export function defaultPreset(rows: number, input?: InputSpec, classes = 0): Preset {
   if (input?.kind === 'image') return presetNamed(Math.max(input.height, input.width) > 48 ? 'small-cnn' : 'resnet20')!;
-  const name = rows < 20_000 ? 'small' : rows < 200_000 ? 'medium' : 'large';
+  const wide = classes >= manyClasses && rows >= enoughForWide;
+  const name = rows < 20_000 ? (wide ? 'wide' : 'small') : rows < 200_000 ? 'medium' : 'large';
   return presetNamed(name)!;
 }
 
@@ -95,7 +111,7 @@ export function defaultPreset(rows: number, input?: InputSpec): Preset {
  * or of images.
  */
 export function defaultTraining(rows: number, task: Task, input?: InputSpec, model?: ModelSpec): TrainingSpec {
-  const table = tableTraining(rows, task);
+  const table = tableTraining(rows, task, model?.preset === 'wide' ? 9_000 : 6_000);
   return input?.kind === 'image' ? imageTraining(rows, table, task, input, model) : table;
 }
 
@@ -131,7 +147,7 @@ function imageTraining(
     batch: 64,
     labelSmoothing: task === 'classification' ? 0.1 : 0,
     optimizer: { ...table.optimizer, ...optimizer },
-    schedule: { ...table.schedule, name: 'one_cycle', finalShare: 0.0001 },
+    schedule: { ...table.schedule, name: 'one_cycle' },
     earlyStopping: { ...table.earlyStopping, enabled: false },
     augmentation: {
       // Grey images are digits, letters and scans more often than not: mirrored ones would be wrong.
@@ -148,10 +164,11 @@ function imageTraining(
   };
 }
 
-function tableTraining(rows: number, task: Task): TrainingSpec {
+/** `wanted`: steps to aim at; networks for many classes go on improving for longer. */
+function tableTraining(rows: number, task: Task, wanted: number): TrainingSpec {
   const batch = rows < 4_000 ? 32 : rows < 20_000 ? 64 : rows < 100_000 ? 128 : rows < 500_000 ? 256 : 512;
   const steps = Math.max(1, Math.ceil(rows / batch));
-  const epochs = Math.min(200, Math.max(10, Math.round(6_000 / steps)));
+  const epochs = Math.min(200, Math.max(10, Math.round(wanted / steps)));
   return {
     epochs,
     batch,

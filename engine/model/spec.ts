@@ -101,7 +101,7 @@ export interface TrainingSpec {
     /** `step`: every so many epochs multiply by gamma. */
     readonly stepEpochs: number;
     readonly gamma: number;
-    /** Lowest learning rate of cosine and one-cycle, as a share of the highest. */
+    /** Lowest learning rate of cosine, as a share of the highest. */
     readonly finalShare: number;
   };
   readonly earlyStopping: {

@@ -2,9 +2,14 @@
 
 import type { TrainingSpec } from '../model/spec.ts';
 
+/** one_cycle: the peak over the start, and the start over the end. */
+const cycleRise = 25;
+const cycleFall = 10_000;
+
 /**
  * Learning rate of global step `step` (from 0) of `totalSteps`, with `stepsPerEpoch` steps an epoch.
- * one_cycle: Smith & Topin 2018 with cosine phases, 30 % of the way up from peak/25, then down to `finalShare` of the peak.
+ * one_cycle: Smith & Topin 2018 with cosine phases, 30 % of the way up from peak/25, then down to a ten-thousandth of that start,
+ * as PyTorch's OneCycleLR does; `finalShare` is the cosine's alone.
  */
 export function learningRateAt(
   training: Pick<TrainingSpec, 'optimizer' | 'schedule'>,
@@ -28,8 +33,8 @@ export function learningRateAt(
       return cosine(peak, peak * schedule.finalShare, share);
     case 'one_cycle':
       return share < 0.3
-        ? cosine(peak / 25, peak, share / 0.3)
-        : cosine(peak, peak * schedule.finalShare, (share - 0.3) / 0.7);
+        ? cosine(peak / cycleRise, peak, share / 0.3)
+        : cosine(peak, peak / cycleRise / cycleFall, (share - 0.3) / 0.7);
   }
 }
 

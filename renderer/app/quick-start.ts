@@ -1,6 +1,7 @@
 // From a dataset to a running training with the settings a careful colleague would start from.
 
 import { defaultPreset, defaultTraining, specOf } from '../../engine/model/presets.ts';
+import type { OutputSpec } from '../../engine/model/spec.ts';
 import type { DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
 import type { RunConfig } from '../../engine/protocol/runs.ts';
 import type { AppState } from './state.svelte.ts';
@@ -16,12 +17,17 @@ export function decided(dataset: DatasetInfo): DatasetSettings {
   return { ...settings, ...(target === null ? {} : { target }), ...(task === null ? {} : { task }) };
 }
 
+/** Classes of the target; 0 = a number. */
+export function classesOf(output: OutputSpec): number {
+  return output.kind === 'classes' ? output.classes.length : 0;
+}
+
 /** Starts a run with the default preset and opens its page. */
 export async function startWithDefaults(app: AppState, dataset: DatasetInfo): Promise<void> {
   const settings = decided(dataset);
   const shape = await app.service.datasetShape({ dataset: dataset.id, settings });
   const { input, output, counts } = shape;
-  const preset = defaultPreset(counts.train, input);
+  const preset = defaultPreset(counts.train, input, classesOf(output));
   const model = specOf(preset, input);
   const task = output.kind === 'classes' ? 'classification' : 'regression';
   const config: RunConfig = {

@@ -7,11 +7,13 @@ import { modelOption, trainingSpec, type TrainedOn } from '../../electron/cli/tr
 const pictures: TrainedOn = {
   rows: 5000,
   task: 'classification',
+  classes: 10,
   input: { kind: 'image', channels: 3, height: 32, width: 32 },
 };
 const table: TrainedOn = {
   rows: 5000,
   task: 'classification',
+  classes: 2,
   input: { kind: 'table', width: 4, numeric: 4, embeddings: [] },
 };
 
@@ -53,4 +55,13 @@ test('--augment refuses what it does not know, naming what there is', () => {
       augment,
     );
   }
+});
+
+test('a table with many classes and rows gets a wider network and more epochs', async () => {
+  const letters: TrainedOn = { ...table, rows: 8500, classes: 26 };
+  const model = await modelOption({}, letters);
+  assert.equal(model.preset, 'wide');
+  assert.equal(trainingSpec({}, letters, model).epochs, 68);
+  assert.equal((await modelOption({}, { ...letters, rows: 1000 })).preset, 'small');
+  assert.equal((await modelOption({}, { ...letters, classes: 8 })).preset, 'small');
 });

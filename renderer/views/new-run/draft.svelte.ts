@@ -11,7 +11,7 @@ import { summarizeModel } from '../../../engine/model/summary.ts';
 import type { DatasetShape } from '../../../engine/protocol/app.ts';
 import type { DatasetInfo } from '../../../engine/protocol/data.ts';
 import type { RunConfig } from '../../../engine/protocol/runs.ts';
-import { decided, suggestName } from '../../app/quick-start.ts';
+import { classesOf, decided, suggestName } from '../../app/quick-start.ts';
 import type { UndoHistory } from '../../app/undo.svelte.ts';
 
 /** What a step of the draft changes, as it was before or after. */
@@ -63,7 +63,7 @@ export class Draft {
       this.threads = from.config.threads;
       this.rename(`${from.name}-again`);
       this.#replace(from.config.model);
-    } else this.choose(defaultPreset(shape.counts.train, shape.input));
+    } else this.choose(defaultPreset(shape.counts.train, shape.input, classesOf(shape.output)));
     // What the draft begins with is no step.
     this.#undo = undo;
   }

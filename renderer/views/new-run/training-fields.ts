@@ -139,7 +139,7 @@ export const advanced: readonly NumberSetting[] = [
     label: 'Last share of the rate',
     minimum: 0,
     maximum: 1,
-    applies: scheduledBy('cosine', 'one_cycle'),
+    applies: scheduledBy('cosine'),
   }),
   own('labelSmoothing', {
     label: 'Label smoothing',
