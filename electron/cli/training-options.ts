@@ -21,6 +21,9 @@ export const dataOptions = {
   split: { type: 'string', value: '0.8,0.1,0.1', help: 'shares of train, validation and test' },
 } as const satisfies Record<string, OptionDef>;
 
+const weightDecayHelp =
+  'adamw: a step takes X × learning rate off each weight, as in PyTorch (default 0.01, for few rows up to 1, regression 3); others: X × weight is added to the gradient';
+
 export const trainingOptions = {
   model: {
     type: 'string',
@@ -32,7 +35,7 @@ export const trainingOptions = {
   batch: { type: 'string', value: 'N', help: 'rows a step' },
   optimizer: { type: 'string', value: 'adam|adamw|sgd|rmsprop', help: 'default adamw; sgd for images' },
   lr: { type: 'string', value: 'X', help: 'learning rate' },
-  'weight-decay': { type: 'string', value: 'X', help: 'weight decay' },
+  'weight-decay': { type: 'string', value: 'X', help: weightDecayHelp },
   momentum: { type: 'string', value: 'X', help: 'of sgd and rmsprop' },
   schedule: {
     type: 'string',

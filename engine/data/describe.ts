@@ -3,6 +3,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { InputError } from '../protocol/errors.ts';
 import type { ColumnInfo, ColumnType, DatasetInfo, DatasetSettings, DataWarning } from '../protocol/data.ts';
+import { noValidationWarning, usualSplit } from '../protocol/use.ts';
 import { didYouMean } from './closest.ts';
 import { describeColumns } from './schema/analyse.ts';
 import type { AnalysedColumn } from './schema/analyse.ts';
@@ -45,6 +46,7 @@ export async function describeTable(
       columns.filter(({ name }) => !ignored.has(name)),
       target,
     ),
+    ...((settings.split ?? usualSplit)[1] === 0 ? [noValidationWarning()] : []),
   ];
   const base = { columns, target, targetReason: reason, task, settings };
   const stored = analysed.map((column) => column.stored);

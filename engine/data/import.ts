@@ -87,6 +87,7 @@ async function examine(
     kind: 'table',
     source: head.name,
     rows: table.rows,
+    sourceBytes: head.size,
     bytes: size,
     importedAt: Date.now(),
     reading,

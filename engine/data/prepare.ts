@@ -3,14 +3,8 @@
 import { rm } from 'node:fs/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { InputError } from '../protocol/errors.ts';
-import type {
-  ColumnInfo,
-  DatasetInfo,
-  DataWarning,
-  PrepareOptions,
-  PreparedData,
-  SplitName,
-} from '../protocol/data.ts';
+import type { ColumnInfo, DatasetInfo, DataWarning, PrepareOptions, PreparedData } from '../protocol/data.ts';
+import { leftOutColumns, splitNames, usualSplit } from '../protocol/use.ts';
 import { didYouMean } from './closest.ts';
 import { copyTable } from './copy.ts';
 import type { DatabaseLimits } from './database.ts';
@@ -25,7 +19,7 @@ import { inputSpec, outputSpec, parsePreprocessing } from './preprocess/recipe.t
 import type { Preprocessing, TargetRecipe } from './preprocess/recipe.ts';
 import { RowWriter, shardStarts } from './preprocess/row-store.ts';
 import type { RowStore } from './preprocess/row-store.ts';
-import { assignSplits, leftOut } from './preprocess/split.ts';
+import { assignSplits, leftOut as inNoSplit } from './preprocess/split.ts';
 import { measuredTable } from './schema/table.ts';
 import type { MeasuredTable } from './schema/table.ts';
 import { topOf } from './schema/measure.ts';
@@ -36,12 +30,8 @@ import { obstacleOf } from './schema/learnable.ts';
 import { show } from './schema/typing.ts';
 import type { DatasetStore, Manifest } from './store.ts';
 
-/** Shares of train, validation and test unless set. */
-export const defaultSplit: readonly [number, number, number] = [0.8, 0.1, 0.1];
 /** Values of a category column that are told apart, the most frequent first; the rest counts as unknown. */
 const dictionaryLimit = 10_000;
-
-const splitNames = ['train', 'validation', 'test'] as const satisfies readonly SplitName[];
 
 /** Prepared rows and what is known about them. */
 export interface Prepared {
@@ -70,7 +60,7 @@ export async function prepareDataset(
 ): Promise<Omit<Prepared, 'handle'>> {
   const { store, manifest, info, options, limits, job } = request;
   const table = measuredTable(store.dataPath(info.id), info.rows, info.columns.length);
-  const shares = checkShares(options.settings.split ?? defaultSplit);
+  const shares = checkShares(options.settings.split ?? usualSplit);
   const target = checkTarget(info);
   const stored = new Map(manifest.columns.map((column) => [column.stored.name, column.stored]));
   const targetColumn = stored.get(target.name) as StoredColumn;
@@ -83,9 +73,10 @@ export async function prepareDataset(
   checkCounts(counts, shares, info.rows - target.missing);
 
   job.stage('Fitting the preprocessing');
-  const chosen = chooseFeatures(info, options.settings.ignored ?? []);
+  const leftOut = leftOutColumns(info);
+  const unused = new Set([target.name, ...leftOut.map(({ column }) => column)]);
   const features: FeatureColumn[] = [];
-  for (const column of chosen.features) {
+  for (const column of info.columns.filter(({ name }) => !unused.has(name))) {
     const storedColumn = stored.get(column.name) as StoredColumn;
     const dictionary = await readDictionary(connection, table, storedColumn, column);
     features.push({ stored: storedColumn, info: column, dictionary });
@@ -93,7 +84,7 @@ export async function prepareDataset(
   const numericTarget = classes === null ? targetColumn : null;
   const fitted = await fit(connection, { table, features, target: numericTarget, splits, trainRows: counts[0], job });
   const targetRecipe = makeTargetRecipe(targetColumn, classes, fitted.target);
-  const preprocessing = assemble(features, fitted.features, targetRecipe, chosen.leftOut);
+  const preprocessing = assemble(features, fitted.features, targetRecipe, leftOut);
 
   const { rows, classCounts } = await encodeAll(connection, {
     table,
@@ -132,6 +123,7 @@ function describePrepared(
     shardStarts: shardStarts({ rows, width, targets: 1 }),
     classCounts,
     preprocessing,
+    leftOut: preprocessing.leftOut,
     warnings,
   };
 }
@@ -209,24 +201,6 @@ function checkCounts(counts: readonly number[], shares: readonly number[], usabl
   );
 }
 
-/** Which columns become features, and why the others do not. */
-function chooseFeatures(
-  info: DatasetInfo,
-  ignored: readonly string[],
-): { features: ColumnInfo[]; leftOut: Preprocessing['leftOut'] } {
-  const features: ColumnInfo[] = [];
-  const leftOut: { column: string; reason: string }[] = [];
-  for (const column of info.columns) {
-    const { name, type, distinct, missing } = column;
-    if (name === info.target) continue;
-    if (ignored.includes(name)) leftOut.push({ column: name, reason: 'ignored' });
-    else if (type === 'identifier' || type === 'text') leftOut.push({ column: name, reason: type });
-    else if (distinct === 0 || (distinct === 1 && missing === 0)) leftOut.push({ column: name, reason: 'constant' });
-    else features.push(column);
-  }
-  return { features, leftOut };
-}
-
 /** The values of a category column. What the profile lists is used if that is all of them. */
 async function readDictionary(
   connection: DuckDBConnection,
@@ -254,7 +228,7 @@ function assemble(
   features: readonly FeatureColumn[],
   recipes: readonly (Preprocessing['features'][number] | null)[],
   target: TargetRecipe,
-  leftOutColumns: Preprocessing['leftOut'],
+  unused: Preprocessing['leftOut'],
 ): Preprocessing {
   const used = recipes.filter((recipe) => recipe !== null);
   if (used.length === 0) {
@@ -267,7 +241,7 @@ function assemble(
   const constant = features.flatMap(({ stored }, index) =>
     recipes[index] === null ? [{ column: stored.name, reason: 'constant in the training split' }] : [],
   );
-  return { version: 1, features: used, target, leftOut: [...leftOutColumns, ...constant] };
+  return { version: 1, features: used, target, leftOut: [...unused, ...constant] };
 }
 
 interface EncodeRequest {
@@ -352,7 +326,7 @@ async function sharedRows(
       const group = groups.get(first) ?? { others: [], trains: false };
       groups.set(first, group);
       if (splits[number] === 0) group.trains = true;
-      else if (splits[number] !== leftOut) group.others.push(number + 1);
+      else if (splits[number] !== inNoSplit) group.others.push(number + 1);
     }
   });
   const shared = [...groups.values()].flatMap(({ others, trains }) => (trains ? others : [])).sort((a, b) => a - b);

@@ -16,7 +16,7 @@ const manifestVersion = 1;
 /** Everything known about a dataset besides its rows. Never changes after the import. */
 export interface Manifest {
   readonly version: typeof manifestVersion;
-  /** Bytes of the file it came from. */
+  /** Bytes of the file it came from; negative for pictures, whose files are hashed each time. */
   readonly sourceBytes: number;
   /** As described under no settings at all. */
   readonly info: DatasetInfo;
@@ -100,7 +100,7 @@ export class DatasetStore {
     if (!/^[0-9a-f]{16,64}$/.test(id)) return null;
     try {
       const manifest = JSON.parse(await readFile(join(this.folder, id, manifestFile), 'utf8')) as Manifest;
-      return manifest.version === manifestVersion ? manifest : null;
+      return manifest.version === manifestVersion ? withSourceBytes(manifest) : null;
     } catch (error) {
       if (error instanceof SyntaxError || (error instanceof Error && 'code' in error && error.code === 'ENOENT'))
         return null;
@@ -144,6 +144,15 @@ export class DatasetStore {
       throw explainHome(error, this.home);
     }
   }
+}
+
+/** Earlier imports kept the size of the source beside the description, those of pictures not at all. */
+function withSourceBytes(manifest: Manifest): Manifest {
+  const { info, sourceBytes } = manifest;
+  const known: number | null | undefined = info.sourceBytes;
+  return known === undefined
+    ? { ...manifest, info: { ...info, sourceBytes: sourceBytes < 0 ? null : sourceBytes } }
+    : manifest;
 }
 
 function isRunning(pid: number): boolean {

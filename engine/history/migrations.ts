@@ -4,7 +4,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { InputError } from '../protocol/errors.ts';
 import type { Connection } from './database.ts';
-import { schemaVersion1 } from './schema.ts';
+import { schemaVersion1, schemaVersion2 } from './schema.ts';
 
 export interface Migration {
   readonly version: number;
@@ -13,6 +13,7 @@ export interface Migration {
 
 export const migrations: readonly Migration[] = [
   { version: 1, apply: (connection) => connection.execute(schemaVersion1) },
+  { version: 2, apply: (connection) => connection.execute(schemaVersion2) },
 ];
 
 /** Where the copy lies that was made before a database of `version` was changed. */

@@ -26,12 +26,12 @@ const sortColumns: Readonly<Record<string, string>> = {
   createdAt: 'run.created_at',
   startedAt: 'run.started_at',
   endedAt: 'run.ended_at',
-  duration: 'coalesce(run.ended_at, @now) - run.started_at',
+  duration: "json_extract(run.progress, '$.secondsElapsed')",
   starred: 'run.starred',
 };
 
 /** `seriesNumber` gives the number of a series to sort by, or null if no run has it. Throws `input.sort`. */
-export function sqlOf(query: RunQuery, seriesNumber: (name: string) => number | null, now: number): RunSql {
+export function sqlOf(query: RunQuery, seriesNumber: (name: string) => number | null): RunSql {
   const { where, parameters } = conditionsOf(query);
   const order = orderOf(query.sort ?? { by: 'createdAt', descending: true }, seriesNumber);
   return {
@@ -40,7 +40,6 @@ export function sqlOf(query: RunQuery, seriesNumber: (name: string) => number | 
     parameters: {
       ...parameters,
       ...order.parameters,
-      now,
       limit: query.limit ?? defaultLimit,
       offset: query.offset ?? 0,
     },

@@ -24,6 +24,7 @@ export interface RunRow {
   readonly notes: string;
   readonly config: string;
   readonly progress: string | null;
+  readonly data: string | null;
   readonly result: string | null;
   readonly error: string | null;
 }
@@ -43,6 +44,7 @@ export function recordOf(row: RunRow, summaries: readonly SeriesSummary[], hasCh
     startedAt: row.started_at,
     endedAt: row.ended_at,
     progress: parse(row.progress),
+    data: parse(row.data),
     last: Object.fromEntries(summaries.map(({ series, last }) => [series, last])),
     best: Object.fromEntries(summaries.flatMap(({ series, best }) => (best ? [[series, best]] : []))),
     result: parse(row.result),
@@ -76,6 +78,7 @@ export function columnsOf(patch: RunPatch): Readonly<Record<string, string | num
   if (patch.startedAt !== undefined) columns.started_at = patch.startedAt;
   if (patch.endedAt !== undefined) columns.ended_at = patch.endedAt;
   if (patch.progress !== undefined) columns.progress = stringify(patch.progress);
+  if (patch.data !== undefined) columns.data = JSON.stringify(patch.data);
   if (patch.result !== undefined) columns.result = stringify(patch.result);
   if (patch.error !== undefined) columns.error = stringify(patch.error);
   if (patch.tags !== undefined) columns.tags = JSON.stringify(patch.tags);

@@ -97,7 +97,7 @@ export function createRunsTable(connection: Connection, metrics: MetricsTable, f
     },
     record: (run) => records([row(run)])[0],
     find(query) {
-      const { rows, total, parameters } = sqlOf(query, metrics.seriesNumber, Date.now());
+      const { rows, total, parameters } = sqlOf(query, metrics.seriesNumber);
       return {
         total: connection.sql<[object], { total: number }>(total).get(parameters)!.total,
         runs: records(connection.sql<[object], RunRow>(rows).all(parameters)),

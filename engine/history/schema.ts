@@ -1,4 +1,4 @@
-// The tables of the history, version 1. Times are milliseconds since 1970, JSON columns hold the values of
+// The tables of the history, as version 1 made them and what came later. Times are milliseconds since 1970, JSON columns hold the values of
 // engine/protocol/runs.ts as they are.
 //
 // Metrics take two forms. `sample` is append-only: one row for all values reported at one moment, packed by samples.ts
@@ -81,4 +81,18 @@ export const schemaVersion1 = `
   CREATE INDEX log_by_run ON log (run);
 
   CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+`;
+
+// What a run learned from: splits and columns. What `progress` called the time elapsed was the time of training alone: it
+// keeps that under a name of its own, and of runs that have ended the time from start to end is known.
+export const schemaVersion2 = `
+  ALTER TABLE run ADD COLUMN data TEXT;
+  UPDATE run SET progress = json_set(
+    progress,
+    '$.secondsTraining', json_extract(progress, '$.secondsElapsed'),
+    '$.secondsElapsed', max(
+      coalesce(json_extract(progress, '$.secondsElapsed'), 0),
+      coalesce((ended_at - started_at) / 1000.0, 0)
+    )
+  ) WHERE progress IS NOT NULL;
 `;

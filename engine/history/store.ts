@@ -195,7 +195,7 @@ function interruptedLine(): LogLine {
   return { time: Date.now(), level: 'warning', message: 'Interrupted: the process that trained this run is gone.' };
 }
 
-/** When a lost run was last heard of: its start and the seconds of training it had reported. */
+/** When a lost run was last heard of: its start and the seconds of work it had reported. */
 function lastSign(row: RunRow): number {
   const progress = row.progress === null ? null : (JSON.parse(row.progress) as RunProgress);
   return Math.round((row.started_at ?? row.created_at) + 1000 * (progress?.secondsElapsed ?? 0));

@@ -83,6 +83,10 @@ export interface TrainingSpec {
   readonly optimizer: {
     readonly name: OptimizerName;
     readonly learningRate: number;
+    /**
+     * As PyTorch's `weight_decay`. AdamW takes weightDecay × learning rate off each weight at each step; the others add
+     * weightDecay × weight to its gradient.
+     */
     readonly weightDecay: number;
     readonly momentum: number;
     readonly nesterov: boolean;

@@ -28,7 +28,7 @@ export interface ImageReadOptions {
 }
 
 export interface DataWarning {
-  /** Stable code: `constant`, `identifier`, `leak`, `duplicates`, `shared_rows`, `rare_class`, `imbalance`, `renamed`, `infinite`, `skipped_lines`, … */
+  /** Stable code: `constant`, `identifier`, `no_validation`, `leak`, `duplicates`, `shared_rows`, `rare_class`, `imbalance`, `renamed`, `infinite`, `skipped_lines`, … */
   readonly code: string;
   readonly message: string;
   /** Nothing can be trained before this is dealt with. */
@@ -89,6 +89,8 @@ export interface DatasetInfo {
   /** Where it came from: the file's or folder's name, no path. */
   readonly source: string;
   readonly rows: number;
+  /** Bytes of the file, or of the pictures, it was imported from; null where an earlier version imported it without a note. */
+  readonly sourceBytes: number | null;
   /** Bytes on disk of the imported copy. */
   readonly bytes: number;
   /** Milliseconds since 1970. */
@@ -166,6 +168,13 @@ export interface RowPage {
 
 export type SplitName = 'train' | 'validation' | 'test';
 
+/** A column that a run does not use. */
+export interface LeftOutColumn {
+  readonly column: string;
+  /** `ignored` (a person chose so), `identifier`, `text`, `constant`, … */
+  readonly reason: string;
+}
+
 export interface PrepareOptions {
   readonly settings: DatasetSettings;
   readonly seed: number;
@@ -194,6 +203,10 @@ export interface PreparedData {
   /** Fitted preprocessing: plain JSON, part of the run and of every export. */
   readonly preprocessing: unknown;
   readonly warnings: readonly DataWarning[];
+  /** Splits that the source brings itself; the others are drawn by their shares. Default: none. */
+  readonly givenSplits?: readonly SplitName[];
+  /** Columns not used. Default: none. */
+  readonly leftOut?: readonly LeftOutColumn[];
   /** Pictures of a dataset: its row behind each prepared row. */
   readonly sources?: Uint32Array;
   /** Pictures given to `transform`: the file of each row. */

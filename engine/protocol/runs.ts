@@ -2,7 +2,7 @@
 
 import type { ModelSpec, TrainingSpec } from '../model/spec.ts';
 import type { WireError } from './errors.ts';
-import type { DatasetSettings, PreparedData } from './data.ts';
+import type { DatasetSettings, LeftOutColumn, PreparedData, SplitName } from './data.ts';
 
 export type RunState = 'queued' | 'running' | 'paused' | 'completed' | 'stopped' | 'failed' | 'interrupted';
 export const finalStates: ReadonlySet<RunState> = new Set(['completed', 'stopped', 'failed', 'interrupted']);
@@ -31,15 +31,37 @@ export interface MetricPoint {
 
 export type Metrics = Readonly<Record<string, number>>;
 
-export interface RunProgress {
+/** How far training is, as its host knows it. */
+export interface TrainingProgress {
   readonly epoch: number;
   readonly epochs: number;
   readonly step: number;
   readonly steps: number;
+  /** Rows trained on a second of training: validation and all else left out. */
   readonly examplesPerSecond: number;
-  readonly secondsElapsed: number;
+  /** Seconds of training steps alone. */
+  readonly secondsTraining: number;
+  /** Until the last epoch ends, validation included. */
   readonly secondsLeft: number | null;
   readonly loss: number | null;
+}
+
+export interface RunProgress extends TrainingProgress {
+  /**
+   * Seconds the run was at work: preparing, training, validating, final scores. Waiting its turn, pauses and the time between
+   * its end and a resume are left out.
+   */
+  readonly secondsElapsed: number;
+}
+
+/** What a run learns from, known once its data is prepared. */
+export interface RunData {
+  /** Rows of each split. */
+  readonly counts: Readonly<Record<SplitName, number>>;
+  /** Splits that the source brought itself; the others were drawn by their shares. */
+  readonly givenSplits: readonly SplitName[];
+  /** Columns not used. */
+  readonly leftOut: readonly LeftOutColumn[];
 }
 
 export interface RunResult {
@@ -48,7 +70,9 @@ export interface RunResult {
   readonly threads: number;
   readonly epochs: number;
   readonly steps: number;
+  /** Seconds of training steps alone; `RunProgress.secondsElapsed` is the time all of it took. */
   readonly seconds: number;
+  /** Rows trained on a second of training. */
   readonly examplesPerSecond: number;
   /** Of the weights kept (best by validation loss): `train_loss`, `val_loss`, `val_accuracy`, `test_accuracy`, … */
   readonly metrics: Metrics;
@@ -72,6 +96,7 @@ export interface RunRecord {
   readonly startedAt: number | null;
   readonly endedAt: number | null;
   readonly progress: RunProgress | null;
+  readonly data: RunData | null;
   /** Last and best value of every series; best = lowest for losses and errors, else highest. */
   readonly last: Metrics;
   readonly best: Readonly<Record<string, { readonly value: number; readonly epoch: number }>>;
@@ -108,6 +133,7 @@ export interface RunPatch {
   readonly startedAt?: number;
   readonly endedAt?: number | null;
   readonly progress?: RunProgress | null;
+  readonly data?: RunData;
   readonly result?: RunResult | null;
   readonly error?: WireError | null;
   readonly tags?: readonly string[];
@@ -213,7 +239,7 @@ export interface TrainerHost {
     listener: (event: { device: string; threads: number; parameters: number; bytes: number; step?: number }) => void,
   ): () => void;
   /** At most 10 a second. */
-  onReport(listener: (event: { points: readonly MetricPoint[]; progress: RunProgress }) => void): () => void;
+  onReport(listener: (event: { points: readonly MetricPoint[]; progress: TrainingProgress }) => void): () => void;
   onLog(listener: (line: LogLine) => void): () => void;
   onPaused(listener: (event: { paused: boolean }) => void): () => void;
   onFile(listener: (event: { file: RunFile; data: Uint8Array }) => void): () => void;

@@ -8,6 +8,7 @@ import type {
   MetricPoint,
   RunConfig,
   RunPatch,
+  RunData,
   RunProgress,
   RunRecord,
   RunRequest,
@@ -48,6 +49,10 @@ export class Attempt {
   #stopRequested = false;
   #pauseRequested = false;
   #running: RunHost | null = null;
+  /** When the attempt began to work, in milliseconds, put off by every pause; null while it waits its turn. */
+  #begun: number | null = null;
+  #pausedAt: number | null = null;
+  #progress: RunProgress | null;
   #stopTimer: NodeJS.Timeout | undefined;
   /** Ends the attempt with an error, whatever the host does. */
   #giveUp: (error: Error) => void = () => undefined;
@@ -57,6 +62,7 @@ export class Attempt {
     this.#options = options;
     this.#run = options.record.id;
     this.#state = options.record.state;
+    this.#progress = options.record.progress;
   }
 
   get state(): RunState {
@@ -69,7 +75,8 @@ export class Attempt {
     const ending = await this.#train().catch((error: unknown) => this.#endingOf(error));
     if (ending.error) await this.#say('error', ending.error.message, true).catch(() => undefined);
     this.#state = ending.state;
-    const patch = { ...ending, endedAt: Date.now(), request: null };
+    const progress = this.#progress && { ...this.#progress, secondsElapsed: this.#secondsElapsed() };
+    const patch = { ...ending, progress, endedAt: Date.now(), request: null };
     return patiently(() => store.updateRun({ run: this.#run, patch }));
   }
 
@@ -116,6 +123,13 @@ export class Attempt {
     this.#options.onLog(line);
   }
 
+  /** Seconds at work: those of earlier attempts whose work goes on, and of this one without its pauses. */
+  #secondsElapsed(): number {
+    const { hasCheckpoint, progress } = this.#options.record;
+    const before = hasCheckpoint ? (progress?.secondsElapsed ?? 0) : 0;
+    return this.#begun === null ? before : before + ((this.#pausedAt ?? performance.now()) - this.#begun) / 1000;
+  }
+
   /** Changes the state as a person would see it at once. */
   async #change(event: RunEvent, patch: RunPatch = {}): Promise<void> {
     const before = this.#state;
@@ -126,6 +140,12 @@ export class Attempt {
   /** The host has paused or gone on. It may say so twice, or say so of itself. */
   async #follow(event: 'pause' | 'resume'): Promise<void> {
     if (stateAfter(this.#state, event) !== null) await this.#change(event);
+    const now = performance.now();
+    if (event === 'pause') this.#pausedAt ??= now;
+    else if (this.#pausedAt !== null && this.#begun !== null) {
+      this.#begun += now - this.#pausedAt;
+      this.#pausedAt = null;
+    }
   }
 
   async #train(): Promise<Ending> {
@@ -135,6 +155,7 @@ export class Attempt {
       const { request } = await store.append({ run: this.#run, points: [] });
       if (request === 'stop') this.#stopRequested = true;
       this.#checkStop();
+      this.#begun = performance.now();
       await this.#change('start', { startedAt: record.startedAt ?? Date.now() });
       await this.#sayBeginning();
       const { dataset, settings, training } = record.config;
@@ -144,6 +165,7 @@ export class Attempt {
       const took = timeText(preparing + performance.now() - start);
       await this.#say('info', `The data was prepared in ${took}.`, true);
       this.#checkStop();
+      await store.updateRun({ run: this.#run, patch: { data: dataOf(prepared) } });
       const config = await this.#withDevice(prepared);
       this.#checkStop();
       const created = await hosts.create(config.device);
@@ -227,8 +249,9 @@ export class Attempt {
         recorder.inOrder(() => store.updateRun({ run: this.#run, patch: { device, threads, parameters } }));
       }),
       host.onReport((event) => {
-        recorder.report(event.points, event.progress);
-        onReport(event);
+        this.#progress = { ...event.progress, secondsElapsed: this.#secondsElapsed() };
+        recorder.report(event.points, this.#progress);
+        onReport({ points: event.points, progress: this.#progress });
       }),
       host.onLog((line) => {
         recorder.log(line);
@@ -265,6 +288,10 @@ export class Attempt {
     if (!this.#stopRequested) return { state: 'failed', result: null, error: toWire(error) };
     return { state: 'stopped', result: null, error: error instanceof CancelledError ? null : toWire(error) };
   }
+}
+
+function dataOf({ counts, givenSplits = [], leftOut = [] }: PreparedData): RunData {
+  return { counts, givenSplits, leftOut };
 }
 
 /** Milliseconds of waiting that are worth a line. */

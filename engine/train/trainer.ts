@@ -4,7 +4,8 @@
 import type { DeviceDescription } from '../backends/backend.ts';
 import { TrainyardError } from '../protocol/errors.ts';
 import type { PreparedData, SplitName } from '../protocol/data.ts';
-import type { LogLine, Metrics, MetricPoint, RunFile, RunProgress, RunResult } from '../protocol/runs.ts';
+import type { LogLine, Metrics, MetricPoint, RunFile, RunResult, TrainingProgress } from '../protocol/runs.ts';
+import { noValidationWarning } from '../protocol/use.ts';
 import { timeText } from '../protocol/words.ts';
 import { sizeOf } from '../graph/op.ts';
 import { decodeCheckpoint, encodeCheckpoint, initialState, type Checkpoint, type TrainingState } from './checkpoint.ts';
@@ -31,7 +32,7 @@ const checkpointMilliseconds = 10_000;
 const firstCheckpointMilliseconds = 1_000;
 
 export interface TrainerEvents {
-  readonly onReport: (event: { points: readonly MetricPoint[]; progress: RunProgress }) => void;
+  readonly onReport: (event: { points: readonly MetricPoint[]; progress: TrainingProgress }) => void;
   readonly onLog: (line: LogLine) => void;
   readonly onPaused: (event: { paused: boolean }) => void;
   readonly onFile: (event: { file: RunFile; data: Uint8Array }) => void;
@@ -81,7 +82,10 @@ class Trainer {
   #stepMilliseconds = 0;
   #resumedSeconds = 0;
   #stepsHere = 0;
+  #rowsHere = 0;
   #secondsHere = 0;
+  /** When this trainer began, put off by every pause. */
+  #begun = 0;
   #lastLoss: number | null = null;
 
   constructor(session: Session, options: TrainerOptions, diary: Diary) {
@@ -100,6 +104,7 @@ class Trainer {
 
   async run(): Promise<RunResult> {
     const { training } = this.#session;
+    this.#begun = this.#options.surroundings.clock();
     let early = false;
     while (this.#state.epoch < training.epochs && !this.#options.control.stopRequested && !early) {
       const complete = await this.#epoch();
@@ -139,6 +144,7 @@ class Trainer {
       const capacity = rows.capacity.toLocaleString('en');
       this.#diary.say(`The rows stream in ${windows.length} windows of ${capacity} rows.`);
     }
+    if (this.#data.counts.validation === 0) this.#diary.warn(noValidationWarning().message);
     this.#diary.begins(this.#data, stepsPerEpoch, training.epochs);
   }
 
@@ -193,6 +199,7 @@ class Trainer {
       this.#stepMilliseconds = before === 0 ? measured : Math.max(measured, before / 4);
     }
     this.#stepsHere += steps;
+    this.#rowsHere += steps * rows;
     this.#secondsHere += milliseconds / 1000;
     state.seconds = this.#resumedSeconds + this.#secondsHere;
     for (const loss of losses) this.#recordLoss(loss, rows);
@@ -237,6 +244,7 @@ class Trainer {
       const since = surroundings.clock();
       this.#diary.say(`Paused at step ${this.#state.step}.`);
       await control.whileRunning();
+      this.#begun += surroundings.clock() - since;
       if (!control.stopRequested) {
         events.onPaused({ paused: false });
         this.#diary.say(`Goes on after a pause of ${timeText(surroundings.clock() - since)}.`);
@@ -310,7 +318,7 @@ class Trainer {
 
   /** Restores the best weights, evaluates all splits and hands over the files. */
   async #finish(reason: RunResult['reason']): Promise<RunResult> {
-    const { executable, plan, model, batch } = this.#session;
+    const { executable, plan, model } = this.#session;
     const { backend } = this.#options;
     const state = this.#state;
     if (state.bestEpoch > 0) writeWeights(executable, plan, weightNames(model), this.#best);
@@ -334,7 +342,7 @@ class Trainer {
       epochs: state.epoch,
       steps: state.step,
       seconds: state.seconds,
-      examplesPerSecond: this.#secondsHere > 0 ? (this.#stepsHere * batch) / this.#secondsHere : 0,
+      examplesPerSecond: this.#rowsPerSecond(),
       metrics,
       bestEpoch: state.bestEpoch,
       ...(doubt === null ? {} : { doubt: `${doubt} ${doubtHint}` }),
@@ -405,18 +413,23 @@ class Trainer {
     this.#options.events.onReport({ points, progress: this.#progress() });
   }
 
-  #progress(): RunProgress {
-    const { totalSteps, training, batch } = this.#session;
+  /** Rows trained on a second of training. */
+  #rowsPerSecond(): number {
+    return this.#secondsHere > 0 ? this.#rowsHere / this.#secondsHere : 0;
+  }
+
+  #progress(): TrainingProgress {
+    const { totalSteps, training } = this.#session;
     const { epoch, step, seconds } = this.#state;
-    const rate = this.#secondsHere > 0 ? this.#stepsHere / this.#secondsHere : 0;
+    const secondsAtWork = (this.#options.surroundings.clock() - this.#begun) / 1000;
     return {
       epoch,
       epochs: training.epochs,
       step,
       steps: totalSteps,
-      examplesPerSecond: rate * batch,
-      secondsElapsed: seconds,
-      secondsLeft: rate > 0 ? (totalSteps - step) / rate : null,
+      examplesPerSecond: this.#rowsPerSecond(),
+      secondsTraining: seconds,
+      secondsLeft: this.#stepsHere > 0 ? ((totalSteps - step) * secondsAtWork) / this.#stepsHere : null,
       loss: this.#lastLoss,
     };
   }

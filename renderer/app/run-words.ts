@@ -2,6 +2,7 @@
 
 import { presetNamed } from '../../engine/model/presets.ts';
 import type { RunRecord, RunState } from '../../engine/protocol/runs.ts';
+import { fixed, plural } from './format.ts';
 
 const states: Readonly<Record<RunState, string>> = {
   queued: 'Queued',
@@ -36,11 +37,27 @@ export function isLive(run: Pick<RunRecord, 'state'>): boolean {
   return run.state === 'running' || run.state === 'paused' || run.state === 'queued';
 }
 
-/** Seconds of training: from the result, else from the last report. */
-export function secondsOf(run: RunRecord): number | null {
-  return run.result?.seconds ?? run.progress?.secondsElapsed ?? null;
+/** How a run ended or stands, where its state alone does not say it: "Stopped early at epoch 55 of 100, best 45". */
+export function endText({ state, result, config }: Pick<RunRecord, 'state' | 'result' | 'config'>): string | null {
+  if (result === null || result.reason === 'stopped' || state !== 'completed') return null;
+  const { epochs, bestEpoch } = result;
+  const best = bestEpoch > 0 ? `, best ${fixed(bestEpoch)}` : '';
+  return result.reason === 'early_stopped'
+    ? `Stopped early at epoch ${fixed(epochs)} of ${fixed(config.training.epochs)}${best}`
+    : `All ${plural(epochs, 'epoch')}${best}`;
 }
 
-export function examplesPerSecond(run: RunRecord): number | null {
-  return run.result?.examplesPerSecond ?? run.progress?.examplesPerSecond ?? null;
+/** Seconds at work from start to end: preparing, training, validating, final scores; pauses are left out. */
+export function elapsedOf({ progress }: Pick<RunRecord, 'progress'>): number | null {
+  return progress?.secondsElapsed ?? null;
+}
+
+/** Seconds of training steps alone. */
+export function trainingSecondsOf({ result, progress }: Pick<RunRecord, 'result' | 'progress'>): number | null {
+  return result?.seconds ?? progress?.secondsTraining ?? null;
+}
+
+/** Rows trained on a second of training. */
+export function rowsPerSecond({ result, progress }: Pick<RunRecord, 'result' | 'progress'>): number | null {
+  return result?.examplesPerSecond ?? progress?.examplesPerSecond ?? null;
 }

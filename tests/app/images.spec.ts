@@ -113,7 +113,7 @@ test('drop a folder, train, open a cell of the confusion matrix, show the run a 
   await test.step('the confusion matrix while it trains, and the pictures of a cell', async () => {
     const matrix = page.getByRole('table', { name: 'Confusion matrix' });
     await expect(matrix.getByRole('button')).toHaveCount(9, { timeout: 30_000 });
-    await expect(page.getByText(/Ended after/)).toBeVisible({ timeout: 60_000 });
+    await expect(page.getByText(/^All \d+ epochs/)).toBeVisible({ timeout: 60_000 });
     await expect(page.getByText(/kept weights, epoch/)).toBeVisible();
     await expect(
       page.getByRole('region', { name: 'Table of classes' }).getByRole('row', { name: /^ring/ }),

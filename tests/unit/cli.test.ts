@@ -1,7 +1,7 @@
 // The command line end to end: from a file to a run that is listed, shown, compared, used and exported.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { helpOf } from '../../electron/cli/command.ts';
@@ -40,6 +40,11 @@ test('inspect tells columns, target, warnings and a sample', async (t) => {
   const sex = columns.find((column) => column.name.toLowerCase() === 'sex')!;
   assert.deepEqual([sex.type, sex.overridden], ['text', true]);
   assert.ok(columns.every((column) => column.reason.length > 0));
+  assert.deepEqual(event.left_out, [{ column: sex.name, reason: 'text' }]);
+  assert.deepEqual(
+    [event.source_bytes, event.split],
+    [statSync(penguins).size, { train: 275, validation: 34, test: 34 }],
+  );
 });
 
 test('train, then everything that can be done with runs', async (t) => {
@@ -99,8 +104,17 @@ test('train, then everything that can be done with runs', async (t) => {
   );
   const shown = await lastEvent(home, 'show', '1');
   assert.equal(shown.name, 'first');
+  const { secondsElapsed, secondsTraining } = shown.progress as Record<string, number>;
+  assert.deepEqual([finished.elapsed_seconds, finished.seconds], [secondsElapsed, secondsTraining]);
+  assert.ok(secondsElapsed > secondsTraining);
+  const inWords = await trainyard(home, 'show', '1');
+  assert.match(inWords.stdout, /split +120 rows train, 15 validate, 15 test\n +left out +nothing\n/);
+  assert.match(inWords.stdout, /adamw 0\.003, weight decay 1 × learning rate a step, /);
+  assert.match(inWords.stdout, new RegExp(`weights +of epoch ${finished.best_epoch}, `));
   const comparison = await lastEvent(home, 'compare', '1', '2');
   const settings = comparison.settings as Record<string, unknown>;
+  const costs = comparison.costs as Record<string, readonly number[]>;
+  assert.equal(costs.elapsed_seconds[0], secondsElapsed);
   assert.ok('optimizer.name' in settings && 'epochs' in settings && !('batch' in settings));
 
   assert.equal((await trainyard(home, 'delete', '2')).code, 0);

@@ -54,6 +54,29 @@ test('a database of each older version comes to the format of a new one', async 
   }
 });
 
+test('version 2: what was called elapsed was training; the time from start to end takes its name', (context) => {
+  const connection = openDatabase(join(temporaryHome(context), 'history.db'));
+  migrate(connection, migrations.slice(0, 1));
+  const insert = connection.sql<[number, number | null, string | null], never>(
+    `INSERT INTO run (name, state, dataset, dataset_name, created_at, started_at, ended_at, owner_pid, owner_started_at,
+       revision, search, config, progress) VALUES ('r', 'completed', 'd', 'd', 0, ?, ?, 1, 1, 0, '', '{}', ?)`,
+  );
+  insert.run(1000, 6800, '{"step":9,"secondsElapsed":3}');
+  insert.run(1000, null, '{"step":4,"secondsElapsed":2.5}');
+  insert.run(1000, 2000, null);
+  migrate(connection);
+  const rows = connection.sql<[], { progress: string; data: null }>('SELECT progress, data FROM run ORDER BY id').all();
+  assert.deepEqual(
+    rows.map(({ progress, data }) => [JSON.parse(progress), data]),
+    [
+      [{ step: 9, secondsElapsed: 5.8, secondsTraining: 3 }, null],
+      [{ step: 4, secondsElapsed: 2.5, secondsTraining: 2.5 }, null],
+      [null, null],
+    ],
+  );
+  connection.close();
+});
+
 /** What a next version could be. */
 const nextStep: Migration = {
   version: newest + 1,

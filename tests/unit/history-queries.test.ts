@@ -29,7 +29,7 @@ function planOf(connection: Connection, sql: string): string {
 }
 
 function planOfQuery(connection: Connection, query: RunQuery): string {
-  return planOf(connection, sqlOf(query, () => 1, 0).rows);
+  return planOf(connection, sqlOf(query, () => 1).rows);
 }
 
 test('the newest runs come from an index, unsorted', (context) => {
@@ -61,7 +61,7 @@ test('no question about the list of runs touches a sample', (context) => {
     ...['name', 'duration', 'best.val_loss', 'last.x'].map((by) => ({ sort: { by, descending: true } })),
   ];
   for (const query of queries) {
-    const { rows, total } = sqlOf(query, () => 1, 0);
+    const { rows, total } = sqlOf(query, () => 1);
     assert.doesNotMatch(planOf(connection, rows) + planOf(connection, total), /sample/);
   }
   const plan = planOf(connection, readSummaries);

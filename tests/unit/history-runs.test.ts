@@ -11,24 +11,39 @@ import { exampleConfig, newRun, point, temporaryHome } from './fixtures/history.
 
 const refusedAs = (code: string) => (error: unknown) => error instanceof InputError && error.code === code;
 
+const someProgress = {
+  epoch: 1,
+  epochs: 10,
+  step: 9,
+  steps: 90,
+  examplesPerSecond: 1e6,
+  secondsTraining: 1.2,
+  secondsElapsed: 1.5,
+  secondsLeft: null,
+  loss: 0.5,
+};
+
 test('a run is what was put in, in a new process too', async (context) => {
   const home = temporaryHome(context);
   const store = createStore(home);
   const { id } = await store.createRun(newRun());
-  const progress = {
-    epoch: 1,
-    epochs: 10,
-    step: 9,
-    steps: 90,
-    examplesPerSecond: 1e6,
-    secondsElapsed: 1.5,
-    secondsLeft: null,
-    loss: 0.5,
-  };
+  const progress = someProgress;
+  const counts = { train: 8, validation: 1, test: 1 };
+  const data = { counts, givenSplits: ['train', 'test'], leftOut: [{ column: 'a', reason: 'constant' }] } as const;
   const error = { name: 'TrainyardError', code: 'device.lost', message: 'Lost.', hint: 'Retry.' } as const;
   await store.updateRun({
     run: id,
-    patch: { state: 'running', device: 'cpu', threads: 2, parameters: 99, startedAt: 5, progress, error, tags: ['a'] },
+    patch: {
+      state: 'running',
+      device: 'cpu',
+      threads: 2,
+      parameters: 99,
+      startedAt: 5,
+      progress,
+      data,
+      error,
+      tags: ['a'],
+    },
   });
   await store.updateRun({ run: id, patch: { endedAt: 7, name: 'renamed', notes: 'good', starred: true } });
   const before = await store.run({ run: id });
@@ -53,6 +68,7 @@ test('a run is what was put in, in a new process too', async (context) => {
       startedAt: 5,
       endedAt: 7,
       progress,
+      data,
       last: {},
       best: {},
       result: null,
@@ -127,6 +143,7 @@ async function threeRuns(store: StoreService): Promise<void> {
         parameters: [30, 10, 20][index],
         startedAt: 1000,
         endedAt: index === 2 ? null : 2000 - index,
+        progress: index === 2 ? null : { ...someProgress, secondsElapsed: 2 - index },
       },
     });
   }

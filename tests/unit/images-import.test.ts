@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import type { DatasetInfo, DataService, ReadOptions } from '../../engine/protocol/data.ts';
@@ -48,6 +48,9 @@ test('one sub-folder a class: classes, sizes, rows; the same folder is the same 
   const info = await importFolder(service, folder);
   assert.equal(info.kind, 'images');
   assert.equal(info.rows, 36);
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const bytes = files.reduce((sum, { parentPath, name }) => sum + statSync(path.join(parentPath, name)).size, 0);
+  assert.equal(info.sourceBytes, bytes);
   assert.deepEqual(named(info), { Ant: 12, cat: 12, dog: 12 });
   assert.equal(info.target, 'class');
   assert.deepEqual(info.image, {

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
 import type { TestContext } from 'node:test';
+import { expectedCounts, givenSplits, splitOrigin } from '../../engine/protocol/use.ts';
 import type { DataService, DatasetInfo, DatasetSettings, PreparedData } from '../../engine/protocol/data.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
 import {
@@ -116,6 +117,8 @@ test('each row is the picture it says it is', async (t) => {
   });
 });
 
+const origin = 'train and test as the source has them, validation drawn from its train';
+
 test('folders that split are honoured; what they lack is taken from what trains', async (t) => {
   const all = await imported(t, {
     ...noisyClasses(['a', 'b'], 10, { prefix: 'train/' }),
@@ -130,6 +133,15 @@ test('folders that split are honoured; what they lack is taken from what trains'
   });
   const data = await prepare(noValidation.service, noValidation.info.id);
   assert.deepEqual(data.counts, { train: 36, validation: 4, test: 10 });
+  assert.deepEqual(data.givenSplits, ['train', 'test']);
+  const { info } = noValidation;
+  assert.deepEqual(expectedCounts(info, {}), data.counts, 'as said beforehand');
+  assert.equal(splitOrigin({ givenSplits: givenSplits(info), counts: data.counts }), origin);
+  const warned = await noValidation.service.describe({ dataset: info.id, settings: { split: [0.9, 0, 0.1] } });
+  assert.deepEqual(
+    [info, warned].map(({ warnings }) => warnings.filter(({ code }) => code === 'no_validation').length),
+    [0, 1],
+  );
   const sources = sourcesOf(data);
   const { pictures } = await noValidation.service.pictures({ dataset: noValidation.info.id, rows: [...sources] });
   assert.deepEqual(

@@ -62,6 +62,12 @@ test('a run is recorded, trained and kept; nothing is held afterwards', async (c
   assert.ok(record.parameters > 0);
   assert.ok(record.startedAt! >= record.createdAt && record.endedAt! >= record.startedAt!);
   assert.equal(record.progress?.step, 30);
+  const { secondsElapsed, secondsTraining } = record.progress!;
+  const startToEnd = (record.endedAt! - record.startedAt!) / 1000;
+  assert.ok(Math.abs(secondsElapsed - startToEnd) < 0.05, `${secondsElapsed} s shown of ${startToEnd} s`);
+  assert.equal(secondsTraining, record.result?.seconds);
+  assert.ok(secondsTraining < secondsElapsed);
+  assert.deepEqual(record.data, { counts: { train: 96, validation: 12, test: 12 }, givenSplits: [], leftOut: [] });
   assert.equal(record.last.val_loss, reported.filter(({ series }) => series === 'val_loss').at(-1)?.value);
   assert.deepEqual(await manager.finished({ run: started.id }), record, 'later too');
 
@@ -120,7 +126,8 @@ test('a paused run does nothing until it is continued, and ends as if it had nev
   await reaches(store, run, 'paused');
   await assert.rejects(manager.pause({ run }), { code: 'input.run_state' });
   const { step } = (await store.run({ run })).progress!;
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  const pause = 300;
+  await new Promise((resolve) => setTimeout(resolve, pause));
   assert.equal((await store.run({ run })).progress!.step, step);
   assert.equal((await store.run({ run })).hasCheckpoint, true);
 
@@ -128,6 +135,8 @@ test('a paused run does nothing until it is continued, and ends as if it had nev
   const record = await manager.finished({ run });
   assert.equal(record.state, 'completed');
   assert.deepEqual(record.result!.metrics, expected);
+  const shown = 1000 * record.progress!.secondsElapsed;
+  assert.ok(shown <= record.endedAt! - record.startedAt! - pause, 'the pause is left out');
 });
 
 test('a stopped run keeps its checkpoint and result; a paused one stops too', async (context) => {

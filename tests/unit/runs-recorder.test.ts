@@ -31,6 +31,7 @@ test('points reported after a truncation are not dropped by it, though a batch w
     step: 1,
     steps: 1,
     examplesPerSecond: 1,
+    secondsTraining: 1,
     secondsElapsed: 1,
     secondsLeft: 1,
     loss: 1,

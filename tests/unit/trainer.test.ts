@@ -36,6 +36,7 @@ test('every row is used once an epoch, the remainder included', async () => {
   const { result } = await trainHere(table, { training: { ...quick, epochs: 2 } });
   assert.equal(table.data.counts.train, 184);
   assert.equal(result.steps, 2 * Math.ceil(184 / 16));
+  assert.equal(Math.round(result.examplesPerSecond * result.seconds), 2 * 184, 'a remainder counts as the rows it has');
 });
 
 test('a dataset larger than the budget streams in windows and learns as well', async () => {
@@ -136,5 +137,14 @@ test('a diverging run fails with what to do', async () => {
       },
     }),
     /loss became .* at step/,
+  );
+});
+
+test('without rows that validate it is said what that means', async () => {
+  const { log } = await trainHere(makeTable({ rows: 60, numeric: 2, classes: 2, split: [0.9, 0, 0.1] }), {
+    training: { epochs: 1, batch: 16 },
+  });
+  assert.ok(
+    log.some(({ level, message }) => level === 'warning' && /^No row validates: .* such as 10 %/.test(message)),
   );
 });

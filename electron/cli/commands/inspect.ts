@@ -1,6 +1,7 @@
 // `inspect`: imports a file and says what is in it.
 
 import type { DatasetInfo } from '../../../engine/protocol/data.ts';
+import { expectedCounts, givenSplits, leftOutColumns, leftOutText, splitOrigin } from '../../../engine/protocol/use.ts';
 import { numberOption, type Command } from '../command.ts';
 import { importFile, readOptions, readOptionDefs } from '../import.ts';
 import { formatBytes, formatCount, formatNumber, type Output } from '../output.ts';
@@ -41,6 +42,10 @@ export const inspect: Command = {
       dataset: id,
       rows,
       columns,
+      source_bytes: info.sourceBytes,
+      bytes: info.bytes,
+      left_out: info.kind === 'table' ? leftOutColumns(info) : [],
+      split: expectedCounts(info, info.settings),
       target: info.target,
       task: info.task,
       classes,
@@ -65,9 +70,7 @@ export const inspect: Command = {
 };
 
 function describe(output: Output, info: DatasetInfo): void {
-  output.line(
-    `${info.source}: ${formatCount(info.rows)} rows, ${info.columns.length} columns, ${formatBytes(info.bytes)} kept`,
-  );
+  output.line(`${info.source}: ${formatCount(info.rows)} rows, ${info.columns.length} columns, ${sizes(info)}`);
   const reading = Object.entries(info.reading).map(([name, value]) => `${name} ${value}`);
   if (reading.length > 0) output.line(`read as ${reading.join(', ')}`);
   output.line();
@@ -82,7 +85,20 @@ function describe(output: Output, info: DatasetInfo): void {
   output.line();
   if (info.target) output.line(`target ${info.target} (${info.task}): ${info.targetReason}`);
   else output.line(`no target: ${info.targetReason}`);
+  if (info.kind === 'table') output.line(`left out: ${leftOutText(leftOutColumns(info))}`);
+  const counts = expectedCounts(info, info.settings);
+  const origin = splitOrigin({ givenSplits: givenSplits(info), counts });
+  output.line(
+    `split: about ${formatCount(counts.train)} train, ${formatCount(counts.validation)} validate, ` +
+      `${formatCount(counts.test)} test${origin === '' ? '' : `; ${origin}`}`,
+  );
   for (const warning of info.warnings) output.line(`! ${warning.message}`);
+}
+
+/** Of the file, and of the copy made of it. */
+function sizes({ sourceBytes, bytes }: DatasetInfo): string {
+  const source = sourceBytes === null ? '' : `${formatBytes(sourceBytes)}, `;
+  return `${source}kept as a copy of ${formatBytes(bytes)}`;
 }
 
 function range(column: DatasetInfo['columns'][number]): string {

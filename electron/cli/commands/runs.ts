@@ -2,14 +2,15 @@
 
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
+import { leftOutText, splitOrigin, usualSplit } from '../../../engine/protocol/use.ts';
 import { numberOption, runNumber, textOption, type Command } from '../command.ts';
 import { formatCount, formatNumber, formatSeconds, formatTime, type Column, type Output } from '../output.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
 
-/** The metric that stands for a run in lists: validation accuracy or R², else the validation loss. */
+/** The metric that stands for a run in lists, at its best: validation accuracy or R², else the validation loss. */
 export function headline(run: RunRecord): { name: string; value: number } | null {
   for (const name of ['val_accuracy', 'val_r2', 'val_loss', 'train_loss']) {
-    const value = ownValue(run.result?.metrics ?? {}, name) ?? ownValue(run.best, name)?.value;
+    const value = ownValue(run.best, name)?.value;
     if (value !== undefined) return { name, value };
   }
   return null;
@@ -24,7 +25,11 @@ const runColumns: readonly Column<RunRecord>[] = [
   { title: 'device', value: (run) => (run.threads > 1 ? `${run.device} ×${run.threads}` : run.device) },
   {
     title: 'epochs',
-    value: (run) => (run.progress ? `${run.progress.epoch}/${run.progress.epochs}` : '–'),
+    value: (run) => {
+      if (!run.progress) return '–';
+      const early = run.result?.reason === 'early_stopped' ? ' early' : '';
+      return `${run.progress.epoch}/${run.progress.epochs}${early}`;
+    },
     right: true,
   },
   {
@@ -34,8 +39,8 @@ const runColumns: readonly Column<RunRecord>[] = [
       return metric ? `${metric.name} ${formatNumber(metric.value)}` : '–';
     },
   },
-  { title: 'time', value: (run) => (run.result ? formatSeconds(run.result.seconds) : '–'), right: true },
-  { title: 'started', value: (run) => formatTime(run.createdAt) },
+  { title: 'time', value: (run) => (run.progress ? formatSeconds(run.progress.secondsElapsed) : '–'), right: true },
+  { title: 'created', value: (run) => formatTime(run.createdAt) },
 ];
 
 /** What `--json` prints of a run. */
@@ -109,15 +114,17 @@ function showRun(output: Output, run: RunRecord): void {
     ],
     ['device', run.threads > 1 ? `${run.device}, ${run.threads} threads` : run.device],
     ['training', settingsLine(run)],
-    ['started', formatTime(run.createdAt)],
+    ['split', splitText(run)],
+    ['left out', run.data ? leftOutText(run.data.leftOut) : 'known once its data is prepared'],
+    ['created', formatTime(run.createdAt)],
   ];
   for (const [name, value] of facts) output.line(`  ${name.padEnd(9)} ${value}`);
   if (run.error) output.line(`  error     ${run.error.message} ${run.error.hint}`);
   if (result) {
     output.line(
-      `  result    ${result.reason.replace('_', ' ')} after ${result.epochs} epochs, ${formatCount(result.steps)} steps, ` +
-        `${formatSeconds(result.seconds)}, ${formatCount(result.examplesPerSecond)} rows/s; best epoch ${result.bestEpoch}`,
+      `  result    ${result.reason.replace('_', ' ')} after ${epochsText(run)}, ${formatCount(result.steps)} steps, ${timesText(run)}`,
     );
+    output.line(`  weights   of epoch ${result.bestEpoch}, the best by loss; their scores:`);
     printMetrics(output, result.metrics);
     if (result.doubt) output.line(`  in doubt  ${result.doubt}`);
   }
@@ -125,9 +132,37 @@ function showRun(output: Output, run: RunRecord): void {
   if (run.notes) output.line(`  notes     ${run.notes}`);
 }
 
+/** `100 epochs`, or `55 of 100 epochs` of a run that ended before its time. */
+export function epochsText({ result, config }: RunRecord): string {
+  const [done, all] = [result?.epochs ?? 0, config.training.epochs];
+  return done < all ? `${done} of ${all} epochs` : `${done} epochs`;
+}
+
+/** What a run took: all of it, and the training alone with its speed. */
+export function timesText({ progress, result }: RunRecord): string {
+  const training = result
+    ? `training ${formatSeconds(result.seconds)}, ${formatCount(result.examplesPerSecond)} training rows/s`
+    : '';
+  return `${progress ? formatSeconds(progress.secondsElapsed) : '–'} without pauses (${training})`;
+}
+
+function splitText({ data, config }: RunRecord): string {
+  if (data === null) return `${(config.settings.split ?? usualSplit).join(', ')} asked for`;
+  const { train, validation, test } = data.counts;
+  const origin = splitOrigin(data);
+  return (
+    `${formatCount(train)} rows train, ${formatCount(validation)} validate, ${formatCount(test)} test` +
+    (origin === '' ? '' : `; ${origin}`)
+  );
+}
+
 function settingsLine({ config: { training } }: RunRecord): string {
   const { optimizer, schedule } = training;
-  return `${training.epochs} epochs, batch ${training.batch}, ${optimizer.name} ${optimizer.learningRate}, ${schedule.name}, seed ${training.seed}`;
+  const decay =
+    optimizer.weightDecay === 0
+      ? ''
+      : `, weight decay ${optimizer.weightDecay}${optimizer.name === 'adamw' ? ' × learning rate a step' : ''}`;
+  return `${training.epochs} epochs, batch ${training.batch}, ${optimizer.name} ${optimizer.learningRate}${decay}, ${schedule.name}, seed ${training.seed}`;
 }
 
 /** A table with a row a metric and a column a split. */
@@ -158,12 +193,19 @@ export const compare: Command = {
         dataset: run.datasetName,
         device: run.device,
         threads: run.threads,
+        split: splitText(run),
+        left_out: leftOutText(run.data?.leftOut ?? []),
         model: run.config.model,
         ...run.config.training,
       }),
     );
     const names = [...new Set(settings.flatMap((entry) => Object.keys(entry)))];
     const differing = names.filter((name) => new Set(settings.map((entry) => ownValue(entry, name))).size > 1);
+    const costs = {
+      elapsed_seconds: found.map((run) => run.progress?.secondsElapsed ?? null),
+      training_seconds: found.map((run) => run.result?.seconds ?? null),
+      training_rows_per_second: found.map((run) => run.result?.examplesPerSecond ?? null),
+    };
     const metricNames = [...new Set(found.flatMap((run) => Object.keys(run.result?.metrics ?? {})))];
     output.event({
       event: 'comparison',
@@ -177,6 +219,7 @@ export const compare: Command = {
       metrics: Object.fromEntries(
         metricNames.map((name) => [name, found.map((run) => ownValue(run.result?.metrics ?? {}, name) ?? null)]),
       ),
+      costs,
     });
     if (output.json) return;
     const rows = [
@@ -184,10 +227,12 @@ export const compare: Command = {
         name,
         ...settings.map((entry) => ownValue(entry, name) ?? '–'),
       ]),
+      ['scores of the weights kept', ...found.map(({ result }) => (result ? `epoch ${result.bestEpoch}` : '–'))],
       ...metricNames.map((name) => [
         name,
         ...found.map((run) => formatNumber(ownValue(run.result?.metrics ?? {}, name))),
       ]),
+      ...Object.entries(costs).map(([name, values]) => [name.replaceAll('_', ' '), ...values.map(formatNumber)]),
     ];
     output.table(rows, [
       { title: '', value: (row) => row[0] },

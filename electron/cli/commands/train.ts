@@ -3,6 +3,7 @@
 import path from 'node:path';
 import type { DataService, DatasetInfo } from '../../../engine/protocol/data.ts';
 import { CancelledError, InputError, TrainyardError } from '../../../engine/protocol/errors.ts';
+import { expectedCounts, leftOutColumns, leftOutText } from '../../../engine/protocol/use.ts';
 import type { MetricPoint, RunConfig, RunProgress, RunRecord } from '../../../engine/protocol/runs.ts';
 import { createRunManager, type RunManager } from '../../../engine/runs/manager.ts';
 import { processOwner } from '../../../engine/history/owner.ts';
@@ -27,7 +28,7 @@ import {
   trainingSpec,
 } from '../training-options.ts';
 import { threadsOption } from '../threads-option.ts';
-import { printMetrics } from './runs.ts';
+import { epochsText, printMetrics, timesText } from './runs.ts';
 
 export const train: Command = {
   name: 'train',
@@ -76,8 +77,7 @@ export async function trainFile(context: CommandContext): Promise<number> {
       'Name the column to predict: --target NAME.',
     );
   }
-  const trainRows = Math.max(1, Math.round(info.rows * (settings.split?.[0] ?? 0.8)));
-  const data = trainedOn(info, trainRows, info.task);
+  const data = trainedOn(info, Math.max(1, expectedCounts(info, settings).train), info.task);
   const model = await modelOption(options, data);
   const config: RunConfig = {
     dataset: info.id,
@@ -94,6 +94,7 @@ export async function trainFile(context: CommandContext): Promise<number> {
 function announce(output: Output, info: DatasetInfo): void {
   output.line(`${info.source}: ${formatCount(info.rows)} rows, ${info.columns.length} columns`);
   if (info.target) output.line(`predicts ${info.target} (${info.task}): ${info.targetReason}`);
+  if (info.kind === 'table') output.line(`left out: ${leftOutText(leftOutColumns(info))}`);
   // What keeps it from being trained on is said when it is refused.
   for (const warning of info.warnings) if (!warning.blocks) output.line(`! ${warning.message}`);
 }
@@ -176,7 +177,7 @@ function progressText(progress: RunProgress, points: readonly MetricPoint[]): st
   const validation = points.findLast((point) => point.series.startsWith('val_') && point.series !== 'val_loss');
   if (validation) lastMetrics = `, ${validation.series.replace('_', ' ')} ${formatNumber(validation.value)}`;
   const left = progress.secondsLeft === null ? '' : `, ${formatSeconds(progress.secondsLeft)} left`;
-  const rate = `${formatCount(progress.examplesPerSecond)} rows/s`;
+  const rate = `${formatCount(progress.examplesPerSecond)} training rows/s`;
   return `epoch ${progress.epoch}/${progress.epochs}, loss ${formatNumber(progress.loss)}${lastMetrics}, ${rate}${left}`;
 }
 
@@ -198,6 +199,7 @@ function report(output: Output, run: RunRecord): void {
     threads: result.threads,
     epochs: result.epochs,
     steps: result.steps,
+    elapsed_seconds: run.progress?.secondsElapsed ?? null,
     seconds: result.seconds,
     examples_per_second: result.examplesPerSecond,
     best_epoch: result.bestEpoch,
@@ -206,9 +208,9 @@ function report(output: Output, run: RunRecord): void {
   });
   const how = { completed: 'trained', early_stopped: 'trained, stopped early', stopped: 'stopped' }[result.reason];
   output.line(
-    `Run ${run.id} ${how}: ${result.epochs} epochs, ${formatCount(result.steps)} steps in ${formatSeconds(result.seconds)} on ` +
-      `${result.device}${result.threads > 1 ? ` ×${result.threads}` : ''}, ${formatCount(result.examplesPerSecond)} rows/s; ` +
-      `best epoch ${result.bestEpoch}`,
+    `Run ${run.id} ${how}: ${epochsText(run)}, ${formatCount(result.steps)} steps on ` +
+      `${result.device}${result.threads > 1 ? ` ×${result.threads}` : ''} in ${timesText(run)}; ` +
+      `the weights of epoch ${result.bestEpoch} are kept, their scores:`,
   );
   printMetrics(output, result.metrics);
   if (result.doubt) output.line(`! ${result.doubt}`);

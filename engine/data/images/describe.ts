@@ -2,6 +2,7 @@
 
 import { InputError } from '../../protocol/errors.ts';
 import type { ColumnInfo, DatasetInfo, DatasetSettings, ImageInfo } from '../../protocol/data.ts';
+import { drawnShares, noValidationWarning, splitNames, usualSplit } from '../../protocol/use.ts';
 import { didYouMean } from '../closest.ts';
 import { show } from '../schema/typing.ts';
 import { sortClasses } from './picture.ts';
@@ -68,6 +69,8 @@ export function describePictures(pictures: StoredPictures, settings: DatasetSett
     .sort((first, second) => second.count - first.count);
   const { files, splits, twins, skipped } = pictures;
   const facts = { files, labels: Array.from(labels, (label) => classes[label] as string) };
+  const given = splitNames.filter((name) => splits?.includes(name) === true);
+  const validates = given.includes('validation') || drawnShares(given, settings.split ?? usualSplit)[1] > 0;
   const corrected = Object.keys(settings.labels ?? {}).length;
   return {
     columns: describeColumns(files.length, named, pictures.labelledBy),
@@ -81,6 +84,7 @@ export function describePictures(pictures: StoredPictures, settings: DatasetSett
       ...classWarnings(named),
       ...twinWarnings(twins, facts),
       ...(splits === null ? [] : sharedWarning(twins, files, (row) => splits[row] ?? null)),
+      ...(validates ? [] : [noValidationWarning()]),
     ],
     settings,
   };

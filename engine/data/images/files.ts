@@ -21,17 +21,19 @@ export function fileSource(folder: string, layout: FolderLayout): PictureSource 
       const report = job.stage('Looking at the pictures');
       const facts: PictureFacts[] = [];
       const digest = createHash('sha256');
+      let bytes = 0;
       const tasks = inGroups(paths, filesPerTask).map((group) => ({ kind: 'examine' as const, paths: group }));
       for await (const examined of pool.inOrder(tasks)) {
         job.throwIfCancelled();
-        for (const { hash, facts: found } of examined) {
+        for (const { hash, facts: found, bytes: read } of examined) {
           const { file, label, split } = layout.entries[facts.length] ?? { file: '', label: '', split: null };
           digest.update(`${JSON.stringify([file, label, split, hash])}\n`);
           facts.push(found);
+          if ('width' in found) bytes += read;
         }
         report(facts.length / paths.length);
       }
-      return { facts, digest: digest.digest('hex') };
+      return { facts, digest: digest.digest('hex'), bytes };
     },
     decode: (pool, shape, job) => decodeFiles(pool, paths, shape, job),
   };

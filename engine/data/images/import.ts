@@ -62,13 +62,20 @@ export async function importImages(store: DatasetStore, request: ImportImagesReq
   job.signal.addEventListener('abort', stop);
   try {
     const source = await openPictures(found, { limits, workFolder, job });
-    const { facts, digest } = await source.examine(pool, job);
+    const { facts, digest, bytes } = await source.examine(pool, job);
     job.throwIfCancelled();
     const id = datasetId(source, digest, options);
     if ((await store.find(id)) !== null) return id;
     const readable = source.entries.filter((_, index) => 'width' in (facts[index] as PictureFacts));
     requireClasses(found.name, readable, [...source.skipped, ...unreadable(source, facts)]);
-    const manifest = await writeDataset(join(workFolder, datasetFolder), { ...request, id, source, facts, pool });
+    const manifest = await writeDataset(join(workFolder, datasetFolder), {
+      ...request,
+      id,
+      source,
+      facts,
+      sourceBytes: bytes,
+      pool,
+    });
     job.throwIfCancelled();
     await publish(join(workFolder, datasetFolder), join(store.folder, id), manifest);
     return id;
@@ -122,12 +129,13 @@ interface WriteRequest extends ImportImagesRequest {
   readonly id: string;
   readonly source: PictureSource;
   readonly facts: readonly PictureFacts[];
+  readonly sourceBytes: number;
   readonly pool: PicturePool;
 }
 
 /** Decodes all pictures into a new folder and describes them. */
 async function writeDataset(folder: string, request: WriteRequest): Promise<Manifest> {
-  const { found, source, facts, options, settings, job, id } = request;
+  const { found, source, facts, sourceBytes, options, settings, job, id } = request;
   await mkdir(folder);
   const shape = chooseShape(facts, options);
   const { kept, broken, channels } = await decodeAll(folder, shape, request);
@@ -154,6 +162,7 @@ async function writeDataset(folder: string, request: WriteRequest): Promise<Mani
     kind: 'images',
     source: found.name,
     rows: kept.length,
+    sourceBytes,
     bytes,
     importedAt: Date.now(),
     reading: {

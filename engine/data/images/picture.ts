@@ -67,9 +67,16 @@ export interface PictureSource {
   /** How classes are put in order. */
   readonly classOrder: ClassOrder;
   /** Looks at every entry, and hashes all content. */
-  examine(pool: PicturePool, job: Job): Promise<{ readonly facts: readonly PictureFacts[]; readonly digest: string }>;
+  examine(pool: PicturePool, job: Job): Promise<ExaminedSource>;
   /** Decodes all entries in their order. */
   decode(pool: PicturePool, shape: PictureShape, job: Job): AsyncIterable<DecodedBatch>;
+}
+
+export interface ExaminedSource {
+  readonly facts: readonly PictureFacts[];
+  readonly digest: string;
+  /** Bytes of the files of all pictures. */
+  readonly bytes: number;
 }
 
 export type ClassOrder = 'name' | 'number';

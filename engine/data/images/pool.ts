@@ -13,6 +13,8 @@ export interface ExamineFiles {
 export interface ExaminedFile {
   /** SHA-256 of the file; empty if it could not be opened. */
   readonly hash: string;
+  /** Bytes of the file, as far as it was read. */
+  readonly bytes: number;
   readonly facts: PictureFacts;
 }
 

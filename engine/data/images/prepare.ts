@@ -3,8 +3,8 @@
 
 import { InputError } from '../../protocol/errors.ts';
 import type { ImageInfo, PrepareOptions, PreparedData, Shard, SplitName } from '../../protocol/data.ts';
+import { drawnShares, splitNames, usualSplit } from '../../protocol/use.ts';
 import type { Job } from '../jobs.ts';
-import { defaultSplit } from '../prepare.ts';
 import type { Prepared } from '../prepare.ts';
 import type { RowStore } from '../preprocess/row-store.ts';
 import { assignSplits, randomBits } from '../preprocess/split.ts';
@@ -15,7 +15,6 @@ import { PixelReader } from './stored.ts';
 import type { StoredPictures } from './stored.ts';
 import { sharedWarning } from './warnings.ts';
 
-const splitNames = ['train', 'validation', 'test'] as const satisfies readonly SplitName[];
 /** Bytes of a shard: few messages, each copied without a pause. */
 const shardBytes = 4 * 2 ** 20;
 /** Streams of random numbers that must not meet that of the split. */
@@ -52,7 +51,7 @@ export async function prepareImages(request: PrepareImagesRequest): Promise<Prep
   const splits = splitPictures(pictures, labels, options);
   const sources = orderRows(splits, options.seed);
   const counts = countSplits(splits);
-  checkCounts(counts, name, options.settings.split ?? defaultSplit);
+  checkCounts(counts, name, options.settings.split ?? usualSplit);
   const classCounts = new Array<number>(labels.classes.length).fill(0);
   for (const row of sources.subarray(0, counts.train)) {
     const label = labels.labels[row] as number;
@@ -77,6 +76,7 @@ export async function prepareImages(request: PrepareImagesRequest): Promise<Prep
     info: {
       ...describeRows(preprocessing, sources.length),
       counts,
+      givenSplits: splitNames.filter((name) => pictures.splits?.includes(name) === true),
       classCounts,
       sources,
       warnings: sharedWarning(pictures.twins, pictures.files, (row) => splitNames[splits[row] as number] ?? null),
@@ -143,7 +143,7 @@ export function describeRows(preprocessing: ImagePreprocessing, rows: number): P
 
 /** Split of each picture: a position in `splitNames`. What the source does not split is split by seed, each class alike. */
 function splitPictures(pictures: StoredPictures, { classes, labels }: Labels, options: PrepareOptions): Uint8Array {
-  const shares = options.settings.split ?? defaultSplit;
+  const shares = options.settings.split ?? usualSplit;
   const sum = shares[0] + shares[1] + shares[2];
   if (shares.length !== 3 || shares.some((share) => !(share >= 0)) || shares[0] === 0 || Math.abs(sum - 1) > 1e-6) {
     throw new InputError(
@@ -154,13 +154,14 @@ function splitPictures(pictures: StoredPictures, { classes, labels }: Labels, op
   }
   if (pictures.splits === null) return assignSplits(labels, classes.length, shares, options.seed);
   const given = Uint8Array.from(pictures.splits, (split) => splitNames.indexOf(split));
-  // A source that brings no validation or no test split: only what trains is shared out.
-  const lacks = (split: number): boolean => !given.includes(split);
-  const validation = lacks(1) ? shares[1] : 0;
-  const test = lacks(2) && lacks(1) ? shares[2] : 0;
-  if (validation + test === 0) return given;
+  // What the source does not split is drawn from what trains.
+  const drawn = drawnShares(
+    splitNames.filter((_, split) => given.includes(split)),
+    shares,
+  );
+  if (drawn[0] === 1) return given;
   const strata = labels.map((label, row) => (given[row] === 0 ? label : -1));
-  const shared = assignSplits(strata, classes.length, [1 - validation - test, validation, test], options.seed);
+  const shared = assignSplits(strata, classes.length, drawn, options.seed);
   return given.map((split, row) => (split === 0 ? (shared[row] as number) : split));
 }
 

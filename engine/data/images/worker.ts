@@ -17,12 +17,14 @@ const largeFile = 2 ** 24;
 function examine({ paths }: ExamineFiles): ExaminedFile[] {
   return paths.map((path) => {
     let hash = '';
+    let bytes = 0;
     try {
-      const bytes = readFile(path);
-      hash = createHash('sha256').update(bytes).digest('base64');
-      return { hash, facts: uprightSize(readPictureHeader(bytes)) };
+      const content = readFile(path);
+      bytes = content.length;
+      hash = createHash('sha256').update(content).digest('base64');
+      return { hash, bytes, facts: uprightSize(readPictureHeader(content)) };
     } catch (error) {
-      return { hash, facts: { reason: reasonOf(error) } };
+      return { hash, bytes, facts: { reason: reasonOf(error) } };
     }
   });
 }

@@ -13,6 +13,8 @@ export interface Curve {
   readonly y: readonly number[];
   /** Noisy: smoothing applies and the raw values show as a band. */
   readonly noisy?: boolean;
+  /** Value told at the line's end, where it is not the last of `y`. */
+  readonly last?: number;
   /** Index of the best point, marked with a hollow diamond. */
   readonly best?: number;
   /** Label at the line's end in the colour of text (where the line's own is too faint for letters). */
@@ -49,6 +51,11 @@ export function smooth(values: readonly number[], strength: number): readonly nu
     weight = factor * weight + (1 - factor);
     return mean / weight;
   });
+}
+
+/** The value a curve ended at, as it was recorded: never a smoothed one. */
+export function lastValue({ y, last }: Pick<Curve, 'y' | 'last'>): number | undefined {
+  return last ?? y.at(-1);
 }
 
 /** Index of the value nearest to `target` in ascending `x`; −1 in an empty list. */

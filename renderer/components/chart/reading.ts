@@ -1,4 +1,4 @@
-// What a chart reads out at a place: the nearest point of every curve that reaches so far.
+// What a chart reads out at a place: the nearest point of every curve that reaches so far, as it was recorded.
 
 import { nearest } from './curves.ts';
 import type { Curve } from './curves.ts';
@@ -7,6 +7,8 @@ export interface ReadValue {
   readonly line: Curve;
   readonly x: number;
   readonly value: number;
+  /** Of a smoothed line, where it runs there. */
+  readonly smoothed?: number;
 }
 
 export interface Reading {
@@ -14,11 +16,17 @@ export interface Reading {
   readonly values: readonly ReadValue[];
 }
 
-/** `span` is the length of the x axis: points a fiftieth of it away still count as being there. Null without curves. */
-export function readAt(lines: readonly Curve[], x: number, span: number): Reading | null {
-  const values = lines.flatMap((line): ReadValue[] => {
-    const index = nearest(line.x, x);
-    return index < 0 ? [] : [{ line, x: line.x[index], value: line.y[index] }];
+/**
+ * `recorded` are the curves as they were recorded, `lines` the same as they are drawn. `span` is the length of the x axis:
+ * points a fiftieth of it away still count as being there. Null without curves.
+ */
+export function readAt(recorded: readonly Curve[], lines: readonly Curve[], x: number, span: number): Reading | null {
+  const values = recorded.flatMap((curve, position): ReadValue[] => {
+    const index = nearest(curve.x, x);
+    if (index < 0) return [];
+    const line = lines[position];
+    const smoothed = line.y === curve.y ? {} : { smoothed: line.y[index] };
+    return [{ line, x: curve.x[index], value: curve.y[index], ...smoothed }];
   });
   if (values.length === 0) return null;
   const closest = values.reduce((best, entry) => (Math.abs(entry.x - x) < Math.abs(best.x - x) ? entry : best));

@@ -13,14 +13,23 @@ export function readComparison(comparison: Comparison, series: string): string {
   if (scored.length < 2) return 'Fewer than two of these runs have a value of this metric.';
   const { metric } = parseSeries(series);
   const sign = lowerWins(metric) ? 1 : -1;
-  const ranked = [...scored].sort((a, b) => sign * (a.run.best[series].value - b.run.best[series].value));
+  const valueOf = ({ run }: ComparedRun): number => run.best[series].value;
+  const ranked = [...scored].sort((a, b) => sign * (valueOf(a) - valueOf(b)));
+  const best = valueOf(ranked[0]);
+  const leaders = ranked.filter((entry) => valueOf(entry) === best);
   const [first, second] = ranked;
-  const values = [first, second].map(({ run }) => run.best[series].value);
   const lead =
-    values[0] === values[1]
-      ? `${first.letter} and ${second.letter} share the best ${metricWord(metric)}, ${score(values[0])}.`
-      : `${first.letter} has the best ${metricWord(metric)}: ${score(values[0])}, ${score(Math.abs(values[0] - values[1]))} ahead of ${second.letter}.`;
-  return [lead, difference(first, second), ...overfitting(comparison)].filter(Boolean).join(' ');
+    leaders.length > 1
+      ? `${inWords(leaders.map(({ letter }) => letter))} share the best ${metricWord(metric)}, ${score(best)}.`
+      : `${first.letter} has the best ${metricWord(metric)}: ${score(best)}, ${score(Math.abs(best - valueOf(second)))} ahead of ${second.letter}.`;
+  // Of many that share it, no pair stands out.
+  const pair = leaders.length > 2 ? '' : difference(first, second);
+  return [lead, pair, ...overfitting(comparison)].filter(Boolean).join(' ');
+}
+
+/** `A, B and C` */
+function inWords(letters: readonly string[]): string {
+  return `${letters.slice(0, -1).join(', ')} and ${letters.at(-1)}`;
 }
 
 function difference(first: ComparedRun, second: ComparedRun): string {
@@ -46,9 +55,8 @@ function overfitting(comparison: Comparison): string[] {
   });
   if (overfit.length === 0) return [];
   if (overfit.length > 1) {
-    const letters = overfit.map(({ letter }) => letter);
     return [
-      `${letters.slice(0, -1).join(', ')} and ${letters.at(-1)} overfit: their validation loss ends well above its lowest.`,
+      `${inWords(overfit.map(({ letter }) => letter))} overfit: their validation loss ends well above its lowest.`,
     ];
   }
   const [{ letter, best, last }] = overfit;

@@ -3,8 +3,8 @@
 import { layers as registry } from '../../../engine/model/registry.ts';
 import type { LayerSpec } from '../../../engine/model/spec.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
+import { leftOutText, splitOrigin, usualSplit } from '../../../engine/protocol/use.ts';
 import { fixed, percent, short } from '../../app/format.ts';
-import { usualSplit } from '../../app/split.ts';
 import { modelName } from '../../app/run-words.ts';
 
 export type Setting = readonly [name: string, value: string];
@@ -31,16 +31,16 @@ export function settingsOf(run: RunRecord): Setting[] {
   const list: (Setting | false)[] = [
     ['Dataset', run.datasetName],
     ['Target', settings.target ?? 'found'],
-    ['Split', (settings.split ?? usualSplit).map((share) => percent(share)).join(' / ')],
-    ['Left out', settings.ignored?.length ? settings.ignored.join(', ') : 'nothing'],
+    ['Split', splitText(run)],
+    ['Left out', leftOut(run)],
     ['Model', modelName(run)],
     ['Layers', model.layers.map(layerText).join(' → ')],
     ['Parameters', run.parameters > 0 ? fixed(run.parameters) : '–'],
     ['Epochs', fixed(training.epochs)],
-    ['Batch size', fixed(training.batch)],
+    ['Batch size', batchText(run)],
     ['Optimizer', words[optimizer.name]],
     ['Learning rate', short(optimizer.learningRate)],
-    ['Weight decay', short(optimizer.weightDecay)],
+    ['Weight decay', decayText(optimizer)],
     momentum && ['Momentum', short(optimizer.momentum) + (optimizer.nesterov ? ', Nesterov' : '')],
     adaptive && ['Betas', `${short(optimizer.beta1)}, ${short(optimizer.beta2)}`],
     ['Schedule', scheduleText(schedule)],
@@ -54,6 +54,34 @@ export function settingsOf(run: RunRecord): Setting[] {
     ['Threads', run.threads > 0 ? fixed(run.threads) : threads > 0 ? fixed(threads) : '–'],
   ];
   return list.filter((entry) => entry !== false);
+}
+
+/** The split that was used, in rows; until the data is prepared, the shares asked for. */
+function splitText({ data, config }: RunRecord): string {
+  if (data === null)
+    return `${(config.settings.split ?? usualSplit).map((share) => percent(share)).join(' / ')} asked for`;
+  const { train, validation, test } = data.counts;
+  const rows = `${fixed(train)} train / ${fixed(validation)} validation / ${fixed(test)} test`;
+  const origin = splitOrigin(data);
+  return `${rows}${origin === '' ? '' : `; ${origin}`}${validation === 0 ? '; nothing validates' : ''}`;
+}
+
+/** Rows a step; a split with fewer rows makes them smaller. */
+function batchText({ data, config }: RunRecord): string {
+  const { batch } = config.training;
+  const used = Math.min(batch, data?.counts.train ?? batch);
+  return used < batch ? `${fixed(used)} (all rows; ${fixed(batch)} asked for)` : fixed(batch);
+}
+
+function leftOut({ data, config }: RunRecord): string {
+  if (data !== null) return leftOutText(data.leftOut);
+  return leftOutText((config.settings.ignored ?? []).map((column) => ({ column, reason: 'ignored' })));
+}
+
+/** What each step takes off the weights. AdamW's decay is apart from the gradient, as in PyTorch's `weight_decay`. */
+function decayText({ name, weightDecay }: RunRecord['config']['training']['optimizer']): string {
+  if (weightDecay === 0) return '0';
+  return `${short(weightDecay)} × ${name === 'adamw' ? 'learning rate a step' : 'weights, added to the gradient'}`;
 }
 
 function layerText(layer: LayerSpec): string {

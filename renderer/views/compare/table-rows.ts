@@ -1,16 +1,16 @@
 // The rows of the compare table: settings (those that differ, or all), results, cost; which run has the best of each.
 
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
-import { duration, fixed, missing, score, sentence } from '../../app/format.ts';
-import { examplesPerSecond, secondsOf } from '../../app/run-words.ts';
+import { duration, fixed, missing, score } from '../../app/format.ts';
+import { elapsedOf, rowsPerSecond, stateName, trainingSecondsOf } from '../../app/run-words.ts';
 import { lowerWins, metricWord, parseSeries } from '../../app/series.ts';
 import { settingsOf } from './settings.ts';
 
 export interface CompareRow {
   readonly name: string;
   readonly values: readonly string[];
-  /** Position of the best value; undefined where there is no better. */
-  readonly best?: number;
+  /** Positions of the best value: all that have it. None where all values are the same. */
+  readonly best?: readonly number[];
   /** Values equal to the first run's are of less interest. */
   readonly setting?: boolean;
 }
@@ -32,14 +32,16 @@ function numberRow(
   lower: boolean,
   write: (value: number | null | undefined) => string,
 ): CompareRow {
-  let best: number | undefined;
-  values.forEach((value, index) => {
-    if (typeof value !== 'number' || !Number.isFinite(value)) return;
-    const leader = best === undefined ? undefined : values[best];
-    if (typeof leader !== 'number' || (lower ? value < leader : value > leader)) best = index;
-  });
-  const distinct = new Set(values.filter((value) => typeof value === 'number').map(write));
-  return { name, values: values.map(write), best: distinct.size > 1 ? best : undefined };
+  const best = bestPositions(values, lower);
+  const finite = values.filter((value) => typeof value === 'number' && Number.isFinite(value));
+  return { name, values: values.map(write), best: best.length < finite.length ? best : [] };
+}
+
+/** Positions of the lowest or highest value, all that have exactly it. */
+export function bestPositions(values: readonly (number | null | undefined)[], lower: boolean): readonly number[] {
+  const finite = values.filter((value): value is number => typeof value === 'number' && Number.isFinite(value));
+  const best = lower ? Math.min(...finite) : Math.max(...finite);
+  return values.flatMap((value, position) => (value === best ? [position] : []));
 }
 
 /** Best and last validation values of a score, the loss, and the gap between the splits. */
@@ -93,11 +95,18 @@ export function resultRows(
 
 export function costRows(runs: readonly RunRecord[]): readonly CompareRow[] {
   return [
-    numberRow('Training time', runs.map(secondsOf), true, duration),
-    numberRow('Rows a second', runs.map(examplesPerSecond), false, fixed0),
+    numberRow('Elapsed, without pauses', runs.map(elapsedOf), true, duration),
+    numberRow('Training alone', runs.map(trainingSecondsOf), true, duration),
+    numberRow('Training rows a second', runs.map(rowsPerSecond), false, fixed0),
     { name: 'Epochs', values: runs.map((run) => fixed(run.result?.epochs ?? run.progress?.epoch ?? null)) },
-    { name: 'Ended', values: runs.map((run) => sentence(run.result?.reason.replaceAll('_', ' ') ?? run.state)) },
+    { name: 'Ended', values: runs.map(endWord) },
   ];
+}
+
+const reasons = { completed: 'Completed', early_stopped: 'Stopped early', stopped: 'Stopped' } as const;
+
+function endWord({ result, state }: RunRecord): string {
+  return result ? reasons[result.reason] : stateName(state);
 }
 
 function fixed0(value: number | null | undefined): string {

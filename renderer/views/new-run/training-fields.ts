@@ -44,6 +44,8 @@ export interface NumberSetting {
   readonly minimum: number;
   readonly maximum: number;
   readonly whole?: boolean;
+  /** What the number is relative to, where its name does not say it. */
+  readonly hint?: (training: TrainingSpec) => string;
   /** Shown only where it has an effect. */
   readonly applies?: (training: TrainingSpec) => boolean;
   readonly read: (training: TrainingSpec) => number;
@@ -56,7 +58,7 @@ type Group = 'optimizer' | 'schedule' | 'earlyStopping';
 function within<G extends Group>(
   group: G,
   name: keyof TrainingSpec[G] & string,
-  rest: Pick<NumberSetting, 'label' | 'minimum' | 'maximum' | 'whole' | 'applies'>,
+  rest: Pick<NumberSetting, 'label' | 'minimum' | 'maximum' | 'whole' | 'hint' | 'applies'>,
 ): NumberSetting {
   return {
     ...rest,
@@ -99,7 +101,15 @@ export const patience = within('earlyStopping', 'patience', {
 });
 
 export const advanced: readonly NumberSetting[] = [
-  within('optimizer', 'weightDecay', { label: 'Weight decay', minimum: 0, maximum: 10 }),
+  within('optimizer', 'weightDecay', {
+    label: 'Weight decay',
+    minimum: 0,
+    maximum: 10,
+    hint: ({ optimizer }) =>
+      optimizer.name === 'adamw'
+        ? '× learning rate off each weight a step; PyTorch’s weight_decay'
+        : '× weight, added to the gradient',
+  }),
   within('optimizer', 'momentum', {
     label: 'Momentum',
     minimum: 0,

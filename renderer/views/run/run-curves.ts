@@ -15,7 +15,17 @@ export function curvesOf(metric: string, series: ReadonlyMap<string, Series>): C
   const validation = series.get(`val_${metric}`);
   const single = series.get(metric);
   if (train)
-    curves.push({ id: 'train', label: 'train', token: 'train', dash: [], x: train.epoch, y: train.value, noisy });
+    curves.push({
+      id: 'train',
+      label: 'train',
+      token: 'train',
+      dash: [],
+      x: train.epoch,
+      y: train.value,
+      noisy,
+      // A step's loss says little: told is that of the last epoch, as everywhere else.
+      last: noisy ? epochs?.value.at(-1) : undefined,
+    });
   if (validation) {
     curves.push({
       id: 'validation',

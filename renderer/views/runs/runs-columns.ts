@@ -2,7 +2,7 @@
 
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { fixed, short, score, stopwatch, when } from '../../app/format.ts';
-import { examplesPerSecond, modelName, secondsOf } from '../../app/run-words.ts';
+import { elapsedOf, modelName, rowsPerSecond } from '../../app/run-words.ts';
 import { lowerWins, metricWord, parseSeries } from '../../app/series.ts';
 import type { TableColumn } from '../../components/table.ts';
 
@@ -67,9 +67,9 @@ export function runColumns(series: string): readonly RunColumn[] {
       width: 56,
       numeric: true,
       sort: 'duration',
-      text: (run) => stopwatch(secondsOf(run)),
+      text: (run) => stopwatch(elapsedOf(run)),
     },
-    { id: 'rate', label: 'Rows/s', width: 74, numeric: true, text: (run) => fixed(examplesPerSecond(run)) },
+    { id: 'rate', label: 'Train rows/s', width: 92, numeric: true, text: (run) => fixed(rowsPerSecond(run)) },
     { id: 'createdAt', label: 'Started', width: 84, sort: 'createdAt', text: (run) => when(run.createdAt) },
     { id: 'tags', label: 'Tags', width: 76, grow: true },
     {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import type { TestContext } from 'node:test';
@@ -25,6 +25,9 @@ test('a dataset is a folder with its rows and a manifest, named by content', asy
   const info = await service.import({ job: 'a', path: `${samples}penguins.csv` });
   assert.deepEqual(readdirSync(join(service.home, 'datasets', info.id)).sort(), ['data.parquet', 'manifest.json']);
   assert.deepEqual([info.name, info.source, info.kind, info.rows], ['penguins', 'penguins.csv', 'table', 344]);
+  const size = (path: string): number => statSync(path).size;
+  const copy = join(service.home, 'datasets', info.id, 'data.parquet');
+  assert.deepEqual([info.sourceBytes, info.bytes], [size(`${samples}penguins.csv`), size(copy)]);
   assert.deepEqual(datasetFolders(service.home), [info.id]);
   const manifest = readFileSync(join(service.home, 'datasets', info.id, 'manifest.json'), 'utf8');
   assert.ok(!manifest.includes(samples), 'no path of the source is kept');

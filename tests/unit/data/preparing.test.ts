@@ -153,7 +153,8 @@ test('a regression target is standardised on the training split', async (context
 });
 
 test('identifiers, texts, constants and ignored columns are left out, with the reason', async (context) => {
-  const { recipe } = await prepare(context, messy('types.csv'), { ignored: ['size'] });
+  const { data, recipe } = await prepare(context, messy('types.csv'), { ignored: ['size'] });
+  assert.deepEqual(data.leftOut, recipe.leftOut);
   assert.deepEqual(recipe.leftOut, [
     { column: 'id', reason: 'identifier' },
     { column: 'zip', reason: 'identifier' },

@@ -95,6 +95,14 @@ test('constant, empty, identifier and text columns', async (context) => {
   assert.match(info.warnings.find(({ columns }) => columns?.[0] === 'note')?.message ?? '', /is empty/);
 });
 
+test('a split without rows that validate is warned about', async (context) => {
+  const warned = async (split: readonly [number, number, number]): Promise<boolean> => {
+    const { info } = await importFile(context, table('iris.csv'), {}, { split });
+    return info.warnings.some(({ code, message }) => code === 'no_validation' && /No row validates/.test(message));
+  };
+  assert.deepEqual([await warned([0.9, 0, 0.1]), await warned([0.9, 0.1, 0])], [true, false]);
+});
+
 test('ignored columns are not warned about', async (context) => {
   const { service, info } = await importFile(context, messy('leaks.csv'));
   const described = await service.describe({ dataset: info.id, settings: { ignored: ['code', 'twin', 'half'] } });

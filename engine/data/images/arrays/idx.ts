@@ -39,6 +39,7 @@ export async function readIdx(path: string): Promise<StoredArray> {
   const shape = Array.from({ length: dimensions }, (_, index) => head.readUInt32BE(4 + 4 * index));
   return {
     name,
+    path,
     shape,
     element: { ...element, littleEndian: false },
     open: () => dropStart(openFile(path), headBytes),

@@ -36,6 +36,7 @@ export async function readNpy(path: string): Promise<StoredArray> {
     const { shape, element, bytes } = parseNpyHeader(buffer.subarray(0, bytesRead), basename(path));
     return {
       name: parse(path).name,
+      path,
       shape,
       element,
       open: () => createReadStream(path, { start: bytes, highWaterMark: 2 ** 20 }),

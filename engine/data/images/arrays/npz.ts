@@ -15,7 +15,7 @@ export async function readNpz(path: string): Promise<readonly StoredArray[]> {
     const name = entry.fileName.replace(/\.npy$/, '');
     const head = await takeStart(openEntry(path, entry), npyHeadBytes);
     const { shape, element, bytes } = parseNpyHeader(head, `${basename(path)}: ${name}`);
-    arrays.push({ name, shape, element, open: () => dropStart(openEntry(path, entry), bytes) });
+    arrays.push({ name, path, shape, element, open: () => dropStart(openEntry(path, entry), bytes) });
   }
   return arrays;
 }

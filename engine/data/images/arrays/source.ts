@@ -1,6 +1,7 @@
 // Arrays as a source of pictures: IDX, NPY and NPZ files, alone or in a folder.
 
 import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { InputError } from '../../../protocol/errors.ts';
 import type { Job } from '../../jobs.ts';
@@ -101,7 +102,9 @@ async function arraySource(pairs: readonly ArrayPair[]): Promise<PictureSource> 
       }
       scales[index] = pixelScale(range, images.element);
     }
-    return { facts, digest: digest.digest('hex') };
+    const paths = new Set(pairs.flatMap(({ images, labels }) => [images.path, labels.path]));
+    const sizes = await Promise.all([...paths].map(async (path) => (await stat(path)).size));
+    return { facts, digest: digest.digest('hex'), bytes: sizes.reduce((sum, size) => sum + size, 0) };
   }
 
   return {

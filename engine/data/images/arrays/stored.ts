@@ -8,6 +8,8 @@ export type ElementKind = 'uint' | 'int' | 'float' | 'bool' | 'text' | 'unicode'
 export interface StoredArray {
   /** For people, and to tell which arrays belong together: "x_train" or "train-images-idx3-ubyte". */
   readonly name: string;
+  /** The file it stands in. */
+  readonly path: string;
   readonly shape: readonly number[];
   readonly element: ElementType;
   /** The elements' bytes, row by row. */

@@ -1,0 +1,87 @@
+// What a run makes of a dataset: which columns it leaves out and why, and how many rows each split gets. The same rules for
+// the data service, which keeps to them, and for the window and the command line, which say so beforehand.
+
+import type { DatasetInfo, DatasetSettings, DataWarning, LeftOutColumn, SplitName } from './data.ts';
+import type { RunData } from './runs.ts';
+
+export const splitNames = ['train', 'validation', 'test'] as const satisfies readonly SplitName[];
+
+/** Shares of train, validation and test unless set. */
+export const usualSplit: readonly [number, number, number] = [0.8, 0.1, 0.1];
+
+/** Columns of a table that no model sees, and why. A run may find more: constant within its training split. */
+export function leftOutColumns({
+  columns,
+  target,
+  settings,
+}: Pick<DatasetInfo, 'columns' | 'target' | 'settings'>): LeftOutColumn[] {
+  return columns.flatMap(({ name, type, distinct, missing }): LeftOutColumn[] => {
+    if (name === target) return [];
+    if (settings.ignored?.includes(name)) return [{ column: name, reason: 'ignored' }];
+    if (type === 'identifier' || type === 'text') return [{ column: name, reason: type }];
+    return distinct === 0 || (distinct === 1 && missing === 0) ? [{ column: name, reason: 'constant' }] : [];
+  });
+}
+
+const reasons: ReadonlyMap<string, string> = new Map([
+  ['ignored', 'as chosen'],
+  ['text', 'free text'],
+]);
+
+/** `serial (identifier), site (constant)`, or `nothing`. */
+export function leftOutText(columns: readonly LeftOutColumn[]): string {
+  if (columns.length === 0) return 'nothing';
+  return columns.map(({ column, reason }) => `${column} (${reasons.get(reason) ?? reason})`).join(', ');
+}
+
+/** Shares that what a source of pictures does not split itself is drawn by: of its training pictures, or of all. */
+export function drawnShares(
+  given: readonly SplitName[],
+  [, validation, test]: readonly [number, number, number],
+): readonly [number, number, number] {
+  const drawn = [given.includes('validation') ? 0 : validation, given.length > 1 ? 0 : test] as const;
+  return [1 - drawn[0] - drawn[1], ...drawn];
+}
+
+/** Splits that a source brings itself: those it has pictures of. */
+export function givenSplits({ image }: Pick<DatasetInfo, 'image'>): readonly SplitName[] {
+  return splitNames.filter((name) => (image?.splits?.[name] ?? 0) > 0);
+}
+
+/** About how many rows each split of a run will have. */
+export function expectedCounts(
+  info: Pick<DatasetInfo, 'rows' | 'columns' | 'target' | 'image'>,
+  { split = usualSplit }: Pick<DatasetSettings, 'split'>,
+): Readonly<Record<SplitName, number>> {
+  const brought = info.image?.splits ?? null;
+  const missing = brought === null ? (info.columns.find(({ name }) => name === info.target)?.missing ?? 0) : 0;
+  const pool = brought?.train ?? info.rows - missing;
+  const [train, validation, test] = brought === null ? split : drawnShares(givenSplits(info), split);
+  return {
+    train: Math.round(pool * train),
+    validation: Math.round(pool * validation) + (brought?.validation ?? 0),
+    test: Math.round(pool * test) + (brought?.test ?? 0),
+  };
+}
+
+/** Where the splits come from, for people; empty where all are drawn by their shares. */
+export function splitOrigin({ givenSplits: given, counts }: Pick<RunData, 'givenSplits' | 'counts'>): string {
+  if (given.length < 2) return '';
+  const drawn = splitNames.filter((name) => counts[name] > 0 && !given.includes(name));
+  const rest = drawn.length > 0 ? `, ${inWords(drawn)} drawn from its train` : '';
+  return `${inWords(given)} as the source has them${rest}`;
+}
+
+function inWords(names: readonly string[]): string {
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+}
+
+/** What it means that no row validates, and what to do. */
+export function noValidationWarning(): DataWarning {
+  return {
+    code: 'no_validation',
+    message:
+      'No row validates: nothing shows when a model begins to learn its rows by heart, training does not stop early and ' +
+      'keeps the weights with the lowest training loss. Give validation a share, such as 10 %.',
+  };
+}

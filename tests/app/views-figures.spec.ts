@@ -1,0 +1,219 @@
+// Every figure of a run in the window is the one the history holds: a table with columns that are left out, stopped early, and
+// pictures from a folder that brings its own split. And of runs that share the best value, all are named and marked.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import type { Locator, Page } from '@playwright/test';
+import { defaultTraining, mlp } from '../../engine/model/presets.ts';
+import type { DatasetInfo } from '../../engine/protocol/data.ts';
+import type { RunConfig, RunRecord } from '../../engine/protocol/runs.ts';
+import { bytes, duration, fixed, score, short, stopwatch } from '../../renderer/app/format.ts';
+import { encoders, noise, paint } from '../support/pictures.ts';
+import { callService, chooseNext, expect, screenshot, test, type App } from './launch.ts';
+import { importTable, runConfig, waitForState } from './scene.ts';
+
+const space = (text: string): string => text.replaceAll('\u00a0', ' ');
+
+/** Two classes that overlap, a column that says nothing and one that names each row. */
+function writeRows(home: string): string {
+  const lines = Array.from({ length: 300 }, (_, row) => {
+    const value = ((row * 37) % 101) / 25;
+    return `p-${row * 7919},${value},${((row * 53) % 97) / 24},north,${value + ((row * 29) % 31) / 31 > 2.5 ? 'high' : 'low'}`;
+  });
+  const file = path.join(home, 'rows.csv');
+  fs.writeFileSync(file, `${['serial,width,height,site,side', ...lines].join('\n')}\n`);
+  return file;
+}
+
+/** Noise of two kinds, in a folder with sub-folders for training and test. */
+function writePictures(home: string): string {
+  const folder = path.join(home, 'noises');
+  for (const [split, count] of [
+    ['train', 20],
+    ['test', 5],
+  ] as const) {
+    for (const [kind, name] of ['dark', 'light'].entries()) {
+      fs.mkdirSync(path.join(folder, split, name), { recursive: true });
+      for (let i = 0; i < count; i++) {
+        const picture = paint(16, 16, noise(1 + i + 100 * kind + (split === 'test' ? 1000 : 0)));
+        fs.writeFileSync(path.join(folder, split, name, `${i}.png`), encoders.png(picture));
+      }
+    }
+  }
+  return folder;
+}
+
+/** Names and values of a list of facts. */
+async function factsOf(list: Locator): Promise<Record<string, string>> {
+  const pairs = await list
+    .locator('dl > div')
+    .evaluateAll((rows) =>
+      rows.map((row) => [row.querySelector('dt')?.textContent, row.querySelector('dd')?.textContent]),
+    );
+  return Object.fromEntries(pairs) as Record<string, string>;
+}
+
+async function figureOf(page: Page, name: string): Promise<string> {
+  const figure = page.locator('.figure', { has: page.getByText(name, { exact: true }) });
+  return space((await figure.locator('.value').innerText()).trim());
+}
+
+/** Holds the run's page to its record. */
+async function checkRunPage(app: App, run: RunRecord): Promise<void> {
+  const { page } = app;
+  await page.evaluate((id) => (location.hash = `#run/${id}`), run.id);
+  await expect(page.getByRole('heading', { name: run.name, level: 1 })).toBeVisible();
+  const [result, progress] = [run.result!, run.progress!];
+  const best = run.best.val_accuracy;
+
+  expect(await figureOf(page, 'Elapsed')).toBe(
+    space(`${duration(progress.secondsElapsed)} training ${duration(result.seconds)}`),
+  );
+  expect(Math.abs(progress.secondsElapsed - (run.endedAt! - run.startedAt!) / 1000)).toBeLessThan(0.1);
+  expect(await figureOf(page, 'Training rows a second')).toBe(fixed(result.examplesPerSecond));
+  expect(await figureOf(page, 'Best accuracy')).toBe(`${score(best.value)} at ${fixed(best.epoch)}`);
+  expect(await figureOf(page, 'Learning rate')).toBe(short(run.last.learning_rate));
+  expect(await figureOf(page, 'Threads')).toBe(fixed(run.threads));
+  await expect(page.getByRole('progressbar', { name: `Progress of ${run.name}` })).toHaveAttribute(
+    'aria-valuenow',
+    '100',
+  );
+
+  // The label at a line's end is also what the chart says of itself.
+  const spoken = (name: string): Promise<string | null> =>
+    page.getByRole('slider', { name: `${name} chart` }).getAttribute('aria-valuetext');
+  expect(await spoken('Loss')).toBe(
+    `Loss: train ${score(run.last.train_loss)}, validation ${score(run.last.val_loss)}`,
+  );
+  expect(await spoken('Accuracy')).toBe(`Accuracy: validation ${score(run.last.val_accuracy)}`);
+
+  const results = page.getByRole('region', { name: 'Results' });
+  await results.getByRole('button', { name: 'Show test scores' }).click();
+  for (const [word, metric] of [
+    ['Loss', 'loss'],
+    ['Accuracy', 'accuracy'],
+  ] as const) {
+    const cells = await results
+      .getByRole('row', { name: new RegExp(`^${word} `) })
+      .locator('td')
+      .allInnerTexts();
+    const { value, epoch } = run.best[`val_${metric}`];
+    const last = [run.last[`val_${metric}`], run.last[`train_${metric}`], result.metrics[`test_${metric}`]];
+    expect(cells.map((cell) => cell.trim())).toEqual([score(value), fixed(epoch), ...last.map(score)]);
+  }
+  await expect(results.getByText(`kept weights: epoch ${fixed(result.bestEpoch)}`)).toBeVisible();
+}
+
+/** Holds the run's row in the table of runs to its record. */
+async function checkRow(app: App, run: RunRecord): Promise<void> {
+  const { page } = app;
+  await page.evaluate(() => (location.hash = '#runs'));
+  const row = page.getByRole('grid', { name: 'Runs' }).getByRole('row', { name: new RegExp(run.name) });
+  await expect(row).toBeVisible();
+  const text = space(await row.innerText());
+  const best = run.best.val_accuracy;
+  for (const figure of [
+    score(best.value),
+    `@${fixed(best.epoch)}`,
+    score(run.last.val_accuracy),
+    score(run.best.val_loss.value),
+    stopwatch(run.progress!.secondsElapsed),
+    fixed(run.result!.examplesPerSecond),
+  ]) {
+    expect(text).toContain(figure);
+  }
+}
+
+async function train(app: App, name: string, config: RunConfig): Promise<RunRecord> {
+  const { id } = await callService<RunRecord>(app, 'startRun', { name, config });
+  return waitForState(app, id, 'completed');
+}
+
+test('the figures of runs are those of the history', async ({ app }) => {
+  test.setTimeout(120_000);
+  const { page } = app;
+  await page.setViewportSize({ width: 1440, height: 900 });
+  const file = writeRows(app.home);
+  const table = await importTable(app, file);
+  const base = runConfig(table, 100);
+  const early = { ...base.training, earlyStopping: { enabled: true, patience: 5, minimumDelta: 0 } };
+  const stopped = await train(app, 'early', {
+    ...base,
+    training: { ...early, optimizer: { ...early.optimizer, learningRate: 0.05 } },
+  });
+
+  await test.step('a table, stopped early', async () => {
+    expect(stopped.result!.reason).toBe('early_stopped');
+    await checkRunPage(app, stopped);
+    const { epochs, bestEpoch } = stopped.result!;
+    await expect(page.getByText(`Stopped early at epoch ${epochs} of 100, best ${bestEpoch}`)).toBeVisible();
+    expect(stopped.data!.counts).toEqual({ train: 240, validation: 30, test: 30 });
+    const settings = await factsOf(page.getByRole('region', { name: 'Settings', exact: true }));
+    expect(settings['Split']).toBe('240 train / 30 validation / 30 test');
+    expect(settings['Left out']).toBe('serial (identifier), site (constant)');
+    expect(settings['Weight decay']).toBe('1 × learning rate a step');
+    await screenshot(app, 'run-figures');
+    await checkRow(app, stopped);
+  });
+
+  await test.step('its dataset: sizes that say what they are, columns left out, a split without validation', async () => {
+    await page.evaluate((id) => (location.hash = `#dataset/${id}`), table.id);
+    await expect(page.getByText(`${bytes(fs.statSync(file).size)} file`)).toBeVisible();
+    await expect(page.getByText('Left out: serial (identifier), site (constant).')).toBeVisible();
+    const settings = { ...table.settings, split: [0.9, 0, 0.1] };
+    await callService(app, 'saveSettings', { dataset: table.id, settings });
+    await page.reload();
+    await expect(page.getByText(/No row validates: nothing shows/)).toBeVisible();
+    await page.evaluate((id) => (location.hash = `#new/${id}`), table.id);
+    await expect(page.getByText(/trains on 270, validates on 0, tests on 30/)).toBeVisible();
+    await expect(page.getByText(/No row validates/)).toBeVisible();
+    await callService(app, 'saveSettings', { dataset: table.id, settings: table.settings });
+  });
+
+  await test.step('pictures in a folder that brings train and test', async () => {
+    await chooseNext(app, writePictures(app.home));
+    const { token } = await callService<{ token: string }>(app, 'choose', { kind: 'folder' });
+    const info = await callService<DatasetInfo>(app, 'importPath', { job: 'pictures', token });
+    const model = mlp([8]);
+    const layers = [{ type: 'flatten' }, ...model.layers];
+    const training = { ...defaultTraining(36, 'classification'), epochs: 4 };
+    const config: RunConfig = {
+      ...base,
+      dataset: info.id,
+      settings: info.settings,
+      model: { version: 1, layers },
+      training,
+    };
+    const run = await train(app, 'pictures', config);
+    expect(run.data!.counts).toEqual({ train: 36, validation: 4, test: 10 });
+    await checkRunPage(app, run);
+    const settings = await factsOf(page.getByRole('region', { name: 'Settings', exact: true }));
+    expect(settings['Split']).toMatch(/^36 train \/ 4 validation \/ 10 test; train and test as the source has them/);
+    await page.evaluate((id) => (location.hash = `#dataset/${id}`), info.id);
+    const split = page.getByRole('region', { name: 'Split' });
+    await expect(split).toContainText('about 4');
+    await expect(split).toContainText('Train and test as the source has them, validation drawn from its train.');
+    await screenshot(app, 'images-split');
+  });
+
+  await test.step('compare: all that share the best are named and marked', async () => {
+    const one = { ...base, training: { ...base.training, epochs: 1 } };
+    const twins = [await train(app, 'twin one', one), await train(app, 'twin two', one)];
+    expect(twins[0].best.val_accuracy).toEqual(twins[1].best.val_accuracy);
+    const runs = [stopped, ...twins].sort((a, b) => a.best.val_accuracy.value - b.best.val_accuracy.value);
+    const shared = runs.filter(({ best }) => best.val_accuracy.value === runs[2].best.val_accuracy.value);
+    await page.evaluate((ids) => (location.hash = `#compare/${ids}`), runs.map(({ id }) => id).join());
+    const reading = page.getByLabel('Reading');
+    const row = page.getByRole('row', { name: /^Best validation accuracy/ });
+    await expect(row.getByText('best')).toHaveCount(shared.length === 3 ? 0 : shared.length);
+    const letters = runs.flatMap((run, index) => (shared.includes(run) ? ['ABC'[index]] : []));
+    await expect(reading).toContainText(
+      letters.length === 1 ? `${letters[0]} has the best accuracy` : `${letters.join(' and ')} share the best accuracy`,
+    );
+    const elapsed = page.getByRole('row', { name: /^Elapsed, without pauses/ }).locator('td .value');
+    expect((await elapsed.allInnerTexts()).map(space)).toEqual(
+      runs.map(({ progress }) => space(duration(progress!.secondsElapsed))),
+    );
+    await screenshot(app, 'compare-shared');
+  });
+});

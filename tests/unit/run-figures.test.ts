@@ -1,0 +1,181 @@
+// What the window makes of a run's record: how it ended, its settings as they were used, who is best in a comparison, and the
+// values a chart tells. All of it is what the history holds, never something rounder or smoother.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { mlp } from '../../engine/model/presets.ts';
+import type { RunData, RunProgress, RunRecord, RunResult } from '../../engine/protocol/runs.ts';
+import { elapsedOf, endText, rowsPerSecond, trainingSecondsOf } from '../../renderer/app/run-words.ts';
+import { lastValue, smooth } from '../../renderer/components/chart/curves.ts';
+import type { Curve } from '../../renderer/components/chart/curves.ts';
+import { readAt } from '../../renderer/components/chart/reading.ts';
+import type { Comparison } from '../../renderer/views/compare/compare.svelte.ts';
+import { readComparison } from '../../renderer/views/compare/reading.ts';
+import { settingsOf } from '../../renderer/views/compare/settings.ts';
+import { costRows, resultRows } from '../../renderer/views/compare/table-rows.ts';
+import { curvesOf } from '../../renderer/views/run/run-curves.ts';
+import { exampleConfig } from './fixtures/history.ts';
+
+const progress: RunProgress = {
+  epoch: 55,
+  epochs: 100,
+  step: 550,
+  steps: 1000,
+  examplesPerSecond: 900,
+  secondsTraining: 3,
+  secondsElapsed: 5.8,
+  secondsLeft: null,
+  loss: 0.1,
+};
+const result: RunResult = {
+  reason: 'early_stopped',
+  device: 'cpu',
+  threads: 1,
+  epochs: 55,
+  steps: 550,
+  seconds: 3,
+  examplesPerSecond: 1000,
+  metrics: {},
+  bestEpoch: 45,
+};
+const data: RunData = { counts: { train: 80, validation: 10, test: 10 }, givenSplits: [], leftOut: [] };
+
+function record(changes: Partial<RunRecord> = {}): RunRecord {
+  return {
+    id: 1,
+    name: 'run',
+    state: 'completed',
+    dataset: 'd1',
+    datasetName: 'points',
+    config: { ...exampleConfig, model: mlp([8]), training: { ...exampleConfig.training, epochs: 100 } },
+    device: 'cpu',
+    threads: 1,
+    parameters: 9,
+    createdAt: 0,
+    startedAt: 0,
+    endedAt: 5800,
+    progress,
+    data,
+    last: {},
+    best: {},
+    result,
+    error: null,
+    tags: [],
+    notes: '',
+    starred: false,
+    deletedAt: null,
+    hasCheckpoint: false,
+    request: null,
+    ...changes,
+  };
+}
+
+test('a run that stopped early has ended, and says where it was best', () => {
+  assert.equal(endText(record()), 'Stopped early at epoch 55 of 100, best 45');
+  const whole = { ...result, reason: 'completed', epochs: 100, bestEpoch: 98 } as const;
+  assert.equal(endText(record({ result: whole })), 'All 100 epochs, best 98');
+  assert.equal(endText(record({ state: 'stopped', result: { ...result, reason: 'stopped' } })), null);
+  assert.equal(endText(record({ state: 'running', result: null })), null);
+});
+
+test('time elapsed is not the time of training, and the speed is that of training', () => {
+  assert.deepEqual([elapsedOf(record()), trainingSecondsOf(record()), rowsPerSecond(record())], [5.8, 3, 1000]);
+  const running = record({ state: 'running', result: null });
+  assert.deepEqual([elapsedOf(running), trainingSecondsOf(running), rowsPerSecond(running)], [5.8, 3, 900]);
+  assert.deepEqual(
+    costRows([record()]).map(({ name, values }) => [name, values[0]]),
+    [
+      ['Elapsed, without pauses', '6\u00a0s'],
+      ['Training alone', '3\u00a0s'],
+      ['Training rows a second', '1,000'],
+      ['Epochs', '55'],
+      ['Ended', 'Stopped early'],
+    ],
+  );
+});
+
+test('settings tell the split and the columns that were used', () => {
+  const setting = (run: RunRecord, name: string): string | undefined => new Map(settingsOf(run)).get(name);
+  assert.equal(setting(record(), 'Split'), '80 train / 10 validation / 10 test');
+  assert.equal(setting(record(), 'Left out'), 'nothing');
+  const folder: RunData = {
+    counts: { train: 4500, validation: 500, test: 1000 },
+    givenSplits: ['train', 'test'],
+    leftOut: [],
+  };
+  assert.equal(
+    setting(record({ data: folder }), 'Split'),
+    '4,500 train / 500 validation / 1,000 test; train and test as the source has them, validation drawn from its train',
+  );
+  const table: RunData = {
+    counts: { train: 9, validation: 0, test: 1 },
+    givenSplits: [],
+    leftOut: [
+      { column: 'site', reason: 'constant' },
+      { column: 'serial', reason: 'identifier' },
+      { column: 'note', reason: 'ignored' },
+    ],
+  };
+  assert.match(setting(record({ data: table }), 'Split') ?? '', /0 validation .*nothing validates/);
+  assert.equal(setting(record({ data: table }), 'Left out'), 'site (constant), serial (identifier), note (as chosen)');
+  assert.equal(setting(record({ data: table }), 'Batch size'), '9 (all rows; 32 asked for)');
+  assert.match(setting(record({ state: 'queued', data: null }), 'Split') ?? '', /^80.% \/ 10.% \/ 10.% asked for$/);
+});
+
+test('weight decay says what it is relative to', () => {
+  const decay = (name: 'adamw' | 'sgd'): string | undefined => {
+    const { training } = exampleConfig;
+    const optimizer = { ...training.optimizer, name, weightDecay: 0.85 };
+    const config = { ...record().config, training: { ...training, optimizer } };
+    return new Map(settingsOf(record({ config }))).get('Weight decay');
+  };
+  assert.equal(decay('adamw'), '0.85 × learning rate a step');
+  assert.equal(decay('sgd'), '0.85 × weights, added to the gradient');
+});
+
+/** Runs by their best accuracy, as Compare has them. */
+function comparison(...values: readonly number[]): Comparison {
+  const runs = values.map((value, index) => ({
+    run: record({ id: index + 1, best: { val_accuracy: { value, epoch: 3 } }, last: { val_accuracy: value } }),
+    letter: 'ABCD'[index],
+    token: '',
+    dash: [],
+  }));
+  return { runs, series: () => undefined } as unknown as Comparison;
+}
+
+test('all that share the best value are named and marked, and only they', () => {
+  const read = (...values: number[]): string => readComparison(comparison(...values), 'val_accuracy');
+  assert.match(read(0.9, 0.9, 0.9, 0.9), /^A, B, C and D share the best accuracy, 0\.9000\./);
+  assert.match(
+    read(0.8, 0.9, 0.7, 0.9),
+    /^B and D share the best accuracy, 0\.9000\. B and D have the same settings\./,
+  );
+  assert.match(read(0.8, 0.9, 0.7), /^B has the best accuracy: 0\.9000, 0\.1000 ahead of A\./);
+  const best = (...values: number[]): readonly number[] | undefined => {
+    const runs = comparison(...values).runs.map(({ run }) => run);
+    return resultRows(runs, ['val_accuracy'], false).find(({ name }) => name === 'Best validation accuracy')?.best;
+  };
+  assert.deepEqual(best(0.8, 0.9, 0.7, 0.9), [1, 3]);
+  assert.deepEqual(best(0.9, 0.9), [], 'where all are the same, none is better');
+});
+
+test('a chart tells recorded values, whatever line it draws', () => {
+  const steps = Array.from({ length: 400 }, (_, step) => step + 1);
+  const series = {
+    step: steps,
+    epoch: steps.map((step) => step / 100),
+    seconds: steps,
+    value: steps.map((step) => (step % 2 ? 1 : 3)),
+  };
+  const epochs = { step: [400], epoch: [4], seconds: [400], value: [1.75] };
+  const [train] = curvesOf('loss', new Map([...Object.entries({ step_loss: series, train_loss: epochs })]));
+  assert.equal(lastValue(train), 1.75, 'the last epoch’s, as everywhere else');
+  assert.equal(lastValue({ y: [3, 2, 1] }), 1);
+
+  const drawn: Curve = { ...train, y: smooth(train.y, 0.9) };
+  const reading = readAt([train], [drawn], 4, 4);
+  assert.equal(reading?.values[0].value, 3);
+  assert.ok(Math.abs((reading?.values[0].smoothed ?? 0) - 2) < 0.1);
+  assert.equal(readAt([train], [train], 4, 4)?.values[0].smoothed, undefined);
+});
