@@ -16,7 +16,7 @@ import type { Job } from './jobs.ts';
 import { analyse } from './schema/analyse.ts';
 import { duplicateWarning } from './schema/quality.ts';
 import { holdSample } from './schema/table.ts';
-import { contentId } from './store.ts';
+import { contentId, flush } from './store.ts';
 import type { DatasetStore, Manifest } from './store.ts';
 
 export interface ImportRequest {
@@ -68,11 +68,15 @@ async function examine(
   about: { readonly id: string; readonly head: FileHead; readonly settings: DatasetSettings; readonly job: Job },
 ): Promise<Manifest> {
   const { id, head, settings, job } = about;
+  // The copy goes to disk while it is looked at; publishing makes sure of it.
+  const flushing = flush(path);
+  flushing.catch(() => undefined);
   job.stage('Looking at the columns');
   const table = await holdSample(connection, copied);
   const analysis = await analyse(connection, table, columns);
   job.throwIfCancelled();
-  const duplicates = await duplicateWarning(connection, table, columns);
+  const infos = analysis.columns.map((column) => column.info);
+  const duplicates = await duplicateWarning(connection, table, columns, infos);
   job.throwIfCancelled();
   const importWarnings = [...warnings, ...analysis.warnings, ...(duplicates === null ? [] : [duplicates])];
   const description = await describeTable(connection, table, analysis.columns, importWarnings, {});
@@ -80,6 +84,7 @@ async function examine(
   if (Object.keys(settings).length > 0) {
     await describeTable(connection, table, analysis.columns, importWarnings, settings);
   }
+  await flushing;
   const { size } = await stat(path);
   const info: DatasetInfo = {
     id,

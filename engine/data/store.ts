@@ -165,7 +165,8 @@ function isRunning(pid: number): boolean {
   }
 }
 
-async function flush(path: string): Promise<void> {
+/** Brings what was written to a file onto the disk. */
+export async function flush(path: string): Promise<void> {
   const file = await open(path, 'r+');
   try {
     await file.sync();

@@ -62,13 +62,15 @@ export function columnWarnings(columns: readonly ColumnInfo[], target: string | 
   });
 }
 
-/** Rows that stand in the table more than once. */
+/** Rows that stand in the table more than once. `analysed` tells how many different values each column has. */
 export async function duplicateWarning(
   connection: DuckDBConnection,
   table: MeasuredTable,
   columns: readonly StoredColumn[],
+  analysed: readonly Pick<ColumnInfo, 'name' | 'distinct'>[],
 ): Promise<DataWarning | null> {
   if (table.rows > duplicateRows) return null;
+  if (await fewTellApart(connection, table, columns, analysed)) return null;
   const hash = rowHash(columns);
   const [counted] = await queryRows(
     connection,
@@ -86,6 +88,29 @@ export async function duplicateWarning(
     message: `${show(repeated)} ${repeated === 1 ? 'row repeats an earlier one' : 'rows repeat earlier ones'}: results look better than they are when both are in different splits.`,
     rows: rows.map((row) => Number(row.number)),
   };
+}
+
+/** Columns that may tell all rows apart, so that the others need not be read. */
+const tellingColumns = 2;
+/** Different combinations they have to allow for each row, or trying is not worth it. */
+const combinationsPerRow = 1000;
+
+/** Whether the columns with most values make all rows different: then none repeats another, whatever else stands in it. */
+async function fewTellApart(
+  connection: DuckDBConnection,
+  table: MeasuredTable,
+  columns: readonly StoredColumn[],
+  analysed: readonly Pick<ColumnInfo, 'name' | 'distinct'>[],
+): Promise<boolean> {
+  const telling = [...analysed].sort((first, second) => second.distinct - first.distinct).slice(0, tellingColumns);
+  const combinations = telling.reduce((product, { distinct }) => product * distinct, 1);
+  if (columns.length <= tellingColumns || combinations < combinationsPerRow * table.rows) return false;
+  const chosen = columns.filter(({ name }) => telling.some((column) => column.name === name));
+  const [row] = await queryRows(
+    connection,
+    `SELECT count(DISTINCT ${rowHash(chosen)}) = count(*) AS apart FROM ${table.from}`,
+  );
+  return row?.apart === true;
 }
 
 /** SQL for a number that is the same for the same row, whatever its types. */
