@@ -205,7 +205,7 @@ test('the figures of runs are those of the history', async ({ app }) => {
     await page.evaluate((ids) => (location.hash = `#compare/${ids}`), runs.map(({ id }) => id).join());
     const reading = page.getByLabel('Reading');
     const row = page.getByRole('row', { name: /^Best validation accuracy/ });
-    await expect(row.getByText('best')).toHaveCount(shared.length === 3 ? 0 : shared.length);
+    await expect(row.getByText('best', { exact: true })).toHaveCount(shared.length === 3 ? 0 : shared.length);
     const letters = runs.flatMap((run, index) => (shared.includes(run) ? ['ABC'[index]] : []));
     await expect(reading).toContainText(
       letters.length === 1 ? `${letters[0]} has the best accuracy` : `${letters.join(' and ')} share the best accuracy`,
