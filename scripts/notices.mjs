@@ -47,7 +47,7 @@ export function withDependencies(name) {
 }
 
 /** @returns {Notice} */
-function packageNotice(name, exceptions) {
+export function packageNotice(name, exceptions) {
   const folder = path.join(root, 'node_modules', name);
   const { version, license } = readJson(path.join(folder, 'package.json'));
   const text = licenceText(folder) || licenceText(path.join(root, 'node_modules', exceptions[name]?.textOf ?? ''));

@@ -2,11 +2,19 @@
 
 export interface LicenceSection {
   readonly title: string;
+  /** Which licence, and what it came in. */
+  readonly detail: string;
   readonly text: string;
 }
 
 /** @param notices  the file as it is; what stands before its first heading is left out */
 export function licenceSections(notices: string): readonly LicenceSection[] {
   const [, ...parts] = notices.split(/^={80}\n(.+)\n={80}\n/m);
-  return parts.flatMap((title, at) => (at % 2 === 0 ? [{ title, text: parts[at + 1].trim() }] : []));
+  return parts.flatMap((heading, at) => (at % 2 === 0 ? [{ ...headingOf(heading), text: parts[at + 1].trim() }] : []));
+}
+
+/** “libaom (BSD-2-Clause), in @napi-rs/image” in two lines. */
+function headingOf(heading: string): Pick<LicenceSection, 'title' | 'detail'> {
+  const [, title = heading, licence = '', within = ''] = /^(.+?) \(([^()]+)\)(.*)$/.exec(heading) ?? [];
+  return { title, detail: licence + within };
 }
