@@ -7,6 +7,7 @@ import { domPort } from '../engine/protocol/port.dom.ts';
 import { connect } from '../engine/protocol/rpc.ts';
 import App from './app/App.svelte';
 import { receivePort } from './app/bridge.ts';
+import { failureOf } from './app/failure.ts';
 import { AppState } from './app/state.svelte.ts';
 import './tokens.css';
 import './base.css';
@@ -14,7 +15,8 @@ import './base.css';
 async function start(): Promise<void> {
   const port = await receivePort();
   const app = new AppState(connect<AppService>(domPort(port), { peer: 'the main process' }));
-  await app.load();
+  // What could not be had is said in the window: a window without anything would say nothing.
+  await app.load().catch((error: unknown) => (app.failure = failureOf(error)));
   mount(App, { target: document.body, props: { app } });
 }
 

@@ -33,7 +33,7 @@ export interface AppServiceParts {
   readonly samples: Samples;
   readonly dialogs: Dialogs;
   readonly network: NetworkGuard;
-  readonly window: Pick<MainWindow, 'setAppearance'>;
+  readonly window: Pick<MainWindow, 'setAppearance' | 'mishap'>;
   /** Commands chosen from the native menu. */
   readonly commands: Listeners<{ command: string }>;
 }
@@ -192,6 +192,7 @@ function surroundings({
       platform: `${os.type()} ${os.release()}, ${process.arch}`,
       home,
       samples: samples.list(),
+      mishap: window.mishap,
     }),
     devices: () => devices.list(),
     licences,

@@ -49,6 +49,12 @@ export async function startGpuHost(data: Child): Promise<GpuHost> {
   const contents = window.webContents;
   const exited = new Promise<string>((resolve) => {
     contents.once('render-process-gone', (_event, { reason }) => resolve(`its window ended (${reason})`));
+    // A page that is led elsewhere trains nothing any more.
+    const end = (): void => void setImmediate(() => window.isDestroyed() || window.destroy());
+    contents.on('did-navigate', (_event, address) => {
+      if (!address.startsWith(`${origin}/gpu/`)) end();
+    });
+    contents.on('did-fail-load', end);
     window.once('closed', () => resolve('its window was closed'));
   });
   const own = new MessageChannelMain();

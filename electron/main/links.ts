@@ -13,13 +13,18 @@ import { requests } from './requests.ts';
 /** A token for what was dropped, or why there is none. */
 type DropAnswer = { readonly token: string; readonly name: string } | { readonly error: WireError };
 
-/** Calls back each time the page of these contents asks for its ports: when it has loaded, and when it has loaded again. */
-export function onConnect(contents: WebContents, listener: () => void): void {
+/** Calls back each time the page of these contents sends a message of this name. */
+export function onPageMessage(contents: WebContents, name: `trainyard:${string}`, listener: () => void): void {
   const listen = (event: IpcMainEvent): void => {
     if (isOwnPage(event, contents)) listener();
   };
-  ipcMain.on('trainyard:connect', listen);
-  contents.once('destroyed', () => ipcMain.off('trainyard:connect', listen));
+  ipcMain.on(name, listen);
+  contents.once('destroyed', () => ipcMain.off(name, listen));
+}
+
+/** Calls back each time the page of these contents asks for its ports: when it has loaded, and when it has loaded again. */
+export function onConnect(contents: WebContents, listener: () => void): void {
+  onPageMessage(contents, 'trainyard:connect', listener);
 }
 
 export function setupLinks(contents: WebContents, service: AppService, paths: ChosenPaths): void {

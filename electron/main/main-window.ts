@@ -1,9 +1,11 @@
 // The one window a person sees. Closing it while a run goes on asks once: keep training without a window, stop, or cancel.
 // Without a window the app is reached again by starting it again (there is only ever one), and ends with its last run.
+// What befalls its page is made good by page-keeper.ts.
 
 import { BrowserWindow, dialog, nativeTheme, Notification, session } from 'electron';
 import type { Appearance } from '../../engine/protocol/app.ts';
 import { lockedDown } from './lockdown.ts';
+import { keepPage, type PageKeeper } from './page-keeper.ts';
 import { origin } from './pages.ts';
 import { readWindowState, rememberWindowState, smallest } from './window-state.ts';
 
@@ -34,6 +36,9 @@ export class MainWindow {
   readonly #options: MainWindowOptions;
   #mayClose = false;
   #asking = false;
+  readonly #keeper: PageKeeper;
+  #inBackground = false;
+  #givenUp = false;
 
   constructor(options: MainWindowOptions) {
     this.#options = options;
@@ -49,6 +54,10 @@ export class MainWindow {
       ...frame(state.dark),
       webPreferences: { ...lockedDown, preload: options.preload, session: session.defaultSession },
     });
+    this.#keeper = keepPage(this.browser, {
+      page: `${origin}/index.html`,
+      onGivenUp: (mishap) => this.#onGivenUp(mishap),
+    });
     if (state.maximized) this.browser.maximize();
     rememberWindowState(this.browser, options.home, () => nativeTheme.shouldUseDarkColors);
     this.browser.once('ready-to-show', () => this.browser.show());
@@ -58,11 +67,24 @@ export class MainWindow {
   }
 
   async load(): Promise<void> {
-    await this.browser.loadURL(`${origin}/index.html`);
+    await this.#keeper.load();
+  }
+
+  /** Loads the page again on the view it is on. */
+  reload(): void {
+    this.#givenUp = false;
+    this.#keeper.reload();
+  }
+
+  /** What befell the page that is shown, before it was loaded again; null = nothing. */
+  get mishap(): string | null {
+    return this.#keeper.mishap;
   }
 
   /** Brings the window to the front, also out of the background. */
   reveal(): void {
+    this.#inBackground = false;
+    if (this.#givenUp) this.reload();
     if (this.browser.isMinimized()) this.browser.restore();
     this.browser.show();
     this.browser.focus();
@@ -113,11 +135,38 @@ export class MainWindow {
       noLink: true,
     });
     if (response === 0) {
+      this.#inBackground = true;
       this.browser.hide();
     } else if (response === 1) {
       await this.#options.runs.stopAll();
       this.#options.quit();
     }
+  }
+
+  /** A page that fails again and again: the person decides, in a box of the system's, since the page shows nothing. */
+  #onGivenUp(mishap: string): void {
+    this.#givenUp = true;
+    if (!this.#inBackground && !this.#asking) {
+      this.#asking = true;
+      void this.#askAboutPage(mishap).finally(() => (this.#asking = false));
+    }
+  }
+
+  async #askAboutPage(mishap: string): Promise<void> {
+    this.browser.show();
+    const { response } = await dialog.showMessageBox(this.browser, {
+      type: 'error',
+      title: 'Trainyard',
+      message: 'The window keeps failing.',
+      detail: `${mishap} It has been loaded again several times within a minute. Runs go on all the same.`,
+      buttons: ['Reload', 'Quit'],
+      defaultId: 0,
+      cancelId: 0,
+      noLink: true,
+    });
+    if (response === 0) this.reload();
+    // In a task of its own: closing asks about runs at work, and one question is asked at a time.
+    else setImmediate(() => this.browser.close());
   }
 
   #onIdle(): void {

@@ -89,9 +89,12 @@ async function start(): Promise<void> {
     commands,
   });
 
-  setupMenu((command) => commands.emit({ command }));
+  setupMenu(
+    (command) => commands.emit({ command }),
+    () => window.reload(),
+  );
   setupLinks(window.browser.webContents, service, paths);
-  setupReloading(window.browser, builtFile('renderer'));
+  setupReloading(window, builtFile('renderer'));
   app.on('second-instance', () => window.reveal());
   app.on('activate', () => window.reveal());
   app.on('before-quit', (event) => {

@@ -57,11 +57,19 @@ const commandMenus: readonly { readonly title: string; readonly items: readonly 
   },
 ];
 
-/** @param send  delivers a command's id to the page */
-export function setupMenu(send: (command: string) => void): void {
+/**
+ * @param send  delivers a command's id to the page
+ * @param reload  loads the page again: the one item that has to work without it
+ */
+export function setupMenu(send: (command: string) => void, reload: () => void): void {
   const mac = process.platform === 'darwin';
   const menus = commandMenus.map(({ title, items }): MenuItemConstructorOptions => {
     const submenu = items.map((item) => menuItem(item, send));
+    if (title === 'View')
+      submenu.push(
+        { type: 'separator' },
+        { label: 'Reload', accelerator: 'CmdOrCtrl+R', registerAccelerator: false, click: reload },
+      );
     if (title === 'File' && !mac) submenu.push({ type: 'separator' }, { role: 'quit' });
     return { label: title, submenu };
   });

@@ -30,7 +30,10 @@ const types: Readonly<Record<string, string>> = {
   '.json': 'application/json',
 };
 
-/** Answers a request of a page with a file of `folder`, or with 404. */
+/**
+ * Answers a request of a page with a file of `folder`, or with 404. There is no cross-origin-opener-policy: no page opens another
+ * one, and with `same-origin` Chromium 114 brings the main process down when a page asks for about:srcdoc.
+ */
 export async function answerPage(method: string, address: string, folder: string): Promise<Response> {
   const file = fileOf(address, folder);
   const type = file === null ? undefined : ownValue(types, path.extname(file));
@@ -42,7 +45,6 @@ export async function answerPage(method: string, address: string, folder: string
       'content-type': type,
       'content-security-policy': policy,
       'x-content-type-options': 'nosniff',
-      'cross-origin-opener-policy': 'same-origin',
       'cross-origin-embedder-policy': 'require-corp',
       'cross-origin-resource-policy': 'same-origin',
       'cache-control': 'no-cache',

@@ -39,6 +39,8 @@ export interface AppInfo {
     readonly title: string;
     readonly detail: string;
   }[];
+  /** What befell the window, when it is here again after a crash or the like, in a sentence; null = nothing. */
+  readonly mishap: string | null;
 }
 
 /** The files LICENSE and NOTICES, as they are. */

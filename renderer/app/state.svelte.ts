@@ -63,8 +63,16 @@ export class AppState {
       this.activeRuns.refresh(),
     ]);
     this.info = info;
-    if (this.datasets.list.length === 0 && this.activeRuns.total === 0) this.router.replace('#welcome');
-    else if (location.hash === '') this.router.replace(last === '#welcome' ? '#datasets' : last);
+    if (info.mishap) {
+      this.failure = {
+        code: 'internal.window',
+        message: info.mishap,
+        hint: 'It was loaded again; runs went on undisturbed.',
+      };
+    }
+    const empty = this.datasets.list.length === 0 && this.activeRuns.total === 0;
+    // A window that is loaded again has its view in its address.
+    if (location.hash === '') this.router.replace(empty ? '#welcome' : last === '#welcome' ? '#datasets' : last);
     void this.loadDevices();
   }
 

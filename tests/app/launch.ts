@@ -139,6 +139,17 @@ export async function chooseNext({ electron }: App, chosen: string): Promise<voi
   }, chosen);
 }
 
+/** Chooses an item of the native menu. */
+export async function chooseFromMenu({ electron }: App, menu: string, item: string): Promise<void> {
+  await electron.evaluate(
+    ({ Menu }, [menuName, itemName]) => {
+      const items = Menu.getApplicationMenu()?.items.find(({ label }) => label === menuName)?.submenu?.items ?? [];
+      items.find(({ label }) => label === itemName)?.click();
+    },
+    [menu, item],
+  );
+}
+
 /** Closes the window as its close button does. */
 export async function closeWindow({ electron, page }: App): Promise<void> {
   await (await electron.browserWindow(page)).evaluate((window) => window.close());

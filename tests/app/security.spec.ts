@@ -5,7 +5,16 @@ import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
-import { callService, dropFiles, electronChoice, expect, test, windowIsVisible, type App } from './launch.ts';
+import {
+  callService,
+  chooseFromMenu,
+  dropFiles,
+  electronChoice,
+  expect,
+  test,
+  windowIsVisible,
+  type App,
+} from './launch.ts';
 
 test('the page is sandboxed, isolated and without Node', async ({ app }) => {
   const globals = await app.page.evaluate(() => {
@@ -132,25 +141,98 @@ test('permissions are denied', async ({ app }) => {
   expect(Object.values(answers)).not.toContain('prompt');
 });
 
-test('the page goes nowhere else and opens no window', async ({ app }) => {
-  // The page names its own view behind the hash; the address before it stays.
-  const address = (): string => app.page.url().split('#')[0];
-  const here = address();
-  for (const elsewhere of ['https://example.org/', 'file:///etc/passwd', 'data:text/html,hello']) {
-    await app.page.evaluate((target) => {
-      const link = document.createElement('a');
-      link.href = target;
-      document.body.append(link);
-      link.click();
-      link.target = '_blank';
-      link.click();
-      window.open(target);
-    }, elsewhere);
+/** Ways out of the window that leave the page as it is, to the variable in it. */
+const waysOut: readonly string[] = [
+  "location.href = 'https://example.org/'",
+  "location.href = 'file:///etc/passwd'",
+  "location.href = 'data:text/html,hello'",
+  "location.href = 'about:blank'",
+  "location.href = 'about:srcdoc'",
+  "location.href = 'about:srcdoc#run/1'",
+  "location.assign('about:blank?x')",
+  "location.replace('about:blank#blocked')",
+  "location.href = URL.createObjectURL(new Blob(['<p>hello'], { type: 'text/html' }))",
+  "location.href = 'javascript:document.body.remove()'",
+  "location.href = 'view-source:app://trainyard/index.html'",
+  "location.href = 'chrome://gpu'",
+  "location.href = 'chrome://crash'",
+  "location.href = 'devtools://devtools/bundled/inspector.html'",
+  "location.href = 'mailto:someone@example.org'",
+  "location.href = 'app://trainyard/gpu/index.html'",
+  "location.href = 'app://elsewhere/index.html'",
+  "location.pathname = '/../../electron/main.cjs'",
+  "location.search = '?elsewhere'",
+  'location.reload()',
+  "history.pushState({}, '', '/gpu/index.html')",
+  "history.replaceState({}, '', '/nothing/here.html?x#y')",
+  'history.go(-100)',
+  "navigation.navigate('about:blank').finished.catch(() => 0), 0",
+  "open('about:blank', '_self'), 0",
+  "open('about:blank'), 0",
+  "open('https://example.org/', 'other', 'popup'), 0",
+  "make('a', { href: 'about:srcdoc' }).click()",
+  "make('a', { href: 'about:blank', target: '_blank' }).click()",
+  "make('a', { href: 'data:text/plain,x', download: 'x.txt' }).click()",
+  "make('form', { action: 'about:blank' }).submit()",
+  "make('form', { action: 'app://trainyard/index.html', method: 'post', target: '_top' }).submit()",
+  "make('meta', { httpEquiv: 'refresh', content: '0;url=about:blank' })",
+  "make('base', { href: 'https://example.org/' }), make('a', { href: 'x.html' }).click()",
+];
+
+/** Ways to show something else in the window: it is loaded again. */
+const waysIn: readonly string[] = [
+  "make('iframe', { srcdoc: '<p>hello' })",
+  "make('iframe', { src: 'https://example.org/' })",
+  "make('iframe', {}).contentWindow.open('about:srcdoc', '_top'), 0",
+];
+
+test('37 ways out of the window lead nowhere', async ({ app }) => {
+  const browser = await app.electron.browserWindow(app.page);
+  const make = `globalThis.make ??= (name, values) => {
+    const element = Object.assign(document.createElement(name), values);
+    document.head.append(element);
+    return element;
+  };`;
+  for (const way of waysOut) {
+    const stayed = await browser.evaluate(async ({ webContents }, code) => {
+      await webContents.executeJavaScript(code).catch(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      return webContents.executeJavaScript('"make" in globalThis && document.querySelector("main") !== null');
+    }, `${make} ${way}; 0`);
+    expect.soft([way, stayed]).toEqual([way, true]);
   }
-  await app.page.waitForTimeout(300);
-  expect(address()).toBe(here);
+  expect(app.page.url()).toMatch(/^app:\/\/trainyard\/index\.html#/);
+  for (const way of waysIn) {
+    await browser.evaluate(
+      ({ webContents }, code) => webContents.executeJavaScript(code).catch(() => undefined),
+      `${make} ${way}; 0`,
+    );
+    await expect(app.page.getByText('It was loaded again; runs went on'), way).toBeVisible();
+    await expectWorking(app);
+    await chooseFromMenu(app, 'View', 'Reload');
+    await expect(app.page.getByText('It was loaded again; runs went on')).toBeHidden();
+    await expectWorking(app);
+  }
   expect(app.electron.windows().filter((page) => !page.url().includes('/gpu/'))).toHaveLength(1);
+  expect(await callService<readonly unknown[]>(app, 'datasets')).toEqual([]);
 });
+
+test('a window that Chromium itself leads elsewhere is brought back', async ({ app }) => {
+  const browser = await app.electron.browserWindow(app.page);
+  await app.page.evaluate(() => (location.hash = '#settings'));
+  for (const address of ['about:blank', 'about:srcdoc', 'chrome://nothing/']) {
+    await browser.evaluate(({ webContents }, url) => webContents.loadURL(url).catch(() => undefined), address);
+    await expectWorking(app);
+    expect(app.page.url()).toBe('app://trainyard/index.html#settings');
+  }
+});
+
+/** The window shows the app's page, whole and alone, made anew if it has been gone. */
+async function expectWorking(app: App): Promise<void> {
+  await expect.poll(() => app.page.evaluate(() => 'make' in globalThis).catch(() => true)).toBe(false);
+  await expect(app.page.getByRole('navigation').first()).toBeVisible();
+  expect(app.page.frames()).toHaveLength(1);
+}
 
 test('the scheme serves the pages and nothing beside them', async ({ app }) => {
   const statuses = await app.page.evaluate(async () => {
