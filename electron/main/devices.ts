@@ -2,6 +2,7 @@
 
 import type { DeviceInfo } from '../../engine/protocol/app.ts';
 import { toWire } from '../../engine/protocol/errors.ts';
+import { forPage } from '../../engine/protocol/shown-errors.ts';
 import type { DeviceService } from '../../engine/protocol/hosts.ts';
 import type { RunHost } from '../../engine/runs/hosts.ts';
 import type { Processes } from './processes.ts';
@@ -44,7 +45,7 @@ async function describe(
 }
 
 function unavailableGpu(error: unknown): DeviceInfo {
-  const { message, hint } = toWire(error);
+  const { message, hint } = forPage(toWire(error));
   const reason = [message, hint].filter(Boolean).join(' ');
   return { id: 'gpu', kind: 'gpu', name: 'GPU', facts: {}, software: false, available: false, reason };
 }

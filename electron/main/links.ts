@@ -5,6 +5,7 @@ import { ipcMain, MessageChannelMain, type IpcMainEvent, type WebContents } from
 import type { AppService } from '../../engine/protocol/app.ts';
 import { InputError, toWire, type WireError } from '../../engine/protocol/errors.ts';
 import { electronPort } from '../../engine/protocol/port.electron.ts';
+import { forPage } from '../../engine/protocol/shown-errors.ts';
 import { serve } from '../../engine/protocol/rpc.ts';
 import { isOwnPage } from './lockdown.ts';
 import type { ChosenPaths } from './paths.ts';
@@ -33,7 +34,7 @@ export function setupLinks(contents: WebContents, service: AppService, paths: Ch
     // A page that was loaded again has a new port; the old one is of no use to anybody.
     stop?.();
     const { port1, port2 } = new MessageChannelMain();
-    stop = serve(electronPort(port1), service, { validate: requests });
+    stop = serve(electronPort(port1), service, { validate: requests, errors: forPage });
     contents.postMessage('trainyard:port', null, [port2]);
   });
   // An error goes as an answer: Electron would put words of its own around one that is thrown, and lose its hint.
@@ -44,7 +45,7 @@ export function setupLinks(contents: WebContents, service: AppService, paths: Ch
       }
       return paths.add(path);
     } catch (error) {
-      return { error: toWire(error) };
+      return { error: forPage(toWire(error)) };
     }
   });
 }

@@ -1,6 +1,8 @@
 // Every error a person can meet: what happened, with the values, and what to do about it. Errors cross process borders as
 // `{name, code, message, hint}` and come out as the same class on the other side.
 
+import { describeUnknown } from './shown-errors.ts';
+
 /** Stable codes; the command line turns `input.*` and `usage.*` into exit code 2. */
 export type ErrorCode = `${'input' | 'usage' | 'data' | 'model' | 'device' | 'store' | 'run' | 'internal'}.${string}`;
 
@@ -44,7 +46,6 @@ export function toWire(error: unknown): WireError {
   if (error instanceof TrainyardError) {
     return { name: error.name, code: error.code, message: error.message, hint: error.hint };
   }
-  const message = error instanceof Error ? error.message : String(error);
   if (isOutOfMemory(error)) {
     return {
       name: 'Error',
@@ -53,7 +54,7 @@ export function toWire(error: unknown): WireError {
       hint: 'Use less data, a smaller batch or a smaller model, or close other programs.',
     };
   }
-  return { name: 'Error', code: 'internal.error', message, hint: '' };
+  return { name: 'Error', ...describeUnknown(error) };
 }
 
 /** What JavaScript and WebAssembly, the database and the system say when there is no more memory. */

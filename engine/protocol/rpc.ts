@@ -23,6 +23,8 @@ export interface ServeOptions {
   readonly service?: string;
   /** A schema for the request of each method. If given, methods without one are refused; events need none. */
   readonly validate?: Readonly<Record<string, RequestSchema>>;
+  /** What of an error the other side may see; default all of it. */
+  readonly errors?: (error: WireError) => WireError;
 }
 
 export interface ConnectOptions {
@@ -50,7 +52,7 @@ type Subscribe = (listener: (value: unknown) => void) => () => void;
 
 /** Answers calls that arrive at `port` until it closes. Returns a function that stops answering. */
 export function serve<T extends Service<T>>(port: Port, implementation: T, options: ServeOptions = {}): () => void {
-  const { service = 'default', validate } = options;
+  const { service = 'default', validate, errors = (error) => error } = options;
   const members = implementation as Readonly<Record<string, unknown>>;
   const subscriptions = new Map<string, () => void>();
 
@@ -63,7 +65,7 @@ export function serve<T extends Service<T>>(port: Port, implementation: T, optio
       const value = await method.call(members, accepted);
       port.postMessage({ service, kind: 'result', id, value } satisfies Message);
     } catch (error) {
-      port.postMessage({ service, kind: 'error', id, error: toWire(error) } satisfies Message);
+      port.postMessage({ service, kind: 'error', id, error: errors(toWire(error)) } satisfies Message);
     }
   };
 

@@ -2,6 +2,7 @@
 // and say how it ended. The manager queues attempts; a resumed run makes a new one.
 
 import { CancelledError, toWire, TrainyardError } from '../protocol/errors.ts';
+import { forPage } from '../protocol/shown-errors.ts';
 import type { DataService, PreparedData } from '../protocol/data.ts';
 import type {
   LogLine,
@@ -285,8 +286,8 @@ export class Attempt {
   }
 
   #endingOf(error: unknown): Ending {
-    if (!this.#stopRequested) return { state: 'failed', result: null, error: toWire(error) };
-    return { state: 'stopped', result: null, error: error instanceof CancelledError ? null : toWire(error) };
+    if (!this.#stopRequested) return { state: 'failed', result: null, error: forPage(toWire(error)) };
+    return { state: 'stopped', result: null, error: error instanceof CancelledError ? null : forPage(toWire(error)) };
   }
 }
 
