@@ -16,6 +16,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   datasets: async () => (await import('./commands/datasets.ts')).datasets,
   predict: async () => (await import('./commands/predict.ts')).predict,
   export: async () => (await import('./commands/export.ts')).exportCommand,
+  repair: async () => (await import('./commands/repair.ts')).repair,
   devices: async () => (await import('./commands/devices.ts')).devices,
   bench: async () => (await import('./commands/bench.ts')).bench,
   demo: async () => (await import('./commands/demo.ts')).demo,

@@ -1,6 +1,8 @@
 // Entry of the store's own process: an Electron utility process, or a plain Node process started by `openStore`
-// (engine/history/client.node.ts). `--home=FOLDER` says which history it serves. It lives as long as its parent listens.
+// (engine/history/client.node.ts). `--home=FOLDER` says which history it serves; with `--repair` it offers to repair that
+// history instead. It lives as long as its parent listens.
 
+import { repairHome } from '../../engine/history/repair.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
 import { parentPort } from '../../engine/protocol/port.electron.ts';
@@ -8,7 +10,7 @@ import type { ElectronParentPort } from '../../engine/protocol/port.electron.ts'
 import { processPort } from '../../engine/protocol/port.node.ts';
 import { announceFailure, announceReady } from '../../engine/protocol/port.ready.ts';
 import { serve } from '../../engine/protocol/rpc.ts';
-import type { StoreService } from '../../engine/protocol/runs.ts';
+import type { RepairService, StoreService } from '../../engine/protocol/runs.ts';
 
 const electron = (process as { readonly parentPort?: ElectronParentPort }).parentPort;
 const port = electron ? parentPort(electron) : processPort(process);
@@ -21,12 +23,21 @@ for (const signal of parentsBusiness) process.on(signal, () => undefined);
 try {
   const home = process.argv.find((argument) => argument.startsWith('--home='))?.slice('--home='.length);
   if (!home) throw new InputError('usage.home', 'The store needs --home=FOLDER.', 'Start Trainyard itself instead.');
+  if (process.argv.includes('--repair')) serveRepair(home);
+  else serveHistory(home);
+  announceReady(port);
+} catch (error) {
+  announceFailure(port, error);
+}
+
+function serveHistory(home: string): void {
   const store = createStore(home);
   serve<StoreService>(port, store);
   // Transactions are never interrupted: they run to their end without returning to the event loop. A file that is being
   // written is finished, since the process ends by itself only once nothing is left to do.
-  port.onClose(() => void store.close());
-  announceReady(port);
-} catch (error) {
-  announceFailure(port, error);
+  port.onClose(() => void store.close().catch(() => undefined));
+}
+
+function serveRepair(home: string): void {
+  serve<RepairService>(port, { repair: () => repairHome(home) });
 }

@@ -2,6 +2,7 @@
 // the table is saved where the person says.
 
 import type { DataService } from '../../engine/protocol/data.ts';
+import { parseRunJson } from '../../engine/protocol/model-file.ts';
 import type { StoreService } from '../../engine/protocol/runs.ts';
 import type { Processes } from './processes.ts';
 import { saveThroughDialog, type Dialogs } from './saving.ts';
@@ -20,7 +21,11 @@ export async function predictFile(
   const { name } = await store.run({ run });
   const model = await readText(store, run, 'model.json');
   const weights = await store.readFile({ run, file: 'best.safetensors' });
-  const preprocessing: unknown = JSON.parse((await readText(store, run, 'preprocessing.json')) ?? 'null');
+  const preprocessing: unknown = parseRunJson(
+    (await readText(store, run, 'preprocessing.json')) ?? 'null',
+    run,
+    'preprocessing.json',
+  );
   const prepared = await data.transform({ job, path, preprocessing });
   const host = await processes.startCpuHost();
   try {

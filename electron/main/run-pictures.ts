@@ -2,6 +2,7 @@
 // was predicted, the data host has the pixels, a process of its own runs the model.
 
 import type { DataService, PreparedData } from '../../engine/protocol/data.ts';
+import { parseRunJson } from '../../engine/protocol/model-file.ts';
 import type {
   ClassifiedPictures,
   PredictedPage,
@@ -131,7 +132,7 @@ async function picturePreprocessing(store: StoreService, run: number): Promise<u
 
 async function readJson(store: StoreService, run: number, file: RunFile): Promise<unknown> {
   const text = await readText(store, run, file);
-  return text === null ? null : JSON.parse(text);
+  return text === null ? null : parseRunJson(text, run, file);
 }
 
 async function readText(store: StoreService, run: number, file: RunFile): Promise<string | null> {

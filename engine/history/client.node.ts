@@ -7,7 +7,8 @@ import { TrainyardError } from '../protocol/errors.ts';
 import { processPort } from '../protocol/port.node.ts';
 import { whenReady } from '../protocol/port.ready.ts';
 import { connect } from '../protocol/rpc.ts';
-import type { StoreService } from '../protocol/runs.ts';
+import type { Service } from '../protocol/rpc.ts';
+import type { RepairReport, RepairService, StoreService } from '../protocol/runs.ts';
 
 export { processOwner } from './owner.ts';
 
@@ -23,40 +24,128 @@ export interface StoreProcessOptions {
 const ownEntry = new URL('../../electron/hosts/store.ts', import.meta.url);
 /** better-sqlite3 crashes a process whose Node-API is older. */
 const nodeApiNeeded = 10;
+/** Starts within the window after which a store that keeps dying is given up. */
+const restarts = { most: 5, windowMilliseconds: 60_000 };
 /** How long a closed store may take to end before it is killed. */
 const closeMilliseconds = 5_000;
 
 /**
- * The history of a home, served by a process of its own. `close` ends that process; it also ends when this one does.
- * Rejects with the store's own error (`store.newer`, `store.readonly`, …) or with `store.not_started`.
+ * The history of a home, served by a process of its own. Should that process die, the calls under way reject with
+ * `internal.disconnected`, and the next one starts it again; a process that keeps dying is given up. `close` ends it; it also
+ * ends when this process does. Rejects with the store's own error (`store.newer`, `store.corrupt`, …) or with
+ * `store.not_started`.
  */
 export async function openStore(options: StoreProcessOptions): Promise<StoreService> {
-  const child = startProcess(options);
+  const starts: number[] = [];
+  const listeners = new Map<(event: { runs: readonly number[] }) => void, () => void>();
+  let closed = false;
+  let current: Promise<StoreProcess<StoreService>> | null = null;
+
+  const start = async (): Promise<StoreProcess<StoreService>> => {
+    refuseTooMany(starts);
+    const opened = await openProcess<StoreService>(options);
+    void opened.exited.then(() => (current = null));
+    for (const listener of listeners.keys()) listeners.set(listener, opened.remote.onChanged(listener));
+    return opened;
+  };
+  const process = (): Promise<StoreProcess<StoreService>> => {
+    if (closed) return Promise.reject(new TrainyardError('internal.disconnected', 'The history has been closed.'));
+    if (current === null) {
+      const starting = (current = start());
+      starting.catch(() => {
+        if (current === starting) current = null;
+      });
+    }
+    return current;
+  };
+  await process();
+
+  const own: Partial<StoreService> = {
+    onChanged(listener) {
+      listeners.set(listener, () => undefined);
+      void current?.then(({ remote }) => {
+        if (listeners.has(listener)) listeners.set(listener, remote.onChanged(listener));
+      });
+      return () => {
+        listeners.get(listener)?.();
+        listeners.delete(listener);
+      };
+    },
+    async close() {
+      const opened = await current?.catch(() => null);
+      closed = true;
+      await opened?.close();
+    },
+  };
+  return new Proxy({} as StoreService, {
+    get(_target, name) {
+      if (typeof name !== 'string' || name === 'then') return undefined;
+      if (Object.hasOwn(own, name)) return Reflect.get(own, name);
+      return async (request: unknown) => {
+        const { remote } = await process();
+        return (Reflect.get(remote, name) as (request: unknown) => unknown)(request);
+      };
+    },
+  });
+}
+
+/** Repairs the history of a home in a process of its own, and says what was done. Rejects like `openStore`. */
+export async function repairHistory(options: StoreProcessOptions): Promise<RepairReport> {
+  const { remote, close } = await openProcess<RepairService>(options, ['--repair']);
+  try {
+    return await remote.repair();
+  } finally {
+    await close();
+  }
+}
+
+interface StoreProcess<T> {
+  readonly remote: T;
+  readonly exited: Promise<void>;
+  close(): Promise<void>;
+}
+
+async function openProcess<T extends Service<T>>(
+  options: StoreProcessOptions,
+  args: readonly string[] = [],
+): Promise<StoreProcess<T>> {
+  const child = startProcess(options, args);
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const port = processPort(child);
-  const remote = connect<StoreService>(port, { peer: 'the store process' });
+  const remote = connect<T>(port, { peer: 'the store process' });
   try {
     await started(child, whenReady(port, 'The store process'));
   } catch (error) {
     port.close();
     throw error;
   }
-
-  // The rest of the service is the proxy's; a spread would find nothing in it.
-  return Object.create(remote, {
-    close: {
-      async value() {
-        if (child.connected) await remote.close();
-        port.close();
-        const timer = setTimeout(() => child.kill('SIGKILL'), closeMilliseconds);
-        await exited;
-        clearTimeout(timer);
-      },
+  return {
+    remote,
+    exited,
+    async close() {
+      // It closes its files when nobody listens any more.
+      port.close();
+      const timer = setTimeout(() => child.kill('SIGKILL'), closeMilliseconds);
+      await exited;
+      clearTimeout(timer);
     },
-  }) as StoreService;
+  };
 }
 
-function startProcess({ home, entry = ownEntry, node }: StoreProcessOptions): ChildProcess {
+function refuseTooMany(starts: number[]): void {
+  const now = Date.now();
+  while (starts.length > 0 && now - starts[0] > restarts.windowMilliseconds) starts.shift();
+  if (starts.length >= restarts.most) {
+    throw new TrainyardError(
+      'store.not_started',
+      `The store process ended ${starts.length} times within a minute and is not started again for now.`,
+      'Free memory if the machine is short of it, and try again in a minute.',
+    );
+  }
+  starts.push(now);
+}
+
+function startProcess({ home, entry = ownEntry, node }: StoreProcessOptions, args: readonly string[]): ChildProcess {
   if (node === undefined && Number(process.versions.napi) < nodeApiNeeded) {
     throw new TrainyardError(
       'store.not_started',
@@ -64,7 +153,7 @@ function startProcess({ home, entry = ownEntry, node }: StoreProcessOptions): Ch
       'Start Trainyard with the Node that its set-up installs (npm start).',
     );
   }
-  return fork(entry, [`--home=${home}`], {
+  return fork(entry, [`--home=${home}`, ...args], {
     serialization: 'advanced',
     execPath: node ?? process.execPath,
     execArgv: [],

@@ -2,6 +2,7 @@
 // write lock at their start, so that two processes on one home wait for each other instead of failing half-way.
 
 import Database from 'better-sqlite3';
+import { CancelledError } from '../protocol/errors.ts';
 
 /** A prepared statement; `Parameters` and `Row` are what the SQL text takes and gives. */
 export type Statement<Parameters extends unknown[], Row> = Database.Statement<Parameters, Row>;
@@ -15,14 +16,24 @@ export interface Connection {
   /** Runs `work` in one transaction; whatever it throws undoes it all. May be nested. */
   transaction<Result>(work: () => Result): Result;
   pragma(name: string): number | string;
+  /** A copy of all that is committed, made beside other work; `goOn` is asked between its parts and ends it. */
+  copyTo(file: string, goOn: () => boolean): Promise<void>;
   close(): void;
 }
+
+export interface DatabaseOptions {
+  /** Called before each transaction. */
+  readonly beforeWrite?: () => void;
+}
+
+/** Pages of a copy made in one go: some milliseconds. */
+const copiedAtOnce = 500;
 
 /** How long a statement waits for another process's transaction before it fails with SQLITE_BUSY. */
 const busyMilliseconds = 10_000;
 
 /** Opens or creates a database file in write-ahead mode. Throws what SQLite throws; failures.ts makes words of it. */
-export function openDatabase(file: string): Connection {
+export function openDatabase(file: string, { beforeWrite }: DatabaseOptions = {}): Connection {
   const database = new Database(file, { timeout: busyMilliseconds });
   try {
     database.pragma('journal_mode = WAL');
@@ -42,7 +53,17 @@ export function openDatabase(file: string): Connection {
       return statement as unknown as Statement<Parameters, Row>;
     },
     execute: (text) => void database.exec(text),
-    transaction: (work) => database.transaction(work).immediate(),
+    transaction(work) {
+      if (!database.inTransaction) beforeWrite?.();
+      return database.transaction(work).immediate();
+    },
+    async copyTo(target, goOn) {
+      const progress = (): number => {
+        if (goOn()) return copiedAtOnce;
+        throw new CancelledError();
+      };
+      await database.backup(target, { progress });
+    },
     pragma: (name) => database.pragma(name, { simple: true }) as number | string,
     close: () => void database.close(),
   };

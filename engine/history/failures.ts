@@ -1,14 +1,19 @@
 // What SQLite and the file system say, in words for people: what failed, where, and what to do.
 
+import { statfsSync } from 'node:fs';
+import { join } from 'node:path';
 import { InputError, TrainyardError } from '../protocol/errors.ts';
+import { codeOf } from './home.ts';
+
+export const databaseFileName = 'history.db';
 
 /** Turns any error of the store into one that names the cause; errors that do so already pass. */
 export function explainFailure(error: unknown, home: string): TrainyardError {
   if (error instanceof TrainyardError) return error;
-  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+  const code = codeOf(error);
   const cause = { cause: error };
 
-  if (code === 'SQLITE_FULL' || code === 'ENOSPC' || code === 'EDQUOT') {
+  if (isFull(error, home)) {
     return new InputError(
       'store.full',
       `The disk that holds ${home} is full.`,
@@ -28,12 +33,7 @@ export function explainFailure(error: unknown, home: string): TrainyardError {
     return new InputError('store.not_a_folder', `${home} is not a folder.`, 'Set TRAINYARD_HOME to a folder.', cause);
   }
   if (/^SQLITE_(NOTADB|CORRUPT)/.test(code)) {
-    return new InputError(
-      'store.corrupt',
-      `The history file in ${home} is damaged or is no Trainyard history.`,
-      'Put a backup in its place (history.v*.backup.db, if there is one), or move history.db away to start anew; runs and datasets stay in their folders.',
-      cause,
-    );
+    return damaged(join(home, databaseFileName), error instanceof Error ? error.message : code, cause);
   }
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) {
     return new TrainyardError(
@@ -43,7 +43,7 @@ export function explainFailure(error: unknown, home: string): TrainyardError {
       cause,
     );
   }
-  const message = error instanceof Error ? error.message : String(error);
+  const message = (error instanceof Error ? error.message : String(error)).split('\n')[0];
   if (/^(SQLITE_IOERR|E[A-Z]+$)/.test(code)) {
     return new TrainyardError(
       'store.io',
@@ -53,4 +53,30 @@ export function explainFailure(error: unknown, home: string): TrainyardError {
     );
   }
   return new TrainyardError('store.failed', `The history in ${home} failed: ${message}.`, '', cause);
+}
+
+/** A history that is not to be used as it is. `what` is part of a sentence. */
+export function damaged(file: string, what: string, options?: { readonly cause?: unknown }): InputError {
+  return new InputError(
+    'store.corrupt',
+    `The history ${file} is damaged or is no Trainyard history: ${what.replace(/\.$/, '')}.`,
+    'Run `trainyard repair`: it keeps the file, and rebuilds the history from its backup and the folders of the runs.',
+    options,
+  );
+}
+
+/** Bytes below which a failed write is taken for a full disk: SQLite does not always say so. */
+const nearlyNothing = 2 ** 16;
+
+/** Whether an error comes from a full disk. */
+export function isFull(error: unknown, home: string): boolean {
+  const code = codeOf(error);
+  if (['SQLITE_FULL', 'ENOSPC', 'EDQUOT', 'store.full'].includes(code)) return true;
+  if (!/^SQLITE_IOERR|^SQLITE_CANTOPEN/.test(code)) return false;
+  try {
+    const { bavail, bsize } = statfsSync(home);
+    return bavail * bsize < nearlyNothing;
+  } catch {
+    return false;
+  }
 }

@@ -1,14 +1,21 @@
 // The folder of each run, <home>/runs/<number>/. A file is there as a whole or not at all: it is written under another
-// name, flushed, and renamed.
+// name, flushed, and renamed; its checksum is there before it (checksums.ts). A new checkpoint leaves the one before in place.
 
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ownValue } from '../protocol/own.ts';
 import { InputError } from '../protocol/errors.ts';
+import { damagedRunFile } from '../protocol/model-file.ts';
 import type { RunFile } from '../protocol/runs.ts';
+import { checksumsFile, decodeChecksums, encodeChecksums, factOf, withVersion } from './checksums.ts';
+import type { FileFact, KnownFiles } from './checksums.ts';
+import { isFull } from './failures.ts';
 
 const fileNames: ReadonlySet<string> = new Set<RunFile>([
   'checkpoint.bin',
+  'checkpoint.previous.bin',
   'best.safetensors',
   'preprocessing.json',
   'model.json',
@@ -17,12 +24,21 @@ const fileNames: ReadonlySet<string> = new Set<RunFile>([
 ]);
 
 const discardedSuffix = '.purged';
+/** What the history keeps of a run, for `repair`. */
+export const recordFile = 'run.json';
+/** Largest files read where no checksum tells their size: memory is taken only for what can be a run's. */
+const largest = { json: 2 ** 28, other: 2 ** 31 - 1 } as const;
 
 export interface RunFiles {
   has(run: number, file: RunFile): boolean;
   /** Writes of one file happen in the order they were asked for. */
   write(run: number, file: RunFile, data: Uint8Array): Promise<void>;
+  /** Throws `run.damaged_file` for a file that is not what was written. */
   read(run: number, file: RunFile): Promise<Uint8Array | null>;
+  /** Drops the checkpoint before the last one: a run that has come to its end needs it no more. */
+  dropPrevious(run: number): Promise<void>;
+  /** Keeps what the database holds of a run beside its files, as far as the disk lets it. */
+  keepRecord(run: number, text: string): void;
   /** Gives a new run an empty place, if an older history left a folder of that number. */
   setAside(run: number): void;
   /** Removes what a killed process left half-written. */
@@ -45,26 +61,35 @@ export function createRunFiles(home: string): RunFiles {
   const writing = new Map<string, Promise<void>>();
 
   return {
-    has: (run, file) => existsSync(place(run, file)),
+    has: (run, file) =>
+      existsSync(place(run, file)) || (file === 'checkpoint.bin' && existsSync(place(run, 'checkpoint.previous.bin'))),
     async write(run, file, data) {
-      const target = place(run, file);
-      const before = writing.get(target) ?? Promise.resolve();
-      const write = before.catch(() => undefined).then(() => replaceFile(folder(run), target, data));
-      writing.set(target, write);
+      // A name that is none is refused before anything waits.
+      place(run, file);
+      const before = writing.get(folder(run)) ?? Promise.resolve();
+      const write = before.catch(() => undefined).then(() => putFile(folder(run), file, data, home));
+      writing.set(folder(run), write);
       try {
         await write;
       } finally {
-        if (writing.get(target) === write) writing.delete(target);
+        if (writing.get(folder(run)) === write) writing.delete(folder(run));
       }
     },
     async read(run, file) {
+      // Its checksum and the file itself have to be of one moment.
+      await writing.get(folder(run))?.catch(() => undefined);
+      return readSteadily(run, folder(run), place(run, file), file);
+    },
+    dropPrevious: (run) => rm(place(run, 'checkpoint.previous.bin'), { force: true }),
+    keepRecord(run, text) {
+      const target = join(folder(run), recordFile);
+      const temporary = `${target}.${process.pid}.tmp`;
       try {
-        const { buffer, byteOffset, length } = await readFile(place(run, file));
-        // A plain array: `slice` of Node's Buffer would not copy.
-        return new Uint8Array(buffer, byteOffset, length);
-      } catch (error) {
-        if (isMissing(error)) return null;
-        throw error;
+        mkdirSync(folder(run), { recursive: true });
+        writeFileSync(temporary, text);
+        renameSync(temporary, target);
+      } catch {
+        // The database has it all; this is for the day when it does not.
       }
     },
     setAside(run) {
@@ -88,8 +113,36 @@ export function createRunFiles(home: string): RunFiles {
   };
 }
 
-async function replaceFile(folder: string, target: string, data: Uint8Array): Promise<void> {
+/** Puts a file in its place. A full disk may cost the checkpoint before the last one. */
+async function putFile(folder: string, file: RunFile, data: Uint8Array, home: string): Promise<void> {
   await mkdir(folder, { recursive: true });
+  const previous = join(folder, 'checkpoint.previous.bin');
+  try {
+    await replaceFile(folder, file, data);
+  } catch (error) {
+    if (file !== 'checkpoint.bin' || !isFull(error, home) || !existsSync(previous)) throw error;
+    await rm(previous, { force: true });
+    await replaceFile(folder, file, data);
+  }
+}
+
+async function replaceFile(folder: string, file: RunFile, data: Uint8Array): Promise<void> {
+  const target = join(folder, file);
+  await writeThrough(target, data, async () => {
+    const known = await knownFiles(folder);
+    const checksums = encodeChecksums(withVersion(known, file, factOf(data)));
+    await writeThrough(join(folder, checksumsFile), checksums);
+    if (file === 'checkpoint.bin' && existsSync(target)) renameSync(target, join(folder, 'checkpoint.previous.bin'));
+  });
+  await flushFolder(folder);
+}
+
+/** Writes beside the target, flushes and renames; `before` happens right before that. */
+async function writeThrough(
+  target: string,
+  data: Uint8Array,
+  before: () => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
   const temporary = `${target}.${process.pid}.tmp`;
   try {
     const file = await open(temporary, 'w');
@@ -99,12 +152,68 @@ async function replaceFile(folder: string, target: string, data: Uint8Array): Pr
     } finally {
       await file.close();
     }
+    await before();
     await rename(temporary, target);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
   }
-  await flushFolder(folder);
+}
+
+async function knownFiles(folder: string): Promise<KnownFiles> {
+  const text = await readFile(join(folder, checksumsFile), 'utf8').catch(() => '');
+  return decodeChecksums(text);
+}
+
+type FoundFile = Uint8Array<ArrayBuffer> | null;
+
+/** Damage is believed when it stays: another process may have been writing the file. */
+async function readSteadily(run: number, folder: string, path: string, file: RunFile): Promise<FoundFile> {
+  // Each checkpoint has been the last one.
+  const name = file === 'checkpoint.previous.bin' ? 'checkpoint.bin' : file;
+  for (let tries = 1; ; tries++) {
+    const facts = ownValue(await knownFiles(folder), name) ?? [];
+    try {
+      return await readChecked(run, path, file, facts);
+    } catch (error) {
+      const now = ownValue(await knownFiles(folder), name) ?? [];
+      if (tries === 5 || JSON.stringify(now) === JSON.stringify(facts)) throw error;
+    }
+  }
+}
+
+async function readChecked(run: number, path: string, file: RunFile, facts: readonly FileFact[]): Promise<FoundFile> {
+  let handle: FileHandle;
+  try {
+    handle = await open(path, 'r');
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+  try {
+    const { size } = await handle.stat();
+    refuseSize(run, file, size, facts);
+    const data = new Uint8Array(size);
+    const { bytesRead } = await handle.read(data, 0, size, 0);
+    if (bytesRead !== size) throw damagedRunFile(run, file, 'it is cut short');
+    const { sha256 } = factOf(data);
+    if (facts.length > 0 && !facts.some((fact) => fact.sha256 === sha256)) {
+      throw damagedRunFile(run, file, 'it is not what was written');
+    }
+    return data;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Before memory is taken for it. */
+function refuseSize(run: number, file: RunFile, size: number, facts: readonly FileFact[]): void {
+  if (facts.length > 0) {
+    if (facts.some(({ bytes }) => bytes === size)) return;
+    throw damagedRunFile(run, file, `it has ${size} bytes, ${facts[0].bytes} were written`);
+  }
+  const limit = file.endsWith('.json') ? largest.json : largest.other;
+  if (size > limit) throw damagedRunFile(run, file, `it has ${size} bytes, more than any such file`);
 }
 
 /** Makes a rename last through a power cut; Windows neither needs nor offers it. */

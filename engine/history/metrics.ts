@@ -17,10 +17,14 @@ export interface SeriesSummary {
 export interface MetricsTable {
   /** Within a transaction. */
   append(run: number, points: readonly MetricPoint[]): void;
+  /** Whether the first moment of these points is there already. Within a transaction. */
+  has(run: number, points: readonly MetricPoint[]): boolean;
   /** Series after series, each in the order of its steps, with one point a step. */
   read(run: number, selection: PointSelection): readonly MetricPoint[];
   /** Drops points after a step and sums the rest up again. Within a transaction. */
   truncate(run: number, afterStep: number): void;
+  /** Sums all points of a run up again. Within a transaction. */
+  resum(run: number): void;
   summaries(runs: readonly number[]): ReadonlyMap<number, readonly SeriesSummary[]>;
   /** Number of a series for SQL that sorts by its summary; null if no run has it. */
   seriesNumber(name: string): number | null;
@@ -41,6 +45,7 @@ interface SampleRow {
 }
 
 const appendSample = 'INSERT INTO sample (run, step, epoch, seconds, data) VALUES (?, ?, ?, ?, ?)';
+const findSample = 'SELECT 1 FROM sample WHERE run = ? AND step = ? AND epoch = ? AND seconds = ? AND data = ?';
 export const readSamples =
   'SELECT step, epoch, seconds, data FROM sample WHERE run = ? AND step > ? ORDER BY step, rowid';
 export const dropSamples = 'DELETE FROM sample WHERE run = ? AND step > ?';
@@ -94,22 +99,34 @@ export function createMetricsTable(connection: Connection): MetricsTable {
     return [...bySeries.values()].flatMap((points) => thin(points, limit));
   };
 
+  const resum = (run: number): void => {
+    connection.sql(dropSummaries).run(run);
+    sumUp(run, read(run, {}));
+  };
+
+  const pack = (moment: readonly MetricPoint[]): Uint8Array =>
+    packValues(moment.map(({ series, value }) => ({ series: numbers.numberOf(series), value })));
+
   return {
     read,
+    has(run, points) {
+      const [moment] = groupByMoment(points);
+      if (moment === undefined) return false;
+      const { step, epoch, seconds } = moment[0];
+      return connection.sql(findSample).get(run, step, epoch, seconds, pack(moment)) !== undefined;
+    },
     append(run, points) {
       for (const moment of groupByMoment(points)) {
-        const values = moment.map(({ series, value }) => ({ series: numbers.numberOf(series), value }));
         const { step, epoch, seconds } = moment[0];
-        connection.sql(appendSample).run(run, step, epoch, seconds, packValues(values));
+        connection.sql(appendSample).run(run, step, epoch, seconds, pack(moment));
       }
       sumUp(run, points);
     },
     truncate(run, afterStep) {
       const dropped = connection.sql(dropSamples).run(run, afterStep);
-      if (dropped.changes === 0) return;
-      connection.sql(dropSummaries).run(run);
-      sumUp(run, read(run, {}));
+      if (dropped.changes > 0) resum(run);
     },
+    resum,
     summaries(runs) {
       const found = new Map<number, SeriesSummary[]>(runs.map((run) => [run, []]));
       const rows = connection.sql<[string], SummaryRow>(readSummaries);

@@ -6,6 +6,8 @@ import type { Connection } from './database.ts';
 export interface LogTable {
   /** Within a transaction. */
   append(run: number, lines: readonly LogLine[]): void;
+  /** Whether the first of these lines is there already. */
+  has(run: number, lines: readonly LogLine[]): boolean;
   read(run: number): readonly LogLine[];
 }
 
@@ -14,6 +16,11 @@ export function createLogTable(connection: Connection): LogTable {
     append(run, lines) {
       const insert = connection.sql('INSERT INTO log (run, time, level, message) VALUES (?, ?, ?, ?)');
       for (const { time, level, message } of lines) insert.run(run, Math.round(time), level, message);
+    },
+    has(run, [first]) {
+      if (first === undefined) return false;
+      const query = connection.sql('SELECT 1 FROM log WHERE run = ? AND time = ? AND level = ? AND message = ?');
+      return query.get(run, Math.round(first.time), first.level, first.message) !== undefined;
     },
     read: (run) =>
       connection.sql<[number], LogLine>('SELECT time, level, message FROM log WHERE run = ? ORDER BY id').all(run),

@@ -1,6 +1,8 @@
 // Rows of the table `run` and the records made of them.
 
 import type { NewRun, RunPatch, RunRecord, RunRequest, RunState } from '../protocol/runs.ts';
+import { z } from 'zod';
+import { sha256 } from './checksums.ts';
 import type { SeriesSummary } from './metrics.ts';
 
 export interface RunRow {
@@ -103,4 +105,67 @@ export function searchText(
 /** The same text for what people take as the same: SQLite itself folds the case of ASCII letters only. */
 export function foldCase(text: string): string {
   return text.normalize('NFKC').toLowerCase();
+}
+
+const json = z.string().refine(isJson);
+const time = z.int().nullable();
+
+/** A row as the database takes it. */
+const rowSchema = z.strictObject({
+  id: z.int().min(1),
+  name: z.string(),
+  state: z.enum(['queued', 'running', 'paused', 'completed', 'stopped', 'failed', 'interrupted']),
+  dataset: z.string(),
+  dataset_name: z.string(),
+  device: z.string(),
+  threads: z.int(),
+  parameters: z.int(),
+  created_at: z.int(),
+  started_at: time,
+  ended_at: time,
+  deleted_at: time,
+  starred: z.int().min(0).max(1),
+  request: z.enum(['pause', 'resume', 'stop']).nullable(),
+  owner_pid: z.int(),
+  owner_started_at: z.int(),
+  revision: z.int(),
+  search: z.string(),
+  tags: json,
+  notes: z.string(),
+  config: json,
+  progress: json.nullable(),
+  result: json.nullable(),
+  error: json.nullable(),
+});
+
+export type WholeRow = z.infer<typeof rowSchema>;
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A row that comes from elsewhere than our own database; null if it is none. */
+export function parseRow(value: unknown): WholeRow | null {
+  return rowSchema.safeParse(value).data ?? null;
+}
+
+/** A row as the folder of its run keeps it, with a checksum. */
+export function encodeRecord(row: RunRow): string {
+  const text = JSON.stringify(row);
+  return JSON.stringify({ version: 1, check: sha256(text), row });
+}
+
+/** null: this is none, or a damaged one. */
+export function decodeRecord(text: string): WholeRow | null {
+  try {
+    const { version, check, row } = JSON.parse(text) as { version: unknown; check: unknown; row: unknown };
+    return version === 1 && check === sha256(JSON.stringify(row)) ? parseRow(row) : null;
+  } catch {
+    return null;
+  }
 }

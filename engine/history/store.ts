@@ -1,26 +1,29 @@
 // The history as a service: the one place that knows both the database and the run folders of a home. It runs in the
 // store's own process (electron/hosts/store.ts); several such processes may use one home at the same time.
 
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { InputError } from '../protocol/errors.ts';
 import { finalStates } from '../protocol/runs.ts';
 import type { LogLine, RunProgress, RunState, StoreService } from '../protocol/runs.ts';
-import { openDatabase } from './database.ts';
-import type { Connection } from './database.ts';
+import { startBackups } from './backups.ts';
 import { explainFailure } from './failures.ts';
 import { createRunFiles } from './files.ts';
+import { rebuildRuns } from './folders.ts';
+import { makeFolder } from './home.ts';
 import { createMetricsTable } from './metrics.ts';
-import { migrate } from './migrations.ts';
 import { createLogTable, createSettingsTable } from './notes.ts';
+import { openHistory } from './open.ts';
+import type { History } from './open.ts';
 import { isAlive, isPlainlyGone } from './owner.ts';
 import type { Owner } from './owner.ts';
+import { isReadOnly, openReadOnly, refuseWrites } from './read-only.ts';
+import { encodeRecord } from './records.ts';
 import type { RunRow } from './records.ts';
 import { repeat } from './repeat.ts';
+import { keepReserve, withReserve } from './reserve.ts';
 import { watchChanges } from './revisions.ts';
 import { createRunsTable } from './runs.ts';
 
-export const databaseFileName = 'history.db';
+export { databaseFileName } from './failures.ts';
 
 /** How often a store that somebody watches looks for runs whose process has died. */
 const recoverMilliseconds = 2_000;
@@ -29,36 +32,55 @@ const recoverMilliseconds = 2_000;
 const begunStates: readonly RunState[] = ['running', 'paused'];
 
 /**
- * Opens the history of a home, creating what is missing. Throws `store.newer`, `store.corrupt`, `store.readonly`,
- * `store.full`, `store.not_a_folder`; its methods reject with `input.unknown_run` and with the same kinds of errors.
+ * Opens the history of a home, creating what is missing. A home that cannot be written is opened for looking alone. Throws
+ * `store.newer`, `store.corrupt`, `store.readonly`, `store.full`, `store.not_a_folder`; its methods reject with
+ * `input.unknown_run` and with the same kinds of errors.
  */
 export function createStore(home: string): StoreService {
   try {
-    mkdirSync(home, { recursive: true });
-    const connection = openDatabase(join(home, databaseFileName));
-    try {
-      migrate(connection);
-      return explained(createService(home, connection), home);
-    } catch (error) {
-      connection.close();
-      throw error;
+    makeFolder(home);
+    const history = openToWrite(home);
+    if (history === null) {
+      const copy = openReadOnly(home);
+      return refuseWrites(explained(createService(home, copy), home, copy), home);
     }
+    return explained(createService(home, history), home, history);
   } catch (error) {
     throw explainFailure(error, home);
   }
 }
 
-function createService(home: string, connection: Connection): StoreService {
+/** null: the home cannot be written. */
+function openToWrite(home: string): History | null {
+  if (isReadOnly(home)) return null;
+  const history = openHistory(home);
+  keepReserve(home);
+  return history;
+}
+
+function createService(home: string, history: History): StoreService {
+  const { connection } = history;
   const files = createRunFiles(home);
   const metrics = createMetricsTable(connection);
   const runs = createRunsTable(connection, metrics, files);
   const log = createLogTable(connection);
   const settings = createSettingsTable(connection);
   const changes = watchChanges(connection);
+  if (!history.readOnly) rebuildRuns(connection, home, 'later');
+  const stopBackups = history.readOnly ? null : startBackups(home, history);
+
+  /** What the database says of runs stands in their folders, too: the history can be rebuilt from there. */
+  const keepRecords = (chosen: readonly number[]): void => {
+    for (const run of chosen) files.keepRecord(run, encodeRecord(runs.row(run)));
+  };
+
+  /** Small changes that a full disk must not keep from being made. */
+  const changeRuns = <Result>(work: () => Result): Result => withReserve(home, () => connection.transaction(work));
 
   const recover: StoreService['recover'] = async () => {
     const orphans = runs.inStates(begunStates).filter((row) => !isAlive(ownerOf(row)));
-    const lost = connection.transaction(() => {
+    if (orphans.length === 0) return [];
+    const lost = changeRuns(() => {
       // Another process may have been faster: recovered the run itself, or even resumed it.
       const still = orphans.filter((orphan) => sameLife(orphan, runs.row(orphan.id)));
       for (const row of still) {
@@ -68,6 +90,7 @@ function createService(home: string, connection: Connection): StoreService {
       return still.map(({ id }) => id);
     });
     for (const run of lost) await files.tidy(run);
+    keepRecords(lost);
     changes.announce(lost);
     return lost.map((run) => runs.record(run));
   };
@@ -83,17 +106,24 @@ function createService(home: string, connection: Connection): StoreService {
         files.setAside(created);
         return created;
       });
+      keepRecords([id]);
       changes.announce([id]);
       return runs.record(id);
     },
     async updateRun({ run, patch, when }) {
-      connection.transaction(() => runs.update(run, patch, when));
+      const ends = patch.state !== undefined && finalStates.has(patch.state);
+      const change = (): void => runs.update(run, patch, when);
+      if (ends) changeRuns(change);
+      else connection.transaction(change);
+      keepRecords([run]);
+      if (patch.state === 'completed') await files.dropPrevious(run);
       changes.announce([run]);
       return runs.record(run);
     },
-    async append({ run, points, log: lines = [], progress }) {
+    async append({ run, points, log: lines = [], progress, again = false }) {
       return connection.transaction(() => {
         const { request } = runs.row(run);
+        if (again && (metrics.has(run, points) || log.has(run, lines))) return { request };
         metrics.append(run, points);
         log.append(run, lines);
         const news = points.length > 0 || lines.length > 0 || progress !== undefined || request !== null;
@@ -115,29 +145,33 @@ function createService(home: string, connection: Connection): StoreService {
     log: async ({ run }) => log.read(runs.row(run).id),
 
     async deleteRuns({ runs: chosen }) {
-      connection.transaction(() => {
+      changeRuns(() => {
         for (const run of chosen) {
           refuseActive(runs.row(run));
           runs.set(run, { deleted_at: Date.now() });
         }
       });
+      keepRecords(chosen);
       changes.announce(chosen);
     },
     async restoreRuns({ runs: chosen }) {
-      connection.transaction(() => {
+      changeRuns(() => {
         for (const run of chosen) runs.set(runs.row(run).id, { deleted_at: null });
       });
+      keepRecords(chosen);
       changes.announce(chosen);
     },
     async purge({ olderThan = 0, runs: chosen = null }) {
-      const purged = connection.transaction(() => {
+      const purged = changeRuns(() => {
         const trashed = runs.trashed(chosen, Date.now() - olderThan);
         trashed.forEach(files.discard);
         runs.remove(trashed);
         return trashed;
       });
       changes.announce(purged);
-      return { runs: purged.length, bytes: await files.sweep() };
+      const bytes = await files.sweep();
+      keepReserve(home);
+      return { runs: purged.length, bytes };
     },
 
     async writeFile({ run, file, data }) {
@@ -151,6 +185,7 @@ function createService(home: string, connection: Connection): StoreService {
     async adopt({ owner, run }) {
       const orphans = runs.inStates(['queued']).filter((row) => !isAlive(ownerOf(row)));
       const wanted = run === undefined ? orphans : orphans.filter(({ id }) => id === run);
+      if (wanted.length === 0) return [];
       const adopted = connection.transaction(() => {
         const still = wanted.filter((orphan) => sameLife(orphan, runs.row(orphan.id)));
         for (const { id } of still) runs.set(id, { owner_pid: owner.pid, owner_started_at: owner.startedAt });
@@ -162,7 +197,7 @@ function createService(home: string, connection: Connection): StoreService {
 
     getSetting: async ({ key }) => settings.get(key),
     async setSetting({ key, value }) {
-      settings.set(key, value);
+      connection.transaction(() => settings.set(key, value));
     },
     onChanged(listener) {
       stopRecovering ??= repeat(recoverMilliseconds, recoverPlainlyLost);
@@ -171,7 +206,8 @@ function createService(home: string, connection: Connection): StoreService {
     async close() {
       stopRecovering?.();
       changes.close();
-      connection.close();
+      await stopBackups?.();
+      history.close();
     },
   };
 }
@@ -202,11 +238,12 @@ function lastSign(row: RunRow): number {
 }
 
 /** The same service with every error in words for people. */
-function explained(service: StoreService, home: string): StoreService {
+function explained(service: StoreService, home: string, history: History): StoreService {
   const methods = Object.entries(service).map(([name, method]: [string, (request: unknown) => unknown]) => {
     if (name.startsWith('on')) return [name, method] as const;
     const guarded = async (request: unknown): Promise<unknown> => {
       try {
+        if (name !== 'close') history.refuseDamage();
         return await method(request);
       } catch (error) {
         throw explainFailure(error, home);

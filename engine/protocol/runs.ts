@@ -170,7 +170,13 @@ export interface LogLine {
 
 /** Files that belong to a run. `preprocessing.json`, `model.json`, `best.safetensors` travel with exports. */
 export type RunFile =
-  'checkpoint.bin' | 'best.safetensors' | 'preprocessing.json' | 'model.json' | 'evaluation.json' | 'predictions.json';
+  | 'checkpoint.bin'
+  | 'checkpoint.previous.bin'
+  | 'best.safetensors'
+  | 'preprocessing.json'
+  | 'model.json'
+  | 'evaluation.json'
+  | 'predictions.json';
 
 /** The history: the only owner of the database and of the run folders. */
 export interface StoreService {
@@ -183,6 +189,8 @@ export interface StoreService {
     points: readonly MetricPoint[];
     log?: readonly LogLine[];
     progress?: RunProgress;
+    /** The same call was made before and its answer was lost: it is not to be carried out twice. */
+    again?: boolean;
   }): Promise<{ request: RunRequest | null }>;
   /** Drops points after a step, where a checkpoint is continued; -1 drops all. */
   truncate(request: { run: number; afterStep: number }): Promise<void>;
@@ -204,6 +212,7 @@ export interface StoreService {
   purge(request: { olderThan?: number; runs?: readonly number[] }): Promise<{ runs: number; bytes: number }>;
   /** Writes a file of the run: temporary file, flush, rename. */
   writeFile(request: { run: number; file: RunFile; data: Uint8Array }): Promise<void>;
+  /** null: there is none. Rejects with `run.damaged_file` if it is not what was written. */
   readFile(request: { run: number; file: RunFile }): Promise<Uint8Array | null>;
   /** Marks runs that had begun and whose owner is gone as interrupted; returns them. Queued ones stay queued. */
   recover(): Promise<readonly RunRecord[]>;
@@ -214,6 +223,32 @@ export interface StoreService {
   setSetting(request: { key: string; value: unknown }): Promise<void>;
   onChanged(listener: (event: { runs: readonly number[] }) => void): () => void;
   close(): Promise<void>;
+}
+
+/** What a repair has done. Lists hold numbers of runs. */
+export type RepairReport =
+  | { readonly problem: null }
+  | {
+      /** What was wrong, a sentence. */
+      readonly problem: string;
+      /** Where the damaged file is kept; null: there was none. */
+      readonly setAside: string | null;
+      /** The backup that was built on; null: there was none. */
+      readonly backup: string | null;
+      readonly fromBackup: readonly number[];
+      /** Read from the damaged file: some of it may be missing or changed. */
+      readonly salvaged: readonly number[];
+      /** Rebuilt from their folders, or brought up to them: curves and logs since the last backup are lost. */
+      readonly rebuilt: readonly number[];
+      /** Folders that say nothing of their run; they stay as they are. */
+      readonly silent: readonly number[];
+      /** Parts of the damaged file could not be read. */
+      readonly incomplete: boolean;
+    };
+
+/** A store's process started to repair instead of to serve. */
+export interface RepairService {
+  repair(): Promise<RepairReport>;
 }
 
 /** What a host is told to train. */

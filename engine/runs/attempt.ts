@@ -18,6 +18,7 @@ import type {
   StoreService,
 } from '../protocol/runs.ts';
 import { timeText } from '../protocol/words.ts';
+import { checkCheckpoint } from '../train/checkpoint.ts';
 import type { RunHost, RunHosts } from './hosts.ts';
 import { chooseDevice } from './choose-device.ts';
 import { createRecorder } from './recorder.ts';
@@ -208,9 +209,34 @@ export class Attempt {
     return { ...config, device };
   }
 
+  /** The last checkpoint, or where that is damaged the one before; undefined if there was none yet. */
+  async #checkpoint(): Promise<Uint8Array | undefined> {
+    let damage: TrainyardError | null = null;
+    for (const file of ['checkpoint.bin', 'checkpoint.previous.bin'] as const) {
+      try {
+        const data = await this.#options.store.readFile({ run: this.#run, file });
+        if (data === null) continue;
+        checkCheckpoint(data);
+        if (damage) await this.#say('warning', `${damage.message} The run goes on from the checkpoint before it.`);
+        return data;
+      } catch (error) {
+        const known = error instanceof TrainyardError ? error : null;
+        if (known === null || !['run.damaged_file', 'run.checkpoint', 'data.safetensors'].includes(known.code))
+          throw error;
+        damage ??= known;
+      }
+    }
+    if (damage === null) return undefined;
+    throw new TrainyardError(
+      'run.checkpoint',
+      `${damage.message} There is no other checkpoint to go on from.`,
+      'Train again with the settings of the run; what it has recorded stays.',
+    );
+  }
+
   async #trainOn(running: RunHost, prepared: PreparedData, config: RunConfig): Promise<RunResult> {
     const { store } = this.#options;
-    const checkpoint = (await store.readFile({ run: this.#run, file: 'checkpoint.bin' })) ?? undefined;
+    const checkpoint = await this.#checkpoint();
     const gaveUp = new Promise<never>((_resolve, reject) => (this.#giveUp = reject));
     const died = running.exited.then((reason): never => {
       throw new TrainyardError(

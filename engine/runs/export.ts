@@ -3,7 +3,9 @@
 
 import type { StoreService } from '../protocol/runs.ts';
 import { TrainyardError } from '../protocol/errors.ts';
-import { decodeSafetensors, encodeSafetensors, encodeText, type SafeTensor } from '../train/safetensors.ts';
+import { parseModelFile, parseRunJson } from '../protocol/model-file.ts';
+import { decodeWeights } from '../train/predict.ts';
+import { encodeSafetensors, encodeText, type SafeTensor } from '../train/safetensors.ts';
 
 export const exportFormats = ['json', 'safetensors'] as const;
 export type ExportFormat = (typeof exportFormats)[number];
@@ -18,9 +20,11 @@ export async function exportRun(store: StoreService, run: number, format: Export
     throw new TrainyardError('run.no_model', `Run ${run} has no trained model yet.`, 'Train it to its end first.');
   }
   const tensors = Object.fromEntries(
-    Object.entries(decodeSafetensors(weights).tensors).map(([name, tensor]) => [name, outputFirst(name, tensor)]),
+    Object.entries(decodeWeights(weights, run)).map(([name, tensor]) => [name, outputFirst(name, tensor)]),
   );
   const [modelText, preprocessingText] = [decodeText(model), decodeText(preprocessing)];
+  const modelFile = parseModelFile(modelText, run);
+  const preprocessingFile = parseRunJson(preprocessingText, run, 'preprocessing.json');
   if (format === 'safetensors') {
     const metadata = { format: 'pt', 'trainyard.model': modelText, 'trainyard.preprocessing': preprocessingText };
     return encodeSafetensors({ tensors, metadata });
@@ -30,8 +34,8 @@ export async function exportRun(store: StoreService, run: number, format: Export
     JSON.stringify({
       version: 1,
       run: { id, name, dataset: datasetName, createdAt, config, result },
-      ...(JSON.parse(modelText) as object),
-      preprocessing: JSON.parse(preprocessingText) as unknown,
+      ...modelFile,
+      preprocessing: preprocessingFile,
       weights: Object.fromEntries(
         Object.entries(tensors).map(([key, { shape, data }]) => [key, { shape, values: [...data] }]),
       ),

@@ -19,6 +19,7 @@ import { outputWidth, resolveModel } from '../model/resolve.ts';
 import { Attempt } from './attempt.ts';
 import { laneOf } from './hosts.ts';
 import type { Lane, RunHosts } from './hosts.ts';
+import { patientStore } from './patient-store.ts';
 import { nextState } from './states.ts';
 
 export interface RunManagerOptions {
@@ -85,7 +86,8 @@ const queuePollMilliseconds = 1_000;
 const defaultStopMilliseconds = 60_000;
 
 export function createRunManager(options: RunManagerOptions): RunManager {
-  const { store, data, hosts, owner, stopMilliseconds = defaultStopMilliseconds } = options;
+  const { data, hosts, owner, stopMilliseconds = defaultStopMilliseconds } = options;
+  const store = patientStore(options.store);
   const entries = new Map<number, Entry>();
   const reportListeners = new Set<(report: RunReport) => void>();
   const logListeners = new Set<(event: { readonly run: number; readonly line: LogLine }) => void>();

@@ -3,7 +3,7 @@
 // and step. A run continued from it follows the same curve as one that never stopped.
 
 import { TrainyardError } from '../protocol/errors.ts';
-import { decodeSafetensors, encodeSafetensors, type SafeTensor } from './safetensors.ts';
+import { checkSafetensors, decodeSafetensors, encodeSafetensors, type SafeTensor } from './safetensors.ts';
 
 /** Where in the run, and what is known so far. Plain JSON. */
 export interface TrainingState {
@@ -62,9 +62,25 @@ export function encodeCheckpoint({ state, tensors, best }: Checkpoint): Uint8Arr
   });
 }
 
-/** Throws TrainyardError when the file is no checkpoint, or one of another version. */
+/** Throws TrainyardError when the file is no checkpoint, a damaged one, or one of another version. */
 export function decodeCheckpoint(file: Uint8Array): Checkpoint {
   const { tensors, metadata } = decodeSafetensors(file);
+  const state = stateOf(metadata);
+  const current: [string, SafeTensor][] = [];
+  const best: [string, SafeTensor][] = [];
+  for (const [name, tensor] of Object.entries(tensors)) {
+    if (name.startsWith(bestPrefix)) best.push([name.slice(bestPrefix.length), tensor]);
+    else current.push([name, tensor]);
+  }
+  return { state, tensors: Object.fromEntries(current), best: Object.fromEntries(best) };
+}
+
+/** Throws like `decodeCheckpoint`, without taking the memory for its tensors. */
+export function checkCheckpoint(file: Uint8Array): void {
+  stateOf(checkSafetensors(file));
+}
+
+function stateOf(metadata: Readonly<Record<string, string>>): TrainingState {
   if (metadata.format !== format) {
     throw new TrainyardError(
       'run.checkpoint',
@@ -72,11 +88,30 @@ export function decodeCheckpoint(file: Uint8Array): Checkpoint {
       'Start the run again from its settings.',
     );
   }
-  const current: Record<string, SafeTensor> = {};
-  const best: Record<string, SafeTensor> = {};
-  for (const [name, tensor] of Object.entries(tensors)) {
-    if (name.startsWith(bestPrefix)) best[name.slice(bestPrefix.length)] = tensor;
-    else current[name] = tensor;
+  let state: unknown;
+  try {
+    state = JSON.parse(metadata.state ?? '');
+  } catch {
+    state = null;
   }
-  return { state: JSON.parse(metadata.state) as TrainingState, tensors: current, best };
+  if (isState(state)) return state;
+  throw new TrainyardError(
+    'run.checkpoint',
+    'The checkpoint is damaged: it does not say where the run was.',
+    'Start the run again from its settings.',
+  );
+}
+
+const counts = ['epoch', 'window', 'windowStep', 'step', 'lossRows', 'bucketSteps', 'bestEpoch', 'stale'] as const;
+const sums = ['lossSum', 'bucketSum', 'seconds'] as const;
+
+function isState(value: unknown): value is TrainingState {
+  if (typeof value !== 'object' || value === null) return false;
+  const state = value as Readonly<Record<keyof TrainingState, unknown>>;
+  const { bestLoss } = state;
+  return (
+    counts.every((name) => Number.isSafeInteger(state[name]) && (state[name] as number) >= 0) &&
+    sums.every((name) => Number.isFinite(state[name])) &&
+    (bestLoss === null || Number.isFinite(bestLoss))
+  );
 }

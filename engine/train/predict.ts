@@ -1,8 +1,8 @@
 // A trained model put to use: the weights and the description a run keeps, applied to prepared rows.
 
 import type { Backend } from '../backends/backend.ts';
-import type { ModelSpec, OutputSpec, Task, TrainingSpec } from '../model/spec.ts';
 import { TrainyardError } from '../protocol/errors.ts';
+import { damagedRunFile, parseModelFile, type ModelFile } from '../protocol/model-file.ts';
 import type { PreparedData } from '../protocol/data.ts';
 import { evaluate, probabilities, type Evaluation } from './metrics.ts';
 import type { ReadShard } from './resident-rows.ts';
@@ -10,25 +10,26 @@ import { decodeSafetensors } from './safetensors.ts';
 import { Session } from './session.ts';
 import { weightNames, writeWeights, type Weights } from './weights.ts';
 
-/** What `model.json` of a run holds. */
-export interface ModelFile {
-  readonly model: ModelSpec;
-  readonly training: TrainingSpec;
-  readonly input: PreparedData['input'];
-  readonly output: OutputSpec;
-  readonly task: Task;
-}
-
 export interface TrainedModel extends ModelFile {
   readonly weights: Weights;
 }
 
-/** Reads the files of a run. Throws TrainyardError `run.no_model` when it has not kept a model yet. */
+/** Reads the files of a run. Throws TrainyardError `run.no_model` when it has not kept a model yet, or what damaged it. */
 export function readTrainedModel(model: string | null, weights: Uint8Array | null, run: number): TrainedModel {
   if (model === null || weights === null) {
     throw new TrainyardError('run.no_model', `Run ${run} has no trained model yet.`, 'Train it to its end first.');
   }
-  return { ...(JSON.parse(model) as ModelFile), weights: decodeSafetensors(weights).tensors };
+  return { ...parseModelFile(model, run), weights: decodeWeights(weights, run) };
+}
+
+/** Weights that can be used: every value is a number. Throws TrainyardError `data.safetensors`, `run.damaged_file`. */
+export function decodeWeights(file: Uint8Array, run: number): Weights {
+  const { tensors } = decodeSafetensors(file);
+  for (const [name, { data }] of Object.entries(tensors)) {
+    const odd = data.findIndex((value) => !Number.isFinite(value));
+    if (odd >= 0) throw damagedRunFile(run, 'best.safetensors', `value ${odd} of tensor ${name} is ${data[odd]}`);
+  }
+  return tensors;
 }
 
 export interface Predictions {

@@ -13,13 +13,18 @@ export interface SafeTensorFile {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-interface HeaderEntry {
-  readonly dtype: string;
+/** Where a tensor of a file lies: bytes within the file. */
+interface TensorPlace {
+  readonly name: string;
   readonly shape: readonly number[];
-  readonly data_offsets: readonly [number, number];
+  readonly start: number;
+  readonly end: number;
 }
 
-const maximumHeader = 100_000_000;
+/** Bytes; a header has some 100 a tensor. */
+const maximumHeader = 2 ** 25;
+/** Dimensions of a tensor. */
+const maximumRank = 16;
 
 /** All tensors as float32, in the order given, data aligned to 8 bytes. */
 export function encodeSafetensors({ tensors, metadata }: SafeTensorFile): Uint8Array {
@@ -43,31 +48,75 @@ export function encodeSafetensors({ tensors, metadata }: SafeTensorFile): Uint8A
   return file;
 }
 
-/** Throws TrainyardError `data.safetensors` when the file is damaged or holds another element type than float32. */
+/**
+ * Throws TrainyardError `data.safetensors` when the file is damaged or holds another element type than float32. The tensors
+ * have to fill the file without gaps and overlaps, as the format demands. Nothing is copied before all that is known.
+ */
 export function decodeSafetensors(file: Uint8Array): SafeTensorFile {
-  const broken = (what: string): never => {
-    throw new TrainyardError('data.safetensors', `The weights file is damaged: ${what}.`, 'Use another copy of it.');
-  };
-  if (file.length < 8) return broken(`${file.length} bytes`);
+  const { metadata, places } = readHeader(file);
+  const tensors = places.map(({ name, shape, start, end }) => [
+    name,
+    { shape, data: new Float32Array(file.slice(start, end).buffer) },
+  ]);
+  return { tensors: Object.fromEntries(tensors) as Record<string, SafeTensor>, metadata };
+}
+
+/** The metadata of a file whose tensors are all in their places. Throws like `decodeSafetensors`. */
+export function checkSafetensors(file: Uint8Array): Readonly<Record<string, string>> {
+  return readHeader(file).metadata;
+}
+
+function readHeader(file: Uint8Array): { metadata: Record<string, string>; places: readonly TensorPlace[] } {
+  if (file.length < 8) return damaged(`it has ${file.length} bytes`);
   const length = Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
-  if (length > maximumHeader || 8 + length > file.length) return broken(`header of ${length} bytes`);
-  let header: Record<string, unknown>;
+  if (length > maximumHeader || 8 + length > file.length) return damaged(`its header has ${length} bytes`);
+  const { __metadata__: metadata = {}, ...entries } = parseHeader(file.subarray(8, 8 + length));
+  if (!isObject(metadata) || Object.values(metadata).some((value) => typeof value !== 'string')) {
+    return damaged('its metadata is no text');
+  }
+  const places = Object.entries(entries).map(([name, entry]) => placeOf(name, entry, 8 + length));
+  let end = 8 + length;
+  for (const place of [...places].sort((first, second) => first.start - second.start || first.end - second.end)) {
+    if (place.start !== end) return damaged(`tensor ${place.name} begins at byte ${place.start} instead of ${end}`);
+    end = place.end;
+  }
+  if (end !== file.length) return damaged(`it has ${file.length} bytes, its tensors end at ${end}`);
+  return { metadata: metadata as Record<string, string>, places };
+}
+
+function parseHeader(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   try {
-    header = JSON.parse(fromUtf8(file.subarray(8, 8 + length))) as Record<string, unknown>;
+    const header: unknown = JSON.parse(fromUtf8(bytes));
+    if (isObject(header)) return header;
   } catch {
-    return broken('the header is not JSON');
+    // As below.
   }
-  const { __metadata__: metadata = {}, ...entries } = header;
-  const start = 8 + length;
-  const tensors: Record<string, SafeTensor> = {};
-  for (const [name, entry] of Object.entries(entries as Record<string, HeaderEntry>)) {
-    const [from, to] = entry.data_offsets;
-    const elements = entry.shape.reduce((product, size) => product * size, 1);
-    if (entry.dtype !== 'F32') return broken(`tensor ${name} is ${entry.dtype}, only F32 is read`);
-    if (to - from !== 4 * elements || start + to > file.length) return broken(`tensor ${name} is cut short`);
-    tensors[name] = { shape: entry.shape, data: new Float32Array(file.slice(start + from, start + to).buffer) };
-  }
-  return { tensors, metadata: metadata as Record<string, string> };
+  return damaged('its header is not JSON');
+}
+
+/** `from`: where the data begins. */
+function placeOf(name: string, entry: unknown, from: number): TensorPlace {
+  if (!isObject(entry)) return damaged(`tensor ${name} has no description`);
+  const { dtype, shape, data_offsets: offsets } = entry;
+  if (dtype !== 'F32') return damaged(`tensor ${name} is ${String(dtype)}, only F32 is read`);
+  if (!isCounts(shape) || shape.length > maximumRank) return damaged(`tensor ${name} has no shape`);
+  if (!isCounts(offsets) || offsets.length !== 2) return damaged(`tensor ${name} has no place`);
+  const [start, end] = offsets;
+  const elements = shape.reduce((product, size) => product * size, 1);
+  if (end - start !== 4 * elements) return damaged(`tensor ${name} has ${end - start} bytes for ${elements} values`);
+  return { name, shape, start: from + start, end: from + end };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isCounts(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.every((count) => Number.isSafeInteger(count) && (count as number) >= 0);
+}
+
+function damaged(what: string): never {
+  throw new TrainyardError('data.safetensors', `The weights file is damaged: ${what}.`, 'Use another copy of it.');
 }
 
 /** JSON as ASCII bytes: everything else is escaped, so that bytes and characters are the same. */

@@ -63,7 +63,8 @@ test('kill -9 while writing loses nothing that was appended; the run becomes int
     assert.equal(record.id, round);
     assert.equal(record.state, 'interrupted');
     assert.ok(record.endedAt !== null);
-    assert.deepEqual(readdirSync(join(home, 'runs', String(round))), ['checkpoint.bin']);
+    const files = ['checkpoint.bin', 'checkpoint.previous.bin', 'checksums.json', 'run.json'];
+    assert.deepEqual(readdirSync(join(home, 'runs', String(round))).sort(), files);
 
     const points = await store.metrics({ run: round, series: ['val_loss'] });
     assert.ok(points.length >= step, `${points.length} points of ${step} steps`);
@@ -166,7 +167,12 @@ test('the store in its own process: calls, files, events, errors, and a clean en
   );
 
   await store.close();
-  assert.deepEqual(readdirSync(home).sort(), ['history.db', 'runs'], 'the write-ahead log is folded in');
+  const kept = readdirSync(home).filter((name) => name !== 'backups');
+  assert.deepEqual(
+    kept.sort(),
+    ['history.db', 'history.db-seal', 'history.reserve', 'runs'],
+    'the write-ahead log is folded in',
+  );
   await assert.rejects(store.run({ run: 1 }), { code: 'internal.disconnected' });
 });
 

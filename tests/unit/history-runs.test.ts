@@ -1,7 +1,7 @@
 // The history's runs: created, changed, found, thrown away and brought back; their files, log and settings.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { createStore } from '../../engine/history/store.ts';
@@ -221,9 +221,12 @@ test('deleting is undone by restoring; purging is for good and leaves no file', 
   assert.equal(restored.best.val_loss.value, 1);
   assert.equal((await store.readFile({ run: 1, file: 'model.json' }))?.length, 100);
 
+  const folder = join(home, 'runs', '2');
   assert.deepEqual(await store.purge({ olderThan: 60_000 }), { runs: 0, bytes: 0 }, 'too young');
   assert.deepEqual(await store.purge({ runs: [1, 3] }), { runs: 0, bytes: 0 }, 'not in the trash');
-  assert.deepEqual(await store.purge({ runs: [1, 2, 3] }), { runs: 1, bytes: 100 });
+  assert.deepEqual(readdirSync(folder).sort(), ['checksums.json', 'model.json', 'run.json']);
+  const bytes = readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
+  assert.deepEqual(await store.purge({ runs: [1, 2, 3] }), { runs: 1, bytes });
   await assert.rejects(store.run({ run: 2 }), refusedAs('input.unknown_run'));
   assert.deepEqual(readdirSync(join(home, 'runs')).sort(), ['1', '3']);
 
@@ -244,7 +247,14 @@ test('run files are replaced as a whole, in the order of the calls, and only kno
   await Promise.all(versions.map((data) => store.writeFile({ run: id, file: 'checkpoint.bin', data })));
   assert.deepEqual(await store.readFile({ run: id, file: 'checkpoint.bin' }), versions[3]);
   assert.equal((await store.run({ run: id })).hasCheckpoint, true);
-  assert.deepEqual(readdirSync(join(home, 'runs', String(id))), ['checkpoint.bin'], 'no temporary file is left');
+  assert.deepEqual(await store.readFile({ run: id, file: 'checkpoint.previous.bin' }), versions[2]);
+  assert.deepEqual(
+    readdirSync(join(home, 'runs', String(id))).sort(),
+    ['checkpoint.bin', 'checkpoint.previous.bin', 'checksums.json', 'run.json'],
+    'no temporary file is left',
+  );
+  await store.updateRun({ run: id, patch: { state: 'completed' } });
+  assert.equal(await store.readFile({ run: id, file: 'checkpoint.previous.bin' }), null, 'needed no more');
 
   for (const file of ['../../history.db', 'other.txt', ''] as string[] as RunFile[]) {
     await assert.rejects(store.writeFile({ run: id, file, data: new Uint8Array() }), refusedAs('input.run_file'));
@@ -255,12 +265,13 @@ test('run files are replaced as a whole, in the order of the calls, and only kno
 
 test('a new run never inherits the folder of an older history', async (context) => {
   const home = temporaryHome(context);
+  const store = createStore(home);
   mkdirSync(join(home, 'runs', '1'), { recursive: true });
   writeFileSync(join(home, 'runs', '1', 'checkpoint.bin'), 'old');
-  const store = createStore(home);
   const record = await store.createRun(newRun());
   assert.equal(record.hasCheckpoint, false);
-  const [kept] = readdirSync(join(home, 'runs'));
+  const [own, kept] = readdirSync(join(home, 'runs')).sort();
+  assert.equal(own, '1');
   assert.match(kept, /^1\.old-/);
   assert.ok(existsSync(join(home, 'runs', kept, 'checkpoint.bin')));
   await store.purge({});

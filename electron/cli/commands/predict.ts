@@ -1,6 +1,7 @@
 // `predict`: applies a finished run to another file.
 
 import path from 'node:path';
+import { parseRunJson } from '../../../engine/protocol/model-file.ts';
 import { predictRows, readTrainedModel } from '../../../engine/train/predict.ts';
 import { residentBudget } from '../../hosts/surroundings.ts';
 import { openCpu } from '../../hosts/trusted-cpu.ts';
@@ -43,7 +44,11 @@ export const predict: Command = {
       await store.readFile({ run, file: 'best.safetensors' }),
       run,
     );
-    const preprocessing: unknown = JSON.parse((await text('preprocessing.json')) ?? 'null');
+    const preprocessing: unknown = parseRunJson(
+      (await text('preprocessing.json')) ?? 'null',
+      run,
+      'preprocessing.json',
+    );
     const file = path.resolve(positionals[1]);
     const prepared = await withProgress(services.data, context, (job) =>
       services.data.transform({ job, path: file, preprocessing }),

@@ -1,0 +1,89 @@
+// `model.json` of a run: what its weights belong to. It is read strictly: a file that was changed must not become a model that
+// predicts something else.
+
+import { z } from 'zod';
+import type { ModelSpec, OutputSpec, Task, TrainingSpec } from '../model/spec.ts';
+import { TrainyardError } from './errors.ts';
+import type { PreparedData } from './data.ts';
+
+export interface ModelFile {
+  readonly model: ModelSpec;
+  readonly training: TrainingSpec;
+  readonly input: PreparedData['input'];
+  readonly output: OutputSpec;
+  readonly task: Task;
+}
+
+const count = z
+  .int()
+  .min(1)
+  .max(2 ** 31);
+const share = z.number().min(0).max(1);
+
+const input = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('table'),
+    width: z
+      .int()
+      .min(0)
+      .max(2 ** 31),
+    numeric: z
+      .int()
+      .min(0)
+      .max(2 ** 31),
+    embeddings: z.array(z.object({ name: z.string(), vocabulary: count, dimensions: count })),
+  }),
+  z.object({ kind: z.literal('image'), channels: count, height: count, width: count }),
+]);
+
+const output = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('classes'), classes: z.array(z.string()).min(1) }),
+  z.object({ kind: z.literal('value'), name: z.string(), offset: z.number(), scale: z.number() }),
+]);
+
+/** Layers are checked in full when the model is built. */
+const model = z.looseObject({
+  version: z.literal(1),
+  layers: z.array(z.looseObject({ type: z.string() })).max(10_000),
+});
+
+const training = z.looseObject({
+  epochs: count,
+  batch: count,
+  seed: z.int().min(0),
+  loss: z.enum(['auto', 'cross_entropy', 'binary_cross_entropy', 'mse', 'mae', 'huber']),
+  huberDelta: z.number().positive(),
+  labelSmoothing: share,
+  classWeights: z.enum(['none', 'balanced']),
+  optimizer: z.looseObject({ name: z.enum(['adam', 'adamw', 'sgd', 'rmsprop']), learningRate: z.number() }),
+  schedule: z.looseObject({ name: z.enum(['constant', 'step', 'cosine', 'one_cycle']) }),
+});
+
+const schema = z.looseObject({ model, training, input, output, task: z.enum(['classification', 'regression']) });
+
+/** Throws TrainyardError `run.damaged_file` when the text is no model file. */
+export function parseModelFile(text: string, run: number): ModelFile {
+  const file = parseRunJson(text, run, 'model.json');
+  const parsed = schema.safeParse(file);
+  if (parsed.success) return file as ModelFile;
+  const [issue] = parsed.error.issues;
+  throw damagedRunFile(run, 'model.json', `${issue.path.join('.')}: ${issue.message}`);
+}
+
+/** JSON of a run's folder. Throws TrainyardError `run.damaged_file`. */
+export function parseRunJson(text: string, run: number, file: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw damagedRunFile(run, file, 'it is not JSON');
+  }
+}
+
+/** `what` is part of a sentence. */
+export function damagedRunFile(run: number, file: string, what: string): TrainyardError {
+  return new TrainyardError(
+    'run.damaged_file',
+    `The file ${file} of run ${run} is damaged: ${what}.`,
+    'Put a copy of it back if you have one, or train again with the settings of the run.',
+  );
+}

@@ -1,0 +1,52 @@
+// The store as runs see it: when its process dies in the middle of a call, the call is made again, and the process is started
+// for it by whoever connects to it. A run outlives its store that way. A call may have been carried out before its answer was
+// lost; each of those made again here does no harm the second time.
+
+import { TrainyardError } from '../protocol/errors.ts';
+import type { StoreService } from '../protocol/runs.ts';
+
+/** Waits before each further try: a process takes a moment to start, and may find the machine short of memory. */
+const patience = [50, 500, 2_000, 5_000];
+
+export function patientStore(store: StoreService): StoreService {
+  return {
+    // Made again it could be made twice.
+    createRun: (run) => store.createRun(run),
+    updateRun: (request) =>
+      patiently((again) => {
+        const { patch, when } = request;
+        // The state that the first call left.
+        const more = again && when && patch.state !== undefined ? [patch.state] : [];
+        return store.updateRun({ ...request, when: when && [...when, ...more] });
+      }),
+    append: (request) => patiently((again) => store.append(again ? { ...request, again } : request)),
+    truncate: (request) => patiently(() => store.truncate(request)),
+    run: (request) => patiently(() => store.run(request)),
+    runs: (query) => patiently(() => store.runs(query)),
+    metrics: (request) => patiently(() => store.metrics(request)),
+    log: (request) => patiently(() => store.log(request)),
+    deleteRuns: (request) => patiently(() => store.deleteRuns(request)),
+    restoreRuns: (request) => patiently(() => store.restoreRuns(request)),
+    purge: (request) => patiently(() => store.purge(request)),
+    writeFile: (request) => patiently(() => store.writeFile(request)),
+    readFile: (request) => patiently(() => store.readFile(request)),
+    recover: () => patiently(() => store.recover()),
+    adopt: (request) => store.adopt(request),
+    getSetting: (request) => patiently(() => store.getSetting(request)),
+    setSetting: (request) => patiently(() => store.setSetting(request)),
+    onChanged: (listener) => store.onChanged(listener),
+    close: () => store.close(),
+  };
+}
+
+async function patiently<Result>(call: (again: boolean) => Promise<Result>): Promise<Result> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await call(tries > 0);
+    } catch (error) {
+      const lost = error instanceof TrainyardError && error.code === 'internal.disconnected';
+      if (!lost || tries === patience.length) throw error;
+      await new Promise((resolve) => setTimeout(resolve, patience[tries]));
+    }
+  }
+}
