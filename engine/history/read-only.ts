@@ -67,6 +67,7 @@ const looking: ReadonlySet<string> = new Set<keyof StoreService>([
   'metrics',
   'log',
   'readFile',
+  'tags',
   'getSetting',
   'onChanged',
   'close',

@@ -32,6 +32,7 @@ export function patientStore(store: StoreService): StoreService {
     readFile: (request) => patiently(() => store.readFile(request)),
     recover: () => patiently(() => store.recover()),
     adopt: (request) => store.adopt(request),
+    tags: () => patiently(() => store.tags()),
     getSetting: (request) => patiently(() => store.getSetting(request)),
     setSetting: (request) => patiently(() => store.setSetting(request)),
     onChanged: (listener) => store.onChanged(listener),
