@@ -1,4 +1,4 @@
-// A column of a virtual table.
+// A column of a virtual table, and which columns a table of some width shows, how wide each.
 
 export interface TableColumn {
   readonly id: string;
@@ -11,8 +11,52 @@ export interface TableColumn {
   readonly sort?: string;
 }
 
+/** A column whose width follows from what it holds. */
+export interface FittedColumn extends TableColumn {
+  /** Texts (names that people give) may be narrowed to this many pixels where room is short; without it, never. */
+  readonly least?: number;
+  /** No wider than this many pixels, whatever it holds. */
+  readonly most?: number;
+  /** Where room is short the lightest column is left out first; without a weight, never. */
+  readonly weight?: number;
+}
+
 /** Columns beyond this many are drawn only where they are in view. */
 const drawnAlways = 40;
+/** Columns up to this weight are left out before a name is narrowed; heavier ones only after. */
+export const lightWeight = 10;
+
+/**
+ * The columns that fit into so many pixels, each as wide as what it holds (`natural`, pixels by id): light columns go first, then
+ * texts narrow towards their least, then further columns go.
+ */
+export function fitColumns<T extends FittedColumn>(
+  columns: readonly T[],
+  natural: ReadonlyMap<string, number>,
+  available: number,
+): readonly T[] {
+  const wanted = (column: T): number =>
+    Math.ceil(Math.min(column.most ?? Infinity, Math.max(column.width, natural.get(column.id) ?? 0)));
+  const least = (column: T): number => Math.min(column.least ?? Infinity, wanted(column));
+  const sum = (list: readonly T[], width: (column: T) => number): number =>
+    list.reduce((total, column) => total + width(column), 0);
+  let shown = columns;
+  const byWeight = columns
+    .filter((column) => column.weight !== undefined)
+    .sort((a, b) => (a.weight ?? 0) - (b.weight ?? 0));
+  for (const column of byWeight) {
+    const width = (column.weight ?? 0) <= lightWeight ? wanted : least;
+    if (sum(shown, width) <= available) break;
+    shown = shown.filter((other) => other !== column);
+  }
+  const missing = Math.max(0, sum(shown, wanted) - available);
+  const spare = sum(shown, (column) => wanted(column) - least(column));
+  const share = spare > 0 ? Math.min(1, missing / spare) : 0;
+  return shown.map((column) => ({
+    ...column,
+    width: Math.floor(wanted(column) - share * (wanted(column) - least(column))),
+  }));
+}
 
 /** CSS grid tracks of the columns. */
 export function gridTemplate(columns: readonly TableColumn[]): string {

@@ -2,13 +2,16 @@
 
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { fixed, short, score, stopwatch, when } from '../../app/format.ts';
-import { elapsedOf, modelName, rowsPerSecond } from '../../app/run-words.ts';
+import { elapsedOf, modelName, rowsPerSecond, stateWord } from '../../app/run-words.ts';
 import { lowerWins, metricWord, parseSeries } from '../../app/series.ts';
-import type { TableColumn } from '../../components/table.ts';
+import { textWidth, widestText } from '../../components/measure.ts';
+import { lightWeight, type FittedColumn } from '../../components/table.ts';
 
-export interface RunColumn extends TableColumn {
+export interface RunColumn extends FittedColumn {
   /** Text of the cell; columns with more than text are drawn by RunCell. */
   readonly text?: (run: RunRecord) => string;
+  /** Pixels of what RunCell draws. */
+  readonly measure?: (run: RunRecord) => number;
   /** Always shown. */
   readonly fixed?: boolean;
 }
@@ -28,8 +31,42 @@ export const usualColumns: readonly string[] = [
   'createdAt',
   'tags',
 ];
-/** Hidden first where the window is small. */
-export const lightColumns: ReadonlySet<string> = new Set(['bestLoss', 'rate', 'tags', 'device']);
+/** Of the usual columns, those left out first where room is short; columns that a person added go last. */
+const lightestFirst: readonly string[] = [
+  'bestLoss',
+  'rate',
+  'tags',
+  'curve',
+  'last',
+  'duration',
+  'device',
+  'model',
+  'createdAt',
+  'dataset',
+  'state',
+];
+/** How many of them go before a name is narrowed. */
+const light = 3;
+
+export function weightOf(id: string): number {
+  const place = lightestFirst.indexOf(id);
+  return place < 0 ? 100 : place < light ? place : lightWeight + place;
+}
+
+/** Cell padding, and the arrow of the sorted column. */
+const padding = 17;
+const arrow = 18;
+
+/** Pixels of a column with these runs, its header included. */
+export function naturalWidth(column: RunColumn, runs: readonly RunRecord[]): number {
+  const header = textWidth(column.label, 11, 600) + (column.sort ? arrow : 0);
+  const cells = column.measure
+    ? Math.max(0, ...runs.map(column.measure))
+    : column.text
+      ? widestText(runs.map(column.text))
+      : 0;
+  return padding + Math.max(header, cells);
+}
 
 /** All columns; `series` is the score shown, such as `val_accuracy`. */
 export function runColumns(series: string): readonly RunColumn[] {
@@ -38,25 +75,65 @@ export function runColumns(series: string): readonly RunColumn[] {
   return [
     { id: 'select', label: '', width: 30, fixed: true },
     { id: 'star', label: '', width: 30, fixed: true },
-    { id: 'name', label: 'Name', width: 150, grow: true, sort: 'name', fixed: true },
-    { id: 'state', label: 'State', width: 112, sort: 'state' },
-    { id: 'dataset', label: 'Data', width: 100, sort: 'dataset', text: (run) => run.datasetName },
-    { id: 'model', label: 'Model', width: 90, text: modelName },
-    { id: 'device', label: 'Device', width: 60, sort: 'device' },
-    { id: 'best', label: `Best ${metricWord(metric)}`, width: 112, numeric: true, sort: `best.${series}` },
+    {
+      id: 'name',
+      label: 'Name',
+      width: 150,
+      least: 320,
+      most: 380,
+      grow: true,
+      sort: 'name',
+      fixed: true,
+      measure: (run) => textWidth(run.name, 12, 600),
+    },
+    {
+      id: 'state',
+      label: 'State',
+      width: 80,
+      sort: 'state',
+      measure: (run) => 13 + textWidth(stateWord(run)),
+    },
+    {
+      id: 'dataset',
+      label: 'Data',
+      width: 80,
+      least: 176,
+      most: 190,
+      sort: 'dataset',
+      text: (run) => run.datasetName,
+    },
+    { id: 'model', label: 'Model', width: 80, least: 90, most: 180, text: modelName },
+    {
+      id: 'device',
+      label: 'Device',
+      width: 56,
+      sort: 'device',
+      measure: (run) => 12 + textWidth(run.device.toUpperCase(), 11, 600),
+    },
+    {
+      id: 'best',
+      label: `Best ${metricWord(metric)}`,
+      width: 100,
+      numeric: true,
+      sort: `best.${series}`,
+      measure: (run) => {
+        const best = run.best[series];
+        return best ? textWidth(score(best.value), 12, 600) + 4 + epochWidth(best.epoch) : 0;
+      },
+    },
     {
       id: 'last',
       label: 'Last',
-      width: 62,
+      width: 56,
       numeric: true,
       sort: `last.${series}`,
       text: (run) => score(run.last[series]),
     },
-    { id: 'curve', label: 'Curve', width: 78 },
+    { id: 'curve', label: 'Curve', width: 82 },
     {
       id: 'bestLoss',
       label: 'Best loss',
-      width: 76,
+      width: 60,
       numeric: true,
       sort: 'best.val_loss',
       text: (run) => score(run.best['val_loss']?.value),
@@ -69,9 +146,17 @@ export function runColumns(series: string): readonly RunColumn[] {
       sort: 'duration',
       text: (run) => stopwatch(elapsedOf(run)),
     },
-    { id: 'rate', label: 'Train rows/s', width: 92, numeric: true, text: (run) => fixed(rowsPerSecond(run)) },
+    { id: 'rate', label: 'Train rows/s', width: 74, numeric: true, text: (run) => fixed(rowsPerSecond(run)) },
     { id: 'createdAt', label: 'Started', width: 84, sort: 'createdAt', text: (run) => when(run.createdAt) },
-    { id: 'tags', label: 'Tags', width: 76, grow: true },
+    {
+      id: 'tags',
+      label: 'Tags',
+      width: 60,
+      least: 60,
+      most: 220,
+      grow: true,
+      measure: (run) => run.tags.reduce((sum, tag) => sum + 20 + textWidth(tag, 11), 0),
+    },
     {
       id: 'parameters',
       label: 'Parameters',
@@ -88,7 +173,7 @@ export function runColumns(series: string): readonly RunColumn[] {
       text: (run) => fixed(run.result?.epochs ?? run.progress?.epoch ?? null),
     },
     { id: 'batch', label: 'Batch', width: 64, numeric: true, text: (run) => fixed(training(run).batch) },
-    { id: 'optimizer', label: 'Optimizer', width: 84, text: (run) => training(run).optimizer.name },
+    { id: 'optimizer', label: 'Optimizer', width: 60, text: (run) => training(run).optimizer.name },
     {
       id: 'learningRate',
       label: 'Learning rate',
@@ -97,8 +182,21 @@ export function runColumns(series: string): readonly RunColumn[] {
       text: (run) => short(training(run).optimizer.learningRate),
     },
     { id: 'seed', label: 'Seed', width: 60, numeric: true, text: (run) => String(training(run).seed) },
-    { id: 'notes', label: 'Notes', width: 160, grow: true, text: (run) => run.notes.split('\n')[0] },
+    {
+      id: 'notes',
+      label: 'Notes',
+      width: 100,
+      least: 100,
+      most: 300,
+      grow: true,
+      text: (run) => run.notes.split('\n')[0],
+    },
   ];
+}
+
+/** Pixels of `@12` behind a best value; never less than that of two digits, so that values stand under each other. */
+export function epochWidth(epoch: number): number {
+  return Math.max(34, textWidth(`@${fixed(Math.round(epoch))}`));
 }
 
 /** First click on a header: the best or newest on top, names from A. */
