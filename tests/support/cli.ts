@@ -39,15 +39,10 @@ const plain = [process.execPath, '--disable-warning=ExperimentalWarning', progra
 /** As the README says, with what the set-up has built. */
 export const npm = ['npm', 'run', '-s', 'trainyard', '--'];
 
-export function startTrainyard(
-  home: string,
-  args: readonly string[],
-  command: readonly string[] = plain,
-  env: Readonly<Record<string, string>> = {},
-): Running {
+export function startTrainyard(home: string, args: readonly string[], command: readonly string[] = plain): Running {
   const child = spawn(command[0], [...command.slice(1), ...args], {
     cwd: root,
-    env: { ...process.env, TRAINYARD_HOME: home, ...env },
+    env: { ...process.env, TRAINYARD_HOME: home },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';

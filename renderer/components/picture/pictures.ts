@@ -5,8 +5,9 @@ export interface GridPicture {
   /** Row of the dataset. */
   readonly row: number;
   readonly file: string;
-  /** Two short lines under the picture. */
+  /** Two short lines under the picture; the figure stands beside the title and is never cut. */
   readonly title: string;
+  readonly figure?: string;
   readonly note: string;
   /** Marks a mistake. */
   readonly wrong?: boolean;

@@ -34,6 +34,13 @@ export function extremes(column: ColumnInfo, rows: number): readonly [string, st
   return [first ? `${first.value} ${percentOf(first.count, rows)}` : '', plural(column.distinct, 'value')];
 }
 
+/** What stands under a distribution on the left: the lowest value, or the most frequent one and its share. */
+export function lowEnd(column: ColumnInfo, rows: number): { readonly value: string; readonly share: string } {
+  const first = column.top?.[0];
+  if (column.histogram && column.minimum !== undefined) return { value: extremes(column, rows)[0], share: '' };
+  return first ? { value: first.value, share: percentOf(first.count, rows) } : { value: '', share: '' };
+}
+
 /** Heights of the bars: bins, or the most frequent values. */
 export function barsOf(column: ColumnInfo): readonly number[] {
   return column.histogram ?? column.top?.slice(0, 12).map((entry) => entry.count) ?? [];
