@@ -5,8 +5,9 @@ import { closeSync, openSync, readdirSync, renameSync, rmSync, statfsSync, statS
 import { join } from 'node:path';
 import { checkAll, checkSchema } from './check.ts';
 import { openDatabase } from './database.ts';
-import type { History } from './open.ts';
 import { makeFolder } from './home.ts';
+import { migrations } from './migrations.ts';
+import type { History } from './open.ts';
 import { repeat } from './repeat.ts';
 import { fitsSeal, sealOf, writeSeal } from './seal.ts';
 
@@ -87,8 +88,11 @@ export function isGoodBackup(file: string): boolean {
     const connection = openDatabase(file);
     try {
       checkAll(connection);
-      checkSchema(connection);
-      return true;
+      const version = Number(connection.pragma('user_version'));
+      const newest = migrations.at(-1)!.version;
+      // One of an earlier version is brought up to date when it is used.
+      if (version === newest) checkSchema(connection);
+      return version > 0 && version <= newest;
     } finally {
       connection.close();
     }

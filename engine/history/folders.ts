@@ -145,6 +145,7 @@ function rowOfModel(folder: string, run: number): WholeRow | null {
       progress: null,
       result: null,
       error: null,
+      data: null,
     });
   } catch {
     return null;

@@ -110,7 +110,7 @@ export function foldCase(text: string): string {
 const json = z.string().refine(isJson);
 const time = z.int().nullable();
 
-/** A row as the database takes it. */
+/** A row as the database takes it; columns of later versions have defaults. */
 const rowSchema = z.strictObject({
   id: z.int().min(1),
   name: z.string(),
@@ -136,7 +136,8 @@ const rowSchema = z.strictObject({
   progress: json.nullable(),
   result: json.nullable(),
   error: json.nullable(),
-});
+  data: json.nullable().default(null),
+} satisfies Record<keyof RunRow | 'revision', z.ZodType>);
 
 export type WholeRow = z.infer<typeof rowSchema>;
 

@@ -7,7 +7,7 @@ import Database from 'better-sqlite3';
 import { TrainyardError } from '../protocol/errors.ts';
 import type { RepairReport } from '../protocol/runs.ts';
 import { backupsOf, isGoodBackup } from './backups.ts';
-import { checkAll } from './check.ts';
+import { checkAll, checkSchema } from './check.ts';
 import { openDatabase } from './database.ts';
 import type { Connection } from './database.ts';
 import { databaseFileName, explainFailure } from './failures.ts';
@@ -65,6 +65,7 @@ function rebuild(home: string, problem: string): RepairReport {
     let report: Filled;
     try {
       migrate(connection);
+      checkSchema(connection);
       report = fill(home, file, connection);
       connection.pragma('wal_checkpoint(TRUNCATE)');
     } finally {
