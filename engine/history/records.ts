@@ -137,7 +137,7 @@ const rowSchema = z.strictObject({
   result: json.nullable(),
   error: json.nullable(),
   data: json.nullable().default(null),
-} satisfies Record<keyof RunRow | 'revision', z.ZodType>);
+} satisfies Record<keyof RunRow | 'revision' | 'search', z.ZodType>);
 
 export type WholeRow = z.infer<typeof rowSchema>;
 
