@@ -52,19 +52,34 @@ export async function launch(options: LaunchOptions = {}): Promise<App> {
   });
   let stderr = '';
   electron.process().stderr?.on('data', (data: Buffer) => (stderr += data.toString()));
-  const page = await mainPage(electron);
+  const page = await mainPage(electron).catch((error: Error) => {
+    electron.process().kill('SIGKILL');
+    throw new Error(`${error.message}\n${stderr}`);
+  });
   await page.waitForLoadState();
   return { electron, page, home, stderr: () => stderr, close: () => electron.close() };
 }
 
-/** The window a person sees: the hidden ones train. */
+/** The window a person sees: the hidden ones train. One that does not come says what is there instead. */
 async function mainPage(electron: ElectronApplication): Promise<Page> {
   const isMain = (page: Page): boolean => page.url().includes('/index.html') && !page.url().includes('/gpu/');
-  for (;;) {
+  const deadline = Date.now() + 60_000;
+  while (Date.now() < deadline) {
     const page = electron.windows().find(isMain);
     if (page) return page;
     await electron.waitForEvent('window', { timeout: 1000 }).catch(() => undefined);
   }
+  const seen = electron.windows().map((page) => page.url());
+  const windows = electron.evaluate(({ BrowserWindow }) =>
+    BrowserWindow.getAllWindows().map(
+      ({ webContents }) => `${webContents.getURL()} loading: ${webContents.isLoading()}`,
+    ),
+  );
+  const patience = new Promise<string[]>((resolve) =>
+    setTimeout(() => resolve(['the main process does not answer']), 5000),
+  );
+  const there = await Promise.race([windows, patience]);
+  throw new Error(`The main window did not come. The test sees [${seen.join()}], the app has [${there.join()}].`);
 }
 
 /**
