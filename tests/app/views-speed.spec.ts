@@ -50,11 +50,13 @@ async function homeWithRuns(): Promise<string> {
       FROM run, number;
       INSERT INTO summary SELECT run.id, series, last, ((run.id * 7919 + series) % 997) / 997.0, 1 + run.id % 4
       FROM summary, run WHERE summary.run = 1 AND run.id > 1;
-      INSERT INTO sample SELECT run.id, step, epoch, seconds, data
+      INSERT INTO sample SELECT run.id, step, epoch, seconds, sample.data
       FROM sample, run WHERE sample.run = 1 AND run.id > 1;
     `),
   );
   database.close();
+  // The seal is of the history as it was: without one, the app does not ask who changed it.
+  fs.rmSync(path.join(home, `${databaseFileName}-seal`), { force: true });
   return home;
 }
 
