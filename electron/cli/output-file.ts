@@ -46,9 +46,15 @@ export async function writeOutput(file: string, content: Content, output: Output
   }
 }
 
-/** Refuses a path that cannot be written before long work is done for it. Throws as `writeOutput`. */
-export async function checkOutput(file: string): Promise<void> {
-  if (isStandardOutput(file)) return;
+/**
+ * Refuses a path that cannot be written before long work is done for it, and keeps standard output free for the file if that
+ * is where it goes. Throws as `writeOutput`.
+ */
+export async function checkOutput(file: string, output: Output): Promise<void> {
+  if (isStandardOutput(file)) {
+    output.giveAway(file);
+    return;
+  }
   try {
     const target = await followLinks(path.resolve(file));
     const old = await stat(target).catch(missingIsNull);

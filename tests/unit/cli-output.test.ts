@@ -5,8 +5,13 @@ import assert from 'node:assert/strict';
 import * as fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { PassThrough } from 'node:stream';
 import test, { after, before } from 'node:test';
+
+import { Output } from '../../electron/cli/output.ts';
+import { checkOutput } from '../../electron/cli/output-file.ts';
 import { predictionTable } from '../../electron/cli/prediction-table.ts';
+import { Sink } from '../../electron/cli/sink.ts';
 import { visible } from '../../electron/cli/visible.ts';
 import { toWire } from '../../engine/protocol/errors.ts';
 import { inShell, lastEvent, startTrainyard, trainyard } from '../support/cli.ts';
@@ -238,4 +243,16 @@ test('looking for GPUs prints nothing of the drivers', async () => {
   );
   const broken = await inShell(home, `VK_ICD_FILENAMES=${manifest} $T devices`);
   assert.deepEqual([broken.code, broken.stderr], [0, '']);
+});
+
+test('progress of long work stays out of a standard output that carries the file', async () => {
+  const [out, error] = [new PassThrough(), new PassThrough()];
+  const sink = (stream: PassThrough): Sink => new Sink(stream, () => undefined);
+  const output = new Output(false, { out: sink(out), error: sink(error) });
+  await checkOutput('/dev/stdout', output);
+  // As if the work had begun long ago: the first line of progress is due.
+  while (performance.now() < 2000) await new Promise((resolve) => setTimeout(resolve, 50));
+  output.bar(0, 'Reading');
+  assert.equal(out.read(), null);
+  assert.equal(String(error.read()), '0 % Reading\n');
 });

@@ -26,7 +26,7 @@ export const exportCommand: Command = {
     const run = runNumber(positionals[0]);
     const format = choiceOption(options, 'format', exportFormats) ?? 'json';
     const out = textOption(options, 'out') ?? `run-${run}.${format}`;
-    await checkOutput(out);
+    await checkOutput(out, output);
     const bytes = await exportRun(await services.store, run, format);
     await writeOutput(out, [bytes], output);
     output.event({ event: 'exported', run, format, out, bytes: bytes.length });

@@ -31,7 +31,7 @@ export const predict: Command = {
   run: async (context) => {
     const { positionals, options, output, services } = context;
     const out = textOption(options, 'out');
-    if (out) await checkOutput(out);
+    if (out) await checkOutput(out, output);
     const run = runNumber(positionals[0]);
     const store = await services.store;
     await store.run({ run });
