@@ -55,8 +55,10 @@ test('a killed training process fails its run with the reason; the run resumes; 
   await waitForState(app, id, 'stopped');
 });
 
-test('the data process and the store come back when they are killed', async ({ app }) => {
+test('the data process and the store come back when they are killed, and a run goes on', async ({ app }) => {
   const dataset = await importTable(app, writeTable(app.home, 400));
+  const going = await startRun(app, dataset, long);
+  await waitForEpoch(app, going.id, 2);
   for (const kind of ['data', 'store']) {
     const [pid] = await processIds(app, kind);
     process.kill(pid, 'SIGKILL');
@@ -65,6 +67,11 @@ test('the data process and the store come back when they are killed', async ({ a
   expect(await callService<readonly DatasetInfo[]>(app, 'datasets')).toEqual([
     expect.objectContaining({ id: dataset.id }),
   ]);
+  const { state, progress } = await callService<RunRecord>(app, 'run', { run: going.id });
+  expect(state).toBe('running');
+  await waitForEpoch(app, going.id, (progress?.epoch ?? 0) + 10);
+  await callService(app, 'stopRun', { run: going.id });
+  await waitForState(app, going.id, 'stopped');
   const { id } = await startRun(app, dataset, 2);
   await waitForState(app, id, 'completed');
 });

@@ -2,8 +2,22 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { TrainyardError } from '../../engine/protocol/errors.ts';
 import type { MetricPoint, StoreService } from '../../engine/protocol/runs.ts';
 import { createRecorder } from '../../engine/runs/recorder.ts';
+
+const point = (step: number): MetricPoint => ({ series: 'loss', step, epoch: 1, seconds: 1, value: 1 });
+const progress = {
+  epoch: 1,
+  epochs: 1,
+  step: 1,
+  steps: 1,
+  examplesPerSecond: 1,
+  secondsTraining: 1,
+  secondsElapsed: 1,
+  secondsLeft: 1,
+  loss: 1,
+};
 
 test('points reported after a truncation are not dropped by it, though a batch waited before it', async () => {
   const steps: number[] = [];
@@ -24,18 +38,6 @@ test('points reported after a truncation are not dropped by it, though a batch w
     onRequest: () => undefined,
     onFailure: (error) => assert.fail(String(error)),
   });
-  const point = (step: number): MetricPoint => ({ series: 'loss', step, epoch: 1, seconds: 1, value: 1 });
-  const progress = {
-    epoch: 1,
-    epochs: 1,
-    step: 1,
-    steps: 1,
-    examplesPerSecond: 1,
-    secondsTraining: 1,
-    secondsElapsed: 1,
-    secondsLeft: 1,
-    loss: 1,
-  };
   recorder.report([point(1), point(2)], progress);
   // The first batch is being written and a second one waits by then.
   await late();
@@ -43,4 +45,41 @@ test('points reported after a truncation are not dropped by it, though a batch w
   recorder.report([point(2), point(3)], progress);
   await recorder.close();
   assert.deepEqual(steps, [1, 2, 3]);
+});
+
+test('a store that dies in the middle of a batch gets it once more, unless it was written', async () => {
+  const gone = new TrainyardError('internal.disconnected', 'The store was closed.');
+  for (const diesAfterWriting of [false, true]) {
+    const kept: MetricPoint[] = [];
+    const files: string[] = [];
+    let deaths = 0;
+    const store: Pick<StoreService, 'append' | 'metrics' | 'writeFile'> = {
+      async append({ points }) {
+        const dies = points.length > 0 && deaths++ === 0;
+        if (!dies || diesAfterWriting) kept.push(...points);
+        if (dies) throw gone;
+        return { request: null };
+      },
+      metrics: async ({ afterStep = -1 }) => kept.filter(({ step }) => step > afterStep),
+      async writeFile({ file }) {
+        if (deaths++ === 1) throw gone;
+        files.push(file);
+      },
+    };
+    const recorder = createRecorder({
+      store: store as StoreService,
+      run: 1,
+      onRequest: () => undefined,
+      onFailure: (error) => assert.fail(String(error)),
+    });
+    recorder.report([point(1), point(2)], progress);
+    recorder.file('checkpoint.bin', new Uint8Array(1));
+    recorder.report([point(3)], progress);
+    await recorder.close();
+    assert.deepEqual(
+      kept.map(({ step }) => step),
+      [1, 2, 3],
+    );
+    assert.deepEqual(files, ['checkpoint.bin']);
+  }
 });
