@@ -193,6 +193,7 @@ test('37 ways out of the window lead nowhere', async ({ app }) => {
     document.head.append(element);
     return element;
   };`;
+  await app.page.getByRole('navigation').first().waitFor();
   for (const way of waysOut) {
     const stayed = await browser.evaluate(async ({ webContents }, code) => {
       await webContents.executeJavaScript(code).catch(() => undefined);
@@ -268,6 +269,7 @@ test('the preload’s bridge takes files, not paths', async ({ app }) => {
 test('a dropped file is imported by a token; its path is shown nowhere', async ({ app }) => {
   const file = path.join(app.home, 'dropped.csv');
   fs.writeFileSync(file, ['width,height', ...Array.from({ length: 50 }, (_, i) => `${i},${i % 7}`)].join('\n'));
+  await app.page.getByRole('navigation').first().waitFor();
   await dropFiles(app, file);
   await expect(app.page.getByText('dropped').first()).toBeVisible();
   expect(await app.page.evaluate(() => document.documentElement.outerHTML)).not.toContain(app.home);
