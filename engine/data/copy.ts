@@ -7,7 +7,6 @@ import { InputError, TrainyardError } from '../protocol/errors.ts';
 import type { DataWarning, ReadOptions } from '../protocol/data.ts';
 import { Database, interruptWith, queryRows, runWithProgress } from './database.ts';
 import type { DatabaseLimits } from './database.ts';
-import { firstLine } from './failures.ts';
 import type { FileHead, TableSource } from './formats/format.ts';
 import { findFormat } from './formats/registry.ts';
 import type { Job } from './jobs.ts';
@@ -28,6 +27,8 @@ export interface CopiedTable {
 
 /** Rows of a Parquet row group: a page of rows, wherever it is, costs reading one of them. */
 const rowGroupRows = 15 * 2048;
+/** Cells of a row group: all of them are in memory at once while it is written. */
+const rowGroupCells = 2 ** 23;
 /** Different values up to which a row group's column is worth a dictionary; looking for more costs time. */
 const dictionaryValues = 1024;
 /** How often a file may turn out to be different from what was assumed. */
@@ -66,6 +67,11 @@ export async function copyTable<T>(
   }
 }
 
+/** Rows of a row group of a table with so many columns; DuckDB works on 2,048 rows at a time. */
+function rowGroup(columns: number): number {
+  return Math.max(2048, Math.min(rowGroupRows, Math.floor(rowGroupCells / columns / 2048) * 2048));
+}
+
 async function readAll(
   { connection }: Database,
   first: TableSource,
@@ -78,19 +84,27 @@ async function readAll(
   for (let attempt = 0; attempt < attempts; attempt++) {
     const report = job.stage('Reading');
     job.throwIfCancelled();
-    await runWithProgress(
-      connection,
-      `COPY (${source.query}) TO ${quoteText(path)}
-       (FORMAT parquet, COMPRESSION uncompressed, DICTIONARY_SIZE_LIMIT ${dictionaryValues}, ROW_GROUP_SIZE ${rowGroupRows})`,
-      (share) => report(share, `Reading ${((head.size / 1e6) * share).toFixed(0)} of ${megabytes} MB`),
-    );
-    const check = await source.check();
+    try {
+      await runWithProgress(
+        connection,
+        `COPY (${source.query}) TO ${quoteText(path)}
+       (FORMAT parquet, COMPRESSION uncompressed, DICTIONARY_SIZE_LIMIT ${dictionaryValues}, ROW_GROUP_SIZE ${rowGroup(source.columns.length)})`,
+        (share) => report(share, `Reading ${((head.size / 1e6) * share).toFixed(0)} of ${megabytes} MB`),
+      );
+    } catch (error) {
+      job.throwIfCancelled();
+      if (error instanceof TrainyardError || source.recover === undefined) throw error;
+      source = await source.recover();
+      continue;
+    }
+    const [counted] = await queryRows(connection, `SELECT count(*) AS rows FROM ${parquetTable(path)}`);
+    const rows = Number(counted?.rows ?? 0);
+    const check = await source.check(rows);
     if ('again' in check) {
       source = check.again;
       continue;
     }
-    const [counted] = await queryRows(connection, `SELECT count(*) AS rows FROM ${parquetTable(path)}`);
-    const table = measuredTable(path, Number(counted?.rows ?? 0), source.columns.length);
+    const table = measuredTable(path, rows, source.columns.length);
     if (table.rows === 0) {
       throw new InputError(
         'input.no_rows',
@@ -108,19 +122,14 @@ async function readAll(
   );
 }
 
-/** What DuckDB says about a file it cannot read is for people; the rest of its message is not. */
+/** A failure of DuckDB's in our own words: its own are about its settings. */
 function explainReading(error: unknown, name: string): unknown {
   if (!(error instanceof Error) || error instanceof TrainyardError) return error;
-  const reason = /^(Invalid Input|Conversion|Invalid|IO|Parser|Serialization) Error: (.*)/.exec(
-    firstLine(error.message),
-  );
-  if (reason === null) return error;
+  if (!/^[A-Z][A-Za-z ]* Error: /.test(error.message)) return error;
   return new InputError(
     'input.unreadable',
-    `${name} cannot be read: ${reason[2]}`,
-    'Check that the file is complete.',
-    {
-      cause: error,
-    },
+    `${name} cannot be read: it is damaged, or not laid out as its beginning looks.`,
+    'Check that the file is complete; as plain CSV in UTF-8 it can be read in any case.',
+    { cause: error },
   );
 }

@@ -29,7 +29,7 @@ export function explain(error: unknown): unknown {
   if (/out of memory error/i.test(message)) {
     return new InputError(
       'input.memory',
-      `The data needs more memory than is allowed: ${firstLine(message)}`,
+      'The data needs more memory than there is for it.',
       'Close other programs, or use a table with fewer columns.',
       { cause: error },
     );

@@ -1,35 +1,26 @@
-// Delimited text: CSV, TSV, and files with ; or | or another mark. The layout is voted on (dialect.ts), a sample of rows
-// tells which columns are numbers, and DuckDB reads every row to that. Rows it rejects decide what happens next: read
-// again more carefully, leave lines out, or refuse the file with the lines that are wrong.
+// Delimited text: CSV, TSV, and files with ; or | or spaces or another mark. The layout is voted on (dialect.ts), a sample
+// of rows tells which columns are numbers (layout.ts), and DuckDB reads every row to that. What DuckDB rejects, or reads
+// differently from what stands there, is read again the careful way (careful.ts), which knows what is wrong in which line.
 
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputError } from '../../protocol/errors.ts';
-import type { DataWarning, ReadOptions } from '../../protocol/data.ts';
-import { queryColumns } from '../database.ts';
-import { uniqueNames } from '../schema/names.ts';
-import {
-  certainMissing,
-  isMissingWord,
-  isNumber,
-  isNumberColumn,
-  pointStyle,
-  sniffNumberStyle,
-} from '../schema/spelling.ts';
-import type { NumberStyle } from '../schema/spelling.ts';
+import type { ReadOptions } from '../../protocol/data.ts';
 import type { StoredColumn } from '../schema/stored.ts';
 import { quoteList, quoteName, quoteText } from '../sql.ts';
-import { firstLines, noDelimiter, sniffDialect } from './dialect.ts';
-import type { Dialect } from './dialect.ts';
+import { rewriteTable } from './careful.ts';
+import type { Rewritten } from './careful.ts';
+import { sniffDialect } from './dialect.ts';
 import { decodeHead, encodingTitles, sniffEncoding, transcode } from './encoding.ts';
 import type { TextEncoding } from './encoding.ts';
 import { headBytes } from './format.ts';
 import type { DatasetFormat, OpenRequest, SourceCheck, TableSource } from './format.ts';
-import { explainBroken, skippedLines, takeRejects } from './rejects.ts';
-import { ownValue } from '../../protocol/own.ts';
+import { describeReading, relax, settleLayout } from './layout.ts';
+import type { Layout } from './layout.ts';
+import { countRecords } from './lines.ts';
+import { explainBroken, forgetRejects, skippedLines, takeRejects } from './rejects.ts';
+import type { Rejects } from './rejects.ts';
 
-/** Rows of the sample that decides which columns are numbers. */
-const sampleRows = 1024;
+/** Characters looked at to settle the layout. */
 const sampleCharacters = 2 ** 18;
 /** Bytes DuckDB reads at a time; its own choice, four times as much, does not fit into little memory. */
 const bufferBytes = 2 ** 23;
@@ -42,26 +33,12 @@ export const delimitedText: DatasetFormat = {
   open: (request) => openDelimited(request, request.options.encoding),
 };
 
-/** What is assumed about a file. Reading may show that it does not hold, and then it is read again with another one. */
-interface Layout {
-  readonly path: string;
-  readonly encoding: TextEncoding;
-  readonly dialect: Dialect;
-  /** `skip`: the first line is data for DuckDB only, as it has too few names. */
-  readonly header: 'none' | 'first line' | 'skip';
-  readonly columns: readonly StoredColumn[];
-  readonly style: NumberStyle;
-  /** Spellings read as missing in every column. */
-  readonly missing: readonly string[];
-  readonly renamed: readonly DataWarning[];
-}
-
 async function openDelimited(request: OpenRequest, wish: ReadOptions['encoding']): Promise<TableSource> {
   const { head, options, job } = request;
   const encoding = sniffEncoding(head.bytes, wish);
   if (encoding === null) throw notText(head.name);
-  const text = decodeHead(head.bytes, encoding);
-  if (text.trim() === '') {
+  const decoded = decodeHead(head.bytes, encoding);
+  if (decoded.trim() === '') {
     throw new InputError(
       'input.empty',
       `${head.name} is empty: there is no text in it.`,
@@ -69,152 +46,56 @@ async function openDelimited(request: OpenRequest, wish: ReadOptions['encoding']
     );
   }
   const complete = head.size <= headBytes;
+  const text = decoded.replaceAll(/\r\n?/g, '\n');
   const dialect = sniffDialect(text, complete, options.delimiter);
-  const whole = complete ? text : text.slice(0, text.lastIndexOf('\n') + 1);
-  const sample = await readSample(request, firstLines(whole, sampleCharacters), dialect);
-  let path = head.path;
-  if (encoding !== 'utf-8') {
-    path = join(request.workFolder, 'utf-8.csv');
-    await transcode(head.path, encoding, path, head.size, job);
-  }
-  return sourceOf(request, settleLayout(request, path, encoding, dialect, sample));
-}
-
-/** The first rows as plain text, column by column; a header is among them. Broken lines are left out. */
-async function readSample(
-  { connection, workFolder }: OpenRequest,
-  text: string,
-  dialect: Dialect,
-): Promise<readonly (readonly string[])[]> {
-  const path = join(workFolder, 'head.csv');
-  await writeFile(path, text);
-  const width = dialect.trailing && dialect.firstFields <= dialect.fields ? dialect.fields - 1 : dialect.fields;
-  const names = Array.from({ length: width }, (_, index) => `c${index}`);
-  const settings = ['header = false', `skip = ${dialect.skip}`, 'ignore_errors = true', 'null_padding = true'];
-  const call = readCsv(path, { dialect, names, settings });
-  const columns = await queryColumns(connection, `SELECT * FROM ${call} LIMIT ${sampleRows + 1}`);
-  return columns.map((column) => column.map((value) => String(value ?? '')));
-}
-
-/** Finds out the header and which columns are numbers. */
-function settleLayout(
-  { options, head }: OpenRequest,
-  path: string,
-  encoding: TextEncoding,
-  dialect: Dialect,
-  sample: readonly (readonly string[])[],
-): Layout {
-  const width = sample.length;
-  const shortHeader = !dialect.trailing && dialect.firstFields === width - 1;
-  const hasHeader = options.header ?? (shortHeader || looksLikeHeader(sample));
-  const values = hasHeader ? sample.map((column) => column.slice(1)) : sample;
-  if (values.every((column) => column.length === 0)) {
-    throw new InputError(
-      'input.no_rows',
-      `${head.name} has a header line and no rows.`,
-      'Add rows below the header, or set "no header" if the first line is data.',
-    );
-  }
-  const style = sniffNumberStyle(values, dialect.delimiter, options.decimal);
-  const first = sample.map((column) => column[0] ?? '');
-  const written = hasHeader ? (shortHeader ? ['row', ...first.slice(0, -1)] : first) : sample.map(() => '');
-  const { names: unique, warnings: renamed } = uniqueNames(written, hasHeader);
-  const missing = new Set(['', ...spellings(certainMissing)]);
-  const columns = unique.map((name, index): StoredColumn => {
-    const column = values[index] ?? [];
-    const number = isNumberColumn(column, style);
-    if (number) for (const value of column) if (isMissingWord(value)) missing.add(value);
-    return { name, storage: number ? 'DOUBLE' : 'VARCHAR', missing: [] };
+  const sample = text.length <= sampleCharacters && complete ? text : text.slice(0, sampleCharacters);
+  const layout = settleLayout(sample, {
+    name: head.name,
+    options,
+    encoding,
+    dialect,
+    complete: complete && sample === text,
+    oddLineEnds: hasOddLineEnds(decoded),
   });
-  const header = !hasHeader ? 'none' : shortHeader ? 'skip' : 'first line';
-  return { path, encoding, dialect, header, columns, style, missing: [...missing], renamed };
+  if (layout.careful) return carefulSource(request, layout);
+  if (encoding === 'utf-8') return quickSource(request, layout, head.path);
+  const path = join(request.workFolder, 'utf-8.csv');
+  await transcode(head.path, encoding, path, head.size, job);
+  return quickSource(request, layout, path);
 }
 
-/** Common ways of writing a lower-case spelling. */
-function spellings(words: Iterable<string>): string[] {
-  return [...words]
-    .flatMap((word) => [word, word.toUpperCase(), word.charAt(0).toUpperCase() + word.slice(1)])
-    .concat('NaN');
+/** Lone carriage returns, or line ends of two kinds. */
+function hasOddLineEnds(text: string): boolean {
+  return /\r(?!\n)(?!$)/.test(text) || (text.includes('\r\n') && /(?<!\r)\n/.test(text));
 }
 
-/** The first line is a header unless it looks like the lines below it. */
-function looksLikeHeader(sample: readonly (readonly string[])[]): boolean {
-  const first = sample.map((column) => (column[0] ?? '').trim());
-  const isNumeric = (value: string): boolean =>
-    isNumber(value, pointStyle) || isNumber(value, { decimal: ',', thousands: '' });
-  if (first.some(isNumeric)) {
-    if (namesYears(sample, first.filter(isNumeric))) return true;
-    // A word above numbers is a name, whatever stands beside it.
-    return sample.some((column, index) => {
-      const below = column.slice(1).filter((value) => !isMissingWord(value));
-      return (
-        first[index] !== '' &&
-        !isMissingWord(first[index] ?? '') &&
-        !isNumeric(first[index] ?? '') &&
-        below.length > 0 &&
-        below.every(isNumeric)
-      );
-    });
-  }
-  if (first.every((value) => value === '')) return false;
-  // All words: a name does not appear again below, a value usually does.
-  const repeats = sample.filter(
-    (column, index) => column.indexOf(column[0] ?? '', 1) > 0 && first[index] !== '',
-  ).length;
-  return repeats * 2 < first.length;
-}
-
-/** Years in a row as column names: 2019, 2020, 2021. */
-function namesYears(sample: readonly (readonly string[])[], numbers: readonly string[]): boolean {
-  const years = numbers.map(Number);
-  const inOrder = years.every((year, index) => index === 0 || year === (years[index - 1] ?? 0) + 1);
-  const plausible = years.every((year) => Number.isInteger(year) && year >= 1800 && year <= 2200);
-  return plausible && inOrder && years.length >= 2 && years.length < sample.length;
-}
-
-/** What differs between reading the sample and reading the table. */
+/** What differs from file to file in reading it. */
 interface ReadCall {
-  readonly dialect: Dialect;
-  readonly names: readonly string[];
-  readonly storage?: readonly StoredColumn[];
+  readonly delimiter: string;
+  readonly quote: string;
+  readonly columns: readonly StoredColumn[];
   /** Further settings. */
   readonly settings: readonly string[];
 }
 
 /** The `read_csv` call for a layout. */
-function readCsv(path: string, { dialect, names, storage, settings }: ReadCall): string {
-  const types = names.map((name, index) => `${quoteText(name)}: ${quoteText(storage?.[index]?.storage ?? 'VARCHAR')}`);
+function readCsv(path: string, layout: Layout, { delimiter, quote, columns, settings }: ReadCall): string {
+  const types = columns.map(({ name, storage }) => `${quoteText(name)}: ${quoteText(storage)}`);
+  const { style, missing } = layout;
   const all = [
     'auto_detect = false',
-    `delim = ${quoteText(dialect.delimiter)}`,
-    `quote = ${quoteText(dialect.quote)}`,
-    `escape = ${quoteText(dialect.quote)}`,
-    `buffer_size = ${bufferBytes}`,
+    `delim = ${quoteText(delimiter)}`,
+    `quote = ${quoteText(quote)}`,
+    `escape = ${quoteText(quote)}`,
     `columns = {${types.join(', ')}}`,
-    ...settings,
-  ];
-  return `read_csv(${quoteText(path)}, ${all.join(', ')})`;
-}
-
-function sourceOf(request: OpenRequest, layout: Layout): TableSource {
-  const { path, dialect, header, columns, style, missing } = layout;
-  const settings = [
-    `header = ${header === 'first line'}`,
-    `skip = ${dialect.skip + (header === 'skip' ? 1 : 0)}`,
-    `nullstr = ${quoteList(missing)}`,
+    `nullstr = ${quoteList(missing.filter((word) => word === '' || !word.includes(delimiter)))}`,
     `decimal_separator = ${quoteText(style.decimal)}`,
     ...(style.thousands === '' ? [] : [`thousands = ${quoteText(style.thousands)}`]),
     'store_rejects = true',
     `rejects_limit = ${rejectLimit}`,
+    ...settings,
   ];
-  const names = columns.map((column) => column.name);
-  return {
-    columns,
-    query: `SELECT ${columns.map(storedValue).join(', ')} FROM ${readCsv(path, { dialect, names, storage: columns, settings })}`,
-    reading: describeReading(layout),
-    warnings: layout.renamed,
-    check: () => checkRows(request, layout),
-  };
+  return `SELECT ${columns.map(storedValue).join(', ')} FROM read_csv(${quoteText(path)}, ${all.join(', ')})`;
 }
 
 /** A column as it is stored: texts trimmed, so that " cat" and "cat" are one category. */
@@ -222,55 +103,126 @@ function storedValue({ name, storage }: StoredColumn): string {
   return storage === 'VARCHAR' ? `nullif(trim(${quoteName(name)}), '') AS ${quoteName(name)}` : quoteName(name);
 }
 
-/** Decides what the rejected rows mean. */
-async function checkRows(request: OpenRequest, layout: Layout): Promise<SourceCheck> {
-  const { options, head, connection } = request;
-  const rejects = await takeRejects(connection, rejectLimit);
-  if (rejects.invalidEncoding > 0 && options.encoding === undefined && layout.encoding === 'utf-8') {
-    return { again: await openDelimited(request, 'latin-1'), why: 'not UTF-8 after all' };
-  }
-  if (rejects.broken.length > 0 && options.skipBadLines !== true)
-    throw explainBroken(head.name, layout.columns.length, rejects);
-  if (rejects.casts.size > 0) {
-    return { again: sourceOf(request, relax(layout, rejects.casts)), why: 'other values further down' };
-  }
-  return { finished: rejects.broken.length > 0 ? [skippedLines(rejects)] : [] };
-}
-
-/** Columns that hold something else than numbers further down are kept as text, unless it only means "missing". */
-function relax(layout: Layout, casts: ReadonlyMap<string, readonly string[]>): Layout {
-  const missing = new Set(layout.missing);
-  const columns = layout.columns.map((column) => {
-    const values = casts.get(column.name) ?? [];
-    if (!values.every(isMissingWord)) return { ...column, storage: 'VARCHAR' as const };
-    for (const value of values) missing.add(value);
-    return column;
-  });
-  return { ...layout, columns, missing: [...missing] };
-}
-
-const delimiterTitles: Readonly<Record<string, string>> = {
-  ',': 'comma',
-  ';': 'semicolon',
-  '\t': 'tab',
-  '|': 'vertical bar',
-  ':': 'colon',
-  ' ': 'space',
-  [noDelimiter]: 'none: a single column',
-};
-
-function describeReading({ encoding, dialect, header, style }: Layout): Readonly<Record<string, string>> {
-  const { delimiter, skip, quote } = dialect;
+/** The file as it is, read by DuckDB; what it cannot read or reads differently is read the careful way. */
+function quickSource(request: OpenRequest, layout: Layout, path: string): TableSource {
+  const { dialect, header, columns } = layout;
+  const { connection, job } = request;
+  const settings = [
+    `header = ${header === 'first line'}`,
+    `skip = ${dialect.skip + (header === 'skip' ? 1 : 0)}`,
+    `buffer_size = ${bufferBytes}`,
+  ];
+  const counting = countRecords(path, dialect.quote, dialect.skip, job.signal);
+  // Awaited in `check`; until then its failure is nobody else's business.
+  counting.catch(() => undefined);
   return {
-    format: 'delimited text',
-    delimiter: ownValue(delimiterTitles, delimiter) ?? delimiter,
-    encoding: encodingTitles[encoding],
-    header: header === 'none' ? 'none: columns are numbered' : `line ${skip + 1}`,
-    'decimal mark': style.decimal === ',' ? 'comma' : 'point',
-    ...(style.thousands === '' ? {} : { 'thousands mark': style.thousands === ',' ? 'comma' : 'point' }),
-    ...(quote === '"' ? {} : { quote: 'single quotes' }),
-    ...(skip === 0 ? {} : { 'lines before the table': String(skip) }),
+    columns,
+    query: readCsv(path, layout, { ...dialect, columns, settings }),
+    reading: describeReading(layout),
+    warnings: layout.warnings,
+    async check(rows): Promise<SourceCheck> {
+      const rejects = await takeRejects(connection, rejectLimit);
+      const latin = await asLatin(request, layout, rejects);
+      if (latin !== null) return { again: latin, why: 'not UTF-8 after all' };
+      if (rejects.broken > 0) return { again: await carefulSource(request, layout), why: 'lines of another shape' };
+      if (rejects.casts.size > 0) {
+        return { again: quickSource(request, relaxed(layout, rejects), path), why: 'other values further down' };
+      }
+      const expected = (await counting) - (header === 'none' ? 0 : 1);
+      if (rows === expected) return { finished: [] };
+      return { again: await carefulSource(request, layout), why: `${expected} rows expected, ${rows} read` };
+    },
+    async recover() {
+      await forgetRejects(connection);
+      return carefulSource(request, layout);
+    },
   };
+}
+
+/** The file written again by our own reader, then read by DuckDB. */
+async function carefulSource(request: OpenRequest, layout: Layout): Promise<TableSource> {
+  const { head, options, workFolder, job } = request;
+  const { encoding, dialect, columns, header, units } = layout;
+  let table: Rewritten;
+  try {
+    table = await rewriteTable({
+      source: head.path,
+      encoding,
+      size: head.size,
+      target: join(workFolder, 'rewritten.csv'),
+      dialect,
+      width: columns.length,
+      skipRecords: (header === 'none' ? 0 : 1) + (units === null ? 0 : 1),
+      job,
+    });
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    if (options.encoding === undefined) return openDelimited(request, 'latin-1');
+    throw notInEncoding(head.name, encoding, null);
+  }
+  if (table.brokenLines > 0 && options.skipBadLines !== true) {
+    throw explainBroken(head.name, columns.length, table.broken, table.brokenLines);
+  }
+  return rewrittenSource(request, layout, table);
+}
+
+function rewrittenSource(request: OpenRequest, layout: Layout, table: Rewritten): TableSource {
+  const { columns } = layout;
+  const { connection, head } = request;
+  const settings = [
+    'header = false',
+    `buffer_size = ${Math.max(bufferBytes, table.longest * 2)}`,
+    `max_line_size = ${Math.max(bufferBytes / 4, table.longest)}`,
+    'parallel = false',
+  ];
+  return {
+    columns,
+    query: readCsv(table.path, layout, { delimiter: ',', quote: '"', columns, settings }),
+    reading: describeReading(layout),
+    warnings: layout.warnings,
+    async check(rows): Promise<SourceCheck> {
+      const rejects = await takeRejects(connection, rejectLimit);
+      if (rejects.casts.size > 0) {
+        return {
+          again: rewrittenSource(request, relaxed(layout, rejects), table),
+          why: 'other values further down',
+        };
+      }
+      if (rows !== table.records) {
+        throw new InputError(
+          'input.unreadable',
+          `${head.name} cannot be read: of its ${table.records} rows only ${rows} come out.`,
+          'Write it again as plain CSV in UTF-8.',
+        );
+      }
+      return { finished: table.brokenLines > 0 ? [skippedLines(table.broken, table.brokenLines)] : [] };
+    },
+  };
+}
+
+/** After more casts than are remembered, other columns may have some as well: all are read as text at once. */
+function relaxed(layout: Layout, { casts, more }: Rejects): Layout {
+  const next = relax(layout, casts);
+  if (!more) return next;
+  return { ...next, columns: next.columns.map((column) => ({ ...column, storage: 'VARCHAR' as const })) };
+}
+
+/** The source as Latin-1, if the file is not UTF-8 after all. @throws InputError if UTF-8 was asked for. */
+async function asLatin(request: OpenRequest, layout: Layout, rejects: Rejects): Promise<TableSource | null> {
+  const { invalidEncoding } = rejects;
+  if (invalidEncoding === null || layout.encoding !== 'utf-8') return null;
+  if (request.options.encoding !== undefined) {
+    throw notInEncoding(request.head.name, layout.encoding, invalidEncoding);
+  }
+  return openDelimited(request, 'latin-1');
+}
+
+function notInEncoding(name: string, encoding: TextEncoding, line: number | null): InputError {
+  return new InputError(
+    'input.encoding',
+    `${name}${line === null ? '' : `, line ${line}`}: there are characters that are not ${encodingTitles[encoding]}.`,
+    'Name another encoding, or leave it to be found out.',
+  );
 }
 
 function notText(name: string): InputError {

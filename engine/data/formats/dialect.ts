@@ -1,10 +1,12 @@
-// How a text file is laid out: delimiter, quote, lines before the table. Found by a vote over its first records; DuckDB
-// does the parsing. The vote must also hold for broken files, so that they are refused with the line that is wrong.
+// How a text file is laid out: delimiter, quote, escape, lines before the table. Found by a vote over its first records;
+// DuckDB does the parsing. The vote must also hold for broken files, so that they are refused with the line that is wrong.
+
+import { isMissingWord, isNumber, pointStyle } from '../schema/spelling.ts';
+import { readRecords } from './records.ts';
+import type { RecordStyle, TextRecord } from './records.ts';
 
 /** Layout of a delimited text file. */
-export interface Dialect {
-  readonly delimiter: string;
-  readonly quote: '"' | "'";
+export interface Dialect extends RecordStyle {
   /** Lines before the header: comments, blank lines, Excel's `sep=;`. */
   readonly skip: number;
   /** Fields most records have. */
@@ -15,11 +17,14 @@ export interface Dialect {
   readonly trailing: boolean;
 }
 
+/** Name of the delimiter "any number of spaces" among the candidates. */
+const anySpaces = 'spaces';
+
 /** Stands between the fields of a file with a single column: DuckDB needs a delimiter, texts do not hold this one. */
 export const noDelimiter = '\u001f';
 
 /** Candidates; of equally consistent ones the earlier wins, as a comma is likelier to be part of a value. */
-const candidates = ['\t', ';', '|', ',', ':', ' '] as const;
+const candidates = ['\t', ';', '|', ',', ':', anySpaces] as const;
 
 /** Records looked at. */
 const recordLimit = 200;
@@ -27,25 +32,48 @@ const recordLimit = 200;
 const looked = 2 ** 17;
 
 /**
- * Finds the layout from the beginning of a text. `complete`: the text is the whole file, so its last line counts.
+ * Finds the layout from the beginning of a text whose lines end in `\n`. `complete`: the text is the whole file, so its
+ * last line counts.
  */
 export function sniffDialect(text: string, complete: boolean, delimiter?: string): Dialect {
   const start = findStart(text);
-  const body = firstLines(text.slice(start.offset), looked);
+  const rest = text.slice(start.offset);
+  const body = firstLines(rest, looked);
   const quote = sniffQuote(body);
-  const wished = delimiter ?? start.delimiter;
+  const wished = delimiter === ' ' ? anySpaces : (delimiter ?? start.delimiter);
   const tried = wished === undefined ? candidates : [wished];
-  const votes = tried.map((candidate) =>
-    vote(splitRecords(body, candidate, quote, complete && body.length === text.length - start.offset), candidate),
-  );
+  const whole = complete && body.length === rest.length;
+  const votes = tried.map((candidate) => {
+    const spaced = candidate === anySpaces;
+    const style = { delimiter: spaced ? ' ' : candidate, quote, escape: quote, spaced };
+    const records = readRecords(body, style, whole, recordLimit).filter(({ broken }) => broken === null);
+    return spaced ? voteSpaces(records) : vote(records, candidate);
+  });
   let best: Vote | null = null;
   for (const next of votes) if (isPlausible(next) && (best === null || next.score > best.score + 0.02)) best = next;
-  if (best === null) {
-    const fields = wished === undefined ? 1 : (votes[0]?.fields ?? 1);
-    return { delimiter: wished ?? noDelimiter, quote, skip: start.lines, fields, firstFields: fields, trailing: false };
-  }
-  const { fields, firstFields, trailing } = best;
-  return { delimiter: best.delimiter, quote, skip: start.lines, fields, firstFields, trailing };
+  const fields = wished === undefined ? 1 : (votes[0]?.fields ?? 1);
+  const found = best ?? { delimiter: wished ?? noDelimiter, fields, firstFields: fields, trailing: false };
+  const spaced = found.delimiter === anySpaces;
+  const style = { delimiter: spaced ? ' ' : found.delimiter, quote, spaced };
+  return {
+    ...style,
+    escape: sniffEscape(body, style, whole),
+    skip: start.lines,
+    fields: found.fields,
+    firstFields: found.firstFields,
+    trailing: found.trailing,
+  };
+}
+
+/** A backslash before quotes, if fewer records are broken that way. */
+function sniffEscape(text: string, style: Omit<RecordStyle, 'escape'>, whole: boolean): RecordStyle['escape'] {
+  const { quote } = style;
+  if (!text.includes(`\\${quote}`)) return quote;
+  const [doubled, escaped] = [quote, '\\' as const].map((escape) => {
+    const records = readRecords(text, { ...style, escape }, whole, recordLimit);
+    return records.filter(({ broken }) => broken !== null).length - records.length / (recordLimit * 2);
+  });
+  return (escaped ?? 0) < (doubled ?? 0) ? '\\' : quote;
 }
 
 /** The beginning of a text: whole lines, `length` characters or a little more, and three lines at least. */
@@ -92,50 +120,6 @@ function sniffQuote(text: string): '"' | "'" {
   return quoted !== null && quoted.length >= 2 ? "'" : '"';
 }
 
-interface FieldCounts {
-  readonly counts: readonly number[];
-  /** Records whose last field is empty, and whether the first is one of them. */
-  readonly emptyLast: number;
-  readonly firstEmptyLast: boolean;
-}
-
-/** Counts the fields of the first records, minding quotes as RFC 4180 does. Blank lines are no records. */
-function splitRecords(text: string, delimiter: string, quote: string, complete: boolean): FieldCounts {
-  const counts: number[] = [];
-  let emptyLast = 0;
-  let firstEmptyLast = false;
-  let fields = 1;
-  let quoted = false;
-  let fieldStart = 0;
-  let recordStart = 0;
-  for (let index = 0; index < text.length && counts.length < recordLimit; index++) {
-    const character = text[index];
-    if (quoted) {
-      if (character !== quote) continue;
-      if (text[index + 1] === quote) index++;
-      else quoted = false;
-    } else if (character === quote && index === fieldStart) {
-      quoted = true;
-    } else if (character === delimiter) {
-      fields++;
-      fieldStart = index + 1;
-    } else if (character === '\n') {
-      const end = text[index - 1] === '\r' ? index - 1 : index;
-      if (end > recordStart) {
-        counts.push(fields);
-        if (fieldStart >= end) {
-          emptyLast++;
-          if (counts.length === 1) firstEmptyLast = true;
-        }
-      }
-      fields = 1;
-      fieldStart = recordStart = index + 1;
-    }
-  }
-  if (complete && recordStart < text.length && counts.length < recordLimit && !quoted) counts.push(fields);
-  return { counts, emptyLast, firstEmptyLast };
-}
-
 interface Vote {
   readonly delimiter: string;
   readonly fields: number;
@@ -145,7 +129,11 @@ interface Vote {
   readonly score: number;
 }
 
-function vote({ counts, emptyLast, firstEmptyLast }: FieldCounts, delimiter: string): Vote {
+function vote(records: readonly TextRecord[], delimiter: string): Vote {
+  const counts = records.map(({ fields }) => fields.length);
+  const endsEmpty = records.map(({ fields }) => fields.length > 1 && fields.at(-1) === '');
+  const emptyLast = endsEmpty.filter(Boolean).length;
+  const firstEmptyLast = endsEmpty[0] === true;
   const tally = new Map<number, number>();
   for (const count of counts) tally.set(count, (tally.get(count) ?? 0) + 1);
   let fields = 1;
@@ -162,7 +150,22 @@ function vote({ counts, emptyLast, firstEmptyLast }: FieldCounts, delimiter: str
   return { delimiter, fields, firstFields, trailing, score };
 }
 
+/** Runs of spaces stand between fields only where a column of numbers comes of it: sentences have spaces, too. */
+function voteSpaces(records: readonly TextRecord[]): Vote {
+  const found = vote(records, anySpaces);
+  const fields = records.map((record) => record.fields);
+  const below = fields.slice(1).filter((record) => record.length === found.fields);
+  const hasNumbers = Array.from({ length: found.fields }).some(
+    (_, column) =>
+      below.some((record) => /\d/.test(record[column] ?? '')) &&
+      below.every((record) => isMissingWord(record[column] ?? '') || isNumber(record[column] ?? '', pointStyle)),
+  );
+  const named = found.firstFields === found.fields || (found.fields > 2 && found.firstFields === found.fields - 1);
+  return { ...found, score: hasNumbers && named ? found.score : 0 };
+}
+
 function isPlausible({ delimiter, fields, score }: Vote): boolean {
-  if (delimiter === ' ' || delimiter === ':') return fields >= 3 && score >= 0.98;
+  if (delimiter === anySpaces) return fields >= 2 && score >= 0.98;
+  if (delimiter === ':') return fields >= 3 && score >= 0.98;
   return fields >= 2 && score >= 0.3;
 }

@@ -43,9 +43,12 @@ export interface TableSource {
   /**
    * Called when all rows have been read. Another source means: what was assumed about the file did not hold to its end,
    * read it again that way. May add warnings by returning `finished`.
+   * `rows`: how many were read.
    * @throws InputError if the file is broken.
    */
-  readonly check: () => Promise<SourceCheck>;
+  readonly check: (rows: number) => Promise<SourceCheck>;
+  /** Another way to read the file once DuckDB has failed to; without it the file is refused. */
+  readonly recover?: () => Promise<TableSource>;
 }
 
 export type SourceCheck =

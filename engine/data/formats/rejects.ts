@@ -9,18 +9,20 @@ import { queryRows } from '../database.ts';
 export interface BrokenLine {
   /** Line of the file, from 1. */
   readonly line: number;
-  readonly kind: 'fields' | 'quote' | 'other';
+  readonly kind: 'fields' | 'quote';
   /** Fields found, for `fields`. */
   readonly found: number;
-  readonly message: string;
 }
 
+/** What DuckDB could not take. */
 export interface Rejects {
   /** Values that are not of their column's type, by column. */
   readonly casts: ReadonlyMap<string, readonly string[]>;
-  readonly broken: readonly BrokenLine[];
-  readonly invalidEncoding: number;
-  /** There were more than are listed. */
+  /** Lines without the shape of the others, or so it took them. */
+  readonly broken: number;
+  /** Line of the first character that is not UTF-8, if there is one. */
+  readonly invalidEncoding: number | null;
+  /** There were more than `limit`: not all casts are listed. */
   readonly more: boolean;
 }
 
@@ -30,38 +32,37 @@ export async function takeRejects(connection: DuckDBConnection, limit: number): 
     connection,
     "SELECT table_name FROM duckdb_tables() WHERE table_name IN ('reject_errors', 'reject_scans')",
   );
-  if (tables.length === 0) return { casts: new Map(), broken: [], invalidEncoding: 0, more: false };
+  if (tables.length === 0) return { casts: new Map(), broken: 0, invalidEncoding: null, more: false };
   const rows = await queryRows(
     connection,
     `SELECT CAST(line AS DOUBLE) AS line, column_name, CAST(error_type AS VARCHAR) AS kind, error_message AS message
      FROM reject_errors ORDER BY line LIMIT ${limit}`,
   );
-  for (const { table_name: table } of tables) await connection.run(`DROP TABLE ${String(table)}`);
+  await forgetRejects(connection);
   const casts = new Map<string, string[]>();
-  const broken = new Map<number, BrokenLine>();
-  let invalidEncoding = 0;
+  let broken = 0;
+  let invalidEncoding: number | null = null;
   for (const row of rows) {
     const [line, message, column] = [Number(row.line), String(row.message), String(row.column_name)];
     if (row.kind === 'CAST') {
       const value = /Could not convert string "(.*)" to /s.exec(message)?.[1] ?? message;
       casts.set(column, [...(casts.get(column) ?? []), value]);
-    } else if (row.kind === 'INVALID ENCODING') {
-      invalidEncoding++;
-      broken.set(line, { line, kind: 'other', found: 0, message: 'characters that are not UTF-8' });
-    } else {
-      const found = Number(/Found: (\d+)/.exec(message)?.[1] ?? 0);
-      const kind = found > 0 ? 'fields' : row.kind === 'UNQUOTED VALUE' ? 'quote' : 'other';
-      if (!broken.has(line)) broken.set(line, { line, kind, found, message });
-    }
+    } else if (row.kind === 'INVALID ENCODING') invalidEncoding ??= line;
+    else broken++;
   }
-  return { casts, broken: [...broken.values()], invalidEncoding, more: rows.length >= limit };
+  return { casts, broken, invalidEncoding, more: rows.length >= limit };
+}
+
+/** Forgets what a CSV read rejected. */
+export async function forgetRejects(connection: DuckDBConnection): Promise<void> {
+  for (const table of ['reject_errors', 'reject_scans']) await connection.run(`DROP TABLE IF EXISTS ${table}`);
 }
 
 /** Lines named in a message. */
 const namedLines = 5;
 
-/** The refusal of a file whose lines do not fit together. */
-export function explainBroken(name: string, fields: number, { broken, more }: Rejects): InputError {
+/** The refusal of a file whose lines do not fit together. `count`: how many there are, of which some are listed. */
+export function explainBroken(name: string, fields: number, broken: readonly BrokenLine[], count: number): InputError {
   const quote = broken.find((line) => line.kind === 'quote');
   if (quote !== undefined) {
     return new InputError(
@@ -70,31 +71,22 @@ export function explainBroken(name: string, fields: number, { broken, more }: Re
       'Close the quote in that line (a quote inside a quoted value is written twice), or let bad lines be left out.',
     );
   }
-  const ragged = broken.filter((line) => line.kind === 'fields');
-  if (ragged.length > 0) {
-    const listed = ragged.slice(0, namedLines).map(({ line, found }) => `line ${line} has ${found}`);
-    const rest = ragged.length > namedLines ? `, and ${more ? 'many' : ragged.length - namedLines} more lines` : '';
-    return new InputError(
-      'input.ragged',
-      `${name} should have ${fields} ${fields === 1 ? 'field' : 'fields'} in every line, but ${listed.join(', ')}${rest}.`,
-      'Correct these lines, name another delimiter, or let bad lines be left out.',
-    );
-  }
-  const first = broken[0];
+  const listed = broken.slice(0, namedLines).map(({ line, found }) => `line ${line} has ${found}`);
+  const rest = count > namedLines ? `, and ${count - namedLines} more lines` : '';
   return new InputError(
-    'input.bad_line',
-    `${name}, line ${first?.line ?? 1}: ${first?.message ?? 'the line cannot be read'}`,
-    'Correct that line, name the encoding, or let bad lines be left out.',
+    'input.ragged',
+    `${name} should have ${fields} ${fields === 1 ? 'field' : 'fields'} in every line, but ${listed.join(', ')}${rest}.`,
+    'Correct these lines, name another delimiter, or let bad lines be left out.',
   );
 }
 
 /** The warning for lines that were left out on request. */
-export function skippedLines({ broken, more }: Rejects): DataWarning {
-  const count = `${broken.length}${more ? ' or more' : ''}`;
+export function skippedLines(broken: readonly BrokenLine[], count: number): DataWarning {
   const lines = broken.map((line) => line.line);
+  const listed = `${lines.slice(0, namedLines).join(', ')}${count > namedLines ? ' …' : ''}`;
   return {
     code: 'skipped_lines',
-    message: `${count} ${lines.length === 1 && !more ? 'line' : 'lines'} could not be read and ${lines.length === 1 && !more ? 'was' : 'were'} left out: ${lines.slice(0, namedLines).join(', ')}${lines.length > namedLines ? ' …' : ''}.`,
+    message: `${count} ${count === 1 ? 'line could not be read and was' : 'lines could not be read and were'} left out: ${listed}.`,
     rows: lines.slice(0, 20),
   };
 }

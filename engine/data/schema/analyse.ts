@@ -10,7 +10,7 @@ import type { Measures, NumberFacts, TextFacts } from './measure.ts';
 import { certainMissing, isNumber, pointStyle, possibleMissing, sniffDateFormat } from './spelling.ts';
 import type { StoredColumn } from './stored.ts';
 import type { MeasuredTable } from './table.ts';
-import { inferType, settleMissing, show } from './typing.ts';
+import { inferType, settleMissing, short, show } from './typing.ts';
 import type { ColumnFacts } from './typing.ts';
 
 const missingWords = [...certainMissing, ...possibleMissing];
@@ -221,7 +221,7 @@ function factWarnings({ name, storage }: StoredColumn, type: ColumnType, facts: 
   const others = facts.measures.count - (facts.text?.numbers ?? 0);
   if (storage === 'VARCHAR' && type === 'number' && others > 0) {
     const examples = facts.sample.filter((value) => Number.isNaN(Number(value))).slice(0, 3);
-    const named = examples.length === 0 ? '' : ` (${examples.map((value) => `"${value}"`).join(', ')})`;
+    const named = examples.length === 0 ? '' : ` (${examples.map((value) => `"${short(value)}"`).join(', ')})`;
     warnings.push({
       code: 'not_numbers',
       message: `${name} holds ${show(others)} ${others === 1 ? 'value that is no number' : 'values that are no numbers'}${named}: treated as missing.`,

@@ -9,7 +9,7 @@ import { quoteName } from '../sql.ts';
 import type { MeasuredTable } from './table.ts';
 import { numericValue } from './stored.ts';
 import type { StoredColumn } from './stored.ts';
-import { show } from './typing.ts';
+import { short, show } from './typing.ts';
 
 /** A class with fewer rows can hardly be learned or judged. */
 const rareClass = 10;
@@ -131,7 +131,7 @@ export function classWarnings({ info, classes }: TargetFacts): DataWarning[] {
   const warnings: DataWarning[] = [];
   const rare = classes.filter(({ count }) => count < rareClass);
   if (rare.length > 0) {
-    const listed = rare.slice(0, 5).map(({ name, count }) => `${name} (${count})`);
+    const listed = rare.slice(0, 5).map(({ name, count }) => `${short(name)} (${count})`);
     warnings.push({
       code: 'rare_class',
       message: `${rare.length === 1 ? 'A class of' : `${rare.length} classes of`} ${info.name} ${rare.length === 1 ? 'has' : 'have'} fewer than ${rareClass} rows: ${listed.join(', ')}${rare.length > 5 ? ' …' : ''}.`,
@@ -143,7 +143,7 @@ export function classWarnings({ info, classes }: TargetFacts): DataWarning[] {
   if (largest !== undefined && smallest !== undefined && largest.count > smallest.count * strongImbalance) {
     warnings.push({
       code: 'imbalance',
-      message: `${info.name} is unbalanced: ${show(largest.count)} rows of ${largest.name}, ${show(smallest.count)} of ${smallest.name}. Balanced class weights help, and balanced accuracy tells more than accuracy.`,
+      message: `${info.name} is unbalanced: ${show(largest.count)} rows of ${short(largest.name)}, ${show(smallest.count)} of ${short(smallest.name)}. Balanced class weights help, and balanced accuracy tells more than accuracy.`,
       columns: [info.name],
     });
   }

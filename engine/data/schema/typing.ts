@@ -173,6 +173,11 @@ function keepsAsValue(spelling: string, sample: readonly string[]): string | nul
   return null;
 }
 
+/** A value within a message: its beginning, if it is long. */
+export function short(value: string): string {
+  return value.length <= 40 ? value : `${value.slice(0, 39)}…`;
+}
+
 /** A number for people: 12,345. */
 export function show(value: number): string {
   const [whole = '', fraction] = String(Math.round(value * 1e4) / 1e4).split('.');

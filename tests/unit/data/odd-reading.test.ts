@@ -1,0 +1,135 @@
+// Text files that DuckDB does not read as they are meant: spaces between fields, odd line ends, line breaks inside quotes,
+// very long cells, units below the header. Rows come out as written, or the message names the line that is wrong.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { readRecords } from '../../../engine/data/formats/records.ts';
+import { allRows, codes, columnOf, importFile, makeService, writeTable } from './helpers.ts';
+
+const lines = (count: number, line: (row: number) => string, end = '\n'): string =>
+  Array.from({ length: count }, (_, row) => line(row) + end).join('');
+
+const expected = Array.from({ length: 30 }, (_, row) => [row, row * 2.5, row % 2 === 0 ? 'red' : 'blue']);
+const row = (mark: string) => (index: number) => [index, index * 2.5, index % 2 === 0 ? 'red' : 'blue'].join(mark);
+
+const same: readonly (readonly [name: string, text: string, delimiter: string])[] = [
+  ['one space', `a b c\n${lines(30, row(' '))}`, 'spaces'],
+  ['runs of spaces and tabs', `  a   b \t c\n${lines(30, row('  \t '), '  \n')}`, 'spaces'],
+  ['carriage returns', `a,b,c\r${lines(30, row(','), '\r')}`, 'comma'],
+  [
+    'mixed line ends',
+    `a,b,c\r\n${expected.map((_, i) => row(',')(i) + ['\n', '\r\n', '\r'][i % 3]).join('')}`,
+    'comma',
+  ],
+  ['a line break in the header', `"a\n",b,c\n${lines(30, row(','))}`, 'comma'],
+  ['blank lines', `a,b,c\n\n${lines(30, row(','), '\n \n')}`, 'comma'],
+  ['backslashes before quotes', `a,b,c\n${lines(30, (i) => row(',')(i).replace(/[a-z]+/, '"$&"'))}`, 'comma'],
+  ['two marks', `a||b||c\n${lines(30, row('||'))}`, '||'],
+];
+
+for (const [name, text, delimiter] of same) {
+  test(`${name}: the same rows`, async (context) => {
+    const options = delimiter === '||' ? { delimiter } : undefined;
+    const { service, info } = await importFile(context, writeTable(context, 'odd.csv', text), options);
+    assert.equal(info.reading.delimiter, delimiter);
+    assert.deepEqual(
+      info.columns.map((column) => column.name),
+      ['a', 'b', 'c'],
+    );
+    assert.deepEqual(await allRows(service, info), expected);
+  });
+}
+
+test('line ends that change far down, beyond what is looked at first', async (context) => {
+  const text = `a,b,c\n${lines(150_000, row(','))}7,8,"x\ry"\r9,1,z\r\n`;
+  const { service, info } = await importFile(context, writeTable(context, 'late.csv', text));
+  assert.equal(info.rows, 150_002);
+  const last = await service.rows({ dataset: info.id, offset: 150_000, limit: 2 });
+  assert.deepEqual(last.rows, [
+    [7, 8, 'x\ry'],
+    [9, 1, 'z'],
+  ]);
+});
+
+test('quotes after a backslash', async (context) => {
+  const path = writeTable(context, 'escaped.csv', `a,b\n${lines(9, (i) => `"said \\"yes, ${i}\\"",${i}`)}`);
+  const { service, info } = await importFile(context, path);
+  assert.deepEqual((await allRows(service, info))[3], ['said "yes, 3"', 3]);
+});
+
+test('a cell of 12 MB loses no row', async (context) => {
+  const long = 'long words '.repeat(1_100_000).trim();
+  const path = writeTable(context, 'long.csv', `a,b\n${lines(40, (i) => `${i},${i === 3 ? long : 'short'}`)}`);
+  const { service, info } = await importFile(context, path);
+  const rows = await allRows(service, info);
+  assert.deepEqual([info.rows, rows[3]?.[1] === long, rows[39]?.[0]], [40, true, 39]);
+  assert.ok(
+    info.warnings.every(({ message }) => message.length < 400),
+    'a message does not repeat it',
+  );
+});
+
+test('a row of units under the header is left out, and it is said', async (context) => {
+  const path = writeTable(context, 'units.csv', `time,speed,kind\ns,m/s,-\n${lines(30, row(','))}`);
+  const { service, info } = await importFile(context, path);
+  assert.deepEqual([info.rows, columnOf(info, 'speed').type, columnOf(info, 'speed').missing], [30, 'number', 0]);
+  assert.deepEqual((await allRows(service, info))[0], [0, 0, 'red']);
+  const warning = info.warnings.find(({ code }) => code === 'units_row');
+  assert.match(warning?.message ?? '', /time s, speed m\/s/);
+  // One word above one column of numbers is a value that is missing.
+  const other = writeTable(context, 'word.csv', `kind,speed\nred,none\n${lines(30, (i) => `red,${i}`)}`);
+  assert.ok(!codes((await importFile(context, other)).info.warnings).includes('units_row'));
+});
+
+const broken: readonly (readonly [name: string, text: string, code: string, message: RegExp])[] = [
+  ['an open quote in a short file', 'a,b\n1,"x\n2,y\n', 'input.unclosed_quote', /odd\.csv, line 2: a quote is opened/],
+  [
+    'an open quote that ends at the next one',
+    `a,b\n1,"x\n${lines(9, row(','))}2,"y"\n`,
+    'input.unclosed_quote',
+    /line 2: a quote/,
+  ],
+  [
+    'a line break inside quotes and a ragged line',
+    'a,b\n1,"x\ny"\n1,2,3\n4,5\n',
+    'input.ragged',
+    /should have 2 fields in every line, but line 4 has 3\./,
+  ],
+  [
+    'a late ragged line',
+    `a,b\n${lines(60_000, (i) => `${i},"x\ny"`)}1,2,3\n`,
+    'input.ragged',
+    /but line 120002 has 3\./,
+  ],
+];
+
+for (const [name, text, code, message] of broken) {
+  test(`${name}: the line is named`, async (context) => {
+    const service = makeService(context);
+    await assert.rejects(service.import({ job: 'a', path: writeTable(context, 'odd.csv', text) }), (error: Error) => {
+      assert.match(error.message, message);
+      return 'code' in error && error.code === code;
+    });
+  });
+}
+
+test('bad lines are left out one by one', async (context) => {
+  const path = writeTable(context, 'odd.csv', `a,b\n1,"x\n${lines(20, (i) => `${i},"y ${i}"`)}1,2,3\n`);
+  const { info } = await importFile(context, path, { skipBadLines: true });
+  assert.equal(info.rows, 20);
+  assert.deepEqual(info.warnings.find(({ code }) => code === 'skipped_lines')?.rows, [2, 23]);
+});
+
+test('the reader of records, part by part', () => {
+  const style = { delimiter: ',', quote: '"', escape: '"', spaced: false } as const;
+  const read = (text: string): unknown => readRecords(text, style, true).map(({ fields, line }) => [line, ...fields]);
+  assert.deepEqual(read('a,"b ""c""",\r\n\r"d\r\ne",f\rg'), [
+    [1, 'a', 'b "c"', ''],
+    [3, 'd\r\ne', 'f'],
+    [5, 'g'],
+  ]);
+  assert.deepEqual(read('a,b"c\n,\n'), [
+    [1, 'a', 'b"c'],
+    [2, '', ''],
+  ]);
+});
