@@ -5,15 +5,17 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputError, TrainyardError } from '../protocol/errors.ts';
 import type { DataWarning, ReadOptions } from '../protocol/data.ts';
-import { Database, interruptWith, queryRows, runWithProgress } from './database.ts';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { Database, interruptWith, queryColumns, queryRows, runWithProgress } from './database.ts';
 import type { DatabaseLimits } from './database.ts';
+import { unpack } from './formats/archive.ts';
 import type { FileHead, TableSource } from './formats/format.ts';
 import { findFormat } from './formats/registry.ts';
 import type { Job } from './jobs.ts';
 import { measuredTable } from './schema/table.ts';
 import type { MeasuredTable } from './schema/table.ts';
 import type { StoredColumn } from './schema/stored.ts';
-import { parquetTable, quoteText } from './sql.ts';
+import { parquetTable, quoteName, quoteText } from './sql.ts';
 import { dataFile, datasetFolder } from './store.ts';
 
 /** A file read into a work folder. */
@@ -48,7 +50,8 @@ export async function copyTable<T>(
   },
   use: (database: Database, copied: CopiedTable) => Promise<T>,
 ): Promise<T> {
-  const { head, options, workFolder, limits, job } = request;
+  const { options, workFolder, limits, job } = request;
+  const { head, reading } = await unpack(request.head, workFolder, job);
   const format = findFormat(head);
   const database = await Database.open(limits, join(workFolder, 'spill'), {
     files: [head.path],
@@ -58,13 +61,36 @@ export async function copyTable<T>(
   const release = interruptWith(connection, job);
   try {
     const source = await format.open({ head, options, connection, workFolder, job });
-    return await use(database, await readAll(database, source, request));
+    const copied = await readAll(database, source, { head, workFolder, job });
+    return await use(database, { ...copied, reading: { ...reading, ...copied.reading } });
   } catch (error) {
     throw explainReading(error, head.name);
   } finally {
     release();
     database.close();
   }
+}
+
+/** Whole numbers from here on are not all exact as DOUBLE. */
+const exactLimit = 2 ** 53;
+
+/** Columns of numbers with values so large that digits were lost. The file's statistics know. */
+async function findInexact(
+  connection: DuckDBConnection,
+  path: string,
+  source: TableSource,
+): Promise<readonly string[]> {
+  const names = source.columns
+    .filter(({ name, storage }) => storage === 'DOUBLE' && source.large?.has(name) !== false)
+    .map(({ name }) => name);
+  if (names.length === 0) return [];
+  const extremes = names.map((name) => `min(${quoteName(name)}), max(${quoteName(name)})`);
+  const found = await queryColumns(connection, `SELECT ${extremes.join(', ')} FROM ${parquetTable(path)}`);
+  return names.filter((_, index) =>
+    [found[2 * index]?.[0], found[2 * index + 1]?.[0]].some(
+      (value) => typeof value === 'number' && Number.isFinite(value) && Math.abs(value) >= exactLimit,
+    ),
+  );
 }
 
 /** Rows of a row group of a table with so many columns; DuckDB works on 2,048 rows at a time. */
@@ -102,6 +128,11 @@ async function readAll(
     const check = await source.check(rows);
     if ('again' in check) {
       source = check.again;
+      continue;
+    }
+    const inexact = await findInexact(connection, path, source);
+    if (inexact.length > 0) {
+      source = source.keepExact(inexact);
       continue;
     }
     const table = measuredTable(path, rows, source.columns.length);

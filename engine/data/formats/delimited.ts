@@ -136,6 +136,7 @@ function quickSource(request: OpenRequest, layout: Layout, path: string): TableS
       await forgetRejects(connection);
       return carefulSource(request, layout);
     },
+    keepExact: (names) => quickSource(request, asText(layout, names), path),
   };
 }
 
@@ -197,14 +198,22 @@ function rewrittenSource(request: OpenRequest, layout: Layout, table: Rewritten)
       }
       return { finished: table.brokenLines > 0 ? [skippedLines(table.broken, table.brokenLines)] : [] };
     },
+    keepExact: (names) => rewrittenSource(request, asText(layout, names), table),
   };
 }
 
 /** After more casts than are remembered, other columns may have some as well: all are read as text at once. */
 function relaxed(layout: Layout, { casts, more }: Rejects): Layout {
   const next = relax(layout, casts);
-  if (!more) return next;
-  return { ...next, columns: next.columns.map((column) => ({ ...column, storage: 'VARCHAR' as const })) };
+  return more ? asText(next) : next;
+}
+
+/** The layout with some columns kept as text, or all of them. */
+function asText(layout: Layout, names?: readonly string[]): Layout {
+  const columns = layout.columns.map((column) =>
+    names === undefined || names.includes(column.name) ? { ...column, storage: 'VARCHAR' as const } : column,
+  );
+  return { ...layout, columns };
 }
 
 /** The source as Latin-1, if the file is not UTF-8 after all. @throws InputError if UTF-8 was asked for. */

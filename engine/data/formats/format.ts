@@ -49,6 +49,10 @@ export interface TableSource {
   readonly check: (rows: number) => Promise<SourceCheck>;
   /** Another way to read the file once DuckDB has failed to; without it the file is refused. */
   readonly recover?: () => Promise<TableSource>;
+  /** Columns stored as numbers that may be too large to be exact; without it, all of them. */
+  readonly large?: ReadonlySet<string>;
+  /** The same source with some columns of numbers kept as text, digit by digit. */
+  readonly keepExact: (columns: readonly string[]) => TableSource;
 }
 
 export type SourceCheck =

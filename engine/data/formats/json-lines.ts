@@ -1,11 +1,15 @@
-// JSON lines: one JSON object a line. Keys that come and go are missing values.
+// JSON lines: one JSON object a line; or one list of objects. Keys that come and go are missing values.
 
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { InputError } from '../../protocol/errors.ts';
-import { queryRows } from '../database.ts';
 import { quoteText } from '../sql.ts';
 import { decodeHead, sniffEncoding } from './encoding.ts';
-import type { DatasetFormat } from './format.ts';
-import { storeTyped } from './typed.ts';
+import type { DatasetFormat, FileHead } from './format.ts';
+import { typedSource } from './typed.ts';
+
+/** Bytes of the longest object. */
+const longestObject = 2 ** 26;
 
 export const jsonLines: DatasetFormat = {
   name: 'JSON lines',
@@ -18,27 +22,50 @@ export const jsonLines: DatasetFormat = {
     const settings = [
       "format = 'auto'",
       `ignore_errors = ${options.skipBadLines === true}`,
-      'maximum_object_size = 16777216',
+      `maximum_object_size = ${longestObject}`,
       'sample_size = -1',
-      'maximum_depth = 2',
+      'maximum_depth = -1',
     ];
     const table = `read_json(${quoteText(head.path)}, ${settings.join(', ')})`;
     try {
-      const described = await queryRows(connection, `DESCRIBE SELECT * FROM ${table}`);
-      return storeTyped(described, table, { format: 'JSON lines', encoding: 'UTF-8' });
+      const source = await typedSource(connection, table, { format: 'JSON lines', encoding: 'UTF-8' });
+      return { ...source, recover: () => Promise.reject(malformed(head.name, null)) };
     } catch (error) {
       if (!(error instanceof Error) || error instanceof InputError) throw error;
-      throw malformed(head.name, error);
+      throw malformed(head.name, await findBadLine(head), error);
     }
   },
 };
 
-function malformed(name: string, error: Error): InputError {
-  const line = /in line (\d+)/.exec(error.message)?.[1];
+/** The first line that is not one JSON object; null if the file is not laid out in lines. */
+async function findBadLine({ path }: FileHead): Promise<number | null> {
+  const lines = createInterface({ input: createReadStream(path), crlfDelay: Infinity });
+  let line = 0;
+  for await (const text of lines) {
+    line++;
+    if (text.trim() === '' || isObject(text)) continue;
+    // One list, or objects over several lines: there a line says nothing.
+    return line === 1 ? null : line;
+  }
+  return null;
+}
+
+function isObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+function malformed(name: string, line: number | null, cause?: Error): InputError {
   return new InputError(
     'input.json',
-    `${name}${line === undefined ? '' : `, line ${line}`}: not a JSON object as it should be.`,
+    line === null
+      ? `${name}: not the JSON objects it should hold.`
+      : `${name}, line ${line}: not a JSON object as it should be.`,
     'Write one complete JSON object a line, or let bad lines be left out.',
-    { cause: error },
+    { cause },
   );
 }

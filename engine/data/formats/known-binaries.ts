@@ -15,16 +15,10 @@ const picture = 'Pictures are trained on as a folder with one sub-folder a class
 
 const known: readonly KnownBinary[] = [
   {
-    bytes: [0x50, 0x4b, 3, 4],
-    title: 'an Excel workbook or a zip archive',
-    hint: 'Save the sheet as CSV, or unpack the archive, and choose that file.',
-  },
-  {
     bytes: [0xd0, 0xcf, 0x11, 0xe0],
     title: 'an old Excel workbook',
     hint: 'Save the sheet as CSV and choose that file.',
   },
-  { bytes: [0x1f, 0x8b], title: 'a gzip archive', hint: unpack },
   { bytes: [0x28, 0xb5, 0x2f, 0xfd], title: 'a Zstandard archive', hint: unpack },
   { bytes: [0x37, 0x7a, 0xbc, 0xaf], title: 'a 7-Zip archive', hint: unpack },
   { bytes: [0x25, 0x50, 0x44, 0x46], title: 'a PDF document', hint: convert },

@@ -1,11 +1,9 @@
-// Parquet files. Their columns are typed already; what a table cannot use as such (lists, structures) becomes JSON text.
+// Parquet files. Their columns are typed already; what a table cannot use as such (lists, maps) becomes JSON text.
 
 import { InputError } from '../../protocol/errors.ts';
-import { queryRows } from '../database.ts';
-import { firstLine } from '../failures.ts';
 import { quoteText } from '../sql.ts';
 import type { DatasetFormat } from './format.ts';
-import { storeTyped } from './typed.ts';
+import { typedSource } from './typed.ts';
 
 const magic = [0x50, 0x41, 0x52, 0x31];
 
@@ -15,14 +13,13 @@ export const parquet: DatasetFormat = {
   async open({ head, connection }) {
     const table = `read_parquet(${quoteText(head.path)})`;
     try {
-      const described = await queryRows(connection, `DESCRIBE SELECT * FROM ${table}`);
-      return storeTyped(described, table, { format: 'Parquet' });
+      return await typedSource(connection, table, { format: 'Parquet' });
     } catch (error) {
       if (!(error instanceof Error) || error instanceof InputError) throw error;
       throw new InputError(
         'input.parquet',
-        `${head.name} is a damaged Parquet file: ${firstLine(error.message)}`,
-        'Write the file again; it may have been cut off.',
+        `${head.name} is a damaged Parquet file, or was not copied to its end.`,
+        'Write or copy the file again.',
         { cause: error },
       );
     }

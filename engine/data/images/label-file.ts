@@ -6,7 +6,6 @@ import { join, posix } from 'node:path';
 import { InputError } from '../../protocol/errors.ts';
 import type { SkippedFile, SplitName } from '../../protocol/data.ts';
 import { Database } from '../database.ts';
-import { firstLine } from '../failures.ts';
 import { quoteText } from '../sql.ts';
 import type { FolderLayout, LayoutRequest } from './folder.ts';
 import type { PictureEntry } from './picture.ts';
@@ -143,10 +142,9 @@ async function readTable(
     );
     return { columns: reader.columnNames(), rows: reader.getRowsJS() as (string | null)[][] };
   } catch (error) {
-    const reason = error instanceof Error ? firstLine(error.message) : String(error);
     throw new InputError(
       'input.label_file',
-      `${name} cannot be read as a table: ${reason}`,
+      `${name} cannot be read as a table: its lines do not fit together.`,
       'Save it as CSV in UTF-8 with the columns file_name and label.',
       { cause: error },
     );
