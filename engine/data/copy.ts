@@ -71,8 +71,9 @@ export async function copyTable<T>(
   }
 }
 
-/** Whole numbers from here on are not all exact as DOUBLE. */
+/** Whole numbers from here on are not all exact as DOUBLE; beyond the second limit nobody writes all digits. */
 const exactLimit = 2 ** 53;
+const writtenLimit = 1e40;
 
 /** Columns of numbers with values so large that digits were lost. The file's statistics know. */
 async function findInexact(
@@ -88,7 +89,7 @@ async function findInexact(
   const found = await queryColumns(connection, `SELECT ${extremes.join(', ')} FROM ${parquetTable(path)}`);
   return names.filter((_, index) =>
     [found[2 * index]?.[0], found[2 * index + 1]?.[0]].some(
-      (value) => typeof value === 'number' && Number.isFinite(value) && Math.abs(value) >= exactLimit,
+      (value) => typeof value === 'number' && Math.abs(value) >= exactLimit && Math.abs(value) < writtenLimit,
     ),
   );
 }

@@ -15,9 +15,9 @@ export interface DatabaseLimits {
   readonly threads: number;
 }
 
-/** A quarter of the machine's memory, between 128 MiB and 512 MiB: data work shares the machine with training. */
+/** A quarter of the machine's memory, between 128 MiB and 2 GiB: data work shares the machine with training. */
 export function defaultMemoryBytes(): number {
-  return Math.min(512 * 2 ** 20, Math.max(128 * 2 ** 20, Math.floor(totalmem() / 4)));
+  return Math.min(2 ** 31, Math.max(128 * 2 ** 20, Math.floor(totalmem() / 4)));
 }
 
 export function defaultThreads(): number {

@@ -6,6 +6,7 @@ import { parse } from 'node:path';
 import type { DatasetInfo, DatasetSettings, ReadOptions } from '../protocol/data.ts';
 import { copyTable } from './copy.ts';
 import type { CopiedTable } from './copy.ts';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Database, DatabaseLimits } from './database.ts';
 import { describeTable } from './describe.ts';
 import { inspectPath, readHead } from './files.ts';
@@ -14,8 +15,12 @@ import { importImages } from './images/import.ts';
 import { holdsPictures } from './images/open.ts';
 import type { Job } from './jobs.ts';
 import { analyse } from './schema/analyse.ts';
+import type { Analysis } from './schema/analyse.ts';
+import type { DecimalMark } from './schema/numbers.ts';
 import { duplicateWarning } from './schema/quality.ts';
-import { holdSample } from './schema/table.ts';
+import type { StoredColumn } from './schema/stored.ts';
+import { columnsAtOnce, holdSample } from './schema/table.ts';
+import type { MeasuredTable } from './schema/table.ts';
 import { contentId, flush } from './store.ts';
 import type { DatasetStore, Manifest } from './store.ts';
 
@@ -50,7 +55,7 @@ export async function importFile(store: DatasetStore, limits: DatabaseLimits, re
   hashing.catch(() => undefined);
   try {
     const manifest = await copyTable({ head, options, workFolder, limits, job }, async (database, copied) =>
-      examine(database, copied, { id: await hashing, head, settings: request.settings, job }),
+      examine(database, copied, { id: await hashing, head, options, settings: request.settings, job }),
     );
     job.throwIfCancelled();
     await store.publish(workFolder, manifest);
@@ -65,17 +70,24 @@ export async function importFile(store: DatasetStore, limits: DatabaseLimits, re
 async function examine(
   { connection }: Database,
   { path, table: copied, columns, reading, warnings }: CopiedTable,
-  about: { readonly id: string; readonly head: FileHead; readonly settings: DatasetSettings; readonly job: Job },
+  about: {
+    readonly id: string;
+    readonly head: FileHead;
+    readonly options: ReadOptions;
+    readonly settings: DatasetSettings;
+    readonly job: Job;
+  },
 ): Promise<Manifest> {
-  const { id, head, settings, job } = about;
+  const { id, head, options, settings, job } = about;
   // The copy goes to disk while it is looked at; publishing makes sure of it.
   const flushing = flush(path);
   flushing.catch(() => undefined);
-  job.stage('Looking at the columns');
-  const table = await holdSample(connection, copied);
-  const analysis = await analyse(connection, table, columns);
-  job.throwIfCancelled();
-  const infos = analysis.columns.map((column) => column.info);
+  const mark = reading['decimal mark'] === 'comma' ? ',' : '.';
+  const decimal: DecimalMark = { mark, certain: options.decimal !== undefined };
+  const analysis = await analyseInParts(connection, copied, columns, decimal, job);
+  const names = columns.map(({ name }) => name);
+  const table = columns.length <= columnsAtOnce ? await holdSample(connection, copied, names) : copied;
+  const infos = analysis.columns.map(({ info }) => info);
   const duplicates = await duplicateWarning(connection, table, columns, infos);
   job.throwIfCancelled();
   const importWarnings = [...warnings, ...analysis.warnings, ...(duplicates === null ? [] : [duplicates])];
@@ -106,4 +118,28 @@ async function examine(
     importWarnings,
     hasDuplicates: duplicates !== null,
   };
+}
+
+/** Analyses a part of the columns after the other. */
+async function analyseInParts(
+  connection: DuckDBConnection,
+  table: MeasuredTable,
+  columns: readonly StoredColumn[],
+  decimal: DecimalMark,
+  job: Job,
+): Promise<Analysis> {
+  const report = job.stage('Looking at the columns');
+  const parts: Analysis[] = [];
+  for (let start = 0; start < columns.length; start += columnsAtOnce) {
+    const part = columns.slice(start, start + columnsAtOnce);
+    const held = await holdSample(
+      connection,
+      table,
+      part.map(({ name }) => name),
+    );
+    parts.push(await analyse(connection, held, part, decimal, start));
+    job.throwIfCancelled();
+    report((start + part.length) / columns.length);
+  }
+  return { columns: parts.flatMap((part) => part.columns), warnings: parts.flatMap((part) => part.warnings) };
 }

@@ -30,6 +30,8 @@ import { obstacleOf } from './schema/learnable.ts';
 import { show } from './schema/typing.ts';
 import type { DatasetStore, Manifest } from './store.ts';
 
+/** With more rows it is the split that is to blame. */
+const fewRows = 100;
 /** Values of a category column that are told apart, the most frequent first; the rest counts as unknown. */
 const dictionaryLimit = 10_000;
 
@@ -193,11 +195,13 @@ function checkCounts(counts: readonly number[], shares: readonly number[], usabl
     (_, index) => (shares[index] ?? 0) > 0 && (counts[index] ?? 0) < (needed[index] ?? 1),
   );
   if (short.length === 0) return;
-  const percent = shares.map((share) => `${Math.round(share * 100)} %`).join(' / ');
+  const percent = shares.map((share) => `${Number((share * 100).toPrecision(3))} %`).join(' / ');
   throw new InputError(
     'input.too_few_rows',
-    `${usable} ${usable === 1 ? 'row is' : 'rows are'} too few for a split of ${percent}: too little is left for ${short.join(' and ')}.`,
-    'Add rows, or change the split.',
+    usable < fewRows
+      ? `${show(usable)} ${usable === 1 ? 'row is' : 'rows are'} too few for a split of ${percent}: too little is left for ${short.join(' and ')}.`
+      : `A split of ${percent} leaves too little of ${show(usable)} rows for ${short.join(' and ')}.`,
+    usable < fewRows ? 'Add rows, or change the split.' : 'Give every split a share of the rows.',
   );
 }
 
@@ -214,14 +218,14 @@ async function readDictionary(
 }
 
 function makeTargetRecipe(
-  { name, missing }: StoredColumn,
+  { name, missing, numbers }: StoredColumn,
   classes: readonly string[] | null,
   moments: { readonly mean: number; readonly deviation: number } | null,
 ): TargetRecipe {
   const base = { column: name, missing: [...missing] };
   if (classes !== null) return { kind: 'classes', ...base, classes: [...classes] };
   const scale = moments !== null && moments.deviation > 0 ? moments.deviation : 1;
-  return { kind: 'value', ...base, offset: moments?.mean ?? 0, scale };
+  return { kind: 'value', ...base, ...(numbers === undefined ? {} : { numbers }), offset: moments?.mean ?? 0, scale };
 }
 
 function assemble(

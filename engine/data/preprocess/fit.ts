@@ -143,7 +143,7 @@ class NumberFitter implements Fitter {
     return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2;
   }
 
-  recipe({ name, missing }: StoredColumn): FeatureRecipe | null {
+  recipe({ name, missing, numbers }: StoredColumn): FeatureRecipe | null {
     if (this.count === 0 || (!isSpread(this) && !this.hasMissing)) return null;
     const deviation = isSpread(this) ? this.deviation : 1;
     const { median, mean } = this;
@@ -151,6 +151,7 @@ class NumberFitter implements Fitter {
       kind: 'number',
       column: name,
       missing: [...missing],
+      ...(numbers === undefined ? {} : { numbers }),
       impute: median,
       mean,
       deviation,
@@ -229,7 +230,7 @@ class TimeFitter implements Fitter {
   }
 
   recipe(column: StoredColumn): FeatureRecipe | null {
-    const base = this.#numbers.recipe(column);
+    const base = this.#numbers.recipe({ ...column, numbers: undefined });
     if (base?.kind !== 'number') return null;
     // Days within one month say nothing about the time of year.
     const varies = { month: 1 / 12, weekday: 0, hour: 0 };

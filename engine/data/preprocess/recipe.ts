@@ -12,11 +12,21 @@ const source = {
   missing: z.array(z.string()),
 };
 
+/** How the column's numbers are written in texts, other than plainly. */
+const numbers = z
+  .object({
+    decimal: z.enum(['.', ',']),
+    thousands: z.enum(['', ',', '.', ' ', "'"]),
+    mark: z.string(),
+  })
+  .optional();
+
 const featureRecipe = z.discriminatedUnion('kind', [
   /** (value − mean) / deviation, a missing value counting as `impute`; then 1 for missing, if `indicator`. */
   z.object({
     kind: z.literal('number'),
     ...source,
+    numbers,
     impute: z.number(),
     mean: z.number(),
     deviation: z.number().positive(),
@@ -50,7 +60,7 @@ const targetRecipe = z.discriminatedUnion('kind', [
   /** Position in `classes`, from 0. */
   z.object({ kind: z.literal('classes'), ...source, classes: z.array(z.string()).min(2) }),
   /** (value − offset) / scale */
-  z.object({ kind: z.literal('value'), ...source, offset: z.number(), scale: z.number().positive() }),
+  z.object({ kind: z.literal('value'), ...source, numbers, offset: z.number(), scale: z.number().positive() }),
 ]);
 
 const preprocessingSchema = z.object({
@@ -124,5 +134,11 @@ export function outputSpec({ target }: Preprocessing): OutputSpec {
 export function asFitted(column: StoredColumn, recipe: FeatureRecipe | TargetRecipe): StoredColumn {
   const missing = [...new Set([...column.missing, ...recipe.missing])];
   const { dateFormat = column.dateFormat } = 'dateFormat' in recipe ? recipe : {};
-  return { ...column, missing, ...(dateFormat === undefined ? {} : { dateFormat }) };
+  const { numbers: spelling = column.numbers } = 'numbers' in recipe ? recipe : {};
+  return {
+    ...column,
+    missing,
+    ...(dateFormat === undefined ? {} : { dateFormat }),
+    ...(spelling === undefined ? {} : { numbers: spelling }),
+  };
 }

@@ -5,12 +5,16 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { ColumnInfo, ColumnType, DataWarning } from '../../protocol/data.ts';
 import { queryColumns } from '../database.ts';
 import { quoteName } from '../sql.ts';
-import { isNumeric, measure, missingSpellings, numberFacts, picture, textFacts } from './measure.ts';
+import { countPackedDates, isNumeric, measure, missingSpellings, numberFacts, picture, textFacts } from './measure.ts';
 import type { Measures, NumberFacts, TextFacts } from './measure.ts';
-import { certainMissing, isNumber, pointStyle, possibleMissing, sniffDateFormat } from './spelling.ts';
+import { dayComesFirst, isOtherOrder, packedFormat, sniffDateFormats } from './dates.ts';
+import type { DateFormat } from './dates.ts';
+import { isSpelledNumber, largestNumber, sniffNumberSpelling } from './numbers.ts';
+import type { DecimalMark } from './numbers.ts';
+import { certainMissing, possibleMissing } from './spelling.ts';
 import type { StoredColumn } from './stored.ts';
 import type { MeasuredTable } from './table.ts';
-import { inferType, settleMissing, short, show } from './typing.ts';
+import { booleanWords, inferType, settleMissing, short, show } from './typing.ts';
 import type { ColumnFacts } from './typing.ts';
 
 const missingWords = [...certainMissing, ...possibleMissing];
@@ -24,13 +28,22 @@ export interface AnalysedColumn {
   readonly info: ColumnInfo;
 }
 
-/** Types and profiles of all columns, and what there is to warn about. */
+/** What was found out about columns. */
+export interface Analysis {
+  readonly columns: readonly AnalysedColumn[];
+  readonly warnings: readonly DataWarning[];
+}
+
+/** Types and profiles of columns, and what there is to warn about. `position`: that of the first one in the table. */
 export async function analyse(
   connection: DuckDBConnection,
   table: MeasuredTable,
   columns: readonly StoredColumn[],
-): Promise<{ readonly columns: readonly AnalysedColumn[]; readonly warnings: readonly DataWarning[] }> {
-  const settled = await settleNumbers(connection, table, await settleTexts(connection, table, columns));
+  decimal: DecimalMark = { mark: '.', certain: false },
+  position = 0,
+): Promise<Analysis> {
+  const read = await settleNumbers(connection, table, await settleTexts(connection, table, columns, decimal));
+  const { settled, facts: texts } = await settleDates(connection, table, read, decimal);
   const natural = settled.map(({ column }) => ({ column, type: naturalType(column) }));
   const wholeNames = new Set(settled.filter(({ number }) => number?.whole === true).map(({ column }) => column.name));
   const measures = await measure(
@@ -39,11 +52,11 @@ export async function analyse(
     natural,
     ({ name, storage }) => storage === 'VARCHAR' || wholeNames.has(name),
   );
-  const facts = await gatherFacts(connection, table, settled, measures);
+  const facts = gatherFacts(table, settled, measures, texts, position);
   const warnings: DataWarning[] = [];
   const typed = settled.map(({ column }, index) => {
     const inferred = inferType(column, facts[index] as ColumnFacts);
-    warnings.push(...factWarnings(column, inferred.type, facts[index] as ColumnFacts));
+    warnings.push(...factWarnings(column, inferred.type, facts[index] as ColumnFacts, settled[index] as SettledColumn));
     return { column, ...inferred, measures: measures[index] as Measures };
   });
   const infos = await describeColumns(connection, table, typed);
@@ -118,7 +131,10 @@ function sameValues(natural: ColumnType, type: ColumnType, { distinct, minimum, 
 interface SettledColumn {
   readonly column: StoredColumn;
   readonly sample: readonly string[];
-  readonly dateTitle?: string;
+  /** Formats in which the sample has dates, the likeliest first. */
+  readonly dates: readonly DateFormat[];
+  /** Day and month may be either way round in all rows. */
+  readonly ambiguous?: boolean;
   readonly note?: string;
   readonly number?: NumberFacts;
 }
@@ -135,9 +151,13 @@ async function settleNumbers(
     table,
     numbers.map(({ column }) => column),
   );
+  const packed = await countPackedDates(connection, table, numbers, facts);
   return settled.map((one): SettledColumn => {
-    const number = facts[numbers.indexOf(one)];
-    return number === undefined ? one : { ...one, column: { ...one.column, finite: number.finite }, number };
+    const at = numbers.indexOf(one);
+    const number = facts[at];
+    if (number === undefined) return one;
+    const dateFormat = packed[at] === true ? { dateFormat: packedFormat } : {};
+    return { ...one, column: { ...one.column, finite: number.finite, ...dateFormat }, number };
   });
 }
 
@@ -146,87 +166,150 @@ async function settleTexts(
   connection: DuckDBConnection,
   table: MeasuredTable,
   columns: readonly StoredColumn[],
+  decimal: DecimalMark,
 ): Promise<SettledColumn[]> {
   const texts = columns.filter((column) => column.storage === 'VARCHAR');
-  if (texts.length === 0) return columns.map((column) => ({ column, sample: [] }));
-  const found: ReadonlyMap<string, number>[] = [];
-  for (const column of texts) found.push(await missingSpellings(connection, table, column, missingWords));
+  if (texts.length === 0) return columns.map((column) => ({ column, sample: [], dates: [] }));
+  const found = await missingSpellings(connection, table, texts, missingWords);
   const names = texts.map((column) => quoteName(column.name)).join(', ');
   const rows = await queryColumns(connection, `SELECT ${names} FROM ${table.sample} LIMIT ${sampleRows}`);
   return columns.map((column): SettledColumn => {
     const index = texts.indexOf(column);
-    if (index < 0) return { column, sample: [] };
+    if (index < 0) return { column, sample: [], dates: [] };
     const values = new Set(rows[index]?.map((value) => String(value ?? '')));
     values.delete('');
     const spelled = found[index] ?? new Map<string, number>();
     const present = [...values].filter((value) => !spelled.has(value));
     const { missing, note } = settleMissing(spelled, present);
     const sample = [...values].filter((value) => !missing.includes(value));
-    const date = sniffDateFormat(sample);
-    const settled = { ...column, missing, ...(date?.format === undefined ? {} : { dateFormat: date.format }) };
+    const dates = sniffDateFormats(sample);
+    const numbers = dates.length > 0 ? null : sniffNumberSpelling(sample, decimal);
     return {
-      column: settled,
+      column: {
+        ...column,
+        missing,
+        ...(dates[0]?.format === undefined ? {} : { dateFormat: dates[0].format }),
+        ...(numbers === null ? {} : { numbers }),
+      },
       sample,
-      ...(date === null ? {} : { dateTitle: date.title }),
+      dates,
       ...(note === undefined ? {} : { note }),
     };
   });
 }
 
 /** Share of a sample that has to be numbers for the whole column to be looked at. */
-const numberCandidate = 0.8;
+const numberCandidate = 0.5;
 
-async function gatherFacts(
+/**
+ * Gathers the facts about text columns, and lets all rows decide between day/month and month/day. Where they cannot, the
+ * other date columns of the table do, or the decimal mark.
+ */
+async function settleDates(
   connection: DuckDBConnection,
+  table: MeasuredTable,
+  read: readonly SettledColumn[],
+  decimal: DecimalMark,
+): Promise<{ readonly settled: SettledColumn[]; readonly facts: readonly (TextFacts | undefined)[] }> {
+  const texts = read.filter(({ column }) => column.storage === 'VARCHAR');
+  const facts = await textFacts(
+    connection,
+    table,
+    texts.map(({ column, sample, dates }) => ({
+      column,
+      maybeNumbers:
+        sample.filter((value) => isSpelledNumber(value, column.numbers)).length >= sample.length * numberCandidate,
+      maybeDates: dates.length > 0,
+      maybeBooleans: booleanWords(sample) !== null,
+      ...(dates[1]?.format === undefined ? {} : { otherDateFormat: dates[1].format }),
+    })),
+  );
+  const known = texts.flatMap(({ dates, column }, index) => {
+    const { dates: first = 0, otherDates = 0 } = facts[index] ?? {};
+    if (dates.length === 0 || first === otherDates) return [];
+    return [dayComesFirst(first > otherDates ? column.dateFormat : dates[1]?.format)];
+  });
+  const dayFirst = known.includes(true) ? !known.includes(false) : decimal.mark === ',' && !known.includes(false);
+  const settled = read.map((one): SettledColumn => {
+    const { dates = 0, otherDates = 0 } = facts[texts.indexOf(one)] ?? {};
+    const other = one.dates[1];
+    if (other === undefined || !isOtherOrder(one.dates[0]?.format, other.format)) return one;
+    const ambiguous = dates === otherDates;
+    const swap = ambiguous ? dayFirst && dayComesFirst(other.format) === true : otherDates > dates;
+    const chosen = swap ? { ...one, column: { ...one.column, dateFormat: other.format }, dates: [other] } : one;
+    return { ...chosen, ambiguous };
+  });
+  return {
+    settled,
+    facts: read.map((one) => {
+      const found = facts[texts.indexOf(one)];
+      return found === undefined ? undefined : { ...found, dates: Math.max(found.dates, found.otherDates) };
+    }),
+  };
+}
+
+function gatherFacts(
   table: MeasuredTable,
   settled: readonly SettledColumn[],
   measures: readonly Measures[],
-): Promise<ColumnFacts[]> {
-  const texts = settled.filter(({ column }) => column.storage === 'VARCHAR');
-  const results = await textFacts(
-    connection,
-    table,
-    texts.map(({ column, sample, dateTitle }) => ({
-      column,
-      maybeNumbers: sample.filter((value) => isNumber(value, pointStyle)).length >= sample.length * numberCandidate,
-      maybeDates: dateTitle !== undefined,
-    })),
-  );
-  return settled.map((one, index): ColumnFacts => {
-    const { sample, number, dateTitle, note } = one;
-    const text: TextFacts | undefined = results[texts.indexOf(one)];
+  texts: readonly (TextFacts | undefined)[],
+  position: number,
+): ColumnFacts[] {
+  return settled.map(({ sample, number, dates, note }, index): ColumnFacts => {
+    const text = texts[index];
+    const [date] = dates;
     return {
       rows: table.rows,
-      first: index === 0,
+      first: position + index === 0,
       measures: measures[index] as Measures,
       sample,
       ...(number === undefined ? {} : { number }),
       ...(text === undefined ? {} : { text }),
-      ...(dateTitle === undefined ? {} : { dateTitle }),
+      ...(date === undefined ? {} : { dateTitle: date.title }),
       ...(note === undefined ? {} : { missingNote: note }),
     };
   });
 }
 
-function factWarnings({ name, storage }: StoredColumn, type: ColumnType, facts: ColumnFacts): DataWarning[] {
+function factWarnings(
+  { name, storage, numbers, dateFormat }: StoredColumn,
+  type: ColumnType,
+  facts: ColumnFacts,
+  { ambiguous, dates }: SettledColumn,
+): DataWarning[] {
   const warnings: DataWarning[] = [];
-  const infinite = facts.number?.infinite ?? 0;
+  const { infinite = 0, huge = 0 } = facts.number ?? {};
+  const add = (code: string, message: string): number => warnings.push({ code, message, columns: [name] });
   if (infinite > 0) {
-    warnings.push({
-      code: 'infinite',
-      message: `${name} holds ${show(infinite)} infinite ${infinite === 1 ? 'value: it is' : 'values: they are'} treated as missing.`,
-      columns: [name],
-    });
+    const many = infinite === 1 ? 'value: it is' : 'values: they are';
+    add('infinite', `${name} holds ${show(infinite)} infinite ${many} treated as missing.`);
+  }
+  if (huge > 0) {
+    const many = huge === 1 ? 'value' : 'values';
+    add(
+      'huge',
+      `${name} holds ${show(huge)} ${many} beyond ${largestNumber}, too large to compute with: treated as missing.`,
+    );
   }
   const others = facts.measures.count - (facts.text?.numbers ?? 0);
   if (storage === 'VARCHAR' && type === 'number' && others > 0) {
-    const examples = facts.sample.filter((value) => Number.isNaN(Number(value))).slice(0, 3);
+    const examples = facts.sample.filter((value) => !isSpelledNumber(value, numbers)).slice(0, 3);
     const named = examples.length === 0 ? '' : ` (${examples.map((value) => `"${short(value)}"`).join(', ')})`;
-    warnings.push({
-      code: 'not_numbers',
-      message: `${name} holds ${show(others)} ${others === 1 ? 'value that is no number' : 'values that are no numbers'}${named}: treated as missing.`,
-      columns: [name],
-    });
+    const many = others === 1 ? 'value that is no number' : 'values that are no numbers';
+    add('not_numbers', `${name} holds ${show(others)} ${many}${named}: treated as missing.`);
+  }
+  if (type === 'datetime' && ambiguous === true) {
+    const title = dates[0]?.title ?? '';
+    add(
+      'ambiguous_dates',
+      `${name} may have the day or the month first, as no value tells: it is read as ${title}. Dates such as 2021-03-04 leave no doubt.`,
+    );
+  }
+  if (storage === 'DOUBLE' && type === 'number' && dateFormat === packedFormat) {
+    add(
+      'packed_dates',
+      `${name} looks like dates written as 20230114: choose date/time as its type to use them as dates.`,
+    );
   }
   return warnings;
 }

@@ -7,6 +7,8 @@ import type { ColumnInfo, ColumnType } from '../../protocol/data.ts';
 import { queryRows } from '../database.ts';
 import type { SqlValue } from '../database.ts';
 import { quoteName, quoteText } from '../sql.ts';
+import { packedFormat } from './dates.ts';
+import { largestNumber } from './numbers.ts';
 import { numericValue, typedValue } from './stored.ts';
 import type { StoredColumn } from './stored.ts';
 import type { MeasuredTable } from './table.ts';
@@ -32,10 +34,8 @@ export interface Measures {
 
 /** Columns measured by one query: keeps the SQL short and its hash tables few. */
 const columnsPerQuery = 64;
-/** Up to here every distinct value is counted; above, an estimate is refined where it matters. */
+/** Up to here every distinct value is counted. */
 const exactRows = 50_000;
-/** Estimates up to here are refined to exact counts. */
-const refineBelow = 2000;
 /** Bins of a histogram. */
 const bins = 20;
 /** Most frequent values kept. */
@@ -85,10 +85,7 @@ function valueOf({ column, type }: TypedColumn): string {
   return isNumeric(type) ? numericValue(column, type) : typedValue(column, type);
 }
 
-/**
- * Measures columns read as given types. In a long table the distinct values are counted exactly where `decides` says that
- * the number decides something and it is small or nearly one a row; elsewhere they are estimated.
- */
+/** Measures columns read as given types. */
 export function measure(
   connection: DuckDBConnection,
   table: MeasuredTable,
@@ -98,10 +95,9 @@ export function measure(
   return inGroups(columns, async (group) => {
     const exact = table.rows <= exactRows;
     const values = group.map(valueOf);
-    const looked = group.map(({ column }) => exact || decides(column));
     const rows = await aggregate(connection, table.from, values, (value, index) => ({
       count: `count(${value})`,
-      ...(looked[index] === true ? { distinct: distinctCount(value, exact) } : {}),
+      ...(exact ? { distinct: `count(DISTINCT ${value})` } : {}),
       ...(isNumeric((group[index] as TypedColumn).type)
         ? { mean: `avg(${value})`, deviation: `stddev_samp(${value})` }
         : {}),
@@ -110,53 +106,88 @@ export function measure(
     const extremes = await aggregate(connection, table.from, values, (value, index) =>
       isNumeric((group[index] as TypedColumn).type) ? { minimum: `min(${value})`, maximum: `max(${value})` } : {},
     );
-    const sampled = await sampleDistinct(connection, table, values, looked);
-    const measures = rows.map((row, index): Measures => {
-      const count = Number(row.count);
-      const distinct = sampled[index] === undefined ? Number(row.distinct) : extrapolate(sampled[index], count);
-      const base = { count, distinct: Math.min(count, distinct), exact };
+    const counts = rows.map((row) => Number(row.count));
+    const different = exact
+      ? rows.map((row) => ({ distinct: Number(row.distinct), exact }))
+      : await countDistinct(connection, table, values, counts, (index) =>
+          decides((group[index] as TypedColumn).column),
+        );
+    return rows.map((row, index): Measures => {
+      const { distinct, exact: counted } = different[index] as Distinct;
+      const count = counts[index] as number;
+      const base = { count, distinct: Math.min(count, distinct), exact: counted };
       if (!isNumeric((group[index] as TypedColumn).type) || count === 0) return base;
       const [minimum, maximum] = [Number(extremes[index]?.minimum), Number(extremes[index]?.maximum)];
       return { ...base, minimum, maximum, mean: Number(row.mean), deviation: Number(row.deviation ?? 0) };
     });
-    return exact ? measures : refine(connection, table, group, measures, decides);
   });
 }
 
-function distinctCount(value: string, exact: boolean): string {
-  return exact ? `count(DISTINCT ${value})` : `approx_count_distinct(${value})`;
-}
-
-interface SampledDistinct {
-  readonly count: number;
+interface Distinct {
   readonly distinct: number;
+  readonly exact: boolean;
 }
 
-/** Values and distinct values in the sample, of the columns that were not looked at as a whole. */
-async function sampleDistinct(
+/** Different values that are counted for an estimate: its standard deviation is 0.8 % of it at most. */
+const countedValues = 2 ** 15;
+/** Fewer counted values than this tell too little. */
+const fewestCounted = 2 ** 14;
+
+/**
+ * Different values of columns of a long table. Few are counted exactly. Of many, those whose hash falls into one of 2^k
+ * equal parts are counted, k such that about `countedValues` remain (distinct sampling; Gibbons 2001). Exactly as well
+ * where `decides` says that being different in every row decides something, and it is nearly so.
+ */
+async function countDistinct(
   connection: DuckDBConnection,
   table: MeasuredTable,
   values: readonly string[],
-  looked: readonly boolean[],
-): Promise<(SampledDistinct | undefined)[]> {
-  const rest = values.filter((_, index) => looked[index] !== true);
-  const rows = await aggregate(connection, table.sample, rest, (value) => ({
+  counts: readonly number[],
+  decides: (index: number) => boolean,
+): Promise<Distinct[]> {
+  const looks = await aggregate(connection, table.sample, values, (value) => ({
     count: `count(${value})`,
-    distinct: distinctCount(value, false),
+    distinct: `approx_count_distinct(${value})`,
   }));
-  let next = 0;
-  return looked.map((whole) => {
-    if (whole) return undefined;
-    const row = rows[next++];
-    return { count: Number(row?.count ?? 0), distinct: Number(row?.distinct ?? 0) };
+  let parts = looks.map(({ count, distinct }, index) => {
+    const expected = extrapolate(Number(count), Number(distinct), counts[index] as number);
+    return 2 ** Math.max(0, Math.floor(Math.log2(expected / countedValues)));
   });
+  const found = values.map((): Distinct => ({ distinct: 0, exact: false }));
+  for (let open = values.map((_, index) => index); open.length > 0;) {
+    const rows = await aggregate(
+      connection,
+      table.from,
+      open.map((index) => values[index] as string),
+      (value, at) => {
+        const part = parts[open[at] as number] as number;
+        const filter = part === 1 ? '' : ` FILTER (WHERE hash(${value}) % ${part} = 0)`;
+        return { distinct: `count(DISTINCT ${value})${filter}` };
+      },
+    );
+    const again: number[] = [];
+    open.forEach((index, at) => {
+      const part = parts[index] as number;
+      const counted = Number(rows[at]?.distinct);
+      found[index] = { distinct: Math.min(counts[index] as number, counted * part), exact: part === 1 };
+      const nearlyAll = counted * part > (counts[index] as number) * 0.8;
+      if (part > 1 && (counted < fewestCounted || (nearlyAll && decides(index)))) again.push(index);
+    });
+    parts = parts.map((part, index) => {
+      const { distinct } = found[index] as Distinct;
+      const nearlyAll = distinct > (counts[index] as number) * 0.8 && decides(index);
+      return nearlyAll ? 1 : Math.min(part / 2, 2 ** Math.max(0, Math.floor(Math.log2(distinct / countedValues))));
+    });
+    open = again;
+  }
+  return found;
 }
 
 /**
- * Distinct values among `total`, from those of a sample: if D values are equally likely, n draws find D·(1 − e^(−n/D))
- * of them. Solved for D by bisection.
+ * Distinct values among `total`, roughly, from those of a sample: if D values are equally likely, n draws find
+ * D·(1 − e^(−n/D)) of them. Solved for D by bisection.
  */
-function extrapolate({ count, distinct }: SampledDistinct, total: number): number {
+function extrapolate(count: number, distinct: number, total: number): number {
   if (distinct >= count || distinct === 0) return total;
   const found = (values: number, draws: number): number => values * -Math.expm1(-draws / values);
   let [least, most] = [distinct, 1e12];
@@ -165,27 +196,7 @@ function extrapolate({ count, distinct }: SampledDistinct, total: number): numbe
     if (found(middle, count) < distinct) least = middle;
     else most = middle;
   }
-  return Math.round(found(most, total));
-}
-
-/** Counts exactly where an estimate decides something: few values, or nearly one a row. */
-async function refine(
-  connection: DuckDBConnection,
-  table: MeasuredTable,
-  group: readonly TypedColumn[],
-  measures: readonly Measures[],
-  decides: (column: StoredColumn) => boolean,
-): Promise<Measures[]> {
-  const matters = measures.map(
-    ({ count, distinct }, index) =>
-      distinct <= refineBelow || (distinct > count * 0.8 && decides((group[index] as TypedColumn).column)),
-  );
-  const chosen = group.filter((_, index) => matters[index]).map(valueOf);
-  const rows = await aggregate(connection, table.from, chosen, (value) => ({ distinct: `count(DISTINCT ${value})` }));
-  let next = 0;
-  return measures.map((one, index) =>
-    matters[index] === true ? { ...one, distinct: Number(rows[next++]?.distinct), exact: true } : one,
-  );
+  return Math.max(1, Math.round(found(most, total)));
 }
 
 /** What a person sees of a column's values. */
@@ -267,12 +278,19 @@ export interface TextFacts {
   readonly numbers: number;
   /** Values that are dates in the column's format; 0 if not looked for. */
   readonly dates: number;
+  /** Values that are dates in the other format that may fit. */
+  readonly otherDates: number;
+  /** Values that say yes or no; 0 if not looked for. */
+  readonly booleans: number;
 }
 
 export interface TextColumn {
   readonly column: StoredColumn;
   readonly maybeNumbers: boolean;
   readonly maybeDates: boolean;
+  readonly maybeBooleans: boolean;
+  /** A second date format that fits the sample. */
+  readonly otherDateFormat?: string;
 }
 
 /** Facts about text columns. */
@@ -289,11 +307,20 @@ export function textFacts(
     }));
     const numbers = await countValues(connection, table, group, 'number', ({ maybeNumbers }) => maybeNumbers);
     const dates = await countValues(connection, table, group, 'datetime', ({ maybeDates }) => maybeDates);
+    const booleans = await countValues(connection, table, group, 'boolean', ({ maybeBooleans }) => maybeBooleans);
+    const swapped = group.map(({ column, otherDateFormat, ...one }) => ({
+      ...one,
+      column: { ...column, ...(otherDateFormat === undefined ? {} : { dateFormat: otherDateFormat }) },
+      maybeDates: otherDateFormat !== undefined,
+    }));
+    const otherDates = await countValues(connection, table, swapped, 'datetime', ({ maybeDates }) => maybeDates);
     return group.map((_, index) => ({
       meanLength: Number(shapes[index]?.length ?? 0),
       meanWords: Number(shapes[index]?.words ?? 0),
       numbers: numbers[index] ?? 0,
       dates: dates[index] ?? 0,
+      otherDates: otherDates[index] ?? 0,
+      booleans: booleans[index] ?? 0,
     }));
   });
 }
@@ -316,9 +343,13 @@ async function countValues(
 export interface NumberFacts {
   /** Infinite values; they count as missing. */
   readonly infinite: number;
-  /** There is neither an infinite value nor NaN. */
+  /** Values beyond `largestNumber`; they count as missing, too. */
+  readonly huge: number;
+  /** There is no infinite or huge value and no NaN. */
   readonly finite: boolean;
   readonly whole: boolean;
+  readonly minimum: number;
+  readonly maximum: number;
 }
 
 /** Facts about number columns. The extremes and a sample settle most columns without reading them whole. */
@@ -335,39 +366,84 @@ export function numberFacts(
       maximum: `max(${value})`,
     }));
     const finite = extremes.map(
-      ({ minimum, maximum }) => Number.isFinite(minimum ?? 0) && Number.isFinite(maximum ?? 0),
+      ({ minimum, maximum }) =>
+        Math.abs(Number(minimum ?? 0)) <= largestNumber && Math.abs(Number(maximum ?? 0)) <= largestNumber,
     );
     const sampled = await aggregate(connection, table.sample, values, whole);
     const open = values.filter((_, index) => sampled[index]?.whole !== false);
     const settled = table.sample === table.from ? sampled : await aggregate(connection, table.from, open, whole);
     const odd = values.filter((_, index) => finite[index] !== true);
     const infinite = await aggregate(connection, table.from, odd, (value) => ({
-      count: `count(*) FILTER (WHERE isinf(${value}))`,
+      infinite: `count(*) FILTER (WHERE isinf(${value}))`,
+      huge: `count(*) FILTER (WHERE abs(${value}) > ${largestNumber} AND isfinite(${value}))`,
     }));
     return values.map((value, index): NumberFacts => {
       const at = table.sample === table.from ? index : open.indexOf(value);
       return {
         finite: finite[index] === true,
-        infinite: finite[index] === true ? 0 : Number(infinite[odd.indexOf(value)]?.count ?? 0),
+        infinite: Number(infinite[odd.indexOf(value)]?.infinite ?? 0),
+        huge: Number(infinite[odd.indexOf(value)]?.huge ?? 0),
+        minimum: Number(extremes[index]?.minimum ?? NaN),
+        maximum: Number(extremes[index]?.maximum ?? NaN),
         whole: settled[at]?.whole === true,
       };
     });
   });
 }
 
-/** How often each spelling that may mean "missing" stands in a text column, as it is spelled. */
+/** Years between which a whole number such as 20230114 may be a date. */
+const [firstPacked, lastPacked] = [19000101, 21001231];
+
+/** Which columns of whole numbers hold dates such as 20230114 in all rows. */
+export async function countPackedDates(
+  connection: DuckDBConnection,
+  table: MeasuredTable,
+  columns: readonly { readonly column: StoredColumn }[],
+  facts: readonly NumberFacts[],
+): Promise<readonly boolean[]> {
+  const chosen = columns.map((_, index) => {
+    const { whole, minimum, maximum } = facts[index] as NumberFacts;
+    return whole && minimum >= firstPacked && maximum <= lastPacked;
+  });
+  const values = columns.filter((_, index) => chosen[index]).map(({ column }) => quoteName(column.name));
+  const rows = await aggregate(connection, table.from, values, (value) => ({
+    others: `count(${value}) - count(try_strptime(CAST(CAST(${value} AS BIGINT) AS VARCHAR), '${packedFormat}'))`,
+  }));
+  let next = 0;
+  return chosen.map((one) => one && rows[next++]?.others === 0);
+}
+
+/** How often each spelling that may mean "missing" stands in text columns, as it is spelled. */
 export async function missingSpellings(
   connection: DuckDBConnection,
   table: MeasuredTable,
-  { name }: StoredColumn,
+  columns: readonly StoredColumn[],
   words: readonly string[],
-): Promise<ReadonlyMap<string, number>> {
+): Promise<ReadonlyMap<string, number>[]> {
   const longest = Math.max(...words.map((word) => word.length));
-  const rows = await queryRows(
-    connection,
-    `SELECT stored, copies
-     FROM (SELECT ${quoteName(name)} AS stored, count(*) AS copies FROM ${table.from} GROUP BY ALL)
-     WHERE strlen(stored) <= ${longest} AND lower(stored) IN (${words.map(quoteText).join(', ')}) ORDER BY stored`,
-  );
-  return new Map(rows.map(({ stored, copies }) => [String(stored), Number(copies)]));
+  const isWord = (value: string): string =>
+    `strlen(${value}) <= ${longest} AND lower(${value}) IN (${words.map(quoteText).join(', ')})`;
+  const names = columns.map(({ name }) => quoteName(name));
+  // In a table of many columns most have none: one look at many tells which.
+  const many = columns.length > columnsPerQuery;
+  const looks = many
+    ? await inGroups(names, (group) =>
+        aggregate(connection, table.from, group, (value) => ({ some: `bool_or(${isWord(value)})` })),
+      )
+    : [];
+  const found: ReadonlyMap<string, number>[] = [];
+  for (const [index, name] of names.entries()) {
+    if (many && looks[index]?.some !== true) {
+      found.push(new Map());
+      continue;
+    }
+    const rows = await queryRows(
+      connection,
+      `SELECT stored, copies
+       FROM (SELECT ${name} AS stored, count(*) AS copies FROM ${table.from} GROUP BY ALL)
+       WHERE ${isWord('stored')} ORDER BY stored`,
+    );
+    found.push(new Map(rows.map(({ stored, copies }) => [String(stored), Number(copies)])));
+  }
+  return found;
 }

@@ -6,6 +6,7 @@ import type { Task } from '../../model/spec.ts';
 import { queryColumns, queryRows } from '../database.ts';
 import type { SqlValue } from '../database.ts';
 import { quoteName } from '../sql.ts';
+import { columnsAtOnce } from './table.ts';
 import type { MeasuredTable } from './table.ts';
 import { numericValue } from './stored.ts';
 import type { StoredColumn } from './stored.ts';
@@ -177,15 +178,24 @@ async function correlationLeaks(
   const numbers = features.filter(({ info }) => info.type === 'number' && (info.deviation ?? 0) > 0);
   if (numbers.length === 0 || target.info.type !== 'number') return [];
   const value = numericValue(target.column, 'number');
-  const selected = numbers.map(({ column }, index) => `corr(${numericValue(column, 'number')}, ${value}) AS c${index}`);
-  const [row = {}] = await queryRows(connection, `SELECT ${selected.join(', ')} FROM ${table.from}`);
+  const selected = numbers.map(
+    ({ column, info }, index) =>
+      `corr(${centred(numericValue(column, 'number'), info)}, ${centred(value, target.info)}) AS c${index}`,
+  );
+  const row = await selectOne(connection, selected, table.from);
   return numbers.flatMap(({ info }, index): DataWarning[] => {
-    const correlation = Number(row[`c${index}`] ?? 0);
-    if (Math.abs(correlation) <= leakCorrelation) return [];
+    // Rounding may carry it a little beyond 1, and a column without spread has none.
+    const correlation = Math.max(-1, Math.min(1, Number(row[`c${index}`] ?? 0)));
+    if (!(Math.abs(correlation) > leakCorrelation)) return [];
     return [
       leak(info.name, `${info.name} gives ${target.info.name} away: their correlation is ${correlation.toFixed(4)}.`),
     ];
   });
+}
+
+/** SQL for a value in deviations from its mean: as it stands, a large offset would leave no digits for the differences. */
+function centred(value: string, { mean = 0, deviation = 1 }: ColumnInfo): string {
+  return `((${value}) - ${mean}::DOUBLE) / ${deviation > 0 ? deviation : 1}::DOUBLE`;
 }
 
 async function classLeaks(
@@ -247,8 +257,22 @@ async function withOneClassEach(
     const both = `WHERE ${name} IS NOT NULL AND ${value} IS NOT NULL`;
     return `count(DISTINCT ${name}) FILTER (${both}) = count(DISTINCT hash(${name}, ${value})) FILTER (${both}) AS f${index}`;
   });
-  const [row = {}] = await queryRows(connection, `SELECT ${counts.join(', ')} FROM ${from}`);
+  const row = await selectOne(connection, counts, from);
   return features.filter((_, index) => row[`f${index}`] === true);
+}
+
+/** One row of many aggregates, some of them at a time. */
+async function selectOne(
+  connection: DuckDBConnection,
+  selected: readonly string[],
+  from: string,
+): Promise<Readonly<Record<string, SqlValue>>> {
+  const parts: Record<string, SqlValue>[] = [];
+  for (let start = 0; start < selected.length; start += columnsAtOnce) {
+    const some = selected.slice(start, start + columnsAtOnce).join(', ');
+    parts.push(...(await queryRows(connection, `SELECT ${some} FROM ${from}`)));
+  }
+  return Object.assign({}, ...parts) as Record<string, SqlValue>;
 }
 
 function leak(name: string, message: string): DataWarning {

@@ -1,4 +1,4 @@
-// How numbers, dates and missing values are spelled in text. Pure functions over a sample of values: the import uses them
+// How numbers and missing values are spelled in text. Pure functions over a sample of values: the import uses them
 // to tell DuckDB what to expect, and DuckDB then holds every row to it.
 
 /** Spellings (lower case) that stand for a missing value wherever they appear. */
@@ -103,76 +103,4 @@ export function isNumberColumn(values: readonly string[], style: NumberStyle): b
 /** Digits that are no amounts: with leading zeros (00123), or too long for exact numbers (16 digits and more). */
 export function isCodeColumn(values: readonly string[]): boolean {
   return values.some((value) => /^\s*(0\d+|\d{16,})\s*$/.test(value));
-}
-
-interface DatePattern {
-  readonly pattern: RegExp;
-  /** strptime format; undefined = ISO 8601, which DuckDB reads by itself. */
-  readonly format?: string;
-  /** For people. */
-  readonly title: string;
-  readonly accepts?: (match: RegExpExecArray) => boolean;
-}
-
-const clock: readonly (readonly [source: string, format: string])[] = [
-  ['', ''],
-  [' \\d{1,2}:\\d{2}', ' %H:%M'],
-  [' \\d{1,2}:\\d{2}:\\d{2}', ' %H:%M:%S'],
-];
-
-const days: readonly (readonly [source: string, format: string, title: string])[] = [
-  ['(\\d{4})/(\\d{1,2})/(\\d{1,2})', '%Y/%m/%d', 'year/month/day'],
-  ['(\\d{1,2})/(\\d{1,2})/\\d{4}', '%m/%d/%Y', 'month/day/year'],
-  ['(\\d{1,2})/(\\d{1,2})/\\d{4}', '%d/%m/%Y', 'day/month/year'],
-  ['(\\d{1,2})\\.(\\d{1,2})\\.\\d{4}', '%d.%m.%Y', 'day.month.year'],
-  ['(\\d{1,2})-(\\d{1,2})-\\d{4}', '%d-%m-%Y', 'day-month-year'],
-  ['(\\d{1,2})-(\\d{1,2})-\\d{4}', '%m-%d-%Y', 'month-day-year'],
-  ['(\\d{1,2})/(\\d{1,2})/\\d{2}', '%m/%d/%y', 'month/day/year'],
-  ['(\\d{1,2})/(\\d{1,2})/\\d{2}', '%d/%m/%y', 'day/month/year'],
-  ['(\\d{1,2})\\.(\\d{1,2})\\.\\d{2}', '%d.%m.%y', 'day.month.year'],
-  ['\\d{1,2} [A-Za-z]{3} \\d{4}', '%d %b %Y', 'day month year'],
-  ['\\d{1,2}-[A-Za-z]{3}-\\d{4}', '%d-%b-%Y', 'day-month-year'],
-  ['\\d{1,2}-[A-Za-z]{3}-\\d{2}', '%d-%b-%y', 'day-month-year'],
-  ['\\d{1,2} [A-Za-z]{4,} \\d{4}', '%d %B %Y', 'day month year'],
-  ['[A-Za-z]{3} \\d{1,2}, \\d{4}', '%b %d, %Y', 'month day, year'],
-  ['[A-Za-z]{4,} \\d{1,2}, \\d{4}', '%B %d, %Y', 'month day, year'],
-];
-
-const datePatterns: readonly DatePattern[] = [
-  {
-    pattern: /^\d{4}-\d{2}-\d{2}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d{1,9})?)?( ?(Z|[+-]\d{2}(:?\d{2})?))?)?$/,
-    title: 'ISO dates',
-  },
-  ...days.flatMap(([source, format, title]) =>
-    clock.map(([clockSource, clockFormat]) => ({
-      pattern: new RegExp(`^${source}${clockSource}$`),
-      format: format + clockFormat,
-      title,
-      accepts: fitsOrder(format),
-    })),
-  ),
-];
-
-/** Rejects 13/02/2021 as month/day/year. */
-function fitsOrder(format: string): (match: RegExpExecArray) => boolean {
-  if (!/^%[dm].%[dm]/.test(format)) return () => true;
-  const monthGroup = format.startsWith('%m') ? 1 : 2;
-  return (match) => Number(match[monthGroup]) <= 12 && Number(match[3 - monthGroup]) <= 31;
-}
-
-/** Format in which (nearly) all values are dates; null = they are none. */
-export function sniffDateFormat(
-  values: readonly string[],
-): { readonly format?: string; readonly title: string } | null {
-  const present = values.filter((value) => !isMissingWord(value));
-  if (present.length === 0) return null;
-  for (const { pattern, format, title, accepts } of datePatterns) {
-    let hits = 0;
-    for (const value of present) {
-      const match = pattern.exec(value.trim());
-      if (match !== null && (accepts === undefined || accepts(match))) hits++;
-    }
-    if (hits >= present.length * 0.99) return { format, title };
-  }
-  return null;
 }

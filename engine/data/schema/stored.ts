@@ -3,7 +3,10 @@
 // change of type never needs the original file.
 
 import type { ColumnType } from '../../protocol/data.ts';
-import { quoteList, quoteName, quoteText } from '../sql.ts';
+import { quoteName, quoteText } from '../sql.ts';
+import { packedFormat, parsedTime } from './dates.ts';
+import { largestNumber, parsedNumber } from './numbers.ts';
+import type { NumberSpelling } from './numbers.ts';
 
 export type StorageType = 'DOUBLE' | 'BOOLEAN' | 'TIMESTAMP' | 'VARCHAR';
 
@@ -12,10 +15,12 @@ export interface StoredColumn {
   readonly storage: StorageType;
   /** VARCHAR: spellings that stand for a missing value. Texts are stored trimmed, empty ones as NULL. */
   readonly missing: readonly string[];
-  /** DOUBLE: there is no infinite value and no NaN, so nothing has to be tested. */
+  /** DOUBLE: there is no NaN and nothing infinite or beyond `largestNumber`, so nothing has to be tested. */
   readonly finite?: boolean;
-  /** VARCHAR: strptime format in which the column's values are dates. */
+  /** VARCHAR: format in which the column's values are dates (dates.ts). DOUBLE: `packedFormat`, or none. */
   readonly dateFormat?: string;
+  /** VARCHAR: how the column's values are written as numbers, other than plainly. */
+  readonly numbers?: NumberSpelling;
 }
 
 export const trueWords = ['true', 'yes', 'y', 't', 'on', '1'] as const;
@@ -56,18 +61,21 @@ function numberValue(column: StoredColumn): string {
   const name = quoteName(column.name);
   switch (column.storage) {
     case 'DOUBLE':
-      return column.finite === true ? name : `CASE WHEN isfinite(${name}) THEN ${name} END`;
+      return column.finite === true ? name : usable(name);
     case 'BOOLEAN':
       return `CAST(${name} AS DOUBLE)`;
     case 'TIMESTAMP':
       return `CAST(epoch_ms(${name}) AS DOUBLE)`;
-    case 'VARCHAR': {
-      const value = `TRY_CAST(${storedText(column)} AS DOUBLE)`;
-      return `CASE WHEN isfinite(${value}) THEN ${value} END`;
-    }
+    case 'VARCHAR':
+      return usable(parsedNumber(storedText(column), column.numbers));
     default:
       return column.storage satisfies never;
   }
+}
+
+/** SQL for a number that can be computed with; NaN counts as greater than everything. */
+function usable(value: string): string {
+  return `CASE WHEN abs(${value}) <= ${largestNumber} THEN ${value} END`;
 }
 
 function booleanValue(column: StoredColumn): string {
@@ -92,6 +100,7 @@ function timeValue(column: StoredColumn): string {
   const name = quoteName(column.name);
   switch (column.storage) {
     case 'DOUBLE':
+      if (column.dateFormat === packedFormat) return parsedTime(textValue(column), packedFormat);
       // Numbers as times: seconds since 1970, or milliseconds when they are too large for seconds.
       return `CASE WHEN isfinite(${name}) THEN
         make_timestamp(CAST(${name} * CASE WHEN abs(${name}) < 1e11 THEN 1e6 ELSE 1e3 END AS BIGINT)) END`;
@@ -104,13 +113,6 @@ function timeValue(column: StoredColumn): string {
     default:
       return column.storage satisfies never;
   }
-}
-
-/** SQL that reads a text as a time, ISO 8601 unless a strptime format is given; NULL where it is none. */
-export function parsedTime(text: string, format?: string): string {
-  // Through TIMESTAMPTZ, so that an offset such as +02:00 counts; times without one are taken as UTC.
-  if (format === undefined) return `CAST(TRY_CAST(${text} AS TIMESTAMPTZ) AS TIMESTAMP)`;
-  return `try_strptime(${text}, ${quoteList([format])})`;
 }
 
 function textValue(column: StoredColumn): string {

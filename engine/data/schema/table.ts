@@ -2,7 +2,7 @@
 
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { explainFailure } from '../failures.ts';
-import { parquetTable } from '../sql.ts';
+import { parquetTable, quoteName } from '../sql.ts';
 
 export interface MeasuredTable {
   /** Table expression of all rows, with `file_row_number` (from 0). */
@@ -25,9 +25,22 @@ export function measuredTable(path: string, rows: number, columns: number): Meas
   return { from, rows, sample };
 }
 
-/** The same table for many queries in a row: its sample (or all of it, if it is not long) is read into memory once. */
-export async function holdSample(connection: DuckDBConnection, table: MeasuredTable): Promise<MeasuredTable> {
+/** Columns looked at together: a wide table does not fit into memory, a part of its columns does. */
+export const columnsAtOnce = 256;
+
+/**
+ * Some columns of a table for many queries in a row: their sample (or all rows, if there are not many) is read into memory
+ * once. What was held before is let go.
+ */
+export async function holdSample(
+  connection: DuckDBConnection,
+  table: MeasuredTable,
+  columns: readonly string[],
+): Promise<MeasuredTable> {
   const name = 'held_sample';
-  await explainFailure(() => connection.run(`CREATE OR REPLACE TEMP TABLE ${name} AS SELECT * FROM ${table.sample}`));
+  const selected = [...columns.map(quoteName), 'file_row_number'].join(', ');
+  await explainFailure(() =>
+    connection.run(`CREATE OR REPLACE TEMP TABLE ${name} AS SELECT ${selected} FROM ${table.sample}`),
+  );
   return { ...table, sample: name, ...(table.sample === table.from ? { from: name } : {}) };
 }

@@ -3,6 +3,7 @@
 
 import type { ColumnType } from '../../protocol/data.ts';
 import type { Measures, NumberFacts, TextFacts } from './measure.ts';
+import { spellingTitle } from './numbers.ts';
 import { certainMissing } from './spelling.ts';
 import { falseWords, trueWords } from './stored.ts';
 import type { StoredColumn } from './stored.ts';
@@ -31,6 +32,8 @@ export interface InferredType {
 const identifierRows = 20;
 /** Share of the values that have to be numbers for the rest to count as missing. */
 const numberShare = 0.95;
+/** The same in a column that has a different value in most rows. */
+const mixedShare = 0.5;
 /** A column with more different words than this, and mostly different ones, is no category. */
 const categoryLimit = 100;
 
@@ -56,7 +59,7 @@ function inferPresent(column: StoredColumn, facts: ColumnFacts): InferredType {
     case 'DOUBLE':
       return inferNumber(column.name, facts);
     case 'VARCHAR':
-      return inferText(facts);
+      return inferText(column, facts);
     default:
       return column.storage satisfies never;
   }
@@ -87,28 +90,39 @@ function inferNumber(name: string, facts: ColumnFacts): InferredType {
   return { type: 'number', reason: `${amount}, ${about}${show(distinct)} of them distinct` };
 }
 
-function inferText(facts: ColumnFacts): InferredType {
+function inferText({ numbers }: StoredColumn, facts: ColumnFacts): InferredType {
   const { measures, text, sample, rows, dateTitle } = facts;
   const { count, distinct } = measures;
-  const booleans = booleanWords(sample, distinct);
-  if (booleans !== null) return { type: 'boolean', reason: `only "${booleans[0]}" and "${booleans[1]}"` };
+  const booleans = booleanWords(sample);
+  if (booleans !== null && text?.booleans === count) {
+    const cases = distinct > 2 ? ' in several spellings' : '';
+    return { type: 'boolean', reason: `only "${booleans[0]}" and "${booleans[1]}"${cases}` };
+  }
   if (dateTitle !== undefined && text !== undefined && text.dates >= count * 0.99) {
     const rest = count - text.dates;
     return { type: 'datetime', reason: `${dateTitle}${rest > 0 ? `; ${show(rest)} others count as missing` : ''}` };
   }
   const codes = sample.some((value) => /^(0\d+|\d{16,})$/.test(value)) && sample.every((value) => /^\d+$/.test(value));
-  if (!codes && text !== undefined && text.numbers >= count * numberShare) {
+  const different = distinct / count;
+  // Numbers in most rows, not all whole and different, are measurements with remarks, no identifier.
+  const measured = sample.some((value) => /\d[.,]\d/.test(value)) || distinct < count;
+  const enough = different > 0.5 && distinct > categoryLimit && measured ? mixedShare : numberShare;
+  if (!codes && text !== undefined && text.numbers > 0 && text.numbers >= count * enough) {
+    const written = numbers === undefined ? '' : spellingTitle(numbers);
     const rest = count - text.numbers;
-    const examples = rest > 0 ? `; ${show(rest)} other ${rest === 1 ? 'value counts' : 'values count'} as missing` : '';
-    return { type: 'number', reason: `${show(text.numbers)} of ${show(count)} values are numbers${examples}` };
+    if (rest === 0) return { type: 'number', reason: `${show(count)} ${count === 1 ? 'number' : 'numbers'}${written}` };
+    const others = `${show(rest)} other ${rest === 1 ? 'value counts' : 'values count'} as missing`;
+    return {
+      type: 'number',
+      reason: `${show(text.numbers)} of ${show(count)} values are numbers${written}; ${others}`,
+    };
   }
   const words = text?.meanWords ?? 1;
   const length = text?.meanLength ?? 0;
-  const different = distinct / count;
   if (different > 0.5 && distinct >= identifierRows && (words >= 4 || length > 60)) {
     return { type: 'text', reason: `${show(distinct)} different texts of ${Math.round(words)} words on average` };
   }
-  if (distinct === count && rows >= identifierRows) {
+  if (distinct === count && count >= identifierRows && count > rows / 2) {
     if (codes) return { type: 'identifier', reason: 'codes that are different in every row' };
     return { type: 'identifier', reason: 'a different value in every row' };
   }
@@ -134,13 +148,17 @@ const booleanPairs: readonly (readonly [string, string])[] = trueWords.map((word
   falseWords[index] as string,
 ]);
 
-/** The two words of a yes/no column, as spelled; null if it is none. */
-function booleanWords(sample: readonly string[], distinct: number): readonly [string, string] | null {
-  if (distinct !== 2) return null;
-  const [first, second] = [...new Set(sample)];
+/** The two words of a yes/no column, as spelled first; null if it is none. */
+export function booleanWords(sample: readonly string[]): readonly [string, string] | null {
+  const spelled = new Map<string, string>();
+  for (const value of sample) {
+    const word = value.toLowerCase();
+    if (!spelled.has(word)) spelled.set(word, value);
+    if (spelled.size > 2) return null;
+  }
+  const [first, second] = [...spelled.values()];
   if (first === undefined || second === undefined) return null;
-  const pair = [first.toLowerCase(), second.toLowerCase()];
-  const fits = booleanPairs.some(([yes, no]) => pair.includes(yes) && pair.includes(no));
+  const fits = booleanPairs.some(([yes, no]) => spelled.has(yes) && spelled.has(no));
   return fits ? [first, second] : null;
 }
 

@@ -23,7 +23,7 @@ const refused = [
   ['bad-workbook.csv', 'input.binary', /an Excel workbook/],
   ['bad-ragged.csv', 'input.ragged', /should have 3 fields in every line, but line 3 has 2, line 5 has 4\./],
   ['bad-unclosed-quote.csv', 'input.unclosed_quote', /line 3: a quote is opened/],
-  ['bad-lines.jsonl', 'input.json', /line 3: not a JSON object/],
+  ['bad-lines.jsonl', 'input.json', /line 2: not a JSON object/],
   ['no-such-file.csv', 'input.missing_file', /There is no file or folder at .*no-such-file\.csv/],
 ] as const;
 

@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { isNumber, sniffDateFormat, sniffNumberStyle } from '../../../engine/data/schema/spelling.ts';
+import { sniffDateFormats } from '../../../engine/data/schema/dates.ts';
+import { isNumber, sniffNumberStyle } from '../../../engine/data/schema/spelling.ts';
 import { show } from '../../../engine/data/schema/typing.ts';
 import { codes, columnOf, importFile, messy, samples, table, writeTable } from './helpers.ts';
 
@@ -164,10 +165,10 @@ test('number styles: 1,234 is a thousand in a comma file and one and a bit in a 
 });
 
 test('date formats: days above 12 decide the order', () => {
-  assert.equal(sniffDateFormat(['13/02/2021', '01/03/2021'])?.format, '%d/%m/%Y');
-  assert.equal(sniffDateFormat(['02/13/2021', '01/03/2021'])?.format, '%m/%d/%Y');
-  assert.deepEqual(sniffDateFormat(['2021-02-13T10:00:00Z']), { format: undefined, title: 'ISO dates' });
-  assert.equal(sniffDateFormat(['2021', '2022']), null);
+  assert.equal(sniffDateFormats(['13/02/2021', '01/03/2021'])[0]?.format, '%d/%m/%Y');
+  assert.equal(sniffDateFormats(['02/13/2021', '01/03/2021'])[0]?.format, '%m/%d/%Y');
+  assert.deepEqual(sniffDateFormats(['2021-02-13T10:00:00Z']), [{ format: undefined, title: 'ISO dates' }]);
+  assert.deepEqual(sniffDateFormats(['2021', '2022']), []);
 });
 
 test('numbers for people', () => {
