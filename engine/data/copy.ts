@@ -12,7 +12,7 @@ import { unpack } from './formats/archive.ts';
 import type { FileHead, TableSource } from './formats/format.ts';
 import { findFormat } from './formats/registry.ts';
 import type { Job } from './jobs.ts';
-import { measuredTable } from './schema/table.ts';
+import { columnsAtOnce, measuredTable } from './schema/table.ts';
 import type { MeasuredTable } from './schema/table.ts';
 import type { StoredColumn } from './schema/stored.ts';
 import { parquetTable, quoteName, quoteText } from './sql.ts';
@@ -99,6 +99,11 @@ function rowGroup(columns: number): number {
   return Math.max(2048, Math.min(rowGroupRows, Math.floor(rowGroupCells / columns / 2048) * 2048));
 }
 
+/** DuckDB sets aside a page of a megabyte a column for a dictionary, which is too much for thousands of columns. */
+function dictionaryPages(columns: number): string {
+  return columns <= columnsAtOnce ? '' : ', STRING_DICTIONARY_PAGE_SIZE_LIMIT 4096';
+}
+
 async function readAll(
   { connection }: Database,
   first: TableSource,
@@ -115,7 +120,7 @@ async function readAll(
       await runWithProgress(
         connection,
         `COPY (${source.query}) TO ${quoteText(path)}
-       (FORMAT parquet, COMPRESSION uncompressed, DICTIONARY_SIZE_LIMIT ${dictionaryValues}, ROW_GROUP_SIZE ${rowGroup(source.columns.length)})`,
+       (FORMAT parquet, COMPRESSION uncompressed, DICTIONARY_SIZE_LIMIT ${dictionaryValues}, ROW_GROUP_SIZE ${rowGroup(source.columns.length)}${dictionaryPages(source.columns.length)})`,
         (share) => report(share, `Reading ${((head.size / 1e6) * share).toFixed(0)} of ${megabytes} MB`),
       );
     } catch (error) {

@@ -319,8 +319,9 @@ async function sharedRows(
   job: Job,
 ): Promise<DataWarning[]> {
   const hash = rowHash(columns.map(({ stored }) => stored));
-  const sql = `SELECT CAST(file_row_number AS DOUBLE), CAST(min(file_row_number) OVER (PARTITION BY ${hash}) AS DOUBLE)
-    FROM ${table.from} QUALIFY count(*) OVER (PARTITION BY ${hash}) > 1`;
+  const sql = `SELECT CAST(number AS DOUBLE), CAST(min(number) OVER (PARTITION BY row) AS DOUBLE)
+    FROM (SELECT file_row_number AS number, ${hash} AS row FROM ${table.from})
+    QUALIFY count(*) OVER (PARTITION BY row) > 1`;
   /** Copies of a row, by its first one: rows outside the training split, and whether one is in it. */
   const groups = new Map<number, { others: number[]; trains: boolean }>();
   await streamNumbers(connection, sql, job, ([numbers, firsts], rows) => {

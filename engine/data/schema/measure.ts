@@ -131,7 +131,7 @@ interface Distinct {
 /** Different values that are counted for an estimate: its standard deviation is 0.8 % of it at most. */
 const countedValues = 2 ** 15;
 /** Fewer counted values than this tell too little. */
-const fewestCounted = 2 ** 14;
+const fewestCounted = 2 ** 13.5;
 
 /**
  * Different values of columns of a long table. Few are counted exactly. Of many, those whose hash falls into one of 2^k
@@ -151,7 +151,7 @@ async function countDistinct(
   }));
   let parts = looks.map(({ count, distinct }, index) => {
     const expected = extrapolate(Number(count), Number(distinct), counts[index] as number);
-    return 2 ** Math.max(0, Math.floor(Math.log2(expected / countedValues)));
+    return 2 ** Math.max(0, Math.ceil(Math.log2(expected / countedValues)));
   });
   const found = values.map((): Distinct => ({ distinct: 0, exact: false }));
   for (let open = values.map((_, index) => index); open.length > 0;) {

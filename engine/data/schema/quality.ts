@@ -81,8 +81,8 @@ export async function duplicateWarning(
   if (repeated === 0) return null;
   const rows = await queryRows(
     connection,
-    `SELECT file_row_number + 1 AS number FROM ${table.from}
-     QUALIFY row_number() OVER (PARTITION BY ${hash} ORDER BY file_row_number) > 1 ORDER BY number LIMIT ${listedRows}`,
+    `SELECT number FROM (SELECT file_row_number + 1 AS number, ${hash} AS row FROM ${table.from})
+     QUALIFY row_number() OVER (PARTITION BY row ORDER BY number) > 1 ORDER BY number LIMIT ${listedRows}`,
   );
   return {
     code: 'duplicates',

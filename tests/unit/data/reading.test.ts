@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { allRows, codes, columnOf, importFile, messy, writeTable } from './helpers.ts';
+import { allRows, codes, columnOf, importFile, makeService, messy, writeTable } from './helpers.ts';
 
 const encodings = [
   ['utf8-bom.csv', 'UTF-8'],
@@ -181,4 +181,15 @@ test('a table with very many columns', async (context) => {
   assert.deepEqual([info.columns.length, info.rows], [columns, 60]);
   const page = await service.rows({ dataset: info.id, offset: 5, limit: 1 });
   assert.equal(page.rows[0]?.[3], 18);
+});
+
+test('5,000 columns fit into the memory of a small machine', async (context) => {
+  const columns = 5000;
+  const line = (row: number): string => Array.from({ length: columns }, (_, column) => (row * column) % 97).join();
+  const header = Array.from({ length: columns }, (_, column) => `c${column}`).join();
+  const rows = Array.from({ length: 150 }, (_, row) => line(row + 1)).join('\n');
+  const service = makeService(context, { memoryBytes: 512 * 2 ** 20 });
+  const path = writeTable(context, 'wide.csv', `${header}\n${rows}\n`);
+  const info = await service.import({ job: 'wide', path });
+  assert.deepEqual([info.columns.length, info.rows, columnOf(info, 'c3').distinct], [columns, 150, 97]);
 });
