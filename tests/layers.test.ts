@@ -125,6 +125,7 @@ const rules: readonly Rule[] = [
       protocol,
       'engine/runs/',
       'engine/model/',
+      'engine/history/home.ts',
       'engine/history/owner.ts',
       'engine/backends/webgpu/node.driver.ts',
     ],

@@ -4,10 +4,12 @@ import type { DataService } from '../../engine/protocol/data.ts';
 import type { StoreService } from '../../engine/protocol/runs.ts';
 import { createDataService } from '../../engine/data/service.ts';
 import { openStore } from '../../engine/history/client.node.ts';
+import { explainFailure } from '../../engine/history/failures.ts';
+import { makeFolder } from '../../engine/history/home.ts';
 import { homeFolder } from './home.ts';
 
 export class Services {
-  readonly home = homeFolder();
+  readonly home = usableHome();
   #data: DataService | null = null;
   #store: Promise<StoreService> | null = null;
 
@@ -28,5 +30,16 @@ export class Services {
   async close(): Promise<void> {
     const store = await this.#store?.catch(() => null);
     await store?.close();
+  }
+}
+
+/** The home, made where it is missing: whatever is asked for first, nothing tries that in vain. */
+function usableHome(): string {
+  const home = homeFolder();
+  try {
+    makeFolder(home);
+    return home;
+  } catch (error) {
+    throw explainFailure(error, home);
   }
 }

@@ -1,9 +1,9 @@
 // The main process: boots in a list of steps and then only orchestrates. What each step does stands in its own file; the
 // processes it starts are described in docs/security.md and docs/building.md.
 
-import fs from 'node:fs';
 import path from 'node:path';
 import { app, dialog, session } from 'electron';
+import { makeFolder } from '../../engine/history/home.ts';
 import { processOwner } from '../../engine/history/owner.ts';
 import { toWire } from '../../engine/protocol/errors.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
@@ -45,7 +45,7 @@ if (!app.requestSingleInstanceLock()) {
 }
 
 async function start(): Promise<void> {
-  fs.mkdirSync(home, { recursive: true });
+  makeFolder(home);
   const pages = session.defaultSession;
   denyPermissions(pages);
   const network = guardNetwork(pages);

@@ -46,7 +46,7 @@ export async function importFile(store: DatasetStore, limits: DatabaseLimits, re
   if (await store.mayHave(head.name, head.size)) {
     job.stage('Checking');
     const known = await hash();
-    if ((await store.find(known)) !== null) return known;
+    if (await store.usable(known)) return known;
   }
   const workFolder = await store.makeWorkFolder();
   // A new file is hashed while it is read.

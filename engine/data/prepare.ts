@@ -363,7 +363,7 @@ export async function transformFile(request: TransformRequest): Promise<Omit<Pre
   const found = await inspectPath(path);
   if (found.folder) throw refuseFolder(found.name);
   const head = await readHead(found.path, found.name, found.size);
-  const workFolder = await store.makeWorkFolder();
+  const workFolder = await store.makeAnyWorkFolder();
   try {
     return await copyTable({ head, options: {}, workFolder, limits, job }, async (database, { table, columns }) => {
       const byName = new Map(columns.map((column) => [column.name, column]));

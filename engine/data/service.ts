@@ -79,7 +79,9 @@ export function createDataService(options: DataServiceOptions): DataService & { 
       const id = await jobs.run(job, (running) =>
         importFile(store, limits, { path, options: readOptions, settings, job: running }),
       );
-      return describe(id, settings);
+      const info = await describe(id, settings);
+      const warning = store.takeWarning(id);
+      return warning === null ? info : { ...info, warnings: [...info.warnings, warning] };
     },
 
     cancel({ job }) {
@@ -94,20 +96,20 @@ export function createDataService(options: DataServiceOptions): DataService & { 
     remove: ({ dataset }) => store.remove(dataset),
 
     async rows({ dataset, offset, limit }) {
-      const manifest = await store.read(dataset);
+      const manifest = await store.readIntact(dataset);
       const { info } = manifest;
       if (info.kind === 'images') return images.rows(manifest, offset, limit);
       return read((connection) => readPage(connection, store.dataPath(dataset), info, offset, limit));
     },
 
-    pictures: async ({ dataset, ...request }) => images.pictures(await store.read(dataset), request),
+    pictures: async ({ dataset, ...request }) => images.pictures(await store.readIntact(dataset), request),
 
     skipped: async ({ dataset }) => images.skipped(await store.read(dataset)),
 
     async prepare({ job, dataset, options: prepareOptions }) {
       await ready;
-      const manifest = await store.read(dataset);
       const made = await jobs.run(job, async (running) => {
+        const manifest = await store.readIntact(dataset);
         if (manifest.info.kind === 'images') return images.prepare(manifest, prepareOptions, running);
         const info = await describe(dataset, prepareOptions.settings);
         const request = { store, manifest, info, options: prepareOptions, job: running, limits };
@@ -129,7 +131,7 @@ export function createDataService(options: DataServiceOptions): DataService & { 
     },
 
     async prepareRows({ dataset, rows, preprocessing }) {
-      return keep(await images.prepareRows(await store.read(dataset), rows, preprocessing)).info;
+      return keep(await images.prepareRows(await store.readIntact(dataset), rows, preprocessing)).info;
     },
 
     readShard({ handle, shard }) {

@@ -2,11 +2,23 @@
 // not at all: it is made in a work folder named after its process, then renamed.
 
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, open, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { mkdir, mkdtemp, open, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { InputError } from '../protocol/errors.ts';
 import type { DatasetInfo, DataWarning, ReadOptions } from '../protocol/data.ts';
 import { explain, explainHome } from './failures.ts';
+import {
+  ContentCheck,
+  decodeManifest,
+  encodeManifest,
+  factsOf,
+  largestManifest,
+  manifestFile,
+  wrongSize,
+} from './intact.ts';
+import type { FileFacts } from './intact.ts';
 import type { Job } from './jobs.ts';
 import type { AnalysedColumn } from './schema/analyse.ts';
 
@@ -25,18 +37,24 @@ export interface Manifest {
   readonly importWarnings: readonly DataWarning[];
   /** Some rows stand in the table more than once. */
   readonly hasDuplicates: boolean;
+  /** The files beside it; written by `publish`, absent in manifests of earlier versions. */
+  readonly files?: FileFacts;
 }
 
 export const dataFile = 'data.parquet';
 /** Within a work folder: what becomes the dataset. Everything beside it is temporary. */
 export const datasetFolder = 'dataset';
-const manifestFile = 'manifest.json';
 /** Work folders: prefix, then the process that owns them. */
 const workPrefix = '.importing-';
+/** Damaged datasets, kept. */
+const damagedPrefix = '.damaged-';
 
 export class DatasetStore {
   readonly home: string;
   readonly folder: string;
+  readonly #contents = new ContentCheck();
+  /** Where damaged datasets have gone whose files were imported again since: by id. */
+  readonly #setAside = new Map<string, string>();
 
   constructor(home: string) {
     this.home = home;
@@ -51,10 +69,15 @@ export class DatasetStore {
   /** Creates the folder for datasets. @throws InputError if the home cannot be written. */
   async prepareHome(): Promise<void> {
     try {
-      await mkdir(this.folder, { recursive: true });
+      await makeFolder(this.folder);
     } catch (error) {
       throw explainHome(error, this.home);
     }
+  }
+
+  /** As `makeWorkFolder`; where the home cannot be written, among the system's temporary files. */
+  async makeAnyWorkFolder(): Promise<string> {
+    return isWritable(this.home) ? this.makeWorkFolder() : mkdtemp(join(tmpdir(), 'trainyard-work-'));
   }
 
   /** A new empty folder that only this process uses; removed by the caller, or after a crash by the next start. */
@@ -79,40 +102,94 @@ export class DatasetStore {
 
   /** A new path below the datasets for what a database spills; nothing is created. */
   spillFolder(): string {
-    return join(this.folder, `${workPrefix}${process.pid}-spill-${randomUUID()}`);
+    const name = `${workPrefix}${process.pid}-spill-${randomUUID()}`;
+    return join(isWritable(this.home) ? this.folder : tmpdir(), name);
   }
 
-  /** Makes the dataset in a work folder appear. If another process was faster, its dataset stands. */
+  /** Makes the dataset in a work folder appear. If another process was faster, its dataset stands; a damaged one goes aside. */
   async publish(workFolder: string, manifest: Manifest): Promise<void> {
-    const folder = join(workFolder, datasetFolder);
+    const { id } = manifest.info;
     try {
-      await writeFile(join(folder, manifestFile), JSON.stringify(manifest));
-      for (const name of [manifestFile, dataFile]) await flush(join(folder, name));
-      await rename(folder, join(this.folder, manifest.info.id));
+      const folder = join(workFolder, datasetFolder);
+      const files = await factsOf(folder);
+      await writeFile(join(folder, manifestFile), encodeManifest(manifest, files));
+      for (const name of [manifestFile, ...Object.keys(files)]) await flush(join(folder, name));
+      if (await moved(folder, join(this.folder, id))) return;
+      if (!(await this.usable(id))) await moved(folder, join(this.folder, id));
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? error.code : '';
-      if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw explain(error);
+      throw explain(error);
     }
+  }
+
+  /** Whether a dataset is there and as it was written. One that is not is set aside, so that its file can be imported again. */
+  async usable(id: string): Promise<boolean> {
+    const folder = join(this.folder, id);
+    const manifest = await this.find(id);
+    const wrong = manifest === null ? 'its manifest' : await this.#wrong(manifest, true);
+    if (wrong === null) return true;
+    const aside = join(
+      this.folder,
+      `${damagedPrefix}${id}-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}`,
+    );
+    try {
+      await rename(folder, aside);
+      this.#setAside.set(id, aside);
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw explainHome(error, this.home);
+    }
+    return false;
+  }
+
+  /** A warning where a damaged dataset was set aside for this one, once. */
+  takeWarning(id: string): DataWarning | null {
+    const aside = this.#setAside.get(id);
+    this.#setAside.delete(id);
+    if (aside === undefined) return null;
+    return {
+      code: 'set_aside',
+      message: `The copy imported before was damaged: it is kept as ${aside}, and the file was imported again.`,
+    };
+  }
+
+  /** What is wrong with a dataset's files, as part of a sentence; null: nothing. */
+  async #wrong(manifest: Manifest, contents: boolean): Promise<string | null> {
+    const folder = join(this.folder, manifest.info.id);
+    const wrong = await wrongSize(folder, manifest);
+    return wrong === null && contents ? this.#contents.wrong(folder, manifest) : wrong;
   }
 
   /** A dataset's manifest, or null if there is none that can be used. */
   async find(id: string): Promise<Manifest | null> {
     if (!/^[0-9a-f]{16,64}$/.test(id)) return null;
+    const path = join(this.folder, id, manifestFile);
     try {
-      const manifest = JSON.parse(await readFile(join(this.folder, id, manifestFile), 'utf8')) as Manifest;
-      return manifest.version === manifestVersion ? withSourceBytes(manifest) : null;
+      if ((await stat(path)).size > largestManifest) return null;
+      const manifest = decodeManifest(await readFile(path, 'utf8'));
+      const usable = manifest?.version === manifestVersion && manifest.info.id === id;
+      return usable ? withSourceBytes(manifest) : null;
     } catch (error) {
-      if (error instanceof SyntaxError || (error instanceof Error && 'code' in error && error.code === 'ENOENT'))
-        return null;
+      if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR') || hasCode(error, 'EISDIR')) return null;
       throw error;
     }
+  }
+
+  /** The manifest of a dataset whose rows are to be read. @throws InputError if there is no such dataset, or it is damaged. */
+  async readIntact(id: string): Promise<Manifest> {
+    const manifest = await this.read(id);
+    const wrong = await this.#wrong(manifest, true);
+    if (wrong === null) return manifest;
+    throw damagedDataset(manifest, wrong);
   }
 
   /** @throws InputError if there is no such dataset. */
   async read(id: string): Promise<Manifest> {
     const manifest = await this.find(id);
-    if (manifest !== null) return manifest;
-    throw new InputError('input.unknown_dataset', `There is no dataset ${id} here.`, 'Import the file again.');
+    if (manifest === null) {
+      throw new InputError('input.unknown_dataset', `There is no dataset ${id} here.`, 'Import the file again.');
+    }
+    const wrong = await this.#wrong(manifest, false);
+    if (wrong === null) return manifest;
+    throw damagedDataset(manifest, wrong);
   }
 
   /** All datasets, the newest first. */
@@ -129,12 +206,14 @@ export class DatasetStore {
 
   async #manifests(): Promise<Manifest[]> {
     const names = await readdir(this.folder).catch(() => []);
-    const found = await Promise.all(names.filter((name) => !name.startsWith('.')).map((name) => this.find(name)));
+    // One that cannot be read is none.
+    const find = (name: string): Promise<Manifest | null> => this.find(name).catch(() => null);
+    const found = await Promise.all(names.filter((name) => !name.startsWith('.')).map(find));
     return found.filter((manifest) => manifest !== null);
   }
 
   async remove(id: string): Promise<void> {
-    await this.read(id);
+    if ((await this.find(id)) === null) await this.read(id);
     try {
       // First out of sight as a whole: half a dataset would stand in the way of importing its file again.
       const removed = join(this.folder, `${workPrefix}${process.pid}-removed-${randomUUID()}`);
@@ -153,6 +232,52 @@ function withSourceBytes(manifest: Manifest): Manifest {
   return known === undefined
     ? { ...manifest, info: { ...info, sourceBytes: sourceBytes < 0 ? null : sourceBytes } }
     : manifest;
+}
+
+/** `wrong` is part of a sentence. */
+function damagedDataset({ info }: Manifest, wrong: string): InputError {
+  return new InputError(
+    'input.damaged_dataset',
+    `The dataset “${info.name}” is damaged: ${wrong}.`,
+    `Import ${info.source} again: the damaged copy is set aside.`,
+  );
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
+
+/** Renames a folder; false if there is one of that name already. */
+async function moved(folder: string, target: string): Promise<boolean> {
+  try {
+    await rename(folder, target);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'ENOTEMPTY') || hasCode(error, 'EEXIST') || hasCode(error, 'ENOTDIR')) return false;
+    throw error;
+  }
+}
+
+/** False only where it is known: what is missing may be made. */
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch (error) {
+    return !['EACCES', 'EPERM', 'EROFS'].some((code) => hasCode(error, code));
+  }
+}
+
+/** Level by level: Node's own way of making several never ends below /proc. */
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder);
+  } catch (error) {
+    if (hasCode(error, 'EEXIST') && (await stat(folder)).isDirectory()) return;
+    if (!hasCode(error, 'ENOENT') || existsSync(dirname(folder))) throw error;
+    await makeFolder(dirname(folder));
+    await makeFolder(folder);
+  }
 }
 
 function isRunning(pid: number): boolean {

@@ -2,7 +2,7 @@
 // whole. What cannot be read is left out and listed; a cancelled import leaves nothing.
 
 import { createHash } from 'node:crypto';
-import { mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputError } from '../../protocol/errors.ts';
 import type {
@@ -14,7 +14,6 @@ import type {
   SplitName,
 } from '../../protocol/data.ts';
 import type { DatabaseLimits } from '../database.ts';
-import { explain } from '../failures.ts';
 import type { Job } from '../jobs.ts';
 import { datasetFolder } from '../store.ts';
 import type { DatasetStore, Manifest } from '../store.ts';
@@ -65,7 +64,7 @@ export async function importImages(store: DatasetStore, request: ImportImagesReq
     const { facts, digest, bytes } = await source.examine(pool, job);
     job.throwIfCancelled();
     const id = datasetId(source, digest, options);
-    if ((await store.find(id)) !== null) return id;
+    if (await store.usable(id)) return id;
     const readable = source.entries.filter((_, index) => 'width' in (facts[index] as PictureFacts));
     requireClasses(found.name, readable, [...source.skipped, ...unreadable(source, facts)]);
     const manifest = await writeDataset(join(workFolder, datasetFolder), {
@@ -77,7 +76,7 @@ export async function importImages(store: DatasetStore, request: ImportImagesReq
       pool,
     });
     job.throwIfCancelled();
-    await publish(join(workFolder, datasetFolder), join(store.folder, id), manifest);
+    await store.publish(workFolder, manifest);
     return id;
   } catch (error) {
     job.throwIfCancelled();
@@ -251,20 +250,4 @@ function gather(
     squares: kept.flatMap(({ squares }) => spread(squares)),
     ...found,
   };
-}
-
-/** Makes the dataset appear. If another process was faster, its dataset stands. */
-async function publish(folder: string, target: string, manifest: Manifest): Promise<void> {
-  try {
-    const path = join(folder, 'manifest.json');
-    await writeFile(path, JSON.stringify(manifest));
-    for (const name of [path, join(folder, pictureFile)]) {
-      const file = await open(name, 'r+');
-      await file.sync().finally(() => file.close());
-    }
-    await rename(folder, target);
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : '';
-    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw explain(error);
-  }
 }

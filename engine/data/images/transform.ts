@@ -41,7 +41,7 @@ export interface TransformImagesRequest {
 export async function transformImages(request: TransformImagesRequest): Promise<PreparedImages> {
   const { store, limits, found, job } = request;
   const preprocessing = parseImagePreprocessing(request.preprocessing);
-  const workFolder = await store.makeWorkFolder();
+  const workFolder = await store.makeAnyWorkFolder();
   const pool = new PicturePool(limits.threads);
   try {
     const source =

@@ -44,7 +44,7 @@ export function shardStarts({ rows, width, targets }: RowShape): number[] {
 async function makeStore(shape: RowShape, store: DatasetStore, memoryBytes: number): Promise<WritableRowStore> {
   const bytes = 4 * shape.rows * (shape.width + shape.targets);
   if (bytes <= memoryBytes) return new MemoryRows(shape);
-  const folder = await store.makeWorkFolder();
+  const folder = await store.makeAnyWorkFolder();
   return new FileRows(shape, folder, await open(join(folder, 'rows.bin'), 'w+'));
 }
 
