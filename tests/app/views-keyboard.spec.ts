@@ -24,9 +24,9 @@ test('from data to a comparison without a pointer', async ({ app }) => {
     await page.getByRole('button', { name: 'height', exact: true }).focus();
     await page.keyboard.press('Enter');
     await page.keyboard.press('x');
-    await expect(page.getByText('left out')).toBeVisible();
+    await expect(page.getByText('left out', { exact: true })).toBeVisible();
     await page.keyboard.press('x');
-    await expect(page.getByText('left out')).toBeHidden();
+    await expect(page.getByText('left out', { exact: true })).toBeHidden();
   });
 
   await test.step('a layer is moved and another removed; the run is started', async () => {
