@@ -46,6 +46,19 @@ export async function writeOutput(file: string, content: Content, output: Output
   }
 }
 
+/** Refuses to write over a file that is read: the same path, or another name of the same file. Throws InputError `input.same_file`. */
+export async function refuseInput(file: string, input: string): Promise<void> {
+  if (isStandardOutput(file)) return;
+  const [old, read] = await Promise.all([file, input].map((one) => stat(one, { bigint: true }).catch(() => null)));
+  const sameFile = old?.isFile() && read !== null && old.dev === read.dev && old.ino === read.ino;
+  if (!sameFile && path.resolve(file) !== path.resolve(input)) return;
+  throw new InputError(
+    'input.same_file',
+    `${file} is the file that is read: writing there would replace it.`,
+    'Choose another place.',
+  );
+}
+
 /**
  * Refuses a path that cannot be written before long work is done for it, and keeps standard output free for the file if that
  * is where it goes. Throws as `writeOutput`.

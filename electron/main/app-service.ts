@@ -154,8 +154,8 @@ function history({
     deleteRuns: (request) => store.deleteRuns(request),
     restoreRuns: (request) => store.restoreRuns(request),
     purgeRuns: (request) => store.purge(request),
-    predict: ({ job, run, token }) =>
-      predictFile({ store, data, processes, dialogs }, { job, run, path: paths.resolve(token) }),
+    predict: ({ job, run, token, force }) =>
+      predictFile({ store, data, processes, dialogs }, { job, run, path: paths.resolve(token), force }),
     evaluation: ({ run }) => readEvaluation(store, run),
     predictedPictures: (request) => predictedPictures({ store, data }, request),
     classifyFiles: ({ job, run, tokens }) =>

@@ -16,8 +16,13 @@ export interface PredictionParts {
 
 export async function predictFile(
   { store, data, processes, dialogs }: PredictionParts,
-  { job, run, path }: { readonly job: string; readonly run: number; readonly path: string },
-): Promise<{ rows: number; saved: string | null }> {
+  {
+    job,
+    run,
+    path,
+    force,
+  }: { readonly job: string; readonly run: number; readonly path: string; readonly force?: boolean },
+): Promise<{ rows: number; saved: string | null; notes: readonly string[] }> {
   const { name } = await store.run({ run });
   const model = await readText(store, run, 'model.json');
   const weights = await store.readFile({ run, file: 'best.safetensors' });
@@ -26,12 +31,12 @@ export async function predictFile(
     run,
     'preprocessing.json',
   );
-  const prepared = await data.transform({ job, path, preprocessing });
+  const prepared = await data.transform({ job, path, preprocessing, force });
   const host = await processes.startCpuHost();
   try {
     const { rows, csv } = await host.predictor.predict({ run, model, weights, data: prepared });
-    const saved = await saveThroughDialog(dialogs, `${name} predictions.csv`, new TextEncoder().encode(csv));
-    return { rows, saved };
+    const saved = await saveThroughDialog(dialogs, `${name} predictions.csv`, new TextEncoder().encode(csv), path);
+    return { rows, saved, notes: prepared.warnings.map(({ message }) => message) };
   } finally {
     host.kill();
     await data.release({ handle: prepared.handle });

@@ -12,10 +12,25 @@ export interface Dialogs {
   askWhere(suggested: string): Promise<string | null>;
 }
 
-/** Asks where, then writes: a temporary file first, so that a full disk leaves no half file. Returns the file's name. */
-export async function saveThroughDialog(dialogs: Dialogs, suggested: string, data: Uint8Array): Promise<string | null> {
+/**
+ * Asks where, then writes: a temporary file first, so that a full disk leaves no half file. Returns the file's name.
+ * `input`: a file that was read for it and is never written over.
+ */
+export async function saveThroughDialog(
+  dialogs: Dialogs,
+  suggested: string,
+  data: Uint8Array,
+  input?: string,
+): Promise<string | null> {
   const file = await dialogs.askWhere(suggested);
   if (file === null) return null;
+  if (input !== undefined && (await isSameFile(file, input))) {
+    throw new TrainyardError(
+      'store.not_saved',
+      `${path.basename(file)} is the file that was read: saving there would replace it.`,
+      'Choose another name.',
+    );
+  }
   const temporary = `${file}.${process.pid}.part`;
   try {
     await fs.writeFile(temporary, data);
@@ -31,6 +46,14 @@ export async function saveThroughDialog(dialogs: Dialogs, suggested: string, dat
     );
   }
   return path.basename(file);
+}
+
+/** Whether two paths lead to one file. */
+async function isSameFile(first: string, second: string): Promise<boolean> {
+  const [one, other] = await Promise.all(
+    [first, second].map((file) => fs.stat(file, { bigint: true }).catch(() => null)),
+  );
+  return one !== null && other !== null && one.dev === other.dev && one.ino === other.ino;
 }
 
 /** A file name without anything that means something to a file system. */

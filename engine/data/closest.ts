@@ -8,7 +8,8 @@ export function didYouMean(written: string, known: readonly string[]): string {
   return `There ${known.length === 1 ? 'is' : 'are'}: ${listed}${known.length > 12 ? ' …' : ''}.`;
 }
 
-function closest(written: string, known: readonly string[]): string | null {
+/** The known name nearest to a written one; null = none is near. */
+export function closest(written: string, known: readonly string[]): string | null {
   const wish = written.toLowerCase();
   let best: string | null = null;
   let least = Math.max(2, Math.floor(wish.length / 3)) + 1;

@@ -1,25 +1,19 @@
 // Making a dataset ready for a run: split → fit on the training split → encode. And the same encoding for another file.
 
-import { rm } from 'node:fs/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { InputError } from '../protocol/errors.ts';
 import type { ColumnInfo, DatasetInfo, DataWarning, PrepareOptions, PreparedData } from '../protocol/data.ts';
 import { leftOutColumns, splitNames, usualSplit } from '../protocol/use.ts';
-import { didYouMean } from './closest.ts';
-import { copyTable } from './copy.ts';
 import type { DatabaseLimits } from './database.ts';
 import { streamNumbers } from './database.ts';
-import { inspectPath, readHead, refuseFolder } from './files.ts';
 import type { Job } from './jobs.ts';
-import { RowEncoder } from './preprocess/encode.ts';
-import { categoryCode, rawFeature, rawTarget } from './preprocess/features.ts';
+import { categoryCode, rawFeature } from './preprocess/features.ts';
 import { fit } from './preprocess/fit.ts';
 import type { FeatureColumn } from './preprocess/fit.ts';
-import { inputSpec, outputSpec, parsePreprocessing } from './preprocess/recipe.ts';
 import type { Preprocessing, TargetRecipe } from './preprocess/recipe.ts';
-import { RowWriter, shardStarts } from './preprocess/row-store.ts';
 import type { RowStore } from './preprocess/row-store.ts';
 import { assignSplits, leftOut as inNoSplit } from './preprocess/split.ts';
+import { describePrepared, writeRows } from './preprocess/write-rows.ts';
 import { measuredTable } from './schema/table.ts';
 import type { MeasuredTable } from './schema/table.ts';
 import { topOf } from './schema/measure.ts';
@@ -88,9 +82,10 @@ export async function prepareDataset(
   const targetRecipe = makeTargetRecipe(targetColumn, classes, fitted.target);
   const preprocessing = assemble(features, fitted.features, targetRecipe, leftOut);
 
-  const { rows, classCounts } = await encodeAll(connection, {
+  const { rows, classCounts } = await writeRows(connection, {
     table,
-    columns: stored,
+    features: preprocessing.features.map((recipe) => rawFeature(recipe, stored.get(recipe.column) as StoredColumn)),
+    target: rawFeature(targetRecipe, targetColumn),
     preprocessing,
     counts,
     splitOf: (row) => splits[row] as number,
@@ -101,33 +96,6 @@ export async function prepareDataset(
   const warnings = missingTargetWarning(target, info.rows);
   if (manifest.hasDuplicates) warnings.push(...(await sharedRows(connection, table, manifest, splits, job)));
   return { rows, info: describePrepared(preprocessing, counts, classCounts, warnings) };
-}
-
-/** Everything about prepared rows except their handle. */
-function describePrepared(
-  preprocessing: Preprocessing,
-  counts: readonly [number, number, number],
-  classCounts: readonly number[],
-  warnings: readonly DataWarning[],
-): PreparedData {
-  const input = inputSpec(preprocessing);
-  const output = outputSpec(preprocessing);
-  const width = input.kind === 'table' ? input.width : 0;
-  const rows = counts[0] + counts[1] + counts[2];
-  return {
-    handle: '',
-    input,
-    output,
-    task: output.kind === 'classes' ? 'classification' : 'regression',
-    counts: { train: counts[0], validation: counts[1], test: counts[2] },
-    width,
-    targets: 1,
-    shardStarts: shardStarts({ rows, width, targets: 1 }),
-    classCounts,
-    preprocessing,
-    leftOut: preprocessing.leftOut,
-    warnings,
-  };
 }
 
 function checkShares(shares: readonly [number, number, number]): readonly [number, number, number] {
@@ -248,57 +216,6 @@ function assemble(
   return { version: 1, features: used, target, leftOut: [...unused, ...constant] };
 }
 
-interface EncodeRequest {
-  readonly table: MeasuredTable;
-  readonly columns: ReadonlyMap<string, StoredColumn>;
-  readonly preprocessing: Preprocessing;
-  readonly counts: readonly [number, number, number];
-  /** Split of a row of the table. */
-  readonly splitOf: (row: number) => number;
-  readonly store: DatasetStore;
-  readonly memoryBytes: number;
-  readonly job: Job;
-}
-
-/** Encodes all rows and sorts them into their splits. */
-async function encodeAll(
-  connection: DuckDBConnection,
-  request: EncodeRequest,
-): Promise<{ rows: RowStore; classCounts: number[] }> {
-  const { table, columns, preprocessing, counts, splitOf, store, memoryBytes, job } = request;
-  const { features, target } = preprocessing;
-  const encoder = new RowEncoder(preprocessing);
-  const expressions = features.map((feature) => rawFeature(feature, columns.get(feature.column) as StoredColumn));
-  const targetColumn = columns.get(target.column);
-  if (targetColumn !== undefined) expressions.push(rawTarget(target, targetColumn));
-
-  const shape = { rows: counts[0] + counts[1] + counts[2], width: encoder.width, targets: 1 };
-  const writer = await RowWriter.create(shape, counts, store, memoryBytes);
-  const classCounts = new Array<number>(target.kind === 'classes' ? target.classes.length : 0).fill(0);
-  let x = new Float32Array(0);
-  let y = new Float32Array(0);
-  let start = 0;
-  const report = job.stage('Preparing rows');
-  try {
-    await streamNumbers(connection, `SELECT ${expressions.join(', ')} FROM ${table.from}`, job, async (chunk, rows) => {
-      if (y.length < rows) [x, y] = [new Float32Array(rows * encoder.width), new Float32Array(rows)];
-      encoder.encode(chunk, rows, x);
-      encoder.encodeTarget(targetColumn === undefined ? null : (chunk[features.length] ?? null), rows, y);
-      for (let row = 0; row < rows; row++) {
-        if (splitOf(start + row) === 0 && classCounts.length > 0)
-          classCounts[y[row] as number] = (classCounts[y[row] as number] ?? 0) + 1;
-      }
-      await writer.add(x, y, rows, (row) => splitOf(start + row));
-      start += rows;
-      report(start / table.rows);
-    });
-    return { rows: await writer.finish(), classCounts };
-  } catch (error) {
-    await writer.abandon();
-    throw error;
-  }
-}
-
 function missingTargetWarning({ name, missing }: ColumnInfo, rows: number): DataWarning[] {
   if (missing === 0) return [];
   return [
@@ -343,61 +260,4 @@ async function sharedRows(
       rows: shared.slice(0, 10),
     },
   ];
-}
-
-export interface TransformRequest {
-  readonly store: DatasetStore;
-  readonly limits: DatabaseLimits;
-  readonly path: string;
-  readonly preprocessing: unknown;
-  readonly job: Job;
-}
-
-/**
- * Applies fitted preprocessing to another file. All rows, in the file's order, count as `test`.
- * @throws InputError if the file cannot be read or lacks a column the model needs.
- */
-export async function transformFile(request: TransformRequest): Promise<Omit<Prepared, 'handle'>> {
-  const { store, limits, path, job } = request;
-  const preprocessing = parsePreprocessing(request.preprocessing);
-  const found = await inspectPath(path);
-  if (found.folder) throw refuseFolder(found.name);
-  const head = await readHead(found.path, found.name, found.size);
-  const workFolder = await store.makeAnyWorkFolder();
-  try {
-    return await copyTable({ head, options: {}, workFolder, limits, job }, async (database, { table, columns }) => {
-      const byName = new Map(columns.map((column) => [column.name, column]));
-      requireColumns(found.name, [...byName.keys()], preprocessing);
-      const { rows, classCounts } = await encodeAll(database.connection, {
-        table,
-        columns: byName,
-        preprocessing,
-        counts: [0, 0, table.rows],
-        splitOf: () => 2,
-        store,
-        memoryBytes: limits.memoryBytes / 2,
-        job,
-      });
-      return { rows, info: describePrepared(preprocessing, [0, 0, table.rows], classCounts, []) };
-    });
-  } finally {
-    await rm(workFolder, { recursive: true, force: true });
-  }
-}
-
-function requireColumns(file: string, names: readonly string[], { features }: Preprocessing): void {
-  const needed = features.map(({ column }) => column);
-  const lacking = needed.filter((column) => !names.includes(column));
-  const [first] = lacking;
-  if (first === undefined) return;
-  const quoted = lacking.slice(0, 8).map((column) => `"${column}"`);
-  const listed = quoted.join(', ') + (lacking.length > 8 ? ` and ${lacking.length - 8} more` : '');
-  const spare = names.filter((name) => !needed.includes(name));
-  throw new InputError(
-    'input.missing_column',
-    `${file} lacks ${lacking.length === 1 ? 'a column' : 'columns'} the model was trained on: ${listed}.`,
-    lacking.length === 1 && spare.length > 0
-      ? didYouMean(first, spare)
-      : `Its columns are: ${names.slice(0, 12).join(', ')}${names.length > 12 ? ' …' : ''}.`,
-  );
 }

@@ -14,11 +14,12 @@ import { transformImages } from './images/transform.ts';
 import { importFile } from './import.ts';
 import { Jobs } from './jobs.ts';
 import type { Job } from './jobs.ts';
-import { prepareDataset, transformFile } from './prepare.ts';
+import { prepareDataset } from './prepare.ts';
 import type { Prepared } from './prepare.ts';
 import { measuredTable } from './schema/table.ts';
 import { parquetTable, quoteName } from './sql.ts';
 import { DatasetStore } from './store.ts';
+import { transformFile } from './transform.ts';
 import { InputError } from '../protocol/errors.ts';
 
 export interface DataServiceOptions {
@@ -118,11 +119,11 @@ export function createDataService(options: DataServiceOptions): DataService & { 
       return keep(made).info;
     },
 
-    async transform({ job, path, more = [], preprocessing }) {
+    async transform({ job, path, more = [], preprocessing, force = false }) {
       await ready;
       const made = await jobs.run(job, async (running) => {
         if (!isImagePreprocessing(preprocessing)) {
-          return transformFile({ store, limits, path, preprocessing, job: running });
+          return transformFile({ store, limits, path, preprocessing, force, job: running });
         }
         const found = await inspectPath(path);
         return transformImages({ store, limits, found, more, preprocessing, job: running });

@@ -118,8 +118,16 @@ export interface AppService {
   restoreRuns(request: { runs: readonly number[] }): Promise<void>;
   /** Removes trashed runs and their files for good. */
   purgeRuns(request: { runs: readonly number[] }): Promise<{ runs: number; bytes: number }>;
-  /** Predictions of a finished run for a file; written beside nothing: the person chooses where. */
-  predict(request: { job: string; run: number; token: string }): Promise<{ rows: number; saved: string | null }>;
+  /**
+   * Predictions of a finished run for a file; written beside nothing: the person chooses where. `notes`: what the file holds
+   * that the run did not expect. Refuses a file with a column that cannot be used (`input.unusable_column`) without `force`.
+   */
+  predict(request: {
+    job: string;
+    run: number;
+    token: string;
+    force?: boolean;
+  }): Promise<{ rows: number; saved: string | null; notes: readonly string[] }>;
   /** How good a run is class by class: after its last epoch while it runs, then of the weights kept. Null before the first. */
   evaluation(request: { run: number }): Promise<RunEvaluation | null>;
   /**

@@ -180,6 +180,17 @@ export interface PrepareOptions {
   readonly seed: number;
 }
 
+/** What a run made of a column of another file. */
+export interface ColumnUse {
+  readonly name: string;
+  /** Share of the rows whose cell is empty or says "missing". */
+  readonly missing: number;
+  /** Share of the rows whose cell holds something the run cannot use: no number, no date, no category it knows. */
+  readonly unknown: number;
+  /** Both together in the rows the run was trained on; null = it does not say. */
+  readonly trainingMissing: number | null;
+}
+
 /**
  * A dataset made ready for one run: preprocessing fitted on its training split, rows as float32. Rows are numbered
  * train first, then validation, then test. Shards are read by number and hold consecutive rows.
@@ -207,6 +218,8 @@ export interface PreparedData {
   readonly givenSplits?: readonly SplitName[];
   /** Columns not used. Default: none. */
   readonly leftOut?: readonly LeftOutColumn[];
+  /** A table given to `transform`: what became of each column that is used. */
+  readonly columns?: readonly ColumnUse[];
   /** Pictures of a dataset: its row behind each prepared row. */
   readonly sources?: Uint32Array;
   /** Pictures given to `transform`: the file of each row. */
@@ -249,10 +262,14 @@ export interface DataService {
   /** Every file the import of an image folder left out. */
   skipped(request: { dataset: string }): Promise<readonly SkippedFile[]>;
   prepare(request: { job: string; dataset: string; options: PrepareOptions }): Promise<PreparedData>;
-  /** Applies a run's fitted preprocessing to another file; `y` is NaN where the file has no target. */
+  /**
+   * Applies a run's fitted preprocessing to another file; `y` is NaN where the file has no target. A file with a column of
+   * which (nearly) nothing can be used is refused (`input.unusable_column`) unless it is asked for with `force`.
+   */
   transform(request: {
     job: string;
     path: string;
+    force?: boolean;
     /** Further files, for a run on pictures. */
     more?: readonly string[];
     preprocessing: unknown;

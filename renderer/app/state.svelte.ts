@@ -3,6 +3,7 @@
 import { getContext, setContext } from 'svelte';
 import type { AppInfo, AppService, DeviceInfo } from '../../engine/protocol/app.ts';
 import type { DatasetInfo, ReadOptions } from '../../engine/protocol/data.ts';
+import type { RunRecord } from '../../engine/protocol/runs.ts';
 import type { DroppedItem } from './bridge.ts';
 import { ActiveRuns } from './active-runs.svelte.ts';
 import { Announcer } from './announcer.svelte.ts';
@@ -23,6 +24,11 @@ export interface DropTarget {
   readonly accept: (items: readonly DroppedItem[]) => void;
 }
 
+/** Predictions that were made with doubts, or not made. */
+export type PredictionOutcome =
+  | { readonly kind: 'noted'; readonly done: string; readonly notes: readonly string[] }
+  | { readonly kind: 'refused'; readonly run: RunRecord; readonly token: string; readonly message: string };
+
 export class AppState {
   readonly service: AppService;
   readonly router = new Router();
@@ -42,6 +48,8 @@ export class AppState {
   dropTarget: DropTarget | null = $state.raw(null);
   /** Something failed where no view was there to say so; stays until it is put away. */
   failure: Failure | null = $state.raw(null);
+  /** What there is to say about a file that was predicted, or was refused. */
+  prediction: PredictionOutcome | null = $state.raw(null);
   overlay: 'palette' | 'shortcuts' | null = $state(null);
 
   constructor(service: AppService) {

@@ -7,8 +7,9 @@ import { residentBudget } from '../../hosts/surroundings.ts';
 import { openCpu } from '../../hosts/trusted-cpu.ts';
 import { runNumber, textOption, type Command } from '../command.ts';
 import { withProgress } from '../import.ts';
-import { checkOutput, writeOutput } from '../output-file.ts';
-import { formatCount, formatNumber } from '../output.ts';
+import type { ColumnUse } from '../../../engine/protocol/data.ts';
+import { checkOutput, refuseInput, writeOutput } from '../output-file.ts';
+import { formatCount, formatNumber, type Output } from '../output.ts';
 import { predictionTable, type PredictionTable } from '../prediction-table.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
 
@@ -23,6 +24,10 @@ export const predict: Command = {
       value: 'FILE.csv',
       help: 'write the predictions there; an old file is replaced when the new one is complete',
     },
+    force: {
+      type: 'boolean',
+      help: 'go on although (nearly) nothing of a column can be used; it counts as missing',
+    },
     'escape-formulas': {
       type: 'boolean',
       help: 'put an apostrophe before cells of the file that a spreadsheet would run as formulas (= + - @)',
@@ -31,6 +36,8 @@ export const predict: Command = {
   run: async (context) => {
     const { positionals, options, output, services } = context;
     const out = textOption(options, 'out');
+    const file = path.resolve(positionals[1]);
+    if (out) await refuseInput(out, file);
     if (out) await checkOutput(out, output);
     const run = runNumber(positionals[0]);
     const store = await services.store;
@@ -49,9 +56,8 @@ export const predict: Command = {
       run,
       'preprocessing.json',
     );
-    const file = path.resolve(positionals[1]);
     const prepared = await withProgress(services.data, context, (job) =>
-      services.data.transform({ job, path: file, preprocessing }),
+      services.data.transform({ job, path: file, preprocessing, force: options.force === true }),
     );
     const backend = await openCpu({ home: services.home });
     if (backend.device.warning) output.note(`! ${backend.device.warning}`);
@@ -62,9 +68,20 @@ export const predict: Command = {
       const table = predictionTable(trained.output, predictions, prepared.files);
       if (out) await writeOutput(out, table.csv(options['escape-formulas'] === true), output);
       else await output.events(predictionEvents(table));
-      output.event({ event: 'finished', run, rows: predictions.rows, out: out ?? null, metrics });
+      const { columns, warnings } = prepared;
+      const said = warnings.map(({ code, message }) => ({ code, message }));
+      output.event({
+        event: 'finished',
+        run,
+        rows: predictions.rows,
+        out: out ?? null,
+        metrics,
+        columns,
+        warnings: said,
+      });
       if (output.json) return;
-      for (const warning of prepared.warnings) output.line(`! ${warning.message}`);
+      for (const warning of warnings) output.line(`! ${warning.message}`);
+      for (const column of columns ?? []) printUse(output, column);
       output.line(`${formatCount(predictions.rows)} rows predicted${out ? `, written to ${out}` : ''}`);
       if (!out) {
         const shown = [...table.rows(10)];
@@ -81,6 +98,15 @@ export const predict: Command = {
     }
   },
 };
+
+/** What could not be used of a column; nothing where all could. */
+function printUse(output: Output, { name, missing, unknown, trainingMissing }: ColumnUse): void {
+  if (missing + unknown === 0) return;
+  const usual = trainingMissing === null ? '' : `; in training ${formatShare(trainingMissing)}`;
+  output.line(`  ${name}: ${formatShare(missing)} missing, ${formatShare(unknown)} unknown${usual}`);
+}
+
+const formatShare = (share: number): string => `${Number((share * 100).toPrecision(3))} %`;
 
 const cell = (value: string | number): string =>
   typeof value === 'number' && !Number.isInteger(value) ? formatNumber(value) : String(value);

@@ -13,24 +13,26 @@ export function categoryCode(column: StoredColumn, categories: readonly string[]
   return `coalesce(CAST(enum_code(TRY_CAST(${typedValue(column, 'category')} AS ${type})) AS DOUBLE) + 1, 0.0::DOUBLE)`;
 }
 
-/** SQL for the raw value that a feature's encoder takes. */
-export function rawFeature(recipe: FeatureRecipe, column: StoredColumn): string {
-  const fitted = asFitted(column, recipe);
+/** SQL for the raw value that a recipe's encoder takes, of a column read as it was while fitting. */
+export function rawFeature(recipe: FeatureRecipe | TargetRecipe, column: StoredColumn): string {
+  return rawValue(recipe, asFitted(column, recipe));
+}
+
+/** The same of a column whose spellings are settled. A target's: its class from 1 (0 = none of them), or its value. */
+export function rawValue(recipe: FeatureRecipe | TargetRecipe, column: StoredColumn): string {
   switch (recipe.kind) {
     case 'number':
     case 'boolean':
     case 'datetime':
-      return numericValue(fitted, recipe.kind);
+      return numericValue(column, recipe.kind);
+    case 'value':
+      return numericValue(column, 'number');
     case 'one_hot':
     case 'embedding':
-      return categoryCode(fitted, recipe.categories);
+      return categoryCode(column, recipe.categories);
+    case 'classes':
+      return categoryCode(column, recipe.classes);
     default:
       return recipe satisfies never;
   }
-}
-
-/** SQL for the raw value of a target: its class from 1 (0 = none of them), or its value. */
-export function rawTarget(recipe: TargetRecipe, column: StoredColumn): string {
-  const fitted = asFitted(column, recipe);
-  return recipe.kind === 'classes' ? categoryCode(fitted, recipe.classes) : numericValue(fitted, 'number');
 }

@@ -151,6 +151,7 @@ class NumberFitter implements Fitter {
       kind: 'number',
       column: name,
       missing: [...missing],
+      missingShare: shareOf(this.#missing, this.count),
       ...(numbers === undefined ? {} : { numbers }),
       impute: median,
       mean,
@@ -158,6 +159,10 @@ class NumberFitter implements Fitter {
       indicator: this.hasMissing,
     };
   }
+}
+
+function shareOf(missing: number, present: number): number {
+  return missing === 0 ? 0 : missing / (missing + present);
 }
 
 /** Whether values differ by more than rounding. */
@@ -180,7 +185,8 @@ class BooleanFitter implements Fitter {
     const kinds = Number(this.#yes > 0) + Number(this.#no > 0) + Number(this.#missing > 0);
     if (kinds < 2) return null;
     const impute = this.#yes > this.#no ? 1 : 0;
-    return { kind: 'boolean', column: name, missing: [...missing], impute, indicator: this.#missing > 0 };
+    const missingShare = shareOf(this.#missing, this.#yes + this.#no);
+    return { kind: 'boolean', column: name, missing: [...missing], missingShare, impute, indicator: this.#missing > 0 };
   }
 }
 
@@ -202,7 +208,12 @@ class CategoryFitter implements Fitter {
     const categories = this.#dictionary.filter((_, index) => (this.#counts[index + 1] ?? 0) > 0);
     const indicator = (this.#counts[0] ?? 0) > 0;
     if (categories.length === 0 || (categories.length === 1 && !indicator)) return null;
-    const base = { column: name, missing: [...missing], categories };
+    const [unknown = 0, ...known] = this.#counts;
+    const missingShare = shareOf(
+      unknown,
+      known.reduce((sum, count) => sum + count, 0),
+    );
+    const base = { column: name, missing: [...missing], missingShare, categories };
     if (categories.length <= oneHotLimit) return { kind: 'one_hot', ...base, indicator };
     return { kind: 'embedding', ...base, dimensions: embeddingDimensions(categories.length) };
   }

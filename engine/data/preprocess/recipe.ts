@@ -10,6 +10,8 @@ const source = {
   column: z.string(),
   /** Spellings read as missing, besides the empty text. */
   missing: z.array(z.string()),
+  /** Share of the training rows without a usable value; runs of earlier versions do not say. */
+  missingShare: z.number().min(0).max(1).optional(),
 };
 
 /** How the column's numbers are written in texts, other than plainly. */

@@ -66,6 +66,18 @@ export async function analyse(
   };
 }
 
+/** How the columns of a table spell their values, without measuring them. */
+export async function spellColumns(
+  connection: DuckDBConnection,
+  table: MeasuredTable,
+  columns: readonly StoredColumn[],
+  decimal: DecimalMark,
+): Promise<readonly StoredColumn[]> {
+  const read = await settleNumbers(connection, table, await settleTexts(connection, table, columns, decimal));
+  const { settled } = await settleDates(connection, table, read, decimal);
+  return settled.map(({ column }) => column);
+}
+
 /** A column whose type is known; `measures` may be those of its natural type. */
 export interface ColumnToDescribe {
   readonly column: StoredColumn;

@@ -1,6 +1,7 @@
 // What can be done with runs, the same from the table, a run's page and the palette.
 
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
+import { failureOf } from '../../app/failure.ts';
 import { fixed } from '../../app/format.ts';
 import type { AppState } from '../../app/state.svelte.ts';
 
@@ -27,10 +28,21 @@ export async function exportRun(app: AppState, run: RunRecord, format: 'json' | 
 export async function predictWith(app: AppState, run: RunRecord): Promise<void> {
   const chosen = await app.service.choose({ kind: 'file' });
   if (!chosen) return;
-  const { rows, saved } = await app.service.predict({
-    job: `predict-${run.id}-${Date.now()}`,
-    run: run.id,
-    token: chosen.token,
-  });
-  if (saved) app.toasts.show(`Predicted ${fixed(rows)} rows into ${saved}`);
+  await predictToken(app, run, chosen.token);
+}
+
+/** The same for a file that was chosen; `force`: although a column of it cannot be used. */
+export async function predictToken(app: AppState, run: RunRecord, token: string, force = false): Promise<void> {
+  try {
+    const job = `predict-${run.id}-${Date.now()}`;
+    const { rows, saved, notes } = await app.service.predict({ job, run: run.id, token, force });
+    if (!saved) return;
+    const done = `Predicted ${fixed(rows)} ${rows === 1 ? 'row' : 'rows'} into ${saved}`;
+    if (notes.length === 0) app.toasts.show(done);
+    else app.prediction = { kind: 'noted', done: `${done}.`, notes };
+  } catch (error) {
+    const { code, message } = failureOf(error);
+    if (code !== 'input.unusable_column') throw error;
+    app.prediction = { kind: 'refused', run, token, message };
+  }
 }

@@ -1,0 +1,182 @@
+// Reading another file's columns by a fitted recipe. The file may write its numbers and dates in its own way, and its
+// categories in other letters: what it holds is found out as on import, and of each column it is counted what was lost.
+
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { queryRows } from '../database.ts';
+import { typedValue } from '../schema/stored.ts';
+import type { StoredColumn } from '../schema/stored.ts';
+import type { MeasuredTable } from '../schema/table.ts';
+import { categoryCode, rawValue } from './features.ts';
+import { asFitted } from './recipe.ts';
+import type { FeatureRecipe, TargetRecipe } from './recipe.ts';
+
+/** A recipe's column as a file has it. */
+export interface MatchedColumn {
+  readonly recipe: FeatureRecipe | TargetRecipe;
+  /** SQL for the raw value that the encoder takes. */
+  readonly value: string;
+  /** SQL for the cell; NULL where it is empty or says that the value is missing. */
+  readonly cell: string;
+  /** SQL that is true where there is a cell the recipe can use. */
+  readonly usable: string;
+  /** Cells that are empty, and cells that hold something the recipe cannot use. */
+  readonly missing: number;
+  readonly unknown: number;
+  /** Column as it is read. */
+  readonly reading: StoredColumn;
+  /** Categories that are spelled differently: how they are, and how they were. */
+  readonly respelled: readonly (readonly [found: string, category: string])[];
+}
+
+/** Columns looked at by one query. */
+const columnsPerQuery = 64;
+/** Categories unknown as they are spelled that are compared with the known ones, the most frequent first. */
+const comparedValues = 10_000;
+
+/** How each recipe's column of a file is read. `columns`: as the import would spell them. */
+export async function matchColumns(
+  connection: DuckDBConnection,
+  table: MeasuredTable,
+  columns: readonly { readonly column: StoredColumn; readonly recipe: FeatureRecipe | TargetRecipe }[],
+): Promise<MatchedColumn[]> {
+  const matched: MatchedColumn[] = [];
+  for (let start = 0; start < columns.length; start += columnsPerQuery) {
+    const group = columns.slice(start, start + columnsPerQuery);
+    const candidates = await Promise.all(
+      group.map(async ({ column, recipe }) => {
+        const categories = categoriesOf(recipe);
+        return categories === null
+          ? readings(column, recipe).map((reading) => ({ ...unchanged, reading, recipe }))
+          : [await matchCategories(connection, table, keepKnown(column, recipe), recipe, categories)];
+      }),
+    );
+    const selected = candidates.flatMap((readingsOf, index) =>
+      readingsOf.flatMap((candidate, at) => {
+        const { cell, usable } = expressions(candidate);
+        return [
+          `count(*) FILTER (${cell} IS NULL) AS missing_${index}_${at}`,
+          `count(*) FILTER (${cell} IS NOT NULL AND NOT (${usable})) AS unknown_${index}_${at}`,
+        ];
+      }),
+    );
+    const [counts = {}] = await queryRows(connection, `SELECT ${selected.join(', ')} FROM ${table.from}`);
+    candidates.forEach((readingsOf, index) => {
+      const counted = readingsOf.map((candidate, at) => ({
+        ...expressions(candidate),
+        recipe: candidate.recipe,
+        missing: Number(counts[`missing_${index}_${at}`] ?? 0),
+        unknown: Number(counts[`unknown_${index}_${at}`] ?? 0),
+        reading: candidate.reading,
+        respelled: candidate.respelled,
+      }));
+      // As in training, unless the file's own way of writing reads more of it.
+      matched.push(counted.reduce((best, other) => (other.unknown < best.unknown ? other : best)));
+    });
+  }
+  return matched;
+}
+
+/** A few different cells of a column that cannot be used. */
+export async function lostExamples(
+  connection: DuckDBConnection,
+  table: MeasuredTable,
+  { cell, usable }: MatchedColumn,
+): Promise<readonly string[]> {
+  const rows = await queryRows(
+    connection,
+    `SELECT CAST(${cell} AS VARCHAR) AS cell FROM ${table.from} WHERE ${cell} IS NOT NULL AND NOT (${usable})
+     GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 3`,
+  );
+  return rows.map((row) => String(row.cell));
+}
+
+interface Candidate {
+  readonly reading: StoredColumn;
+  readonly recipe: FeatureRecipe | TargetRecipe;
+  readonly value?: string;
+  readonly respelled: MatchedColumn['respelled'];
+}
+
+const unchanged = { respelled: [] } as const;
+
+function expressions({ reading, recipe, value: special }: Candidate): Pick<MatchedColumn, 'value' | 'cell' | 'usable'> {
+  const value = special ?? rawValue(recipe, reading);
+  const usable = categoriesOf(recipe) === null ? `(${value}) IS NOT NULL` : `(${value}) > 0`;
+  return { value, cell: cellOf(reading), usable };
+}
+
+function cellOf(column: StoredColumn): string {
+  if (column.storage === 'DOUBLE') return typedValue({ ...column, dateFormat: undefined }, 'number');
+  return typedValue(
+    column,
+    column.storage === 'VARCHAR' ? 'text' : column.storage === 'BOOLEAN' ? 'boolean' : 'datetime',
+  );
+}
+
+function categoriesOf(recipe: FeatureRecipe | TargetRecipe): readonly string[] | null {
+  if (recipe.kind === 'one_hot' || recipe.kind === 'embedding') return recipe.categories;
+  return recipe.kind === 'classes' ? recipe.classes : null;
+}
+
+/** Ways to read a column of numbers, dates or booleans: as in training, then as the file itself suggests. */
+function readings(column: StoredColumn, recipe: FeatureRecipe | TargetRecipe): StoredColumn[] {
+  const fitted = asFitted(column, recipe);
+  // What is stored as numbers, such as 20230114, has no other way of being read.
+  if (column.storage !== 'VARCHAR') return [{ ...fitted, dateFormat: column.dateFormat }];
+  const own = { ...column, missing: fitted.missing };
+  const same =
+    recipe.kind === 'datetime'
+      ? fitted.dateFormat === column.dateFormat
+      : JSON.stringify(fitted.numbers) === JSON.stringify(column.numbers);
+  return same ? [own] : [fitted, own];
+}
+
+/** What a new file's few rows would take for "missing" may be a category that training knows. */
+function keepKnown(column: StoredColumn, recipe: FeatureRecipe | TargetRecipe): StoredColumn {
+  const fitted = asFitted(column, recipe);
+  const known = new Set(categoriesOf(recipe));
+  return { ...fitted, missing: fitted.missing.filter((word) => !known.has(word)) };
+}
+
+/** Finds categories that differ only in case, spaces or the way of writing a number, where there is no doubt. */
+async function matchCategories(
+  connection: DuckDBConnection,
+  table: MeasuredTable,
+  column: StoredColumn,
+  recipe: FeatureRecipe | TargetRecipe,
+  categories: readonly string[],
+): Promise<Candidate> {
+  const exact = categoryCode(column, categories);
+  const found = await queryRows(
+    connection,
+    `SELECT cell FROM (SELECT ${typedValue(column, 'category')} AS cell, ${exact} AS code FROM ${table.from})
+     WHERE cell IS NOT NULL AND code = 0 GROUP BY cell ORDER BY count(*) DESC, cell LIMIT ${comparedValues}`,
+  );
+  const codes = new Map<string, number | null>();
+  categories.forEach((category, index) => {
+    const form = normalForm(category);
+    codes.set(form, codes.has(form) ? null : index + 1);
+  });
+  const variants = found.flatMap(({ cell }) => {
+    const code = codes.get(normalForm(String(cell))) ?? null;
+    return code === null ? [] : [{ cell: String(cell), code }];
+  });
+  if (variants.length === 0) return { reading: column, recipe, value: exact, respelled: [] };
+  const variant = categoryCode(
+    column,
+    variants.map(({ cell }) => cell),
+  );
+  const list = `[${['0', ...variants.map(({ code }) => String(code))].join(', ')}]`;
+  return {
+    reading: column,
+    recipe,
+    value: `CASE WHEN ${exact} > 0 THEN ${exact} ELSE CAST(${list}[CAST(${variant} AS BIGINT) + 1] AS DOUBLE) END`,
+    respelled: variants.map(({ cell, code }) => [cell, categories[code - 1] as string] as const),
+  };
+}
+
+/** What stays of a category without case, spaces around and between, and ways of writing a number. */
+function normalForm(category: string): string {
+  const plain = category.normalize('NFKC').trim().replaceAll(/\s+/g, ' ').toLowerCase();
+  return /^[+-]?(\d{1,15}\.?\d{0,6}|\.\d{1,6})$/.test(plain) ? String(Number(plain)) : plain;
+}

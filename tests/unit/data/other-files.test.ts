@@ -1,0 +1,164 @@
+// A run's preprocessing on other people's spelling of the same table: read as meant, counted column by column, or refused.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { TestContext } from 'node:test';
+import type { PreparedData } from '../../../engine/protocol/data.ts';
+import { codes, importFile, writeTable } from './helpers.ts';
+import type { TestService } from './helpers.ts';
+
+const rows = 120;
+const groups = ['AB', 'CD', 'EF'];
+
+/** One row of the training table. */
+function cells(row: number): { price: number; day: number; month: number; member: boolean; group: string; y: number } {
+  const price = 1000 + ((row * 37) % 500) / 4;
+  return {
+    price,
+    day: 1 + (row % 28),
+    month: 1 + (row % 12),
+    member: row % 2 === 0,
+    group: groups[row % 3] ?? '',
+    y: price * 2,
+  };
+}
+
+type Row = ReturnType<typeof cells>;
+
+const two = (value: number): string => String(value).padStart(2, '0');
+const iso = ({ day, month }: Row): string => `2023-${two(month)}-${two(day)}`;
+const plain = {
+  price: (row: Row) => String(row.price),
+  date: iso,
+  member: (row: Row) => (row.member ? 'yes' : 'no'),
+  group: (row: Row) => row.group,
+};
+type Writers = Record<keyof typeof plain, (row: Row) => string>;
+
+function write(writers: Writers, header = 'price,date,member,group', count = rows): string {
+  const lines = Array.from({ length: count }, (_, index) => {
+    const row = cells(index);
+    return [writers.price, writers.date, writers.member, writers.group].map((one) => `"${one(row)}"`).join(',');
+  });
+  return `${[header, ...lines].join('\n')}\n`;
+}
+
+/** Trains nothing, but prepares a table as training does, and gives its rows as `transform` sees them. */
+async function prepared(context: TestContext): Promise<{ service: TestService; preprocessing: unknown }> {
+  const lines = Array.from({ length: rows }, (_, index) => {
+    const row = cells(index);
+    return [plain.price(row), plain.date(row), plain.member(row), plain.group(row), row.y].join(',');
+  });
+  const path = writeTable(context, 'train.csv', `${['price,date,member,group,y', ...lines].join('\n')}\n`);
+  const { service, info } = await importFile(context, path, {}, { target: 'y' });
+  const data = await service.prepare({
+    job: 'p',
+    dataset: info.id,
+    options: { settings: { target: 'y', task: 'regression' }, seed: 1 },
+  });
+  return { service, preprocessing: data.preprocessing };
+}
+
+async function numbers(service: TestService, data: PreparedData): Promise<number[]> {
+  const { x } = await service.readShard({ handle: data.handle, shard: 0 });
+  return [...x];
+}
+
+test('the same table in other spellings gives the same rows, and it is said', async (context) => {
+  const { service, preprocessing } = await prepared(context);
+  const transform = (text: string): Promise<PreparedData> =>
+    service.transform({ job: 't', path: writeTable(context, 'new.csv', text), preprocessing });
+  const same = await transform(write(plain));
+  assert.deepEqual(same.warnings, []);
+  assert.deepEqual(
+    same.columns?.map(({ missing, unknown, trainingMissing }) => [missing, unknown, trainingMissing]),
+    [0, 1, 2, 3].map(() => [0, 0, 0]),
+  );
+  const expected = await numbers(service, same);
+  const spellings: readonly (readonly [string, Partial<Writers>, RegExp | null])[] = [
+    ['dollars and thousands', { price: ({ price }) => `$${price.toLocaleString('en-US')}` }, /price: .*"\$"/],
+    ['a decimal comma', { price: ({ price }) => String(price).replace('.', ',') }, null],
+    ['day first', { date: ({ day, month }) => `${day}.${month}.2023` }, /date: .*day\.month\.year/],
+    ['year/month/day', { date: (row) => iso(row).replaceAll('-', '/') }, /date: /],
+    ['whole numbers as dates', { date: (row) => iso(row).replaceAll('-', '') }, null],
+    ['other booleans', { member: ({ member }) => (member ? 'TRUE' : 'FALSE') }, null],
+    ['0 and 1', { member: ({ member }) => (member ? '1' : '0') }, null],
+    ['small letters', { group: ({ group }) => group.toLowerCase() }, /group: .*"ab" as "AB"/],
+  ];
+  for (const [what, writers, note] of spellings) {
+    const other = await transform(write({ ...plain, ...writers }));
+    assert.deepEqual(await numbers(service, other), expected, what);
+    assert.deepEqual(codes(other.warnings), note === null ? [] : ['respelled'], what);
+    if (note !== null) assert.match(other.warnings[0]?.message ?? '', note);
+  }
+});
+
+test('a category in other letters is none where two are meant', async (context) => {
+  const path = writeTable(
+    context,
+    'two.csv',
+    `g,y\n${Array.from({ length: 60 }, (_, index) => `${['a', 'A', 'b '][index % 3] ?? ''},${index % 5}.5`).join('\n')}\n`,
+  );
+  const { service, info } = await importFile(context, path, {}, { target: 'y' });
+  const options = { settings: { target: 'y' }, seed: 1 };
+  const { preprocessing } = await service.prepare({ job: 'p', dataset: info.id, options });
+  const other = writeTable(context, 'new.csv', 'g,h\na,1\nA,1\nB,1\n b,1\nÀ,1\nc,1\n');
+  const data = await service.transform({ job: 't', path: other, preprocessing });
+  assert.deepEqual(data.columns, [{ name: 'g', missing: 0, unknown: 2 / 6, trainingMissing: 0 }]);
+  assert.deepEqual(codes(data.warnings), ['respelled', 'lost_cells']);
+  assert.match(
+    data.warnings[1]?.message ?? '',
+    /^g: 2 of 6 cells are categories the model does not know \("c", "À"\); in training none were lost\. Expected: "/,
+  );
+});
+
+test('cells that are lost are counted, warned of above the usual share, and refused when they are all', async (context) => {
+  const { service, preprocessing } = await prepared(context);
+  const file = (writers: Partial<Writers>, count?: number): string =>
+    writeTable(context, 'new.csv', write({ ...plain, ...writers }, undefined, count));
+  const transform = (path: string, force = false): Promise<PreparedData> =>
+    service.transform({ job: 't', path, preprocessing, force });
+
+  const some = await transform(file({ price: (row) => (row.day === 3 ? 'about 12' : String(row.price)) }));
+  const lost = Array.from({ length: rows }, (_, index) => cells(index)).filter(({ day }) => day === 3).length;
+  assert.deepEqual(some.columns?.[0], { name: 'price', missing: 0, unknown: lost / rows, trainingMissing: 0 });
+  assert.match(some.warnings[0]?.message ?? '', /price: 5 of 120 cells are no numbers \("about 12"\)/);
+
+  const unusable = [
+    [
+      { price: () => 'abc' },
+      /new\.csv does not fit the model\. price: 120 of 120 cells are no numbers \("abc"\).*Expected: numbers around 1,0/,
+    ],
+    [{ date: () => 'soon' }, /date: 120 of 120 cells are no dates \("soon"\).*Expected: dates around 2023-/],
+    [{ group: ({ day }: Row) => `G${day}` }, /group: 120 of 120 cells are categories .*Expected: "AB", "CD", "EF"\./],
+    [{ member: () => '' }, /member: 120 of 120 are empty; in training none were lost\. Expected: yes or no\./],
+  ] as const;
+  for (const [writers, message] of unusable) {
+    await assert.rejects(transform(file(writers)), { code: 'input.unusable_column', message });
+    const forced = await transform(file(writers), true);
+    assert.deepEqual(codes(forced.warnings), ['lost_cells']);
+    assert.equal(forced.counts.test, rows);
+  }
+  await assert.rejects(transform(file({ price: () => 'abc' }, 1)), { code: 'input.unusable_column' });
+  const one = await transform(file({ group: () => 'XY' }, 1));
+  assert.deepEqual(codes(one.warnings), ['lost_cells'], 'a new category in a single row says little');
+});
+
+test('a column that is spelled differently is named with the nearest there is', async (context) => {
+  const { service, preprocessing } = await prepared(context);
+  const transform = (header: string): Promise<PreparedData> =>
+    service.transform({ job: 't', path: writeTable(context, 'new.csv', write(plain, header)), preprocessing });
+  await assert.rejects(transform('Price,date,MEMBER,group'), {
+    code: 'input.missing_column',
+    message: 'new.csv lacks columns the model was trained on: "price", "member".',
+    hint: 'Did you mean "Price" for "price", "MEMBER" for "member"?',
+  });
+  await assert.rejects(transform('price,da te,member,group'), { hint: 'Did you mean "da te"?' });
+  await assert.rejects(transform('price,date,member,something else'), {
+    hint: 'Its columns are: price, date, member, something else.',
+  });
+  const text = write(plain).replace(/^(.+)$/gm, (line) => `${line},${line.startsWith('price') ? 'Y' : '1'}`);
+  const path = writeTable(context, 'target.csv', text);
+  const data = await service.transform({ job: 't', path, preprocessing });
+  assert.match(data.warnings[0]?.message ?? '', /There is a column "Y", but none "y"/);
+});
