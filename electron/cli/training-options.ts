@@ -19,6 +19,8 @@ export const dataOptions = {
   },
   ignore: { type: 'string', value: 'COL,…', help: 'columns not to use' },
   split: { type: 'string', value: '0.8,0.1,0.1', help: 'shares of train, validation and test' },
+  time: { type: 'string', value: 'COL', help: 'split in the order of this column: the latest rows test' },
+  group: { type: 'string', value: 'COL', help: 'split so that all rows with the same value are in one split' },
 } as const satisfies Record<string, OptionDef>;
 
 const weightDecayHelp =
@@ -69,7 +71,17 @@ export function datasetSettings(options: OptionValues): DatasetSettings {
     ...(types ? { types: parseTypes(types) } : {}),
     ...(ignored ? { ignored: ignored.split(',').map((name) => name.trim()) } : {}),
     ...(split ? { split: parseSplit(split) } : {}),
+    ...splitByOption(options),
   };
+}
+
+function splitByOption(options: OptionValues): Pick<DatasetSettings, 'splitBy'> {
+  const [time, group] = [textOption(options, 'time'), textOption(options, 'group')];
+  if (time !== undefined && group !== undefined) {
+    throw new InputError('usage.split', 'A split goes by time or by group.', 'Give --time or --group, not both.');
+  }
+  if (time !== undefined) return { splitBy: { kind: 'time', column: time } };
+  return group === undefined ? {} : { splitBy: { kind: 'group', column: group } };
 }
 
 function parseTypes(text: string): Readonly<Record<string, ColumnType>> {

@@ -36,6 +36,7 @@ const settings = z.strictObject({
   task: z.enum(['classification', 'regression']).optional(),
   ignored: z.array(z.string()).max(100_000).optional(),
   split: z.tuple([share, share, share]).optional(),
+  splitBy: z.strictObject({ kind: z.enum(['time', 'group']), column: z.string() }).optional(),
   labels: z.record(z.string(), z.string().max(1000)).optional(),
 });
 
@@ -177,7 +178,7 @@ export const requests: Readonly<Record<Method, z.ZodType>> = {
   deleteRuns: z.strictObject({ runs }),
   restoreRuns: z.strictObject({ runs }),
   purgeRuns: z.strictObject({ runs }),
-  predict: z.strictObject({ job, run, token }),
+  predict: z.strictObject({ job, run, token, force: z.boolean().optional() }),
   evaluation: oneRun,
   predictedPictures: z.strictObject({
     run,

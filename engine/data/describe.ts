@@ -3,14 +3,16 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { InputError } from '../protocol/errors.ts';
 import type { ColumnInfo, ColumnType, DatasetInfo, DatasetSettings, DataWarning } from '../protocol/data.ts';
-import { noValidationWarning, usualSplit } from '../protocol/use.ts';
+import { leftOutColumns, noValidationWarning, usualSplit } from '../protocol/use.ts';
 import { didYouMean } from './closest.ts';
 import { describeColumns } from './schema/analyse.ts';
 import type { AnalysedColumn } from './schema/analyse.ts';
+import { copiesWarning } from './schema/copies.ts';
 import { obstacleOf, obstacleWarning } from './schema/learnable.ts';
 import { topOf } from './schema/measure.ts';
 import type { MeasuredTable } from './schema/table.ts';
 import { classWarnings, columnWarnings, leakWarnings } from './schema/quality.ts';
+import { checkSplitBy, splitWarnings } from './schema/split-by.ts';
 import { settleTarget } from './schema/target.ts';
 import type { StoredColumn } from './schema/stored.ts';
 
@@ -39,9 +41,11 @@ export async function describeTable(
   checkSettings(analysed, settings);
   const columns = await retype(connection, table, analysed, settings.types ?? {});
   const { target, task, reason } = settleTarget(columns, table.rows, settings);
+  checkSplitBy(columns, target, settings);
   const ignored = new Set(settings.ignored ?? []);
   const warnings = [
-    ...importWarnings,
+    // Manifests of earlier versions hold copies of whole rows; they are looked for in the columns used.
+    ...importWarnings.filter(({ code }) => code !== 'duplicates'),
     ...columnWarnings(
       columns.filter(({ name }) => !ignored.has(name)),
       target,
@@ -58,13 +62,19 @@ export async function describeTable(
   const classes = isClasses ? await topOf(connection, table, { column, type: 'category' }, classLimit) : [];
   const named = classes.map(({ value, count }) => ({ name: value, count }));
   const facts = { column, info, task, classes: named };
-  const features = columns.flatMap((feature, at) =>
-    at === index || ignored.has(feature.name) ? [] : [{ column: stored[at] as StoredColumn, info: feature }],
-  );
+  const unused = new Set(leftOutColumns({ columns, target, settings }).map((left) => left.column));
+  const all = columns.map((one, at) => ({ column: stored[at] as StoredColumn, info: one }));
+  const features = all.filter(({ info: one }) => one.name !== target && !ignored.has(one.name));
   const obstacle = obstacleOf({ rows: table.rows, columns, target, task, classes: named });
   warnings.unshift(...obstacleWarning(obstacle, target));
   if (obstacle !== null) return { ...base, classes: named, warnings };
   warnings.push(...classWarnings(facts), ...(await leakWarnings(connection, table, facts, features)));
+  const copies = await copiesWarning(
+    connection,
+    table,
+    all.filter(({ info: one }) => !unused.has(one.name)),
+  );
+  warnings.push(...(copies === null ? [] : [copies]), ...splitWarnings(columns, table.rows, { target, settings }));
   return { ...base, classes: named, warnings };
 }
 

@@ -17,7 +17,6 @@ import type { Job } from './jobs.ts';
 import { analyse } from './schema/analyse.ts';
 import type { Analysis } from './schema/analyse.ts';
 import type { DecimalMark } from './schema/numbers.ts';
-import { duplicateWarning } from './schema/quality.ts';
 import type { StoredColumn } from './schema/stored.ts';
 import { columnsAtOnce, holdSample } from './schema/table.ts';
 import type { MeasuredTable } from './schema/table.ts';
@@ -87,10 +86,8 @@ async function examine(
   const analysis = await analyseInParts(connection, copied, columns, decimal, job);
   const names = columns.map(({ name }) => name);
   const table = columns.length <= columnsAtOnce ? await holdSample(connection, copied, names) : copied;
-  const infos = analysis.columns.map(({ info }) => info);
-  const duplicates = await duplicateWarning(connection, table, columns, infos);
   job.throwIfCancelled();
-  const importWarnings = [...warnings, ...analysis.warnings, ...(duplicates === null ? [] : [duplicates])];
+  const importWarnings = [...warnings, ...analysis.warnings];
   const description = await describeTable(connection, table, analysis.columns, importWarnings, {});
   // Settings that do not fit the file fail the import before anything is published.
   if (Object.keys(settings).length > 0) {
@@ -116,7 +113,6 @@ async function examine(
     info,
     columns: analysis.columns,
     importWarnings,
-    hasDuplicates: duplicates !== null,
   };
 }
 

@@ -36,7 +36,6 @@ const manifestSchema = z.looseObject({
     z.looseObject({ stored: z.looseObject({ name: z.string() }), info: z.looseObject({ name: z.string() }) }),
   ),
   importWarnings: z.array(z.looseObject({ code: z.string(), message: z.string() })),
-  hasDuplicates: z.boolean(),
   files: fileFacts.optional(),
 });
 

@@ -12,12 +12,13 @@ import { fit } from './preprocess/fit.ts';
 import type { FeatureColumn } from './preprocess/fit.ts';
 import type { Preprocessing, TargetRecipe } from './preprocess/recipe.ts';
 import type { RowStore } from './preprocess/row-store.ts';
+import { splitByColumn } from './preprocess/ordered-split.ts';
 import { assignSplits, leftOut as inNoSplit } from './preprocess/split.ts';
 import { describePrepared, writeRows } from './preprocess/write-rows.ts';
 import { measuredTable } from './schema/table.ts';
 import type { MeasuredTable } from './schema/table.ts';
 import { topOf } from './schema/measure.ts';
-import { rowHash } from './schema/quality.ts';
+import { findCopies } from './schema/copies.ts';
 import { numericValue } from './schema/stored.ts';
 import type { StoredColumn } from './schema/stored.ts';
 import { obstacleOf } from './schema/learnable.ts';
@@ -64,18 +65,29 @@ export async function prepareDataset(
 
   job.stage('Splitting');
   const strata = await readStrata(connection, table, targetColumn, classes, job);
-  const splits = assignSplits(strata, classes?.length ?? 1, shares, options.seed);
+  const leftOut = leftOutColumns(info);
+  const unused = new Set(leftOut.map(({ column }) => column));
+  const inUse = info.columns
+    .filter(({ name }) => !unused.has(name))
+    .map((column) => ({ info: column, column: stored.get(column.name) as StoredColumn }));
+  const copies = await findCopies(connection, table, inUse, job);
+  const { splitBy } = options.settings;
+  const { splits, warnings: splitWarnings } =
+    splitBy === undefined
+      ? { splits: splitByChance(strata, classes?.length ?? 1, copies, shares, options.seed), warnings: [] }
+      : await splitByColumn(connection, table, splitBy, splitColumn(info, stored, splitBy.column), {
+          strata,
+          shares,
+          seed: options.seed,
+          job,
+        });
   const counts = countSplits(splits);
   checkCounts(counts, shares, info.rows - target.missing);
 
   job.stage('Fitting the preprocessing');
-  const leftOut = leftOutColumns(info);
-  const unused = new Set([target.name, ...leftOut.map(({ column }) => column)]);
   const features: FeatureColumn[] = [];
-  for (const column of info.columns.filter(({ name }) => !unused.has(name))) {
-    const storedColumn = stored.get(column.name) as StoredColumn;
-    const dictionary = await readDictionary(connection, table, storedColumn, column);
-    features.push({ stored: storedColumn, info: column, dictionary });
+  for (const { column, info: one } of inUse.filter(({ info: { name } }) => name !== target.name)) {
+    features.push({ stored: column, info: one, dictionary: await readDictionary(connection, table, column, one) });
   }
   const numericTarget = classes === null ? targetColumn : null;
   const fitted = await fit(connection, { table, features, target: numericTarget, splits, trainRows: counts[0], job });
@@ -93,9 +105,43 @@ export async function prepareDataset(
     memoryBytes: limits.memoryBytes / 2,
     job,
   });
-  const warnings = missingTargetWarning(target, info.rows);
-  if (manifest.hasDuplicates) warnings.push(...(await sharedRows(connection, table, manifest, splits, job)));
+  const together = splitBy === undefined ? keptTogether(copies, splits) : [];
+  const warnings = [
+    ...missingTargetWarning(target, info.rows),
+    ...splitWarnings,
+    ...together,
+    ...sharedRows(copies, splits),
+  ];
   return { rows, info: describePrepared(preprocessing, counts, classCounts, warnings) };
+}
+
+/** Rows drawn by chance, each with its copies. */
+function splitByChance(
+  strata: Int32Array,
+  classes: number,
+  copies: Int32Array | null,
+  shares: readonly [number, number, number],
+  seed: number,
+): Uint8Array {
+  if (copies === null) return assignSplits(strata, classes, shares, seed);
+  const splits = assignSplits(
+    strata.map((stratum, row) => (copies[row] === row ? stratum : -1)),
+    classes,
+    shares,
+    seed,
+  );
+  return splits.map((split, row) => ((strata[row] ?? -1) < 0 ? inNoSplit : (splits[copies[row] as number] ?? split)));
+}
+
+function splitColumn(
+  info: DatasetInfo,
+  stored: ReadonlyMap<string, StoredColumn>,
+  name: string,
+): { info: ColumnInfo; column: StoredColumn } {
+  const column = info.columns.find((one) => one.name === name);
+  const found = stored.get(name);
+  if (column === undefined || found === undefined) throw new RangeError(`no column ${name}`);
+  return { info: column, column: found };
 }
 
 function checkShares(shares: readonly [number, number, number]): readonly [number, number, number] {
@@ -227,37 +273,30 @@ function missingTargetWarning({ name, missing }: ColumnInfo, rows: number): Data
   ];
 }
 
-/** Rows that stand in the training split and in another one as well. */
-async function sharedRows(
-  connection: DuckDBConnection,
-  table: MeasuredTable,
-  { columns }: Manifest,
-  splits: Uint8Array,
-  job: Job,
-): Promise<DataWarning[]> {
-  const hash = rowHash(columns.map(({ stored }) => stored));
-  const sql = `SELECT CAST(number AS DOUBLE), CAST(min(number) OVER (PARTITION BY row) AS DOUBLE)
-    FROM (SELECT file_row_number AS number, ${hash} AS row FROM ${table.from})
-    QUALIFY count(*) OVER (PARTITION BY row) > 1`;
-  /** Copies of a row, by its first one: rows outside the training split, and whether one is in it. */
-  const groups = new Map<number, { others: number[]; trains: boolean }>();
-  await streamNumbers(connection, sql, job, ([numbers, firsts], rows) => {
-    for (let row = 0; row < rows; row++) {
-      const number = numbers?.getItem(row) ?? 0;
-      const first = firsts?.getItem(row) ?? 0;
-      const group = groups.get(first) ?? { others: [], trains: false };
-      groups.set(first, group);
-      if (splits[number] === 0) group.trains = true;
-      else if (splits[number] !== inNoSplit) group.others.push(number + 1);
-    }
+/** Rows of other splits that are copies of one in the training split. */
+function sharedRows(copies: Int32Array | null, splits: Uint8Array): DataWarning[] {
+  if (copies === null) return [];
+  const trains = new Set<number>();
+  copies.forEach((first, row) => splits[row] === 0 && trains.add(first));
+  const shared = [...copies.keys()].filter((row) => {
+    const split = splits[row];
+    return split !== 0 && split !== inNoSplit && trains.has(copies[row] as number);
   });
-  const shared = [...groups.values()].flatMap(({ others, trains }) => (trains ? others : [])).sort((a, b) => a - b);
   if (shared.length === 0) return [];
   return [
     {
       code: 'shared_rows',
       message: `${show(shared.length)} ${shared.length === 1 ? 'row' : 'rows'} of the validation and test splits also ${shared.length === 1 ? 'stands' : 'stand'} in the training split: results look better than they are.`,
-      rows: shared.slice(0, 10),
+      rows: shared.slice(0, 10).map((row) => row + 1),
     },
   ];
+}
+
+/** How many rows follow their copies into a split. */
+function keptTogether(copies: Int32Array | null, splits: Uint8Array): DataWarning[] {
+  const kept =
+    copies?.reduce((count, first, row) => count + Number(first !== row && splits[row] !== inNoSplit), 0) ?? 0;
+  if (kept === 0) return [];
+  const message = `${show(kept)} ${kept === 1 ? 'row is a copy of another one and stays' : 'rows are copies of others and stay'} in its split.`;
+  return [{ code: 'copies', message: kept === 1 ? message : message.replace('its split', 'their splits') }];
 }

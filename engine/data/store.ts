@@ -35,8 +35,6 @@ export interface Manifest {
   readonly columns: readonly AnalysedColumn[];
   /** Found while importing; independent of target and types. */
   readonly importWarnings: readonly DataWarning[];
-  /** Some rows stand in the table more than once. */
-  readonly hasDuplicates: boolean;
   /** The files beside it; written by `publish`, absent in manifests of earlier versions. */
   readonly files?: FileFacts;
 }

@@ -68,6 +68,13 @@ export interface ColumnInfo {
   readonly top?: readonly { readonly value: string; readonly count: number }[];
 }
 
+/** What a split goes by, other than chance. */
+export interface SplitBy {
+  /** `time`: the earliest rows train, the latest test. `group`: all rows of a group are in one split. */
+  readonly kind: 'time' | 'group';
+  readonly column: string;
+}
+
 /** What a person may change about an imported dataset; the import itself never changes. */
 export interface DatasetSettings {
   readonly types?: Readonly<Record<string, ColumnType>>;
@@ -77,6 +84,8 @@ export interface DatasetSettings {
   readonly ignored?: readonly string[];
   /** Shares of train, validation, test; sum 1. A split that an image folder brings stands above it. */
   readonly split?: readonly [number, number, number];
+  /** Tables only. Default: rows are drawn by chance. */
+  readonly splitBy?: SplitBy;
   /** Pictures only: corrected classes by file name. */
   readonly labels?: Readonly<Record<string, string>>;
 }

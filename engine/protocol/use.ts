@@ -17,6 +17,8 @@ export function leftOutColumns({
 }: Pick<DatasetInfo, 'columns' | 'target' | 'settings'>): LeftOutColumn[] {
   return columns.flatMap(({ name, type, distinct, missing }): LeftOutColumn[] => {
     if (name === target) return [];
+    if (settings.splitBy?.kind === 'group' && settings.splitBy.column === name)
+      return [{ column: name, reason: 'group' }];
     if (settings.ignored?.includes(name)) return [{ column: name, reason: 'ignored' }];
     if (type === 'identifier' || type === 'text') return [{ column: name, reason: type }];
     return distinct === 0 || (distinct === 1 && missing === 0) ? [{ column: name, reason: 'constant' }] : [];
@@ -26,6 +28,7 @@ export function leftOutColumns({
 const reasons: ReadonlyMap<string, string> = new Map([
   ['ignored', 'as chosen'],
   ['text', 'free text'],
+  ['group', 'the split goes by it'],
 ]);
 
 /** `serial (identifier), site (constant)`, or `nothing`. */
@@ -70,6 +73,30 @@ export function splitOrigin({ givenSplits: given, counts }: Pick<RunData, 'given
   const drawn = splitNames.filter((name) => counts[name] > 0 && !given.includes(name));
   const rest = drawn.length > 0 ? `, ${inWords(drawn)} drawn from its train` : '';
   return `${inWords(given)} as the source has them${rest}`;
+}
+
+/** Columns of a table that a split can go by: those with an order, dates first; those whose values come again, identifiers too. */
+export function splitColumns({
+  columns,
+  rows,
+  target,
+}: Pick<DatasetInfo, 'columns' | 'rows' | 'target'>): Readonly<Record<'time' | 'group', readonly string[]>> {
+  const others = columns.filter(({ name, distinct }) => name !== target && distinct > 2);
+  const dates = others.filter(({ type }) => type === 'datetime');
+  const numbers = others.filter(({ type }) => type === 'number');
+  const groups = others.filter(({ type, distinct }) => type !== 'datetime' && distinct * 2 <= rows);
+  return {
+    time: [...dates, ...numbers].map(({ name }) => name),
+    group: [...groups]
+      .sort((one, other) => Number(one.type === 'number') - Number(other.type === 'number'))
+      .map(({ name }) => name),
+  };
+}
+
+/** What a split goes by, for people; empty where rows are drawn by chance. */
+export function splitRule({ splitBy }: Pick<DatasetSettings, 'splitBy'>): string {
+  if (splitBy === undefined) return '';
+  return splitBy.kind === 'time' ? `in the order of ${splitBy.column}` : `by ${splitBy.column}, each in one split`;
 }
 
 function inWords(names: readonly string[]): string {

@@ -1,7 +1,14 @@
 // `inspect`: imports a file and says what is in it.
 
 import type { DatasetInfo } from '../../../engine/protocol/data.ts';
-import { expectedCounts, givenSplits, leftOutColumns, leftOutText, splitOrigin } from '../../../engine/protocol/use.ts';
+import {
+  expectedCounts,
+  givenSplits,
+  leftOutColumns,
+  leftOutText,
+  splitOrigin,
+  splitRule,
+} from '../../../engine/protocol/use.ts';
 import { numberOption, type Command } from '../command.ts';
 import { importFile, readOptions, readOptionDefs } from '../import.ts';
 import { formatBytes, formatCount, formatNumber, type Output } from '../output.ts';
@@ -87,7 +94,7 @@ function describe(output: Output, info: DatasetInfo): void {
   else output.line(`no target: ${info.targetReason}`);
   if (info.kind === 'table') output.line(`left out: ${leftOutText(leftOutColumns(info))}`);
   const counts = expectedCounts(info, info.settings);
-  const origin = splitOrigin({ givenSplits: givenSplits(info), counts });
+  const origin = splitRule(info.settings) || splitOrigin({ givenSplits: givenSplits(info), counts });
   output.line(
     `split: about ${formatCount(counts.train)} train, ${formatCount(counts.validation)} validate, ` +
       `${formatCount(counts.test)} test${origin === '' ? '' : `; ${origin}`}`,

@@ -2,7 +2,7 @@
 
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
-import { leftOutText, splitOrigin, usualSplit } from '../../../engine/protocol/use.ts';
+import { leftOutText, splitOrigin, splitRule, usualSplit } from '../../../engine/protocol/use.ts';
 import { numberOption, runNumber, textOption, type Command } from '../command.ts';
 import { formatCount, formatNumber, formatSeconds, formatTime, type Column, type Output } from '../output.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
@@ -149,7 +149,7 @@ export function timesText({ progress, result }: RunRecord): string {
 function splitText({ data, config }: RunRecord): string {
   if (data === null) return `${(config.settings.split ?? usualSplit).join(', ')} asked for`;
   const { train, validation, test } = data.counts;
-  const origin = splitOrigin(data);
+  const origin = [splitRule(config.settings), splitOrigin(data)].filter((text) => text !== '').join('; ');
   return (
     `${formatCount(train)} rows train, ${formatCount(validation)} validate, ${formatCount(test)} test` +
     (origin === '' ? '' : `; ${origin}`)

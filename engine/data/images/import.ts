@@ -173,7 +173,7 @@ async function writeDataset(folder: string, request: WriteRequest): Promise<Mani
     ...description,
   };
   // Warnings follow from the pictures and the settings; the table's own fields have nothing to hold.
-  return { version: 1, sourceBytes: -1, info, columns: [], importWarnings: [], hasDuplicates: false };
+  return { version: 1, sourceBytes: -1, info, columns: [], importWarnings: [] };
 }
 
 async function decodeAll(

@@ -10,6 +10,7 @@ import { columnsAtOnce } from './table.ts';
 import type { MeasuredTable } from './table.ts';
 import { numericValue } from './stored.ts';
 import type { StoredColumn } from './stored.ts';
+import { singleFeatureLeaks } from './single-feature.ts';
 import { short, show } from './typing.ts';
 
 /** A class with fewer rows can hardly be learned or judged. */
@@ -24,10 +25,6 @@ const leakDistinct = 50;
 const leakRowsPerValue = 5;
 /** Rows that rule out most features before all rows are looked at. */
 const leakSampleRows = 500;
-/** Row numbers listed with a warning. */
-const listedRows = 10;
-/** In longer tables duplicates are not counted: it would take more memory than the table. */
-const duplicateRows = 20_000_000;
 
 /** Warnings that do not depend on the target. */
 export function columnWarnings(columns: readonly ColumnInfo[], target: string | null): DataWarning[] {
@@ -61,62 +58,6 @@ export function columnWarnings(columns: readonly ColumnInfo[], target: string | 
     }
     return [];
   });
-}
-
-/** Rows that stand in the table more than once. `analysed` tells how many different values each column has. */
-export async function duplicateWarning(
-  connection: DuckDBConnection,
-  table: MeasuredTable,
-  columns: readonly StoredColumn[],
-  analysed: readonly Pick<ColumnInfo, 'name' | 'distinct'>[],
-): Promise<DataWarning | null> {
-  if (table.rows > duplicateRows) return null;
-  if (await fewTellApart(connection, table, columns, analysed)) return null;
-  const hash = rowHash(columns);
-  const [counted] = await queryRows(
-    connection,
-    `SELECT count(*) - count(DISTINCT ${hash}) AS repeated FROM ${table.from}`,
-  );
-  const repeated = Number(counted?.repeated ?? 0);
-  if (repeated === 0) return null;
-  const rows = await queryRows(
-    connection,
-    `SELECT number FROM (SELECT file_row_number + 1 AS number, ${hash} AS row FROM ${table.from})
-     QUALIFY row_number() OVER (PARTITION BY row ORDER BY number) > 1 ORDER BY number LIMIT ${listedRows}`,
-  );
-  return {
-    code: 'duplicates',
-    message: `${show(repeated)} ${repeated === 1 ? 'row repeats an earlier one' : 'rows repeat earlier ones'}: results look better than they are when both are in different splits.`,
-    rows: rows.map((row) => Number(row.number)),
-  };
-}
-
-/** Columns that may tell all rows apart, so that the others need not be read. */
-const tellingColumns = 2;
-/** Different combinations they have to allow for each row, or trying is not worth it. */
-const combinationsPerRow = 1000;
-
-/** Whether the columns with most values make all rows different: then none repeats another, whatever else stands in it. */
-async function fewTellApart(
-  connection: DuckDBConnection,
-  table: MeasuredTable,
-  columns: readonly StoredColumn[],
-  analysed: readonly Pick<ColumnInfo, 'name' | 'distinct'>[],
-): Promise<boolean> {
-  const telling = [...analysed].sort((first, second) => second.distinct - first.distinct).slice(0, tellingColumns);
-  const combinations = telling.reduce((product, { distinct }) => product * distinct, 1);
-  if (columns.length <= tellingColumns || combinations < combinationsPerRow * table.rows) return false;
-  const chosen = columns.filter(({ name }) => telling.some((column) => column.name === name));
-  const [row] = await queryRows(
-    connection,
-    `SELECT count(DISTINCT ${rowHash(chosen)}) = count(*) AS apart FROM ${table.from}`,
-  );
-  return row?.apart === true;
-}
-
-/** SQL for a number that is the same for the same row, whatever its types. */
-export function rowHash(columns: readonly StoredColumn[]): string {
-  return `hash(${columns.map(({ name }) => quoteName(name)).join(', ')})`;
 }
 
 /** What the warnings about a target need to know. */
@@ -164,9 +105,17 @@ export async function leakWarnings(
   target: TargetFacts,
   features: readonly Feature[],
 ): Promise<DataWarning[]> {
-  return target.task === 'regression'
-    ? correlationLeaks(connection, table, target, features)
-    : classLeaks(connection, table, target, features);
+  const found =
+    target.task === 'regression'
+      ? await correlationLeaks(connection, table, target, features)
+      : await classLeaks(connection, table, target, features);
+  const known = new Set(found.flatMap(({ columns = [] }) => columns));
+  const others = features.filter(({ info }) => !known.has(info.name));
+  for (const { name, message } of await singleFeatureLeaks(connection, table, target, others)) {
+    if (name === null) found.push({ code: 'row_order', message });
+    else found.push(leak(name, message));
+  }
+  return found;
 }
 
 async function correlationLeaks(

@@ -3,7 +3,7 @@
 import { layers as registry } from '../../../engine/model/registry.ts';
 import type { LayerSpec } from '../../../engine/model/spec.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
-import { leftOutText, splitOrigin, usualSplit } from '../../../engine/protocol/use.ts';
+import { leftOutText, splitOrigin, splitRule, usualSplit } from '../../../engine/protocol/use.ts';
 import { fixed, percent, short } from '../../app/format.ts';
 import { modelName } from '../../app/run-words.ts';
 
@@ -58,12 +58,14 @@ export function settingsOf(run: RunRecord): Setting[] {
 
 /** The split that was used, in rows; until the data is prepared, the shares asked for. */
 function splitText({ data, config }: RunRecord): string {
+  const way = splitRule(config.settings);
+  const rule = way === '' ? '' : `; ${way}`;
   if (data === null)
-    return `${(config.settings.split ?? usualSplit).map((share) => percent(share)).join(' / ')} asked for`;
+    return `${(config.settings.split ?? usualSplit).map((share) => percent(share)).join(' / ')} asked for${rule}`;
   const { train, validation, test } = data.counts;
   const rows = `${fixed(train)} train / ${fixed(validation)} validation / ${fixed(test)} test`;
   const origin = splitOrigin(data);
-  return `${rows}${origin === '' ? '' : `; ${origin}`}${validation === 0 ? '; nothing validates' : ''}`;
+  return `${rows}${rule}${origin === '' ? '' : `; ${origin}`}${validation === 0 ? '; nothing validates' : ''}`;
 }
 
 /** Rows a step; a split with fewer rows makes them smaller. */

@@ -7,6 +7,7 @@ import type {
   DatasetInfo,
   DatasetSettings,
   DataWarning,
+  SplitBy,
 } from '../../../engine/protocol/data.ts';
 import type { DatasetStore } from '../../app/datasets.svelte.ts';
 import { failureOf } from '../../app/failure.ts';
@@ -60,8 +61,9 @@ export class DatasetPage {
 
   setTarget(target: string): void {
     // Another target asks another question: the task is inferred anew, and the target cannot be left out.
-    void this.change('the target', ({ ignored = [], ...settings }) => ({
+    void this.change('the target', ({ ignored = [], splitBy, ...settings }) => ({
       ...settings,
+      ...(splitBy === undefined || splitBy.column === target ? {} : { splitBy }),
       target,
       task: undefined,
       ignored: ignored.filter((column) => column !== target),
@@ -81,6 +83,11 @@ export class DatasetPage {
 
   setSplit(split: readonly [number, number, number]): void {
     void this.change('the split', (settings) => ({ ...settings, split }));
+  }
+
+  /** What the split goes by; null = chance. */
+  setSplitBy(splitBy: SplitBy | null): void {
+    void this.change('what the split goes by', (settings) => ({ ...settings, splitBy: splitBy ?? undefined }));
   }
 
   /** Changes settings in a way that can be taken back. `label` says what was changed. */

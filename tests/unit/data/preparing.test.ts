@@ -174,10 +174,10 @@ test('rows without a target are left out, and it is said', async (context) => {
   assert.match(data.warnings[0]?.message ?? '', /11 of 344 rows have no sex and are left out/);
 });
 
-test('rows that stand in the training split and in another are counted', async (context) => {
+test('copies of a row stay in one split, and it is said', async (context) => {
   const { data } = await prepare(context, messy('duplicates.csv'));
-  assert.deepEqual(codes(data.warnings), ['shared_rows']);
-  assert.match(data.warnings[0]?.message ?? '', /of the validation and test splits also/);
+  assert.deepEqual(codes(data.warnings), ['copies']);
+  assert.match(data.warnings[0]?.message ?? '', /are copies of others and stay in their splits/);
 });
 
 test('transform gives the same numbers for the same rows', async (context) => {

@@ -1,0 +1,107 @@
+// Splits that are not drawn row by row: in the order of time, so that a model is tested on what comes after what it learned
+// from; and group by group, so that it is tested on patients, machines or shops it never saw.
+
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { InputError } from '../../protocol/errors.ts';
+import type { DataWarning, SplitBy } from '../../protocol/data.ts';
+import { streamNumbers } from '../database.ts';
+import type { Job } from '../jobs.ts';
+import type { ComparedColumn } from '../schema/copies.ts';
+import { numericValue, typedValue } from '../schema/stored.ts';
+import type { MeasuredTable } from '../schema/table.ts';
+import { show } from '../schema/typing.ts';
+import { leftOut, randomBits } from './split.ts';
+
+type Shares = readonly [number, number, number];
+
+/** Assigns each row to a split by a column. `strata[row]` < 0: the row is left out. */
+export async function splitByColumn(
+  connection: DuckDBConnection,
+  table: MeasuredTable,
+  { kind }: SplitBy,
+  { column, info }: ComparedColumn,
+  about: { readonly strata: Int32Array; readonly shares: Shares; readonly seed: number; readonly job: Job },
+): Promise<{ readonly splits: Uint8Array; readonly warnings: readonly DataWarning[] }> {
+  const { strata, shares, seed, job } = about;
+  const keys = new Float64Array(table.rows);
+  // 53 of a hash's bits: a group is a number that JavaScript can hold.
+  const key =
+    kind === 'time'
+      ? numericValue(column, info.type === 'number' ? 'number' : 'datetime')
+      : `CAST(hash(${typedValue(column, 'category')}) >> 11 AS DOUBLE)`;
+  const cell = kind === 'time' ? key : `CASE WHEN ${typedValue(column, 'category')} IS NOT NULL THEN ${key} END`;
+  let start = 0;
+  await streamNumbers(connection, `SELECT ${cell} FROM ${table.from}`, job, ([values], rows) => {
+    for (let row = 0; row < rows; row++) keys[start + row] = values?.getItem(row) ?? NaN;
+    start += rows;
+  });
+  if (kind === 'group') return { splits: assignGroups(keys, strata, shares, seed), warnings: [] };
+  const lost = keys.reduce((count, time, row) => count + Number(Number.isNaN(time) && (strata[row] ?? -1) >= 0), 0);
+  const message = `${show(lost)} ${lost === 1 ? 'row has' : 'rows have'} no ${info.name}, by which the split goes: left out.`;
+  return {
+    splits: assignInOrder(keys, strata, shares),
+    warnings: lost === 0 ? [] : [{ code: 'no_time', message, columns: [info.name] }],
+  };
+}
+
+/**
+ * The earliest rows train, the latest test; rows of the same time stay together. Rows without a time are left out.
+ * @throws InputError if there are fewer times than splits.
+ */
+export function assignInOrder(times: Float64Array, strata: Int32Array, shares: Shares): Uint8Array {
+  const splits = new Uint8Array(times.length).fill(leftOut);
+  const rows = [...times.keys()].filter((row) => (strata[row] ?? -1) >= 0 && !Number.isNaN(times[row]));
+  rows.sort((one, other) => (times[one] as number) - (times[other] as number) || one - other);
+  const timeAt = (index: number): number => times[rows[index] as number] as number;
+  /** The end of the rows of one time that is nearest to a place. */
+  const boundary = (place: number): number => {
+    if (place <= 0 || place >= rows.length) return place;
+    let [before, after] = [place, place];
+    while (before > 0 && timeAt(before - 1) === timeAt(place)) before--;
+    while (after < rows.length && timeAt(after) === timeAt(place)) after++;
+    return before > 0 && place - before <= after - place ? before : after;
+  };
+  const train = boundary(Math.round(rows.length * shares[0]));
+  const validation = shares[2] === 0 ? rows.length : boundary(Math.round(rows.length * (shares[0] + shares[1])));
+  rows.forEach((row, index) => (splits[row] = index < train ? 0 : index < validation ? 1 : 2));
+  return splits;
+}
+
+/**
+ * Whole groups, in an order drawn by the seed, each to the split that lacks most rows; no split with a share stays empty. A
+ * row without a group is a group of its own.
+ * @throws InputError if there are fewer groups than splits.
+ */
+export function assignGroups(keys: Float64Array, strata: Int32Array, shares: Shares, seed: number): Uint8Array {
+  const groups = new Map<number, number[]>();
+  let usable = 0;
+  for (let row = 0; row < keys.length; row++) {
+    if ((strata[row] ?? -1) < 0) continue;
+    usable++;
+    const key = Number.isNaN(keys[row]) ? -1 - row : (keys[row] as number);
+    const members = groups.get(key);
+    if (members === undefined) groups.set(key, [row]);
+    else members.push(row);
+  }
+  const wanted = shares.map((share, split) => ({ split, share, lacks: share * usable, rows: 0 }));
+  const used = wanted.filter(({ share }) => share > 0);
+  if (groups.size < used.length) {
+    throw new InputError(
+      'input.too_few_groups',
+      `${groups.size} ${groups.size === 1 ? 'group is' : 'groups are'} too few for ${used.length} splits.`,
+      'Choose another column, or another split.',
+    );
+  }
+  const drawn = [...groups.values()].map((rows) => ({ rows, order: randomBits(seed, rows[0] as number) }));
+  drawn.sort((one, other) => one.order - other.order);
+  const splits = new Uint8Array(keys.length).fill(leftOut);
+  drawn.forEach(({ rows }, index) => {
+    const empty = used.filter((split) => split.rows === 0);
+    const candidates = empty.length >= drawn.length - index ? empty : used;
+    const chosen = candidates.reduce((best, other) => (other.lacks > best.lacks ? other : best));
+    chosen.lacks -= rows.length;
+    chosen.rows += rows.length;
+    for (const row of rows) splits[row] = chosen.split;
+  });
+  return splits;
+}
