@@ -28,7 +28,12 @@ export function isReadOnly(home: string): boolean {
 /** Opens a copy of the history; it goes when it is closed. Throws like `openHistory`. */
 export function openReadOnly(home: string): History {
   const folder = mkdtempSync(join(tmpdir(), 'trainyard-looking-'));
-  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  const remove = (): void => {
+    process.off('exit', remove);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  // For a process that ends without closing it.
+  process.once('exit', remove);
   try {
     refuseLittleRoom(home, folder);
     for (const suffix of ['', '-wal', '-seal']) {

@@ -3,7 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
 import { openDatabase } from '../../engine/history/database.ts';
@@ -224,7 +225,14 @@ test(
     for (const name of ['empty', 'empty/new']) {
       assert.equal(await openUnprivileged(join(parent, name)), 'store.readonly', name);
     }
+    const copies = (): readonly string[] =>
+      readdirSync(tmpdir()).filter((name) => name.startsWith('trainyard-looking-'));
+    const before = new Set(copies());
     assert.equal(await openUnprivileged(existing), '', 'a history that is there may be looked at');
+    const left = copies().filter(
+      (name) => !before.has(name) && statSync(join(tmpdir(), name)).uid !== process.getuid?.(),
+    );
+    assert.deepEqual(left, [], 'its copy goes with the process');
   },
 );
 
