@@ -60,6 +60,8 @@ export async function transformFile(request: TransformRequest): Promise<Omit<Pre
       job.throwIfCancelled();
       if (!force) await refuseUnusable(connection, table, found.name, used);
       const { uses, warnings } = await describeUse(connection, table, used);
+      const truth = matched.slice(features.length).filter(({ unknown }) => unknown > 0);
+      warnings.push(...(await describeUse(connection, table, truth)).warnings);
       const { rows, classCounts } = await writeRows(connection, {
         table,
         features: used.map(({ value }) => value),

@@ -1,8 +1,8 @@
-// Flags of `train` for pictures: models fit their size, defaults are those for pictures, `--augment` names changes.
+// Flags of `train`: what a split goes by; for pictures: models fit their size, defaults are those for pictures, `--augment` names changes.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { modelOption, trainingSpec, type TrainedOn } from '../../electron/cli/training-options.ts';
+import { datasetSettings, modelOption, trainingSpec, type TrainedOn } from '../../electron/cli/training-options.ts';
 
 const pictures: TrainedOn = {
   rows: 5000,
@@ -64,4 +64,10 @@ test('a table with many classes and rows gets a wider network and more epochs', 
   assert.equal(trainingSpec({}, letters, model).epochs, 68);
   assert.equal((await modelOption({}, { ...letters, rows: 1000 })).preset, 'small');
   assert.equal((await modelOption({}, { ...letters, classes: 8 })).preset, 'small');
+});
+
+test('a split goes by time or by group', () => {
+  assert.deepEqual(datasetSettings({ time: 'day' }), { splitBy: { kind: 'time', column: 'day' } });
+  assert.deepEqual(datasetSettings({ group: 'patient' }), { splitBy: { kind: 'group', column: 'patient' } });
+  assert.throws(() => datasetSettings({ time: 'day', group: 'patient' }), { code: 'usage.split' });
 });

@@ -44,7 +44,7 @@ export async function describeUse(
   connection: DuckDBConnection,
   table: MeasuredTable,
   columns: readonly MatchedColumn[],
-): Promise<{ readonly uses: readonly ColumnUse[]; readonly warnings: readonly DataWarning[] }> {
+): Promise<{ readonly uses: readonly ColumnUse[]; readonly warnings: DataWarning[] }> {
   const warnings: DataWarning[] = [];
   for (const column of columns) {
     const name = column.recipe.column;
@@ -72,8 +72,14 @@ function trainingMissing({ recipe }: MatchedColumn): number | null {
 function isAbove(column: MatchedColumn, rows: number): boolean {
   const usual = trainingMissing(column);
   const share = (column.missing + column.unknown) / rows;
+  // A target that cannot be read measures nothing, whatever training had.
+  if (isTarget(column)) return column.unknown > 0;
   if (usual === null) return share >= lostShare;
   return share > usual + 3 * Math.sqrt((usual * (1 - usual)) / rows);
+}
+
+function isTarget({ recipe }: MatchedColumn): boolean {
+  return recipe.kind === 'classes' || recipe.kind === 'value';
 }
 
 function isMeasure({ recipe }: MatchedColumn): boolean {

@@ -177,6 +177,11 @@ test('prices day by day: split by time, the latest rows test; by chance it is wa
     days.map(([, noise = 0, value = 0]) => [noise, value]),
     { target: 'price' },
   );
+  const byPlace = await inOrder.service.describe({
+    dataset: inOrder.info.id,
+    settings: { target: 'price', splitBy: { kind: 'time', column: 'noise' } },
+  });
+  assert.deepEqual(codes(byPlace.warnings), []);
   assert.match(
     inOrder.info.warnings.find(({ code }) => code === 'row_order')?.message ?? '',
     /^Neighbouring rows are alike/,

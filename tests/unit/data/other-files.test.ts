@@ -160,5 +160,8 @@ test('a column that is spelled differently is named with the nearest there is', 
   const text = write(plain).replace(/^(.+)$/gm, (line) => `${line},${line.startsWith('price') ? 'Y' : '1'}`);
   const path = writeTable(context, 'target.csv', text);
   const data = await service.transform({ job: 't', path, preprocessing });
+  const wrong = text.replace(',Y\n', ',y\n').replaceAll(/,1$/gm, ',one');
+  const odd = await service.transform({ job: 't', path: writeTable(context, 'odd.csv', wrong), preprocessing });
+  assert.match(odd.warnings[0]?.message ?? '', /^y: 120 of 120 cells are no numbers \("one"\)\. Expected/);
   assert.match(data.warnings[0]?.message ?? '', /There is a column "Y", but none "y"/);
 });
