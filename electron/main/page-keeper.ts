@@ -7,6 +7,8 @@ import { onPageMessage } from './links.ts';
 
 /** Recoveries within `windowMs` after which the person is asked. */
 const recoveries = { most: 3, windowMs: 60_000 };
+/** A page that was wiped may die of being loaded again, so soon after: that is the same mishap. */
+const sameMishapMs = 2_000;
 /** How long a page that does not answer may take to come to itself, after Chromium's own half a minute. */
 const defaultPatienceMs = 10_000;
 /** Chromium's code for a load that was given up for another one. */
@@ -39,6 +41,7 @@ export function keepPage(window: BrowserWindow, options: PageKeeperOptions): Pag
   let mishap: string | null = null;
   /** The page was ended here, because it did not answer. */
   let wasEnded = false;
+  let wipedAt = -Infinity;
   let hung: NodeJS.Timeout | undefined;
   let late: NodeJS.Timeout | undefined;
   let due: NodeJS.Immediate | undefined;
@@ -101,9 +104,15 @@ export function keepPage(window: BrowserWindow, options: PageKeeperOptions): Pag
   contents.on('did-fail-load', (_event, code, reason, _address, isMainFrame) => {
     if (isMainFrame && code !== aborted) recover(`The window could not be loaded (${reason}).`);
   });
-  onPageMessage(contents, 'trainyard:wiped', () => recover('Something wiped the window.'));
+  onPageMessage(contents, 'trainyard:wiped', () => {
+    wipedAt = Date.now();
+    recover('Something wiped the window.');
+  });
   contents.on('render-process-gone', (_event, { reason }) => {
     if (reason === 'clean-exit') return;
+    const ofTheWipe = Date.now() - wipedAt < sameMishapMs;
+    wipedAt = -Infinity;
+    if (ofTheWipe && times.length <= recoveries.most) return loadSoon();
     recover(wasEnded ? 'The window did not answer any more.' : deaths[reason]);
     wasEnded = false;
   });

@@ -54,6 +54,8 @@ export class Attempt {
   /** When the attempt began to work, in milliseconds, put off by every pause; null while it waits its turn. */
   #begun: number | null = null;
   #pausedAt: number | null = null;
+  /** When the device was asked for. */
+  #deviceAsked = 0;
   #progress: RunProgress | null;
   #stopTimer: NodeJS.Timeout | undefined;
   /** Ends the attempt with an error, whatever the host does. */
@@ -170,6 +172,7 @@ export class Attempt {
       await store.updateRun({ run: this.#run, patch: { data: dataOf(prepared) } });
       const config = await this.#withDevice(prepared);
       this.#checkStop();
+      this.#deviceAsked = performance.now();
       const created = await hosts.create(config.device);
       try {
         this.#checkStop();
@@ -274,6 +277,11 @@ export class Attempt {
         const afterStep = step > 0 ? step : -1;
         if (begunBefore) recorder.inOrder(() => store.truncate({ run: this.#run, afterStep }));
         recorder.inOrder(() => store.updateRun({ run: this.#run, patch: { device, threads, parameters } }));
+        const took = timeText(performance.now() - this.#deviceAsked);
+        const message = `The device was ready after ${took}: started, tested, with the model and the rows.`;
+        const line: LogLine = { time: Date.now(), level: 'info', message, detail: true };
+        recorder.log(line);
+        onLog(line);
       }),
       host.onReport((event) => {
         this.#progress = { ...event.progress, secondsElapsed: this.#secondsElapsed() };

@@ -45,6 +45,15 @@ test('a page that is written over is made anew', async ({ app }) => {
   }
 });
 
+test('two wipes within a minute are two mishaps, though the page may die of being loaded again', async ({ app }) => {
+  await app.page.getByRole('navigation').first().waitFor();
+  for (const way of ["document.write('x')", 'document.open()', "document.write('y')"]) {
+    await inPage(app, way);
+    await expect.poll(() => inPage(app, 'document.body.innerText'), way).toContain('Something wiped the window');
+    await expect.poll(() => inPage(app, 'document.querySelector("main") !== null'), way).toBe(true);
+  }
+});
+
 test('a page that keeps dying is not loaded for ever: the person is asked, and Reload helps', async ({ app }) => {
   for (let time = 1; time <= 3; time++) {
     await crash(app);
