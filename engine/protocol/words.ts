@@ -1,5 +1,10 @@
 // Figures in words that every process says the same way.
 
+/** `1 row`, `2,400 rows`. */
+export function countText(count: number, one: string): string {
+  return `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`;
+}
+
 /** `0.31 s`, `12 s`, `3 min 20 s`, `2 h 5 min`. */
 export function timeText(milliseconds: number): string {
   const seconds = milliseconds / 1000;

@@ -3,7 +3,7 @@
 
 import type { PreparedData } from '../protocol/data.ts';
 import type { LogLine, RunResult } from '../protocol/runs.ts';
-import { timeText } from '../protocol/words.ts';
+import { countText, timeText } from '../protocol/words.ts';
 import type { Surroundings } from './control.ts';
 
 /** Epochs written of a run at most, about: every one of a short run, every tenth of a long one. */
@@ -25,6 +25,8 @@ export interface EpochNote {
   readonly last: boolean;
 }
 
+type BegunData = Pick<PreparedData, 'counts' | 'warnings'> & { readonly input: Pick<PreparedData['input'], 'kind'> };
+
 export class Diary {
   readonly #clock: Surroundings['clock'];
   readonly #now: Surroundings['now'];
@@ -32,6 +34,8 @@ export class Diary {
   /** Milliseconds of each phase, of this attempt. */
   readonly #spent = new Map<Phase, number>();
   #every = 1;
+  /** The best epoch so far, if its line was left out. */
+  #bestUnwritten: { readonly epoch: number; readonly message: string } | null = null;
   #checkpoints = 0;
 
   constructor({ clock, now }: Surroundings, write: (line: LogLine) => void) {
@@ -63,19 +67,33 @@ export class Diary {
   }
 
   /** What is trained on, before the first step. */
-  begins({ counts, warnings }: PreparedData, stepsPerEpoch: number, epochs: number): void {
+  begins({ counts, warnings, input }: BegunData, stepsPerEpoch: number, epochs: number): void {
     for (const { message } of warnings) this.warn(message);
-    this.say(`Trains on ${counts.train} rows, validates on ${counts.validation}, ${stepsPerEpoch} steps an epoch.`);
+    const examples = input.kind === 'image' ? 'picture' : 'row';
+    const steps = countText(stepsPerEpoch, 'step');
+    const validation = counts.validation.toLocaleString('en');
+    this.say(`Trains on ${countText(counts.train, examples)}, validates on ${validation}, ${steps} an epoch.`);
     this.#every = strideOf(epochs, writtenEpochs);
-    const rest = this.#every > 1 ? ` Every ${this.#every}th of the ${epochs} epochs is written here.` : '';
+    const rest =
+      this.#every > 1
+        ? ` Every ${this.#every === 2 ? '2nd' : `${this.#every}th`} of the ${epochs} epochs is written here, and the best.`
+        : '';
     this.#detail(`The model and the rows were ready after ${timeText(this.#spent.get('preparing') ?? 0)}.${rest}`);
   }
 
   epoch({ epoch, trainLoss, validation, best, last }: EpochNote, epochs: number): void {
-    if (epoch !== 1 && epoch % this.#every !== 0 && !last) return;
     const scores = scoresOf(validation).map(([name, value]) => `${name} ${value.toPrecision(4)}`);
     const text = [`loss ${trainLoss.toPrecision(4)}`, ...scores].join(', ');
-    this.#detail(`Epoch ${epoch} of ${epochs}: ${text}${best ? ' (best so far)' : ''}.`);
+    const line = `Epoch ${epoch} of ${epochs}: ${text}`;
+    const written = epoch === 1 || epoch % this.#every === 0 || last;
+    if (best) this.#bestUnwritten = written ? null : { epoch, message: `${line} (the best).` };
+    if (written) this.#detail(`${line}${best ? ' (best so far)' : ''}.`);
+  }
+
+  /** The weights of this epoch are the ones kept: its line is written if it was left out. */
+  keeps(epoch: number): void {
+    if (this.#bestUnwritten?.epoch === epoch) this.#detail(this.#bestUnwritten.message);
+    this.#bestUnwritten = null;
   }
 
   /** A checkpoint was written. Of many only the 1st to 9th, then every 10th, every 100th … is worth a line. */
@@ -84,7 +102,7 @@ export class Diary {
     const stride = 10 ** Math.floor(Math.log10(this.#checkpoints));
     if (this.#checkpoints % stride !== 0) return;
     const which = this.#checkpoints < 10 ? 'Checkpoint' : `Checkpoint ${this.#checkpoints}`;
-    this.#detail(`${which} at step ${step}, after ${epoch} epochs: ${(bytes / 1e6).toFixed(1)} MB.`);
+    this.#detail(`${which} at step ${step}, after ${countText(epoch, 'epoch')}: ${(bytes / 1e6).toFixed(1)} MB.`);
   }
 
   /** How it ended, and where the time of this attempt went. */

@@ -224,10 +224,12 @@ class Trainer {
 
   #diverged(loss: number): never {
     const { learningRate } = this.#session.training.optimizer;
+    // The figures that stay are those of the step the message names.
+    this.#report(true);
     throw new TrainyardError(
       'run.diverged',
       `The loss became ${loss} at step ${this.#state.step}.`,
-      `Lower the learning rate (it is ${learningRate}) or clip gradients (clipNorm 1).`,
+      `Lower the learning rate (it is ${learningRate}) or set “Clip gradients at” to 1.`,
     );
   }
 
@@ -321,6 +323,7 @@ class Trainer {
     const { executable, plan, model } = this.#session;
     const { backend } = this.#options;
     const state = this.#state;
+    this.#diary.keeps(state.bestEpoch);
     if (state.bestEpoch > 0) writeWeights(executable, plan, weightNames(model), this.#best);
     // What the run has come to leaves first: evaluating takes its time, and somebody may not wait for it.
     this.#handOver(await readWeights(executable, plan, weightNames(model)));

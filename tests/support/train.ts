@@ -4,7 +4,7 @@ import type { Backend } from '../../engine/backends/backend.ts';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import type { ModelSpec, TrainingSpec } from '../../engine/model/spec.ts';
-import type { LogLine, MetricPoint, RunFile, RunResult } from '../../engine/protocol/runs.ts';
+import type { LogLine, MetricPoint, RunFile, RunResult, TrainingProgress } from '../../engine/protocol/runs.ts';
 import { RunControl } from '../../engine/train/control.ts';
 import { train } from '../../engine/train/trainer.ts';
 import type { MadeImages } from './images.ts';
@@ -18,6 +18,8 @@ export interface TrainTestOptions {
   readonly checkpoint?: Uint8Array;
   /** Collects the files, so that they are there even if the run fails. */
   readonly files?: Map<RunFile, Uint8Array>;
+  /** Collects the progress reported, so that it is there even if the run fails. */
+  readonly reports?: TrainingProgress[];
   /** Called between submits with their number; may pause or stop the run. */
   readonly onSubmit?: (submits: number, control: RunControl) => void;
 }
@@ -61,6 +63,7 @@ export async function trainHere(
       events: {
         onReport: (event) => {
           points.push(...event.points);
+          options.reports?.push(event.progress);
         },
         onLog: (line) => log.push(line),
         onPaused: () => {},

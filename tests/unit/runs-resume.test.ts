@@ -198,7 +198,7 @@ test('the log tells of data, device, epochs, checkpoints, the end of a host, the
     ['info', /^The model and the rows were ready after [\d.]+ s\.$/],
     ['info', /^Trains on the CPU with one thread, as set: .+\.$/],
     ['info', /^Epoch 1 of 60: loss [\d.]+, validation loss [\d.]+, validation accuracy [\d.]+ \(best so far\)\.$/],
-    ['info', /^Checkpoint at step \d+, after \d+ epochs: [\d.]+ MB\.$/],
+    ['info', /^Checkpoint at step \d+, after \d+ epochs?: [\d.]+ MB\.$/],
     ['error', /^The process that trained this run is gone: it ended with SIGKILL\.$/],
     ['info', /^Resumed from its checkpoint\.$/],
     ['info', /^Continues after epoch \d+, step \d+\.$/],

@@ -5,7 +5,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
+import type { TrainyardError } from '../../engine/protocol/errors.ts';
+import type { TrainingProgress } from '../../engine/protocol/runs.ts';
 import { decodeCheckpoint } from '../../engine/train/checkpoint.ts';
+import { advanced } from '../../renderer/views/new-run/training-fields.ts';
 import { makeTable } from '../support/table.ts';
 import { series, trainHere } from '../support/train.ts';
 
@@ -117,27 +120,22 @@ test('a batch larger than the data is clamped and said', async () => {
   assert.match(log.map((line) => line.message).join('\n'), /batch of 4096 is larger/);
 });
 
-test('a diverging run fails with what to do', async () => {
-  const base = makeTable({ rows: 100, numeric: 3, classes: 0 });
-  await assert.rejects(
-    trainHere(base, {
-      training: {
-        epochs: 50,
-        optimizer: {
-          name: 'sgd',
-          learningRate: 1e6,
-          weightDecay: 0,
-          momentum: 0.9,
-          nesterov: false,
-          beta1: 0.9,
-          beta2: 0.999,
-          epsilon: 1e-8,
-          alpha: 0.99,
-        },
-      },
-    }),
-    /loss became .* at step/,
+test('a diverging run fails with what to do, and its figures end at the step that is named', async () => {
+  const { optimizer } = defaultTraining(1e6, 'regression');
+  const reports: TrainingProgress[] = [];
+  const failed = await trainHere(makeTable({ rows: 100, numeric: 3, classes: 0 }), {
+    training: { epochs: 50, optimizer: { ...optimizer, name: 'sgd', learningRate: 1e6, momentum: 0.9 } },
+    reports,
+  }).then(
+    () => assert.fail('it has to diverge'),
+    (error: unknown) => error as TrainyardError,
   );
+  const step = /^The loss became .* at step (\d+)\.$/.exec(failed.message)?.[1];
+  assert.ok(Number(step) > 1, failed.message);
+  assert.equal(reports.at(-1)?.step, Number(step));
+  const { label } = advanced.find((setting) => setting.label.startsWith('Clip'))!;
+  const named = /“(.+)” to 1\.$/.exec(failed.hint)?.[1];
+  assert.ok(named && label.startsWith(named), `${failed.hint} names the form's “${label}”`);
 });
 
 test('without rows that validate it is said what that means', async () => {
