@@ -9,7 +9,8 @@ const decimals = Array.from(
   { length: 7 },
   (_, digits) => new Intl.NumberFormat('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits }),
 );
-const general = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 4 });
+const usualDigits = 4;
+const general = new Intl.NumberFormat('en-US', { maximumSignificantDigits: usualDigits });
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 const clockSeconds = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
@@ -23,11 +24,26 @@ export function fixed(value: number | null | undefined, digits = 0): string {
 }
 
 /** A value of unknown scale in at most four significant digits; very small and very large ones in powers of ten. */
-export function short(value: number | null | undefined): string {
+export function short(value: number | null | undefined, digits = usualDigits): string {
   if (value === null || value === undefined || Number.isNaN(value)) return missing;
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-4 || size >= 1e7)) return value.toExponential(2).replace('-', '−').replace('e+', 'e');
-  return general.format(value).replace('-', '−');
+  if (size !== 0 && (size < 1e-4 || size >= 1e7))
+    return value
+      .toExponential(Math.max(2, digits - usualDigits + 2))
+      .replace('-', '−')
+      .replace('e+', 'e');
+  const format =
+    digits === usualDigits ? general : new Intl.NumberFormat('en-US', { maximumSignificantDigits: digits });
+  return format.format(value).replace('-', '−');
+}
+
+/** Significant digits with which values of a range differ from each other: more where it is narrow beside its values. */
+export function digitsFor(low: number, high: number): number {
+  const span = high - low;
+  if (!(span > 0) || !Number.isFinite(span)) return usualDigits;
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  // A double has no more than seventeen.
+  return Math.min(17, Math.max(usualDigits, Math.ceil(Math.log10(size / span)) + 3));
 }
 
 /** Scores and losses: four decimals, or powers of ten where these would show nothing. */

@@ -4,6 +4,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { mlp } from '../../engine/model/presets.ts';
+import type { LayerSpec } from '../../engine/model/spec.ts';
+import type { ColumnInfo } from '../../engine/protocol/data.ts';
 import type { RunData, RunProgress, RunRecord, RunResult } from '../../engine/protocol/runs.ts';
 import { elapsedOf, endText, rowsPerSecond, trainingSecondsOf } from '../../renderer/app/run-words.ts';
 import { lastValue, smooth } from '../../renderer/components/chart/curves.ts';
@@ -12,7 +14,8 @@ import { readAt } from '../../renderer/components/chart/reading.ts';
 import type { Comparison } from '../../renderer/views/compare/compare.svelte.ts';
 import { readComparison } from '../../renderer/views/compare/reading.ts';
 import { settingsOf } from '../../renderer/views/compare/settings.ts';
-import { costRows, resultRows } from '../../renderer/views/compare/table-rows.ts';
+import { costRows, differs, resultRows, settingRows } from '../../renderer/views/compare/table-rows.ts';
+import { columnFacts, extremes } from '../../renderer/views/dataset/columns.ts';
 import { curvesOf } from '../../renderer/views/run/run-curves.ts';
 import { exampleConfig } from './fixtures/history.ts';
 
@@ -133,6 +136,27 @@ test('weight decay says what it is relative to', () => {
   assert.equal(decay('sgd'), '0.85 × weights, added to the gradient');
 });
 
+test('layers are told by what they are, and by name where something is not as usual', () => {
+  const text = (...layers: readonly LayerSpec[]): string | undefined =>
+    new Map(settingsOf(record({ config: { ...record().config, model: { version: 1, layers } } }))).get('Layers');
+  assert.equal(
+    text({ type: 'conv2d', filters: 32, bias: false }, { type: 'batch_norm' }, { type: 'activation' }),
+    'Conv 2D 32 × 3×3, no bias → Batch norm → Activation relu',
+  );
+  assert.equal(
+    text({ type: 'conv2d', filters: 16, kernel: 5, padding: 2, activation: 'relu' }, { type: 'max_pool', stride: 1 }),
+    'Conv 2D 16 × 5×5 relu, padding 2 → Max pool 2×2, stride 1',
+  );
+  assert.equal(
+    text({ type: 'batch_norm', momentum: 0.01 }, { type: 'upsample' }, { type: 'reshape', channels: 3 }),
+    'Batch norm, momentum 0.01 → Upsample ×2 → Reshape 3 × 8×8',
+  );
+  assert.equal(
+    text({ type: 'dense', units: 64 }, { type: 'dropout', rate: 0.1 }, { type: 'output' }),
+    'Dense 64 relu → Dropout 0.1 → Output',
+  );
+});
+
 /** Runs by their best accuracy, as Compare has them. */
 function comparison(...values: readonly number[]): Comparison {
   const runs = values.map((value, index) => ({
@@ -158,6 +182,65 @@ test('all that share the best value are named and marked, and only they', () => 
   };
   assert.deepEqual(best(0.8, 0.9, 0.7, 0.9), [1, 3]);
   assert.deepEqual(best(0.9, 0.9), [], 'where all are the same, none is better');
+});
+
+test('the sentence counts the settings that the table shows to differ', () => {
+  const [a, b] = comparison(0.8, 0.9).runs;
+  const training = { ...a.run.config.training, batch: 16, seed: 2 };
+  const other = { ...b.run, parameters: 99, config: { ...b.run.config, model: mlp([16]), training } };
+  const runs = [a, { ...b, run: other }];
+  const count = settingRows(runs.map(({ run }) => run)).filter(differs).length;
+  assert.ok(count > 3);
+  const said = readComparison({ runs, series: () => undefined } as unknown as Comparison, 'val_accuracy');
+  assert.match(said, new RegExp(`B and A differ in ${count} settings\\.`));
+});
+
+test('runs on different datasets or targets have no best', () => {
+  const [a, b] = comparison(0.8, 0.9).runs;
+  const read = (other: Partial<RunRecord>): readonly [string, readonly (readonly number[] | undefined)[]] => {
+    const runs = [a, { ...b, run: { ...b.run, ...other } }];
+    const records = runs.map(({ run }) => run);
+    return [
+      readComparison({ runs, series: () => undefined } as unknown as Comparison, 'val_accuracy'),
+      resultRows(records, ['val_accuracy'], false).map(({ best }) => best),
+    ];
+  };
+  const [datasets, marks] = read({ dataset: 'd2', datasetName: 'lines' });
+  assert.equal(
+    datasets,
+    'A and B use different datasets: their scores cannot be compared. A and B differ in dataset alone.',
+  );
+  assert.ok(marks.every((best) => best === undefined));
+  const { config } = b.run;
+  const [targets] = read({ config: { ...config, settings: { ...config.settings, target: 'island' } } });
+  assert.match(targets, /^A and B predict different targets: their scores cannot be compared\./);
+  assert.match(read({})[0], /^B has the best accuracy/);
+  assert.ok(read({})[1].some((best) => best?.includes(1)));
+});
+
+test('the ends of a narrow column differ in words', () => {
+  const column = (minimum: number, maximum: number): ColumnInfo => ({
+    name: 'price',
+    type: 'number',
+    reason: '',
+    overridden: false,
+    missing: 0,
+    distinct: 9,
+    minimum,
+    maximum,
+    median: (minimum + maximum) / 2,
+    deviation: 91.23456,
+    histogram: [1, 2],
+  });
+  const facts = (low: number, high: number): readonly (string | undefined)[] => {
+    const told = new Map(columnFacts(column(low, high), 9));
+    return ['Smallest', 'Largest', 'Standard deviation'].map((name) => told.get(name));
+  };
+  assert.deepEqual(extremes(column(999970.25, 1000290.25), 9), ['999,970.3', '1,000,290']);
+  assert.deepEqual(facts(999970, 1000290), ['999,970', '1,000,290', '91.23']);
+  assert.deepEqual(facts(0.12345, 98.7654), ['0.1235', '98.77', '91.23'], 'a wide range stays short');
+  assert.equal(new Set(facts(20000000, 20000100).slice(0, 2)).size, 2);
+  assert.deepEqual(facts(5, 5), ['5', '5', '91.23']);
 });
 
 test('a chart tells recorded values, whatever line it draws', () => {

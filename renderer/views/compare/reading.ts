@@ -1,9 +1,10 @@
-// One sentence of reading: which run is best and by how much, what it differs in from the next, which one overfits.
+// One sentence of reading: which run is best and by how much, what it differs in from the next, which one overfits. Runs that
+// learn different things have no best.
 
 import { fixed, score } from '../../app/format.ts';
 import { lowerWins, metricWord, parseSeries } from '../../app/series.ts';
 import type { ComparedRun, Comparison } from './compare.svelte.ts';
-import { settingsOf } from './settings.ts';
+import { comparable, differs, settingRows } from './table-rows.ts';
 
 /** Rise of the validation loss over its lowest that is called overfitting. */
 const overfitRise = 0.1;
@@ -11,6 +12,13 @@ const overfitRise = 0.1;
 export function readComparison(comparison: Comparison, series: string): string {
   const scored = comparison.runs.filter(({ run }) => series in run.best);
   if (scored.length < 2) return 'Fewer than two of these runs have a value of this metric.';
+  if (!comparable(scored.map(({ run }) => run))) {
+    const [first] = scored;
+    const other = scored.find(({ run }) => !comparable([first.run, run])) ?? first;
+    const what = first.run.dataset === other.run.dataset ? 'predict different targets' : 'use different datasets';
+    const said = `${first.letter} and ${other.letter} ${what}: their scores cannot be compared.`;
+    return [said, difference(first, other), ...overfitting(comparison)].join(' ');
+  }
   const { metric } = parseSeries(series);
   const sign = lowerWins(metric) ? 1 : -1;
   const valueOf = ({ run }: ComparedRun): number => run.best[series].value;
@@ -33,12 +41,9 @@ function inWords(letters: readonly string[]): string {
 }
 
 function difference(first: ComparedRun, second: ComparedRun): string {
-  const other = new Map(settingsOf(second.run));
-  // The count of parameters follows from the layers and the preset's name from them: not settings of their own.
-  const derived = new Set(['Parameters', 'Model']);
-  const names = settingsOf(first.run)
-    .filter(([name, value]) => !derived.has(name) && other.get(name) !== value)
-    .map(([name]) => name.toLowerCase());
+  const names = settingRows([first.run, second.run])
+    .filter(differs)
+    .map(({ name }) => name.toLowerCase());
   const pair = `${first.letter} and ${second.letter}`;
   if (names.length === 0) return `${pair} have the same settings.`;
   if (names.length === 1) return `${pair} differ in ${names[0]} alone.`;

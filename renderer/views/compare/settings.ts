@@ -86,15 +86,39 @@ function decayText({ name, weightDecay }: RunRecord['config']['training']['optim
   return `${short(weightDecay)} × ${name === 'adamw' ? 'learning rate a step' : 'weights, added to the gradient'}`;
 }
 
+/** `Conv 2D 32 × 3×3 relu, stride 2`: what a layer is known by, then by name whatever is not as usual. */
 function layerText(layer: LayerSpec): string {
-  const def = registry.get(layer.type);
+  const { fields, title } = registry.get(layer.type) ?? { fields: [], title: layer.type };
   if (layer.type === 'output') return 'Output';
-  const main = def?.fields
-    .filter((field) => field.kind !== 'boolean' && field.name !== 'slope')
-    .slice(0, 2)
-    .map((field) => String(layer[field.name] ?? field.default))
-    .filter((value) => value !== 'none');
-  return [def?.title ?? layer.type, ...(main ?? [])].join(' ');
+  const values = new Map(fields.map(({ name, default: usual }) => [name, layer[name] ?? usual]));
+  const say = (name: string): string => valueText(values.get(name));
+  const activation = say('activation');
+  const known = new Map([
+    ['filters', `${say('filters')} × ${say('kernel')}×${say('kernel')}`],
+    ['channels', `${say('channels')} × ${say('height')}×${say('width')}`],
+    ['size', `${say('size')}×${say('size')}`],
+    ['factor', `×${say('factor')}`],
+    ['units', say('units')],
+    ['rate', say('rate')],
+    ['activation', activation === 'none' ? '' : activation],
+  ]);
+  const start = fields.flatMap(({ name }) => known.get(name) || []);
+  const rest = fields
+    .filter(({ name, default: usual }) => !known.has(name) && !saidAlong.has(name) && values.get(name) !== usual)
+    .filter(({ name }) => name !== 'slope' || activation === 'leaky_relu')
+    .map(({ name, label }) => {
+      const value = values.get(name);
+      if (typeof value === 'boolean') return `${value ? '' : 'no '}${label.toLowerCase()}`;
+      return `${label.toLowerCase()} ${say(name)}`;
+    });
+  return [[title, ...start].join(' '), ...rest].join(', ');
+}
+
+/** Arguments that stand behind another. */
+const saidAlong = new Set(['kernel', 'height', 'width']);
+
+function valueText(value: unknown): string {
+  return typeof value === 'number' ? short(value) : String(value);
 }
 
 function scheduleText(schedule: RunRecord['config']['training']['schedule']): string {

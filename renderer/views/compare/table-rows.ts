@@ -26,6 +26,12 @@ export function differs(row: CompareRow): boolean {
   return row.values.some((value) => value !== row.values[0]);
 }
 
+/** Whether the runs learn the same: only then one score is better than another. */
+export function comparable(runs: readonly RunRecord[]): boolean {
+  const target = ({ config }: RunRecord): string | undefined => config.settings.target;
+  return runs.every((run) => run.dataset === runs[0].dataset && target(run) === target(runs[0]));
+}
+
 function numberRow(
   name: string,
   values: readonly (number | null | undefined)[],
@@ -90,7 +96,8 @@ export function resultRows(
     return train === undefined || validation === undefined ? undefined : validation - train;
   };
   rows.push({ name: 'Validation − train loss, last', values: runs.map((run) => score(gap(run))) });
-  return rows.filter((row) => row.values.some((value) => value !== missing));
+  const told = rows.filter((row) => row.values.some((value) => value !== missing));
+  return comparable(runs) ? told : told.map((row) => ({ ...row, best: undefined }));
 }
 
 export function costRows(runs: readonly RunRecord[]): readonly CompareRow[] {

@@ -1,7 +1,7 @@
 // Words for columns: their types, ranges and gaps.
 
 import type { ColumnInfo, ColumnType } from '../../../engine/protocol/data.ts';
-import { dateOf, fixed, percentOf, plural, short } from '../../app/format.ts';
+import { dateOf, digitsFor, fixed, percentOf, plural, short } from '../../app/format.ts';
 
 const typeWords: Readonly<Record<ColumnType, string>> = {
   number: 'number',
@@ -21,13 +21,19 @@ export function typeWord(type: ColumnType): string {
   return typeWords[type];
 }
 
+/** Digits in which the ends of a column differ. */
+function digitsOf({ minimum, maximum }: ColumnInfo): number {
+  return digitsFor(minimum ?? 0, maximum ?? 0);
+}
+
 /** The two small words under a distribution. */
 export function extremes(column: ColumnInfo, rows: number): readonly [string, string] {
   if (column.histogram && column.minimum !== undefined && column.maximum !== undefined) {
+    const digits = digitsOf(column);
     const say =
       column.type === 'datetime'
         ? dateOf
-        : (value: number): string => (Number.isInteger(value) ? fixed(value) : short(value));
+        : (value: number): string => (Number.isInteger(value) ? fixed(value) : short(value, digits));
     return [say(column.minimum), say(column.maximum)];
   }
   const first = column.top?.[0];
@@ -67,15 +73,19 @@ export function numericColumn(column: ColumnInfo): boolean {
 
 /** Facts for the inspector, in reading order. */
 export function columnFacts(column: ColumnInfo, rows: number): readonly (readonly [string, string])[] {
-  const number = (label: string, value: number | undefined): (readonly [string, string])[] =>
-    value === undefined ? [] : [[label, column.type === 'datetime' ? dateOf(value) : short(value)]];
+  const number = (
+    label: string,
+    value: number | undefined,
+    digits = digitsOf(column),
+  ): (readonly [string, string])[] =>
+    value === undefined ? [] : [[label, column.type === 'datetime' ? dateOf(value) : short(value, digits)]];
   return [
     ['Distinct values', fixed(column.distinct)],
     ['Missing', column.missing === 0 ? 'none' : `${fixed(column.missing)}, ${percentOf(column.missing, rows)}`],
     ...number('Smallest', column.minimum),
     ...number('Median', column.median),
     ...(column.type === 'datetime' ? [] : number('Mean', column.mean)),
-    ...(column.type === 'datetime' ? [] : number('Standard deviation', column.deviation)),
+    ...(column.type === 'datetime' ? [] : number('Standard deviation', column.deviation, digitsFor(0, 0))),
     ...number('Largest', column.maximum),
   ];
 }
