@@ -14,14 +14,17 @@ export class ImportJob {
   readonly id: string;
   readonly source: ImportSource;
   readonly options: ReadOptions;
+  /** Number of the drop it came in; null = it came alone. */
+  readonly drop: number | null;
   progress: Progress | null = $state.raw(null);
   failure: Failure | null = $state.raw(null);
   cancelling: boolean = $state(false);
 
-  constructor(id: string, source: ImportSource, options: ReadOptions) {
+  constructor(id: string, source: ImportSource, options: ReadOptions, drop: number | null) {
     this.id = id;
     this.source = source;
     this.options = options;
+    this.drop = drop;
   }
 }
 
@@ -69,8 +72,12 @@ export class DatasetStore {
   }
 
   /** Imports and returns the dataset; null when it was cancelled or failed (the job then shows why). */
-  async import(source: ImportSource, options: ReadOptions = {}): Promise<DatasetInfo | null> {
-    const job = new ImportJob(`import-${Date.now()}-${this.#next++}`, source, options);
+  async import(
+    source: ImportSource,
+    options: ReadOptions = {},
+    drop: number | null = null,
+  ): Promise<DatasetInfo | null> {
+    const job = new ImportJob(`import-${Date.now()}-${this.#next++}`, source, options, drop);
     this.jobs = [...this.jobs, job];
     try {
       const info =
@@ -88,9 +95,14 @@ export class DatasetStore {
     }
   }
 
+  /** A number for what is dropped at once: failures of one drop are told together. */
+  nextDrop(): number {
+    return this.#next++;
+  }
+
   /** Lists a source that could not even be opened. */
-  reject(name: string, failure: Failure): void {
-    const job = new ImportJob(`rejected-${this.#next++}`, { kind: 'sample', sample: '', name }, {});
+  reject(name: string, failure: Failure, drop: number | null): void {
+    const job = new ImportJob(`rejected-${this.#next++}`, { kind: 'sample', sample: '', name }, {}, drop);
     job.failure = failure;
     this.jobs = [...this.jobs, job];
   }

@@ -29,6 +29,9 @@ export type PredictionOutcome =
   | { readonly kind: 'noted'; readonly done: string; readonly notes: readonly string[] }
   | { readonly kind: 'refused'; readonly run: RunRecord; readonly token: string; readonly message: string };
 
+/** Files of one drop that are imported at the same time. */
+const importsAtOnce = 4;
+
 export class AppState {
   readonly service: AppService;
   readonly router = new Router();
@@ -89,12 +92,22 @@ export class AppState {
   }
 
   /** Imports and opens the dataset's page. */
-  async import(source: ImportSource, options?: ReadOptions): Promise<DatasetInfo | null> {
-    const info = await this.datasets.import(source, options);
+  async import(source: ImportSource, options?: ReadOptions, drop?: number): Promise<DatasetInfo | null> {
+    const info = await this.datasets.import(source, options, drop);
     if (!info) return null;
     this.announcer.say(`${info.name} is imported: ${info.rows} rows.`);
     this.router.go(`#dataset/${info.id}`);
     return info;
+  }
+
+  /** Imports what was dropped at once, a few at a time: nobody can look at the progress of hundreds. */
+  async importAll(items: readonly DroppedItem[], drop = this.datasets.nextDrop()): Promise<void> {
+    const waiting = [...items];
+    const work = async (): Promise<void> => {
+      for (let item = waiting.shift(); item; item = waiting.shift())
+        await this.import({ kind: 'path', ...item }, {}, drop);
+    };
+    await Promise.all(Array.from({ length: importsAtOnce }, work));
   }
 
   async open(kind: 'file' | 'folder'): Promise<void> {

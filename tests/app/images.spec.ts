@@ -188,6 +188,11 @@ test('drop a folder, train, open a cell of the confusion matrix, show the run a 
 
     const table = path.join(app.home, 'notes.csv');
     fs.writeFileSync(table, `a,b\n${Array.from({ length: 40 }, (_, i) => `${i},${i % 3}`).join('\n')}\n`);
+    await dropFiles(app, table, files[0], files[1]);
+    await expect(list).toHaveAttribute('aria-rowcount', '3', { timeout: 60_000 });
+    await expect(dialog).toContainText('notes.csv, it is a table, not a picture');
+    await page.keyboard.press('Escape');
+
     await dropFiles(app, table);
     await expect(page.getByRole('dialog')).toContainText(/notes\.csv is a table[\s\S]*trainyard predict/);
     await screenshot(app, 'images-table-dropped');

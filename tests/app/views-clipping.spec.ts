@@ -208,6 +208,18 @@ async function setScene(app: App): Promise<{ readonly views: readonly View[]; re
       ready: async (page) => expect(page.getByRole('option').first()).toHaveAttribute('aria-label', /airplane/),
     },
     { name: 'new-run', address: `#new/${wine.id}?from=${runs[0]}`, ready: summary },
+    { name: 'new-run-usual', address: `#new/${wine.id}`, ready: summary },
+    {
+      name: 'new-run-wrong-field',
+      address: `#new/${wine.id}?wrong`,
+      ready: summary,
+      act: async (page) => {
+        const units = page.getByRole('textbox', { name: /^Units of Dense/ }).first();
+        await units.fill('0');
+        await units.press('Tab');
+        await expect(page.getByText(/a whole number from 1 to/i)).toBeVisible();
+      },
+    },
     { name: 'new-run-pictures', address: `#new/${pictures.id}`, ready: summary },
     { name: 'run-live', address: `#run/${running}`, ready: matrix },
     { name: 'run-large', address: `#run/${runs[0]}`, ready: matrix, act: testColumn },

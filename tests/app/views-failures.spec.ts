@@ -2,6 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { encoders, paint } from '../support/pictures.ts';
 import { callService, dropFiles, expect, root, screenshot, test, type App } from './launch.ts';
 import { importTable, processIds, startRun, waitForEpoch, waitForState, writeTable } from './scene.ts';
 import type { DatasetInfo } from '../../engine/protocol/data.ts';
@@ -17,7 +18,7 @@ const refused: readonly (readonly [file: string, message: RegExp])[] = [
   ['bad-workbook.csv', /Excel workbook[\s\S]*CSV/],
   ['bad-ragged.csv', /line 3 has 2, line 5 has 4/],
   ['bad-unclosed-quote.csv', /line 3: a quote is opened and not closed/],
-  ['bad-lines.jsonl', /line 3: not a JSON object/],
+  ['bad-lines.jsonl', /line 2: not a JSON object/],
 ];
 
 test('files that cannot be read say why, and leave nothing behind', async ({ app }) => {
@@ -38,6 +39,33 @@ test('files that cannot be read say why, and leave nothing behind', async ({ app
   }
   await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
   expect(await callService<readonly DatasetInfo[]>(app, 'datasets')).toEqual([]);
+
+  await test.step('a picture has no reading options; what failed alike in one drop is told once', async () => {
+    const pictures = Array.from({ length: 200 }, (_, i) => {
+      const file = path.join(app.home, `${String(i).padStart(4, '0')}.png`);
+      fs.writeFileSync(file, encoders.png(paint(8, 8, () => [i, 0, 0])));
+      return file;
+    });
+    const alert = page.getByRole('main').getByRole('alert');
+    await dropFiles(app, pictures[0]);
+    await expect(alert).toContainText('0000.png is not a table: it is a PNG picture.');
+    await expect(alert.getByRole('button', { name: 'Dismiss' })).toBeVisible();
+    await expect(page.getByRole('button', { name: 'Reading options…' })).toHaveCount(0);
+    await alert.getByRole('button', { name: 'Dismiss' }).click();
+
+    const tables = Array.from({ length: 6 }, (_, i) => writeTable(app.home, 40 + i, `good-${i}.csv`));
+    await dropFiles(app, ...tables.slice(0, 3), ...pictures, ...tables.slice(3));
+    await expect(alert).toContainText(
+      /200 files are not tables: 0000\.png, 0001\.png and 198 more\.\s+Drop the folder they are in to import pictures\./,
+      { timeout: 30_000 },
+    );
+    await expect.poll(async () => (await callService<readonly DatasetInfo[]>(app, 'datasets')).length).toBe(6);
+    await expect(alert).toHaveCount(1);
+    await expect(page.getByRole('button', { name: 'Reading options…' })).toHaveCount(0);
+    await screenshot(app, 'import-many-refused');
+    await alert.getByRole('button', { name: 'Dismiss' }).click();
+    await expect(alert).toHaveCount(0);
+  });
 });
 
 test('bad lines can be left out, and reading options be set', async ({ app }) => {

@@ -250,6 +250,18 @@ test('grey and coloured pictures fit a run of either kind; what cannot be read i
     service.transform({ job: nextJob(), path: path.join(folder, 'note.txt'), preprocessing }),
     (error) => error instanceof InputError && /no picture that can be read/.test(error.message),
   );
+  writeTree(folder, { 'notes.csv': 'a,b\n1,2\n', 'more.csv': 'a,b\n1,2\n' });
+  const [red, notes, more] = ['red.png', 'notes.csv', 'more.csv'].map((name) => path.join(folder, name));
+  const mixed = await service.transform({ job: nextJob(), path: notes, more: [red], preprocessing });
+  assert.deepEqual(mixed.files, ['red.png']);
+  assert.match(mixed.warnings[0]?.message ?? '', /1 file was left out: notes\.csv, it is a table, not a picture/);
+  await assert.rejects(service.transform({ job: nextJob(), path: notes, more: [more], preprocessing }), {
+    code: 'input.table_for_pictures',
+  });
+  await assert.rejects(
+    service.transform({ job: nextJob(), path: path.join(folder, 'note.txt'), more: [notes], preprocessing }),
+    (error) => error instanceof InputError && /note\.txt, it is not a picture/.test(error.message),
+  );
 });
 
 test('too few pictures for a validation split are refused', async (t) => {

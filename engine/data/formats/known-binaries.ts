@@ -4,13 +4,15 @@ import { InputError } from '../../protocol/errors.ts';
 import type { FileHead } from './format.ts';
 
 interface KnownBinary {
-  readonly bytes: readonly number[];
+  /** What it begins with; null = any byte. */
+  readonly bytes: readonly (number | null)[];
   readonly title: string;
   readonly hint: string;
 }
 
 const convert = 'Export it as CSV or Parquet and choose that file.';
 const unpack = 'Unpack it and choose the file inside.';
+const any = [null, null, null, null];
 const picture = 'Pictures are trained on as a folder with one sub-folder a class.';
 
 const known: readonly KnownBinary[] = [
@@ -29,13 +31,18 @@ const known: readonly KnownBinary[] = [
   { bytes: [0x89, 0x50, 0x4e, 0x47], title: 'a PNG picture', hint: picture },
   { bytes: [0xff, 0xd8, 0xff], title: 'a JPEG picture', hint: picture },
   { bytes: [0x47, 0x49, 0x46, 0x38], title: 'a GIF picture', hint: picture },
+  { bytes: [0x52, 0x49, 0x46, 0x46, ...any, 0x57, 0x45, 0x42, 0x50], title: 'a WebP picture', hint: picture },
+  { bytes: [...any, 0x66, 0x74, 0x79, 0x70, 0x61, 0x76, 0x69, 0x66], title: 'an AVIF picture', hint: picture },
+  { bytes: [0x42, 0x4d, ...any, 0, 0, 0, 0], title: 'a BMP picture', hint: picture },
+  { bytes: [0x49, 0x49, 0x2a, 0], title: 'a TIFF picture', hint: picture },
+  { bytes: [0x4d, 0x4d, 0, 0x2a], title: 'a TIFF picture', hint: picture },
 ];
 
 /** The refusal of a file that is not text. */
 export function refuseKnownBinary({ name, bytes }: FileHead): InputError {
-  const match = known.find((kind) => kind.bytes.every((byte, index) => bytes[index] === byte));
+  const match = known.find((kind) => kind.bytes.every((byte, index) => byte === null || bytes[index] === byte));
   return new InputError(
-    'input.binary',
+    match?.hint === picture ? 'input.picture' : 'input.binary',
     `${name} is not a table: it is ${match?.title ?? 'binary data'}.`,
     match?.hint ?? 'Choose a table as CSV, TSV, Parquet or JSON lines; export other files to CSV first.',
   );

@@ -38,6 +38,9 @@ const unreadable = [
   'cur',
 ];
 
+/** Why a file is left out that has no beginning of any picture. */
+export const notAPicture = 'it is not a picture';
+
 /** @throws UnreadablePicture if this is no picture that can be decoded. */
 export function readPictureHeader(bytes: Uint8Array): PictureHeader {
   if (bytes.length === 0) throw new UnreadablePicture('it is empty (0 bytes)');
@@ -48,7 +51,7 @@ export function readPictureHeader(bytes: Uint8Array): PictureHeader {
     if (unreadable.includes(type)) {
       throw new UnreadablePicture(`${type.toUpperCase()} pictures cannot be read: save it as PNG or JPEG`);
     }
-    throw new UnreadablePicture('it is not a picture');
+    throw new UnreadablePicture(notAPicture);
   }
   if (!(width > 0 && height > 0)) throw new UnreadablePicture(`it is broken: a size of ${width} × ${height} pixels`);
   if (width * height > mostPixels) {
@@ -68,7 +71,7 @@ export function requireSize(bytes: number): void {
 
 /** @throws UnreadablePicture unless a file begins like a picture. `start`: its first 16 bytes. */
 export function requireBeginning(start: Uint8Array): void {
-  if (!looksLikePicture(start)) throw new UnreadablePicture('it is not a picture');
+  if (!looksLikePicture(start)) throw new UnreadablePicture(notAPicture);
 }
 
 function measure(bytes: Uint8Array): { type: string; width: number; height: number } {
@@ -77,7 +80,7 @@ function measure(bytes: Uint8Array): { type: string; width: number; height: numb
     return { type: ownValue(otherNames, type) ?? type, width, height };
   } catch (error) {
     if (looksLikePicture(bytes)) throw new UnreadablePicture(`it is broken: ${messageOf(error)}`);
-    throw new UnreadablePicture('it is not a picture');
+    throw new UnreadablePicture(notAPicture);
   }
 }
 

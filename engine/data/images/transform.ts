@@ -11,6 +11,7 @@ import type { DatasetStore } from '../store.ts';
 import { isArrayFile } from './arrays/source.ts';
 import { fileSource } from './files.ts';
 import type { FolderLayout } from './folder.ts';
+import { notAPicture } from './header.ts';
 import type { FoundPath } from './open.ts';
 import { openPictures } from './open.ts';
 import type { DecodedBatch, PictureSource } from './picture.ts';
@@ -52,7 +53,8 @@ export async function transformImages(request: TransformImagesRequest): Promise<
     const { files, targets, skipped } = decoded;
     if (files.length === 0) {
       const [first] = skipped;
-      if (first !== undefined && isTableName(first.file)) throw tableForPictures(basename(first.file));
+      if (first !== undefined && skipped.every(({ file }) => isTableName(file)))
+        throw tableForPictures(basename(first.file));
       throw new InputError(
         'input.no_images',
         `${found.name} has no picture that can be read${first === undefined ? '' : `: ${first.file}, ${first.reason}`}.`,
@@ -158,7 +160,8 @@ async function decodeAll(
       for (const outcome of batch.outcomes) {
         const { file = '', label = '' } = source.entries[done++] ?? {};
         if ('reason' in outcome) {
-          skipped.push({ file, reason: outcome.reason });
+          const isTable = outcome.reason === notAPicture && isTableName(file);
+          skipped.push({ file, reason: isTable ? 'it is a table, not a picture' : outcome.reason });
           continue;
         }
         const known = classes.indexOf(label);

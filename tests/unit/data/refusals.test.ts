@@ -41,6 +41,28 @@ for (const [name, code, message] of refused) {
   });
 }
 
+const zeros = '\0\0\0\0';
+const pictures = {
+  PNG: '\x89PNG\r\n\x1a\n\0',
+  WebP: `RIFF${zeros}WEBPVP8 `,
+  AVIF: '\0\0\0\x20ftypavif\0',
+  BMP: `BM\x7a${zeros}${zeros}`,
+};
+
+for (const [kind, bytes] of Object.entries(pictures)) {
+  test(`a ${kind} picture is refused as what it is`, async (context) => {
+    const path = join(temporaryFolder(context), 'one.bin');
+    writeFileSync(path, Buffer.from(bytes + zeros, 'latin1'));
+    const importing = makeService(context).import({ job: 'import', path });
+    await assert.rejects(importing, (error: unknown) => {
+      assert.ok(error instanceof InputError, String(error));
+      assert.equal(error.code, 'input.picture');
+      assert.match(error.message, new RegExp(`it is an? ${kind} picture`));
+      return true;
+    });
+  });
+}
+
 const unlearnable: readonly (readonly [string, DatasetSettings, string, RegExp])[] = [
   ['bad-one-class.csv', {}, 'input.one_class', /has one class only: same/],
   ['bad-target-missing.csv', {}, 'input.target_missing', /no value in any row/],
