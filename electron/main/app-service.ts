@@ -33,7 +33,7 @@ export interface AppServiceParts {
   readonly samples: Samples;
   readonly dialogs: Dialogs;
   readonly network: NetworkGuard;
-  readonly window: Pick<MainWindow, 'setAppearance' | 'mishap'>;
+  readonly window: Pick<MainWindow, 'setAppearance' | 'reload' | 'mishap'>;
   /** Commands chosen from the native menu. */
   readonly commands: Listeners<{ command: string }>;
 }
@@ -183,7 +183,16 @@ function surroundings({
   window,
   commands,
 }: AppServiceParts): Part<
-  'info' | 'devices' | 'network' | 'licences' | 'choose' | 'saveFile' | 'setAppearance' | 'onCommand' | 'onNetwork'
+  | 'info'
+  | 'devices'
+  | 'network'
+  | 'licences'
+  | 'choose'
+  | 'saveFile'
+  | 'setAppearance'
+  | 'reload'
+  | 'onCommand'
+  | 'onNetwork'
 > {
   return {
     info: async () => ({
@@ -203,6 +212,7 @@ function surroundings({
     },
     saveFile: async ({ suggested, data }) => ({ saved: await saveThroughDialog(dialogs, suggested, data) }),
     setAppearance: async (appearance) => window.setAppearance(appearance),
+    reload: async () => window.reload(),
     onCommand: (listener) => commands.add(listener),
     onNetwork: (listener) => network.onBlocked(listener),
   };

@@ -198,4 +198,5 @@ export const requests: Readonly<Record<Method, z.ZodType>> = {
   getSetting: z.strictObject({ key: settingKey }),
   setSetting: z.strictObject({ key: settingKey, value: z.json() }),
   setAppearance: z.strictObject({ theme: z.enum(['system', 'light', 'dark']), zoom: z.number().min(0.5).max(3) }),
+  reload: nothing,
 };

@@ -156,6 +156,8 @@ export interface AppService {
   setSetting(request: { key: string; value: unknown }): Promise<void>;
   /** Applies the look at once; the window keeps the choice with `setSetting`. */
   setAppearance(appearance: Appearance): Promise<void>;
+  /** Loads the page again on the view it is on: it may not do so itself. */
+  reload(): Promise<void>;
   /** Requests that tried to leave the machine and were refused, since the start. */
   network(): Promise<{ blocked: number }>;
   /** The licences of the app and of everything that is shipped with it. */

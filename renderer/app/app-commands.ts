@@ -4,6 +4,8 @@ import type { Command } from './commands.svelte.ts';
 import { missingRunCommands } from './run-commands.ts';
 import type { AppState } from './state.svelte.ts';
 
+const importWords = ['import', 'load', 'add', 'dataset'];
+const sizeWords = ['zoom', 'font', 'scale'];
 const themeWords = ['theme', 'appearance', 'colours', 'colors', 'mode'];
 
 export function appCommands(app: AppState): Command[] {
@@ -15,6 +17,7 @@ export function appCommands(app: AppState): Command[] {
       group: 'File',
       icon: 'drop',
       keys: ['Mod+O'],
+      words: importWords,
       run: () => void app.open('file'),
     },
     {
@@ -23,6 +26,7 @@ export function appCommands(app: AppState): Command[] {
       group: 'File',
       icon: 'drop',
       keys: ['Mod+Shift+O'],
+      words: importWords,
       run: () => void app.open('folder'),
     },
     {
@@ -31,6 +35,7 @@ export function appCommands(app: AppState): Command[] {
       group: 'File',
       icon: 'plus',
       keys: ['Mod+N'],
+      words: ['train', 'start'],
       run: () => app.router.go(newRunAddress(app)),
     },
     {
@@ -119,6 +124,7 @@ export function appCommands(app: AppState): Command[] {
       group: 'View',
       icon: 'plus',
       keys: ['Mod++', 'Mod+='],
+      words: sizeWords,
       run: () => app.theme.resize(1),
     },
     {
@@ -127,6 +133,7 @@ export function appCommands(app: AppState): Command[] {
       group: 'View',
       icon: 'settings',
       keys: ['Mod+-'],
+      words: sizeWords,
       run: () => app.theme.resize(-1),
     },
     {
@@ -135,6 +142,7 @@ export function appCommands(app: AppState): Command[] {
       group: 'View',
       icon: 'settings',
       keys: ['Mod+0'],
+      words: [...sizeWords, 'reset'],
       run: () => app.theme.resize(0),
     },
     {
@@ -159,6 +167,14 @@ export function appCommands(app: AppState): Command[] {
       },
     },
     { id: 'find', title: 'Search in this view', group: 'View', icon: 'search', keys: ['Mod+F'], run: focusSearch },
+    {
+      id: 'reload',
+      title: 'Reload',
+      group: 'View',
+      icon: 'again',
+      words: ['refresh', 'restart'],
+      run: () => void app.service.reload(),
+    },
     ...missingRunCommands(),
   ];
 }

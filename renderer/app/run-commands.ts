@@ -13,6 +13,12 @@ const named = {
   'delete-run': { title: 'Move to trash', icon: 'trash', words: ['delete', 'remove'] },
 } as const satisfies Record<string, Pick<Command, 'title' | 'icon' | 'keys' | 'words'>>;
 
+/** On the page of a run alone: what can be done while it lives. */
+export const whileLive = {
+  'pause-run': { title: 'Pause this run', icon: 'pause', words: ['hold', 'wait'] },
+  'stop-run': { title: 'Stop this run', icon: 'stop', words: ['cancel', 'abort', 'end', 'kill'] },
+} as const satisfies Record<string, Pick<Command, 'title' | 'icon' | 'words'>>;
+
 export type RunCommandId = keyof typeof named;
 
 export interface RunAction {
@@ -29,8 +35,7 @@ export function runCommands(actions: Readonly<Record<RunCommandId, RunAction>>):
 
 /** The same where no run is in view: they say what is missing. */
 export function missingRunCommands(): Command[] {
-  return (Object.keys(named) as RunCommandId[]).map((id) => {
-    const { title, icon, words } = named[id];
+  return Object.entries({ ...named, ...whileLive }).map(([id, { title, icon, words }]) => {
     return { id, group: 'Run', title, icon, words, unavailable: () => 'Open a run first', run: () => undefined };
   });
 }

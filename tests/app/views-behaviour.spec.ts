@@ -35,6 +35,15 @@ test('commands by everyday words, all datasets and tags in the filter', async ({
     await expect(page.getByRole('heading', { name: 'Help', level: 1 })).toBeVisible();
     for (const typed of ['export', 'predict', 'rename', 'delete']) await found(typed, /Open a run first/);
     await found('theme', /Switch light and dark/);
+    await found('stop', /Stop this run.*Open a run first/);
+    await found('import', /Open file/);
+    await found('zoom', /Larger text/);
+    await page.evaluate(() => (document.title = 'before'));
+    await page.keyboard.press('Control+k');
+    await palette.getByRole('combobox').fill('reload');
+    await page.keyboard.press('Enter');
+    await expect(page).not.toHaveTitle('before');
+    await expect(page.getByRole('heading', { name: 'Help', level: 1 })).toBeVisible();
     await expect(page.locator('main')).toContainText(
       /Predict for a file…[\s\S]*Export as safetensors…[\s\S]*Drop pictures/,
     );

@@ -87,7 +87,7 @@ export async function startServices({ home, dialogs, startGpuHost }: ServicesOpt
     samples: createSamples(file('samples')),
     dialogs,
     network: { blocked: 0, onBlocked: () => () => undefined },
-    window: { setAppearance: () => undefined, mishap: null },
+    window: { setAppearance: () => undefined, reload: () => undefined, mishap: null },
     commands: new Listeners(),
   });
   return {
