@@ -14,6 +14,9 @@ import type { Kept } from './victim.ts';
 
 const victim = new URL('./victim.ts', import.meta.url);
 
+/** Facts after which a process has done some work. */
+const enoughFacts = 12;
+
 export interface KillReport {
   readonly kills: number;
   /** Facts that had been reported as kept, all of which were looked up. */
@@ -54,13 +57,17 @@ async function killOne(home: string, number: number, random: () => number): Prom
   let text = '';
   child.stderr?.on('data', (part) => (text += String(part)));
   const exited = once(child, 'exit');
+  let worked = (): void => undefined;
+  const enough = new Promise<void>((resolve) => (worked = resolve));
   const ready = new Promise<void>((resolve) => {
     child.on('message', (message: Kept | { kind: 'ready' }) => {
       if (message.kind === 'ready') resolve();
-      else kept.push(message);
+      else if (kept.push(message) >= enoughFacts) worked();
     });
   });
   await Promise.race([ready, exited]);
+  // Every second one is let do some work first, however slow the machine is just now.
+  if (number % 2 === 1) await Promise.race([enough, exited, new Promise((resolve) => setTimeout(resolve, 20_000))]);
   await Promise.race([new Promise((resolve) => setTimeout(resolve, random() * 900)), exited]);
   const killed = child.kill('SIGKILL');
   await exited;
