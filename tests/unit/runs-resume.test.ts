@@ -192,10 +192,10 @@ test('the log tells of data, device, epochs, checkpoints, the end of a host, the
 
   const log = await store.log({ run });
   const expected: readonly (readonly [level: string, message: RegExp])[] = [
-    ['info', /^The data was prepared in [\d.]+ s\.$/],
+    ['info', /^The data was prepared in (?:[\d.]+ s|\d+ min \d+ s|\d+ h \d+ min)\.$/],
     ['info', /^There is no GPU to choose: trains on the CPU\.$/],
     ['info', /^Trains on 96 rows, validates on 12, 6 steps an epoch\.$/],
-    ['info', /^The model and the rows were ready after [\d.]+ s\.$/],
+    ['info', /^The model and the rows were ready after (?:[\d.]+ s|\d+ min \d+ s|\d+ h \d+ min)\.$/],
     ['info', /^Trains on the CPU with one thread, as set: .+\.$/],
     ['info', /^Epoch 1 of 60: loss [\d.]+, validation loss [\d.]+, validation accuracy [\d.]+ \(best so far\)\.$/],
     ['info', /^Checkpoint at step \d+, after \d+ epochs?: [\d.]+ MB\.$/],
@@ -203,7 +203,10 @@ test('the log tells of data, device, epochs, checkpoints, the end of a host, the
     ['info', /^Resumed from its checkpoint\.$/],
     ['info', /^Continues after epoch \d+, step \d+\.$/],
     ['info', /^Epoch 60 of 60: /],
-    ['info', /^Time: preparing [\d.]+ s, training [\d.]+ s, validation [\d.]+ s, scoring [\d.]+ s/],
+    [
+      'info',
+      /^Time: preparing (?:[\d.]+ s|\d+ min \d+ s|\d+ h \d+ min), training (?:[\d.]+ s|\d+ min \d+ s|\d+ h \d+ min), validation (?:[\d.]+ s|\d+ min \d+ s|\d+ h \d+ min), scoring (?:[\d.]+ s|\d+ min \d+ s|\d+ h \d+ min)/,
+    ],
     ['info', /^Completed after 60 epochs; the weights of epoch \d+ are kept\.$/],
   ];
   let from = 0;
