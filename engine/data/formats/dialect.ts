@@ -43,37 +43,37 @@ export function sniffDialect(text: string, complete: boolean, delimiter?: string
   const wished = delimiter === ' ' ? anySpaces : (delimiter ?? start.delimiter);
   const tried = wished === undefined ? candidates : [wished];
   const whole = complete && body.length === rest.length;
-  const votes = tried.map((candidate) => {
-    const spaced = candidate === anySpaces;
-    const style = { delimiter: spaced ? ' ' : candidate, quote, escape: quote, spaced };
-    const records = readRecords(body, style, whole, recordLimit).filter(({ broken }) => broken === null);
-    return spaced ? voteSpaces(records) : vote(records, candidate);
-  });
+  // A backslash may stand before quotes: both ways are tried, and the usual one wins where they do equally well.
+  const escapes = body.includes(`\\${quote}`) ? ([quote, '\\'] as const) : ([quote] as const);
+  const votes = escapes.flatMap((escape) =>
+    tried.map((candidate): Vote => {
+      const spaced = candidate === anySpaces;
+      const style = { delimiter: spaced ? ' ' : candidate, quote, escape, spaced };
+      const records = readRecords(body, style, whole, recordLimit);
+      return { ...(spaced ? voteSpaces(records) : vote(records, candidate)), escape };
+    }),
+  );
   let best: Vote | null = null;
   for (const next of votes) if (isPlausible(next) && (best === null || next.score > best.score + 0.02)) best = next;
   const fields = wished === undefined ? 1 : (votes[0]?.fields ?? 1);
-  const found = best ?? { delimiter: wished ?? noDelimiter, fields, firstFields: fields, trailing: false };
+  const found = best ?? {
+    delimiter: wished ?? noDelimiter,
+    escape: quote,
+    fields,
+    firstFields: fields,
+    trailing: false,
+  };
   const spaced = found.delimiter === anySpaces;
-  const style = { delimiter: spaced ? ' ' : found.delimiter, quote, spaced };
   return {
-    ...style,
-    escape: sniffEscape(body, style, whole),
+    delimiter: spaced ? ' ' : found.delimiter,
+    quote,
+    spaced,
+    escape: found.escape,
     skip: start.lines,
     fields: found.fields,
     firstFields: found.firstFields,
     trailing: found.trailing,
   };
-}
-
-/** A backslash before quotes, if fewer records are broken that way. */
-function sniffEscape(text: string, style: Omit<RecordStyle, 'escape'>, whole: boolean): RecordStyle['escape'] {
-  const { quote } = style;
-  if (!text.includes(`\\${quote}`)) return quote;
-  const [doubled, escaped] = [quote, '\\' as const].map((escape) => {
-    const records = readRecords(text, { ...style, escape }, whole, recordLimit);
-    return records.filter(({ broken }) => broken !== null).length - records.length / (recordLimit * 2);
-  });
-  return (escaped ?? 0) < (doubled ?? 0) ? '\\' : quote;
 }
 
 /** The beginning of a text: whole lines, `length` characters or a little more, and three lines at least. */
@@ -99,17 +99,19 @@ function findStart(text: string): { offset: number; lines: number; delimiter?: s
     if (hint !== null && lines === 0) return { offset: end + 1, lines: 1, delimiter: hint[1] };
     if (line !== '' && !line.startsWith('#')) return { offset, lines };
     // A first line such as "#id,name" is a header, not a comment, if the next line is laid out like it.
-    if (line.startsWith('#') && looksLikeHeader(line, text.slice(end + 1))) return { offset, lines };
+    if (line.startsWith('#') && looksLikeHeader(text.slice(offset, offset + looked))) return { offset, lines };
     offset = end + 1;
     lines++;
   }
 }
 
-function looksLikeHeader(line: string, rest: string): boolean {
-  const next = rest.slice(0, Math.max(0, rest.indexOf('\n')));
-  return [',', ';', '\t', '|'].some((mark) => {
-    const count = line.split(mark).length;
-    return count > 1 && count === next.split(mark).length;
+/** Whether a text begins with a record of as many fields as the next one, several with some delimiter. */
+function looksLikeHeader(text: string): boolean {
+  return [',', ';', '\t', '|'].some((delimiter) => {
+    const style = { delimiter, quote: '"', escape: '"', spaced: false } as const;
+    const [first, second] = readRecords(text, style, true, 2);
+    const count = first?.fields.length ?? 0;
+    return count > 1 && second?.fields.length === count;
   });
 }
 
@@ -122,6 +124,7 @@ function sniffQuote(text: string): '"' | "'" {
 
 interface Vote {
   readonly delimiter: string;
+  readonly escape: RecordStyle['escape'];
   readonly fields: number;
   readonly firstFields: number;
   readonly trailing: boolean;
@@ -129,7 +132,9 @@ interface Vote {
   readonly score: number;
 }
 
-function vote(records: readonly TextRecord[], delimiter: string): Vote {
+/** Quotes that close in the middle of a field break records: most of all where the delimiter is another one. */
+function vote(all: readonly TextRecord[], delimiter: string): Omit<Vote, 'escape'> {
+  const records = all.filter(({ broken }) => broken === null);
   const counts = records.map(({ fields }) => fields.length);
   const endsEmpty = records.map(({ fields }) => fields.length > 1 && fields.at(-1) === '');
   const emptyLast = endsEmpty.filter(Boolean).length;
@@ -146,14 +151,14 @@ function vote(records: readonly TextRecord[], delimiter: string): Vote {
   // 1,2,3, below a header a,b,c or a,b,c, — but not 1, below a,b, where the last column is just empty.
   const trailing =
     counts.length > 1 && emptyLast >= counts.length - 1 && (firstEmptyLast || firstFields === fields - 1);
-  const score = counts.length === 0 ? 0 : votes / counts.length - (Math.abs(firstFields - fields) > 1 ? 0.3 : 0);
+  const score = counts.length === 0 ? 0 : votes / all.length - (Math.abs(firstFields - fields) > 1 ? 0.3 : 0);
   return { delimiter, fields, firstFields, trailing, score };
 }
 
 /** Runs of spaces stand between fields only where a column of numbers comes of it: sentences have spaces, too. */
-function voteSpaces(records: readonly TextRecord[]): Vote {
+function voteSpaces(records: readonly TextRecord[]): Omit<Vote, 'escape'> {
   const found = vote(records, anySpaces);
-  const fields = records.map((record) => record.fields);
+  const fields = records.filter(({ broken }) => broken === null).map((record) => record.fields);
   const below = fields.slice(1).filter((record) => record.length === found.fields);
   const hasNumbers = Array.from({ length: found.fields }).some(
     (_, column) =>

@@ -69,10 +69,13 @@ export function settleLayout(
   const wishes = hasHeader ? (shortHeader ? ['row', ...first.slice(0, -1)] : first) : sample.map(() => '');
   const { names, warnings: renamed } = uniqueNames(wishes, hasHeader);
   const missing = new Set(['', ...spellings(certainMissing)]);
+  const numeric = values.map((column) => isNumberColumn(column, style));
+  // What means "missing" among numbers may be a value elsewhere ("None"): then the numbers are read as texts first.
+  const words = new Set(values.flatMap((column, index) => (numeric[index] === true ? [] : column)));
   const columns = names.map((unique, index): StoredColumn => {
-    const column = values[index] ?? [];
-    const number = isNumberColumn(column, style);
-    if (number) for (const value of column) if (isMissingWord(value)) missing.add(value);
+    const spelled = (values[index] ?? []).filter((value) => isMissingWord(value) && !missing.has(value));
+    const number = numeric[index] === true && !spelled.some((value) => words.has(value));
+    if (number) for (const value of spelled) missing.add(value);
     return { name: unique, storage: number ? 'DOUBLE' : 'VARCHAR', missing: [] };
   });
   const units = hasUnits ? written.map((column) => (column[0] ?? '').trim()) : null;
@@ -142,12 +145,17 @@ function unitsWarning(names: readonly string[], units: readonly string[]): DataW
   };
 }
 
-/** Columns that hold something else than numbers further down are kept as text, unless it only means "missing". */
+/**
+ * Columns that hold something else than numbers further down are kept as text, unless it only means "missing" and no other
+ * column can mean anything else by it.
+ */
 export function relax(layout: Layout, casts: ReadonlyMap<string, readonly string[]>): Layout {
   const missing = new Set(layout.missing);
+  const hasTexts = layout.columns.some(({ storage }) => storage === 'VARCHAR');
+  const certain = (value: string): boolean => certainMissing.has(value.trim().toLowerCase());
   const columns = layout.columns.map((column) => {
     const values = casts.get(column.name) ?? [];
-    if (!values.every(isMissingWord)) return { ...column, storage: 'VARCHAR' as const };
+    if (!values.every(hasTexts ? certain : isMissingWord)) return { ...column, storage: 'VARCHAR' as const };
     for (const value of values) missing.add(value);
     return column;
   });
