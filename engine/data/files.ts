@@ -58,6 +58,6 @@ export function refuseFolder(name: string): InputError {
   return new InputError(
     'input.folder',
     `${name} is a folder, not a table.`,
-    'Choose a file: CSV, TSV, Parquet or JSON lines.',
+    'Choose a file: CSV, TSV, Parquet, Arrow or JSON lines.',
   );
 }

@@ -238,6 +238,6 @@ function notText(name: string): InputError {
   return new InputError(
     'input.binary',
     `${name} is not a text file: it holds binary data.`,
-    'Choose a table as CSV, TSV, Parquet or JSON lines; export other files to CSV first.',
+    'Choose a table as CSV, TSV, Parquet, Arrow or JSON lines; export other files to CSV first.',
   );
 }

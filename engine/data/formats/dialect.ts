@@ -54,7 +54,10 @@ export function sniffDialect(text: string, complete: boolean, delimiter?: string
     }),
   );
   let best: Vote | null = null;
-  for (const next of votes) if (isPlausible(next) && (best === null || next.score > best.score + 0.02)) best = next;
+  for (const next of votes) {
+    if (isPlausible(next) && (best === null || next.score > best.score + 0.02 || isDecimalComma(best, next)))
+      best = next;
+  }
   const fields = wished === undefined ? 1 : (votes[0]?.fields ?? 1);
   const found = best ?? {
     delimiter: wished ?? noDelimiter,
@@ -167,6 +170,12 @@ function voteSpaces(records: readonly TextRecord[]): Omit<Vote, 'escape'> {
   );
   const named = found.firstFields === found.fields || (found.fields > 2 && found.firstFields === found.fields - 1);
   return { ...found, score: hasNumbers && named ? found.score : 0 };
+}
+
+/** The commas below a header without any stand inside numbers, if spaces divide header and rows alike. */
+function isDecimalComma(best: Vote, next: Vote): boolean {
+  const fits = next.firstFields === next.fields && next.fields >= best.fields;
+  return best.delimiter === ',' && best.firstFields === 1 && next.delimiter === anySpaces && fits;
 }
 
 function isPlausible({ delimiter, fields, score }: Vote): boolean {

@@ -8,20 +8,14 @@ export function looksLikeHeader(sample: readonly (readonly string[])[]): boolean
   const first = sample.map((column) => (column[0] ?? '').trim());
   const isNumeric = (value: string): boolean =>
     isNumber(value, pointStyle) || isNumber(value, { decimal: ',', thousands: '' });
-  if (first.some(isNumeric)) {
-    if (namesYears(sample, first.filter(isNumeric))) return true;
-    // A word above numbers is a name, whatever stands beside it.
-    return sample.some((column, index) => {
-      const below = column.slice(1).filter((value) => !isMissingWord(value));
-      return (
-        first[index] !== '' &&
-        !isMissingWord(first[index] ?? '') &&
-        !isNumeric(first[index] ?? '') &&
-        below.length > 0 &&
-        below.every(isNumeric)
-      );
-    });
-  }
+  // A word above numbers is a name, whatever stands beside it.
+  const namesNumbers = sample.some((column, index) => {
+    const name = first[index] ?? '';
+    const below = column.slice(1).filter((value) => !isMissingWord(value));
+    return name !== '' && !isMissingWord(name) && !isNumeric(name) && below.length > 0 && below.every(isNumeric);
+  });
+  if (namesNumbers) return true;
+  if (first.some(isNumeric)) return namesYears(sample, first.filter(isNumeric));
   if (first.every((value) => value === '')) return false;
   // All words: a name does not appear again below, a value usually does.
   const repeats = sample.filter(
@@ -38,8 +32,9 @@ function namesYears(sample: readonly (readonly string[])[], numbers: readonly st
   return plausible && inOrder && years.length >= 2 && years.length < sample.length;
 }
 
-/** Units as they stand under names: `m/s`, `[kg]`, `(°C)`, `%`. */
-const unit = /^(?:\[.{0,15}\]|\(.{0,15}\)|%|‰|°?[A-Za-zµμΩ°$€£][A-Za-z0-9µμΩ°²³/*^.·_-]{0,11})$/;
+/** Units as they stand under names: `m/s`, `[kg]`, `(°C)`, `%`, `seconds`; a longer word may well be a value. */
+const unit =
+  /^(?:\[.{0,15}\]|\(.{0,15}\)|%|‰|[A-Za-zµμΩ]{1,4}|(?=.{1,12}$)°?[A-Za-zµμΩ°$€£]+[0-9µμΩ°²³/*^·_-]+[A-Za-z0-9µμΩ°²³/*^·_-]*|°[A-Za-z]|[$€£]|(?:second|minute|hour|day|week|month|year|met(?:er|re)|degree|count|gram|lit(?:er|re)|volt|watt|pixel|byte)s?|percent|celsius|kelvin)$/i;
 
 /**
  * Whether the first row of values holds units: it has words where all rows below have numbers. One column of numbers is

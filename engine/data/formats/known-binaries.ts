@@ -26,7 +26,11 @@ const known: readonly KnownBinary[] = [
   { bytes: [0x25, 0x50, 0x44, 0x46], title: 'a PDF document', hint: convert },
   { bytes: [0x53, 0x51, 0x4c, 0x69, 0x74, 0x65], title: 'an SQLite database', hint: convert },
   { bytes: [0x89, 0x48, 0x44, 0x46], title: 'an HDF5 file', hint: convert },
-  { bytes: [0x41, 0x52, 0x52, 0x4f, 0x57, 0x31], title: 'an Arrow file', hint: convert },
+  {
+    bytes: [0x46, 0x45, 0x41, 0x31],
+    title: 'a Feather file of version 1',
+    hint: 'Write it again as Feather 2 or Parquet.',
+  },
   { bytes: [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59], title: 'a NumPy array', hint: convert },
   { bytes: [0x89, 0x50, 0x4e, 0x47], title: 'a PNG picture', hint: picture },
   { bytes: [0xff, 0xd8, 0xff], title: 'a JPEG picture', hint: picture },
@@ -44,6 +48,6 @@ export function refuseKnownBinary({ name, bytes }: FileHead): InputError {
   return new InputError(
     match?.hint === picture ? 'input.picture' : 'input.binary',
     `${name} is not a table: it is ${match?.title ?? 'binary data'}.`,
-    match?.hint ?? 'Choose a table as CSV, TSV, Parquet or JSON lines; export other files to CSV first.',
+    match?.hint ?? 'Choose a table as CSV, TSV, Parquet, Arrow or JSON lines; export other files to CSV first.',
   );
 }

@@ -1,5 +1,6 @@
 // The file formats of tables, asked in this order. Adding one: see format.ts.
 
+import { arrow } from './arrow.ts';
 import type { DatasetFormat, FileHead } from './format.ts';
 import { delimitedText } from './delimited.ts';
 import { jsonLines } from './json-lines.ts';
@@ -7,7 +8,7 @@ import { parquet } from './parquet.ts';
 import { refuseKnownBinary } from './known-binaries.ts';
 
 /** Delimited text comes last: any text is that. */
-export const formats: readonly DatasetFormat[] = [parquet, jsonLines, delimitedText];
+export const formats: readonly DatasetFormat[] = [parquet, arrow, jsonLines, delimitedText];
 
 /**
  * The format of a file.

@@ -5,9 +5,11 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { ColumnInfo, ColumnType } from '../../protocol/data.ts';
 import { queryRows } from '../database.ts';
-import type { SqlValue } from '../database.ts';
 import { quoteName, quoteText } from '../sql.ts';
+import { aggregate, columnsPerQuery, inGroups } from './aggregate.ts';
 import { packedFormat } from './dates.ts';
+import { countDistinct } from './distinct.ts';
+import type { Distinct } from './distinct.ts';
 import { largestNumber } from './numbers.ts';
 import { numericValue, typedValue } from './stored.ts';
 import type { StoredColumn } from './stored.ts';
@@ -32,8 +34,6 @@ export interface Measures {
   readonly deviation?: number;
 }
 
-/** Columns measured by one query: keeps the SQL short and its hash tables few. */
-const columnsPerQuery = 64;
 /** Up to here every distinct value is counted. */
 const exactRows = 50_000;
 /** Bins of a histogram. */
@@ -43,42 +43,6 @@ const topValues = 20;
 
 export function isNumeric(type: ColumnType): type is 'number' | 'datetime' {
   return type === 'number' || type === 'datetime';
-}
-
-/** Runs `work` on groups of columns and joins the results. */
-async function inGroups<T, R>(items: readonly T[], work: (group: readonly T[]) => Promise<readonly R[]>): Promise<R[]> {
-  const results: R[] = [];
-  for (let start = 0; start < items.length; start += columnsPerQuery) {
-    results.push(...(await work(items.slice(start, start + columnsPerQuery))));
-  }
-  return results;
-}
-
-/** SQL of aggregates by the names their results get. */
-type Aggregates = Readonly<Record<string, string | undefined>>;
-
-/** One aggregate query over expressions `v0`, `v1`, …; each one's aggregates come back under their own names. */
-async function aggregate(
-  connection: DuckDBConnection,
-  from: string,
-  values: readonly string[],
-  aggregates: (value: string, index: number) => Aggregates,
-): Promise<Record<string, SqlValue>[]> {
-  if (values.length === 0) return [];
-  const inner = values.map((value, index) => `${value} AS v${index}`).join(', ');
-  const names: (readonly [index: number, name: string])[] = [];
-  const selected = values.flatMap((_, index) =>
-    Object.entries(aggregates(`v${index}`, index)).flatMap(([name, expression]) => {
-      if (expression === undefined) return [];
-      names.push([index, name]);
-      return [`${expression} AS a${names.length - 1}`];
-    }),
-  );
-  if (selected.length === 0) return values.map(() => ({}));
-  const [row = {}] = await queryRows(connection, `SELECT ${selected.join(', ')} FROM (SELECT ${inner} FROM ${from})`);
-  const results = values.map((): [name: string, value: SqlValue][] => []);
-  names.forEach(([index, name], at) => results[index]?.push([name, row[`a${at}`] ?? null]));
-  return results.map((entries) => Object.fromEntries(entries));
 }
 
 function valueOf({ column, type }: TypedColumn): string {
@@ -121,82 +85,6 @@ export function measure(
       return { ...base, minimum, maximum, mean: Number(row.mean), deviation: Number(row.deviation ?? 0) };
     });
   });
-}
-
-interface Distinct {
-  readonly distinct: number;
-  readonly exact: boolean;
-}
-
-/** Different values that are counted for an estimate: its standard deviation is 0.8 % of it at most. */
-const countedValues = 2 ** 15;
-/** Fewer counted values than this tell too little. */
-const fewestCounted = 2 ** 13.5;
-
-/**
- * Different values of columns of a long table. Few are counted exactly. Of many, those whose hash falls into one of 2^k
- * equal parts are counted, k such that about `countedValues` remain (distinct sampling; Gibbons 2001). Exactly as well
- * where `decides` says that being different in every row decides something, and it is nearly so.
- */
-async function countDistinct(
-  connection: DuckDBConnection,
-  table: MeasuredTable,
-  values: readonly string[],
-  counts: readonly number[],
-  decides: (index: number) => boolean,
-): Promise<Distinct[]> {
-  const looks = await aggregate(connection, table.sample, values, (value) => ({
-    count: `count(${value})`,
-    distinct: `approx_count_distinct(${value})`,
-  }));
-  let parts = looks.map(({ count, distinct }, index) => {
-    const expected = extrapolate(Number(count), Number(distinct), counts[index] as number);
-    return 2 ** Math.max(0, Math.ceil(Math.log2(expected / countedValues)));
-  });
-  const found = values.map((): Distinct => ({ distinct: 0, exact: false }));
-  for (let open = values.map((_, index) => index); open.length > 0;) {
-    const rows = await aggregate(
-      connection,
-      table.from,
-      open.map((index) => values[index] as string),
-      (value, at) => {
-        const part = parts[open[at] as number] as number;
-        const filter = part === 1 ? '' : ` FILTER (WHERE hash(${value}) % ${part} = 0)`;
-        return { distinct: `count(DISTINCT ${value})${filter}` };
-      },
-    );
-    const again: number[] = [];
-    open.forEach((index, at) => {
-      const part = parts[index] as number;
-      const counted = Number(rows[at]?.distinct);
-      found[index] = { distinct: Math.min(counts[index] as number, counted * part), exact: part === 1 };
-      const nearlyAll = counted * part > (counts[index] as number) * 0.8;
-      if (part > 1 && (counted < fewestCounted || (nearlyAll && decides(index)))) again.push(index);
-    });
-    parts = parts.map((part, index) => {
-      const { distinct } = found[index] as Distinct;
-      const nearlyAll = distinct > (counts[index] as number) * 0.8 && decides(index);
-      return nearlyAll ? 1 : Math.min(part / 2, 2 ** Math.max(0, Math.floor(Math.log2(distinct / countedValues))));
-    });
-    open = again;
-  }
-  return found;
-}
-
-/**
- * Distinct values among `total`, roughly, from those of a sample: if D values are equally likely, n draws find
- * D·(1 − e^(−n/D)) of them. Solved for D by bisection.
- */
-function extrapolate(count: number, distinct: number, total: number): number {
-  if (distinct >= count || distinct === 0) return total;
-  const found = (values: number, draws: number): number => values * -Math.expm1(-draws / values);
-  let [least, most] = [distinct, 1e12];
-  while (most - least > 0.5) {
-    const middle = (least + most) / 2;
-    if (found(middle, count) < distinct) least = middle;
-    else most = middle;
-  }
-  return Math.max(1, Math.round(found(most, total)));
 }
 
 /** What a person sees of a column's values. */
