@@ -81,7 +81,7 @@ const rules: readonly Rule[] = [
   {
     files: 'engine/data/',
     may: [protocol, 'engine/model/', 'engine/optim/'],
-    packages: ['node:', 'zod', '@duckdb/node-api', '@napi-rs/image', 'image-size', 'yauzl'],
+    packages: ['node:', 'zod', '@duckdb/node-api', 'apache-arrow', '@napi-rs/image', 'image-size', 'yauzl'],
     instead: 'Data knows formats and rows; models and runs come to it through DataService.',
   },
   {

@@ -36,6 +36,11 @@ function namesYears(sample: readonly (readonly string[])[], numbers: readonly st
 const unit =
   /^(?:\[.{0,15}\]|\(.{0,15}\)|%|‰|[A-Za-zµμΩ]{1,4}|(?=.{1,12}$)°?[A-Za-zµμΩ°$€£]+[0-9µμΩ°²³/*^·_-]+[A-Za-z0-9µμΩ°²³/*^·_-]*|°[A-Za-z]|[$€£]|(?:second|minute|hour|day|week|month|year|met(?:er|re)|degree|count|gram|lit(?:er|re)|volt|watt|pixel|byte)s?|percent|celsius|kelvin)$/i;
 
+/** Whether a column has digits in its second row and none in the first: a quick look before a thorough one. */
+export function mayHoldUnits(values: readonly (readonly string[])[]): boolean {
+  return values.some(([first = '', second = '']) => !/\d/.test(first) && /\d/.test(second));
+}
+
 /**
  * Whether the first row of values holds units: it has words where all rows below have numbers. One column of numbers is
  * not enough, unless the unit stands in brackets. `values`: column by column.

@@ -12,7 +12,7 @@ import { noDelimiter } from './dialect.ts';
 import type { Dialect } from './dialect.ts';
 import { encodingTitles } from './encoding.ts';
 import type { TextEncoding } from './encoding.ts';
-import { isUnitsRow, looksLikeHeader } from './header.ts';
+import { isUnitsRow, looksLikeHeader, mayHoldUnits } from './header.ts';
 import { readRecords } from './records.ts';
 import { explainBroken } from './rejects.ts';
 
@@ -62,10 +62,11 @@ export function settleLayout(
     );
   }
   const below = written.map((column) => column.slice(1));
-  const guessed = sniffNumberStyle(below, dialect.delimiter, options.decimal);
-  const hasUnits = hasHeader && isUnitsRow(written, guessed);
+  const styleOf = (values: readonly (readonly string[])[]): NumberStyle =>
+    sniffNumberStyle(values, dialect.delimiter, options.decimal);
+  const hasUnits = hasHeader && mayHoldUnits(written) && isUnitsRow(written, styleOf(below));
   const values = hasUnits ? below : written;
-  const style = sniffNumberStyle(values, dialect.delimiter, options.decimal);
+  const style = styleOf(values);
   const wishes = hasHeader ? (shortHeader ? ['row', ...first.slice(0, -1)] : first) : sample.map(() => '');
   const { names, warnings: renamed } = uniqueNames(wishes, hasHeader);
   const missing = new Set(['', ...spellings(certainMissing)]);
