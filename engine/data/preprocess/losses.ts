@@ -12,12 +12,17 @@ import type { MatchedColumn } from './match.ts';
 
 /** Share of the rows from which on a column counts as lost. */
 const lostShare = 0.95;
+/** A column of which less was missing in training than this share is expected to be there. */
+const mostlyFilled = 0.5;
 /** In fewer rows every cell may well be empty or of a category that is new. */
 const fewRows = 5;
 /** Columns and spellings named in one message. */
 const namedColumns = 3;
 
-/** @throws InputError if (nearly) nothing can be used of a column that was mostly filled in training. */
+/**
+ * @throws InputError if (nearly) nothing can be used of a column that was mostly filled in training, or (nearly) nothing of
+ * what stands in it.
+ */
 export async function refuseUnusable(
   connection: DuckDBConnection,
   table: MeasuredTable,
@@ -25,9 +30,12 @@ export async function refuseUnusable(
   columns: readonly MatchedColumn[],
 ): Promise<void> {
   const lost = columns.filter((column) => {
-    const share = (column.missing + column.unknown) / table.rows;
-    if (share < lostShare || share <= (trainingMissing(column) ?? 0)) return false;
-    return table.rows >= fewRows || (isMeasure(column) && column.unknown > 0);
+    const { missing, unknown } = column;
+    const filled = table.rows - missing;
+    const emptied = missing + unknown >= lostShare * table.rows && (trainingMissing(column) ?? 0) < mostlyFilled;
+    const unreadable = unknown > 0 && unknown >= lostShare * filled;
+    const enough = filled >= fewRows || (isMeasure(column) && missing === 0);
+    return (emptied && table.rows >= fewRows) || (unreadable && enough);
   });
   if (lost.length === 0) return;
   const named = await Promise.all(lost.slice(0, namedColumns).map((column) => describeLoss(connection, table, column)));

@@ -144,6 +144,27 @@ test('cells that are lost are counted, warned of above the usual share, and refu
   assert.deepEqual(codes(one.warnings), ['lost_cells'], 'a new category in a single row says little');
 });
 
+test('a column that was mostly empty in training may be empty, but not hold other things', async (context) => {
+  const notes = ['Shed', 'Pool', ''];
+  const note = (row: number): string => (row % 10 === 0 ? (notes[(row / 10) % 2] ?? '') : '');
+  const lines = Array.from({ length: 200 }, (_, row) => `${row % 7}.5,${note(row)},${row % 5}.5`);
+  const path = writeTable(context, 'train.csv', `${['size,note,y', ...lines].join('\n')}\n`);
+  const settings = { target: 'y', types: { note: 'category' } } as const;
+  const { service, info } = await importFile(context, path, {}, settings);
+  const { preprocessing } = await service.prepare({ job: 'p', dataset: info.id, options: { settings, seed: 1 } });
+  const transform = (write: (row: number) => string): Promise<PreparedData> => {
+    const text = Array.from({ length: 200 }, (_, row) => `${row % 7}.5,${write(row)}`).join('\n');
+    return service.transform({ job: 't', path: writeTable(context, 'new.csv', `size,note\n${text}\n`), preprocessing });
+  };
+  const sparse = await transform((row) => (row % 40 === 0 ? 'Pool' : row === 41 ? 'Barn' : ''));
+  assert.equal(sparse.columns?.[1]?.unknown, 1 / 200);
+  assert.equal((await transform(() => '')).counts.test, 200);
+  await assert.rejects(
+    transform((row) => (note(row) === '' ? '' : `Barn ${row}`)),
+    { code: 'input.unusable_column', message: /note: 20 of 200 cells are categories the model does not know/ },
+  );
+});
+
 test('a column that is spelled differently is named with the nearest there is', async (context) => {
   const { service, preprocessing } = await prepared(context);
   const transform = (header: string): Promise<PreparedData> =>
