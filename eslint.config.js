@@ -45,8 +45,9 @@ export default tseslint.config(
     rules: typed,
   },
   {
-    // Where a person's words are looked up: columns, classes, folders, options. Tensors and slots have names of our own.
-    files: ['engine/{data,runs,history,protocol,model}/**/*.ts', 'electron/**/*.ts'],
+    // Where a person's words are looked up: columns, classes, folders, options. In the rest of the engine tensors and slots
+    // have names of our own.
+    files: ['engine/{data,runs,history,protocol,model}/**/*.ts', 'electron/**/*.ts', 'renderer/**/*.{ts,svelte}'],
     plugins: { trainyard: { rules: { 'no-word-lookup': noWordLookup } } },
     rules: { 'trainyard/no-word-lookup': 'error' },
   },
@@ -57,5 +58,15 @@ export default tseslint.config(
     // Maps and sets that live within one call need no reactivity; those that are state are SvelteMap and SvelteSet.
     rules: { 'svelte/prefer-svelte-reactivity': 'off' },
     languageOptions: { parserOptions: { parser: tseslint.parser, extraFileExtensions: ['.svelte'], svelteConfig } },
+  },
+  {
+    files: ['renderer/**/*.{ts,svelte}'],
+    languageOptions: {
+      parserOptions: {
+        project: ['./tsconfig.web.json'],
+        tsconfigRootDir: import.meta.dirname,
+        extraFileExtensions: ['.svelte'],
+      },
+    },
   },
 );

@@ -1,6 +1,8 @@
 // Shortcuts as text ("Mod+Shift+C", "Space", "?"): matching them against key events and showing them.
 // Mod is ⌘ on macOS and Ctrl elsewhere.
 
+import { ownValue } from '../../engine/protocol/own.ts';
+
 export const onMac = navigator.userAgent.includes('Mac OS');
 
 const names: Readonly<Record<string, string>> = {
@@ -15,7 +17,7 @@ const names: Readonly<Record<string, string>> = {
 
 /** The shortcut a key event stands for, in the same spelling as commands use. */
 export function shortcutOf(event: KeyboardEvent): string {
-  const key = names[event.key] ?? (event.key.length === 1 ? event.key.toUpperCase() : event.key);
+  const key = ownValue(names, event.key) ?? (event.key.length === 1 ? event.key.toUpperCase() : event.key);
   const parts: string[] = [];
   if (onMac ? event.metaKey : event.ctrlKey) parts.push('Mod');
   if (event.altKey) parts.push('Alt');
@@ -31,7 +33,7 @@ const shown: Readonly<Record<string, string>> = onMac
 
 /** The keys of a shortcut as they stand on the keyboard: `['Ctrl', 'Shift', 'C']`. */
 export function keysOf(shortcut: string): string[] {
-  return shortcut.split(/\+(?=.)/).map((key) => shown[key] ?? key);
+  return shortcut.split(/\+(?=.)/).map((key) => ownValue(shown, key) ?? key);
 }
 
 /** The form `aria-keyshortcuts` wants: `Control+Shift+C`. */

@@ -1,6 +1,7 @@
 // What the flat names of metric series mean: which split, which metric, which way is better, and their words.
 // `train_loss`, `val_accuracy`, `test_r2`, `learning_rate`, …
 
+import { ownValue } from '../../engine/protocol/own.ts';
 import type { SplitName } from '../../engine/protocol/data.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
 
@@ -32,12 +33,12 @@ const leading: readonly string[] = ['accuracy', 'r2', 'balanced_accuracy', 'f1',
 
 export function parseSeries(name: string): SeriesName {
   const cut = name.indexOf('_');
-  const split = cut > 0 ? splits[name.slice(0, cut)] : undefined;
+  const split = cut > 0 ? ownValue(splits, name.slice(0, cut)) : undefined;
   return split ? { split, metric: name.slice(cut + 1) } : { split: null, metric: name };
 }
 
 export function metricWord(metric: string): string {
-  return words[metric] ?? metric.replaceAll('_', ' ');
+  return ownValue(words, metric) ?? metric.replaceAll('_', ' ');
 }
 
 /** `validation accuracy` */

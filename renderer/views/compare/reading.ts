@@ -1,6 +1,7 @@
 // One sentence of reading: which run is best and by how much, what it differs in from the next, which one overfits. Runs that
 // learn different things have no best.
 
+import { ownValue } from '../../../engine/protocol/own.ts';
 import { fixed, score } from '../../app/format.ts';
 import { lowerWins, metricWord, parseSeries } from '../../app/series.ts';
 import type { ComparedRun, Comparison } from './compare.svelte.ts';
@@ -21,7 +22,7 @@ export function readComparison(comparison: Comparison, series: string): string {
   }
   const { metric } = parseSeries(series);
   const sign = lowerWins(metric) ? 1 : -1;
-  const valueOf = ({ run }: ComparedRun): number => run.best[series].value;
+  const valueOf = ({ run }: ComparedRun): number => ownValue(run.best, series)?.value ?? NaN;
   const ranked = [...scored].sort((a, b) => sign * (valueOf(a) - valueOf(b)));
   const best = valueOf(ranked[0]);
   const leaders = ranked.filter((entry) => valueOf(entry) === best);

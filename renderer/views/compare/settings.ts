@@ -1,5 +1,6 @@
 // All settings of a run as names and words, in reading order: what Compare sets side by side and a run's page lists.
 
+import { ownValue } from '../../../engine/protocol/own.ts';
 import { layers as registry } from '../../../engine/model/registry.ts';
 import type { LayerSpec } from '../../../engine/model/spec.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
@@ -90,7 +91,7 @@ function decayText({ name, weightDecay }: RunRecord['config']['training']['optim
 function layerText(layer: LayerSpec): string {
   const { fields, title } = registry.get(layer.type) ?? { fields: [], title: layer.type };
   if (layer.type === 'output') return 'Output';
-  const values = new Map(fields.map(({ name, default: usual }) => [name, layer[name] ?? usual]));
+  const values = new Map(fields.map(({ name, default: usual }) => [name, ownValue(layer, name) ?? usual]));
   const say = (name: string): string => valueText(values.get(name));
   const activation = say('activation');
   const known = new Map([

@@ -1,5 +1,6 @@
 // The rows of the compare table: settings (those that differ, or all), results, cost; which run has the best of each.
 
+import { ownValue } from '../../../engine/protocol/own.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { duration, fixed, missing, score } from '../../app/format.ts';
 import { elapsedOf, rowsPerSecond, stateName, trainingSecondsOf } from '../../app/run-words.ts';
@@ -64,19 +65,22 @@ export function resultRows(
     rows.push(
       numberRow(
         `Best validation ${word}`,
-        runs.map((run) => run.best[series]?.value),
+        runs.map((run) => ownValue(run.best, series)?.value),
         lower,
         score,
       ),
     );
     rows.push({
       name: 'at epoch',
-      values: runs.map((run) => (run.best[series] ? fixed(Math.round(run.best[series].epoch)) : missing)),
+      values: runs.map((run) => {
+        const best = ownValue(run.best, series);
+        return best ? fixed(Math.round(best.epoch)) : missing;
+      }),
     });
     rows.push(
       numberRow(
         `Last validation ${word}`,
-        runs.map((run) => run.last[series]),
+        runs.map((run) => ownValue(run.last, series)),
         lower,
         score,
       ),

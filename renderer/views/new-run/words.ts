@@ -1,5 +1,6 @@
 // Shapes, sizes and choices of the model editor in words.
 
+import { ownValue } from '../../../engine/protocol/own.ts';
 import { fixed } from '../../app/format.ts';
 
 const choices: Readonly<Record<string, string>> = {
@@ -13,7 +14,7 @@ const choices: Readonly<Record<string, string>> = {
 };
 
 export function choiceWord(choice: string): string {
-  return choices[choice] ?? choice.replaceAll('_', ' ');
+  return ownValue(choices, choice) ?? choice.replaceAll('_', ' ');
 }
 
 /** `3 × 32 × 32` */

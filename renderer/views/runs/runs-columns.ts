@@ -1,5 +1,6 @@
 // The columns of the runs table: what each shows, how wide it is, what the history sorts it by.
 
+import { ownValue } from '../../../engine/protocol/own.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { fixed, short, score, stopwatch, when } from '../../app/format.ts';
 import { elapsedOf, modelName, rowsPerSecond, stateWord } from '../../app/run-words.ts';
@@ -117,7 +118,7 @@ export function runColumns(series: string): readonly RunColumn[] {
       numeric: true,
       sort: `best.${series}`,
       measure: (run) => {
-        const best = run.best[series];
+        const best = ownValue(run.best, series);
         return best ? textWidth(score(best.value), 12, 600) + 4 + epochWidth(best.epoch) : 0;
       },
     },
@@ -127,7 +128,7 @@ export function runColumns(series: string): readonly RunColumn[] {
       width: 56,
       numeric: true,
       sort: `last.${series}`,
-      text: (run) => score(run.last[series]),
+      text: (run) => score(ownValue(run.last, series)),
     },
     { id: 'curve', label: 'Curve', width: 82 },
     {
