@@ -26,6 +26,8 @@ export const noDelimiter = '\u001f';
 /** Candidates; of equally consistent ones the earlier wins, as a comma is likelier to be part of a value. */
 const candidates = ['\t', ';', '|', ',', ':', anySpaces] as const;
 
+/** Of two delimiters one is better if its score is higher by more than this. */
+const margin = 0.02;
 /** Records looked at. */
 const recordLimit = 200;
 /** Characters looked at. */
@@ -55,8 +57,10 @@ export function sniffDialect(text: string, complete: boolean, delimiter?: string
   );
   let best: Vote | null = null;
   for (const next of votes) {
-    if (isPlausible(next) && (best === null || next.score > best.score + 0.02 || isDecimalComma(best, next)))
+    if (!isPlausible(next)) continue;
+    if (best === null || next.score > best.score + margin || isDecimalComma(best, next) || dividesHeader(best, next)) {
       best = next;
+    }
   }
   const fields = wished === undefined ? 1 : (votes[0]?.fields ?? 1);
   const found = best ?? {
@@ -131,7 +135,7 @@ interface Vote {
   readonly fields: number;
   readonly firstFields: number;
   readonly trailing: boolean;
-  /** Share of the records that have `fields` fields, less if the first record does not fit. */
+  /** Share of the records that have `fields` fields, less if the first record does not fit or if quoted texts are torn. */
   readonly score: number;
 }
 
@@ -154,8 +158,22 @@ function vote(all: readonly TextRecord[], delimiter: string): Omit<Vote, 'escape
   // 1,2,3, below a header a,b,c or a,b,c, — but not 1, below a,b, where the last column is just empty.
   const trailing =
     counts.length > 1 && emptyLast >= counts.length - 1 && (firstEmptyLast || firstFields === fields - 1);
-  const score = counts.length === 0 ? 0 : votes / all.length - (Math.abs(firstFields - fields) > 1 ? 0.3 : 0);
+  const torn = records.filter((record) => isTorn(record)).length;
+  const oddFirst = Math.abs(firstFields - fields) > 1 ? 0.3 : 0;
+  const score = counts.length === 0 ? 0 : (votes - 0.1 * torn) / all.length - oddFirst;
   return { delimiter, fields, firstFields, trailing, score };
+}
+
+/** A quote is opened in one field and closed in another: the delimiter stands inside quoted texts. */
+function isTorn({ fields }: TextRecord): boolean {
+  const halves = fields.filter((field) => field.includes('"') && field.split('"').length % 2 === 0);
+  return halves.length >= 2;
+}
+
+/** `next` divides the first record like the others, `best` finds no delimiter there: it stands within a column's texts. */
+function dividesHeader(best: Vote, next: Vote): boolean {
+  const divided = next.firstFields === next.fields && next.fields >= best.fields;
+  return best.firstFields === 1 && divided && next.score > best.score - margin;
 }
 
 /** Runs of spaces stand between fields only where a column of numbers comes of it: sentences have spaces, too. */

@@ -40,6 +40,24 @@ for (const [name, text, delimiter] of same) {
   });
 }
 
+test('marks of other delimiters in every text divide nothing', async (context) => {
+  const color = (index: number): string => `red; ${['blue', 'green'][index % 2]}`;
+  const texts: readonly (readonly [text: string, names: readonly string[]])[] = [
+    [`id,note,v\n${lines(30, (i) => `${i},"${color(i)}, dark",${i / 4}`)}`, ['id', 'note', 'v']],
+    [`note,v\n${lines(30, (i) => `${color(i)},${i / 4}`)}`, ['note', 'v']],
+    [`id,"note; long",v\n${lines(30, (i) => `${i},"${color(i)}",${i / 4}`)}`, ['id', 'note; long', 'v']],
+    [`note|v\n${lines(30, (i) => `a: b; c, d|${i / 4}`)}`, ['note', 'v']],
+  ];
+  for (const [text, names] of texts) {
+    const { service, info } = await importFile(context, writeTable(context, 'marks.csv', text));
+    assert.deepEqual(
+      info.columns.map((column) => column.name),
+      names,
+    );
+    assert.deepEqual((await allRows(service, info)).at(-1)?.at(-1), 7.25);
+  }
+});
+
 test('line ends that change far down, beyond what is looked at first', async (context) => {
   const text = `a,b,c\n${lines(150_000, row(','))}7,8,"x\ry"\r9,1,z\r\n`;
   const { service, info } = await importFile(context, writeTable(context, 'late.csv', text));
