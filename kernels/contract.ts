@@ -8,8 +8,12 @@
 /** How a parameter is stored in a call record. */
 export type ParameterKind = 'i32' | 'f32';
 
-/** Element type of an operand. Codes, indices and random counters are `u32`; everything else is `f32`. */
-export type ElementType = 'f32' | 'u32' | 'u8';
+/**
+ * Element type of an operand, a tensor or a slot, with its bytes. Numbers are `f32`; `f16` is a storage format (half.ts);
+ * rows, positions and random counters are `u32`, signed whole numbers `i32`, pixels and bins `u8`.
+ */
+export const elementBytes = { f32: 4, f16: 2, u32: 4, i32: 4, u8: 1 } as const;
+export type ElementType = keyof typeof elementBytes;
 
 /**
  * One tensor a kernel reads or writes. Functions of the parameters are declared as methods, here and below, so that
@@ -25,6 +29,8 @@ export interface Operand<P extends string = string> {
   readonly optional?: boolean;
   /** For an output: its old contents matter (read and written in place). */
   readonly inPlace?: boolean;
+  /** For an output of which only parts are written: the ranges of elements, from start to before end. */
+  writes?(params: Readonly<Record<P, number>>): readonly (readonly [start: number, end: number])[];
   /** Values for parity tests; standard normal unless told otherwise. `random` is uniform in [0, 1), `index` counts the elements. */
   sample?(params: Readonly<Record<P, number>>, random: () => number, index: number): number;
 }
@@ -53,6 +59,8 @@ export interface KernelContract<P extends string = string> {
   readonly outputs: readonly Operand<NoInfer<P>>[];
   /** Parameters in ABI order. */
   readonly params: Readonly<Record<P, ParameterKind>>;
+  /** What is wrong with parameters that no device could run, in words: checked wherever a plan is made. */
+  problem?(params: Readonly<Record<P, number>>): string | null;
   /** The kernel reads the step number of the current submit (row lists, per-step scalars, loss rings). */
   readonly usesStep?: boolean;
   cost(params: Readonly<Record<P, number>>): Cost;

@@ -198,8 +198,8 @@ function productWorkload(n: number): Workload {
   const params = { m: n, n, k: n, transposeA: 0, transposeB: 0, activation: 0, slope: 0, gradient: 0 };
   const call = {
     kernel: 'matmul',
-    inputs: [{ slot: 0, offset: 0 }, { slot: 1, offset: 0 }, null, null],
-    outputs: [{ slot: 2, offset: 0 }],
+    inputs: [place(0), place(1), null, null],
+    outputs: [place(2)],
     params,
   };
   const plan: Plan = {

@@ -1,6 +1,7 @@
 // The attributes of every op: this list is the vocabulary of graphs. `ops.ts` has to hold a definition for each name.
 
 import type { ActivationName } from '../../kernels/activations.ts';
+import type { ElementType } from '../../kernels/contract.ts';
 
 /** The rows of a step. `rows` is the number of resident rows, `steps` the capacity of the step tables. */
 export interface BatchAttributes {
@@ -41,6 +42,8 @@ export interface ImageAugmentation {
 export interface NamedAttributes {
   readonly name: string;
   readonly shape: readonly number[];
+  /** `f32` unless told otherwise. */
+  readonly type?: ElementType;
 }
 
 export interface DenseAttributes {

@@ -2,6 +2,7 @@
 // built by layer definitions, extended by autodiff, rewritten by fusion, and lowered to kernel calls by engine/plan.
 // Shapes are complete (batch included): one graph serves one batch size.
 
+import type { ElementType } from '../../kernels/contract.ts';
 import { formatShape } from './errors.ts';
 import type { AttributesOf, OpName } from './attributes.ts';
 import { ops } from './ops.ts';
@@ -13,6 +14,7 @@ export type ValueId = number;
 export interface Value {
   readonly id: ValueId;
   readonly shape: Shape;
+  readonly type: ElementType;
   /** Index of the node that makes it, and which of its outputs it is. */
   readonly node: number;
   readonly output: number;
@@ -43,10 +45,14 @@ export class GraphBuilder implements Graph {
   apply<K extends OpName>(op: K, inputs: readonly (ValueId | null)[], attributes: AttributesOf<K>): ValueId[] {
     const shapes = inputs.map((id) => (id === null ? null : this.shape(id)));
     const outputShapes = ops[op].shape(shapes, attributes as never);
+    const types = ops[op].types?.(
+      inputs.map((id) => (id === null ? null : this.values[id].type)),
+      attributes as never,
+    );
     const node = this.nodes.length;
     const outputs = outputShapes.map((shape, output) => {
       const id = this.values.length;
-      this.values.push({ id, shape, node, output });
+      this.values.push({ id, shape, type: types?.[output] ?? 'f32', node, output });
       return id;
     });
     this.nodes.push({ op, inputs, outputs, attributes } as unknown as Node);
@@ -62,6 +68,8 @@ export class GraphBuilder implements Graph {
     return this.values[id].shape;
   }
 }
+
+const formatValue = ({ type, shape }: Value): string => `${type === 'f32' ? '' : type}${formatShape(shape)}`;
 
 /** Consumers of every value, as node indices in order. */
 export function consumersOf(graph: Graph): readonly (readonly number[])[] {
@@ -96,7 +104,7 @@ export function prune(graph: Graph, roots: readonly ValueId[]): { graph: GraphBu
 export function printGraph(graph: Graph): string {
   return graph.nodes
     .map((node) => {
-      const outputs = node.outputs.map((id) => `%${id}${formatShape(graph.values[id].shape)}`).join(', ');
+      const outputs = node.outputs.map((id) => `%${id}${formatValue(graph.values[id])}`).join(', ');
       const inputs = node.inputs.map((id) => (id === null ? '–' : `%${id}`)).join(', ');
       const attributes = Object.entries(node.attributes as Record<string, unknown>)
         .map(([name, value]) => `${name}=${String(value)}`)

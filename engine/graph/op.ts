@@ -2,10 +2,15 @@
 // side by side in engine/graph/ops/*, and the table in ops.ts is typed so that an op with a missing rule does not compile.
 
 import { GraphError, formatShape } from './errors.ts';
+import type { ElementType } from '../../kernels/contract.ts';
 import type { GraphBuilder, Node, Shape, ValueId } from './graph.ts';
+import type { ReservedTensor } from './tensors.ts';
 
-/** An operand of a lowered call: a value of the graph, a tensor known by name (parameters, rings), or nothing. */
-export type LoweredOperand = ValueId | { readonly tensor: string } | null;
+/** An operand of a lowered call: a value of the graph, a reserved tensor, a state of the model by its path, or nothing. */
+export type LoweredOperand = ValueId | { readonly tensor: ReservedTensor } | { readonly state: string } | null;
+
+/** A reserved tensor as an operand. */
+export const reserved = (tensor: ReservedTensor): LoweredOperand => ({ tensor });
 
 /** A kernel call before memory is planned. Operands stand in the kernel contract's order. */
 export interface LoweredCall {
@@ -34,6 +39,8 @@ export type GradientRule<A> = (
 export interface OpDefinition<A> {
   /** Output shapes; throws GraphError when the inputs do not fit. */
   readonly shape: (inputs: readonly (Shape | null)[], attributes: A) => readonly Shape[];
+  /** Element types of the outputs; f32 without this rule. */
+  readonly types?: (inputs: readonly (ElementType | null)[], attributes: A) => readonly ElementType[];
   /** `none`: backward ops, sources and effects, which nothing is differentiated through. */
   readonly gradient: GradientRule<A> | 'none';
   readonly lower: (context: LowerContext<A>) => readonly LoweredCall[];

@@ -27,8 +27,8 @@ export function buildForward(
   { mode, seed, steps }: ForwardOptions,
 ): Forward {
   const parameters = new Map<string, ValueId>();
-  for (const { name, shape } of model.parameters) {
-    parameters.set(name, graph.one('parameter', [], { name, shape }));
+  for (const { name, shape, type } of model.parameters) {
+    parameters.set(name, graph.one('parameter', [], { name, shape, type }));
   }
   const input = buildInput(graph, model, x, parameters);
   const values: ValueId[] = [];
@@ -37,8 +37,8 @@ export function buildForward(
       const full = `${layer.id}.${name}`;
       const parameter = parameters.get(full);
       if (parameter !== undefined) return parameter;
-      const { shape } = layer.states.find((state) => state.name === full)!;
-      return graph.one('state', [], { name: full, shape });
+      const { shape, type } = layer.states.find((state) => state.name === full)!;
+      return graph.one('state', [], { name: full, shape, type });
     };
     const context = {
       graph,

@@ -1,6 +1,7 @@
 // What a layer definition declares. The form in the window, validation, counting and the graph all come from it, so a new
 // layer is one file in layers/ and a line in registry.ts.
 
+import type { ElementType } from '../../kernels/contract.ts';
 import type { GraphBuilder, Shape, ValueId } from '../graph/graph.ts';
 import type { InitializerSpec } from '../optim/initializers.ts';
 
@@ -41,6 +42,8 @@ export interface ParameterDef {
   readonly initializer: InitializerSpec;
   /** Weight decay acts on it (weights yes; biases and norms no). */
   readonly decay: boolean;
+  /** `f32` unless told otherwise. */
+  readonly type?: ElementType;
 }
 
 /** A kept but untrained tensor, such as a running mean. */
@@ -48,6 +51,8 @@ export interface StateDef {
   readonly name: string;
   readonly shape: Shape;
   readonly initial: number;
+  /** `f32` unless told otherwise. */
+  readonly type?: ElementType;
 }
 
 /** What the data decides for a layer: only `output` and the input's embeddings look at it. */

@@ -2,12 +2,13 @@
 // run one at a time, so all of them share one pool. Greedy best fit over call order; a call's outputs never share a slot
 // with its inputs, because WebGPU cannot read and write one buffer in a dispatch.
 
-import type { LoweredCall, LoweredOperand } from '../graph/op.ts';
+import type { ElementType } from '../../kernels/contract.ts';
 import type { ValueId } from '../graph/graph.ts';
 
-/** Scratch slots shared by all programs; `elements` grows to the largest tenant. */
-export interface ScratchPool {
-  readonly elements: number[];
+/** A scratch slot shared by all programs; `elements` grows to the largest tenant. Its tenants all have its type. */
+export interface ScratchSlot {
+  readonly type: ElementType;
+  elements: number;
 }
 
 /** First and last call a value takes part in. */
@@ -17,35 +18,33 @@ interface Lifetime {
 }
 
 /**
- * Assigns each value that `isScratch` to an index into the pool. `sizeOf` gives elements. Values an op makes but
- * nobody reads still get room: their kernel writes them.
+ * Assigns each value of `calls` (the scratch values each of them reads or writes) to an index into the pool. Values an op makes
+ * but nobody reads still get room: their kernel writes them.
  */
 export function planScratch(
-  calls: readonly LoweredCall[],
-  pool: ScratchPool,
-  isScratch: (value: ValueId) => boolean,
-  sizeOf: (value: ValueId) => number,
+  calls: readonly (readonly ValueId[])[],
+  pool: ScratchSlot[],
+  needOf: (value: ValueId) => Readonly<ScratchSlot>,
 ): ReadonlyMap<ValueId, number> {
   const lifetimes = new Map<ValueId, Lifetime>();
-  calls.forEach((call, index) => {
-    for (const operand of [...call.inputs, ...call.outputs]) {
-      if (!isValue(operand) || !isScratch(operand)) continue;
-      const lifetime = lifetimes.get(operand);
+  calls.forEach((values, index) => {
+    for (const value of values) {
+      const lifetime = lifetimes.get(value);
       if (lifetime) lifetime.last = index;
-      else lifetimes.set(operand, { first: index, last: index });
+      else lifetimes.set(value, { first: index, last: index });
     }
   });
 
   const slots = new Map<ValueId, number>();
-  const free = new Set(pool.elements.keys());
+  const free = new Set(pool.keys());
   const starting = groupBy(lifetimes, (lifetime) => lifetime.first);
   const ending = groupBy(lifetimes, (lifetime) => lifetime.last);
   calls.forEach((_, index) => {
     for (const value of starting.get(index) ?? []) {
-      const needed = sizeOf(value);
-      const slot = bestFit(pool, free, needed);
+      const need = needOf(value);
+      const slot = bestFit(pool, free, need);
       free.delete(slot);
-      pool.elements[slot] = Math.max(pool.elements[slot], needed);
+      pool[slot].elements = Math.max(pool[slot].elements, need.elements);
       slots.set(value, slot);
     }
     for (const value of ending.get(index) ?? []) free.add(slots.get(value)!);
@@ -53,21 +52,20 @@ export function planScratch(
   return slots;
 }
 
-export const isValue = (operand: LoweredOperand): operand is ValueId => typeof operand === 'number';
-
-/** The free slot that wastes least: the smallest that fits, else the largest to grow, else a new one. */
-function bestFit(pool: ScratchPool, free: ReadonlySet<number>, needed: number): number {
+/** The free slot of the type that wastes least: the smallest that fits, else the largest to grow, else a new one. */
+function bestFit(pool: ScratchSlot[], free: ReadonlySet<number>, need: Readonly<ScratchSlot>): number {
   let fitting = -1;
   let largest = -1;
   for (const slot of free) {
-    const size = pool.elements[slot];
-    if (size >= needed && (fitting < 0 || size < pool.elements[fitting])) fitting = slot;
-    if (largest < 0 || size > pool.elements[largest]) largest = slot;
+    const { elements, type } = pool[slot];
+    if (type !== need.type) continue;
+    if (elements >= need.elements && (fitting < 0 || elements < pool[fitting].elements)) fitting = slot;
+    if (largest < 0 || elements > pool[largest].elements) largest = slot;
   }
   if (fitting >= 0) return fitting;
   if (largest >= 0) return largest;
-  pool.elements.push(0);
-  return pool.elements.length - 1;
+  pool.push({ type: need.type, elements: 0 });
+  return pool.length - 1;
 }
 
 function groupBy(

@@ -1,6 +1,7 @@
 // The optimizer's part of a training program: at most two calls, over all parameters at once.
 
-import type { LoweredCall } from '../graph/op.ts';
+import { reserved, type LoweredCall } from '../graph/op.ts';
+import type { ReservedTensor } from '../graph/tensors.ts';
 import { optimizerStates } from '../model/summary.ts';
 import type { TrainingSpec } from '../model/spec.ts';
 import type { ParameterLayout } from './layout.ts';
@@ -9,14 +10,14 @@ import type { ParameterLayout } from './layout.ts';
 const normChunks = 64;
 
 /** Names of the states an optimizer keeps, in its kernel's order. */
-export function optimizerStateNames(optimizer: TrainingSpec['optimizer']): readonly string[] {
-  const names =
+export function optimizerStateNames(optimizer: TrainingSpec['optimizer']): readonly ReservedTensor[] {
+  const names: readonly ReservedTensor[] =
     optimizer.name === 'sgd'
-      ? ['velocity']
+      ? ['optimizer.velocity']
       : optimizer.name === 'rmsprop'
-        ? ['square', 'velocity']
-        : ['mean', 'variance'];
-  return names.slice(0, optimizerStates(optimizer)).map((name) => `optimizer.${name}`);
+        ? ['optimizer.square', 'optimizer.velocity']
+        : ['optimizer.mean', 'optimizer.variance'];
+  return names.slice(0, optimizerStates(optimizer));
 }
 
 export const clippingTensor = { name: 'optimizer.partials', shape: [normChunks] } as const;
@@ -28,12 +29,12 @@ export function optimizerCalls(
 ): readonly LoweredCall[] {
   const { optimizer, clipNorm } = training;
   const clipping = clipNorm > 0;
-  const partials = clipping ? { tensor: clippingTensor.name } : null;
-  const [first = null, second = null] = optimizerStateNames(optimizer).map((tensor) => ({ tensor }));
+  const partials = clipping ? reserved(clippingTensor.name) : null;
+  const [first = null, second = null] = optimizerStateNames(optimizer).map(reserved);
   const shared = { count, decayCount };
   const tail = { weightDecay: optimizer.weightDecay, clip: clipNorm, chunks: normChunks, steps };
-  const inputs = [{ tensor: 'gradients' }, { tensor: 'step.scalars' }, partials];
-  const parameters = { tensor: 'parameters' };
+  const inputs = [reserved('gradients'), reserved('step.scalars'), partials];
+  const parameters = reserved('parameters');
   const update = ((): LoweredCall => {
     switch (optimizer.name) {
       case 'adam':
@@ -76,8 +77,8 @@ export function optimizerCalls(
   if (!clipping) return [update];
   const norm = {
     kernel: 'sum_squares',
-    inputs: [{ tensor: 'gradients' }],
-    outputs: [{ tensor: clippingTensor.name }],
+    inputs: [reserved('gradients')],
+    outputs: [reserved(clippingTensor.name)],
     params: { count, chunks: normChunks },
   };
   return [norm, update];

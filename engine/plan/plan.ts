@@ -1,11 +1,13 @@
 // A Plan is a compiled training step as plain data: which buffers exist, and which kernels run over them in which order.
 // Backends execute it; nothing here knows a device. The seam between devices is the whole plan, never one op.
 
-/** A buffer of `elements` 32-bit words (or bytes for `u8`). Backends allocate each slot once. */
+import type { ElementType } from '../../kernels/contract.ts';
+
+/** A buffer of `elements` values of a type. Backends allocate each slot once. */
 export interface Slot {
   readonly id: number;
   readonly elements: number;
-  readonly type: 'f32' | 'u32' | 'u8';
+  readonly type: ElementType;
   /**
    * persistent: survives steps and is part of a checkpoint when named in `checkpoint` (parameters, optimizer state);
    * data: the resident rows; step: per-step tables written by the host before a submit; ring: results read after it;
@@ -15,17 +17,23 @@ export interface Slot {
   readonly label: string;
 }
 
-/** Part of a slot: `offset` and the operand's size are in elements. Offsets are multiples of 64 (256 bytes). */
+/** Part of a slot: `offset` and the operand's size are in elements. Offsets are multiples of 256 bytes. */
 export interface SlotRef {
   readonly slot: number;
   readonly offset: number;
 }
 
+/** What a call reads or writes: part of a slot. */
+export interface CallOperand extends SlotRef {
+  /** Shape of the tensor that lies there. Backends do without it; the verifier holds it against the kernel's contract. */
+  readonly shape?: readonly number[];
+}
+
 /** One kernel invocation. Operands stand in the contract's order; `null` = absent. */
 export interface Call {
   readonly kernel: string;
-  readonly inputs: readonly (SlotRef | null)[];
-  readonly outputs: readonly (SlotRef | null)[];
+  readonly inputs: readonly (CallOperand | null)[];
+  readonly outputs: readonly (CallOperand | null)[];
   readonly params: Readonly<Record<string, number>>;
 }
 
@@ -42,12 +50,12 @@ export interface Program {
 /** Where a named tensor lives. */
 export interface TensorPlace extends SlotRef {
   readonly shape: readonly number[];
-  readonly type: 'f32' | 'u32' | 'u8';
+  readonly type: ElementType;
 }
 
 export interface Plan {
   readonly slots: readonly Slot[];
-  /** Parameters by their layer path (`0.weight`), running statistics, and the reserved names of `reservedTensors`. */
+  /** Parameters by their layer path (`0.weight`), running statistics, and the reserved names of engine/graph/tensors.ts. */
   readonly tensors: Readonly<Record<string, TensorPlace>>;
   /** `train@32`, `evaluate@256`, `predict@256`, … */
   readonly programs: Readonly<Record<string, Program>>;
@@ -56,22 +64,5 @@ export interface Plan {
   /** Names of the tensors a checkpoint holds. */
   readonly checkpoint: readonly string[];
 }
-
-/**
- * Tensors the trainer and the backends agree on:
- * `data.x` [rows,width] (u8 for images), `data.y` [rows,targets] the resident rows; `data.normalization` [channels,2] mean and
- * deviation of images in 0 … 1, which the host writes once; `step.indices` u32 [stepCapacity·largest batch] row numbers;
- * `step.scalars` [stepCapacity,4]; `step.counters` u32 [stepCapacity]; `ring.loss` [stepCapacity];
- * `ring.outputs` [outputRows, outputs] the model's outputs of an evaluate or predict submit, step after step.
- */
-export const reservedTensors = [
-  'data.x',
-  'data.y',
-  'step.indices',
-  'step.scalars',
-  'step.counters',
-  'ring.loss',
-  'ring.outputs',
-] as const;
 
 export const programName = (kind: 'train' | 'evaluate' | 'predict', batch: number): string => `${kind}@${batch}`;

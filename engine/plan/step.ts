@@ -4,6 +4,7 @@ import type { ImageAugmentation } from '../graph/attributes.ts';
 import { differentiate } from '../graph/autodiff.ts';
 import { fuse } from '../graph/fusion.ts';
 import { GraphBuilder, prune, type Graph, type ValueId } from '../graph/graph.ts';
+import type { ReservedTensor } from '../graph/tensors.ts';
 import { verify } from '../graph/verify.ts';
 import { imageAugmentation } from '../model/augmentation.ts';
 import { buildForward } from '../model/build.ts';
@@ -21,7 +22,7 @@ export interface StepOptions {
   readonly predictSteps: number;
 }
 
-export const classWeightsTensor = 'loss.weights';
+export const classWeightsTensor = 'loss.weights' satisfies ReservedTensor;
 
 /** The loss `auto` stands for. */
 export function resolveLoss(loss: 'auto' | LossName, output: OutputSpec): LossName {

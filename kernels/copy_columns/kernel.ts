@@ -6,7 +6,20 @@ export const kernel = defineKernel({
   name: 'copy_columns',
   summary: 'y[row, targetOffset + j] = x[row, sourceOffset + j] for j < columns; the rest of y stays.',
   inputs: [{ name: 'x', shape: (p) => [p.rows, p.sourceWidth] }],
-  outputs: [{ name: 'y', shape: (p) => [p.rows, p.targetWidth], inPlace: true }],
+  outputs: [
+    {
+      name: 'y',
+      shape: (p) => [p.rows, p.targetWidth],
+      inPlace: true,
+      writes: ({ rows, columns, targetWidth, targetOffset }) =>
+        columns === targetWidth
+          ? [[0, rows * columns]]
+          : Array.from({ length: rows }, (_, row) => {
+              const start = row * targetWidth + targetOffset;
+              return [start, start + columns];
+            }),
+    },
+  ],
   params: {
     rows: 'i32',
     columns: 'i32',

@@ -14,6 +14,7 @@ import { outputWidth, resolveModel } from '../../engine/model/resolve.ts';
 import type { LayerSpec, TrainingSpec } from '../../engine/model/spec.ts';
 import { compilePlan } from '../../engine/plan/compile.ts';
 import { initializeWeights } from '../../engine/train/weights.ts';
+import { assertGradients } from '../support/central-differences.ts';
 import { type ImageOptions, makeImages } from '../support/images.ts';
 import { makeTable, type TableOptions } from '../support/table.ts';
 
@@ -154,13 +155,6 @@ const cases: readonly Case[] = [
 ];
 
 const batch = 6;
-const h = 1e-5;
-
-/** Runs one training step with learning rate 0 and returns the loss. */
-async function lossOf(executable: ReferenceExecutable): Promise<number> {
-  await executable.run(`train@${batch}`, 1);
-  return executable.values('ring.loss')[0];
-}
 
 function open(testCase: Case): { executable: ReferenceExecutable; parameters: readonly string[] } {
   const made = { rows: 12, classes: 0, split: [1, 0, 0] } as const;
@@ -200,26 +194,7 @@ function open(testCase: Case): { executable: ReferenceExecutable; parameters: re
 for (const testCase of cases) {
   test(`gradient: ${testCase.name}`, async () => {
     const { executable, parameters } = open(testCase);
-    await lossOf(executable);
-    for (const name of parameters) {
-      const values = executable.values(name);
-      const analytic = Float64Array.from(executable.values(`gradient:${name}`));
-      for (let i = 0; i < values.length; i++) {
-        const value = values[i];
-        values[i] = value + h;
-        const above = await lossOf(executable);
-        values[i] = value - h;
-        const below = await lossOf(executable);
-        values[i] = value;
-        const numeric = (above - below) / (2 * h);
-        const allowed = 1e-6 + 1e-5 * Math.abs(numeric);
-        assert.ok(
-          Math.abs(numeric - analytic[i]) <= allowed,
-          `${name}[${i}]: analytic ${analytic[i]}, central difference ${numeric}`,
-        );
-      }
-      await lossOf(executable);
-    }
+    await assertGradients(executable, `train@${batch}`, parameters);
   });
 }
 

@@ -3,7 +3,7 @@
 import { activationCodes, derivativeFromOutput } from '../../../kernels/activations.ts';
 import type { ActivationAttributes, AttributesOf, DropoutAttributes } from '../attributes.ts';
 import { GraphError } from '../errors.ts';
-import { defineOp, expectEqual, sizeOf } from '../op.ts';
+import { defineOp, expectEqual, reserved, sizeOf } from '../op.ts';
 
 export const elementwiseOps = {
   /** y = f(x) */
@@ -67,7 +67,7 @@ export const elementwiseOps = {
     lower: ({ attributes: { rate, seed, stream, steps }, inputs: [x], outputs: [y], shapes }) => [
       {
         kernel: 'dropout',
-        inputs: [x, { tensor: 'step.counters' }],
+        inputs: [x, reserved('step.counters')],
         outputs: [y],
         params: { count: sizeOf(shapes[0]!), rate, seed, stream, steps },
       },
@@ -83,7 +83,7 @@ export const elementwiseOps = {
       return [
         {
           kernel: 'dropout_channels',
-          inputs: [x, { tensor: 'step.counters' }],
+          inputs: [x, reserved('step.counters')],
           outputs: [y],
           params: { planes: n * channels, inner: sizeOf(rest), rate, seed, stream, steps },
         },
@@ -98,6 +98,7 @@ export const elementwiseOps = {
         throw new GraphError(`cannot reshape [${x!.join(',')}] to [${shape.join(',')}]`);
       return [shape];
     },
+    types: ([type]) => [type!],
     gradient: (graph, { inputs: [x] }, [dy]) => [
       dy === null ? null : graph.one('reshape', [dy], { shape: graph.shape(x!) }),
     ],

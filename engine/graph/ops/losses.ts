@@ -5,7 +5,7 @@
 import type { CrossEntropyAttributes, LossAttributes, RegressionLossAttributes } from '../attributes.ts';
 import type { Shape } from '../graph.ts';
 import type { LowerContext } from '../op.ts';
-import { defineOp, expectEqual, ranked, sizeOf } from '../op.ts';
+import { defineOp, expectEqual, ranked, reserved, sizeOf } from '../op.ts';
 
 export const regressionLossKinds = { mse: 0, mae: 1, huber: 2 } as const;
 
@@ -17,7 +17,7 @@ const lossGradient = (
   { outputs, inputs }: { readonly outputs: readonly number[]; readonly inputs: readonly (number | null)[] },
 ) => inputs.map((__, i) => (i === 0 ? outputs[1] : null));
 
-const ring = ({ outputs }: LowerContext<LossAttributes>) => [{ tensor: 'ring.loss' }, outputs[1] ?? null];
+const ring = ({ outputs }: LowerContext<LossAttributes>) => [reserved('ring.loss'), outputs[1] ?? null];
 
 export const lossOps = {
   /** Inputs logits [N,K], target [N,1] (class number), class weights? [K]. */

@@ -26,7 +26,7 @@ export const normalizationOps = {
       {
         kernel: 'batch_norm',
         inputs,
-        outputs: [...outputs, { tensor: attributes.runningMean }, { tensor: attributes.runningVariance }],
+        outputs: [...outputs, { state: attributes.runningMean }, { state: attributes.runningVariance }],
         params: { ...channels(x), epsilon: attributes.epsilon, momentum: attributes.momentum },
       },
     ],

@@ -2,7 +2,7 @@
 // and the ring that keeps a submit's outputs.
 
 import type { BatchAttributes, ImageBatchAttributes, NamedAttributes } from '../attributes.ts';
-import { defineOp, sizeOf } from '../op.ts';
+import { defineOp, reserved, sizeOf } from '../op.ts';
 
 /** The stream of random numbers augmentation draws from; see engine/optim/random.ts. */
 export const augmentationStream = 2000;
@@ -18,7 +18,7 @@ export const sourceOps = {
     lower: ({ attributes: { batch, rows, width, targets, steps }, outputs: [x, y] }) => [
       {
         kernel: 'gather_rows',
-        inputs: [{ tensor: 'data.x' }, { tensor: 'data.y' }, { tensor: 'step.indices' }],
+        inputs: [reserved('data.x'), reserved('data.y'), reserved('step.indices')],
         outputs: [x, y],
         params: { rows, width, targets, batch, steps },
       },
@@ -34,12 +34,12 @@ export const sourceOps = {
     gradient: 'none',
     lower: ({ attributes: { shape, augmentation, ...counts }, outputs: [x, y] }) => {
       const [channels, height, width] = shape;
-      const images = [{ tensor: 'data.x' }, { tensor: 'data.y' }, { tensor: 'step.indices' }];
-      const scalars = augmentation.mixup > 0 ? { tensor: 'step.scalars' } : null;
+      const images = [reserved('data.x'), reserved('data.y'), reserved('step.indices')];
+      const scalars = augmentation.mixup > 0 ? reserved('step.scalars') : null;
       return [
         {
           kernel: 'gather_images',
-          inputs: [...images, { tensor: 'data.normalization' }, scalars, { tensor: 'step.counters' }],
+          inputs: [...images, reserved('data.normalization'), scalars, reserved('step.counters')],
           outputs: [x, y],
           params: { ...counts, channels, height, width, stream: augmentationStream, ...augmentation },
         },
@@ -50,6 +50,7 @@ export const sourceOps = {
   /** A trained tensor, by name. */
   parameter: defineOp<NamedAttributes>({
     shape: (_, a) => [a.shape],
+    types: (_, { type = 'f32' }) => [type],
     gradient: 'none',
     lower: () => [],
   }),
@@ -57,6 +58,7 @@ export const sourceOps = {
   /** A tensor that is kept but not trained (running statistics, class weights), by name. */
   state: defineOp<NamedAttributes>({
     shape: (_, a) => [a.shape],
+    types: (_, { type = 'f32' }) => [type],
     gradient: 'none',
     lower: () => [],
   }),
@@ -70,7 +72,7 @@ export const sourceOps = {
       {
         kernel: 'store_rows',
         inputs: [x],
-        outputs: [{ tensor: 'ring.outputs' }],
+        outputs: [reserved('ring.outputs')],
         params: { count: sizeOf(shapes[0]!), steps: attributes.steps },
       },
     ],

@@ -1,0 +1,42 @@
+// The tensors that graphs, plans and whoever trains know by name. Besides these a plan has the model's own, by their layer path
+// (`0.weight`, `1.running_mean`).
+
+import type { ElementType } from '../../kernels/contract.ts';
+
+/**
+ * `data.x` [rows,width] (u8 for images), `data.y` [rows,targets]: the resident rows; `data.normalization` [channels,2]: mean
+ * and deviation of images in 0 … 1, which the host writes once;
+ * `step.indices` u32 [stepCapacity·largest batch]: row numbers; `step.scalars` [stepCapacity,4]; `step.counters` u32 [stepCapacity];
+ * `ring.loss` [stepCapacity]; `ring.outputs` [outputRows,outputs]: the model's outputs of a predict submit, step after step;
+ * `parameters`, `gradients` and the states of the optimizer: all parameters in one slot each, of the same layout;
+ * `loss.weights`: weights of the classes in the loss.
+ */
+export const reservedTensors = [
+  'data.x',
+  'data.y',
+  'data.normalization',
+  'step.indices',
+  'step.scalars',
+  'step.counters',
+  'ring.loss',
+  'ring.outputs',
+  'parameters',
+  'gradients',
+  'optimizer.mean',
+  'optimizer.variance',
+  'optimizer.square',
+  'optimizer.velocity',
+  'optimizer.partials',
+  'loss.weights',
+] as const;
+
+/** A reserved name; `parameters:f16` are those of another type than f32, `gradient:0.weight` is that of one parameter. */
+export type ReservedTensor =
+  (typeof reservedTensors)[number] | `${'parameters' | 'gradients'}:${ElementType}` | `gradient:${string}`;
+
+/** Where all parameters of an element type lie, or their gradients. */
+export function slotName(kind: 'parameters' | 'gradients', type: ElementType): ReservedTensor {
+  return type === 'f32' ? kind : `${kind}:${type}`;
+}
+
+export const gradientName = (parameter: string): `gradient:${string}` => `gradient:${parameter}`;

@@ -1,0 +1,73 @@
+// From lowered programs to a plan: every operand gets a place in memory. Programs run one at a time, so their scratch values
+// share one pool.
+
+import { kernels, type KernelName } from '../../kernels/registry.ts';
+import type { ValueId } from '../graph/graph.ts';
+import { sizeOf, type LoweredOperand } from '../graph/op.ts';
+import type { Layout } from './layout.ts';
+import { isValue, type LoweredProgram } from './lower.ts';
+import { planScratch, type ScratchSlot } from './memory.ts';
+import type { Call, CallOperand, Plan, Program } from './plan.ts';
+import { PlanError, verifyPlan } from './verify.ts';
+
+/** The plan of these programs over the named tensors of `layout`, which gets the scratch slots too. */
+export function assemblePlan(
+  layout: Layout,
+  programs: readonly LoweredProgram[],
+  rest: Pick<Plan, 'stepCapacity' | 'checkpoint'>,
+): Plan {
+  const pool: ScratchSlot[] = [];
+  const scratch = programs.map((program) => planProgram(program, pool));
+  const firstScratch = layout.slots.length;
+  pool.forEach(({ elements, type }, i) => layout.slot(`scratch ${i}`, elements, 'scratch', type));
+  const finished = programs.map((program, i) => {
+    const place = (operand: LoweredOperand): CallOperand | null => {
+      if (operand === null) return null;
+      if (!isValue(operand)) return placeOf(layout, 'tensor' in operand ? operand.tensor : operand.state);
+      const { shape } = program.graph.values[operand];
+      const value = program.storage.get(operand) ?? operand;
+      const tensor = program.named.get(value);
+      if (tensor !== undefined) return { ...placeOf(layout, tensor), shape };
+      return { slot: firstScratch + scratch[i].get(value)!, offset: 0, shape };
+    };
+    return [program.name, finishProgram(program, place)] as const;
+  });
+  const plan = { slots: layout.slots, tensors: layout.tensors, programs: Object.fromEntries(finished), ...rest };
+  verifyPlan(plan);
+  return plan;
+}
+
+function planProgram({ calls, graph, named, storage }: LoweredProgram, pool: ScratchSlot[]) {
+  const scratchValue = (operand: LoweredOperand): readonly ValueId[] => {
+    if (!isValue(operand)) return [];
+    const value = storage.get(operand) ?? operand;
+    return named.has(value) ? [] : [value];
+  };
+  return planScratch(
+    calls.map(({ inputs, outputs }) => [...inputs, ...outputs].flatMap(scratchValue)),
+    pool,
+    (value) => ({ elements: sizeOf(graph.values[value].shape), type: graph.values[value].type }),
+  );
+}
+
+function placeOf(layout: Layout, tensor: string): CallOperand {
+  const place = layout.tensors[tensor];
+  if (!place) throw new PlanError(`a call names the tensor ${tensor}, which the plan does not have`);
+  const { slot, offset, shape } = place;
+  return { slot, offset, shape };
+}
+
+function finishProgram(
+  { name, batch, calls }: LoweredProgram,
+  place: (operand: LoweredOperand) => CallOperand | null,
+): Program {
+  let flops = 0;
+  let bytes = 0;
+  const finished = calls.map((call): Call => {
+    const cost = kernels[call.kernel as KernelName].cost(call.params as never);
+    flops += cost.flops;
+    bytes += cost.bytes;
+    return { ...call, inputs: call.inputs.map(place), outputs: call.outputs.map(place) };
+  });
+  return { name, batch, calls: finished, flops, bytes };
+}
