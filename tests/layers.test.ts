@@ -22,6 +22,7 @@ interface Rule {
 const assemblyScript = /^(kernels\/(shared|assembly)\/|kernels\/[^/]+\/cpu\.ts$|engine\/backends\/cpu\/assembly\/)/;
 
 const protocol = 'engine/protocol/';
+const settings = 'engine/settings/';
 const pure =
   'It has to run anywhere: take what you need (clock, files, ports) as an argument and let a host or a backend provide it.';
 const electronPort = 'Talk to it through a service of engine/protocol and rpc.';
@@ -32,8 +33,23 @@ const rules: readonly Rule[] = [
     may: [],
     instead: 'A kernel knows nothing of graphs, models or devices: pass values as parameters.',
   },
+  {
+    files: 'engine/settings/schema.ts',
+    may: ['engine/settings/'],
+    packages: ['zod'],
+    instead: 'Checks are made from the tables of settings; a table itself needs none.',
+  },
+  {
+    files: 'engine/settings/',
+    may: [],
+    instead: 'A table of settings is plain data that everything may import: it imports nothing but other tables.',
+  },
   { files: 'engine/graph/', may: ['kernels/', 'engine/plan/'], instead: pure },
-  { files: 'engine/model/', may: ['kernels/', 'engine/graph/', protocol, 'engine/optim/'], instead: pure },
+  {
+    files: 'engine/model/',
+    may: ['kernels/', 'engine/graph/', protocol, 'engine/optim/', settings],
+    instead: pure,
+  },
   { files: 'engine/optim/', may: ['kernels/', 'engine/graph/', 'engine/model/', protocol], instead: pure },
   {
     files: 'engine/plan/',
@@ -46,7 +62,7 @@ const rules: readonly Rule[] = [
     packages: ['node:'],
     instead: 'A port adapter wraps one kind of message port and nothing else.',
   },
-  { files: protocol, may: ['engine/model/', 'engine/data/schema.ts'], packages: ['zod'], instead: pure },
+  { files: protocol, may: ['engine/model/', 'engine/data/schema.ts', settings], packages: ['zod'], instead: pure },
   {
     files: 'engine/backends/cpu/',
     may: ['kernels/', 'engine/plan/', 'engine/backends/', protocol],
@@ -80,13 +96,13 @@ const rules: readonly Rule[] = [
   },
   {
     files: 'engine/data/',
-    may: [protocol, 'engine/model/', 'engine/optim/'],
+    may: [protocol, 'engine/model/', 'engine/optim/', settings],
     packages: ['node:', 'zod', '@duckdb/node-api', 'apache-arrow', '@napi-rs/image', 'image-size', 'yauzl'],
     instead: 'Data knows formats and rows; models and runs come to it through DataService.',
   },
   {
     files: 'engine/history/',
-    may: [protocol, 'engine/model/'],
+    may: [protocol, 'engine/model/', settings],
     packages: ['node:', 'zod', 'better-sqlite3'],
     instead: 'The history stores what services hand it.',
   },
@@ -109,7 +125,7 @@ const rules: readonly Rule[] = [
   },
   {
     files: 'renderer/',
-    may: [protocol, 'engine/model/'],
+    may: [protocol, 'engine/model/', settings],
     packages: ['svelte', 'chart.js', 'chartjs-plugin-zoom', 'chartjs-adapter', 'virtua', '@fontsource', 'zod'],
     instead: `The window shows; ask the main process through AppService. ${electronPort}`,
   },
@@ -123,6 +139,7 @@ const rules: readonly Rule[] = [
     files: 'electron/main/',
     may: [
       protocol,
+      settings,
       'engine/runs/',
       'engine/model/',
       'engine/history/home.ts',

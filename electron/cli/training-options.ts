@@ -2,29 +2,31 @@
 
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { defaultPreset, defaultTraining, mlp, presetNamed, presets, specOf } from '../../engine/model/presets.ts';
+import { defaultPreset, mlp, presetNamed, presets, specOf, trainedOn } from '../../engine/model/presets.ts';
 import type { InputSpec, ModelSpec, Task, TrainingSpec } from '../../engine/model/spec.ts';
 import type { ColumnType, DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
-import { augmentationOption } from './augmentation-option.ts';
-import { choiceOption, numberOption, textOption, type OptionDef, type OptionValues } from './command.ts';
+import { columnTypes, tasks } from '../../engine/settings/dataset.ts';
+import { usualTraining } from '../../engine/settings/network.ts';
+import { trainingFields } from '../../engine/settings/training.ts';
+import { withChosen } from '../../engine/settings/values.ts';
+import { augmentationFlag, augmentationOption } from './augmentation-option.ts';
+import { checkChoicesFit, chosenByFlags, flagsOf } from './setting-flags.ts';
+import { choiceOption, textOption, type OptionDef, type OptionValues } from './command.ts';
 
 export const dataOptions = {
   target: { type: 'string', value: 'NAME', help: 'column to predict (default: found out)' },
-  task: { type: 'string', value: 'auto|classification|regression', help: 'what to predict' },
+  task: { type: 'string', value: `auto|${tasks.join('|')}`, help: 'what to predict' },
   types: {
     type: 'string',
     value: 'COL=TYPE,…',
-    help: 'column types: number, category, datetime, boolean, text, identifier',
+    help: `column types: ${columnTypes.join(', ')}`,
   },
   ignore: { type: 'string', value: 'COL,…', help: 'columns not to use' },
   split: { type: 'string', value: '0.8,0.1,0.1', help: 'shares of train, validation and test' },
   time: { type: 'string', value: 'COL', help: 'split in the order of this column: the latest rows test' },
   group: { type: 'string', value: 'COL', help: 'split so that all rows with the same value are in one split' },
 } as const satisfies Record<string, OptionDef>;
-
-const weightDecayHelp =
-  'adamw: a step takes X × learning rate off each weight, as in PyTorch (default 0.01, for few rows up to 1, regression 3); others: X × weight is added to the gradient';
 
 export const trainingOptions = {
   model: {
@@ -33,35 +35,12 @@ export const trainingOptions = {
     help: `${presets.map((p) => p.name).join(', ')}, or a model file`,
   },
   hidden: { type: 'string', value: '64,32', help: 'units of the hidden layers, instead of --model' },
-  epochs: { type: 'string', value: 'N', help: 'passes over the training rows' },
-  batch: { type: 'string', value: 'N', help: 'rows a step' },
-  optimizer: { type: 'string', value: 'adam|adamw|sgd|rmsprop', help: 'default adamw; sgd for images' },
-  lr: { type: 'string', value: 'X', help: 'learning rate' },
-  'weight-decay': { type: 'string', value: 'X', help: weightDecayHelp },
-  momentum: { type: 'string', value: 'X', help: 'of sgd and rmsprop' },
-  schedule: {
-    type: 'string',
-    value: 'constant|step|cosine|one_cycle',
-    help: 'learning-rate schedule, default cosine; one_cycle for images',
-  },
-  warmup: { type: 'string', value: 'EPOCHS', help: 'epochs of linear warm-up' },
-  loss: { type: 'string', value: 'NAME', help: 'cross_entropy, binary_cross_entropy, mse, mae, huber' },
-  'class-weights': { type: 'string', value: 'none|balanced', help: 'weigh rare classes up' },
-  smoothing: { type: 'string', value: 'X', help: 'label smoothing' },
-  clip: { type: 'string', value: 'X', help: 'largest gradient norm; 0 = no clipping' },
-  patience: { type: 'string', value: 'N', help: 'epochs without improvement before stopping; 0 = never stop early' },
-  augment: {
-    type: 'string',
-    value: 'none|CHANGE=LIMIT,…',
-    help: 'changes to pictures while training: flip=1, crop=PIXELS, rotation=DEGREES, zoom, brightness, contrast, saturation, cutout=PIXELS, mixup',
-  },
-  seed: { type: 'string', value: 'N', help: 'seed of split, weights and order' },
-} as const satisfies Record<string, OptionDef>;
-
-const columnTypes: readonly ColumnType[] = ['number', 'category', 'datetime', 'boolean', 'text', 'identifier'];
+  ...flagsOf(trainingFields),
+  augment: augmentationFlag,
+} satisfies Record<string, OptionDef>;
 
 export function datasetSettings(options: OptionValues): DatasetSettings {
-  const task = choiceOption(options, 'task', ['auto', 'classification', 'regression'] as const);
+  const task = choiceOption(options, 'task', ['auto', ...tasks] as const);
   const types = textOption(options, 'types');
   const ignored = textOption(options, 'ignore');
   const split = textOption(options, 'split');
@@ -125,7 +104,7 @@ export interface TrainedOn {
 }
 
 /** What a dataset gives a run to train on; of a table the widths do not matter here. */
-export function trainedOn(info: DatasetInfo, rows: number, task: Task): TrainedOn {
+export function dataOf(info: DatasetInfo, rows: number, task: Task): TrainedOn {
   const classes = task === 'classification' ? info.classes.length : 0;
   if (!info.image) return { rows, task, classes, input: { kind: 'table', width: 0, numeric: 0, embeddings: [] } };
   const { channels, height, width } = info.image;
@@ -184,62 +163,23 @@ async function readModel(file: string): Promise<ModelSpec> {
   );
 }
 
-/** The training settings: defaults for the data and the model, changed by the flags. */
-export function trainingSpec(options: OptionValues, { rows, task, input }: TrainedOn, model?: ModelSpec): TrainingSpec {
-  const base = defaultTraining(rows, task, input, model);
-  const count = (name: string, minimum: number): number | undefined =>
-    numberOption(options, name, { minimum, whole: true });
-  const value = (name: string, maximum = Infinity): number | undefined =>
-    numberOption(options, name, { minimum: 0, maximum });
-  const patience = count('patience', 0);
-  const optimizer = choiceOption(options, 'optimizer', ['adam', 'adamw', 'sgd', 'rmsprop'] as const);
-  const name = optimizer ?? base.optimizer.name;
-  const usual = name === base.optimizer.name;
-  const adaptiveRate = base.optimizer.name === 'sgd' ? 0.002 : base.optimizer.learningRate;
-  const usualRate = usual ? base.optimizer.learningRate : name === 'sgd' ? 0.05 : adaptiveRate;
-  return {
-    ...base,
-    epochs: count('epochs', 1) ?? base.epochs,
-    batch: count('batch', 1) ?? base.batch,
-    seed: numberOption(options, 'seed', { minimum: 0, maximum: 2 ** 32 - 1, whole: true }) ?? base.seed,
-    loss: choiceOption(options, 'loss', ['auto', ...lossesOf(task)] as const) ?? base.loss,
-    labelSmoothing: value('smoothing', 0.99) ?? base.labelSmoothing,
-    classWeights: choiceOption(options, 'class-weights', ['none', 'balanced'] as const) ?? base.classWeights,
-    clipNorm: value('clip') ?? base.clipNorm,
-    optimizer: {
-      ...base.optimizer,
-      name,
-      learningRate: value('lr') ?? usualRate,
-      weightDecay: value('weight-decay') ?? (usual ? base.optimizer.weightDecay : 0),
-      momentum: value('momentum', 0.9999) ?? (name === 'rmsprop' ? 0 : base.optimizer.momentum),
-    },
-    schedule: {
-      ...base.schedule,
-      name:
-        choiceOption(options, 'schedule', ['constant', 'step', 'cosine', 'one_cycle'] as const) ?? base.schedule.name,
-      warmupEpochs: value('warmup') ?? base.schedule.warmupEpochs,
-    },
-    earlyStopping: {
-      ...base.earlyStopping,
-      enabled: patience === undefined ? base.earlyStopping.enabled : patience > 0,
-      patience: patience || base.earlyStopping.patience,
-    },
-    ...augmentationOption(options, base.augmentation),
-  };
+/** The training settings: defaults for the data and the model, changed by the flags. Throws InputError for what does not fit. */
+export function trainingSpec(options: OptionValues, data: TrainedOn, model?: ModelSpec): TrainingSpec {
+  const chosen = chosenByFlags(trainingFields, options);
+  const about = { ...trainedOn(data.rows, data.task, { ...data, model }), optimizer: chosen['optimizer.name'] };
+  checkChoicesFit(trainingFields, options, about);
+  const usual = usualTraining(about);
+  return { ...withChosen(usual, chosen), ...augmentationOption(options, usual.augmentation) };
 }
 
 /** Refuses bad flags before anything is read; what depends on the task is checked again when that is known. */
 export async function checkTrainingOptions(options: OptionValues): Promise<void> {
-  const regression = (lossesOf('regression') as readonly string[]).includes(textOption(options, 'loss') ?? '');
-  const something: TrainedOn = {
+  chosenByFlags(trainingFields, options);
+  augmentationOption(options, undefined);
+  await modelOption(options, {
     rows: 1,
-    task: regression ? 'regression' : 'classification',
+    task: 'classification',
     classes: 0,
     input: { kind: 'table', width: 0, numeric: 0, embeddings: [] },
-  };
-  trainingSpec(options, something);
-  await modelOption(options, something);
+  });
 }
-
-const lossesOf = (task: Task) =>
-  task === 'classification' ? (['cross_entropy', 'binary_cross_entropy'] as const) : (['mse', 'mae', 'huber'] as const);

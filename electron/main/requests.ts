@@ -2,7 +2,14 @@
 // method without a schema cannot be called.
 
 import { z } from 'zod';
+import type { ModelSpec } from '../../engine/model/spec.ts';
 import type { AppService } from '../../engine/protocol/app.ts';
+import { augmentationFields } from '../../engine/settings/augmentation.ts';
+import { columnTypes, splitKinds, tasks } from '../../engine/settings/dataset.ts';
+import { readingFields } from '../../engine/settings/reading.ts';
+import { runFields } from '../../engine/settings/run.ts';
+import { fieldSchemas, schemaOf, wordsTo } from '../../engine/settings/schema.ts';
+import { trainingFields } from '../../engine/settings/training.ts';
 
 const name = z.string().max(200);
 const token = z.uuid();
@@ -11,90 +18,30 @@ const dataset = z.string().regex(/^[\w-]{1,128}$/);
 const run = z.int().positive();
 const runs = z.array(run).max(100_000);
 const count = z.int().min(0).max(1_000_000_000);
-const positive = z.number().positive();
 const share = z.number().min(0).max(1);
 
-const columnType = z.enum(['number', 'category', 'datetime', 'boolean', 'text', 'identifier']);
-
-const readOptions = z.strictObject({
-  delimiter: z.string().min(1).max(4).optional(),
-  decimal: z.enum(['.', ',']).optional(),
-  encoding: z.enum(['utf-8', 'utf-16', 'latin-1']).optional(),
-  header: z.boolean().optional(),
-  skipBadLines: z.boolean().optional(),
-  image: z
-    .strictObject({
-      size: z.int().min(8).max(1024).optional(),
-      fit: z.enum(['crop', 'pad', 'stretch']).optional(),
-    })
-    .optional(),
-});
+const columnType = z.enum(columnTypes);
+const readOptions = schemaOf(readingFields);
 
 const settings = z.strictObject({
-  types: z.record(z.string(), columnType).optional(),
+  types: wordsTo(columnType).optional(),
   target: z.string().optional(),
-  task: z.enum(['classification', 'regression']).optional(),
+  task: z.enum(tasks).optional(),
   ignored: z.array(z.string()).max(100_000).optional(),
   split: z.tuple([share, share, share]).optional(),
-  splitBy: z.strictObject({ kind: z.enum(['time', 'group']), column: z.string() }).optional(),
-  labels: z.record(z.string(), z.string().max(1000)).optional(),
+  splitBy: z.strictObject({ kind: z.enum(splitKinds), column: z.string() }).optional(),
+  labels: wordsTo(z.string().max(1000)).optional(),
 });
 
 /** Layers are checked in full, with places and hints, when the model is built. */
-const model = z.looseObject({
+const model: z.ZodType<ModelSpec> = z.looseObject({
   version: z.literal(1),
   preset: name.optional(),
   layers: z.array(z.looseObject({ type: z.string().max(100) })).max(1000),
 });
 
-const training = z.strictObject({
-  epochs: z.int().min(1).max(1_000_000),
-  batch: z.int().min(1).max(1_000_000),
-  seed: z.int().min(0).max(0xffff_ffff),
-  loss: z.enum(['auto', 'cross_entropy', 'binary_cross_entropy', 'mse', 'mae', 'huber']),
-  huberDelta: positive,
-  labelSmoothing: share,
-  classWeights: z.enum(['none', 'balanced']),
-  optimizer: z.strictObject({
-    name: z.enum(['adam', 'adamw', 'sgd', 'rmsprop']),
-    learningRate: positive,
-    weightDecay: z.number().min(0),
-    momentum: share,
-    nesterov: z.boolean(),
-    beta1: share,
-    beta2: share,
-    epsilon: positive,
-    alpha: share,
-  }),
-  clipNorm: z.number().min(0),
-  schedule: z.strictObject({
-    name: z.enum(['constant', 'step', 'cosine', 'one_cycle']),
-    warmupEpochs: z.number().min(0),
-    stepEpochs: positive,
-    gamma: positive,
-    finalShare: share,
-  }),
-  earlyStopping: z.strictObject({
-    enabled: z.boolean(),
-    patience: z.int().min(0),
-    minimumDelta: z.number().min(0),
-  }),
-  augmentation: z
-    .strictObject({
-      flip: z.boolean(),
-      crop: z.int().min(0).max(256),
-      rotation: z.number().min(0).max(45),
-      zoom: z.number().min(0).max(0.9),
-      brightness: share,
-      contrast: share,
-      saturation: share,
-      cutout: z.int().min(0).max(1024),
-      mixup: z.number().min(0).max(2),
-    })
-    .optional(),
-});
-
-const device = z.enum(['auto', 'cpu', 'gpu', 'reference']);
+const training = schemaOf(trainingFields, { augmentation: augmentationFields });
+const { device, threads } = fieldSchemas(runFields);
 
 const config = z.strictObject({
   dataset,
@@ -102,7 +49,7 @@ const config = z.strictObject({
   model,
   training,
   device,
-  threads: z.int().min(0).max(1024),
+  threads,
 });
 
 const runState = z.enum(['queued', 'running', 'paused', 'completed', 'stopped', 'failed', 'interrupted']);
@@ -135,7 +82,25 @@ const largestFile = 200 * 1024 * 1024;
 
 type Method = { [K in keyof AppService]: K extends `on${string}` ? never : K }[keyof AppService];
 
-export const requests: Readonly<Record<Method, z.ZodType>> = {
+/** What a method takes: one request, or nothing. */
+type Request<M extends Method> = Parameters<AppService[M]> extends [infer R] ? R : undefined;
+
+/** A schema that accepts exactly what the method takes: a word or a member that only one of them knows does not compile. */
+type Exactly<Schema, Wanted> =
+  Schema extends z.ZodType<infer Output>
+    ? [Plain<Output>, Plain<Wanted>] extends [Plain<Wanted>, Plain<Output>]
+      ? Schema
+      : never
+    : never;
+
+/** Read-only or not, and whether a member may be missing or undefined, makes no difference between types that are compared. */
+type Plain<T> = T extends Uint8Array
+  ? 'bytes'
+  : T extends object
+    ? { -readonly [K in keyof T]-?: Plain<T[K]> | (undefined extends T[K] ? undefined : never) }
+    : T;
+
+const schemas = {
   info: nothing,
   devices: nothing,
   network: nothing,
@@ -196,7 +161,9 @@ export const requests: Readonly<Record<Method, z.ZodType>> = {
     data: z.instanceof(Uint8Array).refine((data) => data.byteLength <= largestFile, 'is larger than 200 MB'),
   }),
   getSetting: z.strictObject({ key: settingKey }),
-  setSetting: z.strictObject({ key: settingKey, value: z.json() }),
+  setSetting: z.strictObject({ key: settingKey, value: z.json() as z.ZodType<unknown> }),
   setAppearance: z.strictObject({ theme: z.enum(['system', 'light', 'dark']), zoom: z.number().min(0.5).max(3) }),
   reload: nothing,
-};
+} satisfies Readonly<Record<Method, z.ZodType>>;
+
+export const requests: { readonly [M in Method]: Exactly<(typeof schemas)[M], Request<M>> } = schemas;

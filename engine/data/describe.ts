@@ -3,6 +3,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { InputError } from '../protocol/errors.ts';
 import type { ColumnInfo, ColumnType, DatasetInfo, DatasetSettings, DataWarning } from '../protocol/data.ts';
+import { columnTypes } from '../settings/dataset.ts';
 import { leftOutColumns, noValidationWarning, usualSplit } from '../protocol/use.ts';
 import { didYouMean } from './closest.ts';
 import { describeColumns } from './schema/analyse.ts';
@@ -18,8 +19,6 @@ import type { StoredColumn } from './schema/stored.ts';
 
 /** Classes listed; more is no classification. */
 export const classLimit = 10_000;
-
-const columnTypes: readonly ColumnType[] = ['number', 'category', 'datetime', 'boolean', 'text', 'identifier'];
 
 /** The parts of a DatasetInfo that settings decide. */
 export type Description = Pick<

@@ -3,20 +3,11 @@
 
 import { reference } from '../../kernels/gather_images/reference.ts';
 import type { ImageAugmentation } from '../graph/attributes.ts';
+import { noAugmentation } from '../settings/augmentation.ts';
 import { drawBeta, streams } from '../optim/random.ts';
 import type { AugmentationSpec, InputSpec } from './spec.ts';
 
-export const noAugmentation: AugmentationSpec = {
-  flip: false,
-  crop: 0,
-  rotation: 0,
-  zoom: 0,
-  brightness: 0,
-  contrast: 0,
-  saturation: 0,
-  cutout: 0,
-  mixup: 0,
-};
+export { noAugmentation };
 
 /** The kernel's limits. */
 export function imageAugmentation(spec: AugmentationSpec = noAugmentation): ImageAugmentation {

@@ -1,6 +1,8 @@
 // Models to start from, and training settings that suit the size of the data.
 
 import { cifarResnet, lenet, mobilenet, resnet18, smallCnn, vgg, type ImageInput } from './image-presets.ts';
+import { usualTraining } from '../settings/network.ts';
+import type { TrainedOn } from '../settings/training.ts';
 import type { InputSpec, ModelSpec, Task, TrainingSpec } from './spec.ts';
 
 export interface Preset {
@@ -13,6 +15,8 @@ export interface Preset {
   readonly spec: ModelSpec;
   /** Models that depend on the size of the images. */
   readonly specFor?: (input: ImageInput) => ModelSpec;
+  /** Steps to train for with a table, where other than usual. */
+  readonly steps?: number;
 }
 
 /** An MLP with these hidden layers. */
@@ -56,6 +60,7 @@ export const presets: readonly Preset[] = [
     summary: '256, 256 and 128 units with dropout: for many classes to tell apart.',
     input: 'table',
     spec: mlp([256, 256, 128], { dropout: 0.1, preset: 'wide' }),
+    steps: 9_000,
   },
   {
     name: 'large',
@@ -106,100 +111,28 @@ export function defaultPreset(rows: number, input?: InputSpec, classes = 0): Pre
   return presetNamed(name)!;
 }
 
-/**
- * Training settings for so many training rows of a table (about 3,000 to 10,000 steps, stopped early when validation stalls)
- * or of images.
- */
-export function defaultTraining(rows: number, task: Task, input?: InputSpec, model?: ModelSpec): TrainingSpec {
-  const table = tableTraining(rows, task, model?.preset === 'wide' ? 9_000 : 6_000);
-  return input?.kind === 'image' ? imageTraining(rows, table, task, input, model) : table;
-}
+/** Steps a training aims at with a table; networks for many classes go on improving for longer. */
+const usualSteps = 6_000;
 
-/** Pictures to train on from which a cycle is long enough to rise to its peak without diverging. */
-const fewestForCycle = 2000;
-
-/**
- * One cycle of SGD up to 0.2, with flips and shifts: the common recipe for residual nets on small images. Few images need more
- * against learning them by heart: on 5,000 of CIFAR-10, label smoothing, covered squares and twice the weight decay took
- * ResNet-20 from 0.708 to 0.747. Nets without batch norm, few rows, and numbers as targets do not stand such steps and take
- * AdamW.
- */
-function imageTraining(
+/** What the defaults of a training depend on; without a model, as for one that stands the common recipe. */
+export function trainedOn(
   rows: number,
-  table: TrainingSpec,
   task: Task,
-  input: ImageInput,
-  model: ModelSpec | undefined,
-): TrainingSpec {
-  const steep =
-    rows >= fewestForCycle &&
-    task === 'classification' &&
-    (!model || model.layers.some(({ type }) => type === 'batch_norm'));
-  const few = rows < 10_000;
-  const colour = input.channels > 1;
-  const shorter = Math.min(input.height, input.width);
-  const optimizer = steep
-    ? ({ name: 'sgd', learningRate: 0.2, weightDecay: few ? 1e-3 : 5e-4, momentum: 0.9, nesterov: true } as const)
-    : ({ name: 'adamw', learningRate: 0.002, weightDecay: 0.01 } as const);
+  { input, model, classes = 0 }: { readonly input?: InputSpec; readonly model?: ModelSpec; readonly classes?: number },
+): TrainedOn {
   return {
-    ...table,
-    epochs: few ? 40 : rows < 30_000 ? 25 : 15,
-    batch: 64,
-    labelSmoothing: task === 'classification' ? 0.1 : 0,
-    optimizer: { ...table.optimizer, ...optimizer },
-    schedule: { ...table.schedule, name: 'one_cycle' },
-    earlyStopping: { ...table.earlyStopping, enabled: false },
-    augmentation: {
-      // Grey images are digits, letters and scans more often than not: mirrored ones would be wrong.
-      flip: colour,
-      crop: Math.round(shorter / (colour ? 8 : 14)),
-      rotation: 0,
-      zoom: 0,
-      brightness: 0,
-      contrast: 0,
-      saturation: 0,
-      cutout: colour ? Math.round(shorter / 4) : 0,
-      mixup: 0,
+    rows,
+    task,
+    classes,
+    pictures: input?.kind === 'image' ? input : null,
+    model: {
+      batchNorm: !model || model.layers.some(({ type }) => type === 'batch_norm'),
+      steps: presetNamed(model?.preset ?? '')?.steps ?? usualSteps,
     },
   };
 }
 
-/** `wanted`: steps to aim at; networks for many classes go on improving for longer. */
-function tableTraining(rows: number, task: Task, wanted: number): TrainingSpec {
-  const batch = rows < 4_000 ? 32 : rows < 20_000 ? 64 : rows < 100_000 ? 128 : rows < 500_000 ? 256 : 512;
-  const steps = Math.max(1, Math.ceil(rows / batch));
-  const epochs = Math.min(200, Math.max(10, Math.round(wanted / steps)));
-  return {
-    epochs,
-    batch,
-    seed: 1,
-    loss: 'auto',
-    huberDelta: 1,
-    labelSmoothing: 0,
-    classWeights: 'none',
-    optimizer: {
-      name: 'adamw',
-      learningRate: task === 'classification' ? 0.003 : 0.002,
-      weightDecay: defaultWeightDecay(rows, task),
-      momentum: 0.9,
-      nesterov: false,
-      beta1: 0.9,
-      beta2: 0.999,
-      epsilon: 1e-8,
-      alpha: 0.99,
-    },
-    clipNorm: 0,
-    schedule: { name: 'cosine', warmupEpochs: 0, stepEpochs: 30, gamma: 0.1, finalShare: 0.01 },
-    earlyStopping: { enabled: true, patience: 20, minimumDelta: 0 },
-  };
-}
-
-/**
- * AdamW's decay, as PyTorch's `weight_decay`: × learning rate it is the share taken off each weight at each step, 0.01 as usual,
- * but few rows need a strong one: over 12 seeds of six small tables (150 to 1,800 rows) this raised the mean test score of every
- * one or kept it; diabetes (353 training rows) from R² 0.44 to 0.48.
- */
-function defaultWeightDecay(rows: number, task: Task): number {
-  const strength = task === 'regression' ? Math.min(3, 1_000 / rows) : Math.min(1, 300 / rows);
-  return Number(Math.max(0.01, strength).toPrecision(2));
+/** Training settings for so many training rows of a table or of images. */
+export function defaultTraining(rows: number, task: Task, input?: InputSpec, model?: ModelSpec): TrainingSpec {
+  return usualTraining(trainedOn(rows, task, { input, model }));
 }

@@ -2,30 +2,11 @@
 // the rows a trainer asks for.
 
 import type { InputSpec, OutputSpec, Task } from '../model/spec.ts';
+import type { ColumnType, splitKinds } from '../settings/dataset.ts';
+import type { ImageFit, ReadOptions } from '../settings/reading.ts';
 
-export type ColumnType = 'number' | 'category' | 'datetime' | 'boolean' | 'text' | 'identifier';
-
-/** How a file is to be read; everything is found out unless set. */
-export interface ReadOptions {
-  readonly delimiter?: string;
-  readonly decimal?: '.' | ',';
-  readonly encoding?: 'utf-8' | 'utf-16' | 'latin-1';
-  readonly header?: boolean;
-  /** Leave out lines that cannot be read instead of refusing the file. */
-  readonly skipBadLines?: boolean;
-  /** Pictures only. */
-  readonly image?: ImageReadOptions;
-}
-
-/** How pictures of other sizes become pictures of the working size: cut to its shape, framed in black, or distorted. */
-export type ImageFit = 'crop' | 'pad' | 'stretch';
-
-export interface ImageReadOptions {
-  /** Side of the square all pictures are brought to, in pixels. Default: their own size if it is the same for all, else 64. */
-  readonly size?: number;
-  /** Default `crop`. */
-  readonly fit?: ImageFit;
-}
+export type { ColumnType } from '../settings/dataset.ts';
+export type { ImageFit, ImageReadOptions, ReadOptions } from '../settings/reading.ts';
 
 export interface DataWarning {
   /** Stable code: `constant`, `identifier`, `no_validation`, `leak`, `duplicates`, `shared_rows`, `rare_class`, `imbalance`, `renamed`, `infinite`, `skipped_lines`, … */
@@ -71,7 +52,7 @@ export interface ColumnInfo {
 /** What a split goes by, other than chance. */
 export interface SplitBy {
   /** `time`: the earliest rows train, the latest test. `group`: all rows of a group are in one split. */
-  readonly kind: 'time' | 'group';
+  readonly kind: (typeof splitKinds)[number];
   readonly column: string;
 }
 

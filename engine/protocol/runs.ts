@@ -1,6 +1,7 @@
 // Runs as they cross process borders: what is asked of a trainer, what it reports, what the history keeps.
 
 import type { ModelSpec, TrainingSpec } from '../model/spec.ts';
+import type { RunSurroundings } from '../settings/run.ts';
 import type { WireError } from './errors.ts';
 import type { DatasetSettings, LeftOutColumn, PreparedData, SplitName } from './data.ts';
 
@@ -8,14 +9,11 @@ export type RunState = 'queued' | 'running' | 'paused' | 'completed' | 'stopped'
 export const finalStates: ReadonlySet<RunState> = new Set(['completed', 'stopped', 'failed', 'interrupted']);
 
 /** Everything that decides a run, besides the dataset's content. */
-export interface RunConfig {
+export interface RunConfig extends RunSurroundings {
   readonly dataset: string;
   readonly settings: DatasetSettings;
   readonly model: ModelSpec;
   readonly training: TrainingSpec;
-  readonly device: 'auto' | 'cpu' | 'gpu' | 'reference';
-  /** CPU threads; 0 = as many as pay. */
-  readonly threads: number;
 }
 
 /** One value of one series. Series are flat names: `train_loss`, `val_loss`, `val_accuracy`, `learning_rate`, … */

@@ -7,14 +7,9 @@ import { expectedCounts, leftOutColumns, leftOutText } from '../../../engine/pro
 import type { MetricPoint, RunConfig, RunProgress, RunRecord } from '../../../engine/protocol/runs.ts';
 import { createRunManager, type RunManager } from '../../../engine/runs/manager.ts';
 import { processOwner } from '../../../engine/history/owner.ts';
-import {
-  choiceOption,
-  runNumber,
-  textOption,
-  type Command,
-  type CommandContext,
-  type OptionValues,
-} from '../command.ts';
+import { runNumber, textOption, type Command, type CommandContext, type OptionValues } from '../command.ts';
+import { runFields } from '../../../engine/settings/run.ts';
+import { chosenByFlags, flagsOf } from '../setting-flags.ts';
 import { inProcessHosts } from '../hosts.ts';
 import { importFile, readOptionDefs, readOptions } from '../import.ts';
 import { formatCount, formatNumber, formatSeconds, type Output } from '../output.ts';
@@ -23,7 +18,7 @@ import {
   dataOptions,
   datasetSettings,
   modelOption,
-  trainedOn,
+  dataOf,
   trainingOptions,
   trainingSpec,
 } from '../training-options.ts';
@@ -38,8 +33,7 @@ export const train: Command = {
   options: {
     ...dataOptions,
     ...trainingOptions,
-    device: { type: 'string', value: 'auto|cpu|gpu|reference', help: 'where to train (default auto)' },
-    threads: { type: 'string', value: 'N', help: 'CPU threads; 0 = as many as pay' },
+    ...flagsOf(runFields),
     name: { type: 'string', value: 'TEXT', help: 'name of the run' },
     resume: { type: 'string', value: 'RUN', help: 'continue a stopped, failed or interrupted run' },
     ...readOptionDefs,
@@ -60,7 +54,7 @@ export const train: Command = {
 };
 
 const deviceOption = (options: OptionValues): RunConfig['device'] | undefined =>
-  choiceOption(options, 'device', ['auto', 'cpu', 'gpu', 'reference'] as const);
+  chosenByFlags(runFields, options).device;
 
 /** Imports a file, trains on it and returns the number of the run. */
 export async function trainFile(context: CommandContext): Promise<number> {
@@ -77,7 +71,7 @@ export async function trainFile(context: CommandContext): Promise<number> {
       'Name the column to predict: --target NAME.',
     );
   }
-  const data = trainedOn(info, Math.max(1, expectedCounts(info, settings).train), info.task);
+  const data = dataOf(info, Math.max(1, expectedCounts(info, settings).train), info.task);
   const model = await modelOption(options, data);
   const config: RunConfig = {
     dataset: info.id,

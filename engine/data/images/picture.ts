@@ -9,10 +9,6 @@ import type { PicturePool } from './pool.ts';
 export const mostPixels = 2 ** 26;
 /** Most bytes a picture file may have. */
 export const mostBytes = 2 ** 28;
-/** Sides of the working size. */
-export const smallestSide = 8;
-export const largestSide = 256;
-
 /** A picture that a source offers. */
 export interface PictureEntry {
   /** Path within the source, with `/`; made up for pictures of arrays. */

@@ -1,28 +1,27 @@
 // The working size of a dataset: what is asked for, or what its pictures suggest.
 
 import { InputError } from '../../protocol/errors.ts';
-import type { ImageFit, ImageReadOptions } from '../../protocol/data.ts';
-import { largestSide, smallestSide } from './picture.ts';
+import { largestSide, readingFields, smallestSide, type ImageReadOptions } from '../../settings/reading.ts';
+import { expectedInstead } from '../../settings/values.ts';
 import type { PictureFacts, PictureShape } from './picture.ts';
 
 /** Side of the working size where pictures differ in size. */
 const defaultSide = 64;
-const fits: readonly ImageFit[] = ['crop', 'pad', 'stretch'];
 
 /** @throws InputError if pictures cannot be brought to the size asked for, or in that way. */
 export function checkImageOptions({ size, fit }: ImageReadOptions): void {
-  if (size !== undefined && !(Number.isInteger(size) && size >= smallestSide && size <= largestSide)) {
+  if (size !== undefined && expectedInstead(readingFields['image.size'], size) !== undefined) {
     throw new InputError(
       'input.image_size',
       `Pictures cannot be brought to a size of ${size}.`,
       `Choose a whole number of pixels from ${smallestSide} to ${largestSide}.`,
     );
   }
-  if (fit !== undefined && !fits.includes(fit)) {
+  if (fit !== undefined && expectedInstead(readingFields['image.fit'], fit) !== undefined) {
     throw new InputError(
       'input.image_fit',
       `"${String(fit)}" is no way to fit pictures.`,
-      `Choose ${fits.join(', ')}.`,
+      `Choose ${Object.keys(readingFields['image.fit'].choices).join(', ')}.`,
     );
   }
 }

@@ -1,0 +1,157 @@
+// Tables of settings: a field that is added to one is in everything derived from it; what each derivation makes of a field; and
+// that the tables of the app hold together.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { helpOf, parseCommand, type Command } from '../../electron/cli/command.ts';
+import { checkChoicesFit, chosenByFlags, flagsOf } from '../../electron/cli/setting-flags.ts';
+import { requests } from '../../electron/main/requests.ts';
+import { augmentationFields } from '../../engine/settings/augmentation.ts';
+import { fieldsFor, type FieldTable, type SettingsOf } from '../../engine/settings/field.ts';
+import { completeTraining, usualTraining } from '../../engine/settings/network.ts';
+import { readingFields } from '../../engine/settings/reading.ts';
+import { runFields } from '../../engine/settings/run.ts';
+import { schemaOf, storedSchemaOf, wordsTo } from '../../engine/settings/schema.ts';
+import { trainingFields, type TrainedOn } from '../../engine/settings/training.ts';
+import * as values from '../../engine/settings/values.ts';
+
+const table: TrainedOn = {
+  task: 'classification',
+  rows: 5000,
+  classes: 3,
+  pictures: null,
+  model: { batchNorm: false, steps: 6000 },
+};
+
+/** One line more in the table of the training settings. */
+const wider = fieldsFor<TrainedOn>()({
+  ...trainingFields,
+  'optimizer.lookahead': {
+    kind: 'number',
+    whole: true,
+    label: 'Lookahead',
+    help: 'steps that the weights look ahead',
+    minimum: 0,
+    maximum: 50,
+    advanced: true,
+    when: { 'optimizer.name': ['sgd'] },
+    default: ({ rows }) => (rows > 1000 ? 5 : 0),
+  },
+});
+
+function commandWith(options: Command['options']): Command {
+  return { name: 'try', usage: '', summary: 'Tries.', positionals: [0, 0], options, run: async () => undefined };
+}
+
+test('a field added to a table is in types, defaults, requests, flags and help', () => {
+  const spec: SettingsOf<typeof wider> = values.defaultsOf(wider, table);
+  assert.equal(spec.optimizer.lookahead, 5);
+  // @ts-expect-error: one of its settings is missing.
+  const without: SettingsOf<typeof wider> = usualTraining(table);
+  const wrong = (schema: ReturnType<typeof schemaOf>, value: unknown): string =>
+    schema
+      .safeParse(value)
+      .error!.issues.map(({ path }) => path.join('.'))
+      .join();
+  assert.equal(wrong(schemaOf(wider), without), 'optimizer.lookahead');
+  assert.equal(wrong(schemaOf(wider), values.withValue(spec, 'optimizer.lookahead', 51)), 'optimizer.lookahead');
+  assert.deepEqual(schemaOf(wider).parse(spec), spec);
+
+  const command = commandWith(flagsOf(wider));
+  assert.match(helpOf(command), /--lookahead N +steps that the weights look ahead \(0 to 50\)/);
+  const { options } = parseCommand(command, ['--lookahead', '7', '--patience', '0']);
+  assert.deepEqual(chosenByFlags(wider, options), { 'earlyStopping.enabled': false, 'optimizer.lookahead': 7 });
+  assert.throws(() => chosenByFlags(wider, { lookahead: '7.5' }), {
+    hint: 'It has to be a whole number from 0 to 50.',
+  });
+});
+
+test('a default or condition that the fields cannot have does not compile', () => {
+  fieldsFor<TrainedOn>()({
+    // @ts-expect-error: there is no such choice.
+    one: { kind: 'choice', label: '', help: '', choices: { a: 'A' }, default: 'b' },
+  });
+  fieldsFor<TrainedOn>()({
+    one: { kind: 'choice', label: '', help: '', choices: { a: 'A' }, default: 'a' },
+    // @ts-expect-error: a condition that can never hold.
+    two: { kind: 'switch', label: '', help: '', when: { one: ['b'] }, default: true },
+  });
+  fieldsFor<TrainedOn>()({
+    // @ts-expect-error: a condition on nothing.
+    two: { kind: 'switch', label: '', help: '', when: { three: [true] }, default: true },
+  });
+});
+
+test('settings left out are found out: they are missing in types, requests and what flags make', () => {
+  const schema = schemaOf(readingFields);
+  assert.deepEqual(schema.parse({}), {});
+  assert.deepEqual(schema.parse({ image: { size: 256 } }), { image: { size: 256 } });
+  assert.equal(schema.safeParse({ image: { size: 257 } }).success, false);
+  assert.equal(schema.safeParse({ images: {} }).success, false);
+  const options = { delimiter: '\\t', 'no-header': true, 'skip-bad-lines': true, 'image-size': '32' };
+  assert.deepEqual(values.withChosen({}, chosenByFlags(readingFields, options)), {
+    delimiter: '\t',
+    header: false,
+    skipBadLines: true,
+    image: { size: 32 },
+  });
+});
+
+test('a choice has to mean something for the data', () => {
+  checkChoicesFit(trainingFields, { loss: 'cross_entropy' }, table);
+  assert.throws(() => checkChoicesFit(trainingFields, { loss: 'binary_cross_entropy' }, table), {
+    code: 'usage.option',
+  });
+  checkChoicesFit(trainingFields, { loss: 'binary_cross_entropy' }, { ...table, classes: 2 });
+  assert.throws(() => checkChoicesFit(trainingFields, { loss: 'mse' }, table), {
+    hint: /one of auto, cross_entropy\.$/,
+  });
+});
+
+test('the tables hold together: defaults fit their limits, flags are said once', () => {
+  const tables: Readonly<Record<string, FieldTable<TrainedOn>>> = { trainingFields, augmentationFields };
+  const pictures = { channels: 3, height: 224, width: 200 };
+  const abouts = [1, 500, 5000, 50_000, 5e6].flatMap((rows) =>
+    (['classification', 'regression'] as const).flatMap((task) =>
+      [null, pictures].map((shown) => ({ ...table, rows, task, pictures: shown })),
+    ),
+  );
+  for (const [group, fields] of Object.entries(tables)) {
+    for (const about of abouts) {
+      const usual = values.defaultsOf(fields, about);
+      for (const [name, field] of values.fieldsOf(fields)) {
+        assert.equal(values.expectedInstead(field, values.valueAt(usual, name)), undefined, `${group}.${name}`);
+      }
+    }
+  }
+  const flags = [trainingFields, readingFields, runFields].flatMap((fields) => Object.keys(flagsOf(fields)));
+  assert.equal(new Set(flags).size, flags.length);
+});
+
+test('settings written before some were there get those as they were then', () => {
+  const { clipNorm, seed, ...stored } = usualTraining(table);
+  const { nesterov, ...optimizer } = stored.optimizer;
+  assert.deepEqual([clipNorm, seed, nesterov], [0, 1, false]);
+  const whole = completeTraining({ ...stored, epochs: 7, optimizer } as never);
+  assert.equal(whole.clipNorm, 0);
+  assert.equal(whole.epochs, 7);
+  // What depends on the data is not guessed.
+  assert.equal(whole.optimizer.nesterov, undefined);
+  assert.equal(storedSchemaOf(trainingFields).safeParse({ ...stored, more: 1 }).success, true);
+  assert.equal(storedSchemaOf(trainingFields).safeParse({ ...stored, loss: 'guess' }).success, false);
+});
+
+test('a column may be called anything: no word is lost or taken for something else', () => {
+  const types = Object.fromEntries([
+    ['__proto__', 'text'],
+    ['constructor', 'number'],
+  ]);
+  const schema = requests.describe;
+  const accepted = schema.parse({ dataset: 'd', settings: { types, labels: { ['__proto__']: 'cat' } } });
+  assert.deepEqual(Object.entries(accepted.settings.types!), Object.entries(types));
+  assert.deepEqual(Object.entries(accepted.settings.labels!), [['__proto__', 'cat']]);
+  assert.equal(Object.getPrototypeOf(accepted.settings.types), Object.prototype);
+  const refused = schema.safeParse({ dataset: 'd', settings: { types: { ['__proto__']: 'guess' } } });
+  assert.deepEqual(refused.error!.issues[0].path, ['settings', 'types', '__proto__']);
+  for (const wrong of [null, 3, 'text', ['text']]) assert.equal(wordsTo(schema).safeParse(wrong).success, false);
+});
