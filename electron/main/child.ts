@@ -43,7 +43,7 @@ export function startUtilityProcess(options: ChildOptions): Child {
     ended: new Promise((resolve) => child.once('exit', (code) => resolve(endingOf(code)))),
     link: (end) => child.postMessage('link', [end]),
     end: () => port.close(),
-    kill: () => killHard(child.pid),
+    kill: killer(child),
   };
 }
 
@@ -74,13 +74,26 @@ export function startNodeProcess(options: ChildOptions & { readonly node: string
       throw new TrainyardError('internal.no_link', `The ${name} process cannot be linked to another one.`);
     },
     end: () => port.close(),
-    kill: () => killHard(child.pid),
+    kill: () => void child.kill('SIGKILL'),
   };
 }
 
-/** For a process that does not answer any more, or is not to have the time to. */
-function killHard(pid: number | undefined): void {
-  if (pid !== undefined) process.kill(pid, 'SIGKILL');
+/**
+ * Ends a utility process that does not answer any more, or is not to have the time to. Once it has ended, its number is not
+ * touched: it may be another's by then.
+ */
+function killer(child: UtilityLike): () => void {
+  let ended = false;
+  child.once('exit', () => (ended = true));
+  return () => {
+    const { pid } = child;
+    if (ended || pid === undefined) return;
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended in this moment.
+    }
+  };
 }
 
 /** Why a process ended, in words. */

@@ -9,6 +9,7 @@ import { whenReady } from '../../engine/protocol/port.ready.ts';
 import { connect } from '../../engine/protocol/rpc.ts';
 import type { TrainerHost } from '../../engine/protocol/runs.ts';
 import type { RunHost } from '../../engine/runs/hosts.ts';
+import { startMilliseconds, within } from '../../engine/runs/within.ts';
 import type { Child } from './child.ts';
 import { builtFile } from './folders.ts';
 import { onConnect } from './links.ts';
@@ -66,12 +67,20 @@ export async function startGpuHost(data: Child): Promise<GpuHost> {
   const peer = 'the GPU window';
   const port = electronPort(own.port1);
   const ready = whenReady(port, 'The GPU window');
-  await window.loadURL(`${origin}/gpu/index.html`);
-  await ready;
+  ready.catch(() => undefined);
+  try {
+    const loaded = window.loadURL(`${origin}/gpu/index.html`);
+    await within(Promise.all([loaded, ready]), startMilliseconds, 'The GPU window');
+  } catch (error) {
+    if (!window.isDestroyed()) window.destroy();
+    throw error;
+  }
   return {
     host: connect<TrainerHost>(port, { peer }),
     devices: connect<DeviceService>(port, { peer, service: 'devices' }),
     exited,
-    kill: () => window.destroy(),
+    kill: () => {
+      if (!window.isDestroyed()) window.destroy();
+    },
   };
 }

@@ -97,6 +97,7 @@ async function start(): Promise<void> {
   setupReloading(window, builtFile('renderer'));
   app.on('second-instance', () => window.reveal());
   app.on('activate', () => window.reveal());
+  let quitting = false;
   app.on('before-quit', (event) => {
     if (quitting) return;
     // The window asks about runs that go on, then quits for good.
@@ -105,9 +106,11 @@ async function start(): Promise<void> {
   });
   // Both are needed by the first view: they start while the page loads.
   processes.warm();
-  await Promise.all([window.load(), store.recover().then(() => runs.adopt())]);
+  await Promise.all([window.load(), store.recover().then(() => runs.adopt())]).catch((error: unknown) => {
+    // Who quits meanwhile needs no word of what has not come about.
+    if (!quitting) throw error;
+  });
 
-  let quitting = false;
   async function quit(): Promise<void> {
     if (quitting) return;
     quitting = true;

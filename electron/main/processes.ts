@@ -7,6 +7,7 @@ import type { ClassifierService, DeviceService, PredictorService } from '../../e
 import { connect } from '../../engine/protocol/rpc.ts';
 import type { StoreService, TrainerHost } from '../../engine/protocol/runs.ts';
 import type { RunHost } from '../../engine/runs/hosts.ts';
+import { startMilliseconds, within } from '../../engine/runs/within.ts';
 import { plainFile } from './folders.ts';
 import { startGpuHost, type GpuHost } from './gpu-window.ts';
 import { startNodeProcess, startUtilityProcess, type Child } from './child.ts';
@@ -51,7 +52,12 @@ export function createProcesses(home: string): Processes {
       const { port1, port2 } = new MessageChannelMain();
       (await data.child()).link(port1);
       child.link(port2);
-      await child.ready;
+      try {
+        await within(child.ready, startMilliseconds, 'The training process');
+      } catch (error) {
+        child.kill();
+        throw error;
+      }
       const peer = 'the training process';
       return {
         host: connect<TrainerHost>(child.port, { peer }),

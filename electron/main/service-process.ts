@@ -32,6 +32,8 @@ export function createServiceProcess<T extends Service<T>>(name: string, start: 
   const starts: number[] = [];
   let current: Promise<Connection> | null = null;
   let opened: Connection | null = null;
+  /** The last process that was started; it may still be on its way. */
+  let newest: Child | null = null;
   let closing = false;
 
   const open = async (): Promise<Connection> => {
@@ -46,6 +48,7 @@ export function createServiceProcess<T extends Service<T>>(name: string, start: 
     }
     starts.push(now);
     const child = start();
+    newest = child;
     const remote = connect(child.port, { peer: `the ${name} process` }) as unknown as Connection['remote'];
     const connection: Connection = { child, remote, listening: new Set() };
     void child.ended.then((reason) => {
@@ -104,11 +107,11 @@ export function createServiceProcess<T extends Service<T>>(name: string, start: 
     onDeath: (listener) => deaths.add(listener),
     async close() {
       closing = true;
-      const connection = await current?.catch(() => null);
-      if (!connection) return;
-      connection.child.end();
-      const slow = setTimeout(() => connection.child.kill(), patienceMs);
-      await connection.child.ended;
+      if (current === null || newest === null) return;
+      const child = newest;
+      child.end();
+      const slow = setTimeout(() => child.kill(), patienceMs);
+      await child.ended;
       clearTimeout(slow);
     },
   };

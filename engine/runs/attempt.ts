@@ -25,6 +25,7 @@ import { createRecorder } from './recorder.ts';
 import type { Recorder } from './recorder.ts';
 import { nextState, stateAfter } from './states.ts';
 import type { RunEvent } from './states.ts';
+import { orEnded, startMilliseconds, within } from './within.ts';
 
 export interface AttemptOptions {
   readonly store: StoreService;
@@ -107,6 +108,7 @@ export class Attempt {
     nextState(this.#run, this.#state, 'stop');
     this.#stopRequested = true;
     if (this.#running === null) {
+      this.#giveUp(stoppedBefore());
       await this.#options.data.cancel({ job: this.#job });
       return;
     }
@@ -170,10 +172,12 @@ export class Attempt {
       await this.#say('info', `The data was prepared in ${took}.`, true);
       this.#checkStop();
       await store.updateRun({ run: this.#run, patch: { data: dataOf(prepared) } });
-      const config = await this.#withDevice(prepared);
+      const config = await this.#unlessStopped(this.#withDevice(prepared));
       this.#checkStop();
       this.#deviceAsked = performance.now();
-      const created = await hosts.create(config.device);
+      const created = await orEnded(hosts.create(config.device), (host) =>
+        this.#unlessStopped(within(host, startMilliseconds, 'The process that trains')),
+      );
       try {
         this.#checkStop();
         this.#running = created;
@@ -311,7 +315,13 @@ export class Attempt {
   }
 
   #checkStop(): void {
-    if (this.#stopRequested) throw new CancelledError('The run was stopped before it began to train.');
+    if (this.#stopRequested) throw stoppedBefore();
+  }
+
+  /** A stop does not wait for a device that does not answer. */
+  #unlessStopped<T>(work: Promise<T>): Promise<T> {
+    const stopped = new Promise<never>((_resolve, reject) => (this.#giveUp = reject));
+    return Promise.race([work, stopped]);
   }
 
   #endingOfResult(result: RunResult): Ending {
@@ -345,6 +355,8 @@ async function patiently<Result>(work: () => Promise<Result>): Promise<Result> {
   }
   return work();
 }
+
+const stoppedBefore = (): CancelledError => new CancelledError('The run was stopped before it began to train.');
 
 function stoppedHard(milliseconds: number): TrainyardError {
   return new TrainyardError(

@@ -4,6 +4,7 @@
 import type { PreparedData } from '../protocol/data.ts';
 import type { LogLine, RunConfig, RunJob, StoreService } from '../protocol/runs.ts';
 import type { RunHosts } from './hosts.ts';
+import { orEnded, startMilliseconds, within } from './within.ts';
 
 type MeasuredDevice = 'cpu' | 'gpu';
 
@@ -23,6 +24,9 @@ export interface ChooseOptions {
   readonly data: PreparedData;
   readonly log: (line: LogLine) => void;
 }
+
+/** A measurement takes some seconds; compiling for a GPU the longest. */
+const measureMilliseconds = 180_000;
 
 /** The device for a run whose config says `auto`. */
 export async function chooseDevice(options: ChooseOptions): Promise<MeasuredDevice> {
@@ -44,23 +48,31 @@ export async function chooseDevice(options: ChooseOptions): Promise<MeasuredDevi
 
 /** Milliseconds a step, or null when the device cannot run the job. */
 async function measure(options: ChooseOptions, device: MeasuredDevice): Promise<number | null> {
-  const { hosts, run, config, data, log } = options;
-  const created = await hosts.create(device);
+  const { hosts, run, config, data } = options;
+  const name = `The ${device === 'gpu' ? 'GPU' : 'training'} process`;
+  const created = await orEnded(hosts.create(device), (host) => within(host, startMilliseconds, name)).catch(
+    (error: unknown) => ({ error }),
+  );
+  if ('error' in created) return notMeasured(options, device, created.error);
   try {
     const job: RunJob = { run, config: { ...config, device }, data };
     const gone = created.exited.then((reason): never => {
       throw new Error(reason);
     });
     gone.catch(() => undefined);
-    const { stepMilliseconds } = await Promise.race([created.host.measure(job), gone]);
-    return stepMilliseconds;
+    const measured = Promise.race([created.host.measure(job), gone]);
+    return (await within(measured, measureMilliseconds, name)).stepMilliseconds;
   } catch (error) {
-    const message = `The ${device.toUpperCase()} could not be measured: ${(error as Error).message}`;
-    log({ time: Date.now(), level: 'warning', message });
-    return null;
+    return notMeasured(options, device, error);
   } finally {
     created.kill();
   }
+}
+
+function notMeasured({ log }: ChooseOptions, device: MeasuredDevice, error: unknown): null {
+  const message = `The ${device.toUpperCase()} could not be measured: ${(error as Error).message}`;
+  log({ time: Date.now(), level: 'warning', message });
+  return null;
 }
 
 function sentence({ gpu, cpu, gpuTime }: Choice, device: MeasuredDevice, fresh: boolean): string {

@@ -1,6 +1,8 @@
 // The app's processes: they train, they die, and the app goes on.
 
 import fs from 'node:fs';
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { answerDialog, callService, closeWindow, expect, launch, test, windowIsVisible } from './launch.ts';
 import { importTable, processIds, startRun, waitForEpoch, waitForState, writeTable } from './scene.ts';
 import type { DatasetInfo } from '../../engine/protocol/data.ts';
@@ -89,6 +91,23 @@ test('quit and start again: datasets and runs are there', async () => {
   expect(await callService<readonly DatasetInfo[]>(second, 'datasets')).toHaveLength(1);
   await second.close();
   fs.rmSync(first.home, { recursive: true, force: true });
+});
+
+test('quitting while the history still opens ends the app', async () => {
+  const first = await launch();
+  await callService(first, 'runs', {});
+  await first.close();
+  // Another program holds the history: the store waits for it as long as this lasts.
+  const held = new DatabaseSync(path.join(first.home, 'history.db'));
+  held.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
+
+  const second = await launch({ home: first.home });
+  const ended = new Promise((resolve) => second.electron.process().once('exit', resolve));
+  await second.electron.evaluate(({ app }) => app.quit());
+  expect(await ended).toBe(0);
+  expect(second.stderr()).not.toContain('ReferenceError');
+  held.close();
+  fs.rmSync(first.home, { recursive: true, force: true, maxRetries: 5 });
 });
 
 test('the whole app killed: the run shows as interrupted and resumes, those that waited are trained in order', async () => {

@@ -9,6 +9,7 @@ import { createStore } from '../../engine/history/store.ts';
 import { InputError, TrainyardError } from '../../engine/protocol/errors.ts';
 import type { MetricPoint, RunState, StoreService } from '../../engine/protocol/runs.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
+import { orEnded, within } from '../../engine/runs/within.ts';
 import type { RunManager, RunManagerOptions } from '../../engine/runs/manager.ts';
 import { temporaryHome } from './fixtures/history.ts';
 import { createTableData, createTableHosts, slow, tableConfig } from './fixtures/training.ts';
@@ -225,6 +226,37 @@ test('a host that cannot be made fails its run', async (context) => {
     hint: 'Use the CPU.',
   });
   assert.equal(data.held.size, 0);
+});
+
+test('a host that never comes does not block its lane: a stop ends the run, and a late host is ended', async (context) => {
+  const hosts = createTableHosts();
+  const { create } = hosts;
+  let come = (): void => undefined;
+  const late = new Promise<void>((resolve) => (come = resolve));
+  hosts.create = async (device) => {
+    await late;
+    return create(device);
+  };
+  const { manager, store, data } = setUp(context, { hosts });
+  const { id: run } = await manager.start({ config: tableConfig(5) });
+  const { id: next } = await manager.start({ config: tableConfig(2) });
+  await reaches(store, run, 'running');
+  await manager.stop({ run });
+  assert.equal((await manager.finished({ run })).state, 'stopped');
+  come();
+  assert.equal((await manager.finished({ run: next })).state, 'completed');
+  assert.deepEqual([data.held.size, hosts.alive.size], [0, 0]);
+});
+
+test('what does not answer in time is an error that says so', async () => {
+  let killed = 0;
+  const host = { kill: () => killed++ };
+  const slow = new Promise<typeof host>((resolve) => setTimeout(resolve, 30, host));
+  const waited = orEnded(slow, (work) => within(work, 5, 'The GPU window'));
+  await assert.rejects(waited, { code: 'internal.silent', message: /^The GPU window did not answer within/ });
+  await slow;
+  assert.equal(killed, 1);
+  assert.equal(await orEnded(slow, (work) => within(work, 1000, 'It')), host);
 });
 
 test('a host that does not stop is ended', async (context) => {

@@ -158,16 +158,11 @@ function vote(all: readonly TextRecord[], delimiter: string): Omit<Vote, 'escape
   // 1,2,3, below a header a,b,c or a,b,c, — but not 1, below a,b, where the last column is just empty.
   const trailing =
     counts.length > 1 && emptyLast >= counts.length - 1 && (firstEmptyLast || firstFields === fields - 1);
-  const torn = records.filter((record) => isTorn(record)).length;
+  // A quote in the middle of one field and another in the next: the delimiter stands inside quoted texts.
+  const torn = records.filter(({ stray }) => stray >= 2).length;
   const oddFirst = Math.abs(firstFields - fields) > 1 ? 0.3 : 0;
   const score = counts.length === 0 ? 0 : (votes - 0.1 * torn) / all.length - oddFirst;
   return { delimiter, fields, firstFields, trailing, score };
-}
-
-/** A quote is opened in one field and closed in another: the delimiter stands inside quoted texts. */
-function isTorn({ fields }: TextRecord): boolean {
-  const halves = fields.filter((field) => field.includes('"') && field.split('"').length % 2 === 0);
-  return halves.length >= 2;
 }
 
 /** `next` divides the first record like the others, `best` finds no delimiter there: it stands within a column's texts. */

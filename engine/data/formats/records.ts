@@ -18,6 +18,8 @@ export interface TextRecord {
   readonly line: number;
   /** `quote`: a quote was opened in this line and not closed as it should be. The record ends with its first line. */
   readonly broken: 'quote' | null;
+  /** Fields without quotes around them that hold one. */
+  readonly stray: number;
 }
 
 /** Characters a record may have; a quote that stays open longer was opened by mistake. */
@@ -78,6 +80,7 @@ export class RecordReader {
     const { delimiter, spaced } = this.#style;
     const fields: string[] = [];
     let quotes = false;
+    let stray = 0;
     let position = at;
     for (;;) {
       if (spaced) while (isBlank(text.charCodeAt(position))) position++;
@@ -93,6 +96,7 @@ export class RecordReader {
         const end = this.#bareEnd(text, position);
         value = text.slice(position, end);
         position = end;
+        if (value.includes(this.#style.quote)) stray++;
       }
       if (position >= text.length && !last) return -1;
       const code = text.charCodeAt(position);
@@ -107,7 +111,7 @@ export class RecordReader {
       }
       if (code === carriageReturn && position + 1 >= text.length && !last) return -1;
       const blank = position === at || (spaced && fields.length === 1 && fields[0] === '');
-      if (!blank) this.#visit({ fields, line: this.#line, broken: null });
+      if (!blank) this.#visit({ fields, line: this.#line, broken: null, stray });
       const next = Math.min(text.length, position + lineEnd(text, position));
       // Only quotes hold further line breaks.
       if (quotes) this.#line += countLines(text, at, next);
@@ -162,7 +166,7 @@ export class RecordReader {
     let end = quoteAt;
     while (end < text.length && text.charCodeAt(end) !== newline && text.charCodeAt(end) !== carriageReturn) end++;
     end = Math.min(text.length, end + lineEnd(text, end));
-    this.#visit({ fields: [], line: quoteLine, broken: 'quote' });
+    this.#visit({ fields: [], line: quoteLine, broken: 'quote', stray: 0 });
     this.#line += countLines(text, at, end);
     return end;
   }
