@@ -95,6 +95,24 @@ const rules: readonly Rule[] = [
     instead: `Take a Backend and callbacks instead. ${pure}`,
   },
   {
+    files: 'engine/learners/declared/',
+    may: [protocol, 'engine/model/', settings],
+    instead: 'What a learner says of itself is read by the window and the history too; what it does stands beside it.',
+  },
+  {
+    files: 'engine/learners/',
+    may: [
+      'kernels/',
+      'engine/model/',
+      'engine/optim/',
+      'engine/train/',
+      'engine/backends/backend.ts',
+      protocol,
+      settings,
+    ],
+    instead: `A learner takes its rows and its device as arguments. ${pure}`,
+  },
+  {
     files: 'engine/data/',
     may: [protocol, 'engine/model/', 'engine/optim/', settings],
     packages: ['node:', 'zod', '@duckdb/node-api', 'apache-arrow', '@napi-rs/image', 'image-size', 'yauzl'],
@@ -102,13 +120,13 @@ const rules: readonly Rule[] = [
   },
   {
     files: 'engine/history/',
-    may: [protocol, 'engine/model/', settings],
+    may: [protocol, 'engine/model/', 'engine/learners/declared/', settings],
     packages: ['node:', 'zod', 'better-sqlite3'],
     instead: 'The history stores what services hand it.',
   },
   {
     files: 'engine/runs/',
-    may: [protocol, 'engine/model/', 'engine/train/'],
+    may: [protocol, 'engine/model/', 'engine/learners/', 'engine/train/'],
     packages: ['node:', 'zod'],
     instead: 'The run manager reaches stores, data and hosts through their services.',
   },
@@ -120,12 +138,20 @@ const rules: readonly Rule[] = [
   },
   {
     files: 'renderer/gpu/',
-    may: ['engine/train/', 'engine/backends/', 'engine/model/', 'engine/plan/', protocol, 'kernels/'],
+    may: [
+      'engine/learners/',
+      'engine/train/',
+      'engine/backends/',
+      'engine/model/',
+      'engine/plan/',
+      protocol,
+      'kernels/',
+    ],
     instead: 'The GPU page trains and nothing else.',
   },
   {
     files: 'renderer/',
-    may: [protocol, 'engine/model/', settings],
+    may: [protocol, 'engine/model/', 'engine/learners/declared/', settings],
     packages: ['svelte', 'chart.js', 'chartjs-plugin-zoom', 'chartjs-adapter', 'virtua', '@fontsource', 'zod'],
     instead: `The window shows; ask the main process through AppService. ${electronPort}`,
   },

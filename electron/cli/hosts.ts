@@ -5,7 +5,7 @@ import type { Backend } from '../../engine/backends/backend.ts';
 import type { DataService } from '../../engine/protocol/data.ts';
 import type { RunJob } from '../../engine/protocol/runs.ts';
 import type { RunHosts } from '../../engine/runs/hosts.ts';
-import { createTrainerHost } from '../../engine/train/host.ts';
+import { createTrainerHost } from '../../engine/learners/host.ts';
 import { nodeSurroundings, residentBudget } from '../hosts/surroundings.ts';
 import { openCpu } from '../hosts/trusted-cpu.ts';
 import { homeFolder } from './home.ts';

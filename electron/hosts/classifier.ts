@@ -5,13 +5,13 @@ import type { DataService, PreparedData } from '../../engine/protocol/data.ts';
 import type { ClassifiedPictures } from '../../engine/protocol/evaluation.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
 import type { ClassifierService } from '../../engine/protocol/hosts.ts';
-import { activationMaps } from '../../engine/train/attention.ts';
-import { predictRows, readTrainedModel } from '../../engine/train/predict.ts';
+import { lazyBackend } from '../../engine/learners/lazy-backend.ts';
+import { predictRows, readTrained } from '../../engine/learners/predict.ts';
 import type { ReadShard } from '../../engine/train/resident-rows.ts';
 import { residentBudget } from './surroundings.ts';
 
 const noMaps =
-  'This net does not end in a global average pool before its output, so it does not tell where it looked. Small CNN and the ResNets do.';
+  'This model does not end in a global average pool before its output, so it does not tell where it looked. Small CNN and the ResNets do.';
 
 /** `openBackend` opens the CPU, for one request. */
 export function createClassifier(
@@ -20,19 +20,20 @@ export function createClassifier(
 ): ClassifierService {
   return {
     async classify({ run, model, weights, data }) {
-      const trained = readTrainedModel(model, weights, run);
-      if (trained.output.kind !== 'classes') {
+      const trained = readTrained(model, weights, run);
+      const { output } = trained.file;
+      if (output.kind !== 'classes') {
         throw new InputError('run.no_classes', `Run ${run} predicts a number, not a class.`, 'Predict a file with it.');
       }
-      const backend = await openBackend();
+      const backend = lazyBackend(openBackend);
       try {
         const readShard = shardsUpTo(data, (await rows).readShard);
-        const budget = residentBudget();
-        const predictions = await predictRows(trained, backend, data, readShard, budget);
+        const shown = { data, readShard, dataBudget: residentBudget(), backend: backend.open };
+        const predictions = await predictRows(trained, shown);
         const chosen = Array.from(predictions.values);
-        const maps = await activationMaps(trained, backend, data, readShard, budget, chosen);
+        const maps = await trained.attention?.(shown, chosen);
         return {
-          classes: trained.output.classes,
+          classes: output.classes,
           files: data.files ?? chosen.map((_, row) => String(row + 1)),
           probabilities: predictions.probabilities ?? new Float64Array(0),
           ...(await pictures(data, readShard)),

@@ -3,7 +3,8 @@
 import type { Backend } from '../../engine/backends/backend.ts';
 import type { DataService } from '../../engine/protocol/data.ts';
 import type { PredictorService } from '../../engine/protocol/hosts.ts';
-import { predictRows, readTrainedModel } from '../../engine/train/predict.ts';
+import { lazyBackend } from '../../engine/learners/lazy-backend.ts';
+import { predictRows, readTrained } from '../../engine/learners/predict.ts';
 import { predictionTable } from '../cli/prediction-table.ts';
 import { residentBudget } from './surroundings.ts';
 
@@ -14,15 +15,19 @@ export function createPredictor(
 ): PredictorService {
   return {
     async predict({ run, model, weights, data }) {
-      const trained = readTrainedModel(model, weights, run);
-      const backend = await openBackend();
+      const trained = readTrained(model, weights, run);
+      const backend = lazyBackend(openBackend);
       try {
         const { readShard } = await rows;
-        const read = (shard: number) => readShard({ handle: data.handle, shard });
-        const predictions = await predictRows(trained, backend, data, read, residentBudget());
+        const predictions = await predictRows(trained, {
+          data,
+          readShard: (shard) => readShard({ handle: data.handle, shard }),
+          dataBudget: residentBudget(),
+          backend: backend.open,
+        });
         return {
           rows: predictions.rows,
-          csv: [...predictionTable(trained.output, predictions, data.files).csv()].join(''),
+          csv: [...predictionTable(trained.file.output, predictions, data.files).csv()].join(''),
         };
       } finally {
         await backend.close();

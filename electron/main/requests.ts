@@ -40,17 +40,21 @@ const model: z.ZodType<ModelSpec> = z.looseObject({
   layers: z.array(z.looseObject({ type: z.string().max(100) })).max(1000),
 });
 
-const training = schemaOf(trainingFields, { augmentation: augmentationFields });
-const { device, threads } = fieldSchemas(runFields);
+const { seed: seedField, ...networkFields } = trainingFields;
+const training = schemaOf(networkFields, { augmentation: augmentationFields });
+const { device, threads, seed } = fieldSchemas({ ...runFields, seed: seedField });
 
-const config = z.strictObject({
+const common = {
   dataset,
   settings,
-  model,
-  training,
   device,
   threads,
-});
+  seed,
+};
+
+const config = z.discriminatedUnion('learner', [
+  z.strictObject({ learner: z.literal('network'), model, training, ...common }),
+]);
 
 const runState = z.enum(['queued', 'running', 'paused', 'completed', 'stopped', 'failed', 'interrupted']);
 

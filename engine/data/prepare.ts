@@ -2,7 +2,7 @@
 
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { InputError } from '../protocol/errors.ts';
-import type { ColumnInfo, DatasetInfo, DataWarning, PrepareOptions, PreparedData } from '../protocol/data.ts';
+import type { ColumnInfo, DatasetInfo, DataWarning, PrepareOptions, PreparedData, RowForm } from '../protocol/data.ts';
 import { leftOutColumns, splitNames, usualSplit } from '../protocol/use.ts';
 import type { DatabaseLimits } from './database.ts';
 import { streamNumbers } from './database.ts';
@@ -45,6 +45,22 @@ export interface PrepareRequest {
   readonly options: PrepareOptions;
   readonly limits: DatabaseLimits;
   readonly job: Job;
+}
+
+/** The forms of rows that are made of each kind of dataset. */
+const formsOf = { table: ['matrix'], images: ['pixels'] } as const satisfies Record<
+  DatasetInfo['kind'],
+  readonly RowForm[]
+>;
+
+/** Throws InputError `input.form` if rows of none of these forms can be made of a dataset. */
+export function checkForms({ kind, name }: Pick<DatasetInfo, 'kind' | 'name'>, wanted?: readonly RowForm[]): void {
+  if (wanted === undefined || formsOf[kind].some((form) => wanted.includes(form))) return;
+  throw new InputError(
+    'input.form',
+    `${name} holds ${kind === 'images' ? 'pictures' : 'a table'}: this model does not learn from ${kind === 'images' ? 'them' : 'one'}.`,
+    'Choose another model.',
+  );
 }
 
 /**

@@ -112,12 +112,10 @@ export function ended(row: WholeRow): WholeRow {
 /** What a trained model says of its run: nothing of the data it came from. */
 function rowOfModel(folder: string, run: number): WholeRow | null {
   try {
-    const { model, training, output } = JSON.parse(readSmall(join(folder, 'model.json')) ?? '') as Record<
-      string,
-      object
-    >;
+    const file: unknown = JSON.parse(readSmall(join(folder, 'model.json')) ?? '');
+    const { input: _, output, task: __, ...own } = file as Record<string, object>;
     const target = 'name' in output ? { target: output.name } : {};
-    const config = { dataset: 'unknown', settings: target, model, training, device: 'auto', threads: 0 };
+    const config = { dataset: 'unknown', settings: target, ...own, device: 'auto', threads: 0 };
     const time = Math.round(statSync(join(folder, 'model.json')).mtimeMs);
     const name = `run ${run}, rebuilt`;
     return parseRow({

@@ -4,6 +4,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { InputError } from '../protocol/errors.ts';
 import type { Connection } from './database.ts';
+import { upgradeConfig } from './configs.ts';
 import { schemaVersion1, schemaVersion2 } from './schema.ts';
 
 export interface Migration {
@@ -14,7 +15,15 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { version: 1, apply: (connection) => connection.execute(schemaVersion1) },
   { version: 2, apply: (connection) => connection.execute(schemaVersion2) },
+  { version: 3, apply: upgradeConfigs },
 ];
+
+/** Runs say which learner they have. */
+function upgradeConfigs(connection: Connection): void {
+  const update = connection.sql('UPDATE run SET config = ? WHERE id = ?');
+  const all = connection.sql<[], { id: number; config: string }>('SELECT id, config FROM run').all();
+  for (const { id, config } of all) update.run(upgradeConfig(config), id);
+}
 
 /** Where the copy lies that was made before a database of `version` was changed. */
 export function backupFile(databaseFile: string, version: number): string {

@@ -2,7 +2,9 @@
 
 import type { NewRun, RunPatch, RunRecord, RunRequest, RunState } from '../protocol/runs.ts';
 import { z } from 'zod';
+import { declarationOf } from '../learners/declared/registry.ts';
 import { sha256 } from './checksums.ts';
+import { upgradeConfig } from './configs.ts';
 import type { SeriesSummary } from './metrics.ts';
 
 export interface RunRow {
@@ -98,7 +100,7 @@ export function columnsOf(patch: RunPatch): Readonly<Record<string, string | num
 export function searchText(
   run: Pick<NewRun, 'name' | 'datasetName' | 'config'> & Pick<RunRecord, 'tags' | 'notes'>,
 ): string {
-  const preset = run.config.model.preset ?? '';
+  const preset = declarationOf(run.config).preset(run.config) ?? '';
   return foldCase([run.name, run.datasetName, preset, ...run.tags, run.notes].join('\n'));
 }
 
@@ -108,6 +110,7 @@ export function foldCase(text: string): string {
 }
 
 const json = z.string().refine(isJson);
+const config = json.transform(upgradeConfig);
 const time = z.int().nullable();
 
 /** A row as the database takes it; columns of later versions have defaults. */
@@ -132,7 +135,7 @@ const rowSchema = z.strictObject({
   search: z.string(),
   tags: json,
   notes: z.string(),
-  config: json,
+  config,
   progress: json.nullable(),
   result: json.nullable(),
   error: json.nullable(),

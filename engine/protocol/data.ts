@@ -165,9 +165,14 @@ export interface LeftOutColumn {
   readonly reason: string;
 }
 
+/** What prepared rows hold: `matrix` scaled numbers, categories as 0 and 1 or as codes; `pixels` the bytes of pictures. */
+export type RowForm = 'matrix' | 'pixels';
+
 export interface PrepareOptions {
   readonly settings: DatasetSettings;
   readonly seed: number;
+  /** Forms of rows that are of use; default all. A dataset that has none of them is refused (`input.form`). */
+  readonly forms?: readonly RowForm[];
 }
 
 /** What a run made of a column of another file. */

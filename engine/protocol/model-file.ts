@@ -6,13 +6,19 @@ import type { ModelSpec, OutputSpec, Task, TrainingSpec } from '../model/spec.ts
 import { TrainyardError } from './errors.ts';
 import type { PreparedData } from './data.ts';
 
-export interface ModelFile {
-  readonly model: ModelSpec;
-  readonly training: TrainingSpec;
+interface CommonModelFile {
   readonly input: PreparedData['input'];
   readonly output: OutputSpec;
   readonly task: Task;
 }
+
+export interface NetworkModelFile extends CommonModelFile {
+  readonly learner: 'network';
+  readonly model: ModelSpec;
+  readonly training: TrainingSpec;
+}
+
+export type ModelFile = NetworkModelFile;
 
 const count = z
   .int()
@@ -59,11 +65,17 @@ const training = z.looseObject({
   schedule: z.looseObject({ name: z.enum(['constant', 'step', 'cosine', 'one_cycle']) }),
 });
 
-const schema = z.looseObject({ model, training, input, output, task: z.enum(['classification', 'regression']) });
+const common = { input, output, task: z.enum(['classification', 'regression']) };
+
+const schema = z.discriminatedUnion('learner', [
+  z.looseObject({ learner: z.literal('network'), model, training, ...common }),
+]);
 
 /** Throws TrainyardError `run.damaged_file` when the text is no model file. */
 export function parseModelFile(text: string, run: number): ModelFile {
-  const file = parseRunJson(text, run, 'model.json');
+  const found = parseRunJson(text, run, 'model.json');
+  // Networks do not name their learner.
+  const file = typeof found === 'object' ? { learner: 'network', ...found } : found;
   const parsed = schema.safeParse(file);
   if (parsed.success) return file as ModelFile;
   const [issue] = parsed.error.issues;

@@ -8,13 +8,23 @@ import type { DatasetSettings, LeftOutColumn, PreparedData, SplitName } from './
 export type RunState = 'queued' | 'running' | 'paused' | 'completed' | 'stopped' | 'failed' | 'interrupted';
 export const finalStates: ReadonlySet<RunState> = new Set(['completed', 'stopped', 'failed', 'interrupted']);
 
-/** Everything that decides a run, besides the dataset's content. */
-export interface RunConfig extends RunSurroundings {
+/** What every run has, whatever learns. */
+interface CommonConfig extends RunSurroundings {
   readonly dataset: string;
   readonly settings: DatasetSettings;
-  readonly model: ModelSpec;
-  readonly training: TrainingSpec;
+  /** Of the split, and of whatever the learner draws by chance. */
+  readonly seed: number;
 }
+
+export interface NetworkConfig extends CommonConfig {
+  readonly learner: 'network';
+  readonly model: ModelSpec;
+  readonly training: Omit<TrainingSpec, 'seed'>;
+}
+
+/** Everything that decides a run, besides the dataset's content. */
+export type RunConfig = NetworkConfig;
+export type LearnerName = RunConfig['learner'];
 
 /** One value of one series. Series are flat names: `train_loss`, `val_loss`, `val_accuracy`, `learning_rate`, … */
 export interface MetricPoint {

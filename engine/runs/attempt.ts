@@ -18,6 +18,7 @@ import type {
   StoreService,
 } from '../protocol/runs.ts';
 import { timeText } from '../protocol/words.ts';
+import { declarationOf } from '../learners/declared/registry.ts';
 import { checkCheckpoint } from '../train/checkpoint.ts';
 import type { RunHost, RunHosts } from './hosts.ts';
 import { chooseDevice } from './choose-device.ts';
@@ -164,10 +165,11 @@ export class Attempt {
       this.#begun = performance.now();
       await this.#change('start', { startedAt: record.startedAt ?? Date.now() });
       await this.#sayBeginning();
-      const { dataset, settings, training } = record.config;
+      const { dataset, settings, seed } = record.config;
+      const { forms } = declarationOf(record.config);
       const start = performance.now();
       const { preparing } = this.#options;
-      prepared ??= await data.prepare({ job: this.#job, dataset, options: { settings, seed: training.seed } });
+      prepared ??= await data.prepare({ job: this.#job, dataset, options: { settings, seed, forms } });
       const took = timeText(preparing + performance.now() - start);
       await this.#say('info', `The data was prepared in ${took}.`, true);
       this.#checkStop();

@@ -3,6 +3,7 @@
 
 import type { PreparedData } from '../protocol/data.ts';
 import type { LogLine, RunConfig, RunJob, StoreService } from '../protocol/runs.ts';
+import { declarationOf } from '../learners/declared/registry.ts';
 import type { RunHosts } from './hosts.ts';
 import { orEnded, startMilliseconds, within } from './within.ts';
 
@@ -82,12 +83,12 @@ function sentence({ gpu, cpu, gpuTime }: Choice, device: MeasuredDevice, fresh: 
   return `${when}: CPU ${time(cpu)}, GPU (${gpu}) ${time(gpuTime)}. Trains on the ${device.toUpperCase()}.`;
 }
 
-/** What decides the speed of a step: the model, the batch, the optimizer, the width and the size of the data. */
-function signature({ model, training, threads }: RunConfig, { input, output, counts }: PreparedData): string {
+/** What decides the speed of a step: the learner's own settings, the threads, the width and the size of the data. */
+function signature(config: RunConfig, { input, output, counts }: PreparedData): string {
   const outputs = output.kind === 'classes' ? output.classes.length : 1;
   const magnitude = Math.round(Math.log2(Math.max(1, counts.train)));
-  const { batch, optimizer, clipNorm } = training;
-  return hash(JSON.stringify([model.layers, batch, optimizer.name, clipNorm > 0, threads, input, outputs, magnitude]));
+  const own = declarationOf(config).speed(config);
+  return hash(JSON.stringify([config.learner, own, config.threads, input, outputs, magnitude]));
 }
 
 /** FNV-1a over UTF-16 units, 64 bits in two halves: a name for a setting, no secret. */

@@ -4,7 +4,7 @@
 import type { StoreService } from '../protocol/runs.ts';
 import { TrainyardError } from '../protocol/errors.ts';
 import { parseModelFile, parseRunJson } from '../protocol/model-file.ts';
-import { decodeWeights } from '../train/predict.ts';
+import { decodeWeights } from '../learners/predict.ts';
 import { encodeSafetensors, encodeText, type SafeTensor } from '../train/safetensors.ts';
 
 export const exportFormats = ['json', 'safetensors'] as const;

@@ -15,7 +15,7 @@ import type {
   RunRequest,
   StoreService,
 } from '../protocol/runs.ts';
-import { outputWidth, resolveModel } from '../model/resolve.ts';
+import { declarationOf } from '../learners/declared/registry.ts';
 import { Attempt } from './attempt.ts';
 import { laneOf } from './hosts.ts';
 import type { Lane, RunHosts } from './hosts.ts';
@@ -184,11 +184,12 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   };
 
   const prepare = async (config: RunConfig): Promise<PreparedData> => {
-    const { dataset, settings, model, training } = config;
+    const { dataset, settings, seed } = config;
+    const learner = declarationOf(config);
     const job = `prepare-${++preparations}`;
-    const prepared = await data.prepare({ job, dataset, options: { settings, seed: training.seed } });
+    const prepared = await data.prepare({ job, dataset, options: { settings, seed, forms: learner.forms } });
     try {
-      resolveModel(model, prepared.input, outputWidth(prepared.output, training.loss));
+      learner.check(config, prepared);
       return prepared;
     } catch (error) {
       await data.release({ handle: prepared.handle });
@@ -211,7 +212,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       try {
         const { dataset } = config;
         const datasetName = (await data.list()).find(({ id }) => id === dataset)?.name ?? dataset;
-        const fullName = name?.trim() || `${config.model.preset ?? 'model'} on ${datasetName}`;
+        const fullName = name?.trim() || `${declarationOf(config).preset(config) ?? 'model'} on ${datasetName}`;
         const record = await store.createRun({ name: fullName, dataset, datasetName, config, owner });
         enqueue(record, await releaseUnlessFree(config, prepared), preparing);
         return record;

@@ -6,7 +6,7 @@ import type { Backend } from '../backends/backend.ts';
 import { outputWidth, resolveModel, tryResolve, type ResolvedModel } from '../model/resolve.ts';
 import type { ActivationMaps } from '../protocol/evaluation.ts';
 import type { PreparedData } from '../protocol/data.ts';
-import type { TrainedModel } from './predict.ts';
+import type { TrainedNetwork } from './predict.ts';
 import type { ReadShard } from './resident-rows.ts';
 import { Session } from './session.ts';
 import { weightNames, writeWeights } from './weights.ts';
@@ -23,7 +23,7 @@ interface CutModel {
 }
 
 /** Null where the model does not end in a global average pool and the output layer; dropout between them is nothing. */
-export function cutBeforePool({ model, training, input, output }: Omit<TrainedModel, 'weights'>): CutModel | null {
+export function cutBeforePool({ model, training, input, output }: Omit<TrainedNetwork, 'weights'>): CutModel | null {
   const { layers, outputs } = resolveModel(model, input, outputWidth(output, training.loss));
   const last = layers[layers.length - 1];
   let before = layers[last.inputs[0]];
@@ -47,7 +47,7 @@ export function cutBeforePool({ model, training, input, output }: Omit<TrainedMo
  * it is 0. Null for models that do not tell (see `cutBeforePool`).
  */
 export async function activationMaps(
-  trained: TrainedModel,
+  trained: TrainedNetwork,
   backend: Backend,
   data: PreparedData,
   readShard: ReadShard,

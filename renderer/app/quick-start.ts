@@ -1,9 +1,9 @@
 // From a dataset to a running training with the settings a careful colleague would start from.
 
+import { networkConfig } from '../../engine/learners/declared/network.ts';
 import { defaultPreset, defaultTraining, specOf } from '../../engine/model/presets.ts';
 import type { OutputSpec } from '../../engine/model/spec.ts';
 import type { DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
-import type { RunConfig } from '../../engine/protocol/runs.ts';
 import type { AppState } from './state.svelte.ts';
 
 /** `penguins.csv`, `small` → `penguins-small`. */
@@ -30,14 +30,8 @@ export async function startWithDefaults(app: AppState, dataset: DatasetInfo): Pr
   const preset = defaultPreset(counts.train, input, classesOf(output));
   const model = specOf(preset, input);
   const task = output.kind === 'classes' ? 'classification' : 'regression';
-  const config: RunConfig = {
-    dataset: dataset.id,
-    settings,
-    model,
-    training: defaultTraining(counts.train, task, input, model),
-    device: 'auto',
-    threads: 0,
-  };
+  const common = { dataset: dataset.id, settings, device: 'auto', threads: 0 } as const;
+  const config = networkConfig(common, model, defaultTraining(counts.train, task, input, model));
   const run = await app.service.startRun({ name: suggestName(dataset.name, preset.name), config });
   app.router.go(`#run/${run.id}`);
 }

@@ -1,6 +1,6 @@
 // Words for what a run is, has and did, the same in every view.
 
-import { presetNamed } from '../../engine/model/presets.ts';
+import { declarationOf } from '../../engine/learners/declared/registry.ts';
 import type { RunRecord, RunState } from '../../engine/protocol/runs.ts';
 import { fixed, plural } from './format.ts';
 
@@ -27,10 +27,8 @@ export function stateWord(run: Pick<RunRecord, 'state' | 'error' | 'result'>): s
 }
 
 /** "Medium MLP", or "Own model" for one made by hand. */
-export function modelName(run: Pick<RunRecord, 'config'>): string {
-  const preset = run.config.model.preset;
-  if (!preset) return 'Own model';
-  return presetNamed(preset)?.title ?? preset;
+export function modelName({ config }: Pick<RunRecord, 'config'>): string {
+  return declarationOf(config).title(config);
 }
 
 export function isLive(run: Pick<RunRecord, 'state'>): boolean {
@@ -41,10 +39,11 @@ export function isLive(run: Pick<RunRecord, 'state'>): boolean {
 export function endText({ state, result, config }: Pick<RunRecord, 'state' | 'result' | 'config'>): string | null {
   if (result === null || result.reason === 'stopped' || state !== 'completed') return null;
   const { epochs, bestEpoch } = result;
+  const { unit, units } = declarationOf(config);
   const best = bestEpoch > 0 ? `, best ${fixed(bestEpoch)}` : '';
   return result.reason === 'early_stopped'
-    ? `Stopped early at epoch ${fixed(epochs)} of ${fixed(config.training.epochs)}${best}`
-    : `All ${plural(epochs, 'epoch')}${best}`;
+    ? `Stopped early at ${unit.one} ${fixed(epochs)} of ${fixed(units(config))}${best}`
+    : `All ${plural(epochs, unit.one, unit.many)}${best}`;
 }
 
 /** Seconds at work from start to end: preparing, training, validating, final scores; pauses are left out. */

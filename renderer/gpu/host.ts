@@ -7,7 +7,7 @@ import type { TuningStore } from '../../engine/backends/webgpu/tuning.ts';
 import type { Shard } from '../../engine/protocol/data.ts';
 import type { TrainerHost } from '../../engine/protocol/runs.ts';
 import type { Surroundings } from '../../engine/train/control.ts';
-import { createTrainerHost } from '../../engine/train/host.ts';
+import { createTrainerHost } from '../../engine/learners/host.ts';
 import { openTrusted } from '../../engine/train/trust.ts';
 
 /** A trainer on the GPU. Its device is opened when a run starts, and closed with it. */

@@ -4,10 +4,11 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test as base, type Locator, type Page } from '@playwright/test';
+import { networkConfig } from '../../engine/learners/declared/network.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import type { InputSpec, LayerSpec } from '../../engine/model/spec.ts';
 import type { DatasetInfo } from '../../engine/protocol/data.ts';
-import type { RunConfig } from '../../engine/protocol/runs.ts';
+import type { NetworkConfig } from '../../engine/protocol/runs.ts';
 import { encoders, noise, paint } from '../support/pictures.ts';
 import { openBridge, type Bridge } from './bridge/bridge.ts';
 import { screenshots } from './launch.ts';
@@ -149,7 +150,7 @@ function writePictures(home: string): string {
 }
 
 /** A small CNN with batch norm, and the settings pictures have by default. */
-function pictureConfig(dataset: DatasetInfo, input: InputSpec): RunConfig {
+function pictureConfig(dataset: DatasetInfo, input: InputSpec): NetworkConfig {
   const convolution = (filters: number): readonly LayerSpec[] => [
     { type: 'conv2d', filters, bias: false },
     { type: 'batch_norm' },
@@ -158,11 +159,12 @@ function pictureConfig(dataset: DatasetInfo, input: InputSpec): RunConfig {
   const pool: LayerSpec = { type: 'max_pool', size: 2, stride: 2 };
   const layers = [...convolution(8), pool, ...convolution(16), { type: 'global_average_pool' }, { type: 'output' }];
   const training = { ...defaultTraining(dataset.rows, 'classification', input), epochs: 3, batch: 16 };
-  return { ...runConfig(dataset, 3), model: { version: 1, layers }, training };
+  const { dataset: id, settings, device, threads } = runConfig(dataset, 3);
+  return networkConfig({ dataset: id, settings, device, threads }, { version: 1, layers }, training);
 }
 
 /** Trains on the CPU and on the GPU page: losses agree as tests/golden/webgpu.test.ts demands. */
-async function trainsAlike(bridge: Bridge, config: RunConfig): Promise<void> {
+async function trainsAlike(bridge: Bridge, config: NetworkConfig): Promise<void> {
   const wanted = await losses(bridge, { ...config, device: 'cpu' });
   const got = await losses(bridge, { ...config, device: 'gpu' });
   expect(wanted).toHaveLength(2 * config.training.epochs);
@@ -174,7 +176,7 @@ async function trainsAlike(bridge: Bridge, config: RunConfig): Promise<void> {
 }
 
 /** Training and validation loss of every epoch. */
-async function losses({ service }: Bridge, config: RunConfig): Promise<readonly number[]> {
+async function losses({ service }: Bridge, config: NetworkConfig): Promise<readonly number[]> {
   const { id: run } = await service.startRun({ config });
   const state = async (): Promise<string> => (await service.run({ run })).state;
   await expect.poll(state, { timeout: 60_000 }).toMatch(/completed|failed/);

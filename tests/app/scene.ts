@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import type { DatasetInfo } from '../../engine/protocol/data.ts';
-import type { RunConfig, RunRecord, RunState } from '../../engine/protocol/runs.ts';
+import type { NetworkConfig, RunRecord, RunState } from '../../engine/protocol/runs.ts';
 import { callService, chooseNext, expect, type App } from './launch.ts';
 
 /** Two classes that a line almost separates, with a little noise; the same rows every time. */
@@ -28,18 +28,21 @@ export async function importTable(app: App, file: string): Promise<DatasetInfo> 
   return callService<DatasetInfo>(app, 'importPath', { job: `scene-${token}`, token });
 }
 
-export function runConfig(dataset: DatasetInfo, epochs: number): RunConfig {
+export function runConfig(dataset: DatasetInfo, epochs: number): NetworkConfig {
+  const { seed, ...usual } = defaultTraining(dataset.rows, dataset.task ?? 'classification');
   return {
+    learner: 'network',
     dataset: dataset.id,
     settings: dataset.settings,
     model: mlp([32, 16]),
     training: {
-      ...defaultTraining(dataset.rows, dataset.task ?? 'classification'),
+      ...usual,
       epochs,
       earlyStopping: { enabled: false, patience: 0, minimumDelta: 0 },
     },
     device: 'cpu',
     threads: 1,
+    seed,
   };
 }
 

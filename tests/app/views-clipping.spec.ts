@@ -4,6 +4,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
+import { networkConfig } from '../../engine/learners/declared/network.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import type { ModelSpec, TrainingSpec } from '../../engine/model/spec.ts';
 import type { DatasetInfo } from '../../engine/protocol/data.ts';
@@ -98,14 +99,11 @@ async function start(app: App, { name, dataset, model, training }: Plan): Promis
   const usual = defaultTraining(dataset.rows, 'classification');
   const run = await callService<RunRecord>(app, 'startRun', {
     name,
-    config: {
-      dataset: dataset.id,
-      settings: dataset.settings,
-      model,
-      training: { ...usual, earlyStopping: { ...usual.earlyStopping, enabled: false }, ...training },
-      device: 'cpu',
-      threads: 1,
-    },
+    config: networkConfig({ dataset: dataset.id, settings: dataset.settings, device: 'cpu', threads: 1 }, model, {
+      ...usual,
+      earlyStopping: { ...usual.earlyStopping, enabled: false },
+      ...training,
+    }),
   });
   return run.id;
 }

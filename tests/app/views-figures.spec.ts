@@ -4,6 +4,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Locator, Page } from '@playwright/test';
+import { networkConfig } from '../../engine/learners/declared/network.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import type { DatasetInfo } from '../../engine/protocol/data.ts';
 import type { RunConfig, RunRecord } from '../../engine/protocol/runs.ts';
@@ -178,13 +179,8 @@ test('the figures of runs are those of the history', async ({ app }) => {
     const model = mlp([8]);
     const layers = [{ type: 'flatten' }, ...model.layers];
     const training = { ...defaultTraining(36, 'classification'), epochs: 4 };
-    const config: RunConfig = {
-      ...base,
-      dataset: info.id,
-      settings: info.settings,
-      model: { version: 1, layers },
-      training,
-    };
+    const common = { dataset: info.id, settings: info.settings, device: 'cpu', threads: 1 } as const;
+    const config = networkConfig(common, { version: 1, layers }, training);
     const run = await train(app, 'pictures', config);
     expect(run.data!.counts).toEqual({ train: 36, validation: 4, test: 10 });
     await checkRunPage(app, run);

@@ -11,6 +11,7 @@ import { repairHome } from '../../engine/history/repair.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { TrainyardError } from '../../engine/protocol/errors.ts';
 import type { RepairReport, StoreService } from '../../engine/protocol/runs.ts';
+import { networkConfig } from '../../engine/learners/declared/network.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import { exportRun } from '../../engine/runs/export.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
@@ -37,7 +38,7 @@ export async function makeHome(home: string): Promise<void> {
     const manager = createRunManager({ store, data, hosts: inProcessHosts(data), owner: processOwner() });
     const { id: dataset } = await data.import({ job: 'import', path: penguins });
     const training = { ...defaultTraining(270, 'classification'), epochs: 12 };
-    const config = { dataset, settings: {}, model: mlp([8]), training, device: 'reference', threads: 1 } as const;
+    const config = networkConfig({ dataset, settings: {}, device: 'reference', threads: 1 }, mlp([8]), training);
     const { id: run } = await manager.start({ name, config });
     // A pause writes a checkpoint.
     const paused = new Promise((resolve) => manager.onReport(resolve)).then(() => manager.pause({ run }));

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createDataService } from '../../engine/data/service.ts';
 import { processOwner } from '../../engine/history/owner.ts';
 import { createStore } from '../../engine/history/store.ts';
+import { networkConfig } from '../../engine/learners/declared/network.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
 import { inProcessHosts } from '../../electron/cli/hosts.ts';
@@ -73,7 +74,7 @@ async function train(dataset: string): Promise<void> {
   const manager = createRunManager({ store, data, hosts, owner: processOwner() });
   const training = { ...defaultTraining(240, 'classification'), epochs: 200, batch: 32 };
   const { id: run } = await manager.start({
-    config: { dataset, settings: {}, model: mlp([16]), training, device: 'cpu', threads: 1 },
+    config: networkConfig({ dataset, settings: {}, device: 'cpu', threads: 1 }, mlp([16]), training),
   });
   say({ kind: 'run', run });
   await manager.finished({ run });

@@ -8,6 +8,7 @@ import { createReferenceBackend } from '../../engine/backends/reference/backend.
 import { createDataService } from '../../engine/data/service.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { processOwner } from '../../engine/history/owner.ts';
+import { networkConfig } from '../../engine/learners/declared/network.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
 import { inProcessHosts } from '../../electron/cli/hosts.ts';
@@ -34,14 +35,11 @@ test('a CSV becomes a recorded run that has learnt', async (t) => {
   const info = await data.import({ job: 'import', path: path.join(tables, 'iris.csv') });
   assert.deepEqual([info.rows, info.target, info.task], [150, 'species', 'classification']);
   const manager = createRunManager({ store, data, hosts: inProcessHosts(data), owner: processOwner() });
-  const config = {
-    dataset: info.id,
-    settings: { target: 'species', task: 'classification' },
-    model: mlp([16]),
-    training: { ...defaultTraining(120, 'classification'), epochs: 60 },
-    device: 'cpu',
-    threads: 1,
-  } as const;
+  const settings = { target: 'species', task: 'classification' } as const;
+  const config = networkConfig({ dataset: info.id, settings, device: 'cpu', threads: 1 }, mlp([16]), {
+    ...defaultTraining(120, 'classification'),
+    epochs: 60,
+  });
   const { id } = await manager.start({ config });
   const run = await manager.finished({ run: id });
   assert.equal(run.state, 'completed');

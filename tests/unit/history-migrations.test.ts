@@ -12,6 +12,7 @@ import type { Connection } from '../../engine/history/database.ts';
 import { explainFailure } from '../../engine/history/failures.ts';
 import { backupFile, migrate, migrations } from '../../engine/history/migrations.ts';
 import type { Migration } from '../../engine/history/migrations.ts';
+import { parseRow } from '../../engine/history/records.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { InputError, TrainyardError } from '../../engine/protocol/errors.ts';
 import { newRun, point, temporaryHome } from './fixtures/history.ts';
@@ -76,6 +77,47 @@ test('version 2: what was called elapsed was training; the time from start to en
     ],
   );
   connection.close();
+});
+
+/** The settings of a run as versions 1 and 2 wrote them. */
+const oldConfig =
+  '{"dataset":"d","settings":{"target":"t"},"model":{"version":1,"preset":"small","layers":[{"type":"output"}]},' +
+  '"training":{"epochs":3,"batch":8,"seed":7,"optimizer":{"name":"adam","learningRate":1e-05}},"device":"cpu","threads":2}';
+const upgradedConfig = {
+  learner: 'network',
+  dataset: 'd',
+  settings: { target: 't' },
+  model: { version: 1, preset: 'small', layers: [{ type: 'output' }] },
+  training: { epochs: 3, batch: 8, optimizer: { name: 'adam', learningRate: 1e-5 } },
+  device: 'cpu',
+  threads: 2,
+  seed: 7,
+};
+
+test('version 3: runs of old histories are networks, their seed is that of the run; they are found and changed', async (context) => {
+  const home = temporaryHome(context);
+  const old = openDatabase(join(home, 'history.db'));
+  migrate(old, migrations.slice(0, 2));
+  const insert = old.sql<[string], never>(
+    `INSERT INTO run (name, state, dataset, dataset_name, created_at, owner_pid, owner_started_at, revision, search, config)
+     VALUES ('r', 'stopped', 'd', 'd.csv', 0, 1, 1, 0, 'r d.csv small', ?)`,
+  );
+  insert.run(oldConfig);
+  old.close();
+  const store = createStore(home);
+  assert.deepEqual((await store.run({ run: 1 })).config, upgradedConfig);
+  assert.deepEqual((await store.updateRun({ run: 1, patch: { name: 'other' } })).config, upgradedConfig);
+  assert.equal((await store.runs({ search: 'small' })).total, 1);
+  await store.close();
+});
+
+test('a row that an old version left in the folder of its run is read in the same way', () => {
+  const row = { id: 1, name: 'r', state: 'stopped', dataset: 'd', dataset_name: 'd.csv', device: '', threads: 0 };
+  const times = { created_at: 0, started_at: null, ended_at: null, deleted_at: null };
+  const owner = { owner_pid: 1, owner_started_at: 1, request: null, revision: 0, search: '' };
+  const rest = { parameters: 0, starred: 0, tags: '[]', notes: '', progress: null, result: null, error: null };
+  const parsed = parseRow({ ...row, ...times, ...owner, ...rest, config: oldConfig });
+  assert.deepEqual(JSON.parse(parsed?.config ?? ''), upgradedConfig);
 });
 
 /** What a next version could be. */
@@ -192,7 +234,8 @@ test('a home that is a file, or lies below one, is refused', (context) => {
 
 /** Opens a store in a process without the rights of root; its stderr is the error's code. */
 function openUnprivileged(home: string): Promise<string> {
-  const script = `import { createStore } from ${JSON.stringify(new URL('../../engine/history/store.ts', import.meta.url))};
+  const script = `import { parseRow } from '../../engine/history/records.ts';
+import { createStore } from ${JSON.stringify(new URL('../../engine/history/store.ts', import.meta.url))};
     try { createStore(process.argv[1]); } catch (error) { console.error(error.code); }`;
   const root = process.getuid?.() === 0;
   const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', script, home], {

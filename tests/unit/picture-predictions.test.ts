@@ -10,8 +10,8 @@ import type { ModelSpec } from '../../engine/model/spec.ts';
 import type { RunPredictions } from '../../engine/protocol/evaluation.ts';
 import type { RunFile } from '../../engine/protocol/runs.ts';
 import { placesOf } from '../../engine/runs/predicted-rows.ts';
-import { activationMaps, cutBeforePool } from '../../engine/train/attention.ts';
-import { predictRows, readTrainedModel } from '../../engine/train/predict.ts';
+import { cutBeforePool } from '../../engine/train/attention.ts';
+import { decodeWeights, predictRows, readTrained } from '../../engine/learners/predict.ts';
 import { makeImages } from '../support/images.ts';
 import { noisyClasses, pictureService, temporaryFolder, writeTree } from '../support/pictures.ts';
 import { trainHere } from '../support/train.ts';
@@ -50,24 +50,22 @@ for (const [name, backend] of [
     const images = makeImages({ rows: 60, channels: 1, height: 6, width: 6, classes: 3 });
     const files = new Map<RunFile, Uint8Array>();
     await trainHere(images, { backend: backend(), model: pooled, training: { epochs: 3, batch: 16 }, files });
-    const trained = readTrainedModel(
-      new TextDecoder().decode(files.get('model.json')),
-      files.get('best.safetensors')!,
-      1,
-    );
+    const trained = readTrained(new TextDecoder().decode(files.get('model.json')), files.get('best.safetensors')!, 1);
     const data = { ...images.data, counts: { train: 0, validation: 0, test: 60 } };
-    const { outputs } = await predictRows(trained, backend(), data, images.readShard, 1e9);
+    const rows = { data, readShard: images.readShard, dataBudget: 1e9, backend: async () => backend() };
+    const { outputs } = await predictRows(trained, rows);
     const chosen = Array.from({ length: 60 }, (_, row) => row % 3);
-    const maps = await activationMaps(trained, backend(), data, images.readShard, 1e9, chosen);
+    const maps = await trained.attention!(rows, chosen);
     assert.ok(maps);
     assert.deepEqual([maps.width, maps.height], [6, 6]);
     assert.ok(Math.max(...maps.values) <= 1 && Math.min(...maps.values) >= 0);
 
+    const weights = decodeWeights(files.get('best.safetensors')!, 1);
     // The definition, from the convolution on: the mean of the weighed maps plus the bias is the score itself.
-    const weight = trained.weights['head.weight'].data;
-    const bias = trained.weights['head.bias'].data;
-    const kernel = trained.weights['0.weight'].data;
-    const offset = trained.weights['0.bias'].data;
+    const weight = weights['head.weight'].data;
+    const bias = weights['head.bias'].data;
+    const kernel = weights['0.weight'].data;
+    const offset = weights['0.bias'].data;
     const { mean, deviation } = images.data.normalization!;
     const pixel = (row: number, r: number, c: number): number =>
       r < 0 || c < 0 || r > 5 || c > 5 ? 0 : (images.x[row * 36 + r * 6 + c] / 255 - mean[0]) / deviation[0];

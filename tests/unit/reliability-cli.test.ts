@@ -7,7 +7,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { encodeSafetensors, decodeSafetensors, encodeText } from '../../engine/train/safetensors.ts';
-import { readTrainedModel } from '../../engine/train/predict.ts';
+import { readTrained } from '../../engine/learners/predict.ts';
 import { lastEvent, penguins, startTrainyard, tables, temporaryHome, trainyard } from '../support/cli.ts';
 
 const long = ['train', path.join(tables, 'digits.csv'), '--hidden', '256', '--patience', '0', '--threads', '1'];
@@ -131,8 +131,8 @@ test('weights are read strictly: places without gaps or overlaps, shapes that fi
     assert.throws(() => decodeSafetensors(file), { code: 'data.safetensors', message }, name);
   }
   const nan = encodeSafetensors({ tensors: { a: { shape: [1], data: new Float32Array([NaN]) } }, metadata: {} });
-  assert.throws(() => readTrainedModel('{}', whole, 3), { code: 'run.damaged_file', message: /model\.json of run 3/ });
-  assert.throws(() => readTrainedModel('{', whole, 3), { code: 'run.damaged_file', message: /it is not JSON/ });
+  assert.throws(() => readTrained('{}', whole, 3), { code: 'run.damaged_file', message: /model\.json of run 3/ });
+  assert.throws(() => readTrained('{', whole, 3), { code: 'run.damaged_file', message: /it is not JSON/ });
   const model = {
     model: { version: 1, layers: [{ type: 'output' }] },
     training: {
@@ -150,5 +150,5 @@ test('weights are read strictly: places without gaps or overlaps, shapes that fi
     output: { kind: 'classes', classes: ['a', 'b'] },
     task: 'classification',
   };
-  assert.throws(() => readTrainedModel(JSON.stringify(model), nan, 3), { message: /value 0 of tensor a is NaN/ });
+  assert.throws(() => readTrained(JSON.stringify(model), nan, 3), { message: /value 0 of tensor a is NaN/ });
 });

@@ -186,8 +186,8 @@ test('all that share the best value are named and marked, and only they', () => 
 
 test('the sentence counts the settings that the table shows to differ', () => {
   const [a, b] = comparison(0.8, 0.9).runs;
-  const training = { ...a.run.config.training, batch: 16, seed: 2 };
-  const other = { ...b.run, parameters: 99, config: { ...b.run.config, model: mlp([16]), training } };
+  const training = { ...a.run.config.training, batch: 16 };
+  const other = { ...b.run, parameters: 99, config: { ...b.run.config, model: mlp([16]), training, seed: 2 } };
   const runs = [a, { ...b, run: other }];
   const count = settingRows(runs.map(({ run }) => run)).filter(differs).length;
   assert.ok(count > 3);

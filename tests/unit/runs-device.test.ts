@@ -8,7 +8,7 @@ import { createStore } from '../../engine/history/store.ts';
 import type { RunConfig } from '../../engine/protocol/runs.ts';
 import type { RunHosts } from '../../engine/runs/hosts.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
-import { createTrainerHost } from '../../engine/train/host.ts';
+import { createTrainerHost } from '../../engine/learners/host.ts';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { temporaryHome } from './fixtures/history.ts';
 import { createTableData, tableConfig, tableShard } from './fixtures/training.ts';

@@ -2,7 +2,8 @@
 
 import path from 'node:path';
 import { parseRunJson } from '../../../engine/protocol/model-file.ts';
-import { predictRows, readTrainedModel } from '../../../engine/train/predict.ts';
+import { lazyBackend } from '../../../engine/learners/lazy-backend.ts';
+import { predictRows, readTrained } from '../../../engine/learners/predict.ts';
 import { residentBudget } from '../../hosts/surroundings.ts';
 import { openCpu } from '../../hosts/trusted-cpu.ts';
 import { runNumber, textOption, type Command } from '../command.ts';
@@ -46,11 +47,7 @@ export const predict: Command = {
       const bytes = await store.readFile({ run, file });
       return bytes === null ? null : new TextDecoder().decode(bytes);
     };
-    const trained = readTrainedModel(
-      await text('model.json'),
-      await store.readFile({ run, file: 'best.safetensors' }),
-      run,
-    );
+    const trained = readTrained(await text('model.json'), await store.readFile({ run, file: 'best.safetensors' }), run);
     const preprocessing: unknown = parseRunJson(
       (await text('preprocessing.json')) ?? 'null',
       run,
@@ -59,13 +56,20 @@ export const predict: Command = {
     const prepared = await withProgress(services.data, context, (job) =>
       services.data.transform({ job, path: file, preprocessing, force: options.force === true }),
     );
-    const backend = await openCpu({ home: services.home });
-    if (backend.device.warning) output.note(`! ${backend.device.warning}`);
+    const backend = lazyBackend(async () => {
+      const cpu = await openCpu({ home: services.home });
+      if (cpu.device.warning) output.note(`! ${cpu.device.warning}`);
+      return cpu;
+    });
     try {
-      const readShard = (shard: number) => services.data.readShard({ handle: prepared.handle, shard });
-      const predictions = await predictRows(trained, backend, prepared, readShard, residentBudget());
+      const predictions = await predictRows(trained, {
+        data: prepared,
+        readShard: (shard) => services.data.readShard({ handle: prepared.handle, shard }),
+        dataBudget: residentBudget(),
+        backend: backend.open,
+      });
       const metrics = predictions.evaluation?.metrics ?? null;
-      const table = predictionTable(trained.output, predictions, prepared.files);
+      const table = predictionTable(trained.file.output, predictions, prepared.files);
       if (out) await writeOutput(out, table.csv(options['escape-formulas'] === true), output);
       else await output.events(predictionEvents(table));
       const { columns, warnings } = prepared;

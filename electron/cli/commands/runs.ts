@@ -5,6 +5,8 @@ import { InputError } from '../../../engine/protocol/errors.ts';
 import { leftOutText, splitOrigin, splitRule, usualSplit } from '../../../engine/protocol/use.ts';
 import { numberOption, runNumber, textOption, type Command } from '../command.ts';
 import { formatCount, formatNumber, formatSeconds, formatTime, type Column, type Output } from '../output.ts';
+import type { Fact } from '../../../engine/learners/declared/declaration.ts';
+import { declarationOf } from '../../../engine/learners/declared/registry.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
 
 /** The metric that stands for a run in lists, at its best: validation accuracy or R², else the validation loss. */
@@ -21,12 +23,12 @@ const runColumns: readonly Column<RunRecord>[] = [
   { title: 'name', value: (run) => run.name },
   { title: 'state', value: (run) => run.state },
   { title: 'dataset', value: (run) => run.datasetName },
-  { title: 'model', value: (run) => run.config.model.preset ?? `${run.config.model.layers.length} layers` },
+  { title: 'model', value: ({ config }) => declarationOf(config).label(config) },
   { title: 'device', value: (run) => (run.threads > 1 ? `${run.device} ×${run.threads}` : run.device) },
   {
     title: 'epochs',
     value: (run) => {
-      if (!run.progress) return '–';
+      if (!run.progress || !declarationOf(run.config).curves) return '–';
       const early = run.result?.reason === 'early_stopped' ? ' early' : '';
       return `${run.progress.epoch}/${run.progress.epochs}${early}`;
     },
@@ -103,17 +105,10 @@ export const show: Command = {
 function showRun(output: Output, run: RunRecord): void {
   const { config, result } = run;
   output.line(`Run ${run.id}: ${run.name} (${run.state})`);
-  const facts: readonly [string, string][] = [
+  const facts: readonly Fact[] = [
     ['dataset', `${run.datasetName} (${run.dataset.slice(0, 12)})`],
-    ['model', `${config.model.preset ?? 'custom'}, ${formatCount(run.parameters)} parameters`],
-    [
-      'layers',
-      config.model.layers
-        .map((layer) => (layer.units ? `${layer.type} ${String(layer.units)}` : layer.type))
-        .join(' → '),
-    ],
+    ...declarationOf(config).facts(config, run.parameters),
     ['device', run.threads > 1 ? `${run.device}, ${run.threads} threads` : run.device],
-    ['training', settingsLine(run)],
     ['split', splitText(run)],
     ['left out', run.data ? leftOutText(run.data.leftOut) : 'known once its data is prepared'],
     ['created', formatTime(run.createdAt)],
@@ -134,8 +129,9 @@ function showRun(output: Output, run: RunRecord): void {
 
 /** `100 epochs`, or `55 of 100 epochs` of a run that ended before its time. */
 export function epochsText({ result, config }: RunRecord): string {
-  const [done, all] = [result?.epochs ?? 0, config.training.epochs];
-  return done < all ? `${done} of ${all} epochs` : `${done} epochs`;
+  const { unit, units } = declarationOf(config);
+  const [done, all] = [result?.epochs ?? 0, units(config)];
+  return done < all ? `${done} of ${all} ${unit.many}` : `${done} ${unit.many}`;
 }
 
 /** What a run took: all of it, and the training alone with its speed. */
@@ -154,15 +150,6 @@ function splitText({ data, config }: RunRecord): string {
     `${formatCount(train)} rows train, ${formatCount(validation)} validate, ${formatCount(test)} test` +
     (origin === '' ? '' : `; ${origin}`)
   );
-}
-
-function settingsLine({ config: { training } }: RunRecord): string {
-  const { optimizer, schedule } = training;
-  const decay =
-    optimizer.weightDecay === 0
-      ? ''
-      : `, weight decay ${optimizer.weightDecay}${optimizer.name === 'adamw' ? ' × learning rate a step' : ''}`;
-  return `${training.epochs} epochs, batch ${training.batch}, ${optimizer.name} ${optimizer.learningRate}${decay}, ${schedule.name}, seed ${training.seed}`;
 }
 
 /** A table with a row a metric and a column a split. */
@@ -195,8 +182,9 @@ export const compare: Command = {
         threads: run.threads,
         split: splitText(run),
         left_out: leftOutText(run.data?.leftOut ?? []),
-        model: run.config.model,
-        ...run.config.training,
+        learner: run.config.learner,
+        ...declarationOf(run.config).settings(run.config),
+        seed: run.config.seed,
       }),
     );
     const names = [...new Set(settings.flatMap((entry) => Object.keys(entry)))];

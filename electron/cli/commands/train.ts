@@ -5,6 +5,7 @@ import type { DataService, DatasetInfo } from '../../../engine/protocol/data.ts'
 import { CancelledError, InputError, TrainyardError } from '../../../engine/protocol/errors.ts';
 import { expectedCounts, leftOutColumns, leftOutText } from '../../../engine/protocol/use.ts';
 import type { MetricPoint, RunConfig, RunProgress, RunRecord } from '../../../engine/protocol/runs.ts';
+import { networkConfig } from '../../../engine/learners/declared/network.ts';
 import { createRunManager, type RunManager } from '../../../engine/runs/manager.ts';
 import { processOwner } from '../../../engine/history/owner.ts';
 import { runNumber, textOption, type Command, type CommandContext, type OptionValues } from '../command.ts';
@@ -73,14 +74,13 @@ export async function trainFile(context: CommandContext): Promise<number> {
   }
   const data = dataOf(info, Math.max(1, expectedCounts(info, settings).train), info.task);
   const model = await modelOption(options, data);
-  const config: RunConfig = {
+  const common = {
     dataset: info.id,
     settings: { ...settings, target: info.target ?? undefined, task: info.task },
-    model,
-    training: trainingSpec(options, data, model),
     device: deviceOption(options) ?? 'auto',
     threads: threadsOption(options, output),
   };
+  const config = networkConfig(common, model, trainingSpec(options, data, model));
   const name = textOption(options, 'name') ?? path.parse(info.source).name;
   return follow(context, (manager) => manager.start({ name, config }));
 }

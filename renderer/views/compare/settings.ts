@@ -3,7 +3,7 @@
 import { ownValue } from '../../../engine/protocol/own.ts';
 import { layers as registry } from '../../../engine/model/registry.ts';
 import type { LayerSpec } from '../../../engine/model/spec.ts';
-import type { RunRecord } from '../../../engine/protocol/runs.ts';
+import type { NetworkConfig, RunRecord } from '../../../engine/protocol/runs.ts';
 import { leftOutText, splitOrigin, splitRule, usualSplit } from '../../../engine/protocol/use.ts';
 import { fixed, percent, short } from '../../app/format.ts';
 import { modelName } from '../../app/run-words.ts';
@@ -25,20 +25,29 @@ const words: Readonly<Record<string, string>> = {
 };
 
 export function settingsOf(run: RunRecord): Setting[] {
-  const { model, training, settings, device, threads } = run.config;
-  const { optimizer, schedule, earlyStopping } = training;
-  const momentum = optimizer.name === 'sgd' || optimizer.name === 'rmsprop';
-  const adaptive = optimizer.name === 'adam' || optimizer.name === 'adamw';
-  const list: (Setting | false)[] = [
+  const { settings, device, threads, seed } = run.config;
+  return [
     ['Dataset', run.datasetName],
     ['Target', settings.target ?? 'found'],
     ['Split', splitText(run)],
     ['Left out', leftOut(run)],
     ['Model', modelName(run)],
+    ...networkSettings(run, run.config),
+    ['Seed', String(seed)],
+    ['Device', (run.device || device).replace(/^(cpu|gpu)/, (kind) => kind.toUpperCase())],
+    ['Threads', run.threads > 0 ? fixed(run.threads) : threads > 0 ? fixed(threads) : '–'],
+  ];
+}
+
+function networkSettings(run: RunRecord, { model, training }: NetworkConfig): Setting[] {
+  const { optimizer, schedule, earlyStopping } = training;
+  const momentum = optimizer.name === 'sgd' || optimizer.name === 'rmsprop';
+  const adaptive = optimizer.name === 'adam' || optimizer.name === 'adamw';
+  const list: (Setting | false)[] = [
     ['Layers', model.layers.map(layerText).join(' → ')],
     ['Parameters', run.parameters > 0 ? fixed(run.parameters) : '–'],
     ['Epochs', fixed(training.epochs)],
-    ['Batch size', batchText(run)],
+    ['Batch size', batchText(run, training.batch)],
     ['Optimizer', words[optimizer.name]],
     ['Learning rate', short(optimizer.learningRate)],
     ['Weight decay', decayText(optimizer)],
@@ -50,9 +59,6 @@ export function settingsOf(run: RunRecord): Setting[] {
     training.labelSmoothing > 0 && ['Label smoothing', short(training.labelSmoothing)],
     ['Class weights', training.classWeights],
     training.clipNorm > 0 && ['Gradient clipping', short(training.clipNorm)],
-    ['Seed', String(training.seed)],
-    ['Device', (run.device || device).replace(/^(cpu|gpu)/, (kind) => kind.toUpperCase())],
-    ['Threads', run.threads > 0 ? fixed(run.threads) : threads > 0 ? fixed(threads) : '–'],
   ];
   return list.filter((entry) => entry !== false);
 }
@@ -70,8 +76,7 @@ function splitText({ data, config }: RunRecord): string {
 }
 
 /** Rows a step; a split with fewer rows makes them smaller. */
-function batchText({ data, config }: RunRecord): string {
-  const { batch } = config.training;
+function batchText({ data }: RunRecord, batch: number): string {
   const used = Math.min(batch, data?.counts.train ?? batch);
   return used < batch ? `${fixed(used)} (all rows; ${fixed(batch)} asked for)` : fixed(batch);
 }
@@ -82,7 +87,7 @@ function leftOut({ data, config }: RunRecord): string {
 }
 
 /** What each step takes off the weights. AdamW's decay is apart from the gradient, as in PyTorch's `weight_decay`. */
-function decayText({ name, weightDecay }: RunRecord['config']['training']['optimizer']): string {
+function decayText({ name, weightDecay }: NetworkConfig['training']['optimizer']): string {
   if (weightDecay === 0) return '0';
   return `${short(weightDecay)} × ${name === 'adamw' ? 'learning rate a step' : 'weights, added to the gradient'}`;
 }
@@ -122,7 +127,7 @@ function valueText(value: unknown): string {
   return typeof value === 'number' ? short(value) : String(value);
 }
 
-function scheduleText(schedule: RunRecord['config']['training']['schedule']): string {
+function scheduleText(schedule: NetworkConfig['training']['schedule']): string {
   const warmup = schedule.warmupEpochs > 0 ? `, warm-up ${short(schedule.warmupEpochs)}` : '';
   if (schedule.name === 'step') return `× ${short(schedule.gamma)} every ${fixed(schedule.stepEpochs)}${warmup}`;
   return (words[schedule.name] ?? schedule.name) + warmup;

@@ -4,6 +4,7 @@
 import { fixesFor, freshId, type LayerFix } from '../../../engine/model/fixes.ts';
 import { layers as registry } from '../../../engine/model/registry.ts';
 import { outputWidth } from '../../../engine/model/resolve.ts';
+import { networkConfig } from '../../../engine/learners/declared/network.ts';
 import { defaultPreset, defaultTraining, presetNamed, specOf } from '../../../engine/model/presets.ts';
 import type { Preset } from '../../../engine/model/presets.ts';
 import type { LayerSpec, ModelSpec, TrainingSpec } from '../../../engine/model/spec.ts';
@@ -57,7 +58,7 @@ export class Draft {
     this.dataset = dataset;
     this.shape = shape;
     if (from) {
-      this.training = from.config.training;
+      this.training = { ...from.config.training, seed: from.config.seed };
       this.#trainingChosen = true;
       this.device = from.config.device;
       this.threads = from.config.threads;
@@ -70,16 +71,11 @@ export class Draft {
 
   get config(): RunConfig {
     const { preset: _, ...own } = this.model;
-    return {
-      dataset: this.dataset.id,
-      // What was found out is written down, so that the run says it by itself.
-      settings: decided(this.dataset),
-      // A preset that was edited is the person's own model from then on.
-      model: this.preset ? this.model : own,
-      training: this.training,
-      device: this.device,
-      threads: this.threads,
-    };
+    // What was found out is written down, so that the run says it by itself.
+    const settings = decided(this.dataset);
+    const common = { dataset: this.dataset.id, settings, device: this.device, threads: this.threads };
+    // A preset that was edited is the person's own model from then on.
+    return networkConfig(common, this.preset ? this.model : own, this.training);
   }
 
   /** Takes a preset's layers, and the training settings that suit them until some were set by hand. */

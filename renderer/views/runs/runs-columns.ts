@@ -1,8 +1,10 @@
 // The columns of the runs table: what each shows, how wide it is, what the history sorts it by.
 
+import type { ListedSettings } from '../../../engine/learners/declared/declaration.ts';
+import { declarationOf } from '../../../engine/learners/declared/registry.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
-import { fixed, short, score, stopwatch, when } from '../../app/format.ts';
+import { fixed, missing, short, score, stopwatch, when } from '../../app/format.ts';
 import { elapsedOf, modelName, rowsPerSecond, stateWord } from '../../app/run-words.ts';
 import { lowerWins, metricWord, parseSeries } from '../../app/series.ts';
 import { textWidth, widestText } from '../../components/measure.ts';
@@ -72,7 +74,7 @@ export function naturalWidth(column: RunColumn, runs: readonly RunRecord[]): num
 /** All columns; `series` is the score shown, such as `val_accuracy`. */
 export function runColumns(series: string): readonly RunColumn[] {
   const { metric } = parseSeries(series);
-  const training = (run: RunRecord): RunRecord['config']['training'] => run.config.training;
+  const listed = ({ config }: RunRecord): ListedSettings => declarationOf(config).listed(config);
   return [
     { id: 'select', label: '', width: 30, fixed: true },
     { id: 'star', label: '', width: 30, fixed: true },
@@ -173,16 +175,16 @@ export function runColumns(series: string): readonly RunColumn[] {
       numeric: true,
       text: (run) => fixed(run.result?.epochs ?? run.progress?.epoch ?? null),
     },
-    { id: 'batch', label: 'Batch', width: 64, numeric: true, text: (run) => fixed(training(run).batch) },
-    { id: 'optimizer', label: 'Optimizer', width: 60, text: (run) => training(run).optimizer.name },
+    { id: 'batch', label: 'Batch', width: 64, numeric: true, text: (run) => fixed(listed(run).batch) },
+    { id: 'optimizer', label: 'Optimizer', width: 60, text: (run) => listed(run).optimizer ?? missing },
     {
       id: 'learningRate',
       label: 'Learning rate',
       width: 100,
       numeric: true,
-      text: (run) => short(training(run).optimizer.learningRate),
+      text: (run) => short(listed(run).learningRate),
     },
-    { id: 'seed', label: 'Seed', width: 60, numeric: true, text: (run) => String(training(run).seed) },
+    { id: 'seed', label: 'Seed', width: 60, numeric: true, text: (run) => String(run.config.seed) },
     {
       id: 'notes',
       label: 'Notes',

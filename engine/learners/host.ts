@@ -1,14 +1,17 @@
-// A trainer behind the TrainerHost interface: what a CPU process, the GPU window and the command line all serve. They
+// Learners behind the TrainerHost interface: what a CPU process, the GPU window and the command line all serve. They
 // differ only in the backend they construct and in where shards come from.
 
 import type { Backend, DeviceDescription } from '../backends/backend.ts';
 import { TrainyardError } from '../protocol/errors.ts';
 import type { Shard } from '../protocol/data.ts';
 import type { RunConfig, RunJob, RunResult, TrainerHost } from '../protocol/runs.ts';
-import { RunControl, type Surroundings } from './control.ts';
-import { measureSpeed } from './measure.ts';
-import type { SessionOptions } from './session.ts';
-import { train } from './trainer.ts';
+import { RunControl, type Surroundings } from '../train/control.ts';
+import { lazyBackend, type LazyBackend } from './lazy-backend.ts';
+import type { Rows } from './learner.ts';
+import { learnerNamed } from './registry.ts';
+
+/** Milliseconds a learner works before it is asked again; it lets messages in far more often. */
+const budget = 1_000;
 
 export interface TrainerHostOptions {
   /** Constructs the backend for a job; it is closed when the run has ended. */
@@ -26,20 +29,22 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
   const paused = new Listeners<Parameters<Parameters<TrainerHost['onPaused']>[0]>[0]>();
   const file = new Listeners<Parameters<Parameters<TrainerHost['onFile']>[0]>[0]>();
   let control: RunControl | null = null;
-  const sessionOptions = (backend: Backend, { config, data }: RunJob): SessionOptions => ({
-    backend,
-    model: config.model,
-    training: config.training,
+  const rowsOf = (backend: LazyBackend, { data }: RunJob): Rows => ({
     data,
     readShard: (shard) => options.readShard(data.handle, shard),
     dataBudget: options.dataBudget,
+    backend: backend.open,
   });
 
   return {
     measure: async (job: RunJob) => {
-      const backend = await options.createBackend(job);
+      const { config } = job;
+      const learner = learnerNamed(config.learner);
+      const backend = lazyBackend(() => options.createBackend(job));
       try {
-        return await measureSpeed(sessionOptions(backend, job), options.surroundings);
+        if (!learner.measure)
+          throw new TrainyardError('run.no_steps', `A ${config.learner} model has no steps to measure.`);
+        return await learner.measure({ ...rowsOf(backend, job), config }, options.surroundings);
       } finally {
         await backend.close();
       }
@@ -47,27 +52,28 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
     train: async (job: RunJob): Promise<RunResult> => {
       if (control) throw new TrainyardError('run.busy', 'This process trains another run already.');
       control = new RunControl();
-      const backend = await options.createBackend(job);
+      const backend = lazyBackend(() => options.createBackend(job));
       try {
-        return await train(
-          {
-            ...sessionOptions(backend, job),
-            control,
-            surroundings: options.surroundings,
-            checkpoint: job.checkpoint,
-            events: {
-              onReport: (event) => report.emit(event),
-              onLog: (line) => log.emit(line),
-              onPaused: (event) => paused.emit(event),
-              onFile: (event) => file.emit(event),
+        const training = await learnerNamed(job.config.learner).open({
+          ...rowsOf(backend, job),
+          config: job.config,
+          control,
+          surroundings: options.surroundings,
+          checkpoint: job.checkpoint,
+          events: {
+            onStarted: ({ device, mostThreads, parameters, bytes, step }) => {
+              started.emit({ device: device.kind, threads: device.threads, parameters, bytes, step });
+              const message = deviceSentence(job.config, device, mostThreads);
+              log.emit({ time: options.surroundings.now(), level: 'info', message });
             },
+            onReport: (event) => report.emit(event),
+            onLog: (line) => log.emit(line),
+            onPaused: (event) => paused.emit(event),
+            onFile: (event) => file.emit(event),
           },
-          ({ device, parameters, bytes, step }) => {
-            started.emit({ device: device.kind, threads: device.threads, parameters, bytes, step });
-            const message = deviceSentence(job.config, device, backend.device.threads);
-            log.emit({ time: options.surroundings.now(), level: 'info', message });
-          },
-        );
+        });
+        while (await training.advance(budget)) continue;
+        return training.result();
       } finally {
         control = null;
         await backend.close();

@@ -1,0 +1,58 @@
+// Networks in words: presets, layers, epochs.
+
+import { presetNamed } from '../../model/presets.ts';
+import { outputWidth, resolveModel } from '../../model/resolve.ts';
+import type { ModelSpec, TrainingSpec } from '../../model/spec.ts';
+import type { NetworkConfig } from '../../protocol/runs.ts';
+import type { Declaration, Fact } from './declaration.ts';
+
+/** The settings of a run that trains a network: the seed among the training settings is that of the whole run. */
+export function networkConfig(
+  common: Omit<NetworkConfig, 'learner' | 'model' | 'training' | 'seed'>,
+  model: ModelSpec,
+  { seed, ...training }: TrainingSpec,
+): NetworkConfig {
+  return { ...common, learner: 'network', model, training, seed };
+}
+
+export const network: Declaration<NetworkConfig> = {
+  name: 'network',
+  forms: ['matrix', 'pixels'],
+  devices: ['auto', 'cpu', 'gpu', 'reference'],
+  unit: { one: 'epoch', many: 'epochs' },
+  curves: true,
+
+  check({ model, training }, { input, output }) {
+    resolveModel(model, input, outputWidth(output, training.loss));
+  },
+  units: ({ training }) => training.epochs,
+  preset: ({ model }) => model.preset ?? null,
+  title({ model: { preset } }) {
+    if (!preset) return 'Own model';
+    return presetNamed(preset)?.title ?? preset;
+  },
+  label: ({ model }) => model.preset ?? `${model.layers.length} layers`,
+  listed: ({ training: { batch, optimizer } }) => ({
+    batch,
+    optimizer: optimizer.name,
+    learningRate: optimizer.learningRate,
+  }),
+  ofPictures: ({ training }) => training.augmentation !== undefined,
+  facts: (config, parameters) => [
+    ['model', `${config.model.preset ?? 'custom'}, ${parameters.toLocaleString('en')} parameters`],
+    ['layers', config.model.layers.map(({ type, units }) => (units ? `${type} ${String(units)}` : type)).join(' → ')],
+    trainingFact(config),
+  ],
+  settings: ({ model, training }) => ({ model, ...training }),
+  speed: ({ model, training: { batch, optimizer, clipNorm } }) => [model.layers, batch, optimizer.name, clipNorm > 0],
+};
+
+function trainingFact({ training, seed }: NetworkConfig): Fact {
+  const { optimizer, schedule } = training;
+  const decay =
+    optimizer.weightDecay === 0
+      ? ''
+      : `, weight decay ${optimizer.weightDecay}${optimizer.name === 'adamw' ? ' × learning rate a step' : ''}`;
+  const rate = `${optimizer.name} ${optimizer.learningRate}${decay}, ${schedule.name}`;
+  return ['training', `${training.epochs} epochs, batch ${training.batch}, ${rate}, seed ${seed}`];
+}

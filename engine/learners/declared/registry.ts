@@ -1,0 +1,12 @@
+// The declarations of all learners.
+
+import type { LearnerName, RunConfig } from '../../protocol/runs.ts';
+import type { Declaration } from './declaration.ts';
+import { network } from './network.ts';
+
+const declarations: Readonly<Record<LearnerName, Declaration>> = { network };
+
+/** What the learner of a run says of itself. */
+export function declarationOf({ learner }: Pick<RunConfig, 'learner'>): Declaration {
+  return declarations[learner];
+}

@@ -1,0 +1,85 @@
+// What a learner is: it opens on a job, goes on by a budget of time until it is done, and reads back what it has kept. Host, run
+// manager, history, evaluation and prediction know this much of it and no more. What it says of itself without doing anything
+// stands in declared/.
+
+import type { Backend, DeviceDescription } from '../backends/backend.ts';
+import type { EvaluationSpec } from '../train/metrics.ts';
+import type { RunControl, Surroundings } from '../train/control.ts';
+import type { StepSpeed } from '../train/measure.ts';
+import type { ReadShard } from '../train/resident-rows.ts';
+import type { TrainerEvents } from '../train/trainer.ts';
+import type { Weights } from '../train/weights.ts';
+import type { PreparedData } from '../protocol/data.ts';
+import type { ActivationMaps } from '../protocol/evaluation.ts';
+import type { ModelFile } from '../protocol/model-file.ts';
+import type { RunConfig, RunResult } from '../protocol/runs.ts';
+
+/** Prepared rows, and with what they may be worked on. */
+export interface Rows {
+  readonly data: PreparedData;
+  readonly readShard: ReadShard;
+  /** Bytes of memory the resident rows may take. */
+  readonly dataBudget: number;
+  /** The device, opened when first asked for; closed by whoever gave it. */
+  readonly backend: () => Promise<Backend>;
+}
+
+/** What a learner is known by once it is ready. */
+export interface StartedEvent {
+  readonly device: DeviceDescription;
+  /** Threads the device could use. */
+  readonly mostThreads: number;
+  readonly parameters: number;
+  readonly bytes: number;
+  /** Steps done already by the checkpoint that is continued. */
+  readonly step: number;
+}
+
+export interface LearnerEvents extends TrainerEvents {
+  /** Before anything else is reported. */
+  readonly onStarted: (event: StartedEvent) => void;
+}
+
+export interface LearnerJob<C extends RunConfig = RunConfig> extends Rows {
+  readonly config: C;
+  readonly control: RunControl;
+  readonly surroundings: Surroundings;
+  readonly events: LearnerEvents;
+  /** What an earlier training handed over as `checkpoint.bin`: it goes on from there as if it had never stopped. */
+  readonly checkpoint?: Uint8Array;
+}
+
+/** A learner at work on a job. It reports, writes checkpoints, and pauses and ends as its control asks. */
+export interface Training {
+  /** Works for about so many milliseconds, one step at least, waiting out a pause. True while there is more to do. */
+  advance(milliseconds: number): Promise<boolean>;
+  /** Once there is no more: how good it is on each split. All files have been handed over. */
+  result(): RunResult;
+}
+
+/** Of consecutive rows. */
+export interface RawOutputs {
+  /** [rows, width]: logits (one for two classes, or one a class) or standardised values. */
+  readonly outputs: Float32Array;
+  /** [rows]; NaN where there is none. */
+  readonly targets: Float32Array;
+}
+
+/** A learner put to use, with what a run has kept. */
+export interface Trained {
+  readonly file: ModelFile;
+  /** The loss its scores have. */
+  readonly evaluation: EvaluationSpec;
+  outputs(rows: Rows): Promise<RawOutputs>;
+  /** Where it looked for the class `chosen` of each row of pictures; null: it does not tell. Absent: it never does. */
+  attention?(rows: Rows, chosen: readonly number[]): Promise<ActivationMaps | null>;
+}
+
+/** `C`: the configurations of this learner, `F`: its model file. */
+export interface Learner<C extends RunConfig = RunConfig, F extends ModelFile = ModelFile> {
+  open(job: LearnerJob<C>): Promise<Training>;
+  /** How fast a device is at a job; where a learner has but one device there is nothing to measure. */
+  measure?(job: Rows & { readonly config: C }, surroundings: Surroundings): Promise<StepSpeed>;
+  /** Throws InputError `model.weights` when the weights do not fit. */
+  read(file: F, weights: Weights): Trained;
+}

@@ -1,0 +1,63 @@
+// Networks as a learner: the trainer of engine/train, held between its submits once its budget of time is used up.
+
+import { activationMaps } from '../../train/attention.ts';
+import { measureSpeed } from '../../train/measure.ts';
+import { networkOutputs } from '../../train/predict.ts';
+import type { SessionOptions } from '../../train/session.ts';
+import { train } from '../../train/trainer.ts';
+import type { NetworkModelFile } from '../../protocol/model-file.ts';
+import type { NetworkConfig, RunResult } from '../../protocol/runs.ts';
+import type { Weights } from '../../train/weights.ts';
+import type { Learner, LearnerJob, Rows, Trained, Training } from '../learner.ts';
+import { Gate } from './gate.ts';
+
+export const network: Learner<NetworkConfig, NetworkModelFile> = {
+  open: openNetwork,
+  measure: async (job, surroundings) => measureSpeed(await sessionOptions(job), surroundings),
+  read: readNetwork,
+};
+
+async function sessionOptions(job: Rows & { readonly config: NetworkConfig }): Promise<SessionOptions> {
+  const { data, readShard, dataBudget, config } = job;
+  const training = { ...config.training, seed: config.seed };
+  return { backend: await job.backend(), model: config.model, training, data, readShard, dataBudget };
+}
+
+async function openNetwork(job: LearnerJob<NetworkConfig>): Promise<Training> {
+  const { control, events, checkpoint } = job;
+  const options = await sessionOptions(job);
+  const gate = new Gate(job.surroundings);
+  const surroundings = { ...job.surroundings, breathe: () => gate.breathe() };
+  const mostThreads = options.backend.device.threads;
+  let ended: RunResult | null = null;
+  const training = train({ ...options, control, surroundings, checkpoint, events }, (started) =>
+    events.onStarted({ ...started, mostThreads }),
+  ).then((result) => {
+    ended = result;
+  });
+  // Whoever advances hears of an error.
+  training.catch(() => undefined);
+  return {
+    async advance(milliseconds) {
+      await Promise.race([gate.open(milliseconds), training]);
+      return ended === null;
+    },
+    result() {
+      if (ended === null) throw new RangeError('the training goes on');
+      return ended;
+    },
+  };
+}
+
+function readNetwork(file: NetworkModelFile, weights: Weights): Trained {
+  const trained = { ...file, weights };
+  const { output, training } = file;
+  return {
+    file,
+    evaluation: { output, training, weights: null },
+    outputs: async ({ data, readShard, dataBudget, backend }) =>
+      networkOutputs(trained, await backend(), data, readShard, dataBudget),
+    attention: async ({ data, readShard, dataBudget, backend }, chosen) =>
+      activationMaps(trained, await backend(), data, readShard, dataBudget, chosen),
+  };
+}
