@@ -21,7 +21,8 @@ import type { StoredColumn } from './schema/stored.ts';
 import { columnsAtOnce, holdSample } from './schema/table.ts';
 import type { MeasuredTable } from './schema/table.ts';
 import { contentId, flush } from './store.ts';
-import type { DatasetStore, Manifest } from './store.ts';
+import type { Manifest } from './manifest.ts';
+import type { DatasetStore } from './store.ts';
 
 export interface ImportRequest {
   readonly path: string;

@@ -7,15 +7,10 @@ import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { ownValue } from '../protocol/own.ts';
-import type { Manifest } from './store.ts';
+import { fileFacts } from './manifest.ts';
+import type { FileFacts, Manifest } from './manifest.ts';
 
 export const manifestFile = 'manifest.json';
-
-const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
-const fileFacts = z.record(z.string(), z.strictObject({ bytes: z.int().min(0), sha256 }));
-
-/** Bytes and checksum of each file of a dataset, but of the manifest. */
-export type FileFacts = Readonly<z.infer<typeof fileFacts>>;
 
 /** What reading a manifest relies on. The checksum vouches for the rest; manifests of earlier versions have none. */
 const manifestSchema = z.looseObject({

@@ -23,7 +23,8 @@ import { numericValue } from './schema/stored.ts';
 import type { StoredColumn } from './schema/stored.ts';
 import { obstacleOf } from './schema/learnable.ts';
 import { show } from './schema/typing.ts';
-import type { DatasetStore, Manifest } from './store.ts';
+import type { Manifest } from './manifest.ts';
+import type { DatasetStore } from './store.ts';
 
 /** With more rows it is the split that is to blame. */
 const fewRows = 100;

@@ -18,26 +18,9 @@ import {
   manifestFile,
   wrongSize,
 } from './intact.ts';
-import type { FileFacts } from './intact.ts';
+import { manifestVersion } from './manifest.ts';
+import type { Manifest } from './manifest.ts';
 import type { Job } from './jobs.ts';
-import type { AnalysedColumn } from './schema/analyse.ts';
-
-/** Version of what an import writes; a later one makes a new dataset of the same file. */
-const manifestVersion = 1;
-
-/** Everything known about a dataset besides its rows. Never changes after the import. */
-export interface Manifest {
-  readonly version: typeof manifestVersion;
-  /** Bytes of the file it came from; negative for pictures, whose files are hashed each time. */
-  readonly sourceBytes: number;
-  /** As described under no settings at all. */
-  readonly info: DatasetInfo;
-  readonly columns: readonly AnalysedColumn[];
-  /** Found while importing; independent of target and types. */
-  readonly importWarnings: readonly DataWarning[];
-  /** The files beside it; written by `publish`, absent in manifests of earlier versions. */
-  readonly files?: FileFacts;
-}
 
 export const dataFile = 'data.parquet';
 /** Within a work folder: what becomes the dataset. Everything beside it is temporary. */

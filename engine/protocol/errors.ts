@@ -2,9 +2,9 @@
 // `{name, code, message, hint}` and come out as the same class on the other side.
 
 import { describeUnknown } from './shown-errors.ts';
+import type { ErrorCode, WireError } from './wire-error.ts';
 
-/** Stable codes; the command line turns `input.*` and `usage.*` into exit code 2. */
-export type ErrorCode = `${'input' | 'usage' | 'data' | 'model' | 'device' | 'store' | 'run' | 'internal'}.${string}`;
+export type { ErrorCode, WireError };
 
 export class TrainyardError extends Error {
   readonly code: ErrorCode;
@@ -33,13 +33,6 @@ export class CancelledError extends TrainyardError {
     super('run.cancelled', message);
     this.name = 'CancelledError';
   }
-}
-
-export interface WireError {
-  readonly name: string;
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly hint: string;
 }
 
 export function toWire(error: unknown): WireError {

@@ -1,7 +1,7 @@
 // What of an error people are shown. Files are named without the folders they are in, and nothing of a program's inside (SQL, stack
 // traces) is left. Errors that were not written for people, from the file system, SQLite, DuckDB or a bug, get words of their own.
 
-import type { ErrorCode, WireError } from './errors.ts';
+import type { ErrorCode, WireError } from './wire-error.ts';
 
 /** The same error for the window: no folder, no SQL, no stack in it. */
 export function forPage(error: WireError): WireError {

@@ -15,7 +15,17 @@ import {
 } from './layout.ts';
 import type { KernelExports, KernelModule, NativeStretch } from './module.ts';
 import { loadNative } from './native.ts';
-import type { WorkerTask } from './worker.ts';
+
+/** What a worker is started with. */
+export interface WorkerTask {
+  readonly kernels: KernelModule;
+  readonly memory: WebAssembly.Memory;
+  /** Path of the native addon, if it is in use. */
+  readonly native: string | undefined;
+  readonly place: ThreadPlace;
+  readonly thread: number;
+  readonly threads: number;
+}
 
 /** Packing buffers of one thread (kernels/shared/gemm.ts). */
 export const scratchBytes = 512 * 1024;

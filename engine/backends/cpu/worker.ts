@@ -3,19 +3,7 @@
 
 import { workerData } from 'node:worker_threads';
 import { controlReady, outcomeDone } from './layout.ts';
-import { instantiate, markFailed, type ThreadPlace } from './machine.ts';
-import type { KernelModule } from './module.ts';
-
-/** What a worker is started with. */
-export interface WorkerTask {
-  readonly kernels: KernelModule;
-  readonly memory: WebAssembly.Memory;
-  /** Path of the native addon, if it is in use. */
-  readonly native: string | undefined;
-  readonly place: ThreadPlace;
-  readonly thread: number;
-  readonly threads: number;
-}
+import { instantiate, markFailed, type WorkerTask } from './machine.ts';
 
 const task = workerData as WorkerTask;
 const control = new Int32Array(task.memory.buffer, 0, controlReady / 4 + 1);

@@ -3,8 +3,9 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Job } from '../jobs.ts';
-import type { FolderLayout } from './folder.ts';
-import type { DecodedBatch, PictureFacts, PictureShape, PictureSource } from './picture.ts';
+import type { FolderLayout } from './folder-layout.ts';
+import type { DecodedBatch, PictureFacts, PictureShape } from './picture.ts';
+import type { PictureSource } from './source.ts';
 import type { PicturePool } from './pool.ts';
 
 /** Files of one task: enough to outweigh the message, few enough for a bar that moves. */

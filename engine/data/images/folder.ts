@@ -3,35 +3,13 @@
 
 import { join } from 'node:path';
 import { InputError } from '../../protocol/errors.ts';
-import type { DataWarning, SkippedFile, SplitName } from '../../protocol/data.ts';
-import type { DatabaseLimits } from '../database.ts';
+import type { SkippedFile, SplitName } from '../../protocol/data.ts';
 import { readLabelFile } from './label-file.ts';
-import type { ClassOrder, PictureEntry } from './picture.ts';
+import type { FolderLayout, LayoutRequest } from './folder-layout.ts';
+import type { PictureEntry } from './picture.ts';
 import { compareText } from './picture.ts';
 import { listFolder } from './walk.ts';
 import { ownValue } from '../../protocol/own.ts';
-
-/** The pictures of a folder and where their classes come from. */
-export interface FolderLayout {
-  readonly entries: readonly PictureEntry[];
-  readonly skipped: readonly SkippedFile[];
-  readonly warnings: readonly DataWarning[];
-  readonly reading: Readonly<Record<string, string>>;
-  readonly labelledBy: string;
-  readonly classOrder: ClassOrder;
-}
-
-export interface LayoutRequest {
-  /** Absolute path. */
-  readonly folder: string;
-  /** Its name, for messages. */
-  readonly name: string;
-  /** All files below it, relative to it. */
-  readonly files: readonly string[];
-  readonly limits: DatabaseLimits;
-  /** For what reading a CSV may spill. */
-  readonly workFolder: string;
-}
 
 /** Names of folders that stand for splits. */
 const splitFolders: Readonly<Record<string, SplitName>> = {

@@ -6,10 +6,9 @@ import { requireJpegEnd } from './jpeg.ts';
 import { readOrientation } from './orientation.ts';
 import type { Orientation } from './orientation.ts';
 import { mostBytes, mostPixels, UnreadablePicture } from './picture.ts';
+import { formats } from './picture-format.ts';
+import type { PictureFormat } from './picture-format.ts';
 import { ownValue } from '../../protocol/own.ts';
-
-const formats = ['avif', 'bmp', 'gif', 'jpeg', 'png', 'pnm', 'tiff', 'webp'] as const;
-export type PictureFormat = (typeof formats)[number];
 
 export interface PictureHeader {
   readonly format: PictureFormat;

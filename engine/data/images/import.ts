@@ -16,12 +16,14 @@ import type {
 import type { DatabaseLimits } from '../database.ts';
 import type { Job } from '../jobs.ts';
 import { datasetFolder } from '../store.ts';
-import type { DatasetStore, Manifest } from '../store.ts';
+import type { Manifest } from '../manifest.ts';
+import type { DatasetStore } from '../store.ts';
 import { describeImages, describePictures } from './describe.ts';
 import type { FoundPath } from './open.ts';
 import { openPictures } from './open.ts';
 import { compareText, sortClasses } from './picture.ts';
-import type { PictureEntry, PictureFacts, PictureMeasures, PictureShape, PictureSource } from './picture.ts';
+import type { PictureEntry, PictureFacts, PictureMeasures, PictureShape } from './picture.ts';
+import type { PictureSource } from './source.ts';
 import { PixelWriter } from './pixel-writer.ts';
 import { PicturePool } from './pool.ts';
 import { checkImageOptions, chooseShape } from './shape.ts';

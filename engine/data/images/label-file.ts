@@ -7,7 +7,7 @@ import { InputError } from '../../protocol/errors.ts';
 import type { SkippedFile, SplitName } from '../../protocol/data.ts';
 import { Database } from '../database.ts';
 import { quoteText } from '../sql.ts';
-import type { FolderLayout, LayoutRequest } from './folder.ts';
+import type { FolderLayout, LayoutRequest } from './folder-layout.ts';
 import type { PictureEntry } from './picture.ts';
 import { ownValue } from '../../protocol/own.ts';
 

@@ -6,7 +6,7 @@ import type { Job } from '../jobs.ts';
 import { isArrayFile, openArrayFile, openArrayFolder } from './arrays/source.ts';
 import { fileSource } from './files.ts';
 import { readLayout, unwrapFolder } from './folder.ts';
-import type { PictureSource } from './picture.ts';
+import type { PictureSource } from './source.ts';
 import { walkFiles } from './walk.ts';
 
 /** Something at a path. */

@@ -1,7 +1,7 @@
 // Which way up a picture is: the EXIF tag "orientation" (CIPA DC-008, 4.6.4), which stands in a TIFF directory that every
 // format packs its own way.
 
-import type { PictureFormat } from './header.ts';
+import type { PictureFormat } from './picture-format.ts';
 import { jpegSegments } from './jpeg.ts';
 
 /** 1 upright … 8; from 5 on, width and height change places. */

@@ -1,9 +1,7 @@
 // What the parts of the image import say to each other: where pictures come from, what became of each, and why some did not
 // come along.
 
-import type { DataWarning, ImageFit, SkippedFile, SplitName } from '../../protocol/data.ts';
-import type { Job } from '../jobs.ts';
-import type { PicturePool } from './pool.ts';
+import type { ImageFit, SplitName } from '../../protocol/data.ts';
 
 /** Most pixels a picture may have, by its header: more is refused before anything is decoded. */
 export const mostPixels = 2 ** 26;
@@ -48,31 +46,6 @@ export interface DecodedBatch {
   readonly channels: 1 | 3;
   /** Those that were read: [pictures, channels, height, width]. */
   readonly pixels: Uint8Array;
-}
-
-/** Anything pictures can be imported from. */
-export interface PictureSource {
-  readonly entries: readonly PictureEntry[];
-  /** Files that are no pictures or have no class. */
-  readonly skipped: readonly SkippedFile[];
-  readonly warnings: readonly DataWarning[];
-  /** How it was read, for people. */
-  readonly reading: Readonly<Record<string, string>>;
-  /** Where the classes come from, in words. */
-  readonly labelledBy: string;
-  /** How classes are put in order. */
-  readonly classOrder: ClassOrder;
-  /** Looks at every entry, and hashes all content. */
-  examine(pool: PicturePool, job: Job): Promise<ExaminedSource>;
-  /** Decodes all entries in their order. */
-  decode(pool: PicturePool, shape: PictureShape, job: Job): AsyncIterable<DecodedBatch>;
-}
-
-export interface ExaminedSource {
-  readonly facts: readonly PictureFacts[];
-  readonly digest: string;
-  /** Bytes of the files of all pictures. */
-  readonly bytes: number;
 }
 
 export type ClassOrder = 'name' | 'number';

@@ -12,7 +12,8 @@ import type {
 } from '../../protocol/data.ts';
 import { TrainyardError } from '../../protocol/errors.ts';
 import type { Job } from '../jobs.ts';
-import type { DatasetStore, Manifest } from '../store.ts';
+import type { Manifest } from '../manifest.ts';
+import type { DatasetStore } from '../store.ts';
 import { describePictures } from './describe.ts';
 import { prepareImages, prepareRows } from './prepare.ts';
 import type { PreparedImages } from './prepare.ts';
