@@ -32,13 +32,16 @@ export async function predictFile(
     'preprocessing.json',
   );
   const prepared = await data.transform({ job, path, preprocessing, force });
-  const host = await processes.startCpuHost();
   try {
-    const { rows, csv } = await host.predictor.predict({ run, model, weights, data: prepared });
-    const saved = await saveThroughDialog(dialogs, `${name} predictions.csv`, new TextEncoder().encode(csv), path);
-    return { rows, saved, notes: prepared.warnings.map(({ message }) => message) };
+    const host = await processes.startCpuHost();
+    try {
+      const { rows, csv } = await host.predictor.predict({ run, model, weights, data: prepared });
+      const saved = await saveThroughDialog(dialogs, `${name} predictions.csv`, new TextEncoder().encode(csv), path);
+      return { rows, saved, notes: prepared.warnings.map(({ message }) => message) };
+    } finally {
+      host.kill();
+    }
   } finally {
-    host.kill();
     await data.release({ handle: prepared.handle });
   }
 }

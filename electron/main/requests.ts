@@ -56,7 +56,7 @@ const config = z.discriminatedUnion('learner', [
   z.strictObject({ learner: z.literal('network'), model, training, ...common }),
 ]);
 
-const runState = z.enum(['queued', 'running', 'paused', 'completed', 'stopped', 'failed', 'interrupted']);
+const runState = z.enum(['queued', 'running', 'paused', 'completed', 'stopped', 'diverged', 'failed', 'interrupted']);
 
 const runQuery = z.strictObject({
   search: z.string().max(1000).optional(),

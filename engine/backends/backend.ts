@@ -32,10 +32,13 @@ export interface Executable {
   /** Copies a named tensor (or `length` elements from `offset`) to the host. */
   read(tensor: string, offset?: number, length?: number): Promise<HostArray>;
   /**
-   * Runs `steps` steps of a program; step i uses row i of the step tables, which the caller wrote before.
-   * Resolves when the results can be read. Callers keep one submit short: at most about 50 ms of work.
+   * Runs `steps` steps of a program; step i uses row i of the step tables, which the caller wrote before. Resolves when the
+   * caller may write the tables of the next run: the device may still be at work on this one (and on no earlier one). Reads
+   * see all runs before them and none after, so their results need not be awaited before the next run.
    */
   run(program: string, steps: number): Promise<void>;
+  /** Steps of a program that one run should hold, by how long they have taken: what a person waits for who pauses. */
+  stepsAtOnce(program: string): number;
   /** Threads this plan runs on, where the device has any; default: the device's. */
   readonly threads?: number;
   /** Bytes allocated on the device for this plan. */

@@ -5,7 +5,7 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import { InputError } from '../protocol/errors.ts';
 import type { Connection } from './database.ts';
 import { upgradeConfig } from './configs.ts';
-import { schemaVersion1, schemaVersion2 } from './schema.ts';
+import { schemaVersion1, schemaVersion2, schemaVersion4 } from './schema.ts';
 
 export interface Migration {
   readonly version: number;
@@ -16,6 +16,7 @@ export const migrations: readonly Migration[] = [
   { version: 1, apply: (connection) => connection.execute(schemaVersion1) },
   { version: 2, apply: (connection) => connection.execute(schemaVersion2) },
   { version: 3, apply: upgradeConfigs },
+  { version: 4, apply: (connection) => connection.execute(schemaVersion4) },
 ];
 
 /** Runs say which learner they have. */
@@ -41,15 +42,21 @@ export function migrate(connection: Connection, steps: readonly Migration[] = mi
   if (found === newest) return;
   if (found > 0) backup(connection, found);
 
-  connection.transaction(() => {
-    const current = versionOf(connection);
-    if (current === 0) refuseForeignTables(connection);
-    for (const step of steps) {
-      if (step.version <= current) continue;
-      step.apply(connection);
-      connection.pragma(`user_version = ${step.version}`);
-    }
-  });
+  // A table that is made anew must not take with it what refers to it; this cannot be said within a transaction.
+  connection.pragma('foreign_keys = OFF');
+  try {
+    connection.transaction(() => {
+      const current = versionOf(connection);
+      if (current === 0) refuseForeignTables(connection);
+      for (const step of steps) {
+        if (step.version <= current) continue;
+        step.apply(connection);
+        connection.pragma(`user_version = ${step.version}`);
+      }
+    });
+  } finally {
+    connection.pragma('foreign_keys = ON');
+  }
 }
 
 function versionOf(connection: Connection): number {

@@ -117,7 +117,7 @@ const time = z.int().nullable();
 const rowSchema = z.strictObject({
   id: z.int().min(1),
   name: z.string(),
-  state: z.enum(['queued', 'running', 'paused', 'completed', 'stopped', 'failed', 'interrupted']),
+  state: z.enum(['queued', 'running', 'paused', 'completed', 'stopped', 'diverged', 'failed', 'interrupted']),
   dataset: z.string(),
   dataset_name: z.string(),
   device: z.string(),

@@ -96,3 +96,56 @@ export const schemaVersion2 = `
     )
   ) WHERE progress IS NOT NULL;
 `;
+
+// A run can end `diverged`. SQLite cannot change a CHECK: the table is made anew under its name. Needs foreign keys to be off,
+// or dropping the old one would take samples and summaries with it.
+export const schemaVersion4 = `
+  CREATE TABLE run_anew (
+    -- AUTOINCREMENT: the number of a purged run is never used again, so a folder without a row is rubbish.
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL,
+    state TEXT NOT NULL
+      CHECK (state IN ('queued', 'running', 'paused', 'completed', 'stopped', 'diverged', 'failed', 'interrupted')),
+    dataset TEXT NOT NULL,
+    dataset_name TEXT NOT NULL,
+    device TEXT NOT NULL DEFAULT '',
+    threads INTEGER NOT NULL DEFAULT 0,
+    parameters INTEGER NOT NULL DEFAULT 0,
+    created_at INTEGER NOT NULL,
+    started_at INTEGER,
+    ended_at INTEGER,
+    deleted_at INTEGER,
+    starred INTEGER NOT NULL DEFAULT 0,
+    request TEXT CHECK (request IN ('pause', 'resume', 'stop')),
+    owner_pid INTEGER NOT NULL,
+    owner_started_at INTEGER NOT NULL,
+    -- Value of the counter at the row's last change: how one process learns what another one changed.
+    revision INTEGER NOT NULL,
+    -- Lower-case text that searching looks in.
+    search TEXT NOT NULL,
+    tags TEXT NOT NULL DEFAULT '[]',
+    notes TEXT NOT NULL DEFAULT '',
+    config TEXT NOT NULL,
+    progress TEXT,
+    result TEXT,
+    error TEXT,
+    data TEXT
+  ) STRICT;
+  INSERT INTO run_anew (
+    id, name, state, dataset, dataset_name, device, threads, parameters, created_at, started_at, ended_at, deleted_at, starred,
+    request, owner_pid, owner_started_at, revision, search, tags, notes, config, progress, result, error, data
+  ) SELECT
+    id, name, state, dataset, dataset_name, device, threads, parameters, created_at, started_at, ended_at, deleted_at, starred,
+    request, owner_pid, owner_started_at, revision, search, tags, notes, config, progress, result, error, data
+  FROM run;
+  -- The highest number ever used, which may be that of a purged run.
+  DELETE FROM sqlite_sequence WHERE name = 'run_anew';
+  INSERT INTO sqlite_sequence (name, seq) SELECT 'run_anew', seq FROM sqlite_sequence WHERE name = 'run';
+  DROP TABLE run;
+  ALTER TABLE run_anew RENAME TO run;
+  CREATE INDEX run_by_creation ON run (created_at) WHERE deleted_at IS NULL;
+  CREATE INDEX run_by_state ON run (state);
+  CREATE INDEX run_by_dataset ON run (dataset);
+  CREATE INDEX run_by_revision ON run (revision);
+  CREATE INDEX run_by_deletion ON run (deleted_at) WHERE deleted_at IS NOT NULL;
+`;

@@ -116,7 +116,8 @@ function createService(home: string, history: History): StoreService {
       if (ends) changeRuns(change);
       else connection.transaction(change);
       keepRecords([run]);
-      if (patch.state === 'completed') await files.dropPrevious(run);
+      // Nobody goes on with such a run.
+      if (patch.state === 'completed' || patch.state === 'diverged') await files.dropPrevious(run);
       changes.announce([run]);
       return runs.record(run);
     },

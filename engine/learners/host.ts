@@ -29,6 +29,8 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
   const paused = new Listeners<Parameters<Parameters<TrainerHost['onPaused']>[0]>[0]>();
   const file = new Listeners<Parameters<Parameters<TrainerHost['onFile']>[0]>[0]>();
   let control: RunControl | null = null;
+  /** Called when the checkpoint on its way is kept. */
+  let checkpointKept: () => void = () => undefined;
   const rowsOf = (backend: LazyBackend, { data }: RunJob): Rows => ({
     data,
     readShard: (shard) => options.readShard(data.handle, shard),
@@ -69,7 +71,12 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
             onReport: (event) => report.emit(event),
             onLog: (line) => log.emit(line),
             onPaused: (event) => paused.emit(event),
-            onFile: (event) => file.emit(event),
+            onFile: (event) => {
+              if (event.file !== 'checkpoint.bin' || file.size === 0) return file.emit(event);
+              const kept = new Promise<void>((resolve) => (checkpointKept = resolve));
+              file.emit(event);
+              return kept;
+            },
           },
         });
         while (await training.advance(budget)) continue;
@@ -82,6 +89,7 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
     pause: async () => control?.pause(),
     resume: async () => control?.resume(),
     stop: async () => control?.stop(),
+    checkpointKept: async () => checkpointKept(),
     onStarted: (listener) => started.add(listener),
     onReport: (listener) => report.add(listener),
     onLog: (listener) => log.add(listener),
@@ -111,6 +119,10 @@ class Listeners<E> {
   add(listener: (event: E) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  get size(): number {
+    return this.#listeners.size;
   }
 
   emit(event: E): void {

@@ -5,8 +5,15 @@ import type { RunSurroundings } from '../settings/run.ts';
 import type { WireError } from './errors.ts';
 import type { DatasetSettings, LeftOutColumn, PreparedData, SplitName } from './data.ts';
 
-export type RunState = 'queued' | 'running' | 'paused' | 'completed' | 'stopped' | 'failed' | 'interrupted';
-export const finalStates: ReadonlySet<RunState> = new Set(['completed', 'stopped', 'failed', 'interrupted']);
+export type RunState =
+  'queued' | 'running' | 'paused' | 'completed' | 'stopped' | 'diverged' | 'failed' | 'interrupted';
+export const finalStates: ReadonlySet<RunState> = new Set([
+  'completed',
+  'stopped',
+  'diverged',
+  'failed',
+  'interrupted',
+]);
 
 /** What every run has, whatever learns. */
 interface CommonConfig extends RunSurroundings {
@@ -73,7 +80,7 @@ export interface RunData {
 }
 
 export interface RunResult {
-  readonly reason: 'completed' | 'early_stopped' | 'stopped';
+  readonly reason: 'completed' | 'early_stopped' | 'stopped' | 'diverged';
   readonly device: string;
   readonly threads: number;
   readonly epochs: number;
@@ -87,6 +94,8 @@ export interface RunResult {
   readonly bestEpoch: number;
   /** Why the result cannot be believed, and what to do; absent = no reason for doubt. */
   readonly doubt?: string;
+  /** Of a run that diverged: the step at which its loss was no number any more, what is kept, and what to try. */
+  readonly divergence?: { readonly step: number; readonly message: string; readonly hint: string };
 }
 
 /** A row of the history. Times are milliseconds since 1970. */
@@ -277,6 +286,8 @@ export interface TrainerHost {
   pause(): Promise<void>;
   resume(): Promise<void>;
   stop(): Promise<void>;
+  /** The last `checkpoint.bin` it handed over is kept, or never will be: no other leaves before. */
+  checkpointKept(): Promise<void>;
   onStarted(
     /** `step`: steps already done by the checkpoint that is continued. */
     listener: (event: { device: string; threads: number; parameters: number; bytes: number; step?: number }) => void,

@@ -299,7 +299,11 @@ export class Attempt {
         onLog(line);
       }),
       host.onPaused(({ paused }) => recorder.inOrder(() => this.#follow(paused ? 'pause' : 'resume'))),
-      host.onFile(({ file, data }) => recorder.file(file, data)),
+      host.onFile(({ file, data }) => {
+        const kept = recorder.file(file, data);
+        // A host that has gone waits for nothing.
+        if (file === 'checkpoint.bin') void kept.then(() => host.checkpointKept()).catch(() => undefined);
+      }),
     ];
   }
 
@@ -327,8 +331,12 @@ export class Attempt {
   }
 
   #endingOfResult(result: RunResult): Ending {
-    const event = result.reason === 'stopped' ? 'stop' : 'complete';
-    return { state: nextState(this.#run, this.#state, event), result, error: null };
+    const { divergence } = result;
+    const event = result.reason === 'stopped' ? 'stop' : divergence ? 'diverge' : 'complete';
+    const error = divergence
+      ? forPage(toWire(new TrainyardError('run.diverged', divergence.message, divergence.hint)))
+      : null;
+    return { state: nextState(this.#run, this.#state, event), result, error };
   }
 
   #endingOf(error: unknown): Ending {

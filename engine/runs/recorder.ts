@@ -14,8 +14,11 @@ const retryMilliseconds = [50, 500];
 export interface Recorder {
   report(points: readonly MetricPoint[], progress: RunProgress): void;
   log(line: LogLine): void;
-  /** Written after all that was reported before it: a checkpoint never knows more than the curves. */
-  file(file: RunFile, data: Uint8Array): void;
+  /**
+   * Written after all that was reported before it: a checkpoint never knows more than the curves. Resolves when it is kept, or
+   * never will be.
+   */
+  file(file: RunFile, data: Uint8Array): Promise<void>;
   /** Does something with the store after all that was reported before. */
   inOrder(work: () => Promise<unknown>): void;
   /** Writes what is left. Rejects if anything could not be written. */
@@ -76,6 +79,7 @@ export function createRecorder({ store, run, onRequest, onFailure }: RecorderOpt
     file(file, data) {
       queueBatch();
       inOrder(() => again(() => store.writeFile({ run, file, data })));
+      return chain;
     },
     inOrder(work) {
       queueBatch();

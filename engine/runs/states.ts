@@ -5,18 +5,21 @@ import type { RunState } from '../protocol/runs.ts';
 
 /**
  * `start` the device is free; `pause`, `resume`, `stop` a person asked; `complete` all epochs are done or it stopped early;
- * `fail` an error; `interrupt` its process is gone; `requeue` a person resumes a run that has ended before its time.
+ * `diverge` its loss is no number any more; `fail` an error; `interrupt` its process is gone; `requeue` a person resumes a run
+ * that has ended before its time. A run that diverged would do so again from its checkpoint: it is not resumed.
  */
-export type RunEvent = 'start' | 'pause' | 'resume' | 'complete' | 'stop' | 'fail' | 'interrupt' | 'requeue';
+export type RunEvent =
+  'start' | 'pause' | 'resume' | 'complete' | 'stop' | 'diverge' | 'fail' | 'interrupt' | 'requeue';
 
 const ends = { stop: 'stopped', fail: 'failed', interrupt: 'interrupted' } as const;
 
 const transitions: Readonly<Record<RunState, Readonly<Partial<Record<RunEvent, RunState>>>>> = {
   queued: { start: 'running', ...ends },
-  running: { pause: 'paused', complete: 'completed', ...ends },
+  running: { pause: 'paused', complete: 'completed', diverge: 'diverged', ...ends },
   paused: { resume: 'running', ...ends },
   completed: {},
   stopped: { requeue: 'queued' },
+  diverged: {},
   failed: { requeue: 'queued' },
   interrupted: { requeue: 'queued' },
 };
@@ -32,6 +35,7 @@ const verbs: Readonly<Record<RunEvent, string>> = {
   resume: 'continued',
   complete: 'completed',
   stop: 'stopped',
+  diverge: 'diverged',
   fail: 'failed',
   interrupt: 'interrupted',
   requeue: 'resumed',
@@ -49,8 +53,10 @@ export function nextState(run: number, state: RunState, event: RunEvent): RunSta
 }
 
 function hintFor(state: RunState, event: RunEvent): string {
-  if (event === 'requeue')
+  if (event === 'requeue') {
+    if (state === 'diverged') return 'It would diverge again: start a new run with a lower learning rate.';
     return state === 'completed' ? 'Start a new run with its settings.' : 'It is at work already.';
+  }
   if (state === 'queued') return 'Wait until it has started, or stop it.';
   if (transitions[state].requeue) return 'Resume it first.';
   return '';

@@ -1,6 +1,7 @@
 // A checkpoint holds everything that decides a run's future: parameters, statistics, optimizer state, the place in the
-// epoch, the losses summed so far and the best weights yet. Random numbers need no state: they are functions of seed, epoch
-// and step. A run continued from it follows the same curve as one that never stopped.
+// epoch in rows and the size of the windows that decide their order, the losses summed so far and the best weights yet. Random
+// numbers need no state: they are functions of seed, epoch and step. A run continued from it follows the same curve as one
+// that never stopped, whatever the device and its memory.
 
 import { TrainyardError } from '../protocol/errors.ts';
 import { checkSafetensors, decodeSafetensors, encodeSafetensors, type SafeTensor } from './safetensors.ts';
@@ -9,14 +10,14 @@ import { checkSafetensors, decodeSafetensors, encodeSafetensors, type SafeTensor
 export interface TrainingState {
   /** Epochs completed. */
   epoch: number;
-  /** Windows of the current epoch completed, and steps of the current window. */
-  window: number;
-  windowStep: number;
+  /** Rows of the current epoch trained on. */
+  rows: number;
+  /** Rows of a window at most: with the seed, this decides in which order an epoch visits the rows. */
+  windowRows: number;
   /** Steps since the start of the run. */
   step: number;
-  /** Sum of loss · rows and of rows over the current epoch. */
+  /** Sum of loss · rows over the current epoch. */
   lossSum: number;
-  lossRows: number;
   /** Sum and number of the losses in the current bucket of the step curve. */
   bucketSum: number;
   bucketSteps: number;
@@ -30,11 +31,10 @@ export interface TrainingState {
 
 export const initialState = (): TrainingState => ({
   epoch: 0,
-  window: 0,
-  windowStep: 0,
+  rows: 0,
+  windowRows: 0,
   step: 0,
   lossSum: 0,
-  lossRows: 0,
   bucketSum: 0,
   bucketSteps: 0,
   seconds: 0,
@@ -43,15 +43,25 @@ export const initialState = (): TrainingState => ({
   stale: 0,
 });
 
+/** What the first format noted of the place in an epoch, besides the rows: it had no word of the windows' size. */
+export interface OldPlace {
+  /** Windows of the epoch completed, and steps of the window under way. */
+  readonly window: number;
+  readonly windowStep: number;
+}
+
 export interface Checkpoint {
   readonly state: TrainingState;
+  /** Of a checkpoint in the first format, whose `state.windowRows` is 0. */
+  readonly oldPlace?: OldPlace;
   /** Identifies the plan's tensors: a checkpoint of another model is refused. */
   readonly tensors: Readonly<Record<string, SafeTensor>>;
   /** Weights of the best epoch, by tensor name. */
   readonly best: Readonly<Record<string, SafeTensor>>;
 }
 
-const format = 'trainyard-checkpoint-1';
+const format = 'trainyard-checkpoint-2';
+const firstFormat = 'trainyard-checkpoint-1';
 const bestPrefix = 'best:';
 
 export function encodeCheckpoint({ state, tensors, best }: Checkpoint): Uint8Array {
@@ -65,23 +75,23 @@ export function encodeCheckpoint({ state, tensors, best }: Checkpoint): Uint8Arr
 /** Throws TrainyardError when the file is no checkpoint, a damaged one, or one of another version. */
 export function decodeCheckpoint(file: Uint8Array): Checkpoint {
   const { tensors, metadata } = decodeSafetensors(file);
-  const state = stateOf(metadata);
+  const place = placeOf(metadata);
   const current: [string, SafeTensor][] = [];
   const best: [string, SafeTensor][] = [];
   for (const [name, tensor] of Object.entries(tensors)) {
     if (name.startsWith(bestPrefix)) best.push([name.slice(bestPrefix.length), tensor]);
     else current.push([name, tensor]);
   }
-  return { state, tensors: Object.fromEntries(current), best: Object.fromEntries(best) };
+  return { ...place, tensors: Object.fromEntries(current), best: Object.fromEntries(best) };
 }
 
 /** Throws like `decodeCheckpoint`, without taking the memory for its tensors. */
 export function checkCheckpoint(file: Uint8Array): void {
-  stateOf(checkSafetensors(file));
+  placeOf(checkSafetensors(file));
 }
 
-function stateOf(metadata: Readonly<Record<string, string>>): TrainingState {
-  if (metadata.format !== format) {
+function placeOf(metadata: Readonly<Record<string, string>>): Pick<Checkpoint, 'state' | 'oldPlace'> {
+  if (metadata.format !== format && metadata.format !== firstFormat) {
     throw new TrainyardError(
       'run.checkpoint',
       `The checkpoint has format “${metadata.format ?? 'unknown'}”, this version reads “${format}”.`,
@@ -94,7 +104,8 @@ function stateOf(metadata: Readonly<Record<string, string>>): TrainingState {
   } catch {
     state = null;
   }
-  if (isState(state)) return state;
+  const place = metadata.format === firstFormat ? ofFirstFormat(state) : { state };
+  if (isPlace(place)) return place;
   throw new TrainyardError(
     'run.checkpoint',
     'The checkpoint is damaged: it does not say where the run was.',
@@ -102,15 +113,29 @@ function stateOf(metadata: Readonly<Record<string, string>>): TrainingState {
   );
 }
 
-const counts = ['epoch', 'window', 'windowStep', 'step', 'lossRows', 'bucketSteps', 'bestEpoch', 'stale'] as const;
+/** The state of the first format, as far as it makes sense, in the form of today's. */
+function ofFirstFormat(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return null;
+  const { window, windowStep, lossRows, ...state } = value as Readonly<Record<string, unknown>>;
+  return { state: { ...state, rows: lossRows, windowRows: 0 }, oldPlace: { window, windowStep } };
+}
+
+const counts = ['epoch', 'rows', 'windowRows', 'step', 'bucketSteps', 'bestEpoch', 'stale'] as const;
 const sums = ['lossSum', 'bucketSum', 'seconds'] as const;
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
+
+function isPlace(value: unknown): value is Pick<Checkpoint, 'state' | 'oldPlace'> {
+  if (typeof value !== 'object' || value === null) return false;
+  const { state, oldPlace } = value as { readonly state?: unknown; readonly oldPlace?: OldPlace };
+  return isState(state) && (oldPlace === undefined || (isCount(oldPlace.window) && isCount(oldPlace.windowStep)));
+}
 
 function isState(value: unknown): value is TrainingState {
   if (typeof value !== 'object' || value === null) return false;
   const state = value as Readonly<Record<keyof TrainingState, unknown>>;
   const { bestLoss } = state;
   return (
-    counts.every((name) => Number.isSafeInteger(state[name]) && (state[name] as number) >= 0) &&
+    counts.every((name) => isCount(state[name])) &&
     sums.every((name) => Number.isFinite(state[name])) &&
     (bestLoss === null || Number.isFinite(bestLoss))
   );

@@ -27,6 +27,13 @@ export interface EpochNote {
 
 type BegunData = Pick<PreparedData, 'counts' | 'warnings'> & { readonly input: Pick<PreparedData['input'], 'kind'> };
 
+const endings: Readonly<Record<RunResult['reason'], string>> = {
+  completed: 'Completed',
+  early_stopped: 'Stopped early',
+  stopped: 'Stopped',
+  diverged: 'Diverged',
+};
+
 export class Diary {
   readonly #clock: Surroundings['clock'];
   readonly #now: Surroundings['now'];
@@ -111,7 +118,7 @@ export class Diary {
       const milliseconds = this.#spent.get(phase) ?? 0;
       return milliseconds > 0 ? [`${phase} ${timeText(milliseconds)}`] : [];
     });
-    const how = { completed: 'Completed', early_stopped: 'Stopped early', stopped: 'Stopped' }[reason];
+    const how = endings[reason];
     this.#detail(`Time: ${times.join(', ')}.`);
     this.#detail(
       `${how} after ${epochs} ${epochs === 1 ? 'epoch' : 'epochs'}${bestEpoch > 0 ? `; the weights of epoch ${bestEpoch} are kept` : ''}.`,

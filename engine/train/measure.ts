@@ -18,9 +18,8 @@ export async function measureSpeed(options: SessionOptions, { clock, breathe }: 
   const session = await Session.open(options);
   try {
     initializeWeights(session.executable, session.model, session.training.seed);
-    await session.enterWindow(0, 0);
-    const { full } = session.stepsOf(session.windows[0]);
-    const most = Math.max(1, Math.min(full, session.plan.stepCapacity));
+    const entered = await session.enter(0, 0);
+    const most = Math.max(1, Math.min(Math.floor(entered / session.batch), session.plan.stepCapacity));
     await session.train(0, 0, Math.min(warmSteps, most), session.batch);
     let steps = 1;
     let best = Infinity;

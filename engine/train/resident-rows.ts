@@ -64,6 +64,34 @@ export class ResidentRows {
     return range.start - wanted.start;
   }
 
+  /**
+   * Makes rows from anywhere resident, one behind the other from the device's first row on. `rows` ascend, at most `capacity`.
+   * For the rest of an epoch whose windows are larger than this device can hold: it reads every shard that has one of them.
+   */
+  async gather(rows: Uint32Array): Promise<void> {
+    this.#shown = { start: 0, end: 0 };
+    const { shardStarts, width, targets } = this.#data;
+    for (let done = 0, index = 0; done < rows.length; index++) {
+      let end = done;
+      while (end < rows.length && rows[end] < shardStarts[index + 1]) end++;
+      if (end === done) continue;
+      const shard = await this.#readShard(index);
+      const x = shard.x.slice(0, (end - done) * width);
+      const y = new Float32Array((end - done) * targets);
+      for (let i = done; i < end; i++) {
+        const row = rows[i] - shardStarts[index];
+        x.set(shard.x.subarray(row * width, (row + 1) * width), (i - done) * width);
+        y.set(shard.y.subarray(row * targets, (row + 1) * targets), (i - done) * targets);
+      }
+      this.#executable.write('data.x', x, done * width);
+      this.#executable.write('data.y', y, done * targets);
+      for (let i = done; i < end; i++) {
+        this.targets.set(y.subarray((i - done) * targets, (i - done + 1) * targets), rows[i] * targets);
+      }
+      done = end;
+    }
+  }
+
   /** Starts reading the first shard of a range that will be shown next. */
   prefetch(range: RowRange): void {
     if (this.total <= this.capacity) return;

@@ -130,9 +130,9 @@ async function trainSession(session: Session, rest: () => Promise<void>): Promis
   const losses: number[] = [];
   initializeWeights(session.executable, session.model, session.training.seed);
   for (let epoch = 0; epoch < epochs; epoch++) {
-    await session.enterWindow(0, epoch);
+    await session.enter(epoch, 0);
     for (let step = 0; step < session.stepsPerEpoch; step++) {
-      losses.push(...(await session.train(losses.length, step, 1, batch)));
+      losses.push(...(await session.train(losses.length, step * batch, 1, batch)));
       await rest();
     }
   }

@@ -6,18 +6,25 @@ import { optimizerStates } from '../model/summary.ts';
 import { outputWidth, resolveModel, type ResolvedModel } from '../model/resolve.ts';
 import type { ModelSpec, TrainingSpec } from '../model/spec.ts';
 import { learningRateAt } from '../optim/schedules.ts';
-import { drawBeta, shuffle, streams } from '../optim/random.ts';
+import { drawBeta, streams } from '../optim/random.ts';
 import { compilePlan } from '../plan/compile.ts';
 import { programName, type Plan } from '../plan/plan.ts';
 import { classWeightsTensor } from '../plan/step.ts';
 import type { PreparedData } from '../protocol/data.ts';
 import { ResidentRows, residentCapacity, windowsOf, type ReadShard, type RowRange } from './resident-rows.ts';
+import { RowOrder, type TrainedRows } from './row-order.ts';
 
 const largestStepCapacity = 512;
 const largestPredictBatch = 256;
 const predictSteps = 8;
-/** Floating-point operations of one submit of predictions on images: some 50 ms on a CPU, so that pause and stop answer. */
+/** Floating-point operations of one step of predictions on images: some 50 ms on a CPU, so that pause and stop answer. */
 const predictFlops = 4e9;
+
+/** Steps that are under way. */
+export interface SubmittedSteps {
+  /** Their losses, once they are done. */
+  readonly losses: Promise<Float32Array>;
+}
 
 export interface SessionOptions {
   readonly backend: Backend;
@@ -41,18 +48,18 @@ export class Session {
   readonly training: TrainingSpec;
   /** Rows of a full training step: the batch, or all rows if there are fewer. */
   readonly batch: number;
-  /** Windows of the training split, each but the last a multiple of the batch. */
-  readonly windows: readonly RowRange[];
   readonly stepsPerEpoch: number;
   readonly totalSteps: number;
   /** Weights of the classes in the loss, or null. */
   readonly classWeights: Float32Array | null;
-  readonly #order: Uint32Array;
+  readonly #trainedRows: TrainedRows;
+  #order: RowOrder;
+  /** Places on the device of the rows that are to be trained on next, in their order. */
+  #entered: Uint32Array = new Uint32Array(0);
   readonly #scalars: Float32Array;
   readonly #counters: Uint32Array;
   readonly #predictIndices: Uint32Array;
   readonly #predictBatch: number;
-  readonly #predictStepsAtOnce: number;
 
   static async open(options: SessionOptions): Promise<Session> {
     const { data, training, predictOnly = false } = options;
@@ -89,16 +96,16 @@ export class Session {
     this.training = training;
     this.batch = batch;
     this.rows = new ResidentRows(data, options.readShard, executable, capacity);
-    this.windows = windowsOf({ start: 0, end: data.counts.train }, capacity);
     const programs = trainBatches(data.counts.train, batch, usesBatchStatistics(model));
+    const leftOut = programs.length === 1 ? data.counts.train % batch : 0;
+    this.#trainedRows = { rows: data.counts.train, leftOut, seed: training.seed };
+    this.#order = new RowOrder(this.#trainedRows, capacity);
     this.stepsPerEpoch = Math.floor(data.counts.train / batch) + programs.length - 1;
     this.totalSteps = this.stepsPerEpoch * training.epochs;
-    this.#order = new Uint32Array(Math.min(capacity, data.counts.train));
     this.#scalars = new Float32Array(plan.stepCapacity * 4);
     this.#counters = new Uint32Array(plan.stepCapacity);
     const predict = Object.values(plan.programs).at(-1)!;
     this.#predictBatch = predict.batch;
-    this.#predictStepsAtOnce = Math.max(1, Math.min(predictSteps, Math.floor(predictFlops / predict.flops)));
     this.#predictIndices = new Uint32Array(predictSteps * this.#predictBatch);
     this.classWeights = classWeights(training, data.classCounts, model.outputs);
     if (this.classWeights && !options.predictOnly) executable.write(classWeightsTensor, this.classWeights);
@@ -107,40 +114,66 @@ export class Session {
     }
   }
 
-  /** The steps of a window: how many full ones, and the rows of the remainder (0 = none). */
-  stepsOf({ start, end }: RowRange): { readonly full: number; readonly remainder: number } {
-    const rows = end - start;
-    const remainder = rows % this.batch;
-    const has = remainder > 0 && programName('train', remainder) in this.plan.programs;
-    return { full: Math.floor(rows / this.batch), remainder: has ? remainder : 0 };
-  }
-
-  /** Order in which an epoch visits the windows. */
-  windowOrder(epoch: number): Uint32Array {
-    const order = Uint32Array.from(this.windows.keys());
-    shuffle(order, this.training.seed, streams.shuffle, epoch);
-    return order;
-  }
-
-  /** Makes a window resident and shuffles its rows for this epoch. */
-  async enterWindow(index: number, epoch: number): Promise<void> {
-    const { start, end } = this.windows[index];
-    const base = await this.rows.show({ start, end });
-    const order = this.#order.subarray(0, end - start);
-    for (let i = 0; i < order.length; i++) order[i] = base + i;
-    shuffle(order, this.training.seed, streams.shuffle + 1 + index, epoch);
+  /** The order in which epochs visit the rows. */
+  get order(): RowOrder {
+    return this.#order;
   }
 
   /**
-   * Runs `steps` training steps of the entered window, starting at its step `windowStep`; `step` is the run's global step.
-   * All have the full batch, or there is one with the remainder. Returns their losses.
+   * Takes windows of another size, as a checkpoint has them. An epoch that was begun with them is finished with them even where
+   * this device cannot hold one; a new epoch takes them only where it can.
    */
-  async train(step: number, windowStep: number, steps: number, rows: number): Promise<Float32Array> {
-    const first = windowStep * this.batch;
-    this.executable.write('step.indices', this.#order.subarray(first, first + steps * rows));
+  takeWindows(windowRows: number, newEpoch: boolean): void {
+    const fits = Math.min(windowRows, this.#trainedRows.rows) <= this.rows.capacity;
+    this.#order = new RowOrder(this.#trainedRows, newEpoch && !fits ? this.rows.capacity : windowRows);
+  }
+
+  /**
+   * Makes the rows that follow the first `done` of an epoch resident. Returns how many of them there are now: a multiple of the
+   * batch, or all that are left.
+   */
+  async enter(epoch: number, done: number): Promise<number> {
+    const { window, from, next } = this.#order.placeOf(epoch, done);
+    const { start, end } = this.#order.windows[window];
+    const rows = this.#order.rowsOf(window, epoch).subarray(from, this.#order.countOf(window));
+    if (end - start > this.rows.capacity) {
+      this.#entered = await this.#gather(rows.subarray(0, this.rows.capacity));
+    } else {
+      const base = await this.rows.show({ start, end });
+      for (let i = 0; i < rows.length; i++) rows[i] += base - start;
+      this.#entered = rows;
+      if (next !== null) this.rows.prefetch(this.#order.windows[next]);
+    }
+    return this.#entered.length;
+  }
+
+  async #gather(rows: Uint32Array): Promise<Uint32Array> {
+    const ascending = rows.slice().sort();
+    await this.rows.gather(ascending);
+    const places = new Map<number, number>();
+    ascending.forEach((row, place) => places.set(row, place));
+    return rows.map((row) => places.get(row)!);
+  }
+
+  /** Full steps that one submit should hold. */
+  get stepsAtOnce(): number {
+    return Math.min(this.plan.stepCapacity, this.executable.stepsAtOnce(programName('train', this.batch)));
+  }
+
+  /**
+   * Starts `steps` training steps on the entered rows from number `from` on; `step` is the run's global step. All have the full
+   * batch, or there is one with the remainder. Resolves when the next may be submitted, which is before these are done.
+   */
+  async submit(step: number, from: number, steps: number, rows: number): Promise<SubmittedSteps> {
+    this.executable.write('step.indices', this.#entered.subarray(from, from + steps * rows));
     this.#fillTables(step, steps);
     await this.executable.run(programName('train', rows), steps);
-    return (await this.executable.read('ring.loss', 0, steps)) as Float32Array;
+    return { losses: this.executable.read('ring.loss', 0, steps) as Promise<Float32Array> };
+  }
+
+  /** `submit`, and waits for the losses. */
+  async train(step: number, from: number, steps: number, rows: number): Promise<Float32Array> {
+    return (await this.submit(step, from, steps, rows)).losses;
   }
 
   /** The model's raw outputs [rows, outputs] for consecutive rows. `pause` is called between submits. */
@@ -148,22 +181,31 @@ export class Session {
     const width = this.model.outputs;
     const outputs = new Float32Array((range.end - range.start) * width);
     const batch = this.#predictBatch;
-    const most = this.#predictStepsAtOnce * batch;
+    const program = programName('predict', batch);
+    // Read one submit behind: a GPU has the next one before this one's outputs are on their way.
+    let reading: Promise<void> = Promise.resolve();
     for (const window of windowsOf(range, this.rows.capacity)) {
       const base = await this.rows.show(window);
       const count = window.end - window.start;
-      for (let done = 0; done < count; done += most) {
+      for (let done = 0; done < count;) {
+        const most = Math.min(predictSteps, this.executable.stepsAtOnce(program)) * batch;
         const rows = Math.min(most, count - done);
         const steps = Math.ceil(rows / batch);
         // The last step is filled up with the last row; its extra outputs are not read.
         for (let i = 0; i < steps * batch; i++) this.#predictIndices[i] = base + done + Math.min(i, rows - 1);
         this.executable.write('step.indices', this.#predictIndices.subarray(0, steps * batch));
-        await this.executable.run(programName('predict', batch), steps);
-        const part = (await this.executable.read('ring.outputs', 0, rows * width)) as Float32Array;
-        outputs.set(part, (window.start - range.start + done) * width);
+        await this.executable.run(program, steps);
+        const place = (window.start - range.start + done) * width;
+        const part = this.executable.read('ring.outputs', 0, rows * width);
+        await reading;
+        reading = part.then((values) => outputs.set(values, place));
+        // Who waits for it hears of a failure.
+        reading.catch(() => undefined);
+        done += rows;
         await pause();
       }
     }
+    await reading;
     return outputs;
   }
 

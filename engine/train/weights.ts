@@ -27,12 +27,39 @@ export function weightNames(model: ResolvedModel): readonly string[] {
   return [...model.parameters, ...model.states].map(({ name }) => name);
 }
 
+/** The tensors of these names, all asked for at once. */
 export async function readWeights(executable: Executable, plan: Plan, names: readonly string[]): Promise<Weights> {
-  const tensors: Record<string, SafeTensor> = {};
+  const slots = new Map<number, string[]>();
   for (const name of names) {
-    tensors[name] = { shape: plan.tensors[name].shape, data: (await executable.read(name)) as Float32Array };
+    const { slot } = plan.tensors[name];
+    slots.set(slot, [...(slots.get(slot) ?? []), name]);
   }
-  return tensors;
+  const read = await Promise.all([...slots].map(([slot, members]) => readTogether(executable, plan, slot, members)));
+  const tensors = new Map(read.flat());
+  return Object.fromEntries(names.map((name) => [name, tensors.get(name)!]));
+}
+
+/** The tensors of one slot: all that lie in a tensor as long as the slot come with one read. */
+async function readTogether(
+  executable: Executable,
+  plan: Plan,
+  slot: number,
+  names: readonly string[],
+): Promise<readonly (readonly [string, SafeTensor])[]> {
+  const whole = Object.entries(plan.tensors).find(
+    ([, place]) => place.slot === slot && sizeOf(place.shape) === plan.slots[slot].elements,
+  );
+  if (names.length === 1 || !whole) {
+    const each = async (name: string): Promise<readonly [string, SafeTensor]> => {
+      return [name, { shape: plan.tensors[name].shape, data: (await executable.read(name)) as Float32Array }];
+    };
+    return Promise.all(names.map(each));
+  }
+  const values = (await executable.read(whole[0])) as Float32Array;
+  return names.map((name) => {
+    const { offset, shape } = plan.tensors[name];
+    return [name, { shape, data: values.slice(offset, offset + sizeOf(shape)) }];
+  });
 }
 
 /** Throws InputError `model.weights` naming the tensor and both shapes when they do not fit the model. */

@@ -13,6 +13,7 @@ const stateWords: Readonly<Record<RunState, string>> = {
   paused: 'is paused',
   completed: 'is complete',
   stopped: 'was stopped',
+  diverged: 'diverged',
   failed: 'failed',
   interrupted: 'was interrupted',
 };
@@ -60,7 +61,8 @@ export class ActiveRuns {
         now.find((run) => run.id === old.id) ?? (await this.#service.run({ run: old.id }).catch(() => null));
       if (!current || current.state === old.state) continue;
       const text = `${current.name} ${stateWords[current.state]}.`;
-      if (current.state === 'failed') this.#announcer.alert(`${text} ${current.error?.message ?? ''}`);
+      if (current.state === 'failed' || current.state === 'diverged')
+        this.#announcer.alert(`${text} ${current.error?.message ?? ''}`);
       else this.#announcer.say(text);
       if (!unfinished.includes(current.state)) this.progress.delete(old.id);
     }

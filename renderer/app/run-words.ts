@@ -10,6 +10,7 @@ const states: Readonly<Record<RunState, string>> = {
   paused: 'Paused',
   completed: 'Completed',
   stopped: 'Stopped',
+  diverged: 'Diverged',
   failed: 'Failed',
   interrupted: 'Interrupted',
 };
@@ -35,12 +36,29 @@ export function isLive(run: Pick<RunRecord, 'state'>): boolean {
   return run.state === 'running' || run.state === 'paused' || run.state === 'queued';
 }
 
+/** It can go on where it was; one that diverged would only do so again. */
+export function canResume(run: Pick<RunRecord, 'state'>): boolean {
+  return run.state === 'paused' || (!isLive(run) && run.state !== 'completed' && run.state !== 'diverged');
+}
+
+/** There are weights to predict with. */
+export function hasModel({
+  state,
+  result,
+  hasCheckpoint,
+}: Pick<RunRecord, 'state' | 'result' | 'hasCheckpoint'>): boolean {
+  return state === 'diverged' ? (result?.bestEpoch ?? 0) > 0 : result !== null || hasCheckpoint;
+}
+
 /** How a run ended or stands, where its state alone does not say it: "Stopped early at epoch 55 of 100, best 45". */
 export function endText({ state, result, config }: Pick<RunRecord, 'state' | 'result' | 'config'>): string | null {
-  if (result === null || result.reason === 'stopped' || state !== 'completed') return null;
-  const { epochs, bestEpoch } = result;
+  if (result === null || result.reason === 'stopped' || (state !== 'completed' && state !== 'diverged')) return null;
+  const { epochs, bestEpoch, divergence } = result;
   const { unit, units } = declarationOf(config);
   const best = bestEpoch > 0 ? `, best ${fixed(bestEpoch)}` : '';
+  if (divergence) {
+    return `Diverged at step ${fixed(divergence.step)}${bestEpoch > 0 ? `, best epoch ${fixed(bestEpoch)}` : ''}`;
+  }
   return result.reason === 'early_stopped'
     ? `Stopped early at ${unit.one} ${fixed(epochs)} of ${fixed(units(config))}${best}`
     : `All ${plural(epochs, unit.one, unit.many)}${best}`;

@@ -72,7 +72,7 @@ test('commands by everyday words, all datasets and tags in the filter', async ({
   await test.step('the filter offers every dataset and tag, and searches them', async () => {
     await page.getByRole('button', { name: 'Filter', exact: true }).click();
     const menu = page.getByRole('menu', { name: 'Filter' });
-    await expect(menu.getByRole('menuitemcheckbox')).toHaveCount(7 + 15 + 20);
+    await expect(menu.getByRole('menuitemcheckbox')).toHaveCount(8 + 15 + 20);
     await screenshot(app, 'runs-filter');
     await page.keyboard.type('tag-19');
     await expect(menu.getByRole('menuitemcheckbox')).toHaveCount(1);

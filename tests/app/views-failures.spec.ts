@@ -6,6 +6,7 @@ import { encoders, paint } from '../support/pictures.ts';
 import { callService, dropFiles, expect, root, screenshot, test, type App } from './launch.ts';
 import { importTable, processIds, startRun, waitForEpoch, waitForState, writeTable } from './scene.ts';
 import type { DatasetInfo } from '../../engine/protocol/data.ts';
+import { mlp } from '../../engine/model/presets.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
 
 const messy = (name: string): string => path.join(root, 'tests/fixtures/messy', name);
@@ -148,6 +149,38 @@ test('a training process killed in mid-run: its page says so, and the run goes o
   await waitForEpoch(app, id, (progress?.epoch ?? 0) + 5);
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
   await waitForState(app, id, 'stopped');
+
+  await test.step('a run that diverges says where, what is kept and what to try', async () => {
+    const { config } = await callService<RunRecord>(app, 'run', { run: id });
+    const { training } = config;
+    const optimizer = { ...training.optimizer, name: 'sgd', learningRate: 0.9, momentum: 0 };
+    const schedule = { ...training.schedule, name: 'constant' };
+    const wild = await callService<RunRecord>(app, 'startRun', {
+      name: 'Too fast',
+      config: {
+        ...config,
+        settings: { ...config.settings, target: 'height', task: 'regression' },
+        model: mlp([]),
+        training: { ...training, epochs: 500, batch: 1600, optimizer, schedule },
+      },
+    });
+    const ended = await waitForState(app, wild.id, 'diverged');
+    await page.evaluate((run) => (location.hash = `#run/${run}`), wild.id);
+    const { divergence, bestEpoch } = ended.result!;
+    const alert = page.locator('main').getByRole('alert');
+    await expect(alert).toContainText(`at step ${divergence!.step}. The weights of epoch ${bestEpoch} are kept.`);
+    await expect(alert).toContainText('lower learning rate (it is 0.9)');
+    await expect(page.locator('header').getByText('Diverged', { exact: true })).toBeVisible();
+    await expect(page.getByRole('button', { name: 'Resume' })).toHaveCount(0);
+    await expect(page.getByRole('button', { name: 'Run again with changes' })).toBeVisible();
+    await screenshot(app, 'run-diverged');
+    await page.evaluate(() => (location.hash = '#runs'));
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'Diverged' }).click();
+    await expect(page.getByText('Too fast')).toBeVisible();
+    await expect(page.getByText('Doomed')).toHaveCount(0);
+    await screenshot(app, 'runs-diverged');
+  });
 });
 
 /** Waits until the first view is there: before that nobody listens for a drop. */

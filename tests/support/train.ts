@@ -20,6 +20,10 @@ export interface TrainTestOptions {
   readonly files?: Map<RunFile, Uint8Array>;
   /** Collects the progress reported, so that it is there even if the run fails. */
   readonly reports?: TrainingProgress[];
+  /** Resolves when a file is kept. */
+  readonly keep?: (file: RunFile) => Promise<void>;
+  /** How much faster the trainer's clock runs. */
+  readonly haste?: number;
   /** Called between submits with their number; may pause or stop the run. */
   readonly onSubmit?: (submits: number, control: RunControl) => void;
 }
@@ -52,7 +56,7 @@ export async function trainHere(
       dataBudget: options.dataBudget ?? 1e9,
       control,
       surroundings: {
-        clock: () => performance.now(),
+        clock: () => (options.haste ?? 1) * performance.now(),
         now: () => Date.now(),
         breathe: () => {
           options.onSubmit?.(++submits, control);
@@ -67,7 +71,10 @@ export async function trainHere(
         },
         onLog: (line) => log.push(line),
         onPaused: () => {},
-        onFile: ({ file, data }) => files.set(file, data),
+        onFile: ({ file, data }) => {
+          files.set(file, data);
+          return options.keep?.(file);
+        },
       },
     },
     () => {},

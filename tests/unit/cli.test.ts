@@ -154,6 +154,31 @@ test('same seed and thread count, same run', async (t) => {
   assert.deepEqual(a.metrics, b.metrics);
 });
 
+test('a training that diverges ends with exit code 1, with what it keeps and what to do', async (t) => {
+  const home = temporaryHome(t);
+  const wild = ['--hidden', '', '--optimizer', 'sgd', '--lr', '0.6', '--momentum', '0', '--schedule', 'constant'];
+  const options = ['--target', 'sepal_length', '--task', 'regression', ...wild, '--epochs', '500', '--patience', '0'];
+  const { code, events, stderr } = await trainyard(home, 'train', iris, ...options, '--json');
+  assert.equal(code, 1);
+  const finished = events.at(-1)!;
+  const step = finished.diverged_at_step as number;
+  assert.deepEqual([finished.event, finished.reason, finished.steps], ['finished', 'diverged', step]);
+  const best = finished.best_epoch as number;
+  assert.ok(best >= 1 && best < (finished.epochs as number));
+  assert.match(
+    stderr,
+    new RegExp(`Run 1: The loss became .* at step ${step}\\. The weights of epoch ${best} are kept\\. Train again`),
+  );
+  const shown = await trainyard(home, 'show', '1');
+  assert.match(shown.stdout, /\(diverged\)/);
+  assert.match(shown.stdout, /lower learning rate \(it is 0\.6\)/);
+  const predicted = await lastEvent(home, 'predict', '1', iris, '--force');
+  assert.equal(predicted.rows, 150);
+  const resumed = await trainyard(home, 'train', '--resume', '1');
+  assert.equal(resumed.code, 2);
+  assert.match(resumed.stderr, /Run 1 is diverged: it cannot be resumed\. It would diverge again/);
+});
+
 test('devices lists the CPU with its facts', async (t) => {
   const { code, events } = await trainyard(temporaryHome(t), 'devices', '--json');
   assert.equal(code, 0);

@@ -120,6 +120,41 @@ test('a row that an old version left in the folder of its run is read in the sam
   assert.deepEqual(JSON.parse(parsed?.config ?? ''), upgradedConfig);
 });
 
+test('version 4: a run may diverge; what refers to runs stays, and numbers are never used again', (context) => {
+  const connection = openDatabase(join(temporaryHome(context), 'history.db'));
+  migrate(connection, migrations.slice(0, 3));
+  const insert = connection.sql<[string], never>(
+    `INSERT INTO run (name, state, dataset, dataset_name, created_at, owner_pid, owner_started_at, revision, search, config, notes)
+       VALUES ('r', ?, 'd', 'd', 0, 1, 1, 0, '', '{}', 'kept')`,
+  );
+  for (const state of ['completed', 'failed', 'failed']) insert.run(state);
+  connection.execute(`
+    DELETE FROM run WHERE id = 3;
+    INSERT INTO series (id, name) VALUES (1, 'loss');
+    INSERT INTO sample (run, step, epoch, seconds, data) VALUES (1, 1, 1, 1, x'00');
+    INSERT INTO summary (run, series, last) VALUES (2, 1, 0.5);
+    INSERT INTO log (run, time, level, message) VALUES (2, 0, 'info', 'text');
+  `);
+  assert.throws(() => insert.run('diverged'), /CHECK/);
+  migrate(connection);
+  const anew = connection.sql<[string], never>(
+    `INSERT INTO run (name, state, dataset, dataset_name, created_at, owner_pid, owner_started_at, revision, search, config)
+       VALUES ('r', ?, 'd', 'd', 0, 1, 1, 0, '', '{}')`,
+  );
+  anew.run('diverged');
+  assert.deepEqual(connection.sql('SELECT id, state, notes FROM run ORDER BY id').all(), [
+    { id: 1, state: 'completed', notes: 'kept' },
+    { id: 2, state: 'failed', notes: 'kept' },
+    { id: 4, state: 'diverged', notes: '' },
+  ]);
+  const count = (table: string): unknown => connection.sql(`SELECT count(*) AS count FROM ${table}`).get();
+  for (const table of ['sample', 'summary', 'log']) assert.deepEqual(count(table), { count: 1 }, table);
+  connection.execute('DELETE FROM run');
+  for (const table of ['sample', 'summary', 'log'])
+    assert.deepEqual(count(table), { count: 0 }, `${table} goes with its run`);
+  connection.close();
+});
+
 /** What a next version could be. */
 const nextStep: Migration = {
   version: newest + 1,

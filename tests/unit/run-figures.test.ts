@@ -79,6 +79,8 @@ test('a run that stopped early has ended, and says where it was best', () => {
   assert.equal(endText(record({ result: whole })), 'All 100 epochs, best 98');
   assert.equal(endText(record({ state: 'stopped', result: { ...result, reason: 'stopped' } })), null);
   assert.equal(endText(record({ state: 'running', result: null })), null);
+  const diverged = { ...result, reason: 'diverged' as const, divergence: { step: 1234, message: '', hint: '' } };
+  assert.equal(endText(record({ state: 'diverged', result: diverged })), 'Diverged at step 1,234, best epoch 45');
 });
 
 test('time elapsed is not the time of training, and the speed is that of training', () => {

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { processOwner } from '../../engine/history/owner.ts';
 import { createStore } from '../../engine/history/store.ts';
+import { predictFile, type PredictionParts } from '../../electron/main/predictions.ts';
 import type { RunConfig } from '../../engine/protocol/runs.ts';
 import type { RunHosts } from '../../engine/runs/hosts.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
@@ -56,6 +57,28 @@ for (const [faster, factor] of [
     assert.deepEqual(hosts.made, ['cpu', 'gpu', faster, faster]);
   });
 }
+
+test('a GPU whose host does not start is none to choose, and nothing prepared is left over', async (context) => {
+  const store = createStore(temporaryHome(context));
+  context.after(() => store.close());
+  const hosts = hostsOf({ cpu: 1, gpu: 1 }, 'Test GPU');
+  const { create } = hosts;
+  hosts.create = async (device) =>
+    device === 'gpu' ? Promise.reject(new Error('its window did not load')) : create(device);
+  const data = createTableData();
+  const manager = createRunManager({ store, data, hosts, owner: processOwner() });
+  const { id } = await manager.start({ config: tableConfig(2, { device: 'auto' }) });
+  assert.equal((await manager.finished({ run: id })).state, 'completed');
+  const log = (await store.log({ run: id })).map((line) => line.message).join('\n');
+  assert.match(log, /The GPU could not be measured: its window did not load/);
+  assert.equal(data.held.size, 0);
+
+  const transform = () => data.prepare({ job: 'p', dataset: 'made', options: { settings: {}, seed: 1 } });
+  const processes = { startCpuHost: () => Promise.reject(new Error('the process did not start')) };
+  const parts = { store, data: { ...data, transform }, processes, dialogs: {} } as unknown as PredictionParts;
+  await assert.rejects(predictFile(parts, { job: 'p', run: id, path: 'rows.csv' }), /did not start/);
+  assert.equal(data.held.size, 0, 'of a prediction too');
+});
 
 test('without a GPU auto is the CPU, with nothing measured', async (context) => {
   const store = createStore(temporaryHome(context));

@@ -201,15 +201,17 @@ test('another process pauses, continues and stops a run through the history', as
   await assert.rejects(elsewhere.stop({ run }), { code: 'input.run_state' });
 });
 
-test('a run that fails keeps its error, and the next one begins', async (context) => {
+test('a run that diverges keeps its error and is not resumed, and the next one begins', async (context) => {
   const { manager, data, hosts } = setUp(context);
   const training = { ...tableConfig(5).training };
   const optimizer = { ...training.optimizer, name: 'sgd' as const, learningRate: 1e30 };
   const { id: run } = await manager.start({ config: tableConfig(5, { training: { ...training, optimizer } }) });
   const { id: next } = await manager.start({ config: tableConfig(2) });
   const { state, error, result } = await manager.finished({ run });
-  assert.deepEqual([state, error?.code, result], ['failed', 'run.diverged', null]);
+  assert.deepEqual([state, error?.code, result?.reason], ['diverged', 'run.diverged', 'diverged']);
+  assert.match(error!.message, /at step \d+\. No epoch was complete/);
   assert.match(error!.hint, /learning rate/);
+  await assert.rejects(manager.resume({ run }), { code: 'input.run_state', hint: /diverge again/ });
   assert.equal((await manager.finished({ run: next })).state, 'completed');
   assert.deepEqual([data.held.size, hosts.alive.size], [0, 0]);
 });

@@ -14,6 +14,7 @@ const events = [
   'resume',
   'complete',
   'stop',
+  'diverge',
   'fail',
   'interrupt',
   'requeue',
@@ -21,13 +22,14 @@ const events = [
 
 /** Rows: states; columns: events in the order above. */
 const expected: Readonly<Record<RunState, readonly (RunState | null)[]>> = {
-  queued: ['running', null, null, null, 'stopped', 'failed', 'interrupted', null],
-  running: [null, 'paused', null, 'completed', 'stopped', 'failed', 'interrupted', null],
-  paused: [null, null, 'running', null, 'stopped', 'failed', 'interrupted', null],
-  completed: [null, null, null, null, null, null, null, null],
-  stopped: [null, null, null, null, null, null, null, 'queued'],
-  failed: [null, null, null, null, null, null, null, 'queued'],
-  interrupted: [null, null, null, null, null, null, null, 'queued'],
+  queued: ['running', null, null, null, 'stopped', null, 'failed', 'interrupted', null],
+  running: [null, 'paused', null, 'completed', 'stopped', 'diverged', 'failed', 'interrupted', null],
+  paused: [null, null, 'running', null, 'stopped', null, 'failed', 'interrupted', null],
+  completed: [null, null, null, null, null, null, null, null, null],
+  stopped: [null, null, null, null, null, null, null, null, 'queued'],
+  diverged: [null, null, null, null, null, null, null, null, null],
+  failed: [null, null, null, null, null, null, null, null, 'queued'],
+  interrupted: [null, null, null, null, null, null, null, null, 'queued'],
 };
 const states = Object.keys(expected) as RunState[];
 
@@ -55,6 +57,7 @@ test('a refusal names run, state and wish, and says what to do', () => {
     message: 'Run 7 is completed: it cannot be resumed.',
     hint: 'Start a new run with its settings.',
   });
+  assert.throws(() => nextState(7, 'diverged', 'requeue'), { hint: /diverge again: .* lower learning rate/ });
   assert.throws(() => nextState(7, 'queued', 'pause'), /Run 7 is queued: it cannot be paused/);
   assert.throws(() => nextState(7, 'stopped', 'pause'), { hint: 'Resume it first.' });
 });

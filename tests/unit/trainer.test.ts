@@ -5,9 +5,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
-import type { TrainyardError } from '../../engine/protocol/errors.ts';
-import type { TrainingProgress } from '../../engine/protocol/runs.ts';
-import { decodeCheckpoint } from '../../engine/train/checkpoint.ts';
+import type { RunFile, TrainingProgress } from '../../engine/protocol/runs.ts';
+import { decodeCheckpoint, initialState } from '../../engine/train/checkpoint.ts';
+import { CheckpointWriter } from '../../engine/train/checkpoint-writer.ts';
+import { decodeSafetensors } from '../../engine/train/safetensors.ts';
 import { advanced } from '../../renderer/views/new-run/training-fields.ts';
 import { makeTable } from '../support/table.ts';
 import { series, trainHere } from '../support/train.ts';
@@ -120,22 +121,86 @@ test('a batch larger than the data is clamped and said', async () => {
   assert.match(log.map((line) => line.message).join('\n'), /batch of 4096 is larger/);
 });
 
-test('a diverging run fails with what to do, and its figures end at the step that is named', async () => {
+test('a diverging run keeps its best weights, says where and what to do, and its figures end there', async () => {
   const { optimizer } = defaultTraining(1e6, 'regression');
+  const growing = { ...optimizer, name: 'sgd' as const, learningRate: 0.7, momentum: 0, weightDecay: 0 };
   const reports: TrainingProgress[] = [];
-  const failed = await trainHere(makeTable({ rows: 100, numeric: 3, classes: 0 }), {
-    training: { epochs: 50, optimizer: { ...optimizer, name: 'sgd', learningRate: 1e6, momentum: 0.9 } },
+  const numbers = makeTable({ rows: 100, numeric: 3, classes: 0 });
+  const { result, files, points } = await trainHere(numbers, {
+    model: mlp([]),
+    backend: createCpuBackend({ threads: 1 }),
+    training: {
+      epochs: 500,
+      batch: 16,
+      optimizer: growing,
+      earlyStopping: { enabled: false, patience: 1, minimumDelta: 0 },
+    },
     reports,
-  }).then(
-    () => assert.fail('it has to diverge'),
-    (error: unknown) => error as TrainyardError,
+  });
+  const { divergence, bestEpoch, metrics } = result;
+  assert.deepEqual([result.reason, result.steps], ['diverged', divergence?.step]);
+  assert.ok(bestEpoch >= 1 && bestEpoch < result.epochs, `best ${bestEpoch} of ${result.epochs}`);
+  assert.match(
+    divergence!.message,
+    new RegExp(`^The loss became .* at step ${result.steps}\\. The weights of epoch ${bestEpoch} are kept\\.$`),
   );
-  const step = /^The loss became .* at step (\d+)\.$/.exec(failed.message)?.[1];
-  assert.ok(Number(step) > 1, failed.message);
-  assert.equal(reports.at(-1)?.step, Number(step));
+  assert.equal(reports.at(-1)?.step, result.steps);
+  assert.ok(Math.abs(metrics.val_loss - Math.min(...series(points, 'val_loss'))) < 1e-6);
+  const weights = decodeSafetensors(files.get('best.safetensors')!).tensors;
+  for (const { data } of Object.values(weights)) assert.ok(data.every((value) => Math.abs(value) < 1e6));
   const { label } = advanced.find((setting) => setting.label.startsWith('Clip'))!;
-  const named = /“(.+)” to 1\.$/.exec(failed.hint)?.[1];
-  assert.ok(named && label.startsWith(named), `${failed.hint} names the form's “${label}”`);
+  const named = /“(.+)” to 1\.$/.exec(divergence!.hint)?.[1];
+  assert.ok(named && label.startsWith(named), `${divergence!.hint} names the form's “${label}”`);
+
+  const optimizerAtOnce = { ...growing, learningRate: 1e30 };
+  const atOnce = await trainHere(numbers, { training: { epochs: 5, optimizer: optimizerAtOnce } });
+  assert.deepEqual([atOnce.result.reason, atOnce.result.bestEpoch], ['diverged', 0]);
+  assert.match(atOnce.result.divergence!.message, /No epoch was complete: there are no weights worth keeping\.$/);
+  assert.deepEqual([atOnce.result.metrics, atOnce.files.has('best.safetensors')], [{}, false]);
+});
+
+test('no checkpoint leaves before the last one is kept, nor oftener than their size allows', async () => {
+  let onTheirWay = 0;
+  let most = 0;
+  let written = 0;
+  const keep = async (file: RunFile): Promise<void> => {
+    if (file !== 'checkpoint.bin') return;
+    written++;
+    most = Math.max(most, ++onTheirWay);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    onTheirWay--;
+  };
+  // The clock runs fast: a checkpoint is due after each submit.
+  await trainHere(table, { training: { ...quick, epochs: 60 }, keep, haste: 1e6 });
+  assert.ok(written >= 2, `${written} checkpoints`);
+  assert.equal(most, 1);
+
+  let now = 0;
+  const due: number[] = [];
+  const parameters = new Float32Array(64);
+  const plan = {
+    slots: [{ elements: 64 }],
+    tensors: { w: { slot: 0, offset: 0, shape: [64], type: 'f32' } },
+    checkpoint: ['w'],
+  };
+  const read = async (): Promise<Float32Array> => {
+    now += 3_000;
+    return parameters;
+  };
+  const writer = new CheckpointWriter({
+    session: { executable: { read }, plan } as unknown as ConstructorParameters<typeof CheckpointWriter>[0]['session'],
+    clock: () => now,
+    diary: { add: () => undefined, checkpoint: () => undefined },
+    onFile: () => undefined,
+  });
+  for (; now < 1_000_000; now += 100) {
+    if (!writer.due) continue;
+    due.push(now);
+    await writer.write(initialState(), {}, () => undefined);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.ok(due.length >= 5, `${due.length} checkpoints`);
+  assert.ok((due.length - 1) * 3_000 <= 0.02 * due.at(-1)!, `${due.length} checkpoints of 3 s in ${due.at(-1)} ms`);
 });
 
 test('without rows that validate it is said what that means', async () => {

@@ -13,6 +13,7 @@ import { decodeCheckpoint } from '../../engine/train/checkpoint.ts';
 import type { Call, Plan, Slot, TensorPlace } from '../../engine/plan/plan.ts';
 import { tiles } from '../../kernels/gpu-product.ts';
 import { kernels } from '../../kernels/registry.ts';
+import { StepStream } from '../../engine/train/step-stream.ts';
 import { openSteps, tabularMlp } from '../support/steps.ts';
 import { makeTable } from '../support/table.ts';
 import { series, trainHere } from '../support/train.ts';
@@ -71,6 +72,39 @@ test('a step of tabular-mlp is at most 12 dispatches, and steps share submits', 
   const { submits, ...made } = counts;
   assert.deepEqual(made, { buffers: 0, bindGroups: 0, pipelines: 0, shaders: 0 });
   assert.ok(submits >= 2 && submits <= steps / 8, `${submits} submits for ${steps} steps and a read`);
+});
+
+test('the next submit is in the queue before the last one is done: two in flight, no more', { skip }, async (t) => {
+  const { gpu, backend } = await open(t, { submitMilliseconds: 60_000 });
+  const { executable, program } = await openSteps(tabularMlp, backend, 64);
+  await executable.run(program, 1);
+  await executable.read('ring.loss', 0, 1);
+  const { queue } = gpu.device;
+  const { submit, onSubmittedWorkDone } = queue;
+  let flying = 0;
+  const most: number[] = [];
+  queue.submit = (buffers) => {
+    submit.call(queue, buffers);
+    flying++;
+    most.push(flying);
+    void onSubmittedWorkDone.call(queue).then(() => flying--);
+    return undefined;
+  };
+  const stream = new StepStream(
+    {
+      submit: async (_step, _from, steps) => {
+        await executable.run(program, steps);
+        return { losses: executable.read('ring.loss', 0, steps) as Promise<Float32Array> };
+      },
+    },
+    () => performance.now(),
+    (losses) => assert.equal(losses.length, 16),
+  );
+  for (let step = 0; step < 8 * 16; step += 16) await stream.submit({ step, from: 0, steps: 16, rows: 32 });
+  await stream.settle();
+  // Each submit of steps is followed by the copy of its losses.
+  assert.ok(Math.max(...most) > 2, `the queue held ${most.join(', ')}`);
+  assert.ok(Math.max(...most) <= 4, `the queue held ${most.join(', ')}`);
 });
 
 test('same seed, same device, same bits', { skip }, async (t) => {

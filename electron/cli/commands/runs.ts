@@ -119,7 +119,8 @@ function showRun(output: Output, run: RunRecord): void {
     output.line(
       `  result    ${result.reason.replace('_', ' ')} after ${epochsText(run)}, ${formatCount(result.steps)} steps, ${timesText(run)}`,
     );
-    output.line(`  weights   of epoch ${result.bestEpoch}, the best by loss; their scores:`);
+    if (result.divergence && result.bestEpoch === 0) output.line('  weights   none');
+    else output.line(`  weights   of epoch ${result.bestEpoch}, the best by loss; their scores:`);
     printMetrics(output, result.metrics);
     if (result.doubt) output.line(`  in doubt  ${result.doubt}`);
   }

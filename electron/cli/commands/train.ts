@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { DataService, DatasetInfo } from '../../../engine/protocol/data.ts';
 import { CancelledError, InputError, TrainyardError } from '../../../engine/protocol/errors.ts';
 import { expectedCounts, leftOutColumns, leftOutText } from '../../../engine/protocol/use.ts';
-import type { MetricPoint, RunConfig, RunProgress, RunRecord } from '../../../engine/protocol/runs.ts';
+import type { MetricPoint, RunConfig, RunProgress, RunRecord, RunResult } from '../../../engine/protocol/runs.ts';
 import { networkConfig } from '../../../engine/learners/declared/network.ts';
 import { createRunManager, type RunManager } from '../../../engine/runs/manager.ts';
 import { processOwner } from '../../../engine/history/owner.ts';
@@ -175,6 +175,13 @@ function progressText(progress: RunProgress, points: readonly MetricPoint[]): st
   return `epoch ${progress.epoch}/${progress.epochs}, loss ${formatNumber(progress.loss)}${lastMetrics}, ${rate}${left}`;
 }
 
+const endings: Readonly<Record<RunResult['reason'], string>> = {
+  completed: 'trained',
+  early_stopped: 'trained, stopped early',
+  stopped: 'stopped',
+  diverged: 'diverged',
+};
+
 function report(output: Output, run: RunRecord): void {
   const { result, error } = run;
   if (!result && run.state === 'stopped' && !error) {
@@ -199,13 +206,17 @@ function report(output: Output, run: RunRecord): void {
     best_epoch: result.bestEpoch,
     metrics: result.metrics,
     ...(result.doubt ? { doubt: result.doubt } : {}),
+    ...(result.divergence ? { diverged_at_step: result.divergence.step } : {}),
   });
-  const how = { completed: 'trained', early_stopped: 'trained, stopped early', stopped: 'stopped' }[result.reason];
+  const how = endings[result.reason];
+  const worthless = result.divergence !== undefined && result.bestEpoch === 0;
   output.line(
     `Run ${run.id} ${how}: ${epochsText(run)}, ${formatCount(result.steps)} steps on ` +
       `${result.device}${result.threads > 1 ? ` ×${result.threads}` : ''} in ${timesText(run)}; ` +
-      `the weights of epoch ${result.bestEpoch} are kept, their scores:`,
+      (worthless ? 'no weights are kept' : `the weights of epoch ${result.bestEpoch} are kept, their scores:`),
   );
   printMetrics(output, result.metrics);
   if (result.doubt) output.line(`! ${result.doubt}`);
+  // It is a training that failed, whatever is kept of it.
+  if (error) throw new TrainyardError(error.code, `Run ${run.id}: ${error.message}`, error.hint);
 }

@@ -3,6 +3,7 @@
 import type { Plan, TensorPlace } from '../../plan/plan.ts';
 import { TrainyardError } from '../../protocol/errors.ts';
 import type { Executable, HostArray } from '../backend.ts';
+import { Pace } from '../pace.ts';
 import { elementBytes, encodeProgram, placePlan, type ArenaLayout, type NativeKernels } from './encode.ts';
 import type { Machine } from './machine.ts';
 import { ThreadChooser } from './threads.ts';
@@ -27,6 +28,7 @@ export function createExecutable(plan: Plan, machine: Machine, options: Executab
     Object.entries(plan.tensors).map(([name, place]) => [name, tensorView(layout, machine, place)]),
   );
   const adaptive = options.adaptive && machine.threads > 1;
+  const paces = new Map(Object.keys(plan.programs).map((name) => [name, new Pace()]));
   const choosers = new Map(Object.keys(plan.programs).map((name) => [name, new ThreadChooser()]));
   machine.start();
 
@@ -73,9 +75,13 @@ export function createExecutable(plan: Plan, machine: Machine, options: Executab
       if (steps > plan.stepCapacity) {
         throw new TrainyardError('internal.too_many_steps', `${steps} steps exceed the plan's ${plan.stepCapacity}.`);
       }
+      if (steps === 0) return;
+      const start = performance.now();
       if (adaptive) runAdaptively(program, steps, choosers.get(name)!);
-      else if (steps > 0) machine.submit(program, 0, steps);
+      else machine.submit(program, 0, steps);
+      paces.get(name)?.report(steps, performance.now() - start);
     },
+    stepsAtOnce: (name) => paces.get(name)?.steps ?? 1,
     dispose() {
       machine.dispose();
       options.onDispose();

@@ -6,6 +6,7 @@ import { references } from '../../../kernels/references.ts';
 import { kernels, type KernelName } from '../../../kernels/registry.ts';
 import type { Call, Plan, SlotRef } from '../../plan/plan.ts';
 import type { Backend, Executable, HostArray } from '../backend.ts';
+import { Pace } from '../pace.ts';
 
 export function createReferenceBackend(): Backend {
   return {
@@ -22,9 +23,11 @@ export class ReferenceExecutable implements Executable {
   readonly bytes: number;
   readonly #plan: Plan;
   readonly #slots: readonly Float64Array[];
+  readonly #paces: ReadonlyMap<string, Pace>;
 
   constructor(plan: Plan) {
     this.#plan = plan;
+    this.#paces = new Map(Object.keys(plan.programs).map((name) => [name, new Pace()]));
     this.#slots = plan.slots.map((slot) => new Float64Array(slot.elements));
     this.bytes = this.#slots.reduce((sum, slot) => sum + slot.byteLength, 0);
   }
@@ -46,7 +49,13 @@ export class ReferenceExecutable implements Executable {
 
   async run(program: string, steps: number): Promise<void> {
     const { calls } = this.#plan.programs[program];
+    const start = performance.now();
     for (let step = 0; step < steps; step++) for (const call of calls) this.#execute(call, step);
+    if (steps > 0) this.#paces.get(program)?.report(steps, performance.now() - start);
+  }
+
+  stepsAtOnce(program: string): number {
+    return this.#paces.get(program)?.steps ?? 1;
   }
 
   dispose(): void {}

@@ -4,6 +4,7 @@
 import type { GpuLimits } from '../../../kernels/gpu-contract.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Backend } from '../backend.ts';
+import { submitMilliseconds as usualSubmit } from '../pace.ts';
 import type { OpenedGpu } from './adapter.ts';
 import { allocate, checkSlots } from './buffers.ts';
 import { ByteWriter } from './bytes.ts';
@@ -35,7 +36,6 @@ export interface WebgpuBackend extends Backend {
 }
 
 const defaultTuneFromFlops = 100e6;
-const defaultSubmitMilliseconds = 50;
 /** WebGPU does not tell how much memory a GPU has: larger data streams through this much. */
 const mostDataBytes = 2 ** 30;
 
@@ -43,7 +43,7 @@ const mostDataBytes = 2 ** 30;
 export function createWebgpuBackend(opened: OpenedGpu, options: WebgpuOptions = {}): WebgpuBackend {
   const { device, adapter, name } = opened;
   const { software, vendor, architecture } = adapter;
-  const { submitMilliseconds = defaultSubmitMilliseconds } = options;
+  const { submitMilliseconds = usualSubmit } = options;
   const watch = new DeviceWatch(device, name);
   const pipelines = new PipelineCache(device, watch);
   const limits: GpuLimits = {

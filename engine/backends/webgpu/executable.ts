@@ -4,11 +4,12 @@
 import { elementCount } from '../../../kernels/contract.ts';
 import type { Plan, TensorPlace } from '../../plan/plan.ts';
 import type { Executable, HostArray } from '../backend.ts';
+import { Pace } from '../pace.ts';
 import { type PlanBuffers, stepOffset } from './buffers.ts';
 import type { ByteWriter } from './bytes.ts';
 import type { CompiledProgram } from './compile.ts';
 import type { DeviceWatch } from './failure.ts';
-import { Pace } from './pace.ts';
+import { guessStep } from './guess.ts';
 import type { Reader } from './reader.ts';
 
 /** `writeBuffer` copies into staging memory of the driver: large data goes in pieces. */
@@ -60,7 +61,8 @@ export class WebgpuExecutable implements Executable {
     this.#programs = new Map(
       parts.programs.map((compiled) => {
         const { flops, bytes } = compiled.program;
-        const pace = new Pace({ flops, bytes, dispatches: compiled.dispatches.length }, software, submitMilliseconds);
+        const guess = guessStep({ flops, bytes, dispatches: compiled.dispatches.length }, software);
+        const pace = new Pace(guess, submitMilliseconds);
         return [compiled.program.name, { ...compiled, pace }];
       }),
     );
@@ -121,6 +123,10 @@ export class WebgpuExecutable implements Executable {
       await this.#watch.guard(calibrating ? done : before);
     }
     this.#watch.check();
+  }
+
+  stepsAtOnce(program: string): number {
+    return this.#program(program).pace.steps;
   }
 
   dispose(): void {

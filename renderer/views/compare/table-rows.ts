@@ -114,7 +114,12 @@ export function costRows(runs: readonly RunRecord[]): readonly CompareRow[] {
   ];
 }
 
-const reasons = { completed: 'Completed', early_stopped: 'Stopped early', stopped: 'Stopped' } as const;
+const reasons = {
+  completed: 'Completed',
+  early_stopped: 'Stopped early',
+  stopped: 'Stopped',
+  diverged: 'Diverged',
+} as const;
 
 function endWord({ result, state }: RunRecord): string {
   return result ? reasons[result.reason] : stateName(state);

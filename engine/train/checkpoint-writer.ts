@@ -1,0 +1,61 @@
+// When checkpoints are written: every few seconds, no oftener than their size allows, and never one before whoever keeps them
+// has kept the last. So at most one is on its way, however slow the disk.
+
+import type { RunFile } from '../protocol/runs.ts';
+import { encodeCheckpoint, type TrainingState } from './checkpoint.ts';
+import type { Diary } from './diary.ts';
+import type { Session } from './session.ts';
+import { readWeights, type Weights } from './weights.ts';
+
+/** Time between checkpoints at least; the first comes sooner. */
+const leastMilliseconds = 10_000;
+const firstMilliseconds = 1_000;
+/** Share of the time that writing them may hold the training up. */
+const largestShare = 0.02;
+
+export interface CheckpointWriterOptions {
+  readonly session: Pick<Session, 'executable' | 'plan'>;
+  readonly clock: () => number;
+  readonly diary: Pick<Diary, 'add' | 'checkpoint'>;
+  /** Resolves when the file is kept; nothing = at once. */
+  readonly onFile: (event: { file: RunFile; data: Uint8Array }) => void | Promise<void>;
+}
+
+export class CheckpointWriter {
+  readonly #options: CheckpointWriterOptions;
+  #next: number;
+  /** The last one is not kept yet. */
+  #waiting = false;
+  #kept: Promise<void> = Promise.resolve();
+
+  constructor(options: CheckpointWriterOptions) {
+    this.#options = options;
+    this.#next = options.clock() + firstMilliseconds;
+  }
+
+  /** It is time for one. */
+  get due(): boolean {
+    return !this.#waiting && this.#options.clock() >= this.#next;
+  }
+
+  /** Writes one, once the last is kept. `reported`: called before it leaves, so that the history never lacks what it knows. */
+  async write(state: TrainingState, best: Weights, reported: () => void): Promise<void> {
+    const { session, clock, diary, onFile } = this.#options;
+    const asked = clock();
+    await this.#kept;
+    const start = clock();
+    const tensors = await readWeights(session.executable, session.plan, session.plan.checkpoint);
+    reported();
+    const data = encodeCheckpoint({ state, tensors, best });
+    const { byteLength } = data;
+    this.#waiting = true;
+    this.#kept = Promise.resolve(onFile({ file: 'checkpoint.bin', data }))
+      // Whoever keeps files tells of failures.
+      .catch(() => undefined)
+      .then(() => void (this.#waiting = false));
+    const end = clock();
+    this.#next = end + Math.max(leastMilliseconds, (end - start) / largestShare);
+    diary.checkpoint(state.step, state.epoch, byteLength);
+    diary.add('checkpoints', end - asked);
+  }
+}

@@ -1,0 +1,102 @@
+// What a run tells of itself while it trains: the points of its curves, how far it is and how fast. Reports leave a few times a
+// second; points wait meanwhile.
+
+import type { MetricPoint, TrainingProgress } from '../protocol/runs.ts';
+import type { TrainingState } from './checkpoint.ts';
+
+/** Reports leave at most this often. */
+const reportMilliseconds = 100;
+/** Points of the step curve a run makes at most. */
+const stepPoints = 2000;
+
+export interface ReporterOptions {
+  readonly state: TrainingState;
+  readonly epochs: number;
+  readonly steps: number;
+  readonly stepsPerEpoch: number;
+  readonly clock: () => number;
+  readonly onReport: (event: { points: readonly MetricPoint[]; progress: TrainingProgress }) => void;
+}
+
+export class Reporter {
+  readonly #options: ReporterOptions;
+  /** Seconds of training before this attempt. */
+  readonly #resumedSeconds: number;
+  readonly #bucket: number;
+  #points: MetricPoint[] = [];
+  #lastReport = -Infinity;
+  #lastLoss: number | null = null;
+  #stepsHere = 0;
+  #rowsHere = 0;
+  #secondsHere = 0;
+  /** When training began, put off by every pause. */
+  #begun: number;
+
+  constructor(options: ReporterOptions) {
+    this.#options = options;
+    this.#resumedSeconds = options.state.seconds;
+    this.#bucket = Math.max(1, Math.ceil(options.steps / stepPoints));
+    this.#begun = options.clock();
+  }
+
+  /** Rows trained on a second of training, a remainder counted as the rows it has. */
+  get rowsPerSecond(): number {
+    return this.#secondsHere > 0 ? this.#rowsHere / this.#secondsHere : 0;
+  }
+
+  /** Steps are done. */
+  trained(steps: number, rows: number, milliseconds: number): void {
+    this.#stepsHere += steps;
+    this.#rowsHere += rows;
+    this.#secondsHere += milliseconds / 1000;
+    this.#options.state.seconds = this.#resumedSeconds + this.#secondsHere;
+  }
+
+  /** The loss of the step that `state.step` names. */
+  loss(loss: number): void {
+    const { state, stepsPerEpoch } = this.#options;
+    this.#lastLoss = loss;
+    state.bucketSum += loss;
+    state.bucketSteps++;
+    if (state.bucketSteps < this.#bucket) return;
+    this.point('step_loss', state.bucketSum / state.bucketSteps, state.step / stepsPerEpoch);
+    state.bucketSum = 0;
+    state.bucketSteps = 0;
+  }
+
+  point(series: string, value: number, epoch: number): void {
+    const { step, seconds } = this.#options.state;
+    if (Number.isFinite(value)) this.#points.push({ series, step, epoch, seconds, value });
+  }
+
+  /** A pause is over. */
+  paused(milliseconds: number): void {
+    this.#begun += milliseconds;
+  }
+
+  /** Reports, if the last report is long enough ago; `now`: whenever it was. */
+  report(now = false): void {
+    const time = this.#options.clock();
+    if (!now && time - this.#lastReport < reportMilliseconds) return;
+    this.#lastReport = time;
+    const points = this.#points;
+    this.#points = [];
+    this.#options.onReport({ points, progress: this.#progress(time) });
+  }
+
+  #progress(time: number): TrainingProgress {
+    const { epochs, steps, state } = this.#options;
+    const { epoch, step, seconds } = state;
+    const secondsAtWork = (time - this.#begun) / 1000;
+    return {
+      epoch,
+      epochs,
+      step,
+      steps,
+      examplesPerSecond: this.rowsPerSecond,
+      secondsTraining: seconds,
+      secondsLeft: this.#stepsHere > 0 ? ((steps - step) * secondsAtWork) / this.#stepsHere : null,
+      loss: this.#lastLoss,
+    };
+  }
+}
