@@ -14,6 +14,8 @@ export interface OptionDef {
   readonly value?: string;
   readonly help: string;
   readonly multiple?: boolean;
+  /** It names a file: an empty value, as of a variable that is not set, is refused. */
+  readonly path?: boolean;
 }
 
 export type OptionValues = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
@@ -65,12 +67,26 @@ export function parseCommand(
         hint,
       );
     }
+    refuseEmpty(command, positionals, values as OptionValues);
     return { positionals, options: values as OptionValues };
   } catch (error) {
     if (error instanceof InputError) throw error;
     const message = (error as Error).message.split('. ')[0];
     throw new InputError('usage.arguments', `${message}.`, hint);
   }
+}
+
+/** An empty path would be the folder the command is called in, or as if nothing had been given. */
+function refuseEmpty({ name, usage, options }: Command, positionals: readonly string[], values: OptionValues): void {
+  const hint = `See \`trainyard ${name} --help\`.`;
+  const place = positionals.indexOf('');
+  if (place >= 0) {
+    const words = usage.split(' ');
+    const which = words[Math.min(place, words.length - 1)] ?? '';
+    throw new InputError('usage.arguments', `The argument ${which.replace(/[[\].…]/g, '')} of ${name} is empty.`, hint);
+  }
+  const empty = Object.entries(options).find(([option, { path }]) => path && ownValue(values, option) === '');
+  if (empty) throw new InputError('usage.option', `--${empty[0]} is empty: it takes the name of a file.`, hint);
 }
 
 /** The help text of a command. */

@@ -124,6 +124,10 @@ export function formatNumber(value: number | undefined | null): string {
 
 export const formatCount = (value: number): string => Math.round(value).toLocaleString('en');
 
+/** `1 row`, `2,000 rows` */
+export const counted = (count: number, word: string): string =>
+  `${formatCount(count)} ${word}${count === 1 ? '' : 's'}`;
+
 /** `0.42 s`, `1:05`, `2:03:10` */
 export function formatSeconds(seconds: number): string {
   if (seconds < 10) return `${seconds.toFixed(seconds < 1 ? 2 : 1)} s`;

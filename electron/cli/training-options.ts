@@ -32,6 +32,7 @@ export const trainingOptions = {
   model: {
     type: 'string',
     value: 'PRESET|FILE.json',
+    path: true,
     help: `${presets.map((p) => p.name).join(', ')}, or a model file`,
   },
   hidden: { type: 'string', value: '64,32', help: 'units of the hidden layers, instead of --model' },

@@ -64,7 +64,7 @@ export async function describeTable(
   const unused = new Set(leftOutColumns({ columns, target, settings }).map((left) => left.column));
   const all = columns.map((one, at) => ({ column: stored[at] as StoredColumn, info: one }));
   const features = all.filter(({ info: one }) => one.name !== target && !ignored.has(one.name));
-  const obstacle = obstacleOf({ rows: table.rows, columns, target, task, classes: named });
+  const obstacle = obstacleOf({ rows: table.rows, columns, target, task, classes: named, settings });
   warnings.unshift(...obstacleWarning(obstacle, target));
   if (obstacle !== null) return { ...base, classes: named, warnings };
   const leaks = (await leakWarnings(connection, table, facts, features)).filter(

@@ -21,7 +21,7 @@ import { topOf } from './schema/measure.ts';
 import { findCopies } from './schema/copies.ts';
 import { numericValue } from './schema/stored.ts';
 import type { StoredColumn } from './schema/stored.ts';
-import { obstacleOf } from './schema/learnable.ts';
+import { noFeatures, obstacleOf } from './schema/learnable.ts';
 import { show } from './schema/typing.ts';
 import type { Manifest } from './manifest.ts';
 import type { DatasetStore } from './store.ts';
@@ -266,17 +266,15 @@ function assemble(
   unused: Preprocessing['leftOut'],
 ): Preprocessing {
   const used = recipes.filter((recipe) => recipe !== null);
-  if (used.length === 0) {
-    throw new InputError(
-      'input.no_features',
-      `No column is left to predict "${target.column}" from.`,
-      'Identifiers, texts and constant columns are left out: set another type for a column that should be used.',
-    );
-  }
   const constant = features.flatMap(({ stored }, index) =>
     recipes[index] === null ? [{ column: stored.name, reason: 'constant in the training split' }] : [],
   );
-  return { version: 1, features: used, target, leftOut: [...unused, ...constant] };
+  const leftOut = [...unused, ...constant];
+  if (used.length === 0) {
+    const { code, message, hint } = noFeatures(target.column, leftOut);
+    throw new InputError(code, message, hint);
+  }
+  return { version: 1, features: used, target, leftOut };
 }
 
 function missingTargetWarning({ name, missing }: ColumnInfo, rows: number): DataWarning[] {

@@ -18,6 +18,7 @@ export const exportCommand: Command = {
     },
     out: {
       type: 'string',
+      path: true,
       value: 'FILE',
       help: 'where to write (default run-RUN.FORMAT); an old file is replaced when the new one is complete',
     },

@@ -11,7 +11,7 @@ import {
 } from '../../../engine/protocol/use.ts';
 import { numberOption, type Command } from '../command.ts';
 import { importFile, readOptions, readOptionDefs } from '../import.ts';
-import { formatBytes, formatCount, formatNumber, type Output } from '../output.ts';
+import { counted, formatBytes, formatCount, formatNumber, type Output } from '../output.ts';
 import { datasetSettings, dataOptions } from '../training-options.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
 
@@ -77,7 +77,9 @@ export const inspect: Command = {
 };
 
 function describe(output: Output, info: DatasetInfo): void {
-  output.line(`${info.source}: ${formatCount(info.rows)} rows, ${info.columns.length} columns, ${sizes(info)}`);
+  output.line(
+    `${info.source}: ${counted(info.rows, 'row')}, ${counted(info.columns.length, 'column')}, ${sizes(info)}`,
+  );
   const reading = Object.entries(info.reading).map(([name, value]) => `${name} ${value}`);
   if (reading.length > 0) output.line(`read as ${reading.join(', ')}`);
   output.line();

@@ -10,7 +10,7 @@ import { runNumber, textOption, type Command } from '../command.ts';
 import { withProgress } from '../import.ts';
 import type { ColumnUse } from '../../../engine/protocol/data.ts';
 import { checkOutput, refuseInput, writeOutput } from '../output-file.ts';
-import { formatCount, formatNumber, type Output } from '../output.ts';
+import { counted, formatNumber, type Output } from '../output.ts';
 import { predictionTable, type PredictionTable } from '../prediction-table.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
 
@@ -22,6 +22,7 @@ export const predict: Command = {
   options: {
     out: {
       type: 'string',
+      path: true,
       value: 'FILE.csv',
       help: 'write the predictions there; an old file is replaced when the new one is complete',
     },
@@ -86,7 +87,7 @@ export const predict: Command = {
       if (output.json) return;
       for (const warning of warnings) output.line(`! ${warning.message}`);
       for (const column of columns ?? []) printUse(output, column);
-      output.line(`${formatCount(predictions.rows)} rows predicted${out ? `, written to ${out}` : ''}`);
+      output.line(`${counted(predictions.rows, 'row')} predicted${out ? `, written to ${out}` : ''}`);
       if (!out) {
         const shown = [...table.rows(10)];
         output.table(

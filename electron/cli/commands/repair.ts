@@ -2,7 +2,7 @@
 
 import { repairHistory } from '../../../engine/history/client.node.ts';
 import type { Command } from '../command.ts';
-import type { Output } from '../output.ts';
+import { counted, type Output } from '../output.ts';
 
 export const repair: Command = {
   name: 'repair',
@@ -24,7 +24,7 @@ export const repair: Command = {
     say(output, report.rebuilt, 'rebuilt from their folders: their curves and logs since the last backup are lost');
     say(output, report.silent, 'lost: their folders, which stay as they are, do not say enough');
     const kept = report.fromBackup.length + report.salvaged.length + report.rebuilt.length;
-    output.line(kept === 0 ? 'The history is empty now.' : `The history holds ${kept} runs now.`);
+    output.line(kept === 0 ? 'The history is empty now.' : `The history holds ${counted(kept, 'run')} now.`);
     if (report.incomplete) output.line('Parts of the damaged file could not be read: what only stood there is lost.');
   },
 };

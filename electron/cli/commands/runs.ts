@@ -4,7 +4,7 @@ import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import { leftOutText, splitOrigin, splitRule, usualSplit } from '../../../engine/protocol/use.ts';
 import { numberOption, runNumber, textOption, type Command } from '../command.ts';
-import { formatCount, formatNumber, formatSeconds, formatTime, type Column, type Output } from '../output.ts';
+import { counted, formatCount, formatNumber, formatSeconds, formatTime, type Column, type Output } from '../output.ts';
 import type { Fact } from '../../../engine/learners/declared/declaration.ts';
 import { declarationOf } from '../../../engine/learners/declared/registry.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
@@ -72,7 +72,7 @@ export const runs: Command = {
       return;
     }
     output.table(found, runColumns);
-    if (total > found.length) output.line(`${found.length} of ${total} runs; more with --limit.`);
+    if (total > found.length) output.line(`${found.length} of ${counted(total, 'run')}; more with --limit.`);
   },
 };
 
@@ -132,7 +132,8 @@ function showRun(output: Output, run: RunRecord): void {
 export function epochsText({ result, config }: RunRecord): string {
   const { unit, units } = declarationOf(config);
   const [done, all] = [result?.epochs ?? 0, units(config)];
-  return done < all ? `${done} of ${all} ${unit.many}` : `${done} ${unit.many}`;
+  const inWords = (count: number): string => (count === 1 ? unit.one : unit.many);
+  return done < all ? `${done} of ${all} ${inWords(all)}` : `${done} ${inWords(done)}`;
 }
 
 /** What a run took: all of it, and the training alone with its speed. */
@@ -148,7 +149,7 @@ function splitText({ data, config }: RunRecord): string {
   const { train, validation, test } = data.counts;
   const origin = [splitRule(config.settings), splitOrigin(data)].filter((text) => text !== '').join('; ');
   return (
-    `${formatCount(train)} rows train, ${formatCount(validation)} validate, ${formatCount(test)} test` +
+    `${counted(train, 'row')} train, ${formatCount(validation)} validate, ${formatCount(test)} test` +
     (origin === '' ? '' : `; ${origin}`)
   );
 }

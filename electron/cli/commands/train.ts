@@ -13,7 +13,7 @@ import { runFields } from '../../../engine/settings/run.ts';
 import { chosenByFlags, flagsOf } from '../setting-flags.ts';
 import { inProcessHosts } from '../hosts.ts';
 import { importFile, readOptionDefs, readOptions } from '../import.ts';
-import { formatCount, formatNumber, formatSeconds, type Output } from '../output.ts';
+import { counted, formatCount, formatNumber, formatSeconds, type Output } from '../output.ts';
 import {
   checkTrainingOptions,
   dataOptions,
@@ -86,7 +86,7 @@ export async function trainFile(context: CommandContext): Promise<number> {
 }
 
 function announce(output: Output, info: DatasetInfo): void {
-  output.line(`${info.source}: ${formatCount(info.rows)} rows, ${info.columns.length} columns`);
+  output.line(`${info.source}: ${counted(info.rows, 'row')}, ${counted(info.columns.length, 'column')}`);
   if (info.target) output.line(`predicts ${info.target} (${info.task}): ${info.targetReason}`);
   if (info.kind === 'table') output.line(`left out: ${leftOutText(leftOutColumns(info))}`);
   // What keeps it from being trained on is said when it is refused.

@@ -1,7 +1,8 @@
 // Whether a target can be learned at all: said on the dataset's page before anybody tries, and refused when a run is prepared.
 
-import type { DataWarning, DatasetInfo } from '../../protocol/data.ts';
+import type { DataWarning, DatasetInfo, LeftOutColumn } from '../../protocol/data.ts';
 import type { ErrorCode } from '../../protocol/errors.ts';
+import { leftOutColumns, leftOutText } from '../../protocol/use.ts';
 import { show } from './typing.ts';
 
 export interface Obstacle {
@@ -10,6 +11,9 @@ export interface Obstacle {
   readonly hint: string;
 }
 
+/** Columns named in a message. */
+const namedColumns = 8;
+
 /** What keeps a table's target from being learned; null = nothing, or there is no target yet. */
 export function obstacleOf({
   rows,
@@ -17,7 +21,8 @@ export function obstacleOf({
   target,
   task,
   classes,
-}: Pick<DatasetInfo, 'rows' | 'columns' | 'target' | 'task' | 'classes'>): Obstacle | null {
+  settings,
+}: Pick<DatasetInfo, 'rows' | 'columns' | 'target' | 'task' | 'classes' | 'settings'>): Obstacle | null {
   const column = columns.find(({ name }) => name === target);
   if (column === undefined || task === null) return null;
   const { name, missing, distinct, minimum, maximum } = column;
@@ -50,7 +55,31 @@ export function obstacleOf({
       hint: 'Choose another target column.',
     };
   }
-  return null;
+  const unused = leftOutColumns({ columns, target, settings });
+  return unused.length === columns.length - 1 ? noFeatures(name, unused) : null;
+}
+
+/** Every column but the target is left out. */
+export function noFeatures(target: string, unused: readonly LeftOutColumn[]): Obstacle {
+  const what = 'No column is left to learn from';
+  const shown = leftOutText(unused.slice(0, namedColumns));
+  const more = unused.length > namedColumns ? ` and ${unused.length - namedColumns} more` : '';
+  const reasons = new Set(unused.map(({ reason }) => reason));
+  const hints = [
+    reasons.has('ignored') ? 'use one that was left out by choice' : '',
+    reasons.has('identifier') || reasons.has('text') ? 'give one another type, such as category' : '',
+    reasons.has('group') ? 'split otherwise than by its group' : '',
+    'add columns that tell something about it',
+  ].filter(Boolean);
+  const hint = hints.join(', or ');
+  return {
+    code: 'input.no_features',
+    message:
+      unused.length === 0
+        ? `${what}: the table has no other than the target "${target}".`
+        : `${what}: ${shown}${more} ${unused.length === 1 ? 'is' : 'are'} left out.`,
+    hint: `${hint.charAt(0).toUpperCase()}${hint.slice(1)}.`,
+  };
 }
 
 /** The same as a warning that stands before all others. */

@@ -1,5 +1,6 @@
 // Looks for features that give the target away by themselves, in ways that a correlation does not show: a threshold, a curve,
-// a code whose first letter says it, being filled in at all, or the place in the file. A sample decides, feature by feature.
+// its order, a code whose first or last letters say it, being filled in at all, or the place in the file. A sample decides,
+// feature by feature.
 
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { queryColumns } from '../database.ts';
@@ -145,23 +146,55 @@ function howItTells(
   const found = (what: string, reached: number): string =>
     `${what} tells it by itself (${labels.kind === 'classes' ? 'balanced accuracy' : 'R²'} ${Math.floor(reached * 1000) / 1000})`;
   if (info.type === 'number' || info.type === 'datetime' || info.type === 'boolean') {
-    const reached = score(Float64Array.from(values, (value) => (value === null ? -Infinity : Number(value))));
-    return reached >= telling ? found('one small tree on it', reached) : null;
+    const feature = Float64Array.from(values, (value) => (value === null ? -Infinity : Number(value)));
+    const reached = score(feature);
+    return reached >= telling ? found('one small tree on it', reached) : howOrderTells(feature, labels);
   }
-  // Mostly different words are known by heart, not understood: only what they begin with may say something.
+  // Mostly different words are known by heart, not understood: only how they begin or end may say something.
   const texts = values.map((value) => (value === null ? null : String(value)));
   if (new Set(texts).size * 5 <= texts.length) {
     const reached = score(codes(texts, labels));
     if (reached >= telling) return found('its value', reached);
   }
-  for (const length of [1, 2, 3]) {
-    const starts = texts.map((text) => text?.slice(0, length) ?? null);
-    if (new Set(starts).size * 5 > texts.length || texts.every((text, index) => text === starts[index])) continue;
-    const reached = score(codes(starts, labels));
-    const letters = length === 1 ? 'its first letter' : `its first ${length} letters`;
+  for (const length of [1, 2, 3, -1, -2, -3]) {
+    const parts = texts.map((text) => (length > 0 ? text?.slice(0, length) : text?.slice(length)) ?? null);
+    if (new Set(parts).size * 5 > texts.length || texts.every((text, index) => text === parts[index])) continue;
+    const reached = score(codes(parts, labels));
+    const end = length > 0 ? 'first' : 'last';
+    const letters = Math.abs(length) === 1 ? `its ${end} letter` : `its ${end} ${Math.abs(length)} letters`;
     if (reached >= telling) return found(letters, reached);
   }
   return null;
+}
+
+/**
+ * How the order of a feature tells the order of the target, for people; null = it does not. Where a few values are far beyond
+ * the others, they are most of an R² and hide it. A value that most rows have says nothing of an order: its rows are left out.
+ */
+function howOrderTells(feature: Float64Array, labels: Labels): string | null {
+  if (labels.kind !== 'values') return null;
+  const counts = new Map<number, number>();
+  for (const label of labels.of) counts.set(label, (counts.get(label) ?? 0) + 1);
+  const kept = [...labels.of.keys()].filter((row) => (counts.get(labels.of[row] as number) ?? 0) * 2 <= feature.length);
+  if (kept.length < fewestRows) return null;
+  const of = placesOf(kept.map((row) => labels.of[row] as number));
+  const score = treeScore(
+    Float64Array.from(kept, (row) => feature[row] as number),
+    { kind: 'values', of },
+  );
+  if (score < tellingDetermination) return null;
+  return `its order tells that of the target (R² of the ranks ${Math.floor(score * 1000) / 1000})`;
+}
+
+/** The place of each value among all, the middle one for values that are alike. */
+function placesOf(values: readonly number[]): Float64Array {
+  const sorted = Float64Array.from(values).sort();
+  const places = new Map<number, number>();
+  for (let start = 0, end = 0; start < sorted.length; start = end) {
+    while (end < sorted.length && sorted[end] === sorted[start]) end++;
+    places.set(sorted[start] as number, (start + end - 1) / 2);
+  }
+  return Float64Array.from(values, (value) => places.get(value) as number);
 }
 
 /** Texts in the order of the target they occur with, so that one cut parts them. Half of the rows, those a tree grows on, tell. */

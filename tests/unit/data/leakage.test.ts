@@ -142,6 +142,38 @@ test('a log and a cube of the target are found, honest features are not', async 
   assert.deepEqual(leaks.sort(), ['cube', 'log']);
 });
 
+test('a log is found where the largest targets hide it: ranks are compared, too', async (context) => {
+  for (const deviation of [0.6, 1]) {
+    const next = random(17);
+    const rows = Array.from({ length: 3000 }, () => {
+      const y = Math.exp(deviation * normal(next));
+      // What merely follows the target closely does not give it away.
+      const close = Math.log(y) + 0.1 * deviation * normal(next);
+      return [Math.log(y), y ** 3, close, next(), y].map((value) => value.toFixed(7));
+    });
+    const names = ['log', 'cube', 'close', 'noise', 'y'];
+    const { info } = await importRows(context, names, rows, { target: 'y' });
+    const leaks = info.warnings.filter(({ code }) => code === 'leak');
+    assert.deepEqual(leaks.flatMap(({ columns }) => columns ?? []).sort(), ['cube', 'log'], `deviation ${deviation}`);
+    const how = new RegExp(deviation === 1 ? 'its order tells that of the target \\(R² of the ranks 0\\.99' : 'tells');
+    assert.match(leaks.find(({ columns }) => columns?.[0] === 'log')?.message ?? '', how);
+  }
+});
+
+test('a code that ends in its class gives it away', async (context) => {
+  const next = random(19);
+  const rows = Array.from({ length: 600 }, () => {
+    const kind = 'ABC'[Math.floor(next() * 3)] ?? '';
+    return [`${Math.floor(10_000 + next() * 90_000)}-${kind}`, next().toFixed(4), kind === 'C' ? 'closed' : 'open'];
+  });
+  const { info } = await importRows(context, ['code', 'noise', 'y'], rows, {
+    target: 'y',
+    types: { code: 'category' },
+  });
+  const [leak] = info.warnings.filter(({ code }) => code === 'leak');
+  assert.match(leak?.message ?? '', /^code gives y away: its last letter tells it by itself/);
+});
+
 test('prices day by day: split by time, the latest rows test; by chance it is warned of', async (context) => {
   const next = random(3);
   let price = 100;

@@ -223,7 +223,11 @@ test('a column of prices with remarks is no identifier', async (context) => {
 
 test('a split that leaves too little is told as such', async (context) => {
   const service = makeService(context);
-  const path = writeTable(context, 'long.tsv', tableOf({ a: String, y: (row) => String(row % 2) }, 3000));
+  const path = writeTable(
+    context,
+    'long.tsv',
+    tableOf({ a: String, b: (row) => String(row % 7), y: (row) => String(row % 2) }, 3000),
+  );
   const info = await service.import({ job: 'i', path });
   const options = { settings: { split: [0.9999, 0.00005, 0.00005] as const }, seed: 1 };
   await assert.rejects(service.prepare({ job: 'p', dataset: info.id, options }), {

@@ -130,6 +130,10 @@ test('a target that cannot be learned is the first warning, in the words of the 
       first!.message.startsWith(error.message),
     );
     const other = await service.describe({ dataset: info.id, settings: { target: 'x' } });
-    assert.ok(!other.warnings.some(({ blocks }) => blocks));
+    // The column that was the target is all there is, and says nothing.
+    const blocking = other.warnings.filter(({ blocks }) => blocks);
+    assert.deepEqual(codes(blocking), ['no_features']);
+    const third = await importFile(context, messy('tabs.csv'));
+    assert.ok(!third.info.warnings.some(({ blocks }) => blocks));
   }
 });

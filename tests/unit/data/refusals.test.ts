@@ -67,7 +67,12 @@ const unlearnable: readonly (readonly [string, DatasetSettings, string, RegExp])
   ['bad-one-class.csv', {}, 'input.one_class', /has one class only: same/],
   ['bad-target-missing.csv', {}, 'input.target_missing', /no value in any row/],
   ['bad-tiny.csv', {}, 'input.too_few_rows', /3 rows are too few for a split of 80 % \/ 10 % \/ 10 %/],
-  ['single-column.csv', {}, 'input.no_features', /No column is left to predict "value" from/],
+  [
+    'single-column.csv',
+    {},
+    'input.no_features',
+    /No column is left to learn from: the table has no other than the target "value"\./,
+  ],
   ['types.csv', { target: 'id' }, 'input.too_many_classes', /40 different values in 40 rows: too many for classes/],
   ['tabs.csv', { split: [0.5, 0.6, 0] }, 'input.split', /three shares that add up to 1/],
 ];
@@ -85,6 +90,43 @@ for (const [name, settings, code, message] of unlearnable) {
     });
   });
 }
+
+test('a table without a column to learn from is refused by name, and said to be so beforehand', async (context) => {
+  const text = (line: (row: number) => string): string => Array.from({ length: 100 }, (_, row) => line(row)).join('\n');
+  const tables: readonly (readonly [string, DatasetSettings, RegExp])[] = [
+    [`k,y\n${text((row) => `1,${'ab'[row % 2] ?? ''}`)}`, {}, /from: k \(constant\) is left out\. Add columns/],
+    [
+      `id,y\n${text((row) => `c${row * 7}x,${'ab'[(row >> 2) % 2] ?? ''}`)}`,
+      {},
+      /from: id \(identifier\) is left out\. Give one another type, such as category, or add/,
+    ],
+    [
+      `a,b,y\n${text((row) => `${row % 7},${row % 5},${'ab'[(row >> 2) % 2] ?? ''}`)}`,
+      { ignored: ['a', 'b'] },
+      /from: a \(as chosen\), b \(as chosen\) are left out\. Use one that was left out by choice, or/,
+    ],
+    [
+      `g,y\n${text((row) => `g${row % 9},${'ab'[(row >> 2) % 2] ?? ''}`)}`,
+      { splitBy: { kind: 'group', column: 'g' } },
+      /from: g \(the split goes by it\) is left out\. Split otherwise than by its group, or/,
+    ],
+  ];
+  for (const [index, [table, chosen, message]] of tables.entries()) {
+    const service = makeService(context);
+    const settings = { target: 'y', ...chosen };
+    const path = writeTable(context, `table-${index}.csv`, `${table}\n`);
+    const { id, warnings } = await service.import({ job: 'import', path, settings });
+    const [first] = warnings;
+    assert.equal(first?.blocks, true);
+    assert.match(first.message, message);
+    const preparing = service.prepare({ job: 'prepare', dataset: id, options: { settings, seed: 1 } });
+    await assert.rejects(preparing, (error: unknown) => {
+      assert.ok(error instanceof InputError, String(error));
+      assert.equal(`${error.message} ${error.hint}`, first.message);
+      return true;
+    });
+  }
+});
 
 test('settings that do not fit the file leave no dataset behind', async (context) => {
   const service = makeService(context);

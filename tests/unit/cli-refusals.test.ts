@@ -1,0 +1,42 @@
+// What the command line refuses before it does anything: one line that names the cause, exit code 2, nothing written.
+
+import assert from 'node:assert/strict';
+import { readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { penguins, temporaryHome, trainyard } from '../support/cli.ts';
+
+async function refusal(home: string, ...args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await trainyard(home, ...args);
+  assert.equal(code, 2, stderr);
+  assert.equal(stdout, '');
+  assert.match(stderr, /^trainyard: [^\n]*\n$/, 'one line');
+  return stderr;
+}
+
+test('an empty path is refused, and not taken for none or for the folder one is in', async (context) => {
+  const home = temporaryHome(context);
+  assert.match(
+    await refusal(home, 'predict', '1', penguins, '--out', ''),
+    /--out is empty: it takes the name of a file/,
+  );
+  assert.match(await refusal(home, 'export', '1', '--out='), /--out is empty/);
+  assert.match(await refusal(home, 'train', penguins, '--model', ''), /--model is empty/);
+  assert.match(await refusal(home, 'predict', '1', ''), /The argument PATH of predict is empty/);
+  assert.match(await refusal(home, 'inspect', ''), /The argument PATH of inspect is empty/);
+  assert.deepEqual(readdirSync(home), []);
+});
+
+test('training on a table without a usable column names what was left out', async (context) => {
+  const home = temporaryHome(context);
+  const file = path.join(home, 'table.csv');
+  writeFileSync(file, `k,y\n${'1,a\n1,b\n'.repeat(50)}`);
+  const args = ['train', file, '--target', 'y', '--epochs', '1'];
+  const { code, stderr } = await trainyard(home, ...args);
+  assert.equal(code, 2);
+  assert.match(
+    stderr,
+    /^trainyard: No column is left to learn from: k \(constant\) is left out\. Add columns [^\n]*\n$/m,
+  );
+  assert.equal((await trainyard(home, 'runs', '--json')).events.length, 0);
+});
