@@ -6,7 +6,7 @@ import path from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { encoders, paint, type Painting } from '../support/pictures.ts';
-import { dropFiles, expect, screenshot, test } from './launch.ts';
+import { drawn, dropFiles, expect, screenshot, test } from './launch.ts';
 
 const side = 24;
 
@@ -68,7 +68,7 @@ test('drop a folder, train, open a cell of the confusion matrix, show the run a 
   await test.step('a double click opens a picture and leaves it open', async () => {
     await page.getByRole('option', { name: /^disc\/disc-000\.png/ }).dblclick();
     await expect(page.getByRole('dialog', { name: 'disc/disc-000.png' })).toBeVisible();
-    await page.waitForTimeout(300);
+    await drawn(page);
     await expect(page.getByRole('dialog', { name: 'disc/disc-000.png' })).toBeVisible();
     await page.keyboard.press('Escape');
   });
@@ -140,7 +140,7 @@ test('drop a folder, train, open a cell of the confusion matrix, show the run a 
     await page.getByRole('listbox').getByRole('option').first().dblclick();
     const dialog = page.getByRole('dialog');
     await expect(dialog).toBeVisible();
-    await page.waitForTimeout(300);
+    await drawn(page);
     await expect(dialog.getByRole('list', { name: 'Probabilities' }).getByRole('listitem')).toHaveCount(3);
     await expect(dialog.getByRole('checkbox', { name: 'Show where it looked' })).toBeChecked();
     expect(await violations(page)).toEqual([]);

@@ -130,17 +130,25 @@ export async function dropFiles({ page }: App, ...files: readonly string[]): Pro
   await session.detach();
 }
 
-/** Answers the next system question with the button of this name. */
-export async function answerDialog({ electron }: App, button: RegExp): Promise<void> {
+/** Answers the next system question with the button of this name; gives what tells whether it has come. */
+export async function answerDialog({ electron }: App, button: RegExp): Promise<() => Promise<boolean>> {
   await electron.evaluate(({ dialog }, pattern) => {
     const original = dialog.showMessageBox;
     const answer = async (...args: unknown[]): Promise<{ response: number; checkboxChecked: boolean }> => {
-      dialog.showMessageBox = original;
+      Object.assign(dialog, { showMessageBox: original, wasAnswered: true });
       const { buttons = [] } = args[args.length - 1] as { buttons?: string[] };
       return { response: buttons.findIndex((name) => new RegExp(pattern).test(name)), checkboxChecked: false };
     };
-    dialog.showMessageBox = answer as typeof dialog.showMessageBox;
+    Object.assign(dialog, { showMessageBox: answer, wasAnswered: false });
   }, button.source);
+  return () => electron.evaluate(({ dialog }) => 'wasAnswered' in dialog && dialog.wasAnswered === true);
+}
+
+/** Resolves when the page has dealt with what was done so far and has been drawn. */
+export async function drawn(page: Page): Promise<void> {
+  await page.evaluate(
+    () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve)))),
+  );
 }
 
 /** Answers the next open dialog with this path. */

@@ -12,6 +12,6 @@ export default defineConfig({
   retries: process.env['CI'] ? 1 : 0,
   timeout: 120_000,
   expect: { timeout: 20_000 },
-  reporter: [['list']],
+  reporter: [['list'], ['./flaky-reporter.ts']],
   forbidOnly: Boolean(process.env['CI']),
 });

@@ -29,9 +29,11 @@ test('a run pauses, continues and stops', async ({ app }) => {
   await callService(app, 'pauseRun', { run: id });
   await waitForState(app, id, 'paused');
   const paused = await callService<RunRecord>(app, 'run', { run: id });
-  await app.page.waitForTimeout(500);
-  const still = await callService<RunRecord>(app, 'run', { run: id });
-  expect(still.progress?.step).toBe(paused.progress?.step);
+  // Twenty answers later it stands where it stood.
+  for (let i = 0; i < 20; i++) {
+    const still = await callService<RunRecord>(app, 'run', { run: id });
+    expect(still.progress?.step).toBe(paused.progress?.step);
+  }
   await callService(app, 'continueRun', { run: id });
   await waitForState(app, id, 'running');
   await callService(app, 'stopRun', { run: id });
@@ -138,9 +140,9 @@ test.describe('closing the window while a run goes on', () => {
     const dataset = await importTable(app, writeTable(app.home, 2000));
     const { id } = await startRun(app, dataset, long);
     await waitForState(app, id, 'running');
-    await answerDialog(app, /Cancel/);
+    const answered = await answerDialog(app, /Cancel/);
     await closeWindow(app);
-    await app.page.waitForTimeout(300);
+    await expect.poll(answered).toBe(true);
     expect((await callService<RunRecord>(app, 'run', { run: id })).state).toBe('running');
     await callService(app, 'stopRun', { run: id });
     await waitForState(app, id, 'stopped');

@@ -38,7 +38,7 @@ export function runConfig(dataset: DatasetInfo, epochs: number): NetworkConfig {
     training: {
       ...usual,
       epochs,
-      earlyStopping: { enabled: false, patience: 0, minimumDelta: 0 },
+      earlyStopping: { enabled: false, patience: 10, minimumDelta: 0 },
     },
     device: 'cpu',
     threads: 1,

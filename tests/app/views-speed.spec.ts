@@ -10,9 +10,10 @@ import type { Page } from '@playwright/test';
 import { openDatabase } from '../../engine/history/database.ts';
 import { createStore, databaseFileName } from '../../engine/history/store.ts';
 import type { DatasetInfo } from '../../engine/protocol/data.ts';
+import type { RunRecord } from '../../engine/protocol/runs.ts';
 import { newRun } from '../unit/fixtures/history.ts';
-import { callService, dropFiles, expect, launch, test } from './launch.ts';
-import { importTable, startRun, waitForState, writeTable } from './scene.ts';
+import { callService, drawn, dropFiles, expect, launch, test } from './launch.ts';
+import { importTable, startRun, waitForEpoch, waitForState, writeTable } from './scene.ts';
 
 const runCount = 10_000;
 /** Milliseconds a person may wait for the table, and the window's thread may be busy at a stretch. */
@@ -118,7 +119,7 @@ test('10,000 runs open, sort and filter promptly, and scroll without a stop', as
   await page.getByRole('grid', { name: 'Runs' }).hover();
   for (let i = 0; i < 30; i++) {
     await page.mouse.wheel(0, 1000 + 400 * i);
-    await page.waitForTimeout(16);
+    await drawn(page);
   }
   const long = await longTasks();
   test.info().annotations.push({ type: 'milliseconds', description: JSON.stringify({ ...times, longTasks: long }) });
@@ -139,15 +140,16 @@ test('training and an import of 85 MB do not block the window', async ({ app }) 
   }, id);
   await expect(page.getByRole('slider', { name: 'Loss chart' })).toHaveAttribute('aria-valuetext', /validation/);
   const longTasks = await watchLongTasks(page);
-  await page.waitForTimeout(4000);
+  const { progress } = await callService<RunRecord>(app, 'run', { run: id });
+  await waitForEpoch(app, id, (progress?.epoch ?? 0) + 500);
   const training = await longTasks();
   await callService(app, 'stopRun', { run: id });
   await waitForState(app, id, 'stopped');
 
   await dropFiles(app, writeWideTable(home, 500_000));
   // Not by role while it counts: finding roles is work in the page itself.
-  const drawn = (): boolean => document.querySelectorAll('[role=cell]').length > 100;
-  await page.waitForFunction(drawn, undefined, { polling: 500, timeout: 60_000 });
+  const filled = (): boolean => document.querySelectorAll('[role=cell]').length > 100;
+  await page.waitForFunction(filled, undefined, { polling: 500, timeout: 60_000 });
   const importing = await longTasks();
   await expect(page.getByRole('heading', { level: 1, name: 'wide' })).toBeVisible();
   test.info().annotations.push({ type: 'long tasks', description: JSON.stringify({ training, importing }) });

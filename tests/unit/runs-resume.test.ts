@@ -129,7 +129,7 @@ test('a stopped run goes on to the same curve; a completed one and one in the tr
     createTableHosts({ breathe: () => new Promise((resolve) => setTimeout(resolve, 4)) }),
   );
   const { id: run } = await manager.start({ config: tableConfig(epochs) });
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await new Promise<void>((resolve) => manager.onReport(() => resolve()));
   await manager.stop({ run });
   assert.equal((await manager.finished({ run })).state, 'stopped');
 
