@@ -8,14 +8,14 @@ import { variableName } from './gpu-wgsl.ts';
 export const elementFor = (length: number): WgslElement => (length % 4 === 0 ? 'vec4<f32>' : 'f32');
 
 /**
- * A stored [outer, depth] matrix (`alongDepth`), or [depth, outer]; outer are the rows of a or the columns of b. A product of
- * several layers has as many matrices one after the other.
+ * A stored [outer, depth] matrix (`alongDepth`), or [depth, outer]; outer are the rows of a or the columns of b. Of several
+ * matrices, one after the other, `matrix` is the WGSL expression for the number of the one to take.
  */
-export function storedMatrix(operand: string, outer: number, depth: number, alongDepth: boolean, layers = 1): Source {
+export function storedMatrix(operand: string, outer: number, depth: number, alongDepth: boolean, matrix = ''): Source {
   const [lines, length] = alongDepth ? [outer, depth] : [depth, outer];
   const element = elementFor(length);
   const variable = variableName(operand);
-  const start = layers > 1 ? `layer * ${lines * length}u + ` : '';
+  const start = matrix === '' ? '' : `${matrix} * ${lines * length}u + `;
   const lineLimit = alongDepth ? `${lines}u` : 'end';
   const positionLimit = alongDepth ? 'end' : `${length}u`;
   const vector = `if (line >= ${lineLimit} || position >= ${positionLimit}) { return vec4<f32>(); }
@@ -42,6 +42,8 @@ export interface MatrixSink {
   readonly c: string;
   /** Columns of the result: they decide how it is written. */
   readonly n: number;
+  /** The product has layers, whose results stand one after the other. */
+  readonly layered?: boolean;
   /** Operand for the column sums of b, [splits, n]. */
   readonly columnSums?: string;
   /** Further operands the epilogue reads, seen as V. */
@@ -56,8 +58,10 @@ export interface MatrixSink {
 }
 
 /** A row-major result. */
-export function matrixSink({ c, n, columnSums, extra = [], epilogue = '', functions = '' }: MatrixSink): Sink {
+export function matrixSink(sink: MatrixSink): Sink {
+  const { c, n, layered = false, columnSums, extra = [], epilogue = '', functions = '' } = sink;
   const element = elementFor(n);
+  const start = layered ? 'layer * (M * N) + ' : '';
   const code = `alias V = ${element};
 ${functions}
 fn finish(product: V, at: u32, column_at: u32) -> V {
@@ -65,7 +69,7 @@ fn finish(product: V, at: u32, column_at: u32) -> V {
   ${epilogue}
   return value;
 }
-${element === 'f32' ? scalarStore(c) : vectorStore(c)}
+${element === 'f32' ? scalarStore(c, start) : vectorStore(c, start)}
 ${columnSums === undefined ? '' : sumStore(columnSums, element)}`;
   return {
     code,
@@ -75,15 +79,21 @@ ${columnSums === undefined ? '' : sumStore(columnSums, element)}`;
   };
 }
 
-const vectorStore = (c: string): string => `fn store(row: u32, column: u32, split: u32, values: vec4<f32>) {
+const vectorStore = (
+  c: string,
+  start: string,
+): string => `fn store(row: u32, column: u32, split: u32, values: vec4<f32>) {
   if (row >= M || column >= N) { return; }
-  let at = (row * N + column) / 4u;
+  let at = (${start}row * N + column) / 4u;
   ${c}[split * (M * N / 4u) + at] = finish(values, at, column / 4u);
 }`;
 
-const scalarStore = (c: string): string => `fn store(row: u32, column: u32, split: u32, values: vec4<f32>) {
+const scalarStore = (
+  c: string,
+  start: string,
+): string => `fn store(row: u32, column: u32, split: u32, values: vec4<f32>) {
   if (row >= M) { return; }
-  let at = row * N + column;
+  let at = ${start}row * N + column;
   for (var i = 0u; i < 4u; i++) {
     if (column + i < N) { ${c}[split * (M * N) + at + i] = finish(values[i], at + i, column + i); }
   }

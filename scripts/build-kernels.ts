@@ -1,4 +1,4 @@
-// Builds the CPU kernels: generates the switch over all kernels (kernels/*/cpu.ts, sorted by name), compiles it with the
+// Builds the CPU kernels: writes the lists of kernels anew, generates the switch over all of them (kernels/*/cpu.ts, sorted by name), compiles it with the
 // interpreter to build/kernels/kernels.wasm, and, where a C compiler is at hand, builds the optional native addon next to it.
 // The list of kernel names travels inside the .wasm as the custom section `kernels`, so that one file is all a host needs.
 
@@ -8,6 +8,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import asc from 'assemblyscript/asc';
 import * as layout from '../engine/backends/cpu/layout.ts';
+import { kernelFolders, writeKernelLists } from './list-kernels.ts';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const output = path.join(root, 'build', 'kernels');
@@ -24,15 +25,13 @@ const nativeVariants: Partial<Record<NodeJS.Architecture, Readonly<Record<string
   arm64: { neon: [] },
 };
 
+writeKernelLists();
 await buildWasm();
 buildNative();
 
 async function buildWasm(): Promise<void> {
   fs.mkdirSync(output, { recursive: true });
-  const names = fs
-    .readdirSync(path.join(root, 'kernels'))
-    .filter((name) => fs.existsSync(path.join(root, 'kernels', name, 'cpu.ts')))
-    .sort();
+  const names = kernelFolders();
   fs.writeFileSync(path.join(output, 'dispatch.ts'), dispatchSource(names));
   const { error, stderr } = await asc.main([
     'engine/backends/cpu/assembly/interpreter.ts',

@@ -22,9 +22,10 @@ const oldestNode = [22, 14];
  */
 const targets = {
   kernels: {
-    inputs: ['kernels', 'engine/backends/cpu', 'scripts/build-kernels.ts', 'scripts/build-native.ts'],
+    inputs: ['kernels', 'engine/backends/cpu', 'scripts/build-kernels.ts', 'scripts/list-kernels.ts'],
     // Of a kernel's folder the AssemblyScript alone is compiled; of the backend what stands beside the TypeScript.
-    ignore: /(kernels\/\w+\/(kernel|reference|gpu|gpu-.*)\.ts|backends\/cpu\/(?!layout)[\w.-]+\.ts)$/,
+    ignore:
+      /(kernels\/\w+\/(kernel|reference|gpu|gpu-.*)\.ts|kernels\/(registry|references|gpu-[\w-]+)\.ts|backends\/cpu\/(?!layout)[\w.-]+\.ts)$/,
     needs: [],
     command: ['scripts/build-kernels.ts'],
   },

@@ -95,9 +95,26 @@ export interface DropoutAttributes {
   readonly steps: number;
 }
 
-export interface ColumnsAttributes {
+/** A band of a tensor along one axis. */
+export interface BandAttributes {
+  readonly axis: number;
   readonly offset: number;
-  readonly width: number;
+  readonly size: number;
+}
+
+/** Axes to sum or to average over. */
+export interface AxesAttributes {
+  readonly axes: readonly number[];
+  /** Leave the axes in the shape, with size 1. */
+  readonly keep: boolean;
+}
+
+export interface MatmulAttributes {
+  /** The last two axes of the operand are exchanged first. */
+  readonly transposeA: boolean;
+  readonly transposeB: boolean;
+  /** The result is multiplied by this. */
+  readonly scale: number;
 }
 
 export interface EmbeddingAttributes {
@@ -157,11 +174,22 @@ export interface OpAttributes {
   activation: ActivationAttributes;
   activation_grad: ActivationAttributes & { readonly fromOutput: boolean };
   add: NoAttributes;
+  mul: NoAttributes;
+  expand: { readonly shape: readonly number[]; readonly scale: number };
+  sum: AxesAttributes;
+  mean: AxesAttributes;
+  matmul: MatmulAttributes;
+  softmax: NoAttributes;
+  softmax_grad: NoAttributes;
   dropout: DropoutAttributes;
   dropout_channels: DropoutAttributes;
   reshape: { readonly shape: readonly number[] };
-  concat: NoAttributes;
-  slice: ColumnsAttributes;
+  transpose: { readonly permutation: readonly number[] };
+  concat: { readonly axis: number };
+  slice: BandAttributes;
+  slice_grad: BandAttributes & { readonly shape: readonly number[] };
+  gather: { readonly axis: number };
+  gather_grad: { readonly axis: number; readonly shape: readonly number[] };
   embedding: EmbeddingAttributes;
   embedding_grad: EmbeddingAttributes & { readonly vocabulary: number };
   batch_norm: BatchNormAttributes;

@@ -2,12 +2,14 @@
 
 import type { OpAttributes } from './attributes.ts';
 import type { OpDefinition } from './op.ts';
-import { columnOps } from './ops/columns.ts';
+import { arithmeticOps } from './ops/arithmetic.ts';
+import { attentionOps } from './ops/attention.ts';
 import { convolutionOps } from './ops/convolution.ts';
 import { denseOps } from './ops/dense.ts';
 import { elementwiseOps } from './ops/elementwise.ts';
 import { embeddingOps } from './ops/embedding.ts';
 import { lossOps } from './ops/losses.ts';
+import { movementOps } from './ops/movement.ts';
 import { normalizationOps } from './ops/normalization.ts';
 import { poolingOps } from './ops/pooling.ts';
 import { sourceOps } from './ops/sources.ts';
@@ -18,7 +20,9 @@ export const ops: { readonly [K in keyof OpAttributes]: OpDefinition<OpAttribute
   ...convolutionOps,
   ...poolingOps,
   ...elementwiseOps,
-  ...columnOps,
+  ...arithmeticOps,
+  ...movementOps,
+  ...attentionOps,
   ...embeddingOps,
   ...normalizationOps,
   ...lossOps,

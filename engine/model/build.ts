@@ -71,6 +71,6 @@ function buildInput(
   const parts = input.embeddings.map((_, i) =>
     graph.one('embedding', [parameters.get(`input.embedding${i}`)!, x], { column: input.numeric + i }),
   );
-  if (input.numeric > 0) parts.unshift(graph.one('slice', [x], { offset: 0, width: input.numeric }));
-  return parts.length === 1 ? parts[0] : graph.one('concat', parts, {});
+  if (input.numeric > 0) parts.unshift(graph.one('slice', [x], { axis: 1, offset: 0, size: input.numeric }));
+  return parts.length === 1 ? parts[0] : graph.one('concat', parts, { axis: 1 });
 }

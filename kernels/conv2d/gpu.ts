@@ -40,7 +40,7 @@ function tiledPass(p: Convolution, params: Params, context: GpuContext, variant:
     m: groupFilters,
     n: pixels,
     k: depth,
-    a: storedMatrix('w', groupFilters, depth, true, p.groups),
+    a: storedMatrix('w', groupFilters, depth, true, p.groups > 1 ? 'layer' : ''),
     b: gatheredPixels({
       operand: 'x',
       taps: inputTaps(p),

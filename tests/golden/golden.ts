@@ -1,5 +1,6 @@
 // Replays a golden file (values from PyTorch, see make_golden.py) on a backend: the first gradients and ten losses.
 
+import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { Backend } from '../../engine/backends/backend.ts';
 import { defaultTraining } from '../../engine/model/presets.ts';
@@ -92,4 +93,19 @@ export async function replay(golden: Golden, backend: Backend): Promise<Replay> 
   await run(1, steps - 1);
   executable.dispose();
   return { losses, gradients };
+}
+
+/** Throws where a replay leaves PyTorch's values: its own float32 rounding is the limit, about 1e-6 a step, growing with the steps. */
+export function assertFollowsPytorch(golden: Replay, { losses, gradients }: Replay): void {
+  losses.forEach((loss, step) => {
+    const wanted = golden.losses[step];
+    assert.ok(Math.abs(loss - wanted) <= 2e-5 * Math.abs(wanted), `loss ${step}: ${loss}, PyTorch has ${wanted}`);
+  });
+  for (const [parameter, wanted] of Object.entries(golden.gradients)) {
+    const scale = Math.max(...wanted.map(Math.abs));
+    wanted.forEach((value, i) => {
+      const got = gradients[parameter][i];
+      assert.ok(Math.abs(got - value) <= 1e-6 + 2e-5 * scale, `${parameter}[${i}]: ${got}, PyTorch has ${value}`);
+    });
+  }
 }

@@ -11,7 +11,8 @@ import { digitsMlp, openSteps, type StepsShape, tabularMlp } from '../support/st
 import { type MadeTable, makeTable } from '../support/table.ts';
 import { trainHere } from '../support/train.ts';
 import { missingGpu, testGpu } from '../support/webgpu.ts';
-import { goldenNames, readGolden, replay } from './golden.ts';
+import { readAttentionGolden, replayAttention } from './attention.ts';
+import { assertFollowsPytorch, goldenNames, readGolden, replay } from './golden.ts';
 import { assertFollows, imageGoldenNames, readImageGolden, replayImages } from './images.ts';
 
 const skip = await missingGpu();
@@ -20,21 +21,19 @@ const openBackend = async (): Promise<Backend> => createWebgpuBackend(await test
 for (const golden of goldenNames.map(readGolden)) {
   test(`golden: ${golden.name} on webgpu`, { skip }, async () => {
     const backend = await openBackend();
-    const { losses, gradients } = await replay(golden, backend);
+    const got = await replay(golden, backend);
     await backend.close();
-    losses.forEach((loss, step) => {
-      const wanted = golden.losses[step];
-      assert.ok(Math.abs(loss - wanted) <= 2e-5 * Math.abs(wanted), `loss ${step}: ${loss}, PyTorch has ${wanted}`);
-    });
-    for (const [parameter, wanted] of Object.entries(golden.gradients)) {
-      const scale = Math.max(...wanted.map(Math.abs));
-      wanted.forEach((value, i) => {
-        const got = gradients[parameter][i];
-        assert.ok(Math.abs(got - value) <= 1e-6 + 2e-5 * scale, `${parameter}[${i}]: ${got}, PyTorch has ${value}`);
-      });
-    }
+    assertFollowsPytorch(golden, got);
   });
 }
+
+test('golden: attention on webgpu', { skip }, async () => {
+  const golden = readAttentionGolden();
+  const backend = await openBackend();
+  const got = await replayAttention(golden, backend);
+  await backend.close();
+  assertFollowsPytorch(golden, got);
+});
 
 for (const golden of imageGoldenNames.map(readImageGolden)) {
   test(`golden: ${golden.name} on webgpu`, { skip }, async () => {

@@ -13,6 +13,7 @@ const names = Object.keys(kernels) as KernelName[];
 /** Each way a grid is laid out, and every kernel that uses subgroup operations where there are some. */
 const foldedNames: readonly KernelName[] = [
   ...(['activation', 'gather_rows', 'matmul', 'dense_weight_grad', 'embedding_grad', 'layer_norm'] as const),
+  ...(['broadcast_binary', 'permute', 'reduce', 'softmax', 'softmax_grad', 'gather_grad'] as const),
   ...(['softmax_cross_entropy', 'binary_cross_entropy', 'regression_loss', 'sum_squares', 'adam'] as const),
 ];
 const folding: WebgpuOptions = { subgroups: false, limits: { maxComputeWorkgroupsPerDimension: 6 } };

@@ -6,6 +6,7 @@ import * as fs from 'node:fs';
 import test from 'node:test';
 import { elementCount, type KernelContract } from '../../kernels/contract.ts';
 import { kernels } from '../../kernels/registry.ts';
+import { kernelLists } from '../../scripts/list-kernels.ts';
 
 const folder = new URL('../../kernels/', import.meta.url);
 const contracts: readonly (readonly [string, KernelContract])[] = Object.entries(kernels);
@@ -14,6 +15,13 @@ test('every folder with a contract is registered, under its own name', () => {
   const folders = fs.readdirSync(folder).filter((name) => fs.existsSync(new URL(`${name}/kernel.ts`, folder)));
   assert.deepEqual(Object.keys(kernels).sort(), folders.sort());
   for (const [name, kernel] of contracts) assert.equal(kernel.name, name);
+});
+
+test('the lists of contracts, oracles and GPU code are those of the folders', () => {
+  for (const [file, contents] of Object.entries(kernelLists())) {
+    const stored = fs.readFileSync(new URL(file, folder), 'utf8');
+    assert.equal(stored, contents, `kernels/${file} is out of date: run node scripts/list-kernels.ts`);
+  }
 });
 
 test('every kernel has an implementation for each device', () => {

@@ -1,8 +1,7 @@
-// Ops that act on each element alone: activations, dropout, sums, and reshape (which only renames a shape).
+// Ops that act on each element alone: activations and dropout.
 
 import { activationCodes, derivativeFromOutput } from '../../../kernels/activations.ts';
 import type { ActivationAttributes, AttributesOf, DropoutAttributes } from '../attributes.ts';
-import { GraphError } from '../errors.ts';
 import { defineOp, expectEqual, reserved, sizeOf } from '../op.ts';
 
 export const elementwiseOps = {
@@ -50,16 +49,6 @@ export const elementwiseOps = {
     ],
   }),
 
-  /** c = a + b, shapes equal. */
-  add: defineOp<AttributesOf<'add'>>({
-    shape: ([a, b]) => {
-      expectEqual(b!, a!, 'second summand');
-      return [a!];
-    },
-    gradient: (_, __, [dc]) => [dc, dc],
-    lower: ({ inputs, outputs, shapes }) => [{ kernel: 'add', inputs, outputs, params: { count: sizeOf(shapes[0]!) } }],
-  }),
-
   /** Keeps an element with probability 1 − rate and scales it by 1/(1 − rate). Its gradient is itself, with the same mask. */
   dropout: defineOp<DropoutAttributes>({
     shape: ([x]) => [x!],
@@ -89,20 +78,5 @@ export const elementwiseOps = {
         },
       ];
     },
-  }),
-
-  /** The same elements under another shape; costs nothing. */
-  reshape: defineOp<AttributesOf<'reshape'>>({
-    shape: ([x], { shape }) => {
-      if (sizeOf(x!) !== sizeOf(shape))
-        throw new GraphError(`cannot reshape [${x!.join(',')}] to [${shape.join(',')}]`);
-      return [shape];
-    },
-    types: ([type]) => [type!],
-    gradient: (graph, { inputs: [x] }, [dy]) => [
-      dy === null ? null : graph.one('reshape', [dy], { shape: graph.shape(x!) }),
-    ],
-    alias: true,
-    lower: () => [],
   }),
 };

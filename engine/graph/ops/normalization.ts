@@ -5,11 +5,17 @@
 import type { AttributesOf, BatchNormAttributes, GroupNormAttributes } from '../attributes.ts';
 import type { Shape } from '../graph.ts';
 import { GraphError, formatShape } from '../errors.ts';
-import { defineOp, ranked, sizeOf } from '../op.ts';
+import { defineOp, expectEqual, sizeOf } from '../op.ts';
 
 function channels(x: Shape | null): { outer: number; channels: number; inner: number } {
   if (!x || x.length < 2) throw new GraphError(`batch norm needs [N,C,…], got ${x ? formatShape(x) : 'nothing'}`);
   return { outer: x[0], channels: x[1], inner: sizeOf(x.slice(2)) };
+}
+
+/** A tensor as rows of its last axis. */
+function rows(x: Shape | null): { rows: number; width: number } {
+  if (!x || x.length < 1) throw new GraphError('layer norm needs at least one dimension');
+  return { rows: sizeOf(x.slice(0, -1)), width: x[x.length - 1] };
 }
 
 export const normalizationOps = {
@@ -50,21 +56,18 @@ export const normalizationOps = {
     ],
   }),
 
-  /** Inputs x [rows,width], gamma, beta; outputs y, mean, 1/deviation of each row. */
+  /** Over the last axis: inputs x […,width], gamma, beta; outputs y, mean, 1/deviation of each row […]. */
   layer_norm: defineOp<AttributesOf<'layer_norm'>>({
-    shape: ([x]) => {
-      const [rows] = ranked(x, 2, 'layer norm input');
-      return [x!, [rows], [rows]];
+    shape: ([x, gamma, beta]) => {
+      const { width } = rows(x);
+      expectEqual(gamma!, [width], 'layer norm weight');
+      expectEqual(beta!, [width], 'layer norm bias');
+      return [x!, x!.slice(0, -1), x!.slice(0, -1)];
     },
     gradient: (graph, { inputs: [x, gamma], outputs: [, mean, inverse] }, [dy]) =>
       dy === null ? [null, null, null] : graph.apply('layer_norm_grad', [dy, x, gamma, mean, inverse], {}),
     lower: ({ attributes, inputs, outputs, shapes: [x] }) => [
-      {
-        kernel: 'layer_norm',
-        inputs,
-        outputs,
-        params: { rows: x![0], width: x![1], epsilon: attributes.epsilon },
-      },
+      { kernel: 'layer_norm', inputs, outputs, params: { ...rows(x), epsilon: attributes.epsilon } },
     ],
   }),
 
@@ -72,9 +75,7 @@ export const normalizationOps = {
   layer_norm_grad: defineOp<AttributesOf<'layer_norm_grad'>>({
     shape: ([, x, gamma]) => [x!, gamma!, gamma!],
     gradient: 'none',
-    lower: ({ inputs, outputs, shapes: [, x] }) => [
-      { kernel: 'layer_norm_grad', inputs, outputs, params: { rows: x![0], width: x![1] } },
-    ],
+    lower: ({ inputs, outputs, shapes: [, x] }) => [{ kernel: 'layer_norm_grad', inputs, outputs, params: rows(x) }],
   }),
 
   /** Inputs x [N,C,…], gamma, beta; outputs y, mean, 1/deviation of each group of channels of each example. */

@@ -40,7 +40,7 @@ export const concat: LayerDef = {
       throw new ModelError(`Concat needs flat inputs, got ${bad.join(' × ')}.`, 'Add a Flatten layer before it.');
     return [inputs.reduce((sum, input) => sum + input[0], 0)];
   },
-  build: ({ graph }, inputs) => graph.one('concat', inputs, {}),
+  build: ({ graph }, inputs) => graph.one('concat', inputs, { axis: 1 }),
   flops: () => 0,
 };
 
