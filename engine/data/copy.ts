@@ -9,10 +9,11 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { Database, interruptWith, queryColumns, queryRows, runWithProgress } from './database.ts';
 import type { DatabaseLimits } from './database.ts';
 import { unpack } from './formats/archive.ts';
-import type { FileHead, TableSource } from './formats/format.ts';
+import type { FileHead, TableSource, TrainingFile } from './formats/format.ts';
 import { findFormat } from './formats/registry.ts';
 import type { Job } from './jobs.ts';
 import { columnsAtOnce, measuredTable } from './schema/table.ts';
+import type { DecimalMark } from './schema/numbers.ts';
 import type { MeasuredTable } from './schema/table.ts';
 import type { StoredColumn } from './schema/stored.ts';
 import { parquetTable, quoteName, quoteText } from './sql.ts';
@@ -25,6 +26,7 @@ export interface CopiedTable {
   readonly columns: readonly StoredColumn[];
   readonly reading: Readonly<Record<string, string>>;
   readonly warnings: readonly DataWarning[];
+  readonly decimal: DecimalMark;
 }
 
 /** Rows of a Parquet row group: a page of rows, wherever it is, costs reading one of them. */
@@ -47,10 +49,11 @@ export async function copyTable<T>(
     readonly workFolder: string;
     readonly limits: DatabaseLimits;
     readonly job: Job;
+    readonly like?: TrainingFile;
   },
   use: (database: Database, copied: CopiedTable) => Promise<T>,
 ): Promise<T> {
-  const { options, workFolder, limits, job } = request;
+  const { options, workFolder, limits, job, like } = request;
   const { head, reading } = await unpack(request.head, workFolder, job);
   const format = findFormat(head);
   const database = await Database.open(limits, join(workFolder, 'spill'), {
@@ -60,7 +63,7 @@ export async function copyTable<T>(
   const { connection } = database;
   const release = interruptWith(connection, job);
   try {
-    const source = await format.open({ head, options, connection, workFolder, job });
+    const source = await format.open({ head, options, connection, workFolder, job, like });
     const copied = await readAll(database, source, { head, workFolder, job });
     return await use(database, { ...copied, reading: { ...reading, ...copied.reading } });
   } catch (error) {
@@ -150,7 +153,8 @@ async function readAll(
       );
     }
     const warnings = [...source.warnings, ...check.finished];
-    return { path, table, columns: source.columns, reading: source.reading, warnings };
+    const { columns, reading, decimal = { mark: '.', certain: false } } = source;
+    return { path, table, columns, reading, warnings, decimal };
   }
   throw new InputError(
     'input.unreadable',

@@ -55,7 +55,7 @@ export async function importFile(store: DatasetStore, limits: DatabaseLimits, re
   hashing.catch(() => undefined);
   try {
     const manifest = await copyTable({ head, options, workFolder, limits, job }, async (database, copied) =>
-      examine(database, copied, { id: await hashing, head, options, settings: request.settings, job }),
+      examine(database, copied, { id: await hashing, head, settings: request.settings, job }),
     );
     job.throwIfCancelled();
     await store.publish(workFolder, manifest);
@@ -69,21 +69,18 @@ export async function importFile(store: DatasetStore, limits: DatabaseLimits, re
 /** Everything there is to find out about a copied table. */
 async function examine(
   { connection }: Database,
-  { path, table: copied, columns, reading, warnings }: CopiedTable,
+  { path, table: copied, columns, reading, warnings, decimal }: CopiedTable,
   about: {
     readonly id: string;
     readonly head: FileHead;
-    readonly options: ReadOptions;
     readonly settings: DatasetSettings;
     readonly job: Job;
   },
 ): Promise<Manifest> {
-  const { id, head, options, settings, job } = about;
+  const { id, head, settings, job } = about;
   // The copy goes to disk while it is looked at; publishing makes sure of it.
   const flushing = flush(path);
   flushing.catch(() => undefined);
-  const mark = reading['decimal mark'] === 'comma' ? ',' : '.';
-  const decimal: DecimalMark = { mark, certain: options.decimal !== undefined };
   const analysis = await analyseInParts(connection, copied, columns, decimal, job);
   const names = columns.map(({ name }) => name);
   const table = columns.length <= columnsAtOnce ? await holdSample(connection, copied, names) : copied;

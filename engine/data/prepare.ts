@@ -19,7 +19,7 @@ import { measuredTable } from './schema/table.ts';
 import type { MeasuredTable } from './schema/table.ts';
 import { topOf } from './schema/measure.ts';
 import { findCopies } from './schema/copies.ts';
-import { numericValue } from './schema/stored.ts';
+import { numericValue, spellingOf } from './schema/stored.ts';
 import type { StoredColumn } from './schema/stored.ts';
 import { noFeatures, obstacleOf } from './schema/learnable.ts';
 import { show } from './schema/typing.ts';
@@ -109,7 +109,8 @@ export async function prepareDataset(
   const numericTarget = classes === null ? targetColumn : null;
   const fitted = await fit(connection, { table, features, target: numericTarget, splits, trainRows: counts[0], job });
   const targetRecipe = makeTargetRecipe(targetColumn, classes, fitted.target);
-  const preprocessing = assemble(features, fitted.features, targetRecipe, leftOut);
+  const assembled = assemble(features, fitted.features, targetRecipe, leftOut);
+  const preprocessing = info.reading.units === undefined ? assembled : { ...assembled, unitsRow: true };
 
   const { rows, classCounts } = await writeRows(connection, {
     table,
@@ -249,11 +250,12 @@ async function readDictionary(
 }
 
 function makeTargetRecipe(
-  { name, missing, numbers }: StoredColumn,
+  column: StoredColumn,
   classes: readonly string[] | null,
   moments: { readonly mean: number; readonly deviation: number } | null,
 ): TargetRecipe {
-  const base = { column: name, missing: [...missing] };
+  const base = { column: column.name, missing: [...column.missing] };
+  const numbers = spellingOf(column);
   if (classes !== null) return { kind: 'classes', ...base, classes: [...classes] };
   const scale = moments !== null && moments.deviation > 0 ? moments.deviation : 1;
   return { kind: 'value', ...base, ...(numbers === undefined ? {} : { numbers }), offset: moments?.mean ?? 0, scale };

@@ -39,12 +39,13 @@ export async function transformFile(request: TransformRequest): Promise<Omit<Pre
   const { store, limits, path, force, job } = request;
   const preprocessing = parsePreprocessing(request.preprocessing);
   const { features, target } = preprocessing;
+  const like = { units: preprocessing.unitsRow === true };
   const found = await inspectPath(path);
   if (found.folder) throw refuseFolder(found.name);
   const head = await readHead(found.path, found.name, found.size);
   const workFolder = await store.makeAnyWorkFolder();
   try {
-    return await copyTable({ head, options: {}, workFolder, limits, job }, async ({ connection }, copied) => {
+    return await copyTable({ head, options: {}, workFolder, limits, job, like }, async ({ connection }, copied) => {
       const { table, columns } = copied;
       const names = columns.map(({ name }) => name);
       requireColumns(found.name, names, preprocessing);
@@ -87,7 +88,7 @@ export async function transformFile(request: TransformRequest): Promise<Omit<Pre
 /** The columns that are needed, with the file's own spellings. */
 async function spellNeeded(
   connection: DuckDBConnection,
-  { table, columns, reading }: CopiedTable,
+  { table, columns, decimal }: CopiedTable,
   { features, target }: Preprocessing,
 ): Promise<ReadonlyMap<string, StoredColumn>> {
   const needed = new Set([...features, target].map(({ column }) => column));
@@ -95,7 +96,7 @@ async function spellNeeded(
     connection,
     table,
     columns.filter(({ name }) => needed.has(name)),
-    { mark: reading['decimal mark'] === 'comma' ? ',' : '.', certain: false },
+    decimal,
   );
   return new Map(spelled.map((column) => [column.name, column]));
 }

@@ -74,6 +74,8 @@ const kinds: Readonly<Record<string, Writer>> = {
   long: (_, row) => String(9007199254740993n + BigInt(row) * 7919n),
   text: (random) =>
     pick(random, ['said "no"', 'one, two; three', 'two\nlines', 'tab\there', "it's", '  spaced ', '"', 'a|b', '"a",b']),
+  // Line breaks of every kind inside quotes, whatever ends the lines of the file.
+  broken: (random) => pick(random, ['one\r\ntwo', 'one\rtwo', '\r\n', 'a\n\rb', 'plain', 'x\r']),
   yes: (random) => pick(random, ['yes', 'No', 'YES']),
   date: (random) => new Date(1e12 * random()).toISOString().slice(0, 10),
   price: (random) => `$${(random() * 900).toFixed(2)}`,

@@ -2,11 +2,11 @@
 // of rows tells which columns are numbers (layout.ts), and DuckDB reads every row to that. What DuckDB rejects, or reads
 // differently from what stands there, is read again the careful way (careful.ts), which knows what is wrong in which line.
 
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputError } from '../../protocol/errors.ts';
-import type { ReadOptions } from '../../protocol/data.ts';
-import type { StoredColumn } from '../schema/stored.ts';
-import { quoteList, quoteName, quoteText } from '../sql.ts';
+import type { DataWarning, ReadOptions } from '../../protocol/data.ts';
+import { readHead } from '../files.ts';
 import { rewriteTable } from './careful.ts';
 import type { Rewritten } from './careful.ts';
 import { sniffDialect } from './dialect.ts';
@@ -17,15 +17,17 @@ import type { DatasetFormat, OpenRequest, SourceCheck, TableSource } from './for
 import { describeReading, relax, settleLayout } from './layout.ts';
 import type { Layout } from './layout.ts';
 import { countRecords } from './lines.ts';
+import { isGrouped, readCsv, rejectLimit } from './read-csv.ts';
+import { mend, mendedWarning, takeCensus } from './mixed.ts';
+import type { Mended } from './mixed.ts';
 import { explainBroken, forgetRejects, skippedLines, takeRejects } from './rejects.ts';
 import type { Rejects } from './rejects.ts';
+import { looksForeign, Utf8Census } from './utf8.ts';
 
 /** Characters looked at to settle the layout. */
 const sampleCharacters = 2 ** 18;
 /** Bytes DuckDB reads at a time; its own choice, four times as much, does not fit into little memory. */
 const bufferBytes = 2 ** 23;
-/** Rejected rows remembered: enough to decide, and bounded for any file. */
-const rejectLimit = 10_000;
 
 export const delimitedText: DatasetFormat = {
   name: 'delimited text',
@@ -33,10 +35,18 @@ export const delimitedText: DatasetFormat = {
   open: (request) => openDelimited(request, request.options.encoding),
 };
 
-async function openDelimited(request: OpenRequest, wish: ReadOptions['encoding']): Promise<TableSource> {
-  const { head, options, job } = request;
+/** `mended`: the file is a copy in which bytes that were not UTF-8 have been replaced. */
+async function openDelimited(
+  request: OpenRequest,
+  wish: ReadOptions['encoding'],
+  mended?: Mended,
+): Promise<TableSource> {
+  const { head, options, job, like } = request;
   const encoding = sniffEncoding(head.bytes, wish);
   if (encoding === null) throw notText(head.name);
+  if (encoding === 'utf-8' && wish === undefined && new Utf8Census().take(head.bytes).others > 0) {
+    return openMended(request);
+  }
   const decoded = decodeHead(head.bytes, encoding);
   if (decoded.trim() === '') {
     throw new InputError(
@@ -49,14 +59,18 @@ async function openDelimited(request: OpenRequest, wish: ReadOptions['encoding']
   const text = decoded.replaceAll(/\r\n?/g, '\n');
   const dialect = sniffDialect(text, complete, options.delimiter);
   const sample = text.length <= sampleCharacters && complete ? text : text.slice(0, sampleCharacters);
-  const layout = settleLayout(sample, {
+  const settled = settleLayout(sample, {
     name: head.name,
     options,
     encoding,
     dialect,
     complete: complete && sample === text,
     oddLineEnds: hasOddLineEnds(decoded),
+    like,
   });
+  const guessed = encoding === 'windows-1252' && wish === undefined && looksForeign(head.bytes);
+  const notes = [...(mended === undefined ? [] : [mendedWarning(mended)]), ...(guessed ? [guessWarning] : [])];
+  const layout = { ...settled, warnings: [...notes, ...settled.warnings] };
   if (layout.careful) return carefulSource(request, layout);
   if (encoding === 'utf-8') return quickSource(request, layout, head.path);
   const path = join(request.workFolder, 'utf-8.csv');
@@ -64,43 +78,29 @@ async function openDelimited(request: OpenRequest, wish: ReadOptions['encoding']
   return quickSource(request, layout, path);
 }
 
+/** The file as UTF-8, but for the bytes that are none. */
+async function openMended(request: OpenRequest): Promise<TableSource> {
+  const { head, workFolder, job } = request;
+  const mended = await mend(head.path, join(workFolder, 'mended.csv'), head.size, job);
+  const { size } = await stat(mended.path);
+  const copy = await readHead(mended.path, head.name, size);
+  return openDelimited({ ...request, head: copy }, undefined, mended);
+}
+
+/** A file that is not UTF-8 after all: it is mended if most of it is, and else read as Latin-1. */
+async function openOtherwise(request: OpenRequest): Promise<TableSource> {
+  const { isUtf8 } = await takeCensus(request.head.path, request.job);
+  return isUtf8 ? openMended(request) : openDelimited(request, 'latin-1');
+}
+
+const guessWarning: DataWarning = {
+  code: 'encoding_guess',
+  message: `The encoding is a guess: the text is not UTF-8, and does not look like ${encodingTitles['windows-1252']}, as which it is read. If words come out wrong, save the file as UTF-8 and import that.`,
+};
+
 /** Lone carriage returns, or line ends of two kinds. */
 function hasOddLineEnds(text: string): boolean {
   return /\r(?!\n)(?!$)/.test(text) || (text.includes('\r\n') && /(?<!\r)\n/.test(text));
-}
-
-/** What differs from file to file in reading it. */
-interface ReadCall {
-  readonly delimiter: string;
-  readonly quote: string;
-  readonly columns: readonly StoredColumn[];
-  /** Further settings. */
-  readonly settings: readonly string[];
-}
-
-/** The `read_csv` call for a layout. */
-function readCsv(path: string, layout: Layout, { delimiter, quote, columns, settings }: ReadCall): string {
-  const types = columns.map(({ name, storage }) => `${quoteText(name)}: ${quoteText(storage)}`);
-  const { style, missing } = layout;
-  const all = [
-    'auto_detect = false',
-    `delim = ${quoteText(delimiter)}`,
-    `quote = ${quoteText(quote)}`,
-    `escape = ${quoteText(quote)}`,
-    `columns = {${types.join(', ')}}`,
-    `nullstr = ${quoteList(missing.filter((word) => word === '' || !word.includes(delimiter)))}`,
-    `decimal_separator = ${quoteText(style.decimal)}`,
-    ...(style.thousands === '' ? [] : [`thousands = ${quoteText(style.thousands)}`]),
-    'store_rejects = true',
-    `rejects_limit = ${rejectLimit}`,
-    ...settings,
-  ];
-  return `SELECT ${columns.map(storedValue).join(', ')} FROM read_csv(${quoteText(path)}, ${all.join(', ')})`;
-}
-
-/** A column as it is stored: texts trimmed, so that " cat" and "cat" are one category. */
-function storedValue({ name, storage }: StoredColumn): string {
-  return storage === 'VARCHAR' ? `nullif(trim(${quoteName(name)}), '') AS ${quoteName(name)}` : quoteName(name);
 }
 
 /** The file as it is, read by DuckDB; what it cannot read or reads differently is read the careful way. */
@@ -120,10 +120,11 @@ function quickSource(request: OpenRequest, layout: Layout, path: string): TableS
     query: readCsv(path, layout, { ...dialect, columns, settings }),
     reading: describeReading(layout),
     warnings: layout.warnings,
+    decimal: layout.decimal,
     async check(rows): Promise<SourceCheck> {
       const rejects = await takeRejects(connection, rejectLimit);
-      const latin = await asLatin(request, layout, rejects);
-      if (latin !== null) return { again: latin, why: 'not UTF-8 after all' };
+      const other = await inOtherEncoding(request, layout, rejects);
+      if (other !== null) return { again: other, why: 'not UTF-8 after all' };
       if (rejects.broken > 0) return { again: await carefulSource(request, layout), why: 'lines of another shape' };
       if (rejects.casts.size > 0) {
         return { again: quickSource(request, relaxed(layout, rejects), path), why: 'other values further down' };
@@ -134,6 +135,7 @@ function quickSource(request: OpenRequest, layout: Layout, path: string): TableS
     },
     async recover() {
       await forgetRejects(connection);
+      if (columns.some(isGrouped)) return quickSource(request, groupedAsText(layout), path);
       return carefulSource(request, layout);
     },
     keepExact: (names) => quickSource(request, asText(layout, names), path),
@@ -158,7 +160,7 @@ async function carefulSource(request: OpenRequest, layout: Layout): Promise<Tabl
     });
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    if (options.encoding === undefined) return openDelimited(request, 'latin-1');
+    if (options.encoding === undefined) return openOtherwise(request);
     throw notInEncoding(head.name, encoding, null);
   }
   if (table.brokenLines > 0 && options.skipBadLines !== true) {
@@ -175,12 +177,15 @@ function rewrittenSource(request: OpenRequest, layout: Layout, table: Rewritten)
     `buffer_size = ${Math.max(bufferBytes, table.longest * 2)}`,
     `max_line_size = ${Math.max(bufferBytes / 4, table.longest)}`,
     'parallel = false',
+    // Left to find it, DuckDB takes the first line break for it, which may stand inside quotes.
+    "new_line = '\\n'",
   ];
   return {
     columns,
     query: readCsv(table.path, layout, { delimiter: ',', quote: '"', columns, settings }),
     reading: describeReading(layout),
     warnings: layout.warnings,
+    decimal: layout.decimal,
     async check(rows): Promise<SourceCheck> {
       const rejects = await takeRejects(connection, rejectLimit);
       if (rejects.casts.size > 0) {
@@ -198,8 +203,24 @@ function rewrittenSource(request: OpenRequest, layout: Layout, table: Rewritten)
       }
       return { finished: table.brokenLines > 0 ? [skippedLines(table.broken, table.brokenLines)] : [] };
     },
+    ...(columns.some(isGrouped)
+      ? {
+          async recover() {
+            await forgetRejects(connection);
+            return rewrittenSource(request, groupedAsText(layout), table);
+          },
+        }
+      : {}),
     keepExact: (names) => rewrittenSource(request, asText(layout, names), table),
   };
+}
+
+/** The layout with numbers that have marks between thousands as text: further down they are written in another way. */
+function groupedAsText(layout: Layout): Layout {
+  return asText(
+    layout,
+    layout.columns.filter(isGrouped).map(({ name }) => name),
+  );
 }
 
 /** After more casts than are remembered, other columns may have some as well: all are read as text at once. */
@@ -216,14 +237,14 @@ function asText(layout: Layout, names?: readonly string[]): Layout {
   return { ...layout, columns };
 }
 
-/** The source as Latin-1, if the file is not UTF-8 after all. @throws InputError if UTF-8 was asked for. */
-async function asLatin(request: OpenRequest, layout: Layout, rejects: Rejects): Promise<TableSource | null> {
+/** The source in another encoding, if the file is not UTF-8 after all. @throws InputError if UTF-8 was asked for. */
+async function inOtherEncoding(request: OpenRequest, layout: Layout, rejects: Rejects): Promise<TableSource | null> {
   const { invalidEncoding } = rejects;
   if (invalidEncoding === null || layout.encoding !== 'utf-8') return null;
   if (request.options.encoding !== undefined) {
     throw notInEncoding(request.head.name, layout.encoding, invalidEncoding);
   }
-  return openDelimited(request, 'latin-1');
+  return openOtherwise(request);
 }
 
 function notInEncoding(name: string, encoding: TextEncoding, line: number | null): InputError {

@@ -4,11 +4,14 @@
 import { isMissingWord, isNumber, pointStyle } from '../schema/spelling.ts';
 import { readRecords } from './records.ts';
 import type { RecordStyle, TextRecord } from './records.ts';
+import { countTitles } from './titles.ts';
 
 /** Layout of a delimited text file. */
 export interface Dialect extends RecordStyle {
-  /** Lines before the header: comments, blank lines, Excel's `sep=;`. */
+  /** Lines before the header: comments, blank lines, Excel's `sep=;`, titles. */
   readonly skip: number;
+  /** What those of them say that are titles. */
+  readonly titles: readonly string[];
   /** Fields most records have. */
   readonly fields: number;
   /** Fields of the first record. One fewer than `fields`: a header without a name for the row names (as R writes). */
@@ -38,11 +41,32 @@ const looked = 2 ** 17;
  * last line counts.
  */
 export function sniffDialect(text: string, complete: boolean, delimiter?: string): Dialect {
-  const start = findStart(text);
-  const rest = text.slice(start.offset);
+  let start = findStart(text);
+  const titles: string[] = [];
+  for (;;) {
+    const rest = text.slice(start.offset);
+    const found = sniffRest(rest, complete, delimiter ?? start.delimiter);
+    const records = readRecords(firstLines(rest, looked), found, complete, recordLimit);
+    const above = titles.length === 0 ? countTitles(records, tableWidth(found)) : 0;
+    const lines = start.lines + (records[above]?.line ?? 1) - 1;
+    if (above === 0) return { ...found, skip: start.lines, titles };
+    titles.push(...records.slice(0, above).map(({ fields }) => fields.join(' ')));
+    const offset = text.split('\n', lines).reduce((length, line) => length + line.length + 1, 0);
+    const more = findStart(text.slice(offset));
+    start = { ...start, offset: offset + more.offset, lines: lines + more.lines };
+  }
+}
+
+/** Fields of a record without the empty one behind a delimiter at its end. */
+function tableWidth({ fields, firstFields, trailing }: Pick<Dialect, 'fields' | 'firstFields' | 'trailing'>): number {
+  return trailing && firstFields <= fields ? fields - 1 : fields;
+}
+
+/** The layout of a text that begins with its table, or with titles above it. */
+function sniffRest(rest: string, complete: boolean, delimiter?: string): Omit<Dialect, 'skip' | 'titles'> {
   const body = firstLines(rest, looked);
   const quote = sniffQuote(body);
-  const wished = delimiter === ' ' ? anySpaces : (delimiter ?? start.delimiter);
+  const wished = delimiter === ' ' ? anySpaces : delimiter;
   const tried = wished === undefined ? candidates : [wished];
   const whole = complete && body.length === rest.length;
   // A backslash may stand before quotes: both ways are tried, and the usual one wins where they do equally well.
@@ -76,7 +100,6 @@ export function sniffDialect(text: string, complete: boolean, delimiter?: string
     quote,
     spaced,
     escape: found.escape,
-    skip: start.lines,
     fields: found.fields,
     firstFields: found.firstFields,
     trailing: found.trailing,

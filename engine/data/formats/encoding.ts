@@ -5,6 +5,7 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { ReadOptions } from '../../protocol/data.ts';
 import type { Job } from '../jobs.ts';
+import { isUtf32, Utf8Census } from './utf8.ts';
 
 /** Encodings by the names TextDecoder knows. Windows-1252 is what files called Latin-1 hold in practice. */
 export type TextEncoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
@@ -16,16 +17,17 @@ export const encodingTitles: Readonly<Record<TextEncoding, string>> = {
   'windows-1252': 'Latin-1 (Windows-1252)',
 };
 
-/** Finds the encoding of a file from its first bytes; null = not text. */
+/** Finds the encoding of a file from its first bytes; null = not text. UTF-8 may have a few other bytes in it. */
 export function sniffEncoding(head: Uint8Array, wish?: ReadOptions['encoding']): TextEncoding | null {
   const byMark = sniffByteOrderMark(head);
   if (wish === 'latin-1') return 'windows-1252';
   if (wish === 'utf-16') return byMark ?? sniffUtf16(head) ?? 'utf-16le';
   if (wish === 'utf-8') return 'utf-8';
+  if (isUtf32(head)) return null;
   if (byMark !== null) return byMark;
   if (head.includes(0)) return sniffUtf16(head);
   if (shareOfControls(head) > 0.01) return null;
-  return isUtf8(head) ? 'utf-8' : 'windows-1252';
+  return new Utf8Census().take(head).isUtf8 ? 'utf-8' : 'windows-1252';
 }
 
 function sniffByteOrderMark(head: Uint8Array): TextEncoding | null {
@@ -57,16 +59,6 @@ function shareOfControls(head: Uint8Array): number {
     if (byte < 0x20 && !(byte >= 0x09 && byte <= 0x0d) && byte !== 0x1a) controls++;
   }
   return head.length === 0 ? 0 : controls / head.length;
-}
-
-function isUtf8(head: Uint8Array): boolean {
-  try {
-    // `stream`: the head may end in the middle of a character.
-    new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Decodes the first bytes of a file; a byte-order mark is dropped. */

@@ -5,6 +5,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DataWarning, ReadOptions } from '../../protocol/data.ts';
 import type { StoredColumn } from '../schema/stored.ts';
 import type { Job } from '../jobs.ts';
+import type { DecimalMark } from '../schema/numbers.ts';
 
 /** The beginning of a file. */
 export interface FileHead {
@@ -29,6 +30,14 @@ export interface OpenRequest {
   /** Folder for temporary files; removed after the import. */
   readonly workFolder: string;
   readonly job: Job;
+  /** The file is read for a model: like the one it was trained on. Otherwise it stands for itself. */
+  readonly like?: TrainingFile;
+}
+
+/** What a model knows of the file it was trained on. */
+export interface TrainingFile {
+  /** There was a row of units below the header. */
+  readonly units: boolean;
 }
 
 /** A file that DuckDB can read. */
@@ -40,6 +49,8 @@ export interface TableSource {
   /** How the file is read, for people. */
   readonly reading: Readonly<Record<string, string>>;
   readonly warnings: readonly DataWarning[];
+  /** The decimal mark of its numbers; without it, a point unless a column says otherwise. */
+  readonly decimal?: DecimalMark;
   /**
    * Called when all rows have been read. Another source means: what was assumed about the file did not hold to its end,
    * read it again that way. May add warnings by returning `finished`.

@@ -2,6 +2,7 @@
 
 import { InputError } from '../../protocol/errors.ts';
 import type { FileHead } from './format.ts';
+import { isUtf32 } from './utf8.ts';
 
 interface KnownBinary {
   /** What it begins with; null = any byte. */
@@ -44,6 +45,9 @@ const known: readonly KnownBinary[] = [
 
 /** The refusal of a file that is not text. */
 export function refuseKnownBinary({ name, bytes }: FileHead): InputError {
+  if (isUtf32(bytes)) {
+    return new InputError('input.encoding', `${name} is text in UTF-32, which is not read.`, 'Save it as UTF-8.');
+  }
   const match = known.find((kind) => kind.bytes.every((byte, index) => byte === null || bytes[index] === byte));
   return new InputError(
     match?.hint === picture ? 'input.picture' : 'input.binary',

@@ -5,16 +5,21 @@ import { InputError } from '../../protocol/errors.ts';
 import type { DataWarning, ReadOptions } from '../../protocol/data.ts';
 import { ownValue } from '../../protocol/own.ts';
 import { uniqueNames } from '../schema/names.ts';
+import { shownDecimal, useOfMark } from '../schema/marks.ts';
+import type { DecimalMark, NumberSpelling } from '../schema/numbers.ts';
 import { certainMissing, isMissingWord, isNumberColumn, sniffNumberStyle } from '../schema/spelling.ts';
 import type { NumberStyle } from '../schema/spelling.ts';
 import type { StoredColumn } from '../schema/stored.ts';
+import { short } from '../schema/typing.ts';
 import { noDelimiter } from './dialect.ts';
 import type { Dialect } from './dialect.ts';
 import { encodingTitles } from './encoding.ts';
 import type { TextEncoding } from './encoding.ts';
-import { isUnitsRow, looksLikeHeader, mayHoldUnits } from './header.ts';
+import type { TrainingFile } from './format.ts';
+import { looksLikeHeader } from './header.ts';
 import { readRecords } from './records.ts';
 import { explainBroken } from './rejects.ts';
+import { isUnitsRow, mayHoldUnits } from './units.ts';
 
 export interface Layout {
   readonly encoding: TextEncoding;
@@ -25,6 +30,7 @@ export interface Layout {
   readonly units: readonly string[] | null;
   readonly columns: readonly StoredColumn[];
   readonly style: NumberStyle;
+  readonly decimal: DecimalMark;
   /** Spellings read as missing in every column. */
   readonly missing: readonly string[];
   readonly warnings: readonly DataWarning[];
@@ -46,9 +52,10 @@ export function settleLayout(
     readonly complete: boolean;
     /** The file has line ends that DuckDB does not take. */
     readonly oddLineEnds: boolean;
+    readonly like?: TrainingFile;
   },
 ): Layout {
-  const { options, encoding, dialect, complete, name } = about;
+  const { options, encoding, dialect, complete, name, like } = about;
   const { columns: sample, first } = readSample(text, about);
   const width = sample.length;
   const shortHeader = !dialect.trailing && dialect.firstFields === width - 1;
@@ -64,20 +71,30 @@ export function settleLayout(
   const below = written.map((column) => column.slice(1));
   const styleOf = (values: readonly (readonly string[])[]): NumberStyle =>
     sniffNumberStyle(values, dialect.delimiter, options.decimal);
-  const hasUnits = hasHeader && mayHoldUnits(written) && isUnitsRow(written, styleOf(below));
+  // A model's rows are all predicted, unless its own file began with units.
+  const mayHave = hasHeader && like?.units !== false && mayHoldUnits(written);
+  const hasUnits = mayHave && isUnitsRow(written, styleOf(below));
   const values = hasUnits ? below : written;
   const style = styleOf(values);
   const wishes = hasHeader ? (shortHeader ? ['row', ...first.slice(0, -1)] : first) : sample.map(() => '');
   const { names, warnings: renamed } = uniqueNames(wishes, hasHeader);
   const missing = new Set(['', ...spellings(certainMissing)]);
-  const numeric = values.map((column) => isNumberColumn(column, style));
+  const decimal = decimalOf(values, style, options);
+  // What may be read in two ways stays text here: all rows, or a model's training, decide.
+  const open = (column: readonly string[]): boolean =>
+    like === undefined
+      ? !decimal.certain && decimal.shown !== true && isOpenColumn(column, dialect.delimiter === ';')
+      : isOpenColumn(column, dialect.delimiter !== ',');
+  const numeric = values.map((column) => isNumberColumn(column, style) && !open(column));
   // What means "missing" among numbers may be a value elsewhere ("None"): then the numbers are read as texts first.
   const words = new Set(values.flatMap((column, index) => (numeric[index] === true ? [] : column)));
   const columns = names.map((unique, index): StoredColumn => {
     const spelled = (values[index] ?? []).filter((value) => isMissingWord(value) && !missing.has(value));
     const number = numeric[index] === true && !spelled.some((value) => words.has(value));
     if (number) for (const value of spelled) missing.add(value);
-    return { name: unique, storage: number ? 'DOUBLE' : 'VARCHAR', missing: [] };
+    if (!number) return { name: unique, storage: 'VARCHAR', missing: [] };
+    const written = writingOf(values[index] ?? [], style);
+    return { name: unique, storage: 'DOUBLE', missing: [], ...(written === null ? {} : { written }) };
   });
   const units = hasUnits ? written.map((column) => (column[0] ?? '').trim()) : null;
   return {
@@ -87,8 +104,9 @@ export function settleLayout(
     units,
     columns,
     style,
+    decimal,
     missing: [...missing],
-    warnings: units === null ? renamed : [...renamed, unitsWarning(names, units)],
+    warnings: [...titleWarning(dialect), ...renamed, ...(units === null ? [] : [unitsWarning(names, units)])],
     careful:
       about.oddLineEnds ||
       hasUnits ||
@@ -97,6 +115,30 @@ export function settleLayout(
       dialect.delimiter.length > 1 ||
       first.some((field) => field.includes('\n')),
   };
+}
+
+/** The file's decimal mark, and whether a column of numbers leaves no doubt about it. */
+function decimalOf(
+  values: readonly (readonly string[])[],
+  style: NumberStyle,
+  { decimal }: Pick<ReadOptions, 'decimal'>,
+): DecimalMark {
+  const shown = values.some((column) => shownDecimal(column) === style.decimal && isNumberColumn(column, style));
+  return { mark: style.decimal, certain: decimal !== undefined, shown };
+}
+
+/** Numbers such as 1,234 alone. `points`: 1.234 may be a thousand, too, as it may not between commas. */
+function isOpenColumn(values: readonly string[], points: boolean): boolean {
+  const marks = points ? ([',', '.'] as const) : ([','] as const);
+  return marks.some((mark) => useOfMark(values, mark) === 'either');
+}
+
+/** How a column writes numbers, if it has marks in them. */
+function writingOf(values: readonly string[], { decimal, thousands }: NumberStyle): NumberSpelling | null {
+  const has = (mark: string): boolean => mark !== '' && values.some((value) => value.includes(mark));
+  const grouped = has(thousands);
+  if (!grouped && !has(decimal)) return null;
+  return { decimal, thousands: grouped ? thousands : '', mark: '' };
 }
 
 /** The first records as plain text, column by column; a header is among them. Records of another width are left out. */
@@ -134,6 +176,15 @@ function spellings(words: Iterable<string>): string[] {
   return [...words]
     .flatMap((word) => [word, word.toUpperCase(), word.charAt(0).toUpperCase() + word.slice(1)])
     .concat('NaN');
+}
+
+/** What was left out above the table. */
+function titleWarning({ titles }: Dialect): DataWarning[] {
+  const named = titles.filter((title) => title.trim() !== '').map((title) => `"${short(title.trim())}"`);
+  if (named.length === 0) return [];
+  const listed = named.slice(0, 3).join(', ') + (named.length > 3 ? ' …' : '');
+  const many = named.length === 1 ? 'line above the table is' : 'lines above the table are';
+  return [{ code: 'title_lines', message: `${named.length} ${many} left out: ${listed}.` }];
 }
 
 function unitsWarning(names: readonly string[], units: readonly string[]): DataWarning {

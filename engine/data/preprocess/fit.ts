@@ -5,7 +5,7 @@ import type { ColumnInfo } from '../../protocol/data.ts';
 import { streamNumbers } from '../database.ts';
 import type { Job } from '../jobs.ts';
 import type { MeasuredTable } from '../schema/table.ts';
-import { numericValue } from '../schema/stored.ts';
+import { numericValue, spellingOf } from '../schema/stored.ts';
 import type { StoredColumn } from '../schema/stored.ts';
 import { datePart } from './encode.ts';
 import type { DatePart } from './encode.ts';
@@ -143,7 +143,9 @@ class NumberFitter implements Fitter {
     return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2;
   }
 
-  recipe({ name, missing, numbers }: StoredColumn): FeatureRecipe | null {
+  recipe(column: StoredColumn): FeatureRecipe | null {
+    const { name, missing } = column;
+    const numbers = spellingOf(column);
     if (this.count === 0 || (!isSpread(this) && !this.hasMissing)) return null;
     const deviation = isSpread(this) ? this.deviation : 1;
     const { median, mean } = this;
@@ -241,7 +243,7 @@ class TimeFitter implements Fitter {
   }
 
   recipe(column: StoredColumn): FeatureRecipe | null {
-    const base = this.#numbers.recipe({ ...column, numbers: undefined });
+    const base = this.#numbers.recipe({ ...column, numbers: undefined, written: undefined });
     if (base?.kind !== 'number') return null;
     // Days within one month say nothing about the time of year.
     const varies = { month: 1 / 12, weekday: 0, hour: 0 };

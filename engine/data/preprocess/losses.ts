@@ -4,7 +4,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { InputError } from '../../protocol/errors.ts';
 import type { ColumnUse, DataWarning } from '../../protocol/data.ts';
-import { spellingTitle } from '../schema/numbers.ts';
+import { plainSpelling, spellingTitle } from '../schema/numbers.ts';
 import type { MeasuredTable } from '../schema/table.ts';
 import { short, show } from '../schema/typing.ts';
 import { lostExamples } from './match.ts';
@@ -162,7 +162,7 @@ function percent(share: number): string {
 }
 
 /** What is written in another way than in training, and how it is read; null = nothing. */
-function respelling({ recipe, reading, respelled }: MatchedColumn): string | null {
+function respelling({ recipe, reading, respelled, ambiguous }: MatchedColumn): string | null {
   const name = recipe.column;
   if (respelled.length > 0) {
     const named = respelled
@@ -171,15 +171,19 @@ function respelling({ recipe, reading, respelled }: MatchedColumn): string | nul
     const more = respelled.length > namedColumns ? ` and ${show(respelled.length - namedColumns)} more` : '';
     return `${name}: categories are spelled differently than in training and read as those meant: ${named.join(', ')}${more}.`;
   }
-  if (reading.storage !== 'VARCHAR') return null;
-  if (recipe.kind === 'datetime' && reading.dateFormat !== recipe.dateFormat) {
-    return `${name}: dates are written differently than in training; they are read as ${dateWords(reading.dateFormat)}.`;
+  if (recipe.kind === 'datetime') {
+    if (reading.storage !== 'VARCHAR' || reading.dateFormat === recipe.dateFormat) return null;
+    const doubt = ambiguous ? ', although day and month may be the other way round: no value tells' : '';
+    return `${name}: dates are written differently than in training; they are read as ${dateWords(reading.dateFormat)}${doubt}.`;
   }
-  const { numbers } = reading;
-  if (recipe.kind !== 'number' || numbers === undefined) return null;
-  const title = spellingTitle(numbers);
-  if (title === '' || title === spellingTitle(recipe.numbers ?? { decimal: '.', thousands: '', mark: '' })) return null;
-  return `${name}: numbers are written${title}, unlike in training; they are read that way.`;
+  if (recipe.kind !== 'number' && recipe.kind !== 'value') return null;
+  const found = reading.storage === 'VARCHAR' ? (reading.numbers ?? plainSpelling) : reading.written;
+  // Whole numbers without marks are the same in every way of writing, and files with types have none.
+  if (found === undefined) return null;
+  const title = spellingTitle(found);
+  if (title === spellingTitle(recipe.numbers ?? plainSpelling)) return null;
+  const way = title === '' ? ' plainly, with a decimal point' : title;
+  return `${name}: numbers are written${way}, unlike in training; they are read that way.`;
 }
 
 /** A date format for people: `%d/%m/%Y` is day/month/year. */

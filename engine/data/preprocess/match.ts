@@ -3,6 +3,8 @@
 
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { queryRows } from '../database.ts';
+import { dayComesFirst, isOrdered, otherOrder } from '../schema/dates.ts';
+import { otherReading, spellingTitle } from '../schema/numbers.ts';
 import { typedValue } from '../schema/stored.ts';
 import type { StoredColumn } from '../schema/stored.ts';
 import type { MeasuredTable } from '../schema/table.ts';
@@ -26,6 +28,8 @@ export interface MatchedColumn {
   readonly reading: StoredColumn;
   /** Categories that are spelled differently: how they are, and how they were. */
   readonly respelled: readonly (readonly [found: string, category: string])[];
+  /** Day and month may be either way round, and training does not tell. */
+  readonly ambiguous: boolean;
 }
 
 /** Columns looked at by one query. */
@@ -56,6 +60,7 @@ export async function matchColumns(
         return [
           `count(*) FILTER (${cell} IS NULL) AS missing_${index}_${at}`,
           `count(*) FILTER (${cell} IS NOT NULL AND NOT (${usable})) AS unknown_${index}_${at}`,
+          ...(readingsOf.length > 1 ? [`${farness(candidate)} AS far_${index}_${at}`] : []),
         ];
       }),
     );
@@ -68,9 +73,13 @@ export async function matchColumns(
         unknown: Number(counts[`unknown_${index}_${at}`] ?? 0),
         reading: candidate.reading,
         respelled: candidate.respelled,
+        ambiguous: false,
+        far: Number(counts[`far_${index}_${at}`] ?? 0),
       }));
-      // As in training, unless the file's own way of writing reads more of it.
-      matched.push(counted.reduce((best, other) => (other.unknown < best.unknown ? other : best)));
+      // As in training, unless another way of writing reads more of it, or gives numbers that are more like training's.
+      const best = counted.reduce((one, other) => (isBetter(other, one) ? other : one));
+      const equal = counted.filter(({ unknown }) => unknown === best.unknown);
+      matched.push({ ...best, ambiguous: isDoubtful(best, equal) });
     });
   }
   return matched;
@@ -118,17 +127,62 @@ function categoriesOf(recipe: FeatureRecipe | TargetRecipe): readonly string[] |
   return recipe.kind === 'classes' ? recipe.classes : null;
 }
 
+/** Of two ways to read numbers that may be a thousand times as large, the nearer one has to be nearer by this. */
+const nearer = 4;
+
+interface Weighed {
+  readonly recipe: FeatureRecipe | TargetRecipe;
+  readonly reading: StoredColumn;
+  readonly unknown: number;
+  readonly far: number;
+}
+
+function isBetter(other: Weighed, best: Weighed): boolean {
+  if (other.unknown !== best.unknown) return other.unknown < best.unknown;
+  return isNumberRecipe(other.recipe) && other.far * nearer < best.far;
+}
+
+/** SQL for how far a column's numbers, read in some way, are from those of the training rows. */
+function farness(candidate: Candidate): string {
+  const { recipe } = candidate;
+  if (recipe.kind !== 'number' && recipe.kind !== 'value') return '0';
+  const [mean, deviation] = recipe.kind === 'number' ? [recipe.mean, recipe.deviation] : [recipe.offset, recipe.scale];
+  return `median(abs((${expressions(candidate).value}) - ${mean}::DOUBLE) / ${deviation}::DOUBLE)`;
+}
+
+function isNumberRecipe({ kind }: FeatureRecipe | TargetRecipe): boolean {
+  return kind === 'number' || kind === 'value';
+}
+
+/** Whether dates could as well be read with day and month the other way round, and are not written as in training. */
+function isDoubtful({ recipe, reading }: Weighed, equal: readonly Weighed[]): boolean {
+  if (recipe.kind !== 'datetime' || recipe.dateFormat === reading.dateFormat) return false;
+  const first = dayComesFirst(reading.dateFormat);
+  return first !== null && equal.some((other) => dayComesFirst(other.reading.dateFormat) === !first);
+}
+
 /** Ways to read a column of numbers, dates or booleans: as in training, then as the file itself suggests. */
 function readings(column: StoredColumn, recipe: FeatureRecipe | TargetRecipe): StoredColumn[] {
   const fitted = asFitted(column, recipe);
   // What is stored as numbers, such as 20230114, has no other way of being read.
   if (column.storage !== 'VARCHAR') return [{ ...fitted, dateFormat: column.dateFormat }];
   const own = { ...column, missing: fitted.missing };
-  const same =
-    recipe.kind === 'datetime'
-      ? fitted.dateFormat === column.dateFormat
-      : JSON.stringify(fitted.numbers) === JSON.stringify(column.numbers);
-  return same ? [own] : [fitted, own];
+  if (recipe.kind === 'datetime') return dateReadings(fitted, own, dayComesFirst(recipe.dateFormat));
+  if (!isNumberRecipe(recipe)) return [own];
+  const spellings = [fitted.numbers, own.numbers, otherReading(own.numbers) ?? own.numbers];
+  const titles = spellings.map((numbers) => (numbers === undefined ? '' : spellingTitle(numbers)));
+  return spellings
+    .filter((_, index) => titles.indexOf(titles[index] ?? '') === index)
+    .map((numbers) => ({ ...own, numbers }));
+}
+
+/** Dates as in training, then as the file suggests; where that may be either way round, in training's order of the two. */
+function dateReadings(fitted: StoredColumn, own: StoredColumn, dayFirst: boolean | null): StoredColumn[] {
+  const known = fitted.dateFormat === own.dateFormat ? [] : [fitted];
+  if (!isOrdered(own.dateFormat)) return [...known, own];
+  const other = { ...own, dateFormat: otherOrder(own.dateFormat) };
+  const asTrained = dayFirst === null || dayFirst === dayComesFirst(own.dateFormat);
+  return asTrained ? [...known, own, other] : [...known, other, own];
 }
 
 /** What a new file's few rows would take for "missing" may be a category that training knows. */

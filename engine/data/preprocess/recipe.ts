@@ -72,6 +72,8 @@ const preprocessingSchema = z.object({
   target: targetRecipe,
   /** Columns not used, and why. */
   leftOut: z.array(z.object({ column: z.string(), reason: z.string() })),
+  /** The file had a row of units below its header. */
+  unitsRow: z.boolean().optional(),
 });
 
 export type FeatureRecipe = Readonly<z.infer<typeof featureRecipe>>;

@@ -9,8 +9,17 @@ import { countPackedDates, isNumeric, measure, missingSpellings, numberFacts, pi
 import type { Measures, NumberFacts, TextFacts } from './measure.ts';
 import { dayComesFirst, isOtherOrder, packedFormat, sniffDateFormats } from './dates.ts';
 import type { DateFormat } from './dates.ts';
-import { isSpelledNumber, largestNumber, sniffNumberSpelling } from './numbers.ts';
-import type { DecimalMark } from './numbers.ts';
+import { shownDecimal } from './marks.ts';
+import {
+  isOpen,
+  isSpelledNumber,
+  largestNumber,
+  numberIn,
+  otherReading,
+  plainSpelling,
+  sniffNumberSpelling,
+} from './numbers.ts';
+import type { DecimalMark, NumberSpelling } from './numbers.ts';
 import { certainMissing, possibleMissing } from './spelling.ts';
 import type { StoredColumn } from './stored.ts';
 import type { MeasuredTable } from './table.ts';
@@ -147,6 +156,8 @@ interface SettledColumn {
   readonly dates: readonly DateFormat[];
   /** Day and month may be either way round in all rows. */
   readonly ambiguous?: boolean;
+  /** The other way in which its numbers may be meant, as nothing tells. */
+  readonly otherNumbers?: NumberSpelling;
   readonly note?: string;
   readonly number?: NumberFacts;
 }
@@ -185,7 +196,7 @@ async function settleTexts(
   const found = await missingSpellings(connection, table, texts, missingWords);
   const names = texts.map((column) => quoteName(column.name)).join(', ');
   const rows = await queryColumns(connection, `SELECT ${names} FROM ${table.sample} LIMIT ${sampleRows}`);
-  return columns.map((column): SettledColumn => {
+  const settled = columns.map((column): SettledColumn => {
     const index = texts.indexOf(column);
     if (index < 0) return { column, sample: [], dates: [] };
     const values = new Set(rows[index]?.map((value) => String(value ?? '')));
@@ -195,19 +206,41 @@ async function settleTexts(
     const { missing, note } = settleMissing(spelled, present);
     const sample = [...values].filter((value) => !missing.includes(value));
     const dates = sniffDateFormats(sample);
-    const numbers = dates.length > 0 ? null : sniffNumberSpelling(sample, decimal);
     return {
-      column: {
-        ...column,
-        missing,
-        ...(dates[0]?.format === undefined ? {} : { dateFormat: dates[0].format }),
-        ...(numbers === null ? {} : { numbers }),
-      },
+      column: { ...column, missing, ...(dates[0]?.format === undefined ? {} : { dateFormat: dates[0].format }) },
       sample,
       dates,
       ...(note === undefined ? {} : { note }),
     };
   });
+  const shown = showDecimal(settled, decimal);
+  return settled.map((one) => (one.sample.length === 0 || one.dates.length > 0 ? one : settleSpelling(one, shown)));
+}
+
+/** The decimal mark, after a look at numbers in texts where nothing else has shown it. */
+function showDecimal(texts: readonly SettledColumn[], decimal: DecimalMark): DecimalMark {
+  if (decimal.certain || decimal.shown === true) return decimal;
+  const marks = new Set(
+    texts
+      .filter(({ sample, dates }) => dates.length === 0 && sniffNumberSpelling(sample, decimal) !== null)
+      .map(({ sample }) => shownDecimal(sample)),
+  );
+  marks.delete(null);
+  const [mark, second] = marks;
+  return mark === undefined || mark === null || second !== undefined ? decimal : { ...decimal, mark, shown: true };
+}
+
+/** How a column writes its numbers, and whether they may be meant in another way. */
+function settleSpelling(settled: SettledColumn, decimal: DecimalMark): SettledColumn {
+  const { column, sample } = settled;
+  const numbers = sniffNumberSpelling(sample, decimal);
+  const doubtful = !decimal.certain && decimal.shown !== true && isOpen(sample, numbers ?? plainSpelling);
+  const other = doubtful ? otherReading(numbers ?? plainSpelling) : null;
+  return {
+    ...settled,
+    column: { ...column, ...(numbers === null ? {} : { numbers }) },
+    ...(other === null ? {} : { otherNumbers: other }),
+  };
 }
 
 /** Share of a sample that has to be numbers for the whole column to be looked at. */
@@ -287,7 +320,7 @@ function factWarnings(
   { name, storage, numbers, dateFormat }: StoredColumn,
   type: ColumnType,
   facts: ColumnFacts,
-  { ambiguous, dates }: SettledColumn,
+  { ambiguous, dates, otherNumbers }: SettledColumn,
 ): DataWarning[] {
   const warnings: DataWarning[] = [];
   const { infinite = 0, huge = 0 } = facts.number ?? {};
@@ -309,6 +342,14 @@ function factWarnings(
     const named = examples.length === 0 ? '' : ` (${examples.map((value) => `"${short(value)}"`).join(', ')})`;
     const many = others === 1 ? 'value that is no number' : 'values that are no numbers';
     add('not_numbers', `${name} holds ${show(others)} ${many}${named}: treated as missing.`);
+  }
+  if (storage === 'VARCHAR' && type === 'number' && otherNumbers !== undefined) {
+    const example = facts.sample.find((value) => /\d[.,]\d{3}/.test(value)) ?? '';
+    const meant = numberIn(example, numbers ?? plainSpelling);
+    add(
+      'ambiguous_numbers',
+      `${name} may have a mark between thousands or before the decimals, as no value tells: "${short(example)}" is read as ${meant}, not as ${numberIn(example, otherNumbers)}. Set the decimal mark if it is meant the other way.`,
+    );
   }
   if (type === 'datetime' && ambiguous === true) {
     const title = dates[0]?.title ?? '';

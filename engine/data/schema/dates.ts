@@ -150,20 +150,26 @@ export function sniffDateFormats(values: readonly string[]): readonly DateFormat
   return found;
 }
 
-function isOrdered(format?: string): boolean {
+/** Whether a format has day and month as numbers before the year: the other way round would do as well. */
+export function isOrdered(format?: string): format is string {
   return format !== undefined && /%[dm][/.-]%[dm]/.test(format) && !format.startsWith('%Y');
+}
+
+/** The format with day and month the other way round. */
+export function otherOrder(format: string): string {
+  return format.replace('%d', '%_').replace('%m', '%d').replace('%_', '%m');
 }
 
 /** Whether two formats differ in the order of day and month alone. */
 export function isOtherOrder(first?: string, second?: string): boolean {
   if (first === undefined || second === undefined || first === second) return false;
-  return first.replace('%d', '%_').replace('%m', '%d').replace('%_', '%m') === second;
+  return otherOrder(first) === second;
 }
 
 /** Whether a format has the day before the month, both as numbers; null = neither is the case. */
 export function dayComesFirst(format?: string): boolean | null {
   if (!isOrdered(format)) return null;
-  return (format ?? '').indexOf('%d') < (format ?? '').indexOf('%m');
+  return format.indexOf('%d') < format.indexOf('%m');
 }
 
 /** SQL that reads a text as a time, ISO 8601 unless a format is given; NULL where it is none. */

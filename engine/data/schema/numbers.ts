@@ -2,6 +2,7 @@
 // in brackets. A column's way of writing is told from a sample; the same expression then reads every row.
 
 import { quoteText } from '../sql.ts';
+import { shownDecimal, useOfMark } from './marks.ts';
 import { isMissingWord, isNumber, pointStyle } from './spelling.ts';
 
 /** How the numbers of a text column are written. */
@@ -18,6 +19,8 @@ export interface DecimalMark {
   readonly mark: '.' | ',';
   /** The person said so; otherwise it decides about `1,234`, which may be either. */
   readonly certain: boolean;
+  /** Columns of the file show it, so that there is no doubt about `1,234` in another. */
+  readonly shown?: boolean;
 }
 
 /** Numbers beyond this are no measurements: their squares are infinite. They count as missing, as infinite ones do. */
@@ -64,6 +67,14 @@ export function isSpelledNumber(value: string, spelling?: NumberSpelling): boole
     : new RegExp(`^${pattern(spelling)}$`, 'u').test(value.trim());
 }
 
+/** The number in a text, without its sign, for people. */
+export function numberIn(value: string, spelling: NumberSpelling): string {
+  const [found = ''] = new RegExp(digits(spelling)).exec(value) ?? [];
+  const together =
+    spelling.thousands === '' ? found : found.replaceAll(new RegExp(separators[spelling.thousands], 'g'), '');
+  return spelling.decimal === '.' ? together : together.replace(',', '.');
+}
+
 /** SQL for the number in a text; NULL where it is none. Without a spelling: a plain number with a decimal point. */
 export function parsedNumber(text: string, spelling?: NumberSpelling): string {
   if (spelling === undefined) return `TRY_CAST(${text} AS DOUBLE)`;
@@ -90,10 +101,13 @@ export function sniffNumberSpelling(values: readonly string[], decimal: DecimalM
   if (numeric.length === 0 || numeric.length < present.length * candidateShare) return null;
   const mark = sniffMark(numeric);
   if (mark === null) return null;
+  const shown = shownDecimal(numeric);
   const plain = decimal.mark === '.' ? numeric.filter((value) => isNumber(value, pointStyle)).length : 0;
   let best: NumberSpelling | null = null;
   let most = Math.max(plain, present.length * candidateShare - 1);
   for (const style of stylesFor(decimal)) {
+    // Marks that stand for thousands in some values do so in all.
+    if (shown !== null && shown !== style.decimal) continue;
     const spelling = { ...style, mark };
     const whole = new RegExp(`^${pattern(spelling)}$`, 'u');
     const hits = numeric.filter((value) => whole.test(value));
@@ -101,6 +115,28 @@ export function sniffNumberSpelling(values: readonly string[], decimal: DecimalM
   }
   return best;
 }
+
+/** The other way to read numbers in which a mark may stand between thousands or before the decimals; null = there is none. */
+export function otherReading(spelling: NumberSpelling = plainSpelling): NumberSpelling | null {
+  const { decimal, thousands, mark } = spelling;
+  if (thousands === ',' || thousands === '.') return { decimal: thousands, thousands: '', mark };
+  if (thousands !== '') return null;
+  return decimal === ',' ? { decimal: '.', thousands: ',', mark } : { decimal: ',', thousands: '.', mark };
+}
+
+/** Whether all values of a sample can be read in the other way as well. */
+export function isOpen(values: readonly string[], { decimal, thousands }: NumberSpelling): boolean {
+  const mark = thousands === ',' || thousands === '.' ? thousands : decimal;
+  return (
+    useOfMark(
+      values.filter((value) => !isMissingWord(value)),
+      mark,
+    ) === 'either'
+  );
+}
+
+/** Numbers as programs write them. */
+export const plainSpelling: NumberSpelling = { decimal: '.', thousands: '', mark: '' };
 
 /** The likeliest ways of writing first. */
 function stylesFor({ mark, certain }: DecimalMark): Pick<NumberSpelling, 'decimal' | 'thousands'>[] {

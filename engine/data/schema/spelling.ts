@@ -1,6 +1,8 @@
 // How numbers and missing values are spelled in text. Pure functions over a sample of values: the import uses them
 // to tell DuckDB what to expect, and DuckDB then holds every row to it.
 
+import { shownDecimal } from './marks.ts';
+
 /** Spellings (lower case) that stand for a missing value wherever they appear. */
 export const certainMissing: ReadonlySet<string> = new Set([
   '',
@@ -46,8 +48,9 @@ export interface NumberStyle {
 
 const plainPoint = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 const plainComma = /^[+-]?(\d+,?\d*|,\d+)(e[+-]?\d+)?$/i;
-const groupedPoint = /^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$/;
-const groupedComma = /^[+-]?\d{1,3}(\.\d{3})+(,\d*)?$/;
+// A group never begins with a zero: 0,020 has a decimal comma.
+const groupedPoint = /^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$/;
+const groupedComma = /^[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d*)?$/;
 const infinite = /^[+-]?inf(inity)?$/i;
 
 export const pointStyle: NumberStyle = { decimal: '.', thousands: '' };
@@ -81,9 +84,12 @@ export function sniffNumberStyle(
     : [styles.point, styles.groupedPoint, styles.comma, styles.groupedComma];
   let best: NumberStyle = decimal === ',' ? styles.comma : styles.point;
   let most = 0;
+  const shown = columns.map((values) => shownDecimal(values));
   for (const style of order) {
     if (decimal !== undefined && style.decimal !== decimal) continue;
-    const numeric = columns.filter((values) => isNumberColumn(values, style)).length;
+    // A column may show that its marks stand for something else.
+    const allowed = columns.filter((_, index) => (shown[index] ?? style.decimal) === style.decimal);
+    const numeric = allowed.filter((values) => isNumberColumn(values, style)).length;
     if (numeric > most) [best, most] = [style, numeric];
   }
   return best;

@@ -5,7 +5,7 @@
 import type { ColumnType } from '../../protocol/data.ts';
 import { quoteName, quoteText } from '../sql.ts';
 import { packedFormat, parsedTime } from './dates.ts';
-import { largestNumber, parsedNumber } from './numbers.ts';
+import { largestNumber, parsedNumber, spellingTitle } from './numbers.ts';
 import type { NumberSpelling } from './numbers.ts';
 
 export type StorageType = 'DOUBLE' | 'BOOLEAN' | 'TIMESTAMP' | 'VARCHAR';
@@ -21,6 +21,14 @@ export interface StoredColumn {
   readonly dateFormat?: string;
   /** VARCHAR: how the column's values are written as numbers, other than plainly. */
   readonly numbers?: NumberSpelling;
+  /** DOUBLE: how the file writes the column's numbers, if they have marks. */
+  readonly written?: NumberSpelling;
+}
+
+/** How a column's numbers are written in its file, other than plainly. */
+export function spellingOf({ storage, numbers, written }: StoredColumn): NumberSpelling | undefined {
+  if (storage === 'VARCHAR') return numbers;
+  return written === undefined || spellingTitle(written) === '' ? undefined : written;
 }
 
 export const trueWords = ['true', 'yes', 'y', 't', 'on', '1'] as const;

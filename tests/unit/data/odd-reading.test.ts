@@ -69,6 +69,49 @@ test('line ends that change far down, beyond what is looked at first', async (co
   ]);
 });
 
+test('line breaks of any kind within quotes, whatever ends the lines', async (context) => {
+  const broken = ['q\r\nz', 'q\rz', 'q\nz', 'plain'];
+  const ends: readonly (readonly string[])[] = [['\n'], ['\r\n'], ['\n', '\r\n']];
+  for (const [index, end] of ends.entries()) {
+    const text = lines(300, (i) => `${i},"${broken[i % 4] ?? ''}",P`, '\0').replaceAll(
+      '\0',
+      () => end[index % end.length] ?? '',
+    );
+    for (const first of ['', '1,"q\r\nz",P\n']) {
+      const path = writeTable(context, 'breaks.csv', `a,b,y\n${first}${text}`);
+      const { service, info } = await importFile(context, path);
+      const rows = await allRows(service, info);
+      assert.deepEqual(
+        rows.slice(-300).map((cells) => cells[1]),
+        Array.from({ length: 300 }, (_, i) => broken[i % 4]),
+      );
+    }
+  }
+});
+
+const titled: readonly (readonly [text: string, names: string, lines: RegExp])[] = [
+  [`Quarterly report\n\na,b,c\n${lines(30, row(','))}`, 'a b c', /^1 line .*"Quarterly report"\.$/],
+  [`Sales report for 2023\na;b;c\n${lines(30, row(';'))}`, 'a b c', /"Sales report for 2023"/],
+  [`Sales 2023,,\n,,\na,b,c\n${lines(30, row(','))}`, 'a b c', /"Sales 2023"/],
+  [`"Sales, all"\nmade on 3 May\n\n# remark\na,b,c\n${lines(30, row(','))}`, 'a b c', /^3 lines .*all", "made/],
+  [`Report\n\na,c\n${lines(30, (i) => `${i},x${i % 3}`)}`, 'a c', /"Report"/],
+  [`Report\na,c\n${lines(30, (i) => `${i},x${i % 3}`)}`, 'a c', /"Report"/],
+];
+
+test('titles above a table are left out, and it is said', async (context) => {
+  for (const [text, names, message] of titled) {
+    const { service, info } = await importFile(context, writeTable(context, 'titled.csv', text));
+    assert.equal(info.columns.map(({ name }) => name).join(' '), names, text);
+    assert.equal(info.rows, 30);
+    assert.equal((await allRows(service, info))[29]?.[0], 29);
+    assert.match(info.warnings.find(({ code }) => code === 'title_lines')?.message ?? '', message);
+  }
+  // A name for the one column behind the names of rows is no title.
+  const named = writeTable(context, 'named.csv', `color\n${lines(30, (i) => `car ${i},${i % 2 ? 'red' : 'blue'}`)}`);
+  const { info } = await importFile(context, named);
+  assert.deepEqual([info.rows, info.columns.map(({ name }) => name)], [30, ['row', 'color']]);
+});
+
 test('quotes after a backslash', async (context) => {
   const path = writeTable(context, 'escaped.csv', `a,b\n${lines(9, (i) => `"said \\"yes, ${i}\\"",${i}`)}`);
   const { service, info } = await importFile(context, path);
@@ -97,6 +140,35 @@ test('a row of units under the header is left out, and it is said', async (conte
   // One word above one column of numbers is a value that is missing.
   const other = writeTable(context, 'word.csv', `kind,speed\nred,none\n${lines(30, (i) => `red,${i}`)}`);
   assert.ok(!codes((await importFile(context, other)).info.warnings).includes('units_row'));
+});
+
+test('a first row of words over numbers is no row of units if it holds values', async (context) => {
+  const rows = lines(30, (i) => `${i / 4},${i},${'PQ'[i % 2] ?? ''}`);
+  for (const first of ['BDL,BDL,P', 'low,high,P', 'x,x,P', 'm,s,P', 'm,s,2023-05-01', 'low,high,-']) {
+    const { info } = await importFile(context, writeTable(context, 'words.csv', `a,b,y\n${first}\n${rows}`));
+    assert.deepEqual([first, info.rows, codes(info.warnings).includes('units_row')], [first, 31, false]);
+  }
+  for (const first of ['m,s,-', '[kg],[m],', 'kg/m3,°C,text', 'W m-2,mmHg,', '%,m²,class']) {
+    const { info } = await importFile(context, writeTable(context, 'units.csv', `a,b,y\n${first}\n${rows}`));
+    assert.deepEqual([first, info.rows, codes(info.warnings).includes('units_row')], [first, 30, true]);
+  }
+});
+
+test('a model predicts every row, unless the file it learned from began with units', async (context) => {
+  const rows = lines(60, (i) => `${i / 4},${i},${i % 7}.5`);
+  for (const [before, predicted] of [
+    ['', 61],
+    ['m,s,kg\n', 60],
+  ] as const) {
+    const { service, info } = await importFile(context, writeTable(context, 'train.csv', `a,b,y\n${before}${rows}`));
+    const options = { settings: { target: 'y' }, seed: 1 };
+    const { preprocessing } = await service.prepare({ job: 'p', dataset: info.id, options });
+    const path = writeTable(context, 'new.csv', `a,b,y\nm,s,kg\n${rows}`);
+    const data = await service.transform({ job: 't', path, preprocessing });
+    assert.equal(data.counts.test, predicted);
+    assert.equal(codes(data.warnings).includes('units_row'), predicted === 60);
+    assert.equal(codes(data.warnings).includes('lost_cells'), predicted === 61);
+  }
 });
 
 const broken: readonly (readonly [name: string, text: string, code: string, message: RegExp])[] = [

@@ -77,7 +77,16 @@ test('the same table in other spellings gives the same rows, and it is said', as
   const expected = await numbers(service, same);
   const spellings: readonly (readonly [string, Partial<Writers>, RegExp | null])[] = [
     ['dollars and thousands', { price: ({ price }) => `$${price.toLocaleString('en-US')}` }, /price: .*"\$"/],
-    ['a decimal comma', { price: ({ price }) => String(price).replace('.', ',') }, null],
+    [
+      'a decimal comma',
+      { price: ({ price }) => String(price).replace('.', ',') },
+      /price: .* with a decimal comma, unlike/,
+    ],
+    [
+      'thousands',
+      { price: ({ price }) => price.toLocaleString('en-US') },
+      /price: .* with commas between thousands, un/,
+    ],
     ['day first', { date: ({ day, month }) => `${day}.${month}.2023` }, /date: .*day\.month\.year/],
     ['year/month/day', { date: (row) => iso(row).replaceAll('-', '/') }, /date: /],
     ['whole numbers as dates', { date: (row) => iso(row).replaceAll('-', '') }, null],
@@ -92,6 +101,71 @@ test('the same table in other spellings gives the same rows, and it is said', as
     if (note !== null) assert.match(other.warnings[0]?.message ?? '', note);
   }
 });
+
+test('where 7,936 or 03/04 may be either, training decides, and it is said', async (context) => {
+  const shape = (row: number): { size: number; day: number; month: number } => ({
+    size: 1.001 + ((row * 377) % 8000) / 1000,
+    day: 1 + (row % 12),
+    month: 1 + ((row * 5) % 12),
+  });
+  const file = (date: (day: string, month: string) => string, size: (value: string) => string, mark = ','): string =>
+    `${[
+      ['size', 'when', 'y'],
+      ...Array.from({ length: rows }, (_, row) => {
+        const { size: value, day, month } = shape(row);
+        return [size(value.toFixed(3)), date(two(day), two(month)), `${row % 7}.5`];
+      }),
+    ]
+      .map((record) => record.join(mark))
+      .join('\n')}\n`;
+  const isoDate = (day: string, month: string): string => `2023-${month}-${day}`;
+  const comma = (value: string): string => value.replace('.', ',');
+  const fit = async (text: string): Promise<(other: string) => Promise<readonly [number[], readonly string[]]>> => {
+    const { service, info } = await importFile(context, writeTable(context, 'train.csv', text), {}, { target: 'y' });
+    const options = { settings: { target: 'y', task: 'regression' }, seed: 1 } as const;
+    const { preprocessing } = await service.prepare({ job: 'p', dataset: info.id, options });
+    return async (other) => {
+      const data = await service.transform({ job: 't', path: writeTable(context, 'new.csv', other), preprocessing });
+      return [await numbers(service, data), data.warnings.map(({ message }) => message)];
+    };
+  };
+  const plainly = file(isoDate, (value) => value);
+  const transform = await fit(plainly);
+  const [expected, silent] = await transform(plainly);
+  assert.deepEqual(silent, []);
+  const quoted = await transform(file(isoDate, (value) => `"${comma(value)}"`));
+  assert.deepEqual(quoted, [expected, [sizeNote]], 'commas within quotes');
+  assert.deepEqual(await transform(file(isoDate, comma, '\t')), [expected, [sizeNote]], 'commas between tabs');
+  const [, [said = '', ...more]] = await transform(
+    file(
+      (day, month) => `${day}/${month}/2023`,
+      (value) => value,
+    ),
+  );
+  assert.match(said, /^when: dates are .* month\/day\/year, although day and month may be the other way round/);
+  assert.deepEqual(more, []);
+
+  // Training had the day first, and 13 in it; a new file with other marks and no such day is read that way.
+  const late = (day: string, month: string): string => `${day === '12' ? '28' : day}/${month}/2023`;
+  const dayFirst = await fit(file(late, (value) => value));
+  const [slashes, none] = await dayFirst(
+    file(
+      (day, month) => `${day}/${month}/2023`,
+      (value) => value,
+    ),
+  );
+  assert.deepEqual(none, [], 'written as in training');
+  const [dashes, [note = '']] = await dayFirst(
+    file(
+      (day, month) => `${day}-${month}-2023`,
+      (value) => value,
+    ),
+  );
+  assert.deepEqual(dashes, slashes);
+  assert.match(note, /read as day-month-year, although/);
+});
+
+const sizeNote = 'size: numbers are written with a decimal comma, unlike in training; they are read that way.';
 
 test('a category in other letters is none where two are meant', async (context) => {
   const path = writeTable(

@@ -145,6 +145,52 @@ test('Latin-1 that begins like UTF-8 is noticed at the first other letter', asyn
   assert.deepEqual(last.rows, [[2, 'é']]);
 });
 
+test('a few bytes that are not UTF-8 spoil their own characters only, and their lines are named', async (context) => {
+  const letters = (count: number): string => Array.from({ length: count }, (_, row) => `é${row % 5},${row}\n`).join('');
+  const odd = Buffer.from('\xff\xe9 é,7\n', 'latin1');
+  const files: readonly (readonly [about: string, bytes: Buffer, line: number])[] = [
+    ['first row', Buffer.concat([Buffer.from('a,b\n'), odd, Buffer.from(letters(40))]), 2],
+    ['last row', Buffer.concat([Buffer.from(`a,b\n${letters(40)}`), odd]), 42],
+    ['far down', Buffer.concat([Buffer.from(`a,b\n${letters(300_000)}`), odd]), 300_002],
+    [
+      'beyond what is looked at',
+      Buffer.concat([Buffer.from(`a,b\n${'x,1\n'.repeat(6e5)}${letters(40)}`), odd]),
+      600_042,
+    ],
+  ];
+  for (const [about, bytes, line] of files) {
+    const { service, info } = await importFile(context, writeTable(context, 'mixed.csv', bytes));
+    assert.equal(info.reading.encoding, 'UTF-8', about);
+    const warning = info.warnings.find(({ code }) => code === 'odd_bytes');
+    assert.match(warning?.message ?? '', new RegExp(`^Line ${line} holds bytes that are not UTF-8`), about);
+    const { rows } = await service.rows({ dataset: info.id, offset: line - 2, limit: 1 });
+    assert.deepEqual(rows, [['ÿé é', 7]], about);
+    const other = await service.rows({ dataset: info.id, offset: line === 2 ? 1 : line - 3, limit: 1 });
+    assert.match(String(other.rows[0]?.[0]), /^é\d$/, about);
+  }
+});
+
+test('text that is neither UTF-8 nor Latin-1 is called a guess, UTF-32 is refused by name', async (context) => {
+  const guesses: readonly (readonly [bytes: Buffer, guess: boolean])[] = [
+    // Shift-JIS, Windows-1251, Windows-1250; then French and German in Latin-1.
+    [Buffer.from(`a,b\n${'\x93\x8c\x8b\x9e,1\n'.repeat(30)}`, 'latin1'), true],
+    [Buffer.from(`a,b\n${'\xcc\xee\xf1\xea\xe2\xe0,1\n'.repeat(30)}`, 'latin1'), true],
+    [Buffer.from(`a,b\n${'g\xeaslego p\xb3ugu,1\n'.repeat(30)}`, 'latin1'), true],
+    [Buffer.from(`a,b\n${'\xe9t\xe9 \xe0 c\xf4t\xe9,1\n'.repeat(30)}`, 'latin1'), false],
+    [Buffer.from(`a,b\n${'Gr\xf6\xdfe \xdcber,1\n'.repeat(30)}`, 'latin1'), false],
+  ];
+  for (const [index, [bytes, guess]] of guesses.entries()) {
+    const { info } = await importFile(context, writeTable(context, 'foreign.csv', bytes));
+    assert.equal(info.reading.encoding, 'Latin-1 (Windows-1252)');
+    assert.equal(codes(info.warnings).includes('encoding_guess'), guess, String(index));
+  }
+  const text = [...`\ufeffa,b\n${'1,x\n'.repeat(20)}`].map((letter) => letter.codePointAt(0) ?? 0);
+  for (const points of [text, text.slice(1)]) {
+    const path = writeTable(context, 'wide.csv', new Uint8Array(Uint32Array.from(points).buffer));
+    await assert.rejects(importFile(context, path), { code: 'input.encoding', message: /wide\.csv is text in UTF-32/ });
+  }
+});
+
 test('a column of numbers with other values further down is read again as text', async (context) => {
   const numbers = Array.from({ length: 5000 }, (_, index) => `${index},${index % 7}`).join('\n');
   const { info } = await importFile(context, writeTable(context, 'late.csv', `a,b\n${numbers}\nfive,3\nNA,2\n`));

@@ -1,0 +1,55 @@
+// The statement that has DuckDB read delimited text by a layout.
+
+import { parsedNumber } from '../schema/numbers.ts';
+import type { StoredColumn } from '../schema/stored.ts';
+import { quoteList, quoteName, quoteText } from '../sql.ts';
+import type { Layout } from './layout.ts';
+
+/** Rejected rows remembered: enough to decide, and bounded for any file. */
+export const rejectLimit = 10_000;
+
+/** What differs from file to file in reading it. */
+export interface ReadCall {
+  readonly delimiter: string;
+  readonly quote: string;
+  readonly columns: readonly StoredColumn[];
+  /** Further settings. */
+  readonly settings: readonly string[];
+}
+
+/** The `read_csv` call for a layout. */
+export function readCsv(path: string, layout: Layout, { delimiter, quote, columns, settings }: ReadCall): string {
+  const types = columns.map(
+    (column) => `${quoteText(column.name)}: ${quoteText(isGrouped(column) ? 'VARCHAR' : column.storage)}`,
+  );
+  const { style, missing } = layout;
+  const all = [
+    'auto_detect = false',
+    `delim = ${quoteText(delimiter)}`,
+    `quote = ${quoteText(quote)}`,
+    `escape = ${quoteText(quote)}`,
+    `columns = {${types.join(', ')}}`,
+    `nullstr = ${quoteList(missing.filter((word) => word === '' || !word.includes(delimiter)))}`,
+    `decimal_separator = ${quoteText(style.decimal)}`,
+    'store_rejects = true',
+    `rejects_limit = ${rejectLimit}`,
+    ...settings,
+  ];
+  return `SELECT ${columns.map(storedValue).join(', ')} FROM read_csv(${quoteText(path)}, ${all.join(', ')})`;
+}
+
+/** Numbers with marks between thousands. DuckDB's own way of reading them would take 1,5 for 15. */
+export function isGrouped({ storage, written }: StoredColumn): boolean {
+  return storage === 'DOUBLE' && written !== undefined && written.thousands !== '';
+}
+
+/** A column as it is stored: texts trimmed, so that " cat" and "cat" are one category. */
+function storedValue(column: StoredColumn): string {
+  const { name, storage, written } = column;
+  if (isGrouped(column)) {
+    const text = `nullif(trim(${quoteName(name)}), '')`;
+    const number = parsedNumber(text, written);
+    return `CASE WHEN ${text} IS NOT NULL THEN coalesce(${number}, error('no such number')) END AS ${quoteName(name)}`;
+  }
+  return storage === 'VARCHAR' ? `nullif(trim(${quoteName(name)}), '') AS ${quoteName(name)}` : quoteName(name);
+}
