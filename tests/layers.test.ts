@@ -113,14 +113,20 @@ const rules: readonly Rule[] = [
     instead: `A learner takes its rows and its device as arguments. ${pure}`,
   },
   {
+    files: 'engine/system/',
+    may: [],
+    packages: ['node:'],
+    instead: 'What the operating system knows, and nothing of ours.',
+  },
+  {
     files: 'engine/data/',
-    may: [protocol, 'engine/model/', 'engine/optim/', settings],
+    may: ['engine/system/', protocol, 'engine/model/', 'engine/optim/', settings],
     packages: ['node:', 'zod', '@duckdb/node-api', 'apache-arrow', '@napi-rs/image', 'image-size', 'yauzl'],
     instead: 'Data knows formats and rows; models and runs come to it through DataService.',
   },
   {
     files: 'engine/history/',
-    may: [protocol, 'engine/model/', 'engine/learners/declared/', settings],
+    may: ['engine/system/', protocol, 'engine/model/', 'engine/learners/declared/', settings],
     packages: ['node:', 'zod', 'better-sqlite3'],
     instead: 'The history stores what services hand it.',
   },

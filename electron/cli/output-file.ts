@@ -11,6 +11,7 @@ import process from 'node:process';
 import { InputError, TrainyardError } from '../../engine/protocol/errors.ts';
 import type { Output } from './output.ts';
 import { unwritable } from './sink.ts';
+import { isRunning } from '../../engine/system/alive.ts';
 
 /** What is written, in pieces. */
 export type Content = Iterable<string | Uint8Array>;
@@ -171,16 +172,6 @@ async function removeLeftovers(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const owner = name.startsWith(prefix) ? Number(name.slice(prefix.length).split('-')[0]) : NaN;
     if (Number.isInteger(owner) && !isRunning(owner)) await rm(path.join(folder, name), { force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // EPERM: it runs, as somebody else.
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

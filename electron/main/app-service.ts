@@ -8,7 +8,7 @@ import type { DataService, DatasetInfo, DatasetSettings } from '../../engine/pro
 import type { StoreService } from '../../engine/protocol/runs.ts';
 import { exportRun } from '../../engine/runs/export.ts';
 import type { RunManager } from '../../engine/runs/manager.ts';
-import type { Listeners } from './listeners.ts';
+import type { Listeners } from '../../engine/protocol/listeners.ts';
 import type { MainWindow } from './main-window.ts';
 import type { NetworkGuard } from './network.ts';
 import type { ChosenPaths } from './paths.ts';

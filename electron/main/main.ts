@@ -15,7 +15,7 @@ import { enableWebGpu } from './gpu-window.ts';
 import { homeFolder } from './home.ts';
 import { readLicences } from './licences.ts';
 import { setupLinks } from './links.ts';
-import { Listeners } from './listeners.ts';
+import { Listeners } from '../../engine/protocol/listeners.ts';
 import { confinePages, denyPermissions } from './lockdown.ts';
 import { MainWindow } from './main-window.ts';
 import { setupMenu } from './menu.ts';

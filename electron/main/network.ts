@@ -2,7 +2,7 @@
 // resolved, and Chromium's own services (updates, spelling dictionaries, predictions) are off.
 
 import { app, type Session, type WebContents } from 'electron';
-import { Listeners } from './listeners.ts';
+import { Listeners } from '../../engine/protocol/listeners.ts';
 import { origin } from './pages.ts';
 
 export interface NetworkGuard {

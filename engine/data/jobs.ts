@@ -1,5 +1,6 @@
 // A job is one piece of long work with a name the caller chose: it reports progress and can be cancelled.
 
+import { Listeners } from '../protocol/listeners.ts';
 import { CancelledError } from '../protocol/errors.ts';
 import type { Progress } from '../protocol/data.ts';
 
@@ -41,13 +42,11 @@ export class Job {
 /** The jobs that are running, by name. */
 export class Jobs {
   readonly #running = new Map<string, { readonly job: Job; readonly ended: Promise<unknown> }>();
-  readonly #listeners = new Set<(event: { job: string; progress: Progress }) => void>();
+  readonly #listeners = new Listeners<{ job: string; progress: Progress }>();
 
   /** Runs `work` as a job; it can be cancelled by name until it ends. @throws CancelledError then. */
   async run<T>(id: string, work: (job: Job) => Promise<T>): Promise<T> {
-    const job = new Job(id, (progress) => {
-      for (const listener of this.#listeners) listener({ job: id, progress });
-    });
+    const job = new Job(id, (progress) => this.#listeners.emit({ job: id, progress }));
     const ended = work(job);
     this.#running.set(id, { job, ended });
     try {
@@ -73,7 +72,6 @@ export class Jobs {
   }
 
   onProgress(listener: (event: { job: string; progress: Progress }) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 }

@@ -21,6 +21,7 @@ import {
 import { manifestVersion } from './manifest.ts';
 import type { Manifest } from './manifest.ts';
 import type { Job } from './jobs.ts';
+import { isRunning } from '../system/alive.ts';
 
 export const dataFile = 'data.parquet';
 /** Within a work folder: what becomes the dataset. Everything beside it is temporary. */
@@ -258,16 +259,6 @@ async function makeFolder(folder: string): Promise<void> {
     if (!hasCode(error, 'ENOENT') || existsSync(dirname(folder))) throw error;
     await makeFolder(dirname(folder));
     await makeFolder(folder);
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // EPERM: it runs, as somebody else.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
 

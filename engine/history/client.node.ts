@@ -6,6 +6,7 @@ import type { ChildProcess } from 'node:child_process';
 import { TrainyardError } from '../protocol/errors.ts';
 import { processPort } from '../protocol/port.node.ts';
 import { whenReady } from '../protocol/port.ready.ts';
+import { Reviving, type Living } from '../protocol/reviving.ts';
 import { connect } from '../protocol/rpc.ts';
 import type { Service } from '../protocol/rpc.ts';
 import type { RepairReport, RepairService, StoreService } from '../protocol/runs.ts';
@@ -36,57 +37,25 @@ const closeMilliseconds = 5_000;
  * `store.not_started`.
  */
 export async function openStore(options: StoreProcessOptions): Promise<StoreService> {
-  const starts: number[] = [];
-  const listeners = new Map<(event: { runs: readonly number[] }) => void, () => void>();
-  let closed = false;
-  let current: Promise<StoreProcess<StoreService>> | null = null;
-
-  const start = async (): Promise<StoreProcess<StoreService>> => {
-    refuseTooMany(starts);
-    const opened = await openProcess<StoreService>(options);
-    void opened.exited.then(() => (current = null));
-    for (const listener of listeners.keys()) listeners.set(listener, opened.remote.onChanged(listener));
-    return opened;
-  };
-  const process = (): Promise<StoreProcess<StoreService>> => {
-    if (closed) return Promise.reject(new TrainyardError('internal.disconnected', 'The history has been closed.'));
-    if (current === null) {
-      const starting = (current = start());
-      starting.catch(() => {
-        if (current === starting) current = null;
-      });
-    }
-    return current;
-  };
-  await process();
-
-  const own: Partial<StoreService> = {
-    onChanged(listener) {
-      listeners.set(listener, () => undefined);
-      void current?.then(({ remote }) => {
-        if (listeners.has(listener)) listeners.set(listener, remote.onChanged(listener));
-      });
-      return () => {
-        listeners.get(listener)?.();
-        listeners.delete(listener);
-      };
-    },
-    async close() {
-      const opened = await current?.catch(() => null);
-      closed = true;
-      await opened?.close();
-    },
-  };
-  return new Proxy({} as StoreService, {
-    get(_target, name) {
-      if (typeof name !== 'string' || name === 'then') return undefined;
-      if (Object.hasOwn(own, name)) return Reflect.get(own, name);
-      return async (request: unknown) => {
-        const { remote } = await process();
-        return (Reflect.get(remote, name) as (request: unknown) => unknown)(request);
-      };
+  const reviving = new Reviving<StoreService, StoreProcess<StoreService>>({
+    open: () => openProcess<StoreService>(options),
+    restarts,
+    tooMany: (times) =>
+      new TrainyardError(
+        'store.not_started',
+        `The store process ended ${times} times within a minute and is not started again for now.`,
+        'Free memory if the machine is short of it, and try again in a minute.',
+      ),
+    own: {
+      async close() {
+        const started = reviving.isStarted ? await reviving.living().catch(() => null) : null;
+        reviving.close(new TrainyardError('internal.disconnected', 'The history has been closed.'));
+        await started?.close();
+      },
     },
   });
+  await reviving.living();
+  return reviving.service;
 }
 
 /** Repairs the history of a home in a process of its own, and says what was done. Rejects like `openStore`. */
@@ -99,9 +68,7 @@ export async function repairHistory(options: StoreProcessOptions): Promise<Repai
   }
 }
 
-interface StoreProcess<T> {
-  readonly remote: T;
-  readonly exited: Promise<void>;
+interface StoreProcess<T> extends Living<T> {
   close(): Promise<void>;
 }
 
@@ -110,7 +77,9 @@ async function openProcess<T extends Service<T>>(
   args: readonly string[] = [],
 ): Promise<StoreProcess<T>> {
   const child = startProcess(options, args);
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const ended = new Promise<string>((resolve) => {
+    child.once('exit', (code, signal) => resolve(`it ended with ${signal ?? code}`));
+  });
   const port = processPort(child);
   const remote = connect<T>(port, { peer: 'the store process' });
   try {
@@ -121,28 +90,15 @@ async function openProcess<T extends Service<T>>(
   }
   return {
     remote,
-    exited,
+    ended,
     async close() {
       // It closes its files when nobody listens any more.
       port.close();
       const timer = setTimeout(() => child.kill('SIGKILL'), closeMilliseconds);
-      await exited;
+      await ended;
       clearTimeout(timer);
     },
   };
-}
-
-function refuseTooMany(starts: number[]): void {
-  const now = Date.now();
-  while (starts.length > 0 && now - starts[0] > restarts.windowMilliseconds) starts.shift();
-  if (starts.length >= restarts.most) {
-    throw new TrainyardError(
-      'store.not_started',
-      `The store process ended ${starts.length} times within a minute and is not started again for now.`,
-      'Free memory if the machine is short of it, and try again in a minute.',
-    );
-  }
-  starts.push(now);
 }
 
 function startProcess({ home, entry = ownEntry, node }: StoreProcessOptions, args: readonly string[]): ChildProcess {

@@ -4,6 +4,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { NewRun } from '../protocol/runs.ts';
+import { isRunning } from '../system/alive.ts';
 
 export type Owner = NewRun['owner'];
 
@@ -16,14 +17,14 @@ export function processOwner(): Owner {
 /** Whether the owner still lives. Where that cannot be found out, a living process of its number counts. */
 export function isAlive(owner: Owner): boolean {
   if (process.platform === 'linux') return linuxStart(owner.pid) === owner.startedAt;
-  if (!exists(owner.pid)) return false;
+  if (!isRunning(owner.pid)) return false;
   const startedAt = process.platform === 'win32' ? windowsStart(owner.pid) : posixStart(owner.pid);
   return startedAt === null || Math.abs(startedAt - owner.startedAt) < clockTolerance;
 }
 
 /** Whether the owner is gone, as far as can be said at no cost: another process of its number hides that, except on Linux. */
 export function isPlainlyGone(owner: Owner): boolean {
-  return process.platform === 'linux' ? !isAlive(owner) : !exists(owner.pid);
+  return process.platform === 'linux' ? !isAlive(owner) : !isRunning(owner.pid);
 }
 
 /** `ps` gives whole seconds, and Node's own clock starts a little after its process. */
@@ -38,15 +39,6 @@ function linuxStart(pid: number): number | null {
     return fields[0] === 'Z' || fields[0] === 'X' ? null : Number(fields[19]);
   } catch {
     return null;
-  }
-}
-
-function exists(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
 

@@ -2,6 +2,7 @@
 // metrics and for what other processes on the same home have done. Every write to a run row stores the next number of a
 // counter that all processes share; asking for the rows above the last number seen gives what changed since.
 
+import { Listeners } from '../protocol/listeners.ts';
 import type { Connection } from './database.ts';
 import { repeat } from './repeat.ts';
 
@@ -23,18 +24,19 @@ export interface Changes {
 }
 
 export function watchChanges(connection: Connection): Changes {
-  const listeners = new Set<(event: { readonly runs: readonly number[] }) => void>();
+  const listeners = new Listeners<{ readonly runs: readonly number[] }>();
   const announced = new Set<number>();
   /** Revisions of runs that the listeners know of before the next poll. */
   const told = new Map<number, number>();
   let stopPolling: (() => void) | null = null;
   let seen = 0;
+  let closed = false;
 
   const currentRevision = (): number =>
     connection.sql<[], { revision: number }>('SELECT revision FROM counter').get()!.revision;
 
   const tell = (runs: readonly number[]): void => {
-    if (runs.length > 0) for (const listener of [...listeners]) listener({ runs });
+    if (runs.length > 0 && !closed) listeners.emit({ runs });
   };
   const tellAnnounced = (): void => {
     const runs = [...announced];
@@ -61,15 +63,15 @@ export function watchChanges(connection: Connection): Changes {
       }
     },
     onChanged(listener) {
-      listeners.add(listener);
+      const stop = listeners.add(listener);
       if (stopPolling === null) {
         seen = currentRevision();
         stopPolling = repeat(pollMilliseconds, poll);
       }
-      return () => listeners.delete(listener);
+      return stop;
     },
     close() {
-      listeners.clear();
+      closed = true;
       stopPolling?.();
     },
   };

@@ -3,6 +3,7 @@
 
 import type { Backend, DeviceDescription } from '../backends/backend.ts';
 import { TrainyardError } from '../protocol/errors.ts';
+import { Listeners } from '../protocol/listeners.ts';
 import type { Shard } from '../protocol/data.ts';
 import type { RunConfig, RunJob, RunResult, TrainerHost } from '../protocol/runs.ts';
 import { RunControl, type Surroundings } from '../train/control.ts';
@@ -111,21 +112,4 @@ export function deviceSentence({ threads }: RunConfig, device: DeviceDescription
         ? 'one thread: the steps of this model are too small for more to pay'
         : 'one thread: there is no more';
   return `Trains on the CPU with ${why}. ${device.name}.`;
-}
-
-class Listeners<E> {
-  readonly #listeners = new Set<(event: E) => void>();
-
-  add(listener: (event: E) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
-  }
-
-  get size(): number {
-    return this.#listeners.size;
-  }
-
-  emit(event: E): void {
-    for (const listener of this.#listeners) listener(event);
-  }
 }

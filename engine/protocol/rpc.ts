@@ -168,7 +168,8 @@ export function connect<T extends Service<T>>(port: Port, options: ConnectOption
   });
 }
 
-function isEventName(name: string): boolean {
+/** `onProgress`: members that take a listener. */
+export function isEventName(name: string): boolean {
   return /^on[A-Z]/.test(name);
 }
 

@@ -16,6 +16,7 @@ import type {
   StoreService,
 } from '../protocol/runs.ts';
 import { declarationOf } from '../learners/declared/registry.ts';
+import { Listeners } from '../protocol/listeners.ts';
 import { Attempt } from './attempt.ts';
 import { laneOf } from './hosts.ts';
 import type { Lane, RunHosts } from './hosts.ts';
@@ -89,9 +90,9 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   const { data, hosts, owner, stopMilliseconds = defaultStopMilliseconds } = options;
   const store = patientStore(options.store);
   const entries = new Map<number, Entry>();
-  const reportListeners = new Set<(report: RunReport) => void>();
-  const logListeners = new Set<(event: { readonly run: number; readonly line: LogLine }) => void>();
-  const idleListeners = new Set<() => void>();
+  const reports = new Listeners<RunReport>();
+  const logs = new Listeners<{ readonly run: number; readonly line: LogLine }>();
+  const idle = new Listeners<void>();
   let poll: NodeJS.Timeout | null = null;
   let preparations = 0;
 
@@ -119,10 +120,10 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       preparing,
       stopMilliseconds,
       onLog: (line) => {
-        for (const listener of [...logListeners]) listener({ run, line });
+        logs.emit({ run, line });
       },
       onReport: (event) => {
-        for (const listener of [...reportListeners]) listener({ run, ...event });
+        reports.emit({ run, ...event });
       },
     });
     let begin = (): void => undefined;
@@ -132,7 +133,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       .finally(() => {
         entries.delete(run);
         beginNext();
-        if (entries.size === 0) for (const listener of [...idleListeners]) listener();
+        if (entries.size === 0) idle.emit();
       });
     // Whoever waits for the end hears of an error; nobody has to wait.
     ended.catch(() => undefined);
@@ -267,18 +268,9 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       await Promise.allSettled(all.map((entry) => stopEntry(entry)));
       await Promise.allSettled(all.map(({ ended }) => ended));
     },
-    onReport: (listener) => {
-      reportListeners.add(listener);
-      return () => reportListeners.delete(listener);
-    },
-    onLog: (listener) => {
-      logListeners.add(listener);
-      return () => logListeners.delete(listener);
-    },
+    onReport: (listener) => reports.add(listener),
+    onLog: (listener) => logs.add(listener),
     onChanged: (listener) => store.onChanged(listener),
-    onIdle: (listener) => {
-      idleListeners.add(listener);
-      return () => idleListeners.delete(listener);
-    },
+    onIdle: (listener) => idle.add(listener),
   };
 }
