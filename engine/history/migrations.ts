@@ -33,7 +33,7 @@ export function backupFile(databaseFile: string, version: number): string {
 
 /**
  * Brings a database to the newest format: a backup, then all missing steps in one transaction. Two processes that start
- * at the same time take turns. Throws `store.newer` for a database of a later program, `store.corrupt` for a foreign one.
+ * at the same time take turns. Throws `store.newer` for a database of a later program, `store.foreign` for another program's.
  */
 export function migrate(connection: Connection, steps: readonly Migration[] = migrations): void {
   const newest = steps.at(-1)?.version ?? 0;
@@ -77,7 +77,7 @@ function refuseForeignTables(connection: Connection): void {
   const tables = connection.sql<[], { count: number }>('SELECT count(*) AS count FROM sqlite_schema').get();
   if (tables === undefined || tables.count === 0) return;
   throw new InputError(
-    'store.corrupt',
+    'store.foreign',
     `${connection.file} is a database, but no Trainyard history.`,
     'Move it away, or set TRAINYARD_HOME to another folder.',
   );

@@ -8,6 +8,7 @@ import { checkAll, checkedAtOnce, checkSchema, checkSlices } from './check.ts';
 import { openDatabase } from './database.ts';
 import type { Connection } from './database.ts';
 import { damaged, databaseFileName, isFull } from './failures.ts';
+import { refuseForeign } from './foreign.ts';
 import { migrate, migrations } from './migrations.ts';
 import { releaseReserve } from './reserve.ts';
 import { fitsSeal, partsOf, readSeal, removeSeal, sealOf, writeSeal } from './seal.ts';
@@ -32,11 +33,12 @@ const largestSealed = 2 ** 29;
 const smallestDatabase = 512;
 
 /**
- * Opens or creates the history in a folder, which is that of the home or a copy of it. Throws `store.corrupt`, `store.newer`
- * and what SQLite and the system throw.
+ * Opens or creates the history in a folder, which is that of the home or a copy of it. Throws `store.corrupt`, `store.newer`,
+ * `store.foreign`, `store.not_a_file` and what SQLite and the system throw.
  */
 export function openHistory(home: string, folder: string = home): History {
   const file = join(folder, databaseFileName);
+  refuseForeign(file);
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? null;
   const seal = readSeal(file);
   refuseLost(home, file, size);

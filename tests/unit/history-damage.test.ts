@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import Database from 'better-sqlite3';
 import { backupsOf } from '../../engine/history/backups.ts';
 import { openDatabase } from '../../engine/history/database.ts';
 import { repairHome } from '../../engine/history/repair.ts';
@@ -324,4 +325,32 @@ test('on a full disk runs can still be thrown away and purged; everything else n
   } finally {
     execFileSync('umount', ['-l', home]);
   }
+});
+
+test('the database of another program, and a folder, are named each time and stay as they are, with repair as well', async (context) => {
+  const home = temporaryHome(context);
+  const file = join(home, 'history.db');
+  for (const mode of ['DELETE', 'WAL']) {
+    rmSync(file, { force: true });
+    const other = new Database(file);
+    other.pragma(`journal_mode = ${mode}`);
+    // A table of ours by chance, and a schema longer than the pages that are looked at first.
+    other.exec('CREATE TABLE log (id INTEGER)');
+    for (let index = 0; index < 40; index++)
+      other.exec(`CREATE TABLE song_${index} (id INTEGER /* ${'x'.repeat(4000)} */)`);
+    other.close();
+    const bytes = readFileSync(file);
+    const named = {
+      code: 'store.foreign',
+      message: /history\.db is a database, but no .*: it holds the tables log, song_0/,
+    };
+    for (let time = 0; time < 2; time++) assert.throws(() => createStore(home), named);
+    await assert.rejects(repairHome(home), named);
+    assert.deepEqual([readFileSync(file).equals(bytes), readdirSync(home)], [true, ['history.db']], mode);
+  }
+  rmSync(file);
+  mkdirSync(file);
+  const folder = { code: 'store.not_a_file', message: `history.db in ${home} is a folder.` };
+  assert.throws(() => createStore(home), folder);
+  await assert.rejects(repairHome(home), folder);
 });

@@ -257,7 +257,7 @@ test('a file that is no database, a damaged one and a foreign one are refused an
   const connection = openDatabase(join(foreign, 'history.db'));
   connection.execute('CREATE TABLE recipes (name)');
   connection.close();
-  assert.throws(() => createStore(foreign), failsWith('store.corrupt', /no Trainyard history/));
+  assert.throws(() => createStore(foreign), failsWith('store.foreign', /no Trainyard history/));
 });
 
 test('a home that is a file, or lies below one, is refused', (context) => {
