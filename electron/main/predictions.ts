@@ -4,6 +4,7 @@
 import type { DataService } from '../../engine/protocol/data.ts';
 import { parseRunJson } from '../../engine/protocol/model-file.ts';
 import type { StoreService } from '../../engine/protocol/runs.ts';
+import { modelFileWarnings, readModelFiles } from '../../engine/runs/model-files.ts';
 import type { Processes } from './processes.ts';
 import { saveThroughDialog, type Dialogs } from './saving.ts';
 
@@ -24,33 +25,20 @@ export async function predictFile(
   }: { readonly job: string; readonly run: number; readonly path: string; readonly force?: boolean },
 ): Promise<{ rows: number; saved: string | null; notes: readonly string[] }> {
   const { name } = await store.run({ run });
-  const model = await readText(store, run, 'model.json');
-  const weights = await store.readFile({ run, file: 'best.safetensors' });
-  const preprocessing: unknown = parseRunJson(
-    (await readText(store, run, 'preprocessing.json')) ?? 'null',
-    run,
-    'preprocessing.json',
-  );
+  const { model, weights, preprocessing: text } = await readModelFiles(store, run);
+  const warnings = await modelFileWarnings(store, run);
+  const preprocessing = parseRunJson(text, run, 'preprocessing.json');
   const prepared = await data.transform({ job, path, preprocessing, force });
   try {
     const host = await processes.startCpuHost();
     try {
       const { rows, csv } = await host.predictor.predict({ run, model, weights, data: prepared });
       const saved = await saveThroughDialog(dialogs, `${name} predictions.csv`, new TextEncoder().encode(csv), path);
-      return { rows, saved, notes: prepared.warnings.map(({ message }) => message) };
+      return { rows, saved, notes: [...warnings, ...prepared.warnings].map(({ message }) => message) };
     } finally {
       host.kill();
     }
   } finally {
     await data.release({ handle: prepared.handle });
   }
-}
-
-async function readText(
-  store: StoreService,
-  run: number,
-  file: 'model.json' | 'preprocessing.json',
-): Promise<string | null> {
-  const bytes = await store.readFile({ run, file });
-  return bytes === null ? null : new TextDecoder().decode(bytes);
 }

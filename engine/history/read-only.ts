@@ -72,6 +72,7 @@ const looking: ReadonlySet<string> = new Set<keyof StoreService>([
   'metrics',
   'log',
   'readFile',
+  'isChecked',
   'tags',
   'getSetting',
   'onChanged',

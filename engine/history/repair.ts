@@ -14,6 +14,7 @@ import { databaseFileName, explainFailure } from './failures.ts';
 import { lastNumber, rebuildRuns, updateRuns } from './folders.ts';
 import { codeOf, makeFolder } from './home.ts';
 import { migrate } from './migrations.ts';
+import { missingFiles } from './missing.ts';
 import { openHistory, runFolders, sealFile } from './open.ts';
 import { salvage } from './salvage.ts';
 import type { Salvaged } from './salvage.ts';
@@ -28,27 +29,27 @@ const parts = ['', '-wal', '-shm', '-seal'] as const;
 export async function repairHome(home: string): Promise<RepairReport> {
   try {
     makeFolder(home);
-    const problem = await problemOf(home);
-    return problem === null ? { problem: null } : rebuild(home, problem);
+    const found = await lookAt(home);
+    return found.problem === null ? found : rebuild(home, found.problem);
   } catch (error) {
     throw explainFailure(error, home);
   }
 }
 
-/** What is wrong, in a sentence; null: nothing. */
-async function problemOf(home: string): Promise<string | null> {
+/** What is wrong, in a sentence; null: nothing, but for files of runs that may be gone. */
+async function lookAt(home: string): Promise<{ readonly problem: string } | Extract<RepairReport, { problem: null }>> {
   try {
     const history = openHistory(home);
     try {
       await history.checked;
       checkAll(history.connection);
+      return { problem: null, ...missingIn(history.connection, home) };
     } finally {
       history.close();
     }
-    return null;
   } catch (error) {
     const explained = explainFailure(error, home);
-    if (explained.code === 'store.corrupt') return explained.message;
+    if (explained.code === 'store.corrupt') return { problem: explained.message };
     throw explained;
   }
 }
@@ -66,7 +67,7 @@ function rebuild(home: string, problem: string): RepairReport {
     try {
       migrate(connection);
       checkSchema(connection);
-      report = fill(home, file, connection);
+      report = { ...fill(home, file, connection), ...missingIn(connection, home) };
       connection.pragma('wal_checkpoint(TRUNCATE)');
     } finally {
       connection.close();
@@ -78,6 +79,11 @@ function rebuild(home: string, problem: string): RepairReport {
   } finally {
     removeAll(temporary);
   }
+}
+
+function missingIn(connection: Connection, home: string): Pick<RepairReport, 'missing'> {
+  const missing = missingFiles(connection, home);
+  return missing.length === 0 ? {} : { missing };
 }
 
 type Filled = Omit<Extract<RepairReport, { problem: string }>, 'problem' | 'setAside' | 'backup'>;

@@ -10,6 +10,7 @@ import { createRunFiles } from './files.ts';
 import { rebuildRuns } from './folders.ts';
 import { makeFolder } from './home.ts';
 import { createMetricsTable } from './metrics.ts';
+import { goneError, isChecked, noteChecked } from './missing.ts';
 import { createLogTable, createSettingsTable } from './notes.ts';
 import { openHistory } from './open.ts';
 import type { History } from './open.ts';
@@ -104,6 +105,7 @@ function createService(home: string, history: History): StoreService {
       const id = connection.transaction(() => {
         const created = runs.create(run);
         files.setAside(created);
+        noteChecked(connection, created);
         return created;
       });
       keepRecords([id]);
@@ -180,7 +182,14 @@ function createService(home: string, history: History): StoreService {
       connection.transaction(() => runs.set(run, {}));
       changes.announce([run]);
     },
-    readFile: async ({ run, file }) => files.read(runs.row(run).id, file),
+    async readFile({ run, file }) {
+      const row = runs.row(run);
+      const data = await files.read(row.id, file);
+      const gone = data === null ? goneError(home, row, file) : null;
+      if (gone !== null) throw gone;
+      return data;
+    },
+    isChecked: async ({ run }) => isChecked(connection, home, runs.row(run)),
 
     recover,
     async adopt({ owner, run }) {

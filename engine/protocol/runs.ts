@@ -229,8 +229,10 @@ export interface StoreService {
   purge(request: { olderThan?: number; runs?: readonly number[] }): Promise<{ runs: number; bytes: number }>;
   /** Writes a file of the run: temporary file, flush, rename. */
   writeFile(request: { run: number; file: RunFile; data: Uint8Array }): Promise<void>;
-  /** null: there is none. Rejects with `run.damaged_file` if it is not what was written. */
+  /** null: there has been none. Rejects with `run.damaged_file` if it is not what was written, with `run.file_gone` if it was there. */
   readFile(request: { run: number; file: RunFile }): Promise<Uint8Array | null>;
+  /** Whether damage to the run's files would be found: not where the checksums that it had are gone. */
+  isChecked(request: { run: number }): Promise<boolean>;
   /** Marks runs that had begun and whose owner is gone as interrupted; returns them. Queued ones stay queued. */
   recover(): Promise<readonly RunRecord[]>;
   /** Hands queued runs whose owner is gone to a new one, all or one of them; returns them in the order of queueing. */
@@ -242,9 +244,15 @@ export interface StoreService {
   close(): Promise<void>;
 }
 
-/** What a repair has done. Lists hold numbers of runs. */
+/** Files that a run had and that are no longer in its folder. */
+export interface MissingFiles {
+  readonly run: number;
+  readonly files: readonly string[];
+}
+
+/** What a repair has done. Lists hold numbers of runs; `missing` is there where a file is. */
 export type RepairReport =
-  | { readonly problem: null }
+  | { readonly problem: null; readonly missing?: readonly MissingFiles[] }
   | {
       /** What was wrong, a sentence. */
       readonly problem: string;
@@ -261,6 +269,7 @@ export type RepairReport =
       readonly silent: readonly number[];
       /** Parts of the damaged file could not be read. */
       readonly incomplete: boolean;
+      readonly missing?: readonly MissingFiles[];
     };
 
 /** A store's process started to repair instead of to serve. */

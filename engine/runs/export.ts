@@ -2,27 +2,21 @@
 // .bias, and the metadata holds the model and the preprocessing as JSON. `json` holds the same and the run's record.
 
 import type { StoreService } from '../protocol/runs.ts';
-import { TrainyardError } from '../protocol/errors.ts';
 import { parseModelFile, parseRunJson } from '../protocol/model-file.ts';
 import { decodeWeights } from '../learners/predict.ts';
 import { encodeSafetensors, encodeText, type SafeTensor } from '../train/safetensors.ts';
+import { readModelFiles } from './model-files.ts';
 
 export const exportFormats = ['json', 'safetensors'] as const;
 export type ExportFormat = (typeof exportFormats)[number];
 
-/** The bytes of the export. Throws TrainyardError `run.no_model` when the run has not kept a model yet. */
+/** The bytes of the export. Throws as `readModelFiles`. */
 export async function exportRun(store: StoreService, run: number, format: ExportFormat): Promise<Uint8Array> {
   const record = await store.run({ run });
-  const weights = await store.readFile({ run, file: 'best.safetensors' });
-  const model = await store.readFile({ run, file: 'model.json' });
-  const preprocessing = await store.readFile({ run, file: 'preprocessing.json' });
-  if (!weights || !model || !preprocessing) {
-    throw new TrainyardError('run.no_model', `Run ${run} has no trained model yet.`, 'Train it to its end first.');
-  }
+  const { model: modelText, preprocessing: preprocessingText, weights } = await readModelFiles(store, run);
   const tensors = Object.fromEntries(
     Object.entries(decodeWeights(weights, run)).map(([name, tensor]) => [name, outputFirst(name, tensor)]),
   );
-  const [modelText, preprocessingText] = [decodeText(model), decodeText(preprocessing)];
   const modelFile = parseModelFile(modelText, run);
   const preprocessingFile = parseRunJson(preprocessingText, run, 'preprocessing.json');
   if (format === 'safetensors') {
@@ -41,13 +35,6 @@ export async function exportRun(store: StoreService, run: number, format: Export
       ),
     }),
   );
-}
-
-/** Files of a run are ASCII JSON (see encodeText). */
-function decodeText(bytes: Uint8Array): string {
-  let text = '';
-  for (let i = 0; i < bytes.length; i += 8192) text += String.fromCharCode(...bytes.subarray(i, i + 8192));
-  return text;
 }
 
 /** Dense weights are kept [in, out] and leave as [out, in]; embedding tables stay as they are. */

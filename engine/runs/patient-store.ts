@@ -30,6 +30,7 @@ export function patientStore(store: StoreService): StoreService {
     purge: (request) => patiently(() => store.purge(request)),
     writeFile: (request) => patiently(() => store.writeFile(request)),
     readFile: (request) => patiently(() => store.readFile(request)),
+    isChecked: (request) => patiently(() => store.isChecked(request)),
     recover: () => patiently(() => store.recover()),
     adopt: (request) => store.adopt(request),
     tags: () => patiently(() => store.tags()),

@@ -12,7 +12,7 @@ import { openDatabase } from '../../engine/history/database.ts';
 import { repairHome } from '../../engine/history/repair.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
-import type { RepairReport, StoreService } from '../../engine/protocol/runs.ts';
+import type { RepairReport, RunResult, StoreService } from '../../engine/protocol/runs.ts';
 import { newRun, point, temporaryHome } from './fixtures/history.ts';
 
 const corrupt = (what: RegExp) => (error: unknown) => {
@@ -353,4 +353,34 @@ test('the database of another program, and a folder, are named each time and sta
   const folder = { code: 'store.not_a_file', message: `history.db in ${home} is a folder.` };
   assert.throws(() => createStore(home), folder);
   await assert.rejects(repairHome(home), folder);
+});
+
+test('files of a completed run that are gone are named, by repair too; a lost list of checksums is known', async (context) => {
+  const home = temporaryHome(context);
+  const store = createStore(home);
+  const result = { epochs: 1, seconds: 1, examplesPerSecond: 1, metrics: {} } as unknown as RunResult;
+  const { id: run } = await store.createRun(newRun());
+  const files = ['best.safetensors', 'model.json', 'preprocessing.json'] as const;
+  assert.equal(await store.readFile({ run, file: 'model.json' }), null, 'not there yet');
+  for (const file of files) await store.writeFile({ run, file, data: new Uint8Array(9) });
+  await store.updateRun({ run, patch: { state: 'completed', result } });
+  assert.equal(await store.isChecked({ run }), true);
+  const folder = join(home, 'runs', String(run));
+  renameSync(join(folder, 'checksums.json'), join(home, 'kept'));
+  assert.equal(await store.isChecked({ run }), false);
+  for (const file of files) {
+    renameSync(join(folder, file), join(home, file));
+    await assert.rejects(store.readFile({ run, file }), {
+      code: 'run.file_gone',
+      message: new RegExp(`Run 1 was trained, but its file ${file} is gone from its folder, runs/1 in the home`),
+    });
+    renameSync(join(home, file), join(folder, file));
+  }
+  await store.close();
+  assert.deepEqual(await repairHome(home), { problem: null });
+  renameSync(folder, join(home, 'elsewhere'));
+  const again = createStore(home);
+  await assert.rejects(again.readFile({ run, file: 'model.json' }), /its folder, runs\/1 in the home, is gone/);
+  await again.close();
+  assert.deepEqual(await repairHome(home), { problem: null, missing: [{ run, files: [...files] }] });
 });

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { encodeSafetensors, decodeSafetensors, encodeText } from '../../engine/train/safetensors.ts';
@@ -81,6 +81,26 @@ test('a home that cannot be written is looked at, predicts and exports; a damage
     }
   } else context.diagnostic('no read-only mount here (needs root on Linux): that part was left out');
 
+  const folder = path.join(home, 'runs/1');
+  renameSync(path.join(folder, 'checksums.json'), path.join(home, 'kept.json'));
+  const unchecked = await trainyard(home, 'export', '1', '--out', path.join(out, 'm.json'));
+  assert.deepEqual([unchecked.code, /! The list of checksums of run 1, .* is gone/.test(unchecked.stderr)], [0, true]);
+  renameSync(path.join(home, 'kept.json'), path.join(folder, 'checksums.json'));
+  renameSync(path.join(folder, 'preprocessing.json'), path.join(home, 'kept.json'));
+  const gone = await trainyard(home, 'predict', '1', penguins);
+  assert.match(
+    gone.stderr,
+    /^trainyard: Run 1 was trained, but its file preprocessing\.json is gone from its folder[^\n]*\n$/,
+  );
+  const looked = await trainyard(home, 'repair');
+  assert.match(
+    looked.stdout,
+    /^The history is whole.*\nRun 1: preprocessing\.json is gone from its folder\. Put a copy back/,
+  );
+  renameSync(path.join(home, 'kept.json'), path.join(folder, 'preprocessing.json'));
+
+  // Without a backup the folders are all there is.
+  rmSync(path.join(home, 'backups'), { recursive: true, force: true });
   writeFileSync(path.join(home, 'history.db'), '');
   const { code, stderr } = await trainyard(home, 'runs');
   assert.equal(code, 2);

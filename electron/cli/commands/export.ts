@@ -1,6 +1,7 @@
 // `export`: a run's model as one file for other tools.
 
 import { exportRun, exportFormats } from '../../../engine/runs/export.ts';
+import { modelFileWarnings } from '../../../engine/runs/model-files.ts';
 import { choiceOption, runNumber, textOption, type Command } from '../command.ts';
 import { checkOutput, writeOutput } from '../output-file.ts';
 import { formatBytes } from '../output.ts';
@@ -28,7 +29,9 @@ export const exportCommand: Command = {
     const format = choiceOption(options, 'format', exportFormats) ?? 'json';
     const out = textOption(options, 'out') ?? `run-${run}.${format}`;
     await checkOutput(out, output);
-    const bytes = await exportRun(await services.store, run, format);
+    const store = await services.store;
+    const bytes = await exportRun(store, run, format);
+    for (const { message } of await modelFileWarnings(store, run)) output.note(`! ${message}`);
     await writeOutput(out, [bytes], output);
     output.event({ event: 'exported', run, format, out, bytes: bytes.length });
     output.line(`Run ${run} written to ${out} (${formatBytes(bytes.length)})`);

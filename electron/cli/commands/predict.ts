@@ -6,6 +6,7 @@ import { lazyBackend } from '../../../engine/learners/lazy-backend.ts';
 import { predictRows, readTrained } from '../../../engine/learners/predict.ts';
 import { residentBudget } from '../../hosts/surroundings.ts';
 import { openCpu } from '../../hosts/trusted-cpu.ts';
+import { modelFileWarnings, readModelFiles } from '../../../engine/runs/model-files.ts';
 import { runNumber, textOption, type Command } from '../command.ts';
 import { withProgress } from '../import.ts';
 import type { ColumnUse } from '../../../engine/protocol/data.ts';
@@ -44,16 +45,9 @@ export const predict: Command = {
     const run = runNumber(positionals[0]);
     const store = await services.store;
     await store.run({ run });
-    const text = async (file: 'model.json' | 'preprocessing.json'): Promise<string | null> => {
-      const bytes = await store.readFile({ run, file });
-      return bytes === null ? null : new TextDecoder().decode(bytes);
-    };
-    const trained = readTrained(await text('model.json'), await store.readFile({ run, file: 'best.safetensors' }), run);
-    const preprocessing: unknown = parseRunJson(
-      (await text('preprocessing.json')) ?? 'null',
-      run,
-      'preprocessing.json',
-    );
+    const files = await readModelFiles(store, run);
+    const trained = readTrained(files.model, files.weights, run);
+    const preprocessing = parseRunJson(files.preprocessing, run, 'preprocessing.json');
     const prepared = await withProgress(services.data, context, (job) =>
       services.data.transform({ job, path: file, preprocessing, force: options.force === true }),
     );
@@ -73,7 +67,8 @@ export const predict: Command = {
       const table = predictionTable(trained.file.output, predictions, prepared.files);
       if (out) await writeOutput(out, table.csv(options['escape-formulas'] === true), output);
       else await output.events(predictionEvents(table));
-      const { columns, warnings } = prepared;
+      const { columns } = prepared;
+      const warnings = [...(await modelFileWarnings(store, run)), ...prepared.warnings];
       const said = warnings.map(({ code, message }) => ({ code, message }));
       output.event({
         event: 'finished',

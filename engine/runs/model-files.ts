@@ -1,0 +1,39 @@
+// The files that make a run a model one can use, as texts and bytes; and what has to be said of them.
+
+import { TrainyardError } from '../protocol/errors.ts';
+import type { DataWarning } from '../protocol/data.ts';
+import type { StoreService } from '../protocol/runs.ts';
+
+export interface ModelFiles {
+  readonly model: string;
+  readonly preprocessing: string;
+  readonly weights: Uint8Array;
+}
+
+/**
+ * Reads them. Throws TrainyardError `run.no_model` when the run has not kept a model yet, `run.file_gone` and
+ * `run.damaged_file`.
+ */
+export async function readModelFiles(store: StoreService, run: number): Promise<ModelFiles> {
+  const weights = await store.readFile({ run, file: 'best.safetensors' });
+  const model = await store.readFile({ run, file: 'model.json' });
+  const preprocessing = await store.readFile({ run, file: 'preprocessing.json' });
+  if (!weights || !model || !preprocessing) {
+    throw new TrainyardError('run.no_model', `Run ${run} has no trained model yet.`, 'Train it to its end first.');
+  }
+  return { model: decodeText(model), preprocessing: decodeText(preprocessing), weights };
+}
+
+/** What has to be said to whoever uses them. */
+export async function modelFileWarnings(store: StoreService, run: number): Promise<readonly DataWarning[]> {
+  if (await store.isChecked({ run })) return [];
+  const message = `The list of checksums of run ${run}, runs/${run}/checksums.json, is gone or damaged: whether its files are what was written cannot be told.`;
+  return [{ code: 'unchecked_files', message }];
+}
+
+/** Files of a run are ASCII JSON (see encodeText). */
+function decodeText(bytes: Uint8Array): string {
+  let text = '';
+  for (let i = 0; i < bytes.length; i += 8192) text += String.fromCharCode(...bytes.subarray(i, i + 8192));
+  return text;
+}
