@@ -7,7 +7,7 @@ import { createAppService } from '../../../electron/main/app-service.ts';
 import { createDevices } from '../../../electron/main/devices.ts';
 import type { GpuHost } from '../../../electron/main/gpu-window.ts';
 import { readLicences } from '../../../electron/main/licences.ts';
-import { Listeners } from '../../../electron/main/listeners.ts';
+import { Listeners } from '../../../engine/protocol/listeners.ts';
 import { ChosenPaths } from '../../../electron/main/paths.ts';
 import type { CpuHost } from '../../../electron/main/processes.ts';
 import { createSamples } from '../../../electron/main/samples.ts';
