@@ -2,6 +2,7 @@
 
 import type { GpuKernel } from './gpu-contract.ts';
 import type { KernelName } from './registry.ts';
+import { gpu as accumulate } from './accumulate/gpu.ts';
 import { gpu as activation } from './activation/gpu.ts';
 import { gpu as activationGrad } from './activation_grad/gpu.ts';
 import { gpu as adam } from './adam/gpu.ts';
@@ -52,6 +53,7 @@ import { gpu as upsample } from './upsample/gpu.ts';
 import { gpu as upsampleGrad } from './upsample_grad/gpu.ts';
 
 export const gpuKernels: Readonly<Record<KernelName, GpuKernel>> = {
+  accumulate,
   activation,
   activation_grad: activationGrad,
   adam,

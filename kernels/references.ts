@@ -3,6 +3,7 @@
 
 import type { Reference } from './contract.ts';
 import type { KernelName } from './registry.ts';
+import { reference as accumulate } from './accumulate/reference.ts';
 import { reference as activation } from './activation/reference.ts';
 import { reference as activationGrad } from './activation_grad/reference.ts';
 import { reference as adam } from './adam/reference.ts';
@@ -53,6 +54,7 @@ import { reference as upsample } from './upsample/reference.ts';
 import { reference as upsampleGrad } from './upsample_grad/reference.ts';
 
 export const references: Readonly<Record<KernelName, Reference>> = {
+  accumulate,
   activation,
   activation_grad: activationGrad,
   adam,

@@ -2,6 +2,7 @@
 // be made without loading any implementation; the float64 oracles are in references.ts.
 
 import type { KernelContract } from './contract.ts';
+import { kernel as accumulate } from './accumulate/kernel.ts';
 import { kernel as activation } from './activation/kernel.ts';
 import { kernel as activationGrad } from './activation_grad/kernel.ts';
 import { kernel as adam } from './adam/kernel.ts';
@@ -52,6 +53,7 @@ import { kernel as upsample } from './upsample/kernel.ts';
 import { kernel as upsampleGrad } from './upsample_grad/kernel.ts';
 
 const contracts = {
+  accumulate,
   activation,
   activation_grad: activationGrad,
   adam,

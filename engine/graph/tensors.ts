@@ -6,9 +6,10 @@ import type { ElementType } from '../../kernels/contract.ts';
 /**
  * `data.x` [rows,width] (u8 for images), `data.y` [rows,targets]: the resident rows; `data.normalization` [channels,2]: mean
  * and deviation of images in 0 … 1, which the host writes once;
- * `step.indices` u32 [stepCapacity·largest batch]: row numbers; `step.scalars` [stepCapacity,4]; `step.counters` u32 [stepCapacity];
+ * `step.indices` u32 [stepCapacity·largest batch]: row numbers (`step.indices@7`: of programs that take 7 rows, where a plan
+ * needs a table for them); `step.shares` [stepCapacity,2]: how a part of a batch adds to the gradient; `step.scalars` [stepCapacity,4]; `step.counters` u32 [stepCapacity];
  * `ring.loss` [stepCapacity]; `ring.outputs` [outputRows,outputs]: the model's outputs of a predict submit, step after step;
- * `parameters`, `gradients` and the states of the optimizer: all parameters in one slot each, of the same layout;
+ * `parameters`, `gradients`, `gradients.sum` (of the parts of a batch) and the states of the optimizer: all parameters in one slot each, of the same layout;
  * `loss.weights`: weights of the classes in the loss.
  */
 export const reservedTensors = [
@@ -16,12 +17,14 @@ export const reservedTensors = [
   'data.y',
   'data.normalization',
   'step.indices',
+  'step.shares',
   'step.scalars',
   'step.counters',
   'ring.loss',
   'ring.outputs',
   'parameters',
   'gradients',
+  'gradients.sum',
   'optimizer.mean',
   'optimizer.variance',
   'optimizer.square',
@@ -32,7 +35,10 @@ export const reservedTensors = [
 
 /** A reserved name; `parameters:f16` are those of another type than f32, `gradient:0.weight` is that of one parameter. */
 export type ReservedTensor =
-  (typeof reservedTensors)[number] | `${'parameters' | 'gradients'}:${ElementType}` | `gradient:${string}`;
+  | (typeof reservedTensors)[number]
+  | `step.indices@${number}`
+  | `${'parameters' | 'gradients'}:${ElementType}`
+  | `gradient:${string}`;
 
 /** Where all parameters of an element type lie, or their gradients. */
 export function slotName(kind: 'parameters' | 'gradients', type: ElementType): ReservedTensor {

@@ -14,7 +14,7 @@ import { PlanError, verifyPlan } from './verify.ts';
 export function assemblePlan(
   layout: Layout,
   programs: readonly LoweredProgram[],
-  rest: Pick<Plan, 'stepCapacity' | 'checkpoint'>,
+  rest: Pick<Plan, 'stepCapacity' | 'checkpoint' | 'sequences'>,
 ): Plan {
   const pool: ScratchSlot[] = [];
   const scratch = programs.map((program) => planProgram(program, pool));

@@ -5,13 +5,16 @@ import { GraphError } from '../graph/errors.ts';
 import { Layout, layOutParameters, type ParameterSlots } from './layout.ts';
 import { assemblePlan } from './assemble.ts';
 import { lowerProgram, placeGradients, type LoweredProgram } from './lower.ts';
+import { accumulateCall, indicesOf, partSizes, sequenceOf, withIndices } from './parts.ts';
 import { clippingTensor, optimizerCalls, optimizerStateNames } from './optimizer.ts';
-import { programName, type Plan } from './plan.ts';
+import { programName, updateProgram, type Plan } from './plan.ts';
 import { buildPredictionGraph, buildTrainingGraph, classWeightsTensor, type StepOptions } from './step.ts';
 
 export interface PlanOptions extends StepOptions {
   /** Batch sizes of the training programs: the batch and the remainder of an epoch. Empty for prediction alone. */
   readonly trainBatches: readonly number[];
+  /** Cuts each of them into parts whose gradients are added up before the update; absent: a step is one program. */
+  readonly parts?: (batch: number) => readonly number[];
   readonly predictBatch: number;
 }
 
@@ -20,11 +23,17 @@ export function compilePlan(options: PlanOptions): Plan {
   const { model, stepCapacity, trainBatches, predictBatch } = options;
   const slots = layOutParameters(model.parameters);
   const training = trainBatches.length > 0;
+  const sequences = trainBatches.flatMap((batch) => (options.parts ? [sequenceOf(batch, options.parts(batch))] : []));
   const programs = [
-    ...trainBatches.map((batch) => lowerTraining(options, slots, batch)),
+    ...(options.parts
+      ? lowerParts(options, slots, options.parts)
+      : trainBatches.map((batch) => lowerTraining(options, slots, programName('train', batch), batch))),
     lowerProgram(programName('predict', predictBatch), predictBatch, buildPredictionGraph(options, predictBatch)),
   ];
   return assemblePlan(nameTensors(options, slots, training), programs, {
+    ...(sequences.length > 0
+      ? { sequences: Object.fromEntries(sequences.map((sequence) => [sequence.name, sequence])) }
+      : {}),
     stepCapacity,
     checkpoint: [
       ...model.parameters.map(({ name }) => name),
@@ -41,7 +50,8 @@ function nameTensors(options: PlanOptions, slots: ParameterSlots, training: bool
   layout.add('data.x', [data.rows, data.width], 'data', input.kind === 'image' ? 'u8' : 'f32');
   layout.add('data.y', [data.rows, data.targets], 'data');
   if (input.kind === 'image') layout.add('data.normalization', [input.channels, 2], 'persistent');
-  const largest = Math.max(predictBatch, ...trainBatches);
+  const sizes = options.parts ? partSizes(options.parts, trainBatches) : [];
+  const largest = Math.max(predictBatch, ...(options.parts ? sizes : trainBatches));
   layout.add('step.indices', [stepCapacity * largest], 'step', 'u32');
   layout.add('step.scalars', [stepCapacity, 4], 'step');
   layout.add('step.counters', [stepCapacity], 'step', 'u32');
@@ -51,6 +61,11 @@ function nameTensors(options: PlanOptions, slots: ParameterSlots, training: bool
   for (const { name, shape, type } of model.states) layout.addState(name, shape, type);
   if (!training) return layout;
   layout.addGradients(model.parameters, slots);
+  if (options.parts) {
+    layout.add('gradients.sum', [slots.get('f32')!.count], 'persistent');
+    layout.add('step.shares', [stepCapacity, 2], 'step');
+    for (const size of sizes.slice(1)) layout.add(indicesOf(size, sizes[0]), [stepCapacity * size], 'step', 'u32');
+  }
   for (const name of optimizerStateNames(options.training.optimizer)) {
     layout.add(name, [slots.get('f32')!.count], 'persistent');
   }
@@ -61,12 +76,36 @@ function nameTensors(options: PlanOptions, slots: ParameterSlots, training: bool
   return layout;
 }
 
-function lowerTraining(options: PlanOptions, slots: ParameterSlots, batch: number): LoweredProgram {
-  const { model, training, stepCapacity } = options;
+/** The programs of steps in parts: gradients by the size of a part, and the update. */
+function lowerParts(
+  options: PlanOptions,
+  slots: ParameterSlots,
+  parts: NonNullable<PlanOptions['parts']>,
+): readonly LoweredProgram[] {
+  const { training, stepCapacity, trainBatches } = options;
+  const layout = slots.get('f32')!;
+  const sizes = partSizes(parts, trainBatches);
+  const gradients = sizes.map((size): LoweredProgram => {
+    const lowered = lowerGradients(options, programName('gradients', size), size);
+    const calls = [...lowered.calls, accumulateCall(layout, stepCapacity)];
+    return { ...lowered, calls: withIndices(calls, indicesOf(size, sizes[0])) };
+  });
+  const nothing = { ...gradients[0], named: new Map(), storage: new Map() };
+  const calls = optimizerCalls(training, layout, stepCapacity, 'gradients.sum');
+  return [...gradients, { ...nothing, name: updateProgram, batch: 0, calls }];
+}
+
+function lowerTraining(options: PlanOptions, slots: ParameterSlots, name: string, batch: number): LoweredProgram {
+  const lowered = lowerGradients(options, name, batch);
+  const update = optimizerCalls(options.training, slots.get('f32')!, options.stepCapacity);
+  return { ...lowered, calls: [...lowered.calls, ...update] };
+}
+
+/** Forward and backward pass: the gradients of all parameters are in their places after it. */
+function lowerGradients(options: PlanOptions, name: string, batch: number): LoweredProgram {
+  const { model } = options;
   const other = model.parameters.find(({ type = 'f32' }) => type !== 'f32');
   if (other) throw new GraphError(`no optimizer trains parameters of type ${other.type}: ${other.name}`);
   const { graph, gradients } = buildTrainingGraph(options, batch);
-  const lowered = placeGradients(lowerProgram(programName('train', batch), batch, graph), model.parameters, gradients);
-  const update = optimizerCalls(training, slots.get('f32')!, stepCapacity);
-  return { ...lowered, calls: [...lowered.calls, ...update] };
+  return placeGradients(lowerProgram(name, batch, graph), model.parameters, gradients);
 }

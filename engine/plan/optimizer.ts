@@ -26,6 +26,7 @@ export function optimizerCalls(
   training: Pick<TrainingSpec, 'optimizer' | 'clipNorm'>,
   { count, decayCount }: ParameterLayout,
   steps: number,
+  gradients: 'gradients' | 'gradients.sum' = 'gradients',
 ): readonly LoweredCall[] {
   const { optimizer, clipNorm } = training;
   const clipping = clipNorm > 0;
@@ -33,7 +34,7 @@ export function optimizerCalls(
   const [first = null, second = null] = optimizerStateNames(optimizer).map(reserved);
   const shared = { count, decayCount };
   const tail = { weightDecay: optimizer.weightDecay, clip: clipNorm, chunks: normChunks, steps };
-  const inputs = [reserved('gradients'), reserved('step.scalars'), partials];
+  const inputs = [reserved(gradients), reserved('step.scalars'), partials];
   const parameters = reserved('parameters');
   const update = ((): LoweredCall => {
     switch (optimizer.name) {
@@ -77,7 +78,7 @@ export function optimizerCalls(
   if (!clipping) return [update];
   const norm = {
     kernel: 'sum_squares',
-    inputs: [reserved('gradients')],
+    inputs: [reserved(gradients)],
     outputs: [reserved(clippingTensor.name)],
     params: { count, chunks: normChunks },
   };

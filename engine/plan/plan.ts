@@ -47,6 +47,23 @@ export interface Program {
   readonly bytes: number;
 }
 
+/** Part of a step: a program, run for `rows` rows of the step tables from the step's row `first` on. */
+export interface StepPart {
+  readonly program: string;
+  readonly first: number;
+  readonly rows: number;
+}
+
+/** A step of several programs one after the other: gradients of parts of the batch, then the update. */
+export interface Sequence {
+  readonly name: string;
+  /** Rows of data a step takes. */
+  readonly batch: number;
+  /** Rows of the step tables a step takes. */
+  readonly tableRows: number;
+  readonly parts: readonly StepPart[];
+}
+
 /** Where a named tensor lives. */
 export interface TensorPlace extends SlotRef {
   readonly shape: readonly number[];
@@ -59,10 +76,21 @@ export interface Plan {
   readonly tensors: Readonly<Record<string, TensorPlace>>;
   /** `train@32`, `evaluate@256`, `predict@256`, … */
   readonly programs: Readonly<Record<string, Program>>;
-  /** Steps one submit may hold: the length of the step tables and rings. */
+  /** Steps made of programs; they are run by their names like programs. */
+  readonly sequences?: Readonly<Record<string, Sequence>>;
+  /** Rows of the step tables and rings: one submit may hold so many steps of one row. */
   readonly stepCapacity: number;
   /** Names of the tensors a checkpoint holds. */
   readonly checkpoint: readonly string[];
 }
 
-export const programName = (kind: 'train' | 'evaluate' | 'predict', batch: number): string => `${kind}@${batch}`;
+/** What a step of a program or sequence consists of, and how many rows of the step tables it takes; null: there is none. */
+export function stepOf(plan: Plan, name: string): Pick<Sequence, 'tableRows' | 'parts'> | null {
+  if (plan.sequences && Object.hasOwn(plan.sequences, name)) return plan.sequences[name];
+  if (!Object.hasOwn(plan.programs, name)) return null;
+  return { tableRows: 1, parts: [{ program: name, first: 0, rows: 1 }] };
+}
+
+export const updateProgram = 'update';
+export const programName = (kind: 'train' | 'gradients' | 'evaluate' | 'predict', batch: number): string =>
+  `${kind}@${batch}`;

@@ -14,5 +14,8 @@ export function printPlan(plan: Plan): string {
       return `  ${call.outputs.map(ref).join(' ')} = ${call.kernel}(${call.inputs.map(ref).join(' ')}) ${params.join(' ')}`;
     }),
   ]);
-  return ['slots', ...slots, ...programs].join('\n');
+  const sequences = Object.values(plan.sequences ?? {}).map(({ name, parts }) => {
+    return `${name}: ${parts.map(({ program, rows }) => (rows > 1 ? `${rows} × ${program}` : program)).join(', ')}`;
+  });
+  return ['slots', ...slots, ...programs, ...sequences].join('\n');
 }

@@ -20,6 +20,15 @@ export function verifyPlan(plan: Plan): void {
     program.calls.forEach((call, index) => verifyCall(plan, call, `${program.name} call ${index} (${call.kernel})`));
     verifyGradients(plan, program);
   }
+  for (const { name, tableRows, parts } of Object.values(plan.sequences ?? {})) {
+    if (name in plan.programs) throw new PlanError(`${name} is a program and a sequence`);
+    for (const { program, first, rows } of parts) {
+      if (!(program in plan.programs))
+        throw new PlanError(`${name} has the part ${program}, which the plan does not have`);
+      if (first + rows > tableRows)
+        throw new PlanError(`${name}: ${program} reaches beyond the ${tableRows} rows of a step`);
+    }
+  }
 }
 
 function verifyCall(plan: Plan, call: Call, where: string): void {

@@ -65,6 +65,19 @@ export const trainingFields = fieldsFor<TrainedOn>()({
     maximum: most,
     default: usualBatch,
   },
+  // The batch stays the rows of a step: its gradient is the mean over all of it, however many parts make it.
+  accumulate: {
+    kind: 'number',
+    whole: true,
+    label: 'Parts of a batch',
+    help: 'compute a batch in N parts and add their gradients up: takes less memory (more parts by itself where they do not fit)',
+    hint: 'more take less memory',
+    minimum: 1,
+    maximum: 65_536,
+    advanced: true,
+    quiet: 1,
+    default: 1,
+  },
   'optimizer.name': {
     kind: 'choice',
     label: 'Optimizer',

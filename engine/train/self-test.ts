@@ -32,6 +32,7 @@ const output: OutputSpec = { kind: 'classes', classes: classNames };
 const settings: TrainingSpec = {
   epochs,
   batch,
+  accumulate: 1,
   seed: 1,
   loss: 'auto',
   huberDelta: 1,

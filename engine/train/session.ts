@@ -2,23 +2,29 @@
 // knows how to run training steps and predictions; the trainer decides which and when.
 
 import type { Backend, Executable } from '../backends/backend.ts';
-import { optimizerStates } from '../model/summary.ts';
 import { outputWidth, resolveModel, type ResolvedModel } from '../model/resolve.ts';
 import type { ModelSpec, TrainingSpec } from '../model/spec.ts';
 import { learningRateAt } from '../optim/schedules.ts';
-import { drawBeta, streams } from '../optim/random.ts';
 import { compilePlan } from '../plan/compile.ts';
-import { programName, type Plan } from '../plan/plan.ts';
+import { programName, stepOf, type Plan } from '../plan/plan.ts';
 import { classWeightsTensor } from '../plan/step.ts';
 import type { PreparedData } from '../protocol/data.ts';
 import { ResidentRows, residentCapacity, windowsOf, type ReadShard, type RowRange } from './resident-rows.ts';
 import { RowOrder, type TrainedRows } from './row-order.ts';
+import {
+  classWeights,
+  isOutOfMemory,
+  normalizationOf,
+  partsOfBatches,
+  predictBatch,
+  trainBatches,
+  usesBatchStatistics,
+  type SessionSizes,
+} from './session-sizes.ts';
+import { StepTables, type StepRows } from './step-tables.ts';
 
 const largestStepCapacity = 512;
-const largestPredictBatch = 256;
 const predictSteps = 8;
-/** Floating-point operations of one step of predictions on images: some 50 ms on a CPU, so that pause and stop answer. */
-const predictFlops = 4e9;
 
 /** Steps that are under way. */
 export interface SubmittedSteps {
@@ -48,6 +54,8 @@ export class Session {
   readonly training: TrainingSpec;
   /** Rows of a full training step: the batch, or all rows if there are fewer. */
   readonly batch: number;
+  /** Parts in which a batch is computed; more than asked for where those do not fit the device's memory. */
+  readonly accumulate: number;
   readonly stepsPerEpoch: number;
   readonly totalSteps: number;
   /** Weights of the classes in the loss, or null. */
@@ -55,30 +63,56 @@ export class Session {
   readonly #trainedRows: TrainedRows;
   #order: RowOrder;
   /** Places on the device of the rows that are to be trained on next, in their order. */
-  #entered: Uint32Array = new Uint32Array(0);
-  readonly #scalars: Float32Array;
-  readonly #counters: Uint32Array;
+  #entered: StepRows = { places: new Uint32Array(0), numbers: new Uint32Array(0) };
+  readonly #tables: StepTables;
+  readonly #tableRows: number;
   readonly #predictIndices: Uint32Array;
   readonly #predictBatch: number;
 
+  /** A batch that does not fit the device's memory is computed in more and more parts, until one does. */
   static async open(options: SessionOptions): Promise<Session> {
+    // Settings of earlier versions know no parts.
+    const { accumulate: wanted = 1, batch }: Partial<TrainingSpec> = options.training;
+    const most = options.predictOnly ? 1 : Math.min(batch ?? 1, options.data.counts.train);
+    let failure: unknown = null;
+    for (let accumulate = Math.min(wanted, Math.max(1, most)); ; accumulate = Math.min(2 * accumulate, most)) {
+      try {
+        return await Session.#openInParts(options, accumulate);
+      } catch (error) {
+        // If the smallest parts do not fit either, it is not for the batch.
+        failure ??= error;
+        if (!isOutOfMemory(error) || accumulate >= most) throw failure;
+      }
+    }
+  }
+
+  static async #openInParts(options: SessionOptions, accumulate: number): Promise<Session> {
     const { data, training, predictOnly = false } = options;
     const model = options.resolved ?? resolveModel(options.model, data.input, outputWidth(data.output, training.loss));
     const batch = Math.min(training.batch, Math.max(1, data.counts.train));
     const dataBudget = Math.min(options.dataBudget, options.backend.dataBudget ?? Infinity);
     const capacity = residentCapacity(data, dataBudget, batch);
     const largestSplit = Math.max(data.counts.train, data.counts.validation, data.counts.test, 1);
+    const parts = accumulate > 1 ? partsOfBatches(batch, accumulate, usesBatchStatistics(model)) : undefined;
+    const tableRows = parts ? parts(batch).length : 1;
+    const stepRows = Math.min(largestStepCapacity, Math.ceil(data.counts.train / batch) * tableRows);
     const plan = compilePlan({
       model,
       output: data.output,
       training,
       data: { rows: capacity, width: data.width, targets: data.targets },
-      stepCapacity: Math.max(predictSteps, Math.min(largestStepCapacity, Math.ceil(data.counts.train / batch))),
+      stepCapacity: Math.max(predictSteps, tableRows, stepRows),
       predictSteps,
       trainBatches: predictOnly ? [] : trainBatches(data.counts.train, batch, usesBatchStatistics(model)),
-      predictBatch: predictBatch(model, training, largestSplit),
+      parts: predictOnly ? undefined : parts,
+      predictBatch: predictBatch(
+        model,
+        parts ? Math.max(...parts(batch)) : training.batch,
+        largestSplit,
+        parts !== undefined,
+      ),
     });
-    return new Session(options, model, plan, await options.backend.compile(plan), batch, capacity);
+    return new Session(options, model, plan, await options.backend.compile(plan), { batch, capacity, parts });
   }
 
   private constructor(
@@ -86,8 +120,7 @@ export class Session {
     model: ResolvedModel,
     plan: Plan,
     executable: Executable,
-    batch: number,
-    capacity: number,
+    { batch, capacity, parts }: SessionSizes,
   ) {
     const { data, training } = options;
     this.model = model;
@@ -102,8 +135,8 @@ export class Session {
     this.#order = new RowOrder(this.#trainedRows, capacity);
     this.stepsPerEpoch = Math.floor(data.counts.train / batch) + programs.length - 1;
     this.totalSteps = this.stepsPerEpoch * training.epochs;
-    this.#scalars = new Float32Array(plan.stepCapacity * 4);
-    this.#counters = new Uint32Array(plan.stepCapacity);
+    this.accumulate = parts?.(batch).length ?? 1;
+    this.#tableRows = stepOf(plan, programName('train', batch))?.tableRows ?? 1;
     const predict = Object.values(plan.programs).at(-1)!;
     this.#predictBatch = predict.batch;
     this.#predictIndices = new Uint32Array(predictSteps * this.#predictBatch);
@@ -112,6 +145,22 @@ export class Session {
     if (data.input.kind === 'image') {
       executable.write('data.normalization', normalizationOf(data, data.input.channels));
     }
+    this.#tables = new StepTables({
+      executable,
+      capacity: plan.stepCapacity,
+      training,
+      learningRate: (step) => this.learningRate(step),
+      parts: parts ?? null,
+      batches: programs,
+      weightOf: this.#weightOf(),
+    });
+  }
+
+  /** How rows weigh in the mean that the loss is; mixed images are a mean over the rows, whatever their classes weigh. */
+  #weightOf(): ((row: number) => number) | null {
+    const weights = this.classWeights;
+    if (!weights || (this.training.augmentation?.mixup ?? 0) > 0) return null;
+    return (row) => weights[this.rows.targets[row]];
   }
 
   /** The order in which epochs visit the rows. */
@@ -137,14 +186,14 @@ export class Session {
     const { start, end } = this.#order.windows[window];
     const rows = this.#order.rowsOf(window, epoch).subarray(from, this.#order.countOf(window));
     if (end - start > this.rows.capacity) {
-      this.#entered = await this.#gather(rows.subarray(0, this.rows.capacity));
+      const numbers = rows.subarray(0, this.rows.capacity);
+      this.#entered = { numbers, places: await this.#gather(numbers) };
     } else {
       const base = await this.rows.show({ start, end });
-      for (let i = 0; i < rows.length; i++) rows[i] += base - start;
-      this.#entered = rows;
+      this.#entered = { numbers: rows, places: rows.map((row) => row + base - start) };
       if (next !== null) this.rows.prefetch(this.#order.windows[next]);
     }
-    return this.#entered.length;
+    return this.#entered.places.length;
   }
 
   async #gather(rows: Uint32Array): Promise<Uint32Array> {
@@ -157,7 +206,8 @@ export class Session {
 
   /** Full steps that one submit should hold. */
   get stepsAtOnce(): number {
-    return Math.min(this.plan.stepCapacity, this.executable.stepsAtOnce(programName('train', this.batch)));
+    const capacity = Math.floor(this.plan.stepCapacity / this.#tableRows);
+    return Math.min(capacity, this.executable.stepsAtOnce(programName('train', this.batch)));
   }
 
   /**
@@ -165,10 +215,15 @@ export class Session {
    * batch, or there is one with the remainder. Resolves when the next may be submitted, which is before these are done.
    */
   async submit(step: number, from: number, steps: number, rows: number): Promise<SubmittedSteps> {
-    this.executable.write('step.indices', this.#entered.subarray(from, from + steps * rows));
-    this.#fillTables(step, steps);
-    await this.executable.run(programName('train', rows), steps);
-    return { losses: this.executable.read('ring.loss', 0, steps) as Promise<Float32Array> };
+    const [places, numbers] = [this.#entered.places, this.#entered.numbers].map((all) =>
+      all.subarray(from, from + steps * rows),
+    );
+    const lossesOf = this.#tables.write(step, steps, rows, { places, numbers });
+    const name = programName('train', rows);
+    await this.executable.run(name, steps);
+    const tableRows = steps * (stepOf(this.plan, name)?.tableRows ?? 1);
+    const read = this.executable.read('ring.loss', 0, tableRows) as Promise<Float32Array>;
+    return { losses: read.then(lossesOf) };
   }
 
   /** `submit`, and waits for the losses. */
@@ -216,56 +271,4 @@ export class Session {
   close(): void {
     this.executable.dispose();
   }
-
-  #fillTables(step: number, steps: number): void {
-    const { beta1, beta2 } = this.training.optimizer;
-    const corrected = optimizerStates(this.training.optimizer) > 0;
-    const mixup = this.training.augmentation?.mixup ?? 0;
-    for (let i = 0; i < steps; i++) {
-      this.#scalars[4 * i] = this.learningRate(step + i);
-      this.#scalars[4 * i + 1] = corrected ? 1 - beta1 ** (step + i + 1) : 1;
-      this.#scalars[4 * i + 2] = corrected ? 1 - beta2 ** (step + i + 1) : 1;
-      this.#scalars[4 * i + 3] = mixup > 0 ? drawBeta(mixup, this.training.seed, streams.mixup, step + i) : 0;
-      this.#counters[i] = step + i;
-    }
-    this.executable.write('step.scalars', this.#scalars.subarray(0, 4 * steps));
-    this.executable.write('step.counters', this.#counters.subarray(0, steps));
-  }
-}
-
-/** [channels, 2]: mean and deviation of each. */
-function normalizationOf({ normalization }: PreparedData, channels: number): Float32Array {
-  const pair = (channel: number): readonly number[] =>
-    normalization ? [normalization.mean[channel], normalization.deviation[channel]] : [0, 1];
-  return Float32Array.from(Array.from({ length: channels }, (_, channel) => pair(channel)).flat());
-}
-
-/** Rows of a step of predictions: on images no more than keep a submit short and than the training's memory holds. */
-function predictBatch(model: ResolvedModel, training: TrainingSpec, rows: number): number {
-  if (model.input.kind === 'table') return Math.min(largestPredictBatch, rows);
-  const flops = model.layers.reduce((sum, { def, inputShapes, outputShape, args }) => {
-    return sum + def.flops(inputShapes, outputShape, args);
-  }, 0);
-  const affordable = Math.max(1, Math.floor(predictFlops / Math.max(1, flops)));
-  return Math.min(largestPredictBatch, training.batch, affordable, rows);
-}
-
-/** Statistics of a batch of one row do not exist: such a remainder is left out. */
-function usesBatchStatistics(model: ResolvedModel): boolean {
-  return model.layers.some((layer) => layer.def.type === 'batch_norm');
-}
-
-function trainBatches(rows: number, batch: number, batchStatistics: boolean): readonly number[] {
-  const remainder = rows % batch;
-  return remainder === 0 || (remainder === 1 && batchStatistics) ? [batch] : [batch, remainder];
-}
-
-/** `balanced`: rows / (classes · rows of the class), so that the weights' mean over the rows is 1. */
-function classWeights(training: TrainingSpec, counts: readonly number[], outputs: number): Float32Array | null {
-  if (training.classWeights === 'none' || counts.length === 0) return null;
-  const rows = counts.reduce((sum, count) => sum + count, 0);
-  const present = counts.filter((count) => count > 0).length;
-  const weights = new Float32Array(Math.max(2, outputs));
-  counts.forEach((count, k) => (weights[k] = count > 0 ? rows / (present * count) : 0));
-  return weights;
 }

@@ -133,11 +133,17 @@ class Trainer {
   }
 
   #announce(): void {
-    const { training, batch, order, stepsPerEpoch, rows } = this.#session;
+    const { training, batch, accumulate, order, stepsPerEpoch, rows } = this.#session;
     const { backend, data } = this.#options;
     if (backend.device.warning) this.#diary.warn(backend.device.warning);
     if (batch < training.batch) {
       this.#diary.warn(`The batch of ${training.batch} is larger than the training split; it is ${batch} now.`);
+    }
+    const { accumulate: wanted = 1 }: Partial<typeof training> = training;
+    if (accumulate > wanted && accumulate > 1) {
+      const each = Math.ceil(batch / accumulate);
+      const parts = `${accumulate} parts of ${each === 1 ? 'one row' : `up to ${each} rows`}`;
+      this.#diary.say(`A batch of ${batch} does not fit the memory of the device: it is computed in ${parts}.`);
     }
     if (order.windows.length > 1) {
       const capacity = rows.capacity.toLocaleString('en');

@@ -1,6 +1,6 @@
 // A compiled plan on the CPU: its programs encoded into the arena of a machine, its tensors as views of that arena.
 
-import type { Plan, TensorPlace } from '../../plan/plan.ts';
+import { stepOf, type Plan, type TensorPlace } from '../../plan/plan.ts';
 import { TrainyardError } from '../../protocol/errors.ts';
 import type { Executable, HostArray } from '../backend.ts';
 import { Pace } from '../pace.ts';
@@ -28,7 +28,8 @@ export function createExecutable(plan: Plan, machine: Machine, options: Executab
     Object.entries(plan.tensors).map(([name, place]) => [name, tensorView(layout, machine, place)]),
   );
   const adaptive = options.adaptive && machine.threads > 1;
-  const paces = new Map(Object.keys(plan.programs).map((name) => [name, new Pace()]));
+  const names = [...Object.keys(plan.programs), ...Object.keys(plan.sequences ?? {})];
+  const paces = new Map(names.map((name) => [name, new Pace()]));
   const choosers = new Map(Object.keys(plan.programs).map((name) => [name, new ThreadChooser()]));
   machine.start();
 
@@ -38,14 +39,17 @@ export function createExecutable(plan: Plan, machine: Machine, options: Executab
     return found;
   }
 
-  /** Runs in stretches, each on as many threads as have proved faster. */
-  function runAdaptively(program: number, steps: number, chooser: ThreadChooser): void {
-    for (let done = 0; done < steps;) {
+  /** Runs rows of the step tables in stretches, each on as many threads as have proved faster. */
+  function runRows(name: string, first: number, rows: number): void {
+    const program = layout.programs[name];
+    if (!adaptive) return machine.submit(program, first, rows);
+    const chooser = choosers.get(name)!;
+    for (let done = 0; done < rows;) {
       const start = performance.now();
-      const choice = chooser.next(steps - done, start);
+      const choice = chooser.next(rows - done, start);
       // Until all threads are up, the caller goes on alone.
       const all = choice.all && machine.ready;
-      machine.submit(program, done, choice.steps, !all);
+      machine.submit(program, first + done, choice.steps, !all);
       const end = performance.now();
       chooser.record(all, choice.steps, end - start, end);
       done += choice.steps;
@@ -70,15 +74,20 @@ export function createExecutable(plan: Plan, machine: Machine, options: Executab
       return view(tensor).slice(offset, length === undefined ? undefined : offset + length);
     },
     async run(name, steps) {
-      const program = layout.programs[name];
-      if (program === undefined) throw new TrainyardError('internal.no_program', `The plan has no program "${name}".`);
-      if (steps > plan.stepCapacity) {
+      const step = stepOf(plan, name);
+      if (step === null) throw new TrainyardError('internal.no_program', `The plan has no program "${name}".`);
+      const { tableRows, parts } = step;
+      if (steps * tableRows > plan.stepCapacity) {
         throw new TrainyardError('internal.too_many_steps', `${steps} steps exceed the plan's ${plan.stepCapacity}.`);
       }
       if (steps === 0) return;
       const start = performance.now();
-      if (adaptive) runAdaptively(program, steps, choosers.get(name)!);
-      else machine.submit(program, 0, steps);
+      if (parts.length === 1 && tableRows === 1) runRows(name, 0, steps);
+      else {
+        for (let row = 0; row < steps * tableRows; row += tableRows) {
+          for (const { program, first, rows } of parts) runRows(program, row + first, rows);
+        }
+      }
       paces.get(name)?.report(steps, performance.now() - start);
     },
     stepsAtOnce: (name) => paces.get(name)?.steps ?? 1,

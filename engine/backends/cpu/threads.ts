@@ -10,7 +10,7 @@ const flopsPerThread = 100_000;
 /** Threads that could pay for a plan, 1 to `most`, by the average call of its largest training program (or of any). */
 export function mostThreads(plan: Plan, most: number): number {
   const all = Object.values(plan.programs);
-  const training = all.filter(({ name }) => name.startsWith('train@'));
+  const training = all.filter(({ name }) => /^(train|gradients)@/.test(name));
   const work = (training.length > 0 ? training : all).map(({ flops, calls }) => flops / Math.max(1, calls.length));
   return Math.max(1, Math.min(most, Math.floor(Math.max(0, ...work) / flopsPerThread)));
 }

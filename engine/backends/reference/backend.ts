@@ -4,7 +4,7 @@
 import { elementCount, type Operand } from '../../../kernels/contract.ts';
 import { references } from '../../../kernels/references.ts';
 import { kernels, type KernelName } from '../../../kernels/registry.ts';
-import type { Call, Plan, SlotRef } from '../../plan/plan.ts';
+import { stepOf, type Call, type Plan, type SlotRef } from '../../plan/plan.ts';
 import type { Backend, Executable, HostArray } from '../backend.ts';
 import { Pace } from '../pace.ts';
 
@@ -27,7 +27,8 @@ export class ReferenceExecutable implements Executable {
 
   constructor(plan: Plan) {
     this.#plan = plan;
-    this.#paces = new Map(Object.keys(plan.programs).map((name) => [name, new Pace()]));
+    const names = [...Object.keys(plan.programs), ...Object.keys(plan.sequences ?? {})];
+    this.#paces = new Map(names.map((name) => [name, new Pace()]));
     this.#slots = plan.slots.map((slot) => new Float64Array(slot.elements));
     this.bytes = this.#slots.reduce((sum, slot) => sum + slot.byteLength, 0);
   }
@@ -48,9 +49,15 @@ export class ReferenceExecutable implements Executable {
   }
 
   async run(program: string, steps: number): Promise<void> {
-    const { calls } = this.#plan.programs[program];
+    const { tableRows, parts } = stepOf(this.#plan, program)!;
     const start = performance.now();
-    for (let step = 0; step < steps; step++) for (const call of calls) this.#execute(call, step);
+    for (let step = 0; step < steps; step++) {
+      for (const { program: name, first, rows } of parts) {
+        const { calls } = this.#plan.programs[name];
+        for (let row = 0; row < rows; row++)
+          for (const call of calls) this.#execute(call, step * tableRows + first + row);
+      }
+    }
     if (steps > 0) this.#paces.get(program)?.report(steps, performance.now() - start);
   }
 

@@ -2,7 +2,7 @@
 // caller prepares the next.
 
 import { elementCount } from '../../../kernels/contract.ts';
-import type { Plan, TensorPlace } from '../../plan/plan.ts';
+import { stepOf, type Plan, type StepPart, type TensorPlace } from '../../plan/plan.ts';
 import type { Executable, HostArray } from '../backend.ts';
 import { Pace } from '../pace.ts';
 import { type PlanBuffers, stepOffset } from './buffers.ts';
@@ -35,12 +35,20 @@ export interface ExecutableParts {
   readonly submitMilliseconds: number;
 }
 
+/** A program or sequence: its step, ready to be encoded. */
+interface Step {
+  readonly tableRows: number;
+  readonly parts: readonly (StepPart & Pick<CompiledProgram, 'dispatches'>)[];
+  readonly pace: Pace;
+}
+
 export class WebgpuExecutable implements Executable {
   readonly bytes: number;
   readonly #device: GPUDevice;
   readonly #plan: Plan;
   readonly #buffers: PlanBuffers;
-  readonly #programs: ReadonlyMap<string, CompiledProgram & { readonly pace: Pace }>;
+  readonly #programs: ReadonlyMap<string, CompiledProgram>;
+  readonly #steps: ReadonlyMap<string, Step>;
   readonly #reader: Reader;
   readonly #byteWriter: ByteWriter | null;
   readonly #watch: DeviceWatch;
@@ -58,19 +66,27 @@ export class WebgpuExecutable implements Executable {
     this.#byteWriter = parts.byteWriter;
     this.#watch = parts.watch;
     this.bytes = buffers.bytes + reader.bytes;
-    this.#programs = new Map(
-      parts.programs.map((compiled) => {
-        const { flops, bytes } = compiled.program;
-        const guess = guessStep({ flops, bytes, dispatches: compiled.dispatches.length }, software);
-        const pace = new Pace(guess, submitMilliseconds);
-        return [compiled.program.name, { ...compiled, pace }];
+    this.#programs = new Map(parts.programs.map((compiled) => [compiled.program.name, compiled]));
+    const names = [...this.#programs.keys(), ...Object.keys(parts.plan.sequences ?? {})];
+    this.#steps = new Map(
+      names.map((name) => {
+        const step = stepOf(parts.plan, name)!;
+        let guess = 0;
+        const ready = step.parts.map((part) => {
+          const { program, dispatches } = this.#programs.get(part.program)!;
+          guess += part.rows * guessStep({ ...program, dispatches: dispatches.length }, software);
+          return { ...part, dispatches };
+        });
+        return [name, { tableRows: step.tableRows, parts: ready, pace: new Pace(guess, submitMilliseconds) }];
       }),
     );
   }
 
   /** The dispatches of one step of a program, in order. */
   dispatches(program: string): readonly DispatchInfo[] {
-    return this.#program(program).dispatches.map(({ label, workgroups }) => ({ label, workgroups }));
+    return this.#step(program).parts.flatMap(({ rows, dispatches }) =>
+      Array.from({ length: rows }, () => dispatches.map(({ label, workgroups }) => ({ label, workgroups }))).flat(),
+    );
   }
 
   write(tensor: string, data: HostArray, offset = 0): void {
@@ -103,9 +119,11 @@ export class WebgpuExecutable implements Executable {
   }
 
   async run(program: string, steps: number): Promise<void> {
-    const { dispatches, pace } = this.#program(program);
-    if (steps > this.#plan.stepCapacity) {
-      throw new RangeError(`${program}: ${steps} steps, the plan has room for ${this.#plan.stepCapacity}`);
+    const step = this.#step(program);
+    const { pace } = step;
+    if (steps * step.tableRows > this.#plan.stepCapacity) {
+      const room = Math.floor(this.#plan.stepCapacity / step.tableRows);
+      throw new RangeError(`${program}: ${steps} steps, the plan has room for ${room}`);
     }
     for (let first = 0; first < steps;) {
       const count = Math.min(steps - first, pace.steps);
@@ -115,7 +133,7 @@ export class WebgpuExecutable implements Executable {
       const before = this.#last;
       const calibrating = !pace.measured;
       if (calibrating) await this.#watch.guard(before);
-      const done = this.#submit(dispatches, first, count, pace);
+      const done = this.#submit(step, first, count);
       this.#last = done;
       first += count;
       // The failure, if any, is thrown by whoever waits next.
@@ -126,7 +144,7 @@ export class WebgpuExecutable implements Executable {
   }
 
   stepsAtOnce(program: string): number {
-    return this.#program(program).pace.steps;
+    return this.#step(program).pace.steps;
   }
 
   dispose(): void {
@@ -138,18 +156,14 @@ export class WebgpuExecutable implements Executable {
   }
 
   /** Puts `count` steps from `first` on the queue; resolves when they are done. */
-  async #submit(dispatches: CompiledProgram['dispatches'], first: number, count: number, pace: Pace): Promise<void> {
+  async #submit({ tableRows, parts, pace }: Step, first: number, count: number): Promise<void> {
     const encoder = this.#device.createCommandEncoder();
     const pass = encoder.beginComputePass();
     let bound: GPUComputePipeline | null = null;
     for (let step = first; step < first + count; step++) {
-      this.#offset[0] = stepOffset(step);
-      for (const { pipeline, bindGroup, usesStep, workgroups } of dispatches) {
-        if (pipeline !== bound) pass.setPipeline(pipeline);
-        bound = pipeline;
-        if (usesStep) pass.setBindGroup(0, bindGroup, this.#offset, 0, 1);
-        else pass.setBindGroup(0, bindGroup);
-        pass.dispatchWorkgroups(workgroups[0], workgroups[1], workgroups[2]);
+      for (const part of parts) {
+        const row = step * tableRows + part.first;
+        for (let i = row; i < row + part.rows; i++) bound = this.#encode(pass, part.dispatches, i, bound);
       }
     }
     pass.end();
@@ -167,11 +181,29 @@ export class WebgpuExecutable implements Executable {
     pace.report(count, Math.max(0, performance.now() - started));
   }
 
-  #program(name: string): CompiledProgram & { readonly pace: Pace } {
-    const program = this.#programs.get(name);
-    if (!program)
-      throw new RangeError(`the plan has no program ${name}; it has ${[...this.#programs.keys()].join(', ')}`);
-    return program;
+  /** Encodes a program for one row of the step tables. Returns the pipeline that is bound after it. */
+  #encode(
+    pass: GPUComputePassEncoder,
+    dispatches: CompiledProgram['dispatches'],
+    row: number,
+    before: GPUComputePipeline | null,
+  ): GPUComputePipeline | null {
+    let bound = before;
+    this.#offset[0] = stepOffset(row);
+    for (const { pipeline, bindGroup, usesStep, workgroups } of dispatches) {
+      if (pipeline !== bound) pass.setPipeline(pipeline);
+      bound = pipeline;
+      if (usesStep) pass.setBindGroup(0, bindGroup, this.#offset, 0, 1);
+      else pass.setBindGroup(0, bindGroup);
+      pass.dispatchWorkgroups(workgroups[0], workgroups[1], workgroups[2]);
+    }
+    return bound;
+  }
+
+  #step(name: string): Step {
+    const step = this.#steps.get(name);
+    if (!step) throw new RangeError(`the plan has no program ${name}; it has ${[...this.#steps.keys()].join(', ')}`);
+    return step;
   }
 
   #place(tensor: string): TensorPlace {

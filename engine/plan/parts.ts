@@ -1,0 +1,57 @@
+// A step in parts: what a batch that does not fit the memory is cut into, the programs that make the gradient of a part and add it
+// up, and the one that updates the parameters in the end.
+
+import { reserved, type LoweredCall, type LoweredOperand } from '../graph/op.ts';
+import type { ParameterLayout } from './layout.ts';
+import { programName, updateProgram, type Sequence } from './plan.ts';
+
+/** Parts of `rows` rows, as even as can be: at most `most` rows each, but at least `least` if there are as many. */
+export function partsOf(rows: number, most: number, least = 1): readonly number[] {
+  const count = Math.max(1, Math.min(Math.ceil(rows / most), Math.floor(rows / least)));
+  const [size, longer] = [Math.floor(rows / count), rows % count];
+  return Array.from({ length: count }, (_, i) => (i < longer ? size + 1 : size));
+}
+
+/** The different numbers of rows of the parts of steps, largest first. */
+export function partSizes(parts: (batch: number) => readonly number[], batches: readonly number[]): readonly number[] {
+  return [...new Set(batches.flatMap(parts))].toSorted((a, b) => b - a);
+}
+
+/** The table of row numbers of programs that take so many rows. */
+export const indicesOf = (rows: number, largest: number): 'step.indices' | `step.indices@${number}` =>
+  rows === largest ? 'step.indices' : `step.indices@${rows}`;
+
+/** Adds the gradients of a part to those of the parts before it. */
+export function accumulateCall({ count }: ParameterLayout, steps: number): LoweredCall {
+  return {
+    kernel: 'accumulate',
+    inputs: [reserved('gradients'), reserved('step.shares')],
+    outputs: [reserved('gradients.sum')],
+    params: { count, steps },
+  };
+}
+
+/** The same calls, with the rows of a step from another table. */
+export function withIndices(
+  calls: readonly LoweredCall[],
+  table: ReturnType<typeof indicesOf>,
+): readonly LoweredCall[] {
+  const renamed = (operand: LoweredOperand): LoweredOperand =>
+    operand !== null && typeof operand === 'object' && 'tensor' in operand && operand.tensor === 'step.indices'
+      ? reserved(table)
+      : operand;
+  return calls.map((call) => ({ ...call, inputs: call.inputs.map(renamed) }));
+}
+
+/** A step over these parts: runs of parts of one size are one part of the sequence; the update uses the row of the last. */
+export function sequenceOf(batch: number, sizes: readonly number[]): Sequence {
+  const runs: { program: string; first: number; rows: number }[] = [];
+  sizes.forEach((size, row) => {
+    const program = programName('gradients', size);
+    const last = runs.at(-1);
+    if (last?.program === program) last.rows++;
+    else runs.push({ program, first: row, rows: 1 });
+  });
+  const update = { program: updateProgram, first: sizes.length - 1, rows: 1 };
+  return { name: programName('train', batch), batch, tableRows: sizes.length, parts: [...runs, update] };
+}

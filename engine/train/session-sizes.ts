@@ -1,0 +1,75 @@
+// What a session settles on before its plan is compiled: the rows of its programs, the parts of a batch, the weights of classes.
+
+import type { ResolvedModel } from '../model/resolve.ts';
+import type { TrainingSpec } from '../model/spec.ts';
+import { partsOf } from '../plan/parts.ts';
+import type { PreparedData } from '../protocol/data.ts';
+import { TrainyardError } from '../protocol/errors.ts';
+
+const largestPredictBatch = 256;
+/** Floating-point operations of one step of predictions on images: some 50 ms on a CPU, so that pause and stop answer. */
+const predictFlops = 4e9;
+
+/** Sizes a session has settled on. */
+export interface SessionSizes {
+  readonly batch: number;
+  /** Rows that are resident at most. */
+  readonly capacity: number;
+  /** Cuts a step of so many rows into parts, where steps are in parts. */
+  readonly parts: ((rows: number) => readonly number[]) | undefined;
+}
+
+/** Parts of any step, no larger than those of a batch in `accumulate` parts. A part of one row has no statistics. */
+export function partsOfBatches(
+  batch: number,
+  accumulate: number,
+  statistics: boolean,
+): (rows: number) => readonly number[] {
+  const least = statistics ? 2 : 1;
+  const largest = Math.max(least, Math.ceil(batch / accumulate));
+  return (rows) => partsOf(rows, largest, least);
+}
+
+export const isOutOfMemory = (error: unknown): boolean =>
+  error instanceof TrainyardError && (error.code === 'device.out_of_memory' || error.code === 'device.limit');
+
+/** [channels, 2]: mean and deviation of each. */
+export function normalizationOf({ normalization }: PreparedData, channels: number): Float32Array {
+  const pair = (channel: number): readonly number[] =>
+    normalization ? [normalization.mean[channel], normalization.deviation[channel]] : [0, 1];
+  return Float32Array.from(Array.from({ length: channels }, (_, channel) => pair(channel)).flat());
+}
+
+/**
+ * Rows of a step of predictions: on images no more than keep a submit short and than the training's memory holds; `trained`: rows
+ * a program of the training takes, of which there are no more anywhere where memory is `short`.
+ */
+export function predictBatch(model: ResolvedModel, trained: number, rows: number, short: boolean): number {
+  const largest = short ? Math.min(largestPredictBatch, trained) : largestPredictBatch;
+  if (model.input.kind === 'table') return Math.min(largest, rows);
+  const flops = model.layers.reduce((sum, { def, inputShapes, outputShape, args }) => {
+    return sum + def.flops(inputShapes, outputShape, args);
+  }, 0);
+  const affordable = Math.max(1, Math.floor(predictFlops / Math.max(1, flops)));
+  return Math.min(largest, trained, affordable, rows);
+}
+
+/** Statistics of a batch of one row do not exist: such a remainder is left out. */
+export function usesBatchStatistics(model: ResolvedModel): boolean {
+  return model.layers.some((layer) => layer.def.type === 'batch_norm');
+}
+
+export function trainBatches(rows: number, batch: number, batchStatistics: boolean): readonly number[] {
+  const remainder = rows % batch;
+  return remainder === 0 || (remainder === 1 && batchStatistics) ? [batch] : [batch, remainder];
+}
+
+/** `balanced`: rows / (classes · rows of the class), so that the weights' mean over the rows is 1. */
+export function classWeights(training: TrainingSpec, counts: readonly number[], outputs: number): Float32Array | null {
+  if (training.classWeights === 'none' || counts.length === 0) return null;
+  const rows = counts.reduce((sum, count) => sum + count, 0);
+  const present = counts.filter((count) => count > 0).length;
+  const weights = new Float32Array(Math.max(2, outputs));
+  counts.forEach((count, k) => (weights[k] = count > 0 ? rows / (present * count) : 0));
+  return weights;
+}
