@@ -177,8 +177,8 @@ test('a training process killed in mid-run: its page says so, and the run goes o
     await page.evaluate(() => (location.hash = '#runs'));
     await page.getByRole('button', { name: 'Filter' }).click();
     await page.getByRole('menuitemcheckbox', { name: 'Diverged' }).click();
-    await expect(page.getByText('Too fast')).toBeVisible();
-    await expect(page.getByText('Doomed')).toHaveCount(0);
+    await expect(page.getByRole('link', { name: 'Too fast' })).toBeVisible();
+    await expect(page.getByRole('link', { name: 'Doomed' })).toHaveCount(0);
     await screenshot(app, 'runs-diverged');
   });
 });
