@@ -2,7 +2,8 @@
 // the gradient. Each saves a pass over memory and a dispatch. Runs after autodiff, on the complete step.
 
 import type { DenseAttributes, DenseInputGradAttributes } from './attributes.ts';
-import { consumersOf, GraphBuilder, type Graph, type Node, type NodeOf, type ValueId } from './graph.ts';
+import { newGraph } from './builder.ts';
+import { consumersOf, type GraphBuilder, type Graph, type Node, type NodeOf, type ValueId } from './graph.ts';
 
 /** The node a product is merged into, by the product's index. */
 interface Merge {
@@ -23,7 +24,7 @@ export function fuse(graph: Graph, roots: readonly ValueId[]): { graph: GraphBui
   });
   const dropped = new Set([...merges.values()].map((merge) => merge.producer));
 
-  const builder = new GraphBuilder();
+  const builder = newGraph();
   const renamed = new Map<ValueId, ValueId>();
   graph.nodes.forEach((original, index) => {
     if (dropped.has(index)) return;

@@ -5,7 +5,6 @@
 import type { ElementType } from '../../kernels/contract.ts';
 import { formatShape } from './errors.ts';
 import type { AttributesOf, OpName } from './attributes.ts';
-import { ops } from './ops.ts';
 
 export type Shape = readonly number[];
 /** Index into `Graph.values`. */
@@ -36,40 +35,14 @@ export interface Graph {
   readonly values: readonly Value[];
 }
 
-/** Builds a graph node by node; shapes are checked as nodes are added. */
-export class GraphBuilder implements Graph {
-  readonly nodes: Node[] = [];
-  readonly values: Value[] = [];
-
+/** A graph that grows node by node (builder.ts); shapes are checked as nodes are added. */
+export interface GraphBuilder extends Graph {
   /** Adds a node and returns its outputs. Throws GraphError if the op does not take these shapes. */
-  apply<K extends OpName>(op: K, inputs: readonly (ValueId | null)[], attributes: AttributesOf<K>): ValueId[] {
-    const shapes = inputs.map((id) => (id === null ? null : this.shape(id)));
-    const outputShapes = ops[op].shape(shapes, attributes as never);
-    const types = ops[op].types?.(
-      inputs.map((id) => (id === null ? null : this.values[id].type)),
-      attributes as never,
-    );
-    const node = this.nodes.length;
-    const outputs = outputShapes.map((shape, output) => {
-      const id = this.values.length;
-      this.values.push({ id, shape, type: types?.[output] ?? 'f32', node, output });
-      return id;
-    });
-    this.nodes.push({ op, inputs, outputs, attributes } as unknown as Node);
-    return outputs;
-  }
-
+  apply<K extends OpName>(op: K, inputs: readonly (ValueId | null)[], attributes: AttributesOf<K>): ValueId[];
   /** Like `apply`, for ops with one output. */
-  one<K extends OpName>(op: K, inputs: readonly (ValueId | null)[], attributes: AttributesOf<K>): ValueId {
-    return this.apply(op, inputs, attributes)[0];
-  }
-
-  shape(id: ValueId): Shape {
-    return this.values[id].shape;
-  }
+  one<K extends OpName>(op: K, inputs: readonly (ValueId | null)[], attributes: AttributesOf<K>): ValueId;
+  shape(id: ValueId): Shape;
 }
-
-const formatValue = ({ type, shape }: Value): string => `${type === 'f32' ? '' : type}${formatShape(shape)}`;
 
 /** Consumers of every value, as node indices in order. */
 export function consumersOf(graph: Graph): readonly (readonly number[])[] {
@@ -80,6 +53,8 @@ export function consumersOf(graph: Graph): readonly (readonly number[])[] {
   return consumers;
 }
 
+const formatValue = ({ type, shape }: Value): string => `${type === 'f32' ? '' : type}${formatShape(shape)}`;
+
 /** Keeps only nodes that `roots` need or that act on the outside (`effect`), renumbering values. Returns the new ids of the roots. */
 export function prune(graph: Graph, roots: readonly ValueId[]): { graph: GraphBuilder; roots: ValueId[] } {
   const needed = new Set<number>(roots.map((id) => graph.values[id].node));
@@ -89,7 +64,7 @@ export function prune(graph: Graph, roots: readonly ValueId[]): { graph: GraphBu
     if (!needed.has(index)) continue;
     for (const input of node.inputs) if (input !== null) needed.add(graph.values[input].node);
   }
-  const builder = new GraphBuilder();
+  const builder = newGraph();
   const renamed = new Map<ValueId, ValueId>();
   graph.nodes.forEach((node, index) => {
     if (!needed.has(index)) return;

@@ -3,7 +3,8 @@
 import type { ImageAugmentation } from '../graph/attributes.ts';
 import { differentiate } from '../graph/autodiff.ts';
 import { fuse } from '../graph/fusion.ts';
-import { GraphBuilder, prune, type Graph, type ValueId } from '../graph/graph.ts';
+import { newGraph, prune } from '../graph/builder.ts';
+import type { GraphBuilder, Graph, ValueId } from '../graph/graph.ts';
 import type { ReservedTensor } from '../graph/tensors.ts';
 import { verify } from '../graph/verify.ts';
 import { imageAugmentation } from '../model/augmentation.ts';
@@ -38,7 +39,7 @@ export interface TrainingGraph {
 
 export function buildTrainingGraph(options: StepOptions, batch: number): TrainingGraph {
   const { model, training, stepCapacity: steps } = options;
-  const graph = new GraphBuilder();
+  const graph = newGraph();
   const [x, y] = gatherBatch(graph, options, batch, imageAugmentation(training.augmentation));
   const { output, parameters } = buildForward(graph, model, x, { mode: 'train', seed: training.seed, steps });
   const loss = applyLoss(graph, options, output, y);
@@ -60,7 +61,7 @@ export function buildTrainingGraph(options: StepOptions, batch: number): Trainin
 
 export function buildPredictionGraph(options: StepOptions, batch: number): Graph {
   const { model, training, stepCapacity: steps } = options;
-  const graph = new GraphBuilder();
+  const graph = newGraph();
   const [x] = gatherBatch(graph, options, batch, imageAugmentation());
   const { output } = buildForward(graph, model, x, { mode: 'inference', seed: training.seed, steps });
   graph.apply('store_outputs', [output], { steps: options.predictSteps });
