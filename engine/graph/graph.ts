@@ -55,26 +55,6 @@ export function consumersOf(graph: Graph): readonly (readonly number[])[] {
 
 const formatValue = ({ type, shape }: Value): string => `${type === 'f32' ? '' : type}${formatShape(shape)}`;
 
-/** Keeps only nodes that `roots` need or that act on the outside (`effect`), renumbering values. Returns the new ids of the roots. */
-export function prune(graph: Graph, roots: readonly ValueId[]): { graph: GraphBuilder; roots: ValueId[] } {
-  const needed = new Set<number>(roots.map((id) => graph.values[id].node));
-  for (let index = graph.nodes.length - 1; index >= 0; index--) {
-    const node = graph.nodes[index];
-    if (ops[node.op].effect) needed.add(index);
-    if (!needed.has(index)) continue;
-    for (const input of node.inputs) if (input !== null) needed.add(graph.values[input].node);
-  }
-  const builder = newGraph();
-  const renamed = new Map<ValueId, ValueId>();
-  graph.nodes.forEach((node, index) => {
-    if (!needed.has(index)) return;
-    const inputs = node.inputs.map((id) => (id === null ? null : renamed.get(id)!));
-    const outputs = builder.apply(node.op, inputs, node.attributes as never);
-    node.outputs.forEach((id, i) => renamed.set(id, outputs[i]));
-  });
-  return { graph: builder, roots: roots.map((id) => renamed.get(id)!) };
-}
-
 /** Readable listing, one node a line; used by tests and by `--verbose`. */
 export function printGraph(graph: Graph): string {
   return graph.nodes
