@@ -119,6 +119,8 @@ async function readAll(
   for (let attempt = 0; attempt < attempts; attempt++) {
     const report = job.stage('Reading');
     job.throwIfCancelled();
+    const { unfit } = source;
+    const release = interruptWith(connection, unfit === undefined ? undefined : { signal: unfit });
     try {
       await runWithProgress(
         connection,
@@ -131,6 +133,8 @@ async function readAll(
       if (error instanceof TrainyardError || source.recover === undefined) throw error;
       source = await source.recover();
       continue;
+    } finally {
+      release();
     }
     const [counted] = await queryRows(connection, `SELECT count(*) AS rows FROM ${parquetTable(path)}`);
     const rows = Number(counted?.rows ?? 0);

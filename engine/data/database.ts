@@ -117,13 +117,14 @@ function plainValue(value: unknown): SqlValue {
 const interruptInterval = 50;
 
 /** Interrupts a connection's queries once the job is cancelled; the returned function lets go of it. */
-export function interruptWith(connection: DuckDBConnection, job?: Job): () => void {
+export function interruptWith(connection: DuckDBConnection, job?: Pick<Job, 'signal'>): () => void {
   let timer: ReturnType<typeof setInterval> | undefined;
   const interrupt = (): void => {
     connection.interrupt();
     timer = setInterval(() => connection.interrupt(), interruptInterval);
   };
-  job?.signal.addEventListener('abort', interrupt);
+  if (job?.signal.aborted === true) interrupt();
+  else job?.signal.addEventListener('abort', interrupt);
   return () => {
     clearInterval(timer);
     job?.signal.removeEventListener('abort', interrupt);

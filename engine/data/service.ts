@@ -3,7 +3,7 @@
 
 import { rm } from 'node:fs/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { CellValue, DatasetInfo, DatasetSettings, DataService, RowPage } from '../protocol/data.ts';
+import type { CellValue, DatasetInfo, DatasetSettings, DataService, DataWarning, RowPage } from '../protocol/data.ts';
 import { Database, defaultMemoryBytes, defaultThreads } from './database.ts';
 import { describeTable } from './describe.ts';
 import { explainFailure } from './failures.ts';
@@ -81,7 +81,7 @@ export function createDataService(options: DataServiceOptions): DataService & { 
         importFile(store, limits, { path, options: readOptions, settings, job: running }),
       );
       const info = await describe(id, settings);
-      const warning = store.takeWarning(id);
+      const warning = store.takeWarning(id) ?? (await knownContent(info, path));
       return warning === null ? info : { ...info, warnings: [...info.warnings, warning] };
     },
 
@@ -162,6 +162,14 @@ export function createDataService(options: DataServiceOptions): DataService & { 
       await rm(spillFolder, { recursive: true, force: true });
     },
   };
+}
+
+/** A file with the content of one that was imported under another name goes by that name. */
+async function knownContent({ kind, source }: DatasetInfo, path: string): Promise<DataWarning | null> {
+  const { name } = await inspectPath(path);
+  if (kind !== 'table' || name === source) return null;
+  const message = `${name} has the same content as ${source}, which was imported before: it goes by that name.`;
+  return { code: 'known_content', message };
 }
 
 /** Rows as they were imported. The row groups of the file make any page as cheap as the first. */

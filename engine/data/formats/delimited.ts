@@ -16,7 +16,7 @@ import { headBytes } from './format.ts';
 import type { DatasetFormat, OpenRequest, SourceCheck, TableSource } from './format.ts';
 import { describeReading, relax, settleLayout } from './layout.ts';
 import type { Layout } from './layout.ts';
-import { countRecords } from './lines.ts';
+import { beginsLong, countRecords } from './lines.ts';
 import { isGrouped, readCsv, rejectLimit } from './read-csv.ts';
 import { mend, mendedWarning, takeCensus } from './mixed.ts';
 import type { Mended } from './mixed.ts';
@@ -72,9 +72,12 @@ async function openDelimited(
   const notes = [...(mended === undefined ? [] : [mendedWarning(mended)]), ...(guessed ? [guessWarning] : [])];
   const layout = { ...settled, warnings: [...notes, ...settled.warnings] };
   if (layout.careful) return carefulSource(request, layout);
-  if (encoding === 'utf-8') return quickSource(request, layout, head.path);
-  const path = join(request.workFolder, 'utf-8.csv');
-  await transcode(head.path, encoding, path, head.size, job);
+  let { path } = head;
+  if (encoding !== 'utf-8') {
+    path = join(request.workFolder, 'utf-8.csv');
+    await transcode(head.path, encoding, path, head.size, job);
+  }
+  if (await beginsLong(path, dialect.quote, dialect.skip, job.signal)) return carefulSource(request, layout);
   return quickSource(request, layout, path);
 }
 
@@ -112,7 +115,8 @@ function quickSource(request: OpenRequest, layout: Layout, path: string): TableS
     `skip = ${dialect.skip + (header === 'skip' ? 1 : 0)}`,
     `buffer_size = ${bufferBytes}`,
   ];
-  const counting = countRecords(path, dialect.quote, dialect.skip, job.signal);
+  const unfit = new AbortController();
+  const counting = countRecords(path, dialect.quote, dialect.skip, job.signal, () => unfit.abort());
   // Awaited in `check`; until then its failure is nobody else's business.
   counting.catch(() => undefined);
   return {
@@ -121,6 +125,7 @@ function quickSource(request: OpenRequest, layout: Layout, path: string): TableS
     reading: describeReading(layout),
     warnings: layout.warnings,
     decimal: layout.decimal,
+    unfit: unfit.signal,
     async check(rows): Promise<SourceCheck> {
       const rejects = await takeRejects(connection, rejectLimit);
       const other = await inOtherEncoding(request, layout, rejects);
@@ -135,7 +140,9 @@ function quickSource(request: OpenRequest, layout: Layout, path: string): TableS
     },
     async recover() {
       await forgetRejects(connection);
-      if (columns.some(isGrouped)) return quickSource(request, groupedAsText(layout), path);
+      if (columns.some(isGrouped) && !unfit.signal.aborted) {
+        return quickSource(request, groupedAsText(layout), path);
+      }
       return carefulSource(request, layout);
     },
     keepExact: (names) => quickSource(request, asText(layout, names), path),

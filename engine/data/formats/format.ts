@@ -58,6 +58,8 @@ export interface TableSource {
    * @throws InputError if the file is broken.
    */
   readonly check: (rows: number) => Promise<SourceCheck>;
+  /** Aborted when it turns out that reading this way would take for ever; then `recover` tells another. */
+  readonly unfit?: AbortSignal;
   /** Another way to read the file once DuckDB has failed to; without it the file is refused. */
   readonly recover?: () => Promise<TableSource>;
   /** Columns stored as numbers that may be too large to be exact; without it, all of them. */

@@ -1,34 +1,49 @@
-// JSON lines: one JSON object a line; or one list of objects. Keys that come and go are missing values.
+// JSON: one object a line, or one list of objects; other shapes of tables are told apart by json-shapes.ts. Keys that come
+// and go are missing values.
 
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { InputError } from '../../protocol/errors.ts';
 import { quoteText } from '../sql.ts';
 import { decodeHead, sniffEncoding } from './encoding.ts';
+import { headBytes } from './format.ts';
 import type { DatasetFormat, FileHead } from './format.ts';
+import { describeOther, noTable, openLists, shapeOf, tableWithin } from './json-shapes.ts';
 import { typedSource } from './typed.ts';
 
 /** Bytes of the longest object. */
 const longestObject = 2 ** 26;
+/** Bytes of the longest object that is a whole file. */
+const largestFile = 2 ** 29;
 
 export const jsonLines: DatasetFormat = {
   name: 'JSON lines',
   sniff(head) {
     if (sniffEncoding(head.bytes) !== 'utf-8') return false;
     const start = decodeHead(head.bytes, 'utf-8').trimStart();
-    return /^\{\s*"/.test(start) || (start.startsWith('[') && /^\[\s*\{\s*"/.test(start));
+    if (/^\{\s*"/.test(start) || /^\[\s*\{\s*"/.test(start)) return true;
+    return /\.json$/i.test(head.name) && /^[[{"]/.test(start);
   },
-  async open({ head, connection, options }) {
+  async open(request) {
+    const { head, connection, options } = request;
+    const text = decodeHead(head.bytes, 'utf-8');
+    const shape = shapeOf(text, head.size <= headBytes);
+    if (shape === 'other') throw noTable(head.name, describeOther(text));
+    const one = shape === 'one object';
     const settings = [
       "format = 'auto'",
       `ignore_errors = ${options.skipBadLines === true}`,
-      `maximum_object_size = ${longestObject}`,
+      `maximum_object_size = ${one ? Math.max(longestObject, Math.min(head.size + 1024, largestFile)) : longestObject}`,
       'sample_size = -1',
       'maximum_depth = -1',
+      // A list of objects within an object has columns, however its keys come and go.
+      ...(one ? ['map_inference_threshold = -1', 'field_appearance_threshold = 0'] : []),
     ];
     const table = `read_json(${quoteText(head.path)}, ${settings.join(', ')})`;
     try {
-      const source = await typedSource(connection, table, { format: 'JSON lines', encoding: 'UTF-8' });
+      if (shape === 'lists') return await openLists(request);
+      const within = one ? await tableWithin(connection, table, head.name) : null;
+      const source = await typedSource(connection, within ?? table, { format: 'JSON lines', encoding: 'UTF-8' });
       return { ...source, recover: () => Promise.reject(malformed(head.name, null)) };
     } catch (error) {
       if (!(error instanceof Error) || error instanceof InputError) throw error;

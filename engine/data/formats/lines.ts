@@ -6,6 +6,9 @@ import { open } from 'node:fs/promises';
 /** Bytes looked at together. */
 const bytesAtOnce = 2 ** 19;
 
+/** Bytes a record may have: DuckDB looks at a longer one again from each of the lines in it. */
+export const longestLine = 2 ** 21;
+
 const apostrophe = 0x27;
 const quoteByte = 0x22;
 const newline = 0x0a;
@@ -14,15 +17,17 @@ const space = 0x20;
 
 /**
  * Counts the records of a file: lines that are not blank, line breaks inside quotes aside. Right for every file whose
- * quotes come in pairs.
+ * quotes come in pairs. `onLong` is called once, at the first record that is longer than `longestLine`.
  */
 export async function countRecords(
   path: string,
   quote: '"' | "'",
   skipLines: number,
   signal: AbortSignal,
+  onLong: () => void = () => undefined,
 ): Promise<number> {
   const counter = new RecordCounter(quote, skipLines);
+  let told = false;
   const file = await open(path, 'r');
   try {
     // One buffer for all: the import is kept waiting by collecting many.
@@ -32,7 +37,37 @@ export async function countRecords(
       const { bytesRead } = await file.read(buffer, 0, buffer.length, null);
       if (bytesRead === 0) return counter.end();
       counter.take(buffer.subarray(0, bytesRead));
+      if (told || counter.openBytes <= longestLine) continue;
+      told = true;
+      onLong();
     }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Bytes looked at before DuckDB starts: within what it has begun to read it cannot be stopped. */
+const firstBytes = 2 ** 26;
+
+/** Whether there is a record longer than `longestLine` near the beginning of a file. */
+export async function beginsLong(
+  path: string,
+  quote: '"' | "'",
+  skipLines: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const counter = new RecordCounter(quote, skipLines);
+  const file = await open(path, 'r');
+  try {
+    const buffer = new Uint8Array(bytesAtOnce);
+    for (let done = 0; done < firstBytes; done += buffer.length) {
+      signal.throwIfAborted();
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, null);
+      if (bytesRead === 0) return false;
+      counter.take(buffer.subarray(0, bytesRead));
+      if (counter.openBytes > longestLine) return true;
+    }
+    return false;
   } finally {
     await file.close();
   }
@@ -47,6 +82,8 @@ class RecordCounter {
   #filled = false;
   /** The line end before was a carriage return: right behind it, a newline belongs to it. */
   #returned = false;
+  /** Bytes of the record that has not ended yet. */
+  openBytes = 0;
 
   constructor(quote: '"' | "'", skipLines: number) {
     this.#mark = quote === '"' ? quoteByte : apostrophe;
@@ -56,6 +93,7 @@ class RecordCounter {
   /** Takes the next bytes. All state is local while it runs: a gigabyte takes about a second. */
   take(bytes: Uint8Array): void {
     const mark = this.#mark;
+    let start = -this.openBytes;
     let [records, skip, quoted, filled, returned] = [
       this.#records,
       this.#skip,
@@ -77,11 +115,14 @@ class RecordCounter {
       if (skip > 0) {
         skip--;
         quoted = filled = false;
+        start = index + 1;
       } else if (!quoted) {
+        start = index + 1;
         if (filled) records++;
         filled = false;
       }
     }
+    this.openBytes = bytes.length - start;
     returned &&= bytes.at(-1) === carriageReturn;
     [this.#records, this.#skip, this.#quoted, this.#filled, this.#returned] = [records, skip, quoted, filled, returned];
   }

@@ -36,6 +36,7 @@ export async function splitByColumn(
     start += rows;
   });
   if (kind === 'group') return { splits: assignGroups(keys, strata, shares, seed), warnings: [] };
+  refuseFewTimes(keys, strata, shares, info.name);
   const lost = keys.reduce((count, time, row) => count + Number(Number.isNaN(time) && (strata[row] ?? -1) >= 0), 0);
   const message = `${show(lost)} ${lost === 1 ? 'row has' : 'rows have'} no ${info.name}, by which the split goes: left out.`;
   return {
@@ -44,10 +45,26 @@ export async function splitByColumn(
   };
 }
 
-/**
- * The earliest rows train, the latest test; rows of the same time stay together. Rows without a time are left out.
- * @throws InputError if there are fewer times than splits.
- */
+/** @throws InputError if there are fewer times than splits. */
+function refuseFewTimes(times: Float64Array, strata: Int32Array, shares: Shares, name: string): void {
+  const used = shares.filter((share) => share > 0).length;
+  const different = new Set<number>();
+  for (let row = 0; row < times.length && different.size < used; row++) {
+    if ((strata[row] ?? -1) >= 0 && !Number.isNaN(times[row])) different.add(times[row] as number);
+  }
+  if (different.size >= used) return;
+  const held =
+    different.size === 0
+      ? 'holds no time'
+      : `has ${different.size === 1 ? 'the same time' : `only ${different.size} different times`}`;
+  throw new InputError(
+    'input.too_few_times',
+    `The split cannot go by the time of ${name}: it ${held} in ${different.size === 0 ? 'any row' : 'all rows'}, too few for ${used} splits.`,
+    'Choose another column, or split by chance.',
+  );
+}
+
+/** The earliest rows train, the latest test; rows of the same time stay together. Rows without a time are left out. */
 export function assignInOrder(times: Float64Array, strata: Int32Array, shares: Shares): Uint8Array {
   const splits = new Uint8Array(times.length).fill(leftOut);
   const rows = [...times.keys()].filter((row) => (strata[row] ?? -1) >= 0 && !Number.isNaN(times[row]));

@@ -16,9 +16,11 @@ export interface ComparedColumn {
   readonly info: ColumnInfo;
 }
 
-/** Step of the grids in standard deviations, at most and at least. */
+/** Step of the grids in standard deviations, at most and at least: copies differ by far less than neighbours do. */
 const coarsest = 0.02;
 const finest = 1e-6;
+/** Copies are still there on a grid finer by this; of neighbours most are gone. */
+const finer = 16;
 /** In longer tables copies are not looked for: it would take more memory than the table. */
 const longestTable = 20_000_000;
 /** With more rows for each different one, rows are alike because the columns say little, not because they were copied. */
@@ -35,6 +37,8 @@ interface Repeats {
   readonly different: number;
   /** The repeats are copies, rather than rows that are alike by chance. */
   readonly copies: boolean;
+  /** Step of the grids on which they were found. */
+  readonly step: number;
 }
 
 /** What to say about rows that repeat others; null = none does. */
@@ -43,9 +47,9 @@ export async function copiesWarning(
   table: MeasuredTable,
   columns: readonly ComparedColumn[],
 ): Promise<DataWarning | null> {
-  const { repeated, different, copies } = await countRepeats(connection, table, columns);
+  const { repeated, different, copies, step } = await countRepeats(connection, table, columns);
   if (repeated === 0) return null;
-  const [grid] = grids(columns, table.rows);
+  const [grid] = grids(columns, step);
   const rows = await queryRows(
     connection,
     `SELECT number FROM (SELECT file_row_number + 1 AS number, ${grid} AS row FROM ${table.from})
@@ -71,9 +75,9 @@ export async function findCopies(
   columns: readonly ComparedColumn[],
   job: Job,
 ): Promise<Int32Array | null> {
-  const { copies } = await countRepeats(connection, table, columns);
+  const { copies, step } = await countRepeats(connection, table, columns);
   if (!copies) return null;
-  const [first, second] = grids(columns, table.rows);
+  const [first, second] = grids(columns, step);
   const sql = `SELECT CAST(file_row_number AS DOUBLE), CAST(one AS DOUBLE), CAST(other AS DOUBLE) FROM
     (SELECT file_row_number, min(file_row_number) OVER (PARTITION BY one) AS one, min(file_row_number) OVER (PARTITION BY other) AS other
      FROM (SELECT file_row_number, ${first} AS one, ${second} AS other FROM ${table.from}))
@@ -100,17 +104,26 @@ async function countRepeats(
   table: MeasuredTable,
   columns: readonly ComparedColumn[],
 ): Promise<Repeats> {
-  const none = { repeated: 0, different: table.rows, copies: false };
+  let step = coarsestStep(columns, table.rows);
+  const none = { repeated: 0, different: table.rows, copies: false, step };
   if (columns.length < 2 || table.rows > longestTable) return none;
   // A few columns with many values usually tell all rows apart, and then the others need not be read.
   const telling = [...columns].sort((one, other) => other.info.distinct - one.info.distinct).slice(0, tellingColumns);
-  for (const some of columns.length > tellingColumns ? [telling, columns] : [columns]) {
-    const different = await countDifferent(connection, table, grids(columns, table.rows, some));
+  if (columns.length > tellingColumns) {
+    const different = await countDifferent(connection, table, grids(telling, step));
     if (different === table.rows) return none;
-    const copies = different * rowsPerCombination >= table.rows;
-    if (some === columns) return { repeated: table.rows - different, different, copies };
   }
-  return none;
+  let different = await countDifferent(connection, table, grids(columns, step));
+  // Rows in even steps lie near each other in all columns at once, and yet none is a copy: a finer grid parts them.
+  while (different < table.rows && step > finest && columns.some(({ info }) => isMeasured(info))) {
+    const next = Math.max(finest, step / finer);
+    const parted = await countDifferent(connection, table, grids(columns, next));
+    if ((table.rows - parted) * 2 >= table.rows - different) break;
+    [different, step] = [parted, next];
+  }
+  if (different === table.rows) return none;
+  const copies = different * rowsPerCombination >= table.rows;
+  return { repeated: table.rows - different, different, copies, step };
 }
 
 async function countDifferent(
@@ -123,18 +136,15 @@ async function countDifferent(
   return Math.min(Number(row.g0 ?? table.rows), Number(row.g1 ?? table.rows));
 }
 
-/**
- * SQL for two numbers of a row, of which one is the same for copies. The step of the grids is as coarse as it may be: three
- * times as many bits as tell the rows apart are left, so that hardly any rows meet by chance. `some`: only these columns.
- */
-function grids(
-  columns: readonly ComparedColumn[],
-  rows: number,
-  some: readonly ComparedColumn[] = columns,
-): readonly [string, string] {
+/** The step is as coarse as it may be: three times as many bits as tell the rows apart are left, so that hardly any meet by chance. */
+function coarsestStep(columns: readonly ComparedColumn[], rows: number): number {
   const measured = columns.filter(({ info }) => isMeasured(info)).length;
-  const step = Math.max(finest, Math.min(coarsest, 4 * 2 ** ((-3 * Math.log2(rows)) / Math.max(1, measured))));
-  const grid = (offset: number): string => `hash(${some.map((column) => onGrid(column, step, offset)).join(', ')})`;
+  return Math.max(finest, Math.min(coarsest, 4 * 2 ** ((-3 * Math.log2(rows)) / Math.max(1, measured))));
+}
+
+/** SQL for two numbers of a row, of which one is the same for copies. */
+function grids(columns: readonly ComparedColumn[], step: number): readonly [string, string] {
+  const grid = (offset: number): string => `hash(${columns.map((column) => onGrid(column, step, offset)).join(', ')})`;
   return [grid(0), grid(0.5)];
 }
 

@@ -48,7 +48,7 @@ export function settleTarget(
   chosen: { readonly target?: string; readonly task?: Task },
 ): Target {
   const found = chosen.target === undefined ? guessTarget(columns) : chooseTarget(columns, chosen.target);
-  if (found === null) return { target: null, task: null, reason: 'no column can be predicted: choose one' };
+  if (found === null) return { target: null, task: null, reason: 'no column can be predicted: choose one.' };
   const { column, reason } = found;
   const task = chosen.task === undefined ? guessTask(column, rows) : chooseTask(column, chosen.task);
   return { target: column.name, task: task.task, reason: `${reason}; ${task.reason}` };

@@ -77,6 +77,25 @@ test('copies under another identifier, a little off, stay in one split', async (
   assert.ok(!codes(data.warnings).includes('shared_rows'));
 });
 
+test('rows in even steps are neighbours, no copies', async (context) => {
+  const rows = Array.from({ length: 200 }, (_, index) => [
+    index + 0.5,
+    index * 2,
+    (index / 7).toFixed(9),
+    'PQ'[index % 2] ?? '',
+  ]);
+  const names = ['a', 'b', 'c', 'y'];
+  const { info } = await importRows(context, names, rows, { target: 'y' });
+  assert.ok(!codes(info.warnings).includes('duplicates'));
+  const doubled = rows.flatMap((row) => [
+    row,
+    row.map((cell) => (typeof cell === 'number' ? cell * (1 + 1e-9) : cell)),
+  ]);
+  const copied = await importRows(context, names, doubled, { target: 'y' });
+  const warning = copied.info.warnings.find(({ code }) => code === 'duplicates');
+  assert.match(warning?.message ?? '', /^(19\d|200) rows repeat earlier ones/);
+});
+
 test('rows that are alike because columns say little are no copies', async (context) => {
   const rows = Array.from({ length: 300 }, (_, index) => [
     index % 3,
@@ -196,6 +215,12 @@ test('prices day by day: split by time, the latest rows test; by chance it is wa
     (await rowsOf(service, data, split)).map(([date = 0]) => date);
   const [train, validation, tested] = [await dates('train'), await dates('validation'), await dates('test')];
   assert.ok(Math.max(...train) < Math.min(...validation) && Math.max(...validation) < Math.min(...tested));
+  const still = days.map(([, noise = '', value = '']) => ['2020-01-01', noise, value]);
+  const same = await importRows(context, ['date', 'noise', 'price'], still, { target: 'price' });
+  await assert.rejects(prepare(same.service, same.info, settings), {
+    code: 'input.too_few_times',
+    message: 'The split cannot go by the time of date: it has the same time in all rows, too few for 3 splits.',
+  });
   for (const [column, code] of [
     ['price', 'input.split_column'],
     ['dat', 'input.unknown_column'],

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { beginsLong, countRecords } from '../../../engine/data/formats/lines.ts';
 import { readRecords } from '../../../engine/data/formats/records.ts';
 import { allRows, codes, columnOf, importFile, makeService, writeTable } from './helpers.ts';
 
@@ -128,6 +129,22 @@ test('a cell of 12 MB loses no row', async (context) => {
     info.warnings.every(({ message }) => message.length < 400),
     'a message does not repeat it',
   );
+});
+
+test('a long quoted text is noticed once, before DuckDB looks at each of its lines', async (context) => {
+  const long = 'z,;\n'.repeat(1_500_000);
+  const path = writeTable(context, 'long.csv', `a,b\n${lines(20, (i) => `${i},"${i === 5 ? long : 'short'}"`)}`);
+  let noticed = 0;
+  const { signal } = new AbortController();
+  assert.equal(await countRecords(path, '"', 0, signal, () => noticed++), 21);
+  assert.equal(noticed, 1);
+  assert.ok(await beginsLong(path, '"', 0, signal));
+  const lengths = writeTable(context, 'usual.csv', `a,b\n${lines(200_000, (i) => `${i},"two\nlines"`)}`);
+  await countRecords(lengths, '"', 0, signal, () => noticed++);
+  assert.deepEqual([noticed, await beginsLong(lengths, '"', 0, signal)], [1, false], 'many short records are not long');
+  const { service, info } = await importFile(context, path);
+  const { rows } = await service.rows({ dataset: info.id, offset: 5, limit: 1 });
+  assert.ok(rows[0]?.[1] === long.trim() || rows[0]?.[1] === long, 'letter by letter');
 });
 
 test('a row of units under the header is left out, and it is said', async (context) => {

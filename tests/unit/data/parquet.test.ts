@@ -43,3 +43,27 @@ test('a Parquet file that was cut off is refused', async (context) => {
   writeFileSync(path, readFileSync(path).subarray(0, 600));
   await assert.rejects(importFile(context, path), { name: 'InputError', code: 'input.parquet' });
 });
+
+test('names that differ in capitals only are numbered, and it is said; the same content goes by its first name', async (context) => {
+  const path = join(temporaryFolder(context), 'names.parquet');
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  await connection.run(`COPY (SELECT i AS "a;b", i * 2 AS "A;C" FROM range(1, 31) t(i)) TO '${path}' (FORMAT parquet)`);
+  connection.closeSync();
+  instance.closeSync();
+  // DuckDB writes no such names itself, but the file's metadata holds each as it is.
+  const bytes = readFileSync(path).toString('latin1').replaceAll('A;C', 'A;B');
+  writeFileSync(path, Buffer.from(bytes, 'latin1'));
+  const { service, info } = await importFile(context, path);
+  assert.match(
+    info.warnings.find(({ code }) => code === 'renamed')?.message ?? '',
+    /^Column names have to differ in more than capitals: "A;B" is now "A;B_1"\.$/,
+  );
+  const copy = join(temporaryFolder(context), 'copy.parquet');
+  writeFileSync(copy, readFileSync(path));
+  const again = await service.import({ job: 'again', path: copy });
+  assert.match(
+    again.warnings.find(({ code }) => code === 'known_content')?.message ?? '',
+    /^copy\.parquet has the same content as names\.parquet/,
+  );
+});
