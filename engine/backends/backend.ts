@@ -2,6 +2,9 @@
 // the CPU (WASM threads) and WebGPU. After `compile`, `run` allocates nothing on the device.
 
 import type { Plan } from '../plan/plan.ts';
+import type { HostArray } from './host-arrays.ts';
+
+export type { HostArray } from './host-arrays.ts';
 
 export interface DeviceDescription {
   readonly kind: 'reference' | 'cpu' | 'gpu';
@@ -22,9 +25,6 @@ export interface Backend {
   compile(plan: Plan): Promise<Executable>;
   close(): Promise<void>;
 }
-
-/** Typed contents of a tensor on the host side. */
-export type HostArray = Float32Array | Uint32Array | Uint8Array;
 
 export interface Executable {
   /** Copies host data into a named tensor, from element `offset` on. */

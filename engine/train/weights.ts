@@ -1,6 +1,7 @@
 // Named tensors between the device and the host: first values, snapshots, restoring.
 
 import type { Executable } from '../backends/backend.ts';
+import { toHost } from '../backends/host-arrays.ts';
 import { sizeOf } from '../graph/op.ts';
 import type { ResolvedModel } from '../model/resolve.ts';
 import { initialize } from '../optim/initializers.ts';
@@ -12,13 +13,13 @@ export type Weights = Readonly<Record<string, SafeTensor>>;
 
 /** Writes first values of all parameters and states. */
 export function initializeWeights(executable: Executable, model: ResolvedModel, seed: number): void {
-  model.parameters.forEach(({ name, shape, initializer }, index) => {
+  model.parameters.forEach(({ name, shape, initializer, type = 'f32' }, index) => {
     const values = new Float32Array(sizeOf(shape));
     initialize(initializer, values, seed, index);
-    executable.write(name, values);
+    executable.write(name, toHost(type, values));
   });
-  for (const { name, shape, initial } of model.states) {
-    executable.write(name, new Float32Array(sizeOf(shape)).fill(initial));
+  for (const { name, shape, initial, type = 'f32' } of model.states) {
+    executable.write(name, toHost(type, new Float32Array(sizeOf(shape)).fill(initial)));
   }
 }
 

@@ -2,7 +2,7 @@
 // Pure arithmetic; the records' format is in layout.ts.
 
 import { kernels as contracts, type KernelName } from '../../../kernels/registry.ts';
-import type { KernelContract } from '../../../kernels/contract.ts';
+import { elementBytes, type KernelContract } from '../../../kernels/contract.ts';
 import type { Call, Plan, Program, Slot, SlotRef } from '../../plan/plan.ts';
 import { TrainyardError } from '../../protocol/errors.ts';
 import { programHeaderWords, recordHeaderWords } from './layout.ts';
@@ -21,8 +21,6 @@ export interface ArenaLayout {
 /** Calls the addon takes over, by kernel name. */
 export type NativeKernels = ReadonlySet<string>;
 
-export const elementBytes = (type: Slot['type']): number => (type === 'u8' ? 1 : 4);
-
 /** Places programs first, then slots, each aligned. `base` is the first free byte. */
 export function placePlan(plan: Plan, base: number): ArenaLayout {
   let end = align(base);
@@ -35,7 +33,7 @@ export function placePlan(plan: Plan, base: number): ArenaLayout {
     Object.entries(plan.programs).map(([name, program]) => [name, take(4 * programWords(program))]),
   );
   const slots = new Map(
-    plan.slots.map((slot) => [slot.id, { address: take(slot.elements * elementBytes(slot.type)), slot }]),
+    plan.slots.map((slot) => [slot.id, { address: take(slot.elements * elementBytes[slot.type]), slot }]),
   );
   return { slots, programs, end };
 }
@@ -124,10 +122,10 @@ function checkCall(call: Call, contract: KernelContract): void {
 function operandAddress(layout: ArenaLayout, ref: SlotRef, type: Slot['type'], count: number, what: string): number {
   const place = layout.slots.get(ref.slot);
   if (!place) throw unsupported(`${what} refers to slot ${ref.slot}, which does not exist.`);
-  const size = elementBytes(type);
+  const size = elementBytes[type];
   const needed = (ref.offset + count) * size;
-  const available = place.slot.elements * elementBytes(place.slot.type);
-  if (elementBytes(place.slot.type) !== size || ref.offset < 0 || needed > available) {
+  const available = place.slot.elements * elementBytes[place.slot.type];
+  if (elementBytes[place.slot.type] !== size || ref.offset < 0 || needed > available) {
     throw unsupported(
       `${what} needs ${count} ${type} at offset ${ref.offset}, but slot ${ref.slot} (${place.slot.label}) ` +
         `holds ${place.slot.elements} ${place.slot.type}.`,

@@ -1,10 +1,12 @@
 // A compiled plan on the CPU: its programs encoded into the arena of a machine, its tensors as views of that arena.
 
+import { elementBytes, elementCount } from '../../../kernels/contract.ts';
 import { stepOf, type Plan, type TensorPlace } from '../../plan/plan.ts';
 import { TrainyardError } from '../../protocol/errors.ts';
-import type { Executable, HostArray } from '../backend.ts';
+import type { Executable } from '../backend.ts';
+import { type HostArray, hostView } from '../host-arrays.ts';
 import { Pace } from '../pace.ts';
-import { elementBytes, encodeProgram, placePlan, type ArenaLayout, type NativeKernels } from './encode.ts';
+import { encodeProgram, placePlan, type ArenaLayout, type NativeKernels } from './encode.ts';
 import type { Machine } from './machine.ts';
 import { ThreadChooser } from './threads.ts';
 
@@ -103,9 +105,6 @@ function tensorView(layout: ArenaLayout, machine: Machine, place: TensorPlace): 
   if (!slot) {
     throw new TrainyardError('device.unsupported_plan', `A tensor lies in slot ${place.slot}, which does not exist.`);
   }
-  const address = slot.address + place.offset * elementBytes(place.type);
-  const length = place.shape.reduce((product, size) => product * size, 1);
-  if (place.type === 'u8') return new Uint8Array(machine.buffer, address, length);
-  if (place.type === 'u32') return new Uint32Array(machine.buffer, address, length);
-  return new Float32Array(machine.buffer, address, length);
+  const address = slot.address + place.offset * elementBytes[place.type];
+  return hostView(place.type, machine.buffer, address, elementCount(place.shape));
 }

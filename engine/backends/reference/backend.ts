@@ -5,7 +5,8 @@ import { elementCount, type Operand } from '../../../kernels/contract.ts';
 import { references } from '../../../kernels/references.ts';
 import { kernels, type KernelName } from '../../../kernels/registry.ts';
 import { stepOf, type Call, type Plan, type SlotRef } from '../../plan/plan.ts';
-import type { Backend, Executable, HostArray } from '../backend.ts';
+import type { Backend, Executable } from '../backend.ts';
+import { fromHost, type HostArray, toHost } from '../host-arrays.ts';
 import { Pace } from '../pace.ts';
 
 export function createReferenceBackend(): Backend {
@@ -40,12 +41,12 @@ export class ReferenceExecutable implements Executable {
   }
 
   write(tensor: string, data: HostArray, offset = 0): void {
-    this.values(tensor).set(data, offset);
+    this.values(tensor).set(fromHost(this.#plan.tensors[tensor].type, data), offset);
   }
 
   async read(tensor: string, offset = 0, length?: number): Promise<HostArray> {
     const values = this.values(tensor).subarray(offset, length === undefined ? undefined : offset + length);
-    return this.#plan.tensors[tensor].type === 'u32' ? Uint32Array.from(values) : Float32Array.from(values);
+    return toHost(this.#plan.tensors[tensor].type, values);
   }
 
   async run(program: string, steps: number): Promise<void> {

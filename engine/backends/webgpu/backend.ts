@@ -1,6 +1,7 @@
 // The WebGPU backend: compiles plans for a GPUDevice, which a window has from navigator.gpu and Node from Dawn (node.ts).
 // Kernels come from kernels/gpu-registry.ts; see docs/webgpu-backend.md.
 
+import { elementBytes } from '../../../kernels/contract.ts';
 import type { GpuLimits } from '../../../kernels/gpu-contract.ts';
 import type { Plan } from '../../plan/plan.ts';
 import type { Backend } from '../backend.ts';
@@ -74,7 +75,7 @@ export function createWebgpuBackend(opened: OpenedGpu, options: WebgpuOptions = 
       try {
         return await watch.scoped('compiling the model', async () => {
           const reader = new Reader(device, watch, largestRing(plan));
-          const byteWriter = plan.slots.some(({ type }) => type === 'u8') ? new ByteWriter(device) : null;
+          const byteWriter = plan.slots.some(({ type }) => elementBytes[type] < 4) ? new ByteWriter(device) : null;
           owned.push(reader, ...(byteWriter ? [byteWriter] : []));
           const programs = await Promise.all(
             Object.values(plan.programs).map((program) => compileProgram(program, buffers, context)),
@@ -106,5 +107,8 @@ export function createWebgpuBackend(opened: OpenedGpu, options: WebgpuOptions = 
 
 /** Bytes of the largest result that is read all the time. */
 function largestRing(plan: Plan): number {
-  return Math.max(0, ...plan.slots.filter(({ kind }) => kind === 'ring').map(({ elements }) => 4 * elements));
+  return Math.max(
+    0,
+    ...plan.slots.filter(({ kind }) => kind === 'ring').map(({ elements, type }) => elementBytes[type] * elements),
+  );
 }

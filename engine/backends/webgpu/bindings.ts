@@ -3,7 +3,7 @@
 // such a buffer is declared read_write; their ranges must not overlap.
 
 import type { Operand } from '../../../kernels/contract.ts';
-import { elementCount } from '../../../kernels/contract.ts';
+import { elementBytes, elementCount } from '../../../kernels/contract.ts';
 import type { GpuPass, WgslElement } from '../../../kernels/gpu-contract.ts';
 import { variableName } from '../../../kernels/gpu-wgsl.ts';
 import { bytes } from './adapter.ts';
@@ -25,7 +25,7 @@ export interface Binding extends Range {
 
 /** The size an operand's binding needs, in bytes; an empty one still needs a word. */
 export function operandSize(operand: Operand, params: Readonly<Record<string, number>>): number {
-  const size = elementCount(operand.shape(params)) * (operand.type === 'u8' ? 1 : 4);
+  const size = elementCount(operand.shape(params)) * elementBytes[operand.type ?? 'f32'];
   return Math.max(4, Math.ceil(size / 4) * 4);
 }
 

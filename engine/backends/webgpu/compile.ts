@@ -1,6 +1,7 @@
 // Compiles a plan's programs into lists of dispatches: pipeline, bind group, workgroups. All decisions fall here, so that a
 // step is nothing but encoding.
 
+import { elementBytes } from '../../../kernels/contract.ts';
 import { kernels, type KernelName } from '../../../kernels/registry.ts';
 import { gpuKernels } from '../../../kernels/gpu-registry.ts';
 import type { GpuContext, GpuKernel, GpuPass } from '../../../kernels/gpu-contract.ts';
@@ -142,10 +143,9 @@ function rangesOf(call: Call, buffers: PlanBuffers, context: GpuContext): Readon
   [...call.inputs, ...call.outputs].forEach((ref, index) => {
     if (!ref) return;
     const operand = operands[index];
-    const elementBytes = operand.type === 'u8' ? 1 : 4;
     ranges.set(operand.name, {
       buffer: buffers.slots[ref.slot],
-      offset: ref.offset * elementBytes,
+      offset: ref.offset * elementBytes[operand.type ?? 'f32'],
       size: operandSize(operand, call.params),
     });
   });

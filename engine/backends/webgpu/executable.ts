@@ -1,9 +1,10 @@
 // A compiled plan on the GPU: writes, submits of many steps, reads. Two submits are in flight at most: while one runs, the
 // caller prepares the next.
 
-import { elementCount } from '../../../kernels/contract.ts';
+import { elementBytes, elementCount } from '../../../kernels/contract.ts';
 import { stepOf, type Plan, type StepPart, type TensorPlace } from '../../plan/plan.ts';
-import type { Executable, HostArray } from '../backend.ts';
+import type { Executable } from '../backend.ts';
+import { type HostArray, hostView } from '../host-arrays.ts';
 import { Pace } from '../pace.ts';
 import { type PlanBuffers, stepOffset } from './buffers.ts';
 import type { ByteWriter } from './bytes.ts';
@@ -91,12 +92,12 @@ export class WebgpuExecutable implements Executable {
 
   write(tensor: string, data: HostArray, offset = 0): void {
     this.#watch.check();
-    const { buffer, start, elementBytes } = this.#locate(tensor, offset, data.length);
-    if (data.BYTES_PER_ELEMENT !== elementBytes) {
-      throw new TypeError(`${tensor} has elements of ${elementBytes} bytes, the data of ${data.BYTES_PER_ELEMENT}`);
+    const { buffer, start, size } = this.#locate(tensor, offset, data.length);
+    if (data.BYTES_PER_ELEMENT !== size) {
+      throw new TypeError(`${tensor} has elements of ${size} bytes, the data of ${data.BYTES_PER_ELEMENT}`);
     }
     const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-    // Only bytes can begin or end within a word.
+    // Only elements smaller than a word can begin or end within one.
     const first = Math.min(bytes.length, -start & 3);
     const last = Math.max(first, bytes.length - ((start + bytes.length) & 3));
     for (let at = first; at < last; at += writePiece) {
@@ -110,12 +111,11 @@ export class WebgpuExecutable implements Executable {
     this.#watch.check();
     const place = this.#place(tensor);
     const elements = length ?? elementCount(place.shape) - offset;
-    const { buffer, start, elementBytes } = this.#locate(tensor, offset, elements);
+    const { buffer, start, size } = this.#locate(tensor, offset, elements);
     const before = start & 3;
-    const size = Math.ceil((before + elements * elementBytes) / 4) * 4;
-    const words = elements === 0 ? new ArrayBuffer(0) : await this.#reader.read(buffer, start - before, size);
-    if (place.type === 'u8') return new Uint8Array(words, elements === 0 ? 0 : before, elements);
-    return place.type === 'u32' ? new Uint32Array(words) : new Float32Array(words);
+    const bytes = Math.ceil((before + elements * size) / 4) * 4;
+    const words = elements === 0 ? new ArrayBuffer(0) : await this.#reader.read(buffer, start - before, bytes);
+    return hostView(place.type, words, elements === 0 ? 0 : before, elements);
   }
 
   async run(program: string, steps: number): Promise<void> {
@@ -218,8 +218,7 @@ export class WebgpuExecutable implements Executable {
     if (offset < 0 || offset + length > elements) {
       throw new RangeError(`${tensor} has ${elements} elements, not ${length} from ${offset} on`);
     }
-    const elementBytes = place.type === 'u8' ? 1 : 4;
-    const start = (place.offset + offset) * elementBytes;
-    return { buffer: this.#buffers.slots[place.slot], start, elementBytes };
+    const size = elementBytes[place.type];
+    return { buffer: this.#buffers.slots[place.slot], start: (place.offset + offset) * size, size };
   }
 }
