@@ -2,6 +2,7 @@
 
 import type { ActivationName } from '../../kernels/activations.ts';
 import type { ElementType } from '../../kernels/contract.ts';
+import type { RegressionLossKind } from '../../kernels/regression_loss/kernel.ts';
 
 /** The rows of a step. `rows` is the number of resident rows, `steps` the capacity of the step tables. */
 export interface BatchAttributes {
@@ -146,7 +147,7 @@ export interface CrossEntropyAttributes extends LossAttributes {
 }
 
 export interface RegressionLossAttributes extends LossAttributes {
-  readonly kind: 'mse' | 'mae' | 'huber';
+  readonly kind: RegressionLossKind;
   readonly delta: number;
 }
 

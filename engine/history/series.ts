@@ -1,10 +1,11 @@
 // Series of metrics: their numbers in the database, and which end of a series is its best.
 
+import { lowerIsBetter } from '../model/metrics.ts';
 import type { Connection } from './database.ts';
 
-/** Losses and errors are best at their lowest, everything else at its highest. */
+/** Whether a series (`val_loss`, `test_accuracy`, `learning_rate`) is best at its lowest: as its metric is. */
 export function lowestIsBest(series: string): boolean {
-  return /(^|_)(loss|mae|mse|rmse|error)$/.test(series);
+  return lowerIsBetter(series.replace(/^(train|val|test)_/, ''));
 }
 
 export interface SeriesNumbers {

@@ -4,6 +4,7 @@
 import type { Shape } from '../graph/graph.ts';
 import { ModelError } from './errors.ts';
 import type { FieldDef, LayerArguments, LayerDef, ParameterDef, StateDef } from './layer.ts';
+import { lossRules, resolveLoss } from './losses.ts';
 import { layers as registry } from './registry.ts';
 import type { InputSpec, LayerSpec, LossName, ModelSpec, OutputSpec } from './spec.ts';
 import { ownValue } from '../protocol/own.ts';
@@ -35,10 +36,9 @@ export interface ResolvedModel {
   readonly states: readonly StateDef[];
 }
 
-/** Width of the output layer: classes (one for binary cross-entropy), or one number. */
+/** Width of the output layer: as many as the loss needs. */
 export function outputWidth(output: OutputSpec, loss: 'auto' | LossName): number {
-  if (output.kind === 'value') return 1;
-  return loss === 'binary_cross_entropy' ? 1 : output.classes.length;
+  return lossRules[resolveLoss(loss, output)].width(output.kind === 'classes' ? output.classes.length : 0);
 }
 
 /** Shape of one example as the layers see it. */

@@ -9,8 +9,9 @@ import type { ReservedTensor } from '../graph/tensors.ts';
 import { verify } from '../graph/verify.ts';
 import { imageAugmentation } from '../model/augmentation.ts';
 import { buildForward } from '../model/build.ts';
+import { lossRules, resolveLoss } from '../model/losses.ts';
 import type { ResolvedModel } from '../model/resolve.ts';
-import type { LossName, OutputSpec, TrainingSpec } from '../model/spec.ts';
+import type { OutputSpec, TrainingSpec } from '../model/spec.ts';
 
 /** What the programs of one plan have in common. */
 export interface StepOptions {
@@ -24,12 +25,6 @@ export interface StepOptions {
 }
 
 export const classWeightsTensor = 'loss.weights' satisfies ReservedTensor;
-
-/** The loss `auto` stands for. */
-export function resolveLoss(loss: 'auto' | LossName, output: OutputSpec): LossName {
-  if (loss !== 'auto') return loss;
-  return output.kind === 'classes' ? 'cross_entropy' : 'mse';
-}
 
 /** A training step's graph, and which of its values is the gradient of which parameter. */
 export interface TrainingGraph {
@@ -95,32 +90,9 @@ function gatherBatch(
 }
 
 function applyLoss(graph: GraphBuilder, options: StepOptions, prediction: ValueId, target: ValueId): ValueId {
-  const { training, output, model, stepCapacity: steps } = options;
-  const loss = resolveLoss(training.loss, output);
-  const smoothing = training.labelSmoothing;
+  const { training, output, stepCapacity: steps } = options;
   const weights = (shape: readonly number[]): ValueId | null =>
     training.classWeights === 'none' ? null : graph.one('state', [], { name: classWeightsTensor, shape });
-  switch (loss) {
-    case 'cross_entropy': {
-      const inputs = [prediction, target, weights([model.outputs])];
-      const shares = graph.shape(target)[1] > 1;
-      return graph.apply(shares ? 'soft_cross_entropy' : 'softmax_cross_entropy', inputs, {
-        training: true,
-        smoothing,
-        steps,
-      })[0];
-    }
-    case 'binary_cross_entropy':
-      return graph.apply('binary_cross_entropy', [prediction, target, weights([2])], {
-        training: true,
-        smoothing,
-        steps,
-      })[0];
-    case 'mse':
-    case 'mae':
-    case 'huber': {
-      const attributes = { training: true, kind: loss, delta: training.huberDelta, steps } as const;
-      return graph.apply('regression_loss', [prediction, target], attributes)[0];
-    }
-  }
+  const rule = lossRules[resolveLoss(training.loss, output)];
+  return rule.build(graph, { prediction, target, weights, settings: training, steps });
 }

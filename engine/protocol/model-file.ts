@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import type { ModelSpec, OutputSpec, Task, TrainingSpec } from '../model/spec.ts';
+import { losses } from '../settings/training.ts';
 import { TrainyardError } from './errors.ts';
 import type { PreparedData } from './data.ts';
 
@@ -57,7 +58,7 @@ const training = z.looseObject({
   epochs: count,
   batch: count,
   seed: z.int().min(0),
-  loss: z.enum(['auto', 'cross_entropy', 'binary_cross_entropy', 'mse', 'mae', 'huber']),
+  loss: z.enum(['auto', ...Object.keys(losses)]),
   huberDelta: z.number().positive(),
   labelSmoothing: share,
   classWeights: z.enum(['none', 'balanced']),

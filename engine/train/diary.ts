@@ -1,6 +1,7 @@
 // The log of a training, in words: what was prepared, epochs (some of them, where there are many), checkpoints, pauses, and
 // at the end where the time went. The trainer says what happens; what is worth a line is decided here.
 
+import { leadingMetrics, metricWords } from '../model/metrics.ts';
 import type { PreparedData } from '../protocol/data.ts';
 import type { LogLine, RunResult } from '../protocol/runs.ts';
 import { countText, timeText } from '../protocol/words.ts';
@@ -140,8 +141,8 @@ export function strideOf(count: number, most: number): number {
 
 /** The loss and the score that people look at first. */
 function scoresOf(metrics: EpochNote['validation']): readonly (readonly [string, number])[] {
-  const score = ['accuracy', 'r2', 'mae'].find((name) => metrics[name] !== undefined);
+  const score = leadingMetrics.find((name) => metrics[name] !== undefined);
   return [...(metrics.loss === undefined ? [] : ['loss']), ...(score ? [score] : [])].map(
-    (name) => [`validation ${name === 'r2' ? 'R²' : name}`, metrics[name]] as const,
+    (name) => [`validation ${metricWords(name)}`, metrics[name]] as const,
   );
 }

@@ -1,9 +1,10 @@
-// Metrics of a split, in float64 on the host, from the model's raw outputs. N rows, K classes.
+// Metrics of a split, in float64 on the host, from the model's raw outputs: which there are is in engine/model/metrics.ts and
+// losses.ts. N rows, K classes.
 
 import type { ClassScore, SplitEvaluation } from '../protocol/evaluation.ts';
-import type { LossName, OutputSpec, TrainingSpec } from '../model/spec.ts';
-import { resolveLoss } from '../plan/step.ts';
-import { areaUnderRoc } from './roc.ts';
+import { lossRules, resolveLoss } from '../model/losses.ts';
+import { classMetrics, valueMetrics } from '../model/metrics.ts';
+import type { OutputSpec, TrainingSpec } from '../model/spec.ts';
 
 export type Evaluation = SplitEvaluation;
 
@@ -64,10 +65,9 @@ function evaluateClasses(
   const p = probabilities(outputs, rows, classes);
   const confusion = Array.from({ length: classes }, () => new Array<number>(classes).fill(0));
   for (let row = 0; row < rows; row++) confusion[targets[row]][likeliest(p, row, classes)]++;
-  const loss = crossEntropy(outputs, targets, spec, classes);
-  const auc = areaUnderRoc(p, targets, classes);
+  const loss = lossOf(outputs, targets, spec);
   return {
-    metrics: { loss, ...confusionMetrics(confusion), ...(Number.isNaN(auc) ? {} : { roc_auc: auc }) },
+    metrics: { loss, ...classMetrics({ confusion, probabilities: p, targets }) },
     confusion,
     classes: classScores(confusion, names),
   };
@@ -92,90 +92,24 @@ export function classScores(
   });
 }
 
-/** accuracy, balanced accuracy (mean recall) and macro F1 over the classes that occur. */
-export function confusionMetrics(confusion: readonly (readonly number[])[]): Readonly<Record<string, number>> {
-  let correct = 0;
-  let total = 0;
-  let recalls = 0;
-  let f1s = 0;
-  let present = 0;
-  confusion.forEach((counts, k) => {
-    const actual = counts.reduce((sum, count) => sum + count, 0);
-    const predicted = confusion.reduce((sum, row) => sum + row[k], 0);
-    correct += counts[k];
-    total += actual;
-    if (actual === 0) return;
-    present++;
-    recalls += counts[k] / actual;
-    f1s += (2 * counts[k]) / (actual + predicted);
-  });
-  return { accuracy: correct / total, balanced_accuracy: recalls / present, f1: f1s / present };
-}
-
-/** The loss as the kernels define it: weighted mean, label smoothing. */
-function crossEntropy(
-  outputs: Float32Array,
-  targets: Float32Array,
-  { training, weights }: EvaluationSpec,
-  classes: number,
-): number {
-  const binary = outputs.length === targets.length;
-  const smoothing = training.labelSmoothing;
-  let loss = 0;
-  let weight = 0;
-  for (let row = 0; row < targets.length; row++) {
-    const target = targets[row];
-    if (binary) {
-      const z = outputs[row];
-      const y = target * (1 - smoothing) + smoothing / 2;
-      const w = weights ? weights[target] : 1;
-      loss += w * (Math.max(z, 0) - z * y + Math.log1p(Math.exp(-Math.abs(z))));
-      weight += w;
-      continue;
-    }
-    const start = row * classes;
-    let maximum = -Infinity;
-    for (let k = 0; k < classes; k++) maximum = Math.max(maximum, outputs[start + k]);
-    let sum = 0;
-    for (let k = 0; k < classes; k++) sum += Math.exp(outputs[start + k] - maximum);
-    const logSum = maximum + Math.log(sum);
-    for (let k = 0; k < classes; k++) {
-      const share = (k === target ? 1 - smoothing : 0) + smoothing / classes;
-      if (share > 0) loss += (weights ? weights[k] : 1) * share * (logSum - outputs[start + k]);
-    }
-    weight += weights ? weights[target] : 1;
-  }
-  return loss / weight;
-}
-
-function evaluateValues(
-  outputs: Float32Array,
-  targets: Float32Array,
-  { training, output }: EvaluationSpec,
-  scale: number,
-): Evaluation {
+function evaluateValues(outputs: Float32Array, targets: Float32Array, spec: EvaluationSpec, scale: number): Evaluation {
   const rows = targets.length;
-  const kind = resolveLoss(training.loss, output);
   let mean = 0;
   for (const target of targets) mean += target / rows;
   let squares = 0;
   let absolutes = 0;
   let variance = 0;
-  let loss = 0;
   for (let row = 0; row < rows; row++) {
     const error = outputs[row] - targets[row];
     squares += error * error;
     absolutes += Math.abs(error);
     variance += (targets[row] - mean) ** 2;
-    loss += pointLoss(kind, error, training.huberDelta);
   }
-  const metrics = { loss: loss / rows, mae: (scale * absolutes) / rows, rmse: scale * Math.sqrt(squares / rows) };
-  return { metrics: variance > 0 ? { ...metrics, r2: 1 - squares / variance } : metrics };
+  const results = { rows, scale, squares, absolutes, variance };
+  return { metrics: { loss: lossOf(outputs, targets, spec), ...valueMetrics(results) } };
 }
 
-function pointLoss(kind: LossName, error: number, delta: number): number {
-  const size = Math.abs(error);
-  if (kind === 'mae') return size;
-  if (kind === 'huber') return size <= delta ? 0.5 * error * error : delta * (size - 0.5 * delta);
-  return error * error;
+/** The loss as it was trained, in float64. */
+function lossOf(outputs: Float32Array, targets: Float32Array, { training, output, weights }: EvaluationSpec): number {
+  return lossRules[resolveLoss(training.loss, output)].value(outputs, targets, training, weights);
 }

@@ -4,6 +4,7 @@ import { defineKernel } from '../contract.ts';
 
 /** Values of the parameter `kind`. */
 export const regressionLossKinds = { mse: 0, mae: 1, huber: 2 } as const;
+export type RegressionLossKind = keyof typeof regressionLossKinds;
 const { mse, mae, huber } = regressionLossKinds;
 
 export const kernel = defineKernel({

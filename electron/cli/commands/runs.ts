@@ -1,5 +1,6 @@
 // Commands on past runs: list, show, compare, delete and restore.
 
+import { leadingMetrics } from '../../../engine/model/metrics.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import { leftOutText, splitOrigin, splitRule, usualSplit } from '../../../engine/protocol/use.ts';
@@ -9,9 +10,9 @@ import type { Fact } from '../../../engine/learners/declared/declaration.ts';
 import { declarationOf } from '../../../engine/learners/declared/registry.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
 
-/** The metric that stands for a run in lists, at its best: validation accuracy or R², else the validation loss. */
+/** The metric that stands for a run in lists, at its best: its leading one of the validation split, else the loss. */
 export function headline(run: RunRecord): { name: string; value: number } | null {
-  for (const name of ['val_accuracy', 'val_r2', 'val_loss', 'train_loss']) {
+  for (const name of [...leadingMetrics.map((metric) => `val_${metric}`), 'val_loss', 'train_loss']) {
     const value = ownValue(run.best, name)?.value;
     if (value !== undefined) return { name, value };
   }

@@ -2,12 +2,11 @@
 // to `ring.loss` at the step's place; output 0 stands for it in the graph. With `training`, output 1 is the gradient
 // of the loss by the first input.
 
+import { regressionLossKinds } from '../../../kernels/regression_loss/kernel.ts';
 import type { CrossEntropyAttributes, LossAttributes, RegressionLossAttributes } from '../attributes.ts';
 import type { Shape } from '../graph.ts';
 import type { LowerContext } from '../op.ts';
 import { defineOp, expectEqual, ranked, reserved, sizeOf } from '../op.ts';
-
-export const regressionLossKinds = { mse: 0, mae: 1, huber: 2 } as const;
 
 const lossShape = (prediction: Shape, { training }: LossAttributes): readonly Shape[] =>
   training ? [[1], prediction] : [[1]];

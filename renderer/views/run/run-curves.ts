@@ -1,6 +1,8 @@
 // From the series of a run to the curves of its charts: which colour, dash and marker each has.
 
 import { metricWord, lowerWins, parseSeries } from '../../app/series.ts';
+
+export { metricLimits as limitsOf } from '../../../engine/model/metrics.ts';
 import type { Curve } from '../../components/chart/curves.ts';
 import type { Series } from './run.svelte.ts';
 
@@ -61,11 +63,4 @@ export function otherMetrics(series: ReadonlyMap<string, Series>, first: readonl
     if (metric !== 'loss' && metric !== 'step_loss' && split !== 'test') found.add(metric);
   }
   return [...found].filter((metric) => ['train_', 'val_', ''].some((prefix) => series.has(prefix + metric)));
-}
-
-/** Scores that are shares lie between 0 and 1. */
-export function limitsOf(metric: string): { minimum?: number; maximum?: number } {
-  if (/accuracy|f1|auc|precision|recall/.test(metric)) return { minimum: 0, maximum: 1 };
-  if (metric === 'r2') return { maximum: 1 };
-  return metric === 'loss' || metric === 'mae' || metric === 'rmse' || metric === 'learning_rate' ? { minimum: 0 } : {};
 }
