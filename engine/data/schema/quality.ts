@@ -2,14 +2,13 @@
 
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { ColumnInfo, DataWarning } from '../../protocol/data.ts';
-import type { Task } from '../../model/spec.ts';
 import { queryColumns, queryRows } from '../database.ts';
 import type { SqlValue } from '../database.ts';
 import { quoteName } from '../sql.ts';
 import { columnsAtOnce } from './table.ts';
 import type { MeasuredTable } from './table.ts';
 import { numericValue } from './stored.ts';
-import type { StoredColumn } from './stored.ts';
+import type { Feature, TargetFacts } from './roles.ts';
 import { singleFeatureLeaks } from './single-feature.ts';
 import { short, show } from './typing.ts';
 
@@ -60,14 +59,6 @@ export function columnWarnings(columns: readonly ColumnInfo[], target: string | 
   });
 }
 
-/** What the warnings about a target need to know. */
-export interface TargetFacts {
-  readonly column: StoredColumn;
-  readonly info: ColumnInfo;
-  readonly task: Task;
-  readonly classes: readonly { readonly name: string; readonly count: number }[];
-}
-
 /** Classes that are rare or far apart in number. */
 export function classWarnings({ info, classes }: TargetFacts): DataWarning[] {
   const warnings: DataWarning[] = [];
@@ -90,12 +81,6 @@ export function classWarnings({ info, classes }: TargetFacts): DataWarning[] {
     });
   }
   return warnings;
-}
-
-/** A column that may be used to predict the target. */
-export interface Feature {
-  readonly column: StoredColumn;
-  readonly info: ColumnInfo;
 }
 
 /** Columns that give the target away. */

@@ -5,7 +5,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { queryColumns } from '../database.ts';
 import type { SqlValue } from '../database.ts';
-import type { Feature, TargetFacts } from './quality.ts';
+import type { Feature, TargetFacts } from './roles.ts';
 import { treeScore } from './small-tree.ts';
 import type { Labels } from './small-tree.ts';
 import { numericValue, typedValue } from './stored.ts';
