@@ -6,8 +6,10 @@ import { defaultPreset, mlp, presetNamed, presets, specOf, trainedOn } from '../
 import type { InputSpec, ModelSpec, Task, TrainingSpec } from '../../engine/model/spec.ts';
 import type { ColumnType, DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
+import { ownValue } from '../../engine/protocol/own.ts';
 import { columnTypes, tasks } from '../../engine/settings/dataset.ts';
 import { usualTraining } from '../../engine/settings/network.ts';
+import { linearFields, usualLinear, type LinearSettings } from '../../engine/settings/linear.ts';
 import { trainingFields } from '../../engine/settings/training.ts';
 import { withChosen } from '../../engine/settings/values.ts';
 import { augmentationFlag, augmentationOption } from './augmentation-option.ts';
@@ -33,10 +35,11 @@ export const trainingOptions = {
     type: 'string',
     value: 'PRESET|FILE.json',
     path: true,
-    help: `${presets.map((p) => p.name).join(', ')}, or a model file`,
+    help: `${presets.map((p) => p.name).join(', ')}, or a model file; linear for a linear model`,
   },
   hidden: { type: 'string', value: '64,32', help: 'units of the hidden layers, instead of --model' },
   ...flagsOf(trainingFields),
+  ...flagsOf(linearFields),
   augment: augmentationFlag,
 } satisfies Record<string, OptionDef>;
 
@@ -128,7 +131,11 @@ export async function modelOption(options: OptionValues, { rows, input, classes 
   if (preset) return specOf(preset, input);
   if (name.endsWith('.json')) return readModel(name);
   const known = presets.map((p) => p.name).join(', ');
-  throw new InputError('usage.model', `There is no preset “${name}”.`, `Presets: ${known}; or name a .json file.`);
+  throw new InputError(
+    'usage.model',
+    `There is no preset “${name}”.`,
+    `Presets: ${known}, linear; or name a .json file.`,
+  );
 }
 
 const modelSchema = z.object({
@@ -173,10 +180,46 @@ export function trainingSpec(options: OptionValues, data: TrainedOn, model?: Mod
   return { ...withChosen(usual, chosen), ...augmentationOption(options, usual.augmentation) };
 }
 
+/** Whether a linear model is asked for instead of a network. */
+export function wantsLinear(options: OptionValues): boolean {
+  return textOption(options, 'model') === 'linear';
+}
+
+/** The settings of a linear model. Throws InputError for what does not fit the task. */
+export function linearSettings(options: OptionValues, task: Task): LinearSettings {
+  checkChoicesFit(linearFields, options, { task });
+  return withChosen(usualLinear, chosenByFlags(linearFields, options));
+}
+
+/** The seed of a run; a network has it among its training settings. */
+export function seedOption(options: OptionValues): number {
+  return chosenByFlags(trainingFields, options).seed ?? 1;
+}
+
+/** Flags that only the other kind of model has are a mistake. */
+function checkFlagsFit(options: OptionValues): void {
+  const [linear, network] = [
+    Object.keys(flagsOf(linearFields)),
+    [...Object.keys(flagsOf(trainingFields)), 'hidden', 'augment'],
+  ];
+  const both = ['seed', ...linear.filter((flag) => network.includes(flag))];
+  const [others, name] = wantsLinear(options) ? [network, 'a linear model'] : [linear, 'a network'];
+  const odd = others.find((flag) => !both.includes(flag) && ownValue(options, flag) !== undefined);
+  if (odd === undefined) return;
+  throw new InputError(
+    'usage.option',
+    `--${odd} means nothing for ${name}.`,
+    'Leave it out, or choose another --model.',
+  );
+}
+
 /** Refuses bad flags before anything is read; what depends on the task is checked again when that is known. */
 export async function checkTrainingOptions(options: OptionValues): Promise<void> {
+  checkFlagsFit(options);
   chosenByFlags(trainingFields, options);
+  chosenByFlags(linearFields, options);
   augmentationOption(options, undefined);
+  if (wantsLinear(options)) return;
   await modelOption(options, {
     rows: 1,
     task: 'classification',

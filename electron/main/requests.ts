@@ -6,6 +6,7 @@ import type { ModelSpec } from '../../engine/model/spec.ts';
 import type { AppService } from '../../engine/protocol/app.ts';
 import { augmentationFields } from '../../engine/settings/augmentation.ts';
 import { columnTypes, splitKinds, tasks } from '../../engine/settings/dataset.ts';
+import { linearFields } from '../../engine/settings/linear.ts';
 import { readingFields } from '../../engine/settings/reading.ts';
 import { runFields } from '../../engine/settings/run.ts';
 import { fieldSchemas, schemaOf, wordsTo } from '../../engine/settings/schema.ts';
@@ -54,6 +55,7 @@ const common = {
 
 const config = z.discriminatedUnion('learner', [
   z.strictObject({ learner: z.literal('network'), model, training, ...common }),
+  z.strictObject({ learner: z.literal('linear'), linear: schemaOf(linearFields), ...common }),
 ]);
 
 const runState = z.enum(['queued', 'running', 'paused', 'completed', 'stopped', 'diverged', 'failed', 'interrupted']);

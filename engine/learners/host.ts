@@ -1,11 +1,11 @@
 // Learners behind the TrainerHost interface: what a CPU process, the GPU window and the command line all serve. They
 // differ only in the backend they construct and in where shards come from.
 
-import type { Backend, DeviceDescription } from '../backends/backend.ts';
+import type { Backend } from '../backends/backend.ts';
 import { TrainyardError } from '../protocol/errors.ts';
 import { Listeners } from '../protocol/listeners.ts';
 import type { Shard } from '../protocol/data.ts';
-import type { RunConfig, RunJob, RunResult, TrainerHost } from '../protocol/runs.ts';
+import type { RunJob, RunResult, TrainerHost } from '../protocol/runs.ts';
 import { RunControl, type Surroundings } from '../train/control.ts';
 import { lazyBackend, type LazyBackend } from './lazy-backend.ts';
 import type { Rows } from './learner.ts';
@@ -64,10 +64,9 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
           surroundings: options.surroundings,
           checkpoint: job.checkpoint,
           events: {
-            onStarted: ({ device, mostThreads, parameters, bytes, step }) => {
+            onStarted: ({ device, sentence, parameters, bytes, step }) => {
               started.emit({ device: device.kind, threads: device.threads, parameters, bytes, step });
-              const message = deviceSentence(job.config, device, mostThreads);
-              log.emit({ time: options.surroundings.now(), level: 'info', message });
+              log.emit({ time: options.surroundings.now(), level: 'info', message: sentence });
             },
             onReport: (event) => report.emit(event),
             onLog: (line) => log.emit(line),
@@ -97,19 +96,4 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
     onPaused: (listener) => paused.add(listener),
     onFile: (listener) => file.add(listener),
   };
-}
-
-/** Which device trains, on how many threads, and why so many. `most`: threads the backend could use. */
-export function deviceSentence({ threads }: RunConfig, device: DeviceDescription, most: number): string {
-  if (device.kind === 'gpu') return `Trains on the GPU: ${device.name}${device.software ? ', in software' : ''}.`;
-  if (device.kind === 'reference') return 'Trains on the float64 reference: exact and slow, on one thread.';
-  const count = device.threads === 1 ? 'one thread' : `${device.threads} threads`;
-  if (threads > 0) return `Trains on the CPU with ${count}, as set: ${device.name}.`;
-  const why =
-    device.threads > 1
-      ? `up to ${count}: one or all, whichever measures faster while it trains`
-      : most > 1
-        ? 'one thread: the steps of this model are too small for more to pay'
-        : 'one thread: there is no more';
-  return `Trains on the CPU with ${why}. ${device.name}.`;
 }

@@ -27,8 +27,8 @@ export interface Rows {
 /** What a learner is known by once it is ready. */
 export interface StartedEvent {
   readonly device: DeviceDescription;
-  /** Threads the device could use. */
-  readonly mostThreads: number;
+  /** What trains, as the log says it. */
+  readonly sentence: string;
   readonly parameters: number;
   readonly bytes: number;
   /** Steps done already by the checkpoint that is continued. */

@@ -3,6 +3,8 @@
 
 import { z } from 'zod';
 import type { ModelSpec, OutputSpec, Task, TrainingSpec } from '../model/spec.ts';
+import { linearFields, type LinearSettings } from '../settings/linear.ts';
+import { storedSchemaOf } from '../settings/schema.ts';
 import { losses } from '../settings/training.ts';
 import { TrainyardError } from './errors.ts';
 import type { PreparedData } from './data.ts';
@@ -19,7 +21,18 @@ export interface NetworkModelFile extends CommonModelFile {
   readonly training: TrainingSpec;
 }
 
-export type ModelFile = NetworkModelFile;
+export interface LinearModelFile extends CommonModelFile {
+  readonly learner: 'linear';
+  readonly linear: LinearSettings;
+  /** Of the run. */
+  readonly seed: number;
+  /** That the weights were fitted with. */
+  readonly penalty: number;
+  /** Pictures: side of the grid of squares they are averaged to; 0 = a table. */
+  readonly grid: number;
+}
+
+export type ModelFile = NetworkModelFile | LinearModelFile;
 
 const count = z
   .int()
@@ -70,6 +83,17 @@ const common = { input, output, task: z.enum(['classification', 'regression']) }
 
 const schema = z.discriminatedUnion('learner', [
   z.looseObject({ learner: z.literal('network'), model, training, ...common }),
+  z.looseObject({
+    learner: z.literal('linear'),
+    linear: storedSchemaOf(linearFields),
+    seed: z.int().min(0),
+    penalty: z.number().min(0),
+    grid: z
+      .int()
+      .min(0)
+      .max(2 ** 16),
+    ...common,
+  }),
 ]);
 
 /** Throws TrainyardError `run.damaged_file` when the text is no model file. */

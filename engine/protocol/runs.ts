@@ -1,6 +1,7 @@
 // Runs as they cross process borders: what is asked of a trainer, what it reports, what the history keeps.
 
 import type { ModelSpec, TrainingSpec } from '../model/spec.ts';
+import type { LinearSettings } from '../settings/linear.ts';
 import type { RunSurroundings } from '../settings/run.ts';
 import type { WireError } from './errors.ts';
 import type { DatasetSettings, LeftOutColumn, PreparedData, SplitName } from './data.ts';
@@ -29,8 +30,13 @@ export interface NetworkConfig extends CommonConfig {
   readonly training: Omit<TrainingSpec, 'seed'>;
 }
 
+export interface LinearConfig extends CommonConfig {
+  readonly learner: 'linear';
+  readonly linear: LinearSettings;
+}
+
 /** Everything that decides a run, besides the dataset's content. */
-export type RunConfig = NetworkConfig;
+export type RunConfig = NetworkConfig | LinearConfig;
 export type LearnerName = RunConfig['learner'];
 
 /** One value of one series. Series are flat names: `train_loss`, `val_loss`, `val_accuracy`, `learning_rate`, … */
@@ -92,6 +98,8 @@ export interface RunResult {
   /** Of the weights kept (best by validation loss): `train_loss`, `val_loss`, `val_accuracy`, `test_accuracy`, … */
   readonly metrics: Metrics;
   readonly bestEpoch: number;
+  /** What the learner has to say of how it came to this: "penalty 10, the best of 6 by the validation rows". */
+  readonly remark?: string;
   /** Why the result cannot be believed, and what to do; absent = no reason for doubt. */
   readonly doubt?: string;
   /** Of a run that diverged: the step at which its loss was no number any more, what is kept, and what to try. */

@@ -19,7 +19,7 @@ import type {
 } from '../protocol/runs.ts';
 import { timeText } from '../protocol/words.ts';
 import { declarationOf } from '../learners/declared/registry.ts';
-import { checkCheckpoint } from '../train/checkpoint.ts';
+import { checkCheckpointOf } from '../learners/checkpoints.ts';
 import type { RunHost, RunHosts } from './hosts.ts';
 import { chooseDevice } from './choose-device.ts';
 import { createRecorder } from './recorder.ts';
@@ -211,6 +211,8 @@ export class Attempt {
     const { store, hosts, record } = this.#options;
     const { config } = record;
     if (config.device !== 'auto') return config;
+    const { devices } = declarationOf(config);
+    if (!devices.includes('auto')) return { ...config, device: devices[0] };
     const log: LogLine[] = [];
     const device = await chooseDevice({ store, hosts, run: this.#run, config, data, log: (line) => log.push(line) });
     if (log.length > 0) await store.append({ run: this.#run, points: [], log });
@@ -225,7 +227,7 @@ export class Attempt {
       try {
         const data = await this.#options.store.readFile({ run: this.#run, file });
         if (data === null) continue;
-        checkCheckpoint(data);
+        checkCheckpointOf(this.#options.record.config.learner, data);
         if (damage) await this.#say('warning', `${damage.message} The run goes on from the checkpoint before it.`);
         return data;
       } catch (error) {

@@ -86,6 +86,20 @@ interface Entry {
 const queuePollMilliseconds = 1_000;
 const defaultStopMilliseconds = 60_000;
 
+/** Throws InputError `input.device` if the learner does not train on the device asked for. */
+function checkDevice(config: RunConfig): void {
+  const { devices, title } = declarationOf(config);
+  if (config.device === 'auto' || devices.includes(config.device)) return;
+  const [names, asked] = [devices.map(deviceWord).join(' or '), deviceWord(config.device)];
+  throw new InputError(
+    'input.device',
+    `${title(config)}: it trains on the ${names}, not on the ${asked}.`,
+    'Leave the device to be chosen by itself.',
+  );
+}
+
+const deviceWord = (device: RunConfig['device']): string => (device === 'reference' ? device : device.toUpperCase());
+
 export function createRunManager(options: RunManagerOptions): RunManager {
   const { data, hosts, owner, stopMilliseconds = defaultStopMilliseconds } = options;
   const store = patientStore(options.store);
@@ -187,6 +201,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   const prepare = async (config: RunConfig): Promise<PreparedData> => {
     const { dataset, settings, seed } = config;
     const learner = declarationOf(config);
+    checkDevice(config);
     const job = `prepare-${++preparations}`;
     const prepared = await data.prepare({ job, dataset, options: { settings, seed, forms: learner.forms } });
     try {
@@ -233,6 +248,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
         throw new InputError('input.run_deleted', `Run ${run} is in the trash.`, 'Restore it first.');
       }
       const config = device ? { ...before.config, device } : before.config;
+      checkDevice(config);
       const patch = { state, config, owner, endedAt: null, result: null, error: null, request: null };
       const record = await store.updateRun({ run, patch, when: [before.state] });
       enqueue(record, null);

@@ -65,7 +65,11 @@ export function trainBatches(rows: number, batch: number, batchStatistics: boole
 }
 
 /** `balanced`: rows / (classes · rows of the class), so that the weights' mean over the rows is 1. */
-export function classWeights(training: TrainingSpec, counts: readonly number[], outputs: number): Float32Array | null {
+export function classWeights(
+  training: Pick<TrainingSpec, 'classWeights'>,
+  counts: readonly number[],
+  outputs: number,
+): Float32Array | null {
   if (training.classWeights === 'none' || counts.length === 0) return null;
   const rows = counts.reduce((sum, count) => sum + count, 0);
   const present = counts.filter((count) => count > 0).length;

@@ -2,7 +2,7 @@
 
 import { declarationOf } from '../../engine/learners/declared/registry.ts';
 import type { RunRecord, RunState } from '../../engine/protocol/runs.ts';
-import { fixed, plural } from './format.ts';
+import { fixed, plural, sentence } from './format.ts';
 
 const states: Readonly<Record<RunState, string>> = {
   queued: 'Queued',
@@ -53,6 +53,7 @@ export function hasModel({
 /** How a run ended or stands, where its state alone does not say it: "Stopped early at epoch 55 of 100, best 45". */
 export function endText({ state, result, config }: Pick<RunRecord, 'state' | 'result' | 'config'>): string | null {
   if (result === null || result.reason === 'stopped' || (state !== 'completed' && state !== 'diverged')) return null;
+  if (result.remark !== undefined) return sentence(result.remark);
   const { epochs, bestEpoch, divergence } = result;
   const { unit, units } = declarationOf(config);
   const best = bestEpoch > 0 ? `, best ${fixed(bestEpoch)}` : '';

@@ -7,7 +7,7 @@ import { callService, dropFiles, expect, root, screenshot, test, type App } from
 import { importTable, processIds, startRun, waitForEpoch, waitForState, writeTable } from './scene.ts';
 import type { DatasetInfo } from '../../engine/protocol/data.ts';
 import { mlp } from '../../engine/model/presets.ts';
-import type { RunRecord } from '../../engine/protocol/runs.ts';
+import type { NetworkConfig, RunRecord } from '../../engine/protocol/runs.ts';
 
 const messy = (name: string): string => path.join(root, 'tests/fixtures/messy', name);
 
@@ -152,7 +152,7 @@ test('a training process killed in mid-run: its page says so, and the run goes o
 
   await test.step('a run that diverges says where, what is kept and what to try', async () => {
     const { config } = await callService<RunRecord>(app, 'run', { run: id });
-    const { training } = config;
+    const { training } = config as NetworkConfig;
     const optimizer = { ...training.optimizer, name: 'sgd', learningRate: 0.9, momentum: 0 };
     const schedule = { ...training.schedule, name: 'constant' };
     const wild = await callService<RunRecord>(app, 'startRun', {

@@ -5,9 +5,11 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import { checkForms } from '../../engine/data/prepare.ts';
+import { linearConfig } from '../../engine/learners/declared/linear.ts';
 import type { StartedEvent } from '../../engine/learners/learner.ts';
+import { predictRows, readTrained } from '../../engine/learners/predict.ts';
 import { learnerNamed } from '../../engine/learners/registry.ts';
-import type { MetricPoint, RunConfig, RunResult } from '../../engine/protocol/runs.ts';
+import type { MetricPoint, RunConfig, RunFile, RunResult } from '../../engine/protocol/runs.ts';
 import { RunControl } from '../../engine/train/control.ts';
 import { makeTable } from '../support/table.ts';
 import { tableConfig } from './fixtures/training.ts';
@@ -19,35 +21,57 @@ interface Outcome {
   readonly points: readonly MetricPoint[];
   readonly result: RunResult;
   readonly started: readonly StartedEvent[];
+  readonly paused: readonly boolean[];
+  readonly files: ReadonlyMap<RunFile, Uint8Array>;
+}
+
+interface Wishes {
+  readonly checkpoint?: Uint8Array;
+  /** The clock runs so much faster: a slice of work is so much shorter. */
+  readonly haste?: number;
+  /** Called whenever messages are let in, with how often that was. */
+  readonly onBreath?: (breath: number, control: RunControl) => void;
 }
 
 /** Trains to the end in slices of so many milliseconds. */
-async function learn(config: RunConfig, slice: number): Promise<Outcome> {
+async function learn(
+  config: RunConfig,
+  slice: number,
+  { checkpoint, haste = 1, onBreath }: Wishes = {},
+): Promise<Outcome> {
   const points: MetricPoint[] = [];
   const started: StartedEvent[] = [];
+  const paused: boolean[] = [];
+  const files = new Map<RunFile, Uint8Array>();
+  const control = new RunControl();
+  let breaths = 0;
   const training = await learnerNamed(config.learner).open({
     config,
     data: table.data,
     readShard: table.readShard,
     dataBudget: 1e9,
     backend: async () => createReferenceBackend(),
-    control: new RunControl(),
+    control,
+    checkpoint,
     surroundings: {
-      clock: () => performance.now(),
+      clock: () => haste * performance.now(),
       now: () => Date.now(),
-      breathe: () => new Promise((resolve) => setImmediate(resolve)),
+      breathe: () => {
+        onBreath?.(++breaths, control);
+        return new Promise((resolve) => setImmediate(resolve));
+      },
     },
     events: {
       onStarted: (event) => started.push(event),
       onReport: (event) => points.push(...event.points),
       onLog: () => undefined,
-      onPaused: () => undefined,
-      onFile: () => undefined,
+      onPaused: (event) => paused.push(event.paused),
+      onFile: ({ file, data }) => void files.set(file, data),
     },
   });
   let advances = 1;
   while (await training.advance(slice)) advances++;
-  return { advances, points, result: training.result(), started };
+  return { advances, points, result: training.result(), started, paused, files };
 }
 
 test('a network comes to the same bits by any budget, and starts once', async () => {
@@ -61,11 +85,70 @@ test('a network comes to the same bits by any budget, and starts once', async ()
   assert.deepEqual([sliced.started.length, sliced.started[0].step], [1, 0]);
 });
 
-test('what goes wrong reaches whoever advances or opens', async () => {
+const common = { dataset: 'made', settings: {}, device: 'cpu', threads: 0, seed: 3 } as const;
+
+test('a linear model comes to the same bits by any budget, through a pause, and resumed after a stop', async () => {
+  const config = linearConfig(common);
+  const whole = await learn(config, 60_000);
+  assert.ok(whole.result.metrics.val_accuracy > 0.7, JSON.stringify(whole.result.metrics));
+  assert.match(whole.result.remark ?? '', /^penalty .+, the best of \d by the validation rows$/);
+  assert.deepEqual([whole.result.device, whole.result.threads, whole.result.epochs > 2], ['cpu', 1, true]);
+
+  const sliced = await learn(config, 0, {
+    haste: 1_000,
+    onBreath: (breath, control) => {
+      if (breath === 3) control.pause();
+      if (breath === 3) setTimeout(() => control.resume(), 5);
+    },
+  });
+  assert.ok(sliced.advances > 5, `${sliced.advances} slices`);
+  assert.deepEqual(sliced.paused, [true, false]);
+  assert.deepEqual(sliced.files.get('best.safetensors'), whole.files.get('best.safetensors'));
+
+  const stopped = await learn(config, 0, {
+    haste: 1_000,
+    onBreath: (breath, control) => breath === 6 && control.stop(),
+  });
+  assert.equal(stopped.result.reason, 'stopped');
+  assert.ok(stopped.result.metrics.val_accuracy >= 0, 'what there is so far is scored');
+  const resumed = await learn(config, 60_000, { checkpoint: stopped.files.get('checkpoint.bin') });
+  assert.equal(resumed.started[0].step, stopped.result.steps);
+  assert.equal(resumed.result.reason, 'completed');
+  assert.deepEqual(resumed.files.get('best.safetensors'), whole.files.get('best.safetensors'));
+  assert.deepEqual(resumed.result.metrics, whole.result.metrics);
+});
+
+test('a linear model predicts what it was scored with, and opens no device', async () => {
+  const { files, result } = await learn(linearConfig(common), 1_000);
+  const text = new TextDecoder().decode(files.get('model.json'));
+  const trained = readTrained(text, files.get('best.safetensors')!, 1);
+  const { counts } = table.data;
+  const end = counts.train + counts.validation;
+  const only = {
+    ...table.data,
+    counts: { train: 0, validation: 0, test: counts.validation },
+    shardStarts: [0, counts.validation],
+  };
+  const width = table.data.width;
+  const readShard = async () => ({
+    rows: counts.validation,
+    x: table.x.slice(counts.train * width, end * width),
+    y: table.y.slice(counts.train, end),
+  });
+  const refuses = async (): Promise<never> => assert.fail('no device is needed');
+  const predicted = await predictRows(trained, { data: only, readShard, dataBudget: 1e9, backend: refuses });
+  assert.equal(predicted.evaluation?.metrics.loss, result.metrics.val_loss);
+  assert.equal(predicted.evaluation?.metrics.accuracy, result.metrics.val_accuracy);
+  assert.throws(() => readTrained(text.replace('"numeric":3', '"numeric":4'), files.get('best.safetensors')!, 1), {
+    code: 'model.weights',
+  });
+});
+
+test('a divergence is a result; what goes wrong reaches whoever advances or opens', async () => {
   const config = tableConfig(2);
   const optimizer = { ...config.training.optimizer, name: 'sgd' as const, learningRate: 1e30 };
   const diverging = { ...config, training: { ...config.training, optimizer } };
-  await assert.rejects(learn(diverging, 0), { code: 'run.diverged' });
+  assert.equal((await learn(diverging, 0)).result.reason, 'diverged');
   const layers = [{ type: 'conv2d', filters: 2, kernel: 3 }, { type: 'output' }];
   await assert.rejects(learn({ ...config, model: { version: 1, layers } }, 0), /image|conv/i);
 });

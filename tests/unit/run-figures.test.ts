@@ -140,7 +140,7 @@ test('weight decay says what it is relative to', () => {
 
 test('layers are told by what they are, and by name where something is not as usual', () => {
   const text = (...layers: readonly LayerSpec[]): string | undefined =>
-    new Map(settingsOf(record({ config: { ...record().config, model: { version: 1, layers } } }))).get('Layers');
+    new Map(settingsOf(record({ config: { ...exampleConfig, model: { version: 1, layers } } }))).get('Layers');
   assert.equal(
     text({ type: 'conv2d', filters: 32, bias: false }, { type: 'batch_norm' }, { type: 'activation' }),
     'Conv 2D 32 × 3×3, no bias → Batch norm → Activation relu',
@@ -188,8 +188,8 @@ test('all that share the best value are named and marked, and only they', () => 
 
 test('the sentence counts the settings that the table shows to differ', () => {
   const [a, b] = comparison(0.8, 0.9).runs;
-  const training = { ...a.run.config.training, batch: 16 };
-  const other = { ...b.run, parameters: 99, config: { ...b.run.config, model: mlp([16]), training, seed: 2 } };
+  const training = { ...exampleConfig.training, batch: 16 };
+  const other = { ...b.run, parameters: 99, config: { ...exampleConfig, model: mlp([16]), training, seed: 2 } };
   const runs = [a, { ...b, run: other }];
   const count = settingRows(runs.map(({ run }) => run)).filter(differs).length;
   assert.ok(count > 3);

@@ -16,6 +16,7 @@ import type { RunHosts } from '../../engine/runs/hosts.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
 import type { RunManager } from '../../engine/runs/manager.ts';
 import { temporaryHome } from './fixtures/history.ts';
+import { linearConfig } from '../../engine/learners/declared/linear.ts';
 import { createTableData, createTableHosts, tableConfig } from './fixtures/training.ts';
 
 const epochs = 60;
@@ -100,6 +101,34 @@ test('a run whose host is killed fails with the reason, and resumes to the same 
   assert.equal(record.state, 'completed');
   assert.equal(record.progress?.step, epochs * 6);
   await checkSameAsUndisturbed(context, store, run);
+});
+
+test('a linear model whose host is killed, and that is stopped then, comes to the same weights', async (context) => {
+  const config = linearConfig({ dataset: 'made', settings: {}, device: 'auto', threads: 0, seed: 3 });
+  const calm = setUp(context, temporaryHome(context), createTableHosts());
+  const { id: whole } = await calm.manager.start({ config });
+  assert.equal((await calm.manager.finished({ run: whole })).device, 'cpu');
+
+  const hosts = createProcessHosts();
+  const { store, manager } = setUp(context, temporaryHome(context), hosts);
+  const { id: run } = await manager.start({ config });
+  await trainedTo(store, run, 1);
+  hosts.last().kill('SIGKILL');
+  assert.equal((await manager.finished({ run })).state, 'failed');
+  await manager.resume({ run });
+  await trainedTo(store, run, 2);
+  await manager.stop({ run });
+  const stopped = await manager.finished({ run });
+  assert.deepEqual([stopped.state, stopped.result?.reason], ['stopped', 'stopped']);
+  await manager.resume({ run });
+  const { state, result, best } = await manager.finished({ run });
+  assert.equal(state, 'completed');
+  const expected = await calm.store.run({ run: whole });
+  assert.deepEqual(result?.metrics, expected.result?.metrics);
+  assert.deepEqual(best.val_accuracy.value, result?.metrics.val_accuracy);
+  const weights = { file: 'best.safetensors' } as const;
+  assert.deepEqual(await store.readFile({ run, ...weights }), await calm.store.readFile({ run: whole, ...weights }));
+  await assert.rejects(manager.start({ config: { ...config, device: 'gpu' } }), { code: 'input.device' });
 });
 
 test('a run whose process is killed shows as interrupted, and resumes to the same curve', async (context) => {

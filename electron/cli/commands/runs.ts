@@ -117,11 +117,11 @@ function showRun(output: Output, run: RunRecord): void {
   for (const [name, value] of facts) output.line(`  ${name.padEnd(9)} ${value}`);
   if (run.error) output.line(`  error     ${run.error.message} ${run.error.hint}`);
   if (result) {
-    output.line(
-      `  result    ${result.reason.replace('_', ' ')} after ${epochsText(run)}, ${formatCount(result.steps)} steps, ${timesText(run)}`,
-    );
+    output.line(`  result    ${result.reason.replace('_', ' ')} after ${workText(run)}, ${timesText(run)}`);
+    const { curves, unit } = declarationOf(config);
     if (result.divergence && result.bestEpoch === 0) output.line('  weights   none');
-    else output.line(`  weights   of epoch ${result.bestEpoch}, the best by loss; their scores:`);
+    else if (!curves) output.line('  scores');
+    else output.line(`  weights   of ${unit.one} ${result.bestEpoch}, the best by loss; their scores:`);
     printMetrics(output, result.metrics);
     if (result.doubt) output.line(`  in doubt  ${result.doubt}`);
   }
@@ -135,6 +135,18 @@ export function epochsText({ result, config }: RunRecord): string {
   const [done, all] = [result?.epochs ?? 0, units(config)];
   const inWords = (count: number): string => (count === 1 ? unit.one : unit.many);
   return done < all ? `${done} of ${all} ${inWords(all)}` : `${done} ${inWords(done)}`;
+}
+
+/** `12 of 100 epochs, 300 steps`, or what the learner has to say. */
+export function workText(run: RunRecord): string {
+  return run.result?.remark ?? `${epochsText(run)}, ${formatCount(run.result?.steps ?? 0)} steps`;
+}
+
+/** Which weights are kept. */
+export function keptText({ result, config }: RunRecord): string {
+  const { curves, unit } = declarationOf(config);
+  if (result?.divergence && result.bestEpoch === 0) return 'no weights are kept';
+  return `${curves ? `the weights of ${unit.one} ${result?.bestEpoch ?? 0}` : 'the weights'} are kept, their scores:`;
 }
 
 /** What a run took: all of it, and the training alone with its speed. */
@@ -218,7 +230,12 @@ export const compare: Command = {
         name,
         ...settings.map((entry) => ownValue(entry, name) ?? '–'),
       ]),
-      ['scores of the weights kept', ...found.map(({ result }) => (result ? `epoch ${result.bestEpoch}` : '–'))],
+      [
+        'scores of the weights kept',
+        ...found.map(({ result, config }) =>
+          result && declarationOf(config).curves ? `epoch ${result.bestEpoch}` : '–',
+        ),
+      ],
       ...metricNames.map((name) => [
         name,
         ...found.map((run) => formatNumber(ownValue(run.result?.metrics ?? {}, name))),

@@ -5,6 +5,8 @@ import type { DataService, DatasetInfo } from '../../../engine/protocol/data.ts'
 import { CancelledError, InputError, TrainyardError } from '../../../engine/protocol/errors.ts';
 import { expectedCounts, leftOutColumns, leftOutText } from '../../../engine/protocol/use.ts';
 import type { MetricPoint, RunConfig, RunProgress, RunRecord, RunResult } from '../../../engine/protocol/runs.ts';
+import { declarationOf } from '../../../engine/learners/declared/registry.ts';
+import { linearConfig } from '../../../engine/learners/declared/linear.ts';
 import { networkConfig } from '../../../engine/learners/declared/network.ts';
 import { createRunManager, type RunManager } from '../../../engine/runs/manager.ts';
 import { processOwner } from '../../../engine/history/owner.ts';
@@ -18,13 +20,17 @@ import {
   checkTrainingOptions,
   dataOptions,
   datasetSettings,
+  linearSettings,
   modelOption,
+  seedOption,
   dataOf,
   trainingOptions,
   trainingSpec,
+  wantsLinear,
+  type TrainedOn,
 } from '../training-options.ts';
 import { threadsOption } from '../threads-option.ts';
-import { epochsText, printMetrics, timesText } from './runs.ts';
+import { keptText, printMetrics, timesText, workText } from './runs.ts';
 
 export const train: Command = {
   name: 'train',
@@ -73,16 +79,26 @@ export async function trainFile(context: CommandContext): Promise<number> {
     );
   }
   const data = dataOf(info, Math.max(1, expectedCounts(info, settings).train), info.task);
-  const model = await modelOption(options, data);
   const common = {
     dataset: info.id,
     settings: { ...settings, target: info.target ?? undefined, task: info.task },
     device: deviceOption(options) ?? 'auto',
     threads: threadsOption(options, output),
   };
-  const config = networkConfig(common, model, trainingSpec(options, data, model));
+  const config = wantsLinear(options)
+    ? linearConfig({ ...common, seed: seedOption(options) }, linearSettings(options, info.task))
+    : await networkOption(common, options, data);
   const name = textOption(options, 'name') ?? path.parse(info.source).name;
   return follow(context, (manager) => manager.start({ name, config }));
+}
+
+async function networkOption(
+  common: Parameters<typeof networkConfig>[0],
+  options: OptionValues,
+  data: TrainedOn,
+): Promise<RunConfig> {
+  const model = await modelOption(options, data);
+  return networkConfig(common, model, trainingSpec(options, data, model));
 }
 
 function announce(output: Output, info: DatasetInfo): void {
@@ -104,9 +120,11 @@ async function follow(
   const store = await services.store;
   const data = cancellable(services.data);
   const manager = createRunManager({ store, data, hosts: inProcessHosts(data), owner: processOwner() });
+  let run: RunRecord | null = null;
   const stop = manager.onReport(({ points, progress }) => {
     epochEvents(points).forEach((event) => output.event(event));
-    output.bar(progress.step / Math.max(1, progress.steps), progressText(progress, points));
+    const { unit } = declarationOf(run?.config ?? { learner: 'network' });
+    output.bar(progress.step / Math.max(1, progress.steps), progressText(unit.one, progress, points));
   });
   manager.onLog(({ line }) => {
     // The bar shows the epochs, the last lines the end: `show RUN --log` has it all.
@@ -114,7 +132,6 @@ async function follow(
     if (line.level === 'info') output.line(line.message);
     else output.note(`! ${line.message}`);
   });
-  let run: RunRecord | null = null;
   const deafen = interruption.listen((again) => {
     if (run === null) return void data.cancelAll();
     output.note(again ? `Ends run ${run.id} at once.` : `Stops run ${run.id} and keeps its best weights.`);
@@ -167,12 +184,12 @@ function epochEvents(points: readonly MetricPoint[]): readonly object[] {
 
 let lastMetrics = '';
 
-function progressText(progress: RunProgress, points: readonly MetricPoint[]): string {
+function progressText(unit: string, progress: RunProgress, points: readonly MetricPoint[]): string {
   const validation = points.findLast((point) => point.series.startsWith('val_') && point.series !== 'val_loss');
   if (validation) lastMetrics = `, ${validation.series.replace('_', ' ')} ${formatNumber(validation.value)}`;
   const left = progress.secondsLeft === null ? '' : `, ${formatSeconds(progress.secondsLeft)} left`;
   const rate = `${formatCount(progress.examplesPerSecond)} training rows/s`;
-  return `epoch ${progress.epoch}/${progress.epochs}, loss ${formatNumber(progress.loss)}${lastMetrics}, ${rate}${left}`;
+  return `${unit} ${progress.epoch}/${progress.epochs}, loss ${formatNumber(progress.loss)}${lastMetrics}, ${rate}${left}`;
 }
 
 const endings: Readonly<Record<RunResult['reason'], string>> = {
@@ -204,16 +221,14 @@ function report(output: Output, run: RunRecord): void {
     seconds: result.seconds,
     examples_per_second: result.examplesPerSecond,
     best_epoch: result.bestEpoch,
+    ...(result.remark ? { remark: result.remark } : {}),
     metrics: result.metrics,
     ...(result.doubt ? { doubt: result.doubt } : {}),
     ...(result.divergence ? { diverged_at_step: result.divergence.step } : {}),
   });
-  const how = endings[result.reason];
-  const worthless = result.divergence !== undefined && result.bestEpoch === 0;
+  const device = `${result.device}${result.threads > 1 ? ` ×${result.threads}` : ''}`;
   output.line(
-    `Run ${run.id} ${how}: ${epochsText(run)}, ${formatCount(result.steps)} steps on ` +
-      `${result.device}${result.threads > 1 ? ` ×${result.threads}` : ''} in ${timesText(run)}; ` +
-      (worthless ? 'no weights are kept' : `the weights of epoch ${result.bestEpoch} are kept, their scores:`),
+    `Run ${run.id} ${endings[result.reason]}: ${workText(run)} on ${device} in ${timesText(run)}; ${keptText(run)}`,
   );
   printMetrics(output, result.metrics);
   if (result.doubt) output.line(`! ${result.doubt}`);

@@ -5,6 +5,7 @@ import { measureSpeed } from '../../train/measure.ts';
 import { networkOutputs } from '../../train/predict.ts';
 import type { SessionOptions } from '../../train/session.ts';
 import { train } from '../../train/trainer.ts';
+import type { DeviceDescription } from '../../backends/backend.ts';
 import type { NetworkModelFile } from '../../protocol/model-file.ts';
 import type { NetworkConfig, RunResult } from '../../protocol/runs.ts';
 import type { Weights } from '../../train/weights.ts';
@@ -28,10 +29,10 @@ async function openNetwork(job: LearnerJob<NetworkConfig>): Promise<Training> {
   const options = await sessionOptions(job);
   const gate = new Gate(job.surroundings);
   const surroundings = { ...job.surroundings, breathe: () => gate.breathe() };
-  const mostThreads = options.backend.device.threads;
+  const most = options.backend.device.threads;
   let ended: RunResult | null = null;
   const training = train({ ...options, control, surroundings, checkpoint, events }, (started) =>
-    events.onStarted({ ...started, mostThreads }),
+    events.onStarted({ ...started, sentence: deviceSentence(job.config, started.device, most) }),
   ).then((result) => {
     ended = result;
   });
@@ -60,4 +61,19 @@ function readNetwork(file: NetworkModelFile, weights: Weights): Trained {
     attention: async ({ data, readShard, dataBudget, backend }, chosen) =>
       activationMaps(trained, await backend(), data, readShard, dataBudget, chosen),
   };
+}
+
+/** Which device trains, on how many threads, and why so many. `most`: threads the backend could use. */
+export function deviceSentence({ threads }: NetworkConfig, device: DeviceDescription, most: number): string {
+  if (device.kind === 'gpu') return `Trains on the GPU: ${device.name}${device.software ? ', in software' : ''}.`;
+  if (device.kind === 'reference') return 'Trains on the float64 reference: exact and slow, on one thread.';
+  const count = device.threads === 1 ? 'one thread' : `${device.threads} threads`;
+  if (threads > 0) return `Trains on the CPU with ${count}, as set: ${device.name}.`;
+  const why =
+    device.threads > 1
+      ? `up to ${count}: one or all, whichever measures faster while it trains`
+      : most > 1
+        ? 'one thread: the steps of this model are too small for more to pay'
+        : 'one thread: there is no more';
+  return `Trains on the CPU with ${why}. ${device.name}.`;
 }

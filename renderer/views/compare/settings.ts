@@ -3,7 +3,7 @@
 import { ownValue } from '../../../engine/protocol/own.ts';
 import { layers as registry } from '../../../engine/model/registry.ts';
 import type { LayerSpec } from '../../../engine/model/spec.ts';
-import type { NetworkConfig, RunRecord } from '../../../engine/protocol/runs.ts';
+import type { LinearConfig, NetworkConfig, RunRecord } from '../../../engine/protocol/runs.ts';
 import { leftOutText, splitOrigin, splitRule, usualSplit } from '../../../engine/protocol/use.ts';
 import { fixed, percent, short } from '../../app/format.ts';
 import { modelName } from '../../app/run-words.ts';
@@ -32,10 +32,24 @@ export function settingsOf(run: RunRecord): Setting[] {
     ['Split', splitText(run)],
     ['Left out', leftOut(run)],
     ['Model', modelName(run)],
-    ...networkSettings(run, run.config),
+    ...ownSettings(run),
     ['Seed', String(seed)],
     ['Device', (run.device || device).replace(/^(cpu|gpu)/, (kind) => kind.toUpperCase())],
     ['Threads', run.threads > 0 ? fixed(run.threads) : threads > 0 ? fixed(threads) : '–'],
+  ];
+}
+
+/** Those of the run's learner. */
+function ownSettings(run: RunRecord): Setting[] {
+  const { config } = run;
+  return config.learner === 'network' ? networkSettings(run, config) : linearSettings(run, config);
+}
+
+function linearSettings(run: RunRecord, { linear: { penalty, classWeights } }: LinearConfig): Setting[] {
+  return [
+    ['Parameters', run.parameters > 0 ? fixed(run.parameters) : '–'],
+    ['Penalty', penalty > 0 ? short(penalty) : 'the best found'],
+    ['Class weights', classWeights],
   ];
 }
 

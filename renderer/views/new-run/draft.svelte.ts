@@ -4,6 +4,7 @@
 import { fixesFor, freshId, type LayerFix } from '../../../engine/model/fixes.ts';
 import { layers as registry } from '../../../engine/model/registry.ts';
 import { outputWidth } from '../../../engine/model/resolve.ts';
+import { linearConfig } from '../../../engine/learners/declared/linear.ts';
 import { networkConfig } from '../../../engine/learners/declared/network.ts';
 import { defaultPreset, defaultTraining, presetNamed, specOf } from '../../../engine/model/presets.ts';
 import type { Preset } from '../../../engine/model/presets.ts';
@@ -11,12 +12,13 @@ import type { LayerSpec, ModelSpec, TrainingSpec } from '../../../engine/model/s
 import { summarizeModel } from '../../../engine/model/summary.ts';
 import type { DatasetShape } from '../../../engine/protocol/app.ts';
 import type { DatasetInfo } from '../../../engine/protocol/data.ts';
-import type { RunConfig } from '../../../engine/protocol/runs.ts';
+import type { LearnerName, RunConfig } from '../../../engine/protocol/runs.ts';
+import { usualLinear, type LinearSettings } from '../../../engine/settings/linear.ts';
 import { classesOf, decided, suggestName } from '../../app/quick-start.ts';
 import type { UndoHistory } from '../../app/undo.svelte.ts';
 
 /** What a step of the draft changes, as it was before or after. */
-type DraftState = Pick<Draft, 'model' | 'training' | 'keys' | 'current' | 'name'> & {
+type DraftState = Pick<Draft, 'learner' | 'model' | 'training' | 'linear' | 'keys' | 'current' | 'name'> & {
   readonly trainingChosen: boolean;
 };
 
@@ -24,6 +26,8 @@ export class Draft {
   readonly dataset: DatasetInfo;
   readonly shape: DatasetShape;
   name: string = $state('');
+  learner: LearnerName = $state('network');
+  linear: LinearSettings = $state.raw(usualLinear);
   model: ModelSpec = $state.raw({ version: 1, layers: [] });
   training: TrainingSpec = $state.raw(null!);
   device: RunConfig['device'] = $state('auto');
@@ -57,25 +61,56 @@ export class Draft {
   ) {
     this.dataset = dataset;
     this.shape = shape;
-    if (from) {
-      this.training = { ...from.config.training, seed: from.config.seed };
-      this.#trainingChosen = true;
-      this.device = from.config.device;
-      this.threads = from.config.threads;
+    const config = from?.config;
+    if (config?.learner !== 'network')
+      this.choose(defaultPreset(shape.counts.train, shape.input, classesOf(shape.output)));
+    if (from && config) {
+      this.device = config.device;
+      this.threads = config.threads;
       this.rename(`${from.name}-again`);
-      this.#replace(from.config.model);
-    } else this.choose(defaultPreset(shape.counts.train, shape.input, classesOf(shape.output)));
+    }
+    if (config?.learner === 'network') {
+      this.training = { ...config.training, seed: config.seed };
+      this.#trainingChosen = true;
+      this.#replace(config.model);
+    } else if (config?.learner === 'linear') {
+      this.learner = 'linear';
+      this.linear = config.linear;
+      this.training = { ...this.training, seed: config.seed };
+    }
     // What the draft begins with is no step.
     this.#undo = undo;
   }
 
   get config(): RunConfig {
-    const { preset: _, ...own } = this.model;
     // What was found out is written down, so that the run says it by itself.
     const settings = decided(this.dataset);
     const common = { dataset: this.dataset.id, settings, device: this.device, threads: this.threads };
+    if (this.learner === 'linear') {
+      return linearConfig({ ...common, device: 'auto', seed: this.training.seed }, this.linear);
+    }
+    const { preset: _, ...own } = this.model;
     // A preset that was edited is the person's own model from then on.
     return networkConfig(common, this.preset ? this.model : own, this.training);
+  }
+
+  /** What keeps it from being started. */
+  get obstacle(): string | undefined {
+    const broken = this.learner === 'network' && !this.summary.valid;
+    return broken ? 'A layer has an error: see the marked row' : undefined;
+  }
+
+  /** Makes it a linear model; the layers stay for whoever comes back to them. */
+  chooseLinear(): void {
+    this.#step('the linear model', () => {
+      this.learner = 'linear';
+      if (!this.#named) this.name = suggestName(this.dataset.name, 'linear');
+    });
+  }
+
+  /** Changes settings of the linear model. */
+  fit(change: Partial<LinearSettings>): void {
+    this.#step('a setting of the linear model', () => (this.linear = { ...this.linear, ...change }));
   }
 
   /** Takes a preset's layers, and the training settings that suit them until some were set by hand. */
@@ -86,6 +121,7 @@ export class Draft {
   #choose(preset: Preset): void {
     const { input, output, counts } = this.shape;
     const model = specOf(preset, input);
+    this.learner = 'network';
     if (!this.#trainingChosen) {
       const task = output.kind === 'classes' ? 'classification' : 'regression';
       this.training = defaultTraining(counts.train, task, input, model);
@@ -197,8 +233,8 @@ export class Draft {
   }
 
   #state(): DraftState {
-    const { model, training, keys, current, name } = this;
-    return { model, training, keys, current, name, trainingChosen: this.#trainingChosen };
+    const { learner, model, training, linear, keys, current, name } = this;
+    return { learner, model, training, linear, keys, current, name, trainingChosen: this.#trainingChosen };
   }
 
   #restore({ trainingChosen, ...state }: DraftState): void {

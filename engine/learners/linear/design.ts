@@ -1,0 +1,180 @@
+// The rows of a linear model: numbers as they were prepared, categories as places of the one 1 in their columns, pictures as
+// averages of their squares. N rows, P columns, of which the first D are dense; K outputs.
+
+import type { InputSpec } from '../../model/spec.ts';
+import { InputError } from '../../protocol/errors.ts';
+import type { PreparedData, Shard } from '../../protocol/data.ts';
+import { columnsOf } from '../declared/linear.ts';
+import type { Rows } from '../learner.ts';
+
+export interface Design {
+  readonly rows: number;
+  /** D */
+  readonly dense: number;
+  /** P */
+  readonly width: number;
+  /** [N, D] */
+  readonly x: Float32Array;
+  /** [N, categories]: the column of the 1. */
+  readonly ones: Uint32Array;
+  readonly categories: number;
+  /** [N]; NaN where there is none. */
+  readonly targets: Float32Array;
+}
+
+/** Bytes that the rows of a design take. */
+export function designBytes({ input, shardStarts }: Pick<PreparedData, 'input' | 'shardStarts'>, grid: number): number {
+  const values = input.kind === 'table' ? input.width : columnsOf(input, grid);
+  return 4 * (values + 1) * shardStarts[shardStarts.length - 1];
+}
+
+/** Reads all rows, calling `pause` between shards. Throws InputError `model.memory` if they do not fit the budget. */
+export async function readDesign(
+  { data, readShard, dataBudget }: Pick<Rows, 'data' | 'readShard' | 'dataBudget'>,
+  grid: number,
+  pause: () => Promise<void>,
+): Promise<Design> {
+  const bytes = designBytes(data, grid);
+  if (bytes > dataBudget) {
+    const [needed, there] = [bytes, dataBudget].map((size) => `${(size / 1e9).toFixed(1)} GB`);
+    throw new InputError(
+      'model.memory',
+      `A linear model holds all rows in memory: ${needed}, and ${there} may be used.`,
+      'Train a network, which reads them window by window, or leave columns or rows out.',
+    );
+  }
+  const { input, shardStarts } = data;
+  const rows = shardStarts[shardStarts.length - 1];
+  const dense = input.kind === 'table' ? input.numeric : columnsOf(input, grid);
+  const categories = input.kind === 'table' ? input.embeddings.length : 0;
+  const design: Design = {
+    rows,
+    dense,
+    width: columnsOf(input, grid),
+    x: new Float32Array(rows * dense),
+    ones: new Uint32Array(rows * categories),
+    categories,
+    targets: new Float32Array(rows),
+  };
+  for (let shard = 0; shard + 1 < shardStarts.length; shard++) {
+    const first = shardStarts[shard];
+    const count = shardStarts[shard + 1] - first;
+    const read = await readShard(shard);
+    design.targets.set(read.y.subarray(0, count), first);
+    if (input.kind === 'table') takeRows(design, input, read, first, count);
+    else takePictures(design, data, grid, read, first, count);
+    await pause();
+  }
+  return design;
+}
+
+function takeRows(
+  { x, ones, dense, categories }: Design,
+  { width, embeddings }: Extract<InputSpec, { kind: 'table' }>,
+  shard: Shard,
+  first: number,
+  count: number,
+): void {
+  const starts: number[] = [];
+  for (let next = dense, i = 0; i < categories; next += embeddings[i++].vocabulary) starts.push(next);
+  for (let row = 0; row < count; row++) {
+    const from = row * width;
+    for (let i = 0; i < dense; i++) x[(first + row) * dense + i] = shard.x[from + i];
+    for (let i = 0; i < categories; i++) ones[(first + row) * categories + i] = starts[i] + shard.x[from + dense + i];
+  }
+}
+
+/** Each square's mean, normalised as the channel is. */
+function takePictures(
+  { x, dense }: Design,
+  { input, normalization }: PreparedData,
+  grid: number,
+  shard: Shard,
+  first: number,
+  count: number,
+): void {
+  if (input.kind !== 'image') return;
+  const { channels, height, width } = input;
+  const edge = (square: number, size: number): number => Math.floor((square * size) / grid);
+  for (let row = 0; row < count; row++) {
+    for (let channel = 0; channel < channels; channel++) {
+      const plane = (row * channels + channel) * height * width;
+      const [mean, deviation] = normalization
+        ? [normalization.mean[channel], normalization.deviation[channel]]
+        : [0, 1];
+      for (let square = 0; square < grid * grid; square++) {
+        const [v, h] = [Math.floor(square / grid), square % grid];
+        const [top, bottom, left, right] = [edge(v, height), edge(v + 1, height), edge(h, width), edge(h + 1, width)];
+        let sum = 0;
+        for (let r = top; r < bottom; r++) for (let c = left; c < right; c++) sum += shard.x[plane + r * width + c];
+        const value = sum / ((bottom - top) * (right - left)) / 255;
+        x[(first + row) * dense + channel * grid * grid + square] = (value - mean) / deviation;
+      }
+    }
+  }
+}
+
+/** Scores [to − from, K] of rows: X·W + b, with W [P, K] and b [K]. */
+export function scoresOf(
+  { x, ones, dense, categories }: Design,
+  from: number,
+  to: number,
+  weight: ArrayLike<number>,
+  bias: ArrayLike<number>,
+  scores: Float64Array,
+): void {
+  const K = bias.length;
+  for (let row = from; row < to; row++) {
+    const at = (row - from) * K;
+    for (let k = 0; k < K; k++) scores[at + k] = bias[k];
+    if (K === 1) {
+      let sum = 0;
+      for (let i = 0, place = row * dense; i < dense; i++, place++) sum += x[place] * weight[i];
+      scores[at] += sum;
+    } else {
+      for (let i = 0, column = 0; i < dense; i++, column += K) {
+        const value = x[row * dense + i];
+        if (value !== 0) for (let k = 0; k < K; k++) scores[at + k] += value * weight[column + k];
+      }
+    }
+    for (let i = 0; i < categories; i++) {
+      const column = ones[row * categories + i] * K;
+      for (let k = 0; k < K; k++) scores[at + k] += weight[column + k];
+    }
+  }
+}
+
+/** Adds Xᵀ·R to `sum` [P, K], R [to − from, K] of these rows. */
+export function addTransposed(
+  { x, ones, dense, categories }: Design,
+  from: number,
+  to: number,
+  residuals: Float64Array,
+  K: number,
+  sum: Float64Array,
+): void {
+  for (let row = from; row < to; row++) {
+    const at = (row - from) * K;
+    if (K === 1) {
+      const residual = residuals[at];
+      for (let i = 0, place = row * dense; i < dense; i++, place++) sum[i] += x[place] * residual;
+    } else {
+      for (let i = 0, column = 0; i < dense; i++, column += K) {
+        const value = x[row * dense + i];
+        if (value !== 0) for (let k = 0; k < K; k++) sum[column + k] += value * residuals[at + k];
+      }
+    }
+    for (let i = 0; i < categories; i++) {
+      const column = ones[row * categories + i] * K;
+      for (let k = 0; k < K; k++) sum[column + k] += residuals[at + k];
+    }
+  }
+}
+
+/** Writes a row as a dense vector [P], followed by a 1 where there is room for one. */
+export function denseRow({ x, ones, dense, categories, width }: Design, row: number, out: Float64Array): void {
+  for (let i = 0; i < dense; i++) out[i] = x[row * dense + i];
+  out.fill(0, dense, width);
+  for (let i = 0; i < categories; i++) out[ones[row * categories + i]] += 1;
+  if (out.length > width) out[width] = 1;
+}

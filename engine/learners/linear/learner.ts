@@ -1,0 +1,52 @@
+// Linear models as a learner: solved on one thread of whatever process they are in, in float64; no device is opened.
+
+import { InputError } from '../../protocol/errors.ts';
+import type { LinearModelFile } from '../../protocol/model-file.ts';
+import type { LinearConfig } from '../../protocol/runs.ts';
+import type { Weights } from '../../train/weights.ts';
+import { columnsOf, outputsOf } from '../declared/linear.ts';
+import type { Learner, RawOutputs, Rows, Trained } from '../learner.ts';
+import { readDesign } from './design.ts';
+import { outputsFor, plainLoss } from './outputs.ts';
+import type { LinearWeights } from './path.ts';
+import { openLinear } from './training.ts';
+
+export const linear: Learner<LinearConfig, LinearModelFile> = { open: openLinear, read: readLinear };
+
+function readLinear(file: LinearModelFile, tensors: Weights): Trained {
+  const { input, output, grid } = file;
+  const K = outputsOf(output);
+  const wanted = { 'output.weight': [columnsOf(input, grid), K], 'output.bias': [K] };
+  for (const [name, shape] of Object.entries(wanted)) {
+    const found = tensors[name as keyof typeof wanted]?.shape;
+    if (found?.join() === shape.join()) continue;
+    throw new InputError(
+      'model.weights',
+      `The weights do not fit the model: ${name} is ${found ? `[${found.join(', ')}]` : 'missing'}, the model needs [${shape.join(', ')}].`,
+      'Use the weights with the model and the data they were trained with.',
+    );
+  }
+  const weights = { weight: tensors['output.weight'].data, bias: tensors['output.bias'].data };
+  return {
+    file,
+    evaluation: { output, training: plainLoss, weights: null },
+    outputs: (rows) => predict(rows, grid, weights),
+  };
+}
+
+/** Shard by shard: there may be more rows than memory. */
+async function predict({ data, readShard }: Rows, grid: number, weights: LinearWeights): Promise<RawOutputs> {
+  const { shardStarts } = data;
+  const rows = shardStarts[shardStarts.length - 1];
+  const outputs = new Float32Array(rows * weights.bias.length);
+  const targets = new Float32Array(rows);
+  for (let shard = 0; shard + 1 < shardStarts.length; shard++) {
+    const first = shardStarts[shard];
+    const count = shardStarts[shard + 1] - first;
+    const one = { data: { ...data, shardStarts: [0, count] }, readShard: () => readShard(shard), dataBudget: Infinity };
+    const design = await readDesign(one, grid, async () => undefined);
+    outputs.set(outputsFor(design, 0, count, weights), first * weights.bias.length);
+    targets.set(design.targets, first);
+  }
+  return { outputs, targets };
+}

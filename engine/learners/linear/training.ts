@@ -1,0 +1,228 @@
+// A linear model at work on a job: the rows are read, penalties are tried in slices, and the best weights are scored and kept.
+
+import type { SplitName } from '../../protocol/data.ts';
+import type { LinearConfig, RunResult, TrainingProgress } from '../../protocol/runs.ts';
+import { noValidationWarning } from '../../protocol/use.ts';
+import { countText, timeText } from '../../protocol/words.ts';
+import { constantLoss, doubtHint, doubtOf } from '../../train/doubt.ts';
+import { EvaluationFiles, type EvaluatedSplit } from '../../train/evaluation-files.ts';
+import { evaluate, type EvaluationSpec } from '../../train/metrics.ts';
+import { encodeSafetensors, encodeText } from '../../train/safetensors.ts';
+import { classWeights } from '../../train/session-sizes.ts';
+import { splitRange } from '../../train/scores.ts';
+import { Course, sliceMilliseconds } from '../course.ts';
+import { gridOf, linear, outputsOf } from '../declared/linear.ts';
+import type { LearnerJob, Training } from '../learner.ts';
+import { decodeSearch, encodeSearch, tensorsOf } from './checkpoint.ts';
+import { readDesign } from './design.ts';
+import { outputsFor, plainLoss } from './outputs.ts';
+import { constantWeights, penaltyOf, searchPenalty, type PathProblem, type Search } from './path.ts';
+import type { Work } from './work.ts';
+
+export async function openLinear(job: LearnerJob<LinearConfig>): Promise<Training> {
+  const { config, data, surroundings, events, checkpoint } = job;
+  const design = await readDesign(job, gridOf(data.input), surroundings.breathe);
+  const weights = classWeights(config.linear, data.classCounts, outputsOf(data.output));
+  const { train, validation } = data.counts;
+  const { penalty } = config.linear;
+  const problem: PathProblem = { design, train, validation, output: data.output, classWeights: weights, penalty };
+  const before = checkpoint ? decodeSearch(checkpoint) : null;
+  const search = before?.search ?? { tried: [], best: constantWeights(problem), chosen: -1 };
+  const { weight, bias } = search.best;
+  events.onStarted({
+    device: { kind: 'cpu', name: 'CPU', threads: 1 },
+    sentence: 'A linear model is solved on the CPU, on one thread.',
+    parameters: weight.length + bias.length,
+    bytes: design.x.byteLength + design.ones.byteLength + design.targets.byteLength,
+    step: search.tried.length,
+  });
+  return new LinearTraining(job, problem, search, before?.seconds ?? 0);
+}
+
+class LinearTraining implements Training {
+  readonly #job: LearnerJob<LinearConfig>;
+  readonly #problem: PathProblem;
+  readonly #search: Search;
+  readonly #work: Work<void>;
+  readonly #course: Course;
+  readonly #evaluation: EvaluationSpec;
+  /** Penalties tried before this training, and seconds that took. */
+  readonly #triedBefore: number;
+  readonly #secondsBefore: number;
+  #seconds = 0;
+  #result: RunResult | null = null;
+
+  constructor(job: LearnerJob<LinearConfig>, problem: PathProblem, search: Search, secondsBefore: number) {
+    this.#job = job;
+    this.#problem = problem;
+    this.#search = search;
+    this.#work = searchPenalty(problem, search);
+    this.#triedBefore = search.tried.length;
+    this.#secondsBefore = secondsBefore;
+    this.#evaluation = {
+      output: problem.output,
+      training: plainLoss,
+      weights: problem.classWeights as Float32Array | null,
+    };
+    this.#course = new Course(job, {
+      progress: () => this.#progress(),
+      snapshot: () => encodeSearch(search, this.#secondsSpent),
+    });
+    // Whoever stops a run may not wait until it has.
+    job.control.onStop(() => this.#handOver());
+    this.#announce();
+  }
+
+  async advance(milliseconds: number): Promise<boolean> {
+    if (this.#result) return false;
+    const { clock } = this.#job.surroundings;
+    const end = clock() + milliseconds;
+    do {
+      const done = this.#slice();
+      if (!(await this.#course.between()) && !done) {
+        await this.#course.saveCheckpoint();
+        this.#finish('stopped');
+      } else if (done) this.#finish('completed');
+    } while (this.#result === null && clock() < end);
+    return this.#result === null;
+  }
+
+  result(): RunResult {
+    if (this.#result === null) throw new RangeError('the training goes on');
+    return this.#result;
+  }
+
+  get #secondsSpent(): number {
+    return this.#secondsBefore + this.#seconds;
+  }
+
+  /** True when there is nothing left to do. */
+  #slice(): boolean {
+    const { clock } = this.#job.surroundings;
+    const start = clock();
+    try {
+      while (clock() - start < sliceMilliseconds) if (this.#work.next().done) return true;
+      return false;
+    } finally {
+      this.#seconds += (clock() - start) / 1000;
+    }
+  }
+
+  #announce(): void {
+    const { data } = this.#job;
+    const { counts, input, output, warnings } = data;
+    for (const { message } of warnings) this.#course.say(message, 'warning');
+    if (counts.validation === 0) this.#course.say(noValidationWarning().message, 'warning');
+    const kind = output.kind === 'value' ? 'Ridge regression' : 'Logistic regression';
+    const rows = countText(counts.train, input.kind === 'image' ? 'picture' : 'row');
+    const columns = countText(this.#problem.design.width, 'column');
+    this.#course.say(`${kind} on ${rows} and ${columns}, validated on ${counts.validation.toLocaleString('en')}.`);
+    if (this.#triedBefore > 0) this.#course.say(`Goes on after penalty ${this.#triedBefore} of the search.`);
+  }
+
+  #progress(): TrainingProgress {
+    const { tried, chosen } = this.#search;
+    const all = this.#result ? tried.length : linear.units(this.#job.config);
+    const here = tried.length - this.#triedBefore;
+    return {
+      epoch: tried.length,
+      epochs: all,
+      step: tried.length,
+      steps: all,
+      examplesPerSecond: this.#rowsPerSecond(),
+      secondsTraining: this.#secondsSpent,
+      secondsLeft: here > 0 ? ((all - tried.length) * this.#seconds) / here : null,
+      loss: tried[chosen]?.loss ?? null,
+    };
+  }
+
+  #rowsPerSecond(): number {
+    const here = this.#search.tried.length - this.#triedBefore;
+    return this.#seconds > 0 ? (here * this.#problem.train) / this.#seconds : 0;
+  }
+
+  #finish(reason: RunResult['reason']): void {
+    const { surroundings, data, events } = this.#job;
+    const { tried, chosen } = this.#search;
+    const start = surroundings.clock();
+    this.#handOver();
+    const splits: Record<SplitName, EvaluatedSplit | null> = { train: null, validation: null, test: null };
+    const metrics: Record<string, number> = {};
+    const step = Math.max(1, tried.length);
+    for (const split of ['train', 'validation', 'test'] as const) {
+      splits[split] = this.#evaluate(split);
+      const prefix = split === 'validation' ? 'val' : split;
+      for (const [name, value] of Object.entries(splits[split]?.evaluation.metrics ?? {})) {
+        metrics[`${prefix}_${name}`] = value;
+        const inCurves = split === 'validation' || (split === 'train' && name === 'loss');
+        if (inCurves) {
+          this.#course.point({ series: `${prefix}_${name}`, step, epoch: step, seconds: this.#secondsSpent, value });
+        }
+      }
+    }
+    const files = new EvaluationFiles({ data, clock: surroundings.clock, onFile: events.onFile });
+    files.final(step, chosen + 1, splits);
+    const doubt = this.#doubt(splits.validation, metrics);
+    this.#result = {
+      reason,
+      device: 'cpu',
+      threads: 1,
+      epochs: tried.length,
+      steps: tried.length,
+      seconds: this.#secondsSpent,
+      examplesPerSecond: this.#rowsPerSecond(),
+      metrics,
+      bestEpoch: chosen + 1,
+      remark: this.#remark(),
+      ...(doubt === null ? {} : { doubt: `${doubt} ${doubtHint}` }),
+    };
+    this.#course.report(true);
+    const times = `solving ${timeText(1000 * this.#seconds)}, scoring ${timeText(surroundings.clock() - start)}`;
+    this.#course.say(`Time: ${times}.`, 'info', true);
+    this.#course.say(`${reason === 'stopped' ? 'Stopped' : 'Completed'}: ${this.#remark()}.`, 'info', true);
+    if (doubt !== null) this.#course.say(doubt, 'warning');
+  }
+
+  /** "penalty 10, the best of 6 by the validation rows" */
+  #remark(): string {
+    const { tried, chosen } = this.#search;
+    const { penalty } = this.#job.config.linear;
+    if (chosen < 0) return 'always the same answer: no penalty was solved';
+    const value = Number(penaltyOf(tried[chosen], penalty).toPrecision(4));
+    if (penalty > 0) return `penalty ${value}, as set`;
+    const { validation } = this.#problem;
+    return `penalty ${value}, the best of ${tried.length} by ${validation > 0 ? 'the validation rows' : 'rows set aside'}`;
+  }
+
+  #doubt(validation: EvaluatedSplit | null, metrics: Readonly<Record<string, number>>): string | null {
+    if (!validation) return null;
+    const constant = constantLoss(validation.targets, this.#evaluation, outputsOf(this.#problem.output));
+    return doubtOf({ train: metrics['train_loss'] ?? NaN, validation: metrics['val_loss'] ?? NaN, constant });
+  }
+
+  /** Null when the split is empty. */
+  #evaluate(split: SplitName): EvaluatedSplit | null {
+    const { start, end } = splitRange(this.#job.data, split);
+    if (start === end) return null;
+    const { design } = this.#problem;
+    const outputs = outputsFor(design, start, end, this.#search.best);
+    const targets = design.targets.subarray(start, end);
+    return { evaluation: evaluate(outputs, targets, this.#evaluation), outputs, targets };
+  }
+
+  /** What predicting and exporting need. */
+  #handOver(): void {
+    const { events, config, data } = this.#job;
+    const { input, output, task, preprocessing } = data;
+    const { tried, chosen, best } = this.#search;
+    const penalty = chosen < 0 ? 0 : penaltyOf(tried[chosen], config.linear.penalty);
+    const own = { learner: 'linear', linear: config.linear, seed: config.seed, penalty, grid: gridOf(input) };
+    const json = (value: unknown): Uint8Array => encodeText(JSON.stringify(value));
+    void events.onFile({
+      file: 'best.safetensors',
+      data: encodeSafetensors({ tensors: tensorsOf(best), metadata: { format: 'pt' } }),
+    });
+    void events.onFile({ file: 'model.json', data: json({ ...own, input, output, task }) });
+    void events.onFile({ file: 'preprocessing.json', data: json(preprocessing) });
+  }
+}

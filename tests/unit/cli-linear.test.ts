@@ -1,0 +1,60 @@
+// A linear model from the command line: trained, shown, compared, put to use, exported; and flags that mean nothing for it.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import test, { after } from 'node:test';
+import { lastEvent, penguins, tables, temporaryHome, trainyard } from '../support/cli.ts';
+
+const home = temporaryHome({ after } as never);
+
+test('train --model linear, show, predict and export', async () => {
+  const trained = await trainyard(home, 'train', penguins, '--model', 'linear', '--json');
+  assert.equal(trained.code, 0, trained.stderr);
+  const finished = trained.events.at(-1) as { readonly metrics: Record<string, number>; readonly remark: string };
+  assert.ok(finished.metrics.val_accuracy > 0.9, JSON.stringify(finished.metrics));
+  assert.match(finished.remark, /^penalty [\d.e-]+, the best of \d by the validation rows$/);
+
+  const shown = await trainyard(home, 'show', '1', '--log');
+  assert.match(shown.stdout, /^ {2}model {5}linear, 45 parameters$/m);
+  assert.match(shown.stdout, /^ {2}training {2}penalty chosen by what validates best, seed 1$/m);
+  assert.match(shown.stdout, /^ {2}result {4}completed after penalty .+ by the validation rows, /m);
+  assert.match(shown.stdout, /A linear model is solved on the CPU, on one thread\./);
+  assert.match((await trainyard(home, 'runs')).stdout, / linear +cpu +– /);
+
+  const out = path.join(home, 'predictions.csv');
+  const predicted = await lastEvent(home, 'predict', '1', penguins, '--out', out);
+  assert.ok((predicted.metrics as Record<string, number>).accuracy > 0.97);
+  assert.match(fs.readFileSync(out, 'utf8'), /^row,prediction,p\(Adelie\),p\(Chinstrap\),p\(Gentoo\)\n1,Adelie,/);
+
+  const file = path.join(home, 'linear.json');
+  await lastEvent(home, 'export', '1', '--format', 'json', '--out', file);
+  const exported = JSON.parse(fs.readFileSync(file, 'utf8')) as {
+    readonly learner: string;
+    readonly penalty: number;
+    readonly weights: Record<string, { readonly shape: readonly number[] }>;
+  };
+  assert.deepEqual([exported.learner, exported.weights['output.weight'].shape], ['linear', [3, 14]]);
+  await lastEvent(home, 'export', '1', '--format', 'safetensors', '--out', path.join(home, 'linear.safetensors'));
+});
+
+test('numbers too, with a penalty as set; compared with the first', async () => {
+  const table = path.join(tables, 'diabetes.csv');
+  const finished = await lastEvent(home, 'train', table, '--model', 'linear', '--penalty', '10', '--seed', '4');
+  assert.equal(finished.remark, 'penalty 10, as set');
+  assert.ok((finished.metrics as Record<string, number>).val_r2 > 0.3);
+  const { settings } = (await lastEvent(home, 'compare', '1', '2')) as { readonly settings: Record<string, unknown> };
+  assert.deepEqual(settings.penalty, ['0', '10']);
+  assert.deepEqual(settings.seed, ['1', '4']);
+});
+
+test('what means nothing is refused', async () => {
+  const refused = async (...flags: readonly string[]): Promise<string> => {
+    const { code, stderr } = await trainyard(home, 'train', penguins, ...flags);
+    assert.equal(code, 2, stderr);
+    return stderr;
+  };
+  assert.match(await refused('--model', 'linear', '--epochs', '3'), /--epochs means nothing for a linear model/);
+  assert.match(await refused('--penalty', '3'), /--penalty means nothing for a network/);
+  assert.match(await refused('--model', 'linear', '--device', 'gpu'), /it trains on the CPU, not on the GPU/);
+});
