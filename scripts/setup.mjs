@@ -35,16 +35,7 @@ const targets = {
     command: viteBuild('node'),
   },
   main: {
-    inputs: [
-      'electron/main',
-      'engine/protocol',
-      'engine/runs',
-      'engine/model',
-      'engine/train',
-      'kernels',
-      'vite.config.ts',
-      'package-lock.json',
-    ],
+    inputs: ['electron/main', 'engine', 'kernels', 'vite.config.ts', 'package-lock.json'],
     needs: [],
     command: viteBuild('main'),
   },

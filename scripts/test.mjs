@@ -8,7 +8,7 @@ import { ensureChromium, findChromium } from './chromium.mjs';
 import { ensureElectron, installPackages } from './electron.mjs';
 import { everything, handOver, hasProgram, root, say, script, setup } from './setup.mjs';
 
-const engineTests = 'tests/{tiny,unit,gradient,parity,golden}/**/*.test.ts';
+const engineTests = 'tests/{tiny,unit,gradient,parity,golden,recipes}/**/*.test.ts';
 /** Test files at once: each may use several threads of its own, and two cores are the reference machine. */
 const concurrency = 2;
 /** The packaged app is tested too, where electron-builder makes it without anything of the system's. */

@@ -7,8 +7,13 @@ import { jsonLines } from './json-lines.ts';
 import { parquet } from './parquet.ts';
 import { refuseKnownBinary } from './known-binaries.ts';
 
-/** Delimited text comes last: any text is that. */
-export const formats: readonly DatasetFormat[] = [parquet, arrow, jsonLines, delimitedText];
+export const formats: readonly DatasetFormat[] = [
+  parquet,
+  arrow,
+  jsonLines,
+  // It comes last: any text is delimited text.
+  delimitedText,
+];
 
 /**
  * The format of a file.

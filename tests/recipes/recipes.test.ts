@@ -1,0 +1,64 @@
+// Every recipe of docs/adding.md, followed on a copy of the project: its proof command has to run and show what was added.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import test from 'node:test';
+import { recipes } from './recipes.ts';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const page = fs.readFileSync(path.join(root, 'docs/adding.md'), 'utf8');
+/** What a recipe needs of the project: not the packaged app, nor what tests leave. */
+const left = new Set(['.git', 'node_modules', 'dist', 'test-results', 'shared']);
+/** New files and changed ones of a recipe, its test aside. */
+const fewFiles = 4;
+
+const copy = fs.mkdtempSync(path.join(os.tmpdir(), 'trainyard-recipes-'));
+test.after(() => fs.rmSync(copy, { recursive: true, force: true }));
+
+test('the project is copied', () => {
+  for (const name of fs.readdirSync(root)) {
+    if (left.has(name)) continue;
+    fs.cpSync(path.join(root, name), path.join(copy, name), { recursive: true, preserveTimestamps: true });
+  }
+  fs.symlinkSync(path.join(root, 'node_modules'), path.join(copy, 'node_modules'), 'junction');
+});
+
+for (const { what, files, lines, name = '', proves } of recipes) {
+  test(`${what}, by its recipe`, () => {
+    const proof = proofOf(what).replaceAll('NAME', name);
+    for (const [file, text] of Object.entries(files)) {
+      fs.mkdirSync(path.join(copy, path.dirname(file)), { recursive: true });
+      fs.writeFileSync(path.join(copy, file), text);
+    }
+    for (const { file, before, text } of lines) {
+      const all = fs.readFileSync(path.join(copy, file), 'utf8').split('\n');
+      const at = all.findIndex((line) => line.includes(before));
+      assert.notEqual(at, -1, `${file} has no line with ${before}`);
+      fs.writeFileSync(path.join(copy, file), all.toSpliced(at, 0, text).join('\n'));
+    }
+    const touched = new Set(
+      [...Object.keys(files), ...lines.map(({ file }) => file)].filter((f) => !f.startsWith('tests/')),
+    );
+    assert.ok(touched.size <= fewFiles, `${what} takes ${[...touched].join(', ')}`);
+    const [program = '', ...args] = proof.split(' ');
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    const { status, stdout, stderr } = spawnSync(program, args, { cwd: copy, env, encoding: 'utf8' });
+    assert.equal(status, 0, `${proof}\n${stdout.slice(-3000)}${stderr.slice(-3000)}`);
+    assert.match(stdout, proves);
+  });
+}
+
+test('every recipe ends with a proof', () => {
+  const named = [...page.matchAll(/^\*\*(An? [^*]+)\.\*\*/gm)].map(([, what = '']) => what);
+  for (const what of named) assert.notEqual(proofOf(what), '', what);
+});
+
+/** The command at the end of a recipe. */
+function proofOf(what: string): string {
+  const start = page.indexOf(`**${what}.**`);
+  assert.notEqual(start, -1, `docs/adding.md has no recipe "${what}"`);
+  return /^`([^`]+)`$/m.exec(page.slice(start).split('\n\n')[0] ?? '')?.[1] ?? '';
+}

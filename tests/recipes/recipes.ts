@@ -1,0 +1,191 @@
+// What the recipes of docs/adding.md and kernels/README.md lead to: for each, the files somebody would write, and the lines
+// put into files that are there. `tests/recipes/recipes.test.ts` follows them on a copy and runs the proof the page names.
+
+export interface Recipe {
+  /** As in the page: `**A layer.**`. */
+  readonly what: string;
+  /** New files. */
+  readonly files: Readonly<Record<string, string>>;
+  /** Lines put before the first line that holds `before`. */
+  readonly lines: readonly { readonly file: string; readonly before: string; readonly text: string }[];
+  /** Stands for NAME in the proof. */
+  readonly name?: string;
+  /** What the proof prints because of this recipe. */
+  readonly proves: RegExp;
+}
+
+export const recipes: readonly Recipe[] = [
+  {
+    what: 'A layer',
+    files: {
+      'engine/model/layers/doubling.ts': `// Twice the input.
+
+import { sizeOf } from '../../graph/op.ts';
+import type { LayerDef } from '../layer.ts';
+
+export const doubling: LayerDef = {
+  type: 'doubling',
+  title: 'Doubling',
+  summary: 'Twice its input.',
+  group: 'activation',
+  fields: [],
+  shape: ([input]) => input,
+  build: ({ graph }, [x]) => graph.one('add', [x, x], {}),
+  flops: ([input]) => sizeOf(input),
+};
+`,
+    },
+    lines: [
+      {
+        file: 'engine/model/registry.ts',
+        before: 'import { dropout,',
+        text: "import { doubling } from './layers/doubling.ts';",
+      },
+      { file: 'engine/model/registry.ts', before: '  dense,', text: '  doubling,' },
+      {
+        file: 'tests/gradient/layers.test.ts',
+        before: "  { name: 'flatten', layers",
+        text: "  { name: 'doubling', layers: between({ type: 'doubling' }) },",
+      },
+    ],
+    name: 'doubling',
+    proves: /✔ .*doubling/,
+  },
+  {
+    what: 'A kernel',
+    name: 'constant_fill',
+    files: {
+      'kernels/constant_fill/kernel.ts': `// Sets every element to one value.
+
+import { defineKernel } from '../contract.ts';
+
+export const kernel = defineKernel({
+  name: 'constant_fill',
+  summary: 'y = value.',
+  inputs: [],
+  outputs: [{ name: 'y', shape: (p) => [p.count] }],
+  params: { count: 'i32', value: 'f32' },
+  cost: (p) => ({ flops: 0, bytes: 4 * p.count }),
+  tolerance: { relative: 0, absolute: 0, why: 'a copy' },
+  cases: [{ params: { count: 1, value: 2 } }, { params: { count: 67, value: 1.5 } }],
+});
+`,
+      'kernels/constant_fill/reference.ts': `// Oracle of constant_fill.
+
+import { type ParameterOf, present, type Reference } from '../contract.ts';
+import type { kernel } from './kernel.ts';
+
+export const reference: Reference<ParameterOf<typeof kernel>> = (_, outputs, params) => {
+  present(outputs).y.fill(params.value, 0, params.count);
+};
+`,
+      'kernels/constant_fill/cpu.ts': `// AssemblyScript: y = value.
+
+import { integer, LINE, pointer, real, shareStart, write } from '../shared/vectors';
+
+export function constant_fill(args: usize, thread: i32, threads: i32, step: i32): void {
+  const y = pointer(args, 0);
+  const count = integer(args, 1);
+  const value = f32x4.splat(real(args, 2));
+  const end = shareStart(count, LINE, thread + 1, threads);
+  let i = shareStart(count, LINE, thread, threads);
+  for (; i + 4 <= end; i += 4) write(y, i, value, 4);
+  if (i < end) write(y, i, value, end - i);
+}
+`,
+      'kernels/constant_fill/gpu.ts': `// constant_fill, one element or vector a thread.
+
+import type { GpuKernel } from '../gpu-contract.ts';
+import { elementwise, elementwiseView, float } from '../gpu-wgsl.ts';
+
+export const gpu: GpuKernel = {
+  passes: ({ count, value }, { limits }) => {
+    const view = elementwiseView(count, limits);
+    return [
+      {
+        label: 'constant_fill',
+        reads: {},
+        writes: { y: view.element },
+        code: elementwise(view, \`y[i] = V(\${float(value)});\`),
+        workgroups: view.workgroups,
+      },
+    ];
+  },
+};
+`,
+    },
+    lines: [],
+    proves: /✔ constant_fill/,
+  },
+  {
+    what: 'A dataset format',
+    files: {
+      'engine/data/formats/json-columns.ts': `// One JSON object a file, one array a column, with a first line of its own.
+
+import { quoteText } from '../sql.ts';
+import type { DatasetFormat } from './format.ts';
+
+const mark = '{"columns of":';
+
+export const jsonColumns: DatasetFormat = {
+  name: 'JSON columns',
+  sniff: ({ bytes }) => Buffer.from(bytes.subarray(0, mark.length)).toString('latin1') === mark,
+  open: async ({ head }) => ({
+    columns: [{ name: 'x', storage: 'DOUBLE', missing: [] }],
+    query: \`SELECT unnest(x)::DOUBLE AS x FROM read_json(\${quoteText(head.path)})\`,
+    reading: { format: 'JSON columns' },
+    warnings: [],
+    check: async () => ({ finished: [] }),
+  }),
+};
+`,
+      'tests/unit/data/json-columns.test.ts': `import assert from 'node:assert/strict';
+import test from 'node:test';
+import { allRows, importFile, writeTable } from './helpers.ts';
+
+test('JSON columns are read', async (context) => {
+  const text = JSON.stringify({ 'columns of': 'numbers', x: Array.from({ length: 12 }, (_, row) => row / 4) });
+  const { service, info } = await importFile(context, writeTable(context, 'some.columns', text));
+  assert.equal((await allRows(service, info)).length, 12);
+});
+`,
+    },
+    lines: [
+      {
+        file: 'engine/data/formats/registry.ts',
+        before: 'import { jsonLines',
+        text: "import { jsonColumns } from './json-columns.ts';",
+      },
+      { file: 'engine/data/formats/registry.ts', before: '  jsonLines,', text: '  jsonColumns,' },
+    ],
+    name: 'json-columns',
+    proves: /✔ JSON columns are read/,
+  },
+  {
+    what: 'A command',
+    name: 'greet',
+    files: {
+      'electron/cli/commands/greet.ts': `// \`greet\`: says hello.
+
+import type { Command } from '../command.ts';
+
+export const greet: Command = {
+  name: 'greet',
+  usage: '',
+  summary: 'Says hello to whoever asks.',
+  positionals: [0, 0],
+  options: {},
+  run: async ({ output }) => output.line('Hello.'),
+};
+`,
+    },
+    lines: [
+      {
+        file: 'electron/cli/commands.ts',
+        before: '  inspect:',
+        text: "  greet: async () => (await import('./commands/greet.ts')).greet,",
+      },
+    ],
+    proves: /Says hello to whoever asks/,
+  },
+];
