@@ -60,7 +60,9 @@ export interface KernelContract<P extends string = string> {
   /** Parameters in ABI order. */
   readonly params: Readonly<Record<P, ParameterKind>>;
   /** What is wrong with parameters that no device could run, in words: checked wherever a plan is made. */
-  problem?(params: Readonly<Record<P, number>>): string | null;
+  problem?(params: Readonly<Record<NoInfer<P>, number>>): string | null;
+  /** What is beyond the CPU's implementations alone, in words: checked when a plan is compiled for the CPU. */
+  cpuProblem?(params: Readonly<Record<NoInfer<P>, number>>): string | null;
   /** The kernel reads the step number of the current submit (row lists, per-step scalars, loss rings). */
   readonly usesStep?: boolean;
   cost(params: Readonly<Record<P, number>>): Cost;

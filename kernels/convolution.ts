@@ -40,11 +40,21 @@ export const outputShape = (p: Convolution): readonly number[] => [
   convolvedSize(p.width, p),
 ];
 
+/** Most elements of a filter's window that the tables of the CPU's kernels hold (11 × 11). */
+const mostTaps = 121;
+
+/** What the CPU's kernels cannot do: their buffers have fixed sizes. */
+export function cpuProblem(p: Convolution): string | null {
+  if (p.kernel ** 2 > mostTaps) return `a kernel of ${p.kernel} × ${p.kernel} has more than ${mostTaps} elements`;
+  if (fitsScratch(p)) return null;
+  return `a kernel of ${p.kernel} with dilation ${p.dilation} is too wide for images of ${p.width} × ${p.height}`;
+}
+
 /**
  * The kernels on the CPU copy the rows that 128 positions read into a buffer of 40,960 elements, channel by channel. False for
  * convolutions of which one channel does not fit: very wide kernels over very wide images.
  */
-export function fitsScratch(p: Convolution): boolean {
+function fitsScratch(p: Convolution): boolean {
   const [positions, elements] = [128, 40_960];
   const reach = p.dilation * (p.kernel - 1);
   const gridWidth = Math.min(convolvedSize(p.width, p), Math.ceil(p.width / p.stride));

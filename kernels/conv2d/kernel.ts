@@ -6,6 +6,7 @@ import {
   bytesMoved,
   convolutionCases,
   convolutionParams,
+  cpuProblem,
   inputShape,
   multiplyAdds,
   outputShape,
@@ -26,6 +27,7 @@ export const kernel = defineKernel({
   ],
   outputs: [{ name: 'y', shape: outputShape }],
   params: { ...convolutionParams, activation: 'i32', slope: 'f32' },
+  cpuProblem: (p) => cpuProblem(p),
   cost: (p) => ({ flops: 2 * multiplyAdds(p), bytes: bytesMoved(p) }),
   tolerance: {
     relative: 3e-6,

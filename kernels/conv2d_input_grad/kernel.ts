@@ -6,6 +6,7 @@ import {
   bytesMoved,
   convolutionCases,
   convolutionParams,
+  cpuProblem,
   inputShape,
   multiplyAdds,
   outputShape,
@@ -35,6 +36,7 @@ export const kernel = defineKernel({
   ],
   outputs: [{ name: 'dx', shape: inputShape }],
   params: { ...convolutionParams, activation: 'i32', slope: 'f32', gradient: 'i32' },
+  cpuProblem: (p) => cpuProblem(p),
   cost: (p) => ({ flops: 2 * multiplyAdds(p), bytes: bytesMoved(p) }),
   tolerance: {
     relative: 3e-6,

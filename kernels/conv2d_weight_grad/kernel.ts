@@ -5,6 +5,7 @@ import {
   bytesMoved,
   convolutionCases,
   convolutionParams,
+  cpuProblem,
   inputShape,
   multiplyAdds,
   outputShape,
@@ -23,6 +24,7 @@ export const kernel = defineKernel({
     { name: 'db', shape: (p) => [p.filters], optional: true },
   ],
   params: { ...convolutionParams },
+  cpuProblem: (p) => cpuProblem(p),
   cost: (p) => ({ flops: 2 * multiplyAdds(p), bytes: bytesMoved(p) }),
   tolerance: {
     relative: 4e-6,

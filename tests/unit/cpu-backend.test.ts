@@ -219,3 +219,27 @@ test('11. describes the machine', () => {
   assert.equal(device.threads, 2);
   assert.ok(device.name.includes(cpu.name) && device.name.includes('2 threads'));
 });
+
+test('convolutions beyond the buffers of the CPU are refused before anything runs, by their sizes', async () => {
+  const sizes = { batch: 1, channels: 1, height: 40, width: 40, filters: 1, stride: 1, padding: 0, groups: 1 };
+  const backend = createCpuBackend({ threads: 1 });
+  const planWith = (params: Readonly<Record<string, number>>): Plan =>
+    planOf({ x: 1600, w: 961, y: 1600 }, () => [
+      {
+        kernel: 'conv2d',
+        inputs: [{ slot: 0, offset: 0 }, { slot: 1, offset: 0 }, null],
+        outputs: [{ slot: 2, offset: 0 }],
+        params: { ...sizes, activation: 0, slope: 0, ...params },
+      },
+    ]);
+  await assert.rejects(backend.compile(planWith({ kernel: 12, dilation: 1 })), {
+    code: 'device.unsupported_plan',
+    message: /conv2d.*kernel of 12 × 12 has more than 121 elements/,
+  });
+  const wide = { kernel: 11, dilation: 400, height: 4001, width: 4001 };
+  await assert.rejects(
+    backend.compile(planWith(wide)),
+    /kernel of 11 with dilation 400 is too wide for images of 4001/,
+  );
+  await backend.close();
+});

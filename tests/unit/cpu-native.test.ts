@@ -2,7 +2,8 @@
 // and that it can be left out. Skipped, saying so, where no C compiler was there to build it.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -181,3 +182,24 @@ test('7. the AVX2 kernels agree with their references too', { skip: skip || proc
   assert.equal(child.status, 0, child.stdout);
   assert.match(child.stdout, /ok \d+ - .*matmul.*native/);
 });
+
+const canStop = process.platform === 'win32' ? 'a process cannot be stopped and continued on Windows' : false;
+
+test(
+  '8. a process that was stopped for longer than its threads have patience goes on',
+  { skip: skip || canStop },
+  async () => {
+    const child = spawn(process.execPath, ['tests/unit/fixtures/stopped.ts'], {
+      cwd: new URL('../..', import.meta.url),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+    await once(child.stdout, 'data');
+    child.kill('SIGSTOP');
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    child.kill('SIGCONT');
+    await once(child, 'exit');
+    assert.equal(output, 'running\ndone\n');
+  },
+);

@@ -5,7 +5,7 @@ import type { Plan } from '../../plan/plan.ts';
 import { TrainyardError } from '../../protocol/errors.ts';
 import type { Backend, Executable } from '../backend.ts';
 import { availableMemory, cpuName, instructionSets, usableCores } from './describe.ts';
-import { placePlan } from './encode.ts';
+import { checkLimits, placePlan } from './encode.ts';
 import { createExecutable } from './executable.ts';
 import { createMachine, reservedBytes, type Machine } from './machine.ts';
 import { loadKernels, type KernelModule } from './module.ts';
@@ -65,6 +65,7 @@ export function createCpuBackend(options: CpuOptions = {}): Backend {
       threads: most,
     },
     async compile(plan) {
+      checkLimits(plan);
       const adaptive = !options.threads;
       const threads = options.threads || mostThreads(plan, most);
       const machine = prepareMachine(plan, { ...options, threads }, kernels, nativeFile);

@@ -94,6 +94,21 @@ export function encodeProgram(
   });
 }
 
+/** @throws TrainyardError `device.unsupported_plan` if a call is beyond what the CPU's kernels can do. */
+export function checkLimits(plan: Plan): void {
+  for (const { calls } of Object.values(plan.programs)) {
+    for (const { kernel, params } of calls) {
+      const problem = contractOf(kernel).cpuProblem?.(params);
+      if (!problem) continue;
+      throw new TrainyardError(
+        'device.unsupported_plan',
+        `The CPU cannot run this model (${kernel}): ${problem}.`,
+        'Choose a smaller kernel, dilation or stride, or train on the GPU.',
+      );
+    }
+  }
+}
+
 /** Number of calls from `position` on that the addon can run in one go. */
 function nativeStretch(calls: readonly Call[], position: number, native: NativeKernels): number {
   let end = position;

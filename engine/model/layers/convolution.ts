@@ -1,7 +1,7 @@
 // Convolution layers over images [channels, height, width], weights as PyTorch keeps them.
 
 import type { ActivationName } from '../../../kernels/activations.ts';
-import { convolvedSize, fitsScratch } from '../../../kernels/convolution.ts';
+import { convolvedSize } from '../../../kernels/convolution.ts';
 import type { Shape, ValueId } from '../../graph/graph.ts';
 import { sizeOf } from '../../graph/op.ts';
 import { ModelError } from '../errors.ts';
@@ -14,7 +14,7 @@ const integer = (name: string, label: string, initial: number, minimum: number, 
 
 const geometry: readonly FieldDef[] = [
   integer('filters', 'Filters', 32, 1, 4096, 'Channels of the output.'),
-  integer('kernel', 'Kernel size', 3, 1, 11),
+  integer('kernel', 'Kernel size', 3, 1, 31),
   integer('stride', 'Stride', 1, 1, 8),
   integer('padding', 'Padding', 1, 0, 40, 'Zeros around the image: half the kernel size keeps its size.'),
   integer('dilation', 'Dilation', 1, 1, 8, 'Distance between the pixels a filter looks at.'),
@@ -53,17 +53,6 @@ function parametersOf(shape: Shape, filters: number, fanIn: number, bias: unknow
   return bias ? [weight, { name: 'bias', shape: [filters], initializer, decay: false }] : [weight];
 }
 
-/** Refuses what the kernels' buffers cannot hold: very wide kernels over very wide images. */
-function checkReach(channels: number, height: number, width: number, args: LayerArguments): void {
-  const kernel = Number(args.kernel);
-  const size = { batch: 1, channels, height, width, filters: Number(args.filters), kernel, ...geometryOf(args) };
-  if (fitsScratch(size)) return;
-  throw new ModelError(
-    `A kernel of ${kernel} with dilation ${args.dilation} is too wide for images of ${width} × ${height}.`,
-    'Choose a smaller kernel, dilation or stride.',
-  );
-}
-
 export const conv2d: LayerDef = {
   type: 'conv2d',
   title: 'Conv 2D',
@@ -81,7 +70,6 @@ export const conv2d: LayerDef = {
         'Choose a smaller kernel or dilation, or more padding.',
       );
     }
-    checkReach(channels, height, width, args);
     return output;
   },
   parameters: ([[channels]], args) => {
@@ -127,7 +115,6 @@ export const convTranspose2d: LayerDef = {
         'Choose less padding.',
       );
     }
-    checkReach(channels, output[1], output[2], args);
     return output;
   },
   parameters: ([[channels]], args) => {

@@ -57,11 +57,21 @@ typedef struct {
 
 static int32_t *control(const Machine *machine, size_t address) { return (int32_t *)(machine->memory + address); }
 
+/** A clock that stands still while the machine sleeps; Linux's monotonic one does, macOS's goes on. */
+#if defined(__APPLE__)
+#define AWAKE_CLOCK CLOCK_UPTIME_RAW
+#else
+#define AWAKE_CLOCK CLOCK_MONOTONIC
+#endif
+
 static double seconds(void) {
   struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(AWAKE_CLOCK, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
+
+/** Seconds that a look at the clock may add to a wait at most: a process that was stopped has not waited. */
+#define LONGEST_GLANCE 0.25
 
 #if defined(__linux__)
 /** Sleeps until the word changes, at most 0.1 s. */
@@ -91,11 +101,14 @@ static int barrier(const Machine *machine, int threads) {
     PAUSE();
   }
   int outcome = DONE;
-  const double start = seconds();
+  double waited = 0, last = seconds();
   __atomic_add_fetch(sleepers, 1, __ATOMIC_SEQ_CST);
   while (__atomic_load_n(phase_word, __ATOMIC_SEQ_CST) == phase) {
     if (__atomic_load_n(control(machine, CONTROL_FAILED), __ATOMIC_SEQ_CST) != 0) outcome = FAILED;
-    else if (seconds() - start > machine->patience) outcome = TIMEOUT;
+    const double now = seconds();
+    waited += now - last < LONGEST_GLANCE ? now - last : LONGEST_GLANCE;
+    last = now;
+    if (outcome == DONE && waited > machine->patience) outcome = TIMEOUT;
     if (outcome != DONE) break;
     sleep_on(phase_word, phase);
   }
@@ -124,11 +137,14 @@ static napi_value js_run(napi_env env, napi_callback_info info) {
   size_t argc = 5;
   void *machine;
   int32_t values[5];
-  napi_get_cb_info(env, info, &argc, argv, NULL, &machine);
-  for (int i = 0; i < 5; i++) napi_get_value_int32(env, argv[i], &values[i]);
+  int failed = napi_get_cb_info(env, info, &argc, argv, NULL, &machine) != napi_ok || argc < 5;
+  for (int i = 0; i < 5 && !failed; i++) failed = napi_get_value_int32(env, argv[i], &values[i]) != napi_ok;
+  if (failed) {
+    napi_throw_type_error(env, NULL, "run(record, calls, thread, threads, step)");
+    return NULL;
+  }
   const int outcome = run_stretch(machine, (uint32_t)values[0], values[1], values[2], values[3], values[4]);
-  napi_create_int32(env, outcome, &result);
-  return result;
+  return napi_create_int32(env, outcome, &result) == napi_ok ? result : NULL;
 }
 
 static void release(napi_env env, void *data, void *hint) {
@@ -153,8 +169,8 @@ static napi_value js_attach(napi_env env, napi_callback_info info) {
   void *table, *memory;
   uint32_t names;
   double patience;
-  napi_get_cb_info(env, info, &argc, argv, NULL, &table);
-  if (argc < 3 || napi_get_buffer_info(env, argv[0], &memory, &length) != napi_ok ||
+  if (napi_get_cb_info(env, info, &argc, argv, NULL, &table) != napi_ok || argc < 3 ||
+      napi_get_buffer_info(env, argv[0], &memory, &length) != napi_ok ||
       napi_get_array_length(env, argv[1], &names) != napi_ok ||
       napi_get_value_double(env, argv[2], &patience) != napi_ok) {
     napi_throw_type_error(env, NULL, "attach(bytes, names, patience)");
@@ -175,12 +191,20 @@ static napi_value js_attach(napi_env env, napi_callback_info info) {
   for (uint32_t i = 0; i < names; i++) {
     napi_value item;
     char name[64] = "";
-    napi_get_element(env, argv[1], i, &item);
-    napi_get_value_string_utf8(env, item, name, sizeof name, NULL);
+    if (napi_get_element(env, argv[1], i, &item) != napi_ok ||
+        napi_get_value_string_utf8(env, item, name, sizeof name, NULL) != napi_ok) {
+      release(env, machine, NULL);
+      napi_throw_type_error(env, NULL, "attach: a kernel's name is not a text");
+      return NULL;
+    }
     machine->kernels[i] = find_kernel(table, name);
   }
-  napi_create_function(env, "run", NAPI_AUTO_LENGTH, js_run, machine, &result);
-  napi_add_finalizer(env, result, machine, release, NULL, NULL);
+  if (napi_create_function(env, "run", NAPI_AUTO_LENGTH, js_run, machine, &result) != napi_ok ||
+      napi_add_finalizer(env, result, machine, release, NULL, NULL) != napi_ok) {
+    release(env, machine, NULL);
+    napi_throw_error(env, NULL, "the native kernels cannot be attached");
+    return NULL;
+  }
   return result;
 }
 
@@ -190,16 +214,17 @@ NAPI_MODULE_INIT() {
   const KernelTable *table = pick_table();
   if (!table) table = &nothing;
   napi_value instructions, kernels, attach;
-  napi_create_string_utf8(env, table->instructions, NAPI_AUTO_LENGTH, &instructions);
-  napi_create_array_with_length(env, (size_t)table->count, &kernels);
+  int failed = napi_create_string_utf8(env, table->instructions, NAPI_AUTO_LENGTH, &instructions) != napi_ok ||
+               napi_create_array_with_length(env, (size_t)table->count, &kernels) != napi_ok;
   for (int i = 0; i < table->count; i++) {
     napi_value name;
-    napi_create_string_utf8(env, table->kernels[i].name, NAPI_AUTO_LENGTH, &name);
-    napi_set_element(env, kernels, (uint32_t)i, name);
+    failed = failed || napi_create_string_utf8(env, table->kernels[i].name, NAPI_AUTO_LENGTH, &name) != napi_ok ||
+             napi_set_element(env, kernels, (uint32_t)i, name) != napi_ok;
   }
-  napi_create_function(env, "attach", NAPI_AUTO_LENGTH, js_attach, (void *)table, &attach);
-  napi_set_named_property(env, exports, "instructions", instructions);
-  napi_set_named_property(env, exports, "kernels", kernels);
-  napi_set_named_property(env, exports, "attach", attach);
+  failed = failed || napi_create_function(env, "attach", NAPI_AUTO_LENGTH, js_attach, (void *)table, &attach) != napi_ok ||
+           napi_set_named_property(env, exports, "instructions", instructions) != napi_ok ||
+           napi_set_named_property(env, exports, "kernels", kernels) != napi_ok ||
+           napi_set_named_property(env, exports, "attach", attach) != napi_ok;
+  if (failed) napi_throw_error(env, NULL, "the native kernels cannot be loaded");
   return exports;
 }
