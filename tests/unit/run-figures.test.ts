@@ -155,9 +155,8 @@ test('all settings that differ are compared, also those that are seldom set', ()
     ['Pictures: mirror half of them', 'yes', 'no'],
     ['Pictures: shift, pixels', '4', '0'],
   ]);
-  assert.deepEqual(rows({ ...training, seed: 1234567 }, { ...training, seed: 1234568 }), [
-    ['Seed', '1234567', '1234568'],
-  ]);
+  const seeds = [1234567, 1234568].map((seed) => record({ config: { ...record().config, seed } }));
+  assert.deepEqual(settingRows(seeds).find(({ name }) => name === 'Seed')?.values, ['1234567', '1234568']);
 });
 
 test('layers are told by what they are, and by name where something is not as usual', () => {

@@ -48,7 +48,7 @@ test('a field added to a table is in types, defaults, requests, flags and help',
   const spec: SettingsOf<typeof wider> = values.defaultsOf(wider, table);
   assert.equal(spec.optimizer.lookahead, 5);
   // @ts-expect-error: one of its settings is missing.
-  const without: SettingsOf<typeof wider> = usualTraining(table);
+  const without: SettingsOf<typeof wider> = values.defaultsOf(trainingFields, table);
   const wrong = (schema: ReturnType<typeof schemaOf>, value: unknown): string =>
     schema
       .safeParse(value)
