@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { ModelSpec, OutputSpec, Task, TrainingSpec } from '../model/spec.ts';
 import { linearFields, type LinearSettings } from '../settings/linear.ts';
 import { storedSchemaOf } from '../settings/schema.ts';
-import { losses } from '../settings/training.ts';
+import { optimizers, schedules, trainingFields } from '../settings/training.ts';
 import { TrainyardError } from './errors.ts';
 import type { PreparedData } from './data.ts';
 
@@ -71,12 +71,12 @@ const training = z.looseObject({
   epochs: count,
   batch: count,
   seed: z.int().min(0),
-  loss: z.enum(['auto', ...Object.keys(losses)]),
+  loss: z.enum(Object.keys(trainingFields.loss.choices)),
   huberDelta: z.number().positive(),
   labelSmoothing: share,
-  classWeights: z.enum(['none', 'balanced']),
-  optimizer: z.looseObject({ name: z.enum(['adam', 'adamw', 'sgd', 'rmsprop']), learningRate: z.number() }),
-  schedule: z.looseObject({ name: z.enum(['constant', 'step', 'cosine', 'one_cycle']) }),
+  classWeights: z.enum(Object.keys(trainingFields.classWeights.choices)),
+  optimizer: z.looseObject({ name: z.enum(Object.keys(optimizers)), learningRate: z.number() }),
+  schedule: z.looseObject({ name: z.enum(Object.keys(schedules)) }),
 });
 
 const common = { input, output, task: z.enum(['classification', 'regression']) };
