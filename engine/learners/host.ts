@@ -7,9 +7,18 @@ import { Listeners } from '../protocol/listeners.ts';
 import type { Shard } from '../protocol/data.ts';
 import type { RunJob, RunResult, TrainerHost } from '../protocol/runs.ts';
 import { RunControl, type Surroundings } from '../train/control.ts';
+import { timeText } from '../protocol/words.ts';
+import { baselineOf } from './baseline.ts';
 import { lazyBackend, type LazyBackend } from './lazy-backend.ts';
 import type { Rows } from './learner.ts';
 import { learnerNamed } from './registry.ts';
+
+/** Milliseconds to find what a run has to beat: a tenth of its training, within limits; of one that was stopped the least. */
+const [leastBaseline, mostBaseline] = [200, 1_000];
+
+function baselineBudget({ reason, seconds }: RunResult): number {
+  return reason === 'stopped' ? leastBaseline : Math.min(mostBaseline, Math.max(leastBaseline, 100 * seconds));
+}
 
 /** Milliseconds a learner works before it is asked again; it lets messages in far more often. */
 const budget = 1_000;
@@ -38,6 +47,29 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
     dataBudget: options.dataBudget,
     backend: backend.open,
   });
+
+  /** The result beside what it has to beat. It never costs a run that this cannot be told. */
+  const withBaseline = async (job: RunJob, result: RunResult): Promise<RunResult> => {
+    const { surroundings } = options;
+    const start = surroundings.clock();
+    const say = (message: string, level: 'info' | 'warning'): void =>
+      log.emit({ time: surroundings.now(), level, message, detail: level === 'info' });
+    try {
+      const baseline = await baselineOf({
+        data: job.data,
+        readShard: (shard) => options.readShard(job.data.handle, shard),
+        learner: job.config.learner,
+        surroundings,
+        budget: baselineBudget(result),
+      });
+      if (baseline === null) return result;
+      say(`What any model has to beat was found in ${timeText(surroundings.clock() - start)}.`, 'info');
+      return { ...result, baseline };
+    } catch (error) {
+      say(`What any model has to beat could not be found: ${(error as Error).message}`, 'warning');
+      return result;
+    }
+  };
 
   return {
     measure: async (job: RunJob) => {
@@ -80,7 +112,7 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
           },
         });
         while (await training.advance(budget)) continue;
-        return training.result();
+        return await withBaseline(job, training.result());
       } finally {
         control = null;
         await backend.close();

@@ -34,13 +34,6 @@ export function mlp(hidden: readonly number[], options: { dropout?: number; pres
 
 export const presets: readonly Preset[] = [
   {
-    name: 'linear',
-    title: 'Linear',
-    summary: 'Linear or logistic regression: the yardstick every other model has to beat.',
-    input: 'table',
-    spec: mlp([], { preset: 'linear' }),
-  },
-  {
     name: 'small',
     title: 'Small MLP',
     summary: '64 and 32 units: quick, right for most small tables.',

@@ -2,7 +2,7 @@
 
 import type { ModelSpec, TrainingSpec } from '../model/spec.ts';
 import type { LinearSettings } from '../settings/linear.ts';
-import type { CommonSettings } from '../settings/run.ts';
+import type { RunSurroundings } from '../settings/run.ts';
 import type { WireError } from './errors.ts';
 import type { DatasetSettings, LeftOutColumn, PreparedData, SplitName } from './data.ts';
 
@@ -17,9 +17,11 @@ export const finalStates: ReadonlySet<RunState> = new Set([
 ]);
 
 /** What every run has, whatever learns. */
-interface CommonConfig extends CommonSettings {
+interface CommonConfig extends RunSurroundings {
   readonly dataset: string;
   readonly settings: DatasetSettings;
+  /** Of the split, and of whatever the learner draws by chance. */
+  readonly seed: number;
 }
 
 export interface NetworkConfig extends CommonConfig {
@@ -83,6 +85,14 @@ export interface RunData {
   readonly leftOut: readonly LeftOutColumn[];
 }
 
+/** What any model has to beat, scored on the same rows: `val_accuracy`, `test_r2`, … */
+export interface Baseline {
+  /** Always the same answer: the class most training rows have, or their mean in the target's unit. */
+  readonly constant: { readonly answer: string | number; readonly metrics: Metrics };
+  /** Null: there was no time for it, or the run is a linear model itself. */
+  readonly linear: { readonly penalty: number; readonly metrics: Metrics } | null;
+}
+
 export interface RunResult {
   readonly reason: 'completed' | 'early_stopped' | 'stopped' | 'diverged';
   readonly device: string;
@@ -98,6 +108,8 @@ export interface RunResult {
   readonly bestEpoch: number;
   /** What the learner has to say of how it came to this: "penalty 10, the best of 6 by the validation rows". */
   readonly remark?: string;
+  /** Absent: the run is of an earlier version, or reading its rows once more would have taken too long. */
+  readonly baseline?: Baseline;
   /** Why the result cannot be believed, and what to do; absent = no reason for doubt. */
   readonly doubt?: string;
   /** Of a run that diverged: the step at which its loss was no number any more, what is kept, and what to try. */

@@ -8,7 +8,7 @@ import { networkConfig } from '../../engine/learners/declared/network.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import type { DatasetInfo } from '../../engine/protocol/data.ts';
 import type { RunConfig, RunRecord } from '../../engine/protocol/runs.ts';
-import { bytes, duration, fixed, score, short, stopwatch } from '../../renderer/app/format.ts';
+import { bytes, duration, fixed, score, sentence, short, stopwatch } from '../../renderer/app/format.ts';
 import { encoders, noise, paint } from '../support/pictures.ts';
 import { callService, chooseNext, expect, screenshot, test, type App } from './launch.ts';
 import { importTable, runConfig, waitForState } from './scene.ts';
@@ -191,6 +191,37 @@ test('the figures of runs are those of the history', async ({ app }) => {
     await expect(split).toContainText('about 4');
     await expect(split).toContainText('Train and test as the source has them, validation drawn from its train.');
     await screenshot(app, 'images-split');
+  });
+
+  await test.step('what a network has to beat stands beside its scores, as in the store', async () => {
+    const { metrics, baseline } = stopped.result!;
+    const [own, linear, constant] = [metrics, baseline!.linear!.metrics, baseline!.constant.metrics].map(
+      ({ val_accuracy }) => score(val_accuracy),
+    );
+    await page.evaluate((id) => (location.hash = `#run/${id}`), stopped.id);
+    await expect(page.getByLabel('What it has to beat')).toHaveText(
+      `Validation accuracy ${own}, a linear model gets ${linear}, always guessing “${baseline!.constant.answer}” ${constant}.`,
+    );
+    await screenshot(app, 'run-baseline');
+  });
+
+  await test.step('a linear model from the New run page: scores without curves', async () => {
+    await page.evaluate((id) => (location.hash = `#new/${id}`), table.id);
+    await page.getByRole('button', { name: /^Linear model/ }).click();
+    await expect(page.getByRole('region', { name: 'Settings of the linear model' })).toBeVisible();
+    await screenshot(app, 'new-linear');
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.waitForURL(/#run\/\d+$/);
+    const ended = await waitForState(app, Number(/\d+$/.exec(page.url())![0]), 'completed');
+    expect(ended.config.learner).toBe('linear');
+    const { metrics, baseline, remark } = ended.result!;
+    const [own, constant] = [metrics, baseline!.constant.metrics].map(({ val_accuracy }) => score(val_accuracy));
+    await expect(page.getByLabel('What it has to beat')).toHaveText(
+      `Validation accuracy ${own}, always guessing “${baseline!.constant.answer}” gets ${constant}.`,
+    );
+    await expect(page.getByText(sentence(remark!), { exact: true })).toBeVisible();
+    await expect(page.locator('canvas')).toHaveCount(0);
+    await screenshot(app, 'run-linear');
   });
 
   await test.step('compare: all that share the best are named and marked', async () => {

@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import test, { after } from 'node:test';
+import { formatNumber } from '../../electron/cli/output.ts';
+import type { RunResult } from '../../engine/protocol/runs.ts';
 import { lastEvent, penguins, tables, temporaryHome, trainyard } from '../support/cli.ts';
 
 const home = temporaryHome({ after } as never);
@@ -46,6 +48,32 @@ test('numbers too, with a penalty as set; compared with the first', async () => 
   const { settings } = (await lastEvent(home, 'compare', '1', '2')) as { readonly settings: Record<string, unknown> };
   assert.deepEqual(settings.penalty, ['0', '10']);
   assert.deepEqual(settings.seed, ['1', '4']);
+});
+
+test('a network ends with what it has to beat: a linear model, and always the same answer', async () => {
+  const flags = ['--epochs', '5', '--seed', '1', '--hidden', '8'];
+  const { stdout, code } = await trainyard(home, 'train', penguins, ...flags);
+  assert.equal(code, 0);
+  const event = (await lastEvent(home, 'show', '3')) as { readonly result: RunResult };
+  const { metrics, baseline } = event.result;
+  assert.equal(baseline?.constant.answer, 'Adelie');
+  const [own, linear, constant] = [metrics, baseline.linear!.metrics, baseline.constant.metrics].map(
+    ({ val_accuracy }) => formatNumber(val_accuracy),
+  );
+  const said = `val accuracy ${own}, a linear model gets ${linear}, always guessing “Adelie” ${constant}`;
+  assert.ok(stdout.includes(`${said}.`), stdout);
+  assert.ok((await trainyard(home, 'show', '3')).stdout.includes(`  to beat   ${said}`));
+
+  const alone = (await lastEvent(home, 'show', '1')) as { readonly result: RunResult };
+  assert.deepEqual(linear, formatNumber(alone.result.metrics.val_accuracy), 'the same rows, the same model');
+  assert.equal(alone.result.baseline?.linear, null);
+  const compared = (await lastEvent(home, 'compare', '1', '3', '--all')) as { readonly baselines: object };
+  assert.deepEqual(compared.baselines, {
+    linear_val_accuracy: [null, baseline.linear!.metrics.val_accuracy],
+    constant_val_accuracy: [constant, constant].map(() => baseline.constant.metrics.val_accuracy),
+    linear_test_accuracy: [null, baseline.linear!.metrics.test_accuracy],
+    constant_test_accuracy: [constant, constant].map(() => baseline.constant.metrics.test_accuracy),
+  });
 });
 
 test('what means nothing is refused', async () => {

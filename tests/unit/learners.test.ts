@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import { checkForms } from '../../engine/data/prepare.ts';
+import { baselineOf } from '../../engine/learners/baseline.ts';
 import { linearConfig } from '../../engine/learners/declared/linear.ts';
 import type { StartedEvent } from '../../engine/learners/learner.ts';
 import { predictRows, readTrained } from '../../engine/learners/predict.ts';
@@ -151,6 +152,35 @@ test('a divergence is a result; what goes wrong reaches whoever advances or open
   assert.equal((await learn(diverging, 0)).result.reason, 'diverged');
   const layers = [{ type: 'conv2d', filters: 2, kernel: 3 }, { type: 'output' }];
   await assert.rejects(learn({ ...config, model: { version: 1, layers } }, 0), /image|conv/i);
+});
+
+test('what a run has to beat: the linear model itself, the answer of most rows; that alone where there is no time', async () => {
+  const surroundings = {
+    clock: () => performance.now(),
+    breathe: () => new Promise<void>((resolve) => setImmediate(resolve)),
+  };
+  const { data, readShard } = table;
+  const known = await baselineOf({ data, readShard, learner: 'network', surroundings, budget: 60_000 });
+  const { result } = await learn(linearConfig(common), 60_000);
+  assert.deepEqual(known?.linear?.metrics, result.metrics);
+  const most = data.classCounts.indexOf(Math.max(...data.classCounts));
+  assert.equal(known?.constant.answer, `class ${most}`);
+  const { counts } = data;
+  const validated = table.y.subarray(counts.train, counts.train + counts.validation);
+  const share = validated.filter((target) => target === most).length / counts.validation;
+  assert.equal(known?.constant.metrics.val_accuracy, share);
+  assert.equal((await baselineOf({ data, readShard, learner: 'linear', surroundings, budget: 60_000 }))?.linear, null);
+
+  // The clock jumps ahead once the rows are being read.
+  let [time, reads] = [0, 0];
+  const late = { ...surroundings, clock: () => time };
+  const slowly = async (shard: number) => {
+    if (++reads === 1) time = 1_000;
+    return readShard(shard);
+  };
+  const hurried = await baselineOf({ data, readShard: slowly, learner: 'network', surroundings: late, budget: 500 });
+  assert.equal(hurried?.linear, null);
+  assert.equal(hurried?.constant.metrics.val_accuracy, share);
 });
 
 test('rows of a form that a dataset does not have are refused', () => {

@@ -2,6 +2,7 @@
 
 import { leadingMetrics } from '../../../engine/model/metrics.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
+import { baselineWords } from '../../../engine/protocol/baseline.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import { leftOutText, splitOrigin, splitRule, usualSplit } from '../../../engine/protocol/use.ts';
 import { numberOption, runNumber, textOption, type Command } from '../command.ts';
@@ -123,10 +124,18 @@ function showRun(output: Output, run: RunRecord): void {
     else if (!curves) output.line('  scores');
     else output.line(`  weights   of ${unit.one} ${result.bestEpoch}, the best by loss; their scores:`);
     printMetrics(output, result.metrics);
+    const against = againstText(run);
+    if (against !== null) output.line(`  to beat   ${against}`);
     if (result.doubt) output.line(`  in doubt  ${result.doubt}`);
   }
   if (run.tags.length > 0) output.line(`  tags      ${run.tags.join(', ')}`);
   if (run.notes) output.line(`  notes     ${run.notes}`);
+}
+
+/** `val accuracy 0.93, a linear model gets 0.91, always guessing “no” 0.62`; null where that is not known. */
+export function againstText({ result }: RunRecord): string | null {
+  const words = result && baselineWords(result, formatNumber);
+  return words && `${words.series.replace('_', ' ')} ${words.text}`;
 }
 
 /** `100 epochs`, or `55 of 100 epochs` of a run that ended before its time. */
@@ -209,6 +218,7 @@ export const compare: Command = {
       training_seconds: found.map((run) => run.result?.seconds ?? null),
       training_rows_per_second: found.map((run) => run.result?.examplesPerSecond ?? null),
     };
+    const baselines = options.all === true ? baselineRows(found) : {};
     const metricNames = [...new Set(found.flatMap((run) => Object.keys(run.result?.metrics ?? {})))];
     output.event({
       event: 'comparison',
@@ -223,6 +233,7 @@ export const compare: Command = {
         metricNames.map((name) => [name, found.map((run) => ownValue(run.result?.metrics ?? {}, name) ?? null)]),
       ),
       costs,
+      ...(options.all === true ? { baselines } : {}),
     });
     if (output.json) return;
     const rows = [
@@ -240,7 +251,10 @@ export const compare: Command = {
         name,
         ...found.map((run) => formatNumber(ownValue(run.result?.metrics ?? {}, name))),
       ]),
-      ...Object.entries(costs).map(([name, values]) => [name.replaceAll('_', ' '), ...values.map(formatNumber)]),
+      ...Object.entries({ ...baselines, ...costs }).map(([name, values]) => [
+        name.replaceAll('_', ' '),
+        ...values.map(formatNumber),
+      ]),
     ];
     output.table(rows, [
       { title: '', value: (row) => row[0] },
@@ -253,6 +267,19 @@ export const compare: Command = {
     if (differing.length === 0) output.line('The settings are the same.');
   },
 };
+
+/** What each run has to beat, by the scores of the splits that were not trained on. */
+function baselineRows(runs: readonly RunRecord[]): Readonly<Record<string, readonly (number | null)[]>> {
+  const of = (kind: 'linear' | 'constant', name: string) =>
+    runs.map(({ result }) => ownValue(result?.baseline?.[kind]?.metrics ?? {}, name) ?? null);
+  return Object.fromEntries(
+    ['val_accuracy', 'val_r2', 'test_accuracy', 'test_r2'].flatMap((name) =>
+      (['linear', 'constant'] as const)
+        .map((kind): [string, readonly (number | null)[]] => [`${kind}_${name}`, of(kind, name)])
+        .filter(([, values]) => values.some((value) => value !== null)),
+    ),
+  );
+}
 
 /** Nested settings as `optimizer.name` → text. */
 function flatten(value: object, prefix = ''): Record<string, string> {

@@ -30,7 +30,7 @@ import {
   type TrainedOn,
 } from '../training-options.ts';
 import { threadsOption } from '../threads-option.ts';
-import { keptText, printMetrics, timesText, workText } from './runs.ts';
+import { againstText, keptText, printMetrics, timesText, workText } from './runs.ts';
 
 export const train: Command = {
   name: 'train',
@@ -223,6 +223,7 @@ function report(output: Output, run: RunRecord): void {
     best_epoch: result.bestEpoch,
     ...(result.remark ? { remark: result.remark } : {}),
     metrics: result.metrics,
+    ...(result.baseline ? { baseline: result.baseline } : {}),
     ...(result.doubt ? { doubt: result.doubt } : {}),
     ...(result.divergence ? { diverged_at_step: result.divergence.step } : {}),
   });
@@ -231,6 +232,8 @@ function report(output: Output, run: RunRecord): void {
     `Run ${run.id} ${endings[result.reason]}: ${workText(run)} on ${device} in ${timesText(run)}; ${keptText(run)}`,
   );
   printMetrics(output, result.metrics);
+  const against = againstText(run);
+  if (against !== null) output.line(`${against}.`);
   if (result.doubt) output.line(`! ${result.doubt}`);
   // It is a training that failed, whatever is kept of it.
   if (error) throw new TrainyardError(error.code, `Run ${run.id}: ${error.message}`, error.hint);

@@ -5,7 +5,7 @@ import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { duration, fixed, missing, score } from '../../app/format.ts';
 import { elapsedOf, rowsPerSecond, stateName, trainingSecondsOf } from '../../app/run-words.ts';
 import { lowerWins, metricWord, parseSeries } from '../../app/series.ts';
-import { everySettingOf } from './settings.ts';
+import { settingsOf } from './settings.ts';
 
 export interface CompareRow {
   readonly name: string;
@@ -16,13 +16,11 @@ export interface CompareRow {
   readonly setting?: boolean;
 }
 
-/** Settings of all runs in reading order, those that one of them says something with; a run without one has a dash. */
+/** Settings of all runs in reading order; a run without one has a dash. */
 export function settingRows(runs: readonly RunRecord[]): readonly CompareRow[] {
-  const all = runs.map(everySettingOf);
-  const said = new Set(all.flatMap((facts) => facts.flatMap(({ label, quiet }) => (quiet ? [] : [label]))));
-  const names = [...new Set(all.flatMap((facts) => facts.map(({ label }) => label)))].filter((name) => said.has(name));
-  const values = all.map((facts) => new Map(facts.map(({ label, value }) => [label, value])));
-  return names.map((name) => ({ name, setting: true, values: values.map((known) => known.get(name) ?? missing) }));
+  const all = runs.map((run) => new Map(settingsOf(run)));
+  const names = [...new Set(all.flatMap((settings) => [...settings.keys()]))];
+  return names.map((name) => ({ name, setting: true, values: all.map((settings) => settings.get(name) ?? missing) }));
 }
 
 export function differs(row: CompareRow): boolean {
@@ -104,6 +102,22 @@ export function resultRows(
   rows.push({ name: 'Validation − train loss, last', values: runs.map((run) => score(gap(run))) });
   const told = rows.filter((row) => row.values.some((value) => value !== missing));
   return comparable(runs) ? told : told.map((row) => ({ ...row, best: undefined }));
+}
+
+/** What the runs have to beat, by the scores compared; the figures are those of the weights that the runs keep. */
+export function baselineRows(runs: readonly RunRecord[], metrics: readonly string[]): readonly CompareRow[] {
+  const kinds = [
+    ['linear', 'Linear model'],
+    ['constant', 'Always the same answer'],
+  ] as const;
+  return metrics
+    .flatMap((series) =>
+      kinds.map(([kind, name]) => ({
+        name: `${name}, ${metricWord(parseSeries(series).metric)}`,
+        values: runs.map(({ result }) => score(ownValue(result?.baseline?.[kind]?.metrics ?? {}, series))),
+      })),
+    )
+    .filter(({ values }) => values.some((value) => value !== missing));
 }
 
 export function costRows(runs: readonly RunRecord[]): readonly CompareRow[] {

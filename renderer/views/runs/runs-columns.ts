@@ -184,6 +184,20 @@ export function runColumns(series: string): readonly RunColumn[] {
       numeric: true,
       text: (run) => short(listed(run).learningRate),
     },
+    {
+      id: 'linear',
+      label: `Linear ${metricWord(metric)}`,
+      width: 100,
+      numeric: true,
+      text: ({ result }) => score(ownValue(result?.baseline?.linear?.metrics ?? {}, series)),
+    },
+    {
+      id: 'constant',
+      label: `Constant ${metricWord(metric)}`,
+      width: 100,
+      numeric: true,
+      text: ({ result }) => score(ownValue(result?.baseline?.constant.metrics ?? {}, series)),
+    },
     { id: 'seed', label: 'Seed', width: 60, numeric: true, text: (run) => String(run.config.seed) },
     {
       id: 'notes',

@@ -1,0 +1,151 @@
+// What any model has to beat, on the very rows of the run: a linear model, where it is fitted in little time, and the answer that is
+// always the same. Both are scored as the run's own weights are.
+
+import type { SplitName } from '../protocol/data.ts';
+import type { Baseline, LearnerName, Metrics } from '../protocol/runs.ts';
+import type { Surroundings } from '../train/control.ts';
+import { evaluate, type EvaluationSpec } from '../train/metrics.ts';
+import { splitRange } from '../train/scores.ts';
+import { sliceMilliseconds } from './course.ts';
+import { gridOf } from './declared/linear.ts';
+import type { Rows } from './learner.ts';
+import { designBytes, readDesign, type Design } from './linear/design.ts';
+import { outputsFor, plainLoss } from './linear/outputs.ts';
+import {
+  constantWeights,
+  penaltyOf,
+  searchPenalty,
+  type LinearWeights,
+  type PathProblem,
+  type Search,
+} from './linear/path.ts';
+
+/** Larger rows could not be fitted in so little time. */
+const mostBytes = 2 ** 28;
+
+export interface BaselineOptions extends Pick<Rows, 'data' | 'readShard'> {
+  readonly learner: LearnerName;
+  readonly surroundings: Pick<Surroundings, 'clock' | 'breathe'>;
+  /** Milliseconds it may take, about. */
+  readonly budget: number;
+}
+
+/** Null where not even the rows that were not trained on can be read in that time. */
+export async function baselineOf(options: BaselineOptions): Promise<Baseline | null> {
+  const { data, learner, surroundings, budget } = options;
+  const end = surroundings.clock() + budget;
+  const design = await readWithin(options, end);
+  if (design === null) return constantAlone(options);
+  const { counts, output } = data;
+  const problem: PathProblem = {
+    design,
+    train: counts.train,
+    validation: counts.validation,
+    output,
+    classWeights: null,
+    penalty: 0,
+  };
+  const constant = constantWeights(problem);
+  const scored = (weights: LinearWeights): Metrics => metricsOf(options, design, weights);
+  const answer =
+    output.kind === 'classes' ? likeliestClass(data.classCounts, output.classes) : meanOf(constant, output);
+  const linear = learner === 'linear' ? null : await fitWithin(problem, constant, surroundings, end);
+  return {
+    constant: { answer, metrics: scored(constant) },
+    linear: linear && { penalty: linear.penalty, metrics: scored(linear.weights) },
+  };
+}
+
+/** Of rows that are too many to be fitted: their targets alone, of the splits that were not trained on. */
+async function constantAlone(options: BaselineOptions): Promise<Baseline | null> {
+  const { data, readShard, surroundings, budget } = options;
+  const { counts, output, classCounts, shardStarts } = data;
+  const end = surroundings.clock() + budget;
+  const rows = shardStarts[shardStarts.length - 1];
+  const targets = new Float32Array(rows);
+  for (let shard = 0; shard + 1 < shardStarts.length; shard++) {
+    if (shardStarts[shard + 1] <= counts.train) continue;
+    if (surroundings.clock() > end) return null;
+    targets.set(
+      (await readShard(shard)).y.subarray(0, shardStarts[shard + 1] - shardStarts[shard]),
+      shardStarts[shard],
+    );
+    await surroundings.breathe();
+  }
+  const logits = classCounts.map((count) => Math.log(Math.max(count, 0.5)));
+  // Numbers are standardised by the training rows: their mean is 0.
+  const bias = output.kind === 'value' ? [0] : logits.length === 2 ? [logits[1] - logits[0]] : logits;
+  const weights = { weight: new Float32Array(0), bias: Float32Array.from(bias) };
+  const nothing: Design = {
+    ...{ rows, dense: 0, width: 0, categories: 0, targets },
+    ...{ x: new Float32Array(0), ones: new Uint32Array(0) },
+  };
+  const answer = output.kind === 'classes' ? likeliestClass(classCounts, output.classes) : meanOf(weights, output);
+  const metrics = metricsOf(options, nothing, weights, ['validation', 'test']);
+  return { constant: { answer, metrics }, linear: null };
+}
+
+class TooLate extends Error {}
+
+async function readWithin({ data, readShard, surroundings }: BaselineOptions, end: number): Promise<Design | null> {
+  const grid = gridOf(data.input);
+  if (designBytes(data, grid) > mostBytes) return null;
+  const pause = async (): Promise<void> => {
+    if (surroundings.clock() > end) throw new TooLate();
+    await surroundings.breathe();
+  };
+  try {
+    return await readDesign({ data, readShard, dataBudget: mostBytes }, grid, pause);
+  } catch (error) {
+    if (error instanceof TooLate) return null;
+    throw error;
+  }
+}
+
+/** The best of the penalties that there was time for; null if there was none. */
+async function fitWithin(
+  problem: PathProblem,
+  start: LinearWeights,
+  { clock, breathe }: BaselineOptions['surroundings'],
+  end: number,
+): Promise<{ readonly penalty: number; readonly weights: LinearWeights } | null> {
+  const search: Search = { tried: [], best: start, chosen: -1 };
+  const work = searchPenalty(problem, search);
+  for (let done = false; !done && clock() < end; await breathe()) {
+    const until = clock() + sliceMilliseconds;
+    while (!done && clock() < until) done = work.next().done === true;
+  }
+  if (search.chosen < 0) return null;
+  return { penalty: penaltyOf(search.tried[search.chosen], 0), weights: search.best };
+}
+
+function metricsOf(
+  { data }: Pick<BaselineOptions, 'data'>,
+  design: Design,
+  weights: LinearWeights,
+  splits: readonly SplitName[] = ['train', 'validation', 'test'],
+): Metrics {
+  const metrics: [string, number][] = [];
+  const spec: EvaluationSpec = { output: data.output, training: plainLoss, weights: null };
+  for (const split of splits) {
+    const { start, end } = splitRange(data, split);
+    if (start === end) continue;
+    const { metrics: values } = evaluate(
+      outputsFor(design, start, end, weights),
+      design.targets.subarray(start, end),
+      spec,
+    );
+    const prefix = split === 'validation' ? 'val' : split;
+    metrics.push(...Object.entries(values).map(([name, value]): [string, number] => [`${prefix}_${name}`, value]));
+  }
+  return Object.fromEntries(metrics);
+}
+
+function likeliestClass(counts: readonly number[], classes: readonly string[]): string {
+  return classes[counts.indexOf(Math.max(...counts))];
+}
+
+const meanOf = (
+  { bias }: LinearWeights,
+  { offset, scale }: { readonly offset: number; readonly scale: number },
+): number => bias[0] * scale + offset;
