@@ -217,6 +217,21 @@ test('every source file belongs to a layer, and nothing imports tests', () => {
   }
 });
 
+test('no file imports itself by way of others', () => {
+  const imports = new Map(sources().map((file) => [file, importsOf(file).filter((target) => !target.startsWith('#'))]));
+  const done = new Set<string>();
+  const way: string[] = [];
+  const visit = (file: string): void => {
+    if (way.includes(file)) assert.fail(`${[...way.slice(way.indexOf(file)), file].join(' → ')}: move what both need.`);
+    if (done.has(file)) return;
+    way.push(file);
+    for (const target of imports.get(file) ?? []) visit(target);
+    way.pop();
+    done.add(file);
+  };
+  for (const file of imports.keys()) visit(file);
+});
+
 function ruleFor(file: string): Rule | undefined {
   return rules.find((rule) => file.startsWith(rule.files));
 }

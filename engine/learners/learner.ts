@@ -7,7 +7,7 @@ import type { EvaluationSpec } from '../train/metrics.ts';
 import type { RunControl, Surroundings } from '../train/control.ts';
 import type { StepSpeed } from '../train/measure.ts';
 import type { ReadShard } from '../train/resident-rows.ts';
-import type { TrainerEvents } from '../train/trainer.ts';
+import type { TrainerEvents } from '../train/options.ts';
 import type { Weights } from '../train/weights.ts';
 import type { PreparedData } from '../protocol/data.ts';
 import type { ActivationMaps } from '../protocol/evaluation.ts';

@@ -10,7 +10,7 @@ import type { Reporter } from './reporter.ts';
 import { encodeSafetensors, encodeText } from './safetensors.ts';
 import type { Scores } from './scores.ts';
 import type { Session } from './session.ts';
-import type { TrainerOptions } from './trainer.ts';
+import type { TrainerOptions } from './options.ts';
 import { readWeights, weightNames, writeWeights, type Weights } from './weights.ts';
 
 /** Where and how a run diverged. */

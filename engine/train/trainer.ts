@@ -5,35 +5,20 @@
 import type { DeviceDescription } from '../backends/backend.ts';
 import { sizeOf } from '../graph/op.ts';
 import { TrainyardError } from '../protocol/errors.ts';
-import type { LogLine, MetricPoint, RunFile, RunResult, TrainingProgress } from '../protocol/runs.ts';
+import type { RunResult } from '../protocol/runs.ts';
 import { noValidationWarning } from '../protocol/use.ts';
 import { timeText } from '../protocol/words.ts';
 import { decodeCheckpoint, initialState, type Checkpoint, type TrainingState } from './checkpoint.ts';
 import { CheckpointWriter } from './checkpoint-writer.ts';
-import type { RunControl, Surroundings } from './control.ts';
 import { Diary } from './diary.ts';
 import { EvaluationFiles } from './evaluation-files.ts';
+import type { TrainerOptions } from './options.ts';
 import { finish, handOver, threadsOf, type Divergence } from './outcome.ts';
 import { Reporter } from './reporter.ts';
 import { Scores } from './scores.ts';
-import { Session, type SessionOptions } from './session.ts';
+import { Session } from './session.ts';
 import { StepStream } from './step-stream.ts';
 import { initializeWeights, readWeights, weightNames, writeWeights, type Weights } from './weights.ts';
-
-export interface TrainerEvents {
-  readonly onReport: (event: { points: readonly MetricPoint[]; progress: TrainingProgress }) => void;
-  readonly onLog: (line: LogLine) => void;
-  readonly onPaused: (event: { paused: boolean }) => void;
-  /** May return when the file is kept: no checkpoint leaves before the one before it is. */
-  readonly onFile: (event: { file: RunFile; data: Uint8Array }) => void | Promise<void>;
-}
-
-export interface TrainerOptions extends SessionOptions {
-  readonly control: RunControl;
-  readonly surroundings: Surroundings;
-  readonly events: TrainerEvents;
-  readonly checkpoint?: Uint8Array;
-}
 
 /** Trains one run to its end and returns its result. `started` is called once the plan is compiled. */
 export async function train(

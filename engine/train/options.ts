@@ -1,0 +1,20 @@
+// What a training takes, and whom it tells.
+
+import type { LogLine, MetricPoint, RunFile, TrainingProgress } from '../protocol/runs.ts';
+import type { RunControl, Surroundings } from './control.ts';
+import type { SessionOptions } from './session.ts';
+
+export interface TrainerEvents {
+  readonly onReport: (event: { points: readonly MetricPoint[]; progress: TrainingProgress }) => void;
+  readonly onLog: (line: LogLine) => void;
+  readonly onPaused: (event: { paused: boolean }) => void;
+  /** May return when the file is kept: no checkpoint leaves before the one before it is. */
+  readonly onFile: (event: { file: RunFile; data: Uint8Array }) => void | Promise<void>;
+}
+
+export interface TrainerOptions extends SessionOptions {
+  readonly control: RunControl;
+  readonly surroundings: Surroundings;
+  readonly events: TrainerEvents;
+  readonly checkpoint?: Uint8Array;
+}
