@@ -10,6 +10,7 @@ import { ownValue } from '../../engine/protocol/own.ts';
 import { columnTypes, tasks } from '../../engine/settings/dataset.ts';
 import { usualTraining } from '../../engine/settings/network.ts';
 import { linearFields, usualLinear, type LinearSettings } from '../../engine/settings/linear.ts';
+import { runFields } from '../../engine/settings/run.ts';
 import { trainingFields } from '../../engine/settings/training.ts';
 import { withChosen } from '../../engine/settings/values.ts';
 import { augmentationFlag, augmentationOption } from './augmentation-option.ts';
@@ -177,7 +178,10 @@ export function trainingSpec(options: OptionValues, data: TrainedOn, model?: Mod
   const about = { ...trainedOn(data.rows, data.task, { ...data, model }), optimizer: chosen['optimizer.name'] };
   checkChoicesFit(trainingFields, options, about);
   const usual = usualTraining(about);
-  return { ...withChosen(usual, chosen), ...augmentationOption(options, usual.augmentation) };
+  return {
+    ...withChosen(usual, { ...chosen, seed: seedOption(options) }),
+    ...augmentationOption(options, usual.augmentation),
+  };
 }
 
 /** Whether a linear model is asked for instead of a network. */
@@ -191,9 +195,9 @@ export function linearSettings(options: OptionValues, task: Task): LinearSetting
   return withChosen(usualLinear, chosenByFlags(linearFields, options));
 }
 
-/** The seed of a run; a network has it among its training settings. */
+/** The seed of a run. */
 export function seedOption(options: OptionValues): number {
-  return chosenByFlags(trainingFields, options).seed ?? 1;
+  return chosenByFlags(runFields, options).seed ?? runFields.seed.default;
 }
 
 /** Flags that only the other kind of model has are a mistake. */
@@ -202,7 +206,7 @@ function checkFlagsFit(options: OptionValues): void {
     Object.keys(flagsOf(linearFields)),
     [...Object.keys(flagsOf(trainingFields)), 'hidden', 'augment'],
   ];
-  const both = ['seed', ...linear.filter((flag) => network.includes(flag))];
+  const both = linear.filter((flag) => network.includes(flag));
   const [others, name] = wantsLinear(options) ? [network, 'a linear model'] : [linear, 'a network'];
   const odd = others.find((flag) => !both.includes(flag) && ownValue(options, flag) !== undefined);
   if (odd === undefined) return;
@@ -218,6 +222,7 @@ export async function checkTrainingOptions(options: OptionValues): Promise<void>
   checkFlagsFit(options);
   chosenByFlags(trainingFields, options);
   chosenByFlags(linearFields, options);
+  chosenByFlags(runFields, options);
   augmentationOption(options, undefined);
   if (wantsLinear(options)) return;
   await modelOption(options, {

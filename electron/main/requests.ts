@@ -41,17 +41,9 @@ const model: z.ZodType<ModelSpec> = z.looseObject({
   layers: z.array(z.looseObject({ type: z.string().max(100) })).max(1000),
 });
 
-const { seed: seedField, ...networkFields } = trainingFields;
-const training = schemaOf(networkFields, { augmentation: augmentationFields });
-const { device, threads, seed } = fieldSchemas({ ...runFields, seed: seedField });
-
-const common = {
-  dataset,
-  settings,
-  device,
-  threads,
-  seed,
-};
+const training = schemaOf(trainingFields, { augmentation: augmentationFields });
+const surroundings = fieldSchemas(runFields);
+const common = { dataset, settings, ...surroundings };
 
 const config = z.discriminatedUnion('learner', [
   z.strictObject({ learner: z.literal('network'), model, training, ...common }),
@@ -131,7 +123,7 @@ const schemas = {
   }),
   skippedFiles: z.strictObject({ dataset }),
   startRun: z.strictObject({ name: name.optional(), config }),
-  resumeRun: z.strictObject({ run, device: device.optional() }),
+  resumeRun: z.strictObject({ run, device: surroundings.device.optional() }),
   pauseRun: oneRun,
   continueRun: oneRun,
   stopRun: oneRun,

@@ -4,7 +4,7 @@ import type { NewRun, RunPatch, RunRecord, RunRequest, RunState } from '../proto
 import { z } from 'zod';
 import { declarationOf } from '../learners/declared/registry.ts';
 import { sha256 } from './checksums.ts';
-import { upgradeConfig } from './configs.ts';
+import { completeConfig, upgradeConfig } from './configs.ts';
 import type { SeriesSummary } from './metrics.ts';
 
 export interface RunRow {
@@ -40,7 +40,7 @@ export function recordOf(row: RunRow, summaries: readonly SeriesSummary[], hasCh
     state: row.state,
     dataset: row.dataset,
     datasetName: row.dataset_name,
-    config: JSON.parse(row.config),
+    config: completeConfig(JSON.parse(row.config)),
     device: row.device,
     threads: row.threads,
     parameters: row.parameters,

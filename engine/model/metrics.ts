@@ -82,10 +82,13 @@ export const metrics = {
 
 export type MetricName = keyof typeof metrics;
 
+const usualFirst: readonly MetricName[] = ['accuracy', 'r2'];
+
 /** What a run is judged by: the first of these that it has, else the loss. */
-export const leadingMetrics: readonly MetricName[] =
-  // prettier-ignore
-  ['accuracy', 'r2', 'balanced_accuracy', 'f1', 'roc_auc', 'mae', 'rmse'];
+export const leadingMetrics: readonly MetricName[] = [
+  ...usualFirst,
+  ...(Object.keys(metrics) as MetricName[]).filter((name) => name !== 'loss' && !usualFirst.includes(name)),
+];
 
 /** The leading metric of a task: what is expected of a run before it has one. */
 export const usualMetric = (task: Task): MetricName => (task === 'regression' ? 'r2' : 'accuracy');

@@ -2,7 +2,7 @@
 
 import type { ModelSpec, TrainingSpec } from '../model/spec.ts';
 import type { LinearSettings } from '../settings/linear.ts';
-import type { RunSurroundings } from '../settings/run.ts';
+import type { CommonSettings } from '../settings/run.ts';
 import type { WireError } from './errors.ts';
 import type { DatasetSettings, LeftOutColumn, PreparedData, SplitName } from './data.ts';
 
@@ -17,11 +17,9 @@ export const finalStates: ReadonlySet<RunState> = new Set([
 ]);
 
 /** What every run has, whatever learns. */
-interface CommonConfig extends RunSurroundings {
+interface CommonConfig extends CommonSettings {
   readonly dataset: string;
   readonly settings: DatasetSettings;
-  /** Of the split, and of whatever the learner draws by chance. */
-  readonly seed: number;
 }
 
 export interface NetworkConfig extends CommonConfig {

@@ -27,15 +27,21 @@ interface Common<About, Value> {
   readonly unit?: string | WordsBy;
   /** A comparison leaves it out while it has this value. */
   readonly quiet?: Value;
-  /** Without one the setting may be left out: it is found out then. */
+  /** What a form calls leaving it out, where that is offered. */
+  readonly unset?: string;
+  /** Without one the setting may be left out. */
   readonly default?: Value | ((about: About) => Value);
 }
 
 export interface NumberField<About = never> extends Common<About, number> {
   readonly kind: 'number';
   readonly whole?: boolean;
+  /** It is a name rather than an amount: written without separators. */
+  readonly ungrouped?: boolean;
   readonly minimum: number;
   readonly maximum: number;
+  /** What 0 stands for, where it is no amount: `never`. */
+  readonly zero?: string;
   /** A lower maximum for this data. */
   readonly most?: (about: About) => number;
   /** The switch without which it does not matter. Its flag turns that on, and off at 0. */

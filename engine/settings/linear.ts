@@ -14,7 +14,8 @@ export const linearFields = fieldsFor<FittedTo>()({
   // of squares: scikit-learn's `alpha` of Ridge and 1/C of LogisticRegression.
   penalty: {
     kind: 'number',
-    label: 'Penalty (0: the best found)',
+    label: 'Penalty',
+    zero: 'the best found',
     help: 'penalty of a linear model on large weights, as alpha of scikit-learn, 1/C; 0 = the one that validates best',
     minimum: 0,
     maximum: 1e9,
@@ -25,6 +26,7 @@ export const linearFields = fieldsFor<FittedTo>()({
     label: 'Class weights',
     help: 'weigh rare classes up',
     choices: { none: 'None', balanced: 'Balanced' },
+    quiet: 'none',
     fits: ({ task }) => task === 'classification',
     default: 'none',
   },

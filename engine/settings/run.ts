@@ -1,8 +1,18 @@
-// Where a run is trained, whatever learns.
+// What every run has, whatever learns: its seed and where it is trained.
 
 import { fieldsFor, type SettingsOf } from './field.ts';
 
 export const runFields = fieldsFor<unknown>()({
+  seed: {
+    kind: 'number',
+    whole: true,
+    label: 'Seed',
+    ungrouped: true,
+    help: 'seed of split, weights and order',
+    minimum: 0,
+    maximum: 2 ** 32 - 1,
+    default: 1,
+  },
   device: {
     kind: 'choice',
     label: 'Device',
@@ -22,4 +32,4 @@ export const runFields = fieldsFor<unknown>()({
   },
 });
 
-export type RunSurroundings = SettingsOf<typeof runFields>;
+export type CommonSettings = SettingsOf<typeof runFields>;

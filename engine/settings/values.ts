@@ -8,9 +8,21 @@ export function fieldsOf<About>(table: FieldTable<About>): readonly (readonly [n
   return Object.entries(table);
 }
 
+const places = new Map<string, readonly [first: string, second?: string]>();
+
+/** Where the setting `name` stands: itself, or its group and itself. */
+function placeOf(name: string): readonly [first: string, second?: string] {
+  const known = places.get(name);
+  if (known) return known;
+  const dot = name.indexOf('.');
+  const place = dot < 0 ? ([name] as const) : ([name.slice(0, dot), name.slice(dot + 1)] as const);
+  places.set(name, place);
+  return place;
+}
+
 /** The value of the setting `name`; undefined where it was left out. */
 export function valueAt(settings: object, name: string): Value | undefined {
-  const [first, second] = name.split('.');
+  const [first, second] = placeOf(name);
   const value = own(settings, first);
   return (
     second === undefined ? value : typeof value === 'object' && value !== null ? own(value, second) : undefined
@@ -19,7 +31,7 @@ export function valueAt(settings: object, name: string): Value | undefined {
 
 /** The settings with another value under `name`; undefined takes it out. */
 export function withValue<S extends object>(settings: S, name: string, value: Value | undefined): S {
-  const [first, second] = name.split('.');
+  const [first, second] = placeOf(name);
   if (second === undefined) return { ...settings, [first]: value };
   return { ...settings, [first]: { ...((own(settings, first) as object | undefined) ?? {}), [second]: value } };
 }
@@ -45,14 +57,14 @@ export function defaultsOf<About, const T extends FieldTable<About>>(table: T, a
 }
 
 /** Settings written down before some of the table's were there, with the values those had without saying so: their constants. */
-export function completed<const T extends FieldTable>(table: T, settings: object): SettingsOf<T> {
+export function completed<S extends object>(table: FieldTable, settings: S): S {
   return fieldsOf(table).reduce(
     (whole, [name, { default: usual }]) =>
       usual === undefined || typeof usual === 'function' || valueAt(whole, name) !== undefined
         ? whole
         : withValue(whole, name, usual),
     settings,
-  ) as SettingsOf<T>;
+  );
 }
 
 /** The values with which nothing is asked for: those a comparison leaves out. */
@@ -82,6 +94,12 @@ export function wordsFor(words: string | WordsBy | undefined, settings: object):
   return (own(words, String(valueAt(settings, words.by))) as string | undefined) ?? words.else;
 }
 
+/** What stands under the control of a setting. */
+export function hintFor(field: Field, settings: object): string | undefined {
+  const zero = field.kind === 'number' && field.zero !== undefined ? `0: ${field.zero}` : undefined;
+  return wordsFor(field.hint, settings) ?? zero;
+}
+
 /** Values and words of a choice; with `about` those that mean something for this data. */
 export function choicesOf<About>(
   { choices }: Pick<ChoiceField<About>, 'choices'>,
@@ -93,11 +111,35 @@ export function choicesOf<About>(
   });
 }
 
+/** How a setting reads where settings are listed. */
+export interface SettingFact {
+  readonly label: string;
+  readonly value: string;
+  /** It has the value that need not be said. */
+  readonly quiet: boolean;
+}
+
+/** What the settings of a table are, those that have an effect, in order; `write` makes words of a number. */
+export function settingFacts(
+  table: FieldTable,
+  settings: object,
+  write: (value: number, whole: boolean) => string,
+): readonly SettingFact[] {
+  return fieldsOf(table).flatMap(([name, field]) => {
+    const value = valueAt(settings, name);
+    if (value === undefined || !matters(field, settings)) return [];
+    const unit = value === 0 ? undefined : wordsFor(field.unit, settings);
+    const words = [valueWord(field, value, write), unit].filter(Boolean).join(' ');
+    return [{ label: field.label, value: words, quiet: value === field.quiet }];
+  });
+}
+
 /** A value in words, numbers through `write`. */
-export function valueWord(field: Field, value: Value, write: (value: number) => string = String): string {
+export function valueWord(field: Field, value: Value, write: (value: number, whole: boolean) => string): string {
   switch (field.kind) {
     case 'number':
-      return write(Number(value));
+      if (value === 0 && field.zero !== undefined) return field.zero;
+      return field.ungrouped ? String(value) : write(Number(value), field.whole ?? false);
     case 'switch':
       return (field.words ?? ['no', 'yes'])[Number(value)];
     case 'choice':

@@ -2,7 +2,7 @@
 
 import { networkConfig } from '../../engine/learners/declared/network.ts';
 import { defaultPreset, defaultTraining, specOf } from '../../engine/model/presets.ts';
-import type { OutputSpec } from '../../engine/model/spec.ts';
+import type { OutputSpec, Task } from '../../engine/model/spec.ts';
 import type { DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
 import type { AppState } from './state.svelte.ts';
 
@@ -22,6 +22,10 @@ export function classesOf(output: OutputSpec): number {
   return output.kind === 'classes' ? output.classes.length : 0;
 }
 
+export function taskOf(output: OutputSpec): Task {
+  return output.kind === 'classes' ? 'classification' : 'regression';
+}
+
 /** Starts a run with the default preset and opens its page. */
 export async function startWithDefaults(app: AppState, dataset: DatasetInfo): Promise<void> {
   const settings = decided(dataset);
@@ -29,9 +33,8 @@ export async function startWithDefaults(app: AppState, dataset: DatasetInfo): Pr
   const { input, output, counts } = shape;
   const preset = defaultPreset(counts.train, input, classesOf(output));
   const model = specOf(preset, input);
-  const task = output.kind === 'classes' ? 'classification' : 'regression';
   const common = { dataset: dataset.id, settings, device: 'auto', threads: 0 } as const;
-  const config = networkConfig(common, model, defaultTraining(counts.train, task, input, model));
+  const config = networkConfig(common, model, defaultTraining(counts.train, taskOf(output), input, model));
   const run = await app.service.startRun({ name: suggestName(dataset.name, preset.name), config });
   app.router.go(`#run/${run.id}`);
 }

@@ -162,6 +162,98 @@ test('JSON columns are read', async (context) => {
     proves: /✔ JSON columns are read/,
   },
   {
+    what: 'An op',
+    files: {
+      'engine/graph/ops/quadruple.ts': `// Four times a value: for a test of the recipe.
+
+import { sizesAsParams } from '../../../kernels/sizes.ts';
+import { binaryCodes } from '../../../kernels/broadcast_binary/kernel.ts';
+import { defineOp, sizeOf } from '../op.ts';
+
+export const quadrupleOps = {
+  quadruple: defineOp<Readonly<Record<never, never>>>({
+    shape: ([x]) => [x!],
+    gradient: (graph, _node, [dy]) => [graph.one('quadruple', [dy!], {})],
+    lower: ({ inputs, outputs, outputShapes }) => {
+      const operation = binaryCodes.multiply;
+      const params = { operation, ...sizesAsParams([1, 1, 1, 1, 1, sizeOf(outputShapes[0])]), a: 63, b: 0, scale: 4 };
+      return [{ kernel: 'broadcast_binary', inputs: [inputs[0], null], outputs: [outputs[0]], params }];
+    },
+  }),
+};
+`,
+    },
+    lines: [
+      { file: 'engine/graph/attributes.ts', before: '  softmax: NoAttributes;', text: '  quadruple: NoAttributes;' },
+      {
+        file: 'engine/graph/ops.ts',
+        before: 'import { sourceOps }',
+        text: "import { quadrupleOps } from './ops/quadruple.ts';",
+      },
+      { file: 'engine/graph/ops.ts', before: '  ...lossOps,', text: '  ...quadrupleOps,' },
+      {
+        file: 'tests/gradient/ops.test.ts',
+        before: 'const reductions =',
+        text: `broadcasting.push({
+  name: 'quadruple',
+  shapes: [[2, 3]],
+  result: [2, 3],
+  build: (graph, operands) => graph.one('quadruple', operands, {}),
+  value: (at, index) => 4 * at(0, index),
+});
+`,
+      },
+    ],
+    name: 'quadruple',
+    proves: /✔ .*quadruple/,
+  },
+  {
+    what: 'A loss',
+    files: {},
+    lines: [
+      {
+        file: 'engine/settings/training.ts',
+        before: "  mse: { label: 'Mean square error'",
+        text: "  plain_mse: { label: 'Plain mean square error', fits: numbers },",
+      },
+      {
+        file: 'engine/model/losses.ts',
+        before: "  mse: regressionLoss('mse'",
+        text: "  plain_mse: regressionLoss('mse', (error) => error * error),",
+      },
+    ],
+    proves: /✔ plain_mse: a training step and the validation/,
+  },
+  {
+    what: 'A metric',
+    files: {},
+    lines: [
+      {
+        file: 'engine/model/metrics.ts',
+        before: '  mae: {',
+        text: `  error_rate: {
+    words: 'error rate',
+    ...error,
+    maximum: 1,
+    ofClasses: ({ confusion, targets }) => 1 - confusion.reduce((sum, counts, k) => sum + counts[k], 0) / targets.length,
+  },`,
+      },
+    ],
+    proves: /ℹ fail 0/,
+  },
+  {
+    what: 'A migration of the history',
+    files: {},
+    lines: [
+      {
+        file: 'engine/history/migrations.ts',
+        before: '];',
+        text: "  { version: 5, apply: (connection) => connection.execute('CREATE INDEX run_by_name ON run (name)') },",
+      },
+    ],
+    proves: /✔ a database of each older version comes to the format of a new one/,
+  },
+  {
     what: 'A command',
     name: 'greet',
     files: {

@@ -147,11 +147,16 @@ test('train, then everything that can be done with runs', async (t) => {
   assert.equal(exported.weights['0.bias'].values.length, 64);
 });
 
-test('same seed and thread count, same run', async (t) => {
+test('same seed and thread count, same run; in parts it is the same but for rounding', async (t) => {
   const home = temporaryHome(t);
-  const run = () => lastEvent(home, 'train', iris, '--epochs', '8', '--threads', '2', '--seed', '11');
-  const [a, b] = [await run(), await run()];
+  const same = ['--epochs', '8', '--threads', '2', '--seed', '11', '--batch', '32'];
+  const run = (...more: readonly string[]) => lastEvent(home, 'train', iris, ...same, ...more);
+  const [a, b, parts] = [await run(), await run(), await run('--accumulate', '4')];
   assert.deepEqual(a.metrics, b.metrics);
+  assert.equal(parts.steps, a.steps);
+  const [whole, summed] = [a, parts].map(({ metrics }) => (metrics as Record<string, number>).val_loss);
+  assert.ok(Math.abs(whole - summed) < 1e-4, `${summed} in parts, ${whole} at once`);
+  assert.notEqual(summed, whole);
 });
 
 test('a training that diverges ends with exit code 1, with what it keeps and what to do', async (t) => {

@@ -13,6 +13,8 @@ import { explainFailure } from '../../engine/history/failures.ts';
 import { backupFile, migrate, migrations } from '../../engine/history/migrations.ts';
 import type { Migration } from '../../engine/history/migrations.ts';
 import { parseRow } from '../../engine/history/records.ts';
+import { completeConfig } from '../../engine/history/configs.ts';
+import type { RunConfig } from '../../engine/protocol/runs.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { InputError, TrainyardError } from '../../engine/protocol/errors.ts';
 import { newRun, point, temporaryHome } from './fixtures/history.ts';
@@ -105,8 +107,12 @@ test('version 3: runs of old histories are networks, their seed is that of the r
   insert.run(oldConfig);
   old.close();
   const store = createStore(home);
-  assert.deepEqual((await store.run({ run: 1 })).config, upgradedConfig);
-  assert.deepEqual((await store.updateRun({ run: 1, patch: { name: 'other' } })).config, upgradedConfig);
+  // Settings that were not there yet are as they were without saying so.
+  const { config } = await store.run({ run: 1 });
+  assert.ok(config.learner === 'network');
+  assert.deepEqual([config.seed, config.training.epochs, config.training.clipNorm], [7, 3, 0]);
+  assert.deepEqual(config, completeConfig(upgradedConfig as unknown as RunConfig));
+  assert.deepEqual((await store.updateRun({ run: 1, patch: { name: 'other' } })).config, config);
   assert.equal((await store.runs({ search: 'small' })).total, 1);
   await store.close();
 });
@@ -270,6 +276,8 @@ test('a home that is a file, or lies below one, is refused', (context) => {
 /** Opens a store in a process without the rights of root; its stderr is the error's code. */
 function openUnprivileged(home: string): Promise<string> {
   const script = `import { parseRow } from '../../engine/history/records.ts';
+import { completeConfig } from '../../engine/history/configs.ts';
+import type { RunConfig } from '../../engine/protocol/runs.ts';
 import { createStore } from ${JSON.stringify(new URL('../../engine/history/store.ts', import.meta.url))};
     try { createStore(process.argv[1]); } catch (error) { console.error(error.code); }`;
   const root = process.getuid?.() === 0;

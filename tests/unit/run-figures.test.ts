@@ -6,7 +6,8 @@ import test from 'node:test';
 import { mlp } from '../../engine/model/presets.ts';
 import type { LayerSpec } from '../../engine/model/spec.ts';
 import type { ColumnInfo } from '../../engine/protocol/data.ts';
-import type { RunData, RunProgress, RunRecord, RunResult } from '../../engine/protocol/runs.ts';
+import { noAugmentation } from '../../engine/settings/augmentation.ts';
+import type { RunConfig, RunData, RunProgress, RunRecord, RunResult } from '../../engine/protocol/runs.ts';
 import { elapsedOf, endText, rowsPerSecond, trainingSecondsOf } from '../../renderer/app/run-words.ts';
 import { lastValue, smooth } from '../../renderer/components/chart/curves.ts';
 import type { Curve } from '../../renderer/components/chart/curves.ts';
@@ -136,6 +137,26 @@ test('weight decay says what it is relative to', () => {
   };
   assert.equal(decay('adamw'), '0.85 × learning rate a step');
   assert.equal(decay('sgd'), '0.85 × weights, added to the gradient');
+});
+
+test('all settings that differ are compared, also those that are seldom set', () => {
+  const rows = (...trainings: readonly object[]): readonly (readonly string[])[] =>
+    settingRows(trainings.map((training) => record({ config: { ...record().config, training } as RunConfig })))
+      .filter(differs)
+      .map(({ name, values }) => [name, ...values]);
+  const { training } = exampleConfig;
+  const beta = { ...training, optimizer: { ...training.optimizer, name: 'adam', beta1: 0.5 } };
+  const usual = { ...training, optimizer: { ...training.optimizer, name: 'adam', beta1: 0.9 } };
+  assert.deepEqual(rows(beta, usual), [['Beta 1', '0.5', '0.9']]);
+  const huber = { ...training, loss: 'huber', huberDelta: 2 };
+  assert.deepEqual(rows(huber, { ...huber, huberDelta: 1 }), [['Huber delta', '2', '1']]);
+  const flipped = { ...training, augmentation: { ...noAugmentation, flip: true, crop: 4 } };
+  assert.deepEqual(rows(flipped, training), [
+    ['Pictures: mirror half of them', 'yes', 'no'],
+    ['Pictures: shift, pixels', '4', '0'],
+  ]);
+  const seeds = [1234567, 1234568].map((seed) => record({ config: { ...record().config, seed } }));
+  assert.deepEqual(settingRows(seeds).find(({ name }) => name === 'Seed')?.values, ['1234567', '1234568']);
 });
 
 test('layers are told by what they are, and by name where something is not as usual', () => {

@@ -290,6 +290,35 @@ test('a history that cannot be written any more fails the run', async (context) 
   assert.equal(hosts.alive.size, 0);
 });
 
+test('no checkpoint is handed over before the history has kept the last', async (context) => {
+  const real = createStore(temporaryHome(context));
+  let kept = 0;
+  const store: StoreService = {
+    ...real,
+    async writeFile(request) {
+      if (request.file === 'checkpoint.bin') await new Promise((resolve) => setTimeout(resolve, 100));
+      await real.writeFile(request);
+      if (request.file === 'checkpoint.bin') kept++;
+    },
+  };
+  const hosts = createTableHosts(slow(4));
+  const { create } = hosts;
+  let handedOver = 0;
+  let most = 0;
+  hosts.create = async (device) => {
+    const created = await create(device);
+    created.host.onFile(({ file }) => {
+      if (file === 'checkpoint.bin') most = Math.max(most, ++handedOver - kept);
+    });
+    return created;
+  };
+  const { manager } = setUp(context, { store, hosts });
+  const { id: run } = await manager.start({ config: tableConfig(200) });
+  assert.equal((await manager.finished({ run })).state, 'completed');
+  assert.ok(handedOver >= 2, `${handedOver} checkpoints`);
+  assert.equal(most, 1);
+});
+
 test('a run that takes its time to stop can be ended at once, with its best weights so far', async (context) => {
   let stuck = false;
   const breathe = () => new Promise<void>((resolve) => !stuck && setTimeout(resolve, 1));

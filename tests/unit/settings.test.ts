@@ -8,7 +8,8 @@ import { checkChoicesFit, chosenByFlags, flagsOf } from '../../electron/cli/sett
 import { requests } from '../../electron/main/requests.ts';
 import { augmentationFields } from '../../engine/settings/augmentation.ts';
 import { fieldsFor, type FieldTable, type SettingsOf } from '../../engine/settings/field.ts';
-import { completeTraining, usualTraining } from '../../engine/settings/network.ts';
+import { linearFields, usualLinear } from '../../engine/settings/linear.ts';
+import { completeTraining, usualTraining, type TrainingSpec } from '../../engine/settings/network.ts';
 import { readingFields } from '../../engine/settings/reading.ts';
 import { runFields } from '../../engine/settings/run.ts';
 import { schemaOf, storedSchemaOf, wordsTo } from '../../engine/settings/schema.ts';
@@ -47,7 +48,7 @@ test('a field added to a table is in types, defaults, requests, flags and help',
   const spec: SettingsOf<typeof wider> = values.defaultsOf(wider, table);
   assert.equal(spec.optimizer.lookahead, 5);
   // @ts-expect-error: one of its settings is missing.
-  const without: SettingsOf<typeof wider> = usualTraining(table);
+  const without: SettingsOf<typeof wider> = values.defaultsOf(trainingFields, table);
   const wrong = (schema: ReturnType<typeof schemaOf>, value: unknown): string =>
     schema
       .safeParse(value)
@@ -64,6 +65,52 @@ test('a field added to a table is in types, defaults, requests, flags and help',
   assert.throws(() => chosenByFlags(wider, { lookahead: '7.5' }), {
     hint: 'It has to be a whole number from 0 to 50.',
   });
+});
+
+test('a field added to a table is in forms and comparisons, where it has an effect', () => {
+  const sgd = values.withValue(values.defaultsOf(wider, table), 'optimizer.name', 'sgd');
+  const labels = (settings: object): readonly string[] =>
+    values.shownFields(wider, settings, table).map(([, { label }]) => label);
+  assert.ok(labels(sgd).includes('Lookahead'));
+  assert.ok(!labels(values.defaultsOf(wider, table)).includes('Lookahead'));
+  const fact = values.settingFacts(wider, sgd, (value) => value.toFixed(1)).find(({ label }) => label === 'Lookahead');
+  assert.deepEqual(fact, { label: 'Lookahead', value: '5.0', quiet: false });
+});
+
+test('forms show what means something for the data, comparisons say what has an effect', () => {
+  const usual = values.defaultsOf(trainingFields, table);
+  const numbers = { ...table, task: 'regression' } as const;
+  const shown = (about: TrainedOn): readonly string[] =>
+    values.shownFields(trainingFields, usual, about).map(([name]) => name);
+  assert.deepEqual(
+    shown(table).filter((name) => !shown(numbers).includes(name)),
+    ['classWeights', 'labelSmoothing'],
+  );
+  const losses = (about: TrainedOn): readonly string[] =>
+    values.choicesOf(trainingFields.loss, about).map(({ value }) => value);
+  assert.deepEqual(losses(table), ['auto', 'cross_entropy']);
+  assert.deepEqual(losses({ ...table, classes: 2 }), ['auto', 'cross_entropy', 'binary_cross_entropy']);
+  assert.deepEqual(losses(numbers), ['auto', 'mse', 'mae', 'huber']);
+  const said = (settings: object): Readonly<Record<string, string>> =>
+    Object.fromEntries(
+      values
+        .settingFacts(trainingFields, settings, String)
+        .flatMap(({ label, value, quiet }) => (quiet ? [] : [[label, value]])),
+    );
+  assert.equal(said(usual)['Stop early'], 'When validation stalls');
+  assert.equal(said(usual)['Epochs without gain'], '20');
+  const never = values.withValue(usual, 'earlyStopping.enabled', false);
+  assert.equal(said(never)['Stop early'], 'Never');
+  assert.equal(said(never)['Epochs without gain'], undefined);
+  assert.equal(said({ ...usual, clipNorm: 0.5 })['Clip gradients at'], '0.5');
+  assert.equal(said(usual)['Clip gradients at'], undefined);
+  assert.deepEqual(
+    values.settingFacts(linearFields, usualLinear, String).map(({ value, quiet }) => [value, quiet]),
+    [
+      ['the best found', false],
+      ['None', true],
+    ],
+  );
 });
 
 test('a default or condition that the fields cannot have does not compile', () => {
@@ -129,12 +176,13 @@ test('the tables hold together: defaults fit their limits, flags are said once',
 });
 
 test('settings written before some were there get those as they were then', () => {
-  const { clipNorm, seed, ...stored } = usualTraining(table);
-  const { nesterov, ...optimizer } = stored.optimizer;
-  assert.deepEqual([clipNorm, seed, nesterov], [0, 1, false]);
-  const whole = completeTraining({ ...stored, epochs: 7, optimizer } as never);
+  const { clipNorm, ...stored } = usualTraining(table);
+  const { nesterov, epsilon, ...optimizer } = stored.optimizer;
+  assert.deepEqual([clipNorm, nesterov, epsilon], [0, false, 1e-8]);
+  const whole = completeTraining({ ...stored, epochs: 7, optimizer } as unknown as TrainingSpec);
   assert.equal(whole.clipNorm, 0);
   assert.equal(whole.epochs, 7);
+  assert.equal(whole.optimizer.epsilon, 1e-8);
   // What depends on the data is not guessed.
   assert.equal(whole.optimizer.nesterov, undefined);
   assert.equal(storedSchemaOf(trainingFields).safeParse({ ...stored, more: 1 }).success, true);

@@ -3,6 +3,7 @@
 // for the window.
 
 import type { PreparedData, RowForm } from '../../protocol/data.ts';
+import type { FieldTable } from '../../settings/field.ts';
 import type { LearnerName, RunConfig } from '../../protocol/runs.ts';
 
 export type Device = RunConfig['device'];
@@ -13,6 +14,13 @@ export interface ListedSettings {
   readonly batch?: number;
   readonly optimizer?: string;
   readonly learningRate?: number;
+}
+
+export interface SettingGroup {
+  readonly table: FieldTable;
+  readonly settings: object;
+  /** What stands before the names of its settings where those of all groups are listed. */
+  readonly of?: string;
 }
 
 /** `C`: the configurations of this learner. */
@@ -27,6 +35,8 @@ export interface Declaration<C extends RunConfig = RunConfig> {
   /** Whether it has values along the way that make a curve. */
   readonly curves: boolean;
 
+  /** Settings as they are kept, with those that were not there yet when they were written. */
+  complete(config: C): C;
   /** Refuses data that it cannot learn from with these settings, before anything is recorded. Throws InputError. */
   check(config: C, data: PreparedData): void;
   /** Units of a whole run. */
@@ -42,6 +52,8 @@ export interface Declaration<C extends RunConfig = RunConfig> {
   ofPictures(config: C): boolean;
   /** What `show` says of the model and the training. `parameters`: 0 = not known yet. */
   facts(config: C, parameters: number): readonly Fact[];
+  /** Settings of its own as their tables say them, in reading order. */
+  groups(config: C): readonly SettingGroup[];
   /** Settings of its own, for a comparison name by name. */
   settings(config: C): object;
   /** What decides the speed of a step, besides the data and the threads: equal values, equal speed. */

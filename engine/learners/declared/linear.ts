@@ -3,7 +3,8 @@
 import type { InputSpec, OutputSpec } from '../../model/spec.ts';
 import { InputError } from '../../protocol/errors.ts';
 import type { LinearConfig } from '../../protocol/runs.ts';
-import { usualLinear, type LinearSettings } from '../../settings/linear.ts';
+import { linearFields, usualLinear, type LinearSettings } from '../../settings/linear.ts';
+import { completed } from '../../settings/values.ts';
 import type { Declaration } from './declaration.ts';
 
 /** Columns that pictures become at most. */
@@ -44,6 +45,7 @@ export const linear: Declaration<LinearConfig> = {
   unit: { one: 'penalty', many: 'penalties' },
   curves: false,
 
+  complete: (config) => ({ ...config, linear: completed(linearFields, config.linear) }),
   check(_config, { input, output }) {
     const columns = columnsOf(input, gridOf(input));
     if (columns * outputsOf(output) <= mostWeights) return;
@@ -67,6 +69,7 @@ export const linear: Declaration<LinearConfig> = {
       `penalty ${penalty > 0 ? penalty : 'chosen by what validates best'}${classWeights === 'none' ? '' : `, class weights ${classWeights}`}, seed ${seed}`,
     ],
   ],
+  groups: (config) => [{ table: linearFields, settings: config.linear }],
   settings: (config) => ({ model: { preset: 'linear' }, ...config.linear }),
   speed: (config) => config.linear,
 };

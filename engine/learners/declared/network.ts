@@ -3,6 +3,9 @@
 import { presetNamed } from '../../model/presets.ts';
 import { outputWidth, resolveModel } from '../../model/resolve.ts';
 import type { ModelSpec, TrainingSpec } from '../../model/spec.ts';
+import { augmentationFields, noAugmentation } from '../../settings/augmentation.ts';
+import { completeTraining } from '../../settings/network.ts';
+import { trainingFields } from '../../settings/training.ts';
 import type { NetworkConfig } from '../../protocol/runs.ts';
 import type { Declaration, Fact } from './declaration.ts';
 
@@ -22,6 +25,7 @@ export const network: Declaration<NetworkConfig> = {
   unit: { one: 'epoch', many: 'epochs' },
   curves: true,
 
+  complete: (config) => ({ ...config, training: completeTraining(config.training) }),
   check({ model, training }, { input, output }) {
     resolveModel(model, input, outputWidth(output, training.loss));
   },
@@ -42,6 +46,10 @@ export const network: Declaration<NetworkConfig> = {
     ['model', `${config.model.preset ?? 'custom'}, ${parameters.toLocaleString('en')} parameters`],
     ['layers', config.model.layers.map(({ type, units }) => (units ? `${type} ${String(units)}` : type)).join(' → ')],
     trainingFact(config),
+  ],
+  groups: ({ training }) => [
+    { table: trainingFields, settings: training },
+    { table: augmentationFields, settings: training.augmentation ?? noAugmentation, of: 'Pictures' },
   ],
   settings: ({ model, training }) => ({ model, ...training }),
   speed: ({ model, training: { batch, optimizer, clipNorm } }) => [model.layers, batch, optimizer.name, clipNorm > 0],

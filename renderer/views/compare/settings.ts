@@ -3,78 +3,79 @@
 import { ownValue } from '../../../engine/protocol/own.ts';
 import { layers as registry } from '../../../engine/model/registry.ts';
 import type { LayerSpec } from '../../../engine/model/spec.ts';
-import type { LinearConfig, NetworkConfig, RunRecord } from '../../../engine/protocol/runs.ts';
+import type { RunRecord } from '../../../engine/protocol/runs.ts';
+import type { SettingGroup } from '../../../engine/learners/declared/declaration.ts';
+import { declarationOf } from '../../../engine/learners/declared/registry.ts';
+import { runFields } from '../../../engine/settings/run.ts';
+import { trainingFields } from '../../../engine/settings/training.ts';
+import { settingFacts, type SettingFact } from '../../../engine/settings/values.ts';
 import { leftOutText, splitOrigin, splitRule, usualSplit } from '../../../engine/protocol/use.ts';
-import { fixed, percent, short } from '../../app/format.ts';
+import { fixed, missing, percent, short } from '../../app/format.ts';
 import { modelName } from '../../app/run-words.ts';
 
 export type Setting = readonly [name: string, value: string];
 
-const words: Readonly<Record<string, string>> = {
-  adam: 'Adam',
-  adamw: 'AdamW',
-  sgd: 'SGD',
-  rmsprop: 'RMSProp',
-  auto: 'by the task',
-  one_cycle: 'one cycle',
-  cross_entropy: 'cross-entropy',
-  binary_cross_entropy: 'binary cross-entropy',
-  mse: 'mean square error',
-  mae: 'mean absolute error',
-  huber: 'Huber',
-};
-
+/** The settings of a run that say something: those of which nothing was asked are left out. */
 export function settingsOf(run: RunRecord): Setting[] {
-  const { settings, device, threads, seed } = run.config;
-  return [
-    ['Dataset', run.datasetName],
-    ['Target', settings.target ?? 'found'],
-    ['Split', splitText(run)],
-    ['Left out', leftOut(run)],
-    ['Model', modelName(run)],
-    ...ownSettings(run),
-    ['Seed', String(seed)],
-    ['Device', (run.device || device).replace(/^(cpu|gpu)/, (kind) => kind.toUpperCase())],
-    ['Threads', run.threads > 0 ? fixed(run.threads) : threads > 0 ? fixed(threads) : '–'],
-  ];
+  return everySettingOf(run).flatMap(({ label, value, quiet }) => (quiet ? [] : [[label, value] as const]));
 }
 
-/** Those of the run's learner. */
-function ownSettings(run: RunRecord): Setting[] {
+/** All settings of a run, also those that another run has to be compared with. */
+export function everySettingOf(run: RunRecord): readonly SettingFact[] {
   const { config } = run;
-  return config.learner === 'network' ? networkSettings(run, config) : linearSettings(run, config);
-}
-
-function linearSettings(run: RunRecord, { linear: { penalty, classWeights } }: LinearConfig): Setting[] {
   return [
-    ['Parameters', run.parameters > 0 ? fixed(run.parameters) : '–'],
-    ['Penalty', penalty > 0 ? short(penalty) : 'the best found'],
-    ['Class weights', classWeights],
+    ...facts([
+      ['Dataset', run.datasetName],
+      ['Target', config.settings.target ?? 'found'],
+      ['Split', splitText(run)],
+      ['Left out', leftOut(run)],
+      ['Model', modelName(run)],
+      ...layerFacts(config),
+      ['Parameters', run.parameters > 0 ? fixed(run.parameters) : '–'],
+    ]),
+    ...declarationOf(config)
+      .groups(config)
+      .flatMap((group) => groupFacts(run, group)),
+    ...settingFacts(runFields, config, numberText).map((fact) => ({ ...fact, value: usedValue(run, fact) })),
   ];
 }
 
-function networkSettings(run: RunRecord, { model, training }: NetworkConfig): Setting[] {
-  const { optimizer, schedule, earlyStopping } = training;
-  const momentum = optimizer.name === 'sgd' || optimizer.name === 'rmsprop';
-  const adaptive = optimizer.name === 'adam' || optimizer.name === 'adamw';
-  const list: (Setting | false)[] = [
-    ['Layers', model.layers.map(layerText).join(' → ')],
-    ['Parameters', run.parameters > 0 ? fixed(run.parameters) : '–'],
-    ['Epochs', fixed(training.epochs)],
-    ['Batch size', batchText(run, training.batch)],
-    ['Optimizer', words[optimizer.name]],
-    ['Learning rate', short(optimizer.learningRate)],
-    ['Weight decay', decayText(optimizer)],
-    momentum && ['Momentum', short(optimizer.momentum) + (optimizer.nesterov ? ', Nesterov' : '')],
-    adaptive && ['Betas', `${short(optimizer.beta1)}, ${short(optimizer.beta2)}`],
-    ['Schedule', scheduleText(schedule)],
-    ['Early stopping', earlyStopping.enabled ? `after ${fixed(earlyStopping.patience)} epochs without gain` : 'never'],
-    ['Loss', words[training.loss] ?? training.loss],
-    training.labelSmoothing > 0 && ['Label smoothing', short(training.labelSmoothing)],
-    ['Class weights', training.classWeights],
-    training.clipNorm > 0 && ['Gradient clipping', short(training.clipNorm)],
-  ];
-  return list.filter((entry) => entry !== false);
+function layerFacts(config: RunRecord['config']): readonly Setting[] {
+  return config.learner === 'network' ? [['Layers', config.model.layers.map(layerText).join(' → ')]] : [];
+}
+
+function groupFacts(run: RunRecord, { table, settings, of }: SettingGroup): readonly SettingFact[] {
+  return settingFacts(table, settings, numberText).map((fact) => ({
+    ...fact,
+    label: of === undefined ? fact.label : `${of}: ${fact.label.toLowerCase()}`,
+    value: usedValue(run, fact),
+  }));
+}
+
+/** What became of a setting in a run: the device found, threads that pay, a batch that is larger than the split. */
+function usedValue(run: RunRecord, { label, value }: SettingFact): string {
+  const { device, threads, data, config } = run;
+  switch (label) {
+    case runFields.device.label:
+      return device === '' ? value : device.replace(/^(cpu|gpu)/, (kind) => kind.toUpperCase());
+    case runFields.threads.label:
+      return threads > 0 ? fixed(threads) : config.threads > 0 ? value : missing;
+    case trainingFields.batch.label: {
+      const { batch = 0 } = declarationOf(config).listed(config);
+      const used = Math.min(batch, data?.counts.train ?? batch);
+      return used < batch ? `${fixed(used)} (all rows; ${value} asked for)` : value;
+    }
+    default:
+      return value;
+  }
+}
+
+function facts(list: readonly Setting[]): readonly SettingFact[] {
+  return list.map(([label, value]) => ({ label, value, quiet: false }));
+}
+
+function numberText(value: number, whole: boolean): string {
+  return whole ? fixed(value) : short(value);
 }
 
 /** The split that was used, in rows; until the data is prepared, the shares asked for. */
@@ -89,21 +90,9 @@ function splitText({ data, config }: RunRecord): string {
   return `${rows}${rule}${origin === '' ? '' : `; ${origin}`}${validation === 0 ? '; nothing validates' : ''}`;
 }
 
-/** Rows a step; a split with fewer rows makes them smaller. */
-function batchText({ data }: RunRecord, batch: number): string {
-  const used = Math.min(batch, data?.counts.train ?? batch);
-  return used < batch ? `${fixed(used)} (all rows; ${fixed(batch)} asked for)` : fixed(batch);
-}
-
 function leftOut({ data, config }: RunRecord): string {
   if (data !== null) return leftOutText(data.leftOut);
   return leftOutText((config.settings.ignored ?? []).map((column) => ({ column, reason: 'ignored' })));
-}
-
-/** What each step takes off the weights. AdamW's decay is apart from the gradient, as in PyTorch's `weight_decay`. */
-function decayText({ name, weightDecay }: NetworkConfig['training']['optimizer']): string {
-  if (weightDecay === 0) return '0';
-  return `${short(weightDecay)} × ${name === 'adamw' ? 'learning rate a step' : 'weights, added to the gradient'}`;
 }
 
 /** `Conv 2D 32 × 3×3 relu, stride 2`: what a layer is known by, then by name whatever is not as usual. */
@@ -139,10 +128,4 @@ const saidAlong = new Set(['kernel', 'height', 'width']);
 
 function valueText(value: unknown): string {
   return typeof value === 'number' ? short(value) : String(value);
-}
-
-function scheduleText(schedule: NetworkConfig['training']['schedule']): string {
-  const warmup = schedule.warmupEpochs > 0 ? `, warm-up ${short(schedule.warmupEpochs)}` : '';
-  if (schedule.name === 'step') return `× ${short(schedule.gamma)} every ${fixed(schedule.stepEpochs)}${warmup}`;
-  return (words[schedule.name] ?? schedule.name) + warmup;
 }

@@ -5,7 +5,7 @@ import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { duration, fixed, missing, score } from '../../app/format.ts';
 import { elapsedOf, rowsPerSecond, stateName, trainingSecondsOf } from '../../app/run-words.ts';
 import { lowerWins, metricWord, parseSeries } from '../../app/series.ts';
-import { settingsOf } from './settings.ts';
+import { everySettingOf } from './settings.ts';
 
 export interface CompareRow {
   readonly name: string;
@@ -16,11 +16,13 @@ export interface CompareRow {
   readonly setting?: boolean;
 }
 
-/** Settings of all runs in reading order; a run without one has a dash. */
+/** Settings of all runs in reading order, those that one of them says something with; a run without one has a dash. */
 export function settingRows(runs: readonly RunRecord[]): readonly CompareRow[] {
-  const all = runs.map((run) => new Map(settingsOf(run)));
-  const names = [...new Set(all.flatMap((settings) => [...settings.keys()]))];
-  return names.map((name) => ({ name, setting: true, values: all.map((settings) => settings.get(name) ?? missing) }));
+  const all = runs.map(everySettingOf);
+  const said = new Set(all.flatMap((facts) => facts.flatMap(({ label, quiet }) => (quiet ? [] : [label]))));
+  const names = [...new Set(all.flatMap((facts) => facts.map(({ label }) => label)))].filter((name) => said.has(name));
+  const values = all.map((facts) => new Map(facts.map(({ label, value }) => [label, value])));
+  return names.map((name) => ({ name, setting: true, values: values.map((known) => known.get(name) ?? missing) }));
 }
 
 export function differs(row: CompareRow): boolean {

@@ -6,15 +6,17 @@ import { layers as registry } from '../../../engine/model/registry.ts';
 import { outputWidth } from '../../../engine/model/resolve.ts';
 import { linearConfig } from '../../../engine/learners/declared/linear.ts';
 import { networkConfig } from '../../../engine/learners/declared/network.ts';
-import { defaultPreset, defaultTraining, presetNamed, specOf } from '../../../engine/model/presets.ts';
+import { defaultPreset, presetNamed, specOf, trainedOn } from '../../../engine/model/presets.ts';
 import type { Preset } from '../../../engine/model/presets.ts';
 import type { LayerSpec, ModelSpec, TrainingSpec } from '../../../engine/model/spec.ts';
 import { summarizeModel } from '../../../engine/model/summary.ts';
+import { usualTraining } from '../../../engine/settings/network.ts';
+import type { TrainedOn } from '../../../engine/settings/training.ts';
 import type { DatasetShape } from '../../../engine/protocol/app.ts';
 import type { DatasetInfo } from '../../../engine/protocol/data.ts';
 import type { LearnerName, RunConfig } from '../../../engine/protocol/runs.ts';
 import { usualLinear, type LinearSettings } from '../../../engine/settings/linear.ts';
-import { classesOf, decided, suggestName } from '../../app/quick-start.ts';
+import { classesOf, decided, suggestName, taskOf } from '../../app/quick-start.ts';
 import type { UndoHistory } from '../../app/undo.svelte.ts';
 
 /** What a step of the draft changes, as it was before or after. */
@@ -52,6 +54,9 @@ export class Draft {
       ? preset
       : undefined;
   });
+
+  /** What the defaults and limits of the training depend on. */
+  readonly about = $derived.by(() => this.#about(this.model));
 
   constructor(
     dataset: DatasetInfo,
@@ -119,15 +124,16 @@ export class Draft {
   }
 
   #choose(preset: Preset): void {
-    const { input, output, counts } = this.shape;
-    const model = specOf(preset, input);
+    const model = specOf(preset, this.shape.input);
     this.learner = 'network';
-    if (!this.#trainingChosen) {
-      const task = output.kind === 'classes' ? 'classification' : 'regression';
-      this.training = defaultTraining(counts.train, task, input, model);
-    }
+    if (!this.#trainingChosen) this.training = usualTraining(this.#about(model));
     this.#replace(model);
     if (!this.#named) this.name = suggestName(this.dataset.name, preset.name);
+  }
+
+  #about(model: ModelSpec): TrainedOn {
+    const { input, output, counts } = this.shape;
+    return trainedOn(counts.train, taskOf(output), { input, model, classes: classesOf(output) });
   }
 
   rename(name: string): void {
