@@ -22,6 +22,7 @@ import { setupMenu } from './menu.ts';
 import { disableNetworkServices, guardNetwork } from './network.ts';
 import { ChosenPaths } from './paths.ts';
 import { createProcesses } from './processes.ts';
+import { isRepairable, offerRepair } from './repairing.ts';
 import { setupReloading } from './reloading.ts';
 import { createSamples } from './samples.ts';
 import { registerScheme, serveScheme } from './scheme.ts';
@@ -106,18 +107,39 @@ async function start(): Promise<void> {
   });
   // Both are needed by the first view: they start while the page loads.
   processes.warm();
-  await Promise.all([window.load(), store.recover().then(() => runs.adopt())]).catch((error: unknown) => {
+  const loaded = window.load();
+  await Promise.all([loaded, openHistory()]).catch((error: unknown) => {
     // Who quits meanwhile needs no word of what has not come about.
     if (!quitting) throw error;
   });
 
-  async function quit(): Promise<void> {
+  /** Runs that were cut short are seen to. A damaged history is repaired first, if the person wants that. */
+  async function openHistory(): Promise<void> {
+    try {
+      await store.recover();
+    } catch (error) {
+      if (quitting || !isRepairable(error)) throw error;
+      const repaired = await processes.store.alone(async () => {
+        await loaded;
+        window.reveal();
+        return offerRepair(window.browser, error, () => processes.startRepair());
+      });
+      if (!repaired) return quit(1);
+      // Its calls have failed, too.
+      window.reload();
+      return openHistory();
+    }
+    await runs.adopt();
+  }
+
+  async function quit(code = 0): Promise<void> {
     if (quitting) return;
     quitting = true;
     window.allowClose();
     window.browser.hide();
     await processes.close();
-    app.quit();
+    if (code === 0) app.quit();
+    else app.exit(code);
   }
 }
 

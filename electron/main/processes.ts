@@ -28,6 +28,8 @@ export interface Processes {
   startCpuHost(): Promise<CpuHost>;
   /** Starts a hidden window that trains on the GPU, linked to the data host. */
   startGpuHost(): Promise<GpuHost>;
+  /** Starts a process that repairs the history, which the store may not have open meanwhile. Closing waits for its end. */
+  startRepair(): Child;
   /** Starts the store and the data host before anybody asks for them. */
   warm(): void;
   close(): Promise<void>;
@@ -41,6 +43,7 @@ export function createProcesses(home: string): Processes {
   );
   const store = createServiceProcess<StoreService>('store', () => startStore(bundle('store'), args));
   const hosts = new Set<Child>();
+  const repairs: Child[] = [];
 
   return {
     store,
@@ -69,13 +72,18 @@ export function createProcesses(home: string): Processes {
       };
     },
     startGpuHost: async () => startGpuHost(await data.child()),
+    startRepair() {
+      const child = startStore(bundle('store'), [...args, '--repair']);
+      repairs.push(child);
+      return child;
+    },
     warm() {
       // What keeps one from starting is told to whoever asks it first.
       for (const process of [store, data]) process.child().catch(() => undefined);
     },
     async close() {
       for (const child of hosts) child.kill();
-      await Promise.all([store.close(), data.close()]);
+      await Promise.all([store.close(), data.close(), ...repairs.map(({ ended }) => ended)]);
     },
   };
 }

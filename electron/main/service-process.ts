@@ -17,6 +17,8 @@ export interface ServiceProcess<T> {
   child(): Promise<Child>;
   /** Called with the reason each time the process has died unasked. */
   onDeath(listener: (reason: string) => void): () => void;
+  /** Does something while the process is ended and stays so: calls made meanwhile wait. */
+  alone<Result>(work: () => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
 
@@ -31,7 +33,12 @@ export function createServiceProcess<T extends Service<T>>(name: string, start: 
   const open = async (): Promise<LivingChild<T>> => {
     const child = (newest = start());
     const remote = connect<T>(child.port, { peer: `the ${name} process` });
-    await child.ready;
+    try {
+      await child.ready;
+    } catch (error) {
+      child.end();
+      throw error;
+    }
     return { child, remote, ended: child.ended };
   };
   const reviving = new Reviving<T, LivingChild<T>>({
@@ -49,15 +56,19 @@ export function createServiceProcess<T extends Service<T>>(name: string, start: 
     service: reviving.service,
     child: async () => (await reviving.living()).child,
     onDeath: (listener) => reviving.onDeath(listener),
+    alone: (work) => reviving.alone(({ child }) => endOf(child), work),
     async close() {
       const started = reviving.isStarted;
       reviving.close(new TrainyardError('internal.disconnected', `The ${name} process has been ended.`));
       if (!started || newest === null) return;
-      const child = newest;
-      child.end();
-      const slow = setTimeout(() => child.kill(), patienceMs);
-      await child.ended;
-      clearTimeout(slow);
+      await endOf(newest);
     },
   };
+}
+
+async function endOf(child: Child): Promise<void> {
+  child.end();
+  const slow = setTimeout(() => child.kill(), patienceMs);
+  await child.ended;
+  clearTimeout(slow);
 }

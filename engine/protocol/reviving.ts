@@ -34,6 +34,8 @@ export class Reviving<T extends Service<T>, L extends Living<T>> {
   #current: Promise<L> | null = null;
   #opened: L | null = null;
   #closed: Error | null = null;
+  /** What nothing may serve beside; it does not reject. */
+  #alone: Promise<void> | null = null;
 
   constructor(options: RevivingOptions<T, L>) {
     this.#options = options;
@@ -51,6 +53,7 @@ export class Reviving<T extends Service<T>, L extends Living<T>> {
   /** The running process, started if need be. */
   living(): Promise<L> {
     if (this.#closed !== null) return Promise.reject(this.#closed);
+    if (this.#alone !== null) return this.#alone.then(() => this.living());
     if (this.#current === null) {
       const starting = (this.#current = this.#open());
       starting.catch(() => {
@@ -75,6 +78,27 @@ export class Reviving<T extends Service<T>, L extends Living<T>> {
     return this.#deaths.add(listener);
   }
 
+  /**
+   * Does something that no process may serve beside: `end` ends the one there is, calls made meanwhile wait. The starts before
+   * it are forgotten.
+   */
+  alone<Result>(end: (living: L) => Promise<void>, work: () => Promise<Result>): Promise<Result> {
+    const current = this.#current;
+    const done = (async () => {
+      const living = await current?.catch(() => null);
+      if (living) await end(living);
+      return work();
+    })().finally(() => {
+      this.#alone = null;
+      this.#starts.length = 0;
+    });
+    this.#alone = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    return done;
+  }
+
   /** From now on calls reject with this error, and nothing is started again. */
   close(error: Error): void {
     this.#closed = error;
@@ -90,7 +114,7 @@ export class Reviving<T extends Service<T>, L extends Living<T>> {
     this.#opened = living;
     void living.ended.then((reason) => {
       if (this.#opened === living) this.#current = this.#opened = null;
-      if (this.#closed === null) this.#deaths.emit(reason);
+      if (this.#closed === null && this.#alone === null) this.#deaths.emit(reason);
     });
     for (const event of this.#events.keys()) this.#listen(living, event);
     return living;
