@@ -15,6 +15,8 @@ test('first start: one button trains on a sample', async ({ app }) => {
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('penguins-small');
   await expect(page.getByRole('slider', { name: 'Accuracy chart' })).toHaveAttribute('aria-valuetext', /validation/);
   await expect(page.getByRole('region', { name: 'Results' }).getByRole('row', { name: /Accuracy/ })).toBeVisible();
+  // A run that still works would be asked about when the app is closed.
+  await expect(page.getByText('Completed').first()).toBeVisible();
 });
 
 test('drop, look, train, pause, quit, come back, train again, compare', async () => {
