@@ -5,7 +5,7 @@ import { mount } from 'svelte';
 import type { AppService } from '../engine/protocol/app.ts';
 import { domPort } from '../engine/protocol/port.dom.ts';
 import { connect } from '../engine/protocol/rpc.ts';
-import App from './app/App.svelte';
+import App from './shell/App.svelte';
 import { receivePort } from './app/bridge.ts';
 import { failureOf } from './app/failure.ts';
 import { AppState } from './app/state.svelte.ts';

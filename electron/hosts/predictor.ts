@@ -5,7 +5,7 @@ import type { DataService } from '../../engine/protocol/data.ts';
 import type { PredictorService } from '../../engine/protocol/hosts.ts';
 import { lazyBackend } from '../../engine/learners/lazy-backend.ts';
 import { predictRows, readTrained } from '../../engine/learners/predict.ts';
-import { predictionTable } from '../cli/prediction-table.ts';
+import { predictionTable } from '../../engine/learners/prediction-table.ts';
 import { residentBudget } from './surroundings.ts';
 
 /** `openBackend` opens the CPU, for one request. */

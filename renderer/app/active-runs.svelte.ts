@@ -4,7 +4,7 @@ import { SvelteMap } from 'svelte/reactivity';
 import type { AppService } from '../../engine/protocol/app.ts';
 import type { RunProgress, RunRecord, RunState } from '../../engine/protocol/runs.ts';
 import type { Announcer } from './announcer.svelte.ts';
-import { throttle } from './throttle.ts';
+import { throttle } from '../lib/throttle.ts';
 
 const unfinished: readonly RunState[] = ['running', 'paused', 'queued'];
 const stateWords: Readonly<Record<RunState, string>> = {

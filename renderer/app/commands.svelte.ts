@@ -3,8 +3,8 @@
 
 import { untrack } from 'svelte';
 import { SvelteMap } from 'svelte/reactivity';
-import type { IconName } from '../components/icons.ts';
-import { ofTextFields, shortcutOf, takesKeys } from './keys.ts';
+import type { IconName } from '../lib/icons.ts';
+import { ofTextFields, shortcutOf, takesKeys } from '../lib/keys.ts';
 
 export interface Command {
   readonly id: string;

@@ -1,7 +1,7 @@
 // What can be done with one run: the same commands in its menu, on its page, in the table of runs and in the palette. Where
 // no run is in view they stand in the palette all the same, grey, with the reason.
 
-import type { MenuItem } from '../components/menu.ts';
+import type { MenuItem } from '../lib/menu.ts';
 import type { Command } from './commands.svelte.ts';
 
 const named = {

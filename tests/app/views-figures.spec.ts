@@ -8,7 +8,7 @@ import { networkConfig } from '../../engine/learners/declared/network.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import type { DatasetInfo } from '../../engine/protocol/data.ts';
 import type { RunConfig, RunRecord } from '../../engine/protocol/runs.ts';
-import { bytes, duration, fixed, score, sentence, short, stopwatch } from '../../renderer/app/format.ts';
+import { bytes, duration, fixed, score, sentence, short, stopwatch } from '../../renderer/lib/format.ts';
 import { encoders, noise, paint } from '../support/pictures.ts';
 import { callService, chooseNext, expect, screenshot, test, type App } from './launch.ts';
 import { importTable, runConfig, waitForState } from './scene.ts';

@@ -10,7 +10,7 @@ import test, { after, before } from 'node:test';
 
 import { Output } from '../../electron/cli/output.ts';
 import { checkOutput } from '../../electron/cli/output-file.ts';
-import { predictionTable } from '../../electron/cli/prediction-table.ts';
+import { predictionTable } from '../../engine/learners/prediction-table.ts';
 import { Sink } from '../../electron/cli/sink.ts';
 import { visible } from '../../electron/cli/visible.ts';
 import { toWire } from '../../engine/protocol/errors.ts';

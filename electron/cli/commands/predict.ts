@@ -12,7 +12,7 @@ import { withProgress } from '../import.ts';
 import type { ColumnUse } from '../../../engine/protocol/data.ts';
 import { checkOutput, refuseInput, writeOutput } from '../output-file.ts';
 import { counted, formatNumber, type Output } from '../output.ts';
-import { predictionTable, type PredictionTable } from '../prediction-table.ts';
+import { predictionTable, type PredictionTable } from '../../../engine/learners/prediction-table.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
 
 export const predict: Command = {

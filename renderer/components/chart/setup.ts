@@ -3,7 +3,7 @@
 import { Chart, LinearScale, LineController, LineElement, LogarithmicScale, PointElement } from 'chart.js';
 import type { ChartConfiguration, ChartDataset, Plugin } from 'chart.js';
 import zoom from 'chartjs-plugin-zoom';
-import { fixed, short } from '../../app/format.ts';
+import { fixed, short } from '../../lib/format.ts';
 import type { DrawnCurve, Drawing } from './drawing.ts';
 import type { Range } from './curves.ts';
 

@@ -5,13 +5,13 @@ import type { AppService } from '../../../engine/protocol/app.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { failureOf } from '../../app/failure.ts';
 import type { Failure } from '../../app/failure.ts';
-import { leadingSeries } from '../../app/series.ts';
-import { throttle } from '../../app/throttle.ts';
+import { leadingSeries } from '../../lib/series.ts';
+import { throttle } from '../../lib/throttle.ts';
 import type { Curve } from '../../components/chart/curves.ts';
 import { extend, groupPoints } from '../run/run.svelte.ts';
 import type { Series } from '../run/run.svelte.ts';
 import { bestIndex } from '../run/run-curves.ts';
-import { lowerWins, parseSeries } from '../../app/series.ts';
+import { lowerWins, parseSeries } from '../../lib/series.ts';
 
 /** Runs that have a colour of their own; further ones are grey. */
 export const coloured = 6;

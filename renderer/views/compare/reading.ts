@@ -2,8 +2,8 @@
 // learn different things have no best.
 
 import { ownValue } from '../../../engine/protocol/own.ts';
-import { fixed, score } from '../../app/format.ts';
-import { lowerWins, metricWord, parseSeries } from '../../app/series.ts';
+import { fixed, score } from '../../lib/format.ts';
+import { lowerWins, metricWord, parseSeries } from '../../lib/series.ts';
 import type { ComparedRun, Comparison } from './compare.svelte.ts';
 import { comparable, differs, settingRows } from './table-rows.ts';
 

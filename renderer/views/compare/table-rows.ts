@@ -2,10 +2,10 @@
 
 import { ownValue } from '../../../engine/protocol/own.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
-import { duration, fixed, missing, score } from '../../app/format.ts';
-import { elapsedOf, rowsPerSecond, stateName, trainingSecondsOf } from '../../app/run-words.ts';
-import { lowerWins, metricWord, parseSeries } from '../../app/series.ts';
-import { everySettingOf } from './settings.ts';
+import { duration, fixed, missing, score } from '../../lib/format.ts';
+import { elapsedOf, rowsPerSecond, stateName, trainingSecondsOf } from '../../lib/run-words.ts';
+import { lowerWins, metricWord, parseSeries } from '../../lib/series.ts';
+import { everySettingOf } from '../../lib/run-settings.ts';
 
 export interface CompareRow {
   readonly name: string;

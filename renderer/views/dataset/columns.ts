@@ -1,7 +1,7 @@
 // Words for columns: their types, ranges and gaps.
 
 import type { ColumnInfo, ColumnType } from '../../../engine/protocol/data.ts';
-import { dateOf, digitsFor, fixed, percentOf, plural, short } from '../../app/format.ts';
+import { dateOf, digitsFor, fixed, percentOf, plural, short } from '../../lib/format.ts';
 
 const typeWords: Readonly<Record<ColumnType, string>> = {
   number: 'number',

@@ -1,7 +1,7 @@
 // Shapes, sizes and choices of the model editor in words.
 
 import { ownValue } from '../../../engine/protocol/own.ts';
-import { fixed } from '../../app/format.ts';
+import { fixed } from '../../lib/format.ts';
 
 const choices: Readonly<Record<string, string>> = {
   none: 'no activation',

@@ -1,6 +1,6 @@
 // From the series of a run to the curves of its charts: which colour, dash and marker each has.
 
-import { metricWord, lowerWins, parseSeries } from '../../app/series.ts';
+import { metricWord, lowerWins, parseSeries } from '../../lib/series.ts';
 
 export { metricLimits as limitsOf } from '../../../engine/model/metrics.ts';
 import type { Curve } from '../../components/chart/curves.ts';

@@ -6,8 +6,8 @@ import type { RunEvaluation } from '../../../engine/protocol/evaluation.ts';
 import type { LogLine, MetricPoint, RunConfig, RunProgress, RunRecord } from '../../../engine/protocol/runs.ts';
 import { failureOf } from '../../app/failure.ts';
 import type { Failure } from '../../app/failure.ts';
-import { isLive } from '../../app/run-words.ts';
-import { throttle } from '../../app/throttle.ts';
+import { isLive } from '../../lib/run-words.ts';
+import { throttle } from '../../lib/throttle.ts';
 
 export interface Series {
   readonly step: readonly number[];

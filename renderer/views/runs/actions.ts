@@ -2,7 +2,7 @@
 
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { failureOf } from '../../app/failure.ts';
-import { fixed } from '../../app/format.ts';
+import { fixed } from '../../lib/format.ts';
 import type { AppState } from '../../app/state.svelte.ts';
 
 /** Milliseconds in which a deletion can be undone from its note; the trash keeps the runs after that. */

@@ -4,9 +4,9 @@ import type { ListedSettings } from '../../../engine/learners/declared/declarati
 import { declarationOf } from '../../../engine/learners/declared/registry.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
-import { fixed, missing, short, score, stopwatch, when } from '../../app/format.ts';
-import { elapsedOf, modelName, rowsPerSecond, stateWord } from '../../app/run-words.ts';
-import { lowerWins, metricWord, parseSeries } from '../../app/series.ts';
+import { fixed, missing, short, score, stopwatch, when } from '../../lib/format.ts';
+import { elapsedOf, modelName, rowsPerSecond, stateWord } from '../../lib/run-words.ts';
+import { lowerWins, metricWord, parseSeries } from '../../lib/series.ts';
 import { textWidth, widestText } from '../../components/measure.ts';
 import { lightWeight, type FittedColumn } from '../../components/table.ts';
 

@@ -4,8 +4,8 @@
 import { SvelteSet } from 'svelte/reactivity';
 import type { AppService } from '../../../engine/protocol/app.ts';
 import type { RunQuery, RunRecord, RunState } from '../../../engine/protocol/runs.ts';
-import { leadingSeries } from '../../app/series.ts';
-import { throttle } from '../../app/throttle.ts';
+import { leadingSeries } from '../../lib/series.ts';
+import { throttle } from '../../lib/throttle.ts';
 import { PagedList } from '../../components/paged.svelte.ts';
 
 export type Shelf = 'all' | 'starred' | 'trash';

@@ -1,8 +1,8 @@
 // What the bar of imports shows: each import by itself, but files of one drop that failed alike are told in one notice.
 
-import type { ImportJob } from './datasets.svelte.ts';
-import type { Failure } from './failure.ts';
-import { fixed } from './format.ts';
+import type { ImportJob } from '../app/datasets.svelte.ts';
+import type { Failure } from '../app/failure.ts';
+import { fixed } from '../lib/format.ts';
 
 export interface ImportEntry {
   readonly id: string;

@@ -1,8 +1,9 @@
 // The commands that work in every view. Ids are also what the system's menu sends.
 
-import type { Command } from './commands.svelte.ts';
-import { missingRunCommands } from './run-commands.ts';
-import type { AppState } from './state.svelte.ts';
+import { compareAddress, newRunAddress } from '../app/addresses.ts';
+import type { Command } from '../app/commands.svelte.ts';
+import { missingRunCommands } from '../app/run-commands.ts';
+import type { AppState } from '../app/state.svelte.ts';
 
 const importWords = ['import', 'load', 'add', 'dataset'];
 const sizeWords = ['zoom', 'font', 'scale'];
@@ -177,17 +178,6 @@ export function appCommands(app: AppState): Command[] {
     },
     ...missingRunCommands(),
   ];
-}
-
-/** New run with the dataset in view, else the newest one. */
-export function newRunAddress(app: AppState): string {
-  const { view, parts } = app.router.address;
-  const dataset = view === 'dataset' ? parts[0] : app.datasets.list[0]?.id;
-  return dataset ? `#new/${dataset}` : '#new';
-}
-
-export function compareAddress(app: AppState): string {
-  return app.compared.length > 0 ? `#compare/${app.compared.join(',')}` : '#compare';
 }
 
 /** Takes back what was done last: a step of the view, or what the newest note offers to undo. */

@@ -1,17 +1,17 @@
 // All settings of a run as names and words, in reading order: what Compare sets side by side and a run's page lists.
 
-import { ownValue } from '../../../engine/protocol/own.ts';
-import { layers as registry } from '../../../engine/model/registry.ts';
-import type { LayerSpec } from '../../../engine/model/spec.ts';
-import type { RunRecord } from '../../../engine/protocol/runs.ts';
-import type { SettingGroup } from '../../../engine/learners/declared/declaration.ts';
-import { declarationOf } from '../../../engine/learners/declared/registry.ts';
-import { runFields } from '../../../engine/settings/run.ts';
-import { trainingFields } from '../../../engine/settings/training.ts';
-import { settingFacts, type SettingFact } from '../../../engine/settings/values.ts';
-import { leftOutText, splitOrigin, splitRule, usualSplit } from '../../../engine/protocol/use.ts';
-import { fixed, missing, percent, short } from '../../app/format.ts';
-import { modelName } from '../../app/run-words.ts';
+import { ownValue } from '../../engine/protocol/own.ts';
+import { layers as registry } from '../../engine/model/registry.ts';
+import type { LayerSpec } from '../../engine/model/spec.ts';
+import type { RunRecord } from '../../engine/protocol/runs.ts';
+import type { SettingGroup } from '../../engine/learners/declared/declaration.ts';
+import { declarationOf } from '../../engine/learners/declared/registry.ts';
+import { runFields } from '../../engine/settings/run.ts';
+import { trainingFields } from '../../engine/settings/training.ts';
+import { settingFacts, type SettingFact } from '../../engine/settings/values.ts';
+import { leftOutText, splitOrigin, splitRule, usualSplit } from '../../engine/protocol/use.ts';
+import { fixed, missing, percent, short } from './format.ts';
+import { modelName } from './run-words.ts';
 
 export type Setting = readonly [name: string, value: string];
 

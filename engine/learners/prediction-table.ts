@@ -1,7 +1,7 @@
 // Predictions as a table: the predicted class or value a row, and a probability column a class; for pictures, their files.
 
-import type { OutputSpec } from '../../engine/model/spec.ts';
-import type { Predictions } from '../../engine/learners/predict.ts';
+import type { OutputSpec } from '../model/spec.ts';
+import type { Predictions } from './predict.ts';
 
 export interface PredictionTable {
   readonly columns: readonly string[];

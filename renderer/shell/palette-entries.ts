@@ -1,10 +1,10 @@
 // What the palette offers for what is typed: commands (recent ones first), runs the history found, datasets.
 
 import type { RunRecord } from '../../engine/protocol/runs.ts';
-import type { IconName } from '../components/icons.ts';
-import type { Command } from './commands.svelte.ts';
-import { fuzzyScore } from './fuzzy.ts';
-import type { AppState } from './state.svelte.ts';
+import type { IconName } from '../lib/icons.ts';
+import type { Command } from '../app/commands.svelte.ts';
+import { fuzzyScore } from '../lib/fuzzy.ts';
+import type { AppState } from '../app/state.svelte.ts';
 
 export interface PaletteEntry {
   readonly id: string;
