@@ -151,7 +151,9 @@ export class DevTools {
     await expect
       .poll(async () => {
         const targets = (await (await fetch(`http://${address}/json/list`)).json()) as readonly Target[];
-        return (url = targets.find((each) => each.url.includes('/index.html'))?.webSocketDebuggerUrl);
+        // Not the hidden page that looks for a GPU meanwhile.
+        const isMain = ({ url }: Target): boolean => url.includes('/index.html') && !url.includes('/gpu/');
+        return (url = targets.find(isMain)?.webSocketDebuggerUrl);
       })
       .toBeDefined();
     const socket = new WebSocket(url ?? '');

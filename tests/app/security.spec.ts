@@ -272,8 +272,8 @@ test('a dropped file is imported by a token; its path is shown nowhere', async (
   await app.page.getByRole('navigation').first().waitFor();
   await dropFiles(app, file);
   await expect(app.page.getByText('dropped').first()).toBeVisible();
+  await expect.poll(() => callService<readonly unknown[]>(app, 'datasets')).toHaveLength(1);
   expect(await app.page.evaluate(() => document.documentElement.outerHTML)).not.toContain(app.home);
-  expect(await callService<readonly unknown[]>(app, 'datasets')).toHaveLength(1);
 });
 
 test('only the window’s own page is answered', async ({ app }) => {

@@ -208,6 +208,28 @@ export const quadrupleOps = {
     proves: /✔ .*quadruple/,
   },
   {
+    what: 'A setting',
+    files: {},
+    lines: [
+      {
+        file: 'engine/settings/training.ts',
+        before: "  'schedule.warmupEpochs': {",
+        text: `  patienceOfTests: {
+    kind: 'number',
+    whole: true,
+    label: 'Patience of tests',
+    help: 'for the test of a recipe',
+    flag: 'patience-of-tests',
+    minimum: 0,
+    maximum: 9,
+    quiet: 0,
+    default: 0,
+  },`,
+      },
+    ],
+    proves: /ℹ fail 0/,
+  },
+  {
     what: 'A loss',
     files: {},
     lines: [
