@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { DatasetSettings } from '../../../engine/protocol/data.ts';
 import { codes, columnOf, importFile, messy, samples, table, writeTable } from './helpers.ts';
 
 const guesses = [
@@ -129,10 +130,13 @@ test('a target that cannot be learned is the first warning, in the words of the 
     await assert.rejects(service.prepare({ job: name, dataset: info.id, options }), (error: Error) =>
       first!.message.startsWith(error.message),
     );
-    const other = await service.describe({ dataset: info.id, settings: { target: 'x' } });
-    // The column that was the target is all there is, and says nothing.
-    const blocking = other.warnings.filter(({ blocks }) => blocks);
-    assert.deepEqual(codes(blocking), ['no_features']);
+    const blocking = async (settings: DatasetSettings): Promise<readonly string[]> => {
+      const { warnings } = await service.describe({ dataset: info.id, settings });
+      return codes(warnings.filter(({ blocks }) => blocks));
+    };
+    assert.deepEqual(await blocking({ target: 'x' }), []);
+    // The column that was the target is all that is left then, and says nothing.
+    assert.deepEqual(await blocking({ target: 'x', ignored: ['z'] }), ['no_features']);
     const third = await importFile(context, messy('tabs.csv'));
     assert.ok(!third.info.warnings.some(({ blocks }) => blocks));
   }
