@@ -294,6 +294,9 @@ export async function contentId(path: string, options: ReadOptions, job: Job): P
 }
 
 function canonicalOptions(options: ReadOptions): string {
-  const set = Object.entries(options).filter(([, value]) => value !== undefined && value !== false);
+  // A switch that is off is as good as none, but whether there is a header is found where it is not said.
+  const isSaid = ([name, value]: [string, unknown]): boolean =>
+    value !== undefined && (value !== false || name === 'header');
+  const set = Object.entries(options).filter(isSaid);
   return JSON.stringify(set.sort(([first], [second]) => (first < second ? -1 : 1)));
 }

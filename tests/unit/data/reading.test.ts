@@ -239,3 +239,14 @@ test('5,000 columns fit into the memory of a small machine', async (context) => 
   const info = await service.import({ job: 'wide', path });
   assert.deepEqual([info.columns.length, info.rows, columnOf(info, 'c3').distinct], [columns, 150, 97]);
 });
+
+test('a file that is there already is read anew where a header is said to be none', async (context) => {
+  const service = makeService(context);
+  const rows = Array.from({ length: 30 }, (_, row) => `a${row % 3},b${row % 2}`).join('\n');
+  const path = writeTable(context, 'names.csv', `p,q\n${rows}\n`);
+  const found = await service.import({ job: 'a', path });
+  const without = await service.import({ job: 'b', path, options: { header: false } });
+  assert.deepEqual([found.rows, without.rows], [30, 31]);
+  assert.notEqual(found.id, without.id);
+  assert.equal((await service.import({ job: 'c', path, options: { skipBadLines: false } })).id, found.id);
+});
