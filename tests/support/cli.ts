@@ -39,10 +39,15 @@ const plain = [process.execPath, '--disable-warning=ExperimentalWarning', progra
 /** As the README says, with what the set-up has built. */
 export const npm = ['npm', 'run', '-s', 'trainyard', '--'];
 
-export function startTrainyard(home: string, args: readonly string[], command: readonly string[] = plain): Running {
+export function startTrainyard(
+  home: string,
+  args: readonly string[],
+  command: readonly string[] = plain,
+  env: Readonly<Record<string, string>> = {},
+): Running {
   const child = spawn(command[0], [...command.slice(1), ...args], {
     cwd: root,
-    env: { ...process.env, TRAINYARD_HOME: home },
+    env: { ...process.env, TRAINYARD_HOME: home, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';

@@ -9,12 +9,14 @@ import test from 'node:test';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { findNative } from '../../engine/backends/cpu/native.ts';
 import type { Backend } from '../../engine/backends/backend.ts';
+import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import { selfTest, selfTestCases, selfTestLosses } from '../../engine/train/self-test.ts';
 import { findTrust, openTrusted, type Rung, type TrustOptions } from '../../engine/train/trust.ts';
 import { cpuTrust, openCpu } from '../../electron/hosts/trusted-cpu.ts';
 import { makeTable } from '../support/table.ts';
 import { trainHere } from '../support/train.ts';
+import { missingGpu, testGpu } from '../support/webgpu.ts';
 
 const rest = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1));
 
@@ -33,6 +35,14 @@ test('the CPU passes on one thread and on several, with the addon and without', 
     if (native === undefined && !findNative()) continue;
     for (const threads of [1, 2, 3]) assert.equal(await selfTest(createCpuBackend({ threads, native }), rest), null);
   }
+});
+
+test('the GPU passes', { skip: await missingGpu() }, async () => {
+  const backend = createWebgpuBackend(await testGpu());
+  const start = performance.now();
+  assert.equal(await selfTest(backend, async () => undefined), null);
+  console.log(`# self-test of the GPU: ${(performance.now() - start).toFixed(0)} ms`);
+  await backend.close();
 });
 
 /** A CPU whose threads come back before their share is done, once in a while. */
