@@ -1,13 +1,17 @@
 // Is history.db a file of ours? Asked before anything is opened: SQLite changes a database in opening it the way the history
-// is opened, and another program's is not to be touched. Its schema is read from a copy of its first pages in memory.
+// is opened, and another program's is not to be touched. Ours says so in its header; of others, and of ours from before that, the
+// schema is read from a copy of the first pages in memory.
 
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { InputError } from '../protocol/errors.ts';
+import { applicationId } from './schema.ts';
 
 /** Tables of every version of the history. */
 const ownTables: ReadonlySet<string> = new Set(['run', 'sample', 'summary', 'series', 'log', 'setting']);
+/** The header of a database, and where its application is named in it (sqlite.org/fileformat2.html#the_database_header). */
+const [headerBytes, applicationAt] = [100, 68];
 /** Bytes read first; the whole file only where its schema goes on behind them. */
 const headBytes = 2 ** 16;
 /** Of larger files only the head is looked at. */
@@ -39,11 +43,13 @@ export function refuseForeign(file: string): void {
   );
 }
 
-/** Names of tables, as far as the file tells. */
+/** Names of the tables of a file that does not say it is ours, as far as it tells. */
 function tablesOf(file: string, size: number): readonly string[] {
   const descriptor = openSync(file, 'r');
   try {
-    const head = tablesIn(readStart(descriptor, Math.min(size, headBytes)));
+    const start = readStart(descriptor, Math.min(size, headBytes));
+    if (start.length >= headerBytes && start.readUInt32BE(applicationAt) === applicationId) return [];
+    const head = tablesIn(start);
     return head ?? (size > largestRead ? null : tablesIn(readStart(descriptor, size))) ?? [];
   } finally {
     closeSync(descriptor);

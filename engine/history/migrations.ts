@@ -5,7 +5,7 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import { InputError } from '../protocol/errors.ts';
 import type { Connection } from './database.ts';
 import { upgradeConfig } from './configs.ts';
-import { schemaVersion1, schemaVersion2, schemaVersion4 } from './schema.ts';
+import { applicationId, schemaVersion1, schemaVersion2, schemaVersion4 } from './schema.ts';
 
 export interface Migration {
   readonly version: number;
@@ -17,6 +17,7 @@ export const migrations: readonly Migration[] = [
   { version: 2, apply: (connection) => connection.execute(schemaVersion2) },
   { version: 3, apply: upgradeConfigs },
   { version: 4, apply: (connection) => connection.execute(schemaVersion4) },
+  { version: 5, apply: (connection) => void connection.pragma(`application_id = ${applicationId}`) },
 ];
 
 /** Runs say which learner they have. */

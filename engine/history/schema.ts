@@ -97,6 +97,9 @@ export const schemaVersion2 = `
   ) WHERE progress IS NOT NULL;
 `;
 
+/** Says in the header of a database whose it is (sqlite.org/pragma.html#pragma_application_id): "Trny". */
+export const applicationId = 0x54726e79;
+
 // A run can end `diverged`. SQLite cannot change a CHECK: the table is made anew under its name. Needs foreign keys to be off,
 // or dropping the old one would take samples and summaries with it.
 export const schemaVersion4 = `

@@ -270,7 +270,7 @@ export const quadrupleOps = {
       {
         file: 'engine/history/migrations.ts',
         before: '];',
-        text: "  { version: 5, apply: (connection) => connection.execute('CREATE INDEX run_by_name ON run (name)') },",
+        text: "  { version: 6, apply: (connection) => connection.execute('CREATE INDEX run_by_name ON run (name)') },",
       },
     ],
     proves: /✔ a database of each older version comes to the format of a new one/,

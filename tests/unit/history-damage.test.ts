@@ -3,12 +3,24 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import fs, {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import test from 'node:test';
 import Database from 'better-sqlite3';
 import { backupsOf } from '../../engine/history/backups.ts';
 import { openDatabase } from '../../engine/history/database.ts';
+import { refuseForeign } from '../../engine/history/foreign.ts';
+import { migrate, migrations } from '../../engine/history/migrations.ts';
 import { repairHome } from '../../engine/history/repair.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
@@ -325,6 +337,32 @@ test('on a full disk runs can still be thrown away and purged; everything else n
   } finally {
     execFileSync('umount', ['-l', home]);
   }
+});
+
+test('a history says whose it is in its header: however large, no more of it is read before it is opened', async (context) => {
+  const home = temporaryHome(context);
+  const file = join(home, 'history.db');
+  const old = openDatabase(file);
+  migrate(old, migrations.slice(0, 2));
+  // The tables that are made anew after these lines have their places behind them.
+  old.execute('CREATE TABLE filler (text TEXT); INSERT INTO filler VALUES (zeroblob(300000)); DROP TABLE filler');
+  old.close();
+  await createStore(home).close();
+  let bytes = 0;
+  const read = fs.readSync;
+  context.mock.method(fs, 'readSync', (...args: Parameters<typeof fs.readSync>) => {
+    const count = read(...args);
+    bytes += count;
+    return count;
+  });
+  syncBuiltinESMExports();
+  try {
+    refuseForeign(file);
+  } finally {
+    context.mock.restoreAll();
+    syncBuiltinESMExports();
+  }
+  assert.ok(statSync(file).size > 2 ** 17 && bytes > 0 && bytes <= 2 ** 16, `${bytes} of ${statSync(file).size} bytes`);
 });
 
 test('the database of another program, and a folder, are named each time and stay as they are, with repair as well', async (context) => {
