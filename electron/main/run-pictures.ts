@@ -11,6 +11,7 @@ import type {
 } from '../../engine/protocol/evaluation.ts';
 import { TrainyardError } from '../../engine/protocol/errors.ts';
 import type { RunFile, StoreService } from '../../engine/protocol/runs.ts';
+import { readModelFiles } from '../../engine/runs/model-files.ts';
 import { placesOf, type MatrixCell } from '../../engine/runs/predicted-rows.ts';
 import type { Processes } from './processes.ts';
 
@@ -89,8 +90,7 @@ async function classify(
   prepared: PreparedData,
 ): Promise<ClassifiedPictures> {
   try {
-    const model = await readText(store, run, 'model.json');
-    const weights = await store.readFile({ run, file: 'best.safetensors' });
+    const { model, weights } = await readModelFiles(store, run);
     const host = await processes.startCpuHost();
     try {
       const shown = firstRows(prepared, mostOf(prepared));

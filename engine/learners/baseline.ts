@@ -5,7 +5,7 @@ import type { SplitName } from '../protocol/data.ts';
 import type { Baseline, LearnerName, Metrics } from '../protocol/runs.ts';
 import type { Surroundings } from '../train/control.ts';
 import { evaluate, type EvaluationSpec } from '../train/metrics.ts';
-import { splitRange } from '../train/scores.ts';
+import { ofSplit, splitRange } from '../train/scores.ts';
 import { sliceMilliseconds } from './course.ts';
 import { gridOf } from './declared/linear.ts';
 import type { Rows } from './learner.ts';
@@ -125,7 +125,7 @@ function metricsOf(
   weights: LinearWeights,
   splits: readonly SplitName[] = ['train', 'validation', 'test'],
 ): Metrics {
-  const metrics: [string, number][] = [];
+  let metrics: Metrics = {};
   const spec: EvaluationSpec = { output: data.output, training: plainLoss, weights: null };
   for (const split of splits) {
     const { start, end } = splitRange(data, split);
@@ -135,10 +135,9 @@ function metricsOf(
       design.targets.subarray(start, end),
       spec,
     );
-    const prefix = split === 'validation' ? 'val' : split;
-    metrics.push(...Object.entries(values).map(([name, value]): [string, number] => [`${prefix}_${name}`, value]));
+    metrics = { ...metrics, ...ofSplit(split, values) };
   }
-  return Object.fromEntries(metrics);
+  return metrics;
 }
 
 function likeliestClass(counts: readonly number[], classes: readonly string[]): string {

@@ -1,6 +1,5 @@
 // A finished run put to use: the files it keeps, read back by its learner and applied to prepared rows.
 
-import { TrainyardError } from '../protocol/errors.ts';
 import { damagedRunFile, parseModelFile } from '../protocol/model-file.ts';
 import { evaluate, likeliest, probabilities, type Evaluation } from '../train/metrics.ts';
 import { decodeSafetensors } from '../train/safetensors.ts';
@@ -8,11 +7,8 @@ import type { Weights } from '../train/weights.ts';
 import type { Rows, Trained } from './learner.ts';
 import { learnerNamed } from './registry.ts';
 
-/** Reads the files of a run. Throws TrainyardError `run.no_model` when it has not kept a model yet, or what damaged it. */
-export function readTrained(model: string | null, weights: Uint8Array | null, run: number): Trained {
-  if (model === null || weights === null) {
-    throw new TrainyardError('run.no_model', `Run ${run} has no trained model yet.`, 'Train it to its end first.');
-  }
+/** Reads the files of a run. Throws TrainyardError when they are damaged. */
+export function readTrained(model: string, weights: Uint8Array, run: number): Trained {
   const file = parseModelFile(model, run);
   return learnerNamed(file.learner).read(file, decodeWeights(weights, run));
 }

@@ -11,8 +11,8 @@ export interface PredictorService {
    */
   predict(request: {
     run: number;
-    model: string | null;
-    weights: Uint8Array | null;
+    model: string;
+    weights: Uint8Array;
     data: PreparedData;
   }): Promise<{ rows: number; csv: string }>;
 }
@@ -21,8 +21,8 @@ export interface ClassifierService {
   /** Says what prepared pictures are, with the files of a run, and where it looked. */
   classify(request: {
     run: number;
-    model: string | null;
-    weights: Uint8Array | null;
+    model: string;
+    weights: Uint8Array;
     data: PreparedData;
   }): Promise<Omit<ClassifiedPictures, 'total' | 'notes'>>;
 }

@@ -4,7 +4,7 @@
 import type { PreparedData } from '../protocol/data.ts';
 import type { LogLine, RunConfig, RunJob, StoreService } from '../protocol/runs.ts';
 import { declarationOf } from '../learners/declared/registry.ts';
-import type { RunHosts } from './hosts.ts';
+import type { RunHost, RunHosts } from './hosts.ts';
 import { orEnded, startMilliseconds, within } from './within.ts';
 
 type MeasuredDevice = 'cpu' | 'gpu';
@@ -49,13 +49,11 @@ export async function chooseDevice(options: ChooseOptions): Promise<MeasuredDevi
 
 /** Milliseconds a step, or null when the device cannot run the job. */
 async function measure(options: ChooseOptions, device: MeasuredDevice): Promise<number | null> {
-  const { hosts, run, config, data } = options;
+  const { hosts, run, config, data, log } = options;
   const name = `The ${device === 'gpu' ? 'GPU' : 'training'} process`;
-  const created = await orEnded(hosts.create(device), (host) => within(host, startMilliseconds, name)).catch(
-    (error: unknown) => ({ error }),
-  );
-  if ('error' in created) return notMeasured(options, device, created.error);
+  let created: RunHost | null = null;
   try {
+    created = await orEnded(hosts.create(device), (host) => within(host, startMilliseconds, name));
     const job: RunJob = { run, config: { ...config, device }, data };
     const gone = created.exited.then((reason): never => {
       throw new Error(reason);
@@ -64,16 +62,12 @@ async function measure(options: ChooseOptions, device: MeasuredDevice): Promise<
     const measured = Promise.race([created.host.measure(job), gone]);
     return (await within(measured, measureMilliseconds, name)).stepMilliseconds;
   } catch (error) {
-    return notMeasured(options, device, error);
+    const message = `The ${device.toUpperCase()} could not be measured: ${(error as Error).message}`;
+    log({ time: Date.now(), level: 'warning', message });
+    return null;
   } finally {
-    created.kill();
+    created?.kill();
   }
-}
-
-function notMeasured({ log }: ChooseOptions, device: MeasuredDevice, error: unknown): null {
-  const message = `The ${device.toUpperCase()} could not be measured: ${(error as Error).message}`;
-  log({ time: Date.now(), level: 'warning', message });
-  return null;
 }
 
 function sentence({ gpu, cpu, gpuTime }: Choice, device: MeasuredDevice, fresh: boolean): string {

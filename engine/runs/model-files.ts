@@ -21,7 +21,8 @@ export async function readModelFiles(store: StoreService, run: number): Promise<
   if (!weights || !model || !preprocessing) {
     throw new TrainyardError('run.no_model', `Run ${run} has no trained model yet.`, 'Train it to its end first.');
   }
-  return { model: decodeText(model), preprocessing: decodeText(preprocessing), weights };
+  const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+  return { model: text(model), preprocessing: text(preprocessing), weights };
 }
 
 /** What has to be said to whoever uses them. */
@@ -29,11 +30,4 @@ export async function modelFileWarnings(store: StoreService, run: number): Promi
   if (await store.isChecked({ run })) return [];
   const message = `The list of checksums of run ${run}, runs/${run}/checksums.json, is gone or damaged: whether its files are what was written cannot be told.`;
   return [{ code: 'unchecked_files', message }];
-}
-
-/** Files of a run are ASCII JSON (see encodeText). */
-function decodeText(bytes: Uint8Array): string {
-  let text = '';
-  for (let i = 0; i < bytes.length; i += 8192) text += String.fromCharCode(...bytes.subarray(i, i + 8192));
-  return text;
 }

@@ -1,13 +1,12 @@
 // What a run comes to: the best weights put back, scores of all splits, the files that predicting and exporting need, and the
 // result. A run that diverged ends the same way, with the weights of its best epoch; without one it has nothing to keep.
 
-import type { PreparedData } from '../protocol/data.ts';
 import type { RunResult } from '../protocol/runs.ts';
 import type { TrainingState } from './checkpoint.ts';
 import type { Diary } from './diary.ts';
 import type { EvaluationFiles } from './evaluation-files.ts';
 import type { Reporter } from './reporter.ts';
-import { encodeSafetensors, encodeText } from './safetensors.ts';
+import { handOverModel } from './model-files.ts';
 import type { Scores } from './scores.ts';
 import type { Session } from './session.ts';
 import type { TrainerOptions } from './options.ts';
@@ -73,14 +72,7 @@ async function keepWeights({ session, options, state, best, scores, files }: Out
 
 /** What predicting and exporting need. */
 export function handOver({ events, training, model, data }: TrainerOptions, weights: Weights): void {
-  const { input, output, task, preprocessing }: PreparedData = data;
-  const json = (value: unknown): Uint8Array => encodeText(JSON.stringify(value));
-  void events.onFile({
-    file: 'best.safetensors',
-    data: encodeSafetensors({ tensors: weights, metadata: { format: 'pt' } }),
-  });
-  void events.onFile({ file: 'model.json', data: json({ model, training, input, output, task }) });
-  void events.onFile({ file: 'preprocessing.json', data: json(preprocessing) });
+  handOverModel(events, data, { model, training }, weights);
 }
 
 /** Threads a run trains on: those of its plan, where the device has any. */

@@ -45,12 +45,10 @@ export class Scores {
   /** All splits, by the weights on the device. */
   async final(): Promise<FinalScores> {
     const splits: Record<SplitName, EvaluatedSplit | null> = { train: null, validation: null, test: null };
-    const metrics: Record<string, number> = {};
+    let metrics: Metrics = {};
     for (const split of ['train', 'validation', 'test'] as const) {
       splits[split] = await this.#diary.during('scoring', () => this.#evaluate(split));
-      const prefix = split === 'validation' ? 'val' : split;
-      const values = splits[split]?.evaluation.metrics ?? {};
-      for (const [name, value] of Object.entries(values)) metrics[`${prefix}_${name}`] = value;
+      metrics = { ...metrics, ...ofSplit(split, splits[split]?.evaluation.metrics ?? {}) };
     }
     const doubt = splits.validation && this.#doubtOf(metrics['val_loss'], metrics['train_loss'], splits.validation);
     return { splits, metrics, doubt: doubt && `${doubt} ${doubtHint}` };
@@ -82,6 +80,12 @@ export class Scores {
     const evaluation = evaluate(outputs, targets, { output: this.#data.output, training, weights });
     return { evaluation, outputs, targets };
   }
+}
+
+/** Metrics of a split under the names they have in a run: `val_accuracy`. */
+export function ofSplit(split: SplitName, metrics: Metrics): Metrics {
+  const prefix = split === 'validation' ? 'val' : split;
+  return Object.fromEntries(Object.entries(metrics).map(([name, value]) => [`${prefix}_${name}`, value]));
 }
 
 /** Rows of a split: train first, then validation, then test. */

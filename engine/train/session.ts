@@ -71,11 +71,11 @@ export class Session {
 
   /** A batch that does not fit the device's memory is computed in more and more parts, until one does. */
   static async open(options: SessionOptions): Promise<Session> {
-    // Settings of earlier versions know no parts.
-    const { accumulate: wanted = 1, batch }: Partial<TrainingSpec> = options.training;
-    const most = options.predictOnly ? 1 : Math.min(batch ?? 1, options.data.counts.train);
+    const { training, data, predictOnly = false } = options;
+    const most = predictOnly ? 1 : Math.max(1, Math.min(training.batch, data.counts.train));
+    const wanted = predictOnly ? 1 : training.accumulate;
     let failure: unknown = null;
-    for (let accumulate = Math.min(wanted, Math.max(1, most)); ; accumulate = Math.min(2 * accumulate, most)) {
+    for (let accumulate = Math.min(wanted, most); ; accumulate = Math.min(2 * accumulate, most)) {
       try {
         return await Session.#openInParts(options, accumulate);
       } catch (error) {

@@ -124,8 +124,7 @@ class Trainer {
     if (batch < training.batch) {
       this.#diary.warn(`The batch of ${training.batch} is larger than the training split; it is ${batch} now.`);
     }
-    const { accumulate: wanted = 1 }: Partial<typeof training> = training;
-    if (accumulate > wanted && accumulate > 1) {
+    if (accumulate > training.accumulate) {
       const each = Math.ceil(batch / accumulate);
       const parts = `${accumulate} parts of ${each === 1 ? 'one row' : `up to ${each} rows`}`;
       this.#diary.say(`A batch of ${batch} does not fit the memory of the device: it is computed in ${parts}.`);

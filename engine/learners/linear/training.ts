@@ -1,15 +1,15 @@
 // A linear model at work on a job: the rows are read, penalties are tried in slices, and the best weights are scored and kept.
 
 import type { SplitName } from '../../protocol/data.ts';
-import type { LinearConfig, RunResult, TrainingProgress } from '../../protocol/runs.ts';
+import type { LinearConfig, Metrics, RunResult, TrainingProgress } from '../../protocol/runs.ts';
 import { noValidationWarning } from '../../protocol/use.ts';
 import { countText, timeText } from '../../protocol/words.ts';
 import { constantLoss, doubtHint, doubtOf } from '../../train/doubt.ts';
 import { EvaluationFiles, type EvaluatedSplit } from '../../train/evaluation-files.ts';
 import { evaluate, type EvaluationSpec } from '../../train/metrics.ts';
-import { encodeSafetensors, encodeText } from '../../train/safetensors.ts';
+import { handOverModel } from '../../train/model-files.ts';
 import { classWeights } from '../../train/session-sizes.ts';
-import { splitRange } from '../../train/scores.ts';
+import { ofSplit, splitRange } from '../../train/scores.ts';
 import { Course, sliceMilliseconds } from '../course.ts';
 import { gridOf, linear, outputsOf } from '../declared/linear.ts';
 import type { LearnerJob, Training } from '../learner.ts';
@@ -147,17 +147,15 @@ class LinearTraining implements Training {
     const start = surroundings.clock();
     this.#handOver();
     const splits: Record<SplitName, EvaluatedSplit | null> = { train: null, validation: null, test: null };
-    const metrics: Record<string, number> = {};
+    let metrics: Metrics = {};
     const step = Math.max(1, tried.length);
     for (const split of ['train', 'validation', 'test'] as const) {
       splits[split] = this.#evaluate(split);
-      const prefix = split === 'validation' ? 'val' : split;
-      for (const [name, value] of Object.entries(splits[split]?.evaluation.metrics ?? {})) {
-        metrics[`${prefix}_${name}`] = value;
-        const inCurves = split === 'validation' || (split === 'train' && name === 'loss');
-        if (inCurves) {
-          this.#course.point({ series: `${prefix}_${name}`, step, epoch: step, seconds: this.#secondsSpent, value });
-        }
+      const scored = ofSplit(split, splits[split]?.evaluation.metrics ?? {});
+      metrics = { ...metrics, ...scored };
+      for (const [series, value] of Object.entries(scored)) {
+        const inCurves = split === 'validation' || series === 'train_loss';
+        if (inCurves) this.#course.point({ series, step, epoch: step, seconds: this.#secondsSpent, value });
       }
     }
     const files = new EvaluationFiles({ data, clock: surroundings.clock, onFile: events.onFile });
@@ -213,16 +211,9 @@ class LinearTraining implements Training {
   /** What predicting and exporting need. */
   #handOver(): void {
     const { events, config, data } = this.#job;
-    const { input, output, task, preprocessing } = data;
     const { tried, chosen, best } = this.#search;
     const penalty = chosen < 0 ? 0 : penaltyOf(tried[chosen], config.linear.penalty);
-    const own = { learner: 'linear', linear: config.linear, seed: config.seed, penalty, grid: gridOf(input) };
-    const json = (value: unknown): Uint8Array => encodeText(JSON.stringify(value));
-    void events.onFile({
-      file: 'best.safetensors',
-      data: encodeSafetensors({ tensors: tensorsOf(best), metadata: { format: 'pt' } }),
-    });
-    void events.onFile({ file: 'model.json', data: json({ ...own, input, output, task }) });
-    void events.onFile({ file: 'preprocessing.json', data: json(preprocessing) });
+    const own = { learner: 'linear', linear: config.linear, seed: config.seed, penalty, grid: gridOf(data.input) };
+    handOverModel(events, data, own, tensorsOf(best));
   }
 }
