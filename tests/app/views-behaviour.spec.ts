@@ -134,3 +134,36 @@ test('steps of the editor are taken back and done again; every fix offered mends
     await expect(page.getByRole('button', { name: /^Remove layer/ })).toHaveCount(1);
   });
 });
+
+test('what is out of its limits is said at its field and keeps the run from starting, by keyboard too', async ({
+  app,
+}) => {
+  const { page } = app;
+  const dataset = await importTable(app, writeTable(app.home, 400));
+  await page.evaluate((id) => (location.hash = `#new/${id}`), dataset.id);
+  const start = page.getByRole('button', { name: 'Start', exact: true });
+  const refuses = async (name: string | RegExp, value: string, description: RegExp): Promise<void> => {
+    const field = page.getByRole('textbox', { name });
+    const before = await field.inputValue();
+    await field.fill(value);
+    await expect(field).toHaveAttribute('aria-invalid', 'true');
+    await expect(field).toHaveAccessibleDescription(description);
+    await expect(start).toHaveAttribute('title', description);
+    await field.press('Control+Enter');
+    await start.press('Enter');
+    await expect(page).toHaveURL(/#new/);
+    await field.fill(before);
+    await expect(start).not.toHaveAttribute('aria-disabled', 'true');
+  };
+  await refuses('Batch size', '0', /a whole number from 1 to 1000000/i);
+  await refuses('Units of Dense 1', '1.5', /a whole number from 1 to/i);
+  await refuses(/^CPU threads/, '-1', /a whole number from 0 to/i);
+  await page.getByRole('button', { name: 'Advanced' }).click();
+  await refuses('Label smoothing', '1', /a number from 0 to 0\.99/i);
+  await page.getByRole('textbox', { name: 'Label smoothing' }).fill('1');
+  await page.getByRole('button', { name: 'Advanced' }).click();
+  await expect(start).not.toHaveAttribute('aria-disabled', 'true');
+  await page.getByRole('button', { name: /^Linear model/ }).click();
+  await refuses('Penalty', '-1', /a number from 0 to 1000000000/i);
+  expect((await callService<{ readonly runs: readonly unknown[] }>(app, 'runs', {})).runs).toEqual([]);
+});

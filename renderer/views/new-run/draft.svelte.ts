@@ -1,6 +1,7 @@
 // A run being put together: the model, the training settings, the device, and what follows from them live (shapes,
 // parameters, memory, errors at their layers).
 
+import { SvelteMap } from 'svelte/reactivity';
 import { fixesFor, freshId, type LayerFix } from '../../../engine/model/fixes.ts';
 import { layers as registry } from '../../../engine/model/registry.ts';
 import { outputWidth } from '../../../engine/model/resolve.ts';
@@ -38,6 +39,8 @@ export class Draft {
   current: number = $state(0);
   /** Keeps rows apart while layers move: one key a layer, in order. */
   keys: readonly number[] = $state.raw([]);
+  /** What was typed that cannot be used: by the field it stands in, what that has to hold. */
+  readonly wrong = new SvelteMap<string, string>();
   readonly #undo: UndoHistory | undefined;
   #nextKey = 0;
   #named = false;
@@ -102,8 +105,14 @@ export class Draft {
   /** What keeps it from being started. */
   get obstacle(): string | undefined {
     const broken = this.learner === 'network' && !this.summary.valid;
-    return broken ? 'A layer has an error: see the marked row' : undefined;
+    return broken ? 'A layer has an error: see the marked row' : this.wrong.values().next().value;
   }
+
+  /** Notes what is wrong with what stands in a field; undefined once nothing is. */
+  readonly mark = (field: string, error: string | undefined): void => {
+    if (error === undefined) this.wrong.delete(field);
+    else this.wrong.set(field, error);
+  };
 
   /** Makes it a linear model; the layers stay for whoever comes back to them. */
   chooseLinear(): void {
