@@ -1,0 +1,146 @@
+// The hardware lab as it crosses process borders: what was measured on a machine, what is told meanwhile, and what the history
+// keeps. Charts, forecasts and advice read these values; engine/lab/ makes them.
+
+/** The median of some calls and the middle 90 % of them. `low ≤ median ≤ high`, all finite and above 0. */
+export interface Spread {
+  readonly median: number;
+  readonly low: number;
+  readonly high: number;
+  /** Calls it rests on: those of the last try. */
+  readonly calls: number;
+  /** Times it was measured; absent = once. Where the last one spread as well, a note of the lab says so. */
+  readonly tries?: number;
+}
+
+export interface Sample {
+  /** Size: N of a product, bytes of a copy, threads. */
+  readonly at: number;
+  readonly value: Spread;
+}
+
+/**
+ * call: one more kernel in a program that has some, over a few values; barrier: what each call costs more on all threads than on one;
+ * submit: a program of one small call, until the device has done it; readback: from asking for four bytes until they are here.
+ */
+export const latencyNames = ['call', 'barrier', 'submit', 'readback'] as const;
+export type LatencyName = (typeof latencyNames)[number];
+
+export interface LabDevice {
+  /** `cpu`: all threads; `cpu-1`: one thread; `cpu-wasm`: all threads without the native addon; `gpu-0`, `gpu-1`, …: adapters. */
+  readonly id: string;
+  readonly kind: 'cpu' | 'gpu';
+  /** As the backend describes it. */
+  readonly name: string;
+  readonly threads: number;
+  /** An adapter in software: labelled as such everywhere, never advised. */
+  readonly software: boolean;
+  /** at: N of an N×N×N product in float32; value: GFLOP/s. */
+  readonly products: readonly Sample[];
+  /** The same with 16-bit operands, where there are such kernels. */
+  readonly products16?: readonly Sample[];
+  /** `y ← x`. at: bytes of both arrays together; value: GB/s, read and written. */
+  readonly copy: readonly Sample[];
+  /** `z ← x + y`: two arrays read, one written. at: bytes of the three together; value: GB/s. */
+  readonly triad: readonly Sample[];
+  readonly latencies: readonly { readonly name: LatencyName; readonly microseconds: Spread }[];
+  /** From the host's memory to the device's and back; GPUs alone. */
+  readonly transfer?: { readonly toGbPerSecond: Spread; readonly fromGbPerSecond: Spread };
+  /** Product rate by threads, of the device with all threads alone. */
+  readonly scaling?: {
+    /** N of the N×N×N product. */
+    readonly product: number;
+    /** at: threads; value: GFLOP/s. */
+    readonly samples: readonly Sample[];
+  };
+  /** Training steps of the benchmark workloads (engine/bench/workloads.ts). */
+  readonly workloads: readonly {
+    readonly name: string;
+    readonly unit: 'ms/epoch' | 'ms/step';
+    readonly milliseconds: Spread;
+  }[];
+}
+
+export interface LabMachine {
+  readonly name: string;
+  readonly cpu: string;
+  /** Processors this program may use. */
+  readonly cores: number;
+  readonly memoryBytes: number;
+  readonly os: string;
+  readonly powerSource?: 'mains' | 'battery';
+}
+
+/** What was measured on a machine at a time. */
+export interface LabResult {
+  readonly version: 1;
+  readonly machine: LabMachine;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  /** Time all of it took. */
+  readonly seconds: number;
+  readonly devices: readonly LabDevice[];
+  /** Sentences: what was noisy and why, likely; what was left out and why. */
+  readonly notes: readonly string[];
+}
+
+/** The parts of measuring one device, in the order they are done. */
+export const labParts = ['latency', 'product', 'copy', 'triad', 'transfer', 'scaling', 'workloads'] as const;
+export type LabPart = (typeof labParts)[number];
+
+export interface LabProgress {
+  /** Id of the device that is measured, and its name once that is known. */
+  readonly device: string;
+  readonly name: string | null;
+  /** null: the device is being opened. */
+  readonly part: LabPart | null;
+  /** Share of the whole lab that is done, 0 … 1. */
+  readonly done: number;
+  /** Of the whole lab. */
+  readonly secondsLeft: number;
+  /** What is known of the device so far, each time a part of it is complete. */
+  readonly measured?: LabDevice;
+}
+
+/** A lab in the history. */
+export interface LabRecord {
+  readonly id: number;
+  /** Read from a file: it may be another machine's. */
+  readonly imported: boolean;
+  readonly result: LabResult;
+}
+
+/** A line of the list of labs. */
+export interface LabSummary {
+  readonly id: number;
+  readonly imported: boolean;
+  readonly machine: string;
+  readonly startedAt: number;
+  readonly seconds: number;
+  readonly devices: readonly string[];
+}
+
+/** What one device of a host is measured as. */
+export interface LabTarget {
+  readonly id: string;
+  readonly kind: 'cpu' | 'gpu';
+  /** CPU: threads; 0 = as many as there are. GPU: absent. */
+  readonly threads?: number;
+  /** CPU: false = WebAssembly alone. */
+  readonly native?: boolean;
+}
+
+/** What a host measured of one device. */
+export interface LabMeasurement {
+  readonly device: LabDevice;
+  readonly notes: readonly string[];
+}
+
+/** Offered by each host for its own devices. One measurement at a time. */
+export interface LabHost {
+  /** Rejects with `lab.cancelled`; a part that fails is said in the notes and keeps the rest. */
+  measureLab(request: { target: LabTarget; seconds: number }): Promise<LabMeasurement>;
+  /** Between two calls of the device: within 100 ms where a call takes no longer. */
+  cancelLab(): Promise<void>;
+  /** `done` and `secondsLeft` of this measurement alone. */
+  onLabProgress(listener: (progress: LabProgress) => void): () => void;
+}
