@@ -106,46 +106,60 @@ function hasOddLineEnds(text: string): boolean {
   return /\r(?!\n)(?!$)/.test(text) || (text.includes('\r\n') && /(?<!\r)\n/.test(text));
 }
 
+/** The records of a file, counted while DuckDB reads it: once, however often it is read. */
+interface Counting {
+  readonly records: Promise<number>;
+  /** Aborted at a record that is too long for DuckDB. */
+  readonly unfit: AbortSignal;
+}
+
+function startCounting({ job }: OpenRequest, { dialect }: Layout, path: string): Counting {
+  const unfit = new AbortController();
+  const records = countRecords(path, dialect.quote, dialect.skip, job.signal, () => unfit.abort());
+  // Awaited when the rows are checked; until then its failure is nobody else's business.
+  records.catch(() => undefined);
+  return { records, unfit: unfit.signal };
+}
+
 /** The file as it is, read by DuckDB; what it cannot read or reads differently is read the careful way. */
-function quickSource(request: OpenRequest, layout: Layout, path: string): TableSource {
+function quickSource(
+  request: OpenRequest,
+  layout: Layout,
+  path: string,
+  counting: Counting = startCounting(request, layout, path),
+): TableSource {
   const { dialect, header, columns } = layout;
-  const { connection, job } = request;
+  const { connection } = request;
+  const { records, unfit } = counting;
+  const again = (other: Layout): TableSource => quickSource(request, other, path, counting);
   const settings = [
     `header = ${header === 'first line'}`,
     `skip = ${dialect.skip + (header === 'skip' ? 1 : 0)}`,
     `buffer_size = ${bufferBytes}`,
   ];
-  const unfit = new AbortController();
-  const counting = countRecords(path, dialect.quote, dialect.skip, job.signal, () => unfit.abort());
-  // Awaited in `check`; until then its failure is nobody else's business.
-  counting.catch(() => undefined);
   return {
     columns,
     query: readCsv(path, layout, { ...dialect, columns, settings }),
     reading: describeReading(layout),
     warnings: layout.warnings,
     decimal: layout.decimal,
-    unfit: unfit.signal,
+    unfit,
     async check(rows): Promise<SourceCheck> {
       const rejects = await takeRejects(connection, rejectLimit);
       const other = await inOtherEncoding(request, layout, rejects);
       if (other !== null) return { again: other, why: 'not UTF-8 after all' };
       if (rejects.broken > 0) return { again: await carefulSource(request, layout), why: 'lines of another shape' };
-      if (rejects.casts.size > 0) {
-        return { again: quickSource(request, relaxed(layout, rejects), path), why: 'other values further down' };
-      }
-      const expected = (await counting) - (header === 'none' ? 0 : 1);
+      if (rejects.casts.size > 0) return { again: again(relaxed(layout, rejects)), why: 'other values further down' };
+      const expected = (await records) - (header === 'none' ? 0 : 1);
       if (rows === expected) return { finished: [] };
       return { again: await carefulSource(request, layout), why: `${expected} rows expected, ${rows} read` };
     },
     async recover() {
       await forgetRejects(connection);
-      if (columns.some(isGrouped) && !unfit.signal.aborted) {
-        return quickSource(request, groupedAsText(layout), path);
-      }
+      if (columns.some(isGrouped) && !unfit.aborted) return again(groupedAsText(layout));
       return carefulSource(request, layout);
     },
-    keepExact: (names) => quickSource(request, asText(layout, names), path),
+    keepExact: (names) => again(asText(layout, names)),
   };
 }
 

@@ -59,12 +59,12 @@ export async function beginsLong(
   const counter = new RecordCounter(quote, skipLines);
   const file = await open(path, 'r');
   try {
-    const buffer = new Uint8Array(bytesAtOnce);
+    const buffer = Buffer.alloc(bytesAtOnce);
     for (let done = 0; done < firstBytes; done += buffer.length) {
       signal.throwIfAborted();
       const { bytesRead } = await file.read(buffer, 0, buffer.length, null);
       if (bytesRead === 0) return false;
-      counter.take(buffer.subarray(0, bytesRead));
+      counter.skim(buffer.subarray(0, bytesRead));
       if (counter.openBytes > longestLine) return true;
     }
     return false;
@@ -125,6 +125,17 @@ class RecordCounter {
     this.openBytes = bytes.length - start;
     returned &&= bytes.at(-1) === carriageReturn;
     [this.#records, this.#skip, this.#quoted, this.#filled, this.#returned] = [records, skip, quoted, filled, returned];
+  }
+
+  /**
+   * Takes the next bytes where `openBytes` alone is asked for: without quotes among them, the last newline tells it. The import
+   * waits for this. Carriage returns are not looked for: files with lone ones are read in another way.
+   */
+  skim(bytes: Buffer): void {
+    if (this.#quoted || this.#skip > 0 || bytes.includes(this.#mark)) return this.take(bytes);
+    this.#returned = false;
+    const end = bytes.lastIndexOf(newline);
+    this.openBytes = end < 0 ? this.openBytes + bytes.length : bytes.length - end - 1;
   }
 
   end(): number {
