@@ -7,8 +7,9 @@ import type { Backend } from '../../engine/backends/backend.ts';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
-import { mlp } from '../../engine/model/presets.ts';
+import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import { partsOf } from '../../engine/plan/parts.ts';
+import { measureSpeed } from '../../engine/train/measure.ts';
 import { decodeSafetensors } from '../../engine/train/safetensors.ts';
 import { makeImages } from '../support/images.ts';
 import { makeTable } from '../support/table.ts';
@@ -174,4 +175,19 @@ test('pictures in parts: batch norm takes its statistics part by part, mixed pic
   });
   assert.equal(result.reason, 'completed');
   assert.ok(Number.isFinite(result.metrics.val_loss));
+});
+
+test('the speed of steps in parts is measured in submits that the tables have room for', async () => {
+  const made = makeTable({ rows: 1000, numeric: 4, classes: 3 });
+  const { stepMilliseconds } = await measureSpeed(
+    {
+      ...made,
+      backend: onCpu(),
+      model: mlp([4]),
+      training: { ...defaultTraining(800, 'classification'), ...usual, batch: 256, accumulate: 256 },
+      dataBudget: 1e9,
+    },
+    { clock: () => performance.now(), now: Date.now, breathe: async () => {} },
+  );
+  assert.ok(stepMilliseconds > 0, `${stepMilliseconds} ms`);
 });
