@@ -251,11 +251,11 @@ export class Session {
         this.executable.write('step.indices', this.#predictIndices.subarray(0, steps * batch));
         await this.executable.run(program, steps);
         const place = (window.start - range.start + done) * width;
-        const part = this.executable.read('ring.outputs', 0, rows * width);
-        await reading;
-        reading = part.then((values) => outputs.set(values, place));
-        // Who waits for it hears of a failure.
+        const earlier = reading;
+        reading = this.executable.read('ring.outputs', 0, rows * width).then((values) => outputs.set(values, place));
+        // Who waits for it hears of a failure, unless one before it has ended the prediction.
         reading.catch(() => undefined);
+        await earlier;
         done += rows;
         await pause();
       }

@@ -3,13 +3,16 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { Backend } from '../../engine/backends/backend.ts';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
+import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import type { RunFile, TrainingProgress } from '../../engine/protocol/runs.ts';
 import { trainingFields } from '../../engine/settings/training.ts';
 import { decodeCheckpoint, initialState } from '../../engine/train/checkpoint.ts';
 import { CheckpointWriter } from '../../engine/train/checkpoint-writer.ts';
 import { decodeSafetensors } from '../../engine/train/safetensors.ts';
+import { Session } from '../../engine/train/session.ts';
 import { makeTable } from '../support/table.ts';
 import { series, trainHere } from '../support/train.ts';
 
@@ -209,4 +212,30 @@ test('without rows that validate it is said what that means', async () => {
   assert.ok(
     log.some(({ level, message }) => level === 'warning' && /^No row validates: .* such as 10 %/.test(message)),
   );
+});
+
+test('a device that is lost while two results are on their way fails a prediction once', async () => {
+  const made = makeTable({ rows: 20_000, numeric: 2, classes: 0 });
+  const reference = createReferenceBackend();
+  let reads = 0;
+  const compile: Backend['compile'] = async (plan) => {
+    const executable = await reference.compile(plan);
+    executable.read = () => {
+      reads++;
+      return new Promise((_, reject) => setImmediate(() => reject(new Error('lost'))));
+    };
+    return executable;
+  };
+  const session = await Session.open({
+    ...made,
+    backend: { ...reference, compile },
+    model: mlp([]),
+    training: defaultTraining(16_000, 'regression'),
+    dataBudget: 1e9,
+    predictOnly: true,
+  });
+  await assert.rejects(session.predict({ start: 0, end: 16_000 }), /lost/);
+  assert.equal(reads, 2);
+  // A failure that nobody hears of would end the process, and this test, here.
+  await new Promise((resolve) => setTimeout(resolve, 10));
 });
