@@ -7,8 +7,6 @@ import { noAugmentation } from '../settings/augmentation.ts';
 import { drawBeta, streams } from '../optim/random.ts';
 import type { AugmentationSpec, InputSpec } from './spec.ts';
 
-export { noAugmentation };
-
 /** The kernel's limits. */
 export function imageAugmentation(spec: AugmentationSpec = noAugmentation): ImageAugmentation {
   const { flip, mixup, rotation, ...limits } = spec;
