@@ -4,6 +4,7 @@
 import { maskOf, mostDimensions } from '../../kernels/sizes.ts';
 import { GraphError, formatShape } from './errors.ts';
 import type { Shape } from './graph.ts';
+import { sizeOf } from './op.ts';
 
 /** The shape two operands have together, as NumPy broadcasts: aligned at the last axis, a size of 1 repeats. */
 export function broadcastShape(a: Shape, b: Shape, what: string): Shape {
@@ -20,7 +21,7 @@ export function broadcastShape(a: Shape, b: Shape, what: string): Shape {
 /** Throws GraphError unless `shape` broadcasts to `target`. */
 export function expectBroadcasts(shape: Shape, target: Shape, what: string): void {
   const together = broadcastShape(shape, target, what);
-  if (together.join() !== target.join()) {
+  if (!equalShapes(together, target)) {
     throw new GraphError(`${what}: ${formatShape(shape)} does not broadcast to ${formatShape(target)}`);
   }
 }
@@ -36,6 +37,15 @@ export function checkAxis(shape: Shape, axis: number, what: string): void {
   if (!Number.isInteger(axis) || axis < 0 || axis >= shape.length) {
     throw new GraphError(`${what}: ${formatShape(shape)} has no axis ${axis}`);
   }
+}
+
+/** Whether two shapes are the same. */
+export const equalShapes = (a: Shape, b: Shape): boolean => a.join() === b.join();
+
+/** A tensor as rows of its last axis. Throws GraphError if it has none. */
+export function rowsOf(shape: Shape | null, what: string): { readonly rows: number; readonly width: number } {
+  if (!shape || shape.length < 1) throw new GraphError(`${what} needs at least one dimension`);
+  return { rows: sizeOf(shape.slice(0, -1)), width: shape[shape.length - 1] };
 }
 
 /** Sizes with neighbours joined, and for each operand which of them it has. */

@@ -4,15 +4,23 @@
 import { binaryCodes } from '../../../kernels/broadcast_binary/kernel.ts';
 import { sizesAsParams } from '../../../kernels/sizes.ts';
 import type { AttributesOf, AxesAttributes } from '../attributes.ts';
-import { GraphError, formatShape } from '../errors.ts';
+import { GraphError } from '../errors.ts';
 import type { GraphBuilder, Shape, ValueId } from '../graph.ts';
 import { defineOp, sizeOf, type LoweredCall, type LoweredOperand } from '../op.ts';
-import { broadcastShape, checkAxis, expectBroadcasts, hasAxis, joinAxes, repeatedAxes } from '../shapes.ts';
+import {
+  broadcastShape,
+  checkAxis,
+  equalShapes,
+  expectBroadcasts,
+  hasAxis,
+  joinAxes,
+  repeatedAxes,
+} from '../shapes.ts';
 
 /** The gradient of a value of `shape` that was broadcast to that of `dy`. */
 export function sumTo(graph: GraphBuilder, dy: ValueId, shape: Shape): ValueId {
   const from = graph.shape(dy);
-  if (from.join() === shape.join()) return dy;
+  if (equalShapes(from, shape)) return dy;
   const axes = repeatedAxes(shape, from);
   const summed = axes.length > 0 ? graph.one('sum', [dy], { axes, keep: true }) : dy;
   return graph.one('reshape', [summed], { shape });
@@ -33,8 +41,6 @@ function broadcastCall(
   return { kernel: 'broadcast_binary', inputs: operands, outputs: [c], params };
 }
 
-const equal = (a: Shape, b: Shape): boolean => a.join() === b.join();
-
 function checkedAxes(shape: Shape, { axes }: AxesAttributes, what: string): ReadonlySet<number> {
   for (const axis of axes) checkAxis(shape, axis, what);
   if (new Set(axes).size !== axes.length) throw new GraphError(`${what} names an axis twice: ${axes.join()}`);
@@ -43,7 +49,7 @@ function checkedAxes(shape: Shape, { axes }: AxesAttributes, what: string): Read
 
 function reducedShape(x: Shape | null, attributes: AxesAttributes, what: string): Shape {
   const axes = checkedAxes(x!, attributes, what);
-  if (attributes.keep) return x!.map((size, axis) => (axes.has(axis) ? 1 : size));
+  if (attributes.keep) return keptShape(x!, attributes);
   return x!.filter((_, axis) => !axes.has(axis));
 }
 
@@ -78,7 +84,7 @@ export const arithmeticOps = {
     gradient: (graph, { inputs }, [dc]) =>
       inputs.map((input) => (dc === null ? null : sumTo(graph, dc, graph.shape(input!)))),
     lower: ({ inputs, outputs, shapes: [a, b], outputShapes: [c] }) => [
-      equal(a!, b!)
+      equalShapes(a!, b!)
         ? { kernel: 'add', inputs, outputs, params: { count: sizeOf(c) } }
         : broadcastCall('add', [inputs[0], inputs[1]], [a!, b!], outputs[0], c, 1),
     ],
@@ -145,6 +151,6 @@ function repeat(
 ): ValueId | null {
   if (dy === null) return null;
   const kept = keptShape(shape, attributes);
-  const column = formatShape(graph.shape(dy)) === formatShape(kept) ? dy : graph.one('reshape', [dy], { shape: kept });
+  const column = equalShapes(graph.shape(dy), kept) ? dy : graph.one('reshape', [dy], { shape: kept });
   return graph.one('expand', [column], { shape, scale });
 }

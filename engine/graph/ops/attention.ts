@@ -6,7 +6,7 @@ import type { AttributesOf, MatmulAttributes } from '../attributes.ts';
 import { GraphError, formatShape } from '../errors.ts';
 import type { GraphBuilder, Shape, ValueId } from '../graph.ts';
 import { defineOp, expectEqual, sizeOf, type LowerContext, type LoweredCall } from '../op.ts';
-import { broadcastShape, hasAxis, joinAxes } from '../shapes.ts';
+import { broadcastShape, hasAxis, joinAxes, rowsOf } from '../shapes.ts';
 import { sumTo } from './arithmetic.ts';
 
 /** A stack of matrices: the axes in front of the last two, and rows and columns after transposition. */
@@ -76,11 +76,6 @@ function lowerMatmul({
   return { kernel: 'batched_matmul', inputs: [a, b], outputs, params };
 }
 
-function rowsOf(x: Shape | null): { readonly rows: number; readonly width: number } {
-  if (!x || x.length < 1) throw new GraphError('softmax needs at least one dimension');
-  return { rows: sizeOf(x.slice(0, -1)), width: x[x.length - 1] };
-}
-
 export const attentionOps = {
   /** c[…,M,N] = scale · op(a)[…,M,K] · op(b)[…,K,N]; the axes in front broadcast. */
   matmul: defineOp<MatmulAttributes>({
@@ -103,11 +98,11 @@ export const attentionOps = {
   /** y = exp(x)/Σ exp(x) over the last axis. */
   softmax: defineOp<AttributesOf<'softmax'>>({
     shape: ([x]) => {
-      rowsOf(x);
+      rowsOf(x, 'softmax');
       return [x!];
     },
     gradient: (graph, { outputs: [y] }, [dy]) => [dy === null ? null : graph.one('softmax_grad', [dy, y], {})],
-    lower: ({ inputs, outputs, shapes: [x] }) => [{ kernel: 'softmax', inputs, outputs, params: rowsOf(x) }],
+    lower: ({ inputs, outputs, shapes: [x] }) => [{ kernel: 'softmax', inputs, outputs, params: rowsOf(x, 'softmax') }],
   }),
 
   /** dx = y·(dy − Σ dy·y) over the last axis; inputs dy and y. */
@@ -117,6 +112,8 @@ export const attentionOps = {
       return [y!];
     },
     gradient: 'none',
-    lower: ({ inputs, outputs, shapes: [, y] }) => [{ kernel: 'softmax_grad', inputs, outputs, params: rowsOf(y) }],
+    lower: ({ inputs, outputs, shapes: [, y] }) => [
+      { kernel: 'softmax_grad', inputs, outputs, params: rowsOf(y, 'softmax') },
+    ],
   }),
 };

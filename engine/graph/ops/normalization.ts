@@ -6,16 +6,11 @@ import type { AttributesOf, BatchNormAttributes, GroupNormAttributes } from '../
 import type { Shape } from '../graph.ts';
 import { GraphError, formatShape } from '../errors.ts';
 import { defineOp, expectEqual, sizeOf } from '../op.ts';
+import { rowsOf } from '../shapes.ts';
 
 function channels(x: Shape | null): { outer: number; channels: number; inner: number } {
   if (!x || x.length < 2) throw new GraphError(`batch norm needs [N,C,…], got ${x ? formatShape(x) : 'nothing'}`);
   return { outer: x[0], channels: x[1], inner: sizeOf(x.slice(2)) };
-}
-
-/** A tensor as rows of its last axis. */
-function rows(x: Shape | null): { rows: number; width: number } {
-  if (!x || x.length < 1) throw new GraphError('layer norm needs at least one dimension');
-  return { rows: sizeOf(x.slice(0, -1)), width: x[x.length - 1] };
 }
 
 export const normalizationOps = {
@@ -59,7 +54,7 @@ export const normalizationOps = {
   /** Over the last axis: inputs x […,width], gamma, beta; outputs y, mean, 1/deviation of each row […]. */
   layer_norm: defineOp<AttributesOf<'layer_norm'>>({
     shape: ([x, gamma, beta]) => {
-      const { width } = rows(x);
+      const { width } = rowsOf(x, 'layer norm');
       expectEqual(gamma!, [width], 'layer norm weight');
       expectEqual(beta!, [width], 'layer norm bias');
       return [x!, x!.slice(0, -1), x!.slice(0, -1)];
@@ -67,7 +62,7 @@ export const normalizationOps = {
     gradient: (graph, { inputs: [x, gamma], outputs: [, mean, inverse] }, [dy]) =>
       dy === null ? [null, null, null] : graph.apply('layer_norm_grad', [dy, x, gamma, mean, inverse], {}),
     lower: ({ attributes, inputs, outputs, shapes: [x] }) => [
-      { kernel: 'layer_norm', inputs, outputs, params: { ...rows(x), epsilon: attributes.epsilon } },
+      { kernel: 'layer_norm', inputs, outputs, params: { ...rowsOf(x, 'layer norm'), epsilon: attributes.epsilon } },
     ],
   }),
 
@@ -75,7 +70,9 @@ export const normalizationOps = {
   layer_norm_grad: defineOp<AttributesOf<'layer_norm_grad'>>({
     shape: ([, x, gamma]) => [x!, gamma!, gamma!],
     gradient: 'none',
-    lower: ({ inputs, outputs, shapes: [, x] }) => [{ kernel: 'layer_norm_grad', inputs, outputs, params: rows(x) }],
+    lower: ({ inputs, outputs, shapes: [, x] }) => [
+      { kernel: 'layer_norm_grad', inputs, outputs, params: rowsOf(x, 'layer norm') },
+    ],
   }),
 
   /** Inputs x [N,C,…], gamma, beta; outputs y, mean, 1/deviation of each group of channels of each example. */
