@@ -1,6 +1,8 @@
 // What kernels over tensors of any rank share: up to six sizes among the parameters, of which an operand has some (its mask, a
 // bit a dimension) and repeats along the others. Callers join neighbouring dimensions first, so that six are plenty.
 
+import { elementCount } from './contract.ts';
+
 export const mostDimensions = 6;
 export const sizeNames = ['d0', 'd1', 'd2', 'd3', 'd4', 'd5'] as const;
 export type SizeName = (typeof sizeNames)[number];
@@ -36,7 +38,7 @@ export function forEachElement(
   strides: readonly (readonly number[])[],
   visit: (element: number, offsets: readonly number[]) => void,
 ): void {
-  const count = sizes.reduce((product, size) => product * size, 1);
+  const count = elementCount(sizes);
   for (let element = 0; element < count; element++) {
     const offsets = strides.map(() => 0);
     let left = element;

@@ -1,5 +1,6 @@
 // batched_matmul as a tiled product of many layers; an operand that repeats finds its matrix by the layer's number.
 
+import { elementCount } from '../contract.ts';
 import type { GpuKernel } from '../gpu-contract.ts';
 import { matrixSink, storedMatrix } from '../gpu-matrix.ts';
 import { productPass, rankTiles, tileNamed } from '../gpu-product.ts';
@@ -11,7 +12,7 @@ import { type BatchName, batchSizes } from './kernel.ts';
 type Params = Readonly<Record<string, number>>;
 
 const sizesIn = (params: Params): readonly number[] => batchSizes(params as Readonly<Record<BatchName, number>>);
-const layersOf = (params: Params): number => sizesIn(params).reduce((product, size) => product * size, 1);
+const layersOf = (params: Params): number => elementCount(sizesIn(params));
 
 export const gpu: GpuKernel = {
   variants: (params, { limits }) => rankTiles(params.m, params.n, layersOf(params), limits).map((tile) => tile.name),

@@ -1,7 +1,7 @@
 // Many products of the same shape: attention's scores and mixtures. M rows of a result, N columns, K the summed dimension; the
 // products are numbered by four sizes, along some of which an operand repeats.
 
-import { defineKernel } from '../contract.ts';
+import { defineKernel, elementCount } from '../contract.ts';
 
 const batchNames = ['b0', 'b1', 'b2', 'b3'] as const;
 export type BatchName = (typeof batchNames)[number];
@@ -50,7 +50,7 @@ export const kernel = defineKernel({
     scale: 'f32',
   },
   cost: (p) => {
-    const count = (mask: number): number => batchSizesOf(p, mask).reduce((product, size) => product * size, 1);
+    const count = (mask: number): number => elementCount(batchSizesOf(p, mask));
     return {
       flops: 2 * count(15) * p.m * p.n * p.k,
       bytes: 4 * (count(p.a) * p.m * p.k + count(p.b) * p.k * p.n + count(15) * p.m * p.n),

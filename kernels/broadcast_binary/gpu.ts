@@ -1,5 +1,6 @@
 // broadcast_binary, one element a thread.
 
+import { elementCount } from '../contract.ts';
 import type { GpuKernel, WgslElement } from '../gpu-contract.ts';
 import { offsetFunction } from '../gpu-sizes.ts';
 import { elementwise, float, scalarView } from '../gpu-wgsl.ts';
@@ -9,10 +10,7 @@ import { binaryCodes } from './kernel.ts';
 export const gpu: GpuKernel = {
   passes: (params, { limits, has }) => {
     const sizes = sizesOf(params as Readonly<Record<SizeName, number>>);
-    const view = scalarView(
-      sizes.reduce((product, size) => product * size, 1),
-      limits,
-    );
+    const view = scalarView(elementCount(sizes), limits);
     const scale = float(params.scale);
     const [a, b] = ['a[offset_a(i)]', 'b[offset_b(i)]'];
     const both = params.operation === binaryCodes.add ? `${a} + ${scale} * ${b}` : `${scale} * ${a} * ${b}`;

@@ -1,6 +1,6 @@
 // Sums and products of tensors that repeat along some dimensions; with one operand, scaling and repeating it.
 
-import { defineKernel } from '../contract.ts';
+import { defineKernel, elementCount } from '../contract.ts';
 import { maskedSizes, sizeParams, sizesOf, wholeMask } from '../sizes.ts';
 
 export const binaryCodes = { add: 0, multiply: 1 } as const;
@@ -20,8 +20,7 @@ export const kernel = defineKernel({
   outputs: [{ name: 'c', shape: sizesOf }],
   params: { operation: 'i32', ...sizeParams, a: 'i32', b: 'i32', scale: 'f32' },
   cost: (p) => {
-    const elements = (mask: number): number =>
-      maskedSizes(sizesOf(p), mask).reduce((product, size) => product * size, 1);
+    const elements = (mask: number): number => elementCount(maskedSizes(sizesOf(p), mask));
     const count = elements(wholeMask);
     return { flops: count * (p.scale === 1 ? 1 : 2), bytes: 4 * (elements(p.a) + elements(p.b) + count) };
   },

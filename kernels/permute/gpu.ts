@@ -1,5 +1,6 @@
 // permute, one element a thread; neighbouring threads write neighbours.
 
+import { elementCount } from '../contract.ts';
 import type { GpuKernel } from '../gpu-contract.ts';
 import { offsetFunction } from '../gpu-sizes.ts';
 import { elementwise, scalarView } from '../gpu-wgsl.ts';
@@ -10,10 +11,7 @@ export const gpu: GpuKernel = {
   passes: (params, { limits }) => {
     const sizes = sizesOf(params as Readonly<Record<SizeName, number>>);
     const strides = stridesOf(params as Readonly<Record<StrideName, number>>);
-    const view = scalarView(
-      sizes.reduce((product, size) => product * size, 1),
-      limits,
-    );
+    const view = scalarView(elementCount(sizes), limits);
     return [
       {
         label: 'permute',

@@ -1,6 +1,6 @@
 // Transposition of a tensor of any rank: a copy in another order of its dimensions.
 
-import { defineKernel } from '../contract.ts';
+import { defineKernel, elementCount } from '../contract.ts';
 import { maskedStrides, sizeParams, sizesOf, wholeMask } from '../sizes.ts';
 
 const strideNames = ['s0', 's1', 's2', 's3', 's4', 's5'] as const;
@@ -27,15 +27,15 @@ function permuted(sizes: readonly number[], order: readonly number[]) {
 export const kernel = defineKernel({
   name: 'permute',
   summary: 'y[i0, …, i5] = x[Σ i_k·s_k] over [d0, …, d5]: x in another order of its dimensions.',
-  inputs: [{ name: 'x', shape: (p) => [sizesOf(p).reduce((product, size) => product * size, 1)] }],
+  inputs: [{ name: 'x', shape: (p) => [elementCount(sizesOf(p))] }],
   outputs: [{ name: 'y', shape: sizesOf }],
   params: { ...sizeParams, ...strideParams },
   problem: (p) => {
     const last = sizesOf(p).reduce((sum, size, k) => sum + (size - 1) * stridesOf(p)[k], 0);
-    const count = sizesOf(p).reduce((product, size) => product * size, 1);
+    const count = elementCount(sizesOf(p));
     return count > 0 && last !== count - 1 ? `strides ${stridesOf(p).join()} do not reach all ${count} elements` : null;
   },
-  cost: (p) => ({ flops: 0, bytes: 8 * sizesOf(p).reduce((product, size) => product * size, 1) }),
+  cost: (p) => ({ flops: 0, bytes: 8 * elementCount(sizesOf(p)) }),
   tolerance: { relative: 0, absolute: 0, why: 'a copy' },
   cases: [
     permuted([1, 1, 1, 1, 1, 1], [0, 1, 2, 3, 4, 5]),

@@ -4,7 +4,7 @@
 import { addRow } from '../shared/columns';
 import { elementsOf } from '../shared/sizes';
 import { sum } from '../shared/sums';
-import { at, integer, LINE, pointer, read, real, shareStart, write } from '../shared/vectors';
+import { at, integer, LINE, pointer, real, scaleRow, shareStart } from '../shared/vectors';
 
 const SIZES = 2;
 
@@ -39,7 +39,7 @@ export function reduce(args: usize, thread: i32, threads: i32, step: i32): void 
     for (let j = 0; j < summedRows; j++) {
       addRow(target, at(x, (first + rowStart(args, ~kept, j)) * width + column), length);
     }
-    if (scale != 1) multiply(target, length, scale);
+    if (scale != 1) scaleRow(target, length, scale);
     i += length;
   }
 }
@@ -65,9 +65,4 @@ function rowStart(args: usize, mask: i32, index: i32): i32 {
     step *= size;
   }
   return row;
-}
-
-function multiply(x: usize, count: i32, scale: f32): void {
-  const factor = f32x4.splat(scale);
-  for (let i = 0; i < count; i += 4) write(x, i, f32x4.mul(read(x, i, count - i), factor), count - i);
 }

@@ -1,6 +1,7 @@
 // reduce: some lanes share an element of y; neighbouring threads take neighbouring columns where the last dimension is kept,
 // neighbouring values where it is summed. The lanes' sums are added by a tree.
 
+import { elementCount } from '../contract.ts';
 import type { GpuKernel } from '../gpu-contract.ts';
 import { columnLayout, rowLayout } from '../gpu-layout.ts';
 import { offsetFunction } from '../gpu-sizes.ts';
@@ -14,9 +15,7 @@ export const gpu: GpuKernel = {
     const { kept, scale } = params;
     const summed = wholeMask & ~kept;
     const strides = maskedStrides(sizes, wholeMask);
-    const [results, terms] = [kept, summed].map((mask) =>
-      maskedSizes(sizes, mask).reduce((product, size) => product * size, 1),
-    );
+    const [results, terms] = [kept, summed].map((mask) => elementCount(maskedSizes(sizes, mask)));
     const keepsRows = (kept & 32) !== 0 && sizes[5] > 1;
     const layout = keepsRows ? columnLayout(terms, results) : { ...rowLayout(terms), columns: 1 };
     const { threads, lanes } = layout;

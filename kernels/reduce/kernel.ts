@@ -1,6 +1,6 @@
 // Sums and means over any dimensions of a tensor.
 
-import { defineKernel } from '../contract.ts';
+import { defineKernel, elementCount } from '../contract.ts';
 import { maskedSizes, sizeParams, sizesOf, wholeMask } from '../sizes.ts';
 
 const ones = { d0: 1, d1: 1, d2: 1, d3: 1, d4: 1, d5: 1 };
@@ -12,8 +12,8 @@ export const kernel = defineKernel({
   outputs: [{ name: 'y', shape: (p) => maskedSizes(sizesOf(p), p.kept) }],
   params: { ...sizeParams, kept: 'i32', scale: 'f32' },
   cost: (p) => {
-    const count = sizesOf(p).reduce((product, size) => product * size, 1);
-    const kept = maskedSizes(sizesOf(p), p.kept).reduce((product, size) => product * size, 1);
+    const count = elementCount(sizesOf(p));
+    const kept = elementCount(maskedSizes(sizesOf(p), p.kept));
     return { flops: count, bytes: 4 * (count + kept) };
   },
   tolerance: { relative: 3e-6, absolute: 2e-6, why: 'a float32 sum of up to 1,500 elements' },

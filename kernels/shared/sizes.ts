@@ -10,22 +10,26 @@ export function elementsOf(args: usize, first: usize, count: i32): i32 {
 }
 
 /**
- * Where the rows of an operand that has the dimensions of `mask` begin: its offset in elements at row `row` of the first five
- * dimensions, with the sixth in one piece.
+ * Where an operand that has the dimensions of `mask` lies at position `index` of the first `count` dimensions; `step` is the
+ * distance of neighbours along the last of them that it has.
  */
-export function rowOffset(args: usize, first: usize, mask: i32, row: i32): i32 {
-  let step = (mask & 32) != 0 ? integer(args, first + 5) : 1;
+export function maskedOffset(args: usize, first: usize, count: i32, mask: i32, index: i32, step: i32): i32 {
   let offset = 0;
-  for (let k = 4; k >= 0; k--) {
+  for (let k = count - 1; k >= 0; k--) {
     const size = integer(args, first + <usize>k);
     if (size == 1) continue;
-    const index = row % size;
-    row /= size;
+    const own = index % size;
+    index /= size;
     if ((mask & (1 << k)) == 0) continue;
-    offset += index * step;
+    offset += own * step;
     step *= size;
   }
   return offset;
+}
+
+/** Where row `row` of an operand begins: the first five dimensions number the rows, the sixth is one piece. */
+export function rowOffset(args: usize, first: usize, mask: i32, row: i32): i32 {
+  return maskedOffset(args, first, 5, mask, row, (mask & 32) != 0 ? integer(args, first + 5) : 1);
 }
 
 /** Σ index · stride over the first five dimensions of row `row`; the strides are arguments from `strides` on. */

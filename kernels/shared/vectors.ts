@@ -76,6 +76,12 @@ export function sumLanes(v: v128): f32 {
   );
 }
 
+/** x = scale·x for `count` elements. */
+export function scaleRow(x: usize, count: i32, scale: f32): void {
+  const factor = f32x4.splat(scale);
+  for (let i = 0; i < count; i += 4) write(x, i, f32x4.mul(read(x, i, count - i), factor), count - i);
+}
+
 /** Copies `count` elements. */
 @inline
 export function copy(target: usize, source: usize, count: i32): void {
