@@ -115,6 +115,12 @@ const rules: readonly Rule[] = [
     instead: `A learner takes its rows and its device as arguments. ${pure}`,
   },
   {
+    files: 'engine/hardware/',
+    may: ['kernels/', 'engine/graph/', 'engine/model/', 'engine/optim/', 'engine/plan/', protocol, settings],
+    packages: ['zod'],
+    instead: `Facts, formulas and forecasts alone: what is measured comes as an argument. ${pure}`,
+  },
+  {
     files: 'engine/system/',
     may: [],
     packages: ['node:'],
