@@ -25,6 +25,7 @@ export function differentiate(
     if (index !== root && outputGradients.every((gradient) => gradient === null)) continue;
     const rule = ops[node.op].gradient as GradientRule<unknown> | 'none';
     if (rule === 'none') throw new GraphError(`${node.op} cannot be differentiated`);
+    graph.origin = { layer: node.origin.layer, phase: 'backward' };
     rule(graph, node, outputGradients).forEach((gradient, i) => {
       const input = node.inputs[i];
       if (gradient === null || input === null || !relevant.has(input)) return;

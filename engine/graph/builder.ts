@@ -1,7 +1,7 @@
 // Builds graphs: adds nodes with the shapes their ops give them, and leaves out what is not needed.
 
 import type { AttributesOf, OpName } from './attributes.ts';
-import type { Graph, GraphBuilder, Node, Shape, Value, ValueId } from './graph.ts';
+import type { Graph, GraphBuilder, Node, Origin, Shape, Value, ValueId } from './graph.ts';
 import { ops } from './ops.ts';
 
 /** A graph without nodes. */
@@ -12,6 +12,7 @@ export function newGraph(): GraphBuilder {
 class Builder implements GraphBuilder {
   readonly nodes: Node[] = [];
   readonly values: Value[] = [];
+  origin: Origin = { layer: 'data', phase: 'forward' };
 
   apply<K extends OpName>(op: K, inputs: readonly (ValueId | null)[], attributes: AttributesOf<K>): ValueId[] {
     const shapes = inputs.map((id) => (id === null ? null : this.shape(id)));
@@ -26,7 +27,7 @@ class Builder implements GraphBuilder {
       this.values.push({ id, shape, type: types?.[output] ?? 'f32', node, output });
       return id;
     });
-    this.nodes.push({ op, inputs, outputs, attributes } as unknown as Node);
+    this.nodes.push({ op, inputs, outputs, attributes, origin: this.origin } as unknown as Node);
     return outputs;
   }
 
@@ -53,6 +54,7 @@ export function prune(graph: Graph, roots: readonly ValueId[]): { graph: GraphBu
   graph.nodes.forEach((node, index) => {
     if (!needed.has(index)) return;
     const inputs = node.inputs.map((id) => (id === null ? null : renamed.get(id)!));
+    builder.origin = node.origin;
     const outputs = builder.apply(node.op, inputs, node.attributes as never);
     node.outputs.forEach((id, i) => renamed.set(id, outputs[i]));
   });

@@ -30,6 +30,7 @@ export function fuse(graph: Graph, roots: readonly ValueId[]): { graph: GraphBui
     if (dropped.has(index)) return;
     const node = merges.get(index)?.node ?? original;
     const inputs = node.inputs.map((id) => (id === null ? null : renamed.get(id)!));
+    builder.origin = node.origin;
     const outputs = builder.apply(node.op, inputs, node.attributes as never);
     node.outputs.forEach((id, i) => renamed.set(id, outputs[i]));
   });

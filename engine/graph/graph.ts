@@ -19,8 +19,15 @@ export interface Value {
   readonly output: number;
 }
 
+/** What a node is there for. `layer`: id of a layer; `input`, `data` and `loss` are what stands before and behind the layers. */
+export interface Origin {
+  readonly layer: string;
+  readonly phase: 'forward' | 'backward';
+}
+
 export interface NodeOf<K extends OpName> {
   readonly op: K;
+  readonly origin: Origin;
   /** `null` marks an optional input left out. */
   readonly inputs: readonly (ValueId | null)[];
   readonly outputs: readonly ValueId[];
@@ -37,6 +44,8 @@ export interface Graph {
 
 /** A graph that grows node by node (builder.ts); shapes are checked as nodes are added. */
 export interface GraphBuilder extends Graph {
+  /** Of the nodes that are added from now on. */
+  origin: Origin;
   /** Adds a node and returns its outputs. Throws GraphError if the op does not take these shapes. */
   apply<K extends OpName>(op: K, inputs: readonly (ValueId | null)[], attributes: AttributesOf<K>): ValueId[];
   /** Like `apply`, for ops with one output. */

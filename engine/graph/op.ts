@@ -3,7 +3,7 @@
 
 import { GraphError, formatShape } from './errors.ts';
 import type { ElementType } from '../../kernels/contract.ts';
-import type { GraphBuilder, Node, Shape, ValueId } from './graph.ts';
+import type { GraphBuilder, Node, Origin, Shape, ValueId } from './graph.ts';
 import type { ReservedTensor } from './tensors.ts';
 
 /** An operand of a lowered call: a value of the graph, a reserved tensor, a state of the model by its path, or nothing. */
@@ -15,6 +15,8 @@ export const reserved = (tensor: ReservedTensor): LoweredOperand => ({ tensor })
 /** A kernel call before memory is planned. Operands stand in the kernel contract's order. */
 export interface LoweredCall {
   readonly kernel: string;
+  /** Absent: part of the update. */
+  readonly origin?: Origin;
   readonly inputs: readonly LoweredOperand[];
   readonly outputs: readonly LoweredOperand[];
   readonly params: Readonly<Record<string, number>>;

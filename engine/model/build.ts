@@ -30,6 +30,7 @@ export function buildForward(
   for (const { name, shape, type } of model.parameters) {
     parameters.set(name, graph.one('parameter', [], { name, shape, type }));
   }
+  graph.origin = { layer: 'input', phase: 'forward' };
   const input = buildInput(graph, model, x, parameters);
   const values: ValueId[] = [];
   for (const layer of model.layers) {
@@ -49,6 +50,7 @@ export function buildForward(
       random: { seed, stream: streams.dropout + layer.index },
       steps,
     };
+    graph.origin = { layer: layer.id, phase: 'forward' };
     const inputs = layer.inputs.map((position) => (position < 0 ? input : values[position]));
     values.push(layer.def.build(context, inputs));
   }

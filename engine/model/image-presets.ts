@@ -52,21 +52,43 @@ function residualBlock(id: string, from: string, filters: number, stride: number
   ];
 }
 
+/** Bottleneck block (He et al. 2016) with the stride in its 3 × 3 convolution, as it is usually built today. */
+function bottleneck(id: string, from: string, filters: number, stride: number, project: boolean): LayerSpec[] {
+  const shortcut = project ? normalised(filters, { id: `${id}.short`, from, stride, kernel: 1 }) : [];
+  const inner = filters / 4;
+  return [
+    ...normalised(inner, { id: `${id}.1`, from, kernel: 1 }),
+    relu,
+    ...normalised(inner, { id: `${id}.2`, stride }),
+    relu,
+    ...normalised(filters, { id: `${id}.3`, kernel: 1 }),
+    ...shortcut,
+    { type: 'add', id: `${id}.sum`, from: [`${id}.3`, project ? `${id}.short` : from] },
+    { ...relu, id },
+  ];
+}
+
 interface Stage {
+  /** Of what its blocks put out. */
   readonly filters: number;
   readonly stride: number;
   readonly blocks: number;
 }
 
-function stages(list: readonly Stage[], from: string, channels: number): readonly LayerSpec[] {
+function stages(
+  list: readonly Stage[],
+  from: string,
+  channels: number,
+  block: typeof residualBlock = residualBlock,
+): readonly LayerSpec[] {
   const layers: LayerSpec[] = [];
   let before = from;
   let width = channels;
   list.forEach(({ filters, stride, blocks }, s) => {
-    for (let block = 0; block < blocks; block++) {
-      const id = `s${s + 1}b${block + 1}`;
-      const step = block === 0 ? stride : 1;
-      layers.push(...residualBlock(id, before, filters, step, step !== 1 || filters !== width));
+    for (let b = 0; b < blocks; b++) {
+      const id = `s${s + 1}b${b + 1}`;
+      const step = b === 0 ? stride : 1;
+      layers.push(...block(id, before, filters, step, step !== 1 || filters !== width));
       before = id;
       width = filters;
     }
@@ -88,16 +110,22 @@ export function cifarResnet(layers: number, preset: string): ModelSpec {
 
 /** ResNet-18 (He et al. 2016); on images under 64 pixels with a 3 × 3 stem that keeps their size. */
 export function resnet18(input: ImageInput): ModelSpec {
-  const large = side(input) >= largeSide;
-  const stem: readonly LayerSpec[] = large
-    ? [
-        ...normalised(64, { kernel: 7, stride: 2 }),
-        relu,
-        { type: 'max_pool', id: 'stem', size: 3, stride: 2, padding: 1 },
-      ]
-    : [...normalised(64), { ...relu, id: 'stem' }];
   const widths = [64, 128, 256, 512].map((filters, i) => ({ filters, stride: i === 0 ? 1 : 2, blocks: 2 }));
-  return { version: 1, preset: 'resnet18', layers: [...stem, ...stages(widths, 'stem', 64), globalPool, output] };
+  const layers = [...resnetStem(input), ...stages(widths, 'stem', 64), globalPool, output];
+  return { version: 1, preset: 'resnet18', layers };
+}
+
+/** ResNet-50 (He et al. 2016), with the stem of `resnet18`. */
+export function resnet50(input: ImageInput): ModelSpec {
+  const blocks = [3, 4, 6, 3];
+  const widths = blocks.map((count, i) => ({ filters: 256 * 2 ** i, stride: i === 0 ? 1 : 2, blocks: count }));
+  return { version: 1, layers: [...resnetStem(input), ...stages(widths, 'stem', 64, bottleneck), globalPool, output] };
+}
+
+function resnetStem(input: ImageInput): readonly LayerSpec[] {
+  if (side(input) < largeSide) return [...normalised(64), { ...relu, id: 'stem' }];
+  const pooling: LayerSpec = { type: 'max_pool', id: 'stem', size: 3, stride: 2, padding: 1 };
+  return [...normalised(64, { kernel: 7, stride: 2 }), relu, pooling];
 }
 
 /** MobileNet (Howard et al. 2017): depthwise convolutions between 1 × 1 ones. The stem halves images of 64 pixels and more. */

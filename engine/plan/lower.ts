@@ -40,7 +40,7 @@ export function lowerProgram(name: string, batch: number, graph: Graph): Lowered
       shapes: node.inputs.map((id) => (id === null ? null : graph.values[id].shape)),
       outputShapes: node.outputs.map((id) => graph.values[id].shape),
     };
-    return definition.lower(context);
+    return definition.lower(context).map((call) => ({ ...call, origin: node.origin }));
   });
   return { name, batch, graph, calls, storage, named };
 }
@@ -71,10 +71,11 @@ export function placeGradients(
     const target = { tensor: gradientName(name) };
     const value = gradients.get(name);
     const count = sizeOf(shape);
+    const origin = { layer: name.slice(0, name.lastIndexOf('.')), phase: 'backward' } as const;
     if (value === undefined) {
-      return [{ kernel: 'fill', inputs: [], outputs: [target], params: { count, value: 0 } }];
+      return [{ kernel: 'fill', origin, inputs: [], outputs: [target], params: { count, value: 0 } }];
     }
-    return places.has(stored(value)) ? [] : [copyWhole(value, target, count)];
+    return places.has(stored(value)) ? [] : [{ ...copyWhole(value, target, count), origin }];
   });
   return { ...program, calls: [...program.calls, ...copies], named: new Map([...program.named, ...places]) };
 }

@@ -2,6 +2,7 @@
 // Backends execute it; nothing here knows a device. The seam between devices is the whole plan, never one op.
 
 import type { ElementType } from '../../kernels/contract.ts';
+import type { Origin } from '../graph/graph.ts';
 
 /** A buffer of `elements` values of a type. Backends allocate each slot once. */
 export interface Slot {
@@ -32,6 +33,8 @@ export interface CallOperand extends SlotRef {
 /** One kernel invocation. Operands stand in the contract's order; `null` = absent. */
 export interface Call {
   readonly kernel: string;
+  /** What it is there for; absent: part of the update. Backends do without it. */
+  readonly origin?: Origin;
   readonly inputs: readonly (CallOperand | null)[];
   readonly outputs: readonly (CallOperand | null)[];
   readonly params: Readonly<Record<string, number>>;

@@ -37,6 +37,7 @@ export function buildTrainingGraph(options: StepOptions, batch: number): Trainin
   const graph = newGraph();
   const [x, y] = gatherBatch(graph, options, batch, imageAugmentation(training.augmentation));
   const { output, parameters } = buildForward(graph, model, x, { mode: 'train', seed: training.seed, steps });
+  graph.origin = { layer: 'loss', phase: 'forward' };
   const loss = applyLoss(graph, options, output, y);
   const wanted = differentiate(graph, loss, parameters);
   verify(graph, 'autodiff');
@@ -59,6 +60,7 @@ export function buildPredictionGraph(options: StepOptions, batch: number): Graph
   const graph = newGraph();
   const [x] = gatherBatch(graph, options, batch, imageAugmentation());
   const { output } = buildForward(graph, model, x, { mode: 'inference', seed: training.seed, steps });
+  graph.origin = { layer: 'data', phase: 'forward' };
   graph.apply('store_outputs', [output], { steps: options.predictSteps });
   const pruned = prune(graph, []);
   const fused = fuse(pruned.graph, []);

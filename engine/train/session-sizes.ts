@@ -2,10 +2,14 @@
 
 import type { ResolvedModel } from '../model/resolve.ts';
 import type { TrainingSpec } from '../model/spec.ts';
+import type { PlanOptions } from '../plan/compile.ts';
 import { partsOf } from '../plan/parts.ts';
 import type { PreparedData } from '../protocol/data.ts';
 import { TrainyardError } from '../protocol/errors.ts';
 
+const largestStepCapacity = 512;
+/** Steps of predictions that one submit holds. */
+export const predictSteps = 8;
 const largestPredictBatch = 256;
 /** Floating-point operations of one step of predictions on images: some 50 ms on a CPU, so that pause and stop answer. */
 const predictFlops = 4e9;
@@ -17,6 +21,44 @@ export interface SessionSizes {
   readonly capacity: number;
   /** Cuts a step of so many rows into parts, where steps are in parts. */
   readonly parts: ((rows: number) => readonly number[]) | undefined;
+}
+
+/** What the plan of a session depends on. */
+export interface SessionShape {
+  readonly model: ResolvedModel;
+  readonly training: TrainingSpec;
+  readonly data: Pick<PreparedData, 'counts' | 'output' | 'width' | 'targets'>;
+  /** Rows that are resident. */
+  readonly capacity: number;
+  readonly accumulate: number;
+  readonly predictOnly?: boolean;
+}
+
+/** What a session has compiled, and how it cuts its steps: forecasts of memory plan the same. */
+export function planOptions({ model, training, data, capacity, accumulate, predictOnly = false }: SessionShape): {
+  readonly options: PlanOptions;
+  readonly parts: SessionSizes['parts'];
+} {
+  const { counts } = data;
+  const batch = Math.min(training.batch, Math.max(1, counts.train));
+  const statistics = usesBatchStatistics(model);
+  const parts = accumulate > 1 ? partsOfBatches(batch, accumulate, statistics) : undefined;
+  const tableRows = parts ? parts(batch).length : 1;
+  const stepRows = Math.min(largestStepCapacity, Math.ceil(counts.train / batch) * tableRows);
+  const largestSplit = Math.max(counts.train, counts.validation, counts.test, 1);
+  const trained = parts ? Math.max(...parts(batch)) : training.batch;
+  const options: PlanOptions = {
+    model,
+    output: data.output,
+    training,
+    data: { rows: capacity, width: data.width, targets: data.targets },
+    stepCapacity: Math.max(predictSteps, tableRows, stepRows),
+    predictSteps,
+    trainBatches: predictOnly ? [] : trainBatches(counts.train, batch, statistics),
+    parts: predictOnly ? undefined : parts,
+    predictBatch: predictBatch(model, trained, largestSplit, parts !== undefined),
+  };
+  return { options, parts };
 }
 
 /** Parts of any step, no larger than those of a batch in `accumulate` parts. A part of one row has no statistics. */

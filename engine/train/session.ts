@@ -15,16 +15,13 @@ import {
   classWeights,
   isOutOfMemory,
   normalizationOf,
-  partsOfBatches,
-  predictBatch,
+  planOptions,
+  predictSteps,
   trainBatches,
   usesBatchStatistics,
   type SessionSizes,
 } from './session-sizes.ts';
 import { StepTables, type StepRows } from './step-tables.ts';
-
-const largestStepCapacity = 512;
-const predictSteps = 8;
 
 /** Steps that are under way. */
 export interface SubmittedSteps {
@@ -92,26 +89,9 @@ export class Session {
     const batch = Math.min(training.batch, Math.max(1, data.counts.train));
     const dataBudget = Math.min(options.dataBudget, options.backend.dataBudget ?? Infinity);
     const capacity = residentCapacity(data, dataBudget, batch);
-    const largestSplit = Math.max(data.counts.train, data.counts.validation, data.counts.test, 1);
-    const parts = accumulate > 1 ? partsOfBatches(batch, accumulate, usesBatchStatistics(model)) : undefined;
-    const tableRows = parts ? parts(batch).length : 1;
-    const stepRows = Math.min(largestStepCapacity, Math.ceil(data.counts.train / batch) * tableRows);
-    const plan = compilePlan({
-      model,
-      output: data.output,
-      training,
-      data: { rows: capacity, width: data.width, targets: data.targets },
-      stepCapacity: Math.max(predictSteps, tableRows, stepRows),
-      predictSteps,
-      trainBatches: predictOnly ? [] : trainBatches(data.counts.train, batch, usesBatchStatistics(model)),
-      parts: predictOnly ? undefined : parts,
-      predictBatch: predictBatch(
-        model,
-        parts ? Math.max(...parts(batch)) : training.batch,
-        largestSplit,
-        parts !== undefined,
-      ),
-    });
+    const planned = planOptions({ model, training, data, capacity, accumulate, predictOnly });
+    const plan = compilePlan(planned.options);
+    const { parts } = planned;
     return new Session(options, model, plan, await options.backend.compile(plan), { batch, capacity, parts });
   }
 

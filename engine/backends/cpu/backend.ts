@@ -4,8 +4,9 @@
 import type { Plan } from '../../plan/plan.ts';
 import { TrainyardError } from '../../protocol/errors.ts';
 import type { Backend, Executable } from '../backend.ts';
+import { placePlan } from './arena.ts';
 import { availableMemory, cpuName, instructionSets, usableCores } from './describe.ts';
-import { checkLimits, placePlan } from './encode.ts';
+import { checkLimits } from './encode.ts';
 import { createExecutable } from './executable.ts';
 import { createMachine, reservedBytes, type Machine } from './machine.ts';
 import { loadKernels, type KernelModule } from './module.ts';

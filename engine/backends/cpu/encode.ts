@@ -1,58 +1,14 @@
-// Turns a plan into numbers: an address for every slot and a list of call records for every program, laid out in the arena.
-// Pure arithmetic; the records' format is in layout.ts.
+// Turns a plan into numbers: a list of call records for every program, at its place in the arena. Pure arithmetic; the
+// records' format is in layout.ts.
 
-import { kernels as contracts, type KernelName } from '../../../kernels/registry.ts';
 import { elementBytes, type KernelContract } from '../../../kernels/contract.ts';
 import type { Call, Plan, Program, Slot, SlotRef } from '../../plan/plan.ts';
 import { TrainyardError } from '../../protocol/errors.ts';
+import { contractOf, recordWords, unsupported, type ArenaLayout } from './arena.ts';
 import { programHeaderWords, recordHeaderWords } from './layout.ts';
-import { align } from './machine.ts';
-
-/** Where everything of a plan lies, in bytes from the arena's start. */
-export interface ArenaLayout {
-  /** Byte address by slot id. */
-  readonly slots: ReadonlyMap<number, { readonly address: number; readonly slot: Slot }>;
-  /** Byte address by program name. */
-  readonly programs: Readonly<Record<string, number>>;
-  /** First byte behind it all. */
-  readonly end: number;
-}
 
 /** Calls the addon takes over, by kernel name. */
 export type NativeKernels = ReadonlySet<string>;
-
-/** Places programs first, then slots, each aligned. `base` is the first free byte. */
-export function placePlan(plan: Plan, base: number): ArenaLayout {
-  let end = align(base);
-  const take = (bytes: number): number => {
-    const address = end;
-    end = align(end + bytes);
-    return address;
-  };
-  const programs = Object.fromEntries(
-    Object.entries(plan.programs).map(([name, program]) => [name, take(4 * programWords(program))]),
-  );
-  const slots = new Map(
-    plan.slots.map((slot) => [slot.id, { address: take(slot.elements * elementBytes[slot.type]), slot }]),
-  );
-  return { slots, programs, end };
-}
-
-function programWords(program: Program): number {
-  return program.calls.reduce((words, call) => words + recordWords(call), programHeaderWords);
-}
-
-function recordWords(call: Call): number {
-  return (
-    recordHeaderWords + call.inputs.length + call.outputs.length + Object.keys(contractOf(call.kernel).params).length
-  );
-}
-
-function contractOf(kernel: string): KernelContract {
-  const contract: KernelContract | undefined = contracts[kernel as KernelName];
-  if (!contract) throw unsupported(`The plan calls the kernel "${kernel}", which does not exist.`);
-  return contract;
-}
 
 /**
  * Writes a program's records at its address.
@@ -147,8 +103,4 @@ function operandAddress(layout: ArenaLayout, ref: SlotRef, type: Slot['type'], c
     );
   }
   return place.address + ref.offset * size;
-}
-
-function unsupported(message: string): TrainyardError {
-  return new TrainyardError('device.unsupported_plan', message, 'This is a defect of Trainyard; please report it.');
 }

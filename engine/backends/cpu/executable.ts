@@ -6,7 +6,8 @@ import { TrainyardError } from '../../protocol/errors.ts';
 import type { Executable } from '../backend.ts';
 import { type HostArray, hostView } from '../host-arrays.ts';
 import { Pace } from '../pace.ts';
-import { encodeProgram, placePlan, type ArenaLayout, type NativeKernels } from './encode.ts';
+import { placePlan, type ArenaLayout } from './arena.ts';
+import { encodeProgram, type NativeKernels } from './encode.ts';
 import type { Machine } from './machine.ts';
 import { ThreadChooser } from './threads.ts';
 

@@ -3,8 +3,8 @@
 
 import { Worker } from 'node:worker_threads';
 import { TrainyardError } from '../../protocol/errors.ts';
+import { machineBytes, pageBytes, reservedArena, scratchBytes } from './arena.ts';
 import {
-  alignment,
   controlFailed,
   controlPhase,
   controlReady,
@@ -26,10 +26,6 @@ export interface WorkerTask {
   readonly thread: number;
   readonly threads: number;
 }
-
-/** Packing buffers of one thread (kernels/shared/gemm.ts). */
-export const scratchBytes = 512 * 1024;
-const pageBytes = 65536;
 
 export interface MachineOptions {
   readonly kernels: KernelModule;
@@ -64,18 +60,14 @@ export interface Machine {
 
 /** Bytes of a machine's memory in front of the user's: control block, static data, scratch areas. */
 export function reservedBytes(kernels: KernelModule, threads: number): number {
-  return align(staticDataEnd(kernels)) + threads * scratchBytes;
-}
-
-export function align(bytes: number): number {
-  return Math.ceil(bytes / alignment) * alignment;
+  return reservedArena(staticDataEnd(kernels), threads);
 }
 
 /** @throws RangeError if the system does not give the memory. */
 export function createMachine(options: MachineOptions): Machine {
   const { kernels, threads, patience = 10 } = options;
   const base = reservedBytes(kernels, threads);
-  const pages = Math.ceil((base + options.bytes) / pageBytes);
+  const pages = machineBytes(base, options.bytes) / pageBytes;
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
   const buffer = memory.buffer;
   const control = new Int32Array(buffer, 0, controlReady / 4 + 1);

@@ -9,11 +9,12 @@ import { submitMilliseconds as usualSubmit } from '../pace.ts';
 import type { OpenedGpu } from './adapter.ts';
 import { allocate, checkSlots } from './buffers.ts';
 import { ByteWriter } from './bytes.ts';
-import { type CompileContext, compileProgram, type DeviceTraits, temporaryBytes } from './compile.ts';
+import { type CompileContext, compileProgram } from './compile.ts';
 import { WebgpuExecutable } from './executable.ts';
 import { DeviceWatch } from './failure.ts';
 import { PipelineCache } from './pipelines.ts';
 import { Reader } from './reader.ts';
+import { type DeviceTraits, largestRing, temporaryBytes } from './sizes.ts';
 import { Tuner, type TuningStore } from './tuning.ts';
 
 export interface WebgpuOptions {
@@ -103,12 +104,4 @@ export function createWebgpuBackend(opened: OpenedGpu, options: WebgpuOptions = 
       await device.lost;
     },
   };
-}
-
-/** Bytes of the largest result that is read all the time. */
-function largestRing(plan: Plan): number {
-  return Math.max(
-    0,
-    ...plan.slots.filter(({ kind }) => kind === 'ring').map(({ elements, type }) => elementBytes[type] * elements),
-  );
 }

@@ -1,15 +1,11 @@
 // The buffers of a compiled plan: one a slot, one for what lives between the passes of a call, and the numbers of the steps.
 // Everything is allocated before the first step; what does not fit the device's limits is refused by name.
 
-import { elementBytes } from '../../../kernels/contract.ts';
-import type { Plan, Slot } from '../../plan/plan.ts';
+import type { Plan } from '../../plan/plan.ts';
 import { bytes } from './adapter.ts';
 import { type DeviceWatch, limitError, outOfMemoryError } from './failure.ts';
 import { bufferUsage } from './flags.ts';
-
-/** Alignment of binding and dynamic offsets that every device accepts. */
-export const offsetAlignment = 256;
-const stepStride = offsetAlignment;
+import { rounded, slotBytes, stepStride } from './sizes.ts';
 
 export interface PlanBuffers {
   /** By slot id. */
@@ -21,12 +17,6 @@ export interface PlanBuffers {
   readonly bytes: number;
   destroy(): void;
 }
-
-const rounded = (size: number): number =>
-  Math.max(offsetAlignment, Math.ceil(size / offsetAlignment) * offsetAlignment);
-
-/** Bytes of a slot's buffer. */
-export const slotBytes = (slot: Slot): number => rounded(slot.elements * elementBytes[slot.type]);
 
 /** Byte offset of a step's number, for `setBindGroup`. */
 export const stepOffset = (step: number): number => step * stepStride;

@@ -3,13 +3,13 @@
 
 import { elementBytes } from '../../../kernels/contract.ts';
 import { kernels, type KernelName } from '../../../kernels/registry.ts';
-import { gpuKernels } from '../../../kernels/gpu-registry.ts';
-import type { GpuContext, GpuKernel, GpuPass } from '../../../kernels/gpu-contract.ts';
-import type { Call, Plan, Program } from '../../plan/plan.ts';
+import type { GpuContext, GpuPass } from '../../../kernels/gpu-contract.ts';
+import type { Call, Program } from '../../plan/plan.ts';
 import { bindingsOf, checkBindings, operandSize, type Range } from './bindings.ts';
-import { offsetAlignment, type PlanBuffers } from './buffers.ts';
+import type { PlanBuffers } from './buffers.ts';
 import { limitError } from './failure.ts';
 import type { PipelineCache } from './pipelines.ts';
+import { type DeviceTraits, gpuContext, kernelOf, placeTemporaries } from './sizes.ts';
 
 /** One dispatch, ready to be encoded. */
 export interface Dispatch {
@@ -27,9 +27,6 @@ export interface CompiledProgram {
   readonly dispatches: readonly Dispatch[];
 }
 
-/** What kernels may know of the device. */
-export type DeviceTraits = Omit<GpuContext, 'has'>;
-
 /** What compiling needs. */
 export interface CompileContext {
   readonly device: GPUDevice;
@@ -45,20 +42,6 @@ export interface VariantRequest {
   readonly variants: readonly string[];
   /** Compiles the call with one of them, for measuring. */
   readonly compile: (variant: string) => Promise<readonly Dispatch[]>;
-}
-
-/** The plan's verifier has seen to it that every kernel exists. */
-const kernelOf = (call: Call): GpuKernel => gpuKernels[call.kernel as KernelName];
-
-/** Bytes between the passes of a call, the most of all calls. */
-export function temporaryBytes(plan: Plan, traits: DeviceTraits): number {
-  const sizes = Object.values(plan.programs).flatMap(({ calls }) =>
-    calls.map((call) => {
-      const { end } = placeTemporaries(call, gpuContext(call, traits));
-      return end;
-    }),
-  );
-  return Math.max(0, ...sizes);
 }
 
 export async function compileProgram(
@@ -125,16 +108,6 @@ async function compilePass(
   return { label: pass.label, pipeline, bindGroup, usesStep, workgroups: pass.workgroups };
 }
 
-function gpuContext(call: Call, traits: DeviceTraits): GpuContext {
-  const contract = kernels[call.kernel as KernelName];
-  if (!contract) throw new Error(`no such kernel: ${call.kernel}`);
-  const present = new Set([
-    ...contract.inputs.filter((_, index) => call.inputs[index]).map(({ name }) => name),
-    ...contract.outputs.filter((_, index) => call.outputs[index]).map(({ name }) => name),
-  ]);
-  return { ...traits, has: (operand) => present.has(operand) };
-}
-
 /** Where a call's operands and temporaries lie. */
 function rangesOf(call: Call, buffers: PlanBuffers, context: GpuContext): ReadonlyMap<string, Range> {
   const contract = kernels[call.kernel as KernelName];
@@ -153,21 +126,4 @@ function rangesOf(call: Call, buffers: PlanBuffers, context: GpuContext): Readon
     ranges.set(name, { buffer: buffers.temporary, ...range });
   }
   return ranges;
-}
-
-interface TemporaryPlaces {
-  readonly places: ReadonlyMap<string, { readonly offset: number; readonly size: number }>;
-  /** Bytes of all of them. */
-  readonly end: number;
-}
-
-function placeTemporaries(call: Call, context: GpuContext): TemporaryPlaces {
-  const wanted = kernelOf(call).temporaries?.(call.params, context) ?? {};
-  const places = new Map<string, { readonly offset: number; readonly size: number }>();
-  let end = 0;
-  for (const [name, words] of Object.entries(wanted)) {
-    places.set(name, { offset: end, size: 4 * words });
-    end = Math.ceil((end + 4 * words) / offsetAlignment) * offsetAlignment;
-  }
-  return { places, end };
 }

@@ -3,11 +3,7 @@
 
 import type { DeviceWatch } from './failure.ts';
 import { bufferUsage, mapModeRead } from './flags.ts';
-
-/** Reads under way at once. */
-const stagingCount = 4;
-const leastStagingBytes = 64 * 1024;
-const mostStagingBytes = 4 * 1024 * 1024;
+import { stagingBytes, stagingCount } from './sizes.ts';
 
 export class Reader {
   readonly bytes: number;
@@ -25,7 +21,7 @@ export class Reader {
   constructor(device: GPUDevice, watch: DeviceWatch, usualBytes: number) {
     this.#device = device;
     this.#watch = watch;
-    this.#size = Math.ceil(Math.min(Math.max(usualBytes, leastStagingBytes), mostStagingBytes) / 256) * 256;
+    this.#size = stagingBytes(usualBytes);
     const usage = bufferUsage.mapRead | bufferUsage.copyTarget;
     this.#all = Array.from({ length: stagingCount }, () =>
       device.createBuffer({ label: 'staging', size: this.#size, usage }),

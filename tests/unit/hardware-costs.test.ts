@@ -1,0 +1,88 @@
+// What a training step costs: every call with its layer and its way, and models of the literature by their published counts.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { sumOf } from '../../engine/hardware/costs/costs.ts';
+import { classOutput, familiarNames, subjectNamed, subjectOf } from '../../engine/hardware/costs/familiar.ts';
+import { mlp } from '../../engine/model/presets.ts';
+
+const near = (actual: number, expected: number, share: number): void =>
+  assert.ok(Math.abs(actual / expected - 1) <= share, `${actual} is not within ${share} of ${expected}`);
+
+const table = (width: number) => ({ kind: 'table', width, numeric: width, embeddings: [] }) as const;
+
+test('familiar models have their published parameters', () => {
+  const counts = Object.fromEntries(familiarNames.map((name) => [name, subjectNamed(name, {}).costs(2).parameters]));
+  assert.equal(counts.resnet18, 11_689_512);
+  assert.equal(counts.resnet50, 25_557_032);
+  assert.equal(counts['bert-base'], 109_482_240);
+  assert.equal(counts['bert-large'], 335_141_888);
+  assert.equal(counts.gpt2, 124_439_808);
+  near(counts.gpt3, 175e9, 0.003);
+});
+
+test('ResNet-50 multiplies 4.089 G times forward, three times as much in training', () => {
+  const { calls, flopsPerExample } = subjectNamed('resnet50', {}).costs(2);
+  const products = calls.filter(({ kind }) => kind === 'product' || kind === 'convolution');
+  const forward = sumOf(products.filter(({ phase }) => phase === 'forward'));
+  near(forward.flops / 2 / 2, 4.089e9, 0.01);
+  near(flopsPerExample, 24.5e9, 0.03);
+  for (const phase of ['forward', 'backward', 'update'])
+    assert.ok(
+      calls.some((call) => call.phase === phase),
+      phase,
+    );
+});
+
+test('ResNet-50 keeps 85.9 MB of activations an image', () => {
+  const { activations, batch } = subjectNamed('resnet50', {}).costs(8);
+  const values = activations.reduce((sum, layer) => sum + layer.values, 0) / batch;
+  const indices = activations.reduce((sum, layer) => sum + layer.indexBytes, 0) / batch;
+  near(values, 21.07e6, 0.005);
+  near(4 * values + indices, 85.9e6, 0.005);
+});
+
+test('the MLP 784-256-128-10 at batch 64: its parameters, its work and what it keeps', () => {
+  const subject = subjectOf('mlp', mlp([256, 128]), table(784), classOutput(10), { batch: 64 });
+  const { parameters, calls, activations } = subject.costs(64);
+  assert.equal(parameters, 235_146);
+  // 64.45 MFLOP: nobody asks for the gradient of the input.
+  near(sumOf(calls.filter(({ kind }) => kind === 'product')).flops, 64.45e6, 0.001);
+  const kept = activations.filter(({ layer }) => layer !== 'data').map(({ layer, values }) => [layer, values]);
+  assert.deepEqual(Object.fromEntries(kept), { 0: 64 * 256, 1: 64 * 128, loss: 64 * 10 });
+  assert.equal(4 * activations.reduce((sum, layer) => sum + layer.values, 0), 301_568);
+});
+
+test('every call names its layer: a layer and the sum agree with the plan', () => {
+  const { calls } = subjectOf('mlp', mlp([256, 128]), table(784), classOutput(10), { batch: 64 }).costs(64);
+  const layers = new Set(calls.map(({ layer }) => layer));
+  assert.deepEqual([...layers].sort(), ['0', '1', '2', 'data', 'loss', 'update']);
+  const first = calls.filter(({ layer, kind }) => layer === '0' && kind === 'product');
+  assert.deepEqual(
+    first.map(({ phase, kernel, flops }) => [phase, kernel, flops]),
+    [
+      ['forward', 'matmul', 2 * 64 * 784 * 256],
+      // With the gradient of the bias.
+      ['backward', 'dense_weight_grad', 2 * 64 * 784 * 256 + 64 * 256],
+    ],
+  );
+});
+
+test('a training token of GPT-2 takes 6 a parameter and attention', () => {
+  const { flopsPerExample, parameters } = subjectNamed('gpt2', {}).costs(1);
+  near(flopsPerExample / 1024, 6 * parameters + 12 * 12 * 768 * 1024, 0.03);
+});
+
+test('a model too large to plan is refused with what to do', () => {
+  const wide = (units: number) =>
+    subjectOf('wide', mlp([units, units]), table(20), classOutput(10), { batch: 64 }).costs(64);
+  assert.throws(() => wide(65_536), { message: /4,.* parameters: too many to plan/, hint: /narrower/ });
+  const tall = subjectNamed('resnet50', { input: [3, 4096, 4096] });
+  assert.throws(() => tall.costs(1024), { message: /at batch 1024: too many to plan/, hint: /smaller batch/ });
+});
+
+test('unknown names and inputs that do not fit are refused', () => {
+  assert.throws(() => subjectNamed('resnet99', {}), /no model “resnet99”/);
+  assert.throws(() => subjectNamed('resnet50', { input: [20] }), /takes images/);
+  assert.throws(() => subjectNamed('gpt2', { input: [2048] }), /up to 1024/);
+});
