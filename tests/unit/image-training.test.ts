@@ -4,9 +4,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
+import { previewAugmentation } from '../../engine/model/augmentation.ts';
 import { defaultPreset, defaultTraining } from '../../engine/model/presets.ts';
 import type { AugmentationSpec, ModelSpec } from '../../engine/model/spec.ts';
 import { drawBeta } from '../../engine/optim/random.ts';
+import { noAugmentation } from '../../engine/settings/augmentation.ts';
 import { Session } from '../../engine/train/session.ts';
 import { initializeWeights } from '../../engine/train/weights.ts';
 import { makeImages } from '../support/images.ts';
@@ -92,6 +94,22 @@ test('augmentation leaves prediction alone', async () => {
     await backend.close();
   }
   assert.deepEqual(outputs[0], outputs[1]);
+});
+
+test('the preview shows pictures as they are without augmentation, and as training draws them with it', () => {
+  const input = { kind: 'image', channels: 3, height: 8, width: 8 } as const;
+  const bytes = images.x.subarray(0, 4 * input.channels * input.height * input.width);
+  const preview = (spec: AugmentationSpec, step = 0): Uint8Array =>
+    previewAugmentation({ input, bytes }, spec, 1, step);
+  assert.deepEqual(preview(noAugmentation), Uint8Array.from(bytes));
+  const drawn = preview({ ...noAugmentation, flip: true });
+  const mirrored = (row: Uint8Array): Uint8Array => row.slice().reverse();
+  for (let start = 0; start < bytes.length; start += input.width) {
+    const [row, was] = [drawn, bytes].map((all) => all.subarray(start, start + input.width));
+    assert.ok(row.join() === was.join() || row.join() === mirrored(was).join());
+  }
+  assert.deepEqual(preview(augmentation), preview(augmentation));
+  assert.notDeepEqual(preview(augmentation), preview(augmentation, 1));
 });
 
 test('a run resumed in mid-epoch draws the same augmentation', async () => {
