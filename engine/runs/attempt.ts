@@ -29,6 +29,7 @@ import type { RunEvent } from './states.ts';
 import { orEnded, startMilliseconds, within } from './within.ts';
 
 export interface AttemptOptions {
+  /** A patient one (patient-store.ts). */
   readonly store: StoreService;
   readonly data: Pick<DataService, 'prepare' | 'release' | 'cancel'>;
   readonly hosts: RunHosts;
@@ -83,7 +84,7 @@ export class Attempt {
     this.#state = ending.state;
     const progress = this.#progress && { ...this.#progress, secondsElapsed: this.#secondsElapsed() };
     const patch = { ...ending, progress, endedAt: Date.now(), request: null };
-    return patiently(() => store.updateRun({ run: this.#run, patch }));
+    return store.updateRun({ run: this.#run, patch });
   }
 
   /** Throws `input.run_state` unless the run is running. */
@@ -353,20 +354,6 @@ function dataOf({ counts, givenSplits = [], leftOut = [] }: PreparedData): RunDa
 
 /** Milliseconds of waiting that are worth a line. */
 const worthSaying = 1_000;
-
-/** Waits before each further try to keep how a run ended: the store's process may have to be started again. */
-const patience = [500, 2_000, 5_000];
-
-async function patiently<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (const milliseconds of patience) {
-    try {
-      return await work();
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, milliseconds));
-    }
-  }
-  return work();
-}
 
 const stoppedBefore = (): CancelledError => new CancelledError('The run was stopped before it began to train.');
 

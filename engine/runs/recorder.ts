@@ -1,15 +1,10 @@
 // Brings what a running run reports to the store: points, log lines and progress in batches, everything else in order
-// with them. Each batch also brings back what other processes asked of the run. A store that dies is started again by the next
-// call: what it did not answer is asked again, so that the run does not end with it.
+// with them. Each batch also brings back what other processes asked of the run.
 
-import { TrainyardError } from '../protocol/errors.ts';
 import type { LogLine, MetricPoint, RunFile, RunProgress, RunRequest, StoreService } from '../protocol/runs.ts';
 
 /** Time between batches: what a sudden death may cost, and how soon a request from another process is seen. */
 const batchMilliseconds = 250;
-
-/** Waits before a store that was gone is asked again. */
-const retryMilliseconds = [50, 500];
 
 export interface Recorder {
   report(points: readonly MetricPoint[], progress: RunProgress): void;
@@ -26,7 +21,8 @@ export interface Recorder {
 }
 
 export interface RecorderOptions {
-  readonly store: StoreService;
+  /** A patient one (patient-store.ts), so that the run does not end with a store that dies. */
+  readonly store: Pick<StoreService, 'append' | 'writeFile'>;
   readonly run: number;
   readonly onRequest: (request: RunRequest) => void;
   /** Called once, with the first error of the store; nothing is written after it. */
@@ -62,7 +58,7 @@ export function createRecorder({ store, run, onRequest, onFailure }: RecorderOpt
     batchesWaiting++;
     inOrder(async () => {
       batchesWaiting--;
-      const { request } = await appendTo(store, batch);
+      const { request } = await store.append(batch);
       if (request !== null) onRequest(request);
     });
   };
@@ -78,7 +74,7 @@ export function createRecorder({ store, run, onRequest, onFailure }: RecorderOpt
     log: (line) => void lines.push(line),
     file(file, data) {
       queueBatch();
-      inOrder(() => again(() => store.writeFile({ run, file, data })));
+      inOrder(() => store.writeFile({ run, file, data }));
       return chain;
     },
     inOrder(work) {
@@ -92,34 +88,4 @@ export function createRecorder({ store, run, onRequest, onFailure }: RecorderOpt
       if (failure) throw failure.error;
     },
   };
-}
-
-type Batch = Parameters<StoreService['append']>[0];
-
-/** A batch is written as a whole or not at all: the store knows its last point if it died after it had written them. */
-async function appendTo(store: StoreService, batch: Batch): ReturnType<StoreService['append']> {
-  const { run, points } = batch;
-  const last = points.at(-1);
-  let died = false;
-  return again(async () => {
-    if (died && last !== undefined) {
-      const kept = await store.metrics({ run, series: [last.series], afterStep: last.step - 1 });
-      if (kept.some(({ step }) => step === last.step)) return store.append({ run, points: [] });
-    }
-    died = true;
-    return store.append(batch);
-  });
-}
-
-/** Does it again if the store was gone before it answered; its end may be known a moment later than that of its port. */
-async function again<T>(work: () => Promise<T>): Promise<T> {
-  for (const wait of retryMilliseconds) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof TrainyardError) || error.code !== 'internal.disconnected') throw error;
-      await new Promise((resolve) => setTimeout(resolve, wait));
-    }
-  }
-  return work();
 }
