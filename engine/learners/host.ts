@@ -77,15 +77,26 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
       const learner = learnerNamed(config.learner);
       const backend = lazyBackend(() => options.createBackend(job));
       try {
-        if (!learner.measure)
-          throw new TrainyardError('run.no_steps', `A ${config.learner} model has no steps to measure.`);
+        if (!learner.measure) {
+          throw new TrainyardError(
+            'run.no_steps',
+            `A ${config.learner} model has no steps to measure.`,
+            'Name a device instead of having one chosen by its speed.',
+          );
+        }
         return await learner.measure({ ...rowsOf(backend, job), config }, options.surroundings);
       } finally {
         await backend.close();
       }
     },
     train: async (job: RunJob): Promise<RunResult> => {
-      if (control) throw new TrainyardError('run.busy', 'This process trains another run already.');
+      if (control) {
+        throw new TrainyardError(
+          'run.busy',
+          'This process trains another run already.',
+          'Wait for that run to end, or stop it.',
+        );
+      }
       control = new RunControl();
       const backend = lazyBackend(() => options.createBackend(job));
       try {

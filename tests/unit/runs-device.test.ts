@@ -6,6 +6,7 @@ import test from 'node:test';
 import { processOwner } from '../../engine/history/owner.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { predictFile, type PredictionParts } from '../../electron/main/predictions.ts';
+import { linearConfig } from '../../engine/learners/declared/linear.ts';
 import type { RunConfig } from '../../engine/protocol/runs.ts';
 import type { RunHosts } from '../../engine/runs/hosts.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
@@ -78,6 +79,21 @@ test('a GPU whose host does not start is none to choose, and nothing prepared is
   const parts = { store, data: { ...data, transform }, processes, dialogs: {} } as unknown as PredictionParts;
   await assert.rejects(predictFile(parts, { job: 'p', run: id, path: 'rows.csv' }), /did not start/);
   assert.equal(data.held.size, 0, 'of a prediction too');
+});
+
+test('a host that cannot measure a model, or trains already, says what to do', async () => {
+  const { host } = await hostsOf({ cpu: 1, gpu: 1 }, null).create('cpu');
+  const common = { dataset: 'made', settings: {}, device: 'cpu', threads: 0, seed: 3 } as const;
+  const options = { settings: {}, seed: 3, forms: ['matrix'] } as const;
+  const data = await createTableData().prepare({ job: 'one', dataset: 'made', options });
+  await assert.rejects(host.measure({ run: 1, config: linearConfig(common), data }), {
+    code: 'run.no_steps',
+    hint: /Name a device/,
+  });
+  const job = { run: 1, config: tableConfig(2, { device: 'cpu' }), data };
+  const first = host.train(job);
+  await assert.rejects(host.train({ ...job, run: 2 }), { code: 'run.busy', hint: /Wait for that run/ });
+  await first;
 });
 
 test('without a GPU auto is the CPU, with nothing measured', async (context) => {
