@@ -3,12 +3,11 @@
 
 import { timeText } from '../protocol/words.ts';
 import type { LogLine, MetricPoint, TrainingProgress } from '../protocol/runs.ts';
+import { WaitingPoints } from '../train/points.ts';
 import type { LearnerJob } from './learner.ts';
 
 /** Milliseconds of work between two looks at messages. */
 export const sliceMilliseconds = 20;
-/** Reports leave at most this often; points wait meanwhile. */
-const reportMilliseconds = 100;
 const checkpointMilliseconds = 10_000;
 
 /** What a learner says of itself between slices. */
@@ -20,13 +19,13 @@ export interface Stand {
 export class Course {
   readonly #job: LearnerJob;
   readonly #stand: Stand;
-  #points: MetricPoint[] = [];
-  #lastReport = -Infinity;
+  readonly #points: WaitingPoints;
   #lastCheckpoint: number;
 
   constructor(job: LearnerJob, stand: Stand) {
     this.#job = job;
     this.#stand = stand;
+    this.#points = new WaitingPoints(job.surroundings.clock);
     this.#lastCheckpoint = job.surroundings.clock();
   }
 
@@ -36,16 +35,11 @@ export class Course {
   }
 
   point(point: MetricPoint): void {
-    if (Number.isFinite(point.value)) this.#points.push(point);
+    this.#points.add(point);
   }
 
   report(now: boolean): void {
-    const time = this.#job.surroundings.clock();
-    if (!now && time - this.#lastReport < reportMilliseconds) return;
-    this.#lastReport = time;
-    const points = this.#points;
-    this.#points = [];
-    this.#job.events.onReport({ points, progress: this.#stand.progress() });
+    this.#points.report(now, (points) => this.#job.events.onReport({ points, progress: this.#stand.progress() }));
   }
 
   /** After what was reported up to here; resolves when it is kept. */

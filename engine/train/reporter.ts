@@ -1,11 +1,9 @@
-// What a run tells of itself while it trains: the points of its curves, how far it is and how fast. Reports leave a few times a
-// second; points wait meanwhile.
+// What a run tells of itself while it trains: the points of its curves, how far it is and how fast.
 
 import type { MetricPoint, TrainingProgress } from '../protocol/runs.ts';
 import type { TrainingState } from './checkpoint.ts';
+import { WaitingPoints } from './points.ts';
 
-/** Reports leave at most this often. */
-const reportMilliseconds = 100;
 /** Points of the step curve a run makes at most. */
 const stepPoints = 2000;
 
@@ -23,8 +21,7 @@ export class Reporter {
   /** Seconds of training before this attempt. */
   readonly #resumedSeconds: number;
   readonly #bucket: number;
-  #points: MetricPoint[] = [];
-  #lastReport = -Infinity;
+  readonly #points: WaitingPoints;
   #lastLoss: number | null = null;
   #stepsHere = 0;
   #rowsHere = 0;
@@ -36,6 +33,7 @@ export class Reporter {
     this.#options = options;
     this.#resumedSeconds = options.state.seconds;
     this.#bucket = Math.max(1, Math.ceil(options.steps / stepPoints));
+    this.#points = new WaitingPoints(options.clock);
     this.#begun = options.clock();
   }
 
@@ -66,7 +64,7 @@ export class Reporter {
 
   point(series: string, value: number, epoch: number): void {
     const { step, seconds } = this.#options.state;
-    if (Number.isFinite(value)) this.#points.push({ series, step, epoch, seconds, value });
+    this.#points.add({ series, step, epoch, seconds, value });
   }
 
   /** A pause is over. */
@@ -76,12 +74,8 @@ export class Reporter {
 
   /** Reports, if the last report is long enough ago; `now`: whenever it was. */
   report(now = false): void {
-    const time = this.#options.clock();
-    if (!now && time - this.#lastReport < reportMilliseconds) return;
-    this.#lastReport = time;
-    const points = this.#points;
-    this.#points = [];
-    this.#options.onReport({ points, progress: this.#progress(time) });
+    const { clock, onReport } = this.#options;
+    this.#points.report(now, (points) => onReport({ points, progress: this.#progress(clock()) }));
   }
 
   #progress(time: number): TrainingProgress {
