@@ -152,7 +152,7 @@ const rules: readonly Rule[] = [
   },
   {
     files: 'engine/runs/',
-    may: [protocol, 'engine/model/', 'engine/learners/', 'engine/train/'],
+    may: ['engine/system/', protocol, 'engine/model/', 'engine/learners/', 'engine/train/'],
     packages: ['node:', 'zod'],
     instead: 'The run manager reaches stores, data and hosts through their services.',
   },

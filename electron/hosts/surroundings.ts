@@ -7,6 +7,10 @@ export const nodeSurroundings: Surroundings = {
   clock: () => performance.now(),
   now: () => Date.now(),
   breathe: () => new Promise((resolve) => setImmediate(resolve)),
+  used: () => {
+    const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
+    return { cpuSeconds: (userCPUTime + systemCPUTime) / 1e6, peakBytes: 1024 * maxRSS };
+  },
 };
 
 /** `--home=FOLDER` of this process. */

@@ -5,7 +5,7 @@ import type { Backend } from '../backends/backend.ts';
 import { TrainyardError } from '../protocol/errors.ts';
 import { Listeners } from '../protocol/listeners.ts';
 import type { Shard } from '../protocol/data.ts';
-import type { RunJob, RunResult, TrainerHost } from '../protocol/runs.ts';
+import type { HostSpending, PhaseSeconds, RunJob, RunResult, TrainerHost } from '../protocol/runs.ts';
 import { RunControl, type Surroundings } from '../train/control.ts';
 import { timeText } from '../protocol/words.ts';
 import { baselineOf } from './baseline.ts';
@@ -22,6 +22,15 @@ function baselineBudget({ reason, seconds }: RunResult): number {
 
 /** Milliseconds a learner works before it is asked again; it lets messages in far more often. */
 const budget = 1_000;
+
+/** What is spent from now on, for the phases a learner tells of. */
+function spendingFrom({ used }: Surroundings): (phases?: PhaseSeconds) => HostSpending {
+  const before = used?.().cpuSeconds ?? 0;
+  return (phases = {}) => {
+    const { cpuSeconds, peakBytes } = used?.() ?? {};
+    return { phases, ...(cpuSeconds === undefined ? {} : { cpuSeconds: cpuSeconds - before, peakBytes }) };
+  };
+}
 
 export interface TrainerHostOptions {
   /** Constructs the backend for a job; it is closed when the run has ended. */
@@ -63,8 +72,9 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
         budget: baselineBudget(result),
       });
       if (baseline === null) return result;
+      const spent = { phases: { ...result.spent?.phases, baseline: (surroundings.clock() - start) / 1000 } };
       say(`What any model has to beat was found in ${timeText(surroundings.clock() - start)}.`, 'info');
-      return { ...result, baseline };
+      return { ...result, baseline, spent };
     } catch (error) {
       say(`What any model has to beat could not be found: ${(error as Error).message}`, 'warning');
       return result;
@@ -98,6 +108,7 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
         );
       }
       control = new RunControl();
+      const spending = spendingFrom(options.surroundings);
       const backend = lazyBackend(() => options.createBackend(job));
       try {
         const training = await learnerNamed(job.config.learner).open({
@@ -111,7 +122,9 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
               started.emit({ device: device.kind, threads: device.threads, parameters, bytes, step });
               log.emit({ time: options.surroundings.now(), level: 'info', message: sentence });
             },
-            onReport: (event) => report.emit(event),
+            onReport: ({ points, progress }) => {
+              report.emit({ points, progress: { ...progress, spent: spending(progress.spent?.phases) } });
+            },
             onLog: (line) => log.emit(line),
             onPaused: (event) => paused.emit(event),
             onFile: (event) => {
@@ -123,7 +136,8 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
           },
         });
         while (await training.advance(budget)) continue;
-        return await withBaseline(job, training.result());
+        const result = await withBaseline(job, training.result());
+        return { ...result, spent: spending(result.spent?.phases) };
       } finally {
         control = null;
         await backend.close();

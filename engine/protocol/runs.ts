@@ -50,6 +50,40 @@ export interface MetricPoint {
 
 export type Metrics = Readonly<Record<string, number>>;
 
+/** What a host spends its time on, and the attempt around it. */
+export const phases = [
+  'preparing',
+  'starting',
+  'training',
+  'validation',
+  'scoring',
+  'checkpoints',
+  'baseline',
+] as const;
+export type Phase = (typeof phases)[number];
+/** Seconds of each phase. */
+export type PhaseSeconds = Readonly<Partial<Record<Phase, number>>>;
+
+/** What a host has spent on a run, this attempt. */
+export interface HostSpending {
+  readonly phases: PhaseSeconds;
+  /** Seconds of processor time of its process, all threads together; absent where it cannot tell. */
+  readonly cpuSeconds?: number;
+  /** Bytes its process has held in memory at most; absent where it cannot tell. */
+  readonly peakBytes?: number;
+}
+
+/** What a run has cost, all attempts together, lost work included. Facts alone: energy and money are read from them. */
+export interface RunBill extends HostSpending {
+  readonly cpuSeconds: number;
+  /** Seconds at work on a GPU. */
+  readonly gpuSeconds: number;
+  /** Energy by the processor's own meter, the work of others included; absent: no meter, or not one that may be read. */
+  readonly joules?: number;
+  /** Bytes allocated on the device for model and rows. */
+  readonly deviceBytes?: number;
+}
+
 /** How far training is, as its host knows it. */
 export interface TrainingProgress {
   readonly epoch: number;
@@ -63,14 +97,17 @@ export interface TrainingProgress {
   /** Until the last epoch ends, validation included. */
   readonly secondsLeft: number | null;
   readonly loss: number | null;
+  readonly spent?: HostSpending;
 }
 
-export interface RunProgress extends TrainingProgress {
+export interface RunProgress extends Omit<TrainingProgress, 'spent'> {
   /**
    * Seconds the run was at work: preparing, training, validating, final scores. Waiting its turn, pauses and the time between
    * its end and a resume are left out.
    */
   readonly secondsElapsed: number;
+  /** Absent: the run is of an earlier version. */
+  readonly bill?: RunBill;
 }
 
 /** What a run learns from, known once its data is prepared. */
@@ -108,6 +145,8 @@ export interface RunResult {
   readonly remark?: string;
   /** Absent: the run is of an earlier version, or reading its rows once more would have taken too long. */
   readonly baseline?: Baseline;
+  /** Until the host has ended; the history keeps it in the bill. */
+  readonly spent?: HostSpending;
   /** Why the result cannot be believed, and what to do; absent = no reason for doubt. */
   readonly doubt?: string;
   /** Of a run that diverged: the step at which its loss was no number any more, what is kept, and what to try. */

@@ -16,10 +16,12 @@ import type {
   RunResult,
   RunState,
   StoreService,
+  TrainingProgress,
 } from '../protocol/runs.ts';
 import { timeText } from '../protocol/words.ts';
 import { declarationOf } from '../learners/declared/registry.ts';
 import { checkCheckpointOf } from '../learners/checkpoints.ts';
+import { Bill, type EnergyMeter } from './bill.ts';
 import type { RunHost, RunHosts } from './hosts.ts';
 import { chooseDevice } from './choose-device.ts';
 import { createRecorder } from './recorder.ts';
@@ -40,6 +42,7 @@ export interface AttemptOptions {
   readonly preparing: number;
   /** How long a host may take to stop before it is killed. */
   readonly stopMilliseconds: number;
+  readonly meter: EnergyMeter;
   readonly onLog: (line: LogLine) => void;
   readonly onReport: (event: { points: readonly MetricPoint[]; progress: RunProgress }) => void;
 }
@@ -60,6 +63,8 @@ export class Attempt {
   /** When the device was asked for. */
   #deviceAsked = 0;
   #progress: RunProgress | null;
+  /** What it costs; null while it waits its turn. */
+  #bill: Bill | null = null;
   #stopTimer: NodeJS.Timeout | undefined;
   /** Ends the attempt with an error, whatever the host does. */
   #giveUp: (error: Error) => void = () => undefined;
@@ -82,7 +87,7 @@ export class Attempt {
     const ending = await this.#train().catch((error: unknown) => this.#endingOf(error));
     if (ending.error) await this.#say('error', ending.error.message, true).catch(() => undefined);
     this.#state = ending.state;
-    const progress = this.#progress && { ...this.#progress, secondsElapsed: this.#secondsElapsed() };
+    const progress = this.#progress && this.#asOfNow(this.#progress);
     const patch = { ...ending, progress, endedAt: Date.now(), request: null };
     return store.updateRun({ run: this.#run, patch });
   }
@@ -138,6 +143,12 @@ export class Attempt {
     return this.#begun === null ? before : before + ((this.#pausedAt ?? performance.now()) - this.#begun) / 1000;
   }
 
+  #asOfNow(progress: TrainingProgress): RunProgress {
+    const { spent, ...rest } = progress;
+    this.#bill?.spent(spent);
+    return { ...rest, secondsElapsed: this.#secondsElapsed(), bill: this.#bill?.total ?? this.#progress?.bill };
+  }
+
   /** Changes the state as a person would see it at once. */
   async #change(event: RunEvent, patch: RunPatch = {}): Promise<void> {
     const before = this.#state;
@@ -164,6 +175,7 @@ export class Attempt {
       if (request === 'stop') this.#stopRequested = true;
       this.#checkStop();
       this.#begun = performance.now();
+      this.#bill = new Bill(record.progress?.bill, this.#options.meter);
       await this.#change('start', { startedAt: record.startedAt ?? Date.now() });
       await this.#sayBeginning();
       const { dataset, settings, seed } = record.config;
@@ -171,7 +183,9 @@ export class Attempt {
       const start = performance.now();
       const { preparing } = this.#options;
       prepared ??= await data.prepare({ job: this.#job, dataset, options: { settings, seed, forms } });
-      const took = timeText(preparing + performance.now() - start);
+      const milliseconds = preparing + performance.now() - start;
+      this.#bill.add('preparing', milliseconds);
+      const took = timeText(milliseconds);
       await this.#say('info', `The data was prepared in ${took}.`, true);
       this.#checkStop();
       await store.updateRun({ run: this.#run, patch: { data: dataOf(prepared) } });
@@ -282,18 +296,21 @@ export class Attempt {
     const { record, store, onReport, onLog } = this.#options;
     const begunBefore = record.startedAt !== null;
     return [
-      host.onStarted(({ device, threads, parameters, step = 0 }) => {
+      host.onStarted(({ device, threads, parameters, bytes, step = 0 }) => {
         const afterStep = step > 0 ? step : -1;
         if (begunBefore) recorder.inOrder(() => store.truncate({ run: this.#run, afterStep }));
         recorder.inOrder(() => store.updateRun({ run: this.#run, patch: { device, threads, parameters } }));
-        const took = timeText(performance.now() - this.#deviceAsked);
+        const milliseconds = performance.now() - this.#deviceAsked;
+        this.#bill?.add('starting', milliseconds);
+        this.#bill?.began({ device, bytes });
+        const took = timeText(milliseconds);
         const message = `The device was ready after ${took}: started, tested, with the model and the rows.`;
         const line: LogLine = { time: Date.now(), level: 'info', message, detail: true };
         recorder.log(line);
         onLog(line);
       }),
       host.onReport((event) => {
-        this.#progress = { ...event.progress, secondsElapsed: this.#secondsElapsed() };
+        this.#progress = this.#asOfNow(event.progress);
         recorder.report(event.points, this.#progress);
         onReport({ points: event.points, progress: this.#progress });
       }),
@@ -333,8 +350,9 @@ export class Attempt {
     return Promise.race([work, stopped]);
   }
 
-  #endingOfResult(result: RunResult): Ending {
+  #endingOfResult({ spent, ...result }: RunResult): Ending {
     const { divergence } = result;
+    this.#bill?.spent(spent);
     const event = result.reason === 'stopped' ? 'stop' : divergence ? 'diverge' : 'complete';
     const error = divergence
       ? forPage(toWire(new TrainyardError('run.diverged', divergence.message, divergence.hint)))

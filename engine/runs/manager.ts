@@ -17,7 +17,9 @@ import type {
 } from '../protocol/runs.ts';
 import { declarationOf } from '../learners/declared/registry.ts';
 import { Listeners } from '../protocol/listeners.ts';
+import { startEnergyMeter } from '../system/energy.ts';
 import { Attempt } from './attempt.ts';
+import type { EnergyMeter } from './bill.ts';
 import { laneOf } from './hosts.ts';
 import type { Lane, RunHosts } from './hosts.ts';
 import { patientStore } from './patient-store.ts';
@@ -29,6 +31,8 @@ export interface RunManagerOptions {
   readonly hosts: RunHosts;
   /** This process, from `processOwner()`. */
   readonly owner: NewRun['owner'];
+  /** Measures energy; default: the processor's own meter. */
+  readonly meter?: EnergyMeter;
   /** How long a host may take to stop before it is ended; default one minute. */
   readonly stopMilliseconds?: number;
 }
@@ -101,7 +105,7 @@ function checkDevice(config: RunConfig): void {
 const deviceWord = (device: RunConfig['device']): string => (device === 'reference' ? device : device.toUpperCase());
 
 export function createRunManager(options: RunManagerOptions): RunManager {
-  const { data, hosts, owner, stopMilliseconds = defaultStopMilliseconds } = options;
+  const { data, hosts, owner, meter = () => startEnergyMeter(), stopMilliseconds = defaultStopMilliseconds } = options;
   const store = patientStore(options.store);
   const entries = new Map<number, Entry>();
   const reports = new Listeners<RunReport>();
@@ -133,6 +137,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       prepared,
       preparing,
       stopMilliseconds,
+      meter,
       onLog: (line) => {
         logs.emit({ run, line });
       },

@@ -1,6 +1,8 @@
 // What others may ask of a running trainer, and the little of the surroundings it needs: a clock and a way to let
 // messages in. The engine itself knows neither Node nor a browser.
 
+import type { HostSpending } from '../protocol/runs.ts';
+
 /** Times in milliseconds. */
 export interface Surroundings {
   /** Monotonic clock. */
@@ -9,6 +11,8 @@ export interface Surroundings {
   readonly now: () => number;
   /** Lets waiting messages be handled; resolves right after. */
   readonly breathe: () => Promise<void>;
+  /** What this process has used since it began; absent where it cannot be told. */
+  readonly used?: () => Pick<HostSpending, 'cpuSeconds' | 'peakBytes'>;
 }
 
 /** Pause, resume and stop of one run. */

@@ -3,17 +3,12 @@
 
 import { leadingMetrics, metricWords } from '../model/metrics.ts';
 import type { PreparedData } from '../protocol/data.ts';
-import type { LogLine, RunResult } from '../protocol/runs.ts';
+import { phases, type LogLine, type Phase, type PhaseSeconds, type RunResult } from '../protocol/runs.ts';
 import { countText, timeText } from '../protocol/words.ts';
 import type { Surroundings } from './control.ts';
 
 /** Epochs written of a run at most, about: every one of a short run, every tenth of a long one. */
 const writtenEpochs = 60;
-
-/** What a training spends its time on. */
-export type Phase = 'preparing' | 'training' | 'validation' | 'scoring' | 'checkpoints';
-
-const phaseWords: readonly Phase[] = ['preparing', 'training', 'validation', 'scoring', 'checkpoints'];
 
 export interface EpochNote {
   readonly epoch: number;
@@ -74,6 +69,11 @@ export class Diary {
     this.#spent.set(phase, (this.#spent.get(phase) ?? 0) + milliseconds);
   }
 
+  /** Where the time of this attempt has gone so far. */
+  get phases(): PhaseSeconds {
+    return Object.fromEntries([...this.#spent].map(([phase, milliseconds]) => [phase, milliseconds / 1000]));
+  }
+
   /** What is trained on, before the first step. */
   begins({ counts, warnings, input }: BegunData, stepsPerEpoch: number, epochs: number): void {
     for (const { message } of warnings) this.warn(message);
@@ -115,7 +115,7 @@ export class Diary {
 
   /** How it ended, and where the time of this attempt went. */
   ends({ reason, epochs, bestEpoch }: Pick<RunResult, 'reason' | 'epochs' | 'bestEpoch'>): void {
-    const times = phaseWords.flatMap((phase) => {
+    const times = phases.flatMap((phase) => {
       const milliseconds = this.#spent.get(phase) ?? 0;
       return milliseconds > 0 ? [`${phase} ${timeText(milliseconds)}`] : [];
     });

@@ -50,6 +50,7 @@ export async function finish(
     examplesPerSecond: reporter.rowsPerSecond,
     metrics: scored?.metrics ?? {},
     bestEpoch: state.bestEpoch,
+    spent: { phases: diary.phases },
     ...(scored?.doubt ? { doubt: scored.doubt } : {}),
     ...(divergence ? { divergence: describe(divergence, state.bestEpoch, options) } : {}),
   };

@@ -2,6 +2,7 @@
 
 import type { MetricPoint, TrainingProgress } from '../protocol/runs.ts';
 import type { TrainingState } from './checkpoint.ts';
+import type { Diary } from './diary.ts';
 import { WaitingPoints } from './points.ts';
 
 /** Points of the step curve a run makes at most. */
@@ -13,6 +14,7 @@ export interface ReporterOptions {
   readonly steps: number;
   readonly stepsPerEpoch: number;
   readonly clock: () => number;
+  readonly diary: Pick<Diary, 'phases'>;
   readonly onReport: (event: { points: readonly MetricPoint[]; progress: TrainingProgress }) => void;
 }
 
@@ -79,7 +81,7 @@ export class Reporter {
   }
 
   #progress(time: number): TrainingProgress {
-    const { epochs, steps, state } = this.#options;
+    const { diary, epochs, steps, state } = this.#options;
     const { epoch, step, seconds } = state;
     const secondsAtWork = (time - this.#begun) / 1000;
     return {
@@ -91,6 +93,7 @@ export class Reporter {
       secondsTraining: seconds,
       secondsLeft: this.#stepsHere > 0 ? ((steps - step) * secondsAtWork) / this.#stepsHere : null,
       loss: this.#lastLoss,
+      spent: { phases: diary.phases },
     };
   }
 }

@@ -72,6 +72,7 @@ class Trainer {
       steps: session.totalSteps,
       stepsPerEpoch: session.stepsPerEpoch,
       clock,
+      diary,
       onReport: events.onReport,
     });
     this.#checkpoints = new CheckpointWriter({ session, clock, diary, onFile: events.onFile });

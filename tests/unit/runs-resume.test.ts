@@ -88,18 +88,25 @@ test('a run whose host is killed fails with the reason, and resumes to the same 
   const hosts = createProcessHosts();
   const { store, manager } = setUp(context, temporaryHome(context), hosts);
   const { id: run } = await manager.start({ config: tableConfig(epochs) });
+  let trainedBefore = 0;
   for (const step of [60, 150]) {
     await trainedTo(store, run, step);
     hosts.last().kill('SIGKILL');
     const failed = await manager.finished({ run });
     assert.deepEqual([failed.state, failed.error?.code], ['failed', 'run.host_ended']);
     assert.match(failed.error!.message, /is gone: it ended with SIGKILL\./);
+    const { bill } = failed.progress!;
+    assert.ok(bill!.phases.training! > trainedBefore, 'lost work costs too');
+    trainedBefore = bill!.phases.training!;
     const resumed = await manager.resume({ run });
     assert.deepEqual([resumed.id, resumed.state, resumed.error, resumed.endedAt], [run, 'queued', null, null]);
   }
   const record = await manager.finished({ run });
   assert.equal(record.state, 'completed');
   assert.equal(record.progress?.step, epochs * 6);
+  const { phases, cpuSeconds, peakBytes } = record.progress!.bill!;
+  assert.ok(phases.training! > trainedBefore && phases.training! > record.result!.seconds);
+  assert.ok(cpuSeconds > 0 && peakBytes! > 0);
   await checkSameAsUndisturbed(context, store, run);
 });
 

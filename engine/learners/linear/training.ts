@@ -133,6 +133,7 @@ class LinearTraining implements Training {
       secondsTraining: this.#secondsSpent,
       secondsLeft: here > 0 ? ((all - tried.length) * this.#seconds) / here : null,
       loss: tried[chosen]?.loss ?? null,
+      spent: { phases: { training: this.#seconds } },
     };
   }
 
@@ -161,6 +162,7 @@ class LinearTraining implements Training {
     const files = new EvaluationFiles({ data, clock: surroundings.clock, onFile: events.onFile });
     files.final(step, chosen + 1, splits);
     const doubt = this.#doubt(splits.validation, metrics);
+    const scoring = surroundings.clock() - start;
     this.#result = {
       reason,
       device: 'cpu',
@@ -172,10 +174,11 @@ class LinearTraining implements Training {
       metrics,
       bestEpoch: chosen + 1,
       remark: this.#remark(),
+      spent: { phases: { training: this.#seconds, scoring: scoring / 1000 } },
       ...(doubt === null ? {} : { doubt: `${doubt} ${doubtHint}` }),
     };
     this.#course.report(true);
-    const times = `solving ${timeText(1000 * this.#seconds)}, scoring ${timeText(surroundings.clock() - start)}`;
+    const times = `solving ${timeText(1000 * this.#seconds)}, scoring ${timeText(scoring)}`;
     this.#course.say(`Time: ${times}.`, 'info', true);
     this.#course.say(`${reason === 'stopped' ? 'Stopped' : 'Completed'}: ${this.#remark()}.`, 'info', true);
     if (doubt !== null) this.#course.say(doubt, 'warning');

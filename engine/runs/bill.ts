@@ -1,0 +1,67 @@
+// The bill of a run: what its attempts have cost, added up. It stands with the run's progress, so a sudden end loses at most
+// what came after the last report.
+
+import { phases, type HostSpending, type PhaseSeconds, type RunBill } from '../protocol/runs.ts';
+
+/** A meter of energy: joules since it was started; null: it cannot be read (any more). */
+export type EnergyReading = () => number | null;
+/** Starts one; null: this machine has none that may be read. */
+export type EnergyMeter = () => EnergyReading | null;
+
+export class Bill {
+  readonly #before: RunBill | undefined;
+  readonly #reading: EnergyReading | null;
+  /** What happens around the host. */
+  readonly #around: { preparing: number; starting: number } = { preparing: 0, starting: 0 };
+  #host: HostSpending = { phases: {} };
+  #onGpu = false;
+  #deviceBytes: number | undefined;
+
+  /** `before`: the bill of the attempts so far. */
+  constructor(before: RunBill | undefined, meter: EnergyMeter) {
+    this.#before = before;
+    this.#reading = meter();
+  }
+
+  /** Adds the time of what happens around the host. */
+  add(phase: 'preparing' | 'starting', milliseconds: number): void {
+    this.#around[phase] += milliseconds / 1000;
+  }
+
+  began({ device, bytes }: { readonly device: string; readonly bytes: number }): void {
+    this.#onGpu = device === 'gpu';
+    this.#deviceBytes = bytes;
+  }
+
+  /** What the host has spent so far. */
+  spent(spending: HostSpending | undefined): void {
+    if (spending) this.#host = spending;
+  }
+
+  get total(): RunBill {
+    const { cpuSeconds = 0, peakBytes } = this.#host;
+    // Until it has begun a host is being started, whatever it calls that.
+    const hosted = { ...this.#host.phases, preparing: 0 };
+    const before = this.#before;
+    const joules = this.#reading?.() ?? undefined;
+    const deviceBytes = this.#deviceBytes ?? before?.deviceBytes;
+    const most = Math.max(peakBytes ?? 0, before?.peakBytes ?? 0);
+    // Energy of some attempts alone is not that of the run.
+    const measured = joules !== undefined && (before === undefined || before.joules !== undefined);
+    return {
+      phases: sum([before?.phases ?? {}, this.#around, hosted]),
+      cpuSeconds: (before?.cpuSeconds ?? 0) + cpuSeconds,
+      gpuSeconds: (before?.gpuSeconds ?? 0) + (this.#onGpu ? secondsOf(hosted) : 0),
+      ...(measured ? { joules: joules + (before?.joules ?? 0) } : {}),
+      ...(deviceBytes === undefined ? {} : { deviceBytes }),
+      ...(most > 0 ? { peakBytes: most } : {}),
+    };
+  }
+}
+
+function sum(parts: readonly PhaseSeconds[]): PhaseSeconds {
+  const seconds = phases.map((phase) => [phase, parts.reduce((total, part) => total + (part[phase] ?? 0), 0)] as const);
+  return Object.fromEntries(seconds.filter(([, value]) => value > 0));
+}
+
+const secondsOf = (spent: PhaseSeconds): number => phases.reduce((total, phase) => total + (spent[phase] ?? 0), 0);

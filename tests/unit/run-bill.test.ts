@@ -1,0 +1,113 @@
+// What runs cost: phases, processor time and energy, over all attempts, and the processor's meter.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { processOwner } from '../../engine/history/owner.ts';
+import { createStore } from '../../engine/history/store.ts';
+import { phases } from '../../engine/protocol/runs.ts';
+import { Bill } from '../../engine/runs/bill.ts';
+import { createRunManager } from '../../engine/runs/manager.ts';
+import { startEnergyMeter } from '../../engine/system/energy.ts';
+import { temporaryHome } from './fixtures/history.ts';
+import { createTableData, createTableHosts, tableConfig } from './fixtures/training.ts';
+
+test('attempts add up; a host tells all it has spent each time, not what is new', () => {
+  let joules = 0;
+  const first = new Bill(undefined, () => () => joules);
+  first.add('preparing', 500);
+  first.add('starting', 250);
+  first.began({ device: 'cpu', bytes: 1000 });
+  first.spent({ phases: { preparing: 0.2, training: 1 }, cpuSeconds: 2, peakBytes: 50 });
+  first.spent({ phases: { preparing: 0.2, training: 3, validation: 1 }, cpuSeconds: 5, peakBytes: 60 });
+  joules = 90;
+  const bill = first.total;
+  assert.deepEqual(bill, {
+    phases: { preparing: 0.5, starting: 0.25, training: 3, validation: 1 },
+    cpuSeconds: 5,
+    gpuSeconds: 0,
+    joules: 90,
+    deviceBytes: 1000,
+    peakBytes: 60,
+  });
+
+  const second = new Bill(bill, () => () => 10);
+  second.began({ device: 'gpu', bytes: 400 });
+  second.spent({ phases: { training: 2, checkpoints: 0.5 } });
+  assert.deepEqual(second.total, {
+    phases: { preparing: 0.5, starting: 0.25, training: 5, validation: 1, checkpoints: 0.5 },
+    cpuSeconds: 5,
+    gpuSeconds: 2.5,
+    joules: 100,
+    deviceBytes: 400,
+    peakBytes: 60,
+  });
+});
+
+test('energy of some attempts alone is not told as that of the run', () => {
+  const unmeasured = new Bill(undefined, () => null);
+  assert.equal('joules' in unmeasured.total, false);
+  assert.equal('joules' in new Bill(unmeasured.total, () => () => 10).total, false);
+  const stopsAnswering = new Bill({ ...unmeasured.total, joules: 5 }, () => () => null);
+  assert.equal('joules' in stopsAnswering.total, false);
+});
+
+test('phases add up to the time at work', async (context) => {
+  const store = createStore(temporaryHome(context));
+  const manager = createRunManager({
+    store,
+    data: createTableData(),
+    hosts: createTableHosts(),
+    owner: processOwner(),
+    meter: () => null,
+  });
+  context.after(() => store.close());
+  const { id: run } = await manager.start({ config: tableConfig(200) });
+  const { progress, result } = await manager.finished({ run });
+  const { bill, secondsElapsed } = progress!;
+  const spent = phases.reduce((sum, phase) => sum + (bill!.phases[phase] ?? 0), 0);
+  assert.ok(spent <= secondsElapsed * 1.02 + 0.05, `${spent} s of ${secondsElapsed} s`);
+  for (const phase of ['preparing', 'starting', 'training', 'validation', 'scoring', 'baseline'] as const)
+    assert.ok(bill!.phases[phase]! > 0, phase);
+  assert.ok(bill!.deviceBytes! > 0);
+  assert.equal('spent' in result!, false, 'it stands in the bill alone');
+  assert.equal('joules' in bill!, false);
+});
+
+function zone(folder: string, name: string, files: Readonly<Record<string, string>>): void {
+  fs.mkdirSync(path.join(folder, name), { recursive: true });
+  for (const [file, text] of Object.entries(files)) fs.writeFileSync(path.join(folder, name, file), text);
+}
+
+function meterFolder(context: TestContext): string {
+  const folder = temporaryHome(context);
+  fs.mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+test('the meter sums packages, leaves out their parts and goes on after it has run over', (context) => {
+  const folder = meterFolder(context);
+  zone(folder, 'intel-rapl:0', { energy_uj: '9000000\n', max_energy_range_uj: '10000000\n' });
+  zone(folder, 'intel-rapl:1', { energy_uj: '1000000\n', max_energy_range_uj: '10000000\n' });
+  zone(folder, 'intel-rapl:0:0', { energy_uj: '5\n', max_energy_range_uj: '10\n' });
+  zone(folder, 'intel-rapl', { enabled: '1\n' });
+  const read = startEnergyMeter(folder)!;
+  assert.equal(read(), 0);
+  zone(folder, 'intel-rapl:0', { energy_uj: '9500000\n' });
+  assert.equal(read(), 0.5);
+  zone(folder, 'intel-rapl:0', { energy_uj: '2000000\n' });
+  zone(folder, 'intel-rapl:1', { energy_uj: '4000000\n' });
+  assert.equal(read(), 0.5 + 2.5 + 3);
+  fs.rmSync(path.join(folder, 'intel-rapl:1'), { recursive: true });
+  assert.equal(read(), null);
+});
+
+test('no meter, an empty one and one that may not be read are none', (context) => {
+  const folder = meterFolder(context);
+  assert.equal(startEnergyMeter(path.join(folder, 'none')), null);
+  assert.equal(startEnergyMeter(folder), null);
+  zone(folder, 'intel-rapl:0', { energy_uj: '12\n', max_energy_range_uj: '100\n' });
+  zone(folder, 'intel-rapl:1', { energy_uj: 'no\n', max_energy_range_uj: '100\n' });
+  assert.equal(startEnergyMeter(folder), null);
+});
