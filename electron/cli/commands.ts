@@ -19,5 +19,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   repair: async () => (await import('./commands/repair.ts')).repair,
   devices: async () => (await import('./commands/devices.ts')).devices,
   bench: async () => (await import('./commands/bench.ts')).bench,
+  catalogue: async () => (await import('./commands/catalogue.ts')).catalogue,
+  breakeven: async () => (await import('./commands/breakeven.ts')).breakeven,
   demo: async () => (await import('./commands/demo.ts')).demo,
 };

@@ -1,0 +1,137 @@
+// What is wrong with a file of the catalogue, in words that name line and field.
+
+import type { z } from 'zod';
+import { JsonError, nameOf, readJson, type LocatedJson, type Place } from './read-json.ts';
+import { rowNames } from './schema.ts';
+
+export interface Problem {
+  readonly line: number;
+  /** `devices[14].memory`; '' where the file is no JSON. */
+  readonly field: string;
+  readonly what: string;
+}
+
+/** `Line 312, field `devices[14].memory`: a number expected.` */
+export const problemText = ({ line, field, what }: Problem): string =>
+  `Line ${line}${field === '' ? '' : `, field \`${field}\``}: ${what}.`;
+
+export interface Checked<T> {
+  readonly value: T | null;
+  readonly problems: readonly Problem[];
+  readonly json: LocatedJson | null;
+}
+
+/** Reads a file by its schema; more checks follow in `more`, once its shape is right. */
+export function checkFile<T>(
+  text: string,
+  schema: z.ZodType<T>,
+  more: (value: T) => readonly { readonly place: Place; readonly what: string }[],
+): Checked<T> {
+  let json: LocatedJson;
+  try {
+    json = readJson(text);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    return { value: null, problems: [{ line: error.line, field: '', what: error.message }], json: null };
+  }
+  const parsed = schema.safeParse(json.value);
+  if (!parsed.success) {
+    return { value: null, problems: parsed.error.issues.flatMap((issue) => problemsOf(issue, json)), json };
+  }
+  const problems = more(parsed.data).map(({ place, what }) => problemAt(json, place, what));
+  return { value: problems.length === 0 ? parsed.data : null, problems, json };
+}
+
+export const problemAt = (json: LocatedJson, place: Place, what: string): Problem => ({
+  line: json.lineOf(place),
+  field: nameOf(place),
+  what,
+});
+
+/** What the schema has against a value; a figure may be a number or an object, and only what it looks like counts. */
+function problemsOf(issue: z.core.$ZodIssue, json: LocatedJson): Problem[] {
+  const place = issue.path as Place;
+  const at = (what: string): Problem => problemAt(json, place, what);
+  switch (issue.code) {
+    case 'invalid_union': {
+      const looksLikeObject = typeof valueAt(json.value, place) === 'object' && valueAt(json.value, place) !== null;
+      const branch = issue.errors[looksLikeObject ? 1 : 0] ?? [];
+      return branch.flatMap((inner) =>
+        problemsOf({ ...inner, path: [...place, ...inner.path] as PropertyKey[] }, json),
+      );
+    }
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => problemAt(json, [...place, key], 'no such field'));
+    case 'invalid_type':
+      if (valueAt(json.value, place) === undefined) return [at('missing')];
+      return [at(`${kindWords.get(issue.expected) ?? issue.expected} expected`)];
+    case 'invalid_value':
+      return [at(`${issue.values.length > 1 ? 'one of ' : ''}${issue.values.join(', ')} expected`)];
+    case 'too_small':
+      return [at(issue.origin === 'string' ? 'a text expected' : `at least ${issue.minimum} expected`)];
+    case 'too_big':
+      return [
+        at(
+          issue.origin === 'string'
+            ? `at most ${issue.maximum} characters expected`
+            : `at most ${issue.maximum} expected`,
+        ),
+      ];
+    case 'invalid_format':
+      return [at(formatWords.get(issue.format) ?? 'letters, digits, dots and dashes expected')];
+    default:
+      return [at(issue.message)];
+  }
+}
+
+const kindWords = new Map([
+  ['number', 'a number'],
+  ['int', 'a whole number'],
+  ['string', 'a text'],
+  ['boolean', 'true or false'],
+  ['array', 'a list'],
+  ['object', 'an object'],
+  ['record', 'an object'],
+]);
+const formatWords = new Map([
+  ['date', 'a date such as 2026-11-21 expected'],
+  ['url', 'an address such as https://example.org expected'],
+]);
+
+function valueAt(value: unknown, place: Place): unknown {
+  let found: unknown = value;
+  for (const part of place) {
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, part)) return undefined;
+    found = (found as Record<string | number, unknown>)[part];
+  }
+  return found;
+}
+
+/** What the schema cannot say: names twice, sources that are not listed, ranges that do not hold their value. */
+export function rowProblems(
+  file: { readonly [list in (typeof rowNames)[number]]?: readonly Readonly<Record<string, unknown>>[] },
+  knowsSource: (key: string) => boolean,
+): { place: Place; what: string }[] {
+  const found: { place: Place; what: string }[] = [];
+  for (const list of rowNames) {
+    const ids = new Set<unknown>();
+    for (const [index, row] of (file[list] ?? []).entries()) {
+      if (ids.has(row.id)) found.push({ place: [list, index, 'id'], what: `“${String(row.id)}” is there twice` });
+      ids.add(row.id);
+      for (const [name, value] of Object.entries({ ...row, '': row })) {
+        const place = name === '' ? [list, index] : [list, index, name];
+        if (typeof value !== 'object' || value === null) continue;
+        const { source, low, high, value: middle } = value as Record<string, unknown>;
+        if (typeof source === 'string' && !knowsSource(source)) {
+          found.push({ place: [...place, 'source'], what: `“${source}” is not among the sources` });
+        }
+        const least = typeof low === 'number' ? low : middle;
+        const most = typeof high === 'number' ? high : middle;
+        if (typeof middle === 'number' && ((least as number) > middle || middle > (most as number))) {
+          found.push({ place: [...place, 'value'], what: 'a value from low to high expected' });
+        }
+      }
+    }
+  }
+  return found;
+}
