@@ -1,0 +1,7 @@
+// All claims: 79 rows of five articles, those that say the same as one.
+
+import { choosingClaims } from './choosing.ts';
+import { machineClaims } from './machine.ts';
+import type { Claim } from './claim.ts';
+
+export const claims: readonly Claim[] = [...machineClaims, ...choosingClaims];
