@@ -3,6 +3,7 @@
 
 import type { Executable } from '../backends/backend.ts';
 import type { PreparedData, Shard } from '../protocol/data.ts';
+import { rowsResident } from './session-sizes.ts';
 
 export type ReadShard = (shard: number) => Promise<Shard>;
 
@@ -14,11 +15,7 @@ export interface RowRange {
 
 /** Rows the device can hold within `budget` bytes, a multiple of `batch` when not all rows fit. */
 export function residentCapacity(data: PreparedData, budget: number, batch: number): number {
-  const total = data.shardStarts[data.shardStarts.length - 1];
-  const valueBytes = data.input.kind === 'image' ? 1 : 4;
-  const affordable = Math.floor(budget / (valueBytes * data.width + 4 * data.targets));
-  if (total <= affordable) return Math.max(1, total);
-  return Math.max(batch, Math.floor(affordable / batch) * batch);
+  return rowsResident(data.shardStarts[data.shardStarts.length - 1], data, budget, batch);
 }
 
 /** Cuts a range into windows of at most `capacity` rows. */

@@ -34,6 +34,19 @@ export interface SessionShape {
   readonly predictOnly?: boolean;
 }
 
+/** Rows a device can hold within `budget` bytes, a multiple of `batch` when not all of them fit. */
+export function rowsResident(
+  rows: number,
+  { input, width, targets }: Pick<PreparedData, 'input' | 'width' | 'targets'>,
+  budget: number,
+  batch: number,
+): number {
+  const valueBytes = input.kind === 'image' ? 1 : 4;
+  const affordable = Math.floor(budget / (valueBytes * width + 4 * targets));
+  if (rows <= affordable) return Math.max(1, rows);
+  return Math.max(batch, Math.floor(affordable / batch) * batch);
+}
+
 /** What a session has compiled, and how it cuts its steps: forecasts of memory plan the same. */
 export function planOptions({ model, training, data, capacity, accumulate, predictOnly = false }: SessionShape): {
   readonly options: PlanOptions;

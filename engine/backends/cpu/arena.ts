@@ -5,7 +5,7 @@ import { elementBytes, type KernelContract } from '../../../kernels/contract.ts'
 import { kernels as contracts, type KernelName } from '../../../kernels/registry.ts';
 import type { Call, Plan, Program, Slot } from '../../plan/plan.ts';
 import { TrainyardError } from '../../protocol/errors.ts';
-import { alignment, programHeaderWords, recordHeaderWords } from './layout.ts';
+import { alignment, programHeaderWords, recordHeaderWords, staticBase } from './layout.ts';
 
 /** Packing buffers of one thread (kernels/shared/gemm.ts). */
 export const scratchBytes = 512 * 1024;
@@ -66,6 +66,10 @@ export const reservedArena = (staticEnd: number, threads: number): number => ali
 /** Bytes of the memory of a machine with `reserved` bytes in front of `bytes` bytes of a plan: whole pages. */
 export const machineBytes = (reserved: number, bytes: number): number =>
   pageBytes * Math.ceil((reserved + bytes) / pageBytes);
+
+/** All bytes that `compile` allocates for a plan on so many threads; the kernels have no static data unless told otherwise. */
+export const arenaBytes = (plan: Plan, threads: number, staticEnd: number = staticBase): number =>
+  machineBytes(reservedArena(staticEnd, threads), placePlan(plan, 0).end);
 
 export function unsupported(message: string): TrainyardError {
   return new TrainyardError('device.unsupported_plan', message, 'This is a defect of Trainyard; please report it.');

@@ -71,6 +71,16 @@ const keptValues = ({ hidden, heads }: TransformerSpec, s: number, batch: number
 const keptMasks = ({ hidden, heads }: TransformerSpec, s: number, batch: number): number =>
   s * batch * (2 * hidden + heads * s);
 
+/** The same step with attention fused into one kernel: its scores are never written, so softmax and dropout on them move nothing. */
+export function withFusedAttention(costs: ModelCosts): ModelCosts {
+  if (!costs.transformer) return costs;
+  const { hidden, sequence } = costs.transformer;
+  const calls = costs.calls
+    .filter(({ kernel }) => !/^(softmax|dropout)(_grad)?$/.test(kernel))
+    .map((each) => (each.kernel === 'batched_matmul' ? { ...each, bytes: 8 * costs.batch * sequence * hidden } : each));
+  return { ...costs, calls };
+}
+
 function call(layer: string, phase: CostPhase, kernel: string, kind: WorkKind, flops: number, bytes: number): CallCost {
   return { layer, phase, kernel, kind, flops, bytes };
 }

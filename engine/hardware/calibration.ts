@@ -1,0 +1,115 @@
+// What a lab has measured, as a device that steps can be forecast on: rates at the size of each product, bandwidth at the working
+// set of each call, the cost of a call; and factors by kind of work, fitted to the training steps that were timed with them.
+
+import type { LabDevice, Sample } from '../protocol/lab.ts';
+import type { CallCost, WorkKind } from './costs/costs.ts';
+import type { TimedDevice } from './time-forecast.ts';
+
+/** A training step that was timed, in seconds, with its calls. */
+export interface TimedStep {
+  readonly name: string;
+  readonly calls: readonly CallCost[];
+  readonly seconds: number;
+}
+
+export type Factors = Readonly<Record<WorkKind, number>>;
+
+/**
+ * Times as long as the roofline says, before anything is fitted: shapes that are no cubes, edges of images, passes over what the
+ * contracts count once. Medians over machines the program was timed on.
+ */
+export const usualFactors: Factors = {
+  product: 1.3,
+  convolution: 1.5,
+  depthwise: 3,
+  normalisation: 2,
+  elementwise: 1.5,
+  update: 1.2,
+};
+
+/** Value at `at` between samples, linear in the logarithms of both; beyond them that of the nearest. */
+export function valueAt(samples: readonly Sample[], at: number): number {
+  const sorted = samples.toSorted((a, b) => a.at - b.at);
+  const after = sorted.findIndex((sample) => sample.at >= at);
+  if (after === 0) return sorted[0].value.median;
+  if (after < 0) return sorted[sorted.length - 1].value.median;
+  const [low, high] = [sorted[after - 1], sorted[after]];
+  const share = Math.log(at / low.at) / Math.log(high.at / low.at);
+  return low.value.median ** (1 - share) * high.value.median ** share;
+}
+
+/** Whether a device was measured far enough to forecast with. */
+export const isComplete = ({ products, copy }: LabDevice): boolean => products.length > 0 && copy.length > 0;
+
+/** Seconds that the measured roofs give a call; the start of calls is in what the smallest products took, and left out. */
+function roofSeconds(lab: LabDevice, { kind, flops, bytes }: CallCost): number {
+  const memory = bytes / (1e9 * valueAt(lab.copy, bytes));
+  if (kind !== 'product' && kind !== 'convolution') return memory;
+  // A product of as many operations as a cube of this edge.
+  const edge = Math.max(1, Math.cbrt(flops / 2));
+  const smallest = lab.products.reduce((least, { at }) => Math.min(least, at), Infinity);
+  const rate = 1e9 * valueAt(lab.products, Math.max(edge, smallest));
+  return Math.max(flops / rate, memory);
+}
+
+/** Seconds that one more call costs. */
+export function callSeconds({ latencies, threads }: Pick<LabDevice, 'latencies' | 'threads'>): number {
+  const of = (name: string): number =>
+    (latencies.find((latency) => latency.name === name)?.microseconds.median ?? 0) / 1e6;
+  return of('call') + (threads > 1 ? of('barrier') : 0);
+}
+
+/** The device of a lab with these factors. `doubt`: what forecasts were off by where it was tried. */
+export function deviceByLab(lab: LabDevice, factors: Factors = usualFactors, doubt = 1.3): TimedDevice {
+  return {
+    seconds: (call) => factors[call.kind] * roofSeconds(lab, call),
+    launchSeconds: callSeconds(lab),
+    doubt,
+  };
+}
+
+/** How strongly a factor is held at its usual value: as much as this share of a timed step's error. */
+const pull = 0.02;
+const rounds = 400;
+
+/**
+ * The factors that make the forecasts of `steps` least wrong (squares of the logarithms of their ratios), each pulled to its usual
+ * value, so that a kind that no step exercises stays there. Coordinate by coordinate with ever smaller steps.
+ */
+export function fitFactors(lab: LabDevice, steps: readonly TimedStep[]): Factors {
+  const kinds = Object.keys(usualFactors) as WorkKind[];
+  const launch = callSeconds(lab);
+  const rows = steps.map(({ calls, seconds }) => {
+    const by = Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<WorkKind, number>;
+    for (const call of calls) by[call.kind] += roofSeconds(lab, call);
+    return { by, fixed: calls.length * launch, seconds };
+  });
+  const logs = Object.fromEntries(kinds.map((kind) => [kind, Math.log(usualFactors[kind])])) as Record<
+    WorkKind,
+    number
+  >;
+  const loss = (): number => {
+    const wrong = rows.reduce((sum, { by, fixed, seconds }) => {
+      const found = kinds.reduce((all, kind) => all + Math.exp(logs[kind]) * by[kind], fixed);
+      return sum + Math.log(found / seconds) ** 2;
+    }, 0);
+    return kinds.reduce((sum, kind) => sum + pull * (logs[kind] - Math.log(usualFactors[kind])) ** 2, wrong);
+  };
+  let step = 0.5;
+  let best = loss();
+  for (let round = 0; round < rounds && step > 1e-4; round++) {
+    let better = false;
+    for (const kind of kinds) {
+      for (const move of [step, -step]) {
+        logs[kind] += move;
+        const now = loss();
+        if (now < best) {
+          best = now;
+          better = true;
+        } else logs[kind] -= move;
+      }
+    }
+    if (!better) step /= 2;
+  }
+  return Object.fromEntries(kinds.map((kind) => [kind, Math.exp(logs[kind])])) as Factors;
+}

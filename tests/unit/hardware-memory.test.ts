@@ -1,0 +1,157 @@
+// Memory forecasts: ours equal what the backends allocate, to the byte; the textbook's equal worked examples of the literature.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
+import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
+import { openGpu } from '../../engine/backends/webgpu/adapter.ts';
+import { openNodeGpu } from '../../engine/backends/webgpu/node.ts';
+import { classOutput, subjectNamed, subjectOf } from '../../engine/hardware/costs/familiar.ts';
+import {
+  largestBatch,
+  largestTextbookBatch,
+  planMemory,
+  remedies,
+  textbookMemory,
+  type PlanDevice,
+} from '../../engine/hardware/memory-forecast.ts';
+import { mlp, presets } from '../../engine/model/presets.ts';
+
+const near = (actual: number, expected: number, share: number): void =>
+  assert.ok(Math.abs(actual / expected - 1) <= share, `${actual} is not within ${share} of ${expected}`);
+
+const counts = { train: 640, validation: 80, test: 80 };
+const table = (width: number) => ({ kind: 'table', width, numeric: width, embeddings: [] }) as const;
+const adam = { precision: 'float32', optimizer: 'adam' } as const;
+
+test('the forecast of every preset equals what the CPU allocates', async () => {
+  const backend = createCpuBackend({ threads: 1 });
+  for (const { name } of presets) {
+    const { model } = subjectNamed(name, { batch: 16 });
+    const { plan, memory } = planMemory(model!, counts, { kind: 'cpu', cores: 1 });
+    const executable = await backend.compile(plan);
+    assert.equal(executable.bytes, memory.total, name);
+    const { parameters, gradients, optimizer, activations, workspace, rows, total } = memory;
+    assert.equal(parameters + gradients + optimizer + activations + workspace + rows, total, name);
+    assert.ok(workspace >= 0, name);
+    executable.dispose();
+  }
+  await backend.close();
+});
+
+test('where threads are chosen by what pays, the forecast chooses as many', async () => {
+  const backend = createCpuBackend();
+  for (const name of ['small', 'large', 'lenet', 'resnet20']) {
+    const { model } = subjectNamed(name, { batch: 64 });
+    const { plan, memory } = planMemory(model!, counts, { kind: 'cpu', cores: backend.device.threads });
+    const executable = await backend.compile(plan);
+    assert.equal(executable.bytes, memory.total, name);
+    executable.dispose();
+  }
+  await backend.close();
+});
+
+test(
+  'the forecast equals what a GPU allocates',
+  { skip: !process.env.TRAINYARD_SWIFTSHADER && 'no WebGPU here' },
+  async () => {
+    const opened = await openGpu(await openNodeGpu());
+    const backend = createWebgpuBackend(opened);
+    const device: PlanDevice = { kind: 'gpu', limits: opened.device.limits, subgroups: opened.subgroups };
+    for (const name of ['small', 'lenet']) {
+      const { model } = subjectNamed(name, { batch: 16 });
+      const { plan, memory } = planMemory(model!, counts, device);
+      const executable = await backend.compile(plan);
+      assert.equal(executable.bytes, memory.total, name);
+      executable.dispose();
+    }
+    await backend.close();
+  },
+);
+
+test('a batch in parts is forecast too: the activations of a part', () => {
+  const { model } = subjectNamed('resnet20', { batch: 64 });
+  const whole = planMemory(model!, counts, { kind: 'cpu', cores: 1 }).memory;
+  const inParts = { ...model!, training: { ...model!.training, accumulate: 4 } };
+  const parts = planMemory(inParts, counts, { kind: 'cpu', cores: 1 }).memory;
+  near(parts.activations, whole.activations / 4, 0.01);
+  assert.ok(parts.gradients > whole.gradients, 'their sum stands beside them');
+});
+
+test('states of ResNet-50 and of an MLP in float32', () => {
+  const { parameters, gradients, optimizer } = textbookMemory(subjectNamed('resnet50', {}).costs(1), adam);
+  assert.equal(parameters, 102_228_128);
+  near(parameters + gradients + optimizer, 408.9e6, 0.001);
+  const momentum = textbookMemory(subjectNamed('resnet50', {}).costs(1), { ...adam, optimizer: 'momentum' });
+  near(momentum.parameters + momentum.gradients + momentum.optimizer, 306.7e6, 0.001);
+  const small = textbookMemory(
+    subjectOf('mlp', mlp([256, 128]), table(784), classOutput(10), { batch: 64 }).costs(64),
+    adam,
+  );
+  assert.equal(small.parameters + small.gradients + small.optimizer, 3_762_336);
+  assert.equal(small.activations, 301_568);
+});
+
+test('activations of ResNet-50: 2.75 GB at batch 32, 9.62 at 112, 11.2 at 256 in 16 bits', () => {
+  const { costs } = subjectNamed('resnet50', {});
+  near(textbookMemory(costs(32), adam).activations, 2.75e9, 0.01);
+  near(textbookMemory(costs(112), adam).activations, 9.62e9, 0.01);
+  near(textbookMemory(costs(256), { ...adam, precision: 'mixed16' }).activations, 11.2e9, 0.02);
+});
+
+test('activations of transformers', () => {
+  const at = (name: string, sequence: number, batch: number, recompute?: 'full'): number =>
+    textbookMemory(subjectNamed(name, { input: [sequence] }).costs(batch), {
+      precision: 'pure16',
+      optimizer: 'adam',
+      recompute,
+    }).activations;
+  const logits = (sequence: number, batch: number): number => 4 * batch * sequence * 50_257;
+  near(at('gpt3', 2048, 1) - logits(2048, 1), 275.4e9, 0.001);
+  near((at('gpt3', 2048, 1) - logits(2048, 1)) / 96, 2.869e9, 0.001);
+  near(at('gpt3', 2048, 1, 'full') - logits(2048, 1), 4.83e9, 0.001);
+  near(at('bert-large', 512, 32), 29.8e9, 0.005);
+  near(at('bert-base', 128, 32), 1.66e9, 0.005);
+  near(logits(1024, 8), 1.65e9, 0.005);
+  near(at('gpt2', 1024, 8), 8.61e9 + 1.65e9, 0.005);
+});
+
+test('states shared out over devices shrink stage by stage', () => {
+  const costs = subjectNamed('gpt2', {}).costs(1);
+  const states = (stage: 0 | 1 | 2 | 3): number => {
+    const { total, activations } = textbookMemory(costs, {
+      precision: 'pure16',
+      optimizer: 'adam',
+      zero: { stage, ranks: 64 },
+    });
+    return total - activations;
+  };
+  const n = costs.parameters;
+  [16 * n, 4 * n + (12 * n) / 64, 2 * n + (14 * n) / 64, (16 * n) / 64].forEach((bytes, stage) =>
+    near(states(stage as 0 | 1 | 2 | 3), bytes, 1e-9),
+  );
+});
+
+test('the largest batch that fits, and what to do where it does not', () => {
+  const { costs, model } = subjectNamed('resnet50', {});
+  const [on16, on80] = [16e9, 80e9].map((bytes) => largestTextbookBatch(costs, adam, bytes));
+  assert.ok(on16 >= 112 && on16 <= 170, `${on16}: 112 is published for 16 GB`);
+  assert.ok(on80 > 4.5 * on16);
+  assert.equal(largestTextbookBatch(subjectNamed('gpt3', {}).costs, adam, 80e9), 0);
+  const cpu = { kind: 'cpu', cores: 1 } as const;
+  const need = (batch: number): number =>
+    planMemory({ ...model!, training: { ...model!.training, batch } }, { ...counts, train: 65_536 }, cpu, 2 ** 28)
+      .memory.total;
+  const own = largestBatch(need, 8e9);
+  assert.ok(need(own) <= 8e9 && need(Math.ceil(1.05 * own)) > 8e9, String(own));
+  const found = remedies(costs, adam, 64);
+  assert.deepEqual(found.map(({ name }) => name).toSorted(), [
+    '16 bits',
+    '8-bit Adam',
+    'accumulation',
+    'recomputation',
+    'smaller batch',
+  ]);
+  const accumulation = found.find(({ name }) => name === 'accumulation')!;
+  near(accumulation.saves, textbookMemory(costs(32), adam).activations, 0.01);
+});
