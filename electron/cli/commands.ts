@@ -21,5 +21,6 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   bench: async () => (await import('./commands/bench.ts')).bench,
   catalogue: async () => (await import('./commands/catalogue.ts')).catalogue,
   breakeven: async () => (await import('./commands/breakeven.ts')).breakeven,
+  forecast: async () => (await import('./commands/forecast.ts')).forecastCommand,
   demo: async () => (await import('./commands/demo.ts')).demo,
 };

@@ -145,7 +145,8 @@ const modelSchema = z.object({
   layers: z.array(z.looseObject({ type: z.string(), id: z.string().optional() })).min(1),
 });
 
-async function readModel(file: string): Promise<ModelSpec> {
+/** A model of a file. Throws InputError. */
+export async function readModel(file: string): Promise<ModelSpec> {
   let text: string;
   try {
     text = await readFile(file, 'utf8');

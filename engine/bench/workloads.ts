@@ -8,7 +8,7 @@ import { resolveModel } from '../model/resolve.ts';
 import type { InputSpec, ModelSpec, OutputSpec, TrainingSpec } from '../model/spec.ts';
 import { fillNormal, sequentialWords, shuffle } from '../optim/random.ts';
 import { compilePlan } from '../plan/compile.ts';
-import { programName, type Plan } from '../plan/plan.ts';
+import { programName, type Plan, type Program } from '../plan/plan.ts';
 import { initializeWeights } from '../train/weights.ts';
 
 export interface OpenWorkload {
@@ -26,10 +26,13 @@ export interface Workload {
   readonly flops: number;
   /** Bytes its kernels read and write, each operand once. */
   readonly bytes: number;
+  /** The programs that a unit runs, and how often each. */
+  readonly programs: readonly { readonly program: Program; readonly times: number }[];
   readonly open: (backend: Backend) => Promise<OpenWorkload>;
 }
 
-interface TrainingWorkload {
+/** Training steps of a model on random rows. */
+export interface TrainingWorkload {
   readonly name: string;
   readonly unit: Workload['unit'];
   readonly rows: number;
@@ -102,7 +105,8 @@ export const workloads: readonly Workload[] = [
   ...[64, 128, 256, 512, 1024, 2048, 4096].map(productWorkload),
 ];
 
-function trainingWorkload(workload: TrainingWorkload): Workload {
+/** A workload of training steps of any model. */
+export function trainingWorkload(workload: TrainingWorkload): Workload {
   const { name, unit, rows, batch, unitsAtOnce = 1, input, output, model: spec } = workload;
   const width = input.kind === 'table' ? input.width : input.channels * input.height * input.width;
   const classes = output.kind === 'classes' ? output.classes.length : 0;
@@ -127,13 +131,14 @@ function trainingWorkload(workload: TrainingWorkload): Workload {
     });
   const { programs } = makePlan();
   const step = programs[programName('train', batch)];
-  const rest = remainder > 0 ? programs[programName('train', remainder)] : { flops: 0, bytes: 0 };
+  const rest = remainder > 0 ? programs[programName('train', remainder)] : null;
 
   return {
     name,
     unit,
-    flops: step.flops * full + rest.flops,
-    bytes: step.bytes * full + rest.bytes,
+    flops: step.flops * full + (rest?.flops ?? 0),
+    bytes: step.bytes * full + (rest?.bytes ?? 0),
+    programs: [{ program: step, times: full }, ...(rest ? [{ program: rest, times: 1 }] : [])],
     open: async (backend) => {
       const executable = await backend.compile(makePlan());
       initializeWeights(executable, model, 1);
@@ -189,7 +194,7 @@ function trainingWorkload(workload: TrainingWorkload): Workload {
 }
 
 /** N×N×N product in float32. */
-function productWorkload(n: number): Workload {
+export function productWorkload(n: number): Workload {
   const flops = 2 * n ** 3;
   const shape = [n, n] as const;
   const slot = (id: number, label: string) =>
@@ -214,6 +219,7 @@ function productWorkload(n: number): Workload {
     unit: 'ms/step',
     flops,
     bytes: 12 * n * n,
+    programs: [{ program: plan.programs.product, times: 1 }],
     open: async (backend) => {
       const executable = await backend.compile(plan);
       const values = new Float32Array(n * n);

@@ -12,7 +12,8 @@ export interface TimedStep {
   readonly seconds: number;
 }
 
-export type Factors = Readonly<Record<WorkKind, number>>;
+/** `launch`: of what starting a call costs among other calls. */
+export type Factors = Readonly<Record<WorkKind | 'launch', number>>;
 
 /**
  * Times as long as the roofline says, before anything is fitted: shapes that are no cubes, edges of images, passes over what the
@@ -25,6 +26,7 @@ export const usualFactors: Factors = {
   normalisation: 2,
   elementwise: 1.5,
   update: 1.2,
+  launch: 1,
 };
 
 /** Value at `at` between samples, linear in the logarithms of both; beyond them that of the nearest. */
@@ -63,7 +65,7 @@ export function callSeconds({ latencies, threads }: Pick<LabDevice, 'latencies' 
 export function deviceByLab(lab: LabDevice, factors: Factors = usualFactors, doubt = 1.3): TimedDevice {
   return {
     seconds: (call) => factors[call.kind] * roofSeconds(lab, call),
-    launchSeconds: callSeconds(lab),
+    launchSeconds: factors.launch * callSeconds(lab),
     doubt,
   };
 }
@@ -77,20 +79,21 @@ const rounds = 400;
  * value, so that a kind that no step exercises stays there. Coordinate by coordinate with ever smaller steps.
  */
 export function fitFactors(lab: LabDevice, steps: readonly TimedStep[]): Factors {
-  const kinds = Object.keys(usualFactors) as WorkKind[];
+  const kinds = Object.keys(usualFactors) as (keyof Factors)[];
   const launch = callSeconds(lab);
   const rows = steps.map(({ calls, seconds }) => {
-    const by = Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<WorkKind, number>;
+    const by = Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<keyof Factors, number>;
     for (const call of calls) by[call.kind] += roofSeconds(lab, call);
-    return { by, fixed: calls.length * launch, seconds };
+    by.launch = calls.length * launch;
+    return { by, seconds };
   });
   const logs = Object.fromEntries(kinds.map((kind) => [kind, Math.log(usualFactors[kind])])) as Record<
-    WorkKind,
+    keyof Factors,
     number
   >;
   const loss = (): number => {
-    const wrong = rows.reduce((sum, { by, fixed, seconds }) => {
-      const found = kinds.reduce((all, kind) => all + Math.exp(logs[kind]) * by[kind], fixed);
+    const wrong = rows.reduce((sum, { by, seconds }) => {
+      const found = kinds.reduce((all, kind) => all + Math.exp(logs[kind]) * by[kind], 0);
       return sum + Math.log(found / seconds) ** 2;
     }, 0);
     return kinds.reduce((sum, kind) => sum + pull * (logs[kind] - Math.log(usualFactors[kind])) ** 2, wrong);

@@ -1,0 +1,131 @@
+// `forecast`: the memory a model needs to be trained, and its time, energy and money on every device known.
+
+import type { Catalogue } from '../../../engine/hardware/catalogue/catalogue.ts';
+import { forecast, type DeviceForecast, type Forecast } from '../../../engine/hardware/forecast.ts';
+import type { Subject } from '../../../engine/hardware/costs/familiar.ts';
+import { choiceOption, type Command } from '../command.ts';
+import { openCatalogue } from '../own-catalogue.ts';
+import { subjectOption, subjectOptions } from '../forecast-subject.ts';
+import { formatBytes, formatCount, formatNumber, formatSeconds, type Output } from '../output.ts';
+
+export const forecastCommand: Command = {
+  name: 'forecast',
+  usage: '',
+  summary: 'Forecasts memory, time, energy and cost of training a model.',
+  positionals: [0, 0],
+  options: {
+    ...subjectOptions,
+    precision: { type: 'string', value: 'float32|mixed16', help: 'numbers to compute with (default float32)' },
+  },
+  run: async ({ options, output, services }) => {
+    const precision = choiceOption(options, 'precision', ['float32', 'mixed16'] as const) ?? 'float32';
+    const subject = await subjectOption(options, services);
+    const { catalogue } = openCatalogue(services.home, output);
+    const [tariff, grid] = [rateOf(catalogue.tariffs, 'US'), rateOf(catalogue.grids, 'US')];
+    const found = forecast(subject, { precision, catalogue, tariff, grid });
+    const { costs, memory, own, devices } = found;
+    output.event({
+      event: 'forecast',
+      model: subject.name,
+      batch: subject.batch,
+      rows: subject.rows,
+      precision,
+      optimizer: subject.optimizer,
+      parameters: costs.parameters,
+      memory: whole(memory),
+      ...(own ? { memory_here: whole({ ...own, byLayer: undefined }) } : {}),
+      largest_batch: Object.fromEntries(found.largestBatch.map(({ bytes, batch }) => [`${bytes / 1e9}GB`, batch])),
+      remedies: found.remedies.map(({ name, saves, time }) => ({ name, saves: Math.round(saves), time })),
+      flops_per_example: Math.round(costs.flopsPerExample),
+      devices: devices.map(deviceEvent),
+    });
+    if (!output.json) print(output, subject, found);
+  },
+};
+
+const rateOf = (rates: Catalogue['tariffs'], id: string): number =>
+  (rates.find((rate) => rate.id === id) ?? rates[0]).rate.value;
+
+/** Bytes as whole numbers; what is no number is left out. */
+const whole = (bytes: object): object =>
+  Object.fromEntries(
+    Object.entries(bytes).flatMap(([name, value]) => (typeof value === 'number' ? [[name, Math.round(value)]] : [])),
+  );
+
+const significant = (value: number): number => Number(value.toPrecision(4));
+
+function deviceEvent(device: DeviceForecast): object {
+  const { id, name, fits, precision, basis, secondsPerEpoch, kwh, kilogramsCo2, cost, costBasis, offer } = device;
+  return {
+    id,
+    name,
+    fits,
+    precision,
+    basis,
+    seconds_per_epoch: secondsPerEpoch.map(significant),
+    kwh: kwh === null ? null : significant(kwh),
+    kg_co2: kilogramsCo2 === null ? null : significant(kilogramsCo2),
+    cost: cost === null ? null : significant(cost),
+    cost_basis: costBasis,
+    ...(offer ? { offer } : {}),
+  };
+}
+
+/** Seconds as a person says them: `14 min`, `3.2 h`, `11 d`. */
+function duration(seconds: number): string {
+  if (seconds < 60) return formatSeconds(seconds);
+  const [value, unit] =
+    seconds < 3600 ? [seconds / 60, 'min'] : seconds < 172_800 ? [seconds / 3600, 'h'] : [seconds / 86_400, 'd'];
+  return `${value < 10 ? value.toFixed(1) : formatCount(value)} ${unit}`;
+}
+
+function print(
+  output: Output,
+  subject: Subject,
+  { costs, memory, own, largestBatch, remedies, devices }: Forecast,
+): void {
+  const { name, batch, rows, optimizer } = subject;
+  output.line(
+    `${name}: ${formatCount(costs.parameters)} parameters, ${formatNumber(costs.flopsPerExample / 1e9)} GFLOP an example in training`,
+  );
+  output.line(`batches of ${batch}, ${formatCount(rows)} rows an epoch, ${optimizer}`);
+  output.line();
+  const lines = [
+    { what: 'PyTorch', ...memory, rest: '–' },
+    ...(own ? [{ what: 'here', ...own, rest: formatBytes(own.workspace + own.rows) }] : []),
+  ];
+  output.table(lines, [
+    { title: 'memory', value: (line) => line.what },
+    { title: 'parameters', value: (line) => formatBytes(line.parameters), right: true },
+    { title: 'gradients', value: (line) => formatBytes(line.gradients), right: true },
+    { title: 'optimizer', value: (line) => formatBytes(line.optimizer), right: true },
+    { title: 'activations', value: (line) => formatBytes(line.activations), right: true },
+    { title: 'rest', value: (line) => line.rest, right: true },
+    { title: 'total', value: (line) => formatBytes(line.total), right: true },
+  ]);
+  output.line(
+    `largest batch: ${largestBatch.map(({ bytes, batch: most }) => `${formatCount(most)} in ${bytes / 1e9} GB`).join(', ')}`,
+  );
+  for (const { name: remedy, text, saves, time } of remedies) {
+    output.line(
+      `  ${remedy} saves ${formatBytes(saves)}${time > 1 ? ` for ×${time.toFixed(2)} the time` : ''}: ${text}`,
+    );
+  }
+  output.line();
+  output.table(devices, [
+    { title: 'device', value: (device) => device.name },
+    { title: 'in', value: (device) => (device.precision === 'mixed16' ? '16 bits' : 'float32') },
+    { title: 'fits', value: (device) => (device.fits ? 'yes' : 'no') },
+    {
+      title: 'an epoch',
+      value: ({ secondsPerEpoch: [low, high] }) => `${duration(low)} to ${duration(high)}`,
+      right: true,
+    },
+    { title: 'kWh', value: (device) => formatNumber(device.kwh), right: true },
+    { title: 'USD', value: (device) => formatNumber(device.cost), right: true },
+    { title: 'for', value: (device) => device.offer ?? (device.costBasis === 'energy' ? 'its energy' : '–') },
+  ]);
+  if (!devices.some(({ basis }) => basis === 'here')) {
+    output.line('This machine has not been measured: `trainyard lab` does, and forecasts of it follow.');
+  }
+}

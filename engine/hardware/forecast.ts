@@ -1,0 +1,178 @@
+// The whole forecast of a model: memory, what fits where, seconds an epoch, energy, carbon and money on every device of the catalogue
+// and on this machine, as far as a lab has measured it. The window and the command line show what stands here.
+
+import type { LabDevice } from '../protocol/lab.ts';
+import type { Catalogue, Device, Offer } from './catalogue/catalogue.ts';
+import { deviceByLab, isComplete, type Factors } from './calibration.ts';
+import type { ModelCosts } from './costs/costs.ts';
+import type { Subject } from './costs/familiar.ts';
+import { assumedLoad, carbon, energy, energyCost } from './formulas/energy.ts';
+import { fitOf, type StateOptimizer } from './formulas/memory.ts';
+import {
+  largestTextbookBatch,
+  planMemory,
+  remedies,
+  textbookMemory,
+  usualMemories,
+  withOverheads,
+  type PlanMemory,
+  type Remedy,
+  type TextbookMemory,
+  type TextbookOptions,
+} from './memory-forecast.ts';
+import { deviceByPeaks, epochSeconds, stepTime, type TimedDevice } from './time-forecast.ts';
+
+/** A device of this machine that a lab has measured. */
+export interface MeasuredDevice {
+  readonly lab: LabDevice;
+  readonly factors?: Factors;
+  readonly doubt?: number;
+  readonly memoryBytes: number;
+  readonly watts: number;
+}
+
+export interface ForecastOptions {
+  readonly precision: 'float32' | 'mixed16';
+  readonly catalogue: Catalogue;
+  readonly here?: readonly MeasuredDevice[];
+  /** USD a kWh and g of CO₂ a kWh. */
+  readonly tariff: number;
+  readonly grid: number;
+}
+
+export interface DeviceForecast {
+  readonly id: string;
+  readonly name: string;
+  /** `here`: measured on this machine; else by its data sheet. */
+  readonly basis: 'here' | 'data sheet';
+  /** What it computes in: one without 16-bit units stays with float32, one with nothing else takes 16 bits. */
+  readonly precision: 'float32' | 'mixed16';
+  /** null: its memory is whatever its computer has. */
+  readonly memoryBytes: number | null;
+  readonly fits: boolean;
+  readonly secondsPerEpoch: readonly [low: number, high: number];
+  /** Of an epoch, at the middle of its range. */
+  readonly kwh: number | null;
+  readonly kilogramsCo2: number | null;
+  /** USD an epoch: the cheapest rent of the catalogue, else energy at the tariff. */
+  readonly cost: number | null;
+  readonly costBasis: 'rent' | 'energy' | null;
+  readonly offer?: string;
+}
+
+export interface Forecast {
+  readonly costs: ModelCosts;
+  /** By the textbook, of PyTorch. */
+  readonly memory: TextbookMemory;
+  /** Exact, of this program on this machine's CPU; absent for models it does not build. */
+  readonly own?: PlanMemory;
+  /** Largest batch by bytes of a card. */
+  readonly largestBatch: readonly { readonly bytes: number; readonly batch: number }[];
+  readonly remedies: readonly Remedy[];
+  readonly devices: readonly DeviceForecast[];
+}
+
+/** Watts of the rest of a computer at work. */
+const hostWatts = 100;
+const load = (assumedLoad.low + assumedLoad.high) / 2;
+
+const stateOf = (optimizer: Subject['optimizer']): StateOptimizer =>
+  optimizer === 'adam' || optimizer === 'adamw' ? 'adam' : 'momentum';
+
+/** Forecasts a model at its batch. */
+export function forecast(
+  subject: Subject,
+  { precision, catalogue, here = [], tariff, grid }: ForecastOptions,
+): Forecast {
+  const { batch, rows } = subject;
+  const costs = subject.costs(batch);
+  const options: TextbookOptions = { precision, optimizer: stateOf(subject.optimizer) };
+  const memory = textbookMemory(costs, options);
+  const needed = withOverheads(memory.total).low;
+  const bill = (seconds: readonly [number, number], watts: number | undefined, offer: Offer | undefined) => {
+    const hours = (seconds[0] + seconds[1]) / 2 / 3600;
+    const kwh = watts === undefined ? null : energy({ device: watts, load, host: hostWatts }, hours);
+    const rent = offer === undefined ? null : (offer.onDemand.value / offer.count) * hours;
+    return {
+      kwh,
+      kilogramsCo2: kwh === null ? null : carbon(kwh, grid),
+      cost: rent ?? (kwh === null ? null : energyCost(kwh, tariff)),
+      costBasis: rent !== null ? ('rent' as const) : kwh === null ? null : ('energy' as const),
+      ...(offer ? { offer: `${offer.provider} ${offer.instance}` } : {}),
+    };
+  };
+  const own = subject.model
+    ? planMemory(
+        subject.model,
+        { train: rows, validation: 0, test: 0 },
+        { kind: 'cpu', cores: here[0]?.lab.threads ?? 1 },
+      ).memory
+    : undefined;
+  const measured = here
+    .filter(({ lab }) => isComplete(lab))
+    .map((device): DeviceForecast => {
+      const { lab, factors, doubt, memoryBytes, watts } = device;
+      const secondsPerEpoch = epochSeconds(stepTime(costs, deviceByLab(lab, factors, doubt)), rows, batch);
+      return {
+        id: `here-${lab.id}`,
+        name: `${lab.name}${lab.software ? ' (software)' : ''}`,
+        basis: 'here',
+        precision: 'float32',
+        memoryBytes,
+        fits: (own?.total ?? needed) <= memoryBytes,
+        secondsPerEpoch,
+        ...bill(secondsPerEpoch, watts, undefined),
+      };
+    });
+  const others = catalogue.devices.flatMap((device): readonly DeviceForecast[] => {
+    const timed = device.use === 'training' ? timedDevice(device, precision) : null;
+    if (timed === null) return [];
+    const secondsPerEpoch = epochSeconds(stepTime(costs, timed.device), rows, batch);
+    const memoryBytes = device.memory ? 1e9 * device.memory.value : null;
+    const { id, name } = device;
+    return [
+      {
+        id,
+        name,
+        basis: 'data sheet',
+        precision: timed.precision,
+        memoryBytes,
+        fits: memoryBytes === null || fitOf(needed, memoryBytes) !== 'too large',
+        secondsPerEpoch,
+        ...bill(secondsPerEpoch, device.power?.value, cheapest(catalogue, id)),
+      },
+    ];
+  });
+  return {
+    costs,
+    memory,
+    ...(own ? { own } : {}),
+    largestBatch: usualMemories.map((bytes) => ({ bytes, batch: largestTextbookBatch(subject.costs, options, bytes) })),
+    remedies: remedies(subject.costs, options, batch),
+    devices: [...measured, ...others.toSorted((a, b) => a.secondsPerEpoch[0] - b.secondsPerEpoch[0])],
+  };
+}
+
+/** The offer with the least price for one such device; what is free is free for a while. */
+function cheapest({ offers }: Catalogue, device: string): Offer | undefined {
+  return offers
+    .filter((offer) => offer.device === device && offer.onDemand.value > 0)
+    .toSorted((a, b) => a.onDemand.value / a.count - b.onDemand.value / b.count)[0];
+}
+
+/** A device of the catalogue at this precision or, where it has nothing for it, at the other; null without rate or bandwidth. */
+function timedDevice(
+  { kind, bandwidth, fp32, fp16 }: Device,
+  wanted: ForecastOptions['precision'],
+): { readonly device: TimedDevice; readonly precision: ForecastOptions['precision'] } | null {
+  if (!bandwidth || !(fp32 ?? fp16)) return null;
+  const precision = wanted === 'mixed16' ? (fp16 ? 'mixed16' : 'float32') : fp32 ? 'float32' : 'mixed16';
+  const peaks = {
+    kind: kind === 'cpu' ? ('cpu' as const) : ('gpu' as const),
+    // Sums outside the products: where no rate is known, far below that of the units for products.
+    float32: 1e12 * (fp32?.value ?? fp16!.value / 16),
+    ...(fp16 ? { mixed16: 1e12 * fp16.value } : {}),
+    bandwidth: 1e9 * bandwidth.value,
+  };
+  return { device: deviceByPeaks(peaks, precision), precision };
+}

@@ -1,0 +1,96 @@
+// Leave one out: forecasts each benchmark workload and each preset from a few rates of this machine and the times of all the others,
+// and prints what it said, what was measured and the error. Times are medians of repeats taken in turns.
+// node tests/bench/forecast.ts [--rounds 15] [--threads 1] [--round 20]      One JSON object a line, then a summary.
+
+import { parseArgs } from 'node:util';
+import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
+import { callsOf, interleaved, quickLab } from '../../engine/bench/quick-lab.ts';
+import { trainingWorkload, workloads, type Workload } from '../../engine/bench/workloads.ts';
+import { deviceByLab, fitFactors, usualFactors, type TimedStep } from '../../engine/hardware/calibration.ts';
+import { classOutput, subjectNamed } from '../../engine/hardware/costs/familiar.ts';
+import { stepTime } from '../../engine/hardware/time-forecast.ts';
+import { presets } from '../../engine/model/presets.ts';
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '15' },
+    threads: { type: 'string', default: '1' },
+    round: { type: 'string', default: '20' },
+  },
+});
+const timing = {
+  clock: () => performance.now(),
+  rounds: Number(values.rounds),
+  roundMilliseconds: Number(values.round),
+};
+const backend = createCpuBackend({ threads: Number(values.threads) });
+
+/** Batches large enough to be what the preset is for, small enough to be timed often. */
+const batchOf = (name: string): number => (/resnet18|vgg|mobilenet/.test(name) ? 4 : /resnet/.test(name) ? 16 : 64);
+
+const ofPresets = presets.map(({ name }): Workload => {
+  const batch = batchOf(name);
+  const { model } = subjectNamed(name, { batch });
+  return trainingWorkload({
+    name,
+    unit: 'ms/step',
+    rows: batch,
+    batch,
+    input: model!.input,
+    output: classOutput(10),
+    model: model!.spec,
+  });
+});
+const benchmarks = workloads.filter(({ name }) => !name.startsWith('gemm-'));
+const all = [...benchmarks.map((workload) => ({ ...workload, name: `bench ${workload.name}` })), ...ofPresets];
+
+const { lab } = await quickLab(backend, 'cpu', timing, []);
+const opened = await Promise.all(all.map((workload) => workload.open(backend)));
+const measured = await interleaved(opened, timing);
+for (const workload of opened) workload.close();
+await backend.close();
+
+const steps = all.map((workload, i): TimedStep => ({
+  name: workload.name,
+  calls: callsOf(workload),
+  seconds: measured[i].median / 1000,
+}));
+console.log(
+  JSON.stringify({
+    gflops: lab.products.map(({ at, value }) => [at, Number(value.median.toPrecision(3))]),
+    gb_s: lab.copy.map(({ at, value }) => [at, Number(value.median.toPrecision(3))]),
+    call_us: lab.latencies[0].microseconds.median,
+    factors: rounded(fitFactors(lab, steps)),
+  }),
+);
+const errors = steps.map((step, i) => {
+  const others = steps.filter((_, other) => other !== i);
+  const forecast = (factors = usualFactors): number => 1000 * stepTime(step, deviceByLab(lab, factors)).seconds;
+  const predicted = forecast(fitFactors(lab, others));
+  const { median, low, high } = measured[i];
+  const error = predicted / median - 1;
+  console.log(
+    JSON.stringify({
+      workload: step.name,
+      predicted_ms: Number(predicted.toPrecision(4)),
+      measured_ms: Number(median.toPrecision(4)),
+      middle_90: [low, high].map((value) => Number(value.toPrecision(4))),
+      error: `${(100 * error).toFixed(1)} %`,
+      uncalibrated: `${(100 * (forecast() / median - 1)).toFixed(1)} %`,
+    }),
+  );
+  return Math.abs(error);
+});
+const sorted = errors.toSorted((a, b) => a - b);
+console.log(
+  JSON.stringify({
+    within_20_percent: errors.filter((error) => error <= 0.2).length,
+    of: errors.length,
+    median_error: `${(100 * sorted[sorted.length >> 1]).toFixed(1)} %`,
+    worst: `${(100 * sorted[sorted.length - 1]).toFixed(1)} %`,
+  }),
+);
+
+function rounded(of: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.entries(of).map(([name, value]) => [name, Number(value.toPrecision(3))]));
+}
