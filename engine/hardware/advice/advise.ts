@@ -1,0 +1,116 @@
+// Advice: rules in order, each with the number that made it fire; what misses the deadline or the budget comes after what keeps
+// them; what is not advised is listed with its reason.
+
+import type { DeviceFact, Facts, Needs, Reason, Recommendation } from './facts.ts';
+import { elsewhereActions } from './elsewhere.ts';
+import { hereActions } from './here.ts';
+import { hereSuffices, reason, standardRules, type Fired, type Rule, type Rules } from './rules.ts';
+
+const actions = new Map(Object.entries({ ...hereActions, ...elsewhereActions }));
+/** Rules that get hardware from elsewhere: pointless where this machine is done in time. */
+const elsewhere = new Set(Object.keys(elsewhereActions));
+/** Rules after whose firing no other device is looked for. */
+const final = new Set(['no-network', 'finishes-soon']);
+
+/** Ranked recommendations, then those not advised (rank 0). */
+export function advise(needs: Needs, facts: Facts, rules: Rules = standardRules): Recommendation[] {
+  const fired = firedRules(needs, facts, rules);
+  const kept: Recommendation[] = [];
+  const refused: Recommendation[] = [...refusedDevices(needs, facts, rules)];
+  for (const { rule, fired: what } of fired) {
+    const watts = elsewhere.has(rule.id) && rule.id !== 'buy-one' ? 0 : (what.device?.watts ?? 0);
+    if (watts > rules.socket.value) {
+      refused.push(
+        refuse(what.device!, reason('catalogue', `${watts} W at one socket`, watts, rules.socket.value, 'W')),
+      );
+      continue;
+    }
+    kept.push(recommendation(needs, rule, what));
+  }
+  const order = (given: Recommendation): number =>
+    (given.meetsDeadline === false ? 2 : 0) + (overBudget(needs, given) ? 1 : 0);
+  const ranked = kept.map((given, i) => ({ given, i })).sort((a, b) => order(a.given) - order(b.given) || a.i - b.i);
+  return [...ranked.map(({ given }, i) => ({ ...given, rank: i + 1 })), ...refused];
+}
+
+function firedRules(needs: Needs, facts: Facts, rules: Rules): { rule: Rule; fired: Fired }[] {
+  const found: { rule: Rule; fired: Fired }[] = [];
+  for (const rule of rules.rules) {
+    const action = actions.get(rule.id);
+    if (action === undefined || (elsewhere.has(rule.id) && hereSuffices({ needs, facts }))) continue;
+    const limit = (name: string): number => {
+      const threshold = Object.hasOwn(rule.thresholds, name) ? rule.thresholds[name] : undefined;
+      if (threshold === undefined) throw new RangeError(`The rule ${rule.id} has no threshold ${name}.`);
+      return threshold.value;
+    };
+    const fired = action({ needs, facts, limit });
+    if (fired === null) continue;
+    found.push({ rule, fired });
+    if (final.has(rule.id) && (needs.deadline === undefined || facts.cpu.seconds.high <= needs.deadline)) break;
+  }
+  return found;
+}
+
+function recommendation(needs: Needs, rule: Rule, fired: Fired): Recommendation {
+  const { device, reasons, changes = [], seconds, money } = fired;
+  const meetsDeadline = seconds && needs.deadline !== undefined ? seconds.high <= needs.deadline : undefined;
+  return {
+    rank: 0,
+    advised: true,
+    rule: rule.id,
+    title: rule.title,
+    device: device?.id ?? null,
+    reasons: [...reasons, ...staleReason(device)],
+    seconds,
+    money,
+    meetsDeadline,
+    changes,
+  };
+}
+
+const staleReason = (device: DeviceFact | null): Reason[] =>
+  device?.rent?.stale ? [reason('catalogue', 'Its price is older than 60 days or undated')] : [];
+
+const overBudget = ({ budget }: Needs, { money }: Recommendation): boolean =>
+  budget !== undefined && money !== undefined && money > budget;
+
+const refuse = (device: DeviceFact, why: Reason): Recommendation => ({
+  rank: 0,
+  advised: false,
+  rule: '',
+  title: device.name,
+  device: device.id,
+  reasons: [why],
+  changes: [],
+});
+
+/** Devices that cannot be advised, whatever the rules: one reason each. */
+function refusedDevices(needs: Needs, facts: Facts, rules: Rules): Recommendation[] {
+  const spare = rules.rules.find(({ id }) => id === 'buy-one')?.thresholds.spare?.value ?? 0.8;
+  const devices = [...(facts.gpu ? [facts.gpu] : []), ...facts.others];
+  return devices.flatMap((device) => {
+    const why = whyNot(device, needs, facts, spare);
+    return why === null ? [] : [refuse(device, why)];
+  });
+}
+
+function whyNot(device: DeviceFact, needs: Needs, facts: Facts, spare: number): Reason | null {
+  if (device.software) return reason('lab', 'A GPU in software: for testing only');
+  if (device.use === 'inference') return reason('catalogue', 'For inference: it has no backward pass');
+  if (device.use === 'research') return reason('catalogue', 'For research: it trains no such models');
+  if (device.doubtful) return reason('catalogue', 'Its figures are from memory or in dispute');
+  if (device !== facts.gpu && device.memory > 0 && facts.memoryNeeded > spare * device.memory) {
+    const count = Math.ceil(facts.memoryNeeded / (spare * device.memory));
+    return reason(
+      'memory',
+      `It does not fit: ${count} of them would hold it`,
+      facts.memoryNeeded,
+      spare * device.memory,
+      'bytes',
+    );
+  }
+  if (needs.private && device.rent !== undefined && device.price === undefined) {
+    return reason('rent', 'Data leaves this machine: you said that is not wanted');
+  }
+  return null;
+}

@@ -1,0 +1,234 @@
+// Rules about hardware that is not here: renting, buying, several devices.
+
+import {
+  breakEvenHours,
+  checkpointInterval,
+  effectiveSpotPrice,
+  hoursPerYear,
+  spotOverhead,
+} from '../formulas/money.ts';
+import type { DeviceFact, Facts } from './facts.ts';
+import { fastest, gigabytes, hours, percent, reason, type Action, type Context } from './rules.ts';
+
+/** Devices that may be advised for training and hold the model, within `share` of their memory. */
+export const usable = (facts: Facts, share: number): DeviceFact[] =>
+  facts.others.filter(
+    ({ use, doubtful, software, memory }) =>
+      use === 'training' && doubtful !== true && software !== true && facts.memoryNeeded <= share * memory,
+  );
+
+/** The rented device on which this training costs least. */
+const cheapestRent = (devices: readonly DeviceFact[]): DeviceFact | undefined =>
+  devices.filter(({ rent }) => rent !== undefined && rent.free !== true).sort((a, b) => rentOf(a) - rentOf(b))[0];
+const rentOf = ({ seconds, rent }: DeviceFact): number => hours(seconds.middle) * (rent?.perHour ?? Infinity);
+
+/** The card with the smallest memory that fits, then the highest bandwidth; what has no price cannot be bought. */
+const cardToBuy = (devices: readonly DeviceFact[]): DeviceFact | undefined =>
+  devices
+    .filter(({ price, kind }) => price !== undefined && kind === 'gpu')
+    .sort((a, b) => a.memory - b.memory || (b.bandwidth ?? 0) - (a.bandwidth ?? 0))[0];
+
+/** Hours a year of use, and the hours a year from which a card pays within its life. */
+function use({ needs, facts }: Context, share: number, life: number): { perYear: number; pays: number } | null {
+  const devices = usable(facts, share);
+  const [card, rented] = [cardToBuy(devices), cheapestRent(devices)];
+  if (needs.hoursPerWeek === undefined || !card || !rented?.rent) return null;
+  const power = (card.watts ?? 0) / 1000;
+  const pays = breakEvenHours({ card: card.price!, power, tariff: facts.tariff }, rented.rent.perHour) / life;
+  return { perYear: (needs.hoursPerWeek * hoursPerYear) / (24 * 7), pays };
+}
+
+export const elsewhereActions: Readonly<Record<string, Action>> = {
+  'free-notebook': ({ needs, facts, limit }) => {
+    const device = fastest(usable(facts, 0.8).filter(({ rent }) => rent?.free === true));
+    const week = needs.hoursPerWeek ?? hours(facts.cpu.seconds.middle);
+    if (!device || needs.private || needs.interruptible !== true) return null;
+    if (week > limit('hours') || facts.memoryNeeded > limit('memory') * 1e9) return null;
+    return {
+      device,
+      seconds: device.seconds,
+      money: 0,
+      reasons: [reason('cost', `${week.toFixed(1)} h a week`, week, limit('hours'), 'h')],
+    };
+  },
+  'rent-one': (context) => {
+    const device = cheapestRent(usable(context.facts, 0.8));
+    if (!device || context.needs.private) return null;
+    const used = use(context, 0.8, context.limit('life'));
+    if (used !== null && used.perYear >= used.pays) return null;
+    const money = rentOf(device);
+    const reasons = [reason('cost', `${money.toFixed(2)} USD for this training`, money, context.needs.budget, 'USD')];
+    if (used === null) return { device, seconds: device.seconds, money, reasons };
+    const text = `${Math.round(used.perYear)} h a year; a card pays from ${Math.round(used.pays)}`;
+    return {
+      device,
+      seconds: device.seconds,
+      money,
+      reasons: [...reasons, reason('rent', text, used.perYear, used.pays, 'h')],
+      changes: [reason('rent', `More than ${Math.round((used.pays * 168) / hoursPerYear)} h a week`, used.pays)],
+    };
+  },
+  spot: ({ needs, facts, limit }) => {
+    const device = cheapestRent(usable(facts, 0.8).filter(({ rent }) => rent?.spotPerHour !== undefined));
+    const { checkpointMinutes: checkpoint, hoursBetweenInterruptions: between } = facts;
+    if (!device?.rent?.spotPerHour || needs.private || needs.interruptible !== true) return null;
+    if (checkpoint === undefined || between === undefined || checkpoint >= limit('checkpoint')) return null;
+    const interval = checkpointInterval(checkpoint, between * 60);
+    const price = effectiveSpotPrice(device.rent.spotPerHour, spotOverhead(checkpoint, between * 60));
+    const share = price / device.rent.perHour;
+    if (share >= limit('price') || between * 60 <= limit('intervals') * interval) return null;
+    const money = price * hours(device.seconds.middle);
+    return {
+      device,
+      seconds: device.seconds,
+      money,
+      reasons: [
+        reason(
+          'rent',
+          `${price.toFixed(2)} USD an hour of work, lost work counted: ${percent(share)} of on demand`,
+          share,
+          limit('price'),
+          'share',
+        ),
+      ],
+    };
+  },
+  'buy-one': (context) => {
+    const card = cardToBuy(usable(context.facts, context.limit('spare')));
+    if (!card) return null;
+    const used = use(context, context.limit('spare'), context.limit('life'));
+    const pays = used !== null && used.perYear >= used.pays;
+    if (!pays && context.needs.private !== true) return null;
+    const reasons = [
+      reason(
+        'memory',
+        `${gigabytes(context.facts.memoryNeeded)} of ${gigabytes(card.memory)}`,
+        context.facts.memoryNeeded,
+        context.limit('spare') * card.memory,
+        'bytes',
+      ),
+    ];
+    if (context.needs.private) reasons.push(reason('catalogue', 'The data stays with you'));
+    if (pays)
+      reasons.push(
+        reason(
+          'rent',
+          `${Math.round(used.perYear)} h a year; it pays from ${Math.round(used.pays)}`,
+          used.perYear,
+          used.pays,
+          'h',
+        ),
+      );
+    return { device: card, seconds: card.seconds, money: card.price, reasons };
+  },
+  several: ({ needs, facts, limit }) => {
+    const best = fastest(usable(facts, 0.8));
+    const { deadline } = needs;
+    if (!best || deadline === undefined || best.seconds.high <= deadline) return null;
+    const devices = (facts.efficiencies ?? []).slice(0, limit('most'));
+    const count =
+      devices.findIndex(
+        (efficiency, i) => efficiency >= limit('efficiency') && best.seconds.high / ((i + 1) * efficiency) <= deadline,
+      ) + 1;
+    if (count < 2 || devices.slice(0, count).some((efficiency) => efficiency < limit('efficiency'))) return null;
+    const share = devices[count - 1];
+    const { low, middle, high } = best.seconds;
+    const by = count * share;
+    return {
+      device: best,
+      seconds: { low: low / by, middle: middle / by, high: high / by },
+      reasons: [
+        reason(
+          'several',
+          `${count} of them reach ${percent(share)} each, and the deadline`,
+          share,
+          limit('efficiency'),
+          'share',
+        ),
+      ],
+    };
+  },
+  shard: ({ facts, limit }) => {
+    const candidates = facts.others.filter(
+      ({ use: of, doubtful, kind }) => of === 'training' && !doubtful && kind === 'gpu',
+    );
+    const [largest] = [...candidates].sort((a, b) => b.memory - a.memory);
+    if (!largest || facts.stateBytes === undefined || facts.memoryNeeded <= limit('spare') * largest.memory)
+      return null;
+    const rest = facts.memoryNeeded - facts.stateBytes;
+    const room = limit('spare') * largest.memory - rest;
+    if (room <= 0)
+      return {
+        device: largest,
+        reasons: [
+          reason(
+            'memory',
+            `${gigabytes(rest)} beside the states: the model itself has to be split`,
+            rest,
+            limit('spare') * largest.memory,
+            'bytes',
+          ),
+        ],
+      };
+    const count = Math.ceil(facts.stateBytes / room);
+    return {
+      device: largest,
+      reasons: [
+        reason(
+          'memory',
+          `${gigabytes(facts.memoryNeeded)} shared out over ${count}`,
+          facts.memoryNeeded,
+          limit('spare') * largest.memory,
+          'bytes',
+        ),
+      ],
+    };
+  },
+  cluster: ({ needs, facts, limit }) => {
+    const best = fastest(usable(facts, 0.8));
+    if (!best || needs.private || needs.deadline === undefined) return null;
+    const count = Math.ceil(best.seconds.high / needs.deadline);
+    if (count <= limit('devices')) return null;
+    return {
+      device: best,
+      reasons: [
+        reason(
+          'several',
+          `At least ${count} of them, with ${limit('link')} GB/s a node`,
+          count,
+          limit('devices'),
+          'devices',
+        ),
+      ],
+    };
+  },
+  tpu: ({ needs, facts, limit }) => {
+    const best = fastest(usable(facts, 0.8).filter(({ kind }) => kind === 'gpu'));
+    const chip = fastest(usable(facts, 0.8).filter(({ kind }) => kind === 'tpu'));
+    if (!best || !chip || needs.private || hours(best.seconds.middle) < limit('hours')) return null;
+    return {
+      device: chip,
+      seconds: chip.seconds,
+      reasons: [
+        reason(
+          'cost',
+          `${Math.round(hours(best.seconds.middle)).toLocaleString('en')} h on ${best.name}`,
+          hours(best.seconds.middle),
+          limit('hours'),
+          'h',
+        ),
+      ],
+    };
+  },
+  'unified-memory': ({ facts, limit }) => {
+    const device = fastest(usable(facts, 0.8).filter(({ unified }) => unified === true));
+    if (!device || facts.memoryNeeded <= limit('memory') * 1e9) return null;
+    return {
+      device,
+      seconds: device.seconds,
+      reasons: [
+        reason('memory', `${gigabytes(facts.memoryNeeded)} fit`, facts.memoryNeeded, limit('memory') * 1e9, 'bytes'),
+      ],
+    };
+  },
+};

@@ -1,0 +1,109 @@
+// What advice rests on: a person's needs, and facts that others measured or forecast. Times in seconds, memory in bytes, USD.
+
+export interface Needs {
+  /** Seconds until it has to be done. */
+  readonly deadline?: number;
+  /** USD for this training. */
+  readonly budget?: number;
+  /** The data must not leave this machine or one's own rooms. */
+  readonly private?: boolean;
+  /** Hours a week of such training; from the history where it is known. */
+  readonly hoursPerWeek?: number;
+  /** It may be cut off and go on. */
+  readonly interruptible?: boolean;
+  readonly first?: 'time' | 'money' | 'energy';
+}
+
+/** A forecast or measurement: `low ≤ middle ≤ high`. */
+export interface Range {
+  readonly low: number;
+  readonly middle: number;
+  readonly high: number;
+}
+
+/** The whole training on one device. */
+export interface DeviceFact {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: 'cpu' | 'gpu' | 'tpu' | 'asic' | 'edge' | 'fpga' | 'neuromorphic';
+  readonly use: 'training' | 'inference' | 'research';
+  readonly seconds: Range;
+  /** Bytes of its memory, free where that is known; 0: not known. */
+  readonly memory: number;
+  readonly bandwidth?: number;
+  readonly unified?: boolean;
+  readonly watts?: number;
+  /** Figures it rests on are remembered or disputed: never advised. */
+  readonly doubtful?: boolean;
+  /** An adapter in software: never advised. */
+  readonly software?: boolean;
+  /** USD to buy. */
+  readonly price?: number;
+  readonly rent?: {
+    readonly offer: string;
+    readonly perHour: number;
+    readonly spotPerHour?: number;
+    readonly free?: boolean;
+    readonly stale?: boolean;
+  };
+}
+
+export interface Facts {
+  readonly model: 'network' | 'linear' | 'trees';
+  readonly rows: number;
+  /** This machine's CPU, and its GPU where there is one. */
+  readonly cpu: DeviceFact;
+  readonly gpu?: DeviceFact;
+  /** Devices of the catalogue. */
+  readonly others: readonly DeviceFact[];
+  /** Bytes that training needs on a device. */
+  readonly memoryNeeded: number;
+  /** Bytes of weights, gradients and optimizer state among them: what can be shared out. */
+  readonly stateBytes?: number;
+  /** What saves memory, cheapest in quality and time first. */
+  readonly savings?: readonly { readonly name: string; readonly bytes: number; readonly timeFactor: number }[];
+  readonly stepFlops: number;
+  /** FLOP a step from which the GPU here wins. */
+  readonly crossoverFlops?: number;
+  /** Share of a step that waits for data. */
+  readonly dataWait?: number;
+  readonly batch?: number;
+  /** Batch at which the GPU's throughput gains less than a tenth from doubling it. */
+  readonly saturationBatch?: number;
+  readonly criticalBatch?: number;
+  /** Efficiency of 1, 2, … of the fastest device that can be had. */
+  readonly efficiencies?: readonly number[];
+  /** Minutes to write a checkpoint, hours between interruptions. */
+  readonly checkpointMinutes?: number;
+  readonly hoursBetweenInterruptions?: number;
+  /** USD a kWh. */
+  readonly tariff?: number;
+}
+
+/** The view that a number comes from. */
+export type LinkKey = 'lab' | 'crossover' | 'memory' | 'cost' | 'rent' | 'several' | 'data' | 'catalogue';
+
+export interface Reason {
+  readonly text: string;
+  /** The number that decided, and the threshold it passed. */
+  readonly value?: number;
+  readonly threshold?: number;
+  readonly unit?: string;
+  readonly link: LinkKey;
+}
+
+export interface Recommendation {
+  /** From 1; those not advised have 0. */
+  readonly rank: number;
+  readonly advised: boolean;
+  /** The rule that fired; '' where none is to blame but the device. */
+  readonly rule: string;
+  readonly title: string;
+  readonly device: string | null;
+  readonly reasons: readonly Reason[];
+  readonly seconds?: Range;
+  readonly money?: number;
+  readonly meetsDeadline?: boolean;
+  /** What would change the answer. */
+  readonly changes: readonly Reason[];
+}

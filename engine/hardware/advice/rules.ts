@@ -1,0 +1,95 @@
+// The rules of advice with their thresholds, as data that a person can see and change; what each does stands in here.ts and
+// elsewhere.ts.
+
+import builtIn from './rules.json' with { type: 'json' };
+import type { DeviceFact, Facts, LinkKey, Needs, Range, Reason } from './facts.ts';
+
+export interface Threshold {
+  readonly value: number;
+  readonly unit: string;
+  readonly words: string;
+}
+
+export interface Rule {
+  readonly id: string;
+  readonly title: string;
+  readonly why: string;
+  readonly thresholds: Readonly<Record<string, Threshold>>;
+}
+
+export interface Rules {
+  readonly rules: readonly Rule[];
+  readonly socket: Threshold;
+}
+
+/** As a JSON file with other numbers of the same names may replace them. */
+export const standardRules: Rules = builtIn as unknown as Rules;
+
+/** Thresholds by `rule.name`, over the standard ones. Throws RangeError for names there are not and numbers below 0. */
+export function withThresholds(changes: Readonly<Record<string, number>>, rules: Rules = standardRules): Rules {
+  const known = new Set(
+    rules.rules.flatMap(({ id, thresholds }) => Object.keys(thresholds).map((name) => `${id}.${name}`)),
+  );
+  for (const [name, value] of Object.entries(changes)) {
+    if (!known.has(name)) throw new RangeError(`There is no threshold ${name}.`);
+    if (!Number.isFinite(value) || value < 0)
+      throw new RangeError(`The threshold ${name} is ${value}: at least 0 expected.`);
+  }
+  const changed = new Map(Object.entries(changes));
+  return {
+    ...rules,
+    rules: rules.rules.map((rule) => ({
+      ...rule,
+      thresholds: Object.fromEntries(
+        Object.entries(rule.thresholds).map(([name, threshold]) => [
+          name,
+          { ...threshold, value: changed.get(`${rule.id}.${name}`) ?? threshold.value },
+        ]),
+      ),
+    })),
+  };
+}
+
+/** What a rule says when it fires. */
+export interface Fired {
+  readonly device: DeviceFact | null;
+  readonly reasons: readonly Reason[];
+  readonly changes?: readonly Reason[];
+  readonly seconds?: Range;
+  readonly money?: number;
+}
+
+export type Action = (context: Context) => Fired | null;
+
+export interface Context {
+  readonly needs: Needs;
+  readonly facts: Facts;
+  /** A threshold of the rule at work. */
+  readonly limit: (name: string) => number;
+}
+
+export const reason = (link: LinkKey, text: string, value?: number, threshold?: number, unit?: string): Reason => ({
+  text,
+  value,
+  threshold,
+  unit,
+  link,
+});
+
+export const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;
+export const hours = (seconds: number): number => seconds / 3600;
+export const percent = (share: number): string => `${Math.round(share * 100)} %`;
+export const speedup = ({ cpu, gpu }: Facts): number =>
+  gpu === undefined ? 0 : cpu.seconds.middle / gpu.seconds.middle;
+
+export const fastest = (devices: readonly DeviceFact[]): DeviceFact | undefined =>
+  [...devices].sort((a, b) => a.seconds.middle - b.seconds.middle)[0];
+
+/** Whether this machine does it in time without more: then nothing has to be got. */
+export function hereSuffices({ needs, facts }: Pick<Context, 'needs' | 'facts'>): boolean {
+  const here = [facts.cpu, ...(facts.gpu && fitsHere(facts, 0.8) ? [facts.gpu] : [])];
+  return needs.deadline !== undefined && here.some(({ seconds }) => seconds.high <= needs.deadline!);
+}
+
+export const fitsHere = ({ gpu, memoryNeeded }: Facts, share: number): boolean =>
+  gpu !== undefined && gpu.software !== true && memoryNeeded <= share * gpu.memory;

@@ -1,0 +1,167 @@
+// Advice from made-up facts: which rule fires first, with which number, what is not advised and why, and what a changed threshold does.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { advise } from '../../engine/hardware/advice/advise.ts';
+import { elsewhereActions } from '../../engine/hardware/advice/elsewhere.ts';
+import type { DeviceFact, Facts, Range, Recommendation } from '../../engine/hardware/advice/facts.ts';
+import { hereActions } from '../../engine/hardware/advice/here.ts';
+import { standardRules, withThresholds } from '../../engine/hardware/advice/rules.ts';
+
+const hour = 3600;
+const around = (seconds: number): Range => ({ low: seconds / 1.2, middle: seconds, high: seconds * 1.2 });
+const cpu: DeviceFact = {
+  id: 'cpu',
+  name: 'this CPU',
+  kind: 'cpu',
+  use: 'training',
+  seconds: around(20 * hour),
+  memory: 64e9,
+};
+const gpu: DeviceFact = {
+  id: 'gpu-0',
+  name: 'this GPU',
+  kind: 'gpu',
+  use: 'training',
+  seconds: around(2 * hour),
+  memory: 12e9,
+  watts: 300,
+};
+const card = (id: string, gigabytes: number, hours: number, more: Partial<DeviceFact>): DeviceFact => ({
+  id,
+  name: id,
+  kind: 'gpu',
+  use: 'training',
+  seconds: around(hours * hour),
+  memory: gigabytes * 1e9,
+  ...more,
+});
+const others = [
+  card('rtx-3090', 24, 1.5, { price: 1500, watts: 350, bandwidth: 936e9 }),
+  card('rtx-5090', 32, 0.6, { price: 3400, watts: 575, bandwidth: 1792e9 }),
+  card('a100', 80, 0.5, { rent: { offer: 'cloud a100', perHour: 3, spotPerHour: 1 } }),
+  card('t4', 16, 5, { rent: { offer: 'notebook', perHour: 0, free: true } }),
+  card('b200', 180, 0.1, { doubtful: true }),
+  card('coral', 0.008, 1, { kind: 'edge', use: 'inference' }),
+  card('loihi', 0, 1, { kind: 'neuromorphic', use: 'research' }),
+];
+const facts: Facts = {
+  model: 'network',
+  rows: 1e6,
+  cpu,
+  gpu,
+  others,
+  memoryNeeded: 8e9,
+  stepFlops: 1e9,
+  crossoverFlops: 25e6,
+  tariff: 0.18,
+};
+const advised = (all: readonly Recommendation[]): Recommendation[] => all.filter((given) => given.advised);
+const rules = (...args: Parameters<typeof advise>): string[] => advised(advise(...args)).map(({ rule }) => rule);
+
+test('every rule has its action, and every action its rule', () => {
+  const ids = standardRules.rules.map(({ id }) => id);
+  assert.deepEqual([...ids].sort(), Object.keys({ ...hereActions, ...elsewhereActions }).sort());
+});
+
+test('a job that is soon done, or no network, stays on the CPU, with the number', () => {
+  const [soon, ...rest] = advised(advise({}, { ...facts, cpu: { ...cpu, seconds: around(60) } }));
+  assert.deepEqual([soon.rule, soon.device, rest.length], ['finishes-soon', 'cpu', 0]);
+  assert.equal(soon.reasons[0].value, 1.2);
+  assert.equal(soon.reasons[0].threshold, 10);
+  assert.equal(rules({}, { ...facts, model: 'trees', rows: 5000 })[0], 'no-network');
+  assert.notEqual(rules({}, { ...facts, model: 'trees', rows: 5e6 })[0], 'no-network');
+});
+
+test('below the crossover the CPU, above it this GPU; each says what would change that', () => {
+  const [below] = advise({}, { ...facts, stepFlops: 5e6 });
+  assert.deepEqual([below.rule, below.device, below.changes[0].value], ['below-crossover', 'cpu', 5]);
+  const [above] = advise({}, facts);
+  assert.deepEqual([above.rule, above.rank, above.device], ['this-gpu', 1, 'gpu-0']);
+  assert.equal(above.reasons[0].value, 10);
+  assert.equal(above.reasons[0].link, 'crossover');
+  assert.match(above.changes[0].text, /9\.6 GB/);
+});
+
+test('a GPU in software is never advised', () => {
+  const all = advise({}, { ...facts, gpu: { ...gpu, software: true }, others: [] });
+  assert.ok(advised(all).every(({ device }) => device !== 'gpu-0'));
+  assert.match(all.find(({ device }) => device === 'gpu-0')!.reasons[0].text, /software/);
+});
+
+test('uncertain forecasts are measured first, waiting data is mended first', () => {
+  const wide = { low: hour, middle: 3 * hour, high: 9 * hour };
+  assert.equal(rules({}, { ...facts, gpu: { ...gpu, seconds: wide } })[0], 'measure-first');
+  assert.equal(rules({}, { ...facts, dataWait: 0.4 })[0], 'data-waits');
+  assert.equal(rules({}, { ...facts, batch: 32, saturationBatch: 512 })[0], 'larger-batch');
+  assert.ok(!rules({}, { ...facts, batch: 32, saturationBatch: 512, criticalBatch: 16 }).includes('larger-batch'));
+});
+
+test('what does not fit takes savings in order, as few as do', () => {
+  const savings = [
+    { name: 'half precision', bytes: 5e9, timeFactor: 0.8 },
+    { name: 'recomputation', bytes: 4e9, timeFactor: 1.33 },
+  ];
+  const [first] = advise({}, { ...facts, memoryNeeded: 14e9, savings });
+  assert.deepEqual([first.rule, first.seconds!.middle], ['gpu-with-savings', 2 * hour * 0.8]);
+  assert.match(first.reasons[0].text, /^With half precision it takes 9\.0 GB/);
+});
+
+test('seldom: rent, and interrupted where that is cheap; steady or private: buy the smallest that fits', () => {
+  const large = { ...facts, memoryNeeded: 18e9 };
+  const seldom = advise({ hoursPerWeek: 1 }, large);
+  assert.equal(seldom[0].rule, 'rent-one');
+  assert.equal(seldom[0].device, 'a100');
+  assert.equal(seldom[0].money, 1.5);
+  const steady = advise({ hoursPerWeek: 40 }, large);
+  assert.deepEqual([steady[0].rule, steady[0].device], ['buy-one', 'rtx-3090']);
+  const secret = advise({ hoursPerWeek: 1, private: true }, large);
+  assert.deepEqual([secret[0].rule, secret[0].device], ['buy-one', 'rtx-3090']);
+  assert.match(secret.find(({ device }) => device === 'a100')!.reasons[0].text, /Data leaves this machine/);
+  const spot = { ...large, checkpointMinutes: 1, hoursBetweenInterruptions: 10 };
+  const interrupted = advise({ interruptible: true }, spot).find(({ rule }) => rule === 'spot')!;
+  assert.equal(interrupted.reasons[0].value!.toFixed(3), '0.353');
+  assert.ok(
+    !rules({ interruptible: true }, { ...spot, hoursBetweenInterruptions: 0.1 }).includes('spot'),
+    'cut off too often',
+  );
+  assert.equal(rules({ interruptible: true }, facts).includes('free-notebook'), true);
+});
+
+test('a deadline that this machine keeps needs nothing else; one it misses ranks what keeps it first', () => {
+  assert.deepEqual(rules({ deadline: 3 * hour }, facts), ['this-gpu']);
+  const [first, ...later] = advised(advise({ deadline: hour }, facts));
+  assert.deepEqual([first.rule, first.meetsDeadline], ['rent-one', true]);
+  assert.equal(later.find(({ rule }) => rule === 'this-gpu')!.meetsDeadline, false);
+  const several = advise({ deadline: 0.4 * hour }, { ...facts, efficiencies: [1, 0.95, 0.9, 0.85] });
+  assert.equal(several[0].rule, 'several');
+  assert.equal(several[0].reasons[0].value, 0.95);
+  assert.ok(rules({ deadline: 0.05 * hour }, facts).includes('cluster'));
+});
+
+test('what fits no card is shared out, energy first caps the power', () => {
+  const huge = { ...facts, memoryNeeded: 120e9, stateBytes: 100e9 };
+  const shard = advise({}, huge).find(({ rule }) => rule === 'shard')!;
+  assert.match(shard.reasons[0].text, /shared out over 3$/);
+  const capped = advise({ first: 'energy' }, facts).find(({ rule }) => rule === 'energy-first')!;
+  assert.equal(capped.reasons[0].value, 240);
+});
+
+test('what is not advised says why', () => {
+  const why = new Map(
+    advise({}, facts)
+      .filter(({ advised: yes }) => !yes)
+      .map(({ device, reasons }) => [device, reasons[0].text]),
+  );
+  assert.match(why.get('coral')!, /inference/);
+  assert.match(why.get('loihi')!, /research/);
+  assert.match(why.get('b200')!, /memory or in dispute/);
+  const large = advise({}, { ...facts, memoryNeeded: 40e9 });
+  assert.match(large.find(({ device }) => device === 'rtx-3090')!.reasons[0].text, /3 of them would hold it/);
+});
+
+test('thresholds can be changed, and only to what there is', () => {
+  assert.equal(rules({}, facts, withThresholds({ 'below-crossover.speedup': 11 }))[0], 'below-crossover');
+  assert.throws(() => withThresholds({ 'below-crossover.luck': 1 }), /no threshold below-crossover\.luck/);
+  assert.throws(() => withThresholds({ 'this-gpu.memory': -1 }), /at least 0/);
+});
