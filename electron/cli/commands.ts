@@ -22,5 +22,6 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   catalogue: async () => (await import('./commands/catalogue.ts')).catalogue,
   breakeven: async () => (await import('./commands/breakeven.ts')).breakeven,
   forecast: async () => (await import('./commands/forecast.ts')).forecastCommand,
+  crossover: async () => (await import('./commands/crossover.ts')).crossover,
   demo: async () => (await import('./commands/demo.ts')).demo,
 };

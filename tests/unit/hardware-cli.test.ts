@@ -1,4 +1,4 @@
-// `forecast` as a person meets it: the contract of its lines, models by name, file and run, and what is wrong with bad input.
+// `forecast` and `crossover` as a person meets them: the contract of its lines, models by name, file and run, and what is wrong with bad input.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -99,4 +99,19 @@ test('a damaged catalogue of one’s own is said, and the built-in one goes on',
   assert.equal(code, 0);
   assert.match(stderr, /catalogue\.json: Line 1, field `devices\[0\]/);
   assert.ok((events[0].devices as readonly unknown[]).length >= 60);
+});
+
+test('the crossover is forecast and measured, and both are said', async (context) => {
+  const home = temporaryHome(context);
+  const args = ['--model', 'small', '--most', '4', '--rounds', '3', '--between', 'cpu-wasm,cpu'];
+  const event = await lastEvent(home, 'crossover', ...args);
+  assert.equal(event.event, 'crossover');
+  for (const name of ['predicted_batch', 'measured_batch']) {
+    const batch = event[name];
+    assert.ok(batch === null || (Number.isInteger(batch) && (batch as number) >= 1), `${name}: ${String(batch)}`);
+  }
+  assert.equal((event.steps as readonly unknown[]).length, 3);
+  const { code, stderr } = await trainyard(home, 'crossover', '--model', 'gpt2', '--json');
+  assert.equal(code, 2);
+  assert.match(stderr, /cannot be timed here/);
 });

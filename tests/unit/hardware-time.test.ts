@@ -3,6 +3,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { subjectNamed } from '../../engine/hardware/costs/familiar.ts';
+import { crossoverOf, forecastRace, raceBatches } from '../../engine/hardware/crossover-forecast.ts';
+import { fitFactors, deviceByLab, usualFactors, valueAt } from '../../engine/hardware/calibration.ts';
+import type { LabDevice } from '../../engine/protocol/lab.ts';
 import { withFusedAttention } from '../../engine/hardware/costs/transformers.ts';
 import {
   deviceByPeaks,
@@ -112,4 +115,59 @@ test('a step of small products is held back by starting them: 25 kernels of WebG
   const { seconds, by } = stepTime({ calls: Array.from({ length: 25 }, () => call) }, gpu);
   assert.ok(Math.abs(seconds / 0.76e-3 - 1) < 0.03, String(seconds));
   assert.ok(by.launch! / seconds > 0.95);
+});
+
+const spread = (median: number) => ({ median, low: median, high: median, calls: 15 });
+const samples = (...pairs: readonly (readonly [number, number])[]) =>
+  pairs.map(([at, value]) => ({ at, value: spread(value) }));
+const lab: LabDevice = {
+  id: 'cpu-1',
+  kind: 'cpu',
+  name: 'a CPU',
+  threads: 1,
+  software: false,
+  products: samples([16, 8], [64, 20], [256, 40], [1024, 40]),
+  copy: samples([2 ** 15, 60], [2 ** 20, 30], [2 ** 26, 10]),
+  triad: [],
+  latencies: [{ name: 'call', microseconds: spread(1) }],
+  workloads: [],
+};
+
+test('between samples rates are interpolated, beyond them the nearest counts', () => {
+  assert.equal(valueAt(lab.products, 1), 8);
+  assert.equal(valueAt(lab.products, 5000), 40);
+  assert.ok(Math.abs(valueAt(lab.products, 32) - Math.sqrt(8 * 20)) < 1e-9);
+});
+
+test('factors that made the times are found again, and those of work that was not timed stay as usual', () => {
+  const truth = { ...usualFactors, product: 1.9, elementwise: 2.4 };
+  const steps = ['small', 'medium', 'large'].flatMap((name) =>
+    [16, 256].map((batch) => {
+      const { calls } = subjectNamed(name, {}).costs(batch);
+      return { name, calls, seconds: stepTime({ calls }, deviceByLab(lab, truth)).seconds };
+    }),
+  );
+  const found = fitFactors(lab, steps);
+  assert.ok(Math.abs(found.product / truth.product - 1) < 0.1, String(found.product));
+  assert.equal(found.convolution, usualFactors.convolution);
+  for (const { calls, seconds } of steps) {
+    const again = stepTime({ calls }, deviceByLab(lab, found)).seconds;
+    assert.ok(Math.abs(again / seconds - 1) < 0.05, `${again} ${seconds}`);
+  }
+});
+
+test('a device slow to start and fast at work overtakes another at a batch; it may also never, or always', () => {
+  const near = deviceByLab(lab);
+  const far = {
+    ...near,
+    seconds: (call: Parameters<typeof near.seconds>[0]) => near.seconds(call) / 8,
+    launchSeconds: 60e-6,
+  };
+  const races = forecastRace(subjectNamed('medium', {}).costs, near, far, raceBatches(1024));
+  const batch = crossoverOf(races)!;
+  assert.ok(batch > 2 && batch < 1024, String(batch));
+  const at = (size: number) => forecastRace(subjectNamed('medium', {}).costs, near, far, [Math.round(size)])[0];
+  assert.ok(at(batch / 2).near < at(batch / 2).far && at(2 * batch).near > at(2 * batch).far);
+  assert.equal(crossoverOf(races.map((race) => ({ ...race, far: race.near / 2 }))), 1);
+  assert.equal(crossoverOf(races.map((race) => ({ ...race, far: race.near * 2 }))), null);
 });
