@@ -23,5 +23,6 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   breakeven: async () => (await import('./commands/breakeven.ts')).breakeven,
   forecast: async () => (await import('./commands/forecast.ts')).forecastCommand,
   crossover: async () => (await import('./commands/crossover.ts')).crossover,
+  advise: async () => (await import('./commands/advise.ts')).adviseCommand,
   demo: async () => (await import('./commands/demo.ts')).demo,
 };

@@ -6,6 +6,7 @@ import { advise } from '../../engine/hardware/advice/advise.ts';
 import { elsewhereActions } from '../../engine/hardware/advice/elsewhere.ts';
 import type { DeviceFact, Facts, Range, Recommendation } from '../../engine/hardware/advice/facts.ts';
 import { hereActions } from '../../engine/hardware/advice/here.ts';
+import { temporaryHome, trainyard } from '../support/cli.ts';
 import { standardRules, withThresholds } from '../../engine/hardware/advice/rules.ts';
 
 const hour = 3600;
@@ -128,6 +129,14 @@ test('seldom: rent, and interrupted where that is cheap; steady or private: buy 
   assert.equal(rules({ interruptible: true }, facts).includes('free-notebook'), true);
 });
 
+test('of what can be rented, the cheapest that keeps the deadline', () => {
+  const cheap = card('slow', 80, 4, { rent: { offer: 'cheap', perHour: 0.1 } });
+  const both = { ...facts, others: [...others, cheap] };
+  const rented = (deadline?: number): string | null =>
+    advise({ deadline }, both).find(({ rule }) => rule === 'rent-one')!.device;
+  assert.deepEqual([rented(), rented(hour), rented(60)], ['slow', 'a100', 'slow']);
+});
+
 test('a deadline that this machine keeps needs nothing else; one it misses ranks what keeps it first', () => {
   assert.deepEqual(rules({ deadline: 3 * hour }, facts), ['this-gpu']);
   const [first, ...later] = advised(advise({ deadline: hour }, facts));
@@ -164,4 +173,24 @@ test('thresholds can be changed, and only to what there is', () => {
   assert.equal(rules({}, facts, withThresholds({ 'below-crossover.speedup': 11 }))[0], 'below-crossover');
   assert.throws(() => withThresholds({ 'below-crossover.luck': 1 }), /no threshold below-crossover\.luck/);
   assert.throws(() => withThresholds({ 'this-gpu.memory': -1 }), /at least 0/);
+});
+
+test('the command advises on familiar models, and refuses absurd needs', async (context) => {
+  const home = temporaryHome(context);
+  const [large, absurd] = await Promise.all([
+    trainyard(home, 'advise', '--model', 'resnet50', '--epochs', '90', '--deadline', '48', '--json'),
+    trainyard(home, 'advise', '--model', 'resnet50', '--budget', '-1'),
+  ]);
+  assert.equal(large.code, 0, large.stderr);
+  const [{ event, recommendations, not_advised: not }] = large.events as unknown as [
+    { event: string; recommendations: Recommendation[]; not_advised: { device: string }[] },
+  ];
+  assert.equal(event, 'advice');
+  assert.ok(recommendations.length > 0 && recommendations.every(({ reasons }) => reasons.length > 0));
+  assert.equal(recommendations[0].rank, 1);
+  const no = new Set(not.map(({ device }) => device));
+  assert.ok(no.has('coral-edge-tpu') && no.has('b200-sxm') && no.has('loihi-2'));
+  assert.ok(recommendations.every(({ device }) => device === null || !no.has(device)));
+  assert.equal(absurd.code, 2);
+  assert.match(absurd.stderr, /--budget/);
 });

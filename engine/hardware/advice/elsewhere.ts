@@ -17,6 +17,12 @@ export const usable = (facts: Facts, share: number): DeviceFact[] =>
       use === 'training' && doubtful !== true && software !== true && facts.memoryNeeded <= share * memory,
   );
 
+/** Those that keep the deadline; all of them where none does. */
+function inTime({ needs: { deadline } }: Context, devices: readonly DeviceFact[]): readonly DeviceFact[] {
+  const kept = devices.filter(({ seconds }) => deadline === undefined || seconds.high <= deadline);
+  return kept.length > 0 ? kept : devices;
+}
+
 /** The rented device on which this training costs least. */
 const cheapestRent = (devices: readonly DeviceFact[]): DeviceFact | undefined =>
   devices.filter(({ rent }) => rent !== undefined && rent.free !== true).sort((a, b) => rentOf(a) - rentOf(b))[0];
@@ -52,7 +58,12 @@ export const elsewhereActions: Readonly<Record<string, Action>> = {
     };
   },
   'rent-one': (context) => {
-    const device = cheapestRent(usable(context.facts, 0.8));
+    const device = cheapestRent(
+      inTime(
+        context,
+        usable(context.facts, 0.8).filter(({ rent }) => rent !== undefined && rent.free !== true),
+      ),
+    );
     if (!device || context.needs.private) return null;
     const used = use(context, 0.8, context.limit('life'));
     if (used !== null && used.perYear >= used.pays) return null;
@@ -94,7 +105,14 @@ export const elsewhereActions: Readonly<Record<string, Action>> = {
     };
   },
   'buy-one': (context) => {
-    const card = cardToBuy(usable(context.facts, context.limit('spare')));
+    const card = cardToBuy(
+      inTime(
+        context,
+        usable(context.facts, context.limit('spare')).filter(
+          ({ price, kind }) => price !== undefined && kind === 'gpu',
+        ),
+      ),
+    );
     if (!card) return null;
     const used = use(context, context.limit('spare'), context.limit('life'));
     const pays = used !== null && used.perYear >= used.pays;

@@ -1,0 +1,87 @@
+// Facts for advice from a forecast: epochs of it on this machine and on the devices of the catalogue, with what buying or renting each
+// costs. Figures that are remembered or disputed mark their device as doubtful.
+
+import type { Catalogue, Device } from '../catalogue/catalogue.ts';
+import { isStale, trusted } from '../catalogue/figures.ts';
+import type { DeviceForecast, Forecast } from '../forecast.ts';
+import { withOverheads } from '../memory-forecast.ts';
+import type { DeviceFact, Facts, Range } from './facts.ts';
+
+export interface FromForecast {
+  readonly forecast: Forecast;
+  readonly catalogue: Catalogue;
+  readonly epochs: number;
+  readonly rows: number;
+  readonly batch: number;
+  /** This machine's CPU. */
+  readonly cpu: DeviceFact;
+  readonly gpu?: DeviceFact;
+  /** USD a kWh. */
+  readonly tariff: number;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+export function factsOf({ forecast, catalogue, epochs, rows, batch, cpu, gpu, tariff, now }: FromForecast): Facts {
+  const { memory, costs, devices, remedies } = forecast;
+  const rowsOf = new Map(catalogue.devices.map((device) => [device.id, device]));
+  const forecasts = new Map(devices.map((device) => [device.id, device]));
+  return {
+    model: 'network',
+    rows,
+    cpu,
+    gpu,
+    others: [...rowsOf.values()].flatMap((device) => {
+      const found = forecasts.get(device.id);
+      // The processor of a computer is not bought for training; it is what stands here.
+      if (device.kind === 'cpu' || (found === undefined && device.use === 'training')) return [];
+      return [deviceFact(device, found, epochs, catalogue, now)];
+    }),
+    memoryNeeded: withOverheads(memory.total).low,
+    stateBytes: memory.parameters + memory.gradients + memory.optimizer,
+    savings: remedies.map(({ name, saves, time }) => ({ name, bytes: saves, timeFactor: time })),
+    stepFlops: costs.flopsPerExample * batch,
+    batch,
+    tariff,
+  };
+}
+
+/** Seconds of `epochs` from those of one, the middle where the factor either way is the same. */
+export function training([low, high]: readonly [number, number], epochs: number): Range {
+  return { low: low * epochs, middle: Math.sqrt(low * high) * epochs, high: high * epochs };
+}
+
+function deviceFact(
+  device: Device,
+  found: DeviceForecast | undefined,
+  epochs: number,
+  { offers }: Catalogue,
+  now: number,
+): DeviceFact {
+  const { id, name, kind, use, unified, memory, bandwidth, power, streetPrice, launchPrice, systemPrice } = device;
+  const rate = found?.precision === 'mixed16' ? device.fp16 : device.fp32;
+  const price = [streetPrice, launchPrice, systemPrice].find(trusted)?.value;
+  const [offer] = offers
+    .filter((row) => row.device === id && row.count === 1 && trusted(row.onDemand))
+    .toSorted((a, b) => a.onDemand.value - b.onDemand.value);
+  return {
+    id,
+    name,
+    kind,
+    use,
+    unified,
+    seconds: training(found?.secondsPerEpoch ?? [Infinity, Infinity], epochs),
+    memory: 1e9 * (memory?.value ?? 0),
+    bandwidth: bandwidth && 1e9 * bandwidth.value,
+    watts: power?.value,
+    doubtful: [memory, bandwidth, rate].some((figure) => !trusted(figure)),
+    price,
+    rent: offer && {
+      offer: `${offer.provider} ${offer.instance}`,
+      perHour: offer.onDemand.value,
+      spotPerHour: trusted(offer.spot) ? offer.spot.value : undefined,
+      free: offer.onDemand.value === 0,
+      stale: isStale(offer.onDemand, now),
+    },
+  };
+}
