@@ -17,13 +17,14 @@ export type Factors = Readonly<Record<WorkKind | 'launch', number>>;
 
 /**
  * Times as long as the roofline says, before anything is fitted: shapes that are no cubes, edges of images, passes over what the
- * contracts count once. Medians over machines the program was timed on.
+ * contracts count once. Round numbers, by a look at one processor with AVX-512: where it counts, they are fitted.
  */
 export const usualFactors: Factors = {
   product: 1.3,
   convolution: 1.5,
   depthwise: 3,
   normalisation: 2,
+  pooling: 4,
   elementwise: 1.5,
   update: 1.2,
   launch: 1,
@@ -43,14 +44,15 @@ export function valueAt(samples: readonly Sample[], at: number): number {
 /** Whether a device was measured far enough to forecast with. */
 export const isComplete = ({ products, copy }: LabDevice): boolean => products.length > 0 && copy.length > 0;
 
+/** Kernels that do more than copy do not reach the speed of the nearest cache: theirs is at least this working set's. Bytes. */
+const leastWorkingSet = 2 ** 20;
+
 /** Seconds that the measured roofs give a call; the start of calls is in what the smallest products took, and left out. */
-function roofSeconds(lab: LabDevice, { kind, flops, bytes }: CallCost): number {
-  const memory = bytes / (1e9 * valueAt(lab.copy, bytes));
-  if (kind !== 'product' && kind !== 'convolution') return memory;
-  // A product of as many operations as a cube of this edge.
-  const edge = Math.max(1, Math.cbrt(flops / 2));
-  const smallest = lab.products.reduce((least, { at }) => Math.min(least, at), Infinity);
-  const rate = 1e9 * valueAt(lab.products, Math.max(edge, smallest));
+function roofSeconds(lab: LabDevice, { kind, flops, bytes, edge }: CallCost): number {
+  const memory = bytes / (1e9 * valueAt(lab.copy, Math.max(leastWorkingSet, bytes)));
+  if (kind !== 'product' && kind !== 'convolution' && kind !== 'depthwise') return memory;
+  // Without its sides: a product of as many operations as a cube of this edge.
+  const rate = 1e9 * valueAt(lab.products, edge ?? Math.max(1, Math.cbrt(flops / 2)));
   return Math.max(flops / rate, memory);
 }
 

@@ -61,6 +61,7 @@ function shares(of: Pick<Record<WorkKind, number>, 'product' | 'convolution' | '
     // One multiplication a number that is loaded: neither peak is near.
     depthwise: { compute: of.convolution / 4, bandwidth: of.elementwise / 2 },
     normalisation: { compute: 0.25, bandwidth: of.normalisation },
+    pooling: { compute: 0.25, bandwidth: of.elementwise },
     elementwise: { compute: 0.25, bandwidth: of.elementwise },
     update: { compute: 0.25, bandwidth: of.elementwise },
   } as const;

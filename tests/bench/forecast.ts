@@ -29,7 +29,8 @@ const timing = {
 const backend = createCpuBackend({ threads: Number(values.threads) });
 
 /** Batches large enough to be what the preset is for, small enough to be timed often. */
-const batchOf = (name: string): number => (/resnet18|vgg|mobilenet/.test(name) ? 4 : /resnet/.test(name) ? 16 : 64);
+const batchOf = (name: string): number =>
+  /resnet18/.test(name) ? 8 : /resnet|mobilenet/.test(name) ? 16 : /vgg/.test(name) ? 32 : 64;
 
 const ofPresets = presets.map(({ name }): Workload => {
   const batch = batchOf(name);

@@ -5,7 +5,7 @@
 export type CostPhase = 'forward' | 'backward' | 'update';
 
 /** How a kernel works, which decides how much of a device's peaks it reaches. */
-export type WorkKind = 'product' | 'convolution' | 'depthwise' | 'normalisation' | 'elementwise' | 'update';
+export type WorkKind = 'product' | 'convolution' | 'depthwise' | 'normalisation' | 'pooling' | 'elementwise' | 'update';
 
 /** One kernel call of a step. */
 export interface CallCost {
@@ -18,6 +18,8 @@ export interface CallCost {
   readonly flops: number;
   /** Read and written, each operand once, as float32. */
   readonly bytes: number;
+  /** Of products and convolutions: the harmonic mean of rows, columns and summed length; the shortest side decides the rate. */
+  readonly edge?: number;
 }
 
 /** What a layer keeps for the backward pass, of a whole batch. */

@@ -12,6 +12,7 @@ import { compilePlan } from '../../plan/compile.ts';
 import type { Call, Program } from '../../plan/plan.ts';
 import { buildTrainingGraph } from '../../plan/step.ts';
 import { InputError } from '../../protocol/errors.ts';
+import { outputShape, type Convolution } from '../../../kernels/convolution.ts';
 import { sumOf, type CallCost, type KeptActivations, type ModelCosts, type WorkKind } from './costs.ts';
 
 /** A model with what it is trained on and how. */
@@ -37,6 +38,10 @@ const kinds: Readonly<Partial<Record<KernelName, WorkKind>>> = {
   layer_norm_grad: 'normalisation',
   group_norm: 'normalisation',
   group_norm_grad: 'normalisation',
+  max_pool: 'pooling',
+  max_pool_grad: 'pooling',
+  average_pool: 'pooling',
+  average_pool_grad: 'pooling',
 };
 
 /** A convolution with so few channels a group multiplies next to nothing: memory holds it back. */
@@ -50,12 +55,28 @@ function kindOf({ kernel, params, origin }: Call): WorkKind {
   return kind ?? (origin ? 'elementwise' : 'update');
 }
 
+/** Harmonic mean of the sides of the product that a call is, or comes down to. */
+function edgeOf({ params }: Call, kind: WorkKind): { readonly edge?: number } {
+  if (kind === 'product') {
+    // The gradient of a dense layer's weights sums over the batch.
+    const { m = params.inputs, n = params.units, k = params.batch } = params;
+    return { edge: harmonic(m, n, k) };
+  }
+  if (kind !== 'convolution' && kind !== 'depthwise') return {};
+  const { groups, channels, kernel } = params;
+  const [batch, filters, height, width] = outputShape(params as Convolution);
+  return { edge: harmonic(batch * height * width, filters / groups, (channels / groups) * kernel ** 2) };
+}
+
+const harmonic = (m: number, n: number, k: number): number => 3 / (1 / m + 1 / n + 1 / k);
+
 /** Every call of a program with its work. */
 export function callCosts({ calls }: Program): readonly CallCost[] {
   return calls.map((call) => {
     const { flops, bytes } = kernels[call.kernel as KernelName].cost(call.params as never);
     const { layer, phase } = call.origin ?? { layer: 'update', phase: 'update' };
-    return { layer, phase, kernel: call.kernel, kind: kindOf(call), flops, bytes };
+    const kind = kindOf(call);
+    return { layer, phase, kernel: call.kernel, kind, flops, bytes, ...edgeOf(call, kind) };
   });
 }
 
