@@ -24,5 +24,6 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   forecast: async () => (await import('./commands/forecast.ts')).forecastCommand,
   crossover: async () => (await import('./commands/crossover.ts')).crossover,
   advise: async () => (await import('./commands/advise.ts')).adviseCommand,
+  costs: async () => (await import('./commands/costs.ts')).costs,
   demo: async () => (await import('./commands/demo.ts')).demo,
 };

@@ -128,6 +128,7 @@ function history({
   | 'run'
   | 'runs'
   | 'tags'
+  | 'bills'
   | 'metrics'
   | 'log'
   | 'updateRun'
@@ -148,6 +149,7 @@ function history({
     run: (request) => store.run(request),
     runs: (query) => store.runs(query),
     tags: () => store.tags(),
+    bills: () => store.bills(),
     metrics: (request) => store.metrics(request),
     log: (request) => store.log(request),
     updateRun: (request) => store.updateRun(request),

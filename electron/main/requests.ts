@@ -130,6 +130,7 @@ const schemas = {
   run: oneRun,
   runs: runQuery,
   tags: nothing,
+  bills: nothing,
   metrics: z.strictObject({
     run,
     series: z.array(name).max(1000).optional(),

@@ -1,7 +1,7 @@
 // The table of runs: creating, changing, finding. What writes stands within a transaction of the caller.
 
 import { InputError, TrainyardError } from '../protocol/errors.ts';
-import type { NewRun, RunPatch, RunQuery, RunRecord, RunState } from '../protocol/runs.ts';
+import type { NewRun, RunPatch, RunQuery, RunRecord, RunState, BilledRun, RunBill } from '../protocol/runs.ts';
 import type { Connection } from './database.ts';
 import type { RunFiles } from './files.ts';
 import type { MetricsTable } from './metrics.ts';
@@ -24,6 +24,8 @@ export interface RunsTable {
   find(query: RunQuery): { total: number; runs: readonly RunRecord[] };
   /** Tags of runs that are not in the trash, most used first. */
   tags(): readonly string[];
+  /** What every run has cost that has begun, oldest first. */
+  bills(): readonly BilledRun[];
   inStates(states: readonly RunState[]): readonly RunRow[];
   /** Of some runs, or of all (null), those in the trash since before `before`. */
   trashed(runs: readonly number[] | null, before: number): readonly number[];
@@ -39,10 +41,21 @@ const runsInStates = 'SELECT * FROM run WHERE state IN (SELECT value FROM json_e
 const usedTags = `
   SELECT tag.value AS tag FROM run, json_each(run.tags) AS tag WHERE run.deleted_at IS NULL
   GROUP BY tag.value ORDER BY count(*) DESC, tag.value`;
+const billedRuns = `
+  SELECT id, device, started_at, progress ->> '$.secondsElapsed' AS seconds, progress -> '$.bill' AS bill
+  FROM run WHERE started_at IS NOT NULL ORDER BY started_at, id`;
 const trashedRuns = `
   SELECT id FROM run WHERE deleted_at IS NOT NULL AND deleted_at <= @before
   AND (@runs IS NULL OR id IN (SELECT value FROM json_each(@runs)))`;
 const removeRuns = 'DELETE FROM run WHERE id IN (SELECT value FROM json_each(?))';
+
+interface BilledRow {
+  readonly id: number;
+  readonly device: string;
+  readonly started_at: number;
+  readonly seconds: number | null;
+  readonly bill: string | null;
+}
 
 export function createRunsTable(connection: Connection, metrics: MetricsTable, files: RunFiles): RunsTable {
   const row = (run: number): RunRow => {
@@ -108,6 +121,17 @@ export function createRunsTable(connection: Connection, metrics: MetricsTable, f
         .sql<[], { tag: string }>(usedTags)
         .all()
         .map(({ tag }) => tag),
+    bills: () =>
+      connection
+        .sql<[], BilledRow>(billedRuns)
+        .all()
+        .map(({ id, device, started_at: startedAt, seconds, bill }) => ({
+          run: id,
+          device,
+          startedAt,
+          secondsElapsed: seconds ?? 0,
+          bill: bill === null ? null : (JSON.parse(bill) as RunBill),
+        })),
     inStates: (states) => connection.sql<[string], RunRow>(runsInStates).all(JSON.stringify(states)),
     trashed(runs, before) {
       const query = connection.sql<[object], { id: number }>(trashedRuns);

@@ -144,6 +144,7 @@ function createService(home: string, history: History): StoreService {
     run: async ({ run }) => runs.record(run),
     runs: async (query) => runs.find(query),
     tags: async () => runs.tags(),
+    bills: async () => runs.bills(),
     metrics: async ({ run, ...selection }) => metrics.read(runs.row(run).id, selection),
     log: async ({ run }) => log.read(runs.row(run).id),
 

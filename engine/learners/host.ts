@@ -119,7 +119,14 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
           checkpoint: job.checkpoint,
           events: {
             onStarted: ({ device, sentence, parameters, bytes, step }) => {
-              started.emit({ device: device.kind, threads: device.threads, parameters, bytes, step });
+              started.emit({
+                device: device.kind,
+                name: device.name,
+                threads: device.threads,
+                parameters,
+                bytes,
+                step,
+              });
               log.emit({ time: options.surroundings.now(), level: 'info', message: sentence });
             },
             onReport: ({ points, progress }) => {

@@ -13,7 +13,7 @@ import type {
   SplitName,
 } from './data.ts';
 import type { ClassifiedPictures, PredictedPage, RunEvaluation } from './evaluation.ts';
-import type { LogLine, MetricPoint, RunConfig, RunPatch, RunProgress, RunQuery, RunRecord } from './runs.ts';
+import type { BilledRun, LogLine, MetricPoint, RunConfig, RunPatch, RunProgress, RunQuery, RunRecord } from './runs.ts';
 
 export interface DeviceInfo {
   readonly id: string;
@@ -106,6 +106,8 @@ export interface AppService {
   runs(query: RunQuery): Promise<{ total: number; runs: readonly RunRecord[] }>;
   /** Tags of all runs, most used first. */
   tags(): Promise<readonly string[]>;
+  /** What every run has cost that has begun: see `StoreService.bills`. */
+  bills(): Promise<readonly BilledRun[]>;
   metrics(request: {
     run: number;
     series?: readonly string[];

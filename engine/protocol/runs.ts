@@ -82,6 +82,19 @@ export interface RunBill extends HostSpending {
   readonly joules?: number;
   /** Bytes allocated on the device for model and rows. */
   readonly deviceBytes?: number;
+  /** As its driver names it. */
+  readonly deviceName?: string;
+}
+
+/** A run and its bill. */
+export interface BilledRun {
+  readonly run: number;
+  readonly device: string;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  readonly secondsElapsed: number;
+  /** Null: it is of an earlier version. */
+  readonly bill: RunBill | null;
 }
 
 /** How far training is, as its host knows it. */
@@ -270,6 +283,8 @@ export interface StoreService {
   runs(query: RunQuery): Promise<{ total: number; runs: readonly RunRecord[] }>;
   /** Tags of the runs that are not in the trash, most used first. */
   tags(): Promise<readonly string[]>;
+  /** What every run has cost that has begun, those in the trash included: what was spent stays spent. Oldest first. */
+  bills(): Promise<readonly BilledRun[]>;
   /** Points of some series (all by default), thinned to `limit` points a series keeping each bucket's extremes. */
   metrics(request: {
     run: number;
@@ -354,7 +369,14 @@ export interface TrainerHost {
   checkpointKept(): Promise<void>;
   onStarted(
     /** `step`: steps already done by the checkpoint that is continued. */
-    listener: (event: { device: string; threads: number; parameters: number; bytes: number; step?: number }) => void,
+    listener: (event: {
+      device: string;
+      name: string;
+      threads: number;
+      parameters: number;
+      bytes: number;
+      step?: number;
+    }) => void,
   ): () => void;
   /** At most 10 a second. */
   onReport(listener: (event: { points: readonly MetricPoint[]; progress: TrainingProgress }) => void): () => void;

@@ -296,13 +296,13 @@ export class Attempt {
     const { record, store, onReport, onLog } = this.#options;
     const begunBefore = record.startedAt !== null;
     return [
-      host.onStarted(({ device, threads, parameters, bytes, step = 0 }) => {
+      host.onStarted(({ device, name, threads, parameters, bytes, step = 0 }) => {
         const afterStep = step > 0 ? step : -1;
         if (begunBefore) recorder.inOrder(() => store.truncate({ run: this.#run, afterStep }));
         recorder.inOrder(() => store.updateRun({ run: this.#run, patch: { device, threads, parameters } }));
         const milliseconds = performance.now() - this.#deviceAsked;
         this.#bill?.add('starting', milliseconds);
-        this.#bill?.began({ device, bytes });
+        this.#bill?.began({ device, name, bytes });
         const took = timeText(milliseconds);
         const message = `The device was ready after ${took}: started, tested, with the model and the rows.`;
         const line: LogLine = { time: Date.now(), level: 'info', message, detail: true };

@@ -8,6 +8,8 @@ export type EnergyReading = () => number | null;
 /** Starts one; null: this machine has none that may be read. */
 export type EnergyMeter = () => EnergyReading | null;
 
+type DeviceFacts = Pick<RunBill, 'deviceBytes' | 'deviceName'>;
+
 export class Bill {
   readonly #before: RunBill | undefined;
   readonly #reading: EnergyReading | null;
@@ -15,11 +17,12 @@ export class Bill {
   readonly #around: { preparing: number; starting: number } = { preparing: 0, starting: 0 };
   #host: HostSpending = { phases: {} };
   #onGpu = false;
-  #deviceBytes: number | undefined;
+  #device: DeviceFacts;
 
   /** `before`: the bill of the attempts so far. */
   constructor(before: RunBill | undefined, meter: EnergyMeter) {
     this.#before = before;
+    this.#device = pick(before);
     this.#reading = meter();
   }
 
@@ -28,9 +31,9 @@ export class Bill {
     this.#around[phase] += milliseconds / 1000;
   }
 
-  began({ device, bytes }: { readonly device: string; readonly bytes: number }): void {
+  began({ device, name, bytes }: { readonly device: string; readonly name: string; readonly bytes: number }): void {
     this.#onGpu = device === 'gpu';
-    this.#deviceBytes = bytes;
+    this.#device = { deviceBytes: bytes, deviceName: name };
   }
 
   /** What the host has spent so far. */
@@ -44,7 +47,6 @@ export class Bill {
     const hosted = { ...this.#host.phases, preparing: 0 };
     const before = this.#before;
     const joules = this.#reading?.() ?? undefined;
-    const deviceBytes = this.#deviceBytes ?? before?.deviceBytes;
     const most = Math.max(peakBytes ?? 0, before?.peakBytes ?? 0);
     // Energy of some attempts alone is not that of the run.
     const measured = joules !== undefined && (before === undefined || before.joules !== undefined);
@@ -53,11 +55,16 @@ export class Bill {
       cpuSeconds: (before?.cpuSeconds ?? 0) + cpuSeconds,
       gpuSeconds: (before?.gpuSeconds ?? 0) + (this.#onGpu ? secondsOf(hosted) : 0),
       ...(measured ? { joules: joules + (before?.joules ?? 0) } : {}),
-      ...(deviceBytes === undefined ? {} : { deviceBytes }),
+      ...this.#device,
       ...(most > 0 ? { peakBytes: most } : {}),
     };
   }
 }
+
+const pick = ({ deviceBytes, deviceName }: Partial<RunBill> = {}): DeviceFacts => ({
+  ...(deviceBytes === undefined ? {} : { deviceBytes }),
+  ...(deviceName === undefined ? {} : { deviceName }),
+});
 
 function sum(parts: readonly PhaseSeconds[]): PhaseSeconds {
   const seconds = phases.map((phase) => [phase, parts.reduce((total, part) => total + (part[phase] ?? 0), 0)] as const);

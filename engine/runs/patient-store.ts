@@ -34,6 +34,7 @@ export function patientStore(store: StoreService): StoreService {
     recover: () => patiently(() => store.recover()),
     adopt: (request) => store.adopt(request),
     tags: () => patiently(() => store.tags()),
+    bills: () => patiently(() => store.bills()),
     getSetting: (request) => patiently(() => store.getSetting(request)),
     setSetting: (request) => patiently(() => store.setSetting(request)),
     onChanged: (listener) => store.onChanged(listener),

@@ -110,6 +110,18 @@ test('train, then everything that can be done with runs', async (t) => {
   const inWords = await trainyard(home, 'show', '1');
   assert.match(inWords.stdout, /split +120 rows train, 15 validate, 15 test\n +left out +nothing\n/);
   assert.match(inWords.stdout, /adamw 0\.003, weight decay 1 × learning rate a step, /);
+  assert.match(inWords.stdout, /cost +[\d.]+ m?Wh, [\d.]+ g CO₂, [\d.]+ ¢\. (?:Estimated|Measured)/);
+  const spent = (await trainyard(home, 'costs', '--json', '--grid', '56')).events;
+  assert.deepEqual(
+    spent.map(({ month, runs, unknown_runs }) => [month === 'all', runs, unknown_runs]),
+    [
+      [false, 2, 0],
+      [true, 2, 0],
+    ],
+  );
+  const [, all] = spent as readonly Record<string, number>[];
+  assert.ok(Math.abs(all.carbon_kg / (all.kwh * 0.056) - 1) < 1e-9 && all.seconds > secondsElapsed);
+  assert.match((await trainyard(home, 'costs')).stdout, /^At 0\.18 USD and 56 g CO₂ a kWh/m, 'kept');
   assert.match(inWords.stdout, new RegExp(`weights +of epoch ${finished.best_epoch}, `));
   const comparison = await lastEvent(home, 'compare', '1', '2');
   const settings = comparison.settings as Record<string, unknown>;

@@ -18,7 +18,7 @@ test('attempts add up; a host tells all it has spent each time, not what is new'
   const first = new Bill(undefined, () => () => joules);
   first.add('preparing', 500);
   first.add('starting', 250);
-  first.began({ device: 'cpu', bytes: 1000 });
+  first.began({ device: 'cpu', name: 'a CPU', bytes: 1000 });
   first.spent({ phases: { preparing: 0.2, training: 1 }, cpuSeconds: 2, peakBytes: 50 });
   first.spent({ phases: { preparing: 0.2, training: 3, validation: 1 }, cpuSeconds: 5, peakBytes: 60 });
   joules = 90;
@@ -29,11 +29,12 @@ test('attempts add up; a host tells all it has spent each time, not what is new'
     gpuSeconds: 0,
     joules: 90,
     deviceBytes: 1000,
+    deviceName: 'a CPU',
     peakBytes: 60,
   });
 
   const second = new Bill(bill, () => () => 10);
-  second.began({ device: 'gpu', bytes: 400 });
+  second.began({ device: 'gpu', name: 'a GPU', bytes: 400 });
   second.spent({ phases: { training: 2, checkpoints: 0.5 } });
   assert.deepEqual(second.total, {
     phases: { preparing: 0.5, starting: 0.25, training: 5, validation: 1, checkpoints: 0.5 },
@@ -41,6 +42,7 @@ test('attempts add up; a host tells all it has spent each time, not what is new'
     gpuSeconds: 2.5,
     joules: 100,
     deviceBytes: 400,
+    deviceName: 'a GPU',
     peakBytes: 60,
   });
 });

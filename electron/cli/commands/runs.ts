@@ -1,11 +1,15 @@
 // Commands on past runs: list, show, compare, delete and restore.
 
 import { leadingMetrics } from '../../../engine/model/metrics.ts';
-import type { RunRecord } from '../../../engine/protocol/runs.ts';
+import type { RunRecord, StoreService } from '../../../engine/protocol/runs.ts';
+import { costOf, costWords, electricityOf } from '../../../engine/hardware/bill.ts';
+import { electricityKey } from '../../../engine/settings/electricity.ts';
 import { baselineWords } from '../../../engine/protocol/baseline.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import { leftOutText, splitOrigin, splitRule, usualSplit } from '../../../engine/protocol/use.ts';
 import { numberOption, runNumber, textOption, type Command } from '../command.ts';
+import { homeFolder } from '../home.ts';
+import { openCatalogue } from '../own-catalogue.ts';
 import { counted, formatCount, formatNumber, formatSeconds, formatTime, type Column, type Output } from '../output.ts';
 import type { Fact } from '../../../engine/learners/declared/declaration.ts';
 import { declarationOf } from '../../../engine/learners/declared/registry.ts';
@@ -95,7 +99,11 @@ export const show: Command = {
       const points = await store.metrics({ run: run.id });
       await output.events(points.map((point) => ({ event: 'metric', ...point })));
     }
-    if (!output.json) showRun(output, run);
+    if (!output.json) {
+      showRun(output, run);
+      const cost = await costText(run, store, output);
+      if (cost !== null) output.line(`  cost      ${cost}`);
+    }
     if (options.log !== true) return;
     for (const { time, level, message } of await store.log({ run: run.id })) {
       output.event({ event: 'log', time, level, message });
@@ -130,6 +138,15 @@ function showRun(output: Output, run: RunRecord): void {
   }
   if (run.tags.length > 0) output.line(`  tags      ${run.tags.join(', ')}`);
   if (run.notes) output.line(`  notes     ${run.notes}`);
+}
+
+/** What it came to at the person's own electricity; null while nothing is known of it. */
+async function costText({ progress }: RunRecord, store: StoreService, output: Output): Promise<string | null> {
+  if (!progress?.bill) return null;
+  const electricity = electricityOf(await store.getSetting({ key: electricityKey }));
+  const cost = costOf(progress.bill, electricity, openCatalogue(homeFolder(), output).catalogue);
+  if (cost === null) return `the power of ${progress.bill.deviceName ?? 'its GPU'} is not known`;
+  return `${costWords(cost)}. ${cost.how}`;
 }
 
 /** `val accuracy 0.93, a linear model gets 0.91, always guessing “no” 0.62`; null where that is not known. */

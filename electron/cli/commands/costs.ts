@@ -1,0 +1,96 @@
+// `costs`: what all runs of the history have cost together, at the person's own electricity.
+
+import { costWords, electricityOf, totalCost } from '../../../engine/hardware/bill.ts';
+import { phases, type BilledRun } from '../../../engine/protocol/runs.ts';
+import { electricityFields, electricityKey, type Electricity } from '../../../engine/settings/electricity.ts';
+import { numberOption, type Command, type OptionValues } from '../command.ts';
+import { homeFolder } from '../home.ts';
+import { counted, formatSeconds } from '../output.ts';
+import { openCatalogue } from '../own-catalogue.ts';
+
+const { tariff, grid } = electricityFields;
+
+export const costs: Command = {
+  name: 'costs',
+  usage: '',
+  summary: 'Adds up time, energy, carbon and money of all runs, month by month.',
+  positionals: [0, 0],
+  options: {
+    tariff: { type: 'string', value: 'USD', help: `${tariff.help}; kept (at first ${tariff.default})` },
+    grid: { type: 'string', value: 'GRAMS', help: `${grid.help}; kept (at first ${grid.default}, the world's mean)` },
+  },
+  run: async ({ options, output, services }) => {
+    const asked = electricityAsked(options);
+    const store = await services.store;
+    const electricity = { ...electricityOf(await store.getSetting({ key: electricityKey })), ...asked };
+    if (Object.keys(asked).length > 0) await store.setSetting({ key: electricityKey, value: electricity });
+    const { catalogue } = openCatalogue(homeFolder(), output);
+    const billed = await store.bills();
+    const rows = [...byMonth(billed), ['all', billed] as const].map(([month, runs]) => {
+      const { total, unknown } = totalCost(
+        runs.map(({ bill }) => bill ?? undefined),
+        electricity,
+        catalogue,
+      );
+      return { month, runs: runs.length, seconds: secondsOf(runs), phases: phaseTotals(runs), total, unknown };
+    });
+    await output.events(
+      rows.map(({ month, runs, seconds, phases: spent, total, unknown }) => ({
+        event: 'costs',
+        month,
+        runs,
+        seconds,
+        phases: spent,
+        kwh: total?.kilowattHours ?? null,
+        carbon_kg: total?.carbon ?? null,
+        money_usd: total?.money ?? null,
+        source: total?.source ?? null,
+        unknown_runs: unknown,
+      })),
+    );
+    if (output.json) return;
+    if (billed.length === 0) {
+      output.line('No run has begun yet. Train one: trainyard train data.csv');
+      return;
+    }
+    output.table(rows, [
+      { title: 'month', value: ({ month }) => month },
+      { title: 'runs', value: ({ runs }) => String(runs), right: true },
+      { title: 'time', value: ({ seconds }) => formatSeconds(seconds), right: true },
+      { title: 'energy, carbon, money', value: ({ total }) => (total ? `${costWords(total)} (${total.source})` : '–') },
+    ]);
+    const { unknown } = rows[rows.length - 1];
+    output.line(`At ${electricity.tariff} USD and ${electricity.grid} g CO₂ a kWh: change with --tariff and --grid.`);
+    if (unknown > 0)
+      output.line(`${counted(unknown, 'run')} left out: of an earlier version, or on a GPU whose power is not known.`);
+  },
+};
+
+function electricityAsked(options: OptionValues): Partial<Electricity> {
+  const price = numberOption(options, 'tariff', tariff);
+  const grams = numberOption(options, 'grid', grid);
+  return { ...(price === undefined ? {} : { tariff: price }), ...(grams === undefined ? {} : { grid: grams }) };
+}
+
+/** By the month they began in, local time. */
+function byMonth(runs: readonly BilledRun[]): readonly (readonly [month: string, runs: readonly BilledRun[]])[] {
+  const months = new Map<string, BilledRun[]>();
+  for (const run of runs) {
+    const began = new Date(run.startedAt);
+    const month = `${began.getFullYear()}-${String(began.getMonth() + 1).padStart(2, '0')}`;
+    const list = months.get(month) ?? [];
+    list.push(run);
+    months.set(month, list);
+  }
+  return [...months];
+}
+
+const secondsOf = (runs: readonly BilledRun[]): number =>
+  runs.reduce((sum, { secondsElapsed }) => sum + secondsElapsed, 0);
+
+function phaseTotals(runs: readonly BilledRun[]): Readonly<Record<string, number>> {
+  const sums = phases.map(
+    (phase) => [phase, runs.reduce((sum, { bill }) => sum + (bill?.phases[phase] ?? 0), 0)] as const,
+  );
+  return Object.fromEntries(sums);
+}
