@@ -3,7 +3,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { callService, expect, screenshot, test } from './launch.ts';
+import { callService, drawn, expect, screenshot, test } from './launch.ts';
 import { importTable, startRun, waitForState, writeTable } from './scene.ts';
 
 test('commands by everyday words, all datasets and tags in the filter', async ({ app }) => {
@@ -38,6 +38,23 @@ test('commands by everyday words, all datasets and tags in the filter', async ({
     await found('stop', /Stop this run.*Open a run first/);
     await found('import', /Open file/);
     await found('zoom', /Larger text/);
+    // Opened again in the very moment it goes, it stays.
+    await page.keyboard.press('Control+k');
+    await expect(palette).toBeVisible();
+    await page.evaluate(() => {
+      const watch = new MutationObserver(() => {
+        if (document.querySelector('dialog[open]')) return;
+        watch.disconnect();
+        const keys = { key: 'k', ctrlKey: true, bubbles: true };
+        document.body.dispatchEvent(new KeyboardEvent('keydown', keys));
+      });
+      watch.observe(document.body, { subtree: true, childList: true, attributes: true });
+    });
+    await page.keyboard.press('Escape');
+    await drawn(page);
+    await expect(palette).toBeVisible();
+    await page.keyboard.press('Escape');
+    await expect(palette).toBeHidden();
     await page.evaluate(() => (document.title = 'before'));
     await page.keyboard.press('Control+k');
     await palette.getByRole('combobox').fill('reload');
