@@ -90,6 +90,11 @@ export function compact(value: number): string {
   return fixed(value / 1e9, 2) + space + 'G';
 }
 
+/** `4.5 kFLOP`, `8 FLOP`: a compact number with its unit. */
+export function counted(value: number, unit: string): string {
+  return compact(value) + (value < 1000 ? space : '') + unit;
+}
+
 /** `2 min 10 s`, in words for headers. */
 export function duration(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return missing;

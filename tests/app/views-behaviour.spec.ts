@@ -3,8 +3,10 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { mlp } from '../../engine/model/presets.ts';
+import type { RunRecord } from '../../engine/protocol/runs.ts';
 import { callService, drawn, expect, screenshot, test } from './launch.ts';
-import { importTable, startRun, waitForState, writeTable } from './scene.ts';
+import { importTable, runConfig, startRun, waitForState, writeTable } from './scene.ts';
 
 test('commands by everyday words, all datasets and tags in the filter', async ({ app }) => {
   const { page } = app;
@@ -183,4 +185,20 @@ test('what is out of its limits is said at its field and keeps the run from star
   await page.getByRole('button', { name: /^Linear model/ }).click();
   await refuses('Penalty', '-1', /a number from 0 to 1000000000/i);
   expect((await callService<{ readonly runs: readonly unknown[] }>(app, 'runs', {})).runs).toEqual([]);
+});
+
+test('a run of a preset that is no longer offered has its name, and is run again', async ({ app }) => {
+  const { page } = app;
+  const dataset = await importTable(app, writeTable(app.home, 400));
+  const config = { ...runConfig(dataset, 2), model: mlp([], { preset: 'linear' }) };
+  const { id } = await callService<RunRecord>(app, 'startRun', { name: 'Old', config });
+  await waitForState(app, id, 'completed');
+  await page.evaluate((run) => (location.hash = `#run/${run}`), id);
+  await expect(page.getByRole('heading', { level: 1, name: 'Old' })).toBeVisible();
+  await expect(page.getByText('Linear network').first()).toBeVisible();
+  await page.getByRole('button', { name: 'Run again with changes' }).click();
+  await expect(page.getByRole('row', { name: /^Total/ })).toContainText(/8.FLOP a row/);
+  await page.getByRole('button', { name: 'Start', exact: true }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Old-again' })).toBeVisible();
+  await waitForState(app, id + 1, 'completed');
 });

@@ -18,6 +18,9 @@ export function networkConfig(
   return { ...common, learner: 'network', model, training, seed };
 }
 
+/** Titles of presets that runs of earlier versions have and new ones are not offered. */
+const formerTitles: ReadonlyMap<string, string> = new Map([['linear', 'Linear network']]);
+
 export const network: Declaration<NetworkConfig> = {
   name: 'network',
   forms: ['matrix', 'pixels'],
@@ -33,7 +36,7 @@ export const network: Declaration<NetworkConfig> = {
   preset: ({ model }) => model.preset ?? null,
   title({ model: { preset } }) {
     if (!preset) return 'Own model';
-    return presetNamed(preset)?.title ?? preset;
+    return presetNamed(preset)?.title ?? formerTitles.get(preset) ?? preset;
   },
   label: ({ model }) => model.preset ?? `${model.layers.length} layers`,
   listed: ({ training: { batch, optimizer } }) => ({
