@@ -1,6 +1,6 @@
 // `npm test`: sets everything up, then Node's runner over the engine's tests and Playwright over the real app, on a screen
 // of its own; both print their own closing lines. `npm test -- unit [FILE …]` and `npm test -- app [FILE …]` run one of the
-// two, `npm run parity -- [KERNEL]` the kernels against their references.
+// two, `npm run parity -- [KERNEL]` the kernels against their references, `npm run bench:window` times the window.
 
 import * as fs from 'node:fs';
 import path from 'node:path';
@@ -18,16 +18,16 @@ await script(async () => {
   const parts = process.argv.slice(2);
   const wantsEngine = parts.length === 0 || parts[0] === 'unit' || parts[0] === 'parity';
   const wantsApp = parts.length === 0 || parts[0] === 'app';
-  const { node } = await setup({
-    targets: [...(wantsApp ? [...everything, ...packaged] : ['node']), ...(wantsEngine ? ['tests'] : [])],
-  });
+  const timesWindow = parts[0] === 'window';
+  const forApp = wantsApp ? [...everything, ...packaged] : timesWindow ? everything : ['node'];
+  const { node } = await setup({ targets: [...forApp, ...(wantsEngine ? ['tests'] : [])] });
   // Tests start the programs of this project by name; they find the right Node first.
   const env = {
     ...process.env,
     PATH: `${path.dirname(node)}${path.delimiter}${process.env['PATH']}`,
     TRAINYARD_NODE: node,
   };
-  const electron = process.platform === 'linux' || wantsApp ? await ensureElectron({ node }) : null;
+  const electron = process.platform === 'linux' || wantsApp || timesWindow ? await ensureElectron({ node }) : null;
   if (electron !== null) {
     env['TRAINYARD_ELECTRON'] = JSON.stringify(electron);
     env['TRAINYARD_SWIFTSHADER'] = electron.folder;
@@ -57,6 +57,10 @@ await script(async () => {
     const [program, ...args] = [...(await virtualScreen()), node, ...playwright];
     await step(program, args);
   }
+  if (timesWindow) {
+    const [program, ...args] = [...(await virtualScreen()), node, 'tests/app/window-bench.ts', ...parts.slice(1)];
+    await step(program, args);
+  }
   process.exitCode = failed ? 1 : 0;
 });
 
@@ -72,6 +76,6 @@ async function virtualScreen() {
   if (!hasProgram('xvfb-run') || !hasProgram('Xvfb')) {
     await installPackages(['xvfb', 'xauth'], 'The app tests need a virtual screen (Xvfb).');
   }
-  say('app tests run on a screen of their own (Xvfb)');
+  say('the app runs on a screen of its own (Xvfb)');
   return ['xvfb-run', '-a', '-s', '-screen 0 1600x1000x24'];
 }

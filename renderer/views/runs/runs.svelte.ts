@@ -68,7 +68,8 @@ export class RunsTable {
     const loadTags = async (): Promise<void> => {
       this.tags = await this.#service.tags();
     };
-    void this.rows.refresh(true);
+    // The table may have asked already for what it shows.
+    this.rows.ensure(0, 1);
     void loadTags();
     return this.#service.onRunsChanged(
       throttle(() => {

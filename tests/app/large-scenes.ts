@@ -1,0 +1,79 @@
+// Scenes of a size where slowness would show: a history of 10,000 runs, one long run, a file of 85 MB.
+
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { openDatabase } from '../../engine/history/database.ts';
+import { createStore, databaseFileName } from '../../engine/history/store.ts';
+import type { MetricPoint } from '../../engine/protocol/runs.ts';
+import { newRun } from '../unit/fixtures/history.ts';
+
+export const runCount = 10_000;
+export const longRun = { name: 'a long run', steps: 50_000 } as const;
+
+/**
+ * A home with many ended runs of 50 series: one made by the store, the others copies of it with their own values. The
+ * oldest run is a long one.
+ */
+export async function homeWithRuns(): Promise<string> {
+  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'trainyard-many-'));
+  const store = createStore(home);
+  const ended = { state: 'completed', device: 'cpu', startedAt: 1, endedAt: 2 } as const;
+  const { id } = await store.createRun(newRun({ name: 'run 1' }));
+  const names = ['train_loss', 'val_loss', 'val_accuracy', ...Array.from({ length: 47 }, (_, i) => `metric_${i}`)];
+  await store.append({ run: id, points: pointsOf(names, 4) });
+  await store.updateRun({ run: id, patch: ended });
+  const long = await store.createRun(newRun({ name: longRun.name }));
+  await store.append({ run: long.id, points: pointsOf(['step_loss', 'train_loss', 'val_loss'], longRun.steps) });
+  await store.updateRun({ run: long.id, patch: ended });
+  await store.close();
+
+  const database = openDatabase(path.join(home, databaseFileName));
+  database.transaction(() =>
+    database.execute(`
+      WITH RECURSIVE number (i) AS (SELECT ${long.id + 1} UNION ALL SELECT i + 1 FROM number WHERE i < ${runCount})
+      INSERT INTO run (name, state, dataset, dataset_name, device, created_at, started_at, ended_at, owner_pid,
+                       owner_started_at, revision, search, config)
+      SELECT 'run ' || i, state, dataset, 'table ' || (i % 20), device, created_at + i, started_at, i, owner_pid,
+             owner_started_at, revision, 'run ' || i, config
+      FROM run, number WHERE run.id = ${id};
+      INSERT INTO summary SELECT run.id, series, last, ((run.id * 7919 + series) % 997) / 997.0, 1 + run.id % 4
+      FROM summary, run WHERE summary.run = ${id} AND run.id > ${long.id};
+      INSERT INTO sample SELECT run.id, step, epoch, seconds, sample.data
+      FROM sample, run WHERE sample.run = ${id} AND run.id > ${long.id};
+    `),
+  );
+  database.close();
+  // The seal is of the history as it was: without one, the app does not ask who changed it.
+  fs.rmSync(path.join(home, `${databaseFileName}-seal`), { force: true });
+  return home;
+}
+
+function pointsOf(names: readonly string[], steps: number): readonly MetricPoint[] {
+  return Array.from({ length: steps }, (_, i) => i + 1).flatMap((step) =>
+    names.map((series, k) => ({
+      series,
+      step,
+      epoch: step,
+      seconds: step,
+      value: 1 / step + (((step * 7919 + k) % 13) * (steps > 4 ? 1 : 0)) / 13,
+    })),
+  );
+}
+
+/** 20 numbers and a class a row: 500,000 rows are 85 MB. */
+export function writeWideTable(folder: string, rows: number): string {
+  const file = path.join(folder, 'wide.csv');
+  const columns = Array.from({ length: 20 }, (_, i) => `x${i}`);
+  const out = fs.openSync(file, 'w');
+  fs.writeSync(out, `${columns.join(',')},y\n`);
+  let state = 1;
+  const random = (): string => ((state = (state * 48271) % 2147483647) / 2147483647).toFixed(5);
+  const block = 10_000;
+  for (let first = 0; first < rows; first += block) {
+    const lines = Array.from({ length: block }, (_, i) => `${columns.map(random).join(',')},${i % 2 ? 'a' : 'b'}`);
+    fs.writeSync(out, lines.join('\n') + '\n');
+  }
+  fs.closeSync(out);
+  return file;
+}
