@@ -163,8 +163,15 @@ const rules: readonly Rule[] = [
     instead: 'Benchmarks measure the engine from outside.',
   },
   {
+    files: 'engine/lab/',
+    may: ['kernels/', 'engine/bench/', 'engine/plan/', 'engine/backends/backend.ts', protocol],
+    packages: ['zod'],
+    instead: `The lab takes the devices it measures as arguments. ${pure}`,
+  },
+  {
     files: 'renderer/gpu/',
     may: [
+      'engine/lab/',
       'engine/learners/',
       'engine/train/',
       'engine/backends/',
@@ -256,6 +263,7 @@ const rules: readonly Rule[] = [
       protocol,
       settings,
       'engine/runs/',
+      'engine/lab/',
       'engine/model/',
       'engine/history/home.ts',
       'engine/history/owner.ts',

@@ -18,6 +18,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   export: async () => (await import('./commands/export.ts')).exportCommand,
   repair: async () => (await import('./commands/repair.ts')).repair,
   devices: async () => (await import('./commands/devices.ts')).devices,
+  lab: async () => (await import('./commands/lab.ts')).lab,
   bench: async () => (await import('./commands/bench.ts')).bench,
   catalogue: async () => (await import('./commands/catalogue.ts')).catalogue,
   breakeven: async () => (await import('./commands/breakeven.ts')).breakeven,

@@ -4,7 +4,14 @@ import { fork } from 'node:child_process';
 import path from 'node:path';
 import process from 'node:process';
 import type { Backend } from '../../engine/backends/backend.ts';
-import { defaultAdapter, identityKey, nameOf, openGpu, type OpenedGpu } from '../../engine/backends/webgpu/adapter.ts';
+import {
+  defaultAdapter,
+  identityKey,
+  nameOf,
+  openGpu,
+  openListedGpu,
+  type OpenedGpu,
+} from '../../engine/backends/webgpu/adapter.ts';
 import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
 import { hasGpuDriver } from '../../engine/backends/webgpu/node.driver.ts';
 import { openNodeGpu } from '../../engine/backends/webgpu/node.ts';
@@ -43,6 +50,12 @@ export async function gpuTrust(): Promise<TrustOptions> {
 /** The GPU as it is, for timing it. Throws as `openGpuBackend`, the self-test apart. */
 export async function openFirstGpu(): Promise<OpenedGpu> {
   return openGpu(await findGpu());
+}
+
+/** One of the GPUs of `listGpus`, for measuring it. Throws as `openFirstGpu`. */
+export async function openListedGpuBackend(place: number): Promise<Backend> {
+  const tuning = fileTuning(path.join(homeFolder(), 'gpu-tuning.json'));
+  return createWebgpuBackend(await openListedGpu(await findGpu(), place), { tuning });
 }
 
 /** Name of the first GPU that is one; null where there is none, or only a software adapter. */

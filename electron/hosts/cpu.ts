@@ -4,6 +4,7 @@
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import type { DataService } from '../../engine/protocol/data.ts';
 import type { ClassifierService, DeviceService, PredictorService } from '../../engine/protocol/hosts.ts';
+import type { LabHost } from '../../engine/protocol/lab.ts';
 import { parentPort } from '../../engine/protocol/port.electron.ts';
 import { announceReady } from '../../engine/protocol/port.ready.ts';
 import { connect, serve } from '../../engine/protocol/rpc.ts';
@@ -11,6 +12,7 @@ import type { TrainerHost } from '../../engine/protocol/runs.ts';
 import { createTrainerHost } from '../../engine/learners/host.ts';
 import { createClassifier } from './classifier.ts';
 import { cpuDevice } from './devices.ts';
+import { createNodeLab } from './lab.ts';
 import { onLink } from './linked.ts';
 import { createPredictor } from './predictor.ts';
 import { homeArgument, nodeSurroundings, residentBudget } from './surroundings.ts';
@@ -42,5 +44,6 @@ serve<ClassifierService>(
   createClassifier(rows, () => openCpu({ home })),
   { service: 'classifier' },
 );
+serve<LabHost>(port, createNodeLab(), { service: 'lab' });
 serve<DeviceService>(port, { devices: async () => [await cpuDevice(home)] }, { service: 'devices' });
 announceReady(port);

@@ -9,6 +9,7 @@ import type { StoreService } from '../../engine/protocol/runs.ts';
 import { exportRun } from '../../engine/runs/export.ts';
 import type { RunManager } from '../../engine/runs/manager.ts';
 import type { Listeners } from '../../engine/protocol/listeners.ts';
+import { createLab } from './lab.ts';
 import type { MainWindow } from './main-window.ts';
 import type { NetworkGuard } from './network.ts';
 import type { ChosenPaths } from './paths.ts';
@@ -25,7 +26,7 @@ export interface AppServiceParts {
   readonly version: string;
   readonly data: DataService;
   readonly store: StoreService;
-  readonly processes: Pick<Processes, 'startCpuHost'>;
+  readonly processes: Pick<Processes, 'startCpuHost' | 'startGpuHost'>;
   readonly runs: RunManager;
   readonly devices: Devices;
   readonly paths: ChosenPaths;
@@ -39,7 +40,13 @@ export interface AppServiceParts {
 }
 
 export function createAppService(parts: AppServiceParts): AppService {
-  return { ...datasets(parts), ...training(parts), ...history(parts), ...surroundings(parts) };
+  return {
+    ...datasets(parts),
+    ...training(parts),
+    ...history(parts),
+    ...createLab(parts),
+    ...surroundings(parts),
+  };
 }
 
 type Part<K extends keyof AppService> = Pick<AppService, K>;

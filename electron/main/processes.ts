@@ -4,6 +4,7 @@
 import { MessageChannelMain } from 'electron';
 import type { DataService } from '../../engine/protocol/data.ts';
 import type { ClassifierService, DeviceService, PredictorService } from '../../engine/protocol/hosts.ts';
+import type { LabHost } from '../../engine/protocol/lab.ts';
 import { connect } from '../../engine/protocol/rpc.ts';
 import type { StoreService, TrainerHost } from '../../engine/protocol/runs.ts';
 import type { RunHost } from '../../engine/runs/hosts.ts';
@@ -19,6 +20,7 @@ export interface CpuHost extends RunHost {
   readonly predictor: PredictorService;
   readonly classifier: ClassifierService;
   readonly devices: DeviceService;
+  readonly lab: LabHost;
 }
 
 export interface Processes {
@@ -67,6 +69,7 @@ export function createProcesses(home: string): Processes {
         predictor: connect<PredictorService>(child.port, { peer, service: 'predictor' }),
         classifier: connect<ClassifierService>(child.port, { peer, service: 'classifier' }),
         devices: connect<DeviceService>(child.port, { peer, service: 'devices' }),
+        lab: connect<LabHost>(child.port, { peer, service: 'lab' }),
         exited: child.ended,
         kill: () => child.kill(),
       };

@@ -75,6 +75,7 @@ const pictureLimit = z.int().min(0).max(500);
 const pictureSize = z.int().min(1).max(1024);
 const nothing = z.undefined();
 const oneRun = z.strictObject({ run });
+const oneLab = z.strictObject({ lab: z.int().positive() });
 const settingKey = z.string().regex(/^[\w.-]{1,100}$/);
 const largestFile = 200 * 1024 * 1024;
 
@@ -159,6 +160,13 @@ const schemas = {
     suggested: name,
     data: z.instanceof(Uint8Array).refine((data) => data.byteLength <= largestFile, 'is larger than 200 MB'),
   }),
+  measureLab: z.strictObject({ seconds: z.number().min(1).max(3600) }),
+  cancelLab: nothing,
+  labs: nothing,
+  lab: oneLab,
+  deleteLab: oneLab,
+  exportLab: oneLab,
+  importLab: z.strictObject({ token }),
   getSetting: z.strictObject({ key: settingKey }),
   setSetting: z.strictObject({ key: settingKey, value: z.json() as z.ZodType<unknown> }),
   setAppearance: z.strictObject({ theme: z.enum(['system', 'light', 'dark']), zoom: z.number().min(0.5).max(3) }),

@@ -1,4 +1,5 @@
-// Timing a workload: warm up, then repeat for a while; the best is what the machine can do, the median what it does.
+// Timing a workload: warm up, then repeat for a while; the best is what the machine can do, the median what it does, and the
+// middle 90 % how steadily it does it.
 
 import type { OpenWorkload } from './workloads.ts';
 
@@ -6,6 +7,9 @@ export interface Timing {
   /** Milliseconds of one unit of work. */
   readonly best: number;
   readonly median: number;
+  /** The middle 90 %. */
+  readonly low: number;
+  readonly high: number;
   readonly repeats: number;
 }
 
@@ -13,22 +17,34 @@ export interface MeasureOptions {
   readonly milliseconds?: number;
   readonly least?: number;
   readonly round?: number;
+  /** Awaited between repetitions, and not timed: lets messages in, or throws. */
+  readonly between?: () => Promise<void>;
 }
+
+/** Warm-up rounds; more where the last one was still shorter than half a round. */
+const warmups = 3;
+const mostWarmups = 8;
+/** A warm-up may hold so many times the units of the one before: a coarse clock may have seen nothing pass. */
+const largestGrowth = 64;
 
 /**
  * Repeats for about `milliseconds`, at least `least` times. A repetition holds as many units as last `round` milliseconds:
  * where waiting for the device costs time of its own, a round should be long against it.
  */
 export async function measure(
-  workload: OpenWorkload,
+  workload: Pick<OpenWorkload, 'run'>,
   clock: () => number,
-  { milliseconds = 1500, least = 5, round = 0 }: MeasureOptions = {},
+  { milliseconds = 1500, least = 5, round = 0, between }: MeasureOptions = {},
 ): Promise<Timing> {
   let units = 1;
-  for (let i = 0; i < 3; i++) {
+  let lasted = Infinity;
+  for (let i = 0; i < warmups || (lasted < round / 2 && i < mostWarmups); i++) {
     const start = clock();
     await workload.run(units);
-    units = Math.max(1, Math.min(10_000, Math.round((units * round) / (clock() - start))));
+    lasted = clock() - start;
+    const wanted = lasted > 0 ? Math.round((units * round) / lasted) : units * largestGrowth;
+    units = Math.max(1, Math.min(10_000, units * largestGrowth, round > 0 ? wanted : 1));
+    await between?.();
   }
   const times: number[] = [];
   const end = clock() + milliseconds;
@@ -36,7 +52,17 @@ export async function measure(
     const start = clock();
     await workload.run(units);
     times.push((clock() - start) / units);
+    await between?.();
   }
   times.sort((a, b) => a - b);
-  return { best: times[0], median: times[times.length >> 1], repeats: times.length };
+  const [low, median, high] = [0.05, 0.5, 0.95].map((share) => quantile(times, share));
+  return { best: times[0], median, low, high, repeats: times.length };
+}
+
+/** Of sorted values, between neighbours by their distance. */
+export function quantile(sorted: readonly number[], share: number): number {
+  const place = share * (sorted.length - 1);
+  const before = Math.floor(place);
+  const after = Math.min(before + 1, sorted.length - 1);
+  return sorted[before] + (place - before) * (sorted[after] - sorted[before]);
 }

@@ -5,7 +5,7 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import { InputError } from '../protocol/errors.ts';
 import type { Connection } from './database.ts';
 import { upgradeConfig } from './configs.ts';
-import { applicationId, schemaVersion1, schemaVersion2, schemaVersion4 } from './schema.ts';
+import { applicationId, schemaVersion1, schemaVersion2, schemaVersion4, schemaVersion6 } from './schema.ts';
 
 export interface Migration {
   readonly version: number;
@@ -18,6 +18,7 @@ export const migrations: readonly Migration[] = [
   { version: 3, apply: upgradeConfigs },
   { version: 4, apply: (connection) => connection.execute(schemaVersion4) },
   { version: 5, apply: (connection) => void connection.pragma(`application_id = ${applicationId}`) },
+  { version: 6, apply: (connection) => connection.execute(schemaVersion6) },
 ];
 
 /** Runs say which learner they have. */

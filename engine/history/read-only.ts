@@ -75,6 +75,8 @@ const looking: ReadonlySet<string> = new Set<keyof StoreService>([
   'isChecked',
   'tags',
   'getSetting',
+  'labs',
+  'lab',
   'onChanged',
   'close',
 ]);

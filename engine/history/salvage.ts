@@ -75,6 +75,13 @@ function takeOver(reader: Reader, target: Connection): Salvaged {
   for (const { key, value } of reader.settings()) {
     if (isJson(value) && reader.takes(() => setting.run(key, value))) settings++;
   }
+  const lab = target.sql(
+    'INSERT OR IGNORE INTO lab (id, machine, started_at, imported, result) VALUES (?, ?, ?, ?, ?)',
+  );
+  for (const { id, machine, started_at, imported, result } of reader.rows('lab', '*')) {
+    if (isJson(result)) reader.takes(() => lab.run(id, machine, started_at, imported, result));
+    else reader.skipped = true;
+  }
   return { runs: [...wanted.keys()], incomplete: reader.skipped, settings };
 }
 
@@ -109,6 +116,7 @@ class Reader {
 
   /** The rows of a table in the order of their numbers, without its indexes: those may be damaged, too. */
   *rows(table: string, columns: string): Generator<Row> {
+    if (!this.#has(table)) return;
     let after = -1;
     let jump = 1;
     for (let tries = 0; tries < mostTries; tries++) {
@@ -126,6 +134,16 @@ class Reader {
         after += jump;
         jump *= 2;
       }
+    }
+  }
+
+  /** Histories of earlier versions lack some. Where that cannot be read, it is tried. */
+  #has(table: string): boolean {
+    try {
+      const query = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?";
+      return this.#source.prepare<[string]>(query).get(table) !== undefined;
+    } catch {
+      return true;
     }
   }
 

@@ -100,6 +100,19 @@ export const schemaVersion2 = `
 /** Says in the header of a database whose it is (sqlite.org/pragma.html#pragma_application_id): "Trny". */
 export const applicationId = 0x54726e79;
 
+// Labs: what was measured on machines, as JSON of engine/protocol/lab.ts.
+export const schemaVersion6 = `
+  CREATE TABLE lab (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    machine TEXT NOT NULL,
+    started_at INTEGER NOT NULL,
+    -- Read from a file; 0 = measured by this home.
+    imported INTEGER NOT NULL,
+    result TEXT NOT NULL CHECK (json_valid(result))
+  ) STRICT;
+  CREATE INDEX lab_by_time ON lab (started_at);
+`;
+
 // A run can end `diverged`. SQLite cannot change a CHECK: the table is made anew under its name. Needs foreign keys to be off,
 // or dropping the old one would take samples and summaries with it.
 export const schemaVersion4 = `

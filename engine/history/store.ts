@@ -10,6 +10,7 @@ import { createRunFiles } from './files.ts';
 import { rebuildRuns } from './folders.ts';
 import { makeFolder } from './home.ts';
 import { createMetricsTable } from './metrics.ts';
+import { createLabsTable } from './labs.ts';
 import { goneError, isChecked, noteChecked } from './missing.ts';
 import { createLogTable, createSettingsTable } from './notes.ts';
 import { openHistory } from './open.ts';
@@ -66,6 +67,7 @@ function createService(home: string, history: History): StoreService {
   const runs = createRunsTable(connection, metrics, files);
   const log = createLogTable(connection);
   const settings = createSettingsTable(connection);
+  const labs = createLabsTable(connection);
   const changes = watchChanges(connection);
   if (!history.readOnly) rebuildRuns(connection, home, 'later');
   const stopBackups = history.readOnly ? null : startBackups(home, history);
@@ -209,6 +211,12 @@ function createService(home: string, history: History): StoreService {
     getSetting: async ({ key }) => settings.get(key),
     async setSetting({ key, value }) {
       connection.transaction(() => settings.set(key, value));
+    },
+    labs: async () => labs.list(),
+    lab: async ({ lab }) => labs.read(lab),
+    addLab: async ({ result, imported }) => connection.transaction(() => labs.read(labs.add(result, imported))),
+    async deleteLab({ lab }) {
+      connection.transaction(() => labs.remove(lab));
     },
     onChanged(listener) {
       stopRecovering ??= repeat(recoverMilliseconds, recoverPlainlyLost);

@@ -14,6 +14,7 @@ import type {
 } from './data.ts';
 import type { ClassifiedPictures, PredictedPage, RunEvaluation } from './evaluation.ts';
 import type { BilledRun, LogLine, MetricPoint, RunConfig, RunPatch, RunProgress, RunQuery, RunRecord } from './runs.ts';
+import type { LabProgress, LabRecord, LabSummary } from './lab.ts';
 
 export interface DeviceInfo {
   readonly id: string;
@@ -154,6 +155,19 @@ export interface AppService {
   exportRun(request: { run: number; format: 'json' | 'safetensors' }): Promise<{ saved: string | null }>;
   /** Saves text or a picture made by the window through the system's dialog. */
   saveFile(request: { suggested: string; data: Uint8Array }): Promise<{ saved: string | null }>;
+  /**
+   * Measures this machine for about so many seconds and keeps the result. Runs that train pause meanwhile and go on by themselves.
+   * Rejects with CancelledError after `cancelLab`: then nothing is kept; with `input.run_active` while another process trains.
+   */
+  measureLab(request: { seconds: number }): Promise<LabRecord>;
+  cancelLab(): Promise<void>;
+  /** Newest first. */
+  labs(): Promise<readonly LabSummary[]>;
+  lab(request: { lab: number }): Promise<LabRecord>;
+  deleteLab(request: { lab: number }): Promise<void>;
+  exportLab(request: { lab: number }): Promise<{ saved: string | null }>;
+  /** Takes up the file of a lab; rejects with `input.lab` if it is none. */
+  importLab(request: { token: string }): Promise<LabRecord>;
   getSetting(request: { key: string }): Promise<unknown>;
   setSetting(request: { key: string; value: unknown }): Promise<void>;
   /** Applies the look at once; the window keeps the choice with `setSetting`. */
@@ -166,6 +180,8 @@ export interface AppService {
   licences(): Promise<Licences>;
 
   onProgress(listener: (event: { job: string; progress: Progress }) => void): () => void;
+  /** About ten a second while a lab measures. */
+  onLabProgress(listener: (progress: LabProgress) => void): () => void;
   /** At most 10 a second a run. */
   onReport(
     listener: (event: { run: number; points: readonly MetricPoint[]; progress: RunProgress }) => void,

@@ -127,17 +127,21 @@ export interface LabTarget {
   readonly threads?: number;
   /** CPU: false = WebAssembly alone. */
   readonly native?: boolean;
+  /** GPU: its place in the list of adapters. */
+  readonly adapter?: number;
 }
 
 /** What a host measured of one device. */
 export interface LabMeasurement {
   readonly device: LabDevice;
   readonly notes: readonly string[];
+  /** From hosts that know it. */
+  readonly machine?: LabMachine;
 }
 
 /** Offered by each host for its own devices. One measurement at a time. */
 export interface LabHost {
-  /** Rejects with `lab.cancelled`; a part that fails is said in the notes and keeps the rest. */
+  /** Rejects with CancelledError; a part that fails is said in the notes and keeps the rest. */
   measureLab(request: { target: LabTarget; seconds: number }): Promise<LabMeasurement>;
   /** Between two calls of the device: within 100 ms where a call takes no longer. */
   cancelLab(): Promise<void>;

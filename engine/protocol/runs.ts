@@ -4,6 +4,7 @@ import type { ModelSpec, TrainingSpec } from '../model/spec.ts';
 import type { LinearSettings } from '../settings/linear.ts';
 import type { CommonSettings } from '../settings/run.ts';
 import type { WireError } from './errors.ts';
+import type { LabRecord, LabResult, LabSummary } from './lab.ts';
 import type { DatasetSettings, LeftOutColumn, PreparedData, SplitName } from './data.ts';
 
 export type RunState =
@@ -310,6 +311,13 @@ export interface StoreService {
   /** A small value for the app: window, columns, theme, device measurements. */
   getSetting(request: { key: string }): Promise<unknown>;
   setSetting(request: { key: string; value: unknown }): Promise<void>;
+  /** Labs, newest first. */
+  labs(): Promise<readonly LabSummary[]>;
+  /** Rejects with `input.unknown_lab`. */
+  lab(request: { lab: number }): Promise<LabRecord>;
+  /** Keeps a lab; one that is there already is not kept twice. */
+  addLab(request: { result: LabResult; imported: boolean }): Promise<LabRecord>;
+  deleteLab(request: { lab: number }): Promise<void>;
   onChanged(listener: (event: { runs: readonly number[] }) => void): () => void;
   close(): Promise<void>;
 }

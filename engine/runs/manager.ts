@@ -66,6 +66,11 @@ export interface RunManager {
   active(): readonly number[];
   /** Stops them all, keeping their checkpoints; resolves when the last has ended. */
   stopAll(): Promise<void>;
+  /**
+   * Pauses what trains and lets nothing begin, for whoever needs the machine to itself. What is returned lets those go on that
+   * were paused by it; it is called once.
+   */
+  hold(): Promise<() => Promise<void>>;
   /** At most 10 a second a run. */
   onReport(listener: (report: RunReport) => void): () => void;
   /** What runs say, as it is said. */
@@ -84,6 +89,16 @@ interface Entry {
   begun: boolean;
   readonly ended: Promise<RunRecord>;
   readonly begin: () => void;
+}
+
+/** Milliseconds until all of them have paused, at most: one that evaluates pauses at its end. */
+const pauseMilliseconds = 5_000;
+
+async function untilPaused(entries: readonly Entry[]): Promise<void> {
+  const end = performance.now() + pauseMilliseconds;
+  while (entries.some(({ attempt }) => attempt.state === 'running') && performance.now() < end) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }
 
 /** How often the history is asked whether another process wants a waiting run stopped. */
@@ -113,12 +128,16 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   const idle = new Listeners<void>();
   let poll: NodeJS.Timeout | null = null;
   let preparations = 0;
+  /** Nothing begins while anybody holds the machine. */
+  let holds = 0;
 
   const laneIsBusy = (lane: Lane): boolean => [...entries.values()].some((entry) => entry.begun && entry.lane === lane);
 
   /** Lets the next run of each free lane begin, in the order of queueing. */
   const beginNext = (): void => {
-    for (const entry of entries.values()) if (!entry.begun && !laneIsBusy(entry.lane)) entry.begin();
+    for (const entry of entries.values()) {
+      if (!entry.begun && holds === 0 && !laneIsBusy(entry.lane)) entry.begin();
+    }
     const waiting = [...entries.values()].some((entry) => !entry.begun);
     if (waiting && poll === null) poll = setInterval(() => void obeyRequests(), queuePollMilliseconds);
     if (!waiting && poll !== null) {
@@ -288,6 +307,18 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       const all = [...entries.values()];
       await Promise.allSettled(all.map((entry) => stopEntry(entry)));
       await Promise.allSettled(all.map(({ ended }) => ended));
+    },
+    async hold() {
+      holds++;
+      const running = [...entries.values()].filter(({ begun, attempt }) => begun && attempt.state === 'running');
+      await Promise.allSettled(running.map(({ attempt }) => attempt.pause()));
+      await untilPaused(running);
+      return async () => {
+        holds--;
+        // One that was stopped, or let go on, meanwhile is left alone.
+        await Promise.allSettled(running.map(({ attempt }) => attempt.continue()));
+        beginNext();
+      };
     },
     onReport: (listener) => reports.add(listener),
     onLog: (listener) => logs.add(listener),

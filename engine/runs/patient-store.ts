@@ -37,6 +37,10 @@ export function patientStore(store: StoreService): StoreService {
     bills: () => patiently(() => store.bills()),
     getSetting: (request) => patiently(() => store.getSetting(request)),
     setSetting: (request) => patiently(() => store.setSetting(request)),
+    labs: () => patiently(() => store.labs()),
+    lab: (request) => patiently(() => store.lab(request)),
+    addLab: (request) => patiently(() => store.addLab(request)),
+    deleteLab: (request) => patiently(() => store.deleteLab(request)),
     onChanged: (listener) => store.onChanged(listener),
     close: () => store.close(),
   };

@@ -38,7 +38,7 @@ async function openTrustedGpu(gpu: GPU | undefined): Promise<Backend> {
   });
 }
 
-const surroundings: Surroundings = {
+export const surroundings: Surroundings = {
   clock: () => performance.now(),
   now: () => Date.now(),
   breathe: nextTask,
@@ -57,7 +57,7 @@ function nextTask(): Promise<void> {
 }
 
 /** Measured kernel choices, kept with the page's other data. */
-const storedChoices: TuningStore = {
+export const storedChoices: TuningStore = {
   get: (key) => localStorage.getItem(`tuning ${key}`) ?? undefined,
   set: (key, variant) => localStorage.setItem(`tuning ${key}`, variant),
 };

@@ -2,6 +2,7 @@
 
 import fs from 'node:fs';
 import type { DeviceInfo } from '../../engine/protocol/app.ts';
+import type { LabRecord, LabSummary } from '../../engine/protocol/lab.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
 import { callService, expect, launch, test, type App } from './launch.ts';
 import { importTable, runConfig, waitForEpoch, waitForState, writeTable } from './scene.ts';
@@ -51,6 +52,33 @@ test('a GPU window that dies fails its run with the reason; it goes on on the CP
   expect(failed.error?.message).toContain('window');
   await callService(app, 'resumeRun', { run: id, device: 'cpu' });
   await expect.poll(async () => (await callService<RunRecord>(app, 'run', { run: id })).device).toMatch(/cpu/i);
+  await callService(app, 'stopRun', { run: id });
+  await waitForState(app, id, 'stopped');
+  await app.close();
+  fs.rmSync(app.home, { recursive: true, force: true });
+});
+
+test('the lab measures the processor and the adapter in software while a run waits; cancelled, it keeps nothing', async () => {
+  const app = await launch({ env: software });
+  const dataset = await importTable(app, writeTable(app.home, 1000));
+  const { id } = await callService<RunRecord>(app, 'startRun', { name: 'Beside', config: runConfig(dataset, 100_000) });
+  await waitForEpoch(app, id, 1);
+  const measuring = callService<LabRecord>(app, 'measureLab', { seconds: 6 });
+  await waitForState(app, id, 'paused');
+  const { result } = await measuring;
+  expect(result.devices.map((device) => device.id)).toEqual(expect.arrayContaining(['cpu', 'cpu-1', 'gpu-0']));
+  const gpu = result.devices.find((device) => device.id === 'gpu-0')!;
+  expect(gpu).toMatchObject({ kind: 'gpu', software: true });
+  expect(gpu.latencies.length + gpu.products.length, result.notes.join('\n')).toBeGreaterThan(0);
+  // It goes on by itself, and so does the app.
+  await waitForState(app, id, 'running');
+
+  const cancelled = callService(app, 'measureLab', { seconds: 60 }).catch((error: unknown) => String(error));
+  await waitForState(app, id, 'paused');
+  await callService(app, 'cancelLab');
+  expect(await cancelled).toMatch(/cancelled/);
+  await waitForState(app, id, 'running');
+  expect(await callService<readonly LabSummary[]>(app, 'labs')).toHaveLength(1);
   await callService(app, 'stopRun', { run: id });
   await waitForState(app, id, 'stopped');
   await app.close();

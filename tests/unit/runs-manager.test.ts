@@ -352,3 +352,23 @@ test('stopping all runs waits for the last', async (context) => {
     ['stopped', 'stopped', 'stopped'],
   );
 });
+
+test('whoever holds the machine has it alone: what trains pauses, what waits waits, and both go on by themselves', async (context) => {
+  const { manager, store } = setUp(context, { hosts: createTableHosts(slow(2)) });
+  const first = await manager.start({ config: tableConfig(1000) });
+  await reaches(store, first.id, 'running');
+  const release = await manager.hold();
+  await reaches(store, first.id, 'paused');
+  const second = await manager.start({ config: tableConfig(2) });
+  await manager.stop({ run: first.id });
+  await manager.finished({ run: first.id });
+  assert.equal((await store.run({ run: second.id })).state, 'queued', 'the lane is free, the machine is not');
+  const third = await manager.start({ config: tableConfig(1000) });
+  await release();
+  assert.equal((await manager.finished({ run: second.id })).state, 'completed');
+  await reaches(store, third.id, 'running');
+  const again = await manager.hold();
+  await reaches(store, third.id, 'paused');
+  await again();
+  await reaches(store, third.id, 'running');
+});

@@ -72,6 +72,21 @@ async function requestDefault(gpu: GPU | undefined): Promise<{ readonly gpu: GPU
  */
 export async function openGpu(offered: GPU | undefined): Promise<OpenedGpu> {
   const { gpu, adapter } = await requestDefault(offered);
+  return openAdapter(gpu, adapter);
+}
+
+/** Opens an adapter by its place in `listGpuAdapters`. Throws `device.no_adapter` where it is not there any more. */
+export async function openListedGpu(gpu: GPU | undefined, place: number): Promise<OpenedGpu> {
+  const adapter = (await distinctAdapters(gpu))[place]?.adapter;
+  if (gpu && adapter) return openAdapter(gpu, adapter);
+  throw new TrainyardError(
+    'device.no_adapter',
+    `GPU ${place + 1} of this machine is not there any more.`,
+    'Look at the list of devices again.',
+  );
+}
+
+async function openAdapter(gpu: GPU, adapter: GPUAdapter): Promise<OpenedGpu> {
   const identity = await identify(adapter);
   const limits = adapter.limits;
   const device = await adapter.requestDevice({
@@ -84,17 +99,26 @@ export async function openGpu(offered: GPU | undefined): Promise<OpenedGpu> {
 
 /** Every adapter that can be told apart, for the device list. */
 export async function listGpuAdapters(gpu: GPU | undefined): Promise<readonly DeviceInfo[]> {
+  return (await distinctAdapters(gpu)).map(({ info }) => info);
+}
+
+interface ListedAdapter {
+  readonly adapter: GPUAdapter;
+  readonly info: DeviceInfo;
+}
+
+async function distinctAdapters(gpu: GPU | undefined): Promise<readonly ListedAdapter[]> {
   const options: readonly GPURequestAdapterOptions[] = [
     { powerPreference: 'high-performance' },
     { powerPreference: 'low-power' },
     { forceFallbackAdapter: true },
   ];
-  const found = new Map<string, DeviceInfo>();
+  const found = new Map<string, ListedAdapter>();
   for (const option of options) {
     const adapter = await gpu?.requestAdapter(option).catch(() => null);
     if (!gpu || !adapter) continue;
     const info = await describeAdapter(gpu, adapter);
-    if (!found.has(info.id)) found.set(info.id, info);
+    if (!found.has(info.id)) found.set(info.id, { adapter, info });
   }
   return [...found.values()];
 }

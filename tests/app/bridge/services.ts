@@ -16,6 +16,7 @@ import { processOwner } from '../../../engine/history/owner.ts';
 import type { AppService } from '../../../engine/protocol/app.ts';
 import type { DataService } from '../../../engine/protocol/data.ts';
 import type { ClassifierService, DeviceService, PredictorService } from '../../../engine/protocol/hosts.ts';
+import type { LabHost } from '../../../engine/protocol/lab.ts';
 import { threadPort } from '../../../engine/protocol/port.node.ts';
 import type { Port } from '../../../engine/protocol/port.ts';
 import { connect } from '../../../engine/protocol/rpc.ts';
@@ -54,6 +55,7 @@ export async function startServices({ home, dialogs, startGpuHost }: ServicesOpt
         predictor: connect<PredictorService>(cpu.port, { service: 'predictor' }),
         classifier: connect<ClassifierService>(cpu.port, { service: 'classifier' }),
         devices: connect<DeviceService>(cpu.port, { service: 'devices' }),
+        lab: connect<LabHost>(cpu.port, { service: 'lab' }),
         exited: cpu.exited,
         kill: () => void cpu.end(),
       };
