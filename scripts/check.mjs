@@ -28,7 +28,7 @@ const all = [
 ];
 
 await script(async () => {
-  const { node } = await setup({ targets: ['kernels'] });
+  const { node } = await setup({ targets: ['lists', 'kernels'] });
   const failed = [];
   for (const [title, ...command] of process.argv[2] === 'types' ? types : all) {
     if (title === 'types: window' && !fs.existsSync(path.join(root, 'renderer/index.html'))) continue;

@@ -21,6 +21,11 @@ const oldestNode = [22, 14];
  * changes. `needs` are built first. `command` is run by the project's Node.
  */
 const targets = {
+  lists: {
+    inputs: ['engine/learners', 'scripts/list-learners.ts'],
+    needs: [],
+    command: ['scripts/list-learners.ts'],
+  },
   kernels: {
     inputs: ['kernels', 'engine/backends/cpu', 'scripts/build-kernels.ts', 'scripts/list-kernels.ts'],
     // Of a kernel's folder the AssemblyScript alone is compiled; of the backend what stands beside the TypeScript.
@@ -31,23 +36,23 @@ const targets = {
   },
   node: {
     inputs: ['engine', 'kernels', 'electron/cli', 'electron/hosts', 'vite.config.ts', 'package-lock.json'],
-    needs: ['kernels'],
+    needs: ['lists', 'kernels'],
     command: viteBuild('node'),
   },
   main: {
     inputs: ['electron/main', 'engine', 'kernels', 'vite.config.ts', 'package-lock.json'],
-    needs: [],
+    needs: ['lists'],
     command: viteBuild('main'),
   },
   hosts: {
     inputs: ['electron/hosts', 'engine', 'kernels', 'vite.config.ts', 'package-lock.json'],
-    needs: ['kernels'],
+    needs: ['lists', 'kernels'],
     command: viteBuild('hosts'),
   },
   preload: { inputs: ['electron/preload', 'vite.config.ts'], needs: [], command: viteBuild('preload') },
   renderer: {
     inputs: ['renderer', 'engine', 'kernels', 'vite.config.ts', 'package-lock.json'],
-    needs: [],
+    needs: ['lists'],
     command: viteBuild('renderer'),
   },
   tests: {

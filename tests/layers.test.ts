@@ -9,7 +9,7 @@ import ts from 'typescript';
 const root = path.resolve(import.meta.dirname, '..');
 
 interface Rule {
-  /** Files this rule is for: the first rule whose prefix fits counts. */
+  /** Files this rule is for: the first rule whose prefix fits counts. `*` stands for the name of a folder. */
   readonly files: string;
   /** Prefixes they may import from, besides their own. */
   readonly may: readonly string[];
@@ -26,6 +26,9 @@ const settings = 'engine/settings/';
 const pure =
   'It has to run anywhere: take what you need (clock, files, ports) as an argument and let a host or a backend provide it.';
 const electronPort = 'Talk to it through a service of engine/protocol and rpc.';
+
+/** What learners say of themselves. */
+const declared = ['engine/learners/declared/', 'engine/learners/*/declaration.ts'];
 
 const rules: readonly Rule[] = [
   {
@@ -95,10 +98,16 @@ const rules: readonly Rule[] = [
     ],
     instead: `Take a Backend and callbacks instead. ${pure}`,
   },
-  {
-    files: 'engine/learners/declared/',
-    may: [protocol, 'engine/model/', settings],
+  ...declared.map((files) => ({
+    files,
+    may: [protocol, 'engine/model/', settings, ...declared],
     instead: 'What a learner says of itself is read by the window and the history too; what it does stands beside it.',
+  })),
+  {
+    files: 'engine/learners/*/file.ts',
+    may: [protocol, 'engine/model/', settings, ...declared],
+    packages: ['zod'],
+    instead: 'What a model file holds is read where no learner works.',
   },
   {
     files: 'engine/learners/',
@@ -146,7 +155,7 @@ const rules: readonly Rule[] = [
   },
   {
     files: 'engine/history/',
-    may: ['engine/system/', protocol, 'engine/model/', 'engine/learners/declared/', settings],
+    may: ['engine/system/', protocol, 'engine/model/', ...declared, settings],
     packages: ['node:', 'zod', 'better-sqlite3'],
     instead: 'The history stores what services hand it.',
   },
@@ -184,20 +193,20 @@ const rules: readonly Rule[] = [
   },
   {
     files: 'renderer/lib/',
-    may: [protocol, 'engine/model/', 'engine/learners/declared/', settings],
+    may: [protocol, 'engine/model/', ...declared, settings],
     packages: ['svelte'],
     instead:
       'Words, numbers and names alone: what draws is a component, what a person changes is state of renderer/app.',
   },
   {
     files: 'renderer/app/',
-    may: [protocol, 'engine/model/', 'engine/learners/declared/', settings, 'renderer/lib/'],
+    may: [protocol, 'engine/model/', ...declared, settings, 'renderer/lib/'],
     packages: ['svelte'],
     instead: 'The state of the window knows neither what draws it nor the views.',
   },
   {
     files: 'renderer/components/',
-    may: [protocol, 'engine/model/', 'engine/learners/declared/', settings, 'renderer/lib/', 'renderer/app/'],
+    may: [protocol, 'engine/model/', ...declared, settings, 'renderer/lib/', 'renderer/app/'],
     packages: ['svelte', 'chart.js', 'chartjs-plugin-zoom'],
     instead: 'A component serves every view and knows none.',
   },
@@ -206,7 +215,7 @@ const rules: readonly Rule[] = [
     may: [
       protocol,
       'engine/model/',
-      'engine/learners/declared/',
+      ...declared,
       settings,
       'renderer/lib/',
       'renderer/app/',
@@ -221,7 +230,7 @@ const rules: readonly Rule[] = [
     may: [
       protocol,
       'engine/model/',
-      'engine/learners/declared/',
+      ...declared,
       settings,
       'renderer/lib/',
       'renderer/app/',
@@ -233,21 +242,13 @@ const rules: readonly Rule[] = [
   },
   {
     files: 'renderer/views/',
-    may: [
-      protocol,
-      'engine/model/',
-      'engine/learners/declared/',
-      settings,
-      'renderer/lib/',
-      'renderer/app/',
-      'renderer/components/',
-    ],
+    may: [protocol, 'engine/model/', ...declared, settings, 'renderer/lib/', 'renderer/app/', 'renderer/components/'],
     packages: ['svelte'],
     instead: 'A view is made of components; what two views share belongs to them or to renderer/lib.',
   },
   {
     files: 'renderer/',
-    may: [protocol, 'engine/model/', 'engine/learners/declared/', settings, 'renderer/'],
+    may: [protocol, 'engine/model/', ...declared, settings, 'renderer/'],
     packages: ['svelte', 'chart.js', 'chartjs-adapter', 'virtua', '@fontsource', 'zod'],
     instead: `The window shows; ask the main process through AppService. ${electronPort}`,
   },
@@ -262,6 +263,7 @@ const rules: readonly Rule[] = [
     may: [
       protocol,
       settings,
+      ...declared,
       'engine/runs/',
       'engine/lab/',
       'engine/model/',
@@ -329,13 +331,26 @@ test('no file imports itself by way of others', () => {
 });
 
 function ruleFor(file: string): Rule | undefined {
-  return rules.find((rule) => file.startsWith(rule.files));
+  return rules.find((rule) => begins(file, rule.files));
+}
+
+/** Whether a path begins with a prefix, in which `*` stands for the name of a folder. */
+function begins(file: string, prefix: string): boolean {
+  const [start, end] = prefix.split('*');
+  if (end === undefined) return file.startsWith(prefix);
+  return (
+    file.startsWith(start) &&
+    file
+      .slice(start.length)
+      .replace(/^[^/]+/, '')
+      .startsWith(end)
+  );
 }
 
 function allowed(rule: Rule, target: string): boolean {
   const inside = target.startsWith('#')
     ? (rule.packages ?? []).some((name) => target.slice(1).startsWith(name))
-    : target.startsWith(rule.files) || rule.may.some((prefix) => target.startsWith(prefix));
+    : begins(target, rule.files) || rule.may.some((prefix) => begins(target, prefix));
   // The port adapters share the Port type.
   return inside || (rule.files.endsWith('port.') && target.startsWith(protocol));
 }

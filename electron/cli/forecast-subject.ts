@@ -9,9 +9,11 @@ import {
   type Asked,
   type Subject,
 } from '../../engine/hardware/costs/familiar.ts';
+import { declarationOf } from '../../engine/learners/declared/registry.ts';
+import { readModelFile } from '../../engine/learners/model-file.ts';
+import { isNetworkFile } from '../../engine/learners/network/file.ts';
 import type { InputSpec } from '../../engine/model/spec.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
-import { parseModelFile } from '../../engine/protocol/model-file.ts';
 import { readModelFiles } from '../../engine/runs/model-files.ts';
 import { choiceOption, numberOption, runNumber, textOption, type OptionDef, type OptionValues } from './command.ts';
 import type { Services } from './services.ts';
@@ -62,9 +64,9 @@ function inputOption(options: OptionValues): readonly number[] | undefined {
 
 async function subjectOfRun(services: Services, run: number, asked: Asked): Promise<Subject> {
   const files = await readModelFiles(await services.store, run);
-  const file = parseModelFile(files.model, run);
-  if (file.learner !== 'network') {
-    throw new InputError('usage.model', `Run ${run} is a linear model.`, 'Forecasts are of networks.');
+  const file = readModelFile(files.model, run);
+  if (!isNetworkFile(file)) {
+    throw new InputError('usage.model', `Run ${run} is ${declarationOf(file).noun}.`, 'Forecasts are of networks.');
   }
   return subjectOf(`run ${run}`, file.model, file.input, file.output, asked, file.training);
 }
@@ -87,6 +89,6 @@ async function subjectOfFile(path: string, asked: Asked): Promise<Subject> {
 async function exportedModel(path: string) {
   const text = await readFile(path, 'utf8').catch(() => '');
   if (!/"input"\s*:/.test(text) || !/"model"\s*:/.test(text)) return null;
-  const file = parseModelFile(text, 0);
-  return file.learner === 'network' ? file : null;
+  const file = readModelFile(text, 0);
+  return isNetworkFile(file) ? file : null;
 }

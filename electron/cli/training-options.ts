@@ -2,6 +2,8 @@
 
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import type { Declaration } from '../../engine/learners/declared/declare.ts';
+import { declarations, usualSettings } from '../../engine/learners/declared/registry.ts';
 import { defaultPreset, mlp, presetNamed, presets, specOf, trainedOn } from '../../engine/model/presets.ts';
 import type { InputSpec, ModelSpec, Task, TrainingSpec } from '../../engine/model/spec.ts';
 import type { ColumnType, DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
@@ -9,7 +11,6 @@ import { InputError } from '../../engine/protocol/errors.ts';
 import { ownValue } from '../../engine/protocol/own.ts';
 import { columnTypes, tasks } from '../../engine/settings/dataset.ts';
 import { usualTraining } from '../../engine/settings/network.ts';
-import { linearFields, usualLinear, type LinearSettings } from '../../engine/settings/linear.ts';
 import { runFields } from '../../engine/settings/run.ts';
 import { trainingFields } from '../../engine/settings/training.ts';
 import { withChosen } from '../../engine/settings/values.ts';
@@ -31,16 +32,19 @@ export const dataOptions = {
   group: { type: 'string', value: 'COL', help: 'split so that all rows with the same value are in one split' },
 } as const satisfies Record<string, OptionDef>;
 
+/** Learners that `--model` names; networks are named by their layers. */
+const named = declarations.filter(({ layers }) => layers === undefined);
+const [network] = declarations;
+
 export const trainingOptions = {
   model: {
     type: 'string',
     value: 'PRESET|FILE.json',
     path: true,
-    help: `${presets.map((p) => p.name).join(', ')}, or a model file; linear for a linear model`,
+    help: `${presets.map((p) => p.name).join(', ')}, or a model file; ${named.map(({ name, noun }) => `${name} for ${noun}`).join(', ')}`,
   },
   hidden: { type: 'string', value: '64,32', help: 'units of the hidden layers, instead of --model' },
-  ...flagsOf(trainingFields),
-  ...flagsOf(linearFields),
+  ...(Object.assign({}, ...declarations.map(({ fields }) => flagsOf(fields))) as Readonly<Record<string, OptionDef>>),
   augment: augmentationFlag,
 } satisfies Record<string, OptionDef>;
 
@@ -135,7 +139,7 @@ export async function modelOption(options: OptionValues, { rows, input, classes 
   throw new InputError(
     'usage.model',
     `There is no preset “${name}”.`,
-    `Presets: ${known}, linear; or name a .json file.`,
+    `Presets: ${[known, ...named.map((learner) => learner.name)].join(', ')}; or name a .json file.`,
   );
 }
 
@@ -185,15 +189,17 @@ export function trainingSpec(options: OptionValues, data: TrainedOn, model?: Mod
   };
 }
 
-/** Whether a linear model is asked for instead of a network. */
-export function wantsLinear(options: OptionValues): boolean {
-  return textOption(options, 'model') === 'linear';
+/** The learner that is asked for. */
+export function learnerOption(options: OptionValues): Declaration {
+  const name = textOption(options, 'model');
+  return named.find((learner) => learner.name === name) ?? network;
 }
 
-/** The settings of a linear model. Throws InputError for what does not fit the task. */
-export function linearSettings(options: OptionValues, task: Task): LinearSettings {
-  checkChoicesFit(linearFields, options, { task });
-  return withChosen(usualLinear, chosenByFlags(linearFields, options));
+/** The settings of a learner of one table: defaults for the data, changed by the flags. Throws InputError for what does not fit. */
+export function settingsByFlags(learner: Declaration, options: OptionValues, data: TrainedOn): object {
+  const about = trainedOn(data.rows, data.task, data);
+  checkChoicesFit(learner.fields, options, about);
+  return withChosen(usualSettings(learner, about), chosenByFlags(learner.fields, options));
 }
 
 /** The seed of a run. */
@@ -201,19 +207,22 @@ export function seedOption(options: OptionValues): number {
   return chosenByFlags(runFields, options).seed ?? runFields.seed.default;
 }
 
-/** Flags that only the other kind of model has are a mistake. */
+/** The flags that mean something for a learner. */
+function flagsFor({ fields, layers }: Declaration): readonly string[] {
+  return [...Object.keys(flagsOf(fields)), ...(layers ? ['hidden', 'augment'] : [])];
+}
+
+/** Flags that only other learners have are a mistake. */
 function checkFlagsFit(options: OptionValues): void {
-  const [linear, network] = [
-    Object.keys(flagsOf(linearFields)),
-    [...Object.keys(flagsOf(trainingFields)), 'hidden', 'augment'],
-  ];
-  const both = linear.filter((flag) => network.includes(flag));
-  const [others, name] = wantsLinear(options) ? [network, 'a linear model'] : [linear, 'a network'];
-  const odd = others.find((flag) => !both.includes(flag) && ownValue(options, flag) !== undefined);
+  const learner = learnerOption(options);
+  const own = flagsFor(learner);
+  const odd = declarations
+    .flatMap(flagsFor)
+    .find((flag) => !own.includes(flag) && ownValue(options, flag) !== undefined);
   if (odd === undefined) return;
   throw new InputError(
     'usage.option',
-    `--${odd} means nothing for ${name}.`,
+    `--${odd} means nothing for ${learner.noun}.`,
     'Leave it out, or choose another --model.',
   );
 }
@@ -221,11 +230,11 @@ function checkFlagsFit(options: OptionValues): void {
 /** Refuses bad flags before anything is read; what depends on the task is checked again when that is known. */
 export async function checkTrainingOptions(options: OptionValues): Promise<void> {
   checkFlagsFit(options);
-  chosenByFlags(trainingFields, options);
-  chosenByFlags(linearFields, options);
+  const learner = learnerOption(options);
+  chosenByFlags(learner.fields, options);
   chosenByFlags(runFields, options);
   augmentationOption(options, undefined);
-  if (wantsLinear(options)) return;
+  if (learner.layers === undefined) return;
   await modelOption(options, {
     rows: 1,
     task: 'classification',

@@ -2,15 +2,14 @@
 // method without a schema cannot be called.
 
 import { z } from 'zod';
+import { declarations } from '../../engine/learners/declared/registry.ts';
 import type { ModelSpec } from '../../engine/model/spec.ts';
 import type { AppService } from '../../engine/protocol/app.ts';
-import { augmentationFields } from '../../engine/settings/augmentation.ts';
+import type { RunConfig } from '../../engine/protocol/runs.ts';
 import { columnTypes, splitKinds, tasks } from '../../engine/settings/dataset.ts';
-import { linearFields } from '../../engine/settings/linear.ts';
 import { readingFields } from '../../engine/settings/reading.ts';
 import { runFields } from '../../engine/settings/run.ts';
 import { fieldSchemas, schemaOf, wordsTo } from '../../engine/settings/schema.ts';
-import { trainingFields } from '../../engine/settings/training.ts';
 
 const name = z.string().max(200);
 const token = z.uuid();
@@ -41,14 +40,19 @@ const model: z.ZodType<ModelSpec> = z.looseObject({
   layers: z.array(z.looseObject({ type: z.string().max(100) })).max(1000),
 });
 
-const training = schemaOf(trainingFields, { augmentation: augmentationFields });
 const surroundings = fieldSchemas(runFields);
 const common = { dataset, settings, ...surroundings };
 
-const config = z.discriminatedUnion('learner', [
-  z.strictObject({ learner: z.literal('network'), model, training, ...common }),
-  z.strictObject({ learner: z.literal('linear'), linear: schemaOf(linearFields), ...common }),
-]);
+/** What every run has, and exactly the settings that its learner declares. */
+const [first, ...others] = declarations.map(({ name: learner, own, fields, free, layers }) =>
+  z.strictObject({
+    learner: z.literal(learner),
+    ...(layers ? { model } : {}),
+    [own]: schemaOf(fields, Object.fromEntries(Object.entries(free).map(([member, { table }]) => [member, table]))),
+    ...common,
+  }),
+);
+const config = z.discriminatedUnion('learner', [first, ...others]) as unknown as z.ZodType<RunConfig>;
 
 const runState = z.enum(['queued', 'running', 'paused', 'completed', 'stopped', 'diverged', 'failed', 'interrupted']);
 

@@ -5,7 +5,14 @@ import type { Backend } from '../backends/backend.ts';
 import { cifarResnet } from '../model/image-presets.ts';
 import { defaultTraining, mlp } from '../model/presets.ts';
 import { resolveModel } from '../model/resolve.ts';
-import type { InputSpec, ModelSpec, OutputSpec, TrainingSpec } from '../model/spec.ts';
+import {
+  valuesOf,
+  type ModelSpec,
+  type InputSpec,
+  type NetworkInput,
+  type OutputSpec,
+  type TrainingSpec,
+} from '../model/spec.ts';
 import { fillNormal, sequentialWords, shuffle } from '../optim/random.ts';
 import { compilePlan } from '../plan/compile.ts';
 import { programName, type Plan, type Program } from '../plan/plan.ts';
@@ -46,7 +53,7 @@ export interface TrainingWorkload {
   readonly optimizer?: Partial<TrainingSpec['optimizer']>;
 }
 
-const table = (width: number): InputSpec => ({ kind: 'table', width, numeric: width, embeddings: [] });
+const table = (width: number): NetworkInput => ({ kind: 'table', width, numeric: width, embeddings: [] });
 const digits: OutputSpec = { kind: 'classes', classes: Array.from({ length: 10 }, (_, k) => String(k)) };
 
 /** Random values of a factor of a product; they repeat: drawing millions would take longer than the product. */
@@ -110,7 +117,7 @@ export const workloads: readonly Workload[] = [
 /** A workload of training steps of any model. */
 export function trainingWorkload(workload: TrainingWorkload): Workload {
   const { name, unit, rows, batch, unitsAtOnce = 1, input, output, model: spec } = workload;
-  const width = input.kind === 'table' ? input.width : input.channels * input.height * input.width;
+  const width = valuesOf(input);
   const classes = output.kind === 'classes' ? output.classes.length : 0;
   const base = defaultTraining(rows, classes > 0 ? 'classification' : 'regression');
   const training: TrainingSpec = {
@@ -144,7 +151,7 @@ export function trainingWorkload(workload: TrainingWorkload): Workload {
     open: async (backend) => {
       const executable = await backend.compile(makePlan());
       initializeWeights(executable, model, 1);
-      if (input.kind === 'table') {
+      if (input.kind !== 'image') {
         const x = new Float32Array(rows * width);
         fillNormal(x, 1, 50, 1);
         executable.write('data.x', x);

@@ -3,14 +3,15 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { InputError } from '../protocol/errors.ts';
 import type { ColumnInfo, DatasetInfo, DataWarning, PrepareOptions, PreparedData, RowForm } from '../protocol/data.ts';
-import { leftOutColumns, splitNames, usualSplit } from '../protocol/use.ts';
+import { formsOf, leftOutColumns, splitNames, usualSplit } from '../protocol/use.ts';
 import type { DatabaseLimits } from './database.ts';
 import { streamNumbers } from './database.ts';
 import type { Job } from './jobs.ts';
-import { categoryCode, rawFeature } from './preprocess/features.ts';
+import { categoryCode, rawCell, rawFeature } from './preprocess/features.ts';
 import { fit } from './preprocess/fit.ts';
 import type { FeatureColumn } from './preprocess/fit.ts';
-import type { Preprocessing, TargetRecipe } from './preprocess/recipe.ts';
+import { asFitted } from './preprocess/recipe.ts';
+import type { FeatureRecipe, Preprocessing, TargetRecipe } from './preprocess/recipe.ts';
 import type { RowStore } from './preprocess/row-store.ts';
 import { splitByColumn } from './preprocess/ordered-split.ts';
 import { assignSplits, leftOut as inNoSplit } from './preprocess/split.ts';
@@ -19,7 +20,7 @@ import { measuredTable } from './schema/table.ts';
 import type { MeasuredTable } from './schema/table.ts';
 import { topOf } from './schema/measure.ts';
 import { findCopies } from './schema/copies.ts';
-import { numericValue, spellingOf } from './schema/stored.ts';
+import { numericValue, spellingOf, typedValue } from './schema/stored.ts';
 import type { StoredColumn } from './schema/stored.ts';
 import { noFeatures, obstacleOf } from './schema/learnable.ts';
 import { show } from './schema/typing.ts';
@@ -48,15 +49,13 @@ export interface PrepareRequest {
   readonly job: Job;
 }
 
-/** The forms of rows that are made of each kind of dataset. */
-const formsOf = { table: ['matrix'], images: ['pixels'] } as const satisfies Record<
-  DatasetInfo['kind'],
-  readonly RowForm[]
->;
-
-/** Throws InputError `input.form` if rows of none of these forms can be made of a dataset. */
-export function checkForms({ kind, name }: Pick<DatasetInfo, 'kind' | 'name'>, wanted?: readonly RowForm[]): void {
-  if (wanted === undefined || formsOf[kind].some((form) => wanted.includes(form))) return;
+/** The form of rows that is made of a dataset. Throws InputError `input.form` if it is none of those that are of use. */
+export function formOf(
+  { kind, name }: Pick<DatasetInfo, 'kind' | 'name'>,
+  wanted: readonly RowForm[] = ['matrix', 'pixels'],
+): RowForm {
+  const found = wanted.find((form) => formsOf[kind].includes(form));
+  if (found !== undefined) return found;
   throw new InputError(
     'input.form',
     `${name} holds ${kind === 'images' ? 'pictures' : 'a table'}: this model does not learn from ${kind === 'images' ? 'them' : 'one'}.`,
@@ -110,11 +109,21 @@ export async function prepareDataset(
   const fitted = await fit(connection, { table, features, target: numericTarget, splits, trainRows: counts[0], job });
   const targetRecipe = makeTargetRecipe(targetColumn, classes, fitted.target);
   const assembled = assemble(features, fitted.features, targetRecipe, leftOut);
-  const preprocessing = info.reading.units === undefined ? assembled : { ...assembled, unitsRow: true };
+  const asIs = formOf(info, options.forms) === 'columns';
+  const preprocessing: Preprocessing = {
+    ...assembled,
+    ...(asIs ? { form: 'columns' } : {}),
+    ...(info.reading.units === undefined ? {} : { unitsRow: true }),
+  };
+  const valueOf = (recipe: FeatureRecipe): string => {
+    const column = stored.get(recipe.column) as StoredColumn;
+    const value = rawFeature(recipe, column);
+    return asIs ? rawCell(recipe, value, typedValue(asFitted(column, recipe), 'category')) : value;
+  };
 
   const { rows, classCounts } = await writeRows(connection, {
     table,
-    features: preprocessing.features.map((recipe) => rawFeature(recipe, stored.get(recipe.column) as StoredColumn)),
+    features: preprocessing.features.map(valueOf),
     target: rawFeature(targetRecipe, targetColumn),
     preprocessing,
     counts,

@@ -14,7 +14,7 @@ import { transformImages } from './images/transform.ts';
 import { importFile } from './import.ts';
 import { Jobs } from './jobs.ts';
 import type { Job } from './jobs.ts';
-import { checkForms, prepareDataset } from './prepare.ts';
+import { formOf, prepareDataset } from './prepare.ts';
 import type { Prepared } from './prepare.ts';
 import { measuredTable } from './schema/table.ts';
 import { parquetTable, quoteName } from './sql.ts';
@@ -111,7 +111,7 @@ export function createDataService(options: DataServiceOptions): DataService & { 
       await ready;
       const made = await jobs.run(job, async (running) => {
         const manifest = await store.readIntact(dataset);
-        checkForms(manifest.info, prepareOptions.forms);
+        formOf(manifest.info, prepareOptions.forms);
         if (manifest.info.kind === 'images') return images.prepare(manifest, prepareOptions, running);
         const info = await describe(dataset, prepareOptions.settings);
         const request = { store, manifest, info, options: prepareOptions, job: running, limits };

@@ -13,6 +13,7 @@ import { inspectPath, readHead, refuseFolder } from './files.ts';
 import type { Job } from './jobs.ts';
 import type { Prepared } from './prepare.ts';
 import { describeUse, refuseUnusable } from './preprocess/losses.ts';
+import { rawCell } from './preprocess/features.ts';
 import { matchColumns } from './preprocess/match.ts';
 import { parsePreprocessing } from './preprocess/recipe.ts';
 import type { Preprocessing } from './preprocess/recipe.ts';
@@ -65,7 +66,9 @@ export async function transformFile(request: TransformRequest): Promise<Omit<Pre
       warnings.push(...(await describeUse(connection, table, truth)).warnings);
       const { rows, classCounts } = await writeRows(connection, {
         table,
-        features: used.map(({ value }) => value),
+        features: used.map(({ value, cell }, index) =>
+          preprocessing.form === 'columns' ? rawCell(features[index], value, cell) : value,
+        ),
         target: matched[features.length]?.value ?? null,
         preprocessing,
         counts: [0, 0, table.rows],

@@ -1,6 +1,7 @@
 // How much memory training takes: of our own plans exactly, because a plan is planned and its bytes are counted as the backends
 // allocate them; of other software (PyTorch) by the textbook; the largest batch that fits; and what helps where it does not.
 
+import { valuesOf } from '../model/spec.ts';
 import { elementBytes } from '../../kernels/contract.ts';
 import type { GpuLimits } from '../../kernels/gpu-contract.ts';
 import { arenaBytes } from '../backends/cpu/arena.ts';
@@ -80,7 +81,7 @@ export function planMemory(
 ): PlannedMemory {
   const model = resolveModel(spec, input, outputWidth(output, training.loss));
   refuseTooLarge(name, model, training.batch);
-  const width = input.kind === 'table' ? input.width : input.channels * input.height * input.width;
+  const width = valuesOf(input);
   const rows = counts.train + counts.validation + counts.test;
   const capacity = rowsResident(rows, { input, width, targets: 1 }, dataBudget, training.batch);
   const data = { counts, output, width, targets: 1 };

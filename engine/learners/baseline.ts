@@ -2,15 +2,16 @@
 // always the same. Both are scored as the run's own weights are.
 
 import type { SplitName } from '../protocol/data.ts';
-import type { Baseline, LearnerName, Metrics } from '../protocol/runs.ts';
+import type { Baseline, Metrics } from '../protocol/runs.ts';
 import type { Surroundings } from '../train/control.ts';
 import { evaluate, type EvaluationSpec } from '../train/metrics.ts';
 import { ofSplit, splitRange } from '../train/scores.ts';
 import { sliceMilliseconds } from './course.ts';
-import { gridOf } from './declared/linear.ts';
+import { declaration as linearModel, gridOf } from './linear/declaration.ts';
 import type { Rows } from './learner.ts';
+import { plainLoss } from './scoring.ts';
 import { designBytes, readDesign, type Design } from './linear/design.ts';
-import { outputsFor, plainLoss } from './linear/outputs.ts';
+import { outputsFor } from './linear/outputs.ts';
 import {
   constantWeights,
   penaltyOf,
@@ -24,7 +25,7 @@ import {
 const mostBytes = 2 ** 28;
 
 export interface BaselineOptions extends Pick<Rows, 'data' | 'readShard'> {
-  readonly learner: LearnerName;
+  readonly learner: string;
   readonly surroundings: Pick<Surroundings, 'clock' | 'breathe'>;
   /** Milliseconds it may take, about. */
   readonly budget: number;
@@ -34,7 +35,8 @@ export interface BaselineOptions extends Pick<Rows, 'data' | 'readShard'> {
 export async function baselineOf(options: BaselineOptions): Promise<Baseline | null> {
   const { data, learner, surroundings, budget } = options;
   const end = surroundings.clock() + budget;
-  const design = await readWithin(options, end);
+  // Of columns as they are a linear model makes nothing.
+  const design = data.input.kind === 'columns' ? null : await readWithin(options, end);
   if (design === null) return constantAlone(options);
   const { counts, output } = data;
   const problem: PathProblem = {
@@ -49,7 +51,7 @@ export async function baselineOf(options: BaselineOptions): Promise<Baseline | n
   const scored = (weights: LinearWeights): Metrics => metricsOf(options, design, weights);
   const answer =
     output.kind === 'classes' ? likeliestClass(data.classCounts, output.classes) : meanOf(constant, output);
-  const linear = learner === 'linear' ? null : await fitWithin(problem, constant, surroundings, end);
+  const linear = learner === linearModel.name ? null : await fitWithin(problem, constant, surroundings, end);
   return {
     constant: { answer, metrics: scored(constant) },
     linear: linear && { penalty: linear.penalty, metrics: scored(linear.weights) },

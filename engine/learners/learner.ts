@@ -82,4 +82,6 @@ export interface Learner<C extends RunConfig = RunConfig, F extends ModelFile = 
   measure?(job: Rows & { readonly config: C }, surroundings: Surroundings): Promise<StepSpeed>;
   /** Throws InputError `model.weights` when the weights do not fit. */
   read(file: F, weights: Weights): Trained;
+  /** Throws TrainyardError `run.checkpoint` or `data.safetensors` when it cannot go on from a file. Absent: any safetensors will do. */
+  checkCheckpoint?(file: Uint8Array): void;
 }

@@ -1,15 +1,16 @@
 // A finished run put to use: the files it keeps, read back by its learner and applied to prepared rows.
 
-import { damagedRunFile, parseModelFile } from '../protocol/model-file.ts';
+import { damagedRunFile } from '../protocol/model-file.ts';
 import { evaluate, likeliest, probabilities, type Evaluation } from '../train/metrics.ts';
 import { decodeSafetensors } from '../train/safetensors.ts';
 import type { Weights } from '../train/weights.ts';
 import type { Rows, Trained } from './learner.ts';
+import { readModelFile } from './model-file.ts';
 import { learnerNamed } from './registry.ts';
 
 /** Reads the files of a run. Throws TrainyardError when they are damaged. */
 export function readTrained(model: string, weights: Uint8Array, run: number): Trained {
-  const file = parseModelFile(model, run);
+  const file = readModelFile(model, run);
   return learnerNamed(file.learner).read(file, decodeWeights(weights, run));
 }
 

@@ -1,12 +1,20 @@
 // All learners by name.
 
-import type { LearnerName } from '../protocol/runs.ts';
+import { TrainyardError } from '../protocol/errors.ts';
+import { ownValue } from '../protocol/own.ts';
+import { checkSafetensors } from '../train/safetensors.ts';
 import type { Learner } from './learner.ts';
-import { linear } from './linear/learner.ts';
-import { network } from './network/learner.ts';
+import { learners } from './list.ts';
 
-const learners: Readonly<Record<LearnerName, Learner>> = { network, linear };
+/** Throws TrainyardError `run.learner` where there is none of that name. */
+export function learnerNamed(name: string): Learner {
+  const found = ownValue(learners, name);
+  if (found) return found;
+  throw new TrainyardError('run.learner', `This version has no learner “${name}”.`, 'Update Trainyard.');
+}
 
-export function learnerNamed(name: LearnerName): Learner {
-  return learners[name];
+/** Throws TrainyardError `run.checkpoint` or `data.safetensors` when a learner cannot go on from a file. */
+export function checkCheckpointOf(name: string, file: Uint8Array): void {
+  const { checkCheckpoint = checkSafetensors } = learnerNamed(name);
+  checkCheckpoint(file);
 }

@@ -44,6 +44,9 @@ export function outputWidth(output: OutputSpec, loss: 'auto' | LossName): number
 /** Shape of one example as the layers see it. */
 export function inputShapeOf(input: InputSpec): Shape {
   if (input.kind === 'image') return [input.channels, input.height, input.width];
+  if (input.kind === 'columns') {
+    throw new ModelError('A network does not learn from columns as they are.', 'Have the rows scaled for it.');
+  }
   return [input.numeric + input.embeddings.reduce((sum, column) => sum + column.dimensions, 0)];
 }
 

@@ -30,7 +30,30 @@ export type InputSpec =
       readonly numeric: number;
       readonly embeddings: readonly EmbeddedColumn[];
     }
-  | { readonly kind: 'image'; readonly channels: number; readonly height: number; readonly width: number };
+  | { readonly kind: 'image'; readonly channels: number; readonly height: number; readonly width: number }
+  /** Columns as they are, in this order: what learns from them has to be no network. */
+  | { readonly kind: 'columns'; readonly columns: readonly RawColumn[] };
+
+/** What networks are fed. */
+export type NetworkInput = Exclude<InputSpec, { readonly kind: 'columns' }>;
+
+/** Values of one row: bytes of a picture, else numbers. */
+export function valuesOf(input: InputSpec): number {
+  if (input.kind === 'columns') return input.columns.length;
+  return input.kind === 'table' ? input.width : input.channels * input.height * input.width;
+}
+
+/**
+ * A column as it is. Numbers in their unit, 0 and 1, milliseconds since 1970, each NaN where there is none; a category as its
+ * code: see `rawCodes`.
+ */
+export type RawColumn =
+  | { readonly name: string; readonly kind: 'number' | 'boolean' | 'datetime' }
+  /** `categories`: those of the training rows. */
+  | { readonly name: string; readonly kind: 'category'; readonly categories: readonly string[] };
+
+/** Codes of a raw category column: nothing there, something that training did not see, then the categories in their order. */
+export const rawCodes = { missing: 0, unseen: 1, first: 2 } as const;
 
 /** A category column with too many values for one-hot: it gets a learned embedding. Code 0 = unknown or missing. */
 export interface EmbeddedColumn {

@@ -5,7 +5,7 @@ import { sizeOf } from '../graph/op.ts';
 import type { Shape } from '../graph/graph.ts';
 import type { ModelError } from './errors.ts';
 import { outputWidth, tryResolve } from './resolve.ts';
-import type { InputSpec, ModelSpec, OutputSpec, TrainingSpec } from './spec.ts';
+import { valuesOf, type InputSpec, type ModelSpec, type OutputSpec, type TrainingSpec } from './spec.ts';
 
 export interface LayerSummary {
   readonly index: number;
@@ -82,7 +82,7 @@ export function summarizeModel(
   });
   const parameters = resolved.parameters.reduce((sum, parameter) => sum + sizeOf(parameter.shape), 0);
   const perExample = layers.reduce((sum, layer) => sum + layer.activationBytes, 4 * sizeOf(resolved.inputShape));
-  const width = input.kind === 'table' ? 4 * input.width : input.channels * input.height * input.width;
+  const width = (input.kind === 'image' ? 1 : 4) * valuesOf(input);
   const memory = {
     parameters: 4 * parameters,
     gradients: 4 * parameters,

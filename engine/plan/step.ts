@@ -76,7 +76,7 @@ function gatherBatch(
   augmentation: ImageAugmentation,
 ): readonly ValueId[] {
   const { input } = model;
-  if (input.kind === 'table') return graph.apply('batch', [], { batch, ...data, steps });
+  if (input.kind !== 'image') return graph.apply('batch', [], { batch, ...data, steps });
   // Mixed images have a share of two classes; numbers, and 0 or 1 of binary cross-entropy, are mixed themselves.
   const soft = augmentation.mixup > 0 && resolveLoss(training.loss, output) === 'cross_entropy';
   return graph.apply('batch_images', [], {

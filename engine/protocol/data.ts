@@ -165,13 +165,16 @@ export interface LeftOutColumn {
   readonly reason: string;
 }
 
-/** What prepared rows hold: `matrix` scaled numbers, categories as 0 and 1 or as codes; `pixels` the bytes of pictures. */
-export type RowForm = 'matrix' | 'pixels';
+/**
+ * What prepared rows hold: `matrix` scaled numbers, categories as 0 and 1 or as codes (float32); `columns` each column as it is
+ * (float64, `RawColumn`); `pixels` the bytes of pictures.
+ */
+export type RowForm = 'matrix' | 'columns' | 'pixels';
 
 export interface PrepareOptions {
   readonly settings: DatasetSettings;
   readonly seed: number;
-  /** Forms of rows that are of use; default all. A dataset that has none of them is refused (`input.form`). */
+  /** Forms of rows that are of use, the best first; default `matrix` and `pixels`. A dataset that has none of them is refused (`input.form`). */
   readonly forms?: readonly RowForm[];
 }
 
@@ -187,7 +190,7 @@ export interface ColumnUse {
 }
 
 /**
- * A dataset made ready for one run: preprocessing fitted on its training split, rows as float32. Rows are numbered
+ * A dataset made ready for one run: preprocessing fitted on its training split. Rows are numbered
  * train first, then validation, then test. Shards are read by number and hold consecutive rows.
  */
 export interface PreparedData {
@@ -197,7 +200,7 @@ export interface PreparedData {
   readonly output: OutputSpec;
   readonly task: Task;
   readonly counts: Readonly<Record<SplitName, number>>;
-  /** Values a row in x (float32; bytes of an image), and in y (class number or standardised value). */
+  /** Values a row in x, and in y (class number or standardised value). */
   readonly width: number;
   readonly targets: number;
   /** First row of each shard, plus the total as the last entry. */
@@ -223,8 +226,8 @@ export interface PreparedData {
 
 export interface Shard {
   readonly rows: number;
-  /** [rows, width]; bytes for images, channel by channel (NCHW). */
-  readonly x: Float32Array | Uint8Array;
+  /** [rows, width]; bytes for images, channel by channel (NCHW); float64 for columns as they are. */
+  readonly x: Float32Array | Float64Array | Uint8Array;
   /** [rows, targets] */
   readonly y: Float32Array;
 }

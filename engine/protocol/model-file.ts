@@ -2,43 +2,23 @@
 // predicts something else.
 
 import { z } from 'zod';
-import type { ModelSpec, OutputSpec, Task, TrainingSpec } from '../model/spec.ts';
-import { linearFields, type LinearSettings } from '../settings/linear.ts';
-import { storedSchemaOf } from '../settings/schema.ts';
-import { optimizers, schedules, trainingFields } from '../settings/training.ts';
+import type { OutputSpec, Task } from '../model/spec.ts';
+import { tasks } from '../settings/dataset.ts';
 import { TrainyardError } from './errors.ts';
 import type { PreparedData } from './data.ts';
 
-interface CommonModelFile {
+/** What every model file holds, whatever learned; beside it what its learner declares. */
+export interface ModelFile {
+  readonly learner: string;
   readonly input: PreparedData['input'];
   readonly output: OutputSpec;
   readonly task: Task;
 }
 
-export interface NetworkModelFile extends CommonModelFile {
-  readonly learner: 'network';
-  readonly model: ModelSpec;
-  readonly training: TrainingSpec;
-}
-
-export interface LinearModelFile extends CommonModelFile {
-  readonly learner: 'linear';
-  readonly linear: LinearSettings;
-  /** Of the run. */
-  readonly seed: number;
-  /** That the weights were fitted with. */
-  readonly penalty: number;
-  /** Pictures: side of the grid of squares they are averaged to; 0 = a table. */
-  readonly grid: number;
-}
-
-export type ModelFile = NetworkModelFile | LinearModelFile;
-
 const count = z
   .int()
   .min(1)
   .max(2 ** 31);
-const share = z.number().min(0).max(1);
 
 const input = z.discriminatedUnion('kind', [
   z.object({
@@ -54,6 +34,15 @@ const input = z.discriminatedUnion('kind', [
     embeddings: z.array(z.object({ name: z.string(), vocabulary: count, dimensions: count })),
   }),
   z.object({ kind: z.literal('image'), channels: count, height: count, width: count }),
+  z.object({
+    kind: z.literal('columns'),
+    columns: z.array(
+      z.discriminatedUnion('kind', [
+        z.object({ name: z.string(), kind: z.enum(['number', 'boolean', 'datetime']) }),
+        z.object({ name: z.string(), kind: z.literal('category'), categories: z.array(z.string()) }),
+      ]),
+    ),
+  }),
 ]);
 
 const output = z.discriminatedUnion('kind', [
@@ -61,47 +50,26 @@ const output = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('value'), name: z.string(), offset: z.number(), scale: z.number() }),
 ]);
 
-/** Layers are checked in full when the model is built. */
-const model = z.looseObject({
-  version: z.literal(1),
-  layers: z.array(z.looseObject({ type: z.string() })).max(10_000),
-});
+const schema = z.looseObject({ learner: z.string(), input, output, task: z.enum(tasks) });
 
-const training = z.looseObject({
-  epochs: count,
-  batch: count,
-  seed: z.int().min(0),
-  loss: z.enum(Object.keys(trainingFields.loss.choices)),
-  huberDelta: z.number().positive(),
-  labelSmoothing: share,
-  classWeights: z.enum(Object.keys(trainingFields.classWeights.choices)),
-  optimizer: z.looseObject({ name: z.enum(Object.keys(optimizers)), learningRate: z.number() }),
-  schedule: z.looseObject({ name: z.enum(Object.keys(schedules)) }),
-});
+/** What `read` has to be, besides what every model file is. */
+export type Members = Readonly<Record<string, z.ZodType>>;
 
-const common = { input, output, task: z.enum(['classification', 'regression']) };
-
-const schema = z.discriminatedUnion('learner', [
-  z.looseObject({ learner: z.literal('network'), model, training, ...common }),
-  z.looseObject({
-    learner: z.literal('linear'),
-    linear: storedSchemaOf(linearFields),
-    seed: z.int().min(0),
-    penalty: z.number().min(0),
-    grid: z
-      .int()
-      .min(0)
-      .max(2 ** 16),
-    ...common,
-  }),
-]);
-
-/** Throws TrainyardError `run.damaged_file` when the text is no model file. */
-export function parseModelFile(text: string, run: number): ModelFile {
+/**
+ * Reads a model file; `membersOf` tells what that of a learner holds, undefined where there is no such learner. Throws
+ * TrainyardError `run.damaged_file` when the text is no model file.
+ */
+export function parseModelFile(
+  text: string,
+  run: number,
+  membersOf: (learner: string) => Members | undefined,
+): ModelFile {
   const found = parseRunJson(text, run, 'model.json');
   // Networks do not name their learner.
-  const file = typeof found === 'object' ? { learner: 'network', ...found } : found;
-  const parsed = schema.safeParse(file);
+  const file: unknown = typeof found === 'object' ? { learner: 'network', ...found } : found;
+  const named = z.object({ learner: z.string() }).safeParse(file);
+  const members = named.success ? membersOf(named.data.learner) : undefined;
+  const parsed = schema.extend(members ?? { learner: z.never('no learner of this version') }).safeParse(file);
   if (parsed.success) return file as ModelFile;
   const [issue] = parsed.error.issues;
   throw damagedRunFile(run, 'model.json', `${issue.path.join('.')}: ${issue.message}`);

@@ -1,7 +1,5 @@
 // Runs as they cross process borders: what is asked of a trainer, what it reports, what the history keeps.
 
-import type { ModelSpec, TrainingSpec } from '../model/spec.ts';
-import type { LinearSettings } from '../settings/linear.ts';
 import type { CommonSettings } from '../settings/run.ts';
 import type { WireError } from './errors.ts';
 import type { LabRecord, LabResult, LabSummary } from './lab.ts';
@@ -17,26 +15,15 @@ export const finalStates: ReadonlySet<RunState> = new Set([
   'interrupted',
 ]);
 
-/** What every run has, whatever learns. */
-interface CommonConfig extends CommonSettings {
+/**
+ * Everything that decides a run, besides the dataset's content: what every run has, whatever learns. The learner's own settings
+ * stand beside these, as its declaration says (`engine/learners/NAME/declaration.ts`).
+ */
+export interface RunConfig extends CommonSettings {
   readonly dataset: string;
   readonly settings: DatasetSettings;
+  readonly learner: string;
 }
-
-export interface NetworkConfig extends CommonConfig {
-  readonly learner: 'network';
-  readonly model: ModelSpec;
-  readonly training: Omit<TrainingSpec, 'seed'>;
-}
-
-export interface LinearConfig extends CommonConfig {
-  readonly learner: 'linear';
-  readonly linear: LinearSettings;
-}
-
-/** Everything that decides a run, besides the dataset's content. */
-export type RunConfig = NetworkConfig | LinearConfig;
-export type LearnerName = RunConfig['learner'];
 
 /** One value of one series. Series are flat names: `train_loss`, `val_loss`, `val_accuracy`, `learning_rate`, … */
 export interface MetricPoint {

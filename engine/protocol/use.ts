@@ -1,10 +1,16 @@
 // What a run makes of a dataset: which columns it leaves out and why, and how many rows each split gets. The same rules for
 // the data service, which keeps to them, and for the window and the command line, which say so beforehand.
 
-import type { DatasetInfo, DatasetSettings, DataWarning, LeftOutColumn, SplitName } from './data.ts';
+import type { DatasetInfo, DatasetSettings, DataWarning, LeftOutColumn, RowForm, SplitName } from './data.ts';
 import type { RunData } from './runs.ts';
 
 export const splitNames = ['train', 'validation', 'test'] as const satisfies readonly SplitName[];
+
+/** The forms of rows that are made of each kind of dataset. */
+export const formsOf: Readonly<Record<DatasetInfo['kind'], readonly RowForm[]>> = {
+  table: ['matrix', 'columns'],
+  images: ['pixels'],
+};
 
 /** Shares of train, validation and test unless set. */
 export const usualSplit: readonly [number, number, number] = [0.8, 0.1, 0.1];

@@ -20,7 +20,7 @@ import type {
 } from '../protocol/runs.ts';
 import { timeText } from '../protocol/words.ts';
 import { declarationOf } from '../learners/declared/registry.ts';
-import { checkCheckpointOf } from '../learners/checkpoints.ts';
+import { checkCheckpointOf } from '../learners/registry.ts';
 import { Bill, type EnergyMeter } from './bill.ts';
 import type { RunHost, RunHosts } from './hosts.ts';
 import { chooseDevice } from './choose-device.ts';

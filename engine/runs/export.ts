@@ -2,7 +2,8 @@
 // .bias, and the metadata holds the model and the preprocessing as JSON. `json` holds the same and the run's record.
 
 import type { StoreService } from '../protocol/runs.ts';
-import { parseModelFile, parseRunJson } from '../protocol/model-file.ts';
+import { parseRunJson } from '../protocol/model-file.ts';
+import { readModelFile } from '../learners/model-file.ts';
 import { decodeWeights } from '../learners/predict.ts';
 import { encodeSafetensors, encodeText, type SafeTensor } from '../train/safetensors.ts';
 import { readModelFiles } from './model-files.ts';
@@ -17,7 +18,7 @@ export async function exportRun(store: StoreService, run: number, format: Export
   const tensors = Object.fromEntries(
     Object.entries(decodeWeights(weights, run)).map(([name, tensor]) => [name, outputFirst(name, tensor)]),
   );
-  const modelFile = parseModelFile(modelText, run);
+  const modelFile = readModelFile(modelText, run);
   const preprocessingFile = parseRunJson(preprocessingText, run, 'preprocessing.json');
   if (format === 'safetensors') {
     const metadata = { format: 'pt', 'trainyard.model': modelText, 'trainyard.preprocessing': preprocessingText };

@@ -107,12 +107,12 @@ const defaultStopMilliseconds = 60_000;
 
 /** Throws InputError `input.device` if the learner does not train on the device asked for. */
 function checkDevice(config: RunConfig): void {
-  const { devices, title } = declarationOf(config);
+  const { devices, modelTitle } = declarationOf(config);
   if (config.device === 'auto' || devices.includes(config.device)) return;
   const [names, asked] = [devices.map(deviceWord).join(' or '), deviceWord(config.device)];
   throw new InputError(
     'input.device',
-    `${title(config)}: it trains on the ${names}, not on the ${asked}.`,
+    `${modelTitle(config)}: it trains on the ${names}, not on the ${asked}.`,
     'Leave the device to be chosen by itself.',
   );
 }

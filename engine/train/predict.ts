@@ -1,13 +1,16 @@
 // A trained network put to use: the weights and the description a run keeps, applied to prepared rows.
 
 import type { Backend } from '../backends/backend.ts';
-import type { NetworkModelFile } from '../protocol/model-file.ts';
+import type { ModelSpec, TrainingSpec } from '../model/spec.ts';
 import type { PreparedData } from '../protocol/data.ts';
+import type { ModelFile } from '../protocol/model-file.ts';
 import type { ReadShard } from './resident-rows.ts';
 import { Session } from './session.ts';
 import { weightNames, writeWeights, type Weights } from './weights.ts';
 
-export interface TrainedNetwork extends Omit<NetworkModelFile, 'learner'> {
+export interface TrainedNetwork extends Omit<ModelFile, 'learner'> {
+  readonly model: ModelSpec;
+  readonly training: TrainingSpec;
   readonly weights: Weights;
 }
 

@@ -73,11 +73,11 @@ export class ResidentRows {
       while (end < rows.length && rows[end] < shardStarts[index + 1]) end++;
       if (end === done) continue;
       const shard = await this.#readShard(index);
-      const x = shard.x.slice(0, (end - done) * width);
+      const x = networkValues(shard).slice(0, (end - done) * width);
       const y = new Float32Array((end - done) * targets);
       for (let i = done; i < end; i++) {
         const row = rows[i] - shardStarts[index];
-        x.set(shard.x.subarray(row * width, (row + 1) * width), (i - done) * width);
+        x.set(networkValues(shard).subarray(row * width, (row + 1) * width), (i - done) * width);
         y.set(shard.y.subarray(row * targets, (row + 1) * targets), (i - done) * targets);
       }
       this.#executable.write('data.x', x, done * width);
@@ -113,8 +113,18 @@ export class ResidentRows {
     const to = Math.min(wanted.end, shardStart + shard.rows);
     const [first, last] = [from - shardStart, to - shardStart];
     const y = shard.y.subarray(first * targets, last * targets);
-    this.#executable.write('data.x', shard.x.subarray(first * width, last * width), (from - wanted.start) * width);
+    this.#executable.write(
+      'data.x',
+      networkValues(shard).subarray(first * width, last * width),
+      (from - wanted.start) * width,
+    );
     this.#executable.write('data.y', y, (from - wanted.start) * targets);
     this.targets.set(y, from * targets);
   }
+}
+
+/** Rows that a network can be fed with: its graph has refused columns as they are. */
+function networkValues({ x }: Shard): Float32Array | Uint8Array {
+  if (x instanceof Float64Array) throw new RangeError('columns as they are have no place on a device');
+  return x;
 }

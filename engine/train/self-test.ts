@@ -4,7 +4,7 @@
 
 import type { Backend } from '../backends/backend.ts';
 import { mlp } from '../model/presets.ts';
-import type { InputSpec, ModelSpec, OutputSpec, TrainingSpec } from '../model/spec.ts';
+import { valuesOf, type ModelSpec, type NetworkInput, type OutputSpec, type TrainingSpec } from '../model/spec.ts';
 import { sequentialWords } from '../optim/random.ts';
 import type { PreparedData, Shard } from '../protocol/data.ts';
 import { evaluate } from './metrics.ts';
@@ -15,7 +15,7 @@ import { initializeWeights } from './weights.ts';
 interface SelfTestCase {
   readonly name: string;
   readonly model: ModelSpec;
-  readonly input: InputSpec;
+  readonly input: NetworkInput;
   readonly optimizer: Partial<TrainingSpec['optimizer']>;
   /** Losses of the steps, then the validation loss after them. */
   readonly losses: readonly number[];
@@ -150,9 +150,9 @@ async function trainSession(session: Session, rest: () => Promise<void>): Promis
 }
 
 /** Rows whose class can be learnt: one value in five depends on it. */
-function makeData(input: InputSpec): { readonly data: PreparedData; readonly shard: Shard } {
+function makeData(input: NetworkInput): { readonly data: PreparedData; readonly shard: Shard } {
   const rows = trainRows + validationRows;
-  const width = input.kind === 'table' ? input.width : input.channels * input.height * input.width;
+  const width = valuesOf(input);
   const words = sequentialWords(1, 99, 0);
   const y = Float32Array.from({ length: rows }, (_, row) => row % classNames.length);
   const value = (index: number): number => {

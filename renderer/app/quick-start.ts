@@ -1,6 +1,6 @@
 // From a dataset to a running training with the settings a careful colleague would start from.
 
-import { networkConfig } from '../../engine/learners/declared/network.ts';
+import { networkConfig } from '../../engine/learners/network/declaration.ts';
 import { defaultPreset, defaultTraining, specOf } from '../../engine/model/presets.ts';
 import type { OutputSpec, Task } from '../../engine/model/spec.ts';
 import type { DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';

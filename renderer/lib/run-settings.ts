@@ -4,8 +4,7 @@ import { ownValue } from '../../engine/protocol/own.ts';
 import { layers as registry } from '../../engine/model/registry.ts';
 import type { LayerSpec } from '../../engine/model/spec.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
-import type { SettingGroup } from '../../engine/learners/declared/declaration.ts';
-import { declarationOf } from '../../engine/learners/declared/registry.ts';
+import { declarationOf, settingGroups, type SettingGroup } from '../../engine/learners/declared/registry.ts';
 import { runFields } from '../../engine/settings/run.ts';
 import { trainingFields } from '../../engine/settings/training.ts';
 import { settingFacts, type SettingFact } from '../../engine/settings/values.ts';
@@ -33,15 +32,14 @@ export function everySettingOf(run: RunRecord): readonly SettingFact[] {
       ...layerFacts(config),
       ['Parameters', run.parameters > 0 ? fixed(run.parameters) : '–'],
     ]),
-    ...declarationOf(config)
-      .groups(config)
-      .flatMap((group) => groupFacts(run, group)),
+    ...settingGroups(config).flatMap((group) => groupFacts(run, group)),
     ...settingFacts(runFields, config, numberText).map((fact) => ({ ...fact, value: usedValue(run, fact) })),
   ];
 }
 
 function layerFacts(config: RunRecord['config']): readonly Setting[] {
-  return config.learner === 'network' ? [['Layers', config.model.layers.map(layerText).join(' → ')]] : [];
+  const layers = declarationOf(config).layers?.(config);
+  return layers ? [['Layers', layers.map(layerText).join(' → ')]] : [];
 }
 
 function groupFacts(run: RunRecord, { table, settings, of }: SettingGroup): readonly SettingFact[] {

@@ -29,7 +29,7 @@ export function stateWord(run: Pick<RunRecord, 'state' | 'error' | 'result'>): s
 
 /** "Medium MLP", or "Own model" for one made by hand. */
 export function modelName({ config }: Pick<RunRecord, 'config'>): string {
-  return declarationOf(config).title(config);
+  return declarationOf(config).modelTitle(config);
 }
 
 export function isLive(run: Pick<RunRecord, 'state'>): boolean {

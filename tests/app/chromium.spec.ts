@@ -4,11 +4,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, test as base, type Locator, type Page } from '@playwright/test';
-import { networkConfig } from '../../engine/learners/declared/network.ts';
+import { networkConfig, type NetworkConfig } from '../../engine/learners/network/declaration.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import type { InputSpec, LayerSpec } from '../../engine/model/spec.ts';
 import type { DatasetInfo } from '../../engine/protocol/data.ts';
-import type { NetworkConfig } from '../../engine/protocol/runs.ts';
 import { encoders, noise, paint } from '../support/pictures.ts';
 import { openBridge, type Bridge } from './bridge/bridge.ts';
 import { screenshots } from './launch.ts';

@@ -1,11 +1,12 @@
 // Setting a scene: tables to train on and runs that are under way, made over the AppService where the walk there is not what a
 // test is about.
 
+import type { NetworkConfig } from '../../engine/learners/network/declaration.ts';
 import fs from 'node:fs';
 import path from 'node:path';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import type { DatasetInfo } from '../../engine/protocol/data.ts';
-import type { NetworkConfig, RunRecord, RunState } from '../../engine/protocol/runs.ts';
+import type { RunRecord, RunState } from '../../engine/protocol/runs.ts';
 import { callService, chooseNext, expect, type App } from './launch.ts';
 
 /** Two classes that a line almost separates, with a little noise; the same rows every time. */

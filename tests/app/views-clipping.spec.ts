@@ -4,7 +4,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
-import { networkConfig } from '../../engine/learners/declared/network.ts';
+import { networkConfig } from '../../engine/learners/network/declaration.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import type { ModelSpec, TrainingSpec } from '../../engine/model/spec.ts';
 import type { DatasetInfo } from '../../engine/protocol/data.ts';

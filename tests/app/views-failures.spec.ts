@@ -1,5 +1,6 @@
 // What goes wrong is said where it happened, with what, where and what to do; and nothing half-made stays behind.
 
+import type { NetworkConfig } from '../../engine/learners/network/declaration.ts';
 import fs from 'node:fs';
 import path from 'node:path';
 import { encoders, paint } from '../support/pictures.ts';
@@ -7,7 +8,7 @@ import { callService, dropFiles, expect, root, screenshot, test, type App } from
 import { importTable, processIds, startRun, waitForEpoch, waitForState, writeTable } from './scene.ts';
 import type { DatasetInfo } from '../../engine/protocol/data.ts';
 import { mlp } from '../../engine/model/presets.ts';
-import type { NetworkConfig, RunRecord } from '../../engine/protocol/runs.ts';
+import type { RunRecord } from '../../engine/protocol/runs.ts';
 
 const messy = (name: string): string => path.join(root, 'tests/fixtures/messy', name);
 

@@ -4,7 +4,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Locator, Page } from '@playwright/test';
-import { networkConfig } from '../../engine/learners/declared/network.ts';
+import { networkConfig, type NetworkConfig } from '../../engine/learners/network/declaration.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import type { DatasetInfo } from '../../engine/protocol/data.ts';
 import type { RunConfig, RunRecord } from '../../engine/protocol/runs.ts';
@@ -139,10 +139,9 @@ test('the figures of runs are those of the history', async ({ app }) => {
   const table = await importTable(app, file);
   const base = runConfig(table, 100);
   const early = { ...base.training, earlyStopping: { enabled: true, patience: 5, minimumDelta: 0 } };
-  const stopped = await train(app, 'early', {
-    ...base,
-    training: { ...early, optimizer: { ...early.optimizer, learningRate: 0.05 } },
-  });
+  const training = { ...early, optimizer: { ...early.optimizer, learningRate: 0.05 } };
+  const config: NetworkConfig = { ...base, training };
+  const stopped = await train(app, 'early', config);
 
   await test.step('a table, stopped early', async () => {
     expect(stopped.result!.reason).toBe('early_stopped');

@@ -1,20 +1,11 @@
 // What the recipes of docs/adding.md and kernels/README.md lead to: for each, the files somebody would write, and the lines
 // put into files that are there. `tests/recipes/recipes.test.ts` follows them on a copy and runs the proof the page names.
 
-export interface Recipe {
-  /** As in the page: `**A layer.**`. */
-  readonly what: string;
-  /** New files. */
-  readonly files: Readonly<Record<string, string>>;
-  /** Lines put before the first line that holds `before`. */
-  readonly lines: readonly { readonly file: string; readonly before: string; readonly text: string }[];
-  /** Stands for NAME in the proof. */
-  readonly name?: string;
-  /** What the proof prints because of this recipe. */
-  readonly proves: RegExp;
-}
+import { learnerRecipe } from './learner.ts';
+import type { Recipe } from './recipe.ts';
 
 export const recipes: readonly Recipe[] = [
+  learnerRecipe,
   {
     what: 'A layer',
     files: {

@@ -11,7 +11,7 @@ import { repairHome } from '../../engine/history/repair.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { TrainyardError } from '../../engine/protocol/errors.ts';
 import type { RepairReport, StoreService } from '../../engine/protocol/runs.ts';
-import { networkConfig } from '../../engine/learners/declared/network.ts';
+import { networkConfig } from '../../engine/learners/network/declaration.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import { exportRun } from '../../engine/runs/export.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createDataService } from '../../engine/data/service.ts';
 import { processOwner } from '../../engine/history/owner.ts';
 import { createStore } from '../../engine/history/store.ts';
-import { networkConfig } from '../../engine/learners/declared/network.ts';
+import { networkConfig } from '../../engine/learners/network/declaration.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
 import { inProcessHosts } from '../../electron/cli/hosts.ts';

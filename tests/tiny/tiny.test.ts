@@ -8,7 +8,7 @@ import { createReferenceBackend } from '../../engine/backends/reference/backend.
 import { createDataService } from '../../engine/data/service.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { processOwner } from '../../engine/history/owner.ts';
-import { networkConfig } from '../../engine/learners/declared/network.ts';
+import { networkConfig } from '../../engine/learners/network/declaration.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
 import { inProcessHosts } from '../../electron/cli/hosts.ts';

@@ -7,6 +7,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
+import { isNetwork } from '../../engine/learners/network/declaration.ts';
 import { openDatabase } from '../../engine/history/database.ts';
 import type { Connection } from '../../engine/history/database.ts';
 import { explainFailure } from '../../engine/history/failures.ts';
@@ -109,7 +110,7 @@ test('version 3: runs of old histories are networks, their seed is that of the r
   const store = createStore(home);
   // Settings that were not there yet are as they were without saying so.
   const { config } = await store.run({ run: 1 });
-  assert.ok(config.learner === 'network');
+  assert.ok(isNetwork(config));
   assert.deepEqual([config.seed, config.training.epochs, config.training.clipNorm], [7, 3, 0]);
   assert.deepEqual(config, completeConfig(upgradedConfig as unknown as RunConfig));
   assert.deepEqual((await store.updateRun({ run: 1, patch: { name: 'other' } })).config, config);

@@ -2,15 +2,21 @@
 // that others know of it.
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import test from 'node:test';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
-import { checkForms } from '../../engine/data/prepare.ts';
+import { formOf } from '../../engine/data/prepare.ts';
 import { baselineOf } from '../../engine/learners/baseline.ts';
-import { linearConfig } from '../../engine/learners/declared/linear.ts';
+import { linearConfig } from '../../engine/learners/linear/declaration.ts';
+import type { NetworkConfig } from '../../engine/learners/network/declaration.ts';
+import { declarationOf } from '../../engine/learners/declared/registry.ts';
+import { readModelFile } from '../../engine/learners/model-file.ts';
 import type { StartedEvent } from '../../engine/learners/learner.ts';
 import { predictRows, readTrained } from '../../engine/learners/predict.ts';
 import { learnerNamed } from '../../engine/learners/registry.ts';
 import type { MetricPoint, RunConfig, RunFile, RunResult } from '../../engine/protocol/runs.ts';
+import { learnerLists } from '../../scripts/list-learners.ts';
 import { RunControl } from '../../engine/train/control.ts';
 import { makeTable } from '../support/table.ts';
 import { tableConfig } from './fixtures/training.ts';
@@ -151,7 +157,8 @@ test('a divergence is a result; what goes wrong reaches whoever advances or open
   const diverging = { ...config, training: { ...config.training, optimizer } };
   assert.equal((await learn(diverging, 0)).result.reason, 'diverged');
   const layers = [{ type: 'conv2d', filters: 2, kernel: 3 }, { type: 'output' }];
-  await assert.rejects(learn({ ...config, model: { version: 1, layers } }, 0), /image|conv/i);
+  const convolving: NetworkConfig = { ...config, model: { version: 1, layers } };
+  await assert.rejects(learn(convolving, 0), /image|conv/i);
 });
 
 test('what a run has to beat: the linear model itself, the answer of most rows; that alone where there is no time', async () => {
@@ -184,9 +191,25 @@ test('what a run has to beat: the linear model itself, the answer of most rows; 
 });
 
 test('rows of a form that a dataset does not have are refused', () => {
-  checkForms({ kind: 'table', name: 't' }, ['matrix', 'pixels']);
-  assert.throws(() => checkForms({ kind: 'images', name: 'cats' }, ['matrix']), {
+  assert.equal(formOf({ kind: 'table', name: 't' }, ['pixels', 'matrix', 'columns']), 'matrix');
+  assert.equal(formOf({ kind: 'table', name: 't' }, ['columns', 'matrix']), 'columns');
+  assert.equal(formOf({ kind: 'table', name: 't' }), 'matrix');
+  assert.throws(() => formOf({ kind: 'images', name: 'cats' }, ['matrix']), {
     code: 'input.form',
     message: /cats holds pictures/,
   });
+});
+
+test('the lists of learners are those of the folders', () => {
+  const folder = path.resolve(import.meta.dirname, '../../engine/learners');
+  for (const [file, contents] of Object.entries(learnerLists())) {
+    const stored = fs.readFileSync(path.join(folder, file), 'utf8');
+    assert.equal(stored, contents, `engine/learners/${file} is out of date: run node scripts/list-learners.ts`);
+  }
+});
+
+test('a learner of no version is told by name', () => {
+  assert.throws(() => declarationOf({ learner: 'oracle' }), { code: 'run.learner', message: /“oracle”/ });
+  assert.throws(() => learnerNamed('toString'), { code: 'run.learner' });
+  assert.throws(() => readModelFile('{"learner":"oracle"}', 7), { code: 'run.damaged_file', message: /learner/ });
 });

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { columnsOf } from '../../engine/learners/declared/linear.ts';
+import { columnsOf } from '../../engine/learners/linear/declaration.ts';
 import { readDesign, scoresOf, addTransposed, type Design } from '../../engine/learners/linear/design.ts';
 import { gradientSize, solveLogistic } from '../../engine/learners/linear/logistic.ts';
 import {

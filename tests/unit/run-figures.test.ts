@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { NetworkConfig } from '../../engine/learners/network/declaration.ts';
 import { mlp } from '../../engine/model/presets.ts';
 import type { LayerSpec } from '../../engine/model/spec.ts';
 import type { ColumnInfo } from '../../engine/protocol/data.ts';
@@ -42,6 +43,11 @@ const result: RunResult = {
   metrics: {},
   bestEpoch: 45,
 };
+const usual: NetworkConfig = {
+  ...exampleConfig,
+  model: mlp([8]),
+  training: { ...exampleConfig.training, epochs: 100 },
+};
 const data: RunData = { counts: { train: 80, validation: 10, test: 10 }, givenSplits: [], leftOut: [] };
 
 function record(changes: Partial<RunRecord> = {}): RunRecord {
@@ -51,7 +57,7 @@ function record(changes: Partial<RunRecord> = {}): RunRecord {
     state: 'completed',
     dataset: 'd1',
     datasetName: 'points',
-    config: { ...exampleConfig, model: mlp([8]), training: { ...exampleConfig.training, epochs: 100 } },
+    config: usual,
     device: 'cpu',
     threads: 1,
     parameters: 9,
@@ -160,8 +166,10 @@ test('all settings that differ are compared, also those that are seldom set', ()
 });
 
 test('layers are told by what they are, and by name where something is not as usual', () => {
-  const text = (...layers: readonly LayerSpec[]): string | undefined =>
-    new Map(settingsOf(record({ config: { ...exampleConfig, model: { version: 1, layers } } }))).get('Layers');
+  const text = (...layers: readonly LayerSpec[]): string | undefined => {
+    const config: NetworkConfig = { ...exampleConfig, model: { version: 1, layers } };
+    return new Map(settingsOf(record({ config }))).get('Layers');
+  };
   assert.equal(
     text({ type: 'conv2d', filters: 32, bias: false }, { type: 'batch_norm' }, { type: 'activation' }),
     'Conv 2D 32 × 3×3, no bias → Batch norm → Activation relu',

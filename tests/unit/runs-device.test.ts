@@ -6,7 +6,7 @@ import test from 'node:test';
 import { processOwner } from '../../engine/history/owner.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { predictFile, type PredictionParts } from '../../electron/main/predictions.ts';
-import { linearConfig } from '../../engine/learners/declared/linear.ts';
+import { linearConfig } from '../../engine/learners/linear/declaration.ts';
 import type { RunConfig } from '../../engine/protocol/runs.ts';
 import type { RunHosts } from '../../engine/runs/hosts.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';

@@ -16,7 +16,7 @@ import type { RunHosts } from '../../engine/runs/hosts.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
 import type { RunManager } from '../../engine/runs/manager.ts';
 import { temporaryHome } from './fixtures/history.ts';
-import { linearConfig } from '../../engine/learners/declared/linear.ts';
+import { linearConfig } from '../../engine/learners/linear/declaration.ts';
 import { createTableData, createTableHosts, tableConfig } from './fixtures/training.ts';
 
 const epochs = 60;

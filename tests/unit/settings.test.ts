@@ -8,7 +8,7 @@ import { checkChoicesFit, chosenByFlags, flagsOf } from '../../electron/cli/sett
 import { requests } from '../../electron/main/requests.ts';
 import { augmentationFields } from '../../engine/settings/augmentation.ts';
 import { fieldsFor, type FieldTable, type SettingsOf } from '../../engine/settings/field.ts';
-import { linearFields, usualLinear } from '../../engine/settings/linear.ts';
+import { linearFields, usualLinear } from '../../engine/learners/linear/declaration.ts';
 import { completeTraining, usualTraining, type TrainingSpec } from '../../engine/settings/network.ts';
 import { readingFields } from '../../engine/settings/reading.ts';
 import { runFields } from '../../engine/settings/run.ts';

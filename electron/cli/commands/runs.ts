@@ -11,7 +11,7 @@ import { numberOption, runNumber, textOption, type Command } from '../command.ts
 import { homeFolder } from '../home.ts';
 import { openCatalogue } from '../own-catalogue.ts';
 import { counted, formatCount, formatNumber, formatSeconds, formatTime, type Column, type Output } from '../output.ts';
-import type { Fact } from '../../../engine/learners/declared/declaration.ts';
+import type { Fact } from '../../../engine/learners/declared/declare.ts';
 import { declarationOf } from '../../../engine/learners/declared/registry.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
 

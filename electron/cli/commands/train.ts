@@ -5,9 +5,8 @@ import type { DataService, DatasetInfo } from '../../../engine/protocol/data.ts'
 import { CancelledError, InputError, TrainyardError } from '../../../engine/protocol/errors.ts';
 import { expectedCounts, leftOutColumns, leftOutText } from '../../../engine/protocol/use.ts';
 import type { MetricPoint, RunConfig, RunProgress, RunRecord, RunResult } from '../../../engine/protocol/runs.ts';
-import { declarationOf } from '../../../engine/learners/declared/registry.ts';
-import { linearConfig } from '../../../engine/learners/declared/linear.ts';
-import { networkConfig } from '../../../engine/learners/declared/network.ts';
+import { configWith, declarationOf } from '../../../engine/learners/declared/registry.ts';
+import { networkConfig } from '../../../engine/learners/network/declaration.ts';
 import { createRunManager, type RunManager } from '../../../engine/runs/manager.ts';
 import { processOwner } from '../../../engine/history/owner.ts';
 import { runNumber, textOption, type Command, type CommandContext, type OptionValues } from '../command.ts';
@@ -20,13 +19,13 @@ import {
   checkTrainingOptions,
   dataOptions,
   datasetSettings,
-  linearSettings,
+  learnerOption,
   modelOption,
   seedOption,
+  settingsByFlags,
   dataOf,
   trainingOptions,
   trainingSpec,
-  wantsLinear,
   type TrainedOn,
 } from '../training-options.ts';
 import { threadsOption } from '../threads-option.ts';
@@ -85,9 +84,10 @@ export async function trainFile(context: CommandContext): Promise<number> {
     device: deviceOption(options) ?? 'auto',
     threads: threadsOption(options, output),
   };
-  const config = wantsLinear(options)
-    ? linearConfig({ ...common, seed: seedOption(options) }, linearSettings(options, info.task))
-    : await networkOption(common, options, data);
+  const learner = learnerOption(options);
+  const config = learner.layers
+    ? await networkOption(common, options, data)
+    : configWith(learner, { ...common, seed: seedOption(options) }, settingsByFlags(learner, options, data));
   const name = textOption(options, 'name') ?? path.parse(info.source).name;
   return follow(context, (manager) => manager.start({ name, config }));
 }
@@ -123,8 +123,8 @@ async function follow(
   let run: RunRecord | null = null;
   const stop = manager.onReport(({ points, progress }) => {
     epochEvents(points).forEach((event) => output.event(event));
-    const { unit } = declarationOf(run?.config ?? { learner: 'network' });
-    output.bar(progress.step / Math.max(1, progress.steps), progressText(unit.one, progress, points));
+    const unit = run === null ? 'step' : declarationOf(run.config).unit.one;
+    output.bar(progress.step / Math.max(1, progress.steps), progressText(unit, progress, points));
   });
   manager.onLog(({ line }) => {
     // The bar shows the epochs, the last lines the end: `show RUN --log` has it all.

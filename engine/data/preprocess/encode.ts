@@ -3,6 +3,7 @@
 import type { NumberColumn } from '../database.ts';
 import { outputNames } from './recipe.ts';
 import type { FeatureRecipe, Preprocessing, TargetRecipe } from './recipe.ts';
+import type { Element, Values } from './row-store.ts';
 
 /** Milliseconds of a day. */
 const day = 86_400_000;
@@ -28,15 +29,23 @@ export function datePart(milliseconds: number, part: DatePart): number {
 }
 
 /** Writes `rows` values of one feature into `x` [rows, width], from column `at` on. */
-type FeatureEncoder = (values: NumberColumn, rows: number, x: Float32Array, width: number, at: number) => void;
+type FeatureEncoder = (values: NumberColumn, rows: number, x: Values, width: number, at: number) => void;
 
 /** Encodes whole chunks of rows: x [rows, width] and y [rows, 1]. */
 export class RowEncoder {
   readonly width: number;
+  readonly element: Element;
   readonly #features: readonly { readonly encode: FeatureEncoder; readonly at: number }[];
   readonly #target: TargetRecipe;
 
-  constructor({ features, target }: Preprocessing) {
+  constructor({ features, target, form }: Preprocessing) {
+    this.#target = target;
+    if (form === 'columns') {
+      this.#features = features.map((_, at) => ({ encode: encodeAsIs, at }));
+      this.width = features.length;
+      this.element = 'f64';
+      return;
+    }
     const numeric = features.reduce((sum, feature) => sum + outputNames(feature).length, 0);
     let nextNumber = 0;
     let nextCode = numeric;
@@ -45,12 +54,12 @@ export class RowEncoder {
       nextNumber += outputNames(feature).length;
       return { encode: encoderOf(feature), at };
     });
-    this.#target = target;
     this.width = nextCode;
+    this.element = 'f32';
   }
 
   /** `columns` in the order of the recipe's features. Every element of the first `rows` rows of `x` is written. */
-  encode(columns: readonly NumberColumn[], rows: number, x: Float32Array): void {
+  encode(columns: readonly NumberColumn[], rows: number, x: Values): void {
     this.#features.forEach(({ encode, at }, index) => encode(columns[index] as NumberColumn, rows, x, this.width, at));
   }
 
@@ -83,6 +92,10 @@ function encoderOf(feature: FeatureRecipe): FeatureEncoder {
       return feature satisfies never;
   }
 }
+
+const encodeAsIs: FeatureEncoder = (values, rows, x, width, at) => {
+  for (let row = 0; row < rows; row++) x[row * width + at] = values.getItem(row) ?? NaN;
+};
 
 function encodeNumber(recipe: { impute: number; mean: number; deviation: number; indicator: boolean }): FeatureEncoder {
   const { impute, mean, deviation, indicator } = recipe;

@@ -1,6 +1,7 @@
 // Raw columns as numbers: the SQL that hands each feature to JavaScript as one DOUBLE column. Numbers and times as they
 // are, booleans as 0 and 1, categories as their position in a list (from 1; 0 = missing or not in the list).
 
+import { rawCodes } from '../../model/spec.ts';
 import { quoteText } from '../sql.ts';
 import { numericValue, typedValue } from '../schema/stored.ts';
 import type { StoredColumn } from '../schema/stored.ts';
@@ -16,6 +17,17 @@ export function categoryCode(column: StoredColumn, categories: readonly string[]
 /** SQL for the raw value that a recipe's encoder takes, of a column read as it was while fitting. */
 export function rawFeature(recipe: FeatureRecipe | TargetRecipe, column: StoredColumn): string {
   return rawValue(recipe, asFitted(column, recipe));
+}
+
+/**
+ * SQL for what a raw column holds, of a value as above and of the cell, which is NULL where nothing is there: categories are told
+ * apart from those that are missing and those that are unknown (`rawCodes`).
+ */
+export function rawCell({ kind }: FeatureRecipe, value: string, cell: string): string {
+  if (kind !== 'one_hot' && kind !== 'embedding') return value;
+  const { missing, unseen, first } = rawCodes;
+  const known = `(${value}) + ${first - 1}.0::DOUBLE`;
+  return `CASE WHEN (${cell}) IS NULL THEN ${missing}.0::DOUBLE WHEN (${value}) > 0 THEN ${known} ELSE ${unseen}.0::DOUBLE END`;
 }
 
 /** The same of a column whose spellings are settled. A target's: its class from 1 (0 = none of them), or its value. */

@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { InputError } from '../../protocol/errors.ts';
-import type { InputSpec, OutputSpec } from '../../model/spec.ts';
+import type { InputSpec, OutputSpec, RawColumn } from '../../model/spec.ts';
 import type { StoredColumn } from '../schema/stored.ts';
 
 const source = {
@@ -72,6 +72,8 @@ const preprocessingSchema = z.object({
   target: targetRecipe,
   /** Columns not used, and why. */
   leftOut: z.array(z.object({ column: z.string(), reason: z.string() })),
+  /** Rows hold the columns as they are, in the order of `features`; absent: what the features say. */
+  form: z.literal('columns').optional(),
   /** The file had a row of units below its header. */
   unitsRow: z.boolean().optional(),
 });
@@ -118,7 +120,8 @@ export function outputNames(feature: FeatureRecipe): string[] {
 }
 
 /** What rows made by this preprocessing feed to a model. */
-export function inputSpec({ features }: Preprocessing): InputSpec {
+export function inputSpec({ features, form }: Preprocessing): InputSpec {
+  if (form === 'columns') return { kind: 'columns', columns: features.map(rawColumn) };
   const numeric = features.reduce((sum, feature) => sum + outputNames(feature).length, 0);
   const embeddings = features.flatMap((feature) =>
     feature.kind === 'embedding'
@@ -126,6 +129,12 @@ export function inputSpec({ features }: Preprocessing): InputSpec {
       : [],
   );
   return { kind: 'table', width: numeric + embeddings.length, numeric, embeddings };
+}
+
+function rawColumn(feature: FeatureRecipe): RawColumn {
+  const { column: name, kind } = feature;
+  if (kind !== 'one_hot' && kind !== 'embedding') return { name, kind };
+  return { name, kind: 'category', categories: feature.categories };
 }
 
 export function outputSpec({ target }: Preprocessing): OutputSpec {

@@ -17,11 +17,16 @@ export interface RowStore {
 
 interface WritableRowStore extends RowStore {
   /** Stores consecutive rows from row `start` on. */
-  write(start: number, x: Float32Array, y: Float32Array): Promise<void> | void;
+  write(start: number, x: Values, y: Float32Array): Promise<void> | void;
 }
+
+/** What the values of x are; those of y are float32. */
+export type Element = 'f32' | 'f64';
+export type Values = Float32Array | Float64Array;
 
 export interface RowShape {
   readonly rows: number;
+  readonly element: Element;
   /** Values of x, and of y, a row. */
   readonly width: number;
   readonly targets: number;
@@ -32,9 +37,18 @@ const shardBytes = 4 * 2 ** 20;
 /** Rows gathered for a split before they are stored. */
 const bufferBytes = 2 ** 18;
 
+export function makeValues(element: Element, count: number): Values {
+  return element === 'f32' ? new Float32Array(count) : new Float64Array(count);
+}
+
+function bytesPerRow({ element, width, targets }: RowShape): number {
+  return (element === 'f32' ? 4 : 8) * width + 4 * targets;
+}
+
 /** First row of each shard, plus the number of rows. */
-export function shardStarts({ rows, width, targets }: RowShape): number[] {
-  const rowsPerShard = Math.max(1, Math.floor(shardBytes / (4 * (width + targets))));
+export function shardStarts(shape: RowShape): number[] {
+  const { rows } = shape;
+  const rowsPerShard = Math.max(1, Math.floor(shardBytes / bytesPerRow(shape)));
   const starts: number[] = [];
   for (let start = 0; start < rows; start += rowsPerShard) starts.push(start);
   return [...starts, rows];
@@ -42,7 +56,7 @@ export function shardStarts({ rows, width, targets }: RowShape): number[] {
 
 /** Where rows are kept: in memory up to `memoryBytes`, else in a work folder of the store. */
 async function makeStore(shape: RowShape, store: DatasetStore, memoryBytes: number): Promise<WritableRowStore> {
-  const bytes = 4 * shape.rows * (shape.width + shape.targets);
+  const bytes = shape.rows * bytesPerRow(shape);
   if (bytes <= memoryBytes) return new MemoryRows(shape);
   const folder = await store.makeAnyWorkFolder();
   return new FileRows(shape, folder, await open(join(folder, 'rows.bin'), 'w+'));
@@ -50,16 +64,16 @@ async function makeStore(shape: RowShape, store: DatasetStore, memoryBytes: numb
 
 class MemoryRows implements WritableRowStore {
   readonly #shape: RowShape;
-  #x: Float32Array;
+  #x: Values;
   #y: Float32Array;
 
   constructor(shape: RowShape) {
     this.#shape = shape;
-    this.#x = new Float32Array(shape.rows * shape.width);
+    this.#x = makeValues(shape.element, shape.rows * shape.width);
     this.#y = new Float32Array(shape.rows * shape.targets);
   }
 
-  write(start: number, x: Float32Array, y: Float32Array): void {
+  write(start: number, x: Values, y: Float32Array): void {
     this.#x.set(x, start * this.#shape.width);
     this.#y.set(y, start * this.#shape.targets);
   }
@@ -79,7 +93,7 @@ class MemoryRows implements WritableRowStore {
   }
 }
 
-/** All x, then all y, as little-endian float32. */
+/** All x, then all y, little-endian. */
 class FileRows implements WritableRowStore {
   readonly #shape: RowShape;
   readonly #folder: string;
@@ -91,7 +105,7 @@ class FileRows implements WritableRowStore {
     this.#file = file;
   }
 
-  async write(start: number, x: Float32Array, y: Float32Array): Promise<void> {
+  async write(start: number, x: Values, y: Float32Array): Promise<void> {
     try {
       await this.#file.write(bytesOf(x), 0, x.byteLength, this.#xOffset(start));
       await this.#file.write(bytesOf(y), 0, y.byteLength, this.#yOffset(start));
@@ -101,7 +115,7 @@ class FileRows implements WritableRowStore {
   }
 
   async read(start: number, end: number): Promise<Shard> {
-    const x = new Float32Array((end - start) * this.#shape.width);
+    const x = makeValues(this.#shape.element, (end - start) * this.#shape.width);
     const y = new Float32Array((end - start) * this.#shape.targets);
     await this.#file.read(bytesOf(x), 0, x.byteLength, this.#xOffset(start));
     await this.#file.read(bytesOf(y), 0, y.byteLength, this.#yOffset(start));
@@ -114,21 +128,21 @@ class FileRows implements WritableRowStore {
   }
 
   #xOffset(row: number): number {
-    return 4 * row * this.#shape.width;
+    return row * (bytesPerRow(this.#shape) - 4 * this.#shape.targets);
   }
 
   #yOffset(row: number): number {
-    return 4 * (this.#shape.rows * this.#shape.width + row * this.#shape.targets);
+    return this.#xOffset(this.#shape.rows) + 4 * row * this.#shape.targets;
   }
 }
 
-function bytesOf(values: Float32Array): Uint8Array {
+function bytesOf(values: Values): Uint8Array {
   return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 }
 
 /** Rows of one split on their way to the store. */
 interface Region {
-  readonly x: Float32Array;
+  readonly x: Values;
   readonly y: Float32Array;
   filled: number;
   /** Row of the store that the next buffer begins with. */
@@ -145,11 +159,11 @@ export class RowWriter {
   private constructor(store: WritableRowStore, shape: RowShape, counts: readonly number[]) {
     this.#store = store;
     this.#shape = shape;
-    this.#bufferRows = Math.max(1, Math.floor(bufferBytes / (4 * (shape.width + shape.targets))));
+    this.#bufferRows = Math.max(1, Math.floor(bufferBytes / bytesPerRow(shape)));
     let next = 0;
     this.#regions = counts.map((count) => {
       const region: Region = {
-        x: new Float32Array(this.#bufferRows * shape.width),
+        x: makeValues(shape.element, this.#bufferRows * shape.width),
         y: new Float32Array(this.#bufferRows * shape.targets),
         filled: 0,
         next,
@@ -170,7 +184,7 @@ export class RowWriter {
   }
 
   /** Takes over `rows` rows; those whose split is none of the counted ones are dropped. */
-  async add(x: Float32Array, y: Float32Array, rows: number, splitOf: (row: number) => number): Promise<void> {
+  async add(x: Values, y: Float32Array, rows: number, splitOf: (row: number) => number): Promise<void> {
     const { width, targets } = this.#shape;
     for (let row = 0; row < rows; row++) {
       const region = this.#regions[splitOf(row)];

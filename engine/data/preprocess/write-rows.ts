@@ -9,7 +9,7 @@ import type { DatasetStore } from '../store.ts';
 import { RowEncoder } from './encode.ts';
 import { inputSpec, outputSpec } from './recipe.ts';
 import type { Preprocessing } from './recipe.ts';
-import { RowWriter, shardStarts } from './row-store.ts';
+import { makeValues, RowWriter, shardStarts } from './row-store.ts';
 import type { RowStore } from './row-store.ts';
 
 export interface WriteRequest {
@@ -36,17 +36,18 @@ export async function writeRows(
   const { table, features, target, preprocessing, counts, splitOf, store, memoryBytes, job } = request;
   const encoder = new RowEncoder(preprocessing);
   const expressions = target === null ? features : [...features, target];
-  const shape = { rows: counts[0] + counts[1] + counts[2], width: encoder.width, targets: 1 };
+  const { width, element } = encoder;
+  const shape = { rows: counts[0] + counts[1] + counts[2], element, width, targets: 1 };
   const writer = await RowWriter.create(shape, counts, store, memoryBytes);
   const recipe = preprocessing.target;
   const classCounts = new Array<number>(recipe.kind === 'classes' ? recipe.classes.length : 0).fill(0);
-  let x = new Float32Array(0);
+  let x = makeValues(element, 0);
   let y = new Float32Array(0);
   let start = 0;
   const report = job.stage('Preparing rows');
   try {
     await streamNumbers(connection, `SELECT ${expressions.join(', ')} FROM ${table.from}`, job, async (chunk, rows) => {
-      if (y.length < rows) [x, y] = [new Float32Array(rows * encoder.width), new Float32Array(rows)];
+      if (y.length < rows) [x, y] = [makeValues(element, rows * width), new Float32Array(rows)];
       encoder.encode(chunk, rows, x);
       encoder.encodeTarget(target === null ? null : (chunk[features.length] ?? null), rows, y);
       for (let row = 0; row < rows; row++) {
@@ -73,7 +74,7 @@ export function describePrepared(
 ): PreparedData {
   const input = inputSpec(preprocessing);
   const output = outputSpec(preprocessing);
-  const width = input.kind === 'table' ? input.width : 0;
+  const { width, element } = new RowEncoder(preprocessing);
   const rows = counts[0] + counts[1] + counts[2];
   return {
     handle: '',
@@ -83,7 +84,7 @@ export function describePrepared(
     counts: { train: counts[0], validation: counts[1], test: counts[2] },
     width,
     targets: 1,
-    shardStarts: shardStarts({ rows, width, targets: 1 }),
+    shardStarts: shardStarts({ rows, element, width, targets: 1 }),
     classCounts,
     preprocessing,
     leftOut: preprocessing.leftOut,

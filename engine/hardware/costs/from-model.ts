@@ -7,7 +7,7 @@ import { sizeOf } from '../../graph/op.ts';
 import { ops } from '../../graph/ops.ts';
 import { resolveModel, outputWidth } from '../../model/resolve.ts';
 import type { ResolvedModel } from '../../model/resolve.ts';
-import type { InputSpec, ModelSpec, OutputSpec, TrainingSpec } from '../../model/spec.ts';
+import { valuesOf, type InputSpec, type ModelSpec, type OutputSpec, type TrainingSpec } from '../../model/spec.ts';
 import { compilePlan } from '../../plan/compile.ts';
 import type { Call, Program } from '../../plan/plan.ts';
 import { buildTrainingGraph } from '../../plan/step.ts';
@@ -108,7 +108,7 @@ export function costsOfModel({ name, spec, input, output, training }: ModelAtHan
   const { batch } = training;
   const model = resolveModel(spec, input, outputWidth(output, training.loss));
   refuseTooLarge(name, model, batch);
-  const width = input.kind === 'table' ? input.width : input.channels * input.height * input.width;
+  const width = valuesOf(input);
   const options = {
     model,
     output,

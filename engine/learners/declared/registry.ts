@@ -1,13 +1,77 @@
-// The declarations of all learners.
+// The declarations of all learners: what others know of the learner of a run.
 
-import type { LearnerName, RunConfig } from '../../protocol/runs.ts';
-import type { Declaration } from './declaration.ts';
-import { linear } from './linear.ts';
-import { network } from './network.ts';
+import type { DatasetInfo } from '../../protocol/data.ts';
+import { TrainyardError } from '../../protocol/errors.ts';
+import { ownValue } from '../../protocol/own.ts';
+import { formsOf } from '../../protocol/use.ts';
+import type { RunConfig } from '../../protocol/runs.ts';
+import type { FieldTable } from '../../settings/field.ts';
+import { defaultsOf } from '../../settings/values.ts';
+import type { TrainedOn } from '../../settings/training.ts';
+import type { Declaration } from './declare.ts';
+import { declarations as listed } from './list.ts';
 
-const declarations: Readonly<Record<LearnerName, Declaration>> = { network, linear };
+const byName: Readonly<Record<string, Declaration>> = listed;
 
-/** What the learner of a run says of itself. */
+/** The one that trains where nothing else is asked for stands first. */
+export const declarations: readonly Declaration[] = Object.values(byName).toSorted(
+  (one, other) => Number(other.layers !== undefined) - Number(one.layers !== undefined),
+);
+
+/** The learners without layers of their own that learn from such a dataset: what a run starts from, beside networks. */
+export function offered(kind: DatasetInfo['kind']): readonly Declaration[] {
+  const there = kind === 'table' ? formsOf.table : formsOf.images;
+  return declarations.filter(({ layers, forms }) => !layers && forms.some((form) => there.includes(form)));
+}
+
+/** What the learner of a run says of itself. Throws TrainyardError `run.learner` where there is none of that name. */
 export function declarationOf({ learner }: Pick<RunConfig, 'learner'>): Declaration {
-  return declarations[learner];
+  const found = ownValue(byName, learner);
+  if (found) return found;
+  throw new TrainyardError(
+    'run.learner',
+    `This version has no learner “${learner}”.`,
+    'The run may come from a later version: update Trainyard.',
+  );
+}
+
+export interface SettingGroup {
+  readonly table: FieldTable;
+  readonly settings: object;
+  /** What stands before the names of its settings where those of all groups are listed. */
+  readonly of?: string;
+}
+
+/** The settings of a run's learner as their tables say them, in reading order. */
+export function settingGroups(config: RunConfig): readonly SettingGroup[] {
+  const { fields, free } = declarationOf(config);
+  const settings: Readonly<Record<string, unknown>> = { ...ownSettings(config) };
+  return [
+    { table: fields, settings },
+    ...Object.entries(free).map(([name, { table, none, of }]) => ({
+      table,
+      settings: (ownValue(settings, name) as object | undefined) ?? none,
+      of,
+    })),
+  ];
+}
+
+/** The settings of a run's learner. */
+export function ownSettings(config: RunConfig): object {
+  const all: Readonly<Record<string, unknown>> = { ...config };
+  return ownValue(all, declarationOf(config).own) as object;
+}
+
+/** The settings that a learner starts from with this data. */
+export function usualSettings({ fields }: Declaration, about: TrainedOn): object {
+  return defaultsOf(fields, about);
+}
+
+/** The settings of a run of a learner whose own are those of one table. */
+export function configWith(
+  { name, own }: Declaration,
+  common: Omit<RunConfig, 'learner'>,
+  settings: object,
+): RunConfig {
+  return { ...common, learner: name, ...{ [own]: settings } };
 }

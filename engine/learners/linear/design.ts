@@ -4,7 +4,7 @@
 import type { InputSpec } from '../../model/spec.ts';
 import { InputError } from '../../protocol/errors.ts';
 import type { PreparedData, Shard } from '../../protocol/data.ts';
-import { columnsOf } from '../declared/linear.ts';
+import { columnsOf } from './declaration.ts';
 import type { Rows } from '../learner.ts';
 
 export interface Design {

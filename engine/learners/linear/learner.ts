@@ -1,17 +1,22 @@
 // Linear models as a learner: solved on one thread of whatever process they are in, in float64; no device is opened.
 
 import { InputError } from '../../protocol/errors.ts';
-import type { LinearModelFile } from '../../protocol/model-file.ts';
-import type { LinearConfig } from '../../protocol/runs.ts';
 import type { Weights } from '../../train/weights.ts';
-import { columnsOf, outputsOf } from '../declared/linear.ts';
 import type { Learner, RawOutputs, Rows, Trained } from '../learner.ts';
+import { plainLoss } from '../scoring.ts';
+import { checkSearch } from './checkpoint.ts';
+import { columnsOf, outputsOf, type LinearConfig } from './declaration.ts';
 import { readDesign } from './design.ts';
-import { outputsFor, plainLoss } from './outputs.ts';
+import type { LinearModelFile } from './file.ts';
+import { outputsFor } from './outputs.ts';
 import type { LinearWeights } from './path.ts';
 import { openLinear } from './training.ts';
 
-export const linear: Learner<LinearConfig, LinearModelFile> = { open: openLinear, read: readLinear };
+export const learner: Learner<LinearConfig, LinearModelFile> = {
+  open: openLinear,
+  read: readLinear,
+  checkCheckpoint: checkSearch,
+};
 
 function readLinear(file: LinearModelFile, tensors: Weights): Trained {
   const { input, output, grid } = file;

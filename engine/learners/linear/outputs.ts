@@ -3,9 +3,6 @@
 import { scoresOf, type Design } from './design.ts';
 import type { LinearWeights } from './path.ts';
 
-/** The loss of linear models is that of their task, without smoothing. */
-export const plainLoss = { loss: 'auto', labelSmoothing: 0, huberDelta: 1 } as const;
-
 /** Raw outputs [to − from, K] in float32. */
 export function outputsFor(design: Design, from: number, to: number, { weight, bias }: LinearWeights): Float32Array {
   const scores = new Float64Array((to - from) * bias.length);

@@ -4,7 +4,7 @@
 // resumed search is the same search.
 
 import type { OutputSpec } from '../../model/spec.ts';
-import { outputsOf } from '../declared/linear.ts';
+import { outputsOf } from './declaration.ts';
 import { scoresOf, type Design } from './design.ts';
 import { solveLogistic } from './logistic.ts';
 import { ridgeSolver, type RidgeSolver, type Solution } from './ridge.ts';

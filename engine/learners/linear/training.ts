@@ -1,21 +1,19 @@
 // A linear model at work on a job: the rows are read, penalties are tried in slices, and the best weights are scored and kept.
 
-import type { SplitName } from '../../protocol/data.ts';
-import type { LinearConfig, Metrics, RunResult, TrainingProgress } from '../../protocol/runs.ts';
+import type { RunResult, TrainingProgress } from '../../protocol/runs.ts';
 import { noValidationWarning } from '../../protocol/use.ts';
 import { countText, timeText } from '../../protocol/words.ts';
-import { constantLoss, doubtHint, doubtOf } from '../../train/doubt.ts';
-import { EvaluationFiles, type EvaluatedSplit } from '../../train/evaluation-files.ts';
-import { evaluate, type EvaluationSpec } from '../../train/metrics.ts';
+import { doubtHint } from '../../train/doubt.ts';
+import type { EvaluationSpec } from '../../train/metrics.ts';
 import { handOverModel } from '../../train/model-files.ts';
 import { classWeights } from '../../train/session-sizes.ts';
-import { ofSplit, splitRange } from '../../train/scores.ts';
 import { Course, sliceMilliseconds } from '../course.ts';
-import { gridOf, linear, outputsOf } from '../declared/linear.ts';
+import { declaration, gridOf, outputsOf, type LinearConfig } from './declaration.ts';
 import type { LearnerJob, Training } from '../learner.ts';
+import { plainLoss, scoreSplits } from '../scoring.ts';
 import { decodeSearch, encodeSearch, tensorsOf } from './checkpoint.ts';
 import { readDesign } from './design.ts';
-import { outputsFor, plainLoss } from './outputs.ts';
+import { outputsFor } from './outputs.ts';
 import { constantWeights, penaltyOf, searchPenalty, type PathProblem, type Search } from './path.ts';
 import type { Work } from './work.ts';
 
@@ -122,7 +120,7 @@ class LinearTraining implements Training {
 
   #progress(): TrainingProgress {
     const { tried, chosen } = this.#search;
-    const all = this.#result ? tried.length : linear.units(this.#job.config);
+    const all = this.#result ? tried.length : declaration.units(this.#job.config);
     const here = tried.length - this.#triedBefore;
     return {
       epoch: tried.length,
@@ -143,25 +141,18 @@ class LinearTraining implements Training {
   }
 
   #finish(reason: RunResult['reason']): void {
-    const { surroundings, data, events } = this.#job;
+    const { surroundings } = this.#job;
     const { tried, chosen } = this.#search;
     const start = surroundings.clock();
     this.#handOver();
-    const splits: Record<SplitName, EvaluatedSplit | null> = { train: null, validation: null, test: null };
-    let metrics: Metrics = {};
     const step = Math.max(1, tried.length);
-    for (const split of ['train', 'validation', 'test'] as const) {
-      splits[split] = this.#evaluate(split);
-      const scored = ofSplit(split, splits[split]?.evaluation.metrics ?? {});
-      metrics = { ...metrics, ...scored };
-      for (const [series, value] of Object.entries(scored)) {
-        const inCurves = split === 'validation' || series === 'train_loss';
-        if (inCurves) this.#course.point({ series, step, epoch: step, seconds: this.#secondsSpent, value });
-      }
+    const scored = scoreSplits(this.#job, this.#evaluation, { step, best: chosen + 1 }, (from, to) => ({
+      outputs: outputsFor(this.#problem.design, from, to, this.#search.best),
+      targets: this.#problem.design.targets.subarray(from, to),
+    }));
+    for (const point of scored.points) {
+      this.#course.point({ ...point, step, epoch: step, seconds: this.#secondsSpent });
     }
-    const files = new EvaluationFiles({ data, clock: surroundings.clock, onFile: events.onFile });
-    files.final(step, chosen + 1, splits);
-    const doubt = this.#doubt(splits.validation, metrics);
     const scoring = surroundings.clock() - start;
     this.#result = {
       reason,
@@ -171,17 +162,17 @@ class LinearTraining implements Training {
       steps: tried.length,
       seconds: this.#secondsSpent,
       examplesPerSecond: this.#rowsPerSecond(),
-      metrics,
+      metrics: scored.metrics,
       bestEpoch: chosen + 1,
       remark: this.#remark(),
       spent: { phases: { training: this.#seconds, scoring: scoring / 1000 } },
-      ...(doubt === null ? {} : { doubt: `${doubt} ${doubtHint}` }),
+      ...(scored.doubt === null ? {} : { doubt: `${scored.doubt} ${doubtHint}` }),
     };
     this.#course.report(true);
     const times = `solving ${timeText(1000 * this.#seconds)}, scoring ${timeText(scoring)}`;
     this.#course.say(`Time: ${times}.`, 'info', true);
     this.#course.say(`${reason === 'stopped' ? 'Stopped' : 'Completed'}: ${this.#remark()}.`, 'info', true);
-    if (doubt !== null) this.#course.say(doubt, 'warning');
+    if (scored.doubt !== null) this.#course.say(scored.doubt, 'warning');
   }
 
   /** "penalty 10, the best of 6 by the validation rows" */
@@ -193,22 +184,6 @@ class LinearTraining implements Training {
     if (penalty > 0) return `penalty ${value}, as set`;
     const { validation } = this.#problem;
     return `penalty ${value}, the best of ${tried.length} by ${validation > 0 ? 'the validation rows' : 'rows set aside'}`;
-  }
-
-  #doubt(validation: EvaluatedSplit | null, metrics: Readonly<Record<string, number>>): string | null {
-    if (!validation) return null;
-    const constant = constantLoss(validation.targets, this.#evaluation, outputsOf(this.#problem.output));
-    return doubtOf({ train: metrics['train_loss'] ?? NaN, validation: metrics['val_loss'] ?? NaN, constant });
-  }
-
-  /** Null when the split is empty. */
-  #evaluate(split: SplitName): EvaluatedSplit | null {
-    const { start, end } = splitRange(this.#job.data, split);
-    if (start === end) return null;
-    const { design } = this.#problem;
-    const outputs = outputsFor(design, start, end, this.#search.best);
-    const targets = design.targets.subarray(start, end);
-    return { evaluation: evaluate(outputs, targets, this.#evaluation), outputs, targets };
   }
 
   /** What predicting and exporting need. */

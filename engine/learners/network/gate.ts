@@ -1,4 +1,7 @@
-// Lets a trainer that knows nothing of budgets work for some time and then waits: it passes here whenever it lets messages in.
+// Lets a trainer that knows nothing of budgets work for some time and then waits: it passes here whenever it lets messages in. The
+// trainer keeps its own loop because a budget that ended between any two submits would have to be handed through epochs, windows,
+// two submits in flight, validation and checkpoints, each of which would become a state to come back to; held here it costs a
+// look at the clock a submit, and the order of everything stays that of the code.
 
 import type { Surroundings } from '../../train/control.ts';
 

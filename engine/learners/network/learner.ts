@@ -1,21 +1,24 @@
 // Networks as a learner: the trainer of engine/train, held between its submits once its budget of time is used up.
 
 import { activationMaps } from '../../train/attention.ts';
+import { checkCheckpoint } from '../../train/checkpoint.ts';
 import { measureSpeed } from '../../train/measure.ts';
 import { networkOutputs } from '../../train/predict.ts';
 import type { SessionOptions } from '../../train/session.ts';
 import { train } from '../../train/trainer.ts';
 import type { DeviceDescription } from '../../backends/backend.ts';
-import type { NetworkModelFile } from '../../protocol/model-file.ts';
-import type { NetworkConfig, RunResult } from '../../protocol/runs.ts';
+import type { RunResult } from '../../protocol/runs.ts';
 import type { Weights } from '../../train/weights.ts';
 import type { Learner, LearnerJob, Rows, Trained, Training } from '../learner.ts';
+import type { NetworkConfig } from './declaration.ts';
+import type { NetworkModelFile } from './file.ts';
 import { Gate } from './gate.ts';
 
-export const network: Learner<NetworkConfig, NetworkModelFile> = {
+export const learner: Learner<NetworkConfig, NetworkModelFile> = {
   open: openNetwork,
   measure: async (job, surroundings) => measureSpeed(await sessionOptions(job), surroundings),
   read: readNetwork,
+  checkCheckpoint,
 };
 
 async function sessionOptions(job: Rows & { readonly config: NetworkConfig }): Promise<SessionOptions> {

@@ -5,23 +5,33 @@ import { SvelteMap } from 'svelte/reactivity';
 import { fixesFor, freshId, type LayerFix } from '../../../engine/model/fixes.ts';
 import { layers as registry } from '../../../engine/model/registry.ts';
 import { outputWidth } from '../../../engine/model/resolve.ts';
-import { linearConfig } from '../../../engine/learners/declared/linear.ts';
-import { networkConfig } from '../../../engine/learners/declared/network.ts';
+import type { Declaration } from '../../../engine/learners/declared/declare.ts';
+import {
+  configWith,
+  declarationOf,
+  declarations,
+  ownSettings,
+  usualSettings,
+} from '../../../engine/learners/declared/registry.ts';
+import { declaration as network, isNetwork, networkConfig } from '../../../engine/learners/network/declaration.ts';
 import { defaultPreset, presetNamed, specOf, trainedOn } from '../../../engine/model/presets.ts';
 import type { Preset } from '../../../engine/model/presets.ts';
 import type { LayerSpec, ModelSpec, TrainingSpec } from '../../../engine/model/spec.ts';
 import { summarizeModel } from '../../../engine/model/summary.ts';
+import type { Value } from '../../../engine/settings/field.ts';
 import { usualTraining } from '../../../engine/settings/network.ts';
+import { runFields } from '../../../engine/settings/run.ts';
 import type { TrainedOn } from '../../../engine/settings/training.ts';
+import { withValue } from '../../../engine/settings/values.ts';
 import type { DatasetShape } from '../../../engine/protocol/app.ts';
+import { ownValue } from '../../../engine/protocol/own.ts';
 import type { DatasetInfo } from '../../../engine/protocol/data.ts';
-import type { LearnerName, RunConfig } from '../../../engine/protocol/runs.ts';
-import { usualLinear, type LinearSettings } from '../../../engine/settings/linear.ts';
+import type { RunConfig } from '../../../engine/protocol/runs.ts';
 import { classesOf, decided, suggestName, taskOf } from '../../app/quick-start.ts';
 import type { UndoHistory } from '../../app/undo.svelte.ts';
 
 /** What a step of the draft changes, as it was before or after. */
-type DraftState = Pick<Draft, 'learner' | 'model' | 'training' | 'linear' | 'keys' | 'current' | 'name'> & {
+type DraftState = Pick<Draft, 'learner' | 'model' | 'settings' | 'seed' | 'keys' | 'current' | 'name'> & {
   readonly trainingChosen: boolean;
 };
 
@@ -29,10 +39,11 @@ export class Draft {
   readonly dataset: DatasetInfo;
   readonly shape: DatasetShape;
   name: string = $state('');
-  learner: LearnerName = $state('network');
-  linear: LinearSettings = $state.raw(usualLinear);
+  learner: Declaration = $state.raw(network as Declaration);
+  /** Of every learner, by its name: whoever comes back to one finds them as they were. */
+  settings: Readonly<Record<string, object>> = $state.raw({});
+  seed: number = $state(runFields.seed.default);
   model: ModelSpec = $state.raw({ version: 1, layers: [] });
-  training: TrainingSpec = $state.raw(null!);
   device: RunConfig['device'] = $state('auto');
   threads: number = $state(0);
   /** Position of the current layer. */
@@ -46,6 +57,13 @@ export class Draft {
   #named = false;
   #trainingChosen = false;
 
+  /** Settings of the learner chosen. */
+  readonly own: object = $derived(ownValue(this.settings, this.learner.name) ?? {});
+  /** Those of the network, chosen or not. */
+  readonly training: TrainingSpec = $derived({
+    ...(ownValue(this.settings, network.name) as Omit<TrainingSpec, 'seed'>),
+    seed: this.seed,
+  });
   readonly summary = $derived.by(() => {
     const { counts, input, output } = this.shape;
     return summarizeModel(this.model, input, output, this.training, counts.train + counts.validation + counts.test);
@@ -70,21 +88,23 @@ export class Draft {
     this.dataset = dataset;
     this.shape = shape;
     const config = from?.config;
-    if (config?.learner !== 'network')
-      this.choose(defaultPreset(shape.counts.train, shape.input, classesOf(shape.output)));
+    this.choose(defaultPreset(shape.counts.train, shape.input, classesOf(shape.output)));
+    for (const learner of declarations.filter(({ layers }) => !layers)) {
+      this.settings = { ...this.settings, [learner.name]: usualSettings(learner, this.about) };
+    }
     if (from && config) {
       this.device = config.device;
       this.threads = config.threads;
       this.rename(`${from.name}-again`);
     }
-    if (config?.learner === 'network') {
-      this.training = { ...config.training, seed: config.seed };
+    if (config) {
+      this.learner = declarationOf(config);
+      this.settings = { ...this.settings, [config.learner]: ownSettings(config) };
+      this.seed = config.seed;
+    }
+    if (config && isNetwork(config)) {
       this.#trainingChosen = true;
       this.#replace(config.model);
-    } else if (config?.learner === 'linear') {
-      this.learner = 'linear';
-      this.linear = config.linear;
-      this.training = { ...this.training, seed: config.seed };
     }
     // What the draft begins with is no step.
     this.#undo = undo;
@@ -94,8 +114,10 @@ export class Draft {
     // What was found out is written down, so that the run says it by itself.
     const settings = decided(this.dataset);
     const common = { dataset: this.dataset.id, settings, device: this.device, threads: this.threads };
-    if (this.learner === 'linear') {
-      return linearConfig({ ...common, device: 'auto', seed: this.training.seed }, this.linear);
+    const { learner, seed } = this;
+    if (!learner.layers) {
+      const device = learner.devices.length > 1 ? this.device : 'auto';
+      return configWith(learner, { ...common, device, seed }, this.own);
     }
     const { preset: _, ...own } = this.model;
     // A preset that was edited is the person's own model from then on.
@@ -104,7 +126,7 @@ export class Draft {
 
   /** What keeps it from being started. */
   get obstacle(): string | undefined {
-    const broken = this.learner === 'network' && !this.summary.valid;
+    const broken = this.learner.layers !== undefined && !this.summary.valid;
     return broken ? 'A layer has an error: see the marked row' : this.wrong.values().next().value;
   }
 
@@ -114,17 +136,12 @@ export class Draft {
     else this.wrong.set(field, error);
   };
 
-  /** Makes it a linear model; the layers stay for whoever comes back to them. */
-  chooseLinear(): void {
-    this.#step('the linear model', () => {
-      this.learner = 'linear';
-      if (!this.#named) this.name = suggestName(this.dataset.name, 'linear');
+  /** Has another learner than a network; the layers stay for whoever comes back to them. */
+  chooseLearner(learner: Declaration): void {
+    this.#step(learner.noun, () => {
+      this.learner = learner;
+      if (!this.#named) this.name = suggestName(this.dataset.name, learner.name);
     });
-  }
-
-  /** Changes settings of the linear model. */
-  fit(change: Partial<LinearSettings>): void {
-    this.#step('a setting of the linear model', () => (this.linear = { ...this.linear, ...change }));
   }
 
   /** Takes a preset's layers, and the training settings that suit them until some were set by hand. */
@@ -134,8 +151,11 @@ export class Draft {
 
   #choose(preset: Preset): void {
     const model = specOf(preset, this.shape.input);
-    this.learner = 'network';
-    if (!this.#trainingChosen) this.training = usualTraining(this.#about(model));
+    this.learner = network as Declaration;
+    if (!this.#trainingChosen) {
+      const { seed: _, ...training } = usualTraining(this.#about(model));
+      this.settings = { ...this.settings, [network.name]: training };
+    }
     this.#replace(model);
     if (!this.#named) this.name = suggestName(this.dataset.name, preset.name);
   }
@@ -150,11 +170,24 @@ export class Draft {
     this.#named = true;
   }
 
-  train(change: Partial<TrainingSpec>): void {
-    this.#step('a training setting', () => {
-      this.#trainingChosen = true;
-      this.training = { ...this.training, ...change };
+  /** Changes a setting of the learner chosen; `group`: the settings within its own where it stands. */
+  set(name: string, value: Value | undefined, group?: string): void {
+    const { learner, own, settings } = this;
+    const changed = withValue(group === undefined ? own : this.within(group), name, value);
+    this.#step(`a setting of ${learner.noun}`, () => {
+      if (learner.layers) this.#trainingChosen = true;
+      this.settings = { ...settings, [learner.name]: group === undefined ? changed : { ...own, [group]: changed } };
     });
+  }
+
+  /** Settings within those of the learner chosen. */
+  within(group: string): object {
+    const groups: Readonly<Record<string, unknown>> = { ...this.own };
+    return (ownValue(groups, group) as object | undefined) ?? ownValue(this.learner.free, group)?.none ?? {};
+  }
+
+  sow(seed: number): void {
+    this.#step('the seed', () => (this.seed = seed));
   }
 
   /** Adds a layer after the current one, but never after the output. */
@@ -209,7 +242,7 @@ export class Draft {
     });
   }
 
-  set(position: number, name: string, value: unknown): void {
+  setArgument(position: number, name: string, value: unknown): void {
     const layers = this.model.layers.with(position, { ...this.model.layers[position], [name]: value });
     this.#step(`${name} of layer ${position + 1}`, () => this.#edit(layers, this.keys));
   }
@@ -248,8 +281,8 @@ export class Draft {
   }
 
   #state(): DraftState {
-    const { learner, model, training, linear, keys, current, name } = this;
-    return { learner, model, training, linear, keys, current, name, trainingChosen: this.#trainingChosen };
+    const { learner, model, settings, seed, keys, current, name } = this;
+    return { learner, model, settings, seed, keys, current, name, trainingChosen: this.#trainingChosen };
   }
 
   #restore({ trainingChosen, ...state }: DraftState): void {

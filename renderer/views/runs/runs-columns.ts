@@ -1,6 +1,6 @@
 // The columns of the runs table: what each shows, how wide it is, what the history sorts it by.
 
-import type { ListedSettings } from '../../../engine/learners/declared/declaration.ts';
+import type { ListedSettings } from '../../../engine/learners/declared/declare.ts';
 import { declarationOf } from '../../../engine/learners/declared/registry.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';

@@ -6,8 +6,14 @@ import type { ModelSpec, TrainingSpec } from '../../model/spec.ts';
 import { augmentationFields, noAugmentation } from '../../settings/augmentation.ts';
 import { completeTraining } from '../../settings/network.ts';
 import { trainingFields } from '../../settings/training.ts';
-import type { NetworkConfig } from '../../protocol/runs.ts';
-import type { Declaration, Fact } from './declaration.ts';
+import type { RunConfig } from '../../protocol/runs.ts';
+import type { Declaration, Fact } from '../declared/declare.ts';
+
+export interface NetworkConfig extends RunConfig {
+  readonly learner: 'network';
+  readonly model: ModelSpec;
+  readonly training: Omit<TrainingSpec, 'seed'>;
+}
 
 /** The settings of a run that trains a network: the seed among the training settings is that of the whole run. */
 export function networkConfig(
@@ -21,20 +27,41 @@ export function networkConfig(
 /** Titles of presets that runs of earlier versions have and new ones are not offered. */
 const formerTitles: ReadonlyMap<string, string> = new Map([['linear', 'Linear network']]);
 
-export const network: Declaration<NetworkConfig> = {
+export function isNetwork(config: RunConfig): config is NetworkConfig {
+  return config.learner === 'network';
+}
+
+export const declaration: Declaration<NetworkConfig> = {
   name: 'network',
+  title: 'Network',
+  noun: 'a network',
+  summary: 'Layers of weighted sums that learn step by step.',
+  fields: trainingFields,
+  own: 'training',
+  about: { title: () => 'Training' },
+  free: {
+    augmentation: {
+      title: 'Augmentation',
+      note: 'each picture is drawn anew in every epoch; 0 = never',
+      table: augmentationFields,
+      fits: ({ pictures }) => pictures !== null,
+      none: noAugmentation,
+      of: 'Pictures',
+    },
+  },
   forms: ['matrix', 'pixels'],
   devices: ['auto', 'cpu', 'gpu', 'reference'],
   unit: { one: 'epoch', many: 'epochs' },
   curves: true,
 
+  layers: ({ model }) => model.layers,
   complete: (config) => ({ ...config, training: completeTraining(config.training) }),
   check({ model, training }, { input, output }) {
     resolveModel(model, input, outputWidth(output, training.loss));
   },
   units: ({ training }) => training.epochs,
   preset: ({ model }) => model.preset ?? null,
-  title({ model: { preset } }) {
+  modelTitle({ model: { preset } }) {
     if (!preset) return 'Own model';
     return presetNamed(preset)?.title ?? formerTitles.get(preset) ?? preset;
   },
@@ -49,10 +76,6 @@ export const network: Declaration<NetworkConfig> = {
     ['model', `${config.model.preset ?? 'custom'}, ${parameters.toLocaleString('en')} parameters`],
     ['layers', config.model.layers.map(({ type, units }) => (units ? `${type} ${String(units)}` : type)).join(' → ')],
     trainingFact(config),
-  ],
-  groups: ({ training }) => [
-    { table: trainingFields, settings: training },
-    { table: augmentationFields, settings: training.augmentation ?? noAugmentation, of: 'Pictures' },
   ],
   settings: ({ model, training }) => ({ model, ...training }),
   speed: ({ model, training: { batch, optimizer, clipNorm } }) => [model.layers, batch, optimizer.name, clipNorm > 0],

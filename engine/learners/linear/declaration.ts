@@ -1,11 +1,40 @@
-// Linear models in words; and how many columns they make of the rows.
+// Linear models in words: ridge regression, or logistic regression of two or more classes. Their settings, and how many columns
+// they make of the rows.
 
 import type { InputSpec, OutputSpec } from '../../model/spec.ts';
 import { InputError } from '../../protocol/errors.ts';
-import type { LinearConfig } from '../../protocol/runs.ts';
-import { linearFields, usualLinear, type LinearSettings } from '../../settings/linear.ts';
-import { completed } from '../../settings/values.ts';
-import type { Declaration } from './declaration.ts';
+import { fieldsFor, type SettingsOf } from '../../settings/field.ts';
+import type { TrainedOn } from '../../settings/training.ts';
+import { declare, type ConfigOf } from '../declared/declare.ts';
+
+export const linearFields = fieldsFor<Pick<TrainedOn, 'task'>>()({
+  // Times half the sum of the squared weights, beside the sum of the rows' losses; for numbers times that sum, beside the sum
+  // of squares: scikit-learn's `alpha` of Ridge and 1/C of LogisticRegression.
+  penalty: {
+    kind: 'number',
+    label: 'Penalty',
+    zero: 'the best found',
+    help: 'penalty of a linear model on large weights, as alpha of scikit-learn, 1/C; 0 = the one that validates best',
+    minimum: 0,
+    maximum: 1e9,
+    default: 0,
+  },
+  classWeights: {
+    kind: 'choice',
+    label: 'Class weights',
+    help: 'weigh rare classes up',
+    choices: { none: 'None', balanced: 'Balanced' },
+    quiet: 'none',
+    fits: ({ task }) => task === 'classification',
+    default: 'none',
+  },
+});
+
+export type LinearSettings = SettingsOf<typeof linearFields>;
+export type LinearConfig = ConfigOf<'linear', typeof linearFields>;
+
+/** The settings to start from, whatever the data. */
+export const usualLinear: LinearSettings = { penalty: 0, classWeights: 'none' };
 
 /** Columns that pictures become at most. */
 const pictureColumns = 300;
@@ -16,13 +45,14 @@ export const mostTried = 9;
 
 /** Side of the grid of squares that pictures are averaged to; 0 = these are no pictures. */
 export function gridOf(input: InputSpec): number {
-  if (input.kind === 'table') return 0;
+  if (input.kind !== 'image') return 0;
   return Math.min(input.height, input.width, Math.floor(Math.sqrt(pictureColumns / input.channels)));
 }
 
 /** Columns of the rows: numbers, and one for each value of a category. */
 export function columnsOf(input: InputSpec, grid: number): number {
   if (input.kind === 'image') return input.channels * grid * grid;
+  if (input.kind === 'columns') return input.columns.length;
   return input.numeric + input.embeddings.reduce((sum, { vocabulary }) => sum + vocabulary, 0);
 }
 
@@ -38,14 +68,20 @@ export function linearConfig(
   return { ...common, learner: 'linear', linear };
 }
 
-export const linear: Declaration<LinearConfig> = {
+export const declaration = declare({
   name: 'linear',
+  title: 'Linear model',
+  noun: 'a linear model',
+  summary: 'The best weighted sum, at once: what the others have to beat',
+  about: {
+    title: ({ kind }) => (kind === 'classes' ? 'Logistic regression' : 'Ridge regression'),
+    text: 'The best weighted sum of the columns, solved directly and at once: categories count as columns of their own, large weights are penalised. What any other model gains over it is what it has learnt beyond sums.',
+  },
+  fields: linearFields,
   forms: ['matrix', 'pixels'],
-  devices: ['cpu'],
   unit: { one: 'penalty', many: 'penalties' },
-  curves: false,
 
-  complete: (config) => ({ ...config, linear: completed(linearFields, config.linear) }),
+  parameters: (input, output) => (columnsOf(input, gridOf(input)) + 1) * outputsOf(output),
   check(_config, { input, output }) {
     const columns = columnsOf(input, gridOf(input));
     if (columns * outputsOf(output) <= mostWeights) return;
@@ -57,11 +93,6 @@ export const linear: Declaration<LinearConfig> = {
     );
   },
   units: ({ linear: { penalty } }) => (penalty > 0 ? 1 : mostTried),
-  preset: () => 'linear',
-  title: () => 'Linear model',
-  label: () => 'linear',
-  listed: () => ({}),
-  ofPictures: () => false,
   facts: ({ linear: { penalty, classWeights }, seed }, parameters) => [
     ['model', `linear, ${parameters.toLocaleString('en')} parameters`],
     [
@@ -69,7 +100,4 @@ export const linear: Declaration<LinearConfig> = {
       `penalty ${penalty > 0 ? penalty : 'chosen by what validates best'}${classWeights === 'none' ? '' : `, class weights ${classWeights}`}, seed ${seed}`,
     ],
   ],
-  groups: (config) => [{ table: linearFields, settings: config.linear }],
-  settings: (config) => ({ model: { preset: 'linear' }, ...config.linear }),
-  speed: (config) => config.linear,
-};
+});

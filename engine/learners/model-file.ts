@@ -1,0 +1,19 @@
+// `model.json` of a run, read as its learner declares it: its settings by their table, and what the learner says there is more.
+
+import { parseModelFile, type Members, type ModelFile } from '../protocol/model-file.ts';
+import { ownValue } from '../protocol/own.ts';
+import { storedSchemaOf } from '../settings/schema.ts';
+import { declarations } from './declared/registry.ts';
+import { files } from './file-list.ts';
+
+function membersOf(learner: string): Members | undefined {
+  const declared = declarations.find(({ name }) => name === learner);
+  if (declared === undefined) return undefined;
+  const more: Members = ownValue<Members>(files, learner) ?? {};
+  return { [declared.own]: storedSchemaOf(declared.fields), ...more };
+}
+
+/** Throws TrainyardError `run.damaged_file` when the text is no model file. */
+export function readModelFile(text: string, run: number): ModelFile {
+  return parseModelFile(text, run, membersOf);
+}
