@@ -3,12 +3,13 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { catalogueError, readCatalogue, type Catalogue } from '../../engine/hardware/catalogue/catalogue.ts';
+import { ownCataloguePlace } from '../../engine/hardware/catalogue/own.ts';
 import { problemText, type Problem } from '../../engine/hardware/catalogue/check.ts';
 import { codeOf } from '../../engine/history/home.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
 import type { Output } from './output.ts';
 
-export const ownCatalogueFile = (home: string): string => path.join(home, 'hardware', 'catalogue.json');
+export const ownCatalogueFile = (home: string): string => path.join(home, ...ownCataloguePlace);
 
 /** Reads a catalogue or an own file as text. Throws InputError `input.file`. */
 export function readCatalogueText(file: string): string {

@@ -12,6 +12,7 @@ import type { Listeners } from '../../engine/protocol/listeners.ts';
 import { createLab } from './lab.ts';
 import type { MainWindow } from './main-window.ts';
 import type { NetworkGuard } from './network.ts';
+import { createOwnCatalogue } from './own-catalogue.ts';
 import type { ChosenPaths } from './paths.ts';
 import { predictFile } from './predictions.ts';
 import { classifyFiles, classifyRows, predictedPictures, readEvaluation } from './run-pictures.ts';
@@ -195,6 +196,8 @@ function surroundings({
   | 'info'
   | 'devices'
   | 'network'
+  | 'ownCatalogue'
+  | 'setOwnPrice'
   | 'licences'
   | 'choose'
   | 'saveFile'
@@ -203,7 +206,10 @@ function surroundings({
   | 'onCommand'
   | 'onNetwork'
 > {
+  const own = createOwnCatalogue(home);
   return {
+    ownCatalogue: () => own.read(),
+    setOwnPrice: (price) => own.setPrice(price),
     info: async () => ({
       version,
       electron: process.versions['electron'] ?? '',

@@ -171,6 +171,13 @@ const schemas = {
   deleteLab: oneLab,
   exportLab: oneLab,
   importLab: z.strictObject({ token }),
+  ownCatalogue: nothing,
+  setOwnPrice: z.strictObject({
+    list: z.enum(['devices', 'offers']),
+    id: name.min(1),
+    field: z.enum(['streetPrice', 'onDemand', 'spot']),
+    value: z.number().min(0).max(1e7).nullable(),
+  }),
   getSetting: z.strictObject({ key: settingKey }),
   setSetting: z.strictObject({ key: settingKey, value: z.json() as z.ZodType<unknown> }),
   setAppearance: z.strictObject({ theme: z.enum(['system', 'light', 'dark']), zoom: z.number().min(0.5).max(3) }),

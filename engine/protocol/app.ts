@@ -168,6 +168,18 @@ export interface AppService {
   exportLab(request: { lab: number }): Promise<{ saved: string | null }>;
   /** Takes up the file of a lab; rejects with `input.lab` if it is none. */
   importLab(request: { token: string }): Promise<LabRecord>;
+  /** The person's own entries of the hardware catalogue, as the file in the home folder has them; null = none. */
+  ownCatalogue(): Promise<string | null>;
+  /**
+   * Keeps an own price there, dated today; null takes it back. Gives the file's new text. A damaged file is left alone
+   * (`input.catalogue`).
+   */
+  setOwnPrice(request: {
+    list: 'devices' | 'offers';
+    id: string;
+    field: 'streetPrice' | 'onDemand' | 'spot';
+    value: number | null;
+  }): Promise<string>;
   getSetting(request: { key: string }): Promise<unknown>;
   setSetting(request: { key: string; value: unknown }): Promise<void>;
   /** Applies the look at once; the window keeps the choice with `setSetting`. */

@@ -4,6 +4,8 @@ import { compareAddress, newRunAddress } from '../app/addresses.ts';
 import type { Command } from '../app/commands.svelte.ts';
 import { missingRunCommands } from '../app/run-commands.ts';
 import type { AppState } from '../app/state.svelte.ts';
+import { addressOfTab } from '../views/hardware/frame.svelte.ts';
+import { hardwareTabs } from '../views/hardware/tabs.ts';
 
 const importWords = ['import', 'load', 'add', 'dataset'];
 const sizeWords = ['zoom', 'font', 'scale'];
@@ -58,6 +60,14 @@ export function appCommands(app: AppState): Command[] {
       run: () => app.router.go(compareAddress(app)),
     },
     { id: 'go-hardware', title: 'Hardware', group: 'Go to', icon: 'chip', keys: ['Mod+4'], run: go('#hardware') },
+    ...hardwareTabs.slice(1).map((tab): Command => ({
+      id: `go-hardware-${tab.id}`,
+      title: `Hardware: ${tab.label}`,
+      group: 'Go to',
+      icon: 'chip',
+      words: ['hardware', ...tab.words],
+      run: go(addressOfTab(tab)),
+    })),
     {
       id: 'go-welcome',
       title: 'Welcome and samples',

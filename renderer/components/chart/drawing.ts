@@ -12,9 +12,25 @@ export interface DrawnCurve {
   readonly endText: string;
 }
 
+/** A place with a name: where two lines cross. Filled diamonds are the answer, hollow ones stand beside it. */
+export interface ChartMark {
+  readonly x: number;
+  readonly y: number;
+  readonly label: string;
+  readonly filled: boolean;
+}
+
+/** An upright dotted line with its words. */
+export interface ChartRule {
+  readonly x: number;
+  readonly label: string;
+}
+
 export interface Drawing {
   readonly curves: readonly DrawnCurve[];
   readonly yTitle: string;
+  readonly marks: readonly ChartMark[];
+  readonly rules: readonly ChartRule[];
   readonly colour: (token: string) => string;
   readonly font: (weight: 400 | 600) => string;
 }
@@ -36,10 +52,12 @@ export function drawingPlugin(read: () => Drawing | null): Plugin<'line'> {
       const drawing = read();
       if (!drawing) return;
       drawTitle(chart, drawing);
+      drawRules(chart, drawing);
       for (const { curve, best } of drawing.curves) {
         if (best) drawDiamond(chart, best, drawing.colour(curve.token), drawing.colour('surface'));
       }
       drawEndLabels(chart, drawing);
+      drawMarks(chart, drawing);
     },
   };
 }
@@ -78,6 +96,60 @@ function drawTitle({ ctx, chartArea }: Chart, { yTitle, colour, font }: Drawing)
   ctx.textBaseline = 'alphabetic';
   ctx.fillText(yTitle, chartArea.left, chartArea.top - 9);
   ctx.restore();
+}
+
+function drawRules({ ctx, scales, chartArea }: Chart, { rules, colour, font }: Drawing): void {
+  ctx.save();
+  ctx.font = font(400);
+  ctx.textBaseline = 'bottom';
+  // Where two stand close, the first alone has its words.
+  let taken = -Infinity;
+  for (const { x, label } of rules) {
+    const at = scales.x.getPixelForValue(x);
+    if (at < chartArea.left || at > chartArea.right) continue;
+    ctx.strokeStyle = colour('text3');
+    ctx.setLineDash([1, 4]);
+    ctx.beginPath();
+    ctx.moveTo(at, chartArea.top);
+    ctx.lineTo(at, chartArea.bottom);
+    ctx.stroke();
+    ctx.fillStyle = colour('text2');
+    const width = ctx.measureText(label).width;
+    const start = at + 5 + width > chartArea.right ? at - 5 - width : at + 5;
+    if (start < taken) continue;
+    ctx.fillText(label, start, chartArea.bottom - 5);
+    taken = start + width + 5;
+  }
+  ctx.restore();
+}
+
+/** Diamonds with a drop line and their words, outlined so that they read over lines. */
+function drawMarks(chart: Chart, { marks, colour, font }: Drawing): void {
+  const { ctx, scales, chartArea } = chart;
+  for (const { x, y, label, filled } of marks) {
+    const [left, top] = [scales.x.getPixelForValue(x), scales.y.getPixelForValue(y)];
+    if (left < chartArea.left || left > chartArea.right || top < chartArea.top || top > chartArea.bottom) continue;
+    ctx.save();
+    ctx.strokeStyle = colour('text2');
+    ctx.setLineDash([2, 3]);
+    ctx.beginPath();
+    ctx.moveTo(left, top);
+    ctx.lineTo(left, chartArea.bottom);
+    ctx.stroke();
+    ctx.setLineDash([]);
+    ctx.font = font(600);
+    ctx.textBaseline = 'bottom';
+    ctx.lineJoin = 'round';
+    ctx.lineWidth = 3;
+    ctx.strokeStyle = colour('surface');
+    ctx.fillStyle = colour('text');
+    const width = ctx.measureText(label).width;
+    const start = Math.max(chartArea.left + 2, left - width - 4);
+    ctx.strokeText(label, start, top - 8);
+    ctx.fillText(label, start, top - 8);
+    ctx.restore();
+    drawDiamond(chart, { x, y }, colour('text'), colour(filled ? 'text' : 'surface'));
+  }
 }
 
 function drawDiamond({ ctx, scales, chartArea }: Chart, point: Point, stroke: string, fill: string): void {

@@ -18,6 +18,8 @@ export interface Axes {
   readonly xTitle: string;
   /** Room for the labels at line ends, pixels. */
   readonly labelRoom: number;
+  /** Words at the ticks of the y axis; by default plain numbers. */
+  readonly tick?: (value: number) => string;
 }
 
 export function createChart(
@@ -91,7 +93,8 @@ export function updateChart(chart: LineChart, { curves, colour, font }: Drawing,
         color: colour('text3'),
         font: tickFont,
         callback: (value, _, ticks) =>
-          axes.logarithmic ? logText(Number(value), axes.y) : tickText(Number(value), ticks),
+          axes.tick?.(Number(value)) ??
+          (axes.logarithmic ? logText(Number(value), axes.y) : tickText(Number(value), ticks)),
       },
       grid: { color: colour('line'), drawTicks: false },
       border: { display: false },

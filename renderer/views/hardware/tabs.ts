@@ -1,0 +1,14 @@
+// The tabs of the section, in order: one line each. A view is loaded when its tab is first opened, so that what it computes with
+// (catalogue, plans) does not stand between a person and the start of the window.
+
+import type { HardwareTab } from './frame.svelte.ts';
+
+// prettier-ignore
+export const hardwareTabs: readonly HardwareTab[] = [
+  { id: '', label: 'Overview', answers: 'What this machine has', words: ['devices', 'cpu', 'gpu'], load: () => import('./overview/Overview.svelte') },
+  { id: 'rent', label: 'Rent or buy', answers: 'When does a card of your own pay?', words: ['break-even', 'cloud', 'price', 'money'], load: () => import('./rent/RentOrBuy.svelte') },
+];
+
+/** The tab of an address; the overview for one that is unknown. */
+export const tabOf = (id: string | undefined): HardwareTab =>
+  hardwareTabs.find((tab) => tab.id === (id ?? '')) ?? hardwareTabs[0];

@@ -1,0 +1,130 @@
+// The Hardware section as a person uses it: its tabs by keyboard and palette, Rent or buy without and with a history, a damaged own
+// catalogue, and every tab at three widths in both themes, where no text is cut.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import type { Page } from '@playwright/test';
+import { breakEvenHours } from '../../engine/hardware/formulas/money.ts';
+import { clippedTexts } from './clipping.ts';
+import { drawn, expect, launch, screenshot, test, type App } from './launch.ts';
+import { importTable, startRun, waitForState, writeTable } from './scene.ts';
+
+const sizes = [
+  [1100, 720],
+  [1440, 900],
+  [1920, 1080],
+] as const;
+
+const tabs = [
+  { id: '', label: 'Overview' },
+  { id: 'rent', label: 'Rent or buy' },
+] as const;
+
+const plainText = (text: string | null): string => (text ?? '').replaceAll('\u00a0', ' ');
+
+async function open(page: Page, tab: string): Promise<void> {
+  await page.evaluate((hash) => (location.hash = hash), tab === '' ? '#hardware' : `#hardware/${tab}`);
+  const { label } = tabs.find(({ id }) => id === tab)!;
+  await expect(page.getByRole('tab', { name: label })).toHaveAttribute('aria-selected', 'true');
+  await expect(page.getByRole('tabpanel', { name: label })).toBeVisible();
+}
+
+const answer = (page: Page) => page.getByRole('region', { name: 'The answer' });
+
+/** Types a value into a slider, as a click on its number lets one. */
+async function type(page: Page, label: string, value: string): Promise<void> {
+  await page.getByRole('button', { name: new RegExp(`^${label}: .*Type another`) }).click();
+  await page.getByRole('textbox', { name: label }).fill(value);
+  await page.keyboard.press('Enter');
+}
+
+test('the hardware section', async () => {
+  test.setTimeout(240_000);
+  const app: App = await launch({ env: { TRAINYARD_SOFTWARE_GPU: '1' } });
+  const { page, home } = app;
+  const errors: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text());
+  });
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+
+  await test.step('the overview labels the software adapter; arrow keys walk the tabs, the palette finds them', async () => {
+    await open(page, '');
+    await expect(page.getByText('software: for testing').first()).toBeVisible();
+    await page.getByRole('tab', { name: 'Overview' }).focus();
+    for (const { label } of [...tabs.slice(1), tabs[0]]) {
+      await page.keyboard.press('ArrowRight');
+      await expect(page.getByRole('tab', { name: label })).toBeFocused();
+      await expect(page.getByRole('tabpanel', { name: label })).toBeVisible();
+    }
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill('break-even');
+    await page.keyboard.press('Enter');
+    await expect(page.getByRole('tab', { name: 'Rent or buy' })).toHaveAttribute('aria-selected', 'true');
+  });
+
+  await test.step('rent or buy: no history is said, prices move the break-even, the figures are those of the formula', async () => {
+    await expect(page.getByText('You have no runs yet: assume 5 h a week?')).toBeVisible();
+    const tariff = 0.18;
+    const figure = (card: number, rent: number): string =>
+      new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 }).format(
+        breakEvenHours({ card, power: 0.35, tariff }, rent),
+      );
+    await expect(answer(page)).toContainText(`Owning pays after ${figure(2000, 3.06)}`);
+    await type(page, 'Card', '1000');
+    await expect(answer(page)).toContainText(`Owning pays after ${figure(1000, 3.06)}`);
+    const rent = page.getByRole('slider', { name: 'Rent, on demand' });
+    await rent.focus();
+    await page.keyboard.press('Shift+ArrowLeft');
+    await page.keyboard.press('ArrowLeft');
+    await expect(answer(page)).toContainText(`Owning pays after ${figure(1000, 2.95)}`);
+    await expect(page.getByRole('slider', { name: 'Break-even chart' })).toHaveAttribute(
+      'aria-valuetext',
+      new RegExp(figure(1000, 2.95)),
+    );
+    await page.getByRole('button', { name: 'Reset Card' }).click();
+    await expect(answer(page)).toContainText(`Owning pays after ${figure(2000, 2.95)}`);
+    await type(page, 'Rent, on demand', '0.01');
+    await expect(answer(page)).toContainText('Owning never pays');
+    await page.getByRole('textbox', { name: 'Rent, on demand' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Reset', exact: true }).click();
+    const heading = page.getByRole('heading', { name: /is not the whole truth/ });
+    expect(plainText(await heading.textContent())).toBe('Why 654 h is not the whole truth');
+  });
+
+  await test.step('a run gives the use; a damaged own catalogue is said with line and field, and takes nothing away', async () => {
+    const dataset = await importTable(app, writeTable(home, 500));
+    await waitForState(app, (await startRun(app, dataset, 3)).id, 'completed');
+    fs.mkdirSync(path.join(home, 'hardware'), { recursive: true });
+    const file = path.join(home, 'hardware', 'catalogue.json');
+    fs.writeFileSync(file, '{ "version": 1,\n  "devices": [ { "id": "rtx-4090", "memory": "24" } ] }\n');
+    await open(page, '');
+    await open(page, 'rent');
+    await expect(page.getByText(/Line 2, field `devices\[0\]\.memory`: a number expected/)).toBeVisible();
+    await expect(page.getByText('The built-in catalogue is used.')).toBeVisible();
+    await expect(page.getByRole('slider', { name: 'Use, by your runs' })).toBeVisible();
+    await expect(page.getByRole('img', { name: /Hours of training by week/ })).toBeVisible();
+    fs.rmSync(file);
+  });
+
+  await test.step('no text is cut in any tab, at three widths in both themes', async () => {
+    for (const theme of ['light', 'dark'] as const) {
+      await page.evaluate(() => (location.hash = '#settings'));
+      await page.getByText(theme === 'light' ? 'Light' : 'Dark', { exact: true }).click();
+      for (const [width, height] of sizes) {
+        await page.setViewportSize({ width, height });
+        for (const { id } of tabs) {
+          await open(page, id);
+          await drawn(page);
+          await drawn(page);
+          await screenshot(app, `hardware-${id || 'overview'}-${width}-${theme}`);
+          expect.soft(await clippedTexts(page), `${id || 'overview'}, ${width}, ${theme}`).toEqual([]);
+        }
+      }
+    }
+  });
+
+  expect(errors).toEqual([]);
+  await app.close();
+  fs.rmSync(home, { recursive: true, force: true });
+});

@@ -1,0 +1,123 @@
+// What the Hardware section computes between the formulas and the screen: Rent or buy by sliders and history, and own prices kept.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { createOwnCatalogue } from '../../electron/main/own-catalogue.ts';
+import { readCatalogue } from '../../engine/hardware/catalogue/catalogue.ts';
+import { answerOf, assumptions, weeksText, wordsOf, type RentInputs } from '../../renderer/views/hardware/rent/rent.ts';
+import { useOf, weeksShown } from '../../renderer/views/hardware/rent/use.ts';
+import { usd } from '../../renderer/views/hardware/money.ts';
+import { temporaryHome } from '../support/cli.ts';
+
+const inputs: RentInputs = {
+  onDemand: 3.06,
+  spot: 0.92,
+  spotLasts: 10,
+  card: 2000,
+  host: 0,
+  resale: 0,
+  smallCard: 450,
+  ownShare: 0.7,
+  watts: 350,
+  tariff: 0.16,
+  hoursPerWeek: 11.4,
+};
+const plainText = (text: string): string => text.replaceAll('\u00a0', ' ');
+
+test('rent or buy: 666 h with electricity, 2,181 h against spot, and the four ways at a year of use', () => {
+  const answer = answerOf(inputs);
+  assert.equal(Math.round(answer.hours), 666);
+  assert.equal(Math.round(answer.spot!.hours), 2181);
+  assert.equal(Math.round(60 * answer.spot!.interval), 35);
+  const { title, detail } = wordsOf(inputs, answer);
+  assert.equal(plainText(title), 'Owning pays after 666 h of GPU time: 58 weeks at 11.4 h a week.');
+  assert.match(
+    plainText(detail),
+    /^Against spot it is 2,181 h, 3\.7 years\. A checkpoint every 35 min .* 5\.8 %.*\$0\.97/,
+  );
+  const year = answer.at(52 * 11.4);
+  assert.equal(Math.round(year.own!), 2033);
+  assert.equal(Math.round(year.onDemand!), 1814);
+  assert.equal(Math.round(year.spot!), 577);
+  // A small card for 70 % of the hours, the rest rented.
+  assert.equal(Math.round(year.hybrid!), Math.round(450 + 592.8 * (0.7 * 0.056 + 0.3 * 3.06)));
+});
+
+test('rent or buy: no spot, never, and years', () => {
+  const alone = { ...inputs, spot: 0 };
+  assert.equal(answerOf(alone).spot, null);
+  assert.equal(answerOf(alone).at(100).spot, null);
+  const never = { ...inputs, onDemand: 0.05 };
+  assert.match(wordsOf(never, answerOf(never)).title, /^Owning never pays/);
+  const seldom = { ...inputs, hoursPerWeek: 1 };
+  assert.equal(wordsOf(seldom, answerOf(seldom)).title, 'Renting stays cheaper for three years of your use.');
+  assert.equal(weeksText(666, 1), '13 years');
+  assert.equal(weeksText(666, 0.01), 'more than 200 years');
+});
+
+test('each assumption moves the plain 654 h', () => {
+  const lines = assumptions(inputs, [{ label: 'rented elsewhere', rent: 0.34 }]);
+  assert.deepEqual(
+    lines.map(({ hours }) => Math.round(hours)),
+    [654, 666, 1165, 965, 10_211],
+  );
+  assert.deepEqual(
+    lines.flatMap(({ id, now }) => (now ? [id] : [])),
+    ['power'],
+  );
+});
+
+test('the use is the mean of the weeks since the first run', () => {
+  const now = Date.UTC(2026, 10, 22);
+  const day = 86_400_000;
+  const run = (daysAgo: number, hours: number) => ({
+    endedAt: now - daysAgo * day,
+    progress: { secondsElapsed: 3600 * hours } as never,
+  });
+  assert.equal(useOf([], now).perWeek, null);
+  const young = useOf([run(1, 4), run(8, 6)], now);
+  assert.deepEqual([young.perWeek, young.counted, young.weeks.at(-1), young.weeks.at(-2)], [5, 2, 4, 6]);
+  const old = useOf([run(150, 24), run(80, 12), run(3, 12), run(400, 1)], now);
+  assert.deepEqual([old.perWeek, old.counted, old.runs, old.weeks.length], [2, 12, 3, weeksShown]);
+});
+
+test('money has as many decimals as its size asks for', () => {
+  assert.deepEqual([2000, 3.06, 0.056, 0, 0.0001, null].map(usd), [
+    '$2,000',
+    '$3.06',
+    '$0.056',
+    '$0',
+    'under $0.001',
+    '–',
+  ]);
+});
+
+test('an own price is kept, dated and taken back; a damaged file is left alone', async (context) => {
+  const home = temporaryHome(context);
+  const file = path.join(home, 'hardware', 'catalogue.json');
+  const own = createOwnCatalogue(home, () => new Date('2026-11-22T10:00:00Z'));
+  assert.equal(await own.read(), null);
+  const price = { list: 'devices', id: 'rtx-4090', field: 'streetPrice', value: 1800 } as const;
+  await Promise.all([
+    own.setPrice(price),
+    own.setPrice({ list: 'offers', id: 'aws-p3-2xlarge', field: 'onDemand', value: 2.5 }),
+  ]);
+  const { catalogue, problems } = readCatalogue(await own.read());
+  assert.deepEqual(problems, []);
+  const card = catalogue.devices.find(({ id }) => id === 'rtx-4090')!;
+  assert.equal(card.own, true);
+  assert.deepEqual(
+    [card.streetPrice!.value, card.streetPrice!.date, card.streetPrice!.confidence, card.launchPrice!.confidence],
+    [1800, '2026-11-22', 'own', 'seen'],
+  );
+  assert.equal(catalogue.offers.find(({ id }) => id === 'aws-p3-2xlarge')!.onDemand.value, 2.5);
+  const after = readCatalogue(await own.setPrice({ ...price, value: null })).catalogue;
+  assert.equal(after.devices.find(({ id }) => id === 'rtx-4090')!.own, false);
+  await assert.rejects(own.setPrice({ ...price, id: 'no-such-card' }), /missing, and not built in/);
+  await assert.rejects(own.setPrice({ ...price, value: 1e9 }), { code: 'input.catalogue' });
+  fs.writeFileSync(file, '{ "version": 1, "devices": 3 }');
+  await assert.rejects(own.setPrice(price), /Line 1, field `devices`: a list expected/);
+  assert.equal(fs.readFileSync(file, 'utf8'), '{ "version": 1, "devices": 3 }');
+});
