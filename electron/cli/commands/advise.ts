@@ -1,17 +1,25 @@
-// `advise`: what to train a model on, ranked, each reason with its number. This machine's processor is taken by its cores, at three
-// gigahertz with AVX2, until it has been measured.
+// `advise`: what to train a model on, ranked, each reason with its number. This machine is as its last lab measured it; before the
+// first, its processor is guessed from its cores.
 
+import { readFile } from 'node:fs/promises';
 import { availableParallelism, freemem } from 'node:os';
+import { labFactors } from '../../../engine/bench/calibrated.ts';
 import { advise } from '../../../engine/hardware/advice/advise.ts';
 import type { Recommendation } from '../../../engine/hardware/advice/facts.ts';
-import { factsOf, training } from '../../../engine/hardware/advice/from-forecast.ts';
+import { factHere, factsOf } from '../../../engine/hardware/advice/from-forecast.ts';
+import { readThresholds, thresholdsKey, withThresholds, type Rules } from '../../../engine/hardware/advice/rules.ts';
+import { electricityOf } from '../../../engine/hardware/bill.ts';
 import { forecast } from '../../../engine/hardware/forecast.ts';
-import { cpuPeak } from '../../../engine/hardware/formulas/roofline.ts';
-import { deviceByPeaks, epochSeconds, stepTime } from '../../../engine/hardware/time-forecast.ts';
-import { choiceOption, numberOption, type Command } from '../command.ts';
+import { machineDevices } from '../../../engine/hardware/machine.ts';
+import { hoursPerWeek } from '../../../engine/hardware/use.ts';
+import { InputError } from '../../../engine/protocol/errors.ts';
+import type { LabResult } from '../../../engine/protocol/lab.ts';
+import type { StoreService } from '../../../engine/protocol/runs.ts';
+import { electricityKey } from '../../../engine/settings/electricity.ts';
+import { choiceOption, numberOption, textOption, type Command } from '../command.ts';
 import { subjectOption, subjectOptions } from '../forecast-subject.ts';
 import { openCatalogue } from '../own-catalogue.ts';
-import { formatSeconds } from '../output.ts';
+import { formatSeconds, formatTime } from '../output.ts';
 
 export const adviseCommand: Command = {
   name: 'advise',
@@ -24,10 +32,20 @@ export const adviseCommand: Command = {
     precision: { type: 'string', value: 'float32|mixed16', help: 'numbers to compute with (default float32)' },
     deadline: { type: 'string', value: 'HOURS', help: 'until when it has to be done' },
     budget: { type: 'string', value: 'USD', help: 'what it may cost' },
-    'hours-per-week': { type: 'string', value: 'N', help: 'how much such training there is' },
+    'hours-per-week': {
+      type: 'string',
+      value: 'N',
+      help: 'how much training there is; by default as the history has it',
+    },
     private: { type: 'boolean', help: 'the data must not leave' },
     interruptible: { type: 'boolean', help: 'it may be cut off and go on' },
     first: { type: 'string', value: 'time|money|energy', help: 'what matters most' },
+    rules: {
+      type: 'string',
+      value: 'FILE',
+      path: true,
+      help: 'other thresholds, such as {"below-crossover.speedup": 3}',
+    },
   },
   run: async ({ options, output, services }) => {
     const precision = choiceOption(options, 'precision', ['float32', 'mixed16'] as const) ?? 'float32';
@@ -35,33 +53,35 @@ export const adviseCommand: Command = {
     const epochs = numberOption(options, 'epochs', { minimum: 1, maximum: 1e6, whole: true }) ?? 10;
     const hours = numberOption(options, 'deadline', { minimum: 0.001, maximum: 1e6 });
     const budget = numberOption(options, 'budget', { minimum: 0, maximum: 1e9 });
-    const hoursPerWeek = numberOption(options, 'hours-per-week', { minimum: 0, maximum: 168 });
+    const hoursAsked = numberOption(options, 'hours-per-week', { minimum: 0, maximum: 168 });
     const subject = await subjectOption(options, services);
     const { rows, batch } = subject;
     const { catalogue } = openCatalogue(services.home, output);
-    const rate = (list: typeof catalogue.tariffs): number => (list.find(({ id }) => id === 'US') ?? list[0]).rate.value;
-    const tariff = rate(catalogue.tariffs);
-    const found = forecast(subject, { precision, catalogue, tariff, grid: rate(catalogue.grids) });
-    const peaks = { kind: 'cpu', float32: cpuPeak(availableParallelism(), 3e9, 32), bandwidth: 40e9 } as const;
-    const here = epochSeconds(stepTime(found.costs, deviceByPeaks(peaks, 'float32')), rows, batch);
-    const cpu = {
-      id: 'cpu',
-      name: 'this CPU',
-      kind: 'cpu',
-      use: 'training',
-      seconds: training(here, epochs),
-      memory: freemem(),
-    } as const;
+    const store = await services.store;
+    const rules = await rulesAsked(textOption(options, 'rules'), store);
+    const { tariff, grid } = electricityOf(await store.getSetting({ key: electricityKey }));
+    const lab = await lastLab(store);
+    const found = forecast(subject, { precision, catalogue, tariff, grid });
+    const [cpu, gpu] = machineDevices({
+      lab,
+      cores: availableParallelism(),
+      memoryBytes: freemem(),
+      gpu: null,
+      catalogue,
+      factors: labFactors,
+    });
+    const now = Date.now();
     const needs = {
       deadline: hours === undefined ? undefined : hours * 3600,
       budget,
-      hoursPerWeek,
+      hoursPerWeek: hoursAsked ?? hoursPerWeek(await store.bills(), now),
       private: options.private === true,
       interruptible: options.interruptible === true,
       first,
     };
-    const facts = factsOf({ forecast: found, catalogue, epochs, rows, batch, cpu, tariff, now: Date.now() });
-    const all = advise(needs, facts);
+    const asked = { forecast: found, catalogue, epochs, rows, batch, tariff, now };
+    const facts = factsOf({ ...asked, cpu: factHere(cpu, asked), gpu: gpu && factHere(gpu, asked) });
+    const all = advise(needs, facts, rules);
     const advised = all.filter((given) => given.advised);
     const refused = all.filter((given) => !given.advised);
     output.event({
@@ -77,11 +97,36 @@ export const adviseCommand: Command = {
       for (const { text } of given.changes) output.line(`   would change it: ${text}`);
     }
     if (advised.length === 0) output.line('No rule fits: this CPU does it, slowly.');
-    output.line(
-      `Not advised: ${refused.length} devices; --json says why. This machine’s speed is estimated from its cores.`,
-    );
+    const whence =
+      lab === null
+        ? 'This machine’s speed is guessed from its cores: `trainyard lab` measures it.'
+        : `This machine as the lab of ${formatTime(lab.startedAt)} measured it.`;
+    output.line(`Not advised: ${refused.length} devices; --json says why. ${whence}`);
   },
 };
+
+/** The newest lab that was measured here. */
+async function lastLab(store: StoreService): Promise<LabResult | null> {
+  const own = (await store.labs()).find(({ imported }) => !imported);
+  return own ? (await store.lab({ lab: own.id })).result : null;
+}
+
+/** The rules with the thresholds of a file, else those kept by the window. Throws InputError `input.rules`. */
+async function rulesAsked(file: string | undefined, store: StoreService): Promise<Rules> {
+  if (file === undefined) {
+    return withThresholds(readThresholds(await store.getSetting({ key: thresholdsKey })).changes);
+  }
+  const hint = 'Write thresholds by name, such as {"below-crossover.speedup": 3}.';
+  let kept: unknown;
+  try {
+    kept = JSON.parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    throw new InputError('input.rules', `${file} cannot be read: ${(error as Error).message}`, hint, { cause: error });
+  }
+  const { changes, problems } = readThresholds(kept ?? []);
+  if (problems.length > 0) throw new InputError('input.rules', `${file}: ${problems[0]}`, hint);
+  return withThresholds(changes);
+}
 
 const recommendation = ({ seconds, meetsDeadline, advised, ...given }: Recommendation): object => ({
   ...given,

@@ -1,6 +1,7 @@
 // `costs`: what all runs of the history have cost together, at the person's own electricity.
 
 import { costWords, electricityOf, totalCost } from '../../../engine/hardware/bill.ts';
+import { byMonth, secondsOf } from '../../../engine/hardware/use.ts';
 import { phases, type BilledRun } from '../../../engine/protocol/runs.ts';
 import { electricityFields, electricityKey, type Electricity } from '../../../engine/settings/electricity.ts';
 import { numberOption, type Command, type OptionValues } from '../command.ts';
@@ -26,7 +27,7 @@ export const costs: Command = {
     if (Object.keys(asked).length > 0) await store.setSetting({ key: electricityKey, value: electricity });
     const { catalogue } = openCatalogue(homeFolder(), output);
     const billed = await store.bills();
-    const rows = [...byMonth(billed), ['all', billed] as const].map(([month, runs]) => {
+    const rows = [...byMonth(billed), { month: 'all', runs: billed }].map(({ month, runs }) => {
       const { total, unknown } = totalCost(
         runs.map(({ bill }) => bill ?? undefined),
         electricity,
@@ -71,22 +72,6 @@ function electricityAsked(options: OptionValues): Partial<Electricity> {
   const grams = numberOption(options, 'grid', grid);
   return { ...(price === undefined ? {} : { tariff: price }), ...(grams === undefined ? {} : { grid: grams }) };
 }
-
-/** By the month they began in, local time. */
-function byMonth(runs: readonly BilledRun[]): readonly (readonly [month: string, runs: readonly BilledRun[]])[] {
-  const months = new Map<string, BilledRun[]>();
-  for (const run of runs) {
-    const began = new Date(run.startedAt);
-    const month = `${began.getFullYear()}-${String(began.getMonth() + 1).padStart(2, '0')}`;
-    const list = months.get(month) ?? [];
-    list.push(run);
-    months.set(month, list);
-  }
-  return [...months];
-}
-
-const secondsOf = (runs: readonly BilledRun[]): number =>
-  runs.reduce((sum, { secondsElapsed }) => sum + secondsElapsed, 0);
 
 function phaseTotals(runs: readonly BilledRun[]): Readonly<Record<string, number>> {
   const sums = phases.map(

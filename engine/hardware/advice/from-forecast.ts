@@ -5,6 +5,9 @@ import type { Catalogue, Device } from '../catalogue/catalogue.ts';
 import { isStale, trusted } from '../catalogue/figures.ts';
 import type { DeviceForecast, Forecast } from '../forecast.ts';
 import { withOverheads } from '../memory-forecast.ts';
+import { dataParallel } from '../formulas/parallel.ts';
+import type { MachineDevice } from '../machine.ts';
+import { epochSeconds, stepTime } from '../time-forecast.ts';
 import type { DeviceFact, Facts, Range } from './facts.ts';
 
 export interface FromForecast {
@@ -26,23 +29,55 @@ export function factsOf({ forecast, catalogue, epochs, rows, batch, cpu, gpu, ta
   const { memory, costs, devices, remedies } = forecast;
   const rowsOf = new Map(catalogue.devices.map((device) => [device.id, device]));
   const forecasts = new Map(devices.map((device) => [device.id, device]));
+  const others = [...rowsOf.values()].flatMap((device) => {
+    const found = forecasts.get(device.id);
+    // The processor of a computer is not bought for training; it is what stands here.
+    if (device.kind === 'cpu' || (found === undefined && device.use === 'training')) return [];
+    return [deviceFact(device, found, epochs, catalogue, now)];
+  });
+  const fast = others
+    .filter((device) => device.kind === 'gpu' && device.use === 'training' && !device.doubtful)
+    .toSorted((a, b) => a.seconds.middle - b.seconds.middle)[0];
   return {
     model: 'network',
     rows,
     cpu,
     gpu,
-    others: [...rowsOf.values()].flatMap((device) => {
-      const found = forecasts.get(device.id);
-      // The processor of a computer is not bought for training; it is what stands here.
-      if (device.kind === 'cpu' || (found === undefined && device.use === 'training')) return [];
-      return [deviceFact(device, found, epochs, catalogue, now)];
-    }),
+    others,
     memoryNeeded: withOverheads(memory.total).low,
     stateBytes: memory.parameters + memory.gradients + memory.optimizer,
     savings: remedies.map(({ name, saves, time }) => ({ name, bytes: saves, timeFactor: time })),
     stepFlops: costs.flopsPerExample * batch,
     batch,
+    efficiencies: fast && efficienciesOf(fast.seconds.middle / epochs / (rows / batch), costs.parameterBytes),
     tariff,
+  };
+}
+
+/** Bus bandwidth of cards on PCIe of generation 4, bytes/s. */
+const pcie = 20e9;
+const mostDevices = 8;
+
+/** Of 1, 2, … devices in a box that take `step` seconds alone and add up `bytes` of gradients. */
+const efficienciesOf = (step: number, bytes: number): readonly number[] =>
+  dataParallel({ compute: step, gradientBytes: bytes, bandwidth: pcie }, mostDevices).map(
+    ({ efficiency }) => efficiency,
+  );
+
+/** A device of this machine as a fact of advice. */
+export function factHere(
+  { id, kind, name, timed, memoryBytes, watts }: MachineDevice,
+  { forecast: { costs }, epochs, rows, batch }: Pick<FromForecast, 'forecast' | 'epochs' | 'rows' | 'batch'>,
+): DeviceFact {
+  const seconds = training(epochSeconds(stepTime(costs, timed), rows, batch), epochs);
+  return {
+    id,
+    name: kind === 'cpu' ? 'this CPU' : `this GPU, ${name}`,
+    kind,
+    use: 'training',
+    seconds,
+    memory: memoryBytes,
+    watts,
   };
 }
 

@@ -114,21 +114,26 @@ export const hereActions: Readonly<Record<string, Action>> = {
       seconds: gpu.seconds,
       reasons: [
         reason('crossover', `${gain.toFixed(1)} times as fast as the CPU`, gain, limit('speedup'), '×'),
-        reason(
-          'memory',
-          `${gigabytes(memoryNeeded)} of ${gigabytes(gpu.memory)} free`,
-          memoryNeeded,
-          limit('memory') * gpu.memory,
-          'bytes',
-        ),
+        gpu.memory === 0
+          ? reason('memory', `It needs ${gigabytes(memoryNeeded)}; how much this GPU has is not known`, memoryNeeded)
+          : reason(
+              'memory',
+              `${gigabytes(memoryNeeded)} of ${gigabytes(gpu.memory)} free`,
+              memoryNeeded,
+              limit('memory') * gpu.memory,
+              'bytes',
+            ),
       ],
-      changes: [
-        reason(
-          'memory',
-          `A batch that needs more than ${gigabytes(limit('memory') * gpu.memory)}`,
-          limit('memory') * gpu.memory,
-        ),
-      ],
+      changes:
+        gpu.memory === 0
+          ? []
+          : [
+              reason(
+                'memory',
+                `A batch that needs more than ${gigabytes(limit('memory') * gpu.memory)}`,
+                limit('memory') * gpu.memory,
+              ),
+            ],
     };
   },
   'gpu-with-savings': ({ facts, limit }) => {

@@ -50,6 +50,31 @@ export function withThresholds(changes: Readonly<Record<string, number>>, rules:
   };
 }
 
+/** The changed thresholds of a kept setting or a file; what is none, or names what there is not, is left out and told. */
+export function readThresholds(kept: unknown): {
+  readonly changes: Readonly<Record<string, number>>;
+  readonly problems: readonly string[];
+} {
+  if (kept === null || kept === undefined) return { changes: {}, problems: [] };
+  if (typeof kept !== 'object' || Array.isArray(kept)) {
+    return { changes: {}, problems: ['An object of numbers by names such as "below-crossover.speedup" is expected.'] };
+  }
+  const changes: Record<string, number> = {};
+  const problems: string[] = [];
+  for (const [name, value] of Object.entries(kept)) {
+    try {
+      withThresholds({ [name]: typeof value === 'number' ? value : NaN });
+      changes[name] = value as number;
+    } catch (error) {
+      problems.push((error as RangeError).message);
+    }
+  }
+  return { changes, problems };
+}
+
+/** Key of the app's setting that keeps changed thresholds. */
+export const thresholdsKey = 'advice.thresholds';
+
 /** What a rule says when it fires. */
 export interface Fired {
   readonly device: DeviceFact | null;
@@ -91,5 +116,6 @@ export function hereSuffices({ needs, facts }: Pick<Context, 'needs' | 'facts'>)
   return needs.deadline !== undefined && here.some(({ seconds }) => seconds.high <= needs.deadline!);
 }
 
+/** Where the memory of the GPU is not known, nothing speaks against it. */
 export const fitsHere = ({ gpu, memoryNeeded }: Facts, share: number): boolean =>
-  gpu !== undefined && gpu.software !== true && memoryNeeded <= share * gpu.memory;
+  gpu !== undefined && gpu.software !== true && (gpu.memory === 0 || memoryNeeded <= share * gpu.memory);

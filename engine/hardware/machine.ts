@@ -1,0 +1,89 @@
+// The devices of this machine as forecasts can be made on them: what the last lab measured, else a guess from the cores of the
+// processor and the catalogue's figures of the GPU, whose doubt says that it is one.
+
+import type { LabDevice, LabResult } from '../protocol/lab.ts';
+import { deviceNamed } from './bill.ts';
+import { deviceByLab, isComplete, type Factors } from './calibration.ts';
+import type { Catalogue } from './catalogue/catalogue.ts';
+import { cpuOf, gpuOf } from './claims/evidence.ts';
+import { assumedLoad, wattsPerThread } from './formulas/energy.ts';
+import { cpuPeak } from './formulas/roofline.ts';
+import { deviceByPeaks, type TimedDevice } from './time-forecast.ts';
+
+export interface MachineDevice {
+  readonly id: string;
+  readonly kind: 'cpu' | 'gpu';
+  readonly name: string;
+  readonly timed: TimedDevice;
+  /** By the lab; else guessed. */
+  readonly measured: boolean;
+  /** 0: not known. */
+  readonly memoryBytes: number;
+  /** While training; undefined: not known. */
+  readonly watts?: number;
+}
+
+export interface KnownMachine {
+  /** The last one of this machine. */
+  readonly lab: LabResult | null;
+  readonly cores: number;
+  readonly memoryBytes: number;
+  /** As its driver names it; null: none, or one in software. */
+  readonly gpu: string | null;
+  readonly catalogue: Catalogue;
+  /** What a lab's training steps say of its roofs. */
+  readonly factors?: (device: LabDevice) => Factors | undefined;
+}
+
+/** A processor that nobody measured: three gigahertz, AVX2, two channels of memory. */
+const guess = { hertz: 3e9, flopsPerCycle: 32, bandwidth: 40e9 } as const;
+/** Processors of as many cores differ by this factor either way. */
+const guessDoubt = 2.2;
+/** A lab's forecasts of workloads it was not fitted to are off by less, mostly (docs/hardware.md). */
+const labDoubt = 1.3;
+
+/** The CPU, and the GPU where there is one that is not software. */
+export function machineDevices(known: KnownMachine): readonly MachineDevice[] {
+  return [cpuDevice(known), ...gpuDevice(known)];
+}
+
+function cpuDevice({ lab, cores, memoryBytes, factors }: KnownMachine): MachineDevice {
+  const measured = cpuOf(lab);
+  const threads = measured?.threads ?? cores;
+  const common = { id: 'cpu', kind: 'cpu', memoryBytes, watts: wattsPerThread * threads } as const;
+  if (measured && isComplete(measured)) {
+    return {
+      ...common,
+      name: measured.name,
+      timed: deviceByLab(measured, factors?.(measured), labDoubt),
+      measured: true,
+    };
+  }
+  const peaks = {
+    kind: 'cpu',
+    float32: cpuPeak(cores, guess.hertz, guess.flopsPerCycle),
+    bandwidth: guess.bandwidth,
+  } as const;
+  const timed = { ...deviceByPeaks(peaks, 'float32'), doubt: guessDoubt };
+  return { ...common, name: `a CPU with ${cores} ${cores === 1 ? 'core' : 'cores'}`, timed, measured: false };
+}
+
+function gpuDevice({ lab, gpu, catalogue, factors }: KnownMachine): readonly MachineDevice[] {
+  const measured = gpuOf(lab);
+  const name = measured?.name ?? gpu;
+  if (name === null) return [];
+  const row = deviceNamed(catalogue, name);
+  const common = {
+    id: measured?.id ?? 'gpu-0',
+    kind: 'gpu',
+    name,
+    memoryBytes: 1e9 * (row?.memory?.value ?? 0),
+    watts: row?.power && (row.power.value * (assumedLoad.low + assumedLoad.high)) / 2,
+  } as const;
+  if (measured && isComplete(measured)) {
+    return [{ ...common, timed: deviceByLab(measured, factors?.(measured), labDoubt), measured: true }];
+  }
+  if (!row?.fp32 || !row.bandwidth) return [];
+  const peaks = { kind: 'gpu', float32: 1e12 * row.fp32.value, bandwidth: 1e9 * row.bandwidth.value } as const;
+  return [{ ...common, timed: { ...deviceByPeaks(peaks, 'float32'), doubt: guessDoubt }, measured: false }];
+}

@@ -1,0 +1,93 @@
+// What is to be said of a run before it is started, in one line: how long it takes here, and whether another device would help.
+
+import type { Catalogue } from './catalogue/catalogue.ts';
+import type { ModelCosts } from './costs/costs.ts';
+import { standardRules, type Rules } from './advice/rules.ts';
+import type { MachineDevice } from './machine.ts';
+import { deviceByPeaks, epochSeconds, stepTime, type TimedDevice } from './time-forecast.ts';
+
+export interface RunLine {
+  /** `CPU: 4 s; a GPU would not help`. */
+  readonly text: string;
+  /** What it rests on. */
+  readonly basis: string;
+  /** Seconds of the training here, on the device that is quicker. */
+  readonly seconds: readonly [low: number, high: number];
+  readonly helps: boolean;
+}
+
+export interface AskedRun {
+  readonly costs: Pick<ModelCosts, 'calls' | 'batch'>;
+  readonly rows: number;
+  readonly epochs: number;
+}
+
+/** The card that stands for one that can be had. */
+const comparedWith = 'rtx-4090';
+const gpuSetup = 2;
+
+/** `devices`: the CPU first, then the GPU where there is one. Beyond the costs nothing is planned. */
+export function runLine(
+  { costs, rows, epochs }: AskedRun,
+  devices: readonly MachineDevice[],
+  catalogue: Catalogue,
+  rules: Rules = standardRules,
+): RunLine {
+  const spent = (timed: TimedDevice): readonly [number, number] => {
+    const [low, high] = epochSeconds(stepTime(costs, timed), rows, costs.batch);
+    return [low * epochs, high * epochs];
+  };
+  const [cpu, gpu] = devices;
+  const onCpu = spent(cpu.timed);
+  const basis = basisOf(devices);
+  const limit = (rule: string, name: string): number =>
+    rules.rules.find(({ id }) => id === rule)?.thresholds[name]?.value ?? Infinity;
+  const soon = onCpu[1] < 60 * limit('finishes-soon', 'minutes');
+  if (gpu) {
+    const onGpu = spent(gpu.timed);
+    const gain = middle(onCpu) / (middle(onGpu) + gpuSetup);
+    const helps = !soon && gain >= limit('below-crossover', 'speedup');
+    const text =
+      gain >= limit('below-crossover', 'speedup')
+        ? `GPU: ${about(onGpu)}; the CPU takes ${about(onCpu)}`
+        : `CPU: ${about(onCpu)}; the GPU here would not help`;
+    return { text, basis, seconds: gain >= 1 ? onGpu : onCpu, helps };
+  }
+  const card = catalogue.devices.find(({ id }) => id === comparedWith);
+  if (soon || !card?.fp32 || !card.bandwidth) {
+    return { text: `CPU: ${about(onCpu)}; a GPU would not help`, basis, seconds: onCpu, helps: false };
+  }
+  const peaks = { kind: 'gpu', float32: 1e12 * card.fp32.value, bandwidth: 1e9 * card.bandwidth.value } as const;
+  const there = spent(deviceByPeaks(peaks, 'float32'));
+  const helps = middle(onCpu) / (middle(there) + gpuSetup) >= limit('below-crossover', 'speedup');
+  const text = helps
+    ? `About ${about(onCpu)} here, ${about(there)} on an ${shortName(card.name)}`
+    : `CPU: ${about(onCpu)}; a GPU would not help`;
+  return { text, basis, seconds: onCpu, helps };
+}
+
+function basisOf(devices: readonly MachineDevice[]): string {
+  const measured = devices.filter((device) => device.measured).length;
+  if (measured === devices.length) return 'Forecast from the last lab.';
+  return measured === 0
+    ? 'Estimated from the cores and data sheets: this machine has not been measured.'
+    : 'The CPU by the last lab, the GPU by its data sheet.';
+}
+
+const middle = ([low, high]: readonly [number, number]): number => Math.sqrt(low * high);
+const shortName = (name: string): string => name.replace(/^(NVIDIA )?GeForce /, '');
+
+/** The middle of a range in two digits, `4 s`, `6 min`, `3.2 h`, `12 days`. */
+export function about(range: readonly [number, number]): string {
+  const seconds = middle(range);
+  const [value, unit] =
+    seconds < 100
+      ? [seconds, 's']
+      : seconds < 5400
+        ? [seconds / 60, 'min']
+        : seconds < 172_800
+          ? [seconds / 3600, 'h']
+          : [seconds / 86_400, 'days'];
+  if (unit === 's' && value < 0.1) return 'under 0.1\u00a0s';
+  return `${value >= 10 ? Math.round(value).toLocaleString('en') : Number(value.toPrecision(2))}\u00a0${unit}`;
+}

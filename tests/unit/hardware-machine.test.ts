@@ -1,0 +1,116 @@
+// This machine as forecasts see it, and the line of a new run: guessed until a lab has measured it, and said which.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { labFactors } from '../../engine/bench/calibrated.ts';
+import { standardRules, withThresholds } from '../../engine/hardware/advice/rules.ts';
+import { readCatalogue } from '../../engine/hardware/catalogue/catalogue.ts';
+import { subjectNamed } from '../../engine/hardware/costs/familiar.ts';
+import { machineDevices, type KnownMachine } from '../../engine/hardware/machine.ts';
+import { about, runLine } from '../../engine/hardware/run-line.ts';
+import { byMonth, hoursPerWeek } from '../../engine/hardware/use.ts';
+import { createStore } from '../../engine/history/store.ts';
+import type { LabDevice, LabResult, Sample } from '../../engine/protocol/lab.ts';
+import { temporaryHome, trainyard } from '../support/cli.ts';
+import { exampleLab } from './fixtures/lab.ts';
+
+const { catalogue } = readCatalogue();
+const samples = (...pairs: readonly (readonly [number, number])[]): Sample[] =>
+  pairs.map(([at, median]) => ({ at, value: { median, low: median, high: median, calls: 15 } }));
+const cpu: LabDevice = {
+  id: 'cpu',
+  kind: 'cpu',
+  name: 'a CPU',
+  threads: 4,
+  software: false,
+  products: samples([16, 5], [1024, 200]),
+  copy: samples([4e6, 80], [1e9, 40]),
+  triad: [],
+  latencies: [{ name: 'call', microseconds: samples([1, 1])[0].value }],
+  workloads: [{ name: 'mlp', unit: 'ms/step', milliseconds: samples([1, 20])[0].value }],
+};
+const gpu: LabDevice = { ...cpu, id: 'gpu-0', kind: 'gpu', name: 'a GPU', products: samples([16, 1], [1024, 8000]) };
+const lab = (...devices: readonly LabDevice[]): LabResult => ({ ...exampleLab(1000), devices });
+const known: KnownMachine = { lab: null, cores: 2, memoryBytes: 8e9, gpu: null, catalogue };
+const ask = (name: string, batch = 32) => ({ costs: subjectNamed(name, {}).costs(batch), rows: 10_000, epochs: 10 });
+
+test('a machine is guessed until it is measured, and an adapter in software is none', () => {
+  const [guessed, ...none] = machineDevices({ ...known, lab: lab({ ...gpu, software: true }) });
+  assert.deepEqual([guessed.measured, none.length], [false, 0]);
+  assert.ok(guessed.timed.doubt > 2, 'what is guessed is said to be doubtful');
+  const [measured, card] = machineDevices({ ...known, lab: lab(cpu, gpu) });
+  assert.deepEqual([measured.measured, card.measured, card.kind], [true, true, 'gpu']);
+  const [, named] = machineDevices({ ...known, gpu: 'NVIDIA GeForce RTX 4090 (Vulkan)' });
+  assert.deepEqual([named.measured, named.memoryBytes], [false, 24e9]);
+});
+
+test('the training steps of a lab calibrate it', () => {
+  const factors = labFactors(cpu)!;
+  const slow = labFactors({ ...cpu, workloads: [{ ...cpu.workloads[0], milliseconds: samples([1, 200])[0].value }] })!;
+  assert.ok(slow.product > 2 * factors.product);
+  assert.equal(labFactors({ ...cpu, workloads: [] }), undefined);
+});
+
+test('a short run stays on the CPU, a long one names a card; thresholds decide', () => {
+  const short = runLine(ask('small'), machineDevices({ ...known, lab: lab(cpu) }), catalogue);
+  assert.match(short.text, /^CPU: .*; a GPU would not help$/);
+  assert.equal(short.basis, 'Forecast from the last lab.');
+  const long = { ...ask('resnet50'), rows: 1e6 };
+  const far = runLine(long, machineDevices(known), catalogue);
+  assert.match(far.text, /^About .* here, .* on an RTX 4090$/);
+  assert.match(far.basis, /has not been measured/);
+  assert.ok(far.helps);
+  const both = runLine(long, machineDevices({ ...known, lab: lab(cpu, gpu) }), catalogue);
+  assert.match(both.text, /^GPU: .*; the CPU takes /);
+  const hard = withThresholds({ 'below-crossover.speedup': 1e6 }, standardRules);
+  assert.match(
+    runLine(long, machineDevices({ ...known, lab: lab(cpu, gpu) }), catalogue, hard).text,
+    /would not help$/,
+  );
+  assert.deepEqual(
+    [1, 5000, 20_000, 1e6].map((seconds) => about([seconds, seconds])),
+    ['1\u00a0s', '83\u00a0min', '5.6\u00a0h', '12\u00a0days'],
+  );
+});
+
+test('hours a week and months come from the bills', () => {
+  const week = 7 * 24 * 3600 * 1000;
+  const run = (startedAt: number, secondsElapsed: number) => ({
+    run: 1,
+    device: 'cpu',
+    startedAt,
+    secondsElapsed,
+    bill: null,
+  });
+  assert.equal(hoursPerWeek([], 10 * week), undefined);
+  assert.equal(hoursPerWeek([run(8.5 * week, 3600), run(9.5 * week, 7200)], 10 * week), 1.5);
+  const months = byMonth([run(new Date(2026, 0, 31).getTime(), 1), run(new Date(2026, 1, 1).getTime(), 1)]);
+  assert.deepEqual(
+    months.map(({ month }) => month),
+    ['2026-01', '2026-02'],
+  );
+});
+
+test('the command advises by the last lab of this machine and by the thresholds of a file', async (context) => {
+  const home = temporaryHome(context);
+  const store = createStore(home);
+  await store.addLab({ result: lab(cpu, gpu), imported: false });
+  store.close();
+  const { writeFileSync } = await import('node:fs');
+  const [rules, broken] = [`${home}/rules.json`, `${home}/broken.json`];
+  writeFileSync(rules, '{"below-crossover.speedup": 100000}');
+  writeFileSync(broken, '{"below-crossover.luck": 1}');
+  const ask = ['advise', '--model', 'resnet50', '--json'];
+  const [plain, changed, wrong] = await Promise.all([
+    trainyard(home, ...ask),
+    trainyard(home, ...ask, '--rules', rules),
+    trainyard(home, ...ask, '--rules', broken),
+  ]);
+  assert.equal(plain.code, 0, plain.stderr);
+  const first = ({ events }: typeof plain): unknown =>
+    (events[0] as { recommendations: { rule: string }[] }).recommendations.map(({ rule }) => rule);
+  assert.ok((first(plain) as string[]).includes('this-gpu') && !(first(plain) as string[]).includes('measure-first'));
+  assert.equal((first(changed) as string[])[0], 'below-crossover');
+  assert.equal(wrong.code, 2);
+  assert.match(wrong.stderr, /no threshold below-crossover\.luck/);
+});
