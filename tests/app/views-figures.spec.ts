@@ -207,7 +207,9 @@ test('the figures of runs are those of the history', async ({ app }) => {
   await test.step('a linear model from the New run page: scores without curves', async () => {
     await page.evaluate((id) => (location.hash = `#new/${id}`), table.id);
     await page.getByRole('button', { name: /^Linear model/ }).click();
-    await expect(page.getByRole('region', { name: 'Settings of the linear model' })).toBeVisible();
+    const form = page.getByRole('region', { name: 'Settings of the linear model' });
+    await expect(form).toBeVisible();
+    await expect(form.getByLabel('Seed')).toHaveValue('1');
     await screenshot(app, 'new-linear');
     await page.getByRole('button', { name: 'Start', exact: true }).click();
     await page.waitForURL(/#run\/\d+$/);
