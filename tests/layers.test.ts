@@ -246,7 +246,7 @@ const rules: readonly Rule[] = [
       protocol,
       'engine/hardware/',
       'engine/model/',
-      'engine/learners/declared/',
+      ...declared,
       settings,
       'renderer/lib/',
       'renderer/app/',

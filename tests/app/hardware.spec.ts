@@ -4,7 +4,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
+import { readCatalogue } from '../../engine/hardware/catalogue/catalogue.ts';
+import { subjectNamed } from '../../engine/hardware/costs/familiar.ts';
+import { forecast } from '../../engine/hardware/forecast.ts';
 import { breakEvenHours } from '../../engine/hardware/formulas/money.ts';
+import { costRows, spanText, type CostRow } from '../../renderer/views/hardware/cost/rows.ts';
+import { usd } from '../../renderer/views/hardware/money.ts';
 import { clippedTexts } from './clipping.ts';
 import { drawn, expect, launch, screenshot, test, type App } from './launch.ts';
 import { importTable, startRun, waitForState, writeTable } from './scene.ts';
@@ -17,6 +22,7 @@ const sizes = [
 
 const tabs = [
   { id: '', label: 'Overview' },
+  { id: 'cost', label: 'Time and cost' },
   { id: 'rent', label: 'Rent or buy' },
 ] as const;
 
@@ -92,6 +98,57 @@ test('the hardware section', async () => {
     expect(plainText(await heading.textContent())).toBe('Why 654 h is not the whole truth');
   });
 
+  await test.step('time and cost: the forecast’s figures, sorted, pinned and filtered; an own price moves the money and is kept', async () => {
+    await open(page, 'cost');
+    const grid = page.getByRole('grid', { name: 'Devices' });
+    const header = grid.getByRole('columnheader', { name: 'Training' });
+    await expect(header).toHaveAttribute('aria-sort', 'ascending');
+    await page.getByRole('textbox', { name: 'Epochs' }).fill('10');
+
+    const expected = (price?: number): CostRow => {
+      const own = { version: 1, devices: [{ id: 'rtx-4090', streetPrice: price }] };
+      const { catalogue } = readCatalogue(price === undefined ? null : JSON.stringify(own));
+      const subject = subjectNamed('resnet50', {});
+      const { devices } = forecast(subject, { precision: 'mixed16', catalogue, tariff: 0.18, grid: 475 });
+      const settings = { epochs: 10, tariff: 0.18, years: 3, hoursPerWeek: 5 };
+      const fit = { costs: subject.costs, options: { precision: 'mixed16', optimizer: 'adam' } } as const;
+      return costRows(devices, catalogue, settings, fit).find(({ id }) => id === 'rtx-4090/buy')!;
+    };
+    const before = expected();
+    await page.getByRole('combobox', { name: 'Kind' }).selectOption('Buy');
+    await page.getByRole('combobox', { name: 'Vendor' }).selectOption('NVIDIA');
+    await expect(page.getByText(/rows: \d+ shown/)).toBeVisible();
+    await header.getByRole('button').click();
+    await expect(header).toHaveAttribute('aria-sort', 'descending');
+    const card = grid.getByRole('row').filter({ hasText: before.name }).first();
+    await expect(card).toContainText(spanText(before.epoch));
+    await expect(card).toContainText(spanText(before.training));
+    await expect(card).toContainText(usd(before.money));
+
+    // Rows out of sight are drawn into the elements of others: first in sight, then clicked.
+    await card.scrollIntoViewIfNeeded();
+    await drawn(page);
+    await card.getByText(before.name).click();
+    await grid.focus();
+    await expect(card).toHaveAttribute('aria-selected', 'true');
+    await page.keyboard.press('p');
+    await expect(card).toHaveAttribute('aria-selected', 'false');
+    await page.keyboard.press('p');
+    await page.keyboard.press('Enter');
+    await page.getByRole('textbox', { name: new RegExp(`^USD of the device, ${before.name}`) }).fill('1000');
+    await page.keyboard.press('Enter');
+    const after = expected(1000);
+    expect(after.money).not.toBe(before.money);
+    await expect(card).toContainText(usd(after.money));
+    await expect(page.getByRole('region', { name: 'Pinned' })).toContainText(usd(after.money));
+    await open(page, 'rent');
+    await expect(page.getByRole('combobox', { name: 'Card' })).toContainText(`${before.name}, $1,000`);
+    await open(page, 'cost');
+    await expect(grid).toContainText('own');
+    expect(readCatalogue(fs.readFileSync(path.join(home, 'hardware', 'catalogue.json'), 'utf8')).problems).toEqual([]);
+    fs.rmSync(path.join(home, 'hardware'), { recursive: true });
+  });
+
   await test.step('a run gives the use; a damaged own catalogue is said with line and field, and takes nothing away', async () => {
     const dataset = await importTable(app, writeTable(home, 500));
     await waitForState(app, (await startRun(app, dataset, 3)).id, 'completed');
@@ -102,7 +159,7 @@ test('the hardware section', async () => {
     await open(page, 'rent');
     await expect(page.getByText(/Line 2, field `devices\[0\]\.memory`: a number expected/)).toBeVisible();
     await expect(page.getByText('The built-in catalogue is used.')).toBeVisible();
-    await expect(page.getByRole('slider', { name: 'Use, by your runs' })).toBeVisible();
+    await expect(page.getByText('Your runs come to under 1 h a week so far: assume 5 h a week?')).toBeVisible();
     await expect(page.getByRole('img', { name: /Hours of training by week/ })).toBeVisible();
     fs.rmSync(file);
   });

@@ -5,9 +5,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { createOwnCatalogue } from '../../electron/main/own-catalogue.ts';
+import { forecast } from '../../engine/hardware/forecast.ts';
+import { subjectNamed } from '../../engine/hardware/costs/familiar.ts';
 import { readCatalogue } from '../../engine/hardware/catalogue/catalogue.ts';
+import { costRows, filtered, frontier, noFilter, sortedBy, spanText } from '../../renderer/views/hardware/cost/rows.ts';
 import { answerOf, assumptions, weeksText, wordsOf, type RentInputs } from '../../renderer/views/hardware/rent/rent.ts';
-import { useOf, weeksShown } from '../../renderer/views/hardware/rent/use.ts';
+import { useOf, usualHours, weeksShown } from '../../renderer/views/hardware/rent/use.ts';
 import { usd } from '../../renderer/views/hardware/money.ts';
 import { temporaryHome } from '../support/cli.ts';
 
@@ -77,6 +80,10 @@ test('the use is the mean of the weeks since the first run', () => {
     progress: { secondsElapsed: 3600 * hours } as never,
   });
   assert.equal(useOf([], now).perWeek, null);
+  assert.deepEqual(
+    [null, useOf([], now), useOf([run(1, 0.2)], now), useOf([run(1, 7.34)], now)].map(usualHours),
+    [5, 5, 5, 7.3],
+  );
   const young = useOf([run(1, 4), run(8, 6)], now);
   assert.deepEqual([young.perWeek, young.counted, young.weeks.at(-1), young.weeks.at(-2)], [5, 2, 4, 6]);
   const old = useOf([run(150, 24), run(80, 12), run(3, 12), run(400, 1)], now);
@@ -120,4 +127,69 @@ test('an own price is kept, dated and taken back; a damaged file is left alone',
   fs.writeFileSync(file, '{ "version": 1, "devices": 3 }');
   await assert.rejects(own.setPrice(price), /Line 1, field `devices`: a list expected/);
   assert.equal(fs.readFileSync(file, 'utf8'), '{ "version": 1, "devices": 3 }');
+});
+
+test('time and cost: rows to buy and to rent, the frontier, order and filters', () => {
+  const { catalogue } = readCatalogue();
+  const subject = subjectNamed('bert-base', {});
+  const { devices } = forecast(subject, { precision: 'mixed16', catalogue, tariff: 0.2, grid: 400 });
+  const settings = { epochs: 3, tariff: 0.2, years: 2, hoursPerWeek: 10 };
+  const fit = { costs: subject.costs, options: { precision: 'mixed16', optimizer: 'adam' } } as const;
+  const rows = costRows(devices, catalogue, settings, fit);
+  const row = (id: string) => rows.find((one) => one.id === id)!;
+  const card = devices.find(({ id }) => id === 'rtx-4090')!;
+  const bought = row('rtx-4090/buy');
+  const hours = (3 * (card.secondsPerEpoch[0] + card.secondsPerEpoch[1])) / 2 / 3600;
+  assert.ok(Math.abs(bought.training / 3600 - hours) < 1e-9);
+  // Its electricity, and its share of two years of ten hours a week.
+  assert.ok(Math.abs(bought.money! - (3 * card.kwh! * 0.2 + (bought.price!.value * hours) / (2 * 52 * 10))) < 1e-9);
+  const rented = rows.find(({ kind, name }) => kind === 'rent' && name.startsWith('GeForce RTX 4090'))!;
+  assert.ok(Math.abs(rented.money! - rented.price!.value * hours) < 1e-9);
+
+  const line = frontier(rows);
+  assert.ok(line.length >= 2);
+  for (const [index, one] of line.entries()) {
+    assert.ok(
+      rows.every(
+        (other) =>
+          !(
+            other.fits &&
+            other.money !== null &&
+            other.price?.confidence === 'seen' &&
+            other.training < one.training &&
+            other.money < one.money!
+          ),
+      ),
+    );
+    assert.ok(index === 0 || (one.training >= line[index - 1].training && one.money! < line[index - 1].money!));
+    assert.ok(one.price === null || !['memory', 'disputed'].includes(one.price.confidence));
+  }
+  // An adapter in software is shown and never the answer, however quick it were.
+  const software = {
+    ...rows[0],
+    id: 'here-gpu-0',
+    software: true,
+    money: 0.0001,
+    training: 0.1,
+    fits: true,
+    price: null,
+  };
+  assert.ok(!frontier([software, ...rows]).includes(software));
+
+  const byMoney = sortedBy(rows, 'money', true).map(({ money }) => money);
+  const known = byMoney.filter((money) => money !== null);
+  assert.deepEqual(
+    byMoney.slice(0, known.length),
+    known.toSorted((a, b) => b - a),
+  );
+  assert.ok(byMoney.slice(known.length).every((money) => money === null));
+  const now = Date.parse('2026-11-22');
+  const some = filtered(rows, { ...noFilter, kind: 'buy', memory: 24e9, vendor: 'NVIDIA', money: 100 }, now);
+  assert.ok(some.length > 0 && some.every((one) => one.kind === 'buy' && one.vendor === 'NVIDIA' && one.money! <= 100));
+  assert.equal(filtered(rows, noFilter, now).length, rows.length);
+});
+
+test('spans of time read as people say them', () => {
+  const texts = [0.0001, 0.041, 6.14, 540, 3600, 30_000, 200_000, 1_010_880, 1e8].map(spanText).map(plainText);
+  assert.deepEqual(texts, ['under 1 ms', '41 ms', '6.1 s', '9.0 min', '1.0 h', '8.3 h', '2.3 d', '12 d', '3.2 years']);
 });

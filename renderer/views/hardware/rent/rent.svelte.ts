@@ -8,10 +8,8 @@ import { trusted } from '../../../../engine/hardware/catalogue/figures.ts';
 import { HardwareCatalogue } from '../catalogue.svelte.ts';
 import { usd } from '../money.ts';
 import { answerOf, assumptions, plain, sliders, wordsOf, type RentInputs } from './rent.ts';
-import { readUse, type Use } from './use.ts';
+import { readUse, usualHours, type Use } from './use.ts';
 
-/** What is assumed where there is no run. */
-export const assumedUse = 5;
 const plainOffer = 'aws-p3-2xlarge';
 const key = 'hardware.rent';
 
@@ -59,7 +57,6 @@ export class RentPage {
     const card = this.cards.find(({ id }) => id === this.kept.card);
     const offer = this.offers.find(({ id }) => id === this.kept.offer);
     const small = value.devices.find(({ id }) => id === 'rtx-5060-ti-16gb');
-    const perWeek = Math.round(10 * (this.use?.perWeek ?? assumedUse)) / 10;
     return {
       onDemand: offer ? offer.onDemand.value / offer.count : plain.rent,
       spot: offer?.spot ? offer.spot.value / offer.count : 0,
@@ -71,7 +68,7 @@ export class RentPage {
       ownShare: 0.7,
       watts: card?.power?.value ?? 350,
       tariff: this.electricity.tariff,
-      hoursPerWeek: Math.min(168, Math.max(0.1, perWeek)),
+      hoursPerWeek: usualHours(this.use),
     };
   });
   readonly inputs: RentInputs = $derived.by(() => ({ ...this.usual, ...this.kept.own }));

@@ -39,6 +39,17 @@ export function useOf(runs: readonly Pick<RunRecord, 'endedAt' | 'progress'>[], 
   return { weeks, begins, perWeek: count === 0 ? null : sum / counted, counted, runs: count };
 }
 
+/** Hours a week assumed where there are no runs, or so few that they say nothing of what is to come. */
+export const assumedUse = 5;
+const leastUse = 1;
+
+/** Whether the runs say how much is used. */
+export const saysUse = (use: Use | null): boolean => use !== null && use.perWeek !== null && use.perWeek >= leastUse;
+
+/** Hours a week to reckon with. */
+export const usualHours = (use: Use | null): number =>
+  saysUse(use) ? Math.min(168, Math.round(10 * use!.perWeek!) / 10) : assumedUse;
+
 /** The finished runs of the last half year. */
 export async function readUse(service: AppService, now: number): Promise<Use> {
   const found: RunRecord[] = [];
