@@ -71,14 +71,13 @@ function candidates(layers: readonly LayerSpec[], position: number, shape: Shape
   const images = imagesOf(shape);
   const def = registry.get(layer.type);
   const unknown = Object.keys(layer).filter(
-    (name) => !['type', 'id', 'from'].includes(name) && !def?.fields.some((field) => field.name === name),
+    (name) => !['type', 'id', 'from'].includes(name) && !Object.hasOwn(def?.fields ?? {}, name),
   );
-  const settings = (def?.fields ?? []).flatMap((field) => {
-    const values =
-      field.kind === 'integer' || field.kind === 'number' ? [field.default, field.minimum] : [field.default];
+  const settings = Object.entries(def?.fields ?? {}).flatMap(([name, field]) => {
+    const values = field.kind === 'number' ? [field.default, field.minimum] : [field.default];
     return values
-      .filter((value) => value !== (ownValue(layer, field.name) ?? field.default))
-      .map((value) => replace(`Set ${field.label} to ${String(value)}`, { ...layer, [field.name]: value }));
+      .filter((value) => value !== (ownValue(layer, name) ?? field.default))
+      .map((value) => replace(`Set ${field.label} to ${String(value)}`, { ...layer, [name]: value }));
   });
   return [
     ...(shape.length > 1 ? [insert('Add Flatten', { type: 'flatten' })] : []),

@@ -1,38 +1,23 @@
-// What a layer definition declares. The form in the window, validation, counting and the graph all come from it, so a new
-// layer is one file in layers/ and a line in registry.ts.
+// What a layer definition declares. Its arguments are a table of settings (engine/settings/field.ts): their types, the check,
+// the form in the window and the words of a comparison are derived from it, as counting and the graph are from the rest, so a
+// new layer is one file in layers/ and a line in registry.ts.
 
 import type { ElementType } from '../../kernels/contract.ts';
 import type { GraphBuilder, Shape, ValueId } from '../graph/graph.ts';
 import type { InitializerSpec } from '../optim/initializers.ts';
+import { fieldsFor, type Field, type Value, type ValueOf } from '../settings/field.ts';
 
-/** One argument of a layer: drives the form, the default and the check. */
-export type FieldDef =
-  | {
-      readonly kind: 'integer' | 'number';
-      readonly name: string;
-      readonly label: string;
-      readonly help?: string;
-      readonly default: number;
-      readonly minimum: number;
-      readonly maximum: number;
-    }
-  | {
-      readonly kind: 'choice';
-      readonly name: string;
-      readonly label: string;
-      readonly help?: string;
-      readonly default: string;
-      readonly choices: readonly string[];
-    }
-  | {
-      readonly kind: 'boolean';
-      readonly name: string;
-      readonly label: string;
-      readonly help?: string;
-      readonly default: boolean;
-    };
+/** Arguments of a layer by their names: a table of settings in which each has a default. */
+export type LayerFields = Readonly<Record<string, Field<unknown> & { readonly default: Value }>>;
 
-export type LayerArguments = Readonly<Record<string, number | string | boolean>>;
+/** The arguments a table describes, all there. */
+export type ArgumentsOf<T extends LayerFields> = { readonly [Name in keyof T]: ValueOf<T[Name]> };
+
+/** Those of any layer. */
+export type LayerArguments = ArgumentsOf<LayerFields>;
+
+/** Declares the arguments of layers: `layerFields({ … })`. */
+export const layerFields = fieldsFor<unknown>();
 
 /** A trained tensor of a layer. */
 export interface ParameterDef {
@@ -62,11 +47,11 @@ export interface LayerSurroundings {
 }
 
 /** Handed to a layer while its part of the graph is built. */
-export interface LayerBuildContext {
+export interface LayerBuildContext<Arguments = LayerArguments> {
   readonly graph: GraphBuilder;
   /** Training statistics and dropout, or inference. */
   readonly mode: 'train' | 'inference';
-  readonly args: LayerArguments;
+  readonly args: Arguments;
   /** Value of a parameter or state of this layer. */
   readonly tensor: (name: string) => ValueId;
   /** Full name of a state of this layer. */
@@ -78,24 +63,25 @@ export interface LayerBuildContext {
 }
 
 /** Shapes are those of one example: no batch dimension. */
-export interface LayerDef {
+export interface LayerDef<T extends LayerFields = LayerFields> {
   readonly type: string;
   readonly title: string;
   /** One sentence for people. */
   readonly summary: string;
   readonly group: 'core' | 'image' | 'activation' | 'normalisation' | 'regularisation' | 'join' | 'shape';
-  readonly fields: readonly FieldDef[];
+  readonly fields: T;
   /** Takes several inputs (add, concat). */
   readonly many?: boolean;
   /** Throws ModelError when the inputs do not fit. */
-  readonly shape: (inputs: readonly Shape[], args: LayerArguments, around: LayerSurroundings) => Shape;
-  readonly parameters?: (
-    inputs: readonly Shape[],
-    args: LayerArguments,
-    around: LayerSurroundings,
-  ) => readonly ParameterDef[];
-  readonly states?: (inputs: readonly Shape[], args: LayerArguments) => readonly StateDef[];
-  readonly build: (context: LayerBuildContext, inputs: readonly ValueId[]) => ValueId;
+  shape(inputs: readonly Shape[], args: ArgumentsOf<T>, around: LayerSurroundings): Shape;
+  parameters?(inputs: readonly Shape[], args: ArgumentsOf<T>, around: LayerSurroundings): readonly ParameterDef[];
+  states?(inputs: readonly Shape[], args: ArgumentsOf<T>): readonly StateDef[];
+  build(context: LayerBuildContext<ArgumentsOf<T>>, inputs: readonly ValueId[]): ValueId;
   /** Floating-point operations of the forward pass for one example, multiply-add = 2. */
-  readonly flops: (inputs: readonly Shape[], output: Shape, args: LayerArguments) => number;
+  flops(inputs: readonly Shape[], output: Shape, args: ArgumentsOf<T>): number;
+}
+
+/** A layer whose functions are given the arguments of its table; resolving checks those before it hands them over. */
+export function defineLayer<const T extends LayerFields>(def: LayerDef<T>): LayerDef {
+  return def as unknown as LayerDef;
 }

@@ -3,11 +3,13 @@
 
 import type { Shape } from '../graph/graph.ts';
 import { ModelError } from './errors.ts';
-import type { FieldDef, LayerArguments, LayerDef, ParameterDef, StateDef } from './layer.ts';
+import type { LayerArguments, LayerDef, ParameterDef, StateDef } from './layer.ts';
 import { lossRules, resolveLoss } from './losses.ts';
 import { layers as registry } from './registry.ts';
 import type { InputSpec, LayerSpec, LossName, ModelSpec, OutputSpec } from './spec.ts';
 import { ownValue } from '../protocol/own.ts';
+import type { Value } from '../settings/field.ts';
+import { expectedInstead } from '../settings/values.ts';
 
 export interface ResolvedLayer {
   readonly index: number;
@@ -174,39 +176,20 @@ function resolveInputs(
 
 const reserved = new Set(['type', 'id', 'from']);
 
-/** Checks a layer's arguments against its fields and fills in the defaults. */
+/** Checks a layer's arguments against its table and fills in the defaults. */
 function resolveArguments(def: LayerDef, layer: LayerSpec): LayerArguments {
-  const unknown = Object.keys(layer).find(
-    (name) => !reserved.has(name) && !def.fields.some((field) => field.name === name),
-  );
+  const unknown = Object.keys(layer).find((name) => !reserved.has(name) && !Object.hasOwn(def.fields, name));
   if (unknown) {
-    const names = def.fields.map((field) => field.name).join(', ') || 'none';
+    const names = Object.keys(def.fields).join(', ') || 'none';
     throw new ModelError(`${def.title} has no argument “${unknown}”.`, `Its arguments: ${names}.`);
   }
   return Object.fromEntries(
-    def.fields.map((field) => [field.name, checkArgument(def, field, ownValue(layer, field.name))]),
+    Object.entries(def.fields).map(([name, field]) => {
+      const given = ownValue(layer, name);
+      const value = given === undefined ? field.default : given;
+      const expected = expectedInstead(field, value);
+      if (expected === undefined) return [name, value as Value];
+      throw new ModelError(`${def.title}: ${field.label} is ${JSON.stringify(value)}.`, `It has to be ${expected}.`);
+    }),
   );
-}
-
-function checkArgument(def: LayerDef, field: FieldDef, value: unknown): number | string | boolean {
-  if (value === undefined) return field.default;
-  const wrong = (expected: string): never => {
-    throw new ModelError(`${def.title}: ${field.label} is ${JSON.stringify(value)}.`, `It has to be ${expected}.`);
-  };
-  switch (field.kind) {
-    case 'integer':
-    case 'number': {
-      const whole = field.kind === 'integer';
-      const range = `${whole ? 'a whole number' : 'a number'} from ${field.minimum} to ${field.maximum}`;
-      if (typeof value !== 'number' || !Number.isFinite(value) || (whole && !Number.isInteger(value)))
-        return wrong(range);
-      return value < field.minimum || value > field.maximum ? wrong(range) : value;
-    }
-    case 'choice':
-      return typeof value === 'string' && field.choices.includes(value)
-        ? value
-        : wrong(`one of ${field.choices.join(', ')}`);
-    case 'boolean':
-      return typeof value === 'boolean' ? value : wrong('true or false');
-  }
 }

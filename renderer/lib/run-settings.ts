@@ -1,13 +1,20 @@
 // All settings of a run as names and words, in reading order: what Compare sets side by side and a run's page lists.
 
-import { ownValue } from '../../engine/protocol/own.ts';
 import { layers as registry } from '../../engine/model/registry.ts';
 import type { LayerSpec } from '../../engine/model/spec.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
 import { declarationOf, settingGroups, type SettingGroup } from '../../engine/learners/declared/registry.ts';
 import { runFields } from '../../engine/settings/run.ts';
 import { trainingFields } from '../../engine/settings/training.ts';
-import { settingFacts, type SettingFact } from '../../engine/settings/values.ts';
+import {
+  completed,
+  fieldsOf,
+  matters,
+  settingFacts,
+  valueAt,
+  valueWord,
+  type SettingFact,
+} from '../../engine/settings/values.ts';
 import { leftOutText, splitOrigin, splitRule, usualSplit } from '../../engine/protocol/use.ts';
 import { fixed, missing, percent, short } from './format.ts';
 import { modelName } from './run-words.ts';
@@ -93,13 +100,19 @@ function leftOut({ data, config }: RunRecord): string {
   return leftOutText((config.settings.ignored ?? []).map((column) => ({ column, reason: 'ignored' })));
 }
 
-/** `Conv 2D 32 × 3×3 relu, stride 2`: what a layer is known by, then by name whatever is not as usual. */
+/** `Conv 2D 32 × 3×3 ReLU, stride 2`: what a layer is known by, then by name whatever is not as usual. */
 function layerText(layer: LayerSpec): string {
-  const { fields, title } = registry.get(layer.type) ?? { fields: [], title: layer.type };
+  const { fields, title } = registry.get(layer.type) ?? { fields: {}, title: layer.type };
   if (layer.type === 'output') return 'Output';
-  const values = new Map(fields.map(({ name, default: usual }) => [name, ownValue(layer, name) ?? usual]));
-  const say = (name: string): string => valueText(values.get(name));
-  const activation = say('activation');
+  const args = completed(fields, layer);
+  const shown = fieldsOf(fields).flatMap(([name, field]) => {
+    const value = valueAt(args, name);
+    return value !== undefined && matters(field, args) ? [{ name, field, value }] : [];
+  });
+  const words = new Map(
+    shown.map(({ name, field, value }) => [name, valueWord(field, value, (number) => short(number))]),
+  );
+  const say = (name: string): string => words.get(name) ?? missing;
   const known = new Map([
     ['filters', `${say('filters')} × ${say('kernel')}×${say('kernel')}`],
     ['channels', `${say('channels')} × ${say('height')}×${say('width')}`],
@@ -107,23 +120,17 @@ function layerText(layer: LayerSpec): string {
     ['factor', `×${say('factor')}`],
     ['units', say('units')],
     ['rate', say('rate')],
-    ['activation', activation === 'none' ? '' : activation],
+    ['activation', valueAt(args, 'activation') === 'none' ? '' : say('activation')],
   ]);
-  const start = fields.flatMap(({ name }) => known.get(name) || []);
-  const rest = fields
-    .filter(({ name, default: usual }) => !known.has(name) && !saidAlong.has(name) && values.get(name) !== usual)
-    .filter(({ name }) => name !== 'slope' || activation === 'leaky_relu')
-    .map(({ name, label }) => {
-      const value = values.get(name);
-      if (typeof value === 'boolean') return `${value ? '' : 'no '}${label.toLowerCase()}`;
-      return `${label.toLowerCase()} ${say(name)}`;
+  const start = shown.flatMap(({ name }) => known.get(name) || []);
+  const rest = shown
+    .filter(({ name, field, value }) => !known.has(name) && !saidAlong.has(name) && value !== field.default)
+    .map(({ name, field, value }) => {
+      const label = field.label.toLowerCase();
+      return typeof value === 'boolean' ? `${value ? '' : 'no '}${label}` : `${label} ${say(name)}`;
     });
   return [[title, ...start].join(' '), ...rest].join(', ');
 }
 
 /** Arguments that stand behind another. */
 const saidAlong = new Set(['kernel', 'height', 'width']);
-
-function valueText(value: unknown): string {
-  return typeof value === 'number' ? short(value) : String(value);
-}

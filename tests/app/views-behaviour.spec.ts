@@ -176,6 +176,11 @@ test('what is out of its limits is said at its field and keeps the run from star
   };
   await refuses('Batch size', '0', /a whole number from 1 to 1000000/i);
   await refuses('Units of Dense 1', '1.5', /a whole number from 1 to/i);
+  await page.getByRole('combobox', { name: 'Activation of Dense 1' }).selectOption('Leaky ReLU');
+  await refuses('Negative slope of Dense 1', '2', /a number from 0 to 1/i);
+  await page.getByRole('checkbox', { name: 'Bias' }).uncheck();
+  await page.getByRole('combobox', { name: 'Activation of Dense 1' }).selectOption('ReLU');
+  await expect(page.getByRole('textbox', { name: 'Negative slope of Dense 1' })).toHaveCount(0);
   await refuses(/^CPU threads/, '-1', /a whole number from 0 to/i);
   await page.getByRole('button', { name: 'Advanced' }).click();
   await refuses('Label smoothing', '1', /a number from 0 to 0\.99/i);

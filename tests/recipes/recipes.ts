@@ -12,18 +12,24 @@ export const recipes: readonly Recipe[] = [
       'engine/model/layers/doubling.ts': `// Twice the input.
 
 import { sizeOf } from '../../graph/op.ts';
-import type { LayerDef } from '../layer.ts';
+import { defineLayer, layerFields } from '../layer.ts';
 
-export const doubling: LayerDef = {
+export const doubling = defineLayer({
   type: 'doubling',
   title: 'Doubling',
-  summary: 'Twice its input.',
+  summary: 'Twice its input, and again.',
   group: 'activation',
-  fields: [],
+  fields: layerFields({
+    times: { kind: 'number', whole: true, label: 'Times', help: 'doublings', minimum: 1, maximum: 8, default: 1 },
+  }),
   shape: ([input]) => input,
-  build: ({ graph }, [x]) => graph.one('add', [x, x], {}),
-  flops: ([input]) => sizeOf(input),
-};
+  build({ graph, args }, [x]) {
+    let y = x;
+    for (let i = 0; i < args.times; i++) y = graph.one('add', [y, y], {});
+    return y;
+  },
+  flops: ([input], _, { times }) => times * sizeOf(input),
+});
 `,
     },
     lines: [
@@ -36,7 +42,7 @@ export const doubling: LayerDef = {
       {
         file: 'tests/gradient/layers.test.ts',
         before: "  { name: 'flatten', layers",
-        text: "  { name: 'doubling', layers: between({ type: 'doubling' }) },",
+        text: "  { name: 'doubling', layers: between({ type: 'doubling', times: 2 }) },",
       },
     ],
     name: 'doubling',

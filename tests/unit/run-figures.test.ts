@@ -172,11 +172,11 @@ test('layers are told by what they are, and by name where something is not as us
   };
   assert.equal(
     text({ type: 'conv2d', filters: 32, bias: false }, { type: 'batch_norm' }, { type: 'activation' }),
-    'Conv 2D 32 × 3×3, no bias → Batch norm → Activation relu',
+    'Conv 2D 32 × 3×3, no bias → Batch norm → Activation ReLU',
   );
   assert.equal(
     text({ type: 'conv2d', filters: 16, kernel: 5, padding: 2, activation: 'relu' }, { type: 'max_pool', stride: 1 }),
-    'Conv 2D 16 × 5×5 relu, padding 2 → Max pool 2×2, stride 1',
+    'Conv 2D 16 × 5×5 ReLU, padding 2 → Max pool 2×2, stride 1',
   );
   assert.equal(
     text({ type: 'batch_norm', momentum: 0.01 }, { type: 'upsample' }, { type: 'reshape', channels: 3 }),
@@ -184,7 +184,7 @@ test('layers are told by what they are, and by name where something is not as us
   );
   assert.equal(
     text({ type: 'dense', units: 64 }, { type: 'dropout', rate: 0.1 }, { type: 'output' }),
-    'Dense 64 relu → Dropout 0.1 → Output',
+    'Dense 64 ReLU → Dropout 0.1 → Output',
   );
 });
 

@@ -1,39 +1,58 @@
-// Activation as a layer of its own, and the argument other layers offer for it.
+// Activation as a layer of its own, and the arguments other layers offer for it.
 
-import { activationCodes, type ActivationName } from '../../../kernels/activations.ts';
+import type { ActivationName } from '../../../kernels/activations.ts';
+import type { GraphBuilder, ValueId } from '../../graph/graph.ts';
 import { sizeOf } from '../../graph/op.ts';
-import type { FieldDef, LayerDef } from '../layer.ts';
+import { defineLayer, layerFields } from '../layer.ts';
 
-const names = Object.keys(activationCodes);
+const words = {
+  none: 'no activation',
+  relu: 'ReLU',
+  leaky_relu: 'Leaky ReLU',
+  gelu: 'GELU',
+  silu: 'SiLU',
+  tanh: 'tanh',
+  sigmoid: 'sigmoid',
+} satisfies Record<ActivationName, string>;
 
-export const activationField = (initial: ActivationName): FieldDef => ({
-  kind: 'choice',
-  name: 'activation',
-  label: 'Activation',
-  default: initial,
-  choices: names,
-});
+/** Which activation, and what only one of them needs. */
+export const activationFields = (usual: ActivationName) =>
+  layerFields({
+    activation: {
+      kind: 'choice',
+      label: 'Activation',
+      help: 'what bends the values of the layer',
+      choices: words,
+      default: usual,
+    },
+    slope: {
+      kind: 'number',
+      label: 'Negative slope',
+      help: 'what is left of a negative value',
+      minimum: 0,
+      maximum: 1,
+      when: { activation: ['leaky_relu'] },
+      default: 0.01,
+    },
+  });
 
-export const slopeField: FieldDef = {
-  kind: 'number',
-  name: 'slope',
-  label: 'Negative slope',
-  help: 'Only for leaky_relu.',
-  default: 0.01,
-  minimum: 0,
-  maximum: 1,
-};
+interface Activated {
+  readonly activation: ActivationName;
+  readonly slope: number;
+}
 
-export const activation: LayerDef = {
+/** The values bent as the arguments say. */
+export function activated(graph: GraphBuilder, x: ValueId, { activation, slope }: Activated): ValueId {
+  return activation === 'none' ? x : graph.one('activation', [x], { activation, slope });
+}
+
+export const activation = defineLayer({
   type: 'activation',
   title: 'Activation',
   summary: 'Bends each value: without it, layers in a row would be no more than one.',
   group: 'activation',
-  fields: [activationField('relu'), slopeField],
+  fields: activationFields('relu'),
   shape: ([input]) => input,
-  build: ({ graph, args }, [x]) =>
-    args.activation === 'none'
-      ? x
-      : graph.one('activation', [x], { activation: args.activation as ActivationName, slope: Number(args.slope) }),
+  build: ({ graph, args }, [x]) => activated(graph, x, args),
   flops: ([input]) => sizeOf(input),
-};
+});

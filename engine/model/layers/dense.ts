@@ -1,10 +1,9 @@
 // Dense (fully connected) layer, and the output layer, which is a dense layer as wide as the target needs.
 
-import type { ActivationName } from '../../../kernels/activations.ts';
 import type { Shape, ValueId } from '../../graph/graph.ts';
 import { ModelError } from '../errors.ts';
-import type { LayerBuildContext, LayerDef, ParameterDef } from '../layer.ts';
-import { activationField, slopeField } from './activation.ts';
+import { defineLayer, layerFields, type LayerBuildContext, type ParameterDef } from '../layer.ts';
+import { activated, activationFields } from './activation.ts';
 
 function flatWidth(input: Shape, what: string): number {
   if (input.length !== 1) {
@@ -22,41 +21,43 @@ function denseParameters(inputs: number, units: number, bias: boolean): readonly
   return bias ? [weight, { name: 'bias', shape: [units], initializer, decay: false }] : [weight];
 }
 
-function buildDense({ graph, tensor }: LayerBuildContext, x: ValueId, bias: boolean): ValueId {
+function buildDense({ graph, tensor }: LayerBuildContext<unknown>, x: ValueId, bias: boolean): ValueId {
   return graph.one('dense', [x, tensor('weight'), bias ? tensor('bias') : null], { activation: 'none', slope: 0 });
 }
 
-export const dense: LayerDef = {
+export const dense = defineLayer({
   type: 'dense',
   title: 'Dense',
   summary: 'Every unit is a weighted sum of all inputs, followed by an activation.',
   group: 'core',
-  fields: [
-    { kind: 'integer', name: 'units', label: 'Units', default: 64, minimum: 1, maximum: 65536 },
-    activationField('relu'),
-    slopeField,
-    { kind: 'boolean', name: 'bias', label: 'Bias', default: true },
-  ],
+  fields: layerFields({
+    units: {
+      kind: 'number',
+      whole: true,
+      label: 'Units',
+      help: 'values it gives',
+      minimum: 1,
+      maximum: 65536,
+      default: 64,
+    },
+    ...activationFields('relu'),
+    bias: { kind: 'switch', label: 'Bias', help: 'whether each unit adds a number of its own', default: true },
+  }),
   shape: ([input], args) => {
     flatWidth(input, 'Dense');
-    return [Number(args.units)];
+    return [args.units];
   },
-  parameters: ([input], args) => denseParameters(input[0], Number(args.units), Boolean(args.bias)),
-  build: (context, [x]) => {
-    const y = buildDense(context, x, Boolean(context.args.bias));
-    const activation = context.args.activation as ActivationName;
-    if (activation === 'none') return y;
-    return context.graph.one('activation', [y], { activation, slope: Number(context.args.slope) });
-  },
+  parameters: ([input], args) => denseParameters(input[0], args.units, args.bias),
+  build: (context, [x]) => activated(context.graph, buildDense(context, x, context.args.bias), context.args),
   flops: ([input], [units]) => 2 * input[0] * units,
-};
+});
 
-export const output: LayerDef = {
+export const output = defineLayer({
   type: 'output',
   title: 'Output',
   summary: 'One unit a class, or one for a number. Its width follows the target.',
   group: 'core',
-  fields: [],
+  fields: {},
   shape: ([input], _, { outputs }) => {
     flatWidth(input, 'Output');
     return [outputs];
@@ -64,4 +65,4 @@ export const output: LayerDef = {
   parameters: ([input], _, { outputs }) => denseParameters(input[0], outputs, true),
   build: (context, [x]) => buildDense(context, x, true),
   flops: ([input], [units]) => 2 * input[0] * units,
-};
+});

@@ -2,35 +2,41 @@
 // inference.
 
 import { sizeOf } from '../../graph/op.ts';
-import type { LayerDef } from '../layer.ts';
+import { defineLayer, layerFields } from '../layer.ts';
 import { imageShape } from './images.ts';
 
-export const dropout: LayerDef = {
+/** The one argument of both, usually this much. */
+const rateOf = (usual: number) =>
+  layerFields({
+    rate: { kind: 'number', label: 'Rate', help: 'share set to zero', minimum: 0, maximum: 0.95, default: usual },
+  });
+
+export const dropout = defineLayer({
   type: 'dropout',
   title: 'Dropout',
   summary: 'Sets a share of the values to zero while training, against learning by heart.',
   group: 'regularisation',
-  fields: [{ kind: 'number', name: 'rate', label: 'Rate', default: 0.2, minimum: 0, maximum: 0.95 }],
+  fields: rateOf(0.2),
   shape: ([input]) => input,
   build: ({ graph, mode, args, random, steps }, [x]) => {
-    const rate = Number(args.rate);
+    const { rate } = args;
     if (mode === 'inference' || rate === 0) return x;
     return graph.one('dropout', [x], { rate, seed: random.seed, stream: random.stream, steps });
   },
   flops: ([input]) => 2 * sizeOf(input),
-};
+});
 
-export const dropout2d: LayerDef = {
+export const dropout2d = defineLayer({
   type: 'dropout2d',
   title: 'Dropout 2D',
   summary: 'Sets whole channels to zero while training: neighbouring pixels are too alike to drop singly.',
   group: 'regularisation',
-  fields: [{ kind: 'number', name: 'rate', label: 'Rate', default: 0.1, minimum: 0, maximum: 0.95 }],
+  fields: rateOf(0.1),
   shape: ([input]) => imageShape(input, 'Dropout 2D'),
   build: ({ graph, mode, args, random, steps }, [x]) => {
-    const rate = Number(args.rate);
+    const { rate } = args;
     if (mode === 'inference' || rate === 0) return x;
     return graph.one('dropout_channels', [x], { rate, seed: random.seed, stream: random.stream, steps });
   },
   flops: ([input]) => sizeOf(input),
-};
+});

@@ -2,14 +2,14 @@
 
 import { sizeOf } from '../../graph/op.ts';
 import { ModelError } from '../errors.ts';
-import type { FieldDef, LayerDef } from '../layer.ts';
+import { defineLayer, layerFields } from '../layer.ts';
 
-export const add: LayerDef = {
+export const add = defineLayer({
   type: 'add',
   title: 'Add',
   summary: 'Sums branches of the same shape: the residual connection.',
   group: 'join',
-  fields: [],
+  fields: {},
   many: true,
   shape: (inputs) => {
     const [first, ...others] = inputs;
@@ -25,14 +25,14 @@ export const add: LayerDef = {
   },
   build: ({ graph }, [first, ...others]) => others.reduce((sum, value) => graph.one('add', [sum, value], {}), first),
   flops: (inputs) => (inputs.length - 1) * sizeOf(inputs[0]),
-};
+});
 
-export const concat: LayerDef = {
+export const concat = defineLayer({
   type: 'concat',
   title: 'Concat',
   summary: 'Puts the features of branches side by side.',
   group: 'join',
-  fields: [],
+  fields: {},
   many: true,
   shape: (inputs) => {
     const bad = inputs.find((input) => input.length !== 1);
@@ -42,34 +42,37 @@ export const concat: LayerDef = {
   },
   build: ({ graph }, inputs) => graph.one('concat', inputs, { axis: 1 }),
   flops: () => 0,
-};
+});
 
-export const flatten: LayerDef = {
+export const flatten = defineLayer({
   type: 'flatten',
   title: 'Flatten',
   summary: 'Turns any shape into one row of features.',
   group: 'shape',
-  fields: [],
+  fields: {},
   shape: ([input]) => [sizeOf(input)],
   build: ({ graph }, [x]) => {
     const [n, ...rest] = graph.shape(x);
     return rest.length === 1 ? x : graph.one('reshape', [x], { shape: [n, sizeOf(rest)] });
   },
   flops: () => 0,
-};
+});
 
-const side = (name: string, label: string, initial: number): FieldDef => {
-  return { kind: 'integer', name, label, default: initial, minimum: 1, maximum: 65536 };
-};
+const side = (label: string, help: string, usual: number) =>
+  ({ kind: 'number', whole: true, label, help, minimum: 1, maximum: 65536, default: usual }) as const;
 
-export const reshape: LayerDef = {
+export const reshape = defineLayer({
   type: 'reshape',
   title: 'Reshape',
   summary: 'Reads a row of features as images: channel by channel, row by row.',
   group: 'shape',
-  fields: [side('channels', 'Channels', 1), side('height', 'Height', 8), side('width', 'Width', 8)],
+  fields: layerFields({
+    channels: side('Channels', 'channels of the images', 1),
+    height: side('Height', 'pixels', 8),
+    width: side('Width', 'pixels', 8),
+  }),
   shape: ([input], { channels, height, width }) => {
-    const shape = [channels, height, width].map(Number);
+    const shape = [channels, height, width];
     if (sizeOf(shape) !== sizeOf(input)) {
       throw new ModelError(
         `Reshape: ${shape.join(' × ')} are ${sizeOf(shape)} values, the input has ${sizeOf(input)}.`,
@@ -79,8 +82,8 @@ export const reshape: LayerDef = {
     return shape;
   },
   build: ({ graph, args: { channels, height, width } }, [x]) => {
-    const shape = [channels, height, width].map(Number);
+    const shape = [channels, height, width];
     return graph.one('reshape', [x], { shape: [graph.shape(x)[0], ...shape] });
   },
   flops: () => 0,
-};
+});

@@ -4,40 +4,40 @@
 import type { Shape } from '../../graph/graph.ts';
 import { sizeOf } from '../../graph/op.ts';
 import { ModelError } from '../errors.ts';
-import type { FieldDef, LayerDef, ParameterDef } from '../layer.ts';
+import { defineLayer, layerFields, type ParameterDef } from '../layer.ts';
 
-const epsilon: FieldDef = {
-  kind: 'number',
-  name: 'epsilon',
-  label: 'Epsilon',
-  help: 'Added to the variance.',
-  default: 1e-5,
-  minimum: 1e-12,
-  maximum: 1,
-};
+const varianceFields = layerFields({
+  epsilon: {
+    kind: 'number',
+    label: 'Epsilon',
+    help: 'added to the variance',
+    minimum: 1e-12,
+    maximum: 1,
+    default: 1e-5,
+  },
+});
 
 const scaleAndShift = (width: number): readonly ParameterDef[] => [
   { name: 'weight', shape: [width], initializer: { kind: 'constant', value: 1 }, decay: false },
   { name: 'bias', shape: [width], initializer: { kind: 'constant', value: 0 }, decay: false },
 ];
 
-export const batchNorm: LayerDef = {
+export const batchNorm = defineLayer({
   type: 'batch_norm',
   title: 'Batch norm',
   summary: 'Standardises each feature (or channel) over the batch, then scales and shifts it.',
   group: 'normalisation',
-  fields: [
-    epsilon,
-    {
+  fields: layerFields({
+    ...varianceFields,
+    momentum: {
       kind: 'number',
-      name: 'momentum',
       label: 'Momentum',
-      help: 'Share of the new batch in the running statistics.',
-      default: 0.1,
+      help: 'share of the new batch in the running statistics',
       minimum: 0.0001,
       maximum: 1,
+      default: 0.1,
     },
-  ],
+  }),
   shape: ([input]) => input,
   parameters: ([input]) => scaleAndShift(input[0]),
   states: ([input]) => [
@@ -45,27 +45,27 @@ export const batchNorm: LayerDef = {
     { name: 'running_var', shape: [input[0]], initial: 1 },
   ],
   build: ({ graph, mode, args, tensor, stateName }, [x]) => {
-    const [gamma, beta, e] = [tensor('weight'), tensor('bias'), Number(args.epsilon)];
+    const [gamma, beta, e] = [tensor('weight'), tensor('bias'), args.epsilon];
     if (mode === 'inference') {
       const inputs = [x, gamma, beta, tensor('running_mean'), tensor('running_var')];
       return graph.one('batch_norm_inference', inputs, { epsilon: e });
     }
     return graph.apply('batch_norm', [x, gamma, beta], {
       epsilon: e,
-      momentum: Number(args.momentum),
+      momentum: args.momentum,
       runningMean: stateName('running_mean'),
       runningVariance: stateName('running_var'),
     })[0];
   },
   flops: ([input]) => 8 * sizeOf(input),
-};
+});
 
-export const layerNorm: LayerDef = {
+export const layerNorm = defineLayer({
   type: 'layer_norm',
   title: 'Layer norm',
   summary: 'Standardises the features of each example, then scales and shifts them.',
   group: 'normalisation',
-  fields: [epsilon],
+  fields: varianceFields,
   shape: ([input]: readonly Shape[]) => {
     if (input.length !== 1) {
       throw new ModelError(
@@ -77,18 +77,28 @@ export const layerNorm: LayerDef = {
   },
   parameters: ([input]) => scaleAndShift(input[0]),
   build: ({ graph, args, tensor }, [x]) =>
-    graph.apply('layer_norm', [x, tensor('weight'), tensor('bias')], { epsilon: Number(args.epsilon) })[0],
+    graph.apply('layer_norm', [x, tensor('weight'), tensor('bias')], { epsilon: args.epsilon })[0],
   flops: ([input]) => 8 * sizeOf(input),
-};
+});
 
-export const groupNorm: LayerDef = {
+export const groupNorm = defineLayer({
   type: 'group_norm',
   title: 'Group norm',
   summary: 'Standardises groups of channels of each example: independent of the batch, for small batches.',
   group: 'normalisation',
-  fields: [{ kind: 'integer', name: 'groups', label: 'Groups', default: 8, minimum: 1, maximum: 4096 }, epsilon],
-  shape: ([input], args) => {
-    const groups = Number(args.groups);
+  fields: layerFields({
+    groups: {
+      kind: 'number',
+      whole: true,
+      label: 'Groups',
+      help: 'groups of channels, each standardised by itself',
+      minimum: 1,
+      maximum: 4096,
+      default: 8,
+    },
+    ...varianceFields,
+  }),
+  shape: ([input], { groups }) => {
     if (input[0] % groups !== 0) {
       throw new ModelError(
         `Group norm: ${groups} groups do not divide ${input[0]} channels.`,
@@ -100,8 +110,8 @@ export const groupNorm: LayerDef = {
   parameters: ([input]) => scaleAndShift(input[0]),
   build: ({ graph, args, tensor }, [x]) =>
     graph.apply('group_norm', [x, tensor('weight'), tensor('bias')], {
-      groups: Number(args.groups),
-      epsilon: Number(args.epsilon),
+      groups: args.groups,
+      epsilon: args.epsilon,
     })[0],
   flops: ([input]) => 8 * sizeOf(input),
-};
+});

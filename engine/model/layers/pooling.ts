@@ -5,21 +5,46 @@ import type { PoolingAttributes } from '../../graph/attributes.ts';
 import type { Shape } from '../../graph/graph.ts';
 import { sizeOf } from '../../graph/op.ts';
 import { ModelError } from '../errors.ts';
-import type { FieldDef, LayerArguments, LayerDef } from '../layer.ts';
+import { defineLayer, layerFields, type ArgumentsOf } from '../layer.ts';
 import { imageShape } from './images.ts';
 
-const fields: readonly FieldDef[] = [
-  { kind: 'integer', name: 'size', label: 'Window size', default: 2, minimum: 1, maximum: 64 },
-  { kind: 'integer', name: 'stride', label: 'Stride', default: 2, minimum: 1, maximum: 64 },
-  { kind: 'integer', name: 'padding', label: 'Padding', default: 0, minimum: 0, maximum: 32 },
-];
+const fields = layerFields({
+  size: {
+    kind: 'number',
+    whole: true,
+    label: 'Window size',
+    help: 'pixels a window is wide and high',
+    minimum: 1,
+    maximum: 64,
+    default: 2,
+  },
+  stride: {
+    kind: 'number',
+    whole: true,
+    label: 'Stride',
+    help: 'pixels from one window to the next',
+    minimum: 1,
+    maximum: 64,
+    default: 2,
+  },
+  padding: {
+    kind: 'number',
+    whole: true,
+    label: 'Padding',
+    help: 'pixels around the image that count as none',
+    minimum: 0,
+    maximum: 32,
+    default: 0,
+  },
+});
 
-function attributesOf(args: LayerArguments): PoolingAttributes {
-  const [size, stride, padding] = [args.size, args.stride, args.padding].map(Number);
+type Window = ArgumentsOf<typeof fields>;
+
+function attributesOf({ size, stride, padding }: Window): PoolingAttributes {
   return { windowHeight: size, windowWidth: size, stride, padding };
 }
 
-function pooled(input: Shape, args: LayerArguments, what: string): Shape {
+function pooled(input: Shape, args: Window, what: string): Shape {
   const [channels, height, width] = imageShape(input, what);
   const attributes = attributesOf(args);
   const { windowHeight: size, padding } = attributes;
@@ -39,7 +64,7 @@ function pooled(input: Shape, args: LayerArguments, what: string): Shape {
   return output;
 }
 
-export const maxPool: LayerDef = {
+export const maxPool = defineLayer({
   type: 'max_pool',
   title: 'Max pool',
   summary: 'Keeps the largest value of each window: smaller images, the same patterns.',
@@ -47,10 +72,10 @@ export const maxPool: LayerDef = {
   fields,
   shape: ([input], args) => pooled(input, args, 'Max pool'),
   build: ({ graph, args }, [x]) => graph.one('max_pool', [x], attributesOf(args)),
-  flops: (_, output, args) => sizeOf(output) * Number(args.size) ** 2,
-};
+  flops: (_, output, args) => sizeOf(output) * args.size ** 2,
+});
 
-export const averagePool: LayerDef = {
+export const averagePool = defineLayer({
   type: 'average_pool',
   title: 'Average pool',
   summary: 'Keeps the mean of each window.',
@@ -58,15 +83,15 @@ export const averagePool: LayerDef = {
   fields,
   shape: ([input], args) => pooled(input, args, 'Average pool'),
   build: ({ graph, args }, [x]) => graph.one('average_pool', [x], attributesOf(args)),
-  flops: (_, output, args) => sizeOf(output) * Number(args.size) ** 2,
-};
+  flops: (_, output, args) => sizeOf(output) * args.size ** 2,
+});
 
-export const globalAveragePool: LayerDef = {
+export const globalAveragePool = defineLayer({
   type: 'global_average_pool',
   title: 'Global average pool',
   summary: 'The mean of each channel over the whole image: one row of features, whatever the size.',
   group: 'image',
-  fields: [],
+  fields: {},
   shape: ([input]) => [imageShape(input, 'Global average pool')[0]],
   build: ({ graph }, [x]) => {
     const [n, channels, height, width] = graph.shape(x);
@@ -74,18 +99,28 @@ export const globalAveragePool: LayerDef = {
     return graph.one('reshape', [graph.one('average_pool', [x], whole)], { shape: [n, channels] });
   },
   flops: ([input]) => sizeOf(input),
-};
+});
 
-export const upsample: LayerDef = {
+export const upsample = defineLayer({
   type: 'upsample',
   title: 'Upsample',
   summary: 'Enlarges the image by repeating its pixels.',
   group: 'image',
-  fields: [{ kind: 'integer', name: 'factor', label: 'Factor', default: 2, minimum: 1, maximum: 8 }],
+  fields: layerFields({
+    factor: {
+      kind: 'number',
+      whole: true,
+      label: 'Factor',
+      help: 'times the image becomes larger',
+      minimum: 1,
+      maximum: 8,
+      default: 2,
+    },
+  }),
   shape: ([input], args) => {
     const [channels, height, width] = imageShape(input, 'Upsample');
-    return [channels, height * Number(args.factor), width * Number(args.factor)];
+    return [channels, height * args.factor, width * args.factor];
   },
-  build: ({ graph, args }, [x]) => graph.one('upsample', [x], { factor: Number(args.factor) }),
+  build: ({ graph, args }, [x]) => graph.one('upsample', [x], { factor: args.factor }),
   flops: () => 0,
-};
+});

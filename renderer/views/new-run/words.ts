@@ -1,21 +1,6 @@
-// Shapes, sizes and choices of the model editor in words.
+// Shapes and sizes of the model editor in words.
 
-import { ownValue } from '../../../engine/protocol/own.ts';
 import { fixed } from '../../lib/format.ts';
-
-const choices: Readonly<Record<string, string>> = {
-  none: 'no activation',
-  relu: 'ReLU',
-  leaky_relu: 'Leaky ReLU',
-  gelu: 'GELU',
-  silu: 'SiLU',
-  tanh: 'tanh',
-  sigmoid: 'sigmoid',
-};
-
-export function choiceWord(choice: string): string {
-  return ownValue(choices, choice) ?? choice.replaceAll('_', ' ');
-}
 
 /** `3 × 32 × 32` */
 export function shapeText(shape: readonly number[]): string {
