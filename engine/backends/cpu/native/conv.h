@@ -144,11 +144,14 @@ typedef struct {
   ptrdiff_t packed_row;
 } Filters;
 
+/** Channel by channel: weights of neighbouring rows may share a line of the cache, those of neighbouring channels seldom do. */
 static void pack_filters(const View *v, const Filters *f, int row, int rows, int channel, int channels, float *target) {
-  for (int i = row; i < row + rows; i++) {
-    for (int c = channel; c < channel + channels; c++) {
-      const float *from = f->weights + i * f->row_stride + c * f->channel_stride;
-      for (int tap = 0; tap < v->count; tap++) *target++ = from[v->taps[tap].weight];
+  const ptrdiff_t target_row = (ptrdiff_t)channels * v->count;
+  for (int c = channel; c < channel + channels; c++, target += v->count) {
+    const float *from = f->weights + row * f->row_stride + c * f->channel_stride;
+    float *to = target;
+    for (int i = 0; i < rows; i++, from += f->row_stride, to += target_row) {
+      for (int tap = 0; tap < v->count; tap++) to[tap] = from[v->taps[tap].weight];
     }
   }
 }
