@@ -63,12 +63,15 @@ function inputOption(options: OptionValues): readonly number[] | undefined {
 }
 
 async function subjectOfRun(services: Services, run: number, asked: Asked): Promise<Subject> {
-  const files = await readModelFiles(await services.store, run);
+  const store = await services.store;
+  const files = await readModelFiles(store, run);
   const file = readModelFile(files.model, run);
   if (!isNetworkFile(file)) {
     throw new InputError('usage.model', `Run ${run} is ${declarationOf(file).noun}.`, 'Forecasts are of networks.');
   }
-  return subjectOf(`run ${run}`, file.model, file.input, file.output, asked, file.training);
+  const rows = (await store.run({ run })).data?.counts.train;
+  const known = rows === undefined ? asked : { rows, ...asked };
+  return subjectOf(`run ${run}`, file.model, file.input, file.output, known, file.training);
 }
 
 /** A model file: a spec alone, or the model.json of an exported run. */

@@ -1,18 +1,19 @@
 // The whole forecast of a model: memory, what fits where, seconds an epoch, energy, carbon and money on every device of the catalogue
 // and on this machine, as far as a lab has measured it. The window and the command line show what stands here.
 
-import type { LabDevice } from '../protocol/lab.ts';
 import type { Catalogue, Device, Offer } from './catalogue/catalogue.ts';
-import { deviceByLab, isComplete, type Factors } from './calibration.ts';
 import type { ModelCosts } from './costs/costs.ts';
 import type { Subject } from './costs/familiar.ts';
 import { assumedLoad, carbon, energy, energyCost } from './formulas/energy.ts';
 import { fitOf, type StateOptimizer } from './formulas/memory.ts';
+import type { MachineDevice } from './machine.ts';
 import {
+  largestOwnBatch,
   largestTextbookBatch,
   planMemory,
   remedies,
   textbookMemory,
+  usableBytes,
   usualMemories,
   withOverheads,
   type PlanMemory,
@@ -22,19 +23,13 @@ import {
 } from './memory-forecast.ts';
 import { deviceByPeaks, epochSeconds, stepTime, type TimedDevice } from './time-forecast.ts';
 
-/** A device of this machine that a lab has measured. */
-export interface MeasuredDevice {
-  readonly lab: LabDevice;
-  readonly factors?: Factors;
-  readonly doubt?: number;
-  readonly memoryBytes: number;
-  readonly watts: number;
-}
-
 export interface ForecastOptions {
   readonly precision: 'float32' | 'mixed16';
   readonly catalogue: Catalogue;
-  readonly here?: readonly MeasuredDevice[];
+  /** This machine's devices, its CPU first. */
+  readonly here?: readonly MachineDevice[];
+  /** Threads of its CPU; one by default. */
+  readonly cores?: number;
   /** USD a kWh and g of CO₂ a kWh. */
   readonly tariff: number;
   readonly grid: number;
@@ -43,8 +38,8 @@ export interface ForecastOptions {
 export interface DeviceForecast {
   readonly id: string;
   readonly name: string;
-  /** `here`: measured on this machine; else by its data sheet. */
-  readonly basis: 'here' | 'data sheet';
+  /** `here`: measured on this machine; `estimate`: this machine, guessed from its cores; else by its data sheet. */
+  readonly basis: 'here' | 'estimate' | 'data sheet';
   /** What it computes in: one without 16-bit units stays with float32, one with nothing else takes 16 bits. */
   readonly precision: 'float32' | 'mixed16';
   /** null: its memory is whatever its computer has. */
@@ -68,6 +63,8 @@ export interface Forecast {
   readonly own?: PlanMemory;
   /** Largest batch by bytes of a card. */
   readonly largestBatch: readonly { readonly bytes: number; readonly batch: number }[];
+  /** On this machine's CPU, never more than the rows; absent where this machine was not asked about. */
+  readonly largestHere?: number;
   readonly remedies: readonly Remedy[];
   readonly devices: readonly DeviceForecast[];
 }
@@ -82,7 +79,7 @@ const stateOf = (optimizer: Subject['optimizer']): StateOptimizer =>
 /** Forecasts a model at its batch. */
 export function forecast(
   subject: Subject,
-  { precision, catalogue, here = [], tariff, grid }: ForecastOptions,
+  { precision, catalogue, here = [], cores = 1, tariff, grid }: ForecastOptions,
 ): Forecast {
   const { batch, rows } = subject;
   const costs = subject.costs(batch);
@@ -102,28 +99,24 @@ export function forecast(
     };
   };
   const own = subject.model
-    ? planMemory(
-        subject.model,
-        { train: rows, validation: 0, test: 0 },
-        { kind: 'cpu', cores: here[0]?.lab.threads ?? 1 },
-      ).memory
+    ? planMemory(subject.model, { train: rows, validation: 0, test: 0 }, { kind: 'cpu', cores }).memory
     : undefined;
-  const measured = here
-    .filter(({ lab }) => isComplete(lab))
-    .map((device): DeviceForecast => {
-      const { lab, factors, doubt, memoryBytes, watts } = device;
-      const secondsPerEpoch = epochSeconds(stepTime(costs, deviceByLab(lab, factors, doubt)), rows, batch);
-      return {
-        id: `here-${lab.id}`,
-        name: `${lab.name}${lab.software ? ' (software)' : ''}`,
-        basis: 'here',
-        precision: 'float32',
-        memoryBytes,
-        fits: (own?.total ?? needed) <= memoryBytes,
-        secondsPerEpoch,
-        ...bill(secondsPerEpoch, watts, undefined),
-      };
-    });
+  const measured = here.map((device): DeviceForecast => {
+    const { id, kind, name, timed, memoryBytes, watts } = device;
+    const secondsPerEpoch = epochSeconds(stepTime(costs, timed), rows, batch);
+    return {
+      id: `here-${id}`,
+      name: `this ${kind.toUpperCase()}: ${name}`,
+      basis: device.measured ? 'here' : 'estimate',
+      precision: 'float32',
+      memoryBytes: memoryBytes || null,
+      fits:
+        memoryBytes === 0 || (own && kind === 'cpu' ? own.total <= usableBytes(memoryBytes) : needed <= memoryBytes),
+      secondsPerEpoch,
+      ...bill(secondsPerEpoch, watts, undefined),
+    };
+  });
+  const spare = here.find(({ kind }) => kind === 'cpu')?.memoryBytes;
   const others = catalogue.devices.flatMap((device): readonly DeviceForecast[] => {
     const timed = device.use === 'training' ? timedDevice(device, precision) : null;
     if (timed === null) return [];
@@ -147,10 +140,15 @@ export function forecast(
     costs,
     memory,
     ...(own ? { own } : {}),
+    ...(spare ? { largestHere: largestHere(subject, options, cores, spare) } : {}),
     largestBatch: usualMemories.map((bytes) => ({ bytes, batch: largestTextbookBatch(subject.costs, options, bytes) })),
     remedies: remedies(subject.costs, options, batch),
     devices: [...measured, ...others.toSorted((a, b) => a.secondsPerEpoch[0] - b.secondsPerEpoch[0])],
   };
+}
+
+function largestHere({ model, costs, rows }: Subject, options: TextbookOptions, cores: number, bytes: number): number {
+  return model ? largestOwnBatch(model, rows, cores, bytes) : largestTextbookBatch(costs, options, bytes);
 }
 
 /** The offer with the least price for one such device; what is free is free for a while. */

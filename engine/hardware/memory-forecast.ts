@@ -4,13 +4,14 @@
 import { valuesOf } from '../model/spec.ts';
 import { elementBytes } from '../../kernels/contract.ts';
 import type { GpuLimits } from '../../kernels/gpu-contract.ts';
-import { arenaBytes } from '../backends/cpu/arena.ts';
+import { addressLimit, arenaBytes } from '../backends/cpu/arena.ts';
 import { mostThreads } from '../backends/cpu/threads.ts';
 import { planBytes } from '../backends/webgpu/sizes.ts';
 import { outputWidth, resolveModel } from '../model/resolve.ts';
 import { compilePlan } from '../plan/compile.ts';
 import type { Plan, Slot } from '../plan/plan.ts';
 import { buildTrainingGraph } from '../plan/step.ts';
+import { InputError } from '../protocol/errors.ts';
 import { planOptions, rowsResident } from '../train/session-sizes.ts';
 import type { KeptActivations, ModelCosts } from './costs/costs.ts';
 import { keptBy, refuseTooLarge, type ModelAtHand } from './costs/from-model.ts';
@@ -184,11 +185,13 @@ export function withOverheads(bytes: number): { readonly low: number; readonly h
 /** Bytes of cards that people have. */
 export const usualMemories: readonly number[] = [8, 12, 16, 24, 80].map((gigabytes) => gigabytes * 1e9);
 
+const mostBatch = 65_536;
+
 /**
  * The largest batch whose `need` fits `bytes`, 0 where not even one example does; `need` grows with the batch. Doubles, then halves
  * the interval: some 2·log₂ of the batch plans.
  */
-export function largestBatch(need: (batch: number) => number, bytes: number, most = 65_536): number {
+export function largestBatch(need: (batch: number) => number, bytes: number, most = mostBatch): number {
   if (need(1) > bytes) return 0;
   let fits = 1;
   while (fits < most && need(Math.min(most, 2 * fits)) <= bytes) fits = Math.min(most, 2 * fits);
@@ -199,6 +202,25 @@ export function largestBatch(need: (batch: number) => number, bytes: number, mos
     else tooLarge = middle;
   }
   return fits;
+}
+
+/** What a run of ours on the CPU can have of so many bytes. */
+export const usableBytes = (bytes: number): number => Math.min(bytes, addressLimit);
+
+/** The largest batch of a run of ours on the CPU of a machine with so many bytes to spare; never more than the rows there are. */
+export function largestOwnBatch(model: ModelAtHand, rows: number, cores: number, bytes: number): number {
+  const need = (batch: number): number => {
+    try {
+      const training = { ...model.training, batch };
+      const counts = { train: rows, validation: 0, test: 0 };
+      return planMemory({ ...model, training }, counts, { kind: 'cpu', cores }).memory.total;
+    } catch (error) {
+      // Too many numbers for any plan.
+      if (error instanceof InputError && error.code === 'model.too_large') return Infinity;
+      throw error;
+    }
+  };
+  return largestBatch(need, usableBytes(bytes), Math.min(rows, mostBatch));
 }
 
 /** The largest batch of a textbook forecast on a card, of which `memoryLimits.refuse` may be filled. */

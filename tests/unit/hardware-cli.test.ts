@@ -4,7 +4,10 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { lastEvent, temporaryHome, trainyard } from '../support/cli.ts';
+import { createStore } from '../../engine/history/store.ts';
+import { electricityKey } from '../../engine/settings/electricity.ts';
+import { lastEvent, penguins, temporaryHome, trainyard } from '../support/cli.ts';
+import { exampleLab } from './fixtures/lab.ts';
 
 interface DeviceEvent {
   readonly id: string;
@@ -56,12 +59,56 @@ test('16 bits and SGD take less, GPT-3 fits nowhere, a run goes by its own setti
   assert.ok(devices.filter(({ id }) => /^(rtx|h100|a100)/.test(id)).every(({ fits }) => !fits));
 });
 
-test('for people: a calm table, and how to have this machine in it', async (context) => {
+test('for people: a calm table, this machine guessed until it is measured', async (context) => {
   const { code, stdout } = await trainyard(temporaryHome(context), 'forecast', '--model', 'small', '--rows', '5000');
   assert.equal(code, 0);
   assert.match(stdout, /^small: .* parameters/);
-  assert.match(stdout, /largest batch: .* in 8 GB/);
-  assert.match(stdout, /This machine has not been measured: `trainyard lab`/);
+  assert.match(stdout, /largest batch: .* in 8 GB.*, 5,000 here/);
+  assert.match(stdout, /\nthis CPU: .* \(a guess\) .*\n/);
+  assert.match(stdout, /This machine has not been measured: its row is a guess.*`trainyard lab`/);
+});
+
+test('this machine is as its newest lab measured it, at the electricity of the settings or of the flags', async (context) => {
+  const home = temporaryHome(context);
+  const ask = ['forecast', '--model', 'medium', '--rows', '100000'];
+  const here = ({ devices }: Readonly<Record<string, unknown>>) =>
+    (devices as readonly (DeviceEvent & { basis: string })[]).filter(({ id }) => id.startsWith('here-'));
+  const [guessed] = here(await lastEvent(home, ...ask));
+  assert.equal(guessed.basis, 'estimate');
+  const [spread] = guessed.seconds_per_epoch.map((seconds) => guessed.seconds_per_epoch[1] / seconds);
+  const store = createStore(home);
+  await store.addLab({ result: exampleLab(2000), imported: false });
+  await store.setSetting({ key: electricityKey, value: { tariff: 0.5, grid: 20 } });
+  store.close();
+  const measured = await lastEvent(home, ...ask);
+  const [cpu] = here(measured);
+  assert.equal(cpu.basis, 'here');
+  assert.ok(cpu.seconds_per_epoch[1] / cpu.seconds_per_epoch[0] < spread / 2, 'a lab narrows the range');
+  assert.deepEqual(measured.electricity, { tariff: 0.5, grid: 20 });
+  assert.ok(Math.abs(cpu.cost! / (0.5 * cpu.kwh!) - 1) < 0.01);
+  assert.ok((measured.largest_batch as Readonly<Record<string, number>>).here > 32);
+  const cheap = await lastEvent(home, ...ask, '--tariff', '0.1');
+  assert.deepEqual(cheap.electricity, { tariff: 0.1, grid: 20 });
+  assert.ok(Math.abs(here(cheap)[0].cost! / cpu.cost! - 0.2) < 0.01);
+  assert.deepEqual((await lastEvent(home, ...ask)).electricity, { tariff: 0.5, grid: 20 }, 'flags are for one call');
+  const { stdout } = await trainyard(home, ...ask);
+  assert.match(stdout, /This machine as the lab of .* measured it\./);
+});
+
+test('a run and the file it is exported to are forecast as they were trained', async (context) => {
+  const home = temporaryHome(context);
+  const file = path.join(home, 'model.json');
+  const train = ['--target', 'species', '--epochs', '1', '--hidden', '24,12', '--batch', '16'];
+  await lastEvent(home, 'train', penguins, ...train);
+  await lastEvent(home, 'export', '1', '--format', 'json', '--out', file);
+  const run = await lastEvent(home, 'forecast', '--model', '1');
+  assert.deepEqual([run.batch, run.rows], [16, 275]);
+  const shown = await lastEvent(home, 'show', '1');
+  assert.equal(run.parameters, shown.parameters);
+  const exported = await lastEvent(home, 'forecast', '--model', file, '--rows', '275');
+  for (const name of ['parameters', 'batch', 'optimizer', 'memory', 'memory_here', 'flops_per_example']) {
+    assert.deepEqual(exported[name], run[name], name);
+  }
 });
 
 test('bad input is refused in a line', async (context) => {

@@ -2,22 +2,18 @@
 // first, its processor is guessed from its cores.
 
 import { readFile } from 'node:fs/promises';
-import { availableParallelism, freemem } from 'node:os';
-import { labFactors } from '../../../engine/bench/calibrated.ts';
 import { advise } from '../../../engine/hardware/advice/advise.ts';
 import type { Recommendation } from '../../../engine/hardware/advice/facts.ts';
 import { factHere, factsOf } from '../../../engine/hardware/advice/from-forecast.ts';
 import { readThresholds, thresholdsKey, withThresholds, type Rules } from '../../../engine/hardware/advice/rules.ts';
-import { electricityOf } from '../../../engine/hardware/bill.ts';
 import { forecast } from '../../../engine/hardware/forecast.ts';
-import { machineDevices } from '../../../engine/hardware/machine.ts';
 import { hoursPerWeek } from '../../../engine/hardware/use.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
-import type { LabResult } from '../../../engine/protocol/lab.ts';
 import type { StoreService } from '../../../engine/protocol/runs.ts';
-import { electricityKey } from '../../../engine/settings/electricity.ts';
 import { choiceOption, numberOption, textOption, type Command } from '../command.ts';
+import { electricityHere } from '../electricity.ts';
 import { subjectOption, subjectOptions } from '../forecast-subject.ts';
+import { devicesHere, lastLab } from '../machine-here.ts';
 import { openCatalogue } from '../own-catalogue.ts';
 import { formatSeconds, formatTime } from '../output.ts';
 
@@ -59,17 +55,10 @@ export const adviseCommand: Command = {
     const { catalogue } = openCatalogue(services.home, output);
     const store = await services.store;
     const rules = await rulesAsked(textOption(options, 'rules'), store);
-    const { tariff, grid } = electricityOf(await store.getSetting({ key: electricityKey }));
+    const { tariff, grid } = await electricityHere(store, {});
     const lab = await lastLab(store);
     const found = forecast(subject, { precision, catalogue, tariff, grid });
-    const [cpu, gpu] = machineDevices({
-      lab,
-      cores: availableParallelism(),
-      memoryBytes: freemem(),
-      gpu: null,
-      catalogue,
-      factors: labFactors,
-    });
+    const [cpu, gpu] = devicesHere(lab, catalogue);
     const now = Date.now();
     const needs = {
       deadline: hours === undefined ? undefined : hours * 3600,
@@ -104,12 +93,6 @@ export const adviseCommand: Command = {
     output.line(`Not advised: ${refused.length} devices; --json says why. ${whence}`);
   },
 };
-
-/** The newest lab that was measured here. */
-async function lastLab(store: StoreService): Promise<LabResult | null> {
-  const own = (await store.labs()).find(({ imported }) => !imported);
-  return own ? (await store.lab({ lab: own.id })).result : null;
-}
 
 /** The rules with the thresholds of a file, else those kept by the window. Throws InputError `input.rules`. */
 async function rulesAsked(file: string | undefined, store: StoreService): Promise<Rules> {

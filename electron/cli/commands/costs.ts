@@ -1,10 +1,11 @@
 // `costs`: what all runs of the history have cost together, at the person's own electricity.
 
-import { costWords, electricityOf, totalCost } from '../../../engine/hardware/bill.ts';
+import { costWords, totalCost } from '../../../engine/hardware/bill.ts';
 import { byMonth, secondsOf } from '../../../engine/hardware/use.ts';
 import { phases, type BilledRun } from '../../../engine/protocol/runs.ts';
-import { electricityFields, electricityKey, type Electricity } from '../../../engine/settings/electricity.ts';
-import { numberOption, type Command, type OptionValues } from '../command.ts';
+import { electricityFields, electricityKey } from '../../../engine/settings/electricity.ts';
+import type { Command } from '../command.ts';
+import { electricityAsked, electricityHere } from '../electricity.ts';
 import { homeFolder } from '../home.ts';
 import { counted, formatSeconds } from '../output.ts';
 import { openCatalogue } from '../own-catalogue.ts';
@@ -23,7 +24,7 @@ export const costs: Command = {
   run: async ({ options, output, services }) => {
     const asked = electricityAsked(options);
     const store = await services.store;
-    const electricity = { ...electricityOf(await store.getSetting({ key: electricityKey })), ...asked };
+    const electricity = await electricityHere(store, asked);
     if (Object.keys(asked).length > 0) await store.setSetting({ key: electricityKey, value: electricity });
     const { catalogue } = openCatalogue(homeFolder(), output);
     const billed = await store.bills();
@@ -66,12 +67,6 @@ export const costs: Command = {
       output.line(`${counted(unknown, 'run')} left out: of an earlier version, or on a GPU whose power is not known.`);
   },
 };
-
-function electricityAsked(options: OptionValues): Partial<Electricity> {
-  const price = numberOption(options, 'tariff', tariff);
-  const grams = numberOption(options, 'grid', grid);
-  return { ...(price === undefined ? {} : { tariff: price }), ...(grams === undefined ? {} : { grid: grams }) };
-}
 
 function phaseTotals(runs: readonly BilledRun[]): Readonly<Record<string, number>> {
   const sums = phases.map(

@@ -1,12 +1,15 @@
-// `forecast`: the memory a model needs to be trained, and its time, energy and money on every device known.
+// `forecast`: the memory a model needs to be trained, and its time, energy and money on this machine and every device known. This
+// machine is as its newest lab measured it; before the first it is guessed, and said to be.
 
-import type { Catalogue } from '../../../engine/hardware/catalogue/catalogue.ts';
+import { usableCores } from '../../../engine/backends/cpu/describe.ts';
 import { forecast, type DeviceForecast, type Forecast } from '../../../engine/hardware/forecast.ts';
 import type { Subject } from '../../../engine/hardware/costs/familiar.ts';
 import { choiceOption, type Command } from '../command.ts';
+import { electricityAsked, electricityHere, electricityOptions } from '../electricity.ts';
+import { devicesHere, lastLab } from '../machine-here.ts';
 import { openCatalogue } from '../own-catalogue.ts';
 import { subjectOption, subjectOptions } from '../forecast-subject.ts';
-import { formatBytes, formatCount, formatNumber, formatSeconds, type Output } from '../output.ts';
+import { formatBytes, formatCount, formatNumber, formatSeconds, formatTime, type Output } from '../output.ts';
 
 export const forecastCommand: Command = {
   name: 'forecast',
@@ -16,13 +19,18 @@ export const forecastCommand: Command = {
   options: {
     ...subjectOptions,
     precision: { type: 'string', value: 'float32|mixed16', help: 'numbers to compute with (default float32)' },
+    ...electricityOptions,
   },
   run: async ({ options, output, services }) => {
     const precision = choiceOption(options, 'precision', ['float32', 'mixed16'] as const) ?? 'float32';
+    const asked = electricityAsked(options);
     const subject = await subjectOption(options, services);
     const { catalogue } = openCatalogue(services.home, output);
-    const [tariff, grid] = [rateOf(catalogue.tariffs, 'US'), rateOf(catalogue.grids, 'US')];
-    const found = forecast(subject, { precision, catalogue, tariff, grid });
+    const store = await services.store;
+    const electricity = await electricityHere(store, asked);
+    const lab = await lastLab(store);
+    const here = devicesHere(lab, catalogue);
+    const found = forecast(subject, { precision, catalogue, here, cores: usableCores(), ...electricity });
     const { costs, memory, own, devices } = found;
     output.event({
       event: 'forecast',
@@ -34,17 +42,25 @@ export const forecastCommand: Command = {
       parameters: costs.parameters,
       memory: whole(memory),
       ...(own ? { memory_here: whole({ ...own, byLayer: undefined }) } : {}),
-      largest_batch: Object.fromEntries(found.largestBatch.map(({ bytes, batch }) => [`${bytes / 1e9}GB`, batch])),
+      largest_batch: {
+        ...Object.fromEntries(found.largestBatch.map(({ bytes, batch }) => [`${bytes / 1e9}GB`, batch])),
+        here: found.largestHere ?? null,
+      },
+      electricity,
       remedies: found.remedies.map(({ name, saves, time }) => ({ name, saves: Math.round(saves), time })),
       flops_per_example: Math.round(costs.flopsPerExample),
       devices: devices.map(deviceEvent),
     });
-    if (!output.json) print(output, subject, found);
+    if (output.json) return;
+    print(output, subject, found);
+    output.line(`Electricity: ${electricity.tariff} USD and ${electricity.grid} g CO₂ a kWh.`);
+    output.line(
+      lab === null
+        ? 'This machine has not been measured: its row is a guess from its cores. `trainyard lab` measures it.'
+        : `This machine as the lab of ${formatTime(lab.startedAt)} measured it.`,
+    );
   },
 };
-
-const rateOf = (rates: Catalogue['tariffs'], id: string): number =>
-  (rates.find((rate) => rate.id === id) ?? rates[0]).rate.value;
 
 /** Bytes as whole numbers; what is no number is left out. */
 const whole = (bytes: object): object =>
@@ -82,7 +98,7 @@ function duration(seconds: number): string {
 function print(
   output: Output,
   subject: Subject,
-  { costs, memory, own, largestBatch, remedies, devices }: Forecast,
+  { costs, memory, own, largestBatch, largestHere, remedies, devices }: Forecast,
 ): void {
   const { name, batch, rows, optimizer } = subject;
   output.line(
@@ -103,9 +119,9 @@ function print(
     { title: 'rest', value: (line) => line.rest, right: true },
     { title: 'total', value: (line) => formatBytes(line.total), right: true },
   ]);
-  output.line(
-    `largest batch: ${largestBatch.map(({ bytes, batch: most }) => `${formatCount(most)} in ${bytes / 1e9} GB`).join(', ')}`,
-  );
+  const fitting = largestBatch.map(({ bytes, batch: most }) => `${formatCount(most)} in ${bytes / 1e9} GB`);
+  const here = largestHere === undefined ? [] : [`${formatCount(largestHere)} here`];
+  output.line(`largest batch: ${[...fitting, ...here].join(', ')}`);
   for (const { name: remedy, text, saves, time } of remedies) {
     output.line(
       `  ${remedy} saves ${formatBytes(saves)}${time > 1 ? ` for ×${time.toFixed(2)} the time` : ''}: ${text}`,
@@ -113,7 +129,7 @@ function print(
   }
   output.line();
   output.table(devices, [
-    { title: 'device', value: (device) => device.name },
+    { title: 'device', value: ({ name: called, basis }) => (basis === 'estimate' ? `${called} (a guess)` : called) },
     { title: 'in', value: (device) => (device.precision === 'mixed16' ? '16 bits' : 'float32') },
     { title: 'fits', value: (device) => (device.fits ? 'yes' : 'no') },
     {
@@ -125,7 +141,4 @@ function print(
     { title: 'USD', value: (device) => formatNumber(device.cost), right: true },
     { title: 'for', value: (device) => device.offer ?? (device.costBasis === 'energy' ? 'its energy' : '–') },
   ]);
-  if (!devices.some(({ basis }) => basis === 'here')) {
-    output.line('This machine has not been measured: `trainyard lab` does, and forecasts of it follow.');
-  }
 }

@@ -9,6 +9,8 @@ import { alignment, programHeaderWords, recordHeaderWords, staticBase } from './
 
 /** Packing buffers of one thread (kernels/shared/gemm.ts). */
 export const scratchBytes = 512 * 1024;
+/** WASM addresses have 32 bits. */
+export const addressLimit = 2 ** 32;
 /** A page of WebAssembly's memory. */
 export const pageBytes = 65536;
 

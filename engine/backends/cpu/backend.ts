@@ -4,7 +4,7 @@
 import type { Plan } from '../../plan/plan.ts';
 import { TrainyardError } from '../../protocol/errors.ts';
 import type { Backend, Executable } from '../backend.ts';
-import { placePlan } from './arena.ts';
+import { addressLimit, placePlan } from './arena.ts';
 import { availableMemory, cpuName, instructionSets, usableCores } from './describe.ts';
 import { checkLimits } from './encode.ts';
 import { createExecutable } from './executable.ts';
@@ -27,9 +27,6 @@ export interface CpuOptions {
   /** Largest arena in bytes; default: what the system has available. For tests. */
   readonly memoryLimit?: number;
 }
-
-/** WASM addresses have 32 bits. */
-const addressLimit = 2 ** 32;
 
 /** The plan does not fit into memory; nothing has been allocated. */
 export class OutOfMemoryError extends TrainyardError {
