@@ -2,11 +2,12 @@
 // backend and then runs units of work (an epoch, a step, a product), each complete when its promise resolves.
 
 import type { Backend } from '../backends/backend.ts';
-import { cifarResnet } from '../model/image-presets.ts';
+import { cifarResnet, normalised } from '../model/image-presets.ts';
 import { defaultTraining, mlp } from '../model/presets.ts';
 import { resolveModel } from '../model/resolve.ts';
 import {
   valuesOf,
+  type LayerSpec,
   type ModelSpec,
   type InputSpec,
   type NetworkInput,
@@ -112,6 +113,68 @@ export const workloads: readonly Workload[] = [
     optimizer: { name: 'sgd', learningRate: 0.1, momentum: 0.9, weightDecay: 0 },
   }),
   ...[64, 128, 256, 512, 1024, 2048, 4096].map(productWorkload),
+];
+
+const relu: LayerSpec = { type: 'activation', activation: 'relu' };
+
+/**
+ * What the lab times beside the benchmarks' training steps, because nothing in them tells of it: convolutions of one channel each,
+ * wide ones over small images, and batches of few rows.
+ */
+const kindsOfWork: readonly Workload[] = [
+  trainingWorkload({
+    name: 'depthwise-cnn',
+    unit: 'ms/step',
+    rows: 16,
+    batch: 16,
+    input: { kind: 'image', channels: 3, height: 32, width: 32 },
+    output: digits,
+    model: {
+      version: 1,
+      layers: [
+        ...normalised(32, { stride: 2 }),
+        relu,
+        ...[64, 128, 256].flatMap((filters, i) => [
+          ...normalised(32 << i, { groups: 32 << i }),
+          relu,
+          ...normalised(filters, { kernel: 1, stride: 2 }),
+          relu,
+        ]),
+        { type: 'global_average_pool' },
+        { type: 'output' },
+      ],
+    },
+  }),
+  trainingWorkload({
+    name: 'wide-cnn',
+    unit: 'ms/step',
+    rows: 8,
+    batch: 8,
+    input: { kind: 'image', channels: 3, height: 16, width: 16 },
+    output: digits,
+    model: {
+      version: 1,
+      layers: [64, 128, 256, 256]
+        .flatMap((filters): readonly LayerSpec[] => [...normalised(filters), { type: 'max_pool' }])
+        .concat([{ type: 'flatten' }, { type: 'output' }]),
+    },
+  }),
+  trainingWorkload({
+    name: 'small-batch-mlp',
+    unit: 'ms/step',
+    rows: 4,
+    batch: 4,
+    unitsAtOnce: 32,
+    input: table(64),
+    output: digits,
+    model: mlp([256, 128]),
+  }),
+];
+
+/** Training steps that the lab times: those of the benchmarks, and more that tell how a device does each kind of work. */
+export const labWorkloads: readonly Workload[] = [
+  ...workloads.filter(({ name }) => !name.startsWith('gemm-')),
+  ...kindsOfWork,
 ];
 
 /** A workload of training steps of any model. */

@@ -48,12 +48,18 @@ export const isComplete = ({ products, copy }: LabDevice): boolean => products.l
 const leastWorkingSet = 2 ** 20;
 
 /** Seconds that the measured roofs give a call; the start of calls is in what the smallest products took, and left out. */
-function roofSeconds(lab: LabDevice, { kind, flops, bytes, edge }: CallCost): number {
-  const memory = bytes / (1e9 * valueAt(lab.copy, Math.max(leastWorkingSet, bytes)));
+function roofSeconds(lab: LabDevice, { kind, flops, bytes, edge, imageWise }: CallCost): number {
+  const moving = (amount: number, workingSet: number): number =>
+    amount / (1e9 * valueAt(lab.copy, Math.max(leastWorkingSet, workingSet)));
+  const memory = moving(bytes, bytes);
   if (kind !== 'product' && kind !== 'convolution' && kind !== 'depthwise') return memory;
+  const rate = (side: number): number => 1e9 * valueAt(lab.products, side);
+  if (imageWise && lab.kind === 'cpu') {
+    const streaming = moving(imageWise.streamed, imageWise.weights);
+    return Math.max(imageWise.flops / rate(imageWise.edge), memory + streaming);
+  }
   // Without its sides: a product of as many operations as a cube of this edge.
-  const rate = 1e9 * valueAt(lab.products, edge ?? Math.max(1, Math.cbrt(flops / 2)));
-  return Math.max(flops / rate, memory);
+  return Math.max(flops / rate(edge ?? Math.max(1, Math.cbrt(flops / 2))), memory);
 }
 
 /** Seconds that one more call costs. */

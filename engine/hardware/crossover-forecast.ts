@@ -1,4 +1,5 @@
-// The batch at which one device overtakes another with this model: forecast from what both were measured at; and read from times.
+// The batch at which one device overtakes another with this model: forecast from what both were measured at; and read from times that
+// were taken in turns. A lead grows with the batch, so all batches together say where it begins; how far they scatter is said.
 
 import type { ModelCosts } from './costs/costs.ts';
 import { stepTime, type TimedDevice } from './time-forecast.ts';
@@ -8,6 +9,25 @@ export interface Race {
   readonly batch: number;
   readonly near: number;
   readonly far: number;
+}
+
+/** A race that was timed: medians, and what each turn said. */
+export interface TimedRace extends Race {
+  /** Median over the turns of log(near ÷ far): above 0, `far` wins. */
+  readonly lead: number;
+  /** How far that median may be off: its standard error, from the spread of the turns. */
+  readonly error: number;
+}
+
+/** Where the lead changes hands. */
+export interface Crossover {
+  /** 1: `far` wins from the start; null: it does not win at the largest. */
+  readonly batch: number | null;
+  /** Batches between which neither is surely ahead; `high` null: nor is it at the largest. */
+  readonly low: number;
+  readonly high: number | null;
+  /** The most that one leads by between them, as a share: 0.06 = they are within 6 %. */
+  readonly within: number;
 }
 
 /** Batches a crossover is looked for at: 1, 2, 4, … */
@@ -27,16 +47,84 @@ export function forecastRace(
   });
 }
 
+const median = (values: readonly number[]): number => {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+};
+
+/** Standard error of a median over the median distance from it, for normal scatter: 1.4826 · 1.2533 ÷ √n. */
+const errorOfMedian = 1.858;
+
+/** A race from seconds of both in the order of the turns: what is compared is compared within a turn. */
+export function timedRace(batch: number, near: readonly number[], far: readonly number[]): TimedRace {
+  const leads = near.map((seconds, turn) => Math.log(seconds / far[turn]));
+  const lead = median(leads);
+  const scatter = median(leads.map((each) => Math.abs(each - lead)));
+  const error = (errorOfMedian * scatter) / Math.sqrt(leads.length);
+  return { batch, near: median(near), far: median(far), lead, error };
+}
+
+/** The rising sequence nearest to `values` (least squares): neighbours in the wrong order share their mean. */
+export function rising(values: readonly number[], weights: readonly number[]): readonly number[] {
+  const blocks: { sum: number; weight: number; count: number }[] = [];
+  const mean = (block: (typeof blocks)[number]): number => block.sum / block.weight;
+  for (const [i, value] of values.entries()) {
+    blocks.push({ sum: value * weights[i], weight: weights[i], count: 1 });
+    while (blocks.length > 1 && mean(blocks[blocks.length - 2]) >= mean(blocks[blocks.length - 1])) {
+      const last = blocks.pop()!;
+      const before = blocks[blocks.length - 1];
+      before.sum += last.sum;
+      before.weight += last.weight;
+      before.count += last.count;
+    }
+  }
+  return blocks.flatMap((block) => Array.from({ length: block.count }, () => mean(block)));
+}
+
+/** Leads nearer to each other than this are the same on any machine. */
+const leastError = 0.01;
+/** Standard errors that make a lead sure. */
+const sure = 2;
+
+const withLead = (race: Race | TimedRace): TimedRace =>
+  'lead' in race ? race : { ...race, lead: Math.log(race.near / race.far), error: 0 };
+
 /**
- * The batch from which `far` wins and goes on winning, between those raced at by the logarithms of times and batches: 1 where it wins
- * from the start, null where it does not win at the largest.
+ * The batch from which `far` wins and goes on winning, by a rising fit through the leads of all races (pool adjacent violators, each
+ * with the weight of its certainty), between batches by the logarithm.
  */
-export function crossoverOf(races: readonly Race[]): number | null {
-  const lead = ({ near, far }: Race): number => Math.log(near / far);
-  const last = races.findLastIndex((race) => lead(race) < 0);
-  if (last < 0) return races[0]?.batch ?? null;
-  if (last === races.length - 1) return null;
-  const [before, after] = [races[last], races[last + 1]];
-  const share = -lead(before) / (lead(after) - lead(before));
-  return before.batch * (after.batch / before.batch) ** share;
+export function crossoverOf(races: readonly (Race | TimedRace)[]): Crossover {
+  const timed = races.map(withLead);
+  if (timed.length === 0) return { batch: null, low: 1, high: null, within: 0 };
+  const batches = timed.map(({ batch }) => batch);
+  const weights = timed.map(({ error }) => 1 / Math.max(leastError, error) ** 2);
+  const fitted = rising(
+    timed.map(({ lead }) => lead),
+    weights,
+  );
+  const margin = timed.map(({ error }) => (error === 0 ? 0 : sure * Math.max(leastError, error)));
+  const batch = zeroOf(batches, fitted);
+  const most = upper(fitted.map((lead, i) => lead + margin[i]));
+  const least = lower(fitted.map((lead, i) => lead - margin[i]));
+  const low = zeroOf(batches, most) ?? batches[batches.length - 1];
+  const high = zeroOf(batches, least);
+  const between = timed.filter((race) => race.batch >= low && race.batch <= (high ?? Infinity));
+  const largest = Math.max(0, ...between.map(({ lead }) => Math.abs(lead)));
+  return { batch, low, high, within: Math.exp(largest) - 1 };
+}
+
+/** Upper bounds of leads that rise: none is above that of a larger batch. */
+const upper = (values: readonly number[]): readonly number[] => values.map((_, i) => Math.min(...values.slice(i)));
+
+/** Lower bounds of leads that rise: none is below that of a smaller batch. */
+const lower = (values: readonly number[]): readonly number[] =>
+  values.map((_, i) => Math.max(...values.slice(0, i + 1)));
+
+/** Where a rising lead passes 0: the first batch where it begins above it, null where it ends below. */
+function zeroOf(batches: readonly number[], leads: readonly number[]): number | null {
+  const after = leads.findIndex((lead) => lead >= 0);
+  if (after <= 0) return after === 0 ? batches[0] : null;
+  const [from, to] = [leads[after - 1], leads[after]];
+  return batches[after - 1] * (batches[after] / batches[after - 1]) ** (-from / (to - from));
 }

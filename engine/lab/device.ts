@@ -16,6 +16,8 @@ export interface DeviceLabOptions {
   /** Bytes that arrays may take at most. */
   readonly memory: number;
   readonly seconds: number;
+  /** What is measured; everything that applies by default. */
+  readonly only?: readonly LabPart[];
   readonly surroundings: LabSurroundings;
   readonly control: LabControl;
   readonly onProgress: (progress: LabProgress) => void;
@@ -58,7 +60,9 @@ export async function measureDevice(options: DeviceLabOptions): Promise<LabMeasu
   const description = await describe(open, threads);
   name = description.name;
   let device = emptyDevice(target, description, threads);
-  const wanted = parts.filter(({ applies }) => applies(target, threads));
+  const wanted = parts.filter(
+    ({ name: known, applies }) => applies(target, threads) && (options.only?.includes(known) ?? true),
+  );
   const whole = wanted.reduce((sum, { weight: own }) => sum + own, 0);
   let weight = whole;
   for (const { name: wantedPart, weight: own, measure } of wanted) {

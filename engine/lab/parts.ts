@@ -2,7 +2,7 @@
 // take longer than its share is left out, and that is said; time that one size does not need is there for those after it.
 
 import type { Backend } from '../backends/backend.ts';
-import { productWorkload, workloads, type Workload } from '../bench/workloads.ts';
+import { labWorkloads, productWorkload, type Workload } from '../bench/workloads.ts';
 import type { LabDevice, LabPart, LabTarget, Sample, Spread } from '../protocol/lab.ts';
 import { TrainyardError } from '../protocol/errors.ts';
 import type { LabSession } from './session.ts';
@@ -48,7 +48,7 @@ export const parts: readonly Part[] = [
   },
   { name: 'transfer', weight: 1, applies: ({ kind }) => kind === 'gpu', measure: measureTransfer },
   { name: 'scaling', weight: 2, applies: ({ id }, threads) => id === 'cpu' && threads > 1, measure: measureScaling },
-  { name: 'workloads', weight: 4, applies: always, measure: measureWorkloads },
+  { name: 'workloads', weight: 5, applies: always, measure: measureWorkloads },
 ];
 
 /** Doubling numbers from one to another. */
@@ -333,12 +333,9 @@ async function measureScaling(context: PartContext, found: (what: Found) => void
   }
 }
 
-/** Those that train. */
-const training = workloads.filter(({ name }) => !name.startsWith('gemm-'));
-
 async function measureWorkloads(context: PartContext, found: (what: Found) => void): Promise<void> {
   const { session, device, threads } = context;
-  const chosen = withinReason(context, 'Most training steps', training, ({ flops }) => flops <= softwareMost.flops);
+  const chosen = withinReason(context, 'Most training steps', labWorkloads, ({ flops }) => flops <= softwareMost.flops);
   const shares = new Shares(context, chosen.length);
   const kept: { name: string; unit: Workload['unit']; milliseconds: Spread }[] = [];
   // As training does: on one thread or on all, whichever proves faster.

@@ -23,7 +23,7 @@ interface ConvolutionOptions {
 }
 
 /** A convolution without bias, then batch norm; `id` names the pair. The padding keeps the size at stride 1. */
-function normalised(filters: number, options: ConvolutionOptions = {}): readonly LayerSpec[] {
+export function normalised(filters: number, options: ConvolutionOptions = {}): readonly LayerSpec[] {
   const { id, from, kernel = 3, stride = 1, groups = 1 } = options;
   const conv: LayerSpec = {
     type: 'conv2d',

@@ -1,22 +1,29 @@
-// Leave one out: forecasts each benchmark workload and each preset from a few rates of this machine and the times of all the others,
+// Leave one out: forecasts each benchmark workload and each preset from a lab's rates of this machine and the times of all the others,
 // and prints what it said, what was measured and the error. Times are medians of repeats taken in turns, or the least of them
 // (--quantile 0) on a machine that others use.
-// node tests/bench/forecast.ts [--rounds 15] [--threads 1] [--round 20] [--quantile 0]      One JSON object a line, then a summary.
+// node tests/bench/forecast.ts [--rounds 15] [--threads 1] [--round 20] [--quantile 0] [--lab 20]      One JSON object a line, then a summary.
 
 import { parseArgs } from 'node:util';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
-import { callsOf, interleaved, quickLab } from '../../engine/bench/quick-lab.ts';
-import { trainingWorkload, workloads, type Workload } from '../../engine/bench/workloads.ts';
+import { availableMemory } from '../../engine/backends/cpu/describe.ts';
+import { callsOf } from '../../engine/bench/calibrated.ts';
+import { interleaved } from '../../engine/bench/interleaved.ts';
+import { quantile } from '../../engine/bench/measure.ts';
+import { labWorkloads, trainingWorkload, type Workload } from '../../engine/bench/workloads.ts';
 import { deviceByLab, fitFactors, usualFactors, type TimedStep } from '../../engine/hardware/calibration.ts';
 import { classOutput, subjectNamed } from '../../engine/hardware/costs/familiar.ts';
 import { stepTime } from '../../engine/hardware/time-forecast.ts';
+import { LabControl } from '../../engine/lab/control.ts';
+import { measureDevice } from '../../engine/lab/device.ts';
 import { presets } from '../../engine/model/presets.ts';
+import { nodeLab } from '../../electron/hosts/lab.ts';
 
 const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '15' },
     threads: { type: 'string', default: '1' },
     round: { type: 'string', default: '20' },
+    lab: { type: 'string', default: '20' },
     quantile: { type: 'string', default: '0.5' },
   },
 });
@@ -24,9 +31,9 @@ const timing = {
   clock: () => performance.now(),
   rounds: Number(values.rounds),
   roundMilliseconds: Number(values.round),
-  quantile: Number(values.quantile),
 };
-const backend = createCpuBackend({ threads: Number(values.threads) });
+const quantileWanted = Number(values.quantile);
+const threads = Number(values.threads);
 
 /** Batches large enough to be what the preset is for, small enough to be timed often. */
 const batchOf = (name: string): number =>
@@ -45,12 +52,26 @@ const ofPresets = presets.map(({ name }): Workload => {
     model: model!.spec,
   });
 });
-const benchmarks = workloads.filter(({ name }) => !name.startsWith('gemm-'));
-const all = [...benchmarks.map((workload) => ({ ...workload, name: `bench ${workload.name}` })), ...ofPresets];
+const all = [...labWorkloads.map((workload) => ({ ...workload, name: `bench ${workload.name}` })), ...ofPresets];
 
-const { lab } = await quickLab(backend, 'cpu', timing, []);
+const { device: lab } = await measureDevice({
+  target: { id: threads === 1 ? 'cpu-1' : 'cpu', kind: 'cpu', threads },
+  open: async (wanted) => createCpuBackend({ threads: wanted || threads }),
+  threads,
+  memory: availableMemory() / 4,
+  seconds: Number(values.lab),
+  only: ['latency', 'product', 'copy'],
+  surroundings: nodeLab,
+  control: new LabControl(),
+  onProgress: () => undefined,
+});
+const backend = createCpuBackend({ threads });
 const opened = await Promise.all(all.map((workload) => workload.open(backend)));
-const measured = await interleaved(opened, timing);
+const measured = (await interleaved(opened, timing)).map((times) => {
+  const sorted = times.toSorted((a, b) => a - b);
+  const [median, low, high] = [quantileWanted, 0.05, 0.95].map((share) => quantile(sorted, share));
+  return { median, low, high };
+});
 for (const workload of opened) workload.close();
 await backend.close();
 
@@ -63,7 +84,7 @@ console.log(
   JSON.stringify({
     gflops: lab.products.map(({ at, value }) => [at, Number(value.median.toPrecision(3))]),
     gb_s: lab.copy.map(({ at, value }) => [at, Number(value.median.toPrecision(3))]),
-    call_us: lab.latencies[0].microseconds.median,
+    call_us: lab.latencies.find(({ name }) => name === 'call')?.microseconds.median,
     factors: rounded(fitFactors(lab, steps)),
   }),
 );

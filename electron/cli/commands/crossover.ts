@@ -1,30 +1,56 @@
-// `crossover`: the batch from which one device of this machine overtakes another with a model: forecast from a few rates measured
-// now, then timed on both. A GPU against the CPU where there is one; else all threads against one, or the addon against WebAssembly.
+// `crossover`: the batch from which one device of this machine overtakes another with a model: forecast from a short lab of both,
+// then timed on both in turns. A GPU against the CPU where there is one; else all threads against one, or the addon against WebAssembly.
 
 import { createCpuBackend } from '../../../engine/backends/cpu/backend.ts';
-import { usableCores } from '../../../engine/backends/cpu/describe.ts';
+import { availableMemory, usableCores } from '../../../engine/backends/cpu/describe.ts';
 import { findNative } from '../../../engine/backends/cpu/native.ts';
 import type { Backend } from '../../../engine/backends/backend.ts';
 import { createWebgpuBackend } from '../../../engine/backends/webgpu/backend.ts';
-import { interleaved, quickLab, type Interleaving } from '../../../engine/bench/quick-lab.ts';
+import { labFactors } from '../../../engine/bench/calibrated.ts';
+import { interleaved, type Interleaving } from '../../../engine/bench/interleaved.ts';
 import { trainingWorkload } from '../../../engine/bench/workloads.ts';
-import { deviceByLab } from '../../../engine/hardware/calibration.ts';
+import { deviceByLab, isComplete } from '../../../engine/hardware/calibration.ts';
 import type { ModelAtHand } from '../../../engine/hardware/costs/from-model.ts';
-import { crossoverOf, forecastRace, raceBatches, type Race } from '../../../engine/hardware/crossover-forecast.ts';
+import {
+  crossoverOf,
+  forecastRace,
+  raceBatches,
+  timedRace,
+  type Crossover,
+  type Race,
+  type TimedRace,
+} from '../../../engine/hardware/crossover-forecast.ts';
+import type { TimedDevice } from '../../../engine/hardware/time-forecast.ts';
+import { LabControl } from '../../../engine/lab/control.ts';
+import { measureDevice } from '../../../engine/lab/device.ts';
 import { InputError, TrainyardError } from '../../../engine/protocol/errors.ts';
+import type { LabPart } from '../../../engine/protocol/lab.ts';
+import { nodeLab } from '../../hosts/lab.ts';
 import { choiceOption, numberOption, type Command } from '../command.ts';
 import { subjectOption, subjectOptions } from '../forecast-subject.ts';
 import { hardwareGpu, openFirstGpu } from '../gpu.ts';
 import { formatNumber, type Output } from '../output.ts';
 
-/** Two devices: one quick to start, one that computes faster. */
-interface Racers {
-  readonly near: { readonly id: string; readonly backend: Backend };
-  readonly far: { readonly id: string; readonly backend: Backend };
+/** A device in the race: opened with so many threads (a GPU has none). */
+interface Racer {
+  readonly id: string;
+  readonly kind: 'cpu' | 'gpu';
+  readonly threads: number;
+  readonly open: (threads: number) => Promise<Backend>;
 }
 
-/** Training steps that tell how a device trains, quick ones. */
-const calibrating = ['tabular-mlp', 'mlp', 'mnist-cnn'];
+/** Two devices: one quick to start, one that computes faster. */
+interface Racers {
+  readonly near: Racer;
+  readonly far: Racer;
+}
+
+/** What a forecast needs of a lab. */
+const parts: readonly LabPart[] = ['latency', 'product', 'copy', 'workloads'];
+const defaultSeconds = 10;
+const defaultRounds = 15;
+/** Steps that go to the device at once, as in training: a submit is shared by many. */
+const stepsAtOnce = 16;
 /** A step that takes longer than this is not timed: what is beyond is forecast alone. Seconds. */
 const longestStep = 3;
 
@@ -45,45 +71,87 @@ export const crossover: Command = {
     classes,
     optimizer,
     most: { type: 'string', value: 'N', help: 'largest batch to look at (default 1024)' },
-    rounds: { type: 'string', value: 'N', help: 'times each step is timed (default 9)' },
+    rounds: { type: 'string', value: 'N', help: `times each step is timed (default ${defaultRounds})` },
+    seconds: {
+      type: 'string',
+      value: 'N',
+      help: `to measure each device for the forecast (default ${defaultSeconds})`,
+    },
     between: {
       type: 'string',
       value: pairs.join('|'),
       help: 'the devices; a GPU made of software only when asked for, for testing',
     },
   },
-  run: async ({ options, output, services }) => {
+  run: async ({ options, output, services, interruption }) => {
     const subject = await subjectOption(options, services);
     const most = numberOption(options, 'most', { minimum: 2, maximum: 65_536, whole: true }) ?? 1024;
-    const rounds = numberOption(options, 'rounds', { minimum: 3, maximum: 1000, whole: true }) ?? 9;
+    const rounds = numberOption(options, 'rounds', { minimum: 3, maximum: 1000, whole: true }) ?? defaultRounds;
+    const seconds = numberOption(options, 'seconds', { minimum: 1, maximum: 3600 }) ?? defaultSeconds;
     const { model: built } = subject;
     if (!built) {
       const hint = 'Take a model of this program, such as medium, lenet or a file.';
       throw new InputError('usage.model', `${subject.name} is a forecast alone: it cannot be timed here.`, hint);
     }
-    const { near, far } = await racersOf(choiceOption(options, 'between', pairs) ?? (await pairAtHand()));
-    const gpu = far.backend.device.kind === 'gpu';
-    const timing: Interleaving = { clock: () => performance.now(), rounds, roundMilliseconds: gpu ? 40 : 5 };
+    const { near, far } = racersOf(choiceOption(options, 'between', pairs) ?? (await pairAtHand()));
+    const control = new LabControl();
+    const stop = interruption.listen(() => control.cancel());
+    const backends: Backend[] = [];
     try {
-      output.bar(0, 'measuring both devices');
-      const labs = [];
-      for (const { backend, id } of [near, far]) labs.push(await quickLab(backend, id, timing, calibrating));
-      const [nearDevice, farDevice] = labs.map(({ lab, factors }) => deviceByLab(lab, factors));
-      const forecast = forecastRace(subject.costs, nearDevice, farDevice, raceBatches(most));
-      const timed = forecast.filter((race) => Math.max(race.near, race.far) <= longestStep);
-      const races: Race[] = [];
-      for (const [i, { batch }] of timed.entries()) {
-        output.bar(i / timed.length, `batch ${batch}`);
-        races.push(await timeRace(built, batch, [near.backend, far.backend], timing));
+      const devices: TimedDevice[] = [];
+      for (const [place, racer] of [near, far].entries()) {
+        devices.push(
+          await measured(racer, seconds, control, (done) => output.bar((place + done) / 4, `measuring ${racer.id}`)),
+        );
       }
+      const forecast = forecastRace(subject.costs, devices[0], devices[1], raceBatches(most));
+      for (const { open, threads } of [near, far]) backends.push(await open(threads));
+      const roundMilliseconds = far.kind === 'gpu' ? 40 : 5;
+      const timing: Interleaving = { clock: () => performance.now(), rounds, roundMilliseconds };
+      const timed = forecast.filter((race) => Math.max(race.near, race.far) <= longestStep);
+      const races: TimedRace[] = [];
+      for (const [i, { batch }] of timed.entries()) {
+        control.check();
+        output.bar(0.5 + i / timed.length / 2, `batch ${batch}`);
+        races.push(await timeRace(built, batch, backends, timing));
+      }
+      control.check();
       output.clearBar();
-      report(output, subject.name, { near, far }, forecast, races);
+      report(output, subject.name, [near, far], backends, forecast, races);
     } finally {
-      await near.backend.close();
-      await far.backend.close();
+      output.clearBar();
+      stop();
+      for (const backend of backends) await backend.close();
     }
   },
 };
+
+/** A device that steps can be forecast on, by a short lab. Throws TrainyardError `device.unmeasured`, CancelledError. */
+async function measured(
+  { id, kind, threads, open }: Racer,
+  seconds: number,
+  control: LabControl,
+  onProgress: (done: number) => void,
+): Promise<TimedDevice> {
+  const { device } = await measureDevice({
+    target: kind === 'gpu' ? { id, kind } : { id, kind, threads },
+    // Steps on as many threads as race, not on as many as pay.
+    open: (wanted) => open(wanted || threads),
+    threads,
+    memory: availableMemory() / 4,
+    seconds,
+    only: parts,
+    surroundings: nodeLab,
+    control,
+    onProgress: ({ done }) => onProgress(done),
+  });
+  if (isComplete(device)) return deviceByLab(device, labFactors(device));
+  throw new TrainyardError(
+    'device.unmeasured',
+    `${id} could not be measured in ${seconds} s.`,
+    'Give it more --seconds.',
+  );
+}
 
 /** Throws TrainyardError `device.alone` where this machine has no two devices. */
 async function pairAtHand(): Promise<Pair> {
@@ -97,24 +165,22 @@ async function pairAtHand(): Promise<Pair> {
   );
 }
 
-/** Opens both. Throws TrainyardError `device.no_adapter` where there is no GPU. */
-async function racersOf(pair: Pair): Promise<Racers> {
+function racersOf(pair: Pair): Racers {
+  const cpu = (id: string, threads: number, native?: false): Racer => ({
+    id,
+    kind: 'cpu',
+    threads,
+    open: async (wanted) => createCpuBackend({ threads: wanted, native }),
+  });
   switch (pair) {
-    case 'cpu,gpu-0':
-      return {
-        far: { id: 'gpu-0', backend: createWebgpuBackend(await openFirstGpu()) },
-        near: { id: 'cpu', backend: createCpuBackend() },
-      };
+    case 'cpu,gpu-0': {
+      const open = async (): Promise<Backend> => createWebgpuBackend(await openFirstGpu());
+      return { near: cpu('cpu', usableCores()), far: { id: 'gpu-0', kind: 'gpu', threads: 0, open } };
+    }
     case 'cpu-1,cpu':
-      return {
-        near: { id: 'cpu-1', backend: createCpuBackend({ threads: 1 }) },
-        far: { id: 'cpu', backend: createCpuBackend({ threads: usableCores() }) },
-      };
+      return { near: cpu('cpu-1', 1), far: cpu('cpu', usableCores()) };
     case 'cpu-wasm,cpu':
-      return {
-        near: { id: 'cpu-wasm', backend: createCpuBackend({ threads: 1, native: false }) },
-        far: { id: 'cpu', backend: createCpuBackend({ threads: 1 }) },
-      };
+      return { near: cpu('cpu-wasm', 1, false), far: cpu('cpu', 1) };
   }
 }
 
@@ -124,37 +190,52 @@ async function timeRace(
   batch: number,
   backends: readonly Backend[],
   timing: Interleaving,
-): Promise<Race> {
+): Promise<TimedRace> {
   const { name, learningRate, momentum } = training.optimizer;
   const workload = trainingWorkload({
     name: `batch ${batch}`,
     unit: 'ms/step',
     rows: batch,
     batch,
+    unitsAtOnce: stepsAtOnce,
     input: shape,
     output: target,
     model: spec,
     optimizer: { name, learningRate, momentum },
   });
   const opened = await Promise.all(backends.map((backend) => workload.open(backend)));
-  const [near, far] = await interleaved(opened, timing);
-  for (const each of opened) each.close();
-  return { batch, near: near.median / 1000, far: far.median / 1000 };
+  try {
+    const [near, far] = await interleaved(opened, timing);
+    return timedRace(
+      batch,
+      near.map((milliseconds) => milliseconds / 1000),
+      far.map((milliseconds) => milliseconds / 1000),
+    );
+  } finally {
+    for (const each of opened) each.close();
+  }
 }
 
 const rounded = (value: number | null): number | null => (value === null ? null : Math.max(1, Math.round(value)));
 
+/** A crossover nobody can time: neither device is ahead by more than this wherever it may lie. */
+const closeShare = 0.1;
+
 function report(
   output: Output,
   name: string,
-  { near, far }: Racers,
+  [near, far]: readonly Racer[],
+  backends: readonly Backend[],
   forecast: readonly Race[],
-  races: readonly Race[],
+  races: readonly TimedRace[],
 ): void {
-  const [predicted, measured] = [crossoverOf(forecast), crossoverOf(races)];
-  const factor = predicted === null || measured === null ? null : Math.max(predicted / measured, measured / predicted);
-  const software = far.backend.device.software === true;
-  const milliseconds = (seconds: number): number => Number((1000 * seconds).toPrecision(4));
+  const [said, found] = [crossoverOf(forecast), crossoverOf(races)];
+  const [predicted, timed] = [said.batch, found.batch];
+  const factor = predicted === null || timed === null ? null : Math.max(predicted / timed, timed / predicted);
+  const software = backends.some(({ device }) => device.software === true);
+  const close = isClose(found);
+  const significant = (value: number, digits = 4): number => Number(value.toPrecision(digits));
+  const milliseconds = (seconds: number): number => significant(1000 * seconds);
   output.event({
     event: 'crossover',
     model: name,
@@ -162,36 +243,53 @@ function report(
     far: far.id,
     ...(software ? { software } : {}),
     predicted_batch: rounded(predicted),
-    measured_batch: rounded(measured),
-    factor: factor === null ? null : Number(factor.toPrecision(3)),
+    measured_batch: rounded(timed),
+    measured_between: [rounded(found.low), rounded(found.high)],
+    too_close: close,
+    within_percent: significant(100 * found.within, 2),
+    factor: factor === null ? null : significant(factor, 3),
     steps: races.map((race, i) => ({
       batch: race.batch,
       near_ms: [forecast[i].near, race.near].map(milliseconds),
       far_ms: [forecast[i].far, race.far].map(milliseconds),
+      lead_percent: significant(100 * (Math.exp(race.lead) - 1), 3),
+      error_percent: significant(100 * race.error, 2),
     })),
   });
   if (output.json) return;
-  const titled = (id: string, backend: Backend): string =>
-    `${id}: ${backend.device.name}${backend.device.software ? ' (software: for testing)' : ''}`;
-  output.line(titled(near.id, near.backend));
-  output.line(titled(far.id, far.backend));
+  for (const [i, { id }] of [near, far].entries()) {
+    const { name: title, software: soft } = backends[i].device;
+    output.line(`${id}: ${title}${soft ? ' (software: for testing)' : ''}`);
+  }
   output.line();
   const ms = (seconds: number): string => `${formatNumber(milliseconds(seconds))} ms`;
+  const percent = (share: number): string => `${(100 * share).toFixed(Math.abs(share) < 0.1 ? 1 : 0)} %`;
   output.table(
-    races.map((race, i) => ({ race, said: forecast[i] })),
+    races.map((race, i) => ({ race, expected: forecast[i] })),
     [
       { title: 'batch', value: ({ race }) => String(race.batch), right: true },
-      { title: `${near.id} forecast`, value: ({ said }) => ms(said.near), right: true },
+      { title: `${near.id} forecast`, value: ({ expected }) => ms(expected.near), right: true },
       { title: 'measured', value: ({ race }) => ms(race.near), right: true },
-      { title: `${far.id} forecast`, value: ({ said }) => ms(said.far), right: true },
+      { title: `${far.id} forecast`, value: ({ expected }) => ms(expected.far), right: true },
       { title: 'measured', value: ({ race }) => ms(race.far), right: true },
+      {
+        title: `${far.id} ahead`,
+        value: ({ race }) => `${percent(Math.exp(race.lead) - 1)} ± ${percent(2 * race.error)}`,
+        right: true,
+      },
     ],
   );
   const words = (batch: number | null): string =>
     batch === null ? 'never' : batch <= 1 ? 'from the first row on' : `from a batch of ${rounded(batch)} on`;
   output.line();
-  output.line(
-    `${far.id} overtakes ${near.id} with ${name}: forecast ${words(predicted)}, measured ${words(measured)}.`,
-  );
+  output.line(`${far.id} overtakes ${near.id} with ${name}: forecast ${words(predicted)}, measured ${words(timed)}.`);
+  if (found.high === null || found.high > found.low) {
+    const end = found.high === null ? 'the largest' : String(rounded(found.high));
+    output.line(`Neither is surely ahead between ${rounded(found.low)} and ${end}.`);
+  }
+  if (close) output.line(`There it is too close to call: they are within ${percent(found.within)} of each other.`);
   if (factor !== null) output.line(`The forecast is off by a factor of ${factor.toFixed(2)}.`);
 }
+
+const isClose = ({ low, high, within }: Crossover): boolean =>
+  (high === null || high > low) && within > 0 && within <= closeShare;

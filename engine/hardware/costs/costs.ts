@@ -20,6 +20,19 @@ export interface CallCost {
   readonly bytes: number;
   /** Of products and convolutions: the harmonic mean of rows, columns and summed length; the shortest side decides the rate. */
   readonly edge?: number;
+  /** Of convolutions: as the kernels of the CPU go about them, image by image. */
+  readonly imageWise?: ImageWise;
+}
+
+/** A convolution computed image by image. */
+export interface ImageWise {
+  /** As `edge`, of the product of one image. */
+  readonly edge: number;
+  /** With the elements of vectors that short rows leave empty. */
+  readonly flops: number;
+  /** Bytes of weights that are gone through, for every image anew; and how large the weights themselves are. */
+  readonly streamed: number;
+  readonly weights: number;
 }
 
 /** What a layer keeps for the backward pass, of a whole batch. */
