@@ -106,7 +106,7 @@ export function forecast(
     const secondsPerEpoch = epochSeconds(stepTime(costs, timed), rows, batch);
     return {
       id: `here-${id}`,
-      name: `this ${kind.toUpperCase()}: ${name}`,
+      name,
       basis: device.measured ? 'here' : 'estimate',
       precision: 'float32',
       memoryBytes: memoryBytes || null,

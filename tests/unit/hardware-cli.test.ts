@@ -64,7 +64,7 @@ test('for people: a calm table, this machine guessed until it is measured', asyn
   assert.equal(code, 0);
   assert.match(stdout, /^small: .* parameters/);
   assert.match(stdout, /largest batch: .* in 8 GB.*, 5,000 here/);
-  assert.match(stdout, /\nthis CPU: .* \(a guess\) .*\n/);
+  assert.match(stdout, /\nhere: .* \(a guess\) .*\n/);
   assert.match(stdout, /This machine has not been measured: its row is a guess.*`trainyard lab`/);
 });
 

@@ -87,6 +87,11 @@ function deviceEvent(device: DeviceForecast): object {
   };
 }
 
+function titleOf({ name, basis }: DeviceForecast): string {
+  if (basis === 'data sheet') return name;
+  return `here: ${name}${basis === 'estimate' ? ' (a guess)' : ''}`;
+}
+
 /** Seconds as a person says them: `14 min`, `3.2 h`, `11 d`. */
 function duration(seconds: number): string {
   if (seconds < 60) return formatSeconds(seconds);
@@ -129,7 +134,7 @@ function print(
   }
   output.line();
   output.table(devices, [
-    { title: 'device', value: ({ name: called, basis }) => (basis === 'estimate' ? `${called} (a guess)` : called) },
+    { title: 'device', value: titleOf },
     { title: 'in', value: (device) => (device.precision === 'mixed16' ? '16 bits' : 'float32') },
     { title: 'fits', value: (device) => (device.fits ? 'yes' : 'no') },
     {

@@ -5,7 +5,8 @@ import { isStringList } from '../../../app/preferences.ts';
 import { failureOf } from '../../../app/failure.ts';
 import { electricityOf } from '../../../../engine/hardware/bill.ts';
 import { staleText } from '../../../../engine/hardware/catalogue/figures.ts';
-import { forecast, type DeviceForecast, type MeasuredDevice } from '../../../../engine/hardware/forecast.ts';
+import { forecast, type DeviceForecast } from '../../../../engine/hardware/forecast.ts';
+import type { MachineDevice } from '../../../../engine/hardware/machine.ts';
 import type { TextbookOptions } from '../../../../engine/hardware/memory-forecast.ts';
 import type { LabResult } from '../../../../engine/protocol/lab.ts';
 import { electricityKey, type Electricity } from '../../../../engine/settings/electricity.ts';
@@ -78,7 +79,7 @@ export class CostPage {
   }
 
   readonly hoursPerWeek: number = $derived.by(() => this.bar.hoursPerWeek ?? this.#usedHours);
-  readonly here: readonly MeasuredDevice[] = $derived.by(() =>
+  readonly here: readonly MachineDevice[] = $derived.by(() =>
     this.lab === null ? [] : devicesHere(this.lab, this.catalogue.value),
   );
   /** What the forecast says, or why there is none. */
