@@ -150,13 +150,16 @@ test('a damaged catalogue of one’s own is said, and the built-in one goes on',
 
 test('the crossover is forecast and measured, and both are said', async (context) => {
   const home = temporaryHome(context);
-  const args = ['--model', 'small', '--most', '4', '--rounds', '3', '--between', 'cpu-wasm,cpu'];
+  const args = ['--model', 'small', '--most', '4', '--rounds', '3', '--seconds', '2', '--between', 'cpu-wasm,cpu'];
   const event = await lastEvent(home, 'crossover', ...args);
   assert.equal(event.event, 'crossover');
   for (const name of ['predicted_batch', 'measured_batch']) {
     const batch = event[name];
     assert.ok(batch === null || (Number.isInteger(batch) && (batch as number) >= 1), `${name}: ${String(batch)}`);
   }
+  const [low, high] = event.measured_between as readonly (number | null)[];
+  assert.ok(low! >= 1 && (high === null || high >= low!), String(event.measured_between));
+  assert.equal(typeof event.too_close, 'boolean');
   assert.equal((event.steps as readonly unknown[]).length, 3);
   const { code, stderr } = await trainyard(home, 'crossover', '--model', 'gpt2', '--json');
   assert.equal(code, 2);
