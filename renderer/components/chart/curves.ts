@@ -17,6 +17,17 @@ export interface Curve {
   readonly last?: number;
   /** Index of the best point, marked with a hollow diamond. */
   readonly best?: number;
+  /** Measured places are marked; `hollow` ones stand for what is not. */
+  readonly points?: 'square' | 'disc' | 'triangle';
+  readonly hollow?: boolean;
+  /** Radius of each point in pixels, by default 3. */
+  readonly radii?: readonly number[];
+  /** false: points alone, each a thing of its own. */
+  readonly line?: false;
+  /** What each point is called. */
+  readonly names?: readonly string[];
+  /** How far each value spreads, drawn as a band. */
+  readonly spread?: { readonly low: readonly number[]; readonly high: readonly number[] };
   /** Label at the line's end in the colour of text (where the line's own is too faint for letters). */
   readonly inkLabel?: boolean;
 }

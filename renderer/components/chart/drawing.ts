@@ -177,6 +177,7 @@ function drawEndLabels(chart: Chart, { curves, colour, font }: Drawing): void {
   const { ctx, scales, chartArea } = chart;
   const labels = curves
     .flatMap(({ curve, points, endText }) => {
+      if (curve.line === false) return [];
       const last = points.findLast((point) => point.x <= scales.x.max && Number.isFinite(point.y));
       if (!last) return [];
       const y = Math.min(chartArea.bottom, Math.max(chartArea.top, scales.y.getPixelForValue(last.y)));

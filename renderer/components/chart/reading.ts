@@ -9,6 +9,8 @@ export interface ReadValue {
   readonly value: number;
   /** Of a smoothed line, where it runs there. */
   readonly smoothed?: number;
+  /** What the point is called, where it has a name of its own. */
+  readonly name?: string;
 }
 
 export interface Reading {
@@ -26,7 +28,8 @@ export function readAt(recorded: readonly Curve[], lines: readonly Curve[], x: n
     if (index < 0) return [];
     const line = lines[position];
     const smoothed = line.y === curve.y ? {} : { smoothed: line.y[index] };
-    return [{ line, x: curve.x[index], value: curve.y[index], ...smoothed }];
+    const name = curve.names ? { name: curve.names[index] } : {};
+    return [{ line, x: curve.x[index], value: curve.y[index], ...smoothed, ...name }];
   });
   if (values.length === 0) return null;
   const closest = values.reduce((best, entry) => (Math.abs(entry.x - x) < Math.abs(best.x - x) ? entry : best));
@@ -36,8 +39,15 @@ export function readAt(recorded: readonly Curve[], lines: readonly Curve[], x: n
   return { x: closest.x, values: values.filter((entry) => Math.abs(entry.x - closest.x) <= reach) };
 }
 
-/** Where the hairline stops with the keyboard: the points of the curve that has fewest, but more than one. */
-export function stopsOf(lines: readonly Curve[]): readonly number[] {
+/**
+ * Where the hairline stops with the keyboard: at points with names; else at `every` point of all curves, or at those of the curve that
+ * has fewest, but more than one.
+ */
+export function stopsOf(lines: readonly Curve[], every = false): readonly number[] {
+  const places = (of: readonly Curve[]): readonly number[] =>
+    [...new Set(of.flatMap(({ x }) => x))].sort((a, b) => a - b);
+  const named = lines.filter(({ names }) => names);
+  if (named.length > 0 || every) return places(named.length > 0 ? named : lines);
   const several = lines.filter((line) => line.x.length > 1).sort((a, b) => a.x.length - b.x.length);
   return several[0]?.x ?? lines[0]?.x ?? [];
 }

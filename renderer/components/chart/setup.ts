@@ -19,7 +19,9 @@ export interface Axes {
   /** Room for the labels at line ends, pixels. */
   readonly labelRoom: number;
   /** Words at the ticks of the y axis; by default plain numbers. */
-  readonly tick?: (value: number) => string;
+  readonly tick?: (value: number) => string | null;
+  /** The same of the x axis. */
+  readonly xTick?: (value: number) => string;
 }
 
 export function createChart(
@@ -71,7 +73,7 @@ export function updateChart(chart: LineChart, { curves, colour, font }: Drawing,
         includeBounds: false,
         color: colour('text3'),
         font: tickFont,
-        callback: (value, _, ticks) => tickText(Number(value), ticks),
+        callback: (value, _, ticks) => axes.xTick?.(Number(value)) ?? tickText(Number(value), ticks),
       },
       grid: { drawOnChartArea: false, tickLength: 4, color: colour('line2') },
       border: { color: colour('line2') },
@@ -93,8 +95,11 @@ export function updateChart(chart: LineChart, { curves, colour, font }: Drawing,
         color: colour('text3'),
         font: tickFont,
         callback: (value, _, ticks) =>
-          axes.tick?.(Number(value)) ??
-          (axes.logarithmic ? logText(Number(value), axes.y) : tickText(Number(value), ticks)),
+          axes.tick
+            ? axes.tick(Number(value))
+            : axes.logarithmic
+              ? logText(Number(value), axes.y)
+              : tickText(Number(value), ticks),
       },
       grid: { color: colour('line'), drawTicks: false },
       border: { display: false },
@@ -106,13 +111,19 @@ export function updateChart(chart: LineChart, { curves, colour, font }: Drawing,
 }
 
 function dataset({ curve, points }: DrawnCurve, colour: (token: string) => string): ChartDataset<'line'> {
+  const { token, points: mark, radii, x } = curve;
+  const radius = (at: number): number => (radii && points.length === x.length ? (radii[at] ?? 3) : 3);
   return {
     data: points as { x: number; y: number }[],
-    borderColor: colour(curve.token),
+    borderColor: colour(token),
     borderWidth: curve.width ?? 1.75,
     borderDash: [...curve.dash],
-    pointRadius: points.length === 1 ? 3 : 0,
-    pointBackgroundColor: colour(curve.token),
+    showLine: curve.line !== false,
+    pointStyle: mark === 'square' ? 'rect' : mark === 'triangle' ? 'triangle' : 'circle',
+    pointRadius: mark ? ({ dataIndex }) => radius(dataIndex) : points.length === 1 ? 3 : 0,
+    pointBorderWidth: curve.hollow ? 1.5 : 1,
+    pointBorderColor: curve.hollow ? colour(token) : colour('surface'),
+    pointBackgroundColor: curve.hollow ? colour('surface') : colour(token),
   };
 }
 
