@@ -245,6 +245,8 @@ const rules: readonly Rule[] = [
     may: [
       protocol,
       'engine/hardware/',
+      'engine/lab/machine.ts',
+      'engine/bench/calibrated.ts',
       'engine/model/',
       ...declared,
       settings,

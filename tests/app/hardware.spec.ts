@@ -22,6 +22,8 @@ const sizes = [
 
 const tabs = [
   { id: '', label: 'Overview' },
+  { id: 'lab', label: 'Lab' },
+  { id: 'roofline', label: 'Roofline' },
   { id: 'cost', label: 'Time and cost' },
   { id: 'rent', label: 'Rent or buy' },
 ] as const;

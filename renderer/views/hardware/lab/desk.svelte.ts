@@ -1,0 +1,173 @@
+// The labs of this history: the latest of this machine, the one before it, the one laid beside; and measuring, which goes on while other
+// tabs are open. One desk for the window, shared by the tabs that show what was measured.
+
+import type { AppState } from '../../../app/state.svelte.ts';
+import { failureOf, wasCancelled, type Failure } from '../../../app/failure.ts';
+import { chooseTargets } from '../../../../engine/lab/machine.ts';
+import type { LabDevice, LabProgress, LabRecord, LabSummary } from '../../../../engine/protocol/lab.ts';
+import { comparison } from './reading.ts';
+
+/** A device that is to be measured, with its share of the time. */
+export interface LabTurn {
+  readonly id: string;
+  readonly kind: 'cpu' | 'gpu';
+  readonly software: boolean;
+  readonly seconds: number;
+}
+
+export interface Measuring {
+  readonly seconds: number;
+  readonly turns: readonly LabTurn[];
+  readonly progress: LabProgress | null;
+  /** What is known so far, by device. */
+  readonly measured: ReadonlyMap<string, LabDevice>;
+  readonly pausedRuns: number;
+  readonly cancelling: boolean;
+}
+
+export class LabDesk {
+  list: readonly LabSummary[] = $state.raw([]);
+  /** The latest of this machine; null = none yet. */
+  mine: LabRecord | null = $state.raw(null);
+  /** The one before it, of this machine. */
+  before: LabRecord | null = $state.raw(null);
+  beside: LabRecord | null = $state.raw(null);
+  measuring: Measuring | null = $state.raw(null);
+  failure: Failure | null = $state.raw(null);
+  loaded: boolean = $state(false);
+  readonly #app: AppState;
+
+  constructor(app: AppState) {
+    this.#app = app;
+    app.service.onLabProgress((event) => this.#take(event));
+  }
+
+  /** How the latest compares with the one before: '' where there is none. */
+  readonly words: string = $derived.by(() =>
+    this.mine && this.before ? comparison(this.mine.result, this.before.result) : '',
+  );
+  readonly others: readonly LabSummary[] = $derived.by(() => this.list.filter(({ id }) => id !== this.mine?.id));
+
+  async load(): Promise<void> {
+    const { service } = this.#app;
+    try {
+      const list = await service.labs();
+      const [latest, earlier] = list.filter(({ imported }) => !imported);
+      const [mine, before] = await Promise.all(
+        [latest, earlier].map((one) => (one ? service.lab({ lab: one.id }) : null)),
+      );
+      this.list = list;
+      this.mine = mine;
+      this.before = before;
+      if (this.beside && !list.some(({ id }) => id === this.beside?.id)) this.beside = null;
+    } catch (error) {
+      this.failure = failureOf(error);
+    }
+    this.loaded = true;
+  }
+
+  async layBeside(id: number | null): Promise<void> {
+    await this.#trying(async () => {
+      this.beside = id === null ? null : await this.#app.service.lab({ lab: id });
+    });
+  }
+
+  /** Measures this machine. Cancelled or failed, the last lab stays. */
+  async measure(seconds: number): Promise<void> {
+    if (this.measuring) return;
+    const nothing = { seconds, turns: [], progress: null, measured: new Map(), pausedRuns: 0, cancelling: false };
+    this.failure = null;
+    this.measuring = nothing;
+    try {
+      if (this.#app.devices.length === 0) await this.#app.loadDevices();
+    } catch (error) {
+      this.failure = failureOf(error);
+      this.measuring = null;
+      return;
+    }
+    const { shares } = chooseTargets(this.#app.devices);
+    const whole = shares.reduce((sum, { weight }) => sum + weight, 0);
+    const { devices } = this.#app;
+    const turns = shares.map(({ target: { id, kind }, weight }) => ({
+      id,
+      kind,
+      software:
+        kind === 'gpu' && !devices.some((device) => device.kind === 'gpu' && device.available && !device.software),
+      seconds: (seconds * weight) / whole,
+    }));
+    const pausedRuns = this.#app.activeRuns.list.filter(({ state }) => state === 'running').length;
+    this.measuring = { ...nothing, turns, pausedRuns };
+    try {
+      await this.#app.service.measureLab({ seconds });
+      this.measuring = null;
+      await this.load();
+      this.#app.announcer.say(`This machine is measured. ${this.words}`);
+    } catch (error) {
+      if (!wasCancelled(error)) this.failure = failureOf(error);
+      else this.#app.announcer.say('Measuring was cancelled; the last lab is kept.');
+    } finally {
+      this.measuring = null;
+    }
+  }
+
+  async cancel(): Promise<void> {
+    if (!this.measuring) return;
+    this.measuring = { ...this.measuring, cancelling: true };
+    await this.#app.service.cancelLab();
+  }
+
+  async export(): Promise<void> {
+    const shown = this.mine;
+    if (!shown) return;
+    await this.#trying(async () => {
+      const { saved } = await this.#app.service.exportLab({ lab: shown.id });
+      if (saved) this.#app.toasts.show(`Saved as ${saved}`);
+    });
+  }
+
+  /** Takes up a lab of another machine, or an older one, and lays it beside. */
+  async import(): Promise<void> {
+    await this.#trying(async () => {
+      const chosen = await this.#app.service.choose({ kind: 'file' });
+      if (!chosen) return;
+      const record = await this.#app.service.importLab({ token: chosen.token });
+      await this.load();
+      if (record.id !== this.mine?.id) this.beside = record;
+    });
+  }
+
+  async remove(id: number): Promise<void> {
+    await this.#trying(async () => {
+      await this.#app.service.deleteLab({ lab: id });
+      await this.load();
+    });
+  }
+
+  async #trying(work: () => Promise<void>): Promise<void> {
+    this.failure = null;
+    try {
+      await work();
+    } catch (error) {
+      this.failure = failureOf(error);
+    }
+  }
+
+  #take(progress: LabProgress): void {
+    if (!this.measuring) return;
+    const { measured } = progress;
+    const known = measured ? new Map(this.measuring.measured).set(progress.device, measured) : this.measuring.measured;
+    this.measuring = { ...this.measuring, progress, measured: known };
+  }
+}
+
+const desks = new WeakMap<AppState, LabDesk>();
+
+/** The desk of this window. */
+export function labDesk(app: AppState): LabDesk {
+  let desk = desks.get(app);
+  if (!desk) {
+    desk = new LabDesk(app);
+    desks.set(app, desk);
+  }
+  return desk;
+}
