@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { declarations } from '../../engine/learners/declared/registry.ts';
 import type { ModelSpec } from '../../engine/model/spec.ts';
 import type { AppService } from '../../engine/protocol/app.ts';
-import type { RunConfig } from '../../engine/protocol/runs.ts';
+import { recordFields, type RunConfig } from '../../engine/protocol/runs.ts';
 import { columnTypes, splitKinds, tasks } from '../../engine/settings/dataset.ts';
 import { readingFields } from '../../engine/settings/reading.ts';
 import { runFields } from '../../engine/settings/run.ts';
@@ -66,6 +66,8 @@ const runQuery = z.strictObject({
   sort: z.strictObject({ by: name, descending: z.boolean() }).optional(),
   offset: count.optional(),
   limit: count.optional(),
+  fields: z.array(z.enum(recordFields)).max(recordFields.length).optional(),
+  series: z.array(name).max(1000).optional(),
 });
 
 const patch = z.strictObject({

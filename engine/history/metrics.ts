@@ -25,7 +25,8 @@ export interface MetricsTable {
   truncate(run: number, afterStep: number): void;
   /** Sums all points of a run up again. Within a transaction. */
   resum(run: number): void;
-  summaries(runs: readonly number[]): ReadonlyMap<number, readonly SeriesSummary[]>;
+  /** Of some series, or of all. */
+  summaries(runs: readonly number[], series?: readonly string[]): ReadonlyMap<number, readonly SeriesSummary[]>;
   /** Number of a series for SQL that sorts by its summary; null if no run has it. */
   seriesNumber(name: string): number | null;
 }
@@ -61,7 +62,8 @@ const updateSummary = `
 
 export const readSummaries = `
   SELECT run, series.name AS series, last, best, best_epoch AS bestEpoch
-  FROM json_each(?) AS wanted JOIN summary ON summary.run = wanted.value JOIN series ON series.id = summary.series
+  FROM json_each(@runs) AS wanted JOIN summary ON summary.run = wanted.value JOIN series ON series.id = summary.series
+  WHERE @series IS NULL OR summary.series IN (SELECT value FROM json_each(@series))
   ORDER BY run, series`;
 
 export function createMetricsTable(connection: Connection): MetricsTable {
@@ -127,10 +129,12 @@ export function createMetricsTable(connection: Connection): MetricsTable {
       if (dropped.changes > 0) resum(run);
     },
     resum,
-    summaries(runs) {
+    summaries(runs, series) {
       const found = new Map<number, SeriesSummary[]>(runs.map((run) => [run, []]));
-      const rows = connection.sql<[string], SummaryRow>(readSummaries);
-      for (const { run, series, last, best, bestEpoch } of rows.iterate(JSON.stringify(runs))) {
+      const chosen = series?.map((name) => numbers.find(name)).filter((number) => number !== null);
+      const parameters = { runs: JSON.stringify(runs), series: chosen === undefined ? null : JSON.stringify(chosen) };
+      const rows = connection.sql<[object], SummaryRow>(readSummaries);
+      for (const { run, series, last, best, bestEpoch } of rows.iterate(parameters)) {
         found.get(run)!.push({
           series,
           last: last ?? NaN,

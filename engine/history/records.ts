@@ -1,6 +1,6 @@
 // Rows of the table `run` and the records made of them.
 
-import type { NewRun, RunPatch, RunRecord, RunRequest, RunState } from '../protocol/runs.ts';
+import type { NewRun, RecordField, RunPatch, RunRecord, RunRequest, RunState } from '../protocol/runs.ts';
 import { z } from 'zod';
 import { declarationOf } from '../learners/declared/registry.ts';
 import { sha256 } from './checksums.ts';
@@ -33,33 +33,46 @@ export interface RunRow {
   readonly error: string | null;
 }
 
-export function recordOf(row: RunRow, summaries: readonly SeriesSummary[], hasCheckpoint: boolean): RunRecord {
-  return {
-    id: row.id,
-    name: row.name,
-    state: row.state,
-    dataset: row.dataset,
-    datasetName: row.dataset_name,
-    config: completeConfig(JSON.parse(row.config)),
-    device: row.device,
-    threads: row.threads,
-    parameters: row.parameters,
-    createdAt: row.created_at,
-    startedAt: row.started_at,
-    endedAt: row.ended_at,
-    progress: parse(row.progress),
-    data: parse(row.data),
-    last: Object.fromEntries(summaries.map(({ series, last }) => [series, last])),
-    best: Object.fromEntries(summaries.flatMap(({ series, best }) => (best ? [[series, best]] : []))),
-    result: parse(row.result),
-    error: parse(row.error),
-    tags: JSON.parse(row.tags),
-    notes: row.notes,
-    starred: row.starred === 1,
-    deletedAt: row.deleted_at,
-    hasCheckpoint,
-    request: row.request,
-  };
+/** All that a record is made of. */
+export interface RunSource {
+  readonly row: RunRow;
+  readonly summaries: readonly SeriesSummary[];
+  readonly hasCheckpoint: () => boolean;
+}
+
+const readers: { readonly [Field in keyof RunRecord]: (source: RunSource) => RunRecord[Field] } = {
+  id: ({ row }) => row.id,
+  name: ({ row }) => row.name,
+  state: ({ row }) => row.state,
+  dataset: ({ row }) => row.dataset,
+  datasetName: ({ row }) => row.dataset_name,
+  config: ({ row }) => completeConfig(JSON.parse(row.config)),
+  device: ({ row }) => row.device,
+  threads: ({ row }) => row.threads,
+  parameters: ({ row }) => row.parameters,
+  createdAt: ({ row }) => row.created_at,
+  startedAt: ({ row }) => row.started_at,
+  endedAt: ({ row }) => row.ended_at,
+  progress: ({ row }) => parse(row.progress),
+  data: ({ row }) => parse(row.data),
+  last: ({ summaries }) => Object.fromEntries(summaries.map(({ series, last }) => [series, last])),
+  best: ({ summaries }) => Object.fromEntries(summaries.flatMap(({ series, best }) => (best ? [[series, best]] : []))),
+  result: ({ row }) => parse(row.result),
+  error: ({ row }) => parse(row.error),
+  tags: ({ row }) => JSON.parse(row.tags),
+  notes: ({ row }) => row.notes,
+  starred: ({ row }) => row.starred === 1,
+  deletedAt: ({ row }) => row.deleted_at,
+  hasCheckpoint: ({ hasCheckpoint }) => hasCheckpoint(),
+  request: ({ row }) => row.request,
+};
+
+/** The chosen fields of a record; the others are not even read. */
+export function recordOf<Field extends RecordField>(
+  source: RunSource,
+  fields: readonly Field[],
+): Pick<RunRecord, Field> {
+  return Object.fromEntries(fields.map((field) => [field, readers[field](source)])) as Pick<RunRecord, Field>;
 }
 
 function parse<Value>(json: string | null): Value | null {

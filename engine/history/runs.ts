@@ -1,7 +1,18 @@
 // The table of runs: creating, changing, finding. What writes stands within a transaction of the caller.
 
 import { InputError, TrainyardError } from '../protocol/errors.ts';
-import type { NewRun, RunPatch, RunQuery, RunRecord, RunState, BilledRun, RunBill } from '../protocol/runs.ts';
+import { recordFields } from '../protocol/runs.ts';
+import type {
+  BilledRun,
+  FoundRuns,
+  NewRun,
+  RunBill,
+  RecordField,
+  RunPatch,
+  RunQuery,
+  RunRecord,
+  RunState,
+} from '../protocol/runs.ts';
 import type { Connection } from './database.ts';
 import type { RunFiles } from './files.ts';
 import type { MetricsTable } from './metrics.ts';
@@ -21,7 +32,7 @@ export interface RunsTable {
   row(run: number): RunRow;
   record(run: number): RunRecord;
   records(rows: readonly RunRow[]): readonly RunRecord[];
-  find(query: RunQuery): { total: number; runs: readonly RunRecord[] };
+  find<Field extends RecordField = RecordField>(query: RunQuery<Field>): FoundRuns<Field>;
   /** Tags of runs that are not in the trash, most used first. */
   tags(): readonly string[];
   /** What every run has cost that has begun, oldest first. */
@@ -72,10 +83,24 @@ export function createRunsTable(connection: Connection, metrics: MetricsTable, f
     connection.sql(update).run({ ...columns, revision: nextRevision(connection), run });
   };
 
-  const records: RunsTable['records'] = (rows) => {
-    const summaries = metrics.summaries(rows.map(({ id }) => id));
-    return rows.map((each) => recordOf(each, summaries.get(each.id) ?? [], files.has(each.id, 'checkpoint.bin')));
+  const select = <Field extends RecordField>(
+    rows: readonly RunRow[],
+    fields: readonly Field[],
+    series?: readonly string[],
+  ): readonly Pick<RunRecord, Field>[] => {
+    const scored = fields.some((field) => field === 'last' || field === 'best');
+    const summaries = scored
+      ? metrics.summaries(
+          rows.map(({ id }) => id),
+          series,
+        )
+      : null;
+    return rows.map((row) => {
+      const hasCheckpoint = (): boolean => files.has(row.id, 'checkpoint.bin');
+      return recordOf({ row, summaries: summaries?.get(row.id) ?? [], hasCheckpoint }, fields);
+    });
   };
+  const records: RunsTable['records'] = (rows) => select(rows, recordFields);
 
   return {
     row,
@@ -109,11 +134,13 @@ export function createRunsTable(connection: Connection, metrics: MetricsTable, f
       if (searched !== undefined) set(run, { search: searchText(records([row(run)])[0]) });
     },
     record: (run) => records([row(run)])[0],
-    find(query) {
+    find<Field extends RecordField = RecordField>(query: RunQuery<Field>) {
       const { rows, total, parameters } = sqlOf(query, metrics.seriesNumber);
+      // Without a choice of fields a query is one for all of them.
+      const fields = query.fields ?? (recordFields as readonly RecordField[] as readonly Field[]);
       return {
         total: connection.sql<[object], { total: number }>(total).get(parameters)!.total,
-        runs: records(connection.sql<[object], RunRow>(rows).all(parameters)),
+        runs: select(connection.sql<[object], RunRow>(rows).all(parameters), fields, query.series),
       };
     },
     tags: () =>

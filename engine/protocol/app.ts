@@ -13,7 +13,18 @@ import type {
   SplitName,
 } from './data.ts';
 import type { ClassifiedPictures, PredictedPage, RunEvaluation } from './evaluation.ts';
-import type { BilledRun, LogLine, MetricPoint, RunConfig, RunPatch, RunProgress, RunQuery, RunRecord } from './runs.ts';
+import type {
+  BilledRun,
+  FoundRuns,
+  LogLine,
+  MetricPoint,
+  RunConfig,
+  RecordField,
+  RunPatch,
+  RunProgress,
+  RunQuery,
+  RunRecord,
+} from './runs.ts';
 import type { LabProgress, LabRecord, LabSummary } from './lab.ts';
 
 export interface DeviceInfo {
@@ -104,7 +115,7 @@ export interface AppService {
   continueRun(request: { run: number }): Promise<void>;
   stopRun(request: { run: number }): Promise<void>;
   run(request: { run: number }): Promise<RunRecord>;
-  runs(query: RunQuery): Promise<{ total: number; runs: readonly RunRecord[] }>;
+  runs<Field extends RecordField = RecordField>(query: RunQuery<Field>): Promise<FoundRuns<Field>>;
   /** Tags of all runs, most used first. */
   tags(): Promise<readonly string[]>;
   /** What every run has cost that has begun: see `StoreService.bills`. */

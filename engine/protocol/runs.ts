@@ -187,6 +187,35 @@ export interface RunRecord {
 
 export type RunRequest = 'pause' | 'resume' | 'stop';
 
+/** What a list may be asked for of each run: everything there is to know of one. */
+export const recordFields = [
+  'id',
+  'name',
+  'state',
+  'dataset',
+  'datasetName',
+  'config',
+  'device',
+  'threads',
+  'parameters',
+  'createdAt',
+  'startedAt',
+  'endedAt',
+  'progress',
+  'data',
+  'last',
+  'best',
+  'result',
+  'error',
+  'tags',
+  'notes',
+  'starred',
+  'deletedAt',
+  'hasCheckpoint',
+  'request',
+] as const satisfies readonly (keyof RunRecord)[];
+export type RecordField = (typeof recordFields)[number];
+
 export interface NewRun {
   readonly name: string;
   readonly dataset: string;
@@ -216,7 +245,7 @@ export interface RunPatch {
   readonly owner?: { readonly pid: number; readonly startedAt: number };
 }
 
-export interface RunQuery {
+export interface RunQuery<Field extends RecordField = RecordField> {
   readonly search?: string;
   readonly states?: readonly RunState[];
   readonly dataset?: string;
@@ -230,6 +259,16 @@ export interface RunQuery {
   readonly sort?: { readonly by: string; readonly descending: boolean };
   readonly offset?: number;
   readonly limit?: number;
+  /** What is told of each run; default: everything. */
+  readonly fields?: readonly Field[];
+  /** The series that `last` and `best` tell of; default: all. */
+  readonly series?: readonly string[];
+}
+
+/** How many runs a query finds, and those between its offset and its limit. */
+export interface FoundRuns<Field extends RecordField = RecordField> {
+  readonly total: number;
+  readonly runs: readonly Pick<RunRecord, Field>[];
 }
 
 export interface LogLine {
@@ -268,7 +307,7 @@ export interface StoreService {
   /** Drops points after a step, where a checkpoint is continued; -1 drops all. */
   truncate(request: { run: number; afterStep: number }): Promise<void>;
   run(request: { run: number }): Promise<RunRecord>;
-  runs(query: RunQuery): Promise<{ total: number; runs: readonly RunRecord[] }>;
+  runs<Field extends RecordField = RecordField>(query: RunQuery<Field>): Promise<FoundRuns<Field>>;
   /** Tags of the runs that are not in the trash, most used first. */
   tags(): Promise<readonly string[]>;
   /** What every run has cost that has begun, those in the trash included: what was spent stays spent. Oldest first. */

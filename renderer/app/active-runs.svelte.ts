@@ -2,9 +2,13 @@
 
 import { SvelteMap } from 'svelte/reactivity';
 import type { AppService } from '../../engine/protocol/app.ts';
-import type { RunProgress, RunRecord, RunState } from '../../engine/protocol/runs.ts';
+import type { RecordField, RunProgress, RunRecord, RunState } from '../../engine/protocol/runs.ts';
 import type { Announcer } from './announcer.svelte.ts';
 import { throttle } from '../lib/throttle.ts';
+
+/** What is asked of each. */
+const fields = ['id', 'name', 'state', 'device', 'progress', 'error'] as const satisfies readonly RecordField[];
+type ActiveRun = Pick<RunRecord, (typeof fields)[number]>;
 
 const unfinished: readonly RunState[] = ['running', 'paused', 'queued'];
 const stateWords: Readonly<Record<RunState, string>> = {
@@ -19,7 +23,7 @@ const stateWords: Readonly<Record<RunState, string>> = {
 };
 
 export class ActiveRuns {
-  list: readonly RunRecord[] = $state.raw([]);
+  list: readonly ActiveRun[] = $state.raw([]);
   total: number = $state(0);
   readonly progress = new SvelteMap<number, RunProgress>();
   readonly #service: AppService;
@@ -38,8 +42,8 @@ export class ActiveRuns {
 
   async refresh(): Promise<void> {
     const [active, all] = await Promise.all([
-      this.#service.runs({ states: unfinished, sort: { by: 'createdAt', descending: false }, limit: 50 }),
-      this.#service.runs({ limit: 1 }),
+      this.#service.runs({ states: unfinished, sort: { by: 'createdAt', descending: false }, limit: 50, fields }),
+      this.#service.runs({ limit: 0, fields: ['id'] }),
     ]);
     this.total = all.total;
     const before = this.list;
@@ -50,12 +54,12 @@ export class ActiveRuns {
   }
 
   /** 0 … 1, or null before the first report. */
-  share(run: RunRecord): number | null {
+  share(run: ActiveRun): number | null {
     const progress = this.progress.get(run.id) ?? run.progress;
     return progress && progress.steps > 0 ? progress.step / progress.steps : null;
   }
 
-  async #announceChanges(before: readonly RunRecord[], now: readonly RunRecord[]): Promise<void> {
+  async #announceChanges(before: readonly ActiveRun[], now: readonly ActiveRun[]): Promise<void> {
     for (const old of before) {
       const current =
         now.find((run) => run.id === old.id) ?? (await this.#service.run({ run: old.id }).catch(() => null));

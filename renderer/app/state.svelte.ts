@@ -27,7 +27,7 @@ export interface DropTarget {
 /** Predictions that were made with doubts, or not made. */
 export type PredictionOutcome =
   | { readonly kind: 'noted'; readonly done: string; readonly notes: readonly string[] }
-  | { readonly kind: 'refused'; readonly run: RunRecord; readonly token: string; readonly message: string };
+  | { readonly kind: 'refused'; readonly run: Pick<RunRecord, 'id'>; readonly token: string; readonly message: string };
 
 /** Files of one drop that are imported at the same time. */
 const importsAtOnce = 4;

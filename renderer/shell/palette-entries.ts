@@ -1,10 +1,14 @@
 // What the palette offers for what is typed: commands (recent ones first), runs the history found, datasets.
 
-import type { RunRecord } from '../../engine/protocol/runs.ts';
+import type { RecordField, RunRecord } from '../../engine/protocol/runs.ts';
 import type { IconName } from '../lib/icons.ts';
 import type { Command } from '../app/commands.svelte.ts';
 import { fuzzyScore } from '../lib/fuzzy.ts';
 import type { AppState } from '../app/state.svelte.ts';
+
+/** What is asked of a run. */
+export const runFields = ['id', 'name', 'datasetName'] as const satisfies readonly RecordField[];
+export type FoundRun = Pick<RunRecord, (typeof runFields)[number]>;
 
 export interface PaletteEntry {
   readonly id: string;
@@ -25,7 +29,7 @@ const recentLead = 30;
 /** Score of a command found by another word than those of its title. */
 const otherWord = 150;
 
-export function paletteEntries(app: AppState, typed: string, runs: readonly RunRecord[]): readonly PaletteEntry[] {
+export function paletteEntries(app: AppState, typed: string, runs: readonly FoundRun[]): readonly PaletteEntry[] {
   return [...commandEntries(app, typed), ...runs.map((run) => runEntry(app, run)), ...datasetEntries(app, typed)];
 }
 
@@ -56,7 +60,7 @@ function scoreOf({ title, words = [] }: Command, typed: string): number {
   return Math.max(fuzzyScore(typed, title), meant ? otherWord : 0);
 }
 
-function runEntry(app: AppState, run: RunRecord): PaletteEntry {
+function runEntry(app: AppState, run: FoundRun): PaletteEntry {
   return {
     id: `run-${run.id}`,
     section: 'Runs',

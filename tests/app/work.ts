@@ -7,6 +7,8 @@ import { callService, type App } from './launch.ts';
 export interface Work {
   /** Calls of the page to the AppService, by name. */
   readonly calls: Readonly<Record<string, number>>;
+  /** Calls that were waiting for their answers at the same time, at most, by name. */
+  readonly waiting: Readonly<Record<string, number>>;
   /** Events that came, by name. */
   readonly events: Readonly<Record<string, number>>;
   /** Characters, as JSON, of the messages that came: the largest, and all. */
@@ -73,6 +75,7 @@ function installCounters(): void {
   const ownCalls = 1e9;
   const nothing = () => ({
     calls: {} as Record<string, number>,
+    waiting: {} as Record<string, number>,
     events: {} as Record<string, number>,
     largestMessage: 0,
     received: 0,
@@ -89,14 +92,24 @@ function installCounters(): void {
     counts[name] = (counts[name] ?? 0) + 1;
   };
 
+  const unanswered = new Map<number, string>();
   const { testPort } = globalThis as unknown as { testPort: MessagePort };
   const post = testPort.postMessage.bind(testPort);
   testPort.postMessage = (message: { kind: string; id: number; name: string }, ...rest: unknown[]) => {
-    if (message.kind === 'call' && message.id < ownCalls) one(work.calls, message.name);
+    if (message.kind === 'call' && message.id < ownCalls) {
+      one(work.calls, message.name);
+      unanswered.set(message.id, message.name);
+      // Not at once: the answer to which the page makes the next call has not come here yet.
+      setTimeout(() => {
+        const alike = [...unanswered.values()].filter((name) => name === message.name).length;
+        work.waiting[message.name] = Math.max(work.waiting[message.name] ?? 0, alike);
+      });
+    }
     (post as (...all: unknown[]) => void)(message, ...rest);
   };
   testPort.addEventListener('message', ({ data }) => {
     if (data.id >= ownCalls) return;
+    unanswered.delete(data.id);
     const length = JSON.stringify(data).length;
     work.received += length;
     work.largestMessage = Math.max(work.largestMessage, length);

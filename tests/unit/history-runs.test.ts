@@ -4,9 +4,10 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { requests } from '../../electron/main/requests.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
-import type { RunFile, RunQuery, StoreService } from '../../engine/protocol/runs.ts';
+import { recordFields, type RunFile, type RunQuery, type StoreService } from '../../engine/protocol/runs.ts';
 import { exampleConfig, newRun, point, temporaryHome } from './fixtures/history.ts';
 
 const refusedAs = (code: string) => (error: unknown) => error instanceof InputError && error.code === code;
@@ -186,6 +187,23 @@ test('runs are found by text, state, dataset, tags, star, and sorted by any colu
   await assert.rejects(store.runs(by('id; DROP TABLE run')), refusedAs('input.sort'));
 
   assert.deepEqual(await store.runs({ limit: 1, offset: 1 }).then(({ total, runs }) => [total, runs[0].id]), [3, 2]);
+  await store.close();
+});
+
+test('a list tells of each run what it is asked for', async (context) => {
+  const store = createStore(temporaryHome(context));
+  await threeRuns(store);
+  const last = { limit: 1, sort: { by: 'createdAt', descending: false } };
+  const { runs } = await store.runs({ ...last, fields: ['id', 'best'], series: ['val_loss', 'nothing'] });
+  assert.deepEqual(runs, [{ id: 1, best: { val_loss: { value: 0.5, epoch: 0.1 } } }]);
+  const whole = await store.runs({ ...last, fields: recordFields });
+  assert.deepEqual(whole.runs, [await store.run({ run: 1 })], 'everything, by name');
+  assert.deepEqual(await store.runs(last), whole, 'everything, by default');
+  assert.deepEqual(Object.keys(whole.runs[0].last), ['acc', 'val_loss']);
+  assert.deepEqual(await store.runs({ limit: 0, fields: ['id'] }), { total: 3, runs: [] });
+  assert.equal(requests.runs.safeParse({ fields: recordFields, series: ['val_loss'] }).success, true);
+  for (const refused of [{ fields: ['owner_pid'] }, { fields: 'id' }, { series: [1] }])
+    assert.equal(requests.runs.safeParse(refused).success, false, 'asked by the window');
   await store.close();
 });
 

@@ -3,13 +3,23 @@
 
 import type { DatasetInfo } from '../../../engine/protocol/data.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
-import { finalStates, type RunRecord, type RunState, type StoreService } from '../../../engine/protocol/runs.ts';
+import {
+  finalStates,
+  type RecordField,
+  type RunRecord,
+  type RunState,
+  type StoreService,
+} from '../../../engine/protocol/runs.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { formatBytes, formatCount, formatTime } from '../output.ts';
 
+/** What is asked of each run. */
+const fields = ['id', 'state'] as const satisfies readonly RecordField[];
+type ListedRun = Pick<RunRecord, (typeof fields)[number]>;
+
 interface Listed {
   readonly info: DatasetInfo;
-  readonly runs: readonly RunRecord[];
+  readonly runs: readonly ListedRun[];
 }
 
 /** Characters of a dataset's number that are shown, and that suffice to name it. */
@@ -96,7 +106,7 @@ async function remove({ output, services }: CommandContext, names: readonly stri
 
 const resumableStates: readonly RunState[] = ['stopped', 'failed', 'interrupted'];
 
-const runList = (runs: readonly RunRecord[]): string =>
+const runList = (runs: readonly ListedRun[]): string =>
   `run${runs.length === 1 ? '' : 's'} ${runs.map((run) => run.id).join(', ')}`;
 
 async function everyDataset(services: CommandContext['services']): Promise<readonly Listed[]> {
@@ -108,8 +118,9 @@ async function everyDataset(services: CommandContext['services']): Promise<reado
 const everyRun = 2 ** 31 - 1;
 
 /** Those in the trash as well: they may come back. */
-async function runsOn(store: StoreService, dataset: string): Promise<readonly RunRecord[]> {
-  const lists = await Promise.all([false, true].map((deleted) => store.runs({ dataset, deleted, limit: everyRun })));
+async function runsOn(store: StoreService, dataset: string): Promise<readonly ListedRun[]> {
+  const found = [false, true].map((deleted) => store.runs({ dataset, deleted, limit: everyRun, fields }));
+  const lists = await Promise.all(found);
   return lists.flatMap(({ runs }) => runs).sort((a, b) => a.id - b.id);
 }
 

@@ -19,20 +19,29 @@ export async function deleteRuns(app: AppState, runs: readonly Pick<RunRecord, '
   });
 }
 
-export async function exportRun(app: AppState, run: RunRecord, format: 'json' | 'safetensors'): Promise<void> {
+export async function exportRun(
+  app: AppState,
+  run: Pick<RunRecord, 'id'>,
+  format: 'json' | 'safetensors',
+): Promise<void> {
   const { saved } = await app.service.exportRun({ run: run.id, format });
   if (saved) app.toasts.show(`Exported to ${saved}`);
 }
 
 /** Asks for a file, predicts its rows, and lets the person choose where the answers go. */
-export async function predictWith(app: AppState, run: RunRecord): Promise<void> {
+export async function predictWith(app: AppState, run: Pick<RunRecord, 'id'>): Promise<void> {
   const chosen = await app.service.choose({ kind: 'file' });
   if (!chosen) return;
   await predictToken(app, run, chosen.token);
 }
 
 /** The same for a file that was chosen; `force`: although a column of it cannot be used. */
-export async function predictToken(app: AppState, run: RunRecord, token: string, force = false): Promise<void> {
+export async function predictToken(
+  app: AppState,
+  run: Pick<RunRecord, 'id'>,
+  token: string,
+  force = false,
+): Promise<void> {
   try {
     const job = `predict-${run.id}-${Date.now()}`;
     const { rows, saved, notes } = await app.service.predict({ job, run: run.id, token, force });

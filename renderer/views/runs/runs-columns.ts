@@ -3,18 +3,44 @@
 import type { ListedSettings } from '../../../engine/learners/declared/declare.ts';
 import { declarationOf } from '../../../engine/learners/declared/registry.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
-import type { RunRecord } from '../../../engine/protocol/runs.ts';
+import type { RecordField, RunRecord } from '../../../engine/protocol/runs.ts';
+import { metrics } from '../../../engine/model/metrics.ts';
 import { fixed, missing, short, score, stopwatch, when } from '../../lib/format.ts';
 import { elapsedOf, modelName, rowsPerSecond, stateWord } from '../../lib/run-words.ts';
 import { lowerWins, metricWord, parseSeries } from '../../lib/series.ts';
 import { textWidth, widestText } from '../../components/measure.ts';
 import { lightWeight, type FittedColumn } from '../../components/table.ts';
 
+/** What the table asks of each run: what its columns and the actions on its rows read. */
+export const listedFields = [
+  'id',
+  'name',
+  'state',
+  'dataset',
+  'datasetName',
+  'config',
+  'device',
+  'parameters',
+  'createdAt',
+  'progress',
+  'last',
+  'best',
+  'result',
+  'error',
+  'tags',
+  'notes',
+  'starred',
+] as const satisfies readonly RecordField[];
+export type ListedRun = Pick<RunRecord, (typeof listedFields)[number]>;
+
+/** Series of which the table shows one, and the loss. */
+export const listedSeries: readonly string[] = Object.keys(metrics).map((name) => `val_${name}`);
+
 export interface RunColumn extends FittedColumn {
   /** Text of the cell; columns with more than text are drawn by RunCell. */
-  readonly text?: (run: RunRecord) => string;
+  readonly text?: (run: ListedRun) => string;
   /** Pixels of what RunCell draws. */
-  readonly measure?: (run: RunRecord) => number;
+  readonly measure?: (run: ListedRun) => number;
   /** Always shown. */
   readonly fixed?: boolean;
 }
@@ -61,7 +87,7 @@ const padding = 17;
 const arrow = 18;
 
 /** Pixels of a column with these runs, its header included. */
-export function naturalWidth(column: RunColumn, runs: readonly RunRecord[]): number {
+export function naturalWidth(column: RunColumn, runs: readonly ListedRun[]): number {
   const header = textWidth(column.label, 11, 600) + (column.sort ? arrow : 0);
   const cells = column.measure
     ? Math.max(0, ...runs.map(column.measure))
@@ -74,7 +100,7 @@ export function naturalWidth(column: RunColumn, runs: readonly RunRecord[]): num
 /** All columns; `series` is the score shown, such as `val_accuracy`. */
 export function runColumns(series: string): readonly RunColumn[] {
   const { metric } = parseSeries(series);
-  const listed = ({ config }: RunRecord): ListedSettings => declarationOf(config).listed(config);
+  const listed = ({ config }: ListedRun): ListedSettings => declarationOf(config).listed(config);
   return [
     { id: 'select', label: '', width: 30, fixed: true },
     { id: 'star', label: '', width: 30, fixed: true },

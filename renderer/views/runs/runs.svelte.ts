@@ -3,10 +3,11 @@
 
 import { SvelteSet } from 'svelte/reactivity';
 import type { AppService } from '../../../engine/protocol/app.ts';
-import type { RunQuery, RunRecord, RunState } from '../../../engine/protocol/runs.ts';
+import type { RunQuery, RunState } from '../../../engine/protocol/runs.ts';
 import { leadingSeries } from '../../lib/series.ts';
 import { throttle } from '../../lib/throttle.ts';
 import { PagedList } from '../../components/paged.svelte.ts';
+import { listedFields, listedSeries, type ListedRun } from './runs-columns.ts';
 
 export type Shelf = 'all' | 'starred' | 'trash';
 
@@ -18,8 +19,6 @@ export interface Filters {
 }
 
 const noFilters: Filters = { search: '', states: [], dataset: null, tags: [] };
-/** Runs fetched at once when all are selected. */
-const idPage = 500;
 
 export class RunsTable {
   shelf: Shelf = $state('all');
@@ -31,7 +30,7 @@ export class RunsTable {
   /** Tags of all runs, most used first. */
   tags: readonly string[] = $state.raw([]);
   readonly selected = new SvelteSet<number>();
-  readonly rows: PagedList<RunRecord>;
+  readonly rows: PagedList<ListedRun>;
   readonly #service: AppService;
   #anchor: number | null = null;
   #seriesChosen = false;
@@ -39,7 +38,8 @@ export class RunsTable {
   constructor(service: AppService) {
     this.#service = service;
     this.rows = new PagedList(async (offset, limit) => {
-      const { total, runs } = await service.runs({ ...this.query, offset, limit });
+      const asked = { ...this.query, fields: listedFields, series: listedSeries };
+      const { total, runs } = await service.runs({ ...asked, offset, limit });
       if (offset === 0) this.#chooseSeries(runs);
       return { total, rows: runs };
     });
@@ -129,14 +129,12 @@ export class RunsTable {
   }
 
   async selectAll(): Promise<void> {
-    for (let offset = 0; offset < this.rows.total; offset += idPage) {
-      const { runs } = await this.#service.runs({ ...this.query, offset, limit: idPage });
-      for (const run of runs) this.selected.add(run.id);
-    }
+    const { runs } = await this.#service.runs({ ...this.query, fields: ['id'], limit: this.rows.total });
+    for (const run of runs) this.selected.add(run.id);
   }
 
   /** Runs acted on: the selected ones, else the current one. */
-  async chosen(): Promise<RunRecord[]> {
+  async chosen(): Promise<ListedRun[]> {
     const known = new Map([...this.rows.known()].map(([, run]) => [run.id, run]));
     const run = this.current === undefined ? undefined : this.rows.at(this.current);
     const ids = this.selected.size > 0 ? [...this.selected] : run ? [run.id] : [];
@@ -149,7 +147,7 @@ export class RunsTable {
   }
 
   /** Until one is chosen, the score is the one most of the newest runs are judged by. */
-  #chooseSeries(runs: readonly RunRecord[]): void {
+  #chooseSeries(runs: readonly ListedRun[]): void {
     if (this.#seriesChosen) return;
     const counts = new Map<string, number>();
     for (const run of runs) {

@@ -2,7 +2,7 @@
 
 import { SvelteMap } from 'svelte/reactivity';
 import type { AppService } from '../../../engine/protocol/app.ts';
-import type { RunRecord } from '../../../engine/protocol/runs.ts';
+import type { ListedRun } from './runs-columns.ts';
 
 const atOnce = 4;
 const points = 32;
@@ -19,12 +19,12 @@ export class Sparklines {
     this.#service = service;
   }
 
-  of(run: RunRecord, series: string): readonly number[] {
+  of(run: ListedRun, series: string): readonly number[] {
     return this.#curves.get(keyOf(run, series)) ?? [];
   }
 
   /** Asks for the curves of these runs; what scrolled out of view before its turn is dropped. */
-  ensure(runs: readonly RunRecord[], series: string): void {
+  ensure(runs: readonly ListedRun[], series: string): void {
     const wanted = runs
       .filter((run) => series in run.best)
       .map((run) => ({ key: keyOf(run, series), run: run.id, series }));
@@ -56,7 +56,7 @@ export class Sparklines {
 }
 
 /** A live run's curve is fetched again every twentieth of the way. */
-function keyOf(run: RunRecord, series: string): string {
+function keyOf(run: ListedRun, series: string): string {
   const done = run.result ? 'end' : Math.floor((20 * (run.progress?.step ?? 0)) / (run.progress?.steps || 1));
   return `${run.id}/${series}/${done}`;
 }
