@@ -144,7 +144,7 @@ const schemas = {
     limit: count.optional(),
     afterStep: z.int().min(-1).optional(),
   }),
-  log: oneRun,
+  log: z.strictObject({ run, after: count.optional() }),
   updateRun: z.strictObject({ run, patch }),
   deleteRuns: z.strictObject({ runs }),
   restoreRuns: z.strictObject({ runs }),

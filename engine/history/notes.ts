@@ -3,12 +3,15 @@
 import type { LogLine } from '../protocol/runs.ts';
 import type { Connection } from './database.ts';
 
+const readLines = 'SELECT time, level, message FROM log WHERE run = ? ORDER BY id LIMIT -1 OFFSET ?';
+
 export interface LogTable {
   /** Within a transaction. */
   append(run: number, lines: readonly LogLine[]): void;
   /** Whether the first of these lines is there already. */
   has(run: number, lines: readonly LogLine[]): boolean;
-  read(run: number): readonly LogLine[];
+  /** Lines after the first `after`. */
+  read(run: number, after: number): readonly LogLine[];
 }
 
 export function createLogTable(connection: Connection): LogTable {
@@ -22,8 +25,7 @@ export function createLogTable(connection: Connection): LogTable {
       const query = connection.sql('SELECT 1 FROM log WHERE run = ? AND time = ? AND level = ? AND message = ?');
       return query.get(run, Math.round(first.time), first.level, first.message) !== undefined;
     },
-    read: (run) =>
-      connection.sql<[number], LogLine>('SELECT time, level, message FROM log WHERE run = ? ORDER BY id').all(run),
+    read: (run, after) => connection.sql<[number, number], LogLine>(readLines).all(run, after),
   };
 }
 

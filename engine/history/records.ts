@@ -20,6 +20,7 @@ export interface RunRow {
   readonly started_at: number | null;
   readonly ended_at: number | null;
   readonly deleted_at: number | null;
+  readonly revision: number;
   readonly starred: number;
   readonly request: RunRequest | null;
   readonly owner_pid: number;
@@ -153,7 +154,7 @@ const rowSchema = z.strictObject({
   result: json.nullable(),
   error: json.nullable(),
   data: json.nullable().default(null),
-} satisfies Record<keyof RunRow | 'revision' | 'search', z.ZodType>);
+} satisfies Record<keyof RunRow | 'search', z.ZodType>);
 
 export type WholeRow = z.infer<typeof rowSchema>;
 

@@ -1,8 +1,9 @@
-// Which runs changed, and telling the listeners: at once for what this process changed of a run, twice a second for new
-// metrics and for what other processes on the same home have done. Every write to a run row stores the next number of a
+// Which runs changed, and telling the listeners: at once for what this process changed of a run, twice a second for what a
+// run gathers while it trains and for what other processes on the same home have done. Every write to a run row stores the next number of a
 // counter that all processes share; asking for the rows above the last number seen gives what changed since.
 
 import { Listeners } from '../protocol/listeners.ts';
+import type { RunsChanged } from '../protocol/runs.ts';
 import type { Connection } from './database.ts';
 import { repeat } from './repeat.ts';
 
@@ -16,18 +17,32 @@ export function nextRevision(connection: Connection): number {
   return row.get()!.revision;
 }
 
+/** What a run gathered took its row from one revision to another. */
+export interface Growth {
+  readonly from: number;
+  readonly to: number;
+  /** Lines were added to its log. */
+  readonly logged: boolean;
+}
+
+const idOf = ({ id }: { readonly id: number }): number => id;
+
 export interface Changes {
   /** Tells the listeners of committed changes soon, all of one tick together. */
   announce(runs: readonly number[]): void;
-  onChanged(listener: (event: { readonly runs: readonly number[] }) => void): () => void;
+  /** Committed, too, but to be told with the next poll, as a run that has only trained on. */
+  note(run: number, growth: Growth): void;
+  onChanged(listener: (event: RunsChanged) => void): () => void;
   close(): void;
 }
 
 export function watchChanges(connection: Connection): Changes {
-  const listeners = new Listeners<{ readonly runs: readonly number[] }>();
+  const listeners = new Listeners<RunsChanged>();
   const announced = new Set<number>();
   /** Revisions of runs that the listeners know of before the next poll. */
   const told = new Map<number, number>();
+  /** What runs gathered since the last poll, without a gap: somebody else's change would be one. */
+  const grown = new Map<number, Growth>();
   let stopPolling: (() => void) | null = null;
   let seen = 0;
   let closed = false;
@@ -35,8 +50,14 @@ export function watchChanges(connection: Connection): Changes {
   const currentRevision = (): number =>
     connection.sql<[], { revision: number }>('SELECT revision FROM counter').get()!.revision;
 
-  const tell = (runs: readonly number[]): void => {
-    if (runs.length > 0 && !closed) listeners.emit({ runs });
+  const tell = (runs: readonly number[], trained: readonly number[] = []): void => {
+    const logged = trained.filter((run) => grown.get(run)?.logged);
+    if (runs.length > 0 && !closed) listeners.emit({ runs, trained, logged });
+  };
+  /** Nothing else has happened to it since the listeners heard of it. */
+  const onlyGrew = (row: { id: number; revision: number }): boolean => {
+    const growth = grown.get(row.id);
+    return growth?.to === row.revision && (growth.from <= seen || growth.from === told.get(row.id));
   };
   const tellAnnounced = (): void => {
     const runs = [...announced];
@@ -46,10 +67,13 @@ export function watchChanges(connection: Connection): Changes {
   const poll = (): void => {
     const revision = currentRevision();
     if (revision === seen) return;
-    const changed = connection.sql<[number], { id: number; revision: number }>(changedRuns).all(seen);
+    const rows = connection.sql<[number], { id: number; revision: number }>(changedRuns).all(seen);
+    const changed = rows.filter((row) => told.get(row.id) !== row.revision);
+    const trained = changed.filter(onlyGrew);
     seen = revision;
-    tell(changed.filter((row) => told.get(row.id) !== row.revision).map((row) => row.id));
+    tell(changed.map(idOf), trained.map(idOf));
     told.clear();
+    grown.clear();
   };
 
   return {
@@ -61,6 +85,12 @@ export function watchChanges(connection: Connection): Changes {
         announced.add(run);
         told.set(run, query.get(run)?.revision ?? 0);
       }
+    },
+    note(run, growth) {
+      if (listeners.size === 0) return;
+      const before = grown.get(run);
+      const joins = before?.to === growth.from;
+      grown.set(run, joins ? { ...growth, from: before.from, logged: before.logged || growth.logged } : growth);
     },
     onChanged(listener) {
       const stop = listeners.add(listener);

@@ -26,8 +26,8 @@ export interface RunsTable {
   create(run: NewRun): number;
   /** Throws `run.changed` if the run is in none of the states `when`. */
   update(run: number, patch: RunPatch, when?: readonly RunState[]): void;
-  /** Sets columns of the row as they are; none at all only marks the run as changed. */
-  set(run: number, columns: Readonly<Record<string, string | number | null>>): void;
+  /** Sets columns of the row as they are; none at all only marks the run as changed. Returns the row's new revision. */
+  set(run: number, columns: Readonly<Record<string, string | number | null>>): number;
   /** Throws `input.unknown_run`. */
   row(run: number): RunRow;
   record(run: number): RunRecord;
@@ -80,7 +80,9 @@ export function createRunsTable(connection: Connection, metrics: MetricsTable, f
   const set: RunsTable['set'] = (run, columns) => {
     const assignments = Object.keys(columns).map((column) => `${column} = @${column}, `);
     const update = `UPDATE run SET ${assignments.join('')}revision = @revision WHERE id = @run`;
-    connection.sql(update).run({ ...columns, revision: nextRevision(connection), run });
+    const revision = nextRevision(connection);
+    connection.sql(update).run({ ...columns, revision, run });
+    return revision;
   };
 
   const select = <Field extends RecordField>(

@@ -126,15 +126,18 @@ function createService(home: string, history: History): StoreService {
       return runs.record(run);
     },
     async append({ run, points, log: lines = [], progress, again = false }) {
-      return connection.transaction(() => {
-        const { request } = runs.row(run);
-        if (again && (metrics.has(run, points) || log.has(run, lines))) return { request };
+      const { request, growth } = connection.transaction(() => {
+        const { request, revision: from } = runs.row(run);
+        if (again && (metrics.has(run, points) || log.has(run, lines))) return { request, growth: null };
         metrics.append(run, points);
         log.append(run, lines);
         const news = points.length > 0 || lines.length > 0 || progress !== undefined || request !== null;
-        if (news) runs.set(run, { request: null, ...(progress && { progress: JSON.stringify(progress) }) });
-        return { request };
+        if (!news) return { request, growth: null };
+        const to = runs.set(run, { request: null, ...(progress && { progress: JSON.stringify(progress) }) });
+        return { request, growth: { from, to, logged: lines.length > 0 } };
       });
+      if (growth !== null) changes.note(run, growth);
+      return { request };
     },
     async truncate({ run, afterStep }) {
       connection.transaction(() => {
@@ -148,7 +151,7 @@ function createService(home: string, history: History): StoreService {
     tags: async () => runs.tags(),
     bills: async () => runs.bills(),
     metrics: async ({ run, ...selection }) => metrics.read(runs.row(run).id, selection),
-    log: async ({ run }) => log.read(runs.row(run).id),
+    log: async ({ run, after = 0 }) => log.read(runs.row(run).id, after),
 
     async deleteRuns({ runs: chosen }) {
       changeRuns(() => {
@@ -182,8 +185,12 @@ function createService(home: string, history: History): StoreService {
 
     async writeFile({ run, file, data }) {
       await files.write(runs.row(run).id, file, data);
-      connection.transaction(() => runs.set(run, {}));
-      changes.announce([run]);
+      const growth = connection.transaction(() => ({
+        from: runs.row(run).revision,
+        to: runs.set(run, {}),
+        logged: false,
+      }));
+      changes.note(run, growth);
     },
     async readFile({ run, file }) {
       const row = runs.row(run);

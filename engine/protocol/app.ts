@@ -24,6 +24,7 @@ import type {
   RunProgress,
   RunQuery,
   RunRecord,
+  RunsChanged,
 } from './runs.ts';
 import type { LabProgress, LabRecord, LabSummary } from './lab.ts';
 
@@ -126,7 +127,8 @@ export interface AppService {
     limit?: number;
     afterStep?: number;
   }): Promise<readonly MetricPoint[]>;
-  log(request: { run: number }): Promise<readonly LogLine[]>;
+  /** Lines after the first `after`: see `StoreService.log`. */
+  log(request: { run: number; after?: number }): Promise<readonly LogLine[]>;
   updateRun(request: { run: number; patch: Pick<RunPatch, 'name' | 'tags' | 'notes' | 'starred'> }): Promise<RunRecord>;
   deleteRuns(request: { runs: readonly number[] }): Promise<void>;
   restoreRuns(request: { runs: readonly number[] }): Promise<void>;
@@ -209,7 +211,7 @@ export interface AppService {
   onReport(
     listener: (event: { run: number; points: readonly MetricPoint[]; progress: RunProgress }) => void,
   ): () => void;
-  onRunsChanged(listener: (event: { runs: readonly number[] }) => void): () => void;
+  onRunsChanged(listener: (event: RunsChanged) => void): () => void;
   /** An item of the native menu was chosen: the id of the window's own command. */
   onCommand(listener: (event: { command: string }) => void): () => void;
   onNetwork(listener: (event: { blocked: number }) => void): () => void;

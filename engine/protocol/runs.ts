@@ -271,6 +271,15 @@ export interface FoundRuns<Field extends RecordField = RecordField> {
   readonly runs: readonly Pick<RunRecord, Field>[];
 }
 
+/** Which runs have changed since the last time. */
+export interface RunsChanged {
+  readonly runs: readonly number[];
+  /** Those among them that have only trained on: curves, progress, log and files grew, all else is as it was. */
+  readonly trained: readonly number[];
+  /** Those of `trained` with new lines in their logs. */
+  readonly logged: readonly number[];
+}
+
 export interface LogLine {
   /** Milliseconds since 1970. */
   readonly time: number;
@@ -319,7 +328,8 @@ export interface StoreService {
     limit?: number;
     afterStep?: number;
   }): Promise<readonly MetricPoint[]>;
-  log(request: { run: number }): Promise<readonly LogLine[]>;
+  /** Lines after the first `after`; default: all. A log only grows. */
+  log(request: { run: number; after?: number }): Promise<readonly LogLine[]>;
   deleteRuns(request: { runs: readonly number[] }): Promise<void>;
   restoreRuns(request: { runs: readonly number[] }): Promise<void>;
   /** Removes trashed runs and their files for good; all older than `olderThan` milliseconds. */
@@ -344,7 +354,7 @@ export interface StoreService {
   /** Keeps a lab; one that is there already is not kept twice. */
   addLab(request: { result: LabResult; imported: boolean }): Promise<LabRecord>;
   deleteLab(request: { lab: number }): Promise<void>;
-  onChanged(listener: (event: { runs: readonly number[] }) => void): () => void;
+  onChanged(listener: (event: RunsChanged) => void): () => void;
   close(): Promise<void>;
 }
 

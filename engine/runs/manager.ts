@@ -13,6 +13,7 @@ import type {
   RunProgress,
   RunRecord,
   RunRequest,
+  RunsChanged,
   StoreService,
 } from '../protocol/runs.ts';
 import { declarationOf } from '../learners/declared/registry.ts';
@@ -76,7 +77,7 @@ export interface RunManager {
   /** What runs say, as it is said. */
   onLog(listener: (event: { readonly run: number; readonly line: LogLine }) => void): () => void;
   /** Runs whose record has changed, whoever changed it. */
-  onChanged(listener: (event: { readonly runs: readonly number[] }) => void): () => void;
+  onChanged(listener: (event: RunsChanged) => void): () => void;
   /** Called when the last active run has ended. */
   onIdle(listener: () => void): () => void;
 }

@@ -25,6 +25,7 @@ const stateWords: Readonly<Record<RunState, string>> = {
 export class ActiveRuns {
   list: readonly ActiveRun[] = $state.raw([]);
   total: number = $state(0);
+  /** As reported; of a run that another process trains the record tells. */
   readonly progress = new SvelteMap<number, RunProgress>();
   readonly #service: AppService;
   readonly #announcer: Announcer;
@@ -33,7 +34,10 @@ export class ActiveRuns {
     this.#service = service;
     this.#announcer = announcer;
     const refresh = throttle(() => void this.refresh(), 250);
-    service.onRunsChanged(refresh);
+    // How far runs have come is reported.
+    service.onRunsChanged(({ runs, trained }) => {
+      if (runs.length > trained.length) refresh();
+    });
     service.onReport(({ run, progress }) => {
       this.progress.set(run, progress);
       this.#announceEpoch(run, progress);
@@ -48,8 +52,6 @@ export class ActiveRuns {
     this.total = all.total;
     const before = this.list;
     this.list = active.runs;
-    for (const run of active.runs)
-      if (run.progress && !this.progress.has(run.id)) this.progress.set(run.id, run.progress);
     await this.#announceChanges(before, active.runs);
   }
 

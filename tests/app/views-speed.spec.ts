@@ -5,6 +5,7 @@
 import fs from 'node:fs';
 import type { Locator } from '@playwright/test';
 import type { DatasetInfo } from '../../engine/protocol/data.ts';
+import type { LogLine } from '../../engine/protocol/runs.ts';
 import { callService, drawn, dropFiles, expect, launch, test } from './launch.ts';
 import { homeWithRuns, longRun, writeWideTable } from './large-scenes.ts';
 import { importTable, startRun, waitForState, writeTable } from './scene.ts';
@@ -115,26 +116,48 @@ test('training and an import of 85 MB: the window asks, draws and lays out by it
   await expect(page.getByRole('slider', { name: 'Loss chart' })).toHaveAttribute('aria-valuetext', /validation/);
   const { read, waitForReports } = await watchWork(app);
   await waitForReports(10);
+  const linesOfLog = async (): Promise<number> =>
+    (await callService<readonly LogLine[]>(app, 'log', { run: id })).length;
+  const linesBefore = await linesOfLog();
   await read();
   await waitForReports(40);
   const training = await read();
+  const newLines = (await linesOfLog()) - linesBefore;
   const { seconds } = training;
   // Hundreds of epochs a second are told ten times a second by the clock of the training itself, and with a checkpoint …
   expect(training.events['onReport']).toBeLessThanOrEqual(10.2 * training.trained + 3);
-  // … drawn four times, by that of the page; the record is looked at once a second and when it is said to have changed.
+  // … drawn four times, by that of the page; the figures of the record are looked at once a second.
   for (const chart of ['Loss chart', 'Accuracy chart'])
     expect(training.drawings[chart], chart).toBeLessThanOrEqual(4 * seconds + 2);
-  const changes = Math.min(4 * seconds, training.events['onRunsChanged'] ?? 0) + 2;
-  expect(callsOf(training, 'run')).toBeLessThanOrEqual(changes + seconds + 2);
+  expect(callsOf(training, 'run')).toBeLessThanOrEqual(seconds + 2);
   expect(callsOf(training, 'evaluation')).toBeLessThanOrEqual(seconds + 2);
-  expect(callsOf(training, 'log')).toBeLessThanOrEqual(changes);
-  expect(callsOf(training, 'runs')).toBeLessThanOrEqual(2 * changes);
+  // The log is asked for when it has new lines, and for those alone.
+  expect(callsOf(training, 'log')).toBeLessThanOrEqual(newLines + 2);
+  expect(training.answers['log'] ?? 0).toBeLessThanOrEqual(250 * (newLines + 2));
+  // Nothing that the lists of runs show has changed but for what is reported.
+  expect(callsOf(training, 'runs')).toBeLessThanOrEqual(2);
   // Curves grow by what is reported; those of a very fast machine are thinned once.
   expect(callsOf(training, 'metrics')).toBeLessThanOrEqual(1);
   const known = ['run', 'evaluation', 'log', 'runs', 'metrics'];
   expect(Object.keys(training.calls).filter((name) => !known.includes(name))).toEqual([]);
   expect(training.added, 'no element is made anew while figures change').toBeLessThanOrEqual(20);
+  const changes = Math.min(4 * seconds, training.events['onRunsChanged'] ?? 0) + 2;
   expect(training.layouts).toBeLessThanOrEqual(6 * (training.events['onReport'] + changes));
+
+  // In the table its row is looked at twice a second, where else its progress is shown nothing is asked.
+  for (const [view, often] of [
+    ['Runs', 2],
+    ['Datasets', 0],
+  ] as const) {
+    await page.evaluate((name) => (location.hash = `#${name.toLowerCase()}`), view);
+    await expect(page.getByRole('heading', { level: 1, name: view })).toBeVisible();
+    await drawn(page);
+    await read();
+    await waitForReports(20);
+    const shown = await read();
+    expect(callsOf(shown, 'runs'), view).toBeLessThanOrEqual(often * shown.seconds + 2);
+    expect(callsOf(shown, 'run', 'log', 'evaluation', 'tags'), view).toBeLessThanOrEqual(2);
+  }
   await callService(app, 'stopRun', { run: id });
   await waitForState(app, id, 'stopped');
 

@@ -9,6 +9,8 @@ export interface Work {
   readonly calls: Readonly<Record<string, number>>;
   /** Calls that were waiting for their answers at the same time, at most, by name. */
   readonly waiting: Readonly<Record<string, number>>;
+  /** Characters, as JSON, of the answers, by name of the call. */
+  readonly answers: Readonly<Record<string, number>>;
   /** Events that came, by name. */
   readonly events: Readonly<Record<string, number>>;
   /** Characters, as JSON, of the messages that came: the largest, and all. */
@@ -76,6 +78,7 @@ function installCounters(): void {
   const nothing = () => ({
     calls: {} as Record<string, number>,
     waiting: {} as Record<string, number>,
+    answers: {} as Record<string, number>,
     events: {} as Record<string, number>,
     largestMessage: 0,
     received: 0,
@@ -109,8 +112,10 @@ function installCounters(): void {
   };
   testPort.addEventListener('message', ({ data }) => {
     if (data.id >= ownCalls) return;
-    unanswered.delete(data.id);
     const length = JSON.stringify(data).length;
+    const answered = unanswered.get(data.id);
+    if (answered !== undefined) work.answers[answered] = (work.answers[answered] ?? 0) + length;
+    unanswered.delete(data.id);
     work.received += length;
     work.largestMessage = Math.max(work.largestMessage, length);
     if (data.kind !== 'event') return;

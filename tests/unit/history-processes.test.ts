@@ -155,7 +155,7 @@ test('the store in its own process: calls, files, events, errors, and a clean en
   const changed = new Promise((resolve) => store.onChanged(resolve));
   const record = await store.createRun(newRun());
   assert.deepEqual(record.config, exampleConfig);
-  assert.deepEqual(await changed, { runs: [record.id] });
+  assert.deepEqual(await changed, { runs: [record.id], trained: [], logged: [] });
   const data = new Uint8Array([0, 1, 255]);
   await store.writeFile({ run: record.id, file: 'best.safetensors', data });
   assert.deepEqual(await store.readFile({ run: record.id, file: 'best.safetensors' }), data);

@@ -7,7 +7,13 @@ import test from 'node:test';
 import { requests } from '../../electron/main/requests.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
-import { recordFields, type RunFile, type RunQuery, type StoreService } from '../../engine/protocol/runs.ts';
+import {
+  recordFields,
+  type RunFile,
+  type RunQuery,
+  type RunsChanged,
+  type StoreService,
+} from '../../engine/protocol/runs.ts';
 import { exampleConfig, newRun, point, temporaryHome } from './fixtures/history.ts';
 
 const refusedAs = (code: string) => (error: unknown) => error instanceof InputError && error.code === code;
@@ -306,7 +312,10 @@ test('the log and the settings keep what they are given', async (context) => {
   ] as const;
   await store.append({ run: id, points: [], log: lines });
   await store.append({ run: id, points: [], log: [{ time: 1.5, level: 'error', message: 'late' }] });
-  assert.deepEqual(await store.log({ run: id }), [...lines, { time: 2, level: 'error', message: 'late' }]);
+  const late = { time: 2, level: 'error', message: 'late' };
+  assert.deepEqual(await store.log({ run: id }), [...lines, late]);
+  assert.deepEqual(await store.log({ run: id, after: 2 }), [late], 'what is new');
+  assert.deepEqual(await store.log({ run: id, after: 3 }), []);
 
   assert.equal(await store.getSetting({ key: 'theme' }), null);
   await store.setSetting({ key: 'theme', value: { dark: true, columns: [1, 2] } });
@@ -343,6 +352,50 @@ test('listeners hear of this process at once and of another one soon', async (co
   assert.deepEqual(await metrics, [id]);
   stopCounting();
   assert.equal(events.length, 3);
+  await store.close();
+  await other.close();
+});
+
+test('listeners hear whether a run has only trained on, whoever else has changed it', async (context) => {
+  const home = temporaryHome(context);
+  const store = createStore(home);
+  const other = createStore(home);
+  const { id } = await store.createRun(newRun());
+  const heard = async (act: () => Promise<unknown>): Promise<RunsChanged> => {
+    const event = new Promise<RunsChanged>((resolve) => {
+      const stop = store.onChanged((change) => {
+        stop();
+        resolve(change);
+      });
+    });
+    await act();
+    return event;
+  };
+  const train = (step: number, ...messages: string[]): Promise<unknown> =>
+    store.append({
+      run: id,
+      points: [point('val_loss', step, 1)],
+      log: messages.map((message) => ({ time: 1, level: 'info', message })),
+    });
+  const rename = (by: StoreService): Promise<unknown> => by.updateRun({ run: id, patch: { name: 'other' } });
+  const [trained, changed] = [
+    { runs: [id], trained: [id], logged: [] },
+    { runs: [id], trained: [], logged: [] },
+  ];
+
+  assert.deepEqual(await heard(() => train(1)), trained);
+  assert.deepEqual(await heard(() => train(2, 'Epoch 1').then(() => train(3))), { ...trained, logged: [id] });
+  const data = new Uint8Array(1);
+  assert.deepEqual(await heard(() => store.writeFile({ run: id, file: 'checkpoint.bin', data })), trained);
+  assert.deepEqual(await heard(() => rename(store)), changed);
+  assert.deepEqual(await heard(() => train(4)), trained, 'of what was changed before, it was told');
+  assert.deepEqual(await heard(() => rename(other)), changed);
+  const between = (): Promise<unknown> =>
+    train(5)
+      .then(() => rename(other))
+      .then(() => train(6));
+  assert.deepEqual(await heard(between), changed, 'a change by another process in between');
+  assert.deepEqual(await heard(() => rename(other).then(() => train(7))), changed, 'and before');
   await store.close();
   await other.close();
 });

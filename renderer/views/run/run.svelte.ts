@@ -73,6 +73,7 @@ export class RunPage {
   open(): () => void {
     void this.attempt(() => this.#load());
     const flush = throttle(() => this.#flush(), redraw);
+    const readLog = throttle(() => void this.attempt(() => this.#loadLog()), redraw);
     const reload = throttle(() => void this.attempt(() => this.#refresh()), redraw);
     // Best and last values stand in the record, which changes more often than it is announced.
     const summarise = throttle(
@@ -91,8 +92,11 @@ export class RunPage {
         flush();
         summarise();
       }),
-      this.#service.onRunsChanged(({ runs }) => {
-        if (runs.includes(this.id)) reload();
+      this.#service.onRunsChanged(({ runs, trained, logged }) => {
+        if (!runs.includes(this.id)) return;
+        if (!trained.includes(this.id)) reload();
+        else summarise();
+        if (logged.includes(this.id)) readLog();
       }),
     ];
     return () => stops.forEach((stop) => stop());
@@ -143,8 +147,12 @@ export class RunPage {
     if (next?.epoch !== now?.epoch || next?.final !== now?.final) this.evaluation = next;
   }
 
+  /** Asks for the lines that are not here yet. */
   async #loadLog(): Promise<void> {
-    this.log = await this.#service.log({ run: this.id });
+    const here = this.log;
+    const lines = await this.#service.log({ run: this.id, after: here.length });
+    // The answer to a later question may have come first.
+    if (here.length + lines.length > this.log.length) this.log = [...here, ...lines];
   }
 
   async #refresh(): Promise<void> {

@@ -71,12 +71,13 @@ export class RunsTable {
     // The table may have asked already for what it shows.
     this.rows.ensure(0, 1);
     void loadTags();
-    return this.#service.onRunsChanged(
-      throttle(() => {
-        void this.rows.refresh();
-        void loadTags();
-      }, 500),
-    );
+    const refresh = throttle(() => void this.rows.refresh(), 500);
+    const reloadTags = throttle(() => void loadTags(), 500);
+    return this.#service.onRunsChanged(({ runs, trained }) => {
+      const onlyTrained = runs.length === trained.length;
+      if (!onlyTrained) reloadTags();
+      if (!onlyTrained || this.#showsScores(trained)) refresh();
+    });
   }
 
   filter(change: Partial<Filters>): void {
@@ -139,6 +140,12 @@ export class RunsTable {
     const run = this.current === undefined ? undefined : this.rows.at(this.current);
     const ids = this.selected.size > 0 ? [...this.selected] : run ? [run.id] : [];
     return Promise.all(ids.map((id) => known.get(id) ?? this.#service.run({ run: id })));
+  }
+
+  /** Some of these runs are in view, or would be by their scores. */
+  #showsScores(runs: readonly number[]): boolean {
+    if (/^(best|last)\.|^duration$/.test(this.sort.by)) return true;
+    return [...this.rows.inView()].some(({ id }) => runs.includes(id));
   }
 
   #askAnew(): void {
