@@ -283,13 +283,11 @@ function report(
     batch === null ? 'never' : batch <= 1 ? 'from the first row on' : `from a batch of ${rounded(batch)} on`;
   output.line();
   output.line(`${far.id} overtakes ${near.id} with ${name}: forecast ${words(predicted)}, measured ${words(timed)}.`);
-  if (found.high === null || found.high > found.low) {
-    const end = found.high === null ? 'the largest' : String(rounded(found.high));
-    output.line(`Neither is surely ahead between ${rounded(found.low)} and ${end}.`);
-  }
+  const [low, high] = [rounded(found.low), rounded(found.high)];
+  if (low !== high) output.line(`Neither is surely ahead between ${low} and ${high ?? 'the largest'}.`);
   if (close) output.line(`There it is too close to call: they are within ${percent(found.within)} of each other.`);
   if (factor !== null) output.line(`The forecast is off by a factor of ${factor.toFixed(2)}.`);
 }
 
 const isClose = ({ low, high, within }: Crossover): boolean =>
-  (high === null || high > low) && within > 0 && within <= closeShare;
+  rounded(low) !== rounded(high) && within > 0 && within <= closeShare;
