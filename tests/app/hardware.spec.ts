@@ -3,9 +3,19 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { readCatalogue } from '../../engine/hardware/catalogue/catalogue.ts';
 import { subjectNamed } from '../../engine/hardware/costs/familiar.ts';
+import {
+  largestTextbookBatch,
+  planMemory,
+  textbookMemory,
+  withOverheads,
+  type TextbookMemory,
+} from '../../engine/hardware/memory-forecast.ts';
+import { bytes, fixed } from '../../renderer/lib/format.ts';
+import { textbookOptions } from '../../renderer/views/hardware/memory/memory.ts';
 import { forecast } from '../../engine/hardware/forecast.ts';
 import { breakEvenHours } from '../../engine/hardware/formulas/money.ts';
 import { costRows, spanText, type CostRow } from '../../renderer/views/hardware/cost/rows.ts';
@@ -24,6 +34,7 @@ const tabs = [
   { id: '', label: 'Overview' },
   { id: 'lab', label: 'Lab' },
   { id: 'roofline', label: 'Roofline' },
+  { id: 'memory', label: 'Memory' },
   { id: 'cost', label: 'Time and cost' },
   { id: 'rent', label: 'Rent or buy' },
 ] as const;
@@ -166,6 +177,38 @@ test('the hardware section', async () => {
     fs.rmSync(file);
   });
 
+  await test.step('memory: by part, the largest batch, remedies that add up; what a run took stands beside its forecast', async () => {
+    await open(page, 'memory');
+    const subject = subjectNamed('resnet50', { batch: 256 });
+    await page.getByRole('textbox', { name: 'Batch' }).fill('256');
+    const own = planMemory(subject.model!, { train: subject.rows, validation: 0, test: 0 }, { kind: 'cpu', cores: 2 });
+    await expect(answer(page)).toContainText(`Batch 256 needs ${bytes(own.memory.total).replace(/\.\d.*/, '')}`);
+    await page.getByText('PyTorch', { exact: true }).click();
+    const options = textbookOptions(subject, 'mixed16');
+    const needed = (memory: TextbookMemory): string => bytes(withOverheads(memory.total).low);
+    await expect(answer(page)).toContainText(`Batch 256 needs ${needed(textbookMemory(subject.costs(256), options))}`);
+    const largest = largestTextbookBatch(subject.costs, options, 12e9);
+    await expect(answer(page)).toContainText(`Batch ${fixed(largest)} fits as it is.`);
+    const ways = page.getByRole('region', { name: 'Largest batch' });
+    await expect(ways.getByRole('row', { name: /^16 bits \d/ })).toContainText(fixed(largest));
+    const help = page.getByRole('region', { name: 'What helps' });
+    await help.getByRole('checkbox', { name: 'Recomputation' }).check();
+    await help.getByRole('checkbox', { name: 'Accumulation' }).check();
+    const both = textbookMemory(subject.costs(128), { ...options, recompute: 'full' });
+    await expect(help.getByRole('status')).toContainText(`Together: ${needed(both)}`);
+    const past = page.getByRole('region', { name: 'Forecast against measured' });
+    const row = past.getByRole('row').nth(1);
+    await expect(row).toContainText('A run');
+    const off = Number.parseFloat(plainText(await row.getByRole('cell').last().innerText()).replace('−', '-'));
+    expect(Math.abs(off)).toBeLessThan(5);
+
+    await page.getByRole('combobox', { name: 'Model' }).selectOption('Run: A run');
+    await expect(answer(page)).toContainText('it fits a card of 12.0');
+    await open(page, 'cost');
+    await expect(page.getByText(/^Run: A run · .* rows, batch/)).toBeVisible();
+    await page.getByRole('combobox', { name: 'Model' }).selectOption('ResNet-50, 224 px');
+  });
+
   await test.step('no text is cut in any tab, at three widths in both themes', async () => {
     for (const theme of ['light', 'dark'] as const) {
       await page.evaluate(() => (location.hash = '#settings'));
@@ -178,6 +221,12 @@ test('the hardware section', async () => {
           await drawn(page);
           await screenshot(app, `hardware-${id || 'overview'}-${width}-${theme}`);
           expect.soft(await clippedTexts(page), `${id || 'overview'}, ${width}, ${theme}`).toEqual([]);
+          if (width !== 1440) continue;
+          const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
+          const found = violations.map(
+            (one) => `${one.id}: ${one.nodes.map(({ target }) => String(target)).join(', ')}`,
+          );
+          expect.soft(found, `${id || 'overview'}, ${theme}`).toEqual([]);
         }
       }
     }

@@ -5,12 +5,29 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { createOwnCatalogue } from '../../electron/main/own-catalogue.ts';
+import {
+  largestTextbookBatch,
+  remedies,
+  textbookMemory,
+  withOverheads,
+} from '../../engine/hardware/memory-forecast.ts';
 import { forecast } from '../../engine/hardware/forecast.ts';
 import { subjectNamed } from '../../engine/hardware/costs/familiar.ts';
 import { readCatalogue } from '../../engine/hardware/catalogue/catalogue.ts';
 import { costRows, filtered, frontier, noFilter, sortedBy, spanText } from '../../renderer/views/hardware/cost/rows.ts';
 import { answerOf, assumptions, weeksText, wordsOf, type RentInputs } from '../../renderer/views/hardware/rent/rent.ts';
 import { useOf, usualHours, weeksShown } from '../../renderer/views/hardware/rent/use.ts';
+import {
+  batchWays,
+  offBy,
+  partsOf,
+  partsThatFit,
+  stagesOf,
+  textbookOptions,
+  together,
+  totalOf,
+} from '../../renderer/views/hardware/memory/memory.ts';
+import { devicesHere } from '../../renderer/views/hardware/here.ts';
 import { usd } from '../../renderer/views/hardware/money.ts';
 import { temporaryHome } from '../support/cli.ts';
 
@@ -192,4 +209,109 @@ test('time and cost: rows to buy and to rent, the frontier, order and filters', 
 test('spans of time read as people say them', () => {
   const texts = [0.0001, 0.041, 6.14, 540, 3600, 30_000, 200_000, 1_010_880, 1e8].map(spanText).map(plainText);
   assert.deepEqual(texts, ['under 1 ms', '41 ms', '6.1 s', '9.0 min', '1.0 h', '8.3 h', '2.3 d', '12 d', '3.2 years']);
+});
+
+test('memory: parts and stages add up, batches are those of the forecast, remedies combine', () => {
+  const subject = subjectNamed('resnet50', { batch: 64 });
+  const costs = subject.costs(64);
+  const options = textbookOptions(subject, 'float32');
+  const memory = textbookMemory(costs, options);
+  assert.ok(Math.abs(totalOf(partsOf(memory)) - withOverheads(memory.total).low) < 1);
+  const stages = stagesOf(subject, costs, 4, true);
+  const names = stages.map(({ name }) => name);
+  assert.ok(
+    ['stem', 'stage 1', 'stage 2', 'stage 3', 'stage 4'].every((name) => names.includes(name)),
+    names.join(),
+  );
+  const activations = stages.reduce((sum, stage) => sum + stage.activations, 0);
+  assert.ok(Math.abs(activations / memory.activations - 1) < 1e-9);
+  assert.equal(
+    stages.reduce((sum, { parameters }) => sum + (parameters ?? 0), 0),
+    costs.parameters,
+  );
+
+  const ways = batchWays(subject, [12e9, 80e9]);
+  assert.equal(ways[0].batches[0], largestTextbookBatch(subject.costs, options, 12e9));
+  assert.ok(ways[3].batches[1] > ways[2].batches[1] && ways[2].batches[1] > ways[0].batches[1]);
+  const all = remedies(subject.costs, options, 64);
+  const alone = all.map((remedy) => together(subject, options, [remedy]).needed);
+  const both = together(subject, options, all);
+  assert.ok(alone.every((needed) => needed >= both.needed && needed < together(subject, options, []).needed));
+  const most = largestTextbookBatch(subject.costs, options, 8e9);
+  const wide = subjectNamed('resnet50', { batch: 4 * most });
+  assert.equal(partsThatFit(wide, options, 8e9), 4);
+  assert.equal(partsThatFit(subjectNamed('gpt3', {}), options, 80e9), null);
+  const layers = stagesOf(subjectNamed('gpt2', {}), subjectNamed('gpt2', {}).costs(2), 2, true);
+  assert.equal(layers.length, 12);
+  const off = (share: number) => ({
+    id: 1,
+    name: '',
+    device: 'cpu' as const,
+    forecast: 1,
+    measured: 1 + share,
+    off: share,
+  });
+  assert.deepEqual(offBy([off(0.02), off(-0.05), off(0.01)]), { median: 0.02, worst: 0.05 });
+  assert.equal(offBy([]), null);
+});
+
+test('this machine by its lab: the processor and each GPU; an adapter in software is labelled and never the answer', () => {
+  const { catalogue } = readCatalogue();
+  const spread = (median: number) => ({ median, low: median, high: median, calls: 15 });
+  const samples = (value: number) => [64, 1024].map((at) => ({ at, value: spread(value) }));
+  const device = (id: string, kind: 'cpu' | 'gpu', name: string, rate: number, software = false) => ({
+    id,
+    kind,
+    name,
+    software,
+    threads: kind === 'cpu' ? 8 : 0,
+    products: samples(rate),
+    copy: samples(rate / 10),
+    triad: samples(rate / 10),
+    latencies: [],
+    workloads: [],
+  });
+  const here = devicesHere(
+    {
+      version: 1,
+      machine: { name: 'm', cpu: 'c', cores: 8, memoryBytes: 32e9, os: 'o' },
+      startedAt: 0,
+      seconds: 60,
+      notes: [],
+      devices: [
+        device('cpu', 'cpu', 'A processor', 400),
+        device('cpu-1', 'cpu', 'A processor', 50),
+        device('gpu-0', 'gpu', 'NVIDIA GeForce RTX 4090 (Vulkan)', 40_000),
+        device('gpu-1', 'gpu', 'SwiftShader', 1e9, true),
+      ],
+    },
+    catalogue,
+  );
+  assert.deepEqual(
+    here.map(({ id, memoryBytes, watts }) => [id, memoryBytes, watts]),
+    [
+      ['cpu', 32e9, 32],
+      ['gpu-0', 24e9, 450],
+      ['gpu-1', 32e9, 32],
+    ],
+  );
+  const { model: _model, ...subject } = subjectNamed('gpt2', { batch: 1 });
+  const { devices } = forecast(subject, { precision: 'float32', catalogue, here, tariff: 0.2, grid: 400 });
+  const settings = { epochs: 1, tariff: 0.2, years: 3, hoursPerWeek: 5 };
+  const fit = { costs: subject.costs, options: { precision: 'float32', optimizer: 'adam' } } as const;
+  const rows = costRows(devices, catalogue, settings, fit).filter(({ kind }) => kind === 'here');
+  assert.deepEqual(
+    rows.map(({ id, deviceKind, software }) => [id, deviceKind, software]),
+    [
+      ['here-cpu', 'cpu', false],
+      ['here-gpu-0', 'gpu', false],
+      ['here-gpu-1', 'gpu', true],
+    ],
+  );
+  assert.match(rows[2].name, /\(software\)$/);
+  assert.deepEqual(
+    frontier(rows).map(({ id }) => id),
+    ['here-gpu-0', 'here-cpu'].slice(0, frontier(rows).length),
+  );
+  assert.ok(frontier(rows).every(({ software }) => !software));
 });

@@ -8,6 +8,7 @@ export const hardwareTabs: readonly HardwareTab[] = [
   { id: '', label: 'Overview', answers: 'What this machine has', words: ['devices', 'cpu', 'gpu'], load: () => import('./overview/Overview.svelte') },
   { id: 'lab', label: 'Lab', answers: 'How fast is this machine, measured?', words: ['measure', 'bandwidth', 'latency', 'crossover', 'benchmark'], load: () => import('./lab/Lab.svelte') },
   { id: 'roofline', label: 'Roofline', answers: 'What holds each layer of a model back?', words: ['layers', 'memory', 'arithmetic', 'crossover', 'batch'], load: () => import('./roofline/Roofline.svelte') },
+  { id: 'memory', label: 'Memory', answers: 'What does training a model need, and what fits?', words: ['batch', 'activations', 'vram', 'fits'], load: () => import('./memory/Memory.svelte') },
   { id: 'cost', label: 'Time and cost', answers: 'How long, and for how much, on every device?', words: ['catalogue', 'forecast', 'price', 'energy', 'epoch'], load: () => import('./cost/TimeAndCost.svelte') },
   { id: 'rent', label: 'Rent or buy', answers: 'When does a card of your own pay?', words: ['break-even', 'cloud', 'price', 'money'], load: () => import('./rent/RentOrBuy.svelte') },
 ];

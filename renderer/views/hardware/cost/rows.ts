@@ -118,7 +118,7 @@ function common(
   return {
     name,
     vendor: device?.vendor ?? '',
-    deviceKind: device?.kind ?? ('cpu' as const),
+    deviceKind: device?.kind ?? (forecast.id.startsWith('here-gpu') ? ('gpu' as const) : ('cpu' as const)),
     memoryBytes,
     software: false,
     fits,

@@ -1,0 +1,138 @@
+// The state of Memory: the model, the program, the card it is held against, the remedies that are ticked.
+
+import { SvelteSet } from 'svelte/reactivity';
+import {
+  remedies,
+  textbookMemory,
+  usualMemories,
+  type PlanMemory,
+  type Remedy,
+  type TextbookOptions,
+} from '../../../../engine/hardware/memory-forecast.ts';
+import { failureOf } from '../../../app/failure.ts';
+import type { AppState } from '../../../app/state.svelte.ts';
+import { bytes, fixed, percent } from '../../../lib/format.ts';
+import { newestLab } from '../here.ts';
+import { ModelChoice } from '../model/choice.svelte.ts';
+import {
+  batchWays,
+  ownMemory,
+  partsOf,
+  partsThatFit,
+  stagesOf,
+  textbookOptions,
+  together,
+  totalOf,
+  usable,
+  type BatchWay,
+  type Part,
+  type Program,
+  type RemedyName,
+  type RunMemory,
+  type Stage,
+  type Together,
+} from './memory.ts';
+import { pastRuns } from './past.ts';
+
+/** All that is told of one subject. */
+interface Worked {
+  readonly batch: number;
+  readonly program: Program;
+  readonly parts: readonly Part[];
+  readonly stages: readonly Stage[];
+  readonly ways: readonly BatchWay[];
+  readonly remedies: readonly Remedy[];
+  /** Of other software, with nothing ticked and with all that is. */
+  readonly before: Together;
+  readonly after: Together;
+  readonly options: TextbookOptions;
+}
+
+export class MemoryPage {
+  readonly choice: ModelChoice;
+  program: Program = $state('trainyard');
+  /** Bytes the answer is held against. */
+  card: number = $state(12e9);
+  /** Bytes of this machine, once it was measured. */
+  here: number | null = $state(null);
+  /** null: being read. */
+  past: readonly RunMemory[] | null = $state.raw(null);
+  readonly ticked = new SvelteSet<RemedyName>();
+  readonly #app: AppState;
+
+  constructor(app: AppState) {
+    this.#app = app;
+    this.choice = new ModelChoice(app);
+  }
+
+  async load(): Promise<void> {
+    const { service } = this.#app;
+    const [lab] = await Promise.all([newestLab(service), this.choice.load()]);
+    this.here = lab?.machine.memoryBytes ?? null;
+    this.past = await pastRuns(service);
+  }
+
+  readonly cards: readonly number[] = $derived.by(() => [...usualMemories, ...(this.here === null ? [] : [this.here])]);
+  /** The plan is made once for a model, its batch and rows. */
+  readonly own: { readonly memory: PlanMemory | null; readonly problem: string } = $derived.by(() => {
+    const { subject, problem } = this.choice;
+    if (subject === null) return { memory: null, problem };
+    try {
+      return { memory: ownMemory(subject, navigator.hardwareConcurrency), problem: '' };
+    } catch (error) {
+      const { message, hint } = failureOf(error);
+      return { memory: null, problem: `${message} ${hint}` };
+    }
+  });
+  readonly worked: Worked | null = $derived.by(() => {
+    const { subject, kept } = this.choice;
+    if (subject === null || this.own.problem) return null;
+    const { batch } = subject;
+    const costs = subject.costs(batch);
+    const options = textbookOptions(subject, kept.precision);
+    const own = this.program === 'trainyard' ? this.own.memory : null;
+    const helping = remedies(subject.costs, options, batch);
+    return {
+      batch,
+      program: own === null ? 'pytorch' : 'trainyard',
+      parts: partsOf(own ?? textbookMemory(costs, options)),
+      stages: stagesOf(subject, costs, own === null && kept.precision === 'mixed16' ? 2 : 4, own === null),
+      ways: batchWays(subject, this.cards),
+      remedies: helping,
+      options,
+      before: together(subject, options, []),
+      after: together(
+        subject,
+        options,
+        helping.filter(({ name }) => this.ticked.has(name)),
+      ),
+    };
+  });
+
+  readonly words: { readonly title: string; readonly detail: string } | null = $derived.by(() => {
+    const { worked, card } = this;
+    const { subject, kept } = this.choice;
+    if (worked === null || subject === null) return null;
+    const needed = totalOf(worked.parts);
+    const batch = fixed(worked.batch);
+    const where = card === this.here ? 'this machine' : `a card of ${bytes(card)}`;
+    const activations = worked.parts.find(({ id }) => id === 'activations')?.bytes ?? 0;
+    const share = `${percent(activations / needed)} are activations, kept for the backward pass.`;
+    const textbook = worked.program === 'pytorch';
+    const largest = worked.ways.find(({ id }) => id === kept.precision)?.batches[this.cards.indexOf(card)] ?? 0;
+    const room = usable(card);
+    if (needed <= room) {
+      const more = textbook && largest > worked.batch ? ` Up to batch ${fixed(largest)} fits.` : '';
+      return { title: `Batch ${batch} needs ${bytes(needed)}: it fits ${where}.${more}`, detail: share };
+    }
+    const fitting = textbook && largest > 0 ? ` Batch ${fixed(largest)} fits as it is.` : '';
+    const passes = textbook ? partsThatFit(subject, worked.options, card) : null;
+    const help = !textbook
+      ? ' A run halves its parts by itself until they fit: the batch stays what it is.'
+      : passes === null
+        ? ` Not one row fits: it takes ${fixed(Math.ceil(needed / room))} such devices, or a smaller model.`
+        : ` ${fixed(passes)} passes of ${fixed(Math.ceil(worked.batch / passes))} give the same result.`;
+    const over = `${bytes(needed - room)} more than may be used of ${where}.`;
+    return { title: `Batch ${batch} needs ${bytes(needed)}: ${over}${fitting}`, detail: `${share}${help}` };
+  });
+}

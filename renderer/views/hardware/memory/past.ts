@@ -1,0 +1,47 @@
+// Past runs: the memory their devices allocated, beside what is forecast for the same model, rows and threads.
+
+import { planMemory } from '../../../../engine/hardware/memory-forecast.ts';
+import { isNetwork } from '../../../../engine/learners/network/declaration.ts';
+import type { AppService, DatasetShape } from '../../../../engine/protocol/app.ts';
+import type { RunMemory } from './memory.ts';
+
+const runsRead = 20;
+/** Preparing a dataset anew to know its shape takes a while. */
+const datasetsRead = 4;
+
+/** The newest finished networks; those whose dataset is gone or whose bill says nothing are left out. */
+export async function pastRuns(service: AppService): Promise<readonly RunMemory[]> {
+  const { runs } = await service.runs({
+    states: ['completed', 'stopped'],
+    sort: { by: 'endedAt', descending: true },
+    limit: runsRead,
+  });
+  const shapes = new Map<string, DatasetShape | null>();
+  const found: RunMemory[] = [];
+  for (const { id, name, config, progress, data, device, threads } of runs) {
+    const measured = progress?.bill?.deviceBytes;
+    if (!isNetwork(config) || measured === undefined || data === null) continue;
+    const { dataset, settings } = config;
+    const key = JSON.stringify([dataset, settings]);
+    if (!shapes.has(key) && shapes.size >= datasetsRead) continue;
+    const shape = shapes.get(key) ?? (await service.datasetShape({ dataset, settings }).catch(() => null));
+    shapes.set(key, shape);
+    if (shape === null) continue;
+    const { input, output } = shape;
+    const training = { ...config.training, seed: config.seed };
+    const onGpu = device.startsWith('gpu');
+    const cores = threads > 0 ? threads : navigator.hardwareConcurrency;
+    try {
+      const { memory } = planMemory(
+        { name, spec: config.model, input, output, training },
+        data.counts,
+        onGpu ? { kind: 'gpu' } : { kind: 'cpu', cores },
+      );
+      const off = measured / memory.total - 1;
+      found.push({ id, name, device: onGpu ? 'gpu' : 'cpu', forecast: memory.total, measured, off });
+    } catch {
+      // A model of an earlier version that cannot be planned any more has no forecast.
+    }
+  }
+  return found;
+}
