@@ -205,6 +205,22 @@ const rules: readonly Rule[] = [
     instead: 'The state of the window knows neither what draws it nor the views.',
   },
   {
+    files: 'renderer/components/hardware/',
+    may: [
+      protocol,
+      'engine/hardware/',
+      'engine/bench/calibrated.ts',
+      'engine/model/',
+      ...declared,
+      settings,
+      'renderer/lib/',
+      'renderer/app/',
+      'renderer/components/',
+    ],
+    packages: ['svelte', 'zod'],
+    instead: 'Figures come from the formulas and forecasts of engine/hardware/: a component shows them.',
+  },
+  {
     files: 'renderer/components/',
     may: [protocol, 'engine/model/', ...declared, settings, 'renderer/lib/', 'renderer/app/'],
     packages: ['svelte', 'chart.js', 'chartjs-plugin-zoom'],

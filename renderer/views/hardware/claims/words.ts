@@ -1,0 +1,53 @@
+// Claims in words: verdicts, what they say in numbers, how they are decided.
+
+import type { Claim } from '../../../../engine/hardware/claims/claim.ts';
+import type { Verdict } from '../../../../engine/hardware/claims/verdict.ts';
+import { time } from '../../../../engine/hardware/lessons/lesson.ts';
+import { compact, short } from '../../../lib/format.ts';
+
+export function verdictWords({ verdict, factor }: Pick<Verdict, 'verdict' | 'factor'>): string {
+  if (verdict !== 'wrong here' || factor === undefined) return verdict;
+  return `wrong × ${short(Math.max(factor, 1 / factor), 2)}`;
+}
+
+/** Whether its verdict needs this machine measured, or is arithmetic, or rests on words. */
+export function decidedBy({ test }: Pick<Claim, 'test'>): 'lab' | 'sum' | 'words' {
+  if (test === 'text') return 'words';
+  const sums: readonly Claim['test'][] = [
+    'sum',
+    'figures',
+    'range',
+    'break-even',
+    'resnet-memory',
+    'state-bytes',
+    'spot',
+    'scaling-out',
+  ];
+  return sums.includes(test) ? 'sum' : 'lab';
+}
+
+export const decidedWords = {
+  lab: 'by measuring this machine',
+  sum: 'by arithmetic and the catalogue',
+  words: 'in words: no number decides it',
+} as const;
+
+/** `ratioLarge` as “ratio large”. */
+export const figureName = (name: string): string =>
+  name
+    .replaceAll('_', ' ')
+    .replace(/([a-z])([A-Z0-9])/g, '$1 $2')
+    .toLowerCase();
+
+/** `13.4 values per cycle`, `20.6 ms`, `537 M multiply adds`. */
+export function figureWords(name: string, value: number): readonly [value: string, unit: string] {
+  if (name === 'seconds') return [time(value), ''];
+  if (name.endsWith('Seconds')) return [time(value), figureName(name.slice(0, -'Seconds'.length))];
+  return [value >= 1e5 ? compact(value) : short(value, 3), figureName(name)];
+}
+
+/** The figure that decides, for a row. */
+export function decidingFigure({ figures }: Pick<Verdict, 'figures'>): string {
+  const [first] = Object.entries(figures);
+  return first ? figureWords(...first).join(' ') : '';
+}

@@ -1,0 +1,101 @@
+// What the window says of hardware before and after a run, as a person meets it: claims tested on this machine and the pages that
+// explain them.
+
+import fs from 'node:fs';
+import type { Page } from '@playwright/test';
+import { readCatalogue } from '../../engine/hardware/catalogue/catalogue.ts';
+import { costOf, energyText, moneyText } from '../../engine/hardware/bill.ts';
+import type { RunRecord } from '../../engine/protocol/runs.ts';
+import { bytes } from '../../renderer/lib/format.ts';
+import { callService, expect, launch, screenshot, test, type App } from './launch.ts';
+import { importTable, startRun, waitForState, writeTable } from './scene.ts';
+
+const plain = (text: string | null): string => (text ?? '').replaceAll('\u00a0', ' ');
+
+async function go(page: Page, hash: string): Promise<void> {
+  await page.evaluate((address) => (location.hash = address), hash);
+}
+
+test('advice, claims and bills in the window', async () => {
+  test.setTimeout(240_000);
+  const app: App = await launch();
+  const { page, home } = app;
+  const errors: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error') errors.push(message.text());
+  });
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
+
+  await test.step('a claim is tested by measuring, and opens as a page whose control answers', async () => {
+    await go(page, '#hardware/claims');
+    const rows = page.locator('[data-claim]');
+    await expect(rows).toHaveCount(72);
+    const claim = page.locator('[data-claim="one-or-two-values"]');
+    await expect(claim).toContainText('not tested');
+    await claim.getByRole('button', { name: /^A CPU takes one or two/ }).click();
+    await expect(page.getByRole('heading', { level: 2, name: /A CPU takes one or two/ })).toBeVisible();
+    await page.keyboard.press('t');
+    await expect(claim.getByRole('button', { name: 'Cancel' })).toBeVisible();
+    await expect(claim).not.toContainText('not tested', { timeout: 90_000 });
+    await expect(
+      page.getByRole('region', { name: 'The open page' }).getByText(/One thread multiplies and adds/),
+    ).toBeVisible();
+    await screenshot(app, 'claims-tested');
+    await page.keyboard.press('ArrowDown');
+    await expect(page.locator('[data-claim][class*="on"]')).toHaveAttribute('data-claim', 'gpu-core-counts');
+    await page
+      .getByRole('textbox', { name: 'Find a claim' })
+      .or(page.getByRole('searchbox', { name: 'Find a claim' }))
+      .fill('break');
+    await expect(rows).not.toHaveCount(72);
+    await go(page, '#hardware/claims/learn-amdahl');
+    const slider = page.getByRole('slider', { name: 'Share that does not divide' });
+    await page.getByRole('button', { name: /^Share that does not divide: .*Type another/ }).click();
+    await page.getByRole('textbox', { name: 'Share that does not divide' }).fill('10');
+    await page.keyboard.press('Enter');
+    await expect(slider).toHaveAttribute('aria-valuetext', /^10/);
+    expect(
+      plain(
+        await page
+          .getByRole('region', { name: 'The open page' })
+          .getByText(/devices do a fixed task/)
+          .textContent(),
+      ),
+    ).toContain('8.77 × as fast, never more than 10 ×');
+  });
+
+  await test.step('an ended run shows its bill as the history has it, and the totals follow the tariff', async () => {
+    const dataset = await importTable(app, writeTable(home, 500));
+    const { id } = await startRun(app, dataset, 3);
+    await waitForState(app, id, 'completed');
+    const run = await callService<RunRecord>(app, 'run', { run: id });
+    const bill = run.progress!.bill!;
+    const { catalogue } = readCatalogue();
+    const cost = costOf(bill, { tariff: 0.18, grid: 475 }, catalogue)!;
+    await go(page, `#run/${id}`);
+    const figure = (name: string) => page.locator('.figure', { has: page.getByText(name) });
+    await expect(figure(`Energy, ${cost.source}`)).toContainText(energyText(cost.kilowattHours));
+    await expect(figure(`Energy, ${cost.source}`)).toHaveAttribute('title', /0\.18 USD and 475 g CO₂ a kWh/);
+    const memory = plain(bytes(bill.deviceBytes!));
+    expect(plain(await figure('Memory').textContent())).toContain(`${memory} forecast ${memory}`);
+    await screenshot(app, 'run-bill');
+    await go(page, '#hardware');
+    const totals = page.getByRole('region', { name: 'What runs have cost' });
+    const row = totals.getByRole('row', { name: /^All/ });
+    await expect(row).toContainText(moneyText(cost.money));
+    await totals.getByRole('textbox', { name: 'Electricity' }).fill('1.8');
+    await page.keyboard.press('Enter');
+    await expect(row).toContainText(moneyText(10 * cost.money));
+    expect(await callService(app, 'getSetting', { key: 'electricity' })).toEqual({ tariff: 1.8, grid: 475 });
+    await screenshot(app, 'hardware-costs');
+    await go(page, `#new/${dataset.id}`);
+    const outlook = page.getByRole('region', { name: 'Outlook' });
+    await expect(outlook).toContainText(/CPU: .*; a GPU would not help/);
+    await expect(outlook).toContainText('Forecast from the last lab.');
+    await screenshot(app, 'new-outlook');
+  });
+
+  expect(errors).toEqual([]);
+  await app.close();
+  fs.rmSync(home, { recursive: true, force: true });
+});
