@@ -95,6 +95,35 @@ test('advice, claims and bills in the window', async () => {
     await screenshot(app, 'new-outlook');
   });
 
+  await test.step('advice is ranked for the needs, and a changed threshold changes it, here and for the command line', async () => {
+    await go(page, '#hardware/advise');
+    await page.getByRole('button', { name: 'A table of 10,000 rows' }).click();
+    const first = page.locator('[data-rule]').first();
+    await expect(first).toHaveAttribute('data-rule', 'finishes-soon');
+    await expect(page.getByRole('region', { name: 'The answer' })).toContainText('Stay on this CPU');
+    await expect(page.getByText(/^For inference: it has no backward pass: \d+ devices/)).toBeVisible();
+    await screenshot(app, 'advise');
+    await page.getByRole('button', { name: 'Rules and thresholds' }).click();
+    const field = page.getByRole('textbox', { name: 'Stay on this CPU: the CPU is done in less, min' });
+    await field.fill('0');
+    await page.keyboard.press('Enter');
+    await expect(first).not.toHaveAttribute('data-rule', 'finishes-soon');
+    await expect
+      .poll(() => callService(app, 'getSetting', { key: 'advice.thresholds' }))
+      .toEqual({ 'finishes-soon.minutes': 0 });
+    await screenshot(app, 'advise-rules');
+    await page.getByRole('button', { name: 'Reset all' }).click();
+    await expect(first).toHaveAttribute('data-rule', 'finishes-soon');
+    await page.getByRole('button', { name: '100,000 pictures, ResNet-50' }).click();
+    await page.getByRole('textbox', { name: 'Done within, hours' }).fill('24');
+    await page.keyboard.press('Enter');
+    await expect(page.getByRole('img', { name: 'From now to the finish, with your deadline' }).first()).toBeVisible();
+    await expect(first).toHaveAttribute('data-rule', 'rent-one');
+    await page.getByRole('checkbox', { name: 'Data must not leave' }).check();
+    await expect(first).not.toHaveAttribute('data-rule', 'rent-one');
+    await screenshot(app, 'advise-long');
+  });
+
   expect(errors).toEqual([]);
   await app.close();
   fs.rmSync(home, { recursive: true, force: true });

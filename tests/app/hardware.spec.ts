@@ -37,6 +37,7 @@ const tabs = [
   { id: 'memory', label: 'Memory' },
   { id: 'cost', label: 'Time and cost' },
   { id: 'rent', label: 'Rent or buy' },
+  { id: 'advise', label: 'Advise' },
   { id: 'claims', label: 'Claims' },
 ] as const;
 

@@ -68,15 +68,26 @@ export const elsewhereActions: Readonly<Record<string, Action>> = {
     const used = use(context, 0.8, context.limit('life'));
     if (used !== null && used.perYear >= used.pays) return null;
     const money = rentOf(device);
-    const reasons = [reason('cost', `${money.toFixed(2)} USD for this training`, money, context.needs.budget, 'USD')];
+    const reasons = [
+      reason(
+        'cost',
+        `${money < 0.01 ? 'under 0.01' : money.toFixed(2)} USD for this training`,
+        money,
+        context.needs.budget,
+        'USD',
+      ),
+    ];
     if (used === null) return { device, seconds: device.seconds, money, reasons };
-    const text = `${Math.round(used.perYear)} h a year; a card pays from ${Math.round(used.pays)}`;
+    const pays = Number.isFinite(used.pays) ? `a card pays from ${Math.round(used.pays)}` : 'a card never pays';
+    const text = `${Math.round(used.perYear)} h a year; ${pays}`;
     return {
       device,
       seconds: device.seconds,
       money,
       reasons: [...reasons, reason('rent', text, used.perYear, used.pays, 'h')],
-      changes: [reason('rent', `More than ${Math.round((used.pays * 168) / hoursPerYear)} h a week`, used.pays)],
+      changes: Number.isFinite(used.pays)
+        ? [reason('rent', `More than ${Math.round((used.pays * 168) / hoursPerYear)} h a week`, used.pays)]
+        : [],
     };
   },
   spot: ({ needs, facts, limit }) => {

@@ -38,7 +38,13 @@ export const hereActions: Readonly<Record<string, Action>> = {
     if (minutes >= context.limit('minutes')) return null;
     return stay(
       context,
-      reason('cost', `The CPU is done within ${minutes.toFixed(1)} min`, minutes, context.limit('minutes'), 'min'),
+      reason(
+        'cost',
+        `The CPU is done within ${minutes < 1 ? `${Math.max(1, Math.ceil(60 * minutes))} s` : `${minutes.toFixed(1)} min`}`,
+        minutes,
+        context.limit('minutes'),
+        'min',
+      ),
     );
   },
   'below-crossover': (context) => {

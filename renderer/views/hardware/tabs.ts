@@ -11,6 +11,7 @@ export const hardwareTabs: readonly HardwareTab[] = [
   { id: 'memory', label: 'Memory', answers: 'What does training a model need, and what fits?', words: ['batch', 'activations', 'vram', 'fits'], load: () => import('./memory/Memory.svelte') },
   { id: 'cost', label: 'Time and cost', answers: 'How long, and for how much, on every device?', words: ['catalogue', 'forecast', 'price', 'energy', 'epoch'], load: () => import('./cost/TimeAndCost.svelte') },
   { id: 'rent', label: 'Rent or buy', answers: 'When does a card of your own pay?', words: ['break-even', 'cloud', 'price', 'money'], load: () => import('./rent/RentOrBuy.svelte') },
+  { id: 'advise', label: 'Advise', answers: 'What to train on, for your deadline and budget?', words: ['recommend', 'deadline', 'budget', 'which gpu', 'rules', 'thresholds'], load: () => import('./advise/Advise.svelte') },
   { id: 'claims', label: 'Claims', answers: 'Does what is said of CPUs and GPUs hold here? And why? Seven pages to try', words: ['learn', 'articles', 'verdict', 'amdahl', 'bandwidth', 'latency'], load: () => import('./claims/Claims.svelte') },
 ];
 
