@@ -91,7 +91,7 @@ export class RooflinePage {
     const [near, far] = gpu ? [named('cpu'), gpu] : [named('cpu-1'), named('cpu')];
     return near && far ? [near, far] : null;
   });
-  readonly crossover: number | null = $derived.by(() => crossoverOf(this.races));
+  readonly crossover: number | null = $derived.by(() => crossoverOf(this.races).batch);
   setBatch(batch: number): void {
     this.choice.change({ batch });
   }
