@@ -24,6 +24,8 @@ export interface TrainTestOptions {
   readonly keep?: (file: RunFile) => Promise<void>;
   /** How much faster the trainer's clock runs. */
   readonly haste?: number;
+  /** Called once the run stands still: what ends a pause in time. */
+  readonly onPaused?: (control: RunControl) => void;
   /** Called between submits with their number; may pause or stop the run. */
   readonly onSubmit?: (submits: number, control: RunControl) => void;
 }
@@ -70,7 +72,9 @@ export async function trainHere(
           options.reports?.push(event.progress);
         },
         onLog: (line) => log.push(line),
-        onPaused: () => {},
+        onPaused: ({ paused }) => {
+          if (paused) options.onPaused?.(control);
+        },
         onFile: ({ file, data }) => {
           files.set(file, data);
           return options.keep?.(file);

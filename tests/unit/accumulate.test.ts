@@ -10,6 +10,7 @@ import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import { partsOf } from '../../engine/plan/parts.ts';
 import { measureSpeed } from '../../engine/train/measure.ts';
+import { classWeights, partsOfBatches, trainBatches } from '../../engine/train/session-sizes.ts';
 import { decodeSafetensors } from '../../engine/train/safetensors.ts';
 import { makeImages } from '../support/images.ts';
 import { makeTable } from '../support/table.ts';
@@ -37,11 +38,24 @@ async function differenceOf(made: typeof classes, a: TrainTestOptions, b: TrainT
   return Math.max(...first.map((value, i) => Math.abs(value - second[i])));
 }
 
-test('parts are as even as can be, and none is too short for statistics', () => {
+test('parts are as even as can be, and none is too short for statistics, nor is a remainder', () => {
   assert.deepEqual(partsOf(64, 16), [16, 16, 16, 16]);
   assert.deepEqual(partsOf(65, 22), [22, 22, 21]);
   assert.deepEqual(partsOf(7, 16), [7]);
   assert.deepEqual([partsOf(3, 2), partsOf(3, 2, 2)], [[2, 1], [3]]);
+  assert.deepEqual(
+    [partsOfBatches(4, 4, false)(4), partsOfBatches(4, 4, true)(4)],
+    [
+      [1, 1, 1, 1],
+      [2, 2],
+    ],
+  );
+  assert.deepEqual([trainBatches(33, 16, false), trainBatches(33, 16, true)], [[16, 1], [16]]);
+  assert.deepEqual(trainBatches(34, 16, true), [16, 2]);
+});
+
+test('balanced weights are a mean of 1 over the rows, of the classes that rows have', () => {
+  assert.deepEqual(classWeights({ classWeights: 'balanced' }, [4, 0, 16], 3), Float32Array.of(2.5, 0, 0.625));
 });
 
 /** In float64 the sums' order is all that differs; float32 rounds each part's gradients, and Adam divides by small ones. */

@@ -265,6 +265,29 @@ test('odd classes: separable ones, one alone, one that no row has, no row to val
   assert.ok(crossed.chosen >= 0);
 });
 
+test('penalties are compared by the classes’ weights: rare ones that weigh much choose another', () => {
+  const random = uniform(10);
+  const targets = Array.from({ length: 200 }, () => Number(random() < 0.12));
+  const design = designOf(
+    targets.map((target) => [target + 2 * random(), random(), random()]),
+    targets,
+  );
+  const classWeights = [0.2, 5];
+  const search = searched(design, classesOf(2), 80, classWeights);
+  const problem = { design, rows: 120, outputs: 1, classWeights, penalty: 1, tolerance: 1e-9 };
+  const { weight, bias } = finish(solveLogistic(problem, zeros(design, 1)));
+  const scores = new Float64Array(80);
+  scoresOf(design, 120, 200, weight, bias, scores);
+  let [loss, total] = [0, 0];
+  scores.forEach((score, i) => {
+    const target = targets[120 + i];
+    loss += classWeights[target] * Math.log1p(Math.exp(target === 1 ? -score : score));
+    total += classWeights[target];
+  });
+  close([search.tried[0].loss], [loss / total], 1e-3, 'weighted loss at penalty 1, the first');
+  assert.equal(search.tried[search.chosen].exponent, 0);
+});
+
 test('rows as they were prepared: categories become columns of one 1, pictures means of their squares', async () => {
   const table = makeTable({
     rows: 50,

@@ -262,11 +262,18 @@ test('what does not answer in time is an error that says so', async () => {
 });
 
 test('a host that does not stop is ended', async (context) => {
-  const stuck = createTableHosts({ breathe: () => new Promise(() => undefined) });
+  let breathe = (): void => undefined;
+  const atWork = new Promise<void>((resolve) => (breathe = resolve));
+  const stuck = createTableHosts({
+    breathe() {
+      breathe();
+      return new Promise(() => undefined);
+    },
+  });
   const { manager, store } = setUp(context, { hosts: stuck, stopMilliseconds: 50 });
   const { id: run } = await manager.start({ config: tableConfig(5) });
   await reaches(store, run, 'running');
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await atWork;
   await manager.stop({ run });
   const { state, error } = await manager.finished({ run });
   assert.deepEqual([state, error?.code], ['stopped', 'run.stopped_hard']);

@@ -40,10 +40,13 @@ test('same seed, same bits; another seed, other bits', async () => {
 });
 
 test('every row is used once an epoch, the remainder included', async () => {
-  const { result } = await trainHere(table, { training: { ...quick, epochs: 2 } });
+  const { result, points } = await trainHere(table, { training: { ...quick, epochs: 2 } });
   assert.equal(table.data.counts.train, 184);
   assert.equal(result.steps, 2 * Math.ceil(184 / 16));
   assert.equal(Math.round(result.examplesPerSecond * result.seconds), 2 * 184, 'a remainder counts as the rows it has');
+  const losses = series(points, 'step_loss').slice(0, 12);
+  const sum = losses.reduce((all, loss, step) => all + (step < 11 ? 16 : 8) * loss, 0);
+  assert.ok(Math.abs(series(points, 'train_loss')[0] - sum / 184) < 1e-9, 'in the mean loss of an epoch too');
 });
 
 test('a dataset larger than the budget streams in windows and learns as well', async () => {
@@ -86,15 +89,31 @@ test('a run stopped in mid-epoch continues on the same curve', async () => {
 test('stops early and keeps the best weights', async () => {
   const noise = makeTable({ rows: 120, numeric: 2, classes: 0 });
   noise.y.forEach((_, i) => (noise.y[i] = ((i * 7919) % 13) / 13));
-  const { result, points, log } = await trainHere(noise, {
+  const options = {
     model: mlp([32]),
     training: { epochs: 200, batch: 8, earlyStopping: { enabled: true, patience: 5, minimumDelta: 0 } },
-  });
+  };
+  let last = 0;
+  const { result, points, log } = await trainHere(noise, { ...options, onSubmit: (submits) => (last = submits) });
   assert.equal(result.reason, 'early_stopped');
   assert.equal(result.epochs, result.bestEpoch + 5);
   const losses = series(points, 'val_loss');
   assert.ok(Math.abs(result.metrics.val_loss - Math.min(...losses)) < 1e-6);
   assert.match(log.map((line) => line.message).join('\n'), /Stops early/);
+
+  const stopAt = Math.floor((last * (result.epochs - 2)) / result.epochs);
+  const stopped = await trainHere(noise, {
+    ...options,
+    onSubmit: (submits, control) => submits === stopAt && control.stop(),
+  });
+  const checkpoint = stopped.files.get('checkpoint.bin')!;
+  assert.ok(decodeCheckpoint(checkpoint).state.stale > 0, 'stopped while it waits for a better epoch');
+  const resumed = await trainHere(noise, { ...options, checkpoint });
+  assert.deepEqual([resumed.result.reason, resumed.result.epochs], ['early_stopped', result.epochs]);
+
+  const demanding = { enabled: true, patience: 2, minimumDelta: 10 };
+  const { result: idle } = await trainHere(table, { training: { ...quick, earlyStopping: demanding } });
+  assert.deepEqual([idle.reason, idle.epochs, idle.bestEpoch], ['early_stopped', 3, 1], 'no epoch is better by 10');
 });
 
 test('the log holds every epoch of a short run, some of a long one, and the pauses', async () => {
@@ -105,10 +124,9 @@ test('the log holds every epoch of a short run, some of a long one, and the paus
   const short = await messages({
     training: quick,
     onSubmit: (submits, control) => {
-      if (submits !== 2) return;
-      control.pause();
-      setTimeout(() => control.resume(), 20);
+      if (submits === 2) control.pause();
     },
+    onPaused: (control) => setTimeout(() => control.resume(), 20),
   });
   assert.deepEqual(epochs(short), [1, 2, 3, 4, 5, 6]);
   assert.match(short.join('\n'), /^Paused at step \d+\.\nGoes on after a pause of 0\.\d+ s\.$/m);
@@ -212,6 +230,30 @@ test('without rows that validate it is said what that means', async () => {
   assert.ok(
     log.some(({ level, message }) => level === 'warning' && /^No row validates: .* such as 10 %/.test(message)),
   );
+});
+
+test('every row is predicted by its own values, in the last places of a submit too', async () => {
+  const made = makeTable({ rows: 2561, numeric: 1, classes: 0 });
+  const session = await Session.open({
+    ...made,
+    backend: createCpuBackend({ threads: 1 }),
+    model: mlp([]),
+    training: defaultTraining(2049, 'regression'),
+    dataBudget: 1e9,
+    predictOnly: true,
+  });
+  for (const { name, shape } of session.model.parameters) {
+    session.executable.write(name, Float32Array.of(shape.length === 2 ? 1 : 0));
+  }
+  // Several submits, a step that is filled up, and a lone row.
+  for (const [start, end] of [
+    [0, 2049],
+    [0, 300],
+    [2048, 2049],
+  ]) {
+    assert.deepEqual(await session.predict({ start, end }), made.x.subarray(start, end));
+  }
+  session.close();
 });
 
 test('a device that is lost while two results are on their way fails a prediction once', async () => {
