@@ -9,6 +9,8 @@ export interface Recipe {
   readonly lines: readonly { readonly file: string; readonly before: string; readonly text: string }[];
   /** Stands for NAME in the proof. */
   readonly name?: string;
+  /** Files it takes where that is more than `fewFiles`: those of one folder that each say something else. */
+  readonly takes?: number;
   /** What the proof prints because of this recipe. */
   readonly proves: RegExp;
 }

@@ -51,6 +51,8 @@ export const doubling = defineLayer({
   {
     what: 'A kernel',
     name: 'constant_fill',
+    // Contract, reference, CPU and GPU.
+    takes: 4,
     files: {
       'kernels/constant_fill/kernel.ts': `// Sets every element to one value.
 
@@ -259,6 +261,19 @@ export const quadrupleOps = {
       },
     ],
     proves: /ℹ fail 0/,
+  },
+  {
+    what: 'A chart',
+    files: {},
+    lines: [
+      {
+        file: 'renderer/views/run/charts.ts',
+        before: "  { id: 'metric'",
+        text: "  { id: 'learning-rate', metrics: () => ['learning_rate'], scalable: true },",
+      },
+    ],
+    name: 'learning-rate',
+    proves: /✔ learning-rate: has curves and words/,
   },
   {
     what: 'A migration of the history',
