@@ -12,7 +12,8 @@ import { assertGradients } from '../support/central-differences.ts';
 import { handMadePlan } from '../support/hand-made.ts';
 import { uniform } from '../support/table.ts';
 
-const graphs = 12;
+/** Among these are products of which both operands are transposed. */
+const seeds = Array.from({ length: 12 }, (_, i) => 501 + i);
 const ops = 9;
 const largestRank = 5;
 const largestSize = 100;
@@ -96,7 +97,7 @@ function makeGraph(seed: number, { graph, parameter }: Maker): ValueId {
     },
     (i, x) => {
       if (x.length < 2) return;
-      const [transposeA, transposeB] = [chance(0.3), chance(0.5)];
+      const [transposeA, transposeB] = [chance(0.5), chance(0.5)];
       const [rows, inner] = transposeA ? x.slice(-2).toReversed() : x.slice(-2);
       const columns = 1 + below(5);
       const batch = x.slice(0, -2);
@@ -138,7 +139,7 @@ function makeGraph(seed: number, { graph, parameter }: Maker): ValueId {
   return values[sums.reduce((sum, each) => apply('add', [sum, each], {}, [1, 1]))];
 }
 
-for (let seed = 1; seed <= graphs; seed++) {
+for (const seed of seeds) {
   test(`gradients of random graph ${seed}`, async () => {
     const parameters: Record<string, Shape> = {};
     makeGraph(seed, {
