@@ -4,6 +4,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { ownValue } from '../protocol/own.ts';
+import type { RunFile } from '../protocol/runs.ts';
 
 export const checksumsFile = 'checksums.json';
 
@@ -16,6 +17,9 @@ const known = z.record(z.string(), z.array(fact).min(1).max(keptVersions));
 export type FileFact = z.infer<typeof fact>;
 /** Versions that may lie there, the newest first. */
 export type KnownFiles = Readonly<Record<string, readonly FileFact[]>>;
+
+/** What the checksums of a file stand under: each checkpoint has been the last one. */
+export const checksumName = (file: RunFile): RunFile => (file === 'checkpoint.previous.bin' ? 'checkpoint.bin' : file);
 
 export function sha256(data: Uint8Array | string): string {
   return createHash('sha256').update(data).digest('hex');

@@ -9,7 +9,7 @@ import { ownValue } from '../protocol/own.ts';
 import { InputError } from '../protocol/errors.ts';
 import { damagedRunFile } from '../protocol/model-file.ts';
 import type { RunFile } from '../protocol/runs.ts';
-import { checksumsFile, decodeChecksums, encodeChecksums, factOf, withVersion } from './checksums.ts';
+import { checksumName, checksumsFile, decodeChecksums, encodeChecksums, factOf, withVersion } from './checksums.ts';
 import type { FileFact, KnownFiles } from './checksums.ts';
 import { isFull } from './failures.ts';
 
@@ -169,8 +169,7 @@ type FoundFile = Uint8Array<ArrayBuffer> | null;
 
 /** Damage is believed when it stays: another process may have been writing the file. */
 async function readSteadily(run: number, folder: string, path: string, file: RunFile): Promise<FoundFile> {
-  // Each checkpoint has been the last one.
-  const name = file === 'checkpoint.previous.bin' ? 'checkpoint.bin' : file;
+  const name = checksumName(file);
   for (let tries = 1; ; tries++) {
     const facts = ownValue(await knownFiles(folder), name) ?? [];
     try {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { TrainyardError } from '../protocol/errors.ts';
 import { finalStates } from '../protocol/runs.ts';
 import type { MissingFiles, RunFile } from '../protocol/runs.ts';
-import { checksumsFile, decodeChecksums } from './checksums.ts';
+import { checksumName, checksumsFile, decodeChecksums } from './checksums.ts';
 import type { Connection } from './database.ts';
 import { createSettingsTable } from './notes.ts';
 import type { RunRow } from './records.ts';
@@ -70,4 +70,9 @@ export function isChecked(connection: Connection, home: string, row: Ended): boo
   const first = createSettingsTable(connection).get(firstChecked);
   if (typeof first !== 'number' || row.id < first || !isComplete(row)) return true;
   return listedFiles(home, row.id).length > 0;
+}
+
+/** Whether there is a checksum of a run's file. */
+export function hasChecksum(home: string, run: number, file: RunFile): boolean {
+  return listedFiles(home, run).includes(checksumName(file));
 }

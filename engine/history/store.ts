@@ -11,7 +11,7 @@ import { rebuildRuns } from './folders.ts';
 import { makeFolder } from './home.ts';
 import { createMetricsTable } from './metrics.ts';
 import { createLabsTable } from './labs.ts';
-import { goneError, isChecked, noteChecked } from './missing.ts';
+import { goneError, hasChecksum, isChecked, noteChecked } from './missing.ts';
 import { createLogTable, createSettingsTable } from './notes.ts';
 import { openHistory } from './open.ts';
 import type { History } from './open.ts';
@@ -199,7 +199,10 @@ function createService(home: string, history: History): StoreService {
       if (gone !== null) throw gone;
       return data;
     },
-    isChecked: async ({ run }) => isChecked(connection, home, runs.row(run)),
+    isChecked: async ({ run, file }) => {
+      const row = runs.row(run);
+      return file === undefined ? isChecked(connection, home, row) : hasChecksum(home, row.id, file);
+    },
 
     recover,
     async adopt({ owner, run }) {

@@ -338,8 +338,11 @@ export interface StoreService {
   writeFile(request: { run: number; file: RunFile; data: Uint8Array }): Promise<void>;
   /** null: there has been none. Rejects with `run.damaged_file` if it is not what was written, with `run.file_gone` if it was there. */
   readFile(request: { run: number; file: RunFile }): Promise<Uint8Array | null>;
-  /** Whether damage to the run's files would be found: not where the checksums that it had are gone. */
-  isChecked(request: { run: number }): Promise<boolean>;
+  /**
+   * Whether damage to the run's files would be found: not where the checksums that it had are gone. With `file`: whether there
+   * is a checksum of that file; of earlier versions there is none.
+   */
+  isChecked(request: { run: number; file?: RunFile }): Promise<boolean>;
   /** Marks runs that had begun and whose owner is gone as interrupted; returns them. Queued ones stay queued. */
   recover(): Promise<readonly RunRecord[]>;
   /** Hands queued runs whose owner is gone to a new one, all or one of them; returns them in the order of queueing. */

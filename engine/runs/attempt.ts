@@ -244,6 +244,7 @@ export class Attempt {
         if (data === null) continue;
         checkCheckpointOf(this.#options.record.config.learner, data);
         if (damage) await this.#say('warning', `${damage.message} The run goes on from the checkpoint before it.`);
+        if (!(await this.#options.store.isChecked({ run: this.#run, file }))) await this.#say('warning', uncheckable);
         return data;
       } catch (error) {
         const known = error instanceof TrainyardError ? error : null;
@@ -254,7 +255,7 @@ export class Attempt {
     }
     if (damage === null) return undefined;
     throw new TrainyardError(
-      'run.checkpoint',
+      damagedCheckpoint,
       `${damage.message} There is no other checkpoint to go on from.`,
       'Train again with the settings of the run; what it has recorded stays.',
     );
@@ -372,6 +373,12 @@ function dataOf({ counts, givenSplits = [], leftOut = [] }: PreparedData): RunDa
 
 /** Milliseconds of waiting that are worth a line. */
 const worthSaying = 1_000;
+
+/** Of the error of a run whose checkpoints are all damaged: it cannot be resumed. */
+export const damagedCheckpoint = 'run.damaged_checkpoint';
+
+const uncheckable =
+  'The checkpoint was written before checksums were kept, or its checksums are gone: it could not be checked.';
 
 const stoppedBefore = (): CancelledError => new CancelledError('The run was stopped before it began to train.');
 

@@ -48,6 +48,19 @@ test('a run outlives its store; a damaged checkpoint gives way to the one before
   resumed.child.kill('SIGINT');
   const { stderr } = await resumed.finished;
   assert.match(stderr, /checkpoint\.bin of run 1 is damaged: .* goes on from the checkpoint before it/);
+
+  // As earlier versions left it: without checksums.
+  rmSync(path.join(folder, 'checksums.json'));
+  const unchecked = startTrainyard(home, ['train', '--resume', '1', '--json']);
+  await unchecked.event('epoch');
+  unchecked.child.kill('SIGINT');
+  assert.match((await unchecked.finished).stderr, /written before checksums were kept, .*: it could not be checked/);
+
+  for (const name of ['checkpoint.bin', 'checkpoint.previous.bin']) writeFileSync(path.join(folder, name), 'nothing');
+  const refused = await trainyard(home, 'train', '--resume', '1');
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /There is no other checkpoint to go on from\. Train again with the settings/);
+  assert.doesNotMatch(refused.stderr, /is kept|--resume/);
 });
 
 test('a home below /proc ends in one line, and nothing goes on', async () => {

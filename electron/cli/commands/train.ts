@@ -8,6 +8,7 @@ import type { MetricPoint, RunConfig, RunProgress, RunRecord, RunResult } from '
 import { configWith, declarationOf } from '../../../engine/learners/declared/registry.ts';
 import { networkConfig } from '../../../engine/learners/network/declaration.ts';
 import { createRunManager, type RunManager } from '../../../engine/runs/manager.ts';
+import { damagedCheckpoint } from '../../../engine/runs/attempt.ts';
 import { processOwner } from '../../../engine/history/owner.ts';
 import { runNumber, textOption, type Command, type CommandContext, type OptionValues } from '../command.ts';
 import { runFields } from '../../../engine/settings/run.ts';
@@ -206,7 +207,10 @@ function report(output: Output, run: RunRecord): void {
   }
   if (!result) {
     const { code, message, hint } = error ?? { code: 'run.failed' as const, message: 'The run failed.', hint: '' };
-    const keep = run.hasCheckpoint ? ` Its checkpoint is kept: trainyard train --resume ${run.id}` : '';
+    const keep =
+      run.hasCheckpoint && code !== damagedCheckpoint
+        ? ` Its checkpoint is kept: trainyard train --resume ${run.id}`
+        : '';
     throw new TrainyardError(code, `Run ${run.id}: ${message}`, `${hint}${keep}`);
   }
   output.event({
