@@ -112,10 +112,11 @@ export class Output {
   }
 }
 
-/** `0.9231`, `12.35`, `1,204` */
+/** `0.9231`, `12.35`, `12,040`, `1.20e+15` */
 export function formatNumber(value: number | undefined | null): string {
   if (value === undefined || value === null || Number.isNaN(value)) return '–';
   const size = Math.abs(value);
+  if (size >= 1e15) return value.toExponential(2);
   if (size >= 10_000) return Math.round(value).toLocaleString('en');
   if (size >= 10) return value.toFixed(2);
   if (size !== 0 && size < 0.001) return value.toExponential(2);

@@ -58,15 +58,16 @@ export async function baselineOf(options: BaselineOptions): Promise<Baseline | n
   };
 }
 
-/** Of rows that are too many to be fitted: their targets alone, of the splits that were not trained on. */
+/** Of rows that are too many to be fitted: their targets alone, of the splits that were not trained on, if there are any. */
 async function constantAlone(options: BaselineOptions): Promise<Baseline | null> {
   const { data, readShard, surroundings, budget } = options;
   const { counts, output, classCounts, shardStarts } = data;
   const end = surroundings.clock() + budget;
   const rows = shardStarts[shardStarts.length - 1];
   const targets = new Float32Array(rows);
+  const others = rows > counts.train;
   for (let shard = 0; shard + 1 < shardStarts.length; shard++) {
-    if (shardStarts[shard + 1] <= counts.train) continue;
+    if (others && shardStarts[shard + 1] <= counts.train) continue;
     if (surroundings.clock() > end) return null;
     targets.set(
       (await readShard(shard)).y.subarray(0, shardStarts[shard + 1] - shardStarts[shard]),
@@ -83,7 +84,7 @@ async function constantAlone(options: BaselineOptions): Promise<Baseline | null>
     ...{ x: new Float32Array(0), ones: new Uint32Array(0) },
   };
   const answer = output.kind === 'classes' ? likeliestClass(classCounts, output.classes) : meanOf(weights, output);
-  const metrics = metricsOf(options, nothing, weights, ['validation', 'test']);
+  const metrics = metricsOf(options, nothing, weights, others ? ['validation', 'test'] : ['train']);
   return { constant: { answer, metrics }, linear: null };
 }
 

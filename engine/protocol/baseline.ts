@@ -2,7 +2,7 @@
 
 import type { RunResult } from './runs.ts';
 
-/** Scores of the weights kept that a run is judged by, the first present one. */
+/** Scores of the weights kept that a run is judged by, the first one that is known of the constant guess too. */
 const judgedBy = ['val_accuracy', 'val_r2', 'val_loss', 'train_accuracy', 'train_r2', 'train_loss'] as const;
 
 export interface BaselineWords {
@@ -17,9 +17,10 @@ export function baselineWords(
   { metrics, baseline }: Pick<RunResult, 'metrics' | 'baseline'>,
   write: (value: number) => string,
 ): BaselineWords | null {
-  const series = judgedBy.find((name) => metrics[name] !== undefined);
-  if (baseline === undefined || series === undefined) return null;
+  if (baseline === undefined) return null;
   const { linear, constant } = baseline;
+  const series = judgedBy.find((name) => metrics[name] !== undefined && constant.metrics[name] !== undefined);
+  if (series === undefined) return null;
   const { answer } = constant;
   const always = typeof answer === 'number' ? `the mean, ${write(answer)},` : `“${answer}”`;
   const parts = [

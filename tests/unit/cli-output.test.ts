@@ -8,7 +8,8 @@ import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import test, { after, before } from 'node:test';
 
-import { Output } from '../../electron/cli/output.ts';
+import { printMetrics } from '../../electron/cli/commands/runs.ts';
+import { formatNumber, Output } from '../../electron/cli/output.ts';
 import { checkOutput } from '../../electron/cli/output-file.ts';
 import { predictionTable } from '../../engine/learners/prediction-table.ts';
 import { Sink } from '../../electron/cli/sink.ts';
@@ -29,6 +30,21 @@ before(async () => {
   await lastEvent(home, 'train', table, '--epochs', '2', '--target', 'label');
 });
 after(() => fs.rmSync(home, { recursive: true, force: true, maxRetries: 5 }));
+
+test('figures stay readable: huge ones by their power of ten, and no table where there are none', async () => {
+  assert.deepEqual([1204.5, 123_456, 9e14, 1.234e30, -4e15].map(formatNumber), [
+    ...['1204.50', '123,456', '900,000,000,000,000', '1.23e+30', '-4.00e+15'],
+  ]);
+  const out = new PassThrough();
+  const output = new Output(false, {
+    out: new Sink(out, () => undefined),
+    error: new Sink(new PassThrough(), () => undefined),
+  });
+  printMetrics(output, {});
+  assert.equal(out.read(), null);
+  printMetrics(output, { train_loss: 1 });
+  assert.match(String(out.read()), /metric +train +val +test\n +loss +1\.0000/);
+});
 
 const one = (text: string): number => text.trim().split('\n').length;
 

@@ -15,6 +15,7 @@ import { readModelFile } from '../../engine/learners/model-file.ts';
 import type { StartedEvent } from '../../engine/learners/learner.ts';
 import { predictRows, readTrained } from '../../engine/learners/predict.ts';
 import { learnerNamed } from '../../engine/learners/registry.ts';
+import { baselineWords } from '../../engine/protocol/baseline.ts';
 import type { MetricPoint, RunConfig, RunFile, RunResult } from '../../engine/protocol/runs.ts';
 import { learnerLists } from '../../scripts/list-learners.ts';
 import { RunControl } from '../../engine/train/control.ts';
@@ -201,6 +202,24 @@ test('what a run has to beat: the linear model itself, the answer of most rows; 
   const hurried = await baselineOf({ data, readShard: slowly, learner: 'network', surroundings: late, budget: 500 });
   assert.equal(hurried?.linear, null);
   assert.equal(hurried?.constant.metrics.val_accuracy, share);
+
+  // All rows are trained on: they are all there is to guess.
+  const alone = makeTable({ rows: 120, numeric: 3, classes: 2, split: [1, 0, 0] });
+  const columns = { ...alone.data, input: { kind: 'columns', columns: [] } } as const;
+  const { constant } = (await baselineOf({
+    ...{ data: columns, readShard: alone.readShard, learner: 'network', surroundings, budget: 60_000 },
+  }))!;
+  assert.ok(Object.keys(constant.metrics).every((name) => name.startsWith('train_')));
+  const words = baselineWords({ metrics: { train_accuracy: 0.9 }, baseline: { constant, linear: null } }, (value) =>
+    value.toFixed(2),
+  );
+  assert.match(words!.text, /^0\.90, always guessing “class \d” gets 0\.\d\d$/);
+  const unknown = { constant: { ...constant, metrics: {} }, linear: null };
+  assert.equal(
+    baselineWords({ metrics: { train_accuracy: 0.9 }, baseline: unknown }, String),
+    null,
+    'nothing to set it against',
+  );
 });
 
 test('rows of a form that a dataset does not have are refused', () => {

@@ -193,9 +193,10 @@ function splitText({ data, config }: RunRecord): string {
   );
 }
 
-/** A table with a row a metric and a column a split. */
+/** A table with a row a metric and a column a split; nothing where there are none. */
 export function printMetrics(output: Output, metrics: Readonly<Record<string, number>>): void {
   const names = [...new Set(Object.keys(metrics).map((name) => name.replace(/^(train|val|test)_/, '')))];
+  if (names.length === 0) return;
   output.table(names, [
     { title: '  metric', value: (name) => `  ${name.replaceAll('_', ' ')}` },
     ...['train', 'val', 'test'].map((split) => ({
