@@ -32,6 +32,14 @@ const flags = new Set([
   ...[...commands.values()].flatMap(({ options }) => Object.keys(options)),
 ]);
 const folders = /^(?:electron|engine|kernels|renderer|samples|scripts|tests|docs|licences|\.ci)\//;
+/** A file of source code with the end of its path, or its name alone: `trainer.ts`, `charts/Legend.svelte`, `*.svelte.ts`. */
+const sourceName = /(?<![\w./*<>{},-])(?:[\w.*<>{},-]+\/)*[\w.*<>{},-]+\.(?:ts|svelte)\b/g;
+const sources = [
+  ...fs.readdirSync(root),
+  ...['electron', 'engine', 'kernels', 'renderer', 'samples', 'scripts', 'tests'].flatMap((folder) =>
+    fs.readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
+  ),
+];
 
 for (const page of pages) {
   const text = fs.readFileSync(path.join(root, page), 'utf8');
@@ -47,6 +55,12 @@ for (const page of pages) {
       .map((link) => path.posix.join(path.posix.dirname(page), link));
     const paths = [...named.filter((word) => folders.test(word)), ...links];
     const missing = paths.filter((word) => !exists(word));
+    assert.deepEqual(missing, []);
+  });
+
+  test(`${page} names source files that are there, wherever they stand`, () => {
+    const named = [...text.matchAll(sourceName)].map(([word]) => word).filter((word) => !folders.test(word));
+    const missing = named.filter((word) => !sources.some((file) => path.posix.matchesGlob(file, `**/${word}`)));
     assert.deepEqual(missing, []);
   });
 

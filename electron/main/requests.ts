@@ -7,7 +7,7 @@ import type { ModelSpec } from '../../engine/model/spec.ts';
 import type { AppService } from '../../engine/protocol/app.ts';
 import { recordFields, type RunConfig } from '../../engine/protocol/runs.ts';
 import { columnTypes, splitKinds, tasks } from '../../engine/settings/dataset.ts';
-import { readingFields } from '../../engine/settings/reading.ts';
+import { largestShown, readingFields } from '../../engine/settings/reading.ts';
 import { runFields } from '../../engine/settings/run.ts';
 import { fieldSchemas, schemaOf, wordsTo } from '../../engine/settings/schema.ts';
 
@@ -78,7 +78,7 @@ const patch = z.strictObject({
 });
 
 const pictureLimit = z.int().min(0).max(500);
-const pictureSize = z.int().min(1).max(1024);
+const shownSize = z.int().min(1).max(largestShown);
 const nothing = z.undefined();
 const oneRun = z.strictObject({ run });
 const oneLab = z.strictObject({ lab: z.int().positive() });
@@ -126,7 +126,7 @@ const schemas = {
     limit: pictureLimit.optional(),
     class: z.string().max(1000).optional(),
     rows: z.array(count).max(1000).optional(),
-    size: pictureSize.optional(),
+    size: shownSize.optional(),
   }),
   skippedFiles: z.strictObject({ dataset }),
   startRun: z.strictObject({ name: name.optional(), config }),
@@ -157,7 +157,7 @@ const schemas = {
     predicted: count.nullable(),
     offset: count.optional(),
     limit: pictureLimit.optional(),
-    size: pictureSize.optional(),
+    size: shownSize.optional(),
   }),
   classifyFiles: z.strictObject({ job, run, tokens: z.array(token).min(1).max(10_000) }),
   classifyRows: z.strictObject({ run, rows: z.array(count).min(1).max(16) }),

@@ -70,6 +70,6 @@ export type OutputSpec =
 
 export type { AugmentationSpec } from '../settings/augmentation.ts';
 export type { Task } from '../settings/dataset.ts';
-export type { TrainingSpec } from '../settings/network.ts';
+export { usualTraining, type TrainingSpec } from '../settings/network.ts';
 export type { LossName, OptimizerName, ScheduleName } from '../settings/training.ts';
 export type { ActivationName };

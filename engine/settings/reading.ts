@@ -6,6 +6,9 @@ import { fieldsFor, type SettingsOf } from './field.ts';
 export const smallestSide = 8;
 export const largestSide = 256;
 
+/** Pixels that a picture is shown in at most, wide or high, whatever size it is learned in. */
+export const largestShown = 1024;
+
 /** What a dataset is read from: the two have options of their own. */
 export interface ReadFrom {
   readonly kind: 'table' | 'images';

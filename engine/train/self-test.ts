@@ -4,7 +4,14 @@
 
 import type { Backend } from '../backends/backend.ts';
 import { mlp } from '../model/presets.ts';
-import { valuesOf, type ModelSpec, type NetworkInput, type OutputSpec, type TrainingSpec } from '../model/spec.ts';
+import {
+  usualTraining,
+  valuesOf,
+  type ModelSpec,
+  type NetworkInput,
+  type OutputSpec,
+  type TrainingSpec,
+} from '../model/spec.ts';
 import { sequentialWords } from '../optim/random.ts';
 import type { PreparedData, Shard } from '../protocol/data.ts';
 import { evaluate } from './metrics.ts';
@@ -28,8 +35,20 @@ const epochs = 2;
 const classNames = ['a', 'b', 'c', 'd'];
 const output: OutputSpec = { kind: 'classes', classes: classNames };
 
-/** Spelt out: the stored losses must not change with the defaults for people. */
+const usual = usualTraining({
+  task: 'classification',
+  rows: trainRows,
+  classes: classNames.length,
+  pictures: null,
+  model: { batchNorm: false, steps: 0 },
+});
+
+/**
+ * Spelt out: the stored losses must not change with the defaults for people. A setting that came later has the default that does
+ * what was done before.
+ */
 const settings: TrainingSpec = {
+  ...usual,
   epochs,
   batch,
   accumulate: 1,
@@ -39,6 +58,7 @@ const settings: TrainingSpec = {
   labelSmoothing: 0,
   classWeights: 'none',
   optimizer: {
+    ...usual.optimizer,
     name: 'adam',
     learningRate: 0.01,
     weightDecay: 0,
@@ -50,8 +70,8 @@ const settings: TrainingSpec = {
     alpha: 0.99,
   },
   clipNorm: 0,
-  schedule: { name: 'constant', warmupEpochs: 0, stepEpochs: 1, gamma: 1, finalShare: 1 },
-  earlyStopping: { enabled: false, patience: 1, minimumDelta: 0 },
+  schedule: { ...usual.schedule, name: 'constant', warmupEpochs: 0, stepEpochs: 1, gamma: 1, finalShare: 1 },
+  earlyStopping: { ...usual.earlyStopping, enabled: false, patience: 1, minimumDelta: 0 },
 };
 
 export const selfTestCases: readonly SelfTestCase[] = [

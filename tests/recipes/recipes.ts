@@ -5,6 +5,30 @@ import { learnerRecipe } from './learner.ts';
 import type { Recipe } from './recipe.ts';
 
 export const recipes: readonly Recipe[] = [
+  // First: its type check is of the project as it is.
+  {
+    what: 'A setting',
+    files: {},
+    lines: [
+      {
+        file: 'engine/settings/training.ts',
+        before: "  'schedule.warmupEpochs': {",
+        text: `  patienceOfTests: {
+    kind: 'number',
+    whole: true,
+    label: 'Patience of tests',
+    help: 'for the test of a recipe',
+    flag: 'patience-of-tests',
+    minimum: 0,
+    maximum: 9,
+    quiet: 0,
+    default: 0,
+  },`,
+      },
+    ],
+    name: 'patienceOfTests',
+    proves: /✔ network: patienceOfTests is in help, form and comparisons/,
+  },
   learnerRecipe,
   {
     what: 'A layer',
@@ -205,28 +229,6 @@ export const quadrupleOps = {
     ],
     name: 'quadruple',
     proves: /✔ .*quadruple/,
-  },
-  {
-    what: 'A setting',
-    files: {},
-    lines: [
-      {
-        file: 'engine/settings/training.ts',
-        before: "  'schedule.warmupEpochs': {",
-        text: `  patienceOfTests: {
-    kind: 'number',
-    whole: true,
-    label: 'Patience of tests',
-    help: 'for the test of a recipe',
-    flag: 'patience-of-tests',
-    minimum: 0,
-    maximum: 9,
-    quiet: 0,
-    default: 0,
-  },`,
-      },
-    ],
-    proves: /ℹ fail 0/,
   },
   {
     what: 'A loss',

@@ -5,12 +5,15 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { helpOf, parseCommand, type Command } from '../../electron/cli/command.ts';
 import { checkChoicesFit, chosenByFlags, flagsOf } from '../../electron/cli/setting-flags.ts';
+import { train } from '../../electron/cli/commands/train.ts';
 import { requests } from '../../electron/main/requests.ts';
+import { ownValue } from '../../engine/protocol/own.ts';
 import { augmentationFields } from '../../engine/settings/augmentation.ts';
 import { fieldsFor, type FieldTable, type SettingsOf } from '../../engine/settings/field.ts';
+import { declarations } from '../../engine/learners/declared/registry.ts';
 import { linearFields, usualLinear } from '../../engine/learners/linear/declaration.ts';
 import { completeTraining, usualTraining, type TrainingSpec } from '../../engine/settings/network.ts';
-import { readingFields } from '../../engine/settings/reading.ts';
+import { largestShown, readingFields } from '../../engine/settings/reading.ts';
 import { runFields } from '../../engine/settings/run.ts';
 import { schemaOf, storedSchemaOf, wordsTo } from '../../engine/settings/schema.ts';
 import { trainingFields, type TrainedOn } from '../../engine/settings/training.ts';
@@ -144,6 +147,11 @@ test('settings left out are found out: they are missing in types, requests and w
   });
 });
 
+test('pictures are asked for in the largest size that they are shown in, whatever size they are learned in', () => {
+  const asks = (size: number): boolean => requests.pictures.safeParse({ dataset: 'd', size }).success;
+  assert.deepEqual([asks(largestShown), asks(largestShown + 1)], [true, false]);
+});
+
 test('a choice has to mean something for the data', () => {
   checkChoicesFit(trainingFields, { loss: 'cross_entropy' }, table);
   assert.throws(() => checkChoicesFit(trainingFields, { loss: 'binary_cross_entropy' }, table), {
@@ -174,6 +182,60 @@ test('the tables hold together: defaults fit their limits, flags are said once',
   const flags = [trainingFields, readingFields, runFields].flatMap((fields) => Object.keys(flagsOf(fields)));
   assert.equal(new Set(flags).size, flags.length);
 });
+
+/**
+ * Settings whose default depends on the data. All were there when the first run was recorded, so every run says what they are;
+ * one that comes later needs a constant that does what was done before it, or old runs would lack it.
+ */
+const chosenByData: readonly string[] = [
+  ...['optimizer.name', 'optimizer.learningRate', 'schedule.name', 'batch', 'epochs', 'earlyStopping.enabled'],
+  ...['labelSmoothing', 'optimizer.weightDecay', 'optimizer.momentum', 'optimizer.nesterov'],
+  ...['augmentation.flip', 'augmentation.crop', 'augmentation.cutout'],
+];
+
+const learnerTables = declarations.flatMap(({ name, fields, free }) => [
+  { of: name, prefix: '', table: fields },
+  ...Object.entries(free).map(([group, { table: own }]) => ({ of: name, prefix: `${group}.`, table: own })),
+]);
+
+test('a setting has a constant default, for the runs recorded before it was there', () => {
+  const byData = learnerTables.flatMap(({ prefix, table: fields }) =>
+    values.fieldsOf(fields).flatMap(([name, field]) => (typeof field.default === 'function' ? [prefix + name] : [])),
+  );
+  assert.deepEqual(byData.toSorted(), chosenByData.toSorted());
+});
+
+/** The settings with those that `name` depends on set so that it matters. */
+function withConditions(fields: FieldTable<TrainedOn>, settings: object, name: string): object {
+  const field = ownValue(fields, name)!;
+  const conditions = Object.entries(field.when ?? {}).map(([other, those]) => [other, those[0]] as const);
+  if (field.kind === 'number' && field.switchedBy !== undefined) conditions.push([field.switchedBy, true]);
+  return conditions.reduce(
+    (whole, [other, value]) => values.withValue(withConditions(fields, whole, other), other, value),
+    settings,
+  );
+}
+
+for (const { of, prefix, table: fields } of learnerTables) {
+  for (const [name, field] of values.fieldsOf(fields)) {
+    test(`${of}: ${prefix}${name} is in help, form and comparisons`, () => {
+      const colours = { ...table, pictures: { channels: 3, height: 32, width: 32 } };
+      const abouts = [table, { ...table, task: 'regression' }, colours] as const;
+      const listed = abouts.flatMap((about) => {
+        const settings = withConditions(fields, values.defaultsOf(fields, about), name);
+        const shown = values.shownFields(fields, settings, about).map(([other]) => other);
+        return shown.includes(name) ? [values.settingFacts(fields, settings, String)] : [];
+      });
+      assert.ok(listed.length > 0, 'no form shows it');
+      for (const facts of listed) assert.ok(facts.some(({ label }) => label === field.label));
+      // Groups of settings have one flag together.
+      if (prefix !== '') return;
+      for (const flag of Object.keys(flagsOf({ [name]: field }))) {
+        assert.match(helpOf(train), new RegExp(`--${flag}\\b`));
+      }
+    });
+  }
+}
 
 test('settings written before some were there get those as they were then', () => {
   const { clipNorm, ...stored } = usualTraining(table);

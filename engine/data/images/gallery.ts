@@ -2,6 +2,7 @@
 
 import { FastResizeFilter, ResizeFit, Transformer } from '@napi-rs/image';
 import type { DatasetSettings, ImageInfo, PicturePage } from '../../protocol/data.ts';
+import { largestShown } from '../../settings/reading.ts';
 import { correctLabels } from './describe.ts';
 import { PixelReader } from './stored.ts';
 import type { StoredPictures } from './stored.ts';
@@ -35,7 +36,7 @@ export async function picturePage(
   const rows = chosen.slice(offset, offset + limit);
 
   const { width, height, channels } = image;
-  const most = Math.max(1, Math.floor(request.size ?? defaultSize));
+  const most = Math.min(largestShown, Math.max(1, Math.floor(request.size ?? defaultSize)));
   const scale = Math.min(1, most / Math.max(width, height));
   const small = { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) };
   const pixels = new Uint8Array(rows.length * small.width * small.height * 4);
