@@ -73,7 +73,7 @@ test('advice, claims and bills in the window', async () => {
     const { catalogue } = readCatalogue();
     const cost = costOf(bill, { tariff: 0.18, grid: 475 }, catalogue)!;
     await go(page, `#run/${id}`);
-    const figure = (name: string) => page.locator('.figure', { has: page.getByText(name) });
+    const figure = (name: string) => page.getByRole('group', { name: 'Bill' }).locator('p', { hasText: name });
     await expect(figure(`Energy, ${cost.source}`)).toContainText(energyText(cost.kilowattHours));
     await expect(figure(`Energy, ${cost.source}`)).toHaveAttribute('title', /0\.18 USD and 475 g CO₂ a kWh/);
     const memory = plain(bytes(bill.deviceBytes!));
