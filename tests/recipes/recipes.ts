@@ -1,6 +1,7 @@
 // What the recipes of docs/adding.md and kernels/README.md lead to: for each, the files somebody would write, and the lines
 // put into files that are there. `tests/recipes/recipes.test.ts` follows them on a copy and runs the proof the page names.
 
+import { migrations } from '../../engine/history/migrations.ts';
 import { learnerRecipe } from './learner.ts';
 import type { Recipe } from './recipe.ts';
 
@@ -284,7 +285,7 @@ export const quadrupleOps = {
       {
         file: 'engine/history/migrations.ts',
         before: '];',
-        text: "  { version: 6, apply: (connection) => connection.execute('CREATE INDEX run_by_name ON run (name)') },",
+        text: `  { version: ${migrations.length + 1}, apply: (connection) => connection.execute('CREATE INDEX run_by_name ON run (name)') },`,
       },
     ],
     proves: /✔ a database of each older version comes to the format of a new one/,
