@@ -1,6 +1,7 @@
 // Labs: what was measured on this machine over time, and what was read from files of others. A row is one lab as JSON; what the list
 // shows of it stands beside it.
 
+import { isDeepStrictEqual } from 'node:util';
 import { InputError } from '../protocol/errors.ts';
 import type { LabRecord, LabResult, LabSummary } from '../protocol/lab.ts';
 import type { Connection } from './database.ts';
@@ -51,7 +52,8 @@ export function createLabsTable(connection: Connection): LabsTable {
         .sql<[string, number], LabRow>('SELECT id, imported, result FROM lab WHERE machine = ? AND started_at = ?')
         .all(machine.name, startedAt);
       const encoded = JSON.stringify(result);
-      const known = same.find((row) => row.result === encoded);
+      // A file that was read has its members in another order.
+      const known = same.find((row) => isDeepStrictEqual(JSON.parse(row.result), JSON.parse(encoded)));
       if (known) return known.id;
       const insert = connection.sql<[string, number, number, string], { id: number }>(
         'INSERT INTO lab (machine, started_at, imported, result) VALUES (?, ?, ?, ?) RETURNING id',

@@ -7,7 +7,9 @@ import { openDatabase } from '../../engine/history/database.ts';
 import { migrate, migrations } from '../../engine/history/migrations.ts';
 import { salvage } from '../../engine/history/salvage.ts';
 import { createStore } from '../../engine/history/store.ts';
+import { labText, readLab } from '../../engine/lab/file.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
+import type { LabResult } from '../../engine/protocol/lab.ts';
 import { newRun, temporaryHome } from './fixtures/history.ts';
 import { exampleLab } from './fixtures/lab.ts';
 
@@ -29,6 +31,21 @@ test('labs are kept once, listed newest first, and removed', async (context) => 
   const unknown = (error: unknown): boolean => error instanceof InputError && error.code === 'input.unknown_lab';
   await assert.rejects(store.lab({ lab: first.id }), unknown);
   await assert.rejects(store.deleteLab({ lab: first.id }), unknown);
+});
+
+test('a lab that comes back from its own file is the one that is there, whatever was measured last', async (context) => {
+  const store = createStore(temporaryHome(context));
+  context.after(() => store.close());
+  const example = exampleLab();
+  const [cpu] = example.devices;
+  // As a device is put together: what only some have stands behind the rest.
+  const scaling = { product: 256, samples: cpu.products };
+  const measured: LabResult = { ...example, devices: [{ ...cpu, scaling }] };
+  const { id } = await store.addLab({ result: measured, imported: false });
+  const read = readLab(labText(measured), 'lab.json');
+  assert.equal((await store.addLab({ result: read, imported: true })).id, id);
+  const changed = { ...read, notes: [...read.notes, 'another'] };
+  assert.notEqual((await store.addLab({ result: changed, imported: true })).id, id);
 });
 
 test('version 6: a history of version 5 keeps its runs and takes labs', async (context) => {
