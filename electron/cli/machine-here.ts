@@ -6,13 +6,6 @@ import { labFactors } from '../../engine/bench/calibrated.ts';
 import type { Catalogue } from '../../engine/hardware/catalogue/catalogue.ts';
 import { machineDevices, type MachineDevice } from '../../engine/hardware/machine.ts';
 import type { LabResult } from '../../engine/protocol/lab.ts';
-import type { StoreService } from '../../engine/protocol/runs.ts';
-
-/** The newest lab that was measured here; null: none. */
-export async function lastLab(store: StoreService): Promise<LabResult | null> {
-  const own = (await store.labs()).find(({ imported }) => !imported);
-  return own ? (await store.lab({ lab: own.id })).result : null;
-}
 
 /** The devices of this machine; the GPU where a lab has measured one. */
 export function devicesHere(lab: LabResult | null, catalogue: Catalogue): readonly MachineDevice[] {

@@ -40,6 +40,8 @@ export interface DeviceForecast {
   readonly name: string;
   /** `here`: measured on this machine; `estimate`: this machine, guessed from its cores; else by its data sheet. */
   readonly basis: 'here' | 'estimate' | 'data sheet';
+  /** An adapter in software, of this machine. */
+  readonly software: boolean;
   /** What it computes in: one without 16-bit units stays with float32, one with nothing else takes 16 bits. */
   readonly precision: 'float32' | 'mixed16';
   /** null: its memory is whatever its computer has. */
@@ -86,9 +88,10 @@ export function forecast(
   const options: TextbookOptions = { precision, optimizer: stateOf(subject.optimizer) };
   const memory = textbookMemory(costs, options);
   const needed = withOverheads(memory.total).low;
+  /** `watts`: what is drawn in training. */
   const bill = (seconds: readonly [number, number], watts: number | undefined, offer: Offer | undefined) => {
     const hours = (seconds[0] + seconds[1]) / 2 / 3600;
-    const kwh = watts === undefined ? null : energy({ device: watts, load, host: hostWatts }, hours);
+    const kwh = watts === undefined ? null : energy({ device: watts }, hours);
     const rent = offer === undefined ? null : (offer.onDemand.value / offer.count) * hours;
     return {
       kwh,
@@ -102,18 +105,20 @@ export function forecast(
     ? planMemory(subject.model, { train: rows, validation: 0, test: 0 }, { kind: 'cpu', cores }).memory
     : undefined;
   const measured = here.map((device): DeviceForecast => {
-    const { id, kind, name, timed, memoryBytes, watts } = device;
+    const { id, kind, name, software, timed, memoryBytes, watts } = device;
     const secondsPerEpoch = epochSeconds(stepTime(costs, timed), rows, batch);
     return {
       id: `here-${id}`,
       name,
       basis: device.measured ? 'here' : 'estimate',
+      software,
       precision: 'float32',
       memoryBytes: memoryBytes || null,
       fits:
         memoryBytes === 0 || (own && kind === 'cpu' ? own.total <= usableBytes(memoryBytes) : needed <= memoryBytes),
       secondsPerEpoch,
-      ...bill(secondsPerEpoch, watts, undefined),
+      // As the bill of a run counts it: the processor by its threads, a GPU by its usual load, without the rest of the computer.
+      ...bill(secondsPerEpoch, watts && (kind === 'gpu' && !software ? load * watts : watts), undefined),
     };
   });
   const spare = here.find(({ kind }) => kind === 'cpu')?.memoryBytes;
@@ -128,11 +133,12 @@ export function forecast(
         id,
         name,
         basis: 'data sheet',
+        software: false,
         precision: timed.precision,
         memoryBytes,
         fits: memoryBytes === null || fitOf(needed, memoryBytes) !== 'too large',
         secondsPerEpoch,
-        ...bill(secondsPerEpoch, device.power?.value, cheapest(catalogue, id)),
+        ...bill(secondsPerEpoch, device.power && load * device.power.value + hostWatts, cheapest(catalogue, id)),
       },
     ];
   });

@@ -2,11 +2,12 @@
 // processor and the catalogue's figures of the GPU, whose doubt says that it is one.
 
 import type { LabDevice, LabResult } from '../protocol/lab.ts';
+import type { StoreService } from '../protocol/runs.ts';
 import { deviceNamed } from './bill.ts';
 import { deviceByLab, isComplete, type Factors } from './calibration.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import { cpuOf, gpuOf } from './claims/evidence.ts';
-import { assumedLoad, wattsPerThread } from './formulas/energy.ts';
+import { wattsPerThread } from './formulas/energy.ts';
 import { cpuPeak } from './formulas/roofline.ts';
 import { deviceByPeaks, type TimedDevice } from './time-forecast.ts';
 
@@ -17,9 +18,11 @@ export interface MachineDevice {
   readonly timed: TimedDevice;
   /** By the lab; else guessed. */
   readonly measured: boolean;
+  /** An adapter in software: to look at, never to go by. */
+  readonly software: boolean;
   /** 0: not known. */
   readonly memoryBytes: number;
-  /** While training; undefined: not known. */
+  /** Of a GPU its rated power, of the processor what its threads draw; undefined: not known. */
   readonly watts?: number;
 }
 
@@ -33,6 +36,14 @@ export interface KnownMachine {
   readonly catalogue: Catalogue;
   /** What a lab's training steps say of its roofs. */
   readonly factors?: (device: LabDevice) => Factors | undefined;
+  /** Adapters in software as well, named as such. */
+  readonly withSoftware?: boolean;
+}
+
+/** The newest lab that was measured on this machine; null: none. */
+export async function newestLab(store: Pick<StoreService, 'labs' | 'lab'>): Promise<LabResult | null> {
+  const newest = (await store.labs()).find(({ imported }) => !imported);
+  return newest ? (await store.lab({ lab: newest.id })).result : null;
 }
 
 /** A processor that nobody measured: three gigahertz, AVX2, two channels of memory. */
@@ -44,13 +55,33 @@ const labDoubt = 1.3;
 
 /** The CPU, and the GPU where there is one that is not software. */
 export function machineDevices(known: KnownMachine): readonly MachineDevice[] {
-  return [cpuDevice(known), ...gpuDevice(known)];
+  const cpu = cpuDevice(known);
+  return [cpu, ...gpuDevice(known), ...(known.withSoftware ? softwareDevices(known, cpu) : [])];
+}
+
+/** They are the processor under another name. */
+function softwareDevices(
+  { lab, factors }: KnownMachine,
+  { memoryBytes, watts }: MachineDevice,
+): readonly MachineDevice[] {
+  return (lab?.devices ?? [])
+    .filter((device) => device.software && isComplete(device))
+    .map((device) => ({
+      id: device.id,
+      kind: 'gpu',
+      name: `${device.name} (software)`,
+      timed: deviceByLab(device, factors?.(device), labDoubt),
+      measured: true,
+      software: true,
+      memoryBytes,
+      watts,
+    }));
 }
 
 function cpuDevice({ lab, cores, memoryBytes, factors }: KnownMachine): MachineDevice {
   const measured = cpuOf(lab);
   const threads = measured?.threads ?? cores;
-  const common = { id: 'cpu', kind: 'cpu', memoryBytes, watts: wattsPerThread * threads } as const;
+  const common = { id: 'cpu', kind: 'cpu', software: false, memoryBytes, watts: wattsPerThread * threads } as const;
   if (measured && isComplete(measured)) {
     return {
       ...common,
@@ -77,8 +108,9 @@ function gpuDevice({ lab, gpu, catalogue, factors }: KnownMachine): readonly Mac
     id: measured?.id ?? 'gpu-0',
     kind: 'gpu',
     name,
+    software: false,
     memoryBytes: 1e9 * (row?.memory?.value ?? 0),
-    watts: row?.power && (row.power.value * (assumedLoad.low + assumedLoad.high)) / 2,
+    watts: row?.power?.value,
   } as const;
   if (measured && isComplete(measured)) {
     return [{ ...common, timed: deviceByLab(measured, factors?.(measured), labDoubt), measured: true }];

@@ -3,20 +3,53 @@
 import type { BilledRun } from '../protocol/runs.ts';
 
 const week = 7 * 24 * 3600 * 1000;
-/** Weeks that count. */
-const counted = 12;
+export const weeksShown = 24;
+/** Weeks that count for the mean. */
+export const weeksCounted = 12;
 
-/** Hours of training a week in the weeks since the first run, twelve at most; undefined: no run in them. */
-export function hoursPerWeek(
-  runs: readonly Pick<BilledRun, 'startedAt' | 'secondsElapsed'>[],
-  now: number,
-): number | undefined {
-  const recent = runs.filter(({ startedAt }) => startedAt <= now && startedAt > now - counted * week);
-  if (recent.length === 0) return undefined;
-  const first = Math.min(...recent.map(({ startedAt }) => startedAt));
-  const weeks = Math.max(1, Math.ceil((now - first) / week));
-  return recent.reduce((sum, { secondsElapsed }) => sum + secondsElapsed, 0) / 3600 / weeks;
+export interface Use {
+  /** Hours of each of the last weeks, the oldest first; the last one ends now. */
+  readonly weeks: readonly number[];
+  /** When each week begins, milliseconds since 1970. */
+  readonly begins: readonly number[];
+  /** Mean of the weeks since the first run, twelve at most; null = no run. */
+  readonly perWeek: number | null;
+  /** Weeks the mean is of. */
+  readonly counted: number;
+  readonly runs: number;
 }
+
+/** Hours by week, counted back from now: a run counts where it began, one in the trash too. */
+export function useOf(runs: readonly Pick<BilledRun, 'startedAt' | 'secondsElapsed'>[], now: number): Use {
+  const weeks = Array.from({ length: weeksShown }, () => 0);
+  const begins = weeks.map((_, index) => now - (weeksShown - index) * week);
+  let [count, first] = [0, now];
+  for (const { startedAt, secondsElapsed } of runs) {
+    const at = weeksShown - 1 - Math.floor((now - startedAt) / week);
+    if (at < 0 || at >= weeksShown) continue;
+    weeks[at] += secondsElapsed / 3600;
+    count++;
+    first = Math.min(first, startedAt);
+  }
+  const counted = Math.min(weeksCounted, Math.max(1, Math.ceil((now - first) / week)));
+  const sum = weeks.slice(-counted).reduce((total, hours) => total + hours, 0);
+  return { weeks, begins, perWeek: count === 0 ? null : sum / counted, counted, runs: count };
+}
+
+/** Mean hours a week; undefined: no run in the weeks shown. */
+export const hoursPerWeek = (runs: Parameters<typeof useOf>[0], now: number): number | undefined =>
+  useOf(runs, now).perWeek ?? undefined;
+
+/** Hours a week assumed where there are no runs, or so few that they say nothing of what is to come. */
+export const assumedUse = 5;
+const leastUse = 1;
+
+/** Whether the runs say how much is used. */
+export const saysUse = (use: Use | null): boolean => use !== null && use.perWeek !== null && use.perWeek >= leastUse;
+
+/** Hours a week to reckon with. */
+export const usualHours = (use: Use | null): number =>
+  saysUse(use) ? Math.min(168, Math.round(10 * use!.perWeek!) / 10) : assumedUse;
 
 export interface Month {
   /** `2026-11`; local time. */

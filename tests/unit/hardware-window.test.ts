@@ -16,7 +16,8 @@ import { subjectNamed } from '../../engine/hardware/costs/familiar.ts';
 import { readCatalogue } from '../../engine/hardware/catalogue/catalogue.ts';
 import { costRows, filtered, frontier, noFilter, sortedBy, spanText } from '../../renderer/views/hardware/cost/rows.ts';
 import { answerOf, assumptions, weeksText, wordsOf, type RentInputs } from '../../renderer/views/hardware/rent/rent.ts';
-import { useOf, usualHours, weeksShown } from '../../renderer/views/hardware/rent/use.ts';
+import { machineDevices } from '../../engine/hardware/machine.ts';
+import { useOf, usualHours, weeksShown } from '../../engine/hardware/use.ts';
 import {
   batchWays,
   offBy,
@@ -27,7 +28,6 @@ import {
   together,
   totalOf,
 } from '../../renderer/views/hardware/memory/memory.ts';
-import { devicesHere } from '../../renderer/views/hardware/here.ts';
 import { usd } from '../../renderer/views/hardware/money.ts';
 import { temporaryHome } from '../support/cli.ts';
 
@@ -93,8 +93,8 @@ test('the use is the mean of the weeks since the first run', () => {
   const now = Date.UTC(2026, 10, 22);
   const day = 86_400_000;
   const run = (daysAgo: number, hours: number) => ({
-    endedAt: now - daysAgo * day,
-    progress: { secondsElapsed: 3600 * hours } as never,
+    startedAt: now - daysAgo * day,
+    secondsElapsed: 3600 * hours,
   });
   assert.equal(useOf([], now).perWeek, null);
   assert.deepEqual(
@@ -271,22 +271,21 @@ test('this machine by its lab: the processor and each GPU; an adapter in softwar
     latencies: [],
     workloads: [],
   });
-  const here = devicesHere(
-    {
-      version: 1,
-      machine: { name: 'm', cpu: 'c', cores: 8, memoryBytes: 32e9, os: 'o' },
-      startedAt: 0,
-      seconds: 60,
-      notes: [],
-      devices: [
-        device('cpu', 'cpu', 'A processor', 400),
-        device('cpu-1', 'cpu', 'A processor', 50),
-        device('gpu-0', 'gpu', 'NVIDIA GeForce RTX 4090 (Vulkan)', 40_000),
-        device('gpu-1', 'gpu', 'SwiftShader', 1e9, true),
-      ],
-    },
-    catalogue,
-  );
+  const lab = {
+    version: 1 as const,
+    machine: { name: 'm', cpu: 'c', cores: 8, memoryBytes: 32e9, os: 'o' },
+    startedAt: 0,
+    seconds: 60,
+    notes: [],
+    devices: [
+      device('cpu', 'cpu', 'A processor', 400),
+      device('cpu-1', 'cpu', 'A processor', 50),
+      device('gpu-0', 'gpu', 'NVIDIA GeForce RTX 4090 (Vulkan)', 40_000),
+      device('gpu-1', 'gpu', 'SwiftShader', 1e9, true),
+    ],
+  };
+  const common = { lab, cores: 8, memoryBytes: 32e9, gpu: null, catalogue };
+  const here = machineDevices({ ...common, withSoftware: true });
   assert.deepEqual(
     here.map(({ id, memoryBytes, watts }) => [id, memoryBytes, watts]),
     [

@@ -13,7 +13,8 @@ import type { StoreService } from '../../../engine/protocol/runs.ts';
 import { choiceOption, numberOption, textOption, type Command } from '../command.ts';
 import { electricityHere } from '../electricity.ts';
 import { subjectOption, subjectOptions } from '../forecast-subject.ts';
-import { devicesHere, lastLab } from '../machine-here.ts';
+import { newestLab } from '../../../engine/hardware/machine.ts';
+import { devicesHere } from '../machine-here.ts';
 import { openCatalogue } from '../own-catalogue.ts';
 import { formatSeconds, formatTime } from '../output.ts';
 
@@ -56,7 +57,7 @@ export const adviseCommand: Command = {
     const store = await services.store;
     const rules = await rulesAsked(textOption(options, 'rules'), store);
     const { tariff, grid } = await electricityHere(store, {});
-    const lab = await lastLab(store);
+    const lab = await newestLab(store);
     const found = forecast(subject, { precision, catalogue, tariff, grid });
     const [cpu, gpu] = devicesHere(lab, catalogue);
     const now = Date.now();

@@ -6,7 +6,8 @@ import { forecast, type DeviceForecast, type Forecast } from '../../../engine/ha
 import type { Subject } from '../../../engine/hardware/costs/familiar.ts';
 import { choiceOption, type Command } from '../command.ts';
 import { electricityAsked, electricityHere, electricityOptions } from '../electricity.ts';
-import { devicesHere, lastLab } from '../machine-here.ts';
+import { newestLab } from '../../../engine/hardware/machine.ts';
+import { devicesHere } from '../machine-here.ts';
 import { openCatalogue } from '../own-catalogue.ts';
 import { subjectOption, subjectOptions } from '../forecast-subject.ts';
 import { formatBytes, formatCount, formatNumber, formatSeconds, formatTime, type Output } from '../output.ts';
@@ -28,7 +29,7 @@ export const forecastCommand: Command = {
     const { catalogue } = openCatalogue(services.home, output);
     const store = await services.store;
     const electricity = await electricityHere(store, asked);
-    const lab = await lastLab(store);
+    const lab = await newestLab(store);
     const here = devicesHere(lab, catalogue);
     const found = forecast(subject, { precision, catalogue, here, cores: usableCores(), ...electricity });
     const { costs, memory, own, devices } = found;

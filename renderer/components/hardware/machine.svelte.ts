@@ -6,7 +6,7 @@ import type { Failure } from '../../app/failure.ts';
 import { failureOf, wasCancelled } from '../../app/failure.ts';
 import type { Catalogue } from '../../../engine/hardware/catalogue/catalogue.ts';
 import type { Factors } from '../../../engine/hardware/calibration.ts';
-import { machineDevices, type MachineDevice } from '../../../engine/hardware/machine.ts';
+import { machineDevices, newestLab, type MachineDevice } from '../../../engine/hardware/machine.ts';
 import type { LabDevice, LabProgress, LabResult } from '../../../engine/protocol/lab.ts';
 
 /** Enough for a verdict; the Lab tab takes longer. */
@@ -26,9 +26,7 @@ export class Machine {
 
   /** Reads the newest lab of this machine. */
   async load(): Promise<void> {
-    const { service } = this.#app;
-    const newest = (await service.labs()).find(({ imported }) => !imported);
-    const lab = newest ? (await service.lab({ lab: newest.id })).result : null;
+    const lab = await newestLab(this.#app.service);
     // The workloads are planned when this is loaded: only where there is something to calibrate.
     if (lab) this.#factors = (await import('../../../engine/bench/calibrated.ts')).labFactors;
     this.lab = lab;
@@ -58,7 +56,8 @@ export class Machine {
     void this.#app.service.cancelLab();
   }
 
-  devices(catalogue: Catalogue): readonly MachineDevice[] {
+  /** `withSoftware`: adapters in software as well, named as such. */
+  devices(catalogue: Catalogue, withSoftware = false): readonly MachineDevice[] {
     const gpu = this.#app.devices.find(({ kind, available, software }) => kind === 'gpu' && available && !software);
     return machineDevices({
       lab: this.lab,
@@ -67,6 +66,7 @@ export class Machine {
       gpu: gpu?.name ?? null,
       catalogue,
       factors: this.#factors,
+      withSoftware,
     });
   }
 }

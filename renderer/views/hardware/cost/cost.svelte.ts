@@ -8,12 +8,11 @@ import { staleText } from '../../../../engine/hardware/catalogue/figures.ts';
 import { forecast, type DeviceForecast } from '../../../../engine/hardware/forecast.ts';
 import type { MachineDevice } from '../../../../engine/hardware/machine.ts';
 import type { TextbookOptions } from '../../../../engine/hardware/memory-forecast.ts';
-import type { LabResult } from '../../../../engine/protocol/lab.ts';
+import { assumedUse, useOf, usualHours } from '../../../../engine/hardware/use.ts';
+import { Machine } from '../../../components/hardware/machine.svelte.ts';
 import { electricityKey, type Electricity } from '../../../../engine/settings/electricity.ts';
 import { HardwareCatalogue } from '../catalogue.svelte.ts';
-import { devicesHere, newestLab } from '../here.ts';
 import { ModelChoice } from '../model/choice.svelte.ts';
-import { assumedUse, readUse, usualHours } from '../rent/use.ts';
 import {
   costRows,
   filtered,
@@ -38,6 +37,7 @@ const usualPins = ['h100-sxm/buy', 'rtx-4090/buy', 'openrelay-rtx-4090/rent'];
 export class CostPage {
   readonly catalogue: HardwareCatalogue;
   readonly model: ModelChoice;
+  readonly machine: Machine;
   bar: Bar = $state.raw(usualBar);
   electricity: Electricity = $state.raw(electricityOf(null));
   pins: readonly string[] = $state.raw(usualPins);
@@ -47,7 +47,6 @@ export class CostPage {
   current: string | null = $state(null);
   /** Why an own price was not kept. */
   refused: string = $state('');
-  lab: LabResult | null = $state.raw(null);
   ready: boolean = $state(false);
   readonly now = Date.now();
   #usedHours: number = $state(assumedUse);
@@ -57,30 +56,30 @@ export class CostPage {
     this.#app = app;
     this.catalogue = new HardwareCatalogue(app.service);
     this.model = new ModelChoice(app);
+    this.machine = new Machine(app);
   }
 
   async load(): Promise<void> {
     const { preferences, service } = this.#app;
-    const [bar, pins, electricity, use, lab] = await Promise.all([
+    const [bar, pins, electricity, bills] = await Promise.all([
       preferences.read('hardware.bar', isBar, usualBar),
       preferences.read('hardware.pins', isStringList, usualPins),
       service.getSetting({ key: electricityKey }),
-      readUse(service, this.now),
-      newestLab(service),
+      service.bills(),
+      this.machine.load(),
       this.catalogue.load(),
       this.model.load(),
     ]);
     this.bar = bar;
     this.pins = pins;
     this.electricity = electricityOf(electricity);
-    this.lab = lab;
-    this.#usedHours = usualHours(use);
+    this.#usedHours = usualHours(useOf(bills, this.now));
     this.ready = true;
   }
 
   readonly hoursPerWeek: number = $derived.by(() => this.bar.hoursPerWeek ?? this.#usedHours);
   readonly here: readonly MachineDevice[] = $derived.by(() =>
-    this.lab === null ? [] : devicesHere(this.lab, this.catalogue.value),
+    this.ready ? this.machine.devices(this.catalogue.value, true) : [],
   );
   /** What the forecast says, or why there is none. */
   readonly forecast: { readonly devices: readonly DeviceForecast[]; readonly problem: string } = $derived.by(() => {

@@ -30,6 +30,8 @@ export interface CostRow {
   readonly memoryBytes: number | null;
   /** An adapter in software: never on the frontier. */
   readonly software: boolean;
+  /** This machine before it was measured: never on the frontier. */
+  readonly guessed: boolean;
   readonly fits: boolean;
   /** What to do where it does not fit. */
   readonly fitNote: string;
@@ -69,8 +71,8 @@ export function costRows(
     const device = devices.get(forecast.id);
     const base = common(forecast, settings, device, fit);
     const kwh = base.kwh;
-    if (forecast.basis === 'here' || device === undefined) {
-      const software = forecast.name.endsWith('(software)');
+    if (device === undefined) {
+      const { software } = forecast;
       const money = kwh === null ? null : energyCost(kwh, settings.tariff);
       return [{ ...base, id: forecast.id, kind: 'here', software, money, price: null, edits: null }];
     }
@@ -116,11 +118,12 @@ function common(
   const times = (value: number | null): number | null => known(value === null ? null : value * epochs);
   const batch = fits || memoryBytes === null ? 0 : largestTextbookBatch(fit.costs, fit.options, memoryBytes);
   return {
-    name,
+    name: forecast.basis === 'estimate' ? `${name} (a guess)` : name,
     vendor: device?.vendor ?? '',
     deviceKind: device?.kind ?? (forecast.id.startsWith('here-gpu') ? ('gpu' as const) : ('cpu' as const)),
     memoryBytes,
     software: false,
+    guessed: forecast.basis === 'estimate',
     fits,
     fitNote: fits ? '' : batch > 0 ? `fits batch ${fixed(batch)}` : 'needs several',
     epochRange: secondsPerEpoch,
@@ -145,8 +148,12 @@ export const buyPrice = ({ streetPrice, launchPrice, systemPrice }: Device): Fig
 /** Rows with nothing that is both quicker and cheaper, from the quickest to the cheapest. */
 export function frontier(rows: readonly CostRow[]): readonly CostRow[] {
   const able = rows.filter(
-    ({ fits, software, money, price }) =>
-      fits && !software && money !== null && (price === null || price.confidence === 'own' || trusted(price)),
+    ({ fits, software, guessed, money, price }) =>
+      fits &&
+      !software &&
+      !guessed &&
+      money !== null &&
+      (price === null || price.confidence === 'own' || trusted(price)),
   );
   let least = Infinity;
   return able

@@ -12,7 +12,7 @@ import {
 import { failureOf } from '../../../app/failure.ts';
 import type { AppState } from '../../../app/state.svelte.ts';
 import { bytes, fixed, percent } from '../../../lib/format.ts';
-import { newestLab } from '../here.ts';
+import { newestLab } from '../../../../engine/hardware/machine.ts';
 import { ModelChoice } from '../model/choice.svelte.ts';
 import {
   batchWays,

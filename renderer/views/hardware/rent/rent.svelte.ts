@@ -3,12 +3,12 @@
 import type { AppState } from '../../../app/state.svelte.ts';
 import type { Device, Offer } from '../../../../engine/hardware/catalogue/catalogue.ts';
 import { electricityOf } from '../../../../engine/hardware/bill.ts';
+import { useOf, usualHours, type Use } from '../../../../engine/hardware/use.ts';
 import { electricityKey, type Electricity } from '../../../../engine/settings/electricity.ts';
 import { trusted } from '../../../../engine/hardware/catalogue/figures.ts';
 import { HardwareCatalogue } from '../catalogue.svelte.ts';
 import { usd } from '../money.ts';
 import { answerOf, assumptions, plain, sliders, wordsOf, type RentInputs } from './rent.ts';
-import { readUse, usualHours, type Use } from './use.ts';
 
 const plainOffer = 'aws-p3-2xlarge';
 const key = 'hardware.rent';
@@ -34,15 +34,15 @@ export class RentPage {
   }
 
   async load(): Promise<void> {
-    const [kept, use, electricity] = await Promise.all([
+    const [kept, bills, electricity] = await Promise.all([
       this.#app.preferences.read(key, isKept, nothing),
-      readUse(this.#app.service, Date.now()),
+      this.#app.service.bills(),
       this.#app.service.getSetting({ key: electricityKey }),
       this.catalogue.load(),
     ]);
     this.electricity = electricityOf(electricity);
     this.kept = kept;
-    this.use = use;
+    this.use = useOf(bills, Date.now());
   }
 
   readonly cards: readonly Device[] = $derived.by(() =>
