@@ -88,6 +88,7 @@ export function forecast(
   const options: TextbookOptions = { precision, optimizer: stateOf(subject.optimizer) };
   const memory = textbookMemory(costs, options);
   const needed = withOverheads(memory.total).low;
+  const fits = (memoryBytes: number): boolean => fitOf(needed, memoryBytes) !== 'too large';
   /** `watts`: what is drawn in training. */
   const bill = (seconds: readonly [number, number], watts: number | undefined, offer: Offer | undefined) => {
     const hours = (seconds[0] + seconds[1]) / 2 / 3600;
@@ -114,8 +115,7 @@ export function forecast(
       software,
       precision: 'float32',
       memoryBytes: memoryBytes || null,
-      fits:
-        memoryBytes === 0 || (own && kind === 'cpu' ? own.total <= usableBytes(memoryBytes) : needed <= memoryBytes),
+      fits: memoryBytes === 0 || (own && kind === 'cpu' ? own.total <= usableBytes(memoryBytes) : fits(memoryBytes)),
       secondsPerEpoch,
       // As the bill of a run counts it: the processor by its threads, a GPU by its usual load, without the rest of the computer.
       ...bill(secondsPerEpoch, watts && (kind === 'gpu' && !software ? load * watts : watts), undefined),
@@ -136,7 +136,7 @@ export function forecast(
         software: false,
         precision: timed.precision,
         memoryBytes,
-        fits: memoryBytes === null || fitOf(needed, memoryBytes) !== 'too large',
+        fits: memoryBytes === null || fits(memoryBytes),
         secondsPerEpoch,
         ...bill(secondsPerEpoch, device.power && load * device.power.value + hostWatts, cheapest(catalogue, id)),
       },

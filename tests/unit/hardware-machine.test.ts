@@ -6,6 +6,7 @@ import { labFactors } from '../../engine/bench/calibrated.ts';
 import { standardRules, withThresholds } from '../../engine/hardware/advice/rules.ts';
 import { readCatalogue } from '../../engine/hardware/catalogue/catalogue.ts';
 import { subjectNamed } from '../../engine/hardware/costs/familiar.ts';
+import { forecast } from '../../engine/hardware/forecast.ts';
 import { machineDevices, type KnownMachine } from '../../engine/hardware/machine.ts';
 import { about, runLine } from '../../engine/hardware/run-line.ts';
 import { byMonth, hoursPerWeek } from '../../engine/hardware/use.ts';
@@ -42,6 +43,25 @@ test('a machine is guessed until it is measured, and an adapter in software is n
   assert.deepEqual([measured.measured, card.measured, card.kind], [true, true, 'gpu']);
   const [, named] = machineDevices({ ...known, gpu: 'NVIDIA GeForce RTX 4090 (Vulkan)' });
   assert.deepEqual([named.measured, named.memoryBytes], [false, 24e9]);
+});
+
+test('a card here holds what the same card of the catalogue does', () => {
+  const here = machineDevices({ ...known, gpu: 'NVIDIA GeForce RTX 4090 (Vulkan)' });
+  const options = { precision: 'float32', catalogue, here, tariff: 0.2, grid: 400 } as const;
+  const ask = (batch: number) => {
+    const found = forecast(subjectNamed('resnet50', { batch }), options);
+    const [mine, listed] = ['here-gpu-0', 'rtx-4090'].map((id) => found.devices.find((device) => device.id === id)!);
+    return { found, mine, listed };
+  };
+  const { found } = ask(32);
+  const most = found.largestBatch.find(({ bytes }) => bytes === 24e9)!.batch;
+  for (const [batch, fits] of [
+    [most, true],
+    [most + 8, false],
+  ] as const) {
+    const asked = ask(batch);
+    assert.deepEqual([asked.mine.fits, asked.listed.fits], [fits, fits], String(batch));
+  }
 });
 
 test('the training steps of a lab calibrate it', () => {
