@@ -66,7 +66,7 @@ export interface RunBill extends HostSpending {
   readonly cpuSeconds: number;
   /** Seconds at work on a GPU. */
   readonly gpuSeconds: number;
-  /** Energy by the processor's own meter, the work of others included; absent: no meter, or not one that may be read. */
+  /** Energy by the processor's own meter while it was at work, what others did meanwhile included; absent: no meter, or not one that may be read. */
   readonly joules?: number;
   /** Bytes allocated on the device for model and rows. */
   readonly deviceBytes?: number;

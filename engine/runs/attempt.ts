@@ -158,6 +158,7 @@ export class Attempt {
 
   /** The host has paused or gone on. It may say so twice, or say so of itself. */
   async #follow(event: 'pause' | 'resume'): Promise<void> {
+    this.#bill?.[event]();
     if (stateAfter(this.#state, event) !== null) await this.#change(event);
     const now = performance.now();
     if (event === 'pause') this.#pausedAt ??= now;

@@ -18,6 +18,9 @@ export class Bill {
   #host: HostSpending = { phases: {} };
   #onGpu = false;
   #device: DeviceFacts;
+  /** Joules of the pauses so far, and what the meter said when the one that lasts began; null: it is at work. */
+  #paused = 0;
+  #pausedAt: number | null = null;
 
   /** `before`: the bill of the attempts so far. */
   constructor(before: RunBill | undefined, meter: EnergyMeter) {
@@ -36,6 +39,17 @@ export class Bill {
     this.#device = { deviceBytes: bytes, deviceName: name };
   }
 
+  /** What the processor takes during a pause is not the run's. May be said twice, as `resume`. */
+  pause(): void {
+    this.#pausedAt ??= this.#reading?.() ?? null;
+  }
+
+  resume(): void {
+    if (this.#pausedAt === null) return;
+    this.#paused += (this.#reading?.() ?? this.#pausedAt) - this.#pausedAt;
+    this.#pausedAt = null;
+  }
+
   /** What the host has spent so far. */
   spent(spending: HostSpending | undefined): void {
     if (spending) this.#host = spending;
@@ -46,15 +60,15 @@ export class Bill {
     // Until it has begun a host is being started, whatever it calls that.
     const hosted = { ...this.#host.phases, preparing: 0 };
     const before = this.#before;
-    const joules = this.#reading?.() ?? undefined;
+    const read = this.#pausedAt ?? this.#reading?.() ?? undefined;
     const most = Math.max(peakBytes ?? 0, before?.peakBytes ?? 0);
     // Energy of some attempts alone is not that of the run.
-    const measured = joules !== undefined && (before === undefined || before.joules !== undefined);
+    const measured = read !== undefined && (before === undefined || before.joules !== undefined);
     return {
       phases: sum([before?.phases ?? {}, this.#around, hosted]),
       cpuSeconds: (before?.cpuSeconds ?? 0) + cpuSeconds,
       gpuSeconds: (before?.gpuSeconds ?? 0) + (this.#onGpu ? secondsOf(hosted) : 0),
-      ...(measured ? { joules: joules + (before?.joules ?? 0) } : {}),
+      ...(measured ? { joules: read - this.#paused + (before?.joules ?? 0) } : {}),
       ...this.#device,
       ...(most > 0 ? { peakBytes: most } : {}),
     };

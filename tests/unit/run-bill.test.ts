@@ -55,6 +55,46 @@ test('energy of some attempts alone is not told as that of the run', () => {
   assert.equal('joules' in stopsAnswering.total, false);
 });
 
+test('what the processor takes during a pause is not the run’s', () => {
+  let joules = 0;
+  const bill = new Bill(undefined, () => () => joules);
+  joules = 10;
+  bill.resume();
+  bill.pause();
+  joules = 500;
+  bill.pause();
+  assert.equal(bill.total.joules, 10);
+  bill.resume();
+  joules = 507;
+  bill.resume();
+  assert.equal(bill.total.joules, 17);
+  bill.pause();
+  joules = 1000;
+  assert.equal(bill.total.joules, 17, 'a run that ends while it pauses');
+});
+
+test('a run that pauses pays for nothing meanwhile', async (context) => {
+  const store = createStore(temporaryHome(context));
+  let joules = 0;
+  const hosts = createTableHosts({ breathe: () => new Promise((resolve) => setTimeout(resolve, 2)) });
+  const meter = (): (() => number) => () => joules;
+  const manager = createRunManager({ store, data: createTableData(), hosts, owner: processOwner(), meter });
+  context.after(() => store.close());
+  const { id: run } = await manager.start({ config: tableConfig(1000) });
+  const reaches = async (state: string): Promise<void> => {
+    while ((await store.run({ run })).state !== state) await new Promise((resolve) => setTimeout(resolve, 5));
+  };
+  await reaches('running');
+  await manager.pause({ run });
+  await reaches('paused');
+  joules += 1e6;
+  await manager.continue({ run });
+  await reaches('running');
+  await manager.stop({ run });
+  const { progress } = await manager.finished({ run });
+  assert.equal(progress!.bill!.joules, 0);
+});
+
 test('phases add up to the time at work', async (context) => {
   const store = createStore(temporaryHome(context));
   const manager = createRunManager({
