@@ -128,3 +128,12 @@ function zeroOf(batches: readonly number[], leads: readonly number[]): number | 
   const [from, to] = [leads[after - 1], leads[after]];
   return batches[after - 1] * (batches[after] / batches[after - 1]) ** (-from / (to - from));
 }
+
+/** `from a batch of 94 on`; where `far` does not win, how far it was looked for. `races` are those the crossover was read from. */
+export function crossoverWords({ batch }: Crossover, races: readonly Race[]): string {
+  if (batch !== null) return batch <= 1 ? 'from the first row on' : `from a batch of ${Math.round(batch)} on`;
+  const largest = races.at(-1)?.batch;
+  return largest === undefined
+    ? 'at no batch: even a step of one row takes too long'
+    : `not up to a batch of ${largest}`;
+}

@@ -3,7 +3,14 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { subjectNamed } from '../../engine/hardware/costs/familiar.ts';
-import { crossoverOf, forecastRace, raceBatches, rising, timedRace } from '../../engine/hardware/crossover-forecast.ts';
+import {
+  crossoverOf,
+  crossoverWords,
+  forecastRace,
+  raceBatches,
+  rising,
+  timedRace,
+} from '../../engine/hardware/crossover-forecast.ts';
 import { fitFactors, deviceByLab, usualFactors, valueAt } from '../../engine/hardware/calibration.ts';
 import { readCatalogue } from '../../engine/hardware/catalogue/catalogue.ts';
 import { knownAnswers, type KnownAnswer } from '../../engine/hardware/known-answers.ts';
@@ -204,4 +211,13 @@ test('one disturbed batch does not decide a crossover; how sure it is and what i
   const even = crossoverOf(raceBatches(64).map((batch, i) => race(batch, i % 2 === 0 ? 0.004 : -0.004)));
   assert.deepEqual([even.low, even.high], [1, null]);
   assert.ok(even.within < 0.03, String(even.within));
+});
+
+test('a crossover that was not reached is said to be looked for up to the largest batch, not to be nowhere', () => {
+  const behind = raceBatches(64).map((batch) => ({ batch, near: batch, far: 100 }));
+  const words = (races: typeof behind): string => crossoverWords(crossoverOf(races), races);
+  assert.equal(words(behind), 'not up to a batch of 64');
+  assert.match(words([]), /^at no batch: .* takes too long$/);
+  assert.equal(words(raceBatches(1024).map((batch) => ({ batch, near: batch, far: 100 }))), 'from a batch of 100 on');
+  assert.equal(words(behind.map((race) => ({ ...race, far: race.near / 2 }))), 'from the first row on');
 });

@@ -13,6 +13,7 @@ import { deviceByLab, isComplete } from '../../../engine/hardware/calibration.ts
 import type { ModelAtHand } from '../../../engine/hardware/costs/from-model.ts';
 import {
   crossoverOf,
+  crossoverWords,
   forecastRace,
   raceBatches,
   timedRace,
@@ -279,12 +280,12 @@ function report(
       },
     ],
   );
-  const words = (batch: number | null): string =>
-    batch === null ? 'never' : batch <= 1 ? 'from the first row on' : `from a batch of ${rounded(batch)} on`;
   output.line();
-  output.line(`${far.id} overtakes ${near.id} with ${name}: forecast ${words(predicted)}, measured ${words(timed)}.`);
+  const [forecastWords, measuredWords] = [crossoverWords(said, forecast), crossoverWords(found, races)];
+  output.line(`${far.id} overtakes ${near.id} with ${name}: forecast ${forecastWords}, measured ${measuredWords}.`);
   const [low, high] = [rounded(found.low), rounded(found.high)];
-  if (low !== high) output.line(`Neither is surely ahead between ${low} and ${high ?? 'the largest'}.`);
+  if (races.length > 0 && low !== high)
+    output.line(`Neither is surely ahead between ${low} and ${high ?? 'the largest'}.`);
   if (close) output.line(`There it is too close to call: they are within ${percent(found.within)} of each other.`);
   if (factor !== null) output.line(`The forecast is off by a factor of ${factor.toFixed(2)}.`);
 }
