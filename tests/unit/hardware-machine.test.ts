@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { labFactors } from '../../engine/bench/calibrated.ts';
+import { advise } from '../../engine/hardware/advice/advise.ts';
+import { factHere, factsOf } from '../../engine/hardware/advice/from-forecast.ts';
 import { standardRules, withThresholds } from '../../engine/hardware/advice/rules.ts';
 import { readCatalogue } from '../../engine/hardware/catalogue/catalogue.ts';
 import { subjectNamed } from '../../engine/hardware/costs/familiar.ts';
@@ -91,6 +93,24 @@ test('a short run stays on the CPU, a long one names a card; thresholds decide',
     [1, 5000, 20_000, 1e6].map((seconds) => about([seconds, seconds])),
     ['1\u00a0s', '83\u00a0min', '5.6\u00a0h', '12\u00a0days'],
   );
+});
+
+test('what may be cut off is advised to be, from the facts of a forecast alone', () => {
+  const options = { precision: 'mixed16', catalogue, tariff: 0.2, grid: 400 } as const;
+  const [device] = machineDevices(known);
+  const advised = (name: string, interruptible: boolean) => {
+    const subject = subjectNamed(name, {});
+    const { rows, batch } = subject;
+    const asked = { forecast: forecast(subject, options), catalogue, epochs: 90, rows, batch, tariff: 0.2, now: 0 };
+    return advise({ interruptible }, factsOf({ ...asked, cpu: factHere(device, asked) }));
+  };
+  const spot = advised('resnet50', true).find(({ rule }) => rule === 'spot')!;
+  assert.match(
+    spot.reasons[0].text,
+    /^\d.* USD an hour of work, lost work counted at an interruption every 10 h: \d+ %/,
+  );
+  assert.ok(spot.reasons[0].value! < 0.7);
+  assert.ok(advised('resnet50', false).every(({ rule }) => rule !== 'spot'));
 });
 
 test('hours a week and months come from the bills', () => {

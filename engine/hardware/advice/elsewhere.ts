@@ -107,7 +107,7 @@ export const elsewhereActions: Readonly<Record<string, Action>> = {
       reasons: [
         reason(
           'rent',
-          `${price.toFixed(2)} USD an hour of work, lost work counted: ${percent(share)} of on demand`,
+          `${price.toFixed(2)} USD an hour of work, lost work counted at an interruption every ${between} h: ${percent(share)} of on demand`,
           share,
           limit('price'),
           'share',

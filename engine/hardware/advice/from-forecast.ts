@@ -5,6 +5,7 @@ import type { Catalogue, Device } from '../catalogue/catalogue.ts';
 import { isStale, trusted } from '../catalogue/figures.ts';
 import type { DeviceForecast, Forecast } from '../forecast.ts';
 import { withOverheads } from '../memory-forecast.ts';
+import { usualSpotHours } from '../formulas/money.ts';
 import { dataParallel } from '../formulas/parallel.ts';
 import type { MachineDevice } from '../machine.ts';
 import { epochSeconds, stepTime } from '../time-forecast.ts';
@@ -38,6 +39,7 @@ export function factsOf({ forecast, catalogue, epochs, rows, batch, cpu, gpu, ta
   const fast = others
     .filter((device) => device.kind === 'gpu' && device.use === 'training' && !device.doubtful)
     .toSorted((a, b) => a.seconds.middle - b.seconds.middle)[0];
+  const { parameters, gradients, optimizer } = memory;
   return {
     model: 'network',
     rows,
@@ -45,7 +47,9 @@ export function factsOf({ forecast, catalogue, epochs, rows, batch, cpu, gpu, ta
     gpu,
     others,
     memoryNeeded: withOverheads(memory.total).low,
-    stateBytes: memory.parameters + memory.gradients + memory.optimizer,
+    stateBytes: parameters + gradients + optimizer,
+    checkpointMinutes: (parameters + optimizer) / diskRate / 60,
+    hoursBetweenInterruptions: usualSpotHours,
     savings: remedies.map(({ name, saves, time }) => ({ name, bytes: saves, timeFactor: time })),
     stepFlops: costs.flopsPerExample * batch,
     batch,
@@ -54,6 +58,8 @@ export function factsOf({ forecast, catalogue, epochs, rows, batch, cpu, gpu, ta
   };
 }
 
+/** What a disk in a data centre takes, bytes/s. */
+const diskRate = 1e9;
 /** Bus bandwidth of cards on PCIe of generation 4, bytes/s. */
 const pcie = 20e9;
 const mostDevices = 8;

@@ -48,6 +48,9 @@ export function spotOverhead(
   return checkpoint / interval + interval / (2 * meanBetweenInterruptions);
 }
 
+/** Hours a rent at spot prices lasts until it is interrupted, before anything is known of it. */
+export const usualSpotHours = 10;
+
 /** USD an hour of work done, of interrupted hours at `spot`. */
 export const effectiveSpotPrice = (spot: number, overhead: number): number => spot * (1 + overhead);
 
