@@ -24,6 +24,7 @@ import { checkCheckpointOf } from '../learners/registry.ts';
 import { Bill, type EnergyMeter } from './bill.ts';
 import type { RunHost, RunHosts } from './hosts.ts';
 import { chooseDevice } from './choose-device.ts';
+import { mayPass, patiently } from './patient-store.ts';
 import { createRecorder } from './recorder.ts';
 import type { Recorder } from './recorder.ts';
 import { nextState, stateAfter } from './states.ts';
@@ -89,7 +90,8 @@ export class Attempt {
     this.#state = ending.state;
     const progress = this.#progress && this.#asOfNow(this.#progress);
     const patch = { ...ending, progress, endedAt: Date.now(), request: null };
-    return store.updateRun({ run: this.#run, patch });
+    // Without its end a run stands there as running, and cannot be resumed, for as long as this program lives.
+    return patiently(() => store.updateRun({ run: this.#run, patch }), mayPass);
   }
 
   /** Throws `input.run_state` unless the run is running. */

@@ -46,13 +46,22 @@ export function patientStore(store: StoreService): StoreService {
   };
 }
 
-async function patiently<Result>(call: (again: boolean) => Promise<Result>): Promise<Result> {
+const codeOf = (error: unknown): string => (error instanceof TrainyardError ? error.code : '');
+const isLost = (error: unknown): boolean => codeOf(error) === 'internal.disconnected';
+
+/** What the disk, or another program at the history, may have got over in a moment. */
+export const mayPass = (error: unknown): boolean => ['store.busy', 'store.full', 'store.io'].includes(codeOf(error));
+
+/** Makes a call, and again while its error is one that `isWorth` waiting for. */
+export async function patiently<Result>(
+  call: (again: boolean) => Promise<Result>,
+  isWorth: (error: unknown) => boolean = isLost,
+): Promise<Result> {
   for (let tries = 0; ; tries++) {
     try {
       return await call(tries > 0);
     } catch (error) {
-      const lost = error instanceof TrainyardError && error.code === 'internal.disconnected';
-      if (!lost || tries === patience.length) throw error;
+      if (!isWorth(error) || tries === patience.length) throw error;
       await new Promise((resolve) => setTimeout(resolve, patience[tries]));
     }
   }

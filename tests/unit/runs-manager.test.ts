@@ -297,6 +297,24 @@ test('a history that cannot be written any more fails the run', async (context) 
   assert.equal(hosts.alive.size, 0);
 });
 
+for (const code of ['store.io', 'store.busy', 'store.full'] as const) {
+  test(`the end of a run is kept though the history fails for a moment (${code})`, async (context) => {
+    const store = createStore(temporaryHome(context));
+    let failures = 0;
+    const failing: StoreService = {
+      ...store,
+      updateRun: (request) =>
+        request.patch.endedAt !== undefined && failures++ < 2
+          ? Promise.reject(new TrainyardError(code, 'Not now.'))
+          : store.updateRun(request),
+    };
+    const { manager } = setUp(context, { store: failing });
+    const { id: run } = await manager.start({ config: tableConfig(2) });
+    assert.equal((await manager.finished({ run })).state, 'completed');
+    assert.deepEqual([(await store.run({ run })).state, failures], ['completed', 3]);
+  });
+}
+
 test('no checkpoint is handed over before the history has kept the last', async (context) => {
   const real = createStore(temporaryHome(context));
   let kept = 0;
