@@ -30,6 +30,13 @@ const electronPort = 'Talk to it through a service of engine/protocol and rpc.';
 /** What learners say of themselves. */
 const declared = ['engine/learners/declared/', 'engine/learners/*/declaration.ts'];
 
+/** What the parts of the window may import, each what those before it stand on as well. */
+const forLib = [protocol, 'engine/model/', ...declared, settings];
+const forApp = [...forLib, 'renderer/lib/'];
+const forComponents = [...forApp, 'renderer/app/'];
+const forViews = [...forComponents, 'renderer/components/'];
+const ofComponents = 'A view is made of components; what two views share belongs to them or to renderer/lib.';
+
 const rules: readonly Rule[] = [
   {
     files: 'kernels/',
@@ -193,95 +200,56 @@ const rules: readonly Rule[] = [
   },
   {
     files: 'renderer/lib/',
-    may: [protocol, 'engine/model/', ...declared, settings],
+    may: forLib,
     packages: ['svelte'],
     instead:
       'Words, numbers and names alone: what draws is a component, what a person changes is state of renderer/app.',
   },
   {
     files: 'renderer/app/',
-    may: [protocol, 'engine/model/', ...declared, settings, 'renderer/lib/'],
+    may: forApp,
     packages: ['svelte'],
     instead: 'The state of the window knows neither what draws it nor the views.',
   },
   {
     files: 'renderer/components/hardware/',
-    may: [
-      protocol,
-      'engine/hardware/',
-      'engine/bench/calibrated.ts',
-      'engine/model/',
-      ...declared,
-      settings,
-      'renderer/lib/',
-      'renderer/app/',
-      'renderer/components/',
-    ],
+    may: [...forViews, 'engine/hardware/', 'engine/bench/calibrated.ts'],
     packages: ['svelte', 'zod'],
     instead: 'Figures come from the formulas and forecasts of engine/hardware/: a component shows them.',
   },
   {
     files: 'renderer/components/',
-    may: [protocol, 'engine/model/', ...declared, settings, 'renderer/lib/', 'renderer/app/'],
+    may: forComponents,
     packages: ['svelte', 'chart.js', 'chartjs-plugin-zoom'],
     instead: 'A component serves every view and knows none.',
   },
   {
     files: 'renderer/views/run/',
-    may: [
-      protocol,
-      'engine/model/',
-      ...declared,
-      settings,
-      'renderer/lib/',
-      'renderer/app/',
-      'renderer/components/',
-      'renderer/views/runs/',
-    ],
+    may: [...forViews, 'renderer/views/runs/'],
     packages: ['svelte'],
-    instead: 'A view is made of components; what two views share belongs to them or to renderer/lib.',
+    instead: ofComponents,
   },
   {
     files: 'renderer/views/compare/',
-    may: [
-      protocol,
-      'engine/model/',
-      ...declared,
-      settings,
-      'renderer/lib/',
-      'renderer/app/',
-      'renderer/components/',
-      'renderer/views/run/',
-    ],
+    may: [...forViews, 'renderer/views/run/'],
     packages: ['svelte'],
-    instead: 'A view is made of components; what two views share belongs to them or to renderer/lib.',
+    instead: ofComponents,
   },
   {
     files: 'renderer/views/hardware/',
-    may: [
-      protocol,
-      'engine/hardware/',
-      'engine/lab/machine.ts',
-      'engine/bench/calibrated.ts',
-      'engine/model/',
-      ...declared,
-      settings,
-      'renderer/lib/',
-      'renderer/app/',
-      'renderer/components/',
-    ],
+    may: [...forViews, 'engine/hardware/', 'engine/lab/machine.ts', 'engine/bench/calibrated.ts'],
     packages: ['svelte', 'zod'],
     instead: 'Figures come from the formulas and forecasts of engine/hardware/: a view shows them.',
   },
   {
     files: 'renderer/views/',
-    may: [protocol, 'engine/model/', ...declared, settings, 'renderer/lib/', 'renderer/app/', 'renderer/components/'],
+    may: forViews,
     packages: ['svelte'],
-    instead: 'A view is made of components; what two views share belongs to them or to renderer/lib.',
+    instead: ofComponents,
   },
   {
     files: 'renderer/',
-    may: [protocol, 'engine/model/', ...declared, settings, 'renderer/'],
+    may: forLib,
     packages: ['svelte', 'chart.js', 'chartjs-adapter', 'virtua', '@fontsource', 'zod'],
     instead: `The window shows; ask the main process through AppService. ${electronPort}`,
   },
