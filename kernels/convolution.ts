@@ -128,4 +128,6 @@ export const convolutionCases: readonly Convolution[] = [
   { ...plain, batch: 5, channels: 45, height: 8, width: 8, filters: 37 },
   { ...plain, batch: 1, channels: 3, height: 40, width: 37, filters: 8, kernel: 7, stride: 2, padding: 3 },
   { ...plain, batch: 2, channels: 2, height: 3, width: 3, filters: 3, kernel: 3, padding: 2, stride: 4 },
+  // Sums of few products that still take more channels, taps and weights than the native kernels pack at once.
+  { ...plain, batch: 1, channels: 17, height: 2, width: 2, filters: 69, kernel: 11, padding: 5 },
 ];
