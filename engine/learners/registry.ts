@@ -1,16 +1,13 @@
 // All learners by name.
 
-import { TrainyardError } from '../protocol/errors.ts';
-import { ownValue } from '../protocol/own.ts';
 import { checkSafetensors } from '../train/safetensors.ts';
+import { named } from './declared/registry.ts';
 import type { Learner } from './learner.ts';
 import { learners } from './list.ts';
 
 /** Throws TrainyardError `run.learner` where there is none of that name. */
 export function learnerNamed(name: string): Learner {
-  const found = ownValue(learners, name);
-  if (found) return found;
-  throw new TrainyardError('run.learner', `This version has no learner “${name}”.`, 'Update Trainyard.');
+  return named(learners, name);
 }
 
 /** Throws TrainyardError `run.checkpoint` or `data.safetensors` when a learner cannot go on from a file. */

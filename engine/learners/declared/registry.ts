@@ -26,8 +26,13 @@ export function offered(kind: DatasetInfo['kind']): readonly Declaration[] {
 
 /** What the learner of a run says of itself. Throws TrainyardError `run.learner` where there is none of that name. */
 export function declarationOf({ learner }: Pick<RunConfig, 'learner'>): Declaration {
-  const found = ownValue(byName, learner);
-  if (found) return found;
+  return named(byName, learner);
+}
+
+/** One of a list of learners. Throws TrainyardError `run.learner` where there is none of that name. */
+export function named<T>(list: Readonly<Record<string, T>>, learner: string): T {
+  const found = ownValue(list, learner);
+  if (found !== undefined) return found;
   throw new TrainyardError(
     'run.learner',
     `This version has no learner “${learner}”.`,
