@@ -8,7 +8,6 @@ import test from 'node:test';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import { formOf } from '../../engine/data/prepare.ts';
 import { baselineOf } from '../../engine/learners/baseline.ts';
-import { linearConfig } from '../../engine/learners/linear/declaration.ts';
 import type { NetworkConfig } from '../../engine/learners/network/declaration.ts';
 import { declarationOf } from '../../engine/learners/declared/registry.ts';
 import { readModelFile } from '../../engine/learners/model-file.ts';
@@ -20,7 +19,7 @@ import type { MetricPoint, RunConfig, RunFile, RunResult } from '../../engine/pr
 import { learnerLists } from '../../scripts/list-learners.ts';
 import { RunControl } from '../../engine/train/control.ts';
 import { makeTable } from '../support/table.ts';
-import { tableConfig } from './fixtures/training.ts';
+import { linearConfig, tableConfig } from './fixtures/training.ts';
 
 const table = makeTable({ rows: 120, numeric: 3, classes: 2 });
 

@@ -6,14 +6,13 @@ import test from 'node:test';
 import { processOwner } from '../../engine/history/owner.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { predictFile, type PredictionParts } from '../../electron/main/predictions.ts';
-import { linearConfig } from '../../engine/learners/linear/declaration.ts';
 import type { RunConfig } from '../../engine/protocol/runs.ts';
 import type { RunHosts } from '../../engine/runs/hosts.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
 import { createTrainerHost } from '../../engine/learners/host.ts';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { temporaryHome } from './fixtures/history.ts';
-import { createTableData, tableConfig, tableShard } from './fixtures/training.ts';
+import { createTableData, linearConfig, tableConfig, tableShard } from './fixtures/training.ts';
 
 /** Trainers whose clocks run at different speeds: `factor` makes a device look so much slower. */
 function hostsOf(factor: Readonly<Record<'cpu' | 'gpu', number>>, gpu: string | null): RunHosts & { made: string[] } {

@@ -16,8 +16,7 @@ import type { RunHosts } from '../../engine/runs/hosts.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
 import type { RunManager } from '../../engine/runs/manager.ts';
 import { temporaryHome } from './fixtures/history.ts';
-import { linearConfig } from '../../engine/learners/linear/declaration.ts';
-import { createTableData, createTableHosts, tableConfig } from './fixtures/training.ts';
+import { createTableData, createTableHosts, linearConfig, tableConfig } from './fixtures/training.ts';
 
 const epochs = 60;
 const hostEntry = new URL('./fixtures/training-host.ts', import.meta.url);

@@ -11,7 +11,7 @@ import { ownValue } from '../../engine/protocol/own.ts';
 import { augmentationFields } from '../../engine/settings/augmentation.ts';
 import { fieldsFor, type FieldTable, type SettingsOf } from '../../engine/settings/field.ts';
 import { declarations } from '../../engine/learners/declared/registry.ts';
-import { linearFields, usualLinear } from '../../engine/learners/linear/declaration.ts';
+import { linearFields } from '../../engine/learners/linear/declaration.ts';
 import { completeTraining, usualTraining, type TrainingSpec } from '../../engine/settings/network.ts';
 import { largestShown, readingFields } from '../../engine/settings/reading.ts';
 import { runFields } from '../../engine/settings/run.ts';
@@ -108,7 +108,9 @@ test('forms show what means something for the data, comparisons say what has an 
   assert.equal(said({ ...usual, clipNorm: 0.5 })['Clip gradients at'], '0.5');
   assert.equal(said(usual)['Clip gradients at'], undefined);
   assert.deepEqual(
-    values.settingFacts(linearFields, usualLinear, String).map(({ value, quiet }) => [value, quiet]),
+    values
+      .settingFacts(linearFields, values.defaultsOf(linearFields, table), String)
+      .map(({ value, quiet }) => [value, quiet]),
     [
       ['the best found', false],
       ['None', true],

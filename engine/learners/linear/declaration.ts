@@ -33,9 +33,6 @@ export const linearFields = fieldsFor<Pick<TrainedOn, 'task'>>()({
 export type LinearSettings = SettingsOf<typeof linearFields>;
 export type LinearConfig = ConfigOf<'linear', typeof linearFields>;
 
-/** The settings to start from, whatever the data. */
-export const usualLinear: LinearSettings = { penalty: 0, classWeights: 'none' };
-
 /** Columns that pictures become at most. */
 const pictureColumns = 300;
 /** Weights of a model at most: the solvers hold some thirty times as many numbers. */
@@ -59,13 +56,6 @@ export function columnsOf(input: InputSpec, grid: number): number {
 /** Scores of a row: one number, one logit for two classes, or one a class. */
 export function outputsOf(output: OutputSpec): number {
   return output.kind === 'classes' && output.classes.length > 2 ? output.classes.length : 1;
-}
-
-export function linearConfig(
-  common: Omit<LinearConfig, 'learner' | 'linear'>,
-  linear: LinearSettings = usualLinear,
-): LinearConfig {
-  return { ...common, learner: 'linear', linear };
 }
 
 export const declaration = declare({
