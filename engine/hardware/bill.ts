@@ -83,7 +83,7 @@ export function electricityOf(kept: unknown): Electricity {
 export const costWords = ({ kilowattHours, carbon: kilograms, money }: BillCost): string =>
   [energyText(kilowattHours), carbonText(kilograms), moneyText(money)].join(', ');
 
-/** `0.8 Wh`, `5.2 kWh`, `12 mWh`. */
+/** `0.8 Wh`, `5.2 kWh`, `12 mWh`; below what anybody reads `under 0.001 mWh`. */
 export function energyText(kilowattHours: number): string {
   const units = [
     ['MWh', 1e-3],
@@ -92,17 +92,17 @@ export function energyText(kilowattHours: number): string {
     ['mWh', 1e6],
   ] as const;
   const [unit, factor] = units.find(([, by]) => kilowattHours * by >= 1) ?? units[3];
-  return `${short(kilowattHours * factor)} ${unit}`;
+  return `${small(kilowattHours * factor)} ${unit}`;
 }
 
-/** `1.9 kg CO₂`, `0.4 g CO₂`. */
+/** `1.9 kg CO₂`, `0.4 g CO₂`, `under 0.001 g CO₂`. */
 export function carbonText(kilograms: number): string {
-  return kilograms >= 1 ? `${short(kilograms)} kg CO₂` : `${short(1000 * kilograms)} g CO₂`;
+  return kilograms >= 1 ? `${short(kilograms)} kg CO₂` : `${small(1000 * kilograms)} g CO₂`;
 }
 
-/** `$0.94`; under a cent `0.004 ¢`. */
+/** `$0.94`; under a cent `0.004 ¢`, `under 0.001 ¢`. */
 export function moneyText(usd: number): string {
-  return usd >= 0.01 || usd === 0 ? `$${usd.toFixed(2)}` : `${short(100 * usd)} ¢`;
+  return usd >= 0.01 || usd === 0 ? `$${usd.toFixed(2)}` : `${small(100 * usd)} ¢`;
 }
 
 function priced(joules: number, { tariff, grid }: Electricity, source: BillCost['source'], how: string): BillCost {
@@ -115,6 +115,9 @@ function priced(joules: number, { tariff, grid }: Electricity, source: BillCost[
     how,
   };
 }
+
+/** Of the smallest unit there is: what is next to nothing is said to be. */
+const small = (value: number): string => (value > 0 && value < 0.001 ? 'under 0.001' : short(value));
 
 const wordsOf = (name: string): readonly string[] => name.toLowerCase().match(/[a-z0-9]+/g) ?? [];
 const percent = (share: number): string => `${Math.round(100 * share)} %`;

@@ -2,11 +2,15 @@
 // explain them.
 
 import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import type { Page } from '@playwright/test';
 import { readCatalogue } from '../../engine/hardware/catalogue/catalogue.ts';
-import { costOf, energyText, moneyText } from '../../engine/hardware/bill.ts';
-import type { RunRecord } from '../../engine/protocol/runs.ts';
+import { costOf, energyText, moneyText, totalCost } from '../../engine/hardware/bill.ts';
+import { createStore } from '../../engine/history/store.ts';
+import type { RunBill, RunRecord } from '../../engine/protocol/runs.ts';
 import { bytes } from '../../renderer/lib/format.ts';
+import { newRun } from '../unit/fixtures/history.ts';
 import { callService, expect, launch, screenshot, test, type App } from './launch.ts';
 import { importTable, startRun, waitForState, writeTable } from './scene.ts';
 
@@ -16,9 +20,27 @@ async function go(page: Page, hash: string): Promise<void> {
   await page.evaluate((address) => (location.hash = address), hash);
 }
 
+/** A run that took some electricity: what a test trains itself costs next to nothing, whatever the tariff. */
+const earlier: RunBill = { phases: {}, cpuSeconds: 7200, gpuSeconds: 0 };
+
+async function homeWithBill(): Promise<string> {
+  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'trainyard-billed-'));
+  const store = createStore(home);
+  const { id } = await store.createRun(newRun({ name: 'an earlier run' }));
+  const done = { epoch: 1, epochs: 1, step: 1, steps: 1, secondsLeft: null, loss: null };
+  const progress = { ...done, examplesPerSecond: 1, secondsTraining: 7000, secondsElapsed: 7200, bill: earlier };
+  const now = Date.now();
+  await store.updateRun({
+    run: id,
+    patch: { state: 'completed', device: 'cpu', startedAt: now, endedAt: now, progress },
+  });
+  await store.close();
+  return home;
+}
+
 test('advice, claims and bills in the window', async () => {
   test.setTimeout(240_000);
-  const app: App = await launch();
+  const app: App = await launch({ home: await homeWithBill() });
   const { page, home } = app;
   const errors: string[] = [];
   page.on('console', (message) => {
@@ -82,10 +104,13 @@ test('advice, claims and bills in the window', async () => {
     await go(page, '#hardware');
     const totals = page.getByRole('region', { name: 'What runs have cost' });
     const row = totals.getByRole('row', { name: /^All/ });
-    await expect(row).toContainText(moneyText(cost.money));
+    const all = (tariff: number): string =>
+      moneyText(totalCost([earlier, bill], { tariff, grid: 475 }, catalogue).total!.money);
+    expect(all(0.18)).not.toBe(all(1.8));
+    await expect(row).toContainText(all(0.18));
     await totals.getByRole('textbox', { name: 'Electricity' }).fill('1.8');
     await page.keyboard.press('Enter');
-    await expect(row).toContainText(moneyText(10 * cost.money));
+    await expect(row).toContainText(all(1.8));
     expect(await callService(app, 'getSetting', { key: 'electricity' })).toEqual({ tariff: 1.8, grid: 475 });
     await screenshot(app, 'hardware-costs');
     await go(page, `#new/${dataset.id}`);

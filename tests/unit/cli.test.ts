@@ -6,6 +6,9 @@ import path from 'node:path';
 import test from 'node:test';
 import { helpOf } from '../../electron/cli/command.ts';
 import { commands } from '../../electron/cli/commands.ts';
+import { costOf, costWords, electricityOf } from '../../engine/hardware/bill.ts';
+import { readCatalogue } from '../../engine/hardware/catalogue/catalogue.ts';
+import type { RunProgress } from '../../engine/protocol/runs.ts';
 import { decodeSafetensors } from '../../engine/train/safetensors.ts';
 import { lastEvent, penguins, tables, temporaryHome, trainyard } from '../support/cli.ts';
 
@@ -110,7 +113,8 @@ test('train, then everything that can be done with runs', async (t) => {
   const inWords = await trainyard(home, 'show', '1');
   assert.match(inWords.stdout, /split +120 rows train, 15 validate, 15 test\n +left out +nothing\n/);
   assert.match(inWords.stdout, /adamw 0\.003, weight decay 1 × learning rate a step, /);
-  assert.match(inWords.stdout, /cost +[\d.]+ m?Wh, [\d.]+ g CO₂, [\d.]+ ¢\. (?:Estimated|Measured)/);
+  const cost = costOf((shown.progress as RunProgress).bill!, electricityOf(null), readCatalogue().catalogue)!;
+  assert.ok(inWords.stdout.includes(`${costWords(cost)}. ${cost.how}`), inWords.stdout);
   const spent = (await trainyard(home, 'costs', '--json', '--grid', '56')).events;
   assert.deepEqual(
     spent.map(({ month, runs, unknown_runs }) => [month === 'all', runs, unknown_runs]),

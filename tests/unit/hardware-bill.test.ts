@@ -25,6 +25,11 @@ test('the meter of the processor decides, else its time at 4 W a thread', () => 
   assert.equal(estimated.source, 'estimated');
   assert.equal(estimated.how, 'Estimated: 15 min of processor time at 4 W a thread.');
   assert.equal(costWords(estimated), '1 Wh, 0.37 g CO₂, 0.018 ¢');
+
+  const words = (cpuSeconds: number): string => costWords(costOf(bill({ cpuSeconds }), electricity, catalogue)!);
+  assert.equal(words(0.15), '0.17 mWh, under 0.001 g CO₂, under 0.001 ¢');
+  assert.equal(words(0.0001), 'under 0.001 mWh, under 0.001 g CO₂, under 0.001 ¢');
+  assert.equal(words(0), '0 mWh, 0 g CO₂, $0.00');
 });
 
 test('a GPU counts by its rated power; of one that nobody knows nothing is made up', () => {
