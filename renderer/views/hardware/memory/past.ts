@@ -3,9 +3,19 @@
 import { planMemory } from '../../../../engine/hardware/memory-forecast.ts';
 import { isNetwork } from '../../../../engine/learners/network/declaration.ts';
 import type { AppService, DatasetShape } from '../../../../engine/protocol/app.ts';
+import type { RecordField } from '../../../../engine/protocol/runs.ts';
 import type { RunMemory } from './memory.ts';
 
 const runsRead = 20;
+const fields = [
+  'id',
+  'name',
+  'config',
+  'progress',
+  'data',
+  'device',
+  'threads',
+] as const satisfies readonly RecordField[];
 /** Preparing a dataset anew to know its shape takes a while. */
 const datasetsRead = 4;
 
@@ -15,6 +25,7 @@ export async function pastRuns(service: AppService): Promise<readonly RunMemory[
     states: ['completed', 'stopped'],
     sort: { by: 'endedAt', descending: true },
     limit: runsRead,
+    fields,
   });
   const shapes = new Map<string, DatasetShape | null>();
   const found: RunMemory[] = [];

@@ -5,7 +5,7 @@ import { subjectNamed, subjectOf, type Asked, type Subject } from '../../../../e
 import type { ModelCosts } from '../../../../engine/hardware/costs/costs.ts';
 import { presets } from '../../../../engine/model/presets.ts';
 import { isNetwork } from '../../../../engine/learners/network/declaration.ts';
-import type { RunRecord } from '../../../../engine/protocol/runs.ts';
+import type { RecordField, RunRecord } from '../../../../engine/protocol/runs.ts';
 import { InputError } from '../../../../engine/protocol/errors.ts';
 import type { DatasetShape } from '../../../../engine/protocol/app.ts';
 import { failureOf } from '../../../app/failure.ts';
@@ -35,10 +35,13 @@ const first: Kept = { model: 'resnet50', batch: null, rows: null, precision: 'mi
 const key = 'hardware.model';
 /** Finished runs that are offered. */
 const runsOffered = 20;
+/** What is asked of each. */
+const fields = ['id', 'name', 'config', 'data'] as const satisfies readonly RecordField[];
+type OfferedRun = Pick<RunRecord, (typeof fields)[number]>;
 
 export class ModelChoice {
   kept: Kept = $state.raw(first);
-  runs: readonly RunRecord[] = $state.raw([]);
+  runs: readonly OfferedRun[] = $state.raw([]);
   subject: Subject | null = $state.raw(null);
   /** Why there is no subject. */
   problem: string = $state('');
@@ -56,6 +59,7 @@ export class ModelChoice {
         states: ['completed', 'stopped'],
         sort: { by: 'endedAt', descending: true },
         limit: runsOffered,
+        fields,
       }),
     ]);
     this.runs = runs.filter(({ config }) => isNetwork(config));
@@ -74,11 +78,6 @@ export class ModelChoice {
     ...this.runs.map(({ id, name }) => ({ value: `run ${id}`, label: `Run: ${name}` })),
   ]);
   readonly label: string = $derived(this.options.find(({ value }) => value === this.kept.model)?.label ?? '');
-  /** The chosen run, where the model is one's. */
-  readonly run: RunRecord | null = $derived.by(() => {
-    const id = runOf(this.kept.model);
-    return id === null ? null : (this.runs.find((run) => run.id === id) ?? null);
-  });
 
   change(change: Partial<Kept>): void {
     const other = change.model !== undefined && change.model !== this.kept.model;
