@@ -223,6 +223,12 @@ export function largestOwnBatch(model: ModelAtHand, rows: number, cores: number,
   return largestBatch(need, usableBytes(bytes), Math.min(rows, mostBatch));
 }
 
+/** The batch that the largest ones are reckoned from. */
+const baseBatch = 16;
+
+/** The batches whose costs `largestTextbookBatch` and `remedies` ask for: who must not wait for all at once plans them ahead. */
+export const forecastBatches = (batch: number): readonly number[] => [batch, Math.max(1, batch >> 1), baseBatch];
+
 /** The largest batch of a textbook forecast on a card, of which `memoryLimits.refuse` may be filled. */
 export function largestTextbookBatch(
   costs: (batch: number) => ModelCosts,
@@ -230,11 +236,10 @@ export function largestTextbookBatch(
   bytes: number,
 ): number {
   // Everything but the activations is fixed, and they are proportional to the batch: two forecasts tell it all.
-  const base = 16;
-  const { total, activations } = textbookMemory(costs(base), options);
+  const { total, activations } = textbookMemory(costs(baseBatch), options);
   const usable = memoryLimits.refuse * bytes - withOverheads(0).low;
   const left = usable / (1 + overheads.fragmentation.low) - (total - activations);
-  return left <= 0 ? 0 : Math.floor(left / (activations / base));
+  return left <= 0 ? 0 : Math.floor(left / (activations / baseBatch));
 }
 
 export interface Remedy {

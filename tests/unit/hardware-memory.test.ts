@@ -8,6 +8,7 @@ import { openGpu } from '../../engine/backends/webgpu/adapter.ts';
 import { openNodeGpu } from '../../engine/backends/webgpu/node.ts';
 import { classOutput, subjectNamed, subjectOf } from '../../engine/hardware/costs/familiar.ts';
 import {
+  forecastBatches,
   largestBatch,
   largestTextbookBatch,
   planMemory,
@@ -144,7 +145,11 @@ test('the largest batch that fits, and what to do where it does not', () => {
       .memory.total;
   const own = largestBatch(need, 8e9);
   assert.ok(need(own) <= 8e9 && need(Math.ceil(1.05 * own)) > 8e9, String(own));
-  const found = remedies(costs, adam, 64);
+  const asked = new Set<number>();
+  const watched = (batch: number) => (asked.add(batch), costs(batch));
+  const found = remedies(watched, adam, 64);
+  largestTextbookBatch(watched, adam, 16e9);
+  assert.deepEqual(asked, new Set(forecastBatches(64)), 'who plans these ahead does not wait');
   assert.deepEqual(found.map(({ name }) => name).toSorted(), [
     '16 bits',
     '8-bit Adam',

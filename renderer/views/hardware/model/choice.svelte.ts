@@ -3,6 +3,7 @@
 
 import { subjectNamed, subjectOf, type Asked, type Subject } from '../../../../engine/hardware/costs/familiar.ts';
 import type { ModelCosts } from '../../../../engine/hardware/costs/costs.ts';
+import { forecastBatches } from '../../../../engine/hardware/memory-forecast.ts';
 import { presets } from '../../../../engine/model/presets.ts';
 import { isNetwork } from '../../../../engine/learners/network/declaration.ts';
 import type { RecordField, RunRecord } from '../../../../engine/protocol/runs.ts';
@@ -39,12 +40,17 @@ const runsOffered = 20;
 const fields = ['id', 'name', 'config', 'data'] as const satisfies readonly RecordField[];
 type OfferedRun = Pick<RunRecord, (typeof fields)[number]>;
 
+/** Costs by model and rows, then by batch: what was planned once in a window is kept. */
+const planned = new WeakMap<AppState, Map<string, Map<number, ModelCosts>>>();
+
 export class ModelChoice {
   kept: Kept = $state.raw(first);
   runs: readonly OfferedRun[] = $state.raw([]);
   subject: Subject | null = $state.raw(null);
   /** Why there is no subject. */
   problem: string = $state('');
+  /** The costs of what was chosen last are being planned; `subject` is still what was chosen before. */
+  planning: boolean = $state(false);
   readonly #app: AppState;
   readonly #shapes = new Map<number, DatasetShape>();
 
@@ -88,8 +94,10 @@ export class ModelChoice {
 
   async #follow(): Promise<void> {
     const { kept } = this;
+    this.planning = true;
     try {
       const subject = await this.#subjectOf(kept);
+      await this.#planAhead(subject, kept);
       if (this.kept !== kept) return;
       this.subject = subject;
       this.problem = '';
@@ -99,12 +107,40 @@ export class ModelChoice {
       this.subject = null;
       this.problem = `${message} ${hint}`;
     }
+    this.planning = false;
   }
 
-  async #subjectOf({ model, batch, rows }: Kept): Promise<Subject> {
+  /** A plan of a large model takes a tenth of a second: they are made before views ask, and the window breathes between. */
+  async #planAhead({ batch, costs }: Subject, kept: Kept): Promise<void> {
+    const known = this.#costsOf(kept);
+    for (const size of forecastBatches(batch).filter((one) => !known.has(one))) {
+      await new Promise((resolve) => setTimeout(resolve));
+      if (this.kept !== kept) return;
+      try {
+        costs(size);
+      } catch {
+        // Too large to plan: views say so when they ask for it.
+        return;
+      }
+    }
+  }
+
+  /** By batch, as far as they have been planned. */
+  #costsOf({ model, rows }: Kept): Map<number, ModelCosts> {
+    let models = planned.get(this.#app);
+    if (!models) planned.set(this.#app, (models = new Map()));
+    const key = `${model} ${rows ?? ''}`;
+    let known = models.get(key);
+    if (!known) models.set(key, (known = new Map()));
+    return known;
+  }
+
+  async #subjectOf(kept: Kept): Promise<Subject> {
+    const { model, batch, rows } = kept;
+    const known = this.#costsOf(kept);
     const asked: Asked = { ...(batch === null ? {} : { batch }), ...(rows === null ? {} : { rows }) };
     const id = runOf(model);
-    if (id === null) return remembering(subjectNamed(model, asked));
+    if (id === null) return remembering(known, subjectNamed(model, asked));
     const run = this.runs.find((one) => one.id === id) ?? (await this.#app.service.run({ run: id }));
     const { config } = run;
     if (!isNetwork(config)) {
@@ -116,14 +152,14 @@ export class ModelChoice {
     const trainRows = run.data?.counts.train ?? shape.counts.train;
     const training = { ...config.training, seed: config.seed };
     return remembering(
+      known,
       subjectOf(run.name, config.model, shape.input, shape.output, { rows: trainRows, ...asked }, training),
     );
   }
 }
 
 /** Planning a large model takes a while: what was asked once is kept. */
-function remembering(subject: Subject): Subject {
-  const known = new Map<number, ModelCosts>();
+function remembering(known: Map<number, ModelCosts>, subject: Subject): Subject {
   const costs = (batch: number): ModelCosts => {
     const found = known.get(batch) ?? subject.costs(batch);
     known.set(batch, found);
