@@ -1,7 +1,7 @@
 // What electricity costs here: the setting of the app, and flags over it.
 
 import { electricityOf } from '../../engine/hardware/bill.ts';
-import type { StoreService } from '../../engine/protocol/runs.ts';
+import type { StoreService } from '../../engine/protocol/store.ts';
 import { electricityFields, electricityKey, type Electricity } from '../../engine/settings/electricity.ts';
 import { numberOption, type OptionDef, type OptionValues } from './command.ts';
 

@@ -3,7 +3,7 @@
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import type { Backend } from '../../engine/backends/backend.ts';
 import type { DataService } from '../../engine/protocol/data.ts';
-import type { RunJob } from '../../engine/protocol/runs.ts';
+import type { RunJob } from '../../engine/protocol/hosts.ts';
 import type { RunHosts } from '../../engine/runs/hosts.ts';
 import { createTrainerHost } from '../../engine/learners/host.ts';
 import { nodeSurroundings, residentBudget } from '../hosts/surroundings.ts';

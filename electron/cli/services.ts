@@ -1,7 +1,7 @@
 // The services behind the commands, made when first used: `devices` opens no database, `runs` starts no data engine.
 
 import type { DataService } from '../../engine/protocol/data.ts';
-import type { StoreService } from '../../engine/protocol/runs.ts';
+import type { StoreService } from '../../engine/protocol/store.ts';
 import { createDataService } from '../../engine/data/service.ts';
 import { openStore } from '../../engine/history/client.node.ts';
 import { explainFailure } from '../../engine/history/failures.ts';

@@ -8,7 +8,7 @@ import type { LabHost } from '../../engine/protocol/lab.ts';
 import { parentPort } from '../../engine/protocol/port.electron.ts';
 import { announceReady } from '../../engine/protocol/port.ready.ts';
 import { connect, serve } from '../../engine/protocol/rpc.ts';
-import type { TrainerHost } from '../../engine/protocol/runs.ts';
+import type { TrainerHost } from '../../engine/protocol/hosts.ts';
 import { createTrainerHost } from '../../engine/learners/host.ts';
 import { createClassifier } from './classifier.ts';
 import { cpuDevice } from './devices.ts';

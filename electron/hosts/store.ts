@@ -10,7 +10,7 @@ import type { ElectronParentPort } from '../../engine/protocol/port.electron.ts'
 import { processPort } from '../../engine/protocol/port.node.ts';
 import { announceFailure, announceReady } from '../../engine/protocol/port.ready.ts';
 import { serve } from '../../engine/protocol/rpc.ts';
-import type { RepairService, StoreService } from '../../engine/protocol/runs.ts';
+import type { RepairService, StoreService } from '../../engine/protocol/store.ts';
 
 const electron = (process as { readonly parentPort?: ElectronParentPort }).parentPort;
 const port = electron ? parentPort(electron) : processPort(process);

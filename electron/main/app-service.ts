@@ -5,7 +5,7 @@
 import os from 'node:os';
 import type { AppService, Licences } from '../../engine/protocol/app.ts';
 import type { DataService, DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
-import type { StoreService } from '../../engine/protocol/runs.ts';
+import type { StoreService } from '../../engine/protocol/store.ts';
 import { exportRun } from '../../engine/runs/export.ts';
 import type { RunManager } from '../../engine/runs/manager.ts';
 import type { Listeners } from '../../engine/protocol/listeners.ts';

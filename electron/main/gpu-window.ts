@@ -8,7 +8,7 @@ import type { DeviceService } from '../../engine/protocol/hosts.ts';
 import type { LabHost } from '../../engine/protocol/lab.ts';
 import { whenReady } from '../../engine/protocol/port.ready.ts';
 import { connect } from '../../engine/protocol/rpc.ts';
-import type { TrainerHost } from '../../engine/protocol/runs.ts';
+import type { TrainerHost } from '../../engine/protocol/hosts.ts';
 import type { RunHost } from '../../engine/runs/hosts.ts';
 import { startMilliseconds, within } from '../../engine/runs/within.ts';
 import type { Child } from './child.ts';

@@ -11,7 +11,7 @@ import type { AppService } from '../../engine/protocol/app.ts';
 import { InputError, TrainyardError } from '../../engine/protocol/errors.ts';
 import type { LabHost, LabProgress, LabRecord } from '../../engine/protocol/lab.ts';
 import { Listeners } from '../../engine/protocol/listeners.ts';
-import type { StoreService } from '../../engine/protocol/runs.ts';
+import type { StoreService } from '../../engine/protocol/store.ts';
 import type { RunHost } from '../../engine/runs/hosts.ts';
 import type { RunManager } from '../../engine/runs/manager.ts';
 import type { Devices } from './devices.ts';

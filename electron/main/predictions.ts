@@ -3,7 +3,7 @@
 
 import type { DataService } from '../../engine/protocol/data.ts';
 import { parseRunJson } from '../../engine/protocol/model-file.ts';
-import type { StoreService } from '../../engine/protocol/runs.ts';
+import type { StoreService } from '../../engine/protocol/store.ts';
 import { modelFileWarnings, readModelFiles } from '../../engine/runs/model-files.ts';
 import type { Processes } from './processes.ts';
 import { saveThroughDialog, type Dialogs } from './saving.ts';

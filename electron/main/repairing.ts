@@ -5,7 +5,7 @@ import { dialog, type BrowserWindow } from 'electron';
 import { toWire } from '../../engine/protocol/errors.ts';
 import { repairText } from '../../engine/protocol/repair-text.ts';
 import { connect } from '../../engine/protocol/rpc.ts';
-import type { RepairReport, RepairService } from '../../engine/protocol/runs.ts';
+import type { RepairReport, RepairService } from '../../engine/protocol/store.ts';
 import type { Child } from './child.ts';
 
 /** Whether an error of the store's is one that a repair may mend. */

@@ -10,7 +10,8 @@ import type {
   RunPredictions,
 } from '../../engine/protocol/evaluation.ts';
 import { TrainyardError } from '../../engine/protocol/errors.ts';
-import type { RunFile, StoreService } from '../../engine/protocol/runs.ts';
+import type { RunFile } from '../../engine/protocol/runs.ts';
+import type { StoreService } from '../../engine/protocol/store.ts';
 import { readModelFiles } from '../../engine/runs/model-files.ts';
 import { placesOf, type MatrixCell } from '../../engine/runs/predicted-rows.ts';
 import type { Processes } from './processes.ts';

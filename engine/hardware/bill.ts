@@ -1,7 +1,7 @@
 // What a run's bill comes to: energy, carbon and money. Energy is the processor's own figure where it has one; else an estimate
 // from the time that processor and GPU were at work, and it is said which.
 
-import type { RunBill } from '../protocol/runs.ts';
+import type { RunBill } from '../protocol/bill.ts';
 import { electricityFields, type Electricity } from '../settings/electricity.ts';
 import type { Catalogue, Device } from './catalogue/catalogue.ts';
 import { assumedLoad, carbon, energyCost, wattsPerThread } from './formulas/energy.ts';

@@ -2,7 +2,7 @@
 // processor and the catalogue's figures of the GPU, whose doubt says that it is one.
 
 import type { LabDevice, LabResult } from '../protocol/lab.ts';
-import type { StoreService } from '../protocol/runs.ts';
+import type { StoreService } from '../protocol/store.ts';
 import { deviceNamed } from './bill.ts';
 import { deviceByLab, isComplete, type Factors } from './calibration.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';

@@ -1,6 +1,6 @@
 // How much a machine is used, from the bills of its runs.
 
-import type { BilledRun } from '../protocol/runs.ts';
+import type { BilledRun } from '../protocol/bill.ts';
 
 const week = 7 * 24 * 3600 * 1000;
 export const weeksShown = 24;

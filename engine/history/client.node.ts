@@ -9,7 +9,7 @@ import { whenReady } from '../protocol/port.ready.ts';
 import { Reviving, type Living } from '../protocol/reviving.ts';
 import { connect } from '../protocol/rpc.ts';
 import type { Service } from '../protocol/rpc.ts';
-import type { RepairReport, RepairService, StoreService } from '../protocol/runs.ts';
+import type { RepairReport, RepairService, StoreService } from '../protocol/store.ts';
 
 export { processOwner } from './owner.ts';
 

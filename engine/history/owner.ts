@@ -3,7 +3,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import type { NewRun } from '../protocol/runs.ts';
+import type { NewRun } from '../protocol/store.ts';
 import { isRunning } from '../system/alive.ts';
 
 export type Owner = NewRun['owner'];

@@ -1,7 +1,7 @@
 // A RunQuery as SQL. Text from outside only ever becomes a parameter; what may be sorted by is listed here.
 
 import { InputError } from '../protocol/errors.ts';
-import type { RunQuery } from '../protocol/runs.ts';
+import type { RunQuery } from '../protocol/store.ts';
 import { foldCase } from './records.ts';
 import { ownValue } from '../protocol/own.ts';
 

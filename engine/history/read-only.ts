@@ -5,7 +5,7 @@ import { accessSync, constants, copyFileSync, existsSync, mkdtempSync, rmSync, s
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { InputError } from '../protocol/errors.ts';
-import type { StoreService } from '../protocol/runs.ts';
+import type { StoreService } from '../protocol/store.ts';
 import { databaseFileName } from './failures.ts';
 import { codeOf } from './home.ts';
 import { openHistory } from './open.ts';

@@ -1,6 +1,7 @@
 // Rows of the table `run` and the records made of them.
 
-import type { NewRun, RecordField, RunPatch, RunRecord, RunRequest, RunState } from '../protocol/runs.ts';
+import type { NewRun, RecordField, RunPatch } from '../protocol/store.ts';
+import type { RunRecord, RunRequest, RunState } from '../protocol/runs.ts';
 import { z } from 'zod';
 import { declarationOf } from '../learners/declared/registry.ts';
 import { sha256 } from './checksums.ts';

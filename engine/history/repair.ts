@@ -5,7 +5,7 @@ import { copyFileSync, constants, existsSync, readdirSync, renameSync, rmSync } 
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { TrainyardError } from '../protocol/errors.ts';
-import type { RepairReport } from '../protocol/runs.ts';
+import type { RepairReport } from '../protocol/store.ts';
 import { backupsOf, isGoodBackup } from './backups.ts';
 import { checkAll, checkSchema } from './check.ts';
 import { openDatabase } from './database.ts';

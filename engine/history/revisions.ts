@@ -3,7 +3,7 @@
 // counter that all processes share; asking for the rows above the last number seen gives what changed since.
 
 import { Listeners } from '../protocol/listeners.ts';
-import type { RunsChanged } from '../protocol/runs.ts';
+import type { RunsChanged } from '../protocol/store.ts';
 import type { Connection } from './database.ts';
 import { repeat } from './repeat.ts';
 

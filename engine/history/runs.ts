@@ -1,18 +1,10 @@
 // The table of runs: creating, changing, finding. What writes stands within a transaction of the caller.
 
 import { InputError, TrainyardError } from '../protocol/errors.ts';
-import { recordFields } from '../protocol/runs.ts';
-import type {
-  BilledRun,
-  FoundRuns,
-  NewRun,
-  RunBill,
-  RecordField,
-  RunPatch,
-  RunQuery,
-  RunRecord,
-  RunState,
-} from '../protocol/runs.ts';
+import { recordFields } from '../protocol/store.ts';
+import type { BilledRun, RunBill } from '../protocol/bill.ts';
+import type { FoundRuns, NewRun, RecordField, RunPatch, RunQuery } from '../protocol/store.ts';
+import type { RunRecord, RunState } from '../protocol/runs.ts';
 import type { Connection } from './database.ts';
 import type { RunFiles } from './files.ts';
 import type { MetricsTable } from './metrics.ts';

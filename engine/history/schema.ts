@@ -1,5 +1,5 @@
 // The tables of the history, as version 1 made them and what came later. Times are milliseconds since 1970, JSON columns hold the values of
-// engine/protocol/runs.ts as they are.
+// engine/protocol/ as they are.
 //
 // Metrics take two forms. `sample` is append-only: one row for all values reported at one moment, packed by samples.ts
 // (10 bytes a value: 10,000 runs × 50 series × 200 points fit in about a gigabyte). `summary` keeps the last and best

@@ -3,7 +3,8 @@
 
 import { InputError } from '../protocol/errors.ts';
 import { finalStates } from '../protocol/runs.ts';
-import type { LogLine, RunProgress, RunState, StoreService } from '../protocol/runs.ts';
+import type { LogLine, RunProgress, RunState } from '../protocol/runs.ts';
+import type { StoreService } from '../protocol/store.ts';
 import { startBackups } from './backups.ts';
 import { explainFailure } from './failures.ts';
 import { createRunFiles } from './files.ts';

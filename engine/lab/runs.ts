@@ -1,7 +1,7 @@
 // A run that trains beside the lab would make every figure too low: those of other processes have to be paused first.
 
 import { InputError } from '../protocol/errors.ts';
-import type { StoreService } from '../protocol/runs.ts';
+import type { StoreService } from '../protocol/store.ts';
 
 /** Throws InputError `input.run_active` if a run trains that is not one of `own`, which whoever measures pauses itself. */
 export async function refuseRuns(store: Pick<StoreService, 'runs' | 'recover'>, own: readonly number[]): Promise<void> {

@@ -13,19 +13,9 @@ import type {
   SplitName,
 } from './data.ts';
 import type { ClassifiedPictures, PredictedPage, RunEvaluation } from './evaluation.ts';
-import type {
-  BilledRun,
-  FoundRuns,
-  LogLine,
-  MetricPoint,
-  RunConfig,
-  RecordField,
-  RunPatch,
-  RunProgress,
-  RunQuery,
-  RunRecord,
-  RunsChanged,
-} from './runs.ts';
+import type { BilledRun } from './bill.ts';
+import type { FoundRuns, RecordField, RunPatch, RunQuery, RunsChanged } from './store.ts';
+import type { LogLine, MetricPoint, RunConfig, RunProgress, RunRecord } from './runs.ts';
 import type { LabProgress, LabRecord, LabSummary } from './lab.ts';
 
 export interface DeviceInfo {

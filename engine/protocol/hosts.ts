@@ -1,5 +1,6 @@
-// What a CPU host offers beside training: predictions with a finished run, and a description of its device.
+// What the processes that compute offer: training one run, predictions with a finished one, a description of their device.
 
+import type { RunConfig, MetricPoint, TrainingProgress, RunResult, LogLine, RunFile } from './runs.ts';
 import type { DeviceInfo } from './app.ts';
 import type { PreparedData } from './data.ts';
 import type { ClassifiedPictures } from './evaluation.ts';
@@ -29,4 +30,42 @@ export interface ClassifierService {
 
 export interface DeviceService {
   devices(): Promise<readonly DeviceInfo[]>;
+}
+
+/** What a host is told to train. */
+export interface RunJob {
+  readonly run: number;
+  readonly config: RunConfig;
+  readonly data: PreparedData;
+  /** Checkpoint to continue from. */
+  readonly checkpoint?: Uint8Array;
+}
+
+/** A process that trains one run: CPU utility process, GPU window or the command line itself. */
+export interface TrainerHost {
+  /** Resolves when the run has ended, with its result; rejects when it failed. */
+  train(job: RunJob): Promise<RunResult>;
+  /** Milliseconds a training step of this job takes here; nothing of it is kept. */
+  measure(job: RunJob): Promise<{ readonly stepMilliseconds: number }>;
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  stop(): Promise<void>;
+  /** The last `checkpoint.bin` it handed over is kept, or never will be: no other leaves before. */
+  checkpointKept(): Promise<void>;
+  onStarted(
+    /** `step`: steps already done by the checkpoint that is continued. */
+    listener: (event: {
+      device: string;
+      name: string;
+      threads: number;
+      parameters: number;
+      bytes: number;
+      step?: number;
+    }) => void,
+  ): () => void;
+  /** At most 10 a second. */
+  onReport(listener: (event: { points: readonly MetricPoint[]; progress: TrainingProgress }) => void): () => void;
+  onLog(listener: (line: LogLine) => void): () => void;
+  onPaused(listener: (event: { paused: boolean }) => void): () => void;
+  onFile(listener: (event: { file: RunFile; data: Uint8Array }) => void): () => void;
 }

@@ -1,6 +1,6 @@
 // What a repair of the history has done, in sentences: for the command line and the window alike.
 
-import type { MissingFiles, RepairReport } from './runs.ts';
+import type { MissingFiles, RepairReport } from './store.ts';
 
 /** Runs named in a sentence. */
 const namedRuns = 20;

@@ -8,16 +8,15 @@ import type {
   LogLine,
   MetricPoint,
   RunConfig,
-  RunPatch,
   RunData,
   RunProgress,
   RunRecord,
   RunRequest,
   RunResult,
   RunState,
-  StoreService,
   TrainingProgress,
 } from '../protocol/runs.ts';
+import type { RunPatch, StoreService } from '../protocol/store.ts';
 import { timeText } from '../protocol/words.ts';
 import { declarationOf } from '../learners/declared/registry.ts';
 import { checkCheckpointOf } from '../learners/registry.ts';

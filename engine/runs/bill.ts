@@ -1,7 +1,7 @@
 // The bill of a run: what its attempts have cost, added up. It stands with the run's progress, so a sudden end loses at most
 // what came after the last report.
 
-import { phases, type HostSpending, type PhaseSeconds, type RunBill } from '../protocol/runs.ts';
+import { phases, type HostSpending, type PhaseSeconds, type RunBill } from '../protocol/bill.ts';
 
 /** A meter of energy: joules since it was started; null: it cannot be read (any more). */
 export type EnergyReading = () => number | null;

@@ -2,7 +2,9 @@
 // GPU there is nothing to measure; a software adapter is never chosen.
 
 import type { PreparedData } from '../protocol/data.ts';
-import type { LogLine, RunConfig, RunJob, StoreService } from '../protocol/runs.ts';
+import type { LogLine, RunConfig } from '../protocol/runs.ts';
+import type { RunJob } from '../protocol/hosts.ts';
+import type { StoreService } from '../protocol/store.ts';
 import { declarationOf } from '../learners/declared/registry.ts';
 import type { RunHost, RunHosts } from './hosts.ts';
 import { orEnded, startMilliseconds, within } from './within.ts';

@@ -1,7 +1,7 @@
 // A run as one file for other tools. `safetensors` follows PyTorch: a dense weight is [out, in], names end in .weight and
 // .bias, and the metadata holds the model and the preprocessing as JSON. `json` holds the same and the run's record.
 
-import type { StoreService } from '../protocol/runs.ts';
+import type { StoreService } from '../protocol/store.ts';
 import { parseRunJson } from '../protocol/model-file.ts';
 import { readModelFile } from '../learners/model-file.ts';
 import { decodeWeights } from '../learners/predict.ts';

@@ -1,6 +1,7 @@
 // What the run manager needs of those who can train: a host for one run, made when the run's turn comes.
 
-import type { RunConfig, TrainerHost } from '../protocol/runs.ts';
+import type { RunConfig } from '../protocol/runs.ts';
+import type { TrainerHost } from '../protocol/hosts.ts';
 
 /** A trainer for one run: a process of its own, the GPU window, or a trainer in this process. */
 export interface RunHost {

@@ -5,17 +5,8 @@
 import { InputError } from '../protocol/errors.ts';
 import type { DataService, PreparedData } from '../protocol/data.ts';
 import { finalStates } from '../protocol/runs.ts';
-import type {
-  LogLine,
-  MetricPoint,
-  NewRun,
-  RunConfig,
-  RunProgress,
-  RunRecord,
-  RunRequest,
-  RunsChanged,
-  StoreService,
-} from '../protocol/runs.ts';
+import type { LogLine, MetricPoint, RunConfig, RunProgress, RunRecord, RunRequest } from '../protocol/runs.ts';
+import type { NewRun, RunsChanged, StoreService } from '../protocol/store.ts';
 import { declarationOf } from '../learners/declared/registry.ts';
 import { Listeners } from '../protocol/listeners.ts';
 import { startEnergyMeter } from '../system/energy.ts';

@@ -2,7 +2,7 @@
 
 import { TrainyardError } from '../protocol/errors.ts';
 import type { DataWarning } from '../protocol/data.ts';
-import type { StoreService } from '../protocol/runs.ts';
+import type { StoreService } from '../protocol/store.ts';
 
 export interface ModelFiles {
   readonly model: string;

@@ -3,7 +3,7 @@
 // lost; each of those made again here does no harm the second time.
 
 import { TrainyardError } from '../protocol/errors.ts';
-import type { StoreService } from '../protocol/runs.ts';
+import type { StoreService } from '../protocol/store.ts';
 
 /** Waits before each further try: a process takes a moment to start, and may find the machine short of memory. */
 const patience = [50, 500, 2_000, 5_000];

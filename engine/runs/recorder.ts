@@ -1,7 +1,8 @@
 // Brings what a running run reports to the store: points, log lines and progress in batches, everything else in order
 // with them. Each batch also brings back what other processes asked of the run.
 
-import type { LogLine, MetricPoint, RunFile, RunProgress, RunRequest, StoreService } from '../protocol/runs.ts';
+import type { LogLine, MetricPoint, RunFile, RunProgress, RunRequest } from '../protocol/runs.ts';
+import type { StoreService } from '../protocol/store.ts';
 
 /** Time between batches: what a sudden death may cost, and how soon a request from another process is seen. */
 const batchMilliseconds = 250;

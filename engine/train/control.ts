@@ -1,7 +1,7 @@
 // What others may ask of a running trainer, and the little of the surroundings it needs: a clock and a way to let
 // messages in. The engine itself knows neither Node nor a browser.
 
-import type { HostSpending } from '../protocol/runs.ts';
+import type { HostSpending } from '../protocol/bill.ts';
 
 /** Times in milliseconds. */
 export interface Surroundings {

@@ -3,7 +3,8 @@
 
 import { leadingMetrics, metricWords } from '../model/metrics.ts';
 import type { PreparedData } from '../protocol/data.ts';
-import { phases, type LogLine, type Phase, type PhaseSeconds, type RunResult } from '../protocol/runs.ts';
+import { phases, type Phase, type PhaseSeconds } from '../protocol/bill.ts';
+import type { LogLine, RunResult } from '../protocol/runs.ts';
 import { countText, timeText } from '../protocol/words.ts';
 import type { Surroundings } from './control.ts';
 

@@ -2,7 +2,8 @@
 
 import { SvelteMap } from 'svelte/reactivity';
 import type { AppService } from '../../engine/protocol/app.ts';
-import type { RecordField, RunProgress, RunRecord, RunState } from '../../engine/protocol/runs.ts';
+import type { RecordField } from '../../engine/protocol/store.ts';
+import type { RunProgress, RunRecord, RunState } from '../../engine/protocol/runs.ts';
 import type { Announcer } from './announcer.svelte.ts';
 import { throttle } from '../lib/throttle.ts';
 

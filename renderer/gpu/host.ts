@@ -5,7 +5,7 @@ import type { Backend } from '../../engine/backends/backend.ts';
 import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
 import type { TuningStore } from '../../engine/backends/webgpu/tuning.ts';
 import type { Shard } from '../../engine/protocol/data.ts';
-import type { TrainerHost } from '../../engine/protocol/runs.ts';
+import type { TrainerHost } from '../../engine/protocol/hosts.ts';
 import type { Surroundings } from '../../engine/train/control.ts';
 import { createTrainerHost } from '../../engine/learners/host.ts';
 import { openTrusted } from '../../engine/train/trust.ts';

@@ -7,7 +7,7 @@ import type { DeviceService } from '../../engine/protocol/hosts.ts';
 import { domPort } from '../../engine/protocol/port.dom.ts';
 import { announceReady } from '../../engine/protocol/port.ready.ts';
 import { connect, serve } from '../../engine/protocol/rpc.ts';
-import type { TrainerHost } from '../../engine/protocol/runs.ts';
+import type { TrainerHost } from '../../engine/protocol/hosts.ts';
 import type { LabHost } from '../../engine/protocol/lab.ts';
 import { createGpuHost } from './host.ts';
 import { createGpuLab } from './lab.ts';

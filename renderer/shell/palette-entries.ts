@@ -1,6 +1,7 @@
 // What the palette offers for what is typed: commands (recent ones first), runs the history found, datasets.
 
-import type { RecordField, RunRecord } from '../../engine/protocol/runs.ts';
+import type { RecordField } from '../../engine/protocol/store.ts';
+import type { RunRecord } from '../../engine/protocol/runs.ts';
 import type { IconName } from '../lib/icons.ts';
 import type { Command } from '../app/commands.svelte.ts';
 import { fuzzyScore } from '../lib/fuzzy.ts';

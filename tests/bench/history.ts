@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openStore } from '../../engine/history/client.node.ts';
 import { databaseFileName } from '../../engine/history/store.ts';
-import type { MetricPoint, RunQuery, StoreService } from '../../engine/protocol/runs.ts';
+import type { MetricPoint } from '../../engine/protocol/runs.ts';
+import type { RunQuery, StoreService } from '../../engine/protocol/store.ts';
 import { newRun } from '../unit/fixtures/history.ts';
 
 const { values } = parseArgs({

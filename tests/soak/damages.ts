@@ -10,7 +10,7 @@ import { processOwner } from '../../engine/history/owner.ts';
 import { repairHome } from '../../engine/history/repair.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { TrainyardError } from '../../engine/protocol/errors.ts';
-import type { RepairReport, StoreService } from '../../engine/protocol/runs.ts';
+import type { RepairReport, StoreService } from '../../engine/protocol/store.ts';
 import { networkConfig } from '../../engine/learners/network/declaration.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import { exportRun } from '../../engine/runs/export.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { readCatalogue } from '../../engine/hardware/catalogue/catalogue.ts';
 import { costOf, costWords, deviceNamed, electricityOf, totalCost } from '../../engine/hardware/bill.ts';
-import type { RunBill } from '../../engine/protocol/runs.ts';
+import type { RunBill } from '../../engine/protocol/bill.ts';
 
 const { catalogue } = readCatalogue();
 const electricity = { tariff: 0.18, grid: 369 };

@@ -24,7 +24,8 @@ import { migrate, migrations } from '../../engine/history/migrations.ts';
 import { repairHome } from '../../engine/history/repair.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
-import type { RepairReport, RunResult, StoreService } from '../../engine/protocol/runs.ts';
+import type { RepairReport, StoreService } from '../../engine/protocol/store.ts';
+import type { RunResult } from '../../engine/protocol/runs.ts';
 import { newRun, point, temporaryHome } from './fixtures/history.ts';
 
 const corrupt = (what: RegExp) => (error: unknown) => {

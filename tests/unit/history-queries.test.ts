@@ -11,7 +11,7 @@ import { dropSamples, readSamples, readSummaries } from '../../engine/history/me
 import { migrate } from '../../engine/history/migrations.ts';
 import { sqlOf } from '../../engine/history/query.ts';
 import { changedRuns } from '../../engine/history/revisions.ts';
-import type { RunQuery } from '../../engine/protocol/runs.ts';
+import type { RunQuery } from '../../engine/protocol/store.ts';
 import { temporaryHome } from './fixtures/history.ts';
 
 function open(context: TestContext): Connection {

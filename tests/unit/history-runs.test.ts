@@ -7,13 +7,8 @@ import test from 'node:test';
 import { requests } from '../../electron/main/requests.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
-import {
-  recordFields,
-  type RunFile,
-  type RunQuery,
-  type RunsChanged,
-  type StoreService,
-} from '../../engine/protocol/runs.ts';
+import { recordFields, type RunQuery, type RunsChanged, type StoreService } from '../../engine/protocol/store.ts';
+import type { RunFile } from '../../engine/protocol/runs.ts';
 import { exampleConfig, newRun, point, temporaryHome } from './fixtures/history.ts';
 
 const refusedAs = (code: string) => (error: unknown) => error instanceof InputError && error.code === code;

@@ -10,7 +10,7 @@ import { requests } from '../../electron/main/requests.ts';
 import { processOwner } from '../../engine/history/owner.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { largestLabFile } from '../../engine/lab/file.ts';
-import type { StoreService } from '../../engine/protocol/runs.ts';
+import type { StoreService } from '../../engine/protocol/store.ts';
 import { newRun, temporaryHome } from './fixtures/history.ts';
 import { exampleLab } from './fixtures/lab.ts';
 

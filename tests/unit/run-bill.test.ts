@@ -6,7 +6,7 @@ import path from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { processOwner } from '../../engine/history/owner.ts';
 import { createStore } from '../../engine/history/store.ts';
-import { phases } from '../../engine/protocol/runs.ts';
+import { phases } from '../../engine/protocol/bill.ts';
 import { Bill } from '../../engine/runs/bill.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
 import { startEnergyMeter } from '../../engine/system/energy.ts';

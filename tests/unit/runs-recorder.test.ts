@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { TrainyardError } from '../../engine/protocol/errors.ts';
-import type { MetricPoint, StoreService } from '../../engine/protocol/runs.ts';
+import type { MetricPoint } from '../../engine/protocol/runs.ts';
+import type { StoreService } from '../../engine/protocol/store.ts';
 import { patientStore } from '../../engine/runs/patient-store.ts';
 import { createRecorder } from '../../engine/runs/recorder.ts';
 

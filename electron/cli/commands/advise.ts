@@ -9,7 +9,7 @@ import { readThresholds, thresholdsKey, withThresholds, type Rules } from '../..
 import { forecast } from '../../../engine/hardware/forecast.ts';
 import { hoursPerWeek } from '../../../engine/hardware/use.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
-import type { StoreService } from '../../../engine/protocol/runs.ts';
+import type { StoreService } from '../../../engine/protocol/store.ts';
 import { choiceOption, numberOption, textOption, type Command } from '../command.ts';
 import { electricityHere } from '../electricity.ts';
 import { subjectOption, subjectOptions } from '../forecast-subject.ts';

@@ -2,7 +2,7 @@
 
 import { costWords, totalCost } from '../../../engine/hardware/bill.ts';
 import { byMonth, secondsOf } from '../../../engine/hardware/use.ts';
-import { phases, type BilledRun } from '../../../engine/protocol/runs.ts';
+import { phases, type BilledRun } from '../../../engine/protocol/bill.ts';
 import { electricityFields, electricityKey } from '../../../engine/settings/electricity.ts';
 import type { Command } from '../command.ts';
 import { electricityAsked, electricityHere } from '../electricity.ts';

@@ -3,13 +3,8 @@
 
 import type { DatasetInfo } from '../../../engine/protocol/data.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
-import {
-  finalStates,
-  type RecordField,
-  type RunRecord,
-  type RunState,
-  type StoreService,
-} from '../../../engine/protocol/runs.ts';
+import { finalStates, type RunRecord, type RunState } from '../../../engine/protocol/runs.ts';
+import type { RecordField, StoreService } from '../../../engine/protocol/store.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { formatBytes, formatCount, formatTime } from '../output.ts';
 

@@ -1,7 +1,8 @@
 // Commands on past runs: list, show, compare, delete and restore.
 
 import { leadingMetrics } from '../../../engine/model/metrics.ts';
-import type { RunRecord, StoreService } from '../../../engine/protocol/runs.ts';
+import type { RunRecord } from '../../../engine/protocol/runs.ts';
+import type { StoreService } from '../../../engine/protocol/store.ts';
 import { costOf, costWords, electricityOf } from '../../../engine/hardware/bill.ts';
 import { electricityKey } from '../../../engine/settings/electricity.ts';
 import { baselineWords } from '../../../engine/protocol/baseline.ts';

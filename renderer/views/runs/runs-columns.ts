@@ -3,7 +3,8 @@
 import type { ListedSettings } from '../../../engine/learners/declared/declare.ts';
 import { declarationOf } from '../../../engine/learners/declared/registry.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
-import type { RecordField, RunRecord } from '../../../engine/protocol/runs.ts';
+import type { RecordField } from '../../../engine/protocol/store.ts';
+import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { metrics } from '../../../engine/model/metrics.ts';
 import { fixed, missing, short, score, stopwatch, when } from '../../lib/format.ts';
 import { elapsedOf, modelName, rowsPerSecond, stateWord } from '../../lib/run-words.ts';

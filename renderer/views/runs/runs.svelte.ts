@@ -3,7 +3,8 @@
 
 import { SvelteSet } from 'svelte/reactivity';
 import type { AppService } from '../../../engine/protocol/app.ts';
-import type { RunQuery, RunState } from '../../../engine/protocol/runs.ts';
+import type { RunQuery } from '../../../engine/protocol/store.ts';
+import type { RunState } from '../../../engine/protocol/runs.ts';
 import { leadingSeries } from '../../lib/series.ts';
 import { throttle } from '../../lib/throttle.ts';
 import { PagedList } from '../../components/paged.svelte.ts';

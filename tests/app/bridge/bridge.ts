@@ -14,7 +14,7 @@ import type { DeviceService } from '../../../engine/protocol/hosts.ts';
 import { whenReady } from '../../../engine/protocol/port.ready.ts';
 import type { Port } from '../../../engine/protocol/port.ts';
 import { connect, serve } from '../../../engine/protocol/rpc.ts';
-import type { TrainerHost } from '../../../engine/protocol/runs.ts';
+import type { TrainerHost } from '../../../engine/protocol/hosts.ts';
 import { connectPage } from './page-ports.ts';
 import { startServices } from './services.ts';
 

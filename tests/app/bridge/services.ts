@@ -20,7 +20,8 @@ import type { LabHost } from '../../../engine/protocol/lab.ts';
 import { threadPort } from '../../../engine/protocol/port.node.ts';
 import type { Port } from '../../../engine/protocol/port.ts';
 import { connect } from '../../../engine/protocol/rpc.ts';
-import type { StoreService, TrainerHost } from '../../../engine/protocol/runs.ts';
+import type { StoreService } from '../../../engine/protocol/store.ts';
+import type { TrainerHost } from '../../../engine/protocol/hosts.ts';
 import { createRunManager } from '../../../engine/runs/manager.ts';
 import { startHost } from './host.ts';
 

@@ -3,7 +3,7 @@
 import { planMemory } from '../../../../engine/hardware/memory-forecast.ts';
 import { isNetwork } from '../../../../engine/learners/network/declaration.ts';
 import type { AppService, DatasetShape } from '../../../../engine/protocol/app.ts';
-import type { RecordField } from '../../../../engine/protocol/runs.ts';
+import type { RecordField } from '../../../../engine/protocol/store.ts';
 import type { RunMemory } from './memory.ts';
 
 const runsRead = 20;
