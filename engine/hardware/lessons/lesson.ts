@@ -2,7 +2,7 @@
 // usual figures, and says which.
 
 import type { LabDevice, LabResult } from '../../protocol/lab.ts';
-import { valueAt } from '../calibration.ts';
+import { isComplete, valueAt } from '../calibration.ts';
 import { cpuOf, gpuOf, latency } from '../claims/evidence.ts';
 
 export interface LessonCurve {
@@ -99,9 +99,6 @@ const usualGpu: Reckoned = {
   threads: 1,
 };
 
-const complete = (device: LabDevice | undefined): device is LabDevice =>
-  device !== undefined && device.products.length > 0 && device.copy.length > 0;
-
 /** The CPU and a GPU: those measured, else usual ones. */
 export function reckoned(lab: LabResult | null): {
   readonly cpu: Reckoned;
@@ -109,8 +106,8 @@ export function reckoned(lab: LabResult | null): {
   readonly basis: string;
 } {
   const [near, far] = [cpuOf(lab), gpuOf(lab)];
-  const cpu = complete(near) ? measuredDevice(near) : usualCpu;
-  const gpu = complete(far) ? measuredDevice(far) : usualGpu;
+  const cpu = near && isComplete(near) ? measuredDevice(near) : usualCpu;
+  const gpu = far && isComplete(far) ? measuredDevice(far) : usualGpu;
   const basis =
     cpu.measured && gpu.measured
       ? 'Measured here.'
