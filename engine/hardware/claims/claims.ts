@@ -3,5 +3,6 @@
 import { choosingClaims } from './choosing.ts';
 import { machineClaims } from './machine.ts';
 import type { Claim } from './claim.ts';
+import { modelClaims } from './models.ts';
 
-export const claims: readonly Claim[] = [...machineClaims, ...choosingClaims];
+export const claims: readonly Claim[] = [...machineClaims, ...modelClaims, ...choosingClaims];

@@ -1,0 +1,44 @@
+// What a test of a claim is, and what all of them share.
+
+import type { Claim } from './claim.ts';
+import type { Evidence } from './evidence.ts';
+
+export interface Verdict {
+  readonly verdict: 'holds' | 'too simple' | 'wrong here' | 'not tested';
+  /** By how much it is off: above 1 it says too much, below 1 too little. */
+  readonly factor?: number;
+  readonly sentence: string;
+  /** The numbers that decide, by name. */
+  readonly figures: Readonly<Record<string, number>>;
+}
+
+export type Test = (claim: Claim, evidence: Evidence) => Verdict;
+
+export const notTested = (sentence: string): Verdict => ({ verdict: 'not tested', sentence, figures: {} });
+export const noLab = notTested('Measure this machine first.');
+export const noGpu = notTested('No GPU was measured here.');
+
+/** Four digits at most, for sentences. */
+export const short = (value: number): string => String(Number(value.toPrecision(value >= 1000 ? 4 : 3)));
+
+/** A number said against the one found: within a fifth it holds, within a factor 3 it is too simple. */
+export function against(said: number, found: number, sentence: string, figures: Verdict['figures']): Verdict {
+  const factor = said / found;
+  const off = Math.max(factor, 1 / factor);
+  if (off <= 1.2) return { verdict: 'holds', sentence, figures };
+  return { verdict: off <= 3 ? 'too simple' : 'wrong here', factor, sentence, figures };
+}
+
+export const says = (claim: Claim, name: string): number => {
+  const value = claim.saysWhat[name];
+  if (value === undefined) throw new Error(`Claim ${claim.id} says nothing of ${name}.`);
+  return value;
+};
+
+export const byWords: Readonly<Record<Claim['verdictInPrinciple'], Verdict['verdict']>> = {
+  true: 'holds',
+  outdated: 'too simple',
+  simple: 'too simple',
+  unsourced: 'too simple',
+  wrong: 'wrong here',
+};
