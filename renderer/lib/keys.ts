@@ -17,7 +17,9 @@ const names: Readonly<Record<string, string>> = {
 
 /** The shortcut a key event stands for, in the same spelling as commands use. */
 export function shortcutOf(event: KeyboardEvent): string {
-  const key = ownValue(names, event.key) ?? (event.key.length === 1 ? event.key.toUpperCase() : event.key);
+  // Alt makes other characters of the digits on some keyboards (macOS: ¡ of 1): the key counts.
+  const digit = event.altKey ? /^Digit(\d)$/.exec(event.code)?.[1] : undefined;
+  const key = digit ?? ownValue(names, event.key) ?? (event.key.length === 1 ? event.key.toUpperCase() : event.key);
   const parts: string[] = [];
   if (onMac ? event.metaKey : event.ctrlKey) parts.push('Mod');
   if (event.altKey) parts.push('Alt');

@@ -1,5 +1,6 @@
 // The state of one run's page: its record, its curves (those kept and those that arrive live), its log.
 
+import type { Snippet } from 'svelte';
 import { SvelteMap } from 'svelte/reactivity';
 import type { AppService } from '../../../engine/protocol/app.ts';
 import type { RunEvaluation } from '../../../engine/protocol/evaluation.ts';
@@ -8,6 +9,7 @@ import { failureOf } from '../../app/failure.ts';
 import type { Failure } from '../../app/failure.ts';
 import { isLive } from '../../lib/run-words.ts';
 import { throttle } from '../../lib/throttle.ts';
+import type { ShownPicture } from './classes/shown-picture.ts';
 
 export interface Series {
   readonly step: readonly number[];
@@ -57,6 +59,10 @@ export class RunPage {
   /** Class by class, after the last epoch. */
   evaluation: RunEvaluation | null = $state.raw(null);
   failure: Failure | null = $state.raw(null);
+  /** Shown large, with what the run says it is. */
+  picture: ShownPicture | null = $state.raw(null);
+  /** What the open tab puts into the tab bar. */
+  tools: Snippet | null = $state.raw(null);
   /** Pause, stop or resume was asked and is not answered yet. */
   waiting: boolean = $state(false);
   readonly series = new SvelteMap<string, Series>();

@@ -1,10 +1,15 @@
 // What a run is asked to name: a file from outside, or a picture of its own dataset.
 
 import type { ClassifiedPictures } from '../../../../engine/protocol/evaluation.ts';
-import type { DroppedItem } from '../../../app/bridge.ts';
+
+/** What a drop or a dialog gave. */
+interface ShownFile {
+  readonly token: string;
+  readonly name: string;
+}
 
 export type ShownPicture =
-  | { readonly kind: 'files'; readonly items: readonly DroppedItem[]; readonly name: string }
+  | { readonly kind: 'files'; readonly items: readonly ShownFile[]; readonly name: string }
   | { readonly kind: 'row'; readonly row: number; readonly name: string };
 
 export interface ClassShare {

@@ -1,0 +1,16 @@
+// The tabs of a run's page, in order: one line each, a folder each. A view is loaded when its tab is first opened; it is given the page's
+// state and the run, and fills the right end of the tab bar by `page.tools`.
+
+import Overview from './overview/Overview.svelte';
+import type { RunTab } from './tab.ts';
+
+// prettier-ignore
+export const runTabs: readonly RunTab[] = [
+  { id: '', label: 'Overview', words: ['curves', 'results', 'settings', 'log'], load: () => Promise.resolve({ default: Overview }) },
+];
+
+/** The tab of an address; the overview for one that is unknown. */
+export const tabOf = (id: string | undefined, tabs: readonly RunTab[]): RunTab =>
+  tabs.find((tab) => tab.id === (id ?? '')) ?? runTabs[0];
+
+export const addressOfTab = (run: number, { id }: RunTab): string => (id === '' ? `#run/${run}` : `#run/${run}/${id}`);
