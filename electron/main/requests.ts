@@ -61,6 +61,7 @@ const runQuery = z.strictObject({
   search: z.string().max(1000).optional(),
   states: z.array(runState).optional(),
   dataset: dataset.optional(),
+  parent: run.optional(),
   tags: z.array(name).max(100).optional(),
   starred: z.boolean().optional(),
   deleted: z.boolean().optional(),

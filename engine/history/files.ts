@@ -1,7 +1,16 @@
 // The folder of each run, <home>/runs/<number>/. A file is there as a whole or not at all: it is written under another
 // name, flushed, and renamed; its checksum is there before it (checksums.ts). A new checkpoint leaves the one before in place.
 
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,6 +25,7 @@ import { isFull } from './failures.ts';
 const fileNames: ReadonlySet<string> = new Set<RunFile>([
   'checkpoint.bin',
   'checkpoint.previous.bin',
+  'start.bin',
   'best.safetensors',
   'preprocessing.json',
   'model.json',
@@ -24,6 +34,8 @@ const fileNames: ReadonlySet<string> = new Set<RunFile>([
 ]);
 
 const discardedSuffix = '.purged';
+/** What a run has of its parent. */
+const startFile: RunFile = 'start.bin';
 /** What the history keeps of a run, for `repair`. */
 export const recordFile = 'run.json';
 /** Largest files read where no checksum tells their size: memory is taken only for what can be a run's. */
@@ -39,6 +51,8 @@ export interface RunFiles {
   dropPrevious(run: number): Promise<void>;
   /** Keeps what the database holds of a run beside its files, as far as the disk lets it. */
   keepRecord(run: number, text: string): void;
+  /** Gives a run a file of another as its `start.bin`, as it is now. Throws `run.no_start` if there is none. */
+  takeOver(run: number, from: number, file: RunFile): void;
   /** Gives a new run an empty place, if an older history left a folder of that number. */
   setAside(run: number): void;
   /** Removes what a killed process left half-written. */
@@ -92,6 +106,14 @@ export function createRunFiles(home: string): RunFiles {
         // The database has it all; this is for the day when it does not.
       }
     },
+    takeOver(run, from, file) {
+      const source = place(from, file);
+      if (!existsSync(source)) throw nothingToTakeOver(from, file);
+      mkdirSync(folder(run), { recursive: true });
+      const facts = ownValue(decodeChecksums(readText(join(folder(from), checksumsFile))), checksumName(file));
+      if (facts !== undefined) writeFileSync(join(folder(run), checksumsFile), encodeChecksums({ [startFile]: facts }));
+      shareFile(source, join(folder(run), startFile));
+    },
     setAside(run) {
       if (existsSync(folder(run))) renameSync(folder(run), `${folder(run)}.old-${Date.now()}`);
     },
@@ -111,6 +133,26 @@ export function createRunFiles(home: string): RunFiles {
       return bytes;
     },
   };
+}
+
+const nothingToTakeOver = (run: number, file: RunFile): InputError =>
+  new InputError(
+    'run.no_start',
+    `Run ${run} has no ${file}: there is nothing to begin with.`,
+    'Runs of earlier versions, and those that ended before their first checkpoint, cannot be gone on with.',
+  );
+
+function readText(path: string): string {
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+}
+
+/** Files are replaced, never changed: two names for one take no more room than one. */
+function shareFile(source: string, target: string): void {
+  try {
+    linkSync(source, target);
+  } catch {
+    copyFileSync(source, target, constants.COPYFILE_FICLONE);
+  }
 }
 
 /** Puts a file in its place. A full disk may cost the checkpoint before the last one. */

@@ -144,6 +144,9 @@ function rowOfModel(folder: string, run: number): WholeRow | null {
       result: null,
       error: null,
       data: null,
+      parent: null,
+      relation: null,
+      start: null,
     });
   } catch {
     return null;

@@ -23,6 +23,8 @@ export interface MetricsTable {
   read(run: number, selection: PointSelection): readonly MetricPoint[];
   /** Drops points after a step and sums the rest up again. Within a transaction. */
   truncate(run: number, afterStep: number): void;
+  /** Gives a run the points of another up to a step. Within a transaction. */
+  inherit(run: number, from: number, untilStep: number): void;
   /** Sums all points of a run up again. Within a transaction. */
   resum(run: number): void;
   /** Of some series, or of all. */
@@ -46,6 +48,9 @@ interface SampleRow {
 }
 
 const appendSample = 'INSERT INTO sample (run, step, epoch, seconds, data) VALUES (?, ?, ?, ?, ?)';
+const inheritSamples = `
+  INSERT INTO sample (run, step, epoch, seconds, data)
+  SELECT @run, step, epoch, seconds, data FROM sample WHERE run = @from AND step <= @untilStep ORDER BY step, rowid`;
 const findSample = 'SELECT 1 FROM sample WHERE run = ? AND step = ? AND epoch = ? AND seconds = ? AND data = ?';
 export const readSamples =
   'SELECT step, epoch, seconds, data FROM sample WHERE run = ? AND step > ? ORDER BY step, rowid';
@@ -127,6 +132,10 @@ export function createMetricsTable(connection: Connection): MetricsTable {
     truncate(run, afterStep) {
       const dropped = connection.sql(dropSamples).run(run, afterStep);
       if (dropped.changes > 0) resum(run);
+    },
+    inherit(run, from, untilStep) {
+      connection.sql(inheritSamples).run({ run, from, untilStep });
+      resum(run);
     },
     resum,
     summaries(runs, series) {

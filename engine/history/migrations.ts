@@ -5,7 +5,14 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import { InputError } from '../protocol/errors.ts';
 import type { Connection } from './database.ts';
 import { upgradeConfig } from './configs.ts';
-import { applicationId, schemaVersion1, schemaVersion2, schemaVersion4, schemaVersion6 } from './schema.ts';
+import {
+  applicationId,
+  schemaVersion1,
+  schemaVersion2,
+  schemaVersion4,
+  schemaVersion6,
+  schemaVersion7,
+} from './schema.ts';
 
 export interface Migration {
   readonly version: number;
@@ -19,6 +26,7 @@ export const migrations: readonly Migration[] = [
   { version: 4, apply: (connection) => connection.execute(schemaVersion4) },
   { version: 5, apply: (connection) => void connection.pragma(`application_id = ${applicationId}`) },
   { version: 6, apply: (connection) => connection.execute(schemaVersion6) },
+  { version: 7, apply: (connection) => connection.execute(schemaVersion7) },
 ];
 
 /** Runs say which learner they have. */

@@ -56,6 +56,7 @@ function conditionsOf(query: RunQuery): Pick<RunSql, 'parameters'> & { readonly 
 
   if (query.states) add('states', JSON.stringify(query.states), 'run.state IN (SELECT value FROM json_each(@states))');
   if (query.dataset !== undefined) add('dataset', query.dataset, 'run.dataset = @dataset');
+  if (query.parent !== undefined) add('parent', query.parent, 'run.parent = @parent');
   if (query.starred !== undefined) add('starred', query.starred ? 1 : 0, 'run.starred = @starred');
   query.tags?.forEach((tag, index) => {
     add(`tag${index}`, tag, `EXISTS (SELECT 1 FROM json_each(run.tags) WHERE value = @tag${index})`);

@@ -1,6 +1,8 @@
 // Rows of the table `run` and the records made of them.
 
 import type { NewRun, RecordField, RunPatch } from '../protocol/store.ts';
+import { runRelations } from '../protocol/family.ts';
+import type { RunRelation } from '../protocol/family.ts';
 import type { RunRecord, RunRequest, RunState } from '../protocol/runs.ts';
 import { z } from 'zod';
 import { declarationOf } from '../learners/declared/registry.ts';
@@ -33,6 +35,9 @@ export interface RunRow {
   readonly data: string | null;
   readonly result: string | null;
   readonly error: string | null;
+  readonly parent: number | null;
+  readonly relation: RunRelation | null;
+  readonly start: string | null;
 }
 
 /** All that a record is made of. */
@@ -67,6 +72,9 @@ const readers: { readonly [Field in keyof RunRecord]: (source: RunSource) => Run
   deletedAt: ({ row }) => row.deleted_at,
   hasCheckpoint: ({ hasCheckpoint }) => hasCheckpoint(),
   request: ({ row }) => row.request,
+  parent: ({ row }) => row.parent,
+  relation: ({ row }) => row.relation,
+  start: ({ row }) => parse(row.start),
 };
 
 /** The chosen fields of a record; the others are not even read. */
@@ -155,6 +163,9 @@ const rowSchema = z.strictObject({
   result: json.nullable(),
   error: json.nullable(),
   data: json.nullable().default(null),
+  parent: z.int().min(1).nullable().default(null),
+  relation: z.enum(runRelations).nullable().default(null),
+  start: json.nullable().default(null),
 } satisfies Record<keyof RunRow | 'search', z.ZodType>);
 
 export type WholeRow = z.infer<typeof rowSchema>;

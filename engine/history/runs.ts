@@ -36,8 +36,11 @@ export interface RunsTable {
 }
 
 const insertRun = `
-  INSERT INTO run (name, state, dataset, dataset_name, created_at, owner_pid, owner_started_at, revision, search, config)
-  VALUES (@name, 'queued', @dataset, @datasetName, @createdAt, @pid, @startedAt, @revision, @search, @config)
+  INSERT INTO run (
+    name, state, dataset, dataset_name, created_at, owner_pid, owner_started_at, revision, search, config, parent, relation, start
+  ) VALUES (
+    @name, 'queued', @dataset, @datasetName, @createdAt, @pid, @startedAt, @revision, @search, @config, @parent, @relation, @start
+  )
   RETURNING id`;
 const readRun = 'SELECT * FROM run WHERE id = ?';
 const runsInStates = 'SELECT * FROM run WHERE state IN (SELECT value FROM json_each(?)) ORDER BY id';
@@ -100,7 +103,7 @@ export function createRunsTable(connection: Connection, metrics: MetricsTable, f
     row,
     set,
     records,
-    create({ name, dataset, datasetName, config, owner }) {
+    create({ name, dataset, datasetName, config, owner, family }) {
       const created = connection.sql<[object], { id: number }>(insertRun).get({
         name,
         dataset,
@@ -111,6 +114,9 @@ export function createRunsTable(connection: Connection, metrics: MetricsTable, f
         revision: nextRevision(connection),
         search: searchText({ name, datasetName, config, tags: [], notes: '' }),
         config: JSON.stringify(config),
+        parent: family?.parent ?? null,
+        relation: family?.relation ?? null,
+        start: family ? JSON.stringify(family.start) : null,
       });
       return created!.id;
     },

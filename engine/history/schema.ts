@@ -113,6 +113,17 @@ export const schemaVersion6 = `
   CREATE INDEX lab_by_time ON lab (started_at);
 `;
 
+// A run may come from another one. The parent may be purged before it: its number stays, so that the two are still told apart
+// from runs that began by themselves.
+export const schemaVersion7 = `
+  ALTER TABLE run ADD COLUMN parent INTEGER;
+  ALTER TABLE run ADD COLUMN relation TEXT
+    CHECK (relation IN ('continued', 'started from', 'fold') AND parent IS NOT NULL OR relation IS NULL AND parent IS NULL);
+  -- What it took over from its parent, as JSON.
+  ALTER TABLE run ADD COLUMN start TEXT CHECK (start IS NULL OR json_valid(start));
+  CREATE INDEX run_by_parent ON run (parent) WHERE parent IS NOT NULL;
+`;
+
 // A run can end `diverged`. SQLite cannot change a CHECK: the table is made anew under its name. Needs foreign keys to be off,
 // or dropping the old one would take samples and summaries with it.
 export const schemaVersion4 = `

@@ -4,7 +4,7 @@
 import { InputError } from '../protocol/errors.ts';
 import { finalStates } from '../protocol/runs.ts';
 import type { LogLine, RunProgress, RunState } from '../protocol/runs.ts';
-import type { StoreService } from '../protocol/store.ts';
+import type { Family, StoreService } from '../protocol/store.ts';
 import { startBackups } from './backups.ts';
 import { explainFailure } from './failures.ts';
 import { createRunFiles } from './files.ts';
@@ -78,6 +78,13 @@ function createService(home: string, history: History): StoreService {
     for (const run of chosen) files.keepRecord(run, encodeRecord(runs.row(run)));
   };
 
+  /** What a new run has of its parent. A run is there with it or not at all: it stands within the transaction. */
+  const takeOver = (run: number, { parent, file, untilStep }: Family): void => {
+    runs.row(parent);
+    if (file !== undefined) files.takeOver(run, parent, file);
+    if (untilStep !== undefined) metrics.inherit(run, parent, untilStep);
+  };
+
   /** Small changes that a full disk must not keep from being made. */
   const changeRuns = <Result>(work: () => Result): Result => withReserve(home, () => connection.transaction(work));
 
@@ -108,6 +115,7 @@ function createService(home: string, history: History): StoreService {
       const id = connection.transaction(() => {
         const created = runs.create(run);
         files.setAside(created);
+        if (run.family) takeOver(created, run.family);
         noteChecked(connection, created);
         return created;
       });

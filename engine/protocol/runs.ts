@@ -4,6 +4,7 @@ import type { CommonSettings } from '../settings/run.ts';
 import type { HostSpending, RunBill } from './bill.ts';
 import type { DatasetSettings, LeftOutColumn, SplitName } from './data.ts';
 import type { WireError } from './errors.ts';
+import type { RunRelation, RunStart } from './family.ts';
 
 export type RunState =
   'queued' | 'running' | 'paused' | 'completed' | 'stopped' | 'diverged' | 'failed' | 'interrupted';
@@ -137,6 +138,10 @@ export interface RunRecord {
   readonly hasCheckpoint: boolean;
   /** What another process asked of the run, until its host has seen it. */
   readonly request: RunRequest | null;
+  /** The run it comes from, and how; null: it began by itself. The parent may be gone. */
+  readonly parent: number | null;
+  readonly relation: RunRelation | null;
+  readonly start: RunStart | null;
 }
 
 export type RunRequest = 'pause' | 'resume' | 'stop';
@@ -154,6 +159,7 @@ export interface LogLine {
 export type RunFile =
   | 'checkpoint.bin'
   | 'checkpoint.previous.bin'
+  | 'start.bin'
   | 'best.safetensors'
   | 'preprocessing.json'
   | 'model.json'

@@ -2,6 +2,7 @@
 
 import type { BilledRun } from './bill.ts';
 import type { WireError } from './errors.ts';
+import type { RunRelation, RunStart } from './family.ts';
 import type { LabRecord, LabResult, LabSummary } from './lab.ts';
 import type {
   RunState,
@@ -42,9 +43,23 @@ export const recordFields = [
   'deletedAt',
   'hasCheckpoint',
   'request',
+  'parent',
+  'relation',
+  'start',
 ] as const satisfies readonly (keyof RunRecord)[];
 
 export type RecordField = (typeof recordFields)[number];
+
+/** What a new run comes from. */
+export interface Family {
+  readonly parent: number;
+  readonly relation: RunRelation;
+  readonly start: RunStart;
+  /** The file of its parent that it begins with, kept as its own `start.bin`. */
+  readonly file?: RunFile;
+  /** The parent's points up to this step are its own, too. */
+  readonly untilStep?: number;
+}
 
 export interface NewRun {
   readonly name: string;
@@ -53,6 +68,8 @@ export interface NewRun {
   readonly config: RunConfig;
   /** Process that answers for the run, from `processOwner()`: others find out from it whether the run still lives. */
   readonly owner: { readonly pid: number; readonly startedAt: number };
+  /** Of a run that comes from another one. */
+  readonly family?: Family;
 }
 
 export interface RunPatch {
@@ -79,6 +96,8 @@ export interface RunQuery<Field extends RecordField = RecordField> {
   readonly search?: string;
   readonly states?: readonly RunState[];
   readonly dataset?: string;
+  /** Those that come from this run. */
+  readonly parent?: number;
   readonly tags?: readonly string[];
   readonly starred?: boolean;
   readonly deleted?: boolean;

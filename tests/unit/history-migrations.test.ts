@@ -162,6 +162,27 @@ test('version 4: a run may diverge; what refers to runs stays, and numbers are n
   connection.close();
 });
 
+test('version 7: runs of old histories have no parent; a relation without one is refused', async (context) => {
+  const home = temporaryHome(context);
+  const connection = openDatabase(join(home, 'history.db'));
+  migrate(connection, migrations.slice(0, 6));
+  const insert = connection.sql<[string], never>(
+    `INSERT INTO run (name, state, dataset, dataset_name, created_at, owner_pid, owner_started_at, revision, search, config)
+     VALUES ('r', 'stopped', 'd', 'd.csv', 0, 1, 1, 0, 'r d.csv small', ?)`,
+  );
+  insert.run(JSON.stringify(upgradedConfig));
+  migrate(connection);
+  assert.throws(() => connection.execute("UPDATE run SET relation = 'fold'"), /CHECK/);
+  assert.throws(() => connection.execute("UPDATE run SET relation = 'cousin', parent = 1"), /CHECK/);
+  connection.execute("UPDATE run SET relation = 'fold', parent = 7");
+  connection.execute('UPDATE run SET relation = NULL, parent = NULL');
+  connection.close();
+  const store = createStore(home);
+  const { parent, relation, start } = await store.run({ run: 1 });
+  assert.deepEqual([parent, relation, start], [null, null, null]);
+  await store.close();
+});
+
 /** What a next version could be. */
 const nextStep: Migration = {
   version: newest + 1,

@@ -81,6 +81,9 @@ test('a run is what was put in, in a new process too', async (context) => {
       deletedAt: null,
       hasCheckpoint: false,
       request: null,
+      parent: null,
+      relation: null,
+      start: null,
     },
   );
   await again.updateRun({ run: id, patch: { error: null, endedAt: null, progress: null } });
@@ -393,4 +396,35 @@ test('listeners hear whether a run has only trained on, whoever else has changed
   assert.deepEqual(await heard(() => rename(other).then(() => train(7))), changed, 'and before');
   await store.close();
   await other.close();
+});
+
+test('a run takes over a file and points of its parent, and says what it comes from', async (context) => {
+  const home = temporaryHome(context);
+  const store = createStore(home);
+  const { id: parent } = await store.createRun(newRun());
+  const points = [1, 2, 3].map((step) => point('train_loss', step, 1 / step));
+  await store.append({ run: parent, points });
+  const family = { parent, relation: 'continued', start: { epoch: 2 }, file: 'checkpoint.bin', untilStep: 2 } as const;
+  await assert.rejects(store.createRun(newRun({ family })), refusedAs('run.no_start'));
+  assert.equal((await store.runs({})).total, 1, 'nothing is left of a run that has nothing to begin with');
+
+  const data = new Uint8Array([1, 2, 3]);
+  await store.writeFile({ run: parent, file: 'checkpoint.bin', data });
+  const child = await store.createRun(newRun({ family }));
+  assert.deepEqual([child.parent, child.relation, child.start], [parent, 'continued', { epoch: 2 }]);
+  assert.deepEqual(child.last, { train_loss: 1 / 2 });
+  assert.deepEqual(await store.metrics({ run: child.id }), points.slice(0, 2));
+  // The parent goes its own way.
+  await store.writeFile({ run: parent, file: 'checkpoint.bin', data: new Uint8Array([9]) });
+  assert.deepEqual(await store.readFile({ run: child.id, file: 'start.bin' }), data);
+  assert.equal(await store.isChecked({ run: child.id, file: 'start.bin' }), true);
+  const children = await store.runs({ parent, fields: ['id'] });
+  assert.deepEqual(children, { total: 1, runs: [{ id: child.id }] });
+
+  await store.updateRun({ run: parent, patch: { state: 'completed' } });
+  await store.deleteRuns({ runs: [parent] });
+  await store.purge({ runs: [parent] });
+  assert.equal((await store.run({ run: child.id })).parent, parent, 'that it has one stays known');
+  assert.deepEqual(await store.readFile({ run: child.id, file: 'start.bin' }), data);
+  await store.close();
 });

@@ -75,6 +75,9 @@ function record(changes: Partial<RunRecord> = {}): RunRecord {
     starred: false,
     deletedAt: null,
     hasCheckpoint: false,
+    parent: null,
+    relation: null,
+    start: null,
     request: null,
     ...changes,
   };

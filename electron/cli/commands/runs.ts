@@ -5,6 +5,7 @@ import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import type { StoreService } from '../../../engine/protocol/store.ts';
 import { costOf, costWords, electricityOf } from '../../../engine/hardware/bill.ts';
 import { electricityKey } from '../../../engine/settings/electricity.ts';
+import { familyWords } from '../../../engine/protocol/family.ts';
 import { baselineWords } from '../../../engine/protocol/baseline.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import { leftOutText, splitOrigin, splitRule, usualSplit } from '../../../engine/protocol/use.ts';
@@ -52,6 +53,9 @@ const runColumns: readonly Column<RunRecord>[] = [
   { title: 'created', value: (run) => formatTime(run.createdAt) },
 ];
 
+/** Where there is any. */
+const familyColumn: Column<RunRecord> = { title: 'family', value: (run) => familyWords(run) ?? '' };
+
 /** What `--json` prints of a run. */
 export const runEvent = (run: RunRecord): object => ({ event: 'run', ...run, run: run.id });
 
@@ -78,7 +82,7 @@ export const runs: Command = {
       output.line('No runs yet. Train one: trainyard train data.csv');
       return;
     }
-    output.table(found, runColumns);
+    output.table(found, found.some(({ parent }) => parent !== null) ? [...runColumns, familyColumn] : runColumns);
     if (total > found.length) output.line(`${found.length} of ${counted(total, 'run')}; more with --limit.`);
   },
 };
@@ -123,6 +127,7 @@ function showRun(output: Output, run: RunRecord): void {
     ['split', splitText(run)],
     ['left out', run.data ? leftOutText(run.data.leftOut) : 'known once its data is prepared'],
     ['created', formatTime(run.createdAt)],
+    ...familyFacts(run),
   ];
   for (const [name, value] of facts) output.line(`  ${name.padEnd(9)} ${value}`);
   if (run.error) output.line(`  error     ${run.error.message} ${run.error.hint}`);
@@ -139,6 +144,12 @@ function showRun(output: Output, run: RunRecord): void {
   }
   if (run.tags.length > 0) output.line(`  tags      ${run.tags.join(', ')}`);
   if (run.notes) output.line(`  notes     ${run.notes}`);
+}
+
+/** What it comes from. */
+function familyFacts(run: RunRecord): readonly Fact[] {
+  const words = familyWords(run);
+  return words === null ? [] : [['family', words]];
 }
 
 /** What it came to at the person's own electricity; null while nothing is known of it. */

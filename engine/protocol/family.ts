@@ -1,0 +1,39 @@
+// Runs that come from others: a run that goes on where another one ended, one that starts from another's weights, one that is a
+// fold of a cross-validation.
+
+/** `continued`: goes on with everything its parent knew; `started from`: with its weights; `fold`: a part of its work. */
+export const runRelations = ['continued', 'started from', 'fold'] as const;
+export type RunRelation = (typeof runRelations)[number];
+
+/** What a run took over from its parent. */
+export interface RunStart {
+  /** Epochs its parent had completed; absent: a fold. */
+  readonly epoch?: number;
+  /** Of `continued`: the learning rate's schedule began anew, as settings have changed. */
+  readonly anew?: boolean;
+  /** Of `started from`: the last layer whose weights were taken; absent: all that fit. */
+  readonly upTo?: string;
+  /** Of a `fold`: which, from 1. */
+  readonly fold?: number;
+}
+
+const relationWords: Readonly<Record<RunRelation, string>> = {
+  continued: 'continues',
+  'started from': 'started from',
+  fold: 'fold of',
+};
+
+/** `continues run 12 from epoch 10`; null: it comes from no other. */
+export function familyWords(run: {
+  readonly parent: number | null;
+  readonly relation: RunRelation | null;
+  readonly start: RunStart | null;
+}): string | null {
+  const { parent, relation, start } = run;
+  if (parent === null || relation === null) return null;
+  if (relation === 'fold') return `fold ${start?.fold ?? '?'} of run ${parent}`;
+  const words = `${relationWords[relation]} run ${parent}`;
+  return start?.epoch === undefined
+    ? words
+    : `${words}${relation === 'continued' ? ' from' : ', as of'} epoch ${start.epoch}`;
+}
