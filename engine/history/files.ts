@@ -47,7 +47,7 @@ export interface RunFiles {
   write(run: number, file: RunFile, data: Uint8Array): Promise<void>;
   /** Throws `run.damaged_file` for a file that is not what was written. */
   read(run: number, file: RunFile): Promise<Uint8Array | null>;
-  /** Drops the checkpoint before the last one: a run that has come to its end needs it no more. */
+  /** Drops the checkpoint before the last one, and what the run began with: at its end it needs them no more. */
   dropPrevious(run: number): Promise<void>;
   /** Keeps what the database holds of a run beside its files, as far as the disk lets it. */
   keepRecord(run: number, text: string): void;
@@ -73,6 +73,16 @@ export function createRunFiles(home: string): RunFiles {
     return join(folder(run), file);
   };
   const writing = new Map<string, Promise<void>>();
+  const inTurn = async (run: number, work: () => Promise<void>): Promise<void> => {
+    const before = writing.get(folder(run)) ?? Promise.resolve();
+    const write = before.catch(() => undefined).then(work);
+    writing.set(folder(run), write);
+    try {
+      await write;
+    } finally {
+      if (writing.get(folder(run)) === write) writing.delete(folder(run));
+    }
+  };
 
   return {
     has: (run, file) =>
@@ -80,21 +90,17 @@ export function createRunFiles(home: string): RunFiles {
     async write(run, file, data) {
       // A name that is none is refused before anything waits.
       place(run, file);
-      const before = writing.get(folder(run)) ?? Promise.resolve();
-      const write = before.catch(() => undefined).then(() => putFile(folder(run), file, data, home));
-      writing.set(folder(run), write);
-      try {
-        await write;
-      } finally {
-        if (writing.get(folder(run)) === write) writing.delete(folder(run));
-      }
+      await inTurn(run, () => putFile(folder(run), file, data, home));
     },
     async read(run, file) {
       // Its checksum and the file itself have to be of one moment.
       await writing.get(folder(run))?.catch(() => undefined);
       return readSteadily(run, folder(run), place(run, file), file);
     },
-    dropPrevious: (run) => rm(place(run, 'checkpoint.previous.bin'), { force: true }),
+    async dropPrevious(run) {
+      await rm(place(run, 'checkpoint.previous.bin'), { force: true });
+      if (existsSync(place(run, startFile))) await inTurn(run, () => removeFile(folder(run), startFile));
+    },
     keepRecord(run, text) {
       const target = join(folder(run), recordFile);
       const temporary = `${target}.${process.pid}.tmp`;
@@ -177,6 +183,13 @@ async function replaceFile(folder: string, file: RunFile, data: Uint8Array): Pro
     if (file === 'checkpoint.bin' && existsSync(target)) renameSync(target, join(folder, 'checkpoint.previous.bin'));
   });
   await flushFolder(folder);
+}
+
+/** Removes a file, first from the list of those that have to be there. */
+async function removeFile(folder: string, file: RunFile): Promise<void> {
+  const { [checksumName(file)]: _, ...known } = await knownFiles(folder);
+  await writeThrough(join(folder, checksumsFile), encodeChecksums(known));
+  await rm(join(folder, file), { force: true });
 }
 
 /** Writes beside the target, flushes and renames; `before` happens right before that. */

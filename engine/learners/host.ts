@@ -119,6 +119,7 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
           control,
           surroundings: options.surroundings,
           checkpoint: job.checkpoint,
+          start: job.start,
           events: {
             onStarted: ({ device, sentence, parameters, bytes, step }) => {
               started.emit({

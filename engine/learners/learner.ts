@@ -9,8 +9,10 @@ import type { StepSpeed } from '../train/measure.ts';
 import type { ReadShard } from '../train/resident-rows.ts';
 import type { TrainerEvents } from '../train/options.ts';
 import type { Weights } from '../train/weights.ts';
+import type { RunStart } from '../protocol/family.ts';
 import type { PreparedData } from '../protocol/data.ts';
 import type { ActivationMaps } from '../protocol/evaluation.ts';
+import type { JobStart } from '../protocol/hosts.ts';
 import type { ModelFile } from '../protocol/model-file.ts';
 import type { RunConfig, RunResult } from '../protocol/runs.ts';
 
@@ -47,6 +49,8 @@ export interface LearnerJob<C extends RunConfig = RunConfig> extends Rows {
   readonly events: LearnerEvents;
   /** What an earlier training handed over as `checkpoint.bin`: it goes on from there as if it had never stopped. */
   readonly checkpoint?: Uint8Array;
+  /** What it begins with of another run, where there is no checkpoint yet. */
+  readonly start?: JobStart;
 }
 
 /** A learner at work on a job. It reports, writes checkpoints, and pauses and ends as its control asks. */
@@ -84,4 +88,6 @@ export interface Learner<C extends RunConfig = RunConfig, F extends ModelFile = 
   read(file: F, weights: Weights): Trained;
   /** Throws TrainyardError `run.checkpoint` or `data.safetensors` when it cannot go on from a file. Absent: any safetensors will do. */
   checkCheckpoint?(file: Uint8Array): void;
+  /** How far a run was when it wrote a checkpoint; throws likewise. Absent: no other run can go on from it. */
+  placeOf?(file: Uint8Array): Required<Pick<RunStart, 'epoch' | 'step' | 'seconds'>>;
 }

@@ -7,9 +7,9 @@ const cycleRise = 25;
 const cycleFall = 10_000;
 
 /**
- * Learning rate of global step `step` (from 0) of `totalSteps`, with `stepsPerEpoch` steps an epoch.
+ * Learning rate of global step `step` (from 0) of a schedule of `totalSteps`, with `stepsPerEpoch` steps an epoch.
  * one_cycle: Smith & Topin 2018 with cosine phases, 30 % of the way up from peak/25, then down to a ten-thousandth of that start,
- * as PyTorch's OneCycleLR does; `finalShare` is the cosine's alone.
+ * as PyTorch's OneCycleLR does; `finalShare` is the cosine's alone. After them they hold their last rate.
  */
 export function learningRateAt(
   training: Pick<TrainingSpec, 'optimizer' | 'schedule'>,

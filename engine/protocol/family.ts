@@ -7,10 +7,14 @@ export type RunRelation = (typeof runRelations)[number];
 
 /** What a run took over from its parent. */
 export interface RunStart {
-  /** Epochs its parent had completed; absent: a fold. */
+  /** Epochs and steps its parent had done, and seconds they took; absent: a fold. */
   readonly epoch?: number;
-  /** Of `continued`: the learning rate's schedule began anew, as settings have changed. */
+  readonly step?: number;
+  readonly seconds?: number;
+  /** Of `continued`: the learning rate's schedule begins anew, as settings have changed that it goes by. */
   readonly anew?: boolean;
+  /** Of `continued`: its losses are none of its parent's kind, so that the best epoch is looked for anew. */
+  readonly incomparable?: boolean;
   /** Of `started from`: the last layer whose weights were taken; absent: all that fit. */
   readonly upTo?: string;
   /** Of a `fold`: which, from 1. */

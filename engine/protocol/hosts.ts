@@ -1,6 +1,7 @@
 // What the processes that compute offer: training one run, predictions with a finished one, a description of their device.
 
 import type { RunConfig, MetricPoint, TrainingProgress, RunResult, LogLine, RunFile } from './runs.ts';
+import type { RunRelation, RunStart } from './family.ts';
 import type { DeviceInfo } from './app.ts';
 import type { PreparedData } from './data.ts';
 import type { ClassifiedPictures } from './evaluation.ts';
@@ -32,6 +33,14 @@ export interface DeviceService {
   devices(): Promise<readonly DeviceInfo[]>;
 }
 
+/** What a run takes over from its parent. */
+export interface JobStart extends RunStart {
+  readonly parent: number;
+  readonly relation: RunRelation;
+  /** A checkpoint of its parent, or weights alone. */
+  readonly file: Uint8Array;
+}
+
 /** What a host is told to train. */
 export interface RunJob {
   readonly run: number;
@@ -39,6 +48,8 @@ export interface RunJob {
   readonly data: PreparedData;
   /** Checkpoint to continue from. */
   readonly checkpoint?: Uint8Array;
+  /** What it begins with where there is no checkpoint yet, of a run that comes from another one. */
+  readonly start?: JobStart;
 }
 
 /** A process that trains one run: CPU utility process, GPU window or the command line itself. */

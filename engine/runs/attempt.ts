@@ -3,6 +3,7 @@
 
 import { CancelledError, toWire, TrainyardError } from '../protocol/errors.ts';
 import { forPage } from '../protocol/shown-errors.ts';
+import type { JobStart } from '../protocol/hosts.ts';
 import type { DataService, PreparedData } from '../protocol/data.ts';
 import type {
   LogLine,
@@ -217,9 +218,10 @@ export class Attempt {
     const waited = performance.now() - this.#queuedAt;
     if (waited > worthSaying) await this.#say('info', `Waited ${timeText(waited)} for its turn.`);
     if (record.startedAt === null) return;
+    const over = record.parent === null ? '' : ` It has only what it took over from run ${record.parent}.`;
     await this.#say(
       'info',
-      record.hasCheckpoint ? 'Resumed from its checkpoint.' : 'Starts over: there was no checkpoint yet.',
+      record.hasCheckpoint ? 'Resumed from its checkpoint.' : `Starts over: there was no checkpoint yet.${over}`,
     );
   }
 
@@ -263,9 +265,23 @@ export class Attempt {
     );
   }
 
+  /** What it begins with of another run. */
+  async #start(): Promise<JobStart | undefined> {
+    const { parent, relation, start } = this.#options.record;
+    if (parent === null || relation === null || relation === 'fold') return undefined;
+    const file = await this.#options.store.readFile({ run: this.#run, file: 'start.bin' });
+    if (file !== null) return { ...start, parent, relation, file };
+    throw new TrainyardError(
+      'run.no_start',
+      `What this run took over from run ${parent} is gone from its folder.`,
+      `Continue run ${parent} once more.`,
+    );
+  }
+
   async #trainOn(running: RunHost, prepared: PreparedData, config: RunConfig): Promise<RunResult> {
     const { store } = this.#options;
     const checkpoint = await this.#checkpoint();
+    const start = checkpoint ? undefined : await this.#start();
     const gaveUp = new Promise<never>((_resolve, reject) => (this.#giveUp = reject));
     const died = running.exited.then((reason): never => {
       throw new TrainyardError(
@@ -284,7 +300,7 @@ export class Attempt {
     });
     const stopListening = this.#listen(running, recorder);
     try {
-      const result = running.host.train({ run: this.#run, config, data: prepared, checkpoint });
+      const result = running.host.train({ run: this.#run, config, data: prepared, checkpoint, start });
       // What was asked for while the host was being made.
       if (this.#pauseRequested) running.host.pause().catch(() => undefined);
       if (this.#stopRequested) running.host.stop().catch(() => undefined);

@@ -6,11 +6,12 @@ import { InputError } from '../protocol/errors.ts';
 import type { DataService, PreparedData } from '../protocol/data.ts';
 import { finalStates } from '../protocol/runs.ts';
 import type { LogLine, MetricPoint, RunConfig, RunProgress, RunRecord, RunRequest } from '../protocol/runs.ts';
-import type { NewRun, RunsChanged, StoreService } from '../protocol/store.ts';
+import type { Family, NewRun, RunsChanged, StoreService } from '../protocol/store.ts';
 import { declarationOf } from '../learners/declared/registry.ts';
 import { Listeners } from '../protocol/listeners.ts';
 import { startEnergyMeter } from '../system/energy.ts';
 import { Attempt } from './attempt.ts';
+import { continuationOf, type ContinuationRequest } from './continuation.ts';
 import type { EnergyMeter } from './bill.ts';
 import { laneOf } from './hosts.ts';
 import type { Lane, RunHosts } from './hosts.ts';
@@ -41,6 +42,11 @@ export interface RunManager {
    * `DataService.prepare` and of the model, and then leaves nothing behind.
    */
   start(request: { readonly name?: string; readonly config: RunConfig }): Promise<RunRecord>;
+  /**
+   * Goes on where a finished or stopped run was, as a new run that knows it: for longer, or with other settings. Rejects as `start`
+   * does, and with `input.continue` and `run.no_start`.
+   */
+  goOn(request: ContinuationRequest & { readonly name?: string }): Promise<RunRecord>;
   /**
    * Goes on with a stopped, failed or interrupted run from its checkpoint, or from the start if it has none; on another
    * device if one is named.
@@ -236,22 +242,32 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     return null;
   };
 
+  const begin = async (name: string | undefined, config: RunConfig, family?: Family): Promise<RunRecord> => {
+    const start = performance.now();
+    const prepared = await prepare(config);
+    const preparing = performance.now() - start;
+    try {
+      const { dataset } = config;
+      const datasetName = (await data.list()).find(({ id }) => id === dataset)?.name ?? dataset;
+      const fullName = name?.trim() || `${declarationOf(config).preset(config) ?? 'model'} on ${datasetName}`;
+      const record = await store.createRun({ name: fullName, dataset, datasetName, config, owner, family });
+      enqueue(record, await releaseUnlessFree(config, prepared), preparing);
+      return record;
+    } catch (error) {
+      await data.release({ handle: prepared.handle });
+      throw error;
+    }
+  };
+
   return {
-    async start({ name, config }) {
-      const start = performance.now();
-      const prepared = await prepare(config);
-      const preparing = performance.now() - start;
-      try {
-        const { dataset } = config;
-        const datasetName = (await data.list()).find(({ id }) => id === dataset)?.name ?? dataset;
-        const fullName = name?.trim() || `${declarationOf(config).preset(config) ?? 'model'} on ${datasetName}`;
-        const record = await store.createRun({ name: fullName, dataset, datasetName, config, owner });
-        enqueue(record, await releaseUnlessFree(config, prepared), preparing);
-        return record;
-      } catch (error) {
-        await data.release({ handle: prepared.handle });
-        throw error;
-      }
+    start: ({ name, config }) => begin(name, config),
+    async goOn({ run, name, ...request }) {
+      await store.recover();
+      const parent = await store.run({ run });
+      const family = await continuationOf(store, parent, request);
+      const { units } = declarationOf(request.config);
+      const more = units(request.config) - (family.start.epoch ?? 0);
+      return begin(name?.trim() || `${parent.name} +${more}`, request.config, family);
     },
     async resume({ run, device }) {
       if (entries.has(run)) nextState(run, entries.get(run)!.attempt.state, 'requeue');

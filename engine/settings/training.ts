@@ -300,6 +300,21 @@ export const trainingFields = fieldsFor<TrainedOn>()({
     quiet: 0.01,
     default: 0.01,
   },
+  // What a run that goes on for longer than it was planned has: the schedule it began with, and its last rate.
+  'schedule.overEpochs': {
+    kind: 'number',
+    whole: true,
+    label: 'Schedule ends at epoch',
+    zero: 'the last',
+    help: 'cosine, one_cycle: epoch at which the schedule ends, and after which its last rate is held; 0 = the last',
+    flag: 'schedule-epochs',
+    minimum: 0,
+    maximum: most,
+    advanced: true,
+    when: { 'schedule.name': ['cosine', 'one_cycle'] },
+    quiet: 0,
+    default: 0,
+  },
   'earlyStopping.minimumDelta': {
     kind: 'number',
     label: 'Smallest gain that counts',

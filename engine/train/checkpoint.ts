@@ -27,7 +27,17 @@ export interface TrainingState {
   bestEpoch: number;
   /** Epochs since the best one. */
   stale: number;
+  /** Where the learning rate's schedule began: with the run, or where it went on with other settings. */
+  scheduleStep: number;
+  scheduleEpoch: number;
+  /** Step at which the optimizer's state was new. */
+  optimizerStep: number;
+  /** Seconds of training that were another run's. */
+  takenSeconds: number;
 }
+
+/** What there was no word of before runs could go on as others. */
+const ofFirstRun = { scheduleStep: 0, scheduleEpoch: 0, optimizerStep: 0, takenSeconds: 0 } as const;
 
 export const initialState = (): TrainingState => ({
   epoch: 0,
@@ -41,6 +51,7 @@ export const initialState = (): TrainingState => ({
   bestLoss: null,
   bestEpoch: 0,
   stale: 0,
+  ...ofFirstRun,
 });
 
 /** What the first format noted of the place in an epoch, besides the rows: it had no word of the windows' size. */
@@ -90,6 +101,17 @@ export function checkCheckpoint(file: Uint8Array): void {
   placeOf(checkSafetensors(file));
 }
 
+/** Whether a file of tensors says that it is a checkpoint; others are weights alone. */
+export function isCheckpoint(file: Uint8Array): boolean {
+  return checkSafetensors(file).format?.startsWith('trainyard-checkpoint-') ?? false;
+}
+
+/** How far the run was. Throws like `decodeCheckpoint`. */
+export function placeOfCheckpoint(file: Uint8Array): { epoch: number; step: number; seconds: number } {
+  const { epoch, step, seconds } = placeOf(checkSafetensors(file)).state;
+  return { epoch, step, seconds };
+}
+
 function placeOf(metadata: Readonly<Record<string, string>>): Pick<Checkpoint, 'state' | 'oldPlace'> {
   if (metadata.format !== format && metadata.format !== firstFormat) {
     throw new TrainyardError(
@@ -104,7 +126,8 @@ function placeOf(metadata: Readonly<Record<string, string>>): Pick<Checkpoint, '
   } catch {
     state = null;
   }
-  const place = metadata.format === firstFormat ? ofFirstFormat(state) : { state };
+  const place =
+    metadata.format === firstFormat ? ofFirstFormat(state) : { state: { ...ofFirstRun, ...(state as object | null) } };
   if (isPlace(place)) return place;
   throw new TrainyardError(
     'run.checkpoint',
@@ -117,11 +140,22 @@ function placeOf(metadata: Readonly<Record<string, string>>): Pick<Checkpoint, '
 function ofFirstFormat(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return null;
   const { window, windowStep, lossRows, ...state } = value as Readonly<Record<string, unknown>>;
-  return { state: { ...state, rows: lossRows, windowRows: 0 }, oldPlace: { window, windowStep } };
+  return { state: { ...ofFirstRun, ...state, rows: lossRows, windowRows: 0 }, oldPlace: { window, windowStep } };
 }
 
-const counts = ['epoch', 'rows', 'windowRows', 'step', 'bucketSteps', 'bestEpoch', 'stale'] as const;
-const sums = ['lossSum', 'bucketSum', 'seconds'] as const;
+const counts = [
+  'epoch',
+  'rows',
+  'windowRows',
+  'step',
+  'bucketSteps',
+  'bestEpoch',
+  'stale',
+  'scheduleStep',
+  'scheduleEpoch',
+  'optimizerStep',
+] as const;
+const sums = ['lossSum', 'bucketSum', 'seconds', 'takenSeconds'] as const;
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 
 function isPlace(value: unknown): value is Pick<Checkpoint, 'state' | 'oldPlace'> {

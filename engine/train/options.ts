@@ -1,6 +1,7 @@
 // What a training takes, and whom it tells.
 
 import type { LogLine, MetricPoint, RunFile, TrainingProgress } from '../protocol/runs.ts';
+import type { JobStart } from '../protocol/hosts.ts';
 import type { RunControl, Surroundings } from './control.ts';
 import type { SessionOptions } from './session.ts';
 
@@ -16,5 +17,8 @@ export interface TrainerOptions extends SessionOptions {
   readonly control: RunControl;
   readonly surroundings: Surroundings;
   readonly events: TrainerEvents;
+  /** Of this run: it goes on from there. */
   readonly checkpoint?: Uint8Array;
+  /** What it begins with instead of first weights, where there is no checkpoint yet. */
+  readonly start?: JobStart;
 }

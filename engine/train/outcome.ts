@@ -46,7 +46,7 @@ export async function finish(
     threads: threadsOf(session, options),
     epochs: state.epoch,
     steps: state.step,
-    seconds: state.seconds,
+    seconds: state.seconds - state.takenSeconds,
     examplesPerSecond: reporter.rowsPerSecond,
     metrics: scored?.metrics ?? {},
     bestEpoch: state.bestEpoch,

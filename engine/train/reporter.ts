@@ -12,7 +12,8 @@ export interface ReporterOptions {
   readonly state: TrainingState;
   readonly epochs: number;
   readonly steps: number;
-  readonly stepsPerEpoch: number;
+  /** Epochs after so many steps. */
+  readonly epochAt: (step: number) => number;
   readonly clock: () => number;
   readonly diary: Pick<Diary, 'phases'>;
   readonly onReport: (event: { points: readonly MetricPoint[]; progress: TrainingProgress }) => void;
@@ -54,12 +55,12 @@ export class Reporter {
 
   /** The loss of the step that `state.step` names. */
   loss(loss: number): void {
-    const { state, stepsPerEpoch } = this.#options;
+    const { state, epochAt } = this.#options;
     this.#lastLoss = loss;
     state.bucketSum += loss;
     state.bucketSteps++;
     if (state.bucketSteps < this.#bucket) return;
-    this.point('step_loss', state.bucketSum / state.bucketSteps, state.step / stepsPerEpoch);
+    this.point('step_loss', state.bucketSum / state.bucketSteps, epochAt(state.step));
     state.bucketSum = 0;
     state.bucketSteps = 0;
   }
@@ -82,7 +83,7 @@ export class Reporter {
 
   #progress(time: number): TrainingProgress {
     const { diary, epochs, steps, state } = this.#options;
-    const { epoch, step, seconds } = state;
+    const { epoch, step, seconds, takenSeconds } = state;
     const secondsAtWork = (time - this.#begun) / 1000;
     return {
       epoch,
@@ -90,7 +91,7 @@ export class Reporter {
       step,
       steps,
       examplesPerSecond: this.rowsPerSecond,
-      secondsTraining: seconds,
+      secondsTraining: seconds - takenSeconds,
       secondsLeft: this.#stepsHere > 0 ? ((steps - step) * secondsAtWork) / this.#stepsHere : null,
       loss: this.#lastLoss,
       spent: { phases: diary.phases },

@@ -9,6 +9,7 @@ import { compilePlan } from '../plan/compile.ts';
 import { programName, stepOf, type Plan } from '../plan/plan.ts';
 import { classWeightsTensor } from '../plan/step.ts';
 import type { PreparedData } from '../protocol/data.ts';
+import type { TrainingState } from './checkpoint.ts';
 import { ResidentRows, residentCapacity, windowsOf, type ReadShard, type RowRange } from './resident-rows.ts';
 import { RowOrder, type TrainedRows } from './row-order.ts';
 import {
@@ -54,7 +55,6 @@ export class Session {
   /** Parts in which a batch is computed; more than asked for where those do not fit the device's memory. */
   readonly accumulate: number;
   readonly stepsPerEpoch: number;
-  readonly totalSteps: number;
   /** Weights of the classes in the loss, or null. */
   readonly classWeights: Float32Array | null;
   readonly #trainedRows: TrainedRows;
@@ -63,6 +63,8 @@ export class Session {
   #entered: StepRows = { places: new Uint32Array(0), numbers: new Uint32Array(0) };
   readonly #tables: StepTables;
   readonly #tableRows: number;
+  /** Where the schedule began, and where the optimizer's state was new. */
+  #begun = { scheduleStep: 0, scheduleEpoch: 0, optimizerStep: 0 };
   readonly #predictIndices: Uint32Array;
   readonly #predictBatch: number;
 
@@ -114,7 +116,6 @@ export class Session {
     this.#trainedRows = { rows: data.counts.train, leftOut, seed: training.seed };
     this.#order = new RowOrder(this.#trainedRows, capacity);
     this.stepsPerEpoch = Math.floor(data.counts.train / batch) + programs.length - 1;
-    this.totalSteps = this.stepsPerEpoch * training.epochs;
     this.accumulate = parts?.(batch).length ?? 1;
     this.#tableRows = stepOf(plan, programName('train', batch))?.tableRows ?? 1;
     const predict = Object.values(plan.programs).at(-1)!;
@@ -130,6 +131,7 @@ export class Session {
       capacity: plan.stepCapacity,
       training,
       learningRate: (step) => this.learningRate(step),
+      updates: (step) => step - this.#begun.optimizerStep,
       parts: parts ?? null,
       batches: programs,
       weightOf: this.#weightOf(),
@@ -141,6 +143,23 @@ export class Session {
     const weights = this.classWeights;
     if (!weights || (this.training.augmentation?.mixup ?? 0) > 0) return null;
     return (row) => weights[this.rows.targets[row]];
+  }
+
+  /** Takes the place of a run that goes on: where it began with the schedule and the optimizer it has now. */
+  takeUp({ scheduleStep, scheduleEpoch, optimizerStep }: TrainingState): void {
+    this.#begun = { scheduleStep, scheduleEpoch, optimizerStep };
+  }
+
+  /** Steps of the whole run, those it took over included. */
+  get totalSteps(): number {
+    const { scheduleStep, scheduleEpoch } = this.#begun;
+    return scheduleStep + this.stepsPerEpoch * (this.training.epochs - scheduleEpoch);
+  }
+
+  /** Epochs after so many steps, with fractions. */
+  epochAt(step: number): number {
+    const { scheduleStep, scheduleEpoch } = this.#begun;
+    return scheduleEpoch + (step - scheduleStep) / this.stepsPerEpoch;
   }
 
   /** The order in which epochs visit the rows. */
@@ -245,7 +264,11 @@ export class Session {
   }
 
   learningRate(step: number): number {
-    return learningRateAt(this.training, step, this.totalSteps, this.stepsPerEpoch);
+    const { scheduleStep, scheduleEpoch } = this.#begun;
+    const { epochs, schedule } = this.training;
+    const last = schedule.overEpochs > 0 ? schedule.overEpochs : epochs;
+    const steps = this.stepsPerEpoch * Math.max(0, last - scheduleEpoch);
+    return learningRateAt(this.training, step - scheduleStep, steps, this.stepsPerEpoch);
   }
 
   close(): void {

@@ -13,6 +13,8 @@ export interface StepTablesOptions {
   readonly capacity: number;
   readonly training: TrainingSpec;
   readonly learningRate: (step: number) => number;
+  /** Updates that made the optimizer's state, before a step. */
+  readonly updates: (step: number) => number;
   /** Rows of each part of a step that takes so many; null: steps are one program. */
   readonly parts: ((rows: number) => readonly number[]) | null;
   /** Rows of steps: the batch, and the remainder of an epoch. */
@@ -73,13 +75,13 @@ export class StepTables {
   }
 
   #fill(row: number, step: number, counter: number): void {
-    const { training, learningRate } = this.#options;
+    const { training, learningRate, updates } = this.#options;
     const { beta1, beta2 } = training.optimizer;
     const corrected = optimizerStates(training.optimizer) > 0;
     const mixup = training.augmentation?.mixup ?? 0;
     this.#scalars[4 * row] = learningRate(step);
-    this.#scalars[4 * row + 1] = corrected ? 1 - beta1 ** (step + 1) : 1;
-    this.#scalars[4 * row + 2] = corrected ? 1 - beta2 ** (step + 1) : 1;
+    this.#scalars[4 * row + 1] = corrected ? 1 - beta1 ** (updates(step) + 1) : 1;
+    this.#scalars[4 * row + 2] = corrected ? 1 - beta2 ** (updates(step) + 1) : 1;
     this.#scalars[4 * row + 3] = mixup > 0 ? drawBeta(mixup, training.seed, streams.mixup, step) : 0;
     this.#counters[row] = counter;
   }

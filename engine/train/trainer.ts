@@ -17,6 +17,7 @@ import { finish, handOver, threadsOf, type Divergence } from './outcome.ts';
 import { Reporter } from './reporter.ts';
 import { Scores } from './scores.ts';
 import { Session } from './session.ts';
+import { goOnFrom } from './start.ts';
 import { StepStream } from './step-stream.ts';
 import { initializeWeights, readWeights, weightNames, writeWeights, type Weights } from './weights.ts';
 
@@ -50,6 +51,8 @@ class Trainer {
   readonly #files: EvaluationFiles;
   #best: Weights;
   #divergence: Divergence | null = null;
+  /** It begins with weights that are not its own: how good they are decides whether others are better. */
+  #unjudged: boolean;
 
   /** Sets first weights, or those of the checkpoint. */
   constructor(session: Session, options: TrainerOptions, diary: Diary) {
@@ -60,17 +63,21 @@ class Trainer {
     this.#diary = diary;
     this.#announce();
     const checkpoint = options.checkpoint ? decodeCheckpoint(options.checkpoint) : null;
-    this.#state = checkpoint ? restore(session, checkpoint) : initialState();
-    this.#best = checkpoint?.best ?? {};
+    if (!checkpoint) initializeWeights(session.executable, session.model, session.training.seed);
+    const begun = checkpoint || !options.start ? null : goOnFrom(session, options.start);
+    this.#state = checkpoint ? restore(session, checkpoint) : (begun?.state ?? initialState());
+    this.#best = checkpoint?.best ?? begun?.best ?? {};
+    this.#unjudged = begun?.unjudged ?? false;
+    session.takeUp(this.#state);
     if (checkpoint) diary.say(`Continues after epoch ${this.#state.epoch}, step ${this.#state.step}.`);
-    else initializeWeights(session.executable, session.model, session.training.seed);
+    for (const message of begun?.said ?? []) diary.say(message);
 
     this.#stream = new StepStream(session, clock, (...taken) => this.#take(...taken));
     this.#reporter = new Reporter({
       state: this.#state,
       epochs: session.training.epochs,
       steps: session.totalSteps,
-      stepsPerEpoch: session.stepsPerEpoch,
+      epochAt: (step) => session.epochAt(step),
       clock,
       diary,
       onReport: events.onReport,
@@ -92,7 +99,9 @@ class Trainer {
   async run(): Promise<RunResult> {
     const { epochs } = this.#session.training;
     const { control } = this.#options;
-    let early = false;
+    if (this.#unjudged) await this.#judge();
+    // One that was killed after its last checkpoint and before its end.
+    let early = this.#isStale;
     while (this.#state.epoch < epochs && !control.stopRequested && !early) {
       if (!(await this.#epoch())) break;
       early = await this.#endEpoch();
@@ -100,7 +109,8 @@ class Trainer {
     await this.#stream.settle();
     if (this.#divergence) return this.#finish('diverged');
     const stopped = control.stopRequested && this.#state.epoch < epochs && !early;
-    if (stopped) await this.#checkpoint();
+    // Of the end, too: somebody may want it to go on.
+    await this.#checkpoint();
     return this.#finish(stopped ? 'stopped' : early ? 'early_stopped' : 'completed');
   }
 
@@ -237,14 +247,27 @@ class Trainer {
     const better = await this.#keepIfBetter(metrics['loss'] ?? trainLoss);
     this.#reporter.report();
     if (validation && state.epoch < training.epochs) this.#files.live(state.epoch, state.bestEpoch, validation);
-    const { enabled, patience } = training.earlyStopping;
-    const early = enabled && this.#options.data.counts.validation > 0 && state.stale >= patience;
+    const { patience } = training.earlyStopping;
+    const early = this.#isStale;
     const last = early || state.epoch === training.epochs;
     this.#diary.epoch({ epoch: state.epoch, trainLoss, validation: metrics, best: better, last }, training.epochs);
     if (early) {
       this.#diary.say(`Stops early: no better validation loss for ${patience} epochs after epoch ${state.bestEpoch}.`);
     }
     return early;
+  }
+
+  /** The validation loss has not been better for as many epochs as are allowed. */
+  get #isStale(): boolean {
+    const { enabled, patience } = this.#session.training.earlyStopping;
+    return enabled && this.#options.data.counts.validation > 0 && this.#state.stale >= patience;
+  }
+
+  /** How good the weights are that it begins with. */
+  async #judge(): Promise<void> {
+    if (this.#state.epoch === 0) return;
+    const validation = await this.#scores.validation();
+    await this.#keepIfBetter(validation?.evaluation.metrics['loss'] ?? NaN);
   }
 
   /** Keeps the weights of the epoch that is complete if its loss is the lowest so far. */

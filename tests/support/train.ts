@@ -4,6 +4,7 @@ import type { Backend } from '../../engine/backends/backend.ts';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import type { ModelSpec, TrainingSpec } from '../../engine/model/spec.ts';
+import type { JobStart } from '../../engine/protocol/hosts.ts';
 import type { LogLine, MetricPoint, RunFile, RunResult, TrainingProgress } from '../../engine/protocol/runs.ts';
 import { RunControl } from '../../engine/train/control.ts';
 import { train } from '../../engine/train/trainer.ts';
@@ -16,6 +17,7 @@ export interface TrainTestOptions {
   readonly training?: Partial<TrainingSpec>;
   readonly dataBudget?: number;
   readonly checkpoint?: Uint8Array;
+  readonly start?: JobStart;
   /** Collects the files, so that they are there even if the run fails. */
   readonly files?: Map<RunFile, Uint8Array>;
   /** Collects the progress reported, so that it is there even if the run fails. */
@@ -66,6 +68,7 @@ export async function trainHere(
         },
       },
       checkpoint: options.checkpoint,
+      start: options.start,
       events: {
         onReport: (event) => {
           points.push(...event.points);

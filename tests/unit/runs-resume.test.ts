@@ -11,7 +11,8 @@ import { processOwner } from '../../engine/history/owner.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { processPort } from '../../engine/protocol/port.node.ts';
 import { connect } from '../../engine/protocol/rpc.ts';
-import type { MetricPoint } from '../../engine/protocol/runs.ts';
+import type { NetworkConfig } from '../../engine/learners/network/declaration.ts';
+import type { MetricPoint, RunConfig } from '../../engine/protocol/runs.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import type { TrainerHost } from '../../engine/protocol/hosts.ts';
 import type { RunHosts } from '../../engine/runs/hosts.ts';
@@ -109,6 +110,76 @@ test('a run whose host is killed fails with the reason, and resumes to the same 
   assert.ok(phases.training! > trainedBefore && phases.training! > record.result!.seconds);
   assert.ok(cpuSeconds > 0 && peakBytes! > 0);
   await checkSameAsUndisturbed(context, store, run);
+});
+
+test('a run that goes on as another, killed twice, comes to the curve of one that never stopped', async (context) => {
+  const hosts = createProcessHosts();
+  const { store, manager } = setUp(context, temporaryHome(context), hosts);
+  const whole = tableConfig(epochs);
+  // What it was planned for decides the cosine of the whole.
+  const config: NetworkConfig = {
+    ...whole,
+    training: { ...whole.training, epochs: 20, schedule: { ...whole.training.schedule, overEpochs: epochs } },
+  };
+  const { id: parent } = await manager.start({ config, name: 'parent' });
+  await manager.finished({ run: parent });
+  const { id: run, ...child } = await manager.goOn({ run: parent, config: whole });
+  assert.deepEqual([child.name, child.parent, child.relation], ['parent +40', parent, 'continued']);
+  assert.deepEqual([child.start?.epoch, child.start?.step], [20, 120]);
+  // Before it has a checkpoint of its own, and later.
+  for (const step of [0, 200]) {
+    await (step === 0 ? hostOf(hosts, store, run) : trainedTo(store, run, step));
+    hosts.last().kill('SIGKILL');
+    assert.equal((await manager.finished({ run })).state, 'failed');
+    await manager.resume({ run });
+  }
+  const { state, progress, result } = await manager.finished({ run });
+  assert.deepEqual([state, progress?.step, result?.epochs], ['completed', epochs * 6, epochs]);
+  assert.equal(await store.readFile({ run, file: 'start.bin' }), null, 'needed no more');
+  await checkSameAsUndisturbed(context, store, run);
+
+  const refused = (changes: Partial<RunConfig>, message: RegExp) =>
+    assert.rejects(manager.goOn({ run, config: { ...whole, ...changes } }), message);
+  await refused({}, /has done 60 epochs: there is nothing to do up to 60/);
+  await refused({ seed: 9 }, /goes on with the rows, the splits and the seed it has/);
+  await refused({ settings: { target: 'other' } }, /goes on with the rows/);
+  const many = { ...whole, training: { ...whole.training, epochs: 9999 } };
+  await manager.goOn({ run, config: many });
+  const busy = (await store.runs({})).runs[0];
+  await assert.rejects(manager.goOn({ run: busy.id, config: many }), /is (queued|running)/);
+});
+
+/** Waits until a run trains. */
+async function hostOf(hosts: { readonly last: () => ChildProcess | undefined }, store: StoreService, run: number) {
+  while ((await store.run({ run })).parameters === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.ok(hosts.last());
+}
+
+test('a run that diverged goes on from its best weights, with a lower rate', async (context) => {
+  const { store, manager } = setUp(context, temporaryHome(context), createTableHosts());
+  const config = tableConfig(4);
+  const { id: run } = await manager.start({ config });
+  const { result } = await manager.finished({ run });
+  const best = result!.bestEpoch;
+  await store.updateRun({ run, patch: { state: 'diverged' } });
+  const optimizer = { ...config.training.optimizer, learningRate: 1e-4 };
+  const lower: NetworkConfig = { ...config, training: { ...config.training, epochs: best + 3, optimizer } };
+  const child = await manager.finished({ run: (await manager.goOn({ run, config: lower })).id });
+  assert.deepEqual([child.state, child.start?.epoch, child.start?.anew], ['completed', best, true]);
+  const log = (await store.log({ run: child.id })).map(({ message }) => message).join(' ');
+  assert.match(log, new RegExp(`Goes on where run ${run} was after ${best} epochs?, step ${6 * best}\\.`));
+  assert.deepEqual(
+    (await store.metrics({ run: child.id, series: ['val_loss'] })).map(({ epoch }) => epoch),
+    Array.from({ length: best + 3 }, (_, i) => i + 1),
+  );
+});
+
+test('a linear model has nothing to go on with', async (context) => {
+  const { manager } = setUp(context, temporaryHome(context), createTableHosts());
+  const config = linearConfig({ dataset: 'made', settings: {}, device: 'auto', threads: 0, seed: 3 });
+  const { id: run } = await manager.start({ config });
+  await manager.finished({ run });
+  await assert.rejects(manager.goOn({ run, config }), /Linear model: it is solved to its end/);
 });
 
 test('a linear model whose host is killed, and that is stopped then, comes to the same weights', async (context) => {

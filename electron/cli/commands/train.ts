@@ -111,10 +111,10 @@ function announce(output: Output, info: DatasetInfo): void {
 }
 
 /**
- * Starts or resumes a run, shows it live and returns its number when it has ended. A signal or a closed reader stops it, and
+ * Starts, continues or resumes a run, shows it live and returns its number when it has ended. A signal or a closed reader stops it, and
  * it keeps its best weights; a second signal ends it without its last evaluation.
  */
-async function follow(
+export async function follow(
   { output, services, interruption }: CommandContext,
   begin: (manager: RunManager) => Promise<RunRecord>,
 ): Promise<number> {

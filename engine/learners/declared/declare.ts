@@ -4,6 +4,7 @@
 
 import type { InputSpec, LayerSpec, OutputSpec } from '../../model/spec.ts';
 import type { PreparedData, RowForm } from '../../protocol/data.ts';
+import type { RunStart } from '../../protocol/family.ts';
 import type { RunConfig } from '../../protocol/runs.ts';
 import type { FieldTable, SettingsOf } from '../../settings/field.ts';
 import type { TrainedOn } from '../../settings/training.ts';
@@ -70,6 +71,10 @@ export interface Declaration<C extends RunConfig = RunConfig> {
   check(config: C, data: PreparedData): void;
   /** Units of a whole run. */
   units(config: C): number;
+  /** The same settings for so many units in all. Absent: a finished run of it cannot go on. */
+  extended?(config: C, units: number): C;
+  /** What becomes of a run that goes on with other settings. Throws InputError where it cannot. */
+  goesOn?(before: C, after: C): Pick<RunStart, 'anew' | 'incomparable'>;
   /** What the model is called by its settings, for names of runs and for searching: `small`; null: nothing. */
   preset(config: C): string | null;
   /** The model in a few words: `Medium MLP`, `Own model`. */

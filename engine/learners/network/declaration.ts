@@ -5,7 +5,10 @@ import { outputWidth, resolveModel } from '../../model/resolve.ts';
 import type { ModelSpec, TrainingSpec } from '../../model/spec.ts';
 import { augmentationFields, noAugmentation } from '../../settings/augmentation.ts';
 import { completeTraining } from '../../settings/network.ts';
+import { valueAt } from '../../settings/values.ts';
 import { trainingFields } from '../../settings/training.ts';
+import { InputError } from '../../protocol/errors.ts';
+import type { RunStart } from '../../protocol/family.ts';
 import type { RunConfig } from '../../protocol/runs.ts';
 import type { Declaration, Fact } from '../declared/declare.ts';
 
@@ -60,6 +63,8 @@ export const declaration: Declaration<NetworkConfig> = {
     resolveModel(model, input, outputWidth(output, training.loss));
   },
   units: ({ training }) => training.epochs,
+  extended,
+  goesOn,
   preset: ({ model }) => model.preset ?? null,
   modelTitle({ model: { preset } }) {
     if (!preset) return 'Own model';
@@ -89,4 +94,32 @@ function trainingFact({ training, seed }: NetworkConfig): Fact {
       : `, weight decay ${optimizer.weightDecay}${optimizer.name === 'adamw' ? ' × learning rate a step' : ''}`;
   const rate = `${optimizer.name} ${optimizer.learningRate}${decay}, ${schedule.name}`;
   return ['training', `${training.epochs} epochs, batch ${training.batch}, ${rate}, seed ${seed}`];
+}
+
+/** For so many epochs; a schedule that goes by their number stays the one it was, and holds its last rate after it. */
+function extended(config: NetworkConfig, epochs: number): NetworkConfig {
+  const { training } = config;
+  const { overEpochs, name } = training.schedule;
+  const planned = overEpochs > 0 ? overEpochs : training.epochs;
+  const byNumber = name === 'cosine' || name === 'one_cycle';
+  const schedule = { ...training.schedule, overEpochs: byNumber && planned !== epochs ? planned : 0 };
+  return { ...config, training: { ...training, epochs, schedule } };
+}
+
+/** Settings that decide what a loss is. */
+const ofLoss = ['loss', 'huberDelta', 'labelSmoothing', 'classWeights'] as const;
+
+function goesOn(before: NetworkConfig, after: NetworkConfig): Pick<RunStart, 'anew' | 'incomparable'> {
+  if (JSON.stringify(before.model) !== JSON.stringify(after.model)) {
+    throw new InputError(
+      'input.continue',
+      'A run goes on with the layers it has.',
+      'To take its weights into another model, train with --from, or “Transfer” in the app.',
+    );
+  }
+  const [one, other] = [extended(before, after.training.epochs).training, after.training];
+  const differs = (name: string): boolean => valueAt(one, name) !== valueAt(other, name);
+  const schedule = Object.keys(trainingFields).filter((name) => name.startsWith('schedule.'));
+  const anew = ['optimizer.name', 'optimizer.learningRate', 'batch', ...schedule].some(differs);
+  return { ...(anew ? { anew } : {}), ...(ofLoss.some(differs) ? { incomparable: true } : {}) };
 }

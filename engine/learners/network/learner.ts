@@ -1,7 +1,7 @@
 // Networks as a learner: the trainer of engine/train, held between its submits once its budget of time is used up.
 
 import { activationMaps } from '../../train/attention.ts';
-import { checkCheckpoint } from '../../train/checkpoint.ts';
+import { checkCheckpoint, placeOfCheckpoint } from '../../train/checkpoint.ts';
 import { measureSpeed } from '../../train/measure.ts';
 import { networkOutputs } from '../../train/predict.ts';
 import type { SessionOptions } from '../../train/session.ts';
@@ -19,6 +19,7 @@ export const learner: Learner<NetworkConfig, NetworkModelFile> = {
   measure: async (job, surroundings) => measureSpeed(await sessionOptions(job), surroundings),
   read: readNetwork,
   checkCheckpoint,
+  placeOf: placeOfCheckpoint,
 };
 
 async function sessionOptions(job: Rows & { readonly config: NetworkConfig }): Promise<SessionOptions> {
@@ -28,13 +29,13 @@ async function sessionOptions(job: Rows & { readonly config: NetworkConfig }): P
 }
 
 async function openNetwork(job: LearnerJob<NetworkConfig>): Promise<Training> {
-  const { control, events, checkpoint } = job;
+  const { control, events, checkpoint, start } = job;
   const options = await sessionOptions(job);
   const gate = new Gate(job.surroundings);
   const surroundings = { ...job.surroundings, breathe: () => gate.breathe() };
   const most = options.backend.device.threads;
   let ended: RunResult | null = null;
-  const training = train({ ...options, control, surroundings, checkpoint, events }, (started) =>
+  const training = train({ ...options, control, surroundings, checkpoint, start, events }, (started) =>
     events.onStarted({ ...started, sentence: deviceSentence(job.config, started.device, most) }),
   ).then((result) => {
     ended = result;

@@ -1,0 +1,91 @@
+// `continue`: a finished or stopped run goes on as a new run that knows it.
+
+import { declarations, declarationOf, ownSettings } from '../../../engine/learners/declared/registry.ts';
+import { InputError } from '../../../engine/protocol/errors.ts';
+import type { RunConfig, RunRecord } from '../../../engine/protocol/runs.ts';
+import type { CheckpointChoice } from '../../../engine/runs/continuation.ts';
+import { runFields } from '../../../engine/settings/run.ts';
+import { withChosen } from '../../../engine/settings/values.ts';
+import { runNumber, textOption, type Command, type OptionDef, type OptionValues } from '../command.ts';
+import { chosenByFlags, flagsOf } from '../setting-flags.ts';
+import { threadsOption } from '../threads-option.ts';
+import { follow } from './train.ts';
+
+const { device, threads } = runFields;
+const surroundings = { device, threads };
+
+/** The flags of what a run that goes on may have other than its parent; `--epochs` is said in another way. */
+const { epochs: _, ...settingFlags } = Object.assign(
+  {},
+  ...declarations.filter(({ goesOn }) => goesOn).map(({ fields }) => flagsOf(fields)),
+) as Record<string, OptionDef>;
+
+export const checkpointOption: OptionDef = {
+  type: 'string',
+  value: 'best|last|EPOCH',
+  help: 'which of the states it has kept',
+};
+
+export const continueCommand: Command = {
+  name: 'continue',
+  usage: 'RUN',
+  summary: 'Goes on where a finished or stopped run was, for longer or with other settings, as a new run.',
+  positionals: [1, 1],
+  options: {
+    epochs: { type: 'string', value: '+N|N', help: 'so many more, or up to so many in all' },
+    checkpoint: { ...checkpointOption, help: `${checkpointOption.help} (default last; best of one that diverged)` },
+    ...flagsOf(surroundings),
+    ...settingFlags,
+    name: { type: 'string', value: 'TEXT', help: 'name of the new run' },
+  },
+  run: async (context) => {
+    const { positionals, options, services, output } = context;
+    const run = runNumber(positionals[0]);
+    const parent = await (await services.store).run({ run });
+    const config = changed(parent, { ...options }, threadsOption(options, output));
+    const name = textOption(options, 'name');
+    const checkpoint = checkpointChoice(options);
+    await follow(context, (manager) => manager.goOn({ run, name, config, checkpoint }));
+  },
+};
+
+/** Throws InputError for what is none. */
+export function checkpointChoice(options: OptionValues): CheckpointChoice | undefined {
+  const text = textOption(options, 'checkpoint');
+  if (text === undefined || text === 'best' || text === 'last') return text;
+  const epoch = Number(text);
+  if (Number.isInteger(epoch) && epoch > 0) return epoch;
+  throw new InputError(
+    'usage.option',
+    `--checkpoint is “${text}”.`,
+    'It has to be best, last or the number of an epoch.',
+  );
+}
+
+/** The settings of the new run: those of its parent, for more epochs, with what the flags change. */
+function changed(parent: RunRecord, options: OptionValues, threadCount: number): RunConfig {
+  const { config } = parent;
+  const { own, fields, extended } = declarationOf(config);
+  // What it is refused for is said where it is refused.
+  const longer = extended ? extended(config, unitsOption(parent, options)) : config;
+  const chosen = chosenByFlags(fields, { ...options, epochs: undefined });
+  return {
+    ...longer,
+    ...{ [own]: withChosen(ownSettings(longer), chosen) },
+    device: chosenByFlags(surroundings, options).device ?? config.device,
+    threads: options.threads === undefined ? config.threads : threadCount,
+  };
+}
+
+/** Epochs in all. */
+function unitsOption(parent: RunRecord, options: OptionValues): number {
+  const { units } = declarationOf(parent.config);
+  const text = textOption(options, 'epochs');
+  if (text === undefined) return units(parent.config);
+  const [, more, digits] = /^(\+?)(\d{1,7})$/.exec(text) ?? [];
+  const count = Number(digits);
+  if (digits === undefined || count < 1) {
+    throw new InputError('usage.option', `--epochs is “${text}”.`, 'Write +10 for ten more, or 30 for thirty in all.');
+  }
+  return more === '' ? count : (parent.result?.epochs ?? parent.progress?.epoch ?? 0) + count;
+}

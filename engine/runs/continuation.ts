@@ -1,0 +1,102 @@
+// What a run that goes on takes over from the one it goes on from: which file, and how far that was.
+
+import { declarationOf } from '../learners/declared/registry.ts';
+import { learnerNamed } from '../learners/registry.ts';
+import { InputError, TrainyardError } from '../protocol/errors.ts';
+import type { RunStart } from '../protocol/family.ts';
+import { finalStates, type RunConfig, type RunFile, type RunRecord } from '../protocol/runs.ts';
+import type { Family, StoreService } from '../protocol/store.ts';
+
+/** Which of the states that a run has kept: its best weights, the last, or those after an epoch. */
+export type CheckpointChoice = 'best' | 'last' | number;
+
+export interface ContinuationRequest {
+  /** What goes on. */
+  readonly run: number;
+  /** With these settings: those of the run but for what is changed. */
+  readonly config: RunConfig;
+  /** Default: the last, of a run that diverged the best. */
+  readonly checkpoint?: CheckpointChoice;
+}
+
+type Place = Required<Pick<RunStart, 'epoch' | 'step' | 'seconds'>>;
+
+/** Throws InputError `input.continue`, `input.run_active`, `run.no_start` where a run cannot go on, or not like this. */
+export async function continuationOf(
+  store: StoreService,
+  parent: RunRecord,
+  { config, checkpoint = parent.state === 'diverged' ? 'best' : 'last' }: Omit<ContinuationRequest, 'run'>,
+): Promise<Family> {
+  refuseLive(parent);
+  const { goesOn, units, unit, title } = declarationOf(parent.config);
+  if (!goesOn) {
+    throw new InputError(
+      'input.continue',
+      `${title}: it is solved to its end, and nothing is left to go on with.`,
+      parent.state === 'completed' ? 'Train it again with other settings.' : 'Resume it.',
+    );
+  }
+  refuseOtherData(parent.config, config);
+  const changes = goesOn(parent.config, config);
+  const { file, place } = await chosenFile(store, parent, checkpoint);
+  if (units(config) <= place.epoch) {
+    throw new InputError(
+      'input.continue',
+      `Run ${parent.id} has done ${place.epoch} ${unit.many}: there is nothing to do up to ${units(config)}.`,
+      `Give it more: --epochs +10 makes it ${place.epoch + 10}.`,
+    );
+  }
+  return { parent: parent.id, relation: 'continued', start: { ...place, ...changes }, file, untilStep: place.step };
+}
+
+function refuseLive({ id, state, deletedAt }: RunRecord): void {
+  if (!finalStates.has(state)) throw new InputError('input.run_active', `Run ${id} is ${state}.`, 'Stop it first.');
+  if (deletedAt !== null) throw new InputError('input.run_deleted', `Run ${id} is in the trash.`, 'Restore it first.');
+}
+
+/** What it has learned is of these rows in these splits: with others its scores would be of rows it was trained on. */
+function refuseOtherData(before: RunConfig, after: RunConfig): void {
+  const same =
+    before.learner === after.learner &&
+    before.dataset === after.dataset &&
+    before.seed === after.seed &&
+    JSON.stringify(before.settings) === JSON.stringify(after.settings);
+  if (same) return;
+  throw new InputError(
+    'input.continue',
+    'A run goes on with the rows, the splits and the seed it has.',
+    'To take its weights elsewhere, train with --from, or “Transfer” in the app.',
+  );
+}
+
+async function chosenFile(
+  store: StoreService,
+  parent: RunRecord,
+  choice: CheckpointChoice,
+): Promise<{ readonly file: RunFile; readonly place: Place }> {
+  if (choice !== 'last') {
+    const epoch = choice === 'best' ? (parent.result?.bestEpoch ?? 0) : choice;
+    return { file: 'best.safetensors', place: await placeAfter(store, parent.id, epoch) };
+  }
+  const file: RunFile = 'checkpoint.bin';
+  const bytes = await store.readFile({ run: parent.id, file });
+  const { placeOf } = learnerNamed(parent.config.learner);
+  if (bytes === null || !placeOf) throw noCheckpoint(parent);
+  return { file, place: placeOf(bytes) };
+}
+
+/** Where a run was after an epoch, as its curves say. */
+async function placeAfter(store: StoreService, run: number, epoch: number): Promise<Place> {
+  const points = await store.metrics({ run, series: ['train_loss'] });
+  const found = points.find((point) => point.epoch === epoch);
+  if (epoch > 0 && found) return { epoch, step: found.step, seconds: found.seconds };
+  throw new TrainyardError('run.no_start', `Run ${run} has no epoch ${epoch}.`, 'Choose one that it has done.');
+}
+
+function noCheckpoint({ id }: RunRecord): TrainyardError {
+  return new TrainyardError(
+    'run.no_start',
+    `Run ${id} has kept no checkpoint of its end, as runs of earlier versions: all it has is its best weights.`,
+    'Go on from those: --checkpoint best.',
+  );
+}

@@ -1,0 +1,73 @@
+// What a run begins with that comes from another one: a checkpoint of its parent, with all that decides the future of it, or
+// weights alone. With unchanged settings and a checkpoint the run is the one its parent would have been, bit for bit.
+
+import type { JobStart } from '../protocol/hosts.ts';
+import { decodeCheckpoint, initialState, isCheckpoint, type TrainingState } from './checkpoint.ts';
+import { decodeSafetensors } from './safetensors.ts';
+import type { Session } from './session.ts';
+import { readable } from './start-words.ts';
+import { weightNames, writeWeights, type Weights } from './weights.ts';
+
+export interface Begun {
+  readonly state: TrainingState;
+  /** The best weights of its parent. */
+  readonly best: Weights;
+  /** These weights have not been judged yet: they may be the best it will have. */
+  readonly unjudged: boolean;
+  /** What the log says of it. */
+  readonly said: readonly string[];
+}
+
+/** Puts the weights of its parent in place, and the state of the optimizer. Throws InputError `model.weights` where they do not fit. */
+export function goOnFrom(session: Session, start: JobStart): Begun {
+  return isCheckpoint(start.file) ? fromCheckpoint(session, start) : fromWeights(session, start);
+}
+
+function fromCheckpoint(session: Session, start: JobStart): Begun {
+  const { executable, plan, model, training } = session;
+  const { state, tensors, best } = decodeCheckpoint(start.file);
+  const weights = weightNames(model);
+  writeWeights(executable, plan, weights, tensors);
+  const memory = plan.checkpoint.filter((name) => !weights.includes(name));
+  const fits = memory.every((name) => tensors[name]?.shape.join() === plan.tensors[name].shape.join());
+  if (fits) writeWeights(executable, plan, memory, tensors);
+  const said = [readable(start, state)];
+  if (!fits) said.push('The optimizer is another one: it begins anew.');
+  // It would stop again at once: whoever lets it go on wants to see more of it.
+  const stalled = training.earlyStopping.enabled && state.stale >= training.earlyStopping.patience;
+  const goesOn: TrainingState = {
+    ...state,
+    takenSeconds: state.seconds,
+    ...(fits ? {} : { optimizerStep: state.step }),
+    ...(stalled ? { stale: 0 } : {}),
+    ...(start.anew ? anew(state) : {}),
+    ...(start.incomparable ? { bestLoss: null, bestEpoch: 0, stale: 0 } : {}),
+  };
+  if (start.anew) said.push('The schedule of the learning rate begins anew.');
+  if (start.anew && state.rows > 0) said.push('The epoch under way begins again.');
+  if (start.incomparable) said.push('The loss is another one: the best epoch is looked for among those to come.');
+  return { state: goesOn, best: start.incomparable ? {} : best, unjudged: false, said };
+}
+
+/** Where the schedule begins anew, and with it, as the batch may be another one, the epoch that was under way. */
+const anew = ({ step, epoch }: TrainingState): Partial<TrainingState> => ({
+  ...{ rows: 0, lossSum: 0, windowRows: 0, bucketSum: 0, bucketSteps: 0 },
+  ...{ scheduleStep: step, scheduleEpoch: epoch },
+});
+
+function fromWeights(session: Session, start: JobStart): Begun {
+  const { executable, plan, model } = session;
+  writeWeights(executable, plan, weightNames(model), decodeSafetensors(start.file).tensors);
+  const { epoch = 0, step = 0, seconds = 0 } = start;
+  const state = {
+    ...initialState(),
+    ...{ epoch, step, seconds, takenSeconds: seconds },
+    ...{ scheduleStep: step, scheduleEpoch: epoch, optimizerStep: step },
+  };
+  return {
+    state,
+    best: {},
+    unjudged: true,
+    said: [readable(start, state), 'The optimizer and the schedule begin anew.'],
+  };
+}

@@ -1,0 +1,49 @@
+// A run that goes on from the command line: for longer, from its best weights, and what is said of both.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import test, { after } from 'node:test';
+import { lastEvent, penguins, temporaryHome, trainyard } from '../support/cli.ts';
+
+const home = temporaryHome({ after } as never);
+const weightsOf = (run: number): Buffer => fs.readFileSync(path.join(home, 'runs', String(run), 'best.safetensors'));
+const settings = [penguins, '--hidden', '16', '--device', 'cpu', '--patience', '0'];
+
+test('10 epochs and 10 more are 20 in one go; both say where they come from', async () => {
+  await lastEvent(home, 'train', ...settings, '--epochs', '10', '--name', 'short');
+  const finished = await lastEvent(home, 'continue', '1', '--epochs', '+10');
+  assert.deepEqual([finished.event, finished.run, finished.epochs], ['finished', 2, 20]);
+  const whole = await lastEvent(home, 'train', ...settings, '--epochs', '20', '--schedule-epochs', '10');
+  assert.deepEqual(finished.metrics, whole.metrics);
+  assert.deepEqual(weightsOf(2), weightsOf(3));
+
+  const shown = await trainyard(home, 'show', '2', '--log', '--metrics');
+  assert.match(shown.stdout, /^Run 2: short \+10 \(completed\)$/m);
+  assert.match(shown.stdout, /^ {2}family {4}continues run 1 from epoch 10$/m);
+  assert.match(shown.stdout, /Goes on where run 1 was after 10 epochs, step \d+\./);
+  assert.match((await trainyard(home, 'runs')).stdout, / continues run 1 from epoch 10$/m);
+  const epochs = (await trainyard(home, 'show', '2', '--metrics', '--json')).events.filter(
+    (event) => event.series === 'val_loss',
+  );
+  assert.deepEqual(
+    epochs.map(({ epoch }) => epoch),
+    Array.from({ length: 20 }, (_, i) => i + 1),
+  );
+});
+
+test('from the best weights with another rate; and what cannot be', async () => {
+  const best = (await lastEvent(home, 'show', '1')).result as { readonly bestEpoch: number };
+  const more = ['--checkpoint', 'best', '--epochs', String(best.bestEpoch + 2), '--lr', '0.0001'];
+  const finished = await lastEvent(home, 'continue', '1', ...more, '--name', 'slower');
+  assert.equal(finished.epochs, best.bestEpoch + 2);
+  const log = (await trainyard(home, 'show', '4', '--log')).stdout;
+  assert.match(log, /The optimizer and the schedule begin anew\./);
+  for (const [args, message] of [
+    [['1'], /has done 10 epochs: there is nothing to do up to 10\. Give it more: --epochs \+10 makes it 20/],
+    [['1', '--epochs', 'ten'], /Write \+10 for ten more/],
+  ] as const) {
+    const { code, stderr } = await trainyard(home, 'continue', ...args);
+    assert.deepEqual([code, message.test(stderr)], [2, true], stderr);
+  }
+});
