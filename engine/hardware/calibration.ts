@@ -20,13 +20,13 @@ export type Factors = Readonly<Record<WorkKind | 'launch', number>>;
  * contracts count once. Round numbers, by a look at one processor with AVX-512: where it counts, they are fitted.
  */
 export const usualFactors: Factors = {
-  product: 1.3,
-  convolution: 1.5,
-  depthwise: 3,
-  normalisation: 2,
+  product: 1.2,
+  convolution: 1,
+  depthwise: 4.5,
+  normalisation: 6,
   pooling: 4,
   elementwise: 1.5,
-  update: 1.2,
+  update: 1.3,
   launch: 1,
 };
 
@@ -47,17 +47,29 @@ export const isComplete = ({ products, copy }: LabDevice): boolean => products.l
 /** Kernels that do more than copy do not reach the speed of the nearest cache: theirs is at least this working set's. Bytes. */
 const leastWorkingSet = 2 ** 20;
 
-/** Seconds that the measured roofs give a call; the start of calls is in what the smallest products took, and left out. */
-function roofSeconds(lab: LabDevice, { kind, flops, bytes, edge, imageWise }: CallCost): number {
+/** A product is that fast without its start, of which the lab's own calls had one each: at most so much of a call was its start. */
+const mostStart = 2 / 3;
+
+/** FLOP/s of a product of this edge, its start left out. Of the CPU: below the smallest measured one in proportion to the edge. */
+function productRate(lab: LabDevice, launch: number, edge: number): number {
+  const smallest = Math.min(...lab.products.map(({ at }) => at));
+  const known = lab.kind === 'cpu' ? Math.max(edge, smallest) : edge;
+  const measured = 1e9 * valueAt(lab.products, known);
+  const seconds = (2 * Math.max(known, smallest) ** 3) / measured;
+  const rate = measured / (1 - Math.min(mostStart, lab.kind === 'cpu' ? launch / seconds : 0));
+  return lab.kind === 'cpu' ? rate * Math.min(1, edge / smallest) : rate;
+}
+
+/** Seconds that the measured roofs give a call, its start left out. */
+function roofSeconds(lab: LabDevice, { kind, flops, bytes, edge, cpu }: CallCost): number {
   const moving = (amount: number, workingSet: number): number =>
     amount / (1e9 * valueAt(lab.copy, Math.max(leastWorkingSet, workingSet)));
   const memory = moving(bytes, bytes);
-  if (kind !== 'product' && kind !== 'convolution' && kind !== 'depthwise') return memory;
-  const rate = (side: number): number => 1e9 * valueAt(lab.products, side);
-  if (imageWise && lab.kind === 'cpu') {
-    const streaming = moving(imageWise.streamed, imageWise.weights);
-    return Math.max(imageWise.flops / rate(imageWise.edge), memory + streaming);
+  const rate = (side: number): number => productRate(lab, callSeconds(lab), side);
+  if (cpu && lab.kind === 'cpu') {
+    return Math.max(cpu.flops / rate(cpu.edge), memory) + (cpu.streamed > 0 ? moving(cpu.streamed, cpu.from) : 0);
   }
+  if (kind !== 'product' && kind !== 'convolution' && kind !== 'depthwise') return memory;
   // Without its sides: a product of as many operations as a cube of this edge.
   return Math.max(flops / rate(edge ?? Math.max(1, Math.cbrt(flops / 2))), memory);
 }

@@ -20,19 +20,19 @@ export interface CallCost {
   readonly bytes: number;
   /** Of products and convolutions: the harmonic mean of rows, columns and summed length; the shortest side decides the rate. */
   readonly edge?: number;
-  /** Of convolutions: as the kernels of the CPU go about them, image by image. */
-  readonly imageWise?: ImageWise;
+  /** As the kernels of the CPU go about it, where that decides (on-cpu.ts). */
+  readonly cpu?: CpuWork;
 }
 
-/** A convolution computed image by image. */
-export interface ImageWise {
-  /** As `edge`, of the product of one image. */
-  readonly edge: number;
-  /** With the elements of vectors that short rows leave empty. */
+/** Work of a call on the CPU. */
+export interface CpuWork {
+  /** What registers compute, with what is dropped again; starting a tile counts as what it would compute meanwhile. */
   readonly flops: number;
-  /** Bytes of weights that are gone through, for every image anew; and how large the weights themselves are. */
+  /** Edge of the cube that comes as near to the peak. */
+  readonly edge: number;
+  /** Time that comes on top, as bytes that a copy of as many bytes as `from` moves meanwhile. */
   readonly streamed: number;
-  readonly weights: number;
+  readonly from: number;
 }
 
 /** What a layer keeps for the backward pass, of a whole batch. */

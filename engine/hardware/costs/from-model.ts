@@ -13,6 +13,7 @@ import type { Call, Program } from '../../plan/plan.ts';
 import { buildTrainingGraph } from '../../plan/step.ts';
 import { InputError } from '../../protocol/errors.ts';
 import { outputShape, type Convolution } from '../../../kernels/convolution.ts';
+import { cpuWork } from './on-cpu.ts';
 import { sumOf, type CallCost, type KeptActivations, type ModelCosts, type WorkKind } from './costs.ts';
 
 /** A model with what it is trained on and how. */
@@ -55,45 +56,18 @@ function kindOf({ kernel, params, origin }: Call): WorkKind {
   return kind ?? (origin ? 'elementwise' : 'update');
 }
 
-/** Sides of the product that a call is, or comes down to, and how the CPU goes about it. */
-function sidesOf({ kernel, params }: Call, kind: WorkKind, flops: number): Pick<CallCost, 'edge' | 'imageWise'> {
+/** Of products and convolutions: the harmonic mean of the sides. */
+function edgeOf({ params }: Call, kind: WorkKind): number | undefined {
   if (kind === 'product') {
     // The gradient of a dense layer's weights sums over the batch.
     const { m = params.inputs, n = params.units, k = params.batch } = params;
-    return { edge: harmonic(m, n, k) };
+    return harmonic(m, n, k);
   }
-  if (kind !== 'convolution' && kind !== 'depthwise') return {};
+  if (kind !== 'convolution' && kind !== 'depthwise') return undefined;
   const convolution = params as Convolution;
   const { groups, channels } = convolution;
   const [batch, filters, height, width] = outputShape(convolution);
-  const [rows, depth] = [filters / groups, (channels / groups) * convolution.kernel ** 2];
-  const empty = kind === 'depthwise' ? (Math.ceil(width / vectorElements) * vectorElements) / width : 1;
-  return {
-    edge: harmonic(batch * height * width, rows, depth),
-    imageWise: {
-      edge: harmonic(height * width, rows, depth),
-      flops: flops * empty,
-      streamed: batch * streamedWeights(kernel, convolution),
-      weights: 4 * groups * rows * depth,
-    },
-  };
-}
-
-/** Elements of a vector of the CPU's kernels, at most. */
-const vectorElements = 16;
-/** Rows of a tile of a convolution, weights that are packed once a call, bytes of a line of the cache. */
-const [tileRows, mostPacked, line] = [6, 2 ** 17, 64];
-
-/**
- * Bytes of weights that one image goes through. The gradient of the input needs them in another order: where there are too many to be
- * packed once, every image gathers them in pieces, one for each filter and tile of channels, each in lines of its own.
- */
-function streamedWeights(kernel: string, { channels, filters, groups, kernel: side }: Convolution): number {
-  const weights = (filters * channels * side ** 2) / groups;
-  if (kernel === 'conv2d_weight_grad') return 0;
-  if (kernel === 'conv2d' || weights / groups <= mostPacked) return 4 * weights;
-  const pieces = (filters * channels) / groups / tileRows;
-  return pieces * line * (1 + (4 * tileRows * side ** 2) / line);
+  return harmonic(batch * height * width, filters / groups, (channels / groups) * convolution.kernel ** 2);
 }
 
 const harmonic = (m: number, n: number, k: number): number => 3 / (1 / m + 1 / n + 1 / k);
@@ -104,7 +78,12 @@ export function callCosts({ calls }: Program): readonly CallCost[] {
     const { flops, bytes } = kernels[call.kernel as KernelName].cost(call.params as never);
     const { layer, phase } = call.origin ?? { layer: 'update', phase: 'update' };
     const kind = kindOf(call);
-    return { layer, phase, kernel: call.kernel, kind, flops, bytes, ...sidesOf(call, kind, flops) };
+    const [edge, cpu] = [edgeOf(call, kind), cpuWork(call, kind, flops, bytes)];
+    return {
+      ...{ layer, phase, kernel: call.kernel, kind, flops, bytes },
+      ...(edge === undefined ? {} : { edge }),
+      ...(cpu === undefined ? {} : { cpu }),
+    };
   });
 }
 

@@ -1,0 +1,126 @@
+// How the kernels of the CPU go about a call, as far as it decides how long they take: registers filled with rows and columns that
+// are dropped again, tiles that have to be started, weights gathered anew for every image. Shapes and sizes are those of the
+// kernels (engine/backends/cpu/native); the few numbers of cost are round ones, from timing single calls of the benchmark
+// workloads and the presets on one thread of a processor with AVX-512 (docs/hardware.md).
+
+import { outputShape, type Convolution } from '../../../kernels/convolution.ts';
+import type { KernelName } from '../../../kernels/registry.ts';
+import type { Call } from '../../plan/plan.ts';
+import type { CpuWork, WorkKind } from './costs.ts';
+
+/** Elements of a vector of the kernels, at most; rows of a tile of a product. */
+const [lanes, tileRows] = [16, 6];
+const wholeVectors = (count: number): number => lanes * Math.ceil(count / lanes);
+
+/** Starting a tile takes as long as so many more steps of the sum along its depth. */
+const tileStart = 20;
+/** A product of this edge stands in the caches and fills the registers: what a convolution does between its starts. */
+const fullEdge = 256;
+
+/** Undefined: its operands and operations say enough. */
+export function cpuWork({ kernel, params }: Call, kind: WorkKind, flops: number, bytes: number): CpuWork | undefined {
+  if (kind === 'product') return product(kernel, params, flops);
+  if (kind === 'depthwise') return depthwise(kernel, params as Convolution, flops);
+  if (kind === 'convolution') {
+    return (kernel === 'conv2d_weight_grad' ? weightGradient : imageByImage)(kernel, params as Convolution, flops);
+  }
+  const slower = busy[kernel as KernelName];
+  const streamed =
+    kind === 'pooling'
+      ? poolBytes(kernel, params)
+      : kind === 'normalisation'
+        ? normBytes(params)
+        : ((slower ?? 1) - 1) * bytes;
+  return streamed > 0 ? { flops: 0, edge: 1, streamed, from: bytes } : undefined;
+}
+
+/** Beginning a plane of a pool and one of a norm; an element of a window that overlaps others, which goes one by one. */
+const [poolPlane, normPlane, windowElement] = [1200, 300, 70];
+
+/** What pooling takes beyond going through its operands. */
+function poolBytes(kernel: string, params: Call['params']): number {
+  const { planes, height, width, windowHeight, windowWidth, stride, padding = 0 } = params;
+  const [rows, columns] = [height - windowHeight, width - windowWidth].map((size) => (size + 2 * padding) / stride + 1);
+  const oneByOne = /max/.test(kernel) && Math.max(windowHeight, windowWidth) > stride;
+  const elements = oneByOne ? Math.floor(rows) * Math.floor(columns) * windowHeight * windowWidth : 0;
+  return planes * (poolPlane + elements * windowElement);
+}
+
+const normBytes = ({ outer, channels, inner }: Call['params']): number =>
+  inner === undefined || channels === undefined ? 0 : outer * channels * normPlane;
+
+/** Kernels that compute far more than they move: as many times longer than copying as much within a cache. */
+const busy: Readonly<Partial<Record<KernelName, number>>> = {
+  dropout: 6,
+  dropout_channels: 6,
+  gather_rows: 3,
+  gather_images: 40,
+  softmax_cross_entropy: 60,
+  soft_cross_entropy: 60,
+  binary_cross_entropy: 60,
+};
+
+/** Columns come in whole vectors; few rows cost nothing but where the right-hand matrix has to be transposed for them. */
+function product(kernel: string, params: Call['params'], flops: number): CpuWork {
+  const { m = params.inputs, n = params.units, k = params.batch } = params;
+  const columns = wholeVectors(n);
+  const rows = kernel === 'dense_weight_grad' || params.transposeB === 1 || m >= tileRows ? m : Infinity;
+  return { flops: flops * (columns / n), edge: 3 / (1 / rows + 1 / columns + 1 / k), streamed: 0, from: 0 };
+}
+
+/** Positions of a grid as they are computed: rows between borders of `reach` columns, in whole vectors. */
+const positionsOf = (rows: number, columns: number, reach: number): number =>
+  wholeVectors((rows - 1) * (columns + reach) + columns);
+
+/** The time to start a piece of gathered weights, and to gather one weight: as bytes that a copy within a cache moves meanwhile. */
+const [pieceBytes, gatherBytes] = [1100, 48];
+/** Weights that are packed once a call, at most. */
+const mostPacked = 2 ** 17;
+
+/**
+ * Forwards and for the gradient of the input: a product an image, filters · channels and taps · positions. The gradient takes the
+ * weights in another order, and those that are too many to be packed once are gathered for every image anew, a piece for each filter
+ * and tile of channels; a stride divides its positions and taps into phases.
+ */
+function imageByImage(kernel: string, of: Convolution, flops: number): CpuWork {
+  const [batch, filters, height, width] = outputShape(of);
+  const { groups, channels, kernel: side, stride, dilation } = of;
+  const weights = (filters * channels * side ** 2) / groups;
+  const forward = kernel === 'conv2d';
+  const phases = forward ? 1 : Math.min(stride, side) ** 2;
+  const [rows, columns] = forward ? [height, width] : [of.height, of.width].map((size) => Math.ceil(size / stride));
+  const reach = forward ? (dilation * (side - 1)) / stride : Math.ceil(side / stride) - 1;
+  const depth = ((forward ? channels : filters) * side ** 2) / groups / phases;
+  const inOrder = forward || weights / groups <= mostPacked;
+  const pieces = (filters * channels) / groups / tileRows;
+  return {
+    flops: (flops * positionsOf(rows, columns, Math.ceil(reach)) * (1 + tileStart / depth)) / (height * width),
+    edge: fullEdge,
+    streamed: batch * (inOrder ? 4 * weights : phases * pieces * pieceBytes + gatherBytes * weights),
+    from: 4 * weights,
+  };
+}
+
+/** Spreading the rows of the gradient, for every block of weights anew, takes as long as so many more of their rows. */
+const spreadRows = 60;
+
+/** A product of channels and taps · filters that sums over the positions of each image, and starts its tiles for each. */
+function weightGradient(_: string, of: Convolution, flops: number): CpuWork {
+  const [, filters, height, width] = outputShape(of);
+  const [columns, rows] = [filters / of.groups, (of.channels / of.groups) * of.kernel ** 2];
+  const starts = (1 + tileStart / (height * width)) * (1 + spreadRows / rows);
+  return { flops: flops * (wholeVectors(columns) / columns) * starts, edge: fullEdge, streamed: 0, from: 0 };
+}
+
+/** Beginning a row of a plane, and a plane, takes as long as so many of its elements. */
+const [rowStart, planeStart] = [18, 114];
+
+/** A depthwise convolution goes plane by plane, each so small that its rows and its beginning count as much as its elements. */
+function depthwise(kernel: string, of: Convolution, flops: number): CpuWork {
+  const { height, width, stride } = of;
+  const phases = kernel === 'conv2d_input_grad' ? stride ** 2 : 1;
+  const [rows, columns] = [height, width].map((size) => (phases > 1 ? Math.ceil(size / stride) : size));
+  const elements = phases * (rows * columns + rowStart * rows + planeStart);
+  const [, , outRows, outColumns] = outputShape(of);
+  return { flops: flops * (elements / (outRows * outColumns)), edge: fullEdge, streamed: 0, from: 0 };
+}
