@@ -24,6 +24,8 @@ export interface MeasureOptions {
 /** Warm-up rounds; more where the last one was still shorter than half a round. */
 const warmups = 3;
 const mostWarmups = 8;
+/** One unit that lasts so many rounds is warm when it has run once. */
+export const longUnit = 4;
 /** A warm-up may hold so many times the units of the one before: a coarse clock may have seen nothing pass. */
 const largestGrowth = 64;
 
@@ -45,6 +47,7 @@ export async function measure(
     const wanted = lasted > 0 ? Math.round((units * round) / lasted) : units * largestGrowth;
     units = Math.max(1, Math.min(10_000, units * largestGrowth, round > 0 ? wanted : 1));
     await between?.();
+    if (i === 0 && round > 0 && lasted >= longUnit * round) break;
   }
   const times: number[] = [];
   const end = clock() + milliseconds;

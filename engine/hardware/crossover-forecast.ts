@@ -1,11 +1,12 @@
-// The batch at which one device overtakes another with this model: forecast from what both were measured at; and read from times that
-// were taken in turns. A lead grows with the batch, so all batches together say where it begins; how far they scatter is said.
+// The batch (or the width) at which one device overtakes another with this model: forecast from what both were measured at; and read
+// from times that were taken in turns. A lead grows with the batch, so all batches together say where it begins; how far they scatter is said.
 
 import type { ModelCosts } from './costs/costs.ts';
 import { stepTime, type TimedDevice } from './time-forecast.ts';
 
 /** Seconds of a step on the device that is quick to start, and on the one that computes faster. */
 export interface Race {
+  /** Rows of a step; where widths race, units of the widest layer. */
   readonly batch: number;
   readonly near: number;
   readonly far: number;
@@ -23,7 +24,7 @@ export interface TimedRace extends Race {
 export interface Crossover {
   /** 1: `far` wins from the start; null: it does not win at the largest. */
   readonly batch: number | null;
-  /** Batches between which neither is surely ahead; `high` null: nor is it at the largest. */
+  /** Batches between which neither is surely ahead, or by no more than a few per cent; `high` null: nor is it at the largest. */
   readonly low: number;
   readonly high: number | null;
   /** The most that one leads by between them, as a share: 0.06 = they are within 6 %. */
@@ -87,6 +88,9 @@ const leastError = 0.01;
 /** Standard errors that make a lead sure. */
 const sure = 2;
 
+/** Two devices this near to each other are as good: which one leads, another day may turn round. */
+export const closeLead = 0.05;
+
 const withLead = (race: Race | TimedRace): TimedRace =>
   'lead' in race ? race : { ...race, lead: Math.log(race.near / race.far), error: 0 };
 
@@ -103,7 +107,7 @@ export function crossoverOf(races: readonly (Race | TimedRace)[]): Crossover {
     timed.map(({ lead }) => lead),
     weights,
   );
-  const margin = timed.map(({ error }) => (error === 0 ? 0 : sure * Math.max(leastError, error)));
+  const margin = timed.map(({ error }) => Math.max(closeLead, sure * error));
   const batch = zeroOf(batches, fitted);
   const most = upper(fitted.map((lead, i) => lead + margin[i]));
   const least = lower(fitted.map((lead, i) => lead - margin[i]));
@@ -112,6 +116,16 @@ export function crossoverOf(races: readonly (Race | TimedRace)[]): Crossover {
   const between = timed.filter((race) => race.batch >= low && race.batch <= (high ?? Infinity));
   const largest = Math.max(0, ...between.map(({ lead }) => Math.abs(lead)));
   return { batch, low, high, within: Math.exp(largest) - 1 };
+}
+
+/**
+ * How far a forecast of the crossover lies from where it was measured to be: the factor to the nearer end of the range in which neither
+ * device is ahead, 1 within it. null where one of them was not found.
+ */
+export function crossoverFactor(said: Crossover, found: Crossover): number | null {
+  if (said.batch === null) return found.high === null ? 1 : null;
+  if (found.batch === null && found.high === null && said.batch < found.low) return null;
+  return Math.max(1, found.low / said.batch, said.batch / (found.high ?? Infinity));
 }
 
 /** Upper bounds of leads that rise: none is above that of a larger batch. */
@@ -129,11 +143,11 @@ function zeroOf(batches: readonly number[], leads: readonly number[]): number | 
   return batches[after - 1] * (batches[after] / batches[after - 1]) ** (-from / (to - from));
 }
 
-/** `from a batch of 94 on`; where `far` does not win, how far it was looked for. `races` are those the crossover was read from. */
-export function crossoverWords({ batch }: Crossover, races: readonly Race[]): string {
-  if (batch !== null) return batch <= 1 ? 'from the first row on' : `from a batch of ${Math.round(batch)} on`;
+/** `from a batch of 94 on` (or of another size, by its name); where `far` does not win, how far it was looked for. `races` are those the crossover was read from. */
+export function crossoverWords({ batch }: Crossover, races: readonly Race[], size = 'batch'): string {
+  if (batch !== null) return batch <= 1 ? 'from the first row on' : `from a ${size} of ${Math.round(batch)} on`;
   const largest = races.at(-1)?.batch;
   return largest === undefined
-    ? 'at no batch: even a step of one row takes too long'
-    : `not up to a batch of ${largest}`;
+    ? `at no ${size}: even the smallest step takes too long`
+    : `not up to a ${size} of ${largest}`;
 }

@@ -5,7 +5,8 @@ import { CancelledError, toWire, TrainyardError } from '../protocol/errors.ts';
 import type { LabDevice, LabMeasurement, LabPart, LabProgress, LabTarget } from '../protocol/lab.ts';
 import type { LabControl, LabSurroundings } from './control.ts';
 import { parts, type PartContext } from './parts.ts';
-import { LabSession, partWords } from './session.ts';
+import { partWords } from './reports.ts';
+import { LabSession } from './session.ts';
 
 export interface DeviceLabOptions {
   readonly target: LabTarget;
@@ -16,6 +17,8 @@ export interface DeviceLabOptions {
   /** Bytes that arrays may take at most. */
   readonly memory: number;
   readonly seconds: number;
+  /** Calls that a figure needs at least. */
+  readonly calls?: number;
   /** What is measured; everything that applies by default. */
   readonly only?: readonly LabPart[];
   readonly surroundings: LabSurroundings;
@@ -49,6 +52,7 @@ export async function measureDevice(options: DeviceLabOptions): Promise<LabMeasu
   };
   const session = new LabSession({
     round: rounds[target.kind],
+    calls: options.calls,
     surroundings,
     control,
     onTick: () => {
@@ -84,7 +88,7 @@ export async function measureDevice(options: DeviceLabOptions): Promise<LabMeasu
     }
     tell(device);
   }
-  return { device, notes: session.notes };
+  return { device, notes: session.notes, reports: session.reports };
 }
 
 async function describe(open: DeviceLabOptions['open'], threads: number): Promise<DeviceDescription> {

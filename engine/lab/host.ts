@@ -23,13 +23,14 @@ export function createLabHost(options: LabHostOptions): LabHost {
   const progress = new Listeners<LabProgress>();
   let control: LabControl | null = null;
   return {
-    async measureLab({ target, seconds }) {
+    async measureLab({ target, seconds, calls }) {
       if (control !== null) throw new TrainyardError('device.busy', 'This process measures already.');
       control = new LabControl();
       try {
         const measured = await measureDevice({
           target,
           seconds,
+          calls,
           control,
           open: (threads) => options.open(target, threads),
           threads: options.threads(),

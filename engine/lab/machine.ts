@@ -1,10 +1,19 @@
-// A whole lab: the devices of a machine one after the other, each in the process that has it. A device that fails leaves the rest;
-// a lab that is cancelled leaves nothing.
+// A whole lab: the devices of a machine in turns, round after round (rounds.ts), each in the process that has it. A device that fails
+// leaves the rest; a lab that is cancelled leaves nothing.
 
 import { toWire } from '../protocol/errors.ts';
 import type { DeviceInfo } from '../protocol/app.ts';
-import type { LabDevice, LabHost, LabMachine, LabProgress, LabResult, LabTarget } from '../protocol/lab.ts';
+import type {
+  LabDevice,
+  LabHost,
+  LabMachine,
+  LabMeasurement,
+  LabProgress,
+  LabResult,
+  LabTarget,
+} from '../protocol/lab.ts';
 import type { LabControl } from './control.ts';
+import { callsOfRound, mergedRounds, roundsOf } from './rounds.ts';
 
 /** A process that measures, and how to end it. */
 export interface OpenLabHost {
@@ -50,58 +59,76 @@ export async function measureMachine(options: MachineLabOptions): Promise<LabRes
   const start = clock();
   const infos = await Promise.race([options.devices(), control.cancellation]);
   const { shares, notes } = chooseTargets(infos);
-  const devices: LabDevice[] = [];
+  const measured = new Map<LabTarget, LabMeasurement[]>();
+  const failed = new Set<LabTarget>();
   let machine: LabMachine | undefined;
   const whole = shares.reduce((sum, { weight }) => sum + weight, 0);
-  let before = 0;
+  const rounds = roundsOf((seconds * Math.min(...shares.map(({ weight }) => weight))) / whole);
   const hosts = new Hosts(options);
+  /** One device in one round, which begins when `from` of the whole is done. */
+  const measureOnce = async ({ target, weight }: Share, from: number): Promise<void> => {
+    const part = weight / whole / rounds;
+    const told = (event: LabProgress): void =>
+      options.onProgress({
+        ...event,
+        done: from + part * event.done,
+        secondsLeft: event.secondsLeft + seconds * Math.max(0, 1 - from - part),
+      });
+    const request = { target, seconds: seconds * part, ...(rounds > 1 ? { calls: callsOfRound(rounds) } : {}) };
+    try {
+      const found = await measureOn(await hosts.of(target.kind), request, control, told);
+      machine ??= found.machine;
+      measured.set(target, [...(measured.get(target) ?? []), found]);
+      if (found.gone === null) return;
+    } catch (error) {
+      control.check();
+      if (machine === undefined) throw error;
+      notes.push(`${target.id}: it could not be measured: ${toWire(error).message}`);
+    }
+    failed.add(target);
+    hosts.close(target.kind);
+  };
   try {
-    for (const { target, weight } of shares) {
-      const [from, part] = [before / whole, weight / whole];
-      before += weight;
-      const told = (event: LabProgress): void =>
-        options.onProgress({
-          ...event,
-          done: from + part * event.done,
-          secondsLeft: event.secondsLeft + seconds * Math.max(0, 1 - from - part),
-        });
-      try {
-        const found = await measureOn(await hosts.of(target.kind), target, seconds * part, control, told);
-        machine ??= found.machine;
-        devices.push(found.device);
-        notes.push(...found.notes.map((note) => `${target.id}: ${note}`));
-        if (found.gone !== null) hosts.close();
-      } catch (error) {
-        control.check();
-        if (machine === undefined) throw error;
-        notes.push(`${target.id}: it could not be measured: ${toWire(error).message}`);
-        hosts.close();
+    for (let round = 0; round < rounds; round++) {
+      let before = 0;
+      for (const share of shares) {
+        if (!failed.has(share.target)) await measureOnce(share, (round + before / whole) / rounds);
+        before += share.weight;
       }
     }
   } finally {
-    hosts.close();
+    hosts.closeAll();
   }
   if (machine === undefined) throw new Error('no host said which machine this is');
-  return { version: 1, machine, startedAt, seconds: (clock() - start) / 1000, devices, notes };
+  const merged = [...measured].map(([{ id }, found]) => ({ id, ...mergedRounds(found) }));
+  return {
+    version: 1,
+    machine,
+    startedAt,
+    seconds: (clock() - start) / 1000,
+    devices: merged.map(({ device }) => device),
+    notes: [...notes, ...merged.flatMap(({ id, notes: own }) => own.map((note) => `${id}: ${note}`))],
+  };
 }
 
-/** The process of one kind of device at a time. */
+/** The processes that have the devices, one a kind, open from their first round to the last. */
 class Hosts {
   readonly #options: MachineLabOptions;
-  #kind: LabTarget['kind'] | null = null;
-  #open: OpenLabHost | null = null;
+  readonly #open = new Map<LabTarget['kind'], OpenLabHost>();
 
   constructor(options: MachineLabOptions) {
     this.#options = options;
   }
 
   async of(kind: LabTarget['kind']): Promise<OpenLabHost> {
-    if (this.#open !== null && this.#kind === kind) return this.#open;
-    this.close();
+    const known = this.#open.get(kind);
+    if (known) return known;
     const { openHost, control } = this.#options;
     const opening = openHost(kind);
     try {
-      this.#open = await Promise.race([opening, control.cancellation]);
+      const opened = await Promise.race([opening, control.cancellation]);
+      this.#open.set(kind, opened);
+      return opened;
     } catch (error) {
       // One that opens after all has been cancelled is ended.
       opening.then(
@@ -110,20 +137,19 @@ class Hosts {
       );
       throw error;
     }
-    this.#kind = kind;
-    return this.#open;
   }
 
-  close(): void {
-    this.#open?.kill();
-    this.#open = null;
+  close(kind: LabTarget['kind']): void {
+    this.#open.get(kind)?.kill();
+    this.#open.delete(kind);
+  }
+
+  closeAll(): void {
+    for (const kind of [...this.#open.keys()]) this.close(kind);
   }
 }
 
-interface Found {
-  readonly device: LabDevice;
-  readonly notes: readonly string[];
-  readonly machine?: LabMachine;
+interface Found extends LabMeasurement {
   /** Why the process is gone; null = it is there. */
   readonly gone: string | null;
 }
@@ -131,11 +157,11 @@ interface Found {
 /** One device. If its process goes, the parts that were complete are kept. */
 async function measureOn(
   { host, exited }: OpenLabHost,
-  target: LabTarget,
-  seconds: number,
+  request: Parameters<LabHost['measureLab']>[0],
   control: LabControl,
   onProgress: (progress: LabProgress) => void,
 ): Promise<Found> {
+  const { target } = request;
   let kept: LabDevice | null = null;
   const stop = host.onLabProgress((event) => {
     if (event.measured) kept = event.measured;
@@ -148,7 +174,7 @@ async function measureOn(
   });
   cancelled.catch(() => undefined);
   try {
-    const measuring = host.measureLab({ target, seconds }).then(
+    const measuring = host.measureLab(request).then(
       (found) => ({ ...found, gone: null }),
       // A connection closes together with its process, and the process's own ending says more.
       async (error: unknown) => {

@@ -1,16 +1,17 @@
 // One measurement of a device: its budget of time, divided over parts and their figures; noise, measured again and said; what
 // was left out. The parts themselves stand in parts.ts.
 
-import { measure, type Timing } from '../bench/measure.ts';
+import { longUnit, measure, type Timing } from '../bench/measure.ts';
 import type { OpenWorkload } from '../bench/workloads.ts';
-import type { LabPart, Spread } from '../protocol/lab.ts';
+import type { LabPart, LabReport, Spread } from '../protocol/lab.ts';
 import type { LabControl, LabSurroundings } from './control.ts';
+import { noiseReason, sentence } from './reports.ts';
 import { isNoisy, leastCalls, mostTries, spreadShare, timeSpread } from './spread.ts';
 
 /** What the first try of a figure takes of its share; the rest is for trying again. */
 const firstShare = 0.3;
-/** Calls that a figure needs at least, those of warming up included. */
-const neededCalls = leastCalls + 3;
+/** Calls of warming up: short ones, and such as last some rounds. */
+const warmUps = { short: 3, long: 1 } as const;
 /** A first try ends when it has taken so many times its share, and so many milliseconds: then the figure is left out. */
 const overrun = 3;
 const leastOverrun = 500;
@@ -28,21 +29,11 @@ export interface Timed {
   readonly workload: Pick<OpenWorkload, 'run'>;
 }
 
-interface LeftOut {
-  readonly what: string;
-  readonly needed: number;
-  readonly share: number;
-}
-
-interface Noise {
-  readonly what: string;
-  readonly share: number;
-  readonly others: number | null;
-}
-
 export interface SessionOptions {
   /** Milliseconds a round of calls lasts at most: waiting for a GPU costs time of its own. */
   readonly round: number;
+  /** Calls that a figure needs at least; enough for a median by default. */
+  readonly calls?: number;
   readonly surroundings: LabSurroundings;
   readonly control: LabControl;
   /** Called now and then while measuring. */
@@ -51,14 +42,24 @@ export interface SessionOptions {
 
 export class LabSession {
   readonly notes: string[] = [];
+  readonly reports: LabReport[] = [];
   readonly #options: SessionOptions;
-  #noise: Noise[] = [];
-  #leftOut: LeftOut[] = [];
-  #figures = 0;
+  #noise: LabReport['noise'][number][] = [];
+  #leftOut: LabReport['leftOut'][number][] = [];
+  #measured: string[] = [];
   #breathed = 0;
 
   constructor(options: SessionOptions) {
     this.#options = options;
+  }
+
+  get #calls(): number {
+    return this.#options.calls ?? leastCalls;
+  }
+
+  /** Of so many milliseconds each, those of warming up included. */
+  #neededCalls(millisecondsEach: number): number {
+    return this.#calls + (millisecondsEach >= longUnit * this.#options.round ? warmUps.long : warmUps.short);
   }
 
   get clock(): () => number {
@@ -75,9 +76,9 @@ export class LabSession {
     this.#options.control.check();
   };
 
-  /** Whether `leastCalls` calls of so many milliseconds fit a share; remembers what is left out if they do not. */
+  /** Whether the least number of calls of so many milliseconds fit a share; remembers what is left out if they do not. */
   fits(what: string, millisecondsEach: number, share: number): boolean {
-    const needed = neededCalls * millisecondsEach;
+    const needed = this.#neededCalls(millisecondsEach) * millisecondsEach;
     if (needed <= share) return true;
     this.#leftOut.push({ what, needed, share });
     return false;
@@ -85,14 +86,14 @@ export class LabSession {
 
   /**
    * Milliseconds of a unit: measured again while it is noisy and its share lasts. Keeps the try that was disturbed least; null where
-   * `leastCalls` calls take far longer than their share.
+   * the least number of calls takes far longer than their share.
    */
   async time({ what, share, workload }: Timed): Promise<Spread | null> {
     const { surroundings, round } = this.#options;
     const { clock } = surroundings;
     const start = clock();
     const end = start + share;
-    const length = Math.max(leastRound, Math.min(round, (firstShare * share) / (2 * neededCalls)));
+    const length = Math.max(leastRound, Math.min(round, (firstShare * share) / (2 * this.#neededCalls(0))));
     let kept: Spread | null = null;
     let others: number | null = null;
     for (let tries = 1; ; tries++) {
@@ -105,15 +106,16 @@ export class LabSession {
       others = seen?.() ?? others;
       if (timing === null && kept === null) {
         this.notes.push(
-          `${sentence(what)} was left out: its calls took far longer than expected. ${reason(others ?? undefined)}`,
+          `${sentence(what)} was left out: its calls took far longer than expected. ${noiseReason(others ?? undefined)}`,
         );
         return null;
       }
       if (timing !== null) kept = lessDisturbed(kept, timeSpread(timing, tries));
       const spread = kept as Spread;
-      const isLast = timing === null || tries === mostTries || clock() + neededCalls * spread.median > end;
+      const isLast =
+        timing === null || tries === mostTries || clock() + this.#neededCalls(spread.median) * spread.median > end;
       if (isNoisy(spread) && !isLast) continue;
-      this.#figures++;
+      this.#measured.push(what);
       if (isNoisy(spread)) this.#noise.push({ what, share: spreadShare(spread), others });
       return spread;
     }
@@ -131,34 +133,18 @@ export class LabSession {
       if (clock() > until) throw tooLong;
     };
     try {
-      return await measure(workload, clock, { milliseconds, least: leastCalls, round, between });
+      return await measure(workload, clock, { milliseconds, least: this.#calls, round, between });
     } catch (error) {
       if (error === tooLong) return null;
       throw error;
     }
   }
 
-  /** Says in a sentence each what was left out of a part, and how noisy it was. */
+  /** Keeps what a part has to say. */
   closePart(part: LabPart): void {
-    const [figures, noise, leftOut] = [this.#figures, this.#noise, this.#leftOut];
-    [this.#figures, this.#noise, this.#leftOut] = [0, [], []];
-    if (leftOut.length > 0) {
-      const [{ needed, share }] = leftOut;
-      const names = leftOut.map(({ what }) => what).join(', ');
-      const one = leftOut.length === 1;
-      this.notes.push(
-        `${sentence(names)} ${one ? 'was' : 'were'} left out: ${leastCalls} calls of ${one ? 'it' : 'the first'} would take ` +
-          `${secondsText(needed)}, ${one ? 'its' : 'their'} share is ${secondsText(share)}.`,
-      );
-    }
-    if (noise.length === 0) return;
-    const worst = noise.reduce((a, b) => (b.share > a.share ? b : a));
-    const most = `${worst.what} by ${Math.round(100 * worst.share)} %`;
-    const busy = noise.flatMap(({ others }) => others ?? []).sort((a, b) => a - b);
-    this.notes.push(
-      `${partWords[part]}: ${noise.length} of ${figures} figures spread by more than 10 % after up to ${mostTries} tries ` +
-        `(${most}). ${reason(busy[busy.length >> 1])}`,
-    );
+    const [measured, noise, leftOut] = [this.#measured, this.#noise, this.#leftOut];
+    [this.#measured, this.#noise, this.#leftOut] = [[], [], []];
+    this.reports.push({ part, measured, noise, leftOut });
   }
 }
 
@@ -171,33 +157,4 @@ function lessDisturbed(before: Spread | null, found: Spread): Spread {
   const [less, more] = [found.median, before.median].sort((a, b) => a - b);
   const isBetter = more <= sameMedian * less ? spreadShare(found) < spreadShare(before) : found.median < before.median;
   return isBetter ? found : { ...before, tries: found.tries };
-}
-
-/** How parts are called in notes and in progress. */
-export const partWords: Readonly<Record<LabPart, string>> = {
-  latency: 'Latencies',
-  product: 'Products',
-  copy: 'Copying',
-  triad: 'Adding',
-  transfer: 'Transfers',
-  scaling: 'Threads',
-  workloads: 'Training steps',
-};
-
-/** Processors in use by others that are worth a word. */
-const fewProcessors = 0.3;
-
-const sentence = (words: string): string => words[0].toUpperCase() + words.slice(1);
-
-function reason(others: number | undefined): string {
-  if (others === undefined) return 'Another program or heat is the likely reason.';
-  if (others < fewProcessors) return 'Other programs were quiet: heat or a changing clock rate is the likely reason.';
-  return `Other programs used ${others.toFixed(1)} processors meanwhile: they are the likely reason.`;
-}
-
-/** `0.4 s`, `12 s` */
-export function secondsText(milliseconds: number): string {
-  if (milliseconds < 100) return `${Math.ceil(milliseconds)} ms`;
-  const seconds = milliseconds / 1000;
-  return `${seconds < 10 ? seconds.toFixed(1) : String(Math.round(seconds))} s`;
 }

@@ -1,12 +1,12 @@
 // The hardware lab as it crosses process borders: what was measured on a machine, what is told meanwhile, and what the history
 // keeps. Charts, forecasts and advice read these values; engine/lab/ makes them.
 
-/** The median of some calls and the middle 90 % of them. `low ≤ median ≤ high`, all finite and above 0. */
+/** The median of some calls and the middle 90 % of them; of several rounds the best one's median, the least and the most of all. `low ≤ median ≤ high`, all finite and above 0. */
 export interface Spread {
   readonly median: number;
   readonly low: number;
   readonly high: number;
-  /** Calls it rests on: those of the last try. */
+  /** Calls it rests on: those of the last try, of all rounds. */
   readonly calls: number;
   /** Times it was measured; absent = once. Where the last one spread as well, a note of the lab says so. */
   readonly tries?: number;
@@ -131,18 +131,31 @@ export interface LabTarget {
   readonly adapter?: number;
 }
 
+/** What a part of a measurement has to say: what it measured, what did not fit its time, and what was noisy. */
+export interface LabReport {
+  readonly part: LabPart;
+  /** Its figures by name: "the product of N = 256". */
+  readonly measured: readonly string[];
+  /** Milliseconds that would have been needed, and those there were. */
+  readonly leftOut: readonly { readonly what: string; readonly needed: number; readonly share: number }[];
+  /** Width of the middle 90 % as a share of the median; processors that other programs used, where that is known. */
+  readonly noise: readonly { readonly what: string; readonly share: number; readonly others: number | null }[];
+}
+
 /** What a host measured of one device. */
 export interface LabMeasurement {
   readonly device: LabDevice;
+  /** Sentences about what failed or does not apply. */
   readonly notes: readonly string[];
+  readonly reports?: readonly LabReport[];
   /** From hosts that know it. */
   readonly machine?: LabMachine;
 }
 
 /** Offered by each host for its own devices. One measurement at a time. */
 export interface LabHost {
-  /** Rejects with CancelledError; a part that fails is said in the notes and keeps the rest. */
-  measureLab(request: { target: LabTarget; seconds: number }): Promise<LabMeasurement>;
+  /** `calls`: that a figure needs at least. Rejects with CancelledError; a part that fails is said in the notes and keeps the rest. */
+  measureLab(request: { target: LabTarget; seconds: number; calls?: number }): Promise<LabMeasurement>;
   /** Between two calls of the device: within 100 ms where a call takes no longer. */
   cancelLab(): Promise<void>;
   /** `done` and `secondsLeft` of this measurement alone. */

@@ -10,10 +10,12 @@ import { measureDevice } from '../../engine/lab/device.ts';
 import { labText, readLab, summaryOf } from '../../engine/lab/file.ts';
 import { chooseTargets, measureMachine, type OpenLabHost } from '../../engine/lab/machine.ts';
 import { threadCounts } from '../../engine/lab/parts.ts';
+import { reportNotes } from '../../engine/lab/reports.ts';
+import { mergedRounds, mergedSpread, roundsOf } from '../../engine/lab/rounds.ts';
 import { LabSession } from '../../engine/lab/session.ts';
 import { isNoisy, spreadShare } from '../../engine/lab/spread.ts';
 import { CancelledError, InputError, TrainyardError } from '../../engine/protocol/errors.ts';
-import type { LabDevice, LabHost, LabResult, LabTarget, Spread } from '../../engine/protocol/lab.ts';
+import type { LabDevice, LabHost, LabMeasurement, LabResult, LabTarget, Spread } from '../../engine/protocol/lab.ts';
 import { createNodeLab, describeMachine } from '../../electron/hosts/lab.ts';
 import { exampleLab } from './fixtures/lab.ts';
 
@@ -30,6 +32,8 @@ function madeUpClock(): LabSurroundings & { spend(milliseconds: number): void } 
 function sessionOn(surroundings: LabSurroundings, control = new LabControl()): LabSession {
   return new LabSession({ round: 1, surroundings, control, onTick: () => undefined });
 }
+
+const notesOf = ({ notes, reports }: LabSession): readonly string[] => [...notes, ...reportNotes(reports)];
 
 test('a timing has its middle 90 % between its best and its worst', async () => {
   const { clock, spend } = madeUpClock();
@@ -51,7 +55,7 @@ test('what is noisy is measured again, and kept in the quiet', async () => {
   assert.equal(spread.median, 10);
   assert.deepEqual([isNoisy(spread), spread.tries], [false, 2]);
   session.closePart('product');
-  assert.deepEqual(session.notes, []);
+  assert.deepEqual(notesOf(session), []);
 });
 
 test('noise that stays is measured three times, kept, and said with its likely reason', async () => {
@@ -65,7 +69,7 @@ test('noise that stays is measured three times, kept, and said with its likely r
   assert.ok(spread.calls >= 15 && spreadShare(spread) > 0.1);
   session.closePart('product');
   assert.match(
-    session.notes.join(),
+    notesOf(session).join(),
     /^Products: 1 of 1 figures spread by more than 10 % after up to 3 tries \(the product of N = 256 by \d+ %\)\. Other programs used 2\.5 processors/,
   );
 });
@@ -79,8 +83,8 @@ test('a steady figure is measured once; what would not fit is left out and said,
   assert.equal(session.fits('the product of N = 2048', 100, 500), false);
   assert.equal(session.fits('the product of N = 4096', 800, 500), false);
   session.closePart('product');
-  assert.deepEqual(session.notes, [
-    'The product of N = 2048, the product of N = 4096 were left out: 15 calls of the first would take 1.8 s, their share is 0.5 s.',
+  assert.deepEqual(notesOf(session), [
+    'The product of N = 2048, the product of N = 4096 were left out: 15 calls of the first would take 1.6 s, their share is 0.5 s.',
   ]);
 });
 
@@ -144,7 +148,7 @@ async function measureMadeUp(made: MadeUp, control = new LabControl(), seconds =
 }
 
 test('a GPU: every part is there, in its share of the time', async () => {
-  const { device, notes } = await measureMadeUp({});
+  const { device, notes } = mergedRounds([await measureMadeUp({})]);
   assert.deepEqual(
     device.latencies.map(({ name }) => name),
     ['call', 'submit', 'readback'],
@@ -290,6 +294,75 @@ test('a machine: a device that cannot be opened is said; cancelling keeps nothin
   const measuring = machineLab(hanging, control);
   control.cancel();
   await assert.rejects(measuring, CancelledError);
+});
+
+test('rounds: each figure is that of its best round between what all of them saw; what all threads are worth is said', () => {
+  const at = (median: number): Spread => ({ median, low: 0.9 * median, high: 1.1 * median, calls: 4 });
+  assert.deepEqual(
+    mergedSpread([at(100), at(60), at(104)], 'up'),
+    { median: 104, low: 54, high: 1.1 * 104, calls: 12 },
+    'a rate',
+  );
+  assert.equal(mergedSpread([at(100), at(60)], 'down').median, 60, 'a time');
+  assert.deepEqual([roundsOf(1), roundsOf(7), roundsOf(60)], [1, 2, 3]);
+
+  const round = (gain: number, sizes: readonly number[]): LabMeasurement => ({
+    device: {
+      ...device('cpu'),
+      threads: 2,
+      products: sizes.map((size) => ({ at: size, value: at(size) })),
+      scaling: {
+        product: 512,
+        samples: [
+          { at: 1, value: at(100) },
+          { at: 2, value: at(100 * gain) },
+        ],
+      },
+    },
+    notes: ['said once'],
+    reports: [
+      {
+        part: 'product',
+        measured: sizes.map((size) => `the product of N = ${size}`),
+        leftOut: [64, 128]
+          .filter((size) => !sizes.includes(size))
+          .map((size) => ({ what: `the product of N = ${size}`, needed: 900, share: 200 })),
+        noise: [],
+      },
+    ],
+  });
+  const { device: merged, notes } = mergedRounds([round(1.03, [32]), round(1.9, [64, 32])]);
+  assert.deepEqual(
+    merged.products.map((sample) => sample.at),
+    [32, 64],
+  );
+  assert.deepEqual(notes.slice(0, 2), [
+    'said once',
+    'The product of N = 128 was left out: 15 calls of it would take 1.8 s, its share is 0.4 s.',
+  ]);
+  assert.match(
+    notes[2],
+    /^Threads: all 2 together did hardly more than one in 1 of 2 rounds \(from \+3 % to \+90 %\): hyper-/,
+  );
+  assert.equal(mergedRounds([round(1.9, [64, 128])]).notes.length, 1, 'nothing to say of threads that pay');
+});
+
+test('a machine is measured in rounds, its devices in turns, every process open once', async () => {
+  const order: string[] = [];
+  let opened = 0;
+  const hosts = hostsOf({
+    measureLab: async ({ target, calls }) => {
+      order.push(`${target.id}/${calls}`);
+      return { device: device(target.id), notes: [], machine: describeMachine() };
+    },
+  });
+  const result = await machineLab(() => {
+    opened++;
+    return hosts();
+  });
+  const round = ['cpu/5', 'cpu-1/5', 'cpu-wasm/5', 'gpu-0/5'];
+  assert.deepEqual(order, [...round, ...round, ...round]);
+  assert.deepEqual([opened, result.devices.length], [2, 4]);
 });
 
 test('a short lab of this processor: every figure is in order, and its file is read as it was', async () => {

@@ -1,4 +1,4 @@
-// `crossover`: the batch from which one device of this machine overtakes another with a model: forecast from a short lab of both,
+// `crossover`: the batch or the width from which one device of this machine overtakes another with a model: forecast from a short lab of both,
 // then timed on both in turns. A GPU against the CPU where there is one; else all threads against one, or the addon against WebAssembly.
 
 import { createCpuBackend } from '../../../engine/backends/cpu/backend.ts';
@@ -10,27 +10,21 @@ import { labFactors } from '../../../engine/bench/calibrated.ts';
 import { interleaved, type Interleaving } from '../../../engine/bench/interleaved.ts';
 import { trainingWorkload } from '../../../engine/bench/workloads.ts';
 import { deviceByLab, isComplete } from '../../../engine/hardware/calibration.ts';
-import type { ModelAtHand } from '../../../engine/hardware/costs/from-model.ts';
-import {
-  crossoverOf,
-  crossoverWords,
-  forecastRace,
-  raceBatches,
-  timedRace,
-  type Crossover,
-  type Race,
-  type TimedRace,
-} from '../../../engine/hardware/crossover-forecast.ts';
+import { costsOfModel, type ModelAtHand } from '../../../engine/hardware/costs/from-model.ts';
+import { widened, widestOf } from '../../../engine/hardware/costs/widen.ts';
+import { forecastRace, raceBatches, timedRace, type TimedRace } from '../../../engine/hardware/crossover-forecast.ts';
 import type { TimedDevice } from '../../../engine/hardware/time-forecast.ts';
 import { LabControl } from '../../../engine/lab/control.ts';
 import { measureDevice } from '../../../engine/lab/device.ts';
+import { callsOfRound, mergedRounds, roundsOf } from '../../../engine/lab/rounds.ts';
+import type { ModelSpec } from '../../../engine/model/spec.ts';
 import { InputError, TrainyardError } from '../../../engine/protocol/errors.ts';
-import type { LabPart } from '../../../engine/protocol/lab.ts';
+import type { LabMeasurement, LabPart } from '../../../engine/protocol/lab.ts';
 import { nodeLab } from '../../hosts/lab.ts';
 import { choiceOption, numberOption, type Command } from '../command.ts';
 import { subjectOption, subjectOptions } from '../forecast-subject.ts';
 import { hardwareGpu, openFirstGpu } from '../gpu.ts';
-import { formatNumber, type Output } from '../output.ts';
+import { reportCrossover } from '../crossover-report.ts';
 
 /** A device in the race: opened with so many threads (a GPU has none). */
 interface Racer {
@@ -64,20 +58,22 @@ type Pair = (typeof pairs)[number];
 export const crossover: Command = {
   name: 'crossover',
   usage: '',
-  summary: 'Finds the batch from which one device overtakes another with a model.',
+  summary: 'Finds the batch or width from which one device overtakes another with a model.',
   positionals: [0, 0],
   options: {
     model,
     input,
     classes,
     optimizer,
-    most: { type: 'string', value: 'N', help: 'largest batch to look at (default 1024)' },
+    most: { type: 'string', value: 'N', help: 'largest batch or width to look at (default 1024)' },
     rounds: { type: 'string', value: 'N', help: `times each step is timed (default ${defaultRounds})` },
     seconds: {
       type: 'string',
       value: 'N',
       help: `to measure each device for the forecast (default ${defaultSeconds})`,
     },
+    over: { type: 'string', value: 'batch|width', help: 'what grows: the batch, or the width of the layers' },
+    batch: { type: 'string', value: 'N', help: 'rows of a step where the width grows (default 32)' },
     between: {
       type: 'string',
       value: pairs.join('|'),
@@ -89,6 +85,7 @@ export const crossover: Command = {
     const most = numberOption(options, 'most', { minimum: 2, maximum: 65_536, whole: true }) ?? 1024;
     const rounds = numberOption(options, 'rounds', { minimum: 3, maximum: 1000, whole: true }) ?? defaultRounds;
     const seconds = numberOption(options, 'seconds', { minimum: 1, maximum: 3600 }) ?? defaultSeconds;
+    const over = choiceOption(options, 'over', ['batch', 'width'] as const) ?? 'batch';
     const { model: built } = subject;
     if (!built) {
       const hint = 'Take a model of this program, such as medium, lenet or a file.';
@@ -99,26 +96,25 @@ export const crossover: Command = {
     const stop = interruption.listen(() => control.cancel());
     const backends: Backend[] = [];
     try {
-      const devices: TimedDevice[] = [];
-      for (const [place, racer] of [near, far].entries()) {
-        devices.push(
-          await measured(racer, seconds, control, (done) => output.bar((place + done) / 4, `measuring ${racer.id}`)),
-        );
-      }
-      const forecast = forecastRace(subject.costs, devices[0], devices[1], raceBatches(most));
+      const devices = await measured([near, far], seconds, control, (done) =>
+        output.bar(done / 2, `measuring ${near.id} and ${far.id}`),
+      );
+      const sizes = over === 'batch' ? raceBatches(most) : widthsOf(built.spec, most);
+      const modelAt = (size: number): ModelAtHand => sizedModel(built, subject.batch, over, size);
+      const forecast = forecastRace((size) => costsOfModel(modelAt(size)), devices[0], devices[1], sizes);
       for (const { open, threads } of [near, far]) backends.push(await open(threads));
       const roundMilliseconds = far.kind === 'gpu' ? 40 : 5;
       const timing: Interleaving = { clock: () => performance.now(), rounds, roundMilliseconds };
       const timed = forecast.filter((race) => Math.max(race.near, race.far) <= longestStep);
       const races: TimedRace[] = [];
-      for (const [i, { batch }] of timed.entries()) {
+      for (const [i, { batch: size }] of timed.entries()) {
         control.check();
-        output.bar(0.5 + i / timed.length / 2, `batch ${batch}`);
-        races.push(await timeRace(built, batch, backends, timing));
+        output.bar(0.5 + i / timed.length / 2, `${over} ${size}`);
+        races.push(await timeRace(modelAt(size), size, backends, timing));
       }
       control.check();
       output.clearBar();
-      report(output, subject.name, [near, far], backends, forecast, races);
+      reportCrossover(output, { name: subject.name, size: over, ids: [near.id, far.id], backends, forecast, races });
     } finally {
       output.clearBar();
       stop();
@@ -127,31 +123,59 @@ export const crossover: Command = {
   },
 };
 
-/** A device that steps can be forecast on, by a short lab. Throws TrainyardError `device.unmeasured`, CancelledError. */
+/**
+ * Devices that steps can be forecast on, by a short lab of them in turns. Throws TrainyardError `device.unmeasured`, CancelledError.
+ */
 async function measured(
-  { id, kind, threads, open }: Racer,
+  racers: readonly Racer[],
   seconds: number,
   control: LabControl,
   onProgress: (done: number) => void,
-): Promise<TimedDevice> {
-  const { device } = await measureDevice({
-    target: kind === 'gpu' ? { id, kind } : { id, kind, threads },
-    // Steps on as many threads as race, not on as many as pay.
-    open: (wanted) => open(wanted || threads),
-    threads,
-    memory: availableMemory() / 4,
-    seconds,
-    only: parts,
-    surroundings: nodeLab,
-    control,
-    onProgress: ({ done }) => onProgress(done),
+): Promise<readonly TimedDevice[]> {
+  const rounds = roundsOf(seconds);
+  const found: LabMeasurement[][] = racers.map(() => []);
+  for (let round = 0; round < rounds; round++) {
+    for (const [place, { id, kind, threads, open }] of racers.entries()) {
+      const before = round + place / racers.length;
+      const measurement = await measureDevice({
+        target: kind === 'gpu' ? { id, kind } : { id, kind, threads },
+        // Steps on as many threads as race, not on as many as pay.
+        open: (wanted) => open(wanted || threads),
+        threads,
+        memory: availableMemory() / 4,
+        seconds: seconds / rounds,
+        calls: callsOfRound(rounds),
+        only: parts,
+        surroundings: nodeLab,
+        control,
+        onProgress: ({ done }) => onProgress((before + done / racers.length) / rounds),
+      });
+      found[place].push(measurement);
+    }
+  }
+  return found.map((each, place) => {
+    const { device } = mergedRounds(each);
+    if (isComplete(device)) return deviceByLab(device, labFactors(device));
+    throw new TrainyardError(
+      'device.unmeasured',
+      `${racers[place].id} could not be measured in ${seconds} s.`,
+      'Give it more --seconds.',
+    );
   });
-  if (isComplete(device)) return deviceByLab(device, labFactors(device));
-  throw new TrainyardError(
-    'device.unmeasured',
-    `${id} could not be measured in ${seconds} s.`,
-    'Give it more --seconds.',
-  );
+}
+
+/** Widths from an eighth of the model's own on, doubling. Throws InputError for a model of an output alone. */
+function widthsOf(spec: ModelSpec, most: number): readonly number[] {
+  const widest = widestOf(spec);
+  if (widest === 0) throw new InputError('usage.over', 'This model has no layer to widen.', 'Leave out --over width.');
+  const least = Math.max(1, Math.round(widest / 8));
+  return Array.from({ length: 16 }, (_, i) => least * 2 ** i).filter((width) => width <= Math.max(most, least));
+}
+
+/** The model at a batch, or as wide as that in its widest layer. */
+function sizedModel(model: ModelAtHand, batch: number, over: 'batch' | 'width', size: number): ModelAtHand {
+  if (over === 'batch') return { ...model, training: { ...model.training, batch: size } };
+  return { ...model, spec: widened(model.spec, size / widestOf(model.spec)), training: { ...model.training, batch } };
 }
 
 /** Throws TrainyardError `device.alone` where this machine has no two devices. */
@@ -188,11 +212,12 @@ function racersOf(pair: Pair): Racers {
 /** Seconds of a step on both, in turns. */
 async function timeRace(
   { input: shape, output: target, spec, training }: ModelAtHand,
-  batch: number,
+  size: number,
   backends: readonly Backend[],
   timing: Interleaving,
 ): Promise<TimedRace> {
-  const { name, learningRate, momentum } = training.optimizer;
+  const { batch, optimizer: chosen } = training;
+  const { name, learningRate, momentum } = chosen;
   const workload = trainingWorkload({
     name: `batch ${batch}`,
     unit: 'ms/step',
@@ -208,7 +233,7 @@ async function timeRace(
   try {
     const [near, far] = await interleaved(opened, timing);
     return timedRace(
-      batch,
+      size,
       near.map((milliseconds) => milliseconds / 1000),
       far.map((milliseconds) => milliseconds / 1000),
     );
@@ -216,79 +241,3 @@ async function timeRace(
     for (const each of opened) each.close();
   }
 }
-
-const rounded = (value: number | null): number | null => (value === null ? null : Math.max(1, Math.round(value)));
-
-/** A crossover nobody can time: neither device is ahead by more than this wherever it may lie. */
-const closeShare = 0.1;
-
-function report(
-  output: Output,
-  name: string,
-  [near, far]: readonly Racer[],
-  backends: readonly Backend[],
-  forecast: readonly Race[],
-  races: readonly TimedRace[],
-): void {
-  const [said, found] = [crossoverOf(forecast), crossoverOf(races)];
-  const [predicted, timed] = [said.batch, found.batch];
-  const factor = predicted === null || timed === null ? null : Math.max(predicted / timed, timed / predicted);
-  const software = backends.some(({ device }) => device.software === true);
-  const close = isClose(found);
-  const significant = (value: number, digits = 4): number => Number(value.toPrecision(digits));
-  const milliseconds = (seconds: number): number => significant(1000 * seconds);
-  output.event({
-    event: 'crossover',
-    model: name,
-    near: near.id,
-    far: far.id,
-    ...(software ? { software } : {}),
-    predicted_batch: rounded(predicted),
-    measured_batch: rounded(timed),
-    measured_between: [rounded(found.low), rounded(found.high)],
-    too_close: close,
-    within_percent: significant(100 * found.within, 2),
-    factor: factor === null ? null : significant(factor, 3),
-    steps: races.map((race, i) => ({
-      batch: race.batch,
-      near_ms: [forecast[i].near, race.near].map(milliseconds),
-      far_ms: [forecast[i].far, race.far].map(milliseconds),
-      lead_percent: significant(100 * (Math.exp(race.lead) - 1), 3),
-      error_percent: significant(100 * race.error, 2),
-    })),
-  });
-  if (output.json) return;
-  for (const [i, { id }] of [near, far].entries()) {
-    const { name: title, software: soft } = backends[i].device;
-    output.line(`${id}: ${title}${soft ? ' (software: for testing)' : ''}`);
-  }
-  output.line();
-  const ms = (seconds: number): string => `${formatNumber(milliseconds(seconds))} ms`;
-  const percent = (share: number): string => `${(100 * share).toFixed(Math.abs(share) < 0.1 ? 1 : 0)} %`;
-  output.table(
-    races.map((race, i) => ({ race, expected: forecast[i] })),
-    [
-      { title: 'batch', value: ({ race }) => String(race.batch), right: true },
-      { title: `${near.id} forecast`, value: ({ expected }) => ms(expected.near), right: true },
-      { title: 'measured', value: ({ race }) => ms(race.near), right: true },
-      { title: `${far.id} forecast`, value: ({ expected }) => ms(expected.far), right: true },
-      { title: 'measured', value: ({ race }) => ms(race.far), right: true },
-      {
-        title: `${far.id} ahead`,
-        value: ({ race }) => `${percent(Math.exp(race.lead) - 1)} ± ${percent(2 * race.error)}`,
-        right: true,
-      },
-    ],
-  );
-  output.line();
-  const [forecastWords, measuredWords] = [crossoverWords(said, forecast), crossoverWords(found, races)];
-  output.line(`${far.id} overtakes ${near.id} with ${name}: forecast ${forecastWords}, measured ${measuredWords}.`);
-  const [low, high] = [rounded(found.low), rounded(found.high)];
-  if (races.length > 0 && low !== high)
-    output.line(`Neither is surely ahead between ${low} and ${high ?? 'the largest'}.`);
-  if (close) output.line(`There it is too close to call: they are within ${percent(found.within)} of each other.`);
-  if (factor !== null) output.line(`The forecast is off by a factor of ${factor.toFixed(2)}.`);
-}
-
-const isClose = ({ low, high, within }: Crossover): boolean =>
-  rounded(low) !== rounded(high) && within > 0 && within <= closeShare;

@@ -6,7 +6,7 @@ import { LabControl } from '../../../engine/lab/control.ts';
 import { labText, largestLabFile, readLab } from '../../../engine/lab/file.ts';
 import { measureMachine } from '../../../engine/lab/machine.ts';
 import { refuseRuns } from '../../../engine/lab/runs.ts';
-import { partWords } from '../../../engine/lab/session.ts';
+import { partWords } from '../../../engine/lab/reports.ts';
 import { spreadShare } from '../../../engine/lab/spread.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import type { DeviceInfo } from '../../../engine/protocol/app.ts';
