@@ -9,7 +9,7 @@ import { defineConfig, type Plugin, type UserConfig } from 'vite';
 
 const root = import.meta.dirname;
 /** Packages with native parts stay outside the bundles. */
-const native = ['electron', '@duckdb/node-api', '@napi-rs/image', 'better-sqlite3', 'webgpu'];
+const native = ['electron', '@duckdb/node-api', '@napi-rs/image', 'better-sqlite3', 'webgpu', 'onnxruntime-web'];
 
 /** Bundles of the packaged app: not those of the command line and of tests. */
 const shipped = ['build/electron', 'build/hosts', 'build/renderer'];
@@ -31,6 +31,7 @@ export default defineConfig(({ mode }) => {
     case 'hosts':
       return nodeBundle('build/hosts', 'cjs', {
         cpu: 'electron/hosts/cpu.ts',
+        onnx: 'electron/hosts/onnx.ts',
         data: 'electron/hosts/data.ts',
         store: 'electron/hosts/store.ts',
         'stand-in': 'electron/hosts/stand-in.ts',

@@ -9,6 +9,8 @@ import { bundledNode, root, script, SetupError } from './setup.mjs';
 
 /** Packages that stay outside the bundles, as in electron-builder.yml. */
 const packed = ['@duckdb/node-api', '@napi-rs/image', 'better-sqlite3'];
+/** Packed without what they depend on: the files that are shipped of them hold it. */
+const alone = ['onnxruntime-web'];
 /** Their code is compiled into kernels.wasm and native.node. */
 const compiled = ['assemblyscript', 'node-api-headers'];
 const line = '='.repeat(80);
@@ -17,7 +19,7 @@ const line = '='.repeat(80);
 
 export function writeNotices(file = path.join(root, 'build', 'NOTICES')) {
   const table = readJson(path.join(root, 'licences/components.json'));
-  const names = [...new Set([...bundledPackages(), ...packed.flatMap(withDependencies), ...compiled])].sort();
+  const names = [...new Set([...bundledPackages(), ...packed.flatMap(withDependencies), ...alone, ...compiled])].sort();
   const notices = [
     ...names.map((name) => packageNotice(name, table.packages)),
     ...table.groups.filter((part) => names.includes(part.package)).map(partNotice),
@@ -50,13 +52,23 @@ export function withDependencies(name) {
 export function packageNotice(name, exceptions) {
   const folder = path.join(root, 'node_modules', name);
   const { version, license } = readJson(path.join(folder, 'package.json'));
-  const text = licenceText(folder) || licenceText(path.join(root, 'node_modules', exceptions[name]?.textOf ?? ''));
+  const exception = exceptions[name] ?? {};
+  const text =
+    licenceText(folder) ||
+    (exception.text ? licenceOf(exception) : licenceText(path.join(root, 'node_modules', exception.textOf ?? '')));
   if (text === '') {
     throw new SetupError(
       `${name} ${version} (${license}) carries no licence text. Say in licences/components.json where it comes from: "packages".`,
     );
   }
   return { title: `${name} ${version}`, licence: license, text };
+}
+
+/** A licence of ours for a package that names its licence alone. */
+function licenceOf({ text, copyright }) {
+  return [...copyright, '', fs.readFileSync(path.join(root, 'licences/texts', `${text}.txt`), 'utf8').trim()].join(
+    '\n',
+  );
 }
 
 /** Licence and notice files of a package, one after the other. */

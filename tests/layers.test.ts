@@ -131,6 +131,25 @@ const rules: readonly Rule[] = [
     instead: `A learner takes its rows and its device as arguments. ${pure}`,
   },
   {
+    files: 'engine/export/',
+    may: [
+      'kernels/',
+      'engine/graph/',
+      'engine/model/',
+      'engine/plan/',
+      'engine/train/',
+      'engine/learners/',
+      'engine/data/preprocess/recipe.ts',
+      'engine/data/images/recipe.ts',
+      'engine/data/schema/stored.ts',
+      'engine/data/schema/numbers.ts',
+      protocol,
+      settings,
+    ],
+    packages: ['onnx-proto'],
+    instead: `An export is made of what a run keeps, handed over as values. ${pure}`,
+  },
+  {
     files: 'engine/hardware/',
     may: [
       'kernels/',
@@ -279,7 +298,7 @@ const rules: readonly Rule[] = [
   {
     files: 'electron/hosts/',
     may: ['engine/', 'kernels/'],
-    packages: ['node:', 'electron', 'zod', 'webgpu'],
+    packages: ['node:', 'electron', 'zod', 'webgpu', 'onnxruntime-web'],
     instead:
       'A host puts engine parts together and serves them; a part it shares with the command line belongs into engine/.',
   },

@@ -80,7 +80,8 @@ export async function checkOutput(file: string, output: Output): Promise<void> {
   }
 }
 
-const isStandardOutput = (file: string): boolean =>
+/** Whether a path is what the command itself writes to. */
+export const isStandardOutput = (file: string): boolean =>
   process.platform !== 'win32' && /^(\/dev\/stdout|\/dev\/fd\/1|\/proc\/self\/fd\/1)$/.test(path.resolve(file));
 
 async function writeStandard(file: string, content: Content, output: Output): Promise<number> {

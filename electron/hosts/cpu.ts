@@ -4,6 +4,7 @@
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import type { DataService } from '../../engine/protocol/data.ts';
 import type { ClassifierService, DeviceService, PredictorService } from '../../engine/protocol/hosts.ts';
+import type { ExporterService } from '../../engine/protocol/exports.ts';
 import type { LabHost } from '../../engine/protocol/lab.ts';
 import { parentPort } from '../../engine/protocol/port.electron.ts';
 import { announceReady } from '../../engine/protocol/port.ready.ts';
@@ -11,6 +12,7 @@ import { connect, serve } from '../../engine/protocol/rpc.ts';
 import type { TrainerHost } from '../../engine/protocol/hosts.ts';
 import { createTrainerHost } from '../../engine/learners/host.ts';
 import { createClassifier } from './classifier.ts';
+import { createExportHost } from './exporter.ts';
 import { cpuDevice } from './devices.ts';
 import { createNodeLab } from './lab.ts';
 import { onLink } from './linked.ts';
@@ -18,7 +20,7 @@ import { createPredictor } from './predictor.ts';
 import { homeArgument, nodeSurroundings, residentBudget } from './surroundings.ts';
 import { openCpu } from './trusted-cpu.ts';
 
-type Rows = Pick<DataService, 'readShard'>;
+type Rows = Pick<DataService, 'readShard' | 'rawRows'>;
 
 const port = parentPort(process.parentPort);
 let linked: (rows: Rows) => void;
@@ -43,6 +45,11 @@ serve<ClassifierService>(
   port,
   createClassifier(rows, () => openCpu({ home })),
   { service: 'classifier' },
+);
+serve<ExporterService>(
+  port,
+  createExportHost(rows, () => openCpu({ home })),
+  { service: 'exporter' },
 );
 serve<LabHost>(port, createNodeLab(), { service: 'lab' });
 serve<DeviceService>(port, { devices: async () => [await cpuDevice(home)] }, { service: 'devices' });

@@ -6,7 +6,7 @@ import os from 'node:os';
 import type { AppService, Licences } from '../../engine/protocol/app.ts';
 import type { DataService, DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
-import { exportRun } from '../../engine/runs/export.ts';
+import { exportHere } from './exports.ts';
 import type { RunManager } from '../../engine/runs/manager.ts';
 import type { Listeners } from '../../engine/protocol/listeners.ts';
 import { createLab } from './lab.ts';
@@ -27,7 +27,7 @@ export interface AppServiceParts {
   readonly version: string;
   readonly data: DataService;
   readonly store: StoreService;
-  readonly processes: Pick<Processes, 'startCpuHost' | 'startGpuHost'>;
+  readonly processes: Pick<Processes, 'startCpuHost' | 'startGpuHost' | 'startOnnx'>;
   readonly runs: RunManager;
   readonly devices: Devices;
   readonly paths: ChosenPaths;
@@ -173,7 +173,8 @@ function history({
     classifyRows: (request) => classifyRows({ store, data, processes }, request),
     async exportRun({ run, format }) {
       const { name } = await store.run({ run });
-      return { saved: await saveThroughDialog(dialogs, `${name}.${format}`, await exportRun(store, run, format)) };
+      const { files } = await exportHere({ store, data, processes }, { run, format, name, job: `export ${run}` });
+      return { saved: await saveThroughDialog(dialogs, `${name}.${format}`, files[0].data) };
     },
     getSetting: (request) => store.getSetting(request),
     setSetting: (request) => store.setSetting(request),

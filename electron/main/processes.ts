@@ -4,10 +4,12 @@
 import { MessageChannelMain } from 'electron';
 import type { DataService } from '../../engine/protocol/data.ts';
 import type { ClassifierService, DeviceService, PredictorService } from '../../engine/protocol/hosts.ts';
+import type { ExporterService, OnnxService } from '../../engine/protocol/exports.ts';
 import type { LabHost } from '../../engine/protocol/lab.ts';
 import { connect } from '../../engine/protocol/rpc.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import type { TrainerHost } from '../../engine/protocol/hosts.ts';
+import type { OnnxHost } from '../../engine/runs/export.ts';
 import type { RunHost } from '../../engine/runs/hosts.ts';
 import { startMilliseconds, within } from '../../engine/runs/within.ts';
 import { plainFile } from './folders.ts';
@@ -22,6 +24,7 @@ export interface CpuHost extends RunHost {
   readonly classifier: ClassifierService;
   readonly devices: DeviceService;
   readonly lab: LabHost;
+  readonly exporter: ExporterService;
 }
 
 export interface Processes {
@@ -29,6 +32,8 @@ export interface Processes {
   readonly data: ServiceProcess<DataService>;
   /** Starts a process that trains or predicts on the CPU, linked to the data host. */
   startCpuHost(): Promise<CpuHost>;
+  /** Starts a process that runs exported models. */
+  startOnnx(): Promise<OnnxHost>;
   /** Starts a hidden window that trains on the GPU, linked to the data host. */
   startGpuHost(): Promise<GpuHost>;
   /** Starts a process that repairs the history, which the store may not have open meanwhile. Closing waits for its end. */
@@ -71,9 +76,23 @@ export function createProcesses(home: string): Processes {
         classifier: connect<ClassifierService>(child.port, { peer, service: 'classifier' }),
         devices: connect<DeviceService>(child.port, { peer, service: 'devices' }),
         lab: connect<LabHost>(child.port, { peer, service: 'lab' }),
+        exporter: connect<ExporterService>(child.port, { peer, service: 'exporter' }),
         exited: child.ended,
         kill: () => child.kill(),
       };
+    },
+    async startOnnx() {
+      const child = startUtilityProcess({ name: 'model check', file: bundle('onnx'), args: [] });
+      hosts.add(child);
+      void child.ended.then(() => hosts.delete(child));
+      try {
+        await within(child.ready, startMilliseconds, 'The process that runs exported models');
+      } catch (error) {
+        child.kill();
+        throw error;
+      }
+      const service = connect<OnnxService>(child.port, { peer: 'the process that runs exported models' });
+      return { service, kill: () => child.kill() };
     },
     startGpuHost: async () => startGpuHost(await data.child()),
     startRepair() {

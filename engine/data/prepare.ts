@@ -139,7 +139,21 @@ export async function prepareDataset(
     ...together,
     ...sharedRows(copies, splits),
   ];
-  return { rows, info: describePrepared(preprocessing, counts, classCounts, warnings) };
+  const sources = sourcesOf(splits, counts);
+  return { rows, info: { ...describePrepared(preprocessing, counts, classCounts, warnings), sources } };
+}
+
+/** The row of the table behind each prepared row: split by split, in the table's order. */
+function sourcesOf(splits: Uint8Array, counts: readonly [number, number, number]): Uint32Array {
+  const sources = new Uint32Array(counts[0] + counts[1] + counts[2]);
+  const next = [0, counts[0], counts[0] + counts[1]];
+  splits.forEach((split, row) => {
+    const place = next[split];
+    if (place === undefined) return;
+    sources[place] = row;
+    next[split] = place + 1;
+  });
+  return sources;
 }
 
 /** Rows drawn by chance, each with its copies. */

@@ -16,6 +16,7 @@ import { Jobs } from './jobs.ts';
 import type { Job } from './jobs.ts';
 import { formOf, prepareDataset } from './prepare.ts';
 import type { Prepared } from './prepare.ts';
+import { readRawRows } from './raw-rows.ts';
 import { measuredTable } from './schema/table.ts';
 import { parquetTable, quoteName } from './sql.ts';
 import { DatasetStore } from './store.ts';
@@ -149,6 +150,12 @@ export function createDataService(options: DataServiceOptions): DataService & { 
       const found = prepared.get(handle);
       prepared.delete(handle);
       await found?.rows.release();
+    },
+
+    async rawRows({ dataset, ...request }) {
+      const { columns } = await store.readIntact(dataset);
+      const stored = columns.map((column) => column.stored);
+      return read((connection) => readRawRows(connection, store.dataPath(dataset), stored, request));
     },
 
     onProgress: (listener) => jobs.onProgress(listener),

@@ -218,7 +218,7 @@ export interface PreparedData {
   readonly leftOut?: readonly LeftOutColumn[];
   /** A table given to `transform`: what became of each column that is used. */
   readonly columns?: readonly ColumnUse[];
-  /** Pictures of a dataset: its row behind each prepared row. */
+  /** Of a dataset: its row behind each prepared row. */
   readonly sources?: Uint32Array;
   /** Pictures given to `transform`: the file of each row. */
   readonly files?: readonly string[];
@@ -230,6 +230,12 @@ export interface Shard {
   readonly x: Float32Array | Float64Array | Uint8Array;
   /** [rows, targets] */
   readonly y: Float32Array;
+}
+
+/** A column of a table as it stands in its file: numbers and times (milliseconds since 1970), NaN = missing; texts, empty = missing. */
+export interface RawColumnValues {
+  readonly name: string;
+  readonly values: Float64Array | readonly string[];
 }
 
 /** Parsing, profiling, preprocessing. Runs in its own process; speaks no SQL to the history. */
@@ -276,5 +282,11 @@ export interface DataService {
   prepareRows(request: { dataset: string; rows: readonly number[]; preprocessing: unknown }): Promise<PreparedData>;
   readShard(request: { handle: string; shard: number }): Promise<Shard>;
   release(request: { handle: string }): Promise<void>;
+  /** Rows of a table (numbers from 0) as a run with this preprocessing finds them before it scales anything. */
+  rawRows(request: {
+    dataset: string;
+    rows: readonly number[];
+    preprocessing: unknown;
+  }): Promise<readonly RawColumnValues[]>;
   onProgress(listener: (event: { job: string; progress: Progress }) => void): () => void;
 }

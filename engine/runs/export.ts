@@ -1,48 +1,112 @@
-// A run as one file for other tools. `safetensors` follows PyTorch: a dense weight is [out, in], names end in .weight and
-// .bias, and the metadata holds the model and the preprocessing as JSON. `json` holds the same and the run's record.
+// An export from beginning to end: what the run keeps is read, a process that computes makes the files, another one runs an exported
+// model and certifies it. Who writes the files, and where, is the caller's business.
 
+import { declarationOf } from '../learners/declared/registry.ts';
+import type { DataService, PreparedData } from '../protocol/data.ts';
+import type {
+  Certificate,
+  ExportedFile,
+  ExporterService,
+  ExportFormat,
+  ExportSource,
+  OnnxService,
+} from '../protocol/exports.ts';
 import type { StoreService } from '../protocol/store.ts';
-import { parseRunJson } from '../protocol/model-file.ts';
-import { readModelFile } from '../learners/model-file.ts';
-import { decodeWeights } from '../learners/predict.ts';
-import { encodeSafetensors, encodeText, type SafeTensor } from '../train/safetensors.ts';
 import { readModelFiles } from './model-files.ts';
 
-export const exportFormats = ['json', 'safetensors'] as const;
-export type ExportFormat = (typeof exportFormats)[number];
-
-/** The bytes of the export. Throws as `readModelFiles`. */
-export async function exportRun(store: StoreService, run: number, format: ExportFormat): Promise<Uint8Array> {
-  const record = await store.run({ run });
-  const { model: modelText, preprocessing: preprocessingText, weights } = await readModelFiles(store, run);
-  const tensors = Object.fromEntries(
-    Object.entries(decodeWeights(weights, run)).map(([name, tensor]) => [name, outputFirst(name, tensor)]),
-  );
-  const modelFile = readModelFile(modelText, run);
-  const preprocessingFile = parseRunJson(preprocessingText, run, 'preprocessing.json');
-  if (format === 'safetensors') {
-    const metadata = { format: 'pt', 'trainyard.model': modelText, 'trainyard.preprocessing': preprocessingText };
-    return encodeSafetensors({ tensors, metadata });
-  }
-  const { id, name, datasetName, config, result, createdAt } = record;
-  return encodeText(
-    JSON.stringify({
-      version: 1,
-      run: { id, name, dataset: datasetName, createdAt, config, result },
-      ...modelFile,
-      preprocessing: preprocessingFile,
-      weights: Object.fromEntries(
-        Object.entries(tensors).map(([key, { shape, data }]) => [key, { shape, values: [...data] }]),
-      ),
-    }),
-  );
+/** A process, to be ended when its work is done or not wanted any more. */
+interface Host<T> {
+  readonly service: T;
+  kill(): void;
 }
 
-/** Dense weights are kept [in, out] and leave as [out, in]; embedding tables stay as they are. */
-function outputFirst(name: string, { shape, data }: SafeTensor): SafeTensor {
-  if (shape.length !== 2 || !name.endsWith('.weight')) return { shape, data };
-  const [inputs, units] = shape;
-  const turned = new Float32Array(data.length);
-  for (let i = 0; i < inputs; i++) for (let u = 0; u < units; u++) turned[u * inputs + i] = data[i * units + u];
-  return { shape: [units, inputs], data: turned };
+export type ExporterHost = Host<ExporterService>;
+export type OnnxHost = Host<OnnxService>;
+
+export interface ExportParts {
+  readonly store: Pick<StoreService, 'run' | 'readFile' | 'metrics' | 'log'>;
+  readonly data: Pick<DataService, 'prepare' | 'release' | 'cancel'>;
+  readonly exporter: () => Promise<ExporterHost>;
+  readonly onnx: () => Promise<OnnxHost>;
+}
+
+export interface ExportRequest {
+  readonly run: number;
+  readonly format: ExportFormat;
+  /** Begins the names of the files. */
+  readonly name: string;
+  /** Of the preparation, for its progress. */
+  readonly job: string;
+  /** Aborted: everything is ended and `run.cancelled` is thrown. */
+  readonly signal?: AbortSignal;
+  readonly onStage?: (stage: string, share: number | null) => void;
+  /** Checks this ONNX file instead of the one it would make. */
+  readonly instead?: Uint8Array;
+}
+
+export interface MadeExport {
+  readonly files: readonly ExportedFile[];
+  /** Null: a format that nothing predicts with. */
+  readonly certificate: Certificate | null;
+}
+
+/** Formats for which the rows of the run are prepared again. */
+const ofRows: ReadonlySet<ExportFormat> = new Set<ExportFormat>(['onnx']);
+/** Formats that tell how the run went. */
+const ofCurves: ReadonlySet<ExportFormat> = new Set<ExportFormat>([]);
+
+/**
+ * Makes an export. Throws as `readModelFiles`, `run.export` where the format has no words for the model, what preparing the dataset
+ * throws, CancelledError.
+ */
+export async function makeExport(parts: ExportParts, request: ExportRequest): Promise<MadeExport> {
+  const { run, format, name, job, signal, onStage } = request;
+  const { store, data } = parts;
+  const hosts: Host<unknown>[] = [];
+  const cancelled = new Promise<never>((_resolve, reject) => {
+    signal?.addEventListener('abort', () => {
+      for (const host of hosts) host.kill();
+      void data.cancel({ job });
+      reject(signal.reason);
+    });
+  });
+  cancelled.catch(() => undefined);
+  const unlessCancelled = <T>(work: Promise<T>): Promise<T> => Promise.race([work, cancelled]);
+  const start = async <T>(open: () => Promise<Host<T>>): Promise<T> => {
+    const opened = open();
+    opened.then(
+      (host) => (signal?.aborted ? host.kill() : hosts.push(host)),
+      () => undefined,
+    );
+    return (await unlessCancelled(opened)).service;
+  };
+  let prepared: PreparedData | null = null;
+  try {
+    const source = await readSource(store, run, ofCurves.has(format));
+    if (ofRows.has(format)) {
+      onStage?.('Preparing rows', null);
+      const { dataset, settings, seed } = source.record.config;
+      const { forms } = declarationOf(source.record.config);
+      prepared = await unlessCancelled(data.prepare({ job, dataset, options: { settings, seed, forms } }));
+    }
+    onStage?.('Writing the model', 0.4);
+    const exporter = await start(parts.exporter);
+    const { files, check } = await unlessCancelled(exporter.make({ format, name, source, data: prepared }));
+    if (check === null) return { files, certificate: null };
+    onStage?.('Checking it against the run', 0.7);
+    const onnx = await start(parts.onnx);
+    const asked = request.instead ? { ...check, model: request.instead } : check;
+    const { certificate, files: proof } = await unlessCancelled(onnx.certify({ name, check: asked }));
+    return { files: [...files, ...proof], certificate };
+  } finally {
+    for (const host of hosts) host.kill();
+    if (prepared) await data.release({ handle: prepared.handle });
+  }
+}
+
+async function readSource(store: ExportParts['store'], run: number, curves: boolean): Promise<ExportSource> {
+  const record = await store.run({ run });
+  const files = await readModelFiles(store, run);
+  const [points, log] = curves ? await Promise.all([store.metrics({ run }), store.log({ run })]) : [[], []];
+  return { record, ...files, points, log };
 }

@@ -14,7 +14,7 @@ export interface ModelFiles {
  * Reads them. Throws TrainyardError `run.no_model` when the run has not kept a model yet, `run.file_gone` and
  * `run.damaged_file`.
  */
-export async function readModelFiles(store: StoreService, run: number): Promise<ModelFiles> {
+export async function readModelFiles(store: Pick<StoreService, 'readFile'>, run: number): Promise<ModelFiles> {
   const weights = await store.readFile({ run, file: 'best.safetensors' });
   const model = await store.readFile({ run, file: 'model.json' });
   const preprocessing = await store.readFile({ run, file: 'preprocessing.json' });

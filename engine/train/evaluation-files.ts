@@ -22,7 +22,7 @@ export interface EvaluatedSplit {
 }
 
 export interface EvaluationFilesOptions {
-  readonly data: Pick<PreparedData, 'output' | 'counts' | 'sources'>;
+  readonly data: Pick<PreparedData, 'input' | 'output' | 'counts' | 'sources'>;
   readonly clock: () => number;
   readonly onFile: (event: { file: RunFile; data: Uint8Array }) => void;
 }
@@ -57,8 +57,8 @@ export class EvaluationFiles {
   }
 
   #predictions(epoch: number, { outputs, targets }: EvaluatedSplit): void {
-    const { output, counts, sources } = this.#options.data;
-    if (output.kind !== 'classes' || !sources) return;
+    const { input, output, counts, sources } = this.#options.data;
+    if (input.kind !== 'image' || output.kind !== 'classes' || !sources) return;
     const { classes } = output;
     const shares = probabilities(outputs, targets.length, classes.length);
     const predicted = Array.from(targets, (_, row) => likeliest(shares, row, classes.length));

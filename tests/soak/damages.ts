@@ -13,7 +13,8 @@ import { TrainyardError } from '../../engine/protocol/errors.ts';
 import type { RepairReport, StoreService } from '../../engine/protocol/store.ts';
 import { networkConfig } from '../../engine/learners/network/declaration.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
-import { exportRun } from '../../engine/runs/export.ts';
+import { createExporter } from '../../engine/export/exporter.ts';
+import { makeExport } from '../../engine/runs/export.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
 import { decodeCheckpoint } from '../../engine/train/checkpoint.ts';
 import { inProcessHosts } from '../../electron/cli/hosts.ts';
@@ -119,7 +120,7 @@ async function everything(home: string): Promise<Facts> {
     await ask(`run ${run} record`, () => store.run({ run }));
     await ask(`run ${run} curve`, () => store.metrics({ run }));
     await ask(`run ${run} log`, () => store.log({ run }));
-    await ask(`run ${run} export`, async () => text(await exportRun(store, run, 'json')));
+    await ask(`run ${run} export`, async () => text(await exported(store, run)));
     await ask(`run ${run} evaluation`, async () => text(await store.readFile({ run, file: 'evaluation.json' })));
     await ask(`run ${run} checkpoint`, () => checkpoint(store, run));
   }
@@ -129,6 +130,20 @@ async function everything(home: string): Promise<Facts> {
   await ask('dataset rows', async () => (await data.rows({ dataset: dataset.id, offset: 0, limit: 400 })).rows);
   await data.close();
   return facts;
+}
+
+/** Everything a run keeps of its model, as JSON. */
+async function exported(store: StoreService, run: number): Promise<Uint8Array> {
+  const none = (): Promise<never> => Promise.reject(new RangeError('no rows are needed'));
+  const service = createExporter({ readShard: none, rawRows: none, backend: none, dataBudget: 0 });
+  const parts = {
+    store,
+    data: { prepare: none, release: none, cancel: none },
+    exporter: () => Promise.resolve({ service, kill: () => undefined }),
+    onnx: none,
+  };
+  const { files } = await makeExport(parts, { run, format: 'json', name: 'run', job: 'export' });
+  return files[0].data;
 }
 
 async function checkpoint(store: StoreService, run: number): Promise<unknown> {

@@ -10,6 +10,7 @@ import { classScores, evaluate } from '../../engine/train/metrics.ts';
 import { makeImages } from '../support/images.ts';
 import { trainHere } from '../support/train.ts';
 
+const input = { kind: 'image', channels: 1, height: 1, width: 1 } as const;
 const output = { kind: 'classes', classes: ['cat', 'dog', 'owl'] } as const;
 
 test('precision, recall and F1 of each class; null where there is nothing to divide by', () => {
@@ -32,7 +33,7 @@ test('live files come at most once a second and name the rows of the dataset', (
   const files: { file: RunFile; content: unknown }[] = [];
   let time = 0;
   const writer = new EvaluationFiles({
-    data: { output, counts: { train: 2, validation: 2, test: 0 }, sources: Uint32Array.of(9, 8, 7, 5) },
+    data: { input, output, counts: { train: 2, validation: 2, test: 0 }, sources: Uint32Array.of(9, 8, 7, 5) },
     clock: () => time,
     onFile: ({ file, data }) => files.push({ file, content: JSON.parse(new TextDecoder().decode(data)) }),
   });

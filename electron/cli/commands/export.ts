@@ -1,39 +1,173 @@
-// `export`: a run's model as one file for other tools.
+// `export`: a run for other tools, as a file or a folder. An exported model comes with the proof that it predicts as the run does.
 
-import { exportRun, exportFormats } from '../../../engine/runs/export.ts';
+import { mkdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createExporter } from '../../../engine/export/exporter.ts';
+import { lazyBackend } from '../../../engine/learners/lazy-backend.ts';
+import { InputError, TrainyardError } from '../../../engine/protocol/errors.ts';
+import {
+  exportFormats,
+  exportWords,
+  type Certificate,
+  type ExportedFile,
+  type ExportFormat,
+} from '../../../engine/protocol/exports.ts';
+import { makeExport, type MadeExport } from '../../../engine/runs/export.ts';
 import { modelFileWarnings } from '../../../engine/runs/model-files.ts';
-import { choiceOption, runNumber, textOption, type Command } from '../command.ts';
-import { checkOutput, writeOutput } from '../output-file.ts';
-import { formatBytes } from '../output.ts';
+import { residentBudget } from '../../hosts/surroundings.ts';
+import { openCpu } from '../../hosts/trusted-cpu.ts';
+import { choiceOption, runNumber, textOption, type Command, type CommandContext } from '../command.ts';
+import { startOnnx } from '../onnx-process.ts';
+import { withProgress } from '../import.ts';
+import { checkOutput, isStandardOutput, writeOutput } from '../output-file.ts';
+import { formatBytes, type Output } from '../output.ts';
+
+const listed = exportFormats.map((format) => `${format}: ${exportWords[format].holds}`).join('; ');
 
 export const exportCommand: Command = {
   name: 'export',
   usage: 'RUN',
-  summary: 'Writes a run’s model, with its preprocessing, to one file.',
+  summary: 'Writes a run for other tools: its model, its curves, or all of it.',
   positionals: [1, 1],
   options: {
-    format: {
-      type: 'string',
-      value: exportFormats.join('|'),
-      help: 'json: everything as text; safetensors: weights as PyTorch names them',
-    },
+    format: { type: 'string', value: exportFormats.join('|'), help: `default json; ${listed}` },
     out: {
       type: 'string',
       path: true,
-      value: 'FILE',
-      help: 'where to write (default run-RUN.FORMAT); an old file is replaced when the new one is complete',
+      value: 'PATH',
+      help: 'where to write (default run-RUN.FORMAT, or a folder run-RUN-FORMAT); an old file is replaced when the new one is complete',
+    },
+    check: {
+      type: 'string',
+      path: true,
+      value: 'FILE.onnx',
+      help: 'write nothing: run this file on rows of the test split and compare it with the run',
     },
   },
-  run: async ({ positionals, options, output, services }) => {
+  run: async (context) => {
+    const { positionals, options, output, services } = context;
     const run = runNumber(positionals[0]);
-    const format = choiceOption(options, 'format', exportFormats) ?? 'json';
-    const out = textOption(options, 'out') ?? `run-${run}.${format}`;
-    await checkOutput(out, output);
+    const checked = textOption(options, 'check');
     const store = await services.store;
-    const bytes = await exportRun(store, run, format);
+    if (checked !== undefined) {
+      const instead = await readModel(checked);
+      const { certificate } = await make(context, run, 'onnx', 'model', instead);
+      tell(output, run, checked, certificate);
+      return;
+    }
+    const format = choiceOption(options, 'format', exportFormats) ?? 'json';
+    const { folder } = exportWords[format];
+    const out = textOption(options, 'out') ?? (folder ? `run-${run}-${format}` : `run-${run}.${format}`);
+    if (!folder) await checkOutput(out, output);
+    const name = folder ? `run-${run}` : path.parse(out).name;
+    const { files, certificate } = await make(context, run, format, name);
     for (const { message } of await modelFileWarnings(store, run)) output.note(`! ${message}`);
-    await writeOutput(out, [bytes], output);
-    output.event({ event: 'exported', run, format, out, bytes: bytes.length });
-    output.line(`Run ${run} written to ${out} (${formatBytes(bytes.length)})`);
+    const failed = certificate !== null && !certificate.passed;
+    const place = failed ? aside(out) : out;
+    await (folder ? writeFolder(place, files, output) : writeFiles(place, files, output));
+    const bytes = files.reduce((sum, { data }) => sum + data.length, 0);
+    output.event({
+      event: 'exported',
+      run,
+      format,
+      out: place,
+      bytes,
+      certificate: certificate && briefly(certificate),
+    });
+    if (failed) {
+      throw new TrainyardError(
+        'run.export_differs',
+        `The exported model does not predict as run ${run} does: ${differences(certificate)}. It was written to ${place}.`,
+        'Please report it, with the model if you can.',
+      );
+    }
+    output.line(`Run ${run} written to ${place} (${formatBytes(bytes)})`);
+    if (certificate) output.line(`  certified: ${differences(certificate)}`);
   },
 };
+
+async function readModel(file: string): Promise<Uint8Array> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    throw new InputError('input.no_file', `${file} cannot be read.`, 'Give the path of an ONNX file.', {
+      cause: error,
+    });
+  }
+}
+
+async function make(
+  context: CommandContext,
+  run: number,
+  format: ExportFormat,
+  name: string,
+  instead?: Uint8Array,
+): Promise<MadeExport> {
+  const { services, output } = context;
+  const store = await services.store;
+  const { data, home } = services;
+  const backend = lazyBackend(() => openCpu({ home }));
+  const service = createExporter({
+    readShard: (handle, shard) => data.readShard({ handle, shard }),
+    rawRows: (request) => data.rawRows(request),
+    backend: backend.open,
+    dataBudget: residentBudget(),
+  });
+  const parts = {
+    store,
+    data,
+    exporter: () => Promise.resolve({ service, kill: () => undefined }),
+    onnx: startOnnx,
+  };
+  try {
+    return await withProgress(data, context, (job) =>
+      makeExport(parts, { run, format, name, job, instead, onStage: (stage, share) => output.bar(share ?? 0, stage) }),
+    );
+  } finally {
+    await backend.close();
+  }
+}
+
+/** The file itself, and beside it what belongs to it. */
+async function writeFiles(out: string, [main, ...beside]: readonly ExportedFile[], output: Output): Promise<void> {
+  await writeOutput(out, [main.data], output);
+  if (isStandardOutput(out)) return;
+  for (const { path: name, data } of beside) await writeOutput(path.join(path.dirname(out), name), [data], output);
+}
+
+async function writeFolder(out: string, files: readonly ExportedFile[], output: Output): Promise<void> {
+  for (const { path: name, data } of files) {
+    const file = path.join(out, ...name.split('/'));
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeOutput(file, [data], output);
+  }
+}
+
+/** Where a model goes that failed: nobody is to take it for the one asked for. */
+function aside(out: string): string {
+  const { dir, name, ext } = path.parse(out);
+  return path.join(dir, `${name}.failed${ext}`);
+}
+
+function tell(output: Output, run: number, file: string, certificate: Certificate | null): void {
+  if (certificate === null) return;
+  output.event({ event: 'checked', run, file, certificate: briefly(certificate) });
+  if (!certificate.passed) {
+    throw new TrainyardError(
+      'run.export_differs',
+      `${file} does not predict as run ${run} does: ${differences(certificate)}.`,
+      'Export the run again.',
+    );
+  }
+  output.line(`${file} predicts as run ${run} does: ${differences(certificate)}`);
+}
+
+/** A certificate without its lists. */
+function briefly({ differences: _, sources: __, ...certificate }: Certificate): object {
+  return certificate;
+}
+
+function differences({ rows, split, largest, allowed, labelsEqual, runtime }: Certificate): string {
+  const labels = labelsEqual === null ? '' : `, labels equal in ${labelsEqual} of ${rows}`;
+  return `largest relative difference ${largest.toPrecision(2)} (allowed ${allowed})${labels}, ${rows} rows of the ${split} split, ${runtime}`;
+}

@@ -16,12 +16,14 @@ import { processOwner } from '../../../engine/history/owner.ts';
 import type { AppService } from '../../../engine/protocol/app.ts';
 import type { DataService } from '../../../engine/protocol/data.ts';
 import type { ClassifierService, DeviceService, PredictorService } from '../../../engine/protocol/hosts.ts';
+import type { ExporterService, OnnxService } from '../../../engine/protocol/exports.ts';
 import type { LabHost } from '../../../engine/protocol/lab.ts';
 import { threadPort } from '../../../engine/protocol/port.node.ts';
 import type { Port } from '../../../engine/protocol/port.ts';
 import { connect } from '../../../engine/protocol/rpc.ts';
 import type { StoreService } from '../../../engine/protocol/store.ts';
 import type { TrainerHost } from '../../../engine/protocol/hosts.ts';
+import type { OnnxHost } from '../../../engine/runs/export.ts';
 import { createRunManager } from '../../../engine/runs/manager.ts';
 import { startHost } from './host.ts';
 
@@ -57,9 +59,14 @@ export async function startServices({ home, dialogs, startGpuHost }: ServicesOpt
         classifier: connect<ClassifierService>(cpu.port, { service: 'classifier' }),
         devices: connect<DeviceService>(cpu.port, { service: 'devices' }),
         lab: connect<LabHost>(cpu.port, { service: 'lab' }),
+        exporter: connect<ExporterService>(cpu.port, { service: 'exporter' }),
         exited: cpu.exited,
         kill: () => void cpu.end(),
       };
+    },
+    async startOnnx(): Promise<OnnxHost> {
+      const host = await startHost('onnx', home);
+      return { service: connect<OnnxService>(host.port), kill: () => void host.end() };
     },
     startGpuHost(): Promise<GpuHost> {
       const { port1, port2 } = new MessageChannel();

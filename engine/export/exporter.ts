@@ -1,0 +1,54 @@
+// Makes the files of an export: the list of formats, each with what it needs. No file is written here, and nothing is read but what
+// the run keeps and, where a model has to be tried, its rows.
+
+import { readModelFile } from '../learners/model-file.ts';
+import { decodeWeights } from '../learners/predict.ts';
+import type { ExportDraft, ExportedFile, ExporterService, ExportFormat } from '../protocol/exports.ts';
+import { parseRunJson } from '../protocol/model-file.ts';
+import type { PreparedData } from '../protocol/data.ts';
+import { makeCheck, type CheckParts } from './checking.ts';
+import { exportJson } from './json.ts';
+import type { OpenedRun } from './opened.ts';
+import { exportOnnx } from './onnx/model.ts';
+import { exportSafetensors } from './safetensors.ts';
+
+/** Begins the names of the files. */
+interface Request {
+  readonly name: string;
+  readonly run: OpenedRun;
+  readonly data: PreparedData | null;
+}
+
+type Maker = (request: Request, parts: ExporterParts) => Promise<ExportDraft> | readonly ExportedFile[];
+
+export type ExporterParts = Omit<CheckParts, 'data' | 'readShard'> & {
+  readonly readShard: (handle: string, shard: number) => ReturnType<CheckParts['readShard']>;
+};
+
+const makers: Readonly<Record<ExportFormat, Maker>> = {
+  async onnx({ name, run, data }, parts) {
+    const made = exportOnnx({ name: run.record.name, file: run.file, weights: run.tensors, preprocessing: run.recipe });
+    const files = [{ path: `${name}.onnx`, data: made.bytes }];
+    if (data === null) return { files, check: null };
+    const readShard = (shard: number) => parts.readShard(data.handle, shard);
+    return { files, check: await makeCheck(run, made, { ...parts, data, readShard }) };
+  },
+  safetensors: ({ name, run }) => exportSafetensors(name, run),
+  json: ({ name, run }) => [exportJson(name, run)],
+};
+
+export function createExporter(parts: ExporterParts): ExporterService {
+  return {
+    async make({ format, name, source, data }) {
+      const { id } = source.record;
+      const run: OpenedRun = {
+        ...source,
+        file: readModelFile(source.model, id),
+        tensors: decodeWeights(source.weights, id),
+        recipe: parseRunJson(source.preprocessing, id, 'preprocessing.json'),
+      };
+      const made = await makers[format]({ name, run, data }, parts);
+      return 'files' in made ? made : { files: made, check: null };
+    },
+  };
+}

@@ -1,0 +1,44 @@
+// What comes out: probabilities that sum to 1 and the likeliest class by its name, or a value in the target's unit.
+
+import type { OutputSpec } from '../../model/spec.ts';
+import { anyRows, type OnnxBuilder, type ValueName } from './builder.ts';
+
+/** Names of the outputs, in order. */
+export interface AnswerNames {
+  readonly answer: string;
+  /** Null for numbers. */
+  readonly probabilities: string | null;
+}
+
+/** Adds the outputs. `raw`: [N,1] a logit or a standardised value, or [N,K] logits. */
+export function exportAnswers(onnx: OnnxBuilder, output: OutputSpec, raw: ValueName, width: number): AnswerNames {
+  if (output.kind === 'value') {
+    const scaled = onnx.one('Mul', [onnx.cast(raw, 'double'), onnx.double([output.scale])]);
+    const value = onnx.one('Add', [scaled, onnx.double([output.offset])]);
+    const answer = onnx.output(value, {
+      name: 'prediction',
+      type: 'double',
+      shape: [anyRows, 1],
+      about: `${output.name}, in its unit`,
+    });
+    return { answer, probabilities: null };
+  }
+  const { classes } = output;
+  const shares = width === 1 ? ofTwo(onnx, raw) : onnx.one('Softmax', [raw], { axis: { int: 1 } });
+  const best = onnx.one('ArgMax', [shares], { axis: { int: 1 }, keepdims: { int: 0 } });
+  const label = onnx.one('Gather', [onnx.strings(classes), best], { axis: { int: 0 } });
+  const answer = onnx.output(label, { name: 'label', type: 'string', shape: [anyRows], about: 'the likeliest class' });
+  const probabilities = onnx.output(shares, {
+    name: 'probabilities',
+    type: 'float',
+    shape: [anyRows, classes.length],
+    about: `of ${classes.join(', ')}, in this order; they sum to 1`,
+  });
+  return { answer, probabilities };
+}
+
+/** [1 − p, p] of one logit. */
+function ofTwo(onnx: OnnxBuilder, logit: ValueName): ValueName {
+  const sides = onnx.one('Concat', [onnx.one('Neg', [logit]), logit], { axis: { int: 1 } });
+  return onnx.one('Sigmoid', [sides]);
+}

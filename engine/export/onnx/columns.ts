@@ -1,0 +1,188 @@
+// The columns of a file as they are, made into the numbers a model is fed, by the fitted preprocessing (engine/data/preprocess):
+// the same steps in the same precision, float64 until the last. N rows; every input is [N,1].
+//
+// number    double, NaN (or anything infinite) = missing
+// datetime  double, milliseconds since 1970, NaN = missing
+// boolean   string: true, false, yes, no, …; anything else = missing
+// category  string, trimmed; empty = missing; one that training did not see counts as unknown
+
+import { falseWords, trueWords } from '../../data/schema/stored.ts';
+import { largestNumber } from '../../data/schema/numbers.ts';
+import { outputNames, type FeatureRecipe, type Preprocessing } from '../../data/preprocess/recipe.ts';
+import { anyRows, type OnnxBuilder, type ValueName } from './builder.ts';
+
+/** What a column is to be given as. */
+export type ColumnKind = 'number' | 'boolean' | 'category' | 'datetime';
+
+export interface ColumnInput {
+  /** Of the column and of the input. */
+  readonly name: string;
+  readonly kind: ColumnKind;
+}
+
+const day = 86_400_000;
+
+export function columnInputs({ features }: Preprocessing): readonly ColumnInput[] {
+  return features.map(({ column, kind }) => ({ name: column, kind: kindOf(kind) }));
+}
+
+const kindOf = (kind: FeatureRecipe['kind']): ColumnKind =>
+  kind === 'one_hot' || kind === 'embedding' ? 'category' : kind;
+
+const about: Readonly<Record<ColumnKind, string>> = {
+  number: 'a number; NaN = missing',
+  datetime: 'milliseconds since 1970 (UTC); NaN = missing',
+  boolean: 'true, false, yes, no, 1, 0; empty = missing',
+  category: 'the text as it stands in the file, without spaces around it; empty = missing',
+};
+
+/** Adds an input a column and what is made of them; returns the features [N,width]. */
+export function exportColumns(onnx: OnnxBuilder, preprocessing: Preprocessing): ValueName {
+  for (const { name, kind } of columnInputs(preprocessing)) {
+    const type = kind === 'number' || kind === 'datetime' ? 'double' : 'string';
+    onnx.input({ name, type, shape: [anyRows, 1], about: about[kind] });
+  }
+  const { features } = preprocessing;
+  const numbers = features.filter((feature) => outputNames(feature).length > 0);
+  const codes = features.filter((feature) => outputNames(feature).length === 0);
+  const parts = [...numbers, ...codes].flatMap((feature) => exportFeature(onnx, feature));
+  return parts.length === 1 ? parts[0] : onnx.one('Concat', parts, { axis: { int: 1 } });
+}
+
+/** Values [N,n] of type float, in the order of `outputNames`; of an embedding its codes [N,1]. */
+function exportFeature(onnx: OnnxBuilder, feature: FeatureRecipe): readonly ValueName[] {
+  const { column } = feature;
+  switch (feature.kind) {
+    case 'number': {
+      const { value, missing } = present(onnx, column, feature);
+      return [standardised(onnx, value, feature), ...missing];
+    }
+    case 'boolean': {
+      const truth = onnx.ml('LabelEncoder', [column], words(feature));
+      const known = onnx.one('GreaterOrEqual', [truth, onnx.float([0])]);
+      const value = onnx.one('Where', [known, truth, onnx.float([feature.impute])]);
+      return [value, ...(feature.indicator ? [negated(onnx, known)] : [])];
+    }
+    case 'one_hot': {
+      const { categories, indicator } = feature;
+      const places = categories.map((_, index) => index + 1);
+      const wanted = onnx.int64(indicator ? [...places, 0] : places);
+      return [onnx.cast(onnx.one('Equal', [codeOf(onnx, feature), wanted]), 'float')];
+    }
+    case 'embedding':
+      return [onnx.cast(codeOf(onnx, feature), 'float')];
+    case 'datetime': {
+      const { value, missing } = present(onnx, column, feature);
+      const parts = feature.parts.flatMap((part) => {
+        const angle = onnx.one('Mul', [datePart(onnx, value, part), onnx.double([2 * Math.PI])]);
+        // A cosine is a sine a quarter ahead: not every runtime has the cosine of a double.
+        const ahead = onnx.one('Add', [angle, onnx.double([Math.PI / 2])]);
+        return [angle, ahead].map((one) => onnx.cast(onnx.one('Sin', [one]), 'float'));
+      });
+      return [standardised(onnx, value, feature), ...parts, ...missing];
+    }
+    default:
+      return feature satisfies never;
+  }
+}
+
+/** The value, or what stands for it where there is none; and 1 there, if the recipe wants that. */
+function present(
+  onnx: OnnxBuilder,
+  x: ValueName,
+  { impute, indicator }: { readonly impute: number; readonly indicator: boolean },
+): { readonly value: ValueName; readonly missing: readonly ValueName[] } {
+  // No comparison with NaN is true.
+  const there = onnx.one('LessOrEqual', [onnx.one('Abs', [x]), onnx.double([largestNumber])]);
+  const value = onnx.one('Where', [there, x, onnx.double([impute])]);
+  return { value, missing: indicator ? [negated(onnx, there)] : [] };
+}
+
+const negated = (onnx: OnnxBuilder, truth: ValueName): ValueName => onnx.cast(onnx.one('Not', [truth]), 'float');
+
+function standardised(
+  onnx: OnnxBuilder,
+  value: ValueName,
+  { mean, deviation }: { readonly mean: number; readonly deviation: number },
+): ValueName {
+  const centred = onnx.one('Sub', [value, onnx.double([mean])]);
+  return onnx.cast(onnx.one('Div', [centred, onnx.double([deviation])]), 'float');
+}
+
+/** Position of the category from 1; 0 = missing or unknown. Whole numbers may be written 3 or 3.0. */
+function codeOf(onnx: OnnxBuilder, feature: FeatureRecipe & { kind: 'one_hot' | 'embedding' }): ValueName {
+  const codes = new Map(feature.categories.map((category, index) => [category, index + 1]));
+  for (const [category, code] of [...codes]) {
+    const spelled = `${category}.0`;
+    if (/^-?\d{1,15}$/.test(category) && !codes.has(spelled)) codes.set(spelled, code);
+  }
+  return onnx.ml('LabelEncoder', [feature.column], {
+    keys_strings: { texts: [...codes.keys()] },
+    values_int64s: { ints: [...codes.values()] },
+    default_int64: { int: 0 },
+  });
+}
+
+/** Words for yes and no in the usual three spellings; what meant "missing" in training still does. −1 = none of them. */
+function words({ missing }: FeatureRecipe) {
+  const spelled = (word: string): readonly string[] => [
+    word,
+    word[0].toUpperCase() + word.slice(1),
+    word.toUpperCase(),
+  ];
+  const values = new Map<string, number>();
+  for (const word of trueWords.flatMap(spelled)) values.set(word, 1);
+  for (const word of falseWords.flatMap(spelled)) values.set(word, 0);
+  for (const word of missing) values.delete(word);
+  return {
+    keys_strings: { texts: [...values.keys()] },
+    values_floats: { floats: [...values.values()] },
+    default_float: { float: -1 },
+  };
+}
+
+/** How far a time (double, milliseconds) is through its year, week or day: `datePart` of engine/data/preprocess/encode.ts. */
+function datePart(onnx: OnnxBuilder, milliseconds: ValueName, part: 'month' | 'weekday' | 'hour'): ValueName {
+  const days = onnx.one('Floor', [onnx.one('Div', [milliseconds, onnx.double([day])])]);
+  switch (part) {
+    case 'month':
+      return monthShare(onnx, onnx.cast(days, 'int64'));
+    case 'weekday': {
+      // 1970 began on a Thursday; Monday is 0. Mod of whole numbers has the sign of the divisor.
+      const since = onnx.one('Add', [onnx.cast(days, 'int64'), onnx.int64([3], [])]);
+      const weekday = onnx.cast(onnx.one('Mod', [since, onnx.int64([7], [])]), 'double');
+      return onnx.one('Div', [weekday, onnx.double([7])]);
+    }
+    case 'hour': {
+      const midnight = onnx.one('Mul', [days, onnx.double([day])]);
+      return onnx.one('Div', [onnx.one('Sub', [milliseconds, midnight]), onnx.double([day])]);
+    }
+    default:
+      return part satisfies never;
+  }
+}
+
+/**
+ * (month + (day of the month − 1) / 31) / 12, month from 0, of days since 1970 (int64). H. Hinnant, "chrono-Compatible
+ * Low-Level Date Algorithms", civil_from_days: years begin in March there, so that a leap day is the last of its year.
+ */
+function monthShare(onnx: OnnxBuilder, days: ValueName): ValueName {
+  const int = (value: number): ValueName => onnx.int64([value], []);
+  const op = (name: 'Add' | 'Sub' | 'Mul' | 'Div' | 'Mod', a: ValueName, b: number | ValueName): ValueName =>
+    onnx.one(name, [a, typeof b === 'number' ? int(b) : b]);
+  // Of an era of 400 years: Mod gives the positive rest, and all that is divided below is positive.
+  const dayOfEra = op('Mod', op('Add', days, 719_468), 146_097);
+  const leaps = op(
+    'Sub',
+    op('Add', op('Sub', dayOfEra, op('Div', dayOfEra, 1_460)), op('Div', dayOfEra, 36_524)),
+    op('Div', dayOfEra, 146_096),
+  );
+  const yearOfEra = op('Div', leaps, 365);
+  const before = op('Sub', op('Add', op('Mul', yearOfEra, 365), op('Div', yearOfEra, 4)), op('Div', yearOfEra, 100));
+  const dayOfYear = op('Sub', dayOfEra, before);
+  const fromMarch = op('Div', op('Add', op('Mul', dayOfYear, 5), 2), 153);
+  const dayOfMonth = op('Sub', dayOfYear, op('Div', op('Add', op('Mul', fromMarch, 153), 2), 5));
+  const month = onnx.cast(op('Mod', op('Add', fromMarch, 2), 12), 'double');
+  const through = onnx.one('Div', [onnx.cast(dayOfMonth, 'double'), onnx.double([31])]);
+  return onnx.one('Div', [onnx.one('Add', [month, through]), onnx.double([12])]);
+}

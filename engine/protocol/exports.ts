@@ -1,0 +1,125 @@
+// Exports as they cross process borders: the files of a format, what proves that a model exported predicts as it does here, and
+// who makes, runs and checks them.
+
+import type { PreparedData, SplitName } from './data.ts';
+import type { LogLine, MetricPoint, RunRecord } from './runs.ts';
+
+interface FormatWords {
+  readonly title: string;
+  /** For the help of the command line and for lists. */
+  readonly holds: string;
+  /** Files beside each other that begin with the name of the run, or a folder. */
+  readonly folder: boolean;
+  /** How it is known to be right. */
+  readonly proof: 'certified' | 'read back' | 'one file';
+}
+
+/** Every format a run can leave in, in the order of the lists people see. */
+export const exportWords = {
+  onnx: { title: 'ONNX', holds: 'model with its preprocessing, opset 17', folder: false, proof: 'certified' },
+  safetensors: { title: 'safetensors', holds: 'weights as PyTorch names them', folder: false, proof: 'read back' },
+  json: { title: 'Specification', holds: 'everything as text', folder: false, proof: 'read back' },
+} as const satisfies Readonly<Record<string, FormatWords>>;
+
+export type ExportFormat = keyof typeof exportWords;
+export const exportFormats = Object.keys(exportWords) as readonly ExportFormat[];
+
+export interface ExportedFile {
+  /** Within the export; `/` between folders. */
+  readonly path: string;
+  readonly data: Uint8Array;
+}
+
+/** An input of an ONNX model with values. `data` [shape], row by row. */
+export interface ModelInput {
+  readonly name: string;
+  readonly type: 'double' | 'string' | 'uint8';
+  readonly shape: readonly number[];
+  readonly data: Float64Array | Uint8Array | readonly string[];
+}
+
+/** What this model answers to some rows. */
+export interface Answers {
+  readonly rows: number;
+  /** Classes: [rows, classes]; null for numbers. */
+  readonly probabilities: Float64Array | null;
+  /** Class names; null for numbers. */
+  readonly labels: readonly string[] | null;
+  /** Numbers in the target's unit; null for classes. */
+  readonly values: Float64Array | null;
+  /** Numbers: what a difference is held against at least, the target's deviation. */
+  readonly scale: number;
+}
+
+/** The proof that comes with an exported model. */
+export interface Certificate {
+  readonly version: 1;
+  readonly passed: boolean;
+  readonly split: SplitName;
+  readonly rows: number;
+  /** Rows of the dataset, from 0; the inputs stand in the same order. */
+  readonly sources: readonly number[];
+  /** Of each row: see `relativeDifferences`. */
+  readonly differences: readonly number[];
+  readonly largest: number;
+  readonly allowed: number;
+  /** Rows with the same label; null for numbers. */
+  readonly labelsEqual: number | null;
+  /** Place of the row that differs most. */
+  readonly worst: number;
+  /** What is fed and what comes out, as `double N × 1`. */
+  readonly inputs: readonly { readonly name: string; readonly type: string }[];
+  readonly outputs: readonly { readonly name: string; readonly type: string }[];
+  /** `onnxruntime 1.30.0` */
+  readonly runtime: string;
+  readonly opset: number;
+}
+
+/** Rows to check a model with, and what is expected. */
+export interface ModelCheck {
+  readonly model: Uint8Array;
+  readonly inputs: readonly ModelInput[];
+  readonly expected: Answers;
+  readonly split: SplitName;
+  readonly sources: readonly number[];
+  readonly opset: number;
+  readonly outputs: readonly { readonly name: string; readonly type: string }[];
+  readonly answers: { readonly answer: string; readonly probabilities: string | null };
+}
+
+/** What an export is made of: what the run keeps. Points and lines of the log only where the format tells of them. */
+export interface ExportSource {
+  readonly record: RunRecord;
+  readonly model: string;
+  readonly preprocessing: string;
+  readonly weights: Uint8Array;
+  readonly points: readonly MetricPoint[];
+  readonly log: readonly LogLine[];
+}
+
+export interface ExportDraft {
+  readonly files: readonly ExportedFile[];
+  /** Null: there is nothing that a model's answers could be compared with. */
+  readonly check: ModelCheck | null;
+}
+
+/** Makes exports: a process that computes. */
+export interface ExporterService {
+  /** `data`: the run's own rows, prepared again; null where the format needs none or the dataset is gone. */
+  make(request: {
+    format: ExportFormat;
+    /** Begins the names of the files. */
+    name: string;
+    source: ExportSource;
+    data: PreparedData | null;
+  }): Promise<ExportDraft>;
+}
+
+/** Runs exported models with onnxruntime: a process of its own, which knows nothing of how they were made. */
+export interface OnnxService {
+  /** `files`: the certificate, the rows it speaks of, and a script that checks the model again. */
+  certify(request: {
+    name: string;
+    check: ModelCheck;
+  }): Promise<{ certificate: Certificate; files: readonly ExportedFile[] }>;
+}

@@ -1,0 +1,106 @@
+// `export` on the command line: models certified against the run that made them, in onnxruntime's own process and, where there is
+// one, in Python's; what fails stands apart.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import test, { after } from 'node:test';
+import { lastEvent, temporaryHome, trainyard } from '../support/cli.ts';
+import { writeMixedTable } from '../support/mixed-table.ts';
+import { lacksPython, runPython } from '../support/python.ts';
+import { encoders, noise, paint, red } from '../support/pictures.ts';
+
+const home = temporaryHome({ after } as never);
+const mixed = path.join(home, 'mixed.csv');
+const prices = path.join(home, 'prices.csv');
+writeMixedTable(mixed, 'classes');
+writeMixedTable(prices, 'numbers');
+const pictures = path.join(home, 'pictures');
+for (const [edge, name] of [0, 5, 10].map((from) => [from, `bar-${from}`] as const)) {
+  fs.mkdirSync(path.join(pictures, name), { recursive: true });
+  for (let i = 0; i < 40; i++) {
+    const ground = noise(40 * edge + i);
+    const picture = paint(16, 16, (x, y) => (y >= edge && y < edge + 4 ? red : ground(x, y)));
+    fs.writeFileSync(path.join(pictures, name, `${i}.png`), encoders.png(picture));
+  }
+}
+
+const cases = [
+  { name: 'a network on mixed columns', args: [mixed, '--hidden', '12,6', '--epochs', '2'], about: /double N × 1/ },
+  { name: 'a network for numbers', args: [prices, '--hidden', '8', '--epochs', '2'], about: /double N × 1/ },
+  { name: 'a linear model of classes', args: [mixed, '--model', 'linear'], about: /string N × 1/ },
+  { name: 'a linear model of pictures', args: [pictures, '--model', 'linear'], about: /uint8 N × 16 × 16 × 3/ },
+  { name: 'a small CNN', args: [pictures, '--model', 'small-cnn', '--epochs', '1'], about: /uint8 N × 16 × 16 × 3/ },
+  { name: 'ResNet-20', args: [pictures, '--model', 'resnet20', '--epochs', '1'], about: /uint8 N × 16 × 16 × 3/ },
+];
+
+interface Exported {
+  readonly out: string;
+  readonly certificate: {
+    readonly passed: boolean;
+    readonly largest: number;
+    readonly rows: number;
+    readonly split: string;
+    readonly labelsEqual: number | null;
+    readonly inputs: readonly { readonly name: string; readonly type: string }[];
+    readonly runtime: string;
+  };
+}
+
+const models: string[] = [];
+
+for (const [index, { name, args, about }] of cases.entries()) {
+  test(`${name} leaves as ONNX and predicts the same there`, async () => {
+    const { run } = await lastEvent(home, 'train', ...args);
+    const out = path.join(home, `model ${index + 1}.onnx`);
+    const { certificate } = (await lastEvent(
+      home,
+      'export',
+      String(run),
+      '--format',
+      'onnx',
+      '--out',
+      out,
+    )) as unknown as Exported;
+    assert.ok(certificate.passed && certificate.largest <= 1e-5, JSON.stringify(certificate));
+    assert.ok(certificate.rows >= 12 && certificate.split === 'test', JSON.stringify(certificate));
+    assert.ok(certificate.labelsEqual === null || certificate.labelsEqual === certificate.rows);
+    assert.match(certificate.inputs.map(({ type }) => type).join('; '), about);
+    assert.match(certificate.runtime, /^onnxruntime \d/);
+    models.push(out);
+  });
+}
+
+test(
+  'the official checker and onnxruntime in Python agree with every certificate',
+  { skip: lacksPython('numpy', 'onnx', 'onnxruntime') },
+  () => {
+    for (const model of models) {
+      const said = runPython([model.replace(/onnx$/, 'check.py')]);
+      assert.match(said, /checker finds nothing wrong[^]*passes with onnxruntime/);
+    }
+  },
+);
+
+test('a file is checked again; one of another run is refused', async () => {
+  const again = await lastEvent(home, 'export', '1', '--check', models[0]);
+  assert.equal((again as unknown as Exported).certificate.passed, true);
+  const { code, stderr } = await trainyard(home, 'export', '1', '--check', models[2]);
+  assert.equal(code, 1);
+  assert.match(stderr, /model 3\.onnx does not predict as run 1 does: largest relative difference/);
+  const damaged = path.join(home, 'damaged.onnx');
+  fs.writeFileSync(damaged, fs.readFileSync(models[0]).subarray(0, 100));
+  const refused = await trainyard(home, 'export', '1', '--check', damaged);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /onnxruntime cannot run the model/);
+});
+
+test('without the dataset there is no proof, and without proof no model', async () => {
+  const datasets = (await trainyard(home, 'datasets', '--json')).events as readonly { dataset: string; name: string }[];
+  const { run } = await lastEvent(home, 'train', prices, '--model', 'linear');
+  await trainyard(home, 'datasets', 'remove', String(datasets.find(({ name }) => name === 'prices')?.dataset));
+  const out = path.join(home, 'unproven.onnx');
+  const { code } = await trainyard(home, 'export', String(run), '--format', 'onnx', '--out', out);
+  assert.notEqual(code, 0);
+  assert.ok(!fs.existsSync(out));
+});
