@@ -1,0 +1,92 @@
+// The scores of an evaluation as one table: words, which way is better, how a value is written.
+
+export type ScoreUnit = 'plain' | 'share' | 'target';
+
+interface ScoreDefinition {
+  readonly words: string;
+  readonly better: 'lower' | 'higher' | 'near 0';
+  /** `target`: in the unit of what is predicted. */
+  readonly unit: ScoreUnit;
+  readonly explanation: string;
+}
+
+export const scoreNames = {
+  roc_auc: {
+    words: 'ROC area',
+    better: 'higher',
+    unit: 'plain',
+    explanation:
+      'How often a row of the class gets a higher probability than one of the others; the mean over the classes',
+  },
+  pr_auc: {
+    words: 'PR area',
+    better: 'higher',
+    unit: 'plain',
+    explanation: 'Average precision over all shares of the class found; the mean over the classes',
+  },
+  log_loss: {
+    words: 'Log loss',
+    better: 'lower',
+    unit: 'plain',
+    explanation: 'Mean of −ln of the probability of what is so',
+  },
+  brier: {
+    words: 'Brier score',
+    better: 'lower',
+    unit: 'plain',
+    explanation: 'Mean squared distance of the probabilities from what is so',
+  },
+  ece: {
+    words: 'Calibration error',
+    better: 'lower',
+    unit: 'plain',
+    explanation: 'How far probabilities are from how often it was so, on average over ten bins',
+  },
+  balanced_accuracy: {
+    words: 'Balanced accuracy',
+    better: 'higher',
+    unit: 'plain',
+    explanation: 'Mean share found of each class',
+  },
+  accuracy: { words: 'Accuracy', better: 'higher', unit: 'plain', explanation: 'Share of the rows that are right' },
+  f1: {
+    words: 'F1',
+    better: 'higher',
+    unit: 'plain',
+    explanation: 'Harmonic mean of precision and recall; with more than two classes its mean over them',
+  },
+  rmse: { words: 'Root mean square', better: 'lower', unit: 'target', explanation: 'Root of the mean squared error' },
+  mae: { words: 'Mean absolute', better: 'lower', unit: 'target', explanation: 'Mean of how far off it is' },
+  mape: {
+    words: 'Mean absolute, %',
+    better: 'lower',
+    unit: 'share',
+    explanation: 'Mean of how far off it is, as a share of the true value',
+  },
+  within: {
+    words: 'Within 10 %',
+    better: 'higher',
+    unit: 'share',
+    explanation: 'Share of the rows that are off by less',
+  },
+  r2: { words: 'R²', better: 'higher', unit: 'plain', explanation: 'Share of the variance that is explained' },
+  bias: {
+    words: 'Mean error',
+    better: 'near 0',
+    unit: 'target',
+    explanation: 'Mean of predicted − true: above 0 = too high',
+  },
+} as const satisfies Readonly<Record<string, ScoreDefinition>>;
+
+export type ScoreName = keyof typeof scoreNames;
+
+/** A score beside what it has to beat; an interval of NaN where there is none. */
+export interface Score {
+  readonly name: ScoreName;
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+  /** Of a linear model, and of the answer that is always the same; null where that is not known or does not exist. */
+  readonly linear: number | null;
+  readonly constant: number | null;
+}

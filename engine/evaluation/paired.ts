@@ -1,0 +1,115 @@
+// Two runs on the same rows: which is better, and can chance have done it? Of classes McNemar's test (1947), exact (binomial, two-sided), of
+// numbers the paired bootstrap of the mean absolute error.
+
+import type { EvaluatedRows } from '../protocol/evaluated-rows.ts';
+import { predictedClass } from './class-scores.ts';
+import { logFactorial, percentiles, resample, resampledRows, resamples, type Interval } from './intervals.ts';
+
+export interface PairedTest {
+  /** Rows both were asked about. */
+  readonly rows: number;
+  /** Rows on which the second is better, and worse. */
+  readonly better: number;
+  readonly worse: number;
+  /** Mean difference a row, second − first: of the share right, or of the absolute error in the target's unit. */
+  readonly difference: Interval & { readonly value: number };
+  /** The probability of a difference as large as this or larger if both were as good. */
+  readonly p: number;
+  readonly test: 'McNemar, exact' | 'paired bootstrap';
+}
+
+/** Null where the two have no row in common, or do not predict the same. Rows are matched by their number in the dataset. */
+export function pairedTest(first: EvaluatedRows, second: EvaluatedRows): PairedTest | null {
+  const places = new Map<number, number>();
+  first.sources.forEach((source, place) => places.set(source, place));
+  const pairs: [number, number][] = [];
+  second.sources.forEach((source, place) => {
+    const other = places.get(source);
+    if (other !== undefined) pairs.push([other, place]);
+  });
+  if (pairs.length === 0) return null;
+  if (first.kind === 'classes' && second.kind === 'classes') {
+    const K = first.classes.length;
+    if (first.classes.join('\n') !== second.classes.join('\n')) return null;
+    const right = (table: typeof first, row: number): number =>
+      predictedClass(table.probabilities, row, K) === table.truth[row] ? 1 : 0;
+    const differences = Float64Array.from(pairs, ([a, b]) => right(second, b) - right(first, a));
+    return { ...counted(differences, 1), p: mcnemar(differences), test: 'McNemar, exact' };
+  }
+  if (first.kind === 'values' && second.kind === 'values') {
+    const off = (table: typeof first, row: number): number => Math.abs(table.predicted[row] - table.truth[row]);
+    const differences = Float64Array.from(pairs, ([a, b]) => off(second, b) - off(first, a));
+    return { ...counted(differences, -1), p: bootstrapP(differences), test: 'paired bootstrap' };
+  }
+  return null;
+}
+
+/** `sign`: 1 where more is better. */
+function counted(
+  differences: Float64Array,
+  sign: 1 | -1,
+): Pick<PairedTest, 'rows' | 'better' | 'worse' | 'difference'> {
+  let better = 0;
+  let worse = 0;
+  let sum = 0;
+  for (const difference of differences) {
+    sum += difference;
+    if (difference * sign > 0) better++;
+    else if (difference !== 0) worse++;
+  }
+  const value = sum / differences.length;
+  return { rows: differences.length, better, worse, difference: { value, ...intervalOf(differences, value) } };
+}
+
+function mcnemar(differences: Float64Array): number {
+  let better = 0;
+  let worse = 0;
+  for (const difference of differences) {
+    if (difference > 0) better++;
+    else if (difference < 0) worse++;
+  }
+  return exactBinomial(Math.min(better, worse), better + worse);
+}
+
+/** Probability, under a fair coin, of a split of `n` at least as uneven as `k` and the rest. */
+export function exactBinomial(k: number, n: number): number {
+  if (n === 0) return 1;
+  let sum = 0;
+  for (let i = 0; i <= k; i++) {
+    sum += Math.exp(logFactorial(n) - logFactorial(i) - logFactorial(n - i) - n * Math.LN2);
+  }
+  return Math.min(1, 2 * sum);
+}
+
+/** Means of resampled differences. */
+function means(differences: Float64Array): {
+  readonly means: Float64Array;
+  readonly center: number;
+  readonly share: number;
+} {
+  const places = resampledRows(differences.length);
+  const part = Float64Array.from(places, (row) => differences[row]);
+  const found = new Float64Array(resamples);
+  resample(part.length, (weights, number) => {
+    let sum = 0;
+    for (let row = 0; row < part.length; row++) sum += weights[row] * part[row];
+    found[number] = sum / part.length;
+  });
+  const center = part.reduce((sum, value) => sum + value, 0) / part.length;
+  return { means: found, center, share: part.length / differences.length };
+}
+
+function intervalOf(differences: Float64Array, value: number): Interval {
+  const { means: found, center, share } = means(differences);
+  const scale = Math.sqrt(share);
+  return percentiles(found.map((mean) => value + (mean - center) * scale));
+}
+
+/** Two-sided: how often the mean of differences moved to 0 is as far from it as the one found (Efron & Tibshirani 1993, 16.4). */
+function bootstrapP(differences: Float64Array): number {
+  const { means: found, center, share } = means(differences);
+  const value = Math.abs(differences.reduce((sum, one) => sum + one, 0) / differences.length);
+  const scale = Math.sqrt(share);
+  const beyond = found.reduce((count, mean) => count + (Math.abs(mean - center) * scale >= value ? 1 : 0), 0);
+  return (beyond + 1) / (resamples + 1);
+}
