@@ -16,6 +16,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   stop: async () => (await import('./commands/control.ts')).stop,
   datasets: async () => (await import('./commands/datasets.ts')).datasets,
   predict: async () => (await import('./commands/predict.ts')).predict,
+  evaluate: async () => (await import('./commands/evaluate.ts')).evaluate,
   export: async () => (await import('./commands/export.ts')).exportCommand,
   repair: async () => (await import('./commands/repair.ts')).repair,
   devices: async () => (await import('./commands/devices.ts')).devices,

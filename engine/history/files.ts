@@ -31,6 +31,7 @@ const fileNames: ReadonlySet<string> = new Set<RunFile>([
   'model.json',
   'evaluation.json',
   'predictions.json',
+  'baseline.safetensors',
 ]);
 
 const discardedSuffix = '.purged';

@@ -29,6 +29,8 @@ export interface BaselineOptions extends Pick<Rows, 'data' | 'readShard'> {
   readonly surroundings: Pick<Surroundings, 'clock' | 'breathe'>;
   /** Milliseconds it may take, about. */
   readonly budget: number;
+  /** Given the weights of the linear model that was fitted. */
+  readonly onLinear?: (weights: LinearWeights) => void;
 }
 
 /** Null where not even the rows that were not trained on can be read in that time. */
@@ -52,6 +54,7 @@ export async function baselineOf(options: BaselineOptions): Promise<Baseline | n
   const answer =
     output.kind === 'classes' ? likeliestClass(data.classCounts, output.classes) : meanOf(constant, output);
   const linear = learner === linearModel.name ? null : await fitWithin(problem, constant, surroundings, end);
+  if (linear) options.onLinear?.(linear.weights);
   return {
     constant: { answer, metrics: scored(constant) },
     linear: linear && { penalty: linear.penalty, metrics: scored(linear.weights) },

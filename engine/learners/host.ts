@@ -11,6 +11,7 @@ import type { RunResult } from '../protocol/runs.ts';
 import { RunControl, type Surroundings } from '../train/control.ts';
 import { timeText } from '../protocol/words.ts';
 import { baselineOf } from './baseline.ts';
+import { encodeBaseline } from './baseline-file.ts';
 import { lazyBackend, type LazyBackend } from './lazy-backend.ts';
 import type { Rows } from './learner.ts';
 import { learnerNamed } from './registry.ts';
@@ -72,6 +73,8 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
         learner: job.config.learner,
         surroundings,
         budget: baselineBudget(result),
+        // Kept, so that every later evaluation can put it beside the run's own predictions.
+        onLinear: (weights) => file.emit({ file: 'baseline.safetensors', data: encodeBaseline(weights) }),
       });
       if (baseline === null) return result;
       const spent = { phases: { ...result.spent?.phases, baseline: (surroundings.clock() - start) / 1000 } };

@@ -3,7 +3,8 @@
 import type { RunConfig, MetricPoint, TrainingProgress, RunResult, LogLine, RunFile } from './runs.ts';
 import type { RunRelation, RunStart } from './family.ts';
 import type { DeviceInfo } from './app.ts';
-import type { PreparedData } from './data.ts';
+import type { PreparedData, SplitName } from './data.ts';
+import type { EvaluatedColumns, PredictionTable } from './evaluated-rows.ts';
 import type { ClassifiedPictures } from './evaluation.ts';
 
 export interface PredictorService {
@@ -27,6 +28,26 @@ export interface ClassifierService {
     weights: Uint8Array;
     data: PreparedData;
   }): Promise<Omit<ClassifiedPictures, 'total' | 'notes'>>;
+}
+
+/** What a prediction table is made from. */
+export interface TableRequest {
+  readonly run: number;
+  readonly model: string;
+  readonly weights: Uint8Array;
+  /** `baseline.safetensors`; null where the run has none. */
+  readonly baseline: Uint8Array | null;
+  /** Rows of each class in the training split; empty for numbers. */
+  readonly classCounts: readonly number[];
+  readonly data: PreparedData;
+  readonly split: SplitName;
+}
+
+export interface EvaluatorService {
+  /** Throws InputError `input.no_truth` where no row says what it is, `input.empty_split` where there is none. */
+  table(request: TableRequest): Promise<PredictionTable>;
+  /** The columns of the same rows; `data` holds them as they are. */
+  columns(request: { data: PreparedData; split: SplitName }): Promise<EvaluatedColumns>;
 }
 
 export interface DeviceService {

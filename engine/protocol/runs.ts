@@ -164,4 +164,5 @@ export type RunFile =
   | 'preprocessing.json'
   | 'model.json'
   | 'evaluation.json'
-  | 'predictions.json';
+  | 'predictions.json'
+  | 'baseline.safetensors';

@@ -1,0 +1,212 @@
+// Where errors gather: groups of rows by the values of one column or of two, each with its count, its error and an interval, those that are
+// surely bad first (by the lower end of the interval). Columns are cut once; a new threshold only counts again.
+
+import type { EvaluatedColumns } from '../protocol/evaluated-rows.ts';
+import type { RawColumn } from '../model/spec.ts';
+import { meanInterval, wilson, type Interval } from './intervals.ts';
+
+/** Smaller groups say nothing. */
+export const leastRows = 40;
+/** Ranges a column of numbers is cut into, of about equal rows; and values of a category that are looked at, the most frequent. */
+const ranges = 5;
+const mostValues = 24;
+/** Columns paired with each other: those whose own groups differ most. */
+const pairedColumns = 12;
+/** Raw codes of categories: nothing there, not seen in training, then the categories. */
+const [missingCode, unseenCode, firstCode] = [0, 1, 2];
+
+export interface SlicePart {
+  readonly column: string;
+  /** `= DSL`, `1–6`, `missing` */
+  readonly value: string;
+}
+
+export interface Slice extends Interval {
+  readonly parts: readonly SlicePart[];
+  readonly rows: number;
+  /** Of its rows the mean error: share wrong, or mean absolute error. */
+  readonly error: number;
+  /** Sum over its rows of each further count asked for. */
+  readonly sums: readonly number[];
+  /** Numbers of its columns and of the values in them: see `rowsOfSlice`. */
+  readonly key: readonly (readonly [column: number, code: number])[];
+}
+
+interface CutColumn {
+  readonly name: string;
+  /** [N] number of the group of each row; `labels.length` = none of them. */
+  readonly codes: Uint8Array;
+  readonly labels: readonly string[];
+}
+
+export interface CutColumns {
+  readonly rows: number;
+  readonly columns: readonly CutColumn[];
+}
+
+export function cutColumns({ columns, values }: EvaluatedColumns): CutColumns {
+  const cut = columns.map((column, i) => cutColumn(column, values[i])).filter(({ labels }) => labels.length > 1);
+  return { rows: values[0]?.length ?? 0, columns: cut };
+}
+
+function cutColumn(column: RawColumn, values: Float64Array): CutColumn {
+  const { name } = column;
+  if (column.kind === 'category') {
+    const counts = new Float64Array(column.categories.length + firstCode);
+    for (const code of values) counts[code]++;
+    const frequent = [...counts.keys()]
+      .filter((code) => counts[code] > 0)
+      .sort((a, b) => counts[b] - counts[a] || a - b);
+    const shown = frequent.slice(0, mostValues);
+    const place = new Uint8Array(counts.length).fill(shown.length);
+    shown.forEach((code, at) => (place[code] = at));
+    const label = (code: number): string =>
+      code === missingCode
+        ? 'missing'
+        : code === unseenCode
+          ? 'never seen before'
+          : `= ${column.categories[code - firstCode]}`;
+    const codes = new Uint8Array(values.length);
+    for (let row = 0; row < values.length; row++) codes[row] = place[values[row]];
+    return { name, codes, labels: shown.map(label) };
+  }
+  return cutNumbers(column, values);
+}
+
+function cutNumbers({ name, kind }: RawColumn, values: Float64Array): CutColumn {
+  const known = values.filter((value) => !Number.isNaN(value)).sort();
+  const distinct: number[] = [];
+  for (const value of known) {
+    if (distinct.length > 8) break;
+    if (distinct.at(-1) !== value) distinct.push(value);
+  }
+  // Few values stand for themselves, the others for ranges that begin with these.
+  const single = distinct.length <= 8;
+  const wanted = single
+    ? distinct
+    : Array.from({ length: ranges }, (_, i) => known[Math.floor((i * known.length) / ranges)]);
+  const starts = [...new Set(wanted)];
+  const ends = starts.map((_, i) =>
+    i + 1 < starts.length ? lastBelow(known, starts[i + 1]) : known[known.length - 1],
+  );
+  const text = (value: number): string => written(value, kind);
+  const labels = starts.map((start, i) =>
+    single || start === ends[i] ? `= ${text(start)}` : `${text(start)}–${text(ends[i])}`,
+  );
+  const hasMissing = known.length < values.length;
+  const codes = new Uint8Array(values.length);
+  for (let row = 0; row < values.length; row++) {
+    const value = values[row];
+    let code = starts.length;
+    if (!Number.isNaN(value)) {
+      code = 0;
+      while (code + 1 < starts.length && value >= starts[code + 1]) code++;
+    }
+    codes[row] = code;
+  }
+  return { name, codes, labels: hasMissing ? [...labels, 'missing'] : labels };
+}
+
+/** The last of sorted values below one of them. */
+function lastBelow(sorted: Float64Array, value: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle] < value) low = middle + 1;
+    else high = middle;
+  }
+  return sorted[Math.max(0, low - 1)];
+}
+
+function written(value: number, kind: RawColumn['kind']): string {
+  if (kind === 'boolean') return value === 1 ? 'true' : 'false';
+  if (kind === 'datetime') return new Date(value).toISOString().slice(0, 10);
+  return String(Number(value.toPrecision(4)));
+}
+
+export interface SliceOptions {
+  /** [N] error of each row: 1 = wrong, or how far off it is. */
+  readonly errors: Float64Array;
+  /** Errors are 0 or 1. */
+  readonly shares: boolean;
+  /** [N] further counts, summed up a slice. */
+  readonly counts?: readonly Uint8Array[];
+}
+
+/** Slices that are surely worse than all rows, the surest first. */
+export function findSlices(cut: CutColumns, options: SliceOptions): readonly Slice[] {
+  const { errors } = options;
+  let total = 0;
+  for (const error of errors) total += error;
+  const overall = total / errors.length;
+  const single = cut.columns.map((_, column) => slicesOf(cut, [column], options));
+  // Columns whose worst group stands out most.
+  const worth = single.map((found) => Math.max(-Infinity, ...found.map(({ low }) => low)));
+  const paired = [...cut.columns.keys()].sort((a, b) => worth[b] - worth[a]).slice(0, pairedColumns);
+  const lows = new Map<string, number>();
+  for (const found of single) for (const slice of found) lows.set(slice.key.join(), slice.low);
+  const pairs = paired.flatMap((a, i) =>
+    paired.slice(i + 1).flatMap((b) =>
+      slicesOf(cut, [Math.min(a, b), Math.max(a, b)], options)
+        // Of two columns only what neither of them says alone.
+        .filter(({ key, low }) => key.every((part) => low > (lows.get(part.join()) ?? -Infinity))),
+    ),
+  );
+  return [...single.flat(), ...pairs]
+    .filter(({ error }) => error > overall)
+    .sort((a, b) => b.low - a.low || b.rows - a.rows);
+}
+
+function slicesOf({ rows, columns }: CutColumns, chosen: readonly number[], options: SliceOptions): Slice[] {
+  const { errors, shares, counts = [] } = options;
+  const [a, b] = chosen.map((column) => columns[column]);
+  const width = b ? b.labels.length + 1 : 1;
+  const groups = (a.labels.length + 1) * width;
+  const n = new Float64Array(groups);
+  const sum = new Float64Array(groups);
+  const squares = new Float64Array(groups);
+  const sums = counts.map(() => new Float64Array(groups));
+  const [first, second] = [a.codes, b?.codes];
+  for (let row = 0; row < rows; row++) {
+    const group = second === undefined ? first[row] : first[row] * width + second[row];
+    const error = errors[row];
+    n[group]++;
+    sum[group] += error;
+    squares[group] += error * error;
+  }
+  counts.forEach((count, i) => {
+    const into = sums[i];
+    for (let row = 0; row < rows; row++) {
+      if (count[row] === 1) into[second === undefined ? first[row] : first[row] * width + second[row]]++;
+    }
+  });
+  const found: Slice[] = [];
+  for (let group = 0; group < groups; group++) {
+    const codes = b ? [Math.floor(group / width), group % width] : [group];
+    if (n[group] < leastRows || codes.some((code, i) => code >= columns[chosen[i]].labels.length)) continue;
+    const error = sum[group] / n[group];
+    const deviation = Math.sqrt(Math.max(0, (squares[group] - n[group] * error ** 2) / (n[group] - 1)));
+    found.push({
+      parts: codes.map((code, i) => ({ column: columns[chosen[i]].name, value: columns[chosen[i]].labels[code] })),
+      rows: n[group],
+      error,
+      ...(shares ? wilson(Math.round(sum[group]), n[group]) : meanInterval(error, deviation, n[group])),
+      sums: sums.map((into) => into[group]),
+      key: codes.map((code, i) => [chosen[i], code] as const),
+    });
+  }
+  return found;
+}
+
+/** Places in the prediction table of the rows of a slice. */
+export function rowsOfSlice({ rows, columns }: CutColumns, { key }: Slice): Uint32Array {
+  const places: number[] = [];
+  for (let row = 0; row < rows; row++)
+    if (key.every(([column, code]) => columns[column].codes[row] === code)) places.push(row);
+  return Uint32Array.from(places);
+}
+
+/** `Contract = Month-to-month, tenure 1–6` */
+export const sliceText = ({ parts }: Pick<Slice, 'parts'>): string =>
+  parts.map(({ column, value }) => `${column} ${value}`).join(', ');

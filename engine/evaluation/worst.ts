@@ -1,0 +1,67 @@
+// The rows a run is most wrong about: of classes those it was surest of and wrong, of numbers those it is farthest off.
+
+import type { ClassRows, ValueRows } from '../protocol/evaluated-rows.ts';
+import { predictedClass } from './class-scores.ts';
+
+export interface WrongClass {
+  /** Place in the prediction table. */
+  readonly place: number;
+  readonly truth: number;
+  readonly predicted: number;
+  /** Of what is so, and of what was said. */
+  readonly ofTruth: number;
+  readonly ofPredicted: number;
+  readonly loss: number;
+}
+
+/** Wrong rows, the smallest probability of what is so first. */
+export function worstClasses(table: ClassRows, most: number, threshold = 0.5): readonly WrongClass[] {
+  const { truth, probabilities, classes } = table;
+  const K = classes.length;
+  const wrong: number[] = [];
+  truth.forEach((k, row) => {
+    if (predictedClass(probabilities, row, K, threshold) !== k) wrong.push(row);
+  });
+  const own = (row: number): number => probabilities[row * K + truth[row]];
+  return wrong
+    .sort((a, b) => own(a) - own(b) || a - b)
+    .slice(0, most)
+    .map((place) => {
+      const predicted = predictedClass(probabilities, place, K, threshold);
+      const ofTruth = own(place);
+      const loss = -Math.log(Math.max(ofTruth, Number.EPSILON));
+      return {
+        place,
+        truth: truth[place],
+        predicted,
+        ofTruth,
+        ofPredicted: probabilities[place * K + predicted],
+        loss,
+      };
+    });
+}
+
+export interface WrongValue {
+  readonly place: number;
+  readonly truth: number;
+  readonly predicted: number;
+  /** Predicted − true, and as a share of the true value (null where that is 0). */
+  readonly error: number;
+  readonly share: number | null;
+}
+
+/** By share where every true value has one, else by error. */
+export function worstValues({ truth, predicted }: ValueRows, most: number): readonly WrongValue[] {
+  const shares = !truth.includes(0);
+  const off = (row: number): number => Math.abs(predicted[row] - truth[row]) / (shares ? Math.abs(truth[row]) : 1);
+  return [...truth.keys()]
+    .sort((a, b) => off(b) - off(a) || a - b)
+    .slice(0, most)
+    .map((place) => {
+      const error = predicted[place] - truth[place];
+      return {
+        ...{ place, truth: truth[place], predicted: predicted[place], error },
+        share: truth[place] === 0 ? null : error / Math.abs(truth[place]),
+      };
+    });
+}

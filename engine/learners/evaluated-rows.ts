@@ -1,0 +1,136 @@
+// The prediction table of a run: what it, and the linear model it was measured against, say of one split of prepared rows, beside what is so.
+
+import type { OutputSpec } from '../model/spec.ts';
+import type { PreparedData, SplitName } from '../protocol/data.ts';
+import { InputError } from '../protocol/errors.ts';
+import type { EvaluatedColumns, EvaluatedRows, PredictionTable } from '../protocol/evaluated-rows.ts';
+import { probabilities } from '../train/metrics.ts';
+import { splitRange } from '../train/scores.ts';
+import { readBaseline } from './baseline-file.ts';
+import type { RawOutputs, Rows, Trained } from './learner.ts';
+
+export interface TableRequest {
+  readonly run: number;
+  readonly trained: Trained;
+  /** `baseline.safetensors`; null where the run has none. */
+  readonly baseline: Uint8Array | null;
+  /** Rows of each class in the training split; empty for numbers. */
+  readonly classCounts: readonly number[];
+  readonly split: SplitName;
+}
+
+/**
+ * Predicts the rows of a split. Rows whose truth is not known are left out. Throws InputError `input.no_truth` where that is all of
+ * them, `input.empty_split` where there are none.
+ */
+export async function predictionTableOf(rows: Rows, request: TableRequest): Promise<PredictionTable> {
+  const { trained, baseline, run, split, classCounts } = request;
+  const { output } = trained.file;
+  const { data } = rows;
+  const range = splitRange(data, split);
+  if (range.start === range.end) {
+    throw new InputError('input.empty_split', `The ${split} split has no rows.`, 'Evaluate another one.');
+  }
+  const part = rowsOfSplit(rows, split);
+  const own = await trained.outputs(part);
+  const kept = [...own.targets.keys()].filter((row) => !Number.isNaN(own.targets[row]));
+  if (kept.length === 0) {
+    throw new InputError(
+      'input.no_truth',
+      'No row says what is to be predicted: there is nothing to compare the predictions with.',
+      'Predict the file instead.',
+    );
+  }
+  const sources = Uint32Array.from(kept, (row) => data.sources?.[range.start + row] ?? range.start + row);
+  const linear = baseline && (await readBaseline(baseline, run, trained.file).outputs(part));
+  return {
+    rows: evaluatedRows(output, own, kept, sources),
+    baselines: {
+      constant: output.kind === 'classes' ? sharesOf(classCounts, output.classes.length) : [output.offset],
+      linear: linear && valuesOf(output, linear, kept),
+    },
+    untold: own.targets.length - kept.length,
+  };
+}
+
+/** The columns of a split as they are, of the rows that the prediction table has. `rows` hold columns as they are. */
+export async function columnsOf(rows: Rows, split: SplitName): Promise<EvaluatedColumns> {
+  const { data, readShard } = rowsOfSplit(rows, split);
+  if (data.input.kind !== 'columns') throw new RangeError('these rows hold no columns as they are');
+  const { columns } = data.input;
+  const shards = await Promise.all(data.shardStarts.slice(1).map((_, shard) => readShard(shard)));
+  const known = shards.reduce((sum, { y }) => sum + y.reduce((n, target) => n + (Number.isNaN(target) ? 0 : 1), 0), 0);
+  const values = columns.map(() => new Float64Array(known));
+  let place = 0;
+  for (const { x, y, rows: count } of shards) {
+    for (let row = 0; row < count; row++) {
+      if (Number.isNaN(y[row])) continue;
+      for (let column = 0; column < columns.length; column++) values[column][place] = x[row * columns.length + column];
+      place++;
+    }
+  }
+  return { columns, values };
+}
+
+/** One split alone, as if there were no other: shards are cut at its ends. */
+export function rowsOfSplit({ data, readShard, ...rest }: Rows, split: SplitName): Rows {
+  const { start, end } = splitRange(data, split);
+  const { shardStarts, width, targets } = data;
+  const parts = shardStarts.slice(1).flatMap((shardEnd, shard) => {
+    const from = Math.max(start, shardStarts[shard]);
+    const to = Math.min(end, shardEnd);
+    return from < to ? [{ shard, from, to }] : [];
+  });
+  const view: PreparedData = {
+    ...data,
+    counts: { train: 0, validation: 0, test: end - start },
+    shardStarts: [...parts.map(({ from }) => from - start), end - start],
+  };
+  return {
+    ...rest,
+    data: view,
+    readShard: async (index) => {
+      const { shard, from, to } = parts[index];
+      const { x, y } = await readShard(shard);
+      const [first, last] = [from - shardStarts[shard], to - shardStarts[shard]];
+      return {
+        rows: to - from,
+        x: x.subarray(first * width, last * width),
+        y: y.subarray(first * targets, last * targets),
+      };
+    },
+  };
+}
+
+function evaluatedRows(
+  output: OutputSpec,
+  own: RawOutputs,
+  kept: readonly number[],
+  sources: Uint32Array,
+): EvaluatedRows {
+  const predicted = valuesOf(output, own, kept);
+  if (output.kind === 'classes') {
+    const truth = Int32Array.from(kept, (row) => own.targets[row]);
+    return { kind: 'classes', classes: output.classes, sources, truth, probabilities: predicted };
+  }
+  const truth = Float64Array.from(kept, (row) => own.targets[row] * output.scale + output.offset);
+  return { kind: 'values', target: output.name, sources, truth, predicted };
+}
+
+/** Probabilities [kept, classes] or values [kept] in the target's unit. */
+function valuesOf(output: OutputSpec, { outputs, targets }: RawOutputs, kept: readonly number[]): Float64Array {
+  if (output.kind === 'value') return Float64Array.from(kept, (row) => outputs[row] * output.scale + output.offset);
+  const K = output.classes.length;
+  const all = probabilities(outputs, targets.length, K);
+  if (kept.length === targets.length) return all;
+  const some = new Float64Array(kept.length * K);
+  kept.forEach((row, place) => some.set(all.subarray(row * K, (row + 1) * K), place * K));
+  return some;
+}
+
+/** Shares of the classes; as if all were as frequent where nothing is known. A class that was never seen counts for half a row. */
+function sharesOf(counts: readonly number[], classes: number): readonly number[] {
+  const smoothed = Array.from({ length: classes }, (_, k) => Math.max(counts[k] ?? 0, 0.5));
+  const sum = smoothed.reduce((total, count) => total + count, 0);
+  return smoothed.map((count) => count / sum);
+}

@@ -1,0 +1,107 @@
+// Evaluating a run, up to the work itself: the rows are prepared as for its training (or read from another file as it was trained), its files
+// are read, and each look at the test split is counted. The window and the command line both come this way.
+
+import type { DataService, DataWarning, PreparedData, SplitName } from '../protocol/data.ts';
+import { TrainyardError } from '../protocol/errors.ts';
+import type { Openings } from '../protocol/evaluated-rows.ts';
+import type { RunEvaluation } from '../protocol/evaluation.ts';
+import type { TableRequest } from '../protocol/hosts.ts';
+import { parseRunJson } from '../protocol/model-file.ts';
+import type { RunRecord } from '../protocol/runs.ts';
+import type { StoreService } from '../protocol/store.ts';
+import { declarationOf } from '../learners/declared/registry.ts';
+import { modelFileWarnings, readModelFiles } from './model-files.ts';
+
+/** A split of the run's dataset, or the rows of another file. */
+export type EvaluationSource = { readonly split: SplitName } | { readonly path: string; readonly force?: boolean };
+
+interface Parts {
+  readonly store: StoreService;
+  readonly data: Pick<DataService, 'prepare' | 'transform' | 'release'>;
+}
+
+export interface PreparedEvaluation {
+  readonly request: TableRequest;
+  readonly warnings: readonly DataWarning[];
+}
+
+/** `job` names the work for progress and cancel. The caller releases `request.data`. */
+export async function prepareEvaluation(
+  { store, data }: Parts,
+  { job, run, source }: { readonly job: string; readonly run: number; readonly source: EvaluationSource },
+): Promise<PreparedEvaluation> {
+  const record = await store.run({ run });
+  const { model, weights, preprocessing } = await readModelFiles(store, run);
+  const baseline = await store.readFile({ run, file: 'baseline.safetensors' }).catch(() => null);
+  const warnings = await modelFileWarnings(store, run);
+  const kept = parseRunJson(preprocessing, run, 'preprocessing.json');
+  const prepared =
+    'split' in source
+      ? await prepareRows(data, record, job)
+      : await data.transform({ job, path: source.path, preprocessing: kept, force: source.force });
+  const classCounts = 'split' in source ? prepared.classCounts : await trainingClasses(store, run);
+  const split = 'split' in source ? source.split : 'test';
+  return {
+    request: { run, model, weights, baseline, classCounts, data: prepared, split },
+    warnings: [...warnings, ...('split' in source ? [] : prepared.warnings)],
+  };
+}
+
+/** The same rows as columns as they are, for slices and for showing them; null for pictures. The caller releases it. */
+export async function prepareColumns(
+  { store, data }: Parts,
+  { job, run, source }: { readonly job: string; readonly run: number; readonly source: EvaluationSource },
+): Promise<PreparedData | null> {
+  const record = await store.run({ run });
+  const { preprocessing } = await readModelFiles(store, run);
+  const kept = parseRunJson(preprocessing, run, 'preprocessing.json') as object;
+  if ('kind' in kept) return null;
+  if ('split' in source) return prepareRows(data, record, job, true);
+  const asTheyAre = { ...kept, form: 'columns' };
+  return data.transform({ job, path: source.path, preprocessing: asTheyAre, force: source.force });
+}
+
+/** As for its training: the same settings, the same seed, the same splits. */
+async function prepareRows(
+  data: Parts['data'],
+  { id, config, datasetName }: RunRecord,
+  job: string,
+  asTheyAre = false,
+): Promise<PreparedData> {
+  const { dataset, settings, seed } = config;
+  const forms = asTheyAre ? (['columns'] as const) : declarationOf(config).forms;
+  try {
+    return await data.prepare({ job, dataset, options: { settings, seed, forms } });
+  } catch (error) {
+    if (!(error instanceof TrainyardError) || error.code !== 'input.unknown_dataset') throw error;
+    throw new TrainyardError(
+      'run.dataset_gone',
+      `The dataset ${datasetName} of run ${id} is not here any more.`,
+      'Import its file again: the same content is the same dataset. Or evaluate another file.',
+    );
+  }
+}
+
+/** Rows of each class the run was trained on, as its own evaluation counted them. */
+async function trainingClasses(store: StoreService, run: number): Promise<readonly number[]> {
+  const bytes = await store.readFile({ run, file: 'evaluation.json' });
+  if (bytes === null) return [];
+  const evaluation = parseRunJson(new TextDecoder().decode(bytes), run, 'evaluation.json') as RunEvaluation;
+  return evaluation.splits.train?.classes?.map(({ rows }) => rows) ?? [];
+}
+
+const openingsKey = (run: number): string => `evaluation.opened.${run}`;
+
+/** How often the test split of a run was looked at. */
+export async function openingsOf(store: StoreService, run: number): Promise<Openings> {
+  return ((await store.getSetting({ key: openingsKey(run) })) as Openings | null) ?? { count: 0, last: null };
+}
+
+/** Counts another look, if it is one at the test split; returns how often it was before. */
+export async function countOpening(store: StoreService, run: number, source: EvaluationSource): Promise<Openings> {
+  const before = await openingsOf(store, run);
+  if ('split' in source && source.split === 'test') {
+    await store.setSetting({ key: openingsKey(run), value: { count: before.count + 1, last: Date.now() } });
+  }
+  return before;
+}

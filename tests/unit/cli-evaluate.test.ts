@@ -1,0 +1,104 @@
+// `evaluate` end to end: the scores of the run itself come out again, each beside its interval and the baselines; another file, costs, numbers.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import type { Score } from '../../engine/evaluation/names.ts';
+import { lastEvent, tables, temporaryHome, trainyard } from '../support/cli.ts';
+
+const scoreOf = (event: Record<string, unknown>, name: string): Score =>
+  (event.scores as Score[]).find((score) => score.name === name) ?? assert.fail(`no ${name}`);
+
+test('two classes: every split, the test split counted, costs, another file', async (t) => {
+  const home = temporaryHome(t);
+  const file = path.join(tables, 'breast_cancer.csv');
+  const trained = await lastEvent(home, 'train', file, '--epochs', '8', '--split', '0.5,0.25,0.25');
+  const metrics = trained.metrics as Record<string, number>;
+  const linear = (trained.baseline as { linear: { metrics: Record<string, number> } } | undefined)?.linear.metrics;
+  for (const [split, prefix] of [
+    ['validation', 'val'],
+    ['test', 'test'],
+  ] as const) {
+    const event = await lastEvent(home, 'evaluate', '1', '--split', split);
+    assert.equal(event.event, 'evaluation');
+    for (const [name, metric] of [
+      ['accuracy', 'accuracy'],
+      ['roc_auc', 'roc_auc'],
+      ['balanced_accuracy', 'balanced_accuracy'],
+      ['log_loss', 'loss'],
+    ]) {
+      const score = scoreOf(event, name);
+      const wanted = metrics[`${prefix}_${metric}`];
+      assert.ok(Math.abs(score.value - wanted) < 1e-6, `${split} ${name}: ${score.value}, the run says ${wanted}`);
+      assert.ok(score.low <= score.value && score.value <= score.high);
+      if (linear) assert.ok(Math.abs((score.linear ?? NaN) - linear[`${prefix}_${metric}`]) < 1e-6, `linear ${name}`);
+    }
+    const confusion = (event.confusion as number[][]).flat();
+    assert.equal(
+      confusion.reduce((sum, count) => sum + count, 0),
+      event.rows,
+    );
+    assert.equal(event.opened_before, 0);
+  }
+  const again = await trainyard(
+    home,
+    'evaluate',
+    '1',
+    '--split',
+    'test',
+    '--cost-missed',
+    '300',
+    '--cost-needless',
+    '60',
+  );
+  assert.match(again.stdout, /test split, 14\d rows, opened once before, last 20/);
+  assert.match(again.stdout, /the cheapest on the validation split/);
+  assert.match(again.stdout, /^Calibration error /m);
+
+  const lines = fs.readFileSync(file, 'utf8').trim().split('\n');
+  const other = path.join(home, 'later.csv');
+  fs.writeFileSync(other, [lines[0], ...lines.slice(100, 200)].join('\n'));
+  const elsewhere = await lastEvent(home, 'evaluate', '1', other);
+  assert.deepEqual([elsewhere.rows, elsewhere.file, elsewhere.split], [100, 'later.csv', null]);
+  const [worst] = elsewhere.worst as { row: number; truth: string }[];
+  if (worst) assert.equal(lines[100 + worst.row - 1].split(',').at(-1), worst.truth);
+
+  const target = lines[0].lastIndexOf(',');
+  fs.writeFileSync(
+    other,
+    [lines[0].slice(0, target), ...lines.slice(1, 50).map((line) => line.slice(0, line.lastIndexOf(',')))].join('\n'),
+  );
+  const untold = await trainyard(home, 'evaluate', '1', other);
+  assert.equal(untold.code, 2);
+  assert.match(untold.stderr, /nothing to compare the predictions with.*Predict the file instead/);
+  assert.equal((await trainyard(home, 'evaluate', '1', other, '--split', 'test')).code, 2);
+});
+
+test('numbers: errors by range, coverage, rows farthest off', async (t) => {
+  const home = temporaryHome(t);
+  const trained = await lastEvent(
+    home,
+    'train',
+    path.join(tables, 'diabetes.csv'),
+    '--model',
+    'linear',
+    '--split',
+    '0.4,0.3,0.3',
+  );
+  const event = await lastEvent(home, 'evaluate', '1', '--split', 'test');
+  const metrics = trained.metrics as Record<string, number>;
+  for (const name of ['rmse', 'mae', 'r2']) {
+    assert.ok(Math.abs(scoreOf(event, name).value / metrics[`test_${name}`] - 1) < 1e-5, name);
+    assert.equal(scoreOf(event, name).linear, null);
+  }
+  assert.equal(scoreOf(event, 'bias').name, 'bias');
+  assert.equal((event.ranges as unknown[]).length, 8);
+  const coverage = event.coverage as { promised: number; held: number; rows: number };
+  assert.equal(coverage.rows, event.rows);
+  assert.ok(Math.abs(coverage.held - coverage.promised) < 0.15);
+  const worst = event.worst as { share: number }[];
+  assert.ok(Math.abs(worst[0].share) >= Math.abs(worst[1].share));
+  const refused = await trainyard(home, 'evaluate', '1', '--split', 'everything');
+  assert.match(refused.stderr, /train, validation, test/);
+});

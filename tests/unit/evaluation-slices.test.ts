@@ -1,0 +1,135 @@
+// Where errors gather, which rows are worst, and what errors of numbers look like.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { reportClasses } from '../../engine/evaluation/classes.ts';
+import {
+  coverageOf,
+  errorHistogram,
+  errorsAlong,
+  errorsByColumn,
+  errorsOf,
+  spansDecade,
+  usualUnit,
+} from '../../engine/evaluation/residuals.ts';
+import { cutColumns, findSlices, leastRows, rowsOfSlice, sliceText } from '../../engine/evaluation/slices.ts';
+import { worstClasses, worstValues } from '../../engine/evaluation/worst.ts';
+import type { ClassRows, EvaluatedColumns, ValueRows } from '../../engine/protocol/evaluated-rows.ts';
+
+const rows = 1200;
+/** A column of categories, one of numbers with gaps, a yes and no, and one that is always the same. */
+const columns: EvaluatedColumns = {
+  columns: [
+    { name: 'contract', kind: 'category', categories: ['monthly', 'yearly', 'rare'] },
+    { name: 'tenure', kind: 'number' },
+    { name: 'paperless', kind: 'boolean' },
+    { name: 'same', kind: 'number' },
+  ],
+  values: [
+    Float64Array.from({ length: rows }, (_, row) => (row < 10 ? 4 : 2 + (row % 2))),
+    Float64Array.from({ length: rows }, (_, row) => (row % 12 === 5 ? NaN : (row * 7) % 72)),
+    Float64Array.from({ length: rows }, (_, row) => (row % 3 === 0 ? 1 : 0)),
+    new Float64Array(rows).fill(3),
+  ],
+};
+
+test('slices: what is planted is found first, with its rows; small groups are left out', () => {
+  // Monthly contracts that are paperless are wrong, others hardly ever.
+  const planted = (row: number): boolean => columns.values[0][row] === 2 && columns.values[2][row] === 1;
+  const errors = Float64Array.from({ length: rows }, (_, row) => (planted(row) ? 1 : row % 50 === 0 ? 1 : 0));
+  const needless = Uint8Array.from(errors, (error, row) => (error === 1 && planted(row) ? 1 : 0));
+  const cut = cutColumns(columns);
+  assert.deepEqual(
+    cut.columns.map(({ name }) => name),
+    ['contract', 'tenure', 'paperless'],
+  );
+  const slices = findSlices(cut, { errors, shares: true, counts: [needless] });
+  assert.equal(sliceText(slices[0]), 'contract = monthly, paperless = true');
+  assert.deepEqual([slices[0].error, slices[0].high, slices[0].rows === slices[0].sums[0]], [1, 1, true]);
+  const found = rowsOfSlice(cut, slices[0]);
+  assert.equal(found.length, slices[0].rows);
+  assert.ok(found.every((row) => planted(row)));
+  assert.ok(slices.every((slice) => slice.rows >= leastRows && slice.low <= slice.error && slice.error <= slice.high));
+  assert.ok(slices.every((slice, i) => i === 0 || slice.low <= slices[i - 1].low));
+  assert.ok(!slices.some((slice) => sliceText(slice).includes('rare')));
+  assert.deepEqual(findSlices(cut, { errors: new Float64Array(rows), shares: true }), []);
+  const missing = findSlices(cut, {
+    errors: Float64Array.from(columns.values[1], (value) => (Number.isNaN(value) ? 5 : 1)),
+    shares: false,
+  });
+  assert.equal(sliceText(missing[0]), 'tenure missing');
+});
+
+const values: ValueRows = {
+  ...{ kind: 'values', target: 'price', sources: Uint32Array.from({ length: 200 }, (_, row) => row * 2) },
+  truth: Float64Array.from({ length: 200 }, (_, row) => 10 + row),
+  predicted: Float64Array.from({ length: 200 }, (_, row) => 10 + row + (row < 100 ? 2 : -1) + ((row * 37) % 11) / 10),
+};
+
+test('errors of numbers by range, by column, in all, and whether an interval holds', () => {
+  assert.deepEqual([usualUnit(values), spansDecade(values)], ['share', true]);
+  const errors = errorsOf(values, 'target');
+  const ranges = errorsAlong(values.truth, errors);
+  assert.deepEqual(
+    ranges.map((range) => range.rows),
+    new Array<number>(8).fill(25),
+  );
+  assert.ok(ranges[0].bias > 2 && ranges[7].bias < 0);
+  assert.ok(ranges.every(({ off, interval }) => interval.low <= off && off <= interval.high));
+  assert.equal(errorsAlong(new Float64Array(50).fill(1), new Float64Array(50)).length, 1);
+  const histogram = errorHistogram(errors);
+  assert.equal(
+    histogram.counts.reduce((sum, n) => sum + n, histogram.below + histogram.above),
+    200,
+  );
+  assert.equal(
+    errorHistogram(new Float64Array(3)).counts.reduce((sum, n) => sum + n, 0),
+    3,
+  );
+  const half = Float64Array.from({ length: 200 }, (_, row) => (row < 100 ? 0 : 1));
+  const boxes = errorsByColumn({ columns: [{ name: 'new', kind: 'boolean' }], values: [half] }, 0, errors);
+  assert.deepEqual(
+    boxes.map(({ label, rows: count }) => [label, count]),
+    [
+      ['false', 100],
+      ['true', 100],
+    ],
+  );
+  assert.ok(boxes[0].tenth <= boxes[0].lower && boxes[0].median > boxes[1].median);
+  const coverage = coverageOf(values, values);
+  assert.ok(Math.abs(coverage.held - 0.8) < 0.02);
+  assert.deepEqual(
+    worstValues(values, 1)[0].place,
+    [...values.truth.keys()].sort(
+      (a, b) => Math.abs(errors[b] / values.truth[b]) - Math.abs(errors[a] / values.truth[a]),
+    )[0],
+  );
+});
+
+test('worst rows and classes', () => {
+  const table: ClassRows = {
+    ...{
+      kind: 'classes',
+      classes: ['a', 'b', 'c'],
+      sources: Uint32Array.of(4, 5, 6, 7),
+      truth: Int32Array.of(0, 1, 1, 0),
+    },
+    probabilities: Float64Array.of(0.1, 0.8, 0.1, 0.2, 0.7, 0.1, 0.95, 0.04, 0.01, 0.6, 0.2, 0.2),
+  };
+  assert.deepEqual(
+    worstClasses(table, 5).map(({ place, predicted }) => [place, predicted]),
+    [
+      [2, 0],
+      [0, 1],
+    ],
+  );
+  const reports = reportClasses(Float64Array.of(1, 1, 0, 1, 1, 0, 0, 0, 0), table.classes);
+  assert.deepEqual(
+    reports.map(({ precision, recall, takenFor }) => [precision, recall, takenFor?.rows ?? null]),
+    [
+      [0.5, 0.5, 1],
+      [0.5, 0.5, 1],
+      [null, null, null],
+    ],
+  );
+});
