@@ -67,7 +67,12 @@ function roofSeconds(lab: LabDevice, { kind, flops, bytes, edge, cpu }: CallCost
   const memory = moving(bytes, bytes);
   const rate = (side: number): number => productRate(lab, callSeconds(lab), side);
   if (cpu && lab.kind === 'cpu') {
-    return Math.max(cpu.flops / rate(cpu.edge), memory) + (cpu.streamed > 0 ? moving(cpu.streamed, cpu.from) : 0);
+    // Threads that have no piece of their own wait for those that have.
+    const { pieces = Infinity } = cpu;
+    const idle = Number.isFinite(pieces) ? (Math.ceil(pieces / lab.threads) * lab.threads) / pieces : 1;
+    return (
+      Math.max((idle * cpu.flops) / rate(cpu.edge), memory) + (cpu.streamed > 0 ? moving(cpu.streamed, cpu.from) : 0)
+    );
   }
   if (kind !== 'product' && kind !== 'convolution' && kind !== 'depthwise') return memory;
   // Without its sides: a product of as many operations as a cube of this edge.

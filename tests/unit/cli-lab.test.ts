@@ -1,5 +1,6 @@
 // `trainyard lab` as it is called: the line it promises, files of labs, and that an interruption keeps nothing.
 
+import { beforeMeasuring } from '../../electron/cli/commands/lab.ts';
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -54,4 +55,12 @@ test('SIGINT: nothing is kept, and that is said', async (t) => {
   assert.match(stderr, /cancelled/i);
   const { events } = await trainyard(home, 'lab', '--list', '--json');
   assert.deepEqual(events, []);
+});
+
+test('before it measures: battery and other programs are said', () => {
+  const machine = { name: 'm', cpu: 'c', cores: 2, memoryBytes: 1, os: 'o' } as const;
+  assert.deepEqual(beforeMeasuring(0.1, { ...machine, powerSource: 'mains' }), []);
+  const [battery, load] = beforeMeasuring(1.26, { ...machine, powerSource: 'battery' });
+  assert.match(battery, /^On battery/);
+  assert.match(load, /^Other programs keep 1\.3 processors busy/);
 });

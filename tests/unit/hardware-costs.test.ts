@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { sumOf } from '../../engine/hardware/costs/costs.ts';
 import { classOutput, familiarNames, subjectNamed, subjectOf } from '../../engine/hardware/costs/familiar.ts';
+import { callCosts, costsOfModel } from '../../engine/hardware/costs/from-model.ts';
+import { widened, widestOf } from '../../engine/hardware/costs/widen.ts';
 import { mlp } from '../../engine/model/presets.ts';
 
 const near = (actual: number, expected: number, share: number): void =>
@@ -79,6 +81,38 @@ test('a model too large to plan is refused with what to do', () => {
   assert.throws(() => wide(65_536), { message: /4,.* parameters: too many to plan/, hint: /narrower/ });
   const tall = subjectNamed('resnet50', { input: [3, 4096, 4096] });
   assert.throws(() => tall.costs(1024), { message: /at batch 1024: too many to plan/, hint: /smaller batch/ });
+});
+
+test('the CPU: small grids fill their vectors, starts count, gathered weights and planes cost what they do', () => {
+  const conv = (kernel: string, of: object) => {
+    const usual = { batch: 8, channels: 256, filters: 256, kernel: 3, stride: 1, padding: 1, dilation: 1, groups: 1 };
+    const params = { ...usual, height: 8, width: 8, ...of } as never;
+    const [cost] = callCosts({
+      calls: [{ kernel, params, inputs: [], outputs: [], origin: { layer: '0', phase: 'forward' } }],
+    });
+    return { ...cost.cpu!, waste: cost.cpu!.flops / cost.flops };
+  };
+  const near = (found: number, wanted: number): void =>
+    assert.ok(Math.abs(found / wanted - 1) < 0.02, `${found} ${wanted}`);
+  // Rows of 2 between borders of 2 columns: 6 positions of a vector of 16, where 4 are wanted. Rows of 8: 78 of 80 for 64.
+  near(conv('conv2d', { height: 2, width: 2 }).waste, 4);
+  near(conv('conv2d', {}).waste, 80 / 64);
+  // A depth of 9 starts its tiles more often than it sums.
+  near(conv('conv2d', { channels: 1 }).waste, (80 / 64) * (1 + 20 / 9));
+  // Weights that cannot be packed once are gathered for every image.
+  assert.ok(conv('conv2d_input_grad', {}).streamed > 10 * conv('conv2d', {}).streamed);
+  assert.equal(conv('conv2d_input_grad', { channels: 64, filters: 64 }).streamed, 8 * 4 * 64 * 64 * 9);
+  // Small planes of a depthwise convolution cost about the same, however small.
+  const plane = (side: number): number => conv('conv2d', { groups: 256, height: side, width: side }).flops;
+  assert.ok(plane(2) > plane(4) / 1.5 && plane(32) > 5 * plane(8));
+});
+
+test('wider and narrower: units and filters by the same factor, groups of depthwise convolutions with them', () => {
+  const spec = subjectNamed('mobilenet', {}).model!.spec;
+  assert.equal(widestOf(widened(spec, 0.5)), widestOf(spec) / 2);
+  const model = { ...subjectNamed('mobilenet', {}).model!, spec: widened(spec, 0.5) };
+  assert.ok(costsOfModel(model).parameters < subjectNamed('mobilenet', {}).costs(32).parameters / 3);
+  assert.equal(widestOf({ version: 1, layers: [{ type: 'output' }] }), 0);
 });
 
 test('unknown names and inputs that do not fit are refused', () => {

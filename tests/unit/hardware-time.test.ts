@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { subjectNamed } from '../../engine/hardware/costs/familiar.ts';
 import {
+  crossoverFactor,
   crossoverOf,
   crossoverWords,
   forecastRace,
@@ -211,6 +212,18 @@ test('one disturbed batch does not decide a crossover; how sure it is and what i
   const even = crossoverOf(raceBatches(64).map((batch, i) => race(batch, i % 2 === 0 ? 0.004 : -0.004)));
   assert.deepEqual([even.low, even.high], [1, null]);
   assert.ok(even.within < 0.03, String(even.within));
+  // The forecast is held against the nearer end of that range.
+  const range = { batch: 8, low: 4, high: 16, within: 0.04 };
+  const said = (batch: number | null) => crossoverFactor({ batch, low: 1, high: null, within: 0 }, range);
+  assert.deepEqual([said(5), said(2), said(24), said(null)], [1, 2, 1.5, null]);
+});
+
+test('threads that have no image of their own wait: a convolution of one row is as fast on one thread as on two', () => {
+  const both = { ...lab, threads: 2, latencies: [] };
+  const step = (batch: number, device: LabDevice): number =>
+    stepTime(subjectNamed('lenet', {}).costs(batch), deviceByLab(device)).by.convolution!;
+  assert.ok(step(1, both) > 1.3 * step(1, { ...both, threads: 1 }));
+  assert.equal(step(2, both), step(2, { ...both, threads: 1 }));
 });
 
 test('a crossover that was not reached is said to be looked for up to the largest batch, not to be nowhere', () => {

@@ -1,6 +1,7 @@
 // `lab`: measures this machine, keeps it in the history, and lays it down as a file or takes one up.
 
 import { readFile, stat } from 'node:fs/promises';
+import os from 'node:os';
 import path from 'node:path';
 import { LabControl } from '../../../engine/lab/control.ts';
 import { labText, largestLabFile, readLab } from '../../../engine/lab/file.ts';
@@ -11,7 +12,7 @@ import { spreadShare } from '../../../engine/lab/spread.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import type { DeviceInfo } from '../../../engine/protocol/app.ts';
 import type { LabDevice, LabProgress, LabResult, Sample, Spread } from '../../../engine/protocol/lab.ts';
-import { createNodeLab } from '../../hosts/lab.ts';
+import { createNodeLab, describeMachine } from '../../hosts/lab.ts';
 import { cpuDevice } from '../../hosts/devices.ts';
 import { numberOption, textOption, type Command, type CommandContext } from '../command.ts';
 import { homeFolder } from '../home.ts';
@@ -88,6 +89,7 @@ async function measureHere({ services, output, interruption }: CommandContext, s
   await refuseRuns(await services.store, []);
   const control = new LabControl();
   const stop = interruption.listen(() => control.cancel());
+  for (const warning of beforeMeasuring()) output.note(warning);
   const host = createNodeLab(async (adapter) => (await import('../gpu.ts')).openListedGpuBackend(adapter));
   try {
     const result = await measureMachine({
@@ -107,6 +109,19 @@ async function measureHere({ services, output, interruption }: CommandContext, s
     output.clearBar();
     stop();
   }
+}
+
+/** Processors that others may have in use before it is worth a word. */
+const quietLoad = 0.5;
+
+/** What will make figures low, said before a minute is spent on them. */
+export function beforeMeasuring(load = os.loadavg()[0], { powerSource } = describeMachine()): readonly string[] {
+  return [
+    ...(powerSource === 'battery' ? ['On battery: processors are slower than on mains.'] : []),
+    ...(load > quietLoad
+      ? [`Other programs keep ${load.toFixed(1)} processors busy: figures will be low and spread. End them first.`]
+      : []),
+  ];
 }
 
 async function foundDevices(): Promise<readonly DeviceInfo[]> {

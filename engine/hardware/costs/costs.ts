@@ -33,6 +33,8 @@ export interface CpuWork {
   /** Time that comes on top, as bytes that a copy of as many bytes as `from` moves meanwhile. */
   readonly streamed: number;
   readonly from: number;
+  /** Pieces that threads share, where they are few: the images of a batch. */
+  readonly pieces?: number;
 }
 
 /** What a layer keeps for the backward pass, of a whole batch. */

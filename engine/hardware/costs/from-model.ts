@@ -73,7 +73,7 @@ function edgeOf({ params }: Call, kind: WorkKind): number | undefined {
 const harmonic = (m: number, n: number, k: number): number => 3 / (1 / m + 1 / n + 1 / k);
 
 /** Every call of a program with its work. */
-export function callCosts({ calls }: Program): readonly CallCost[] {
+export function callCosts({ calls }: Pick<Program, 'calls'>): readonly CallCost[] {
   return calls.map((call) => {
     const { flops, bytes } = kernels[call.kernel as KernelName].cost(call.params as never);
     const { layer, phase } = call.origin ?? { layer: 'update', phase: 'update' };

@@ -98,6 +98,7 @@ function imageByImage(kernel: string, of: Convolution, flops: number): CpuWork {
     edge: fullEdge,
     streamed: batch * (inOrder ? 4 * weights : phases * pieces * pieceBytes + gatherBytes * weights),
     from: 4 * weights,
+    pieces: batch,
   };
 }
 
@@ -121,6 +122,7 @@ function depthwise(kernel: string, of: Convolution, flops: number): CpuWork {
   const phases = kernel === 'conv2d_input_grad' ? stride ** 2 : 1;
   const [rows, columns] = [height, width].map((size) => (phases > 1 ? Math.ceil(size / stride) : size));
   const elements = phases * (rows * columns + rowStart * rows + planeStart);
-  const [, , outRows, outColumns] = outputShape(of);
-  return { flops: flops * (elements / (outRows * outColumns)), edge: fullEdge, streamed: 0, from: 0 };
+  const [batch, , outRows, outColumns] = outputShape(of);
+  const planes = { flops: flops * (elements / (outRows * outColumns)), edge: fullEdge, streamed: 0, from: 0 };
+  return kernel === 'conv2d_weight_grad' ? planes : { ...planes, pieces: batch };
 }
