@@ -104,10 +104,13 @@ function drawRules({ ctx, scales, chartArea }: Chart, { rules, colour, font }: D
   ctx.textBaseline = 'bottom';
   // Where two stand close, the first alone has its words.
   let taken = -Infinity;
+  // Outlined, so that the words read over curves that go through them.
+  ctx.lineJoin = 'round';
   for (const { x, label } of rules) {
     const at = scales.x.getPixelForValue(x);
     if (at < chartArea.left || at > chartArea.right) continue;
     ctx.strokeStyle = colour('text3');
+    ctx.lineWidth = 1;
     ctx.setLineDash([1, 4]);
     ctx.beginPath();
     ctx.moveTo(at, chartArea.top);
@@ -117,6 +120,10 @@ function drawRules({ ctx, scales, chartArea }: Chart, { rules, colour, font }: D
     const width = ctx.measureText(label).width;
     const start = at + 5 + width > chartArea.right ? at - 5 - width : at + 5;
     if (start < taken) continue;
+    ctx.strokeStyle = colour('surface');
+    ctx.lineWidth = 3;
+    ctx.setLineDash([]);
+    ctx.strokeText(label, start, chartArea.bottom - 5);
     ctx.fillText(label, start, chartArea.bottom - 5);
     taken = start + width + 5;
   }

@@ -164,8 +164,7 @@ export class AdvisePage {
   }
 
   choose({ model, needs }: (typeof needPresets)[number]): void {
-    this.model.change({ model: model.model });
-    this.model.change({ rows: model.rows });
+    this.model.change(model);
     this.need(needs);
   }
 

@@ -43,8 +43,11 @@ export function sizeText(bytes: number): string {
 }
 
 export const microText = (microseconds: number): string => `${significant(microseconds)}${space}µs`;
-export const spreadText = (spread: Spread): string =>
-  `±${fixed(100 * halfSpread(spread), halfSpread(spread) < 0.1 ? 1 : 0)}${space}%`;
+/** `±2.1 %`; `±>100 %` of what was disturbed so much that no more can be said. */
+export function spreadText(spread: Spread): string {
+  const half = halfSpread(spread);
+  return `±${half > 1 ? '>100' : fixed(100 * half, half < 0.1 ? 1 : 0)}${space}%`;
+}
 
 /** Words for a device: what it is called in charts, tables and steps. */
 export function deviceWords({
