@@ -5,6 +5,7 @@ import {
   crossoverFactor,
   crossoverOf,
   crossoverWords,
+  isTooClose,
   type Crossover,
   type Race,
   type TimedRace,
@@ -12,9 +13,6 @@ import {
 import { formatNumber, type Output } from './output.ts';
 
 const rounded = (value: number | null): number | null => (value === null ? null : Math.max(1, Math.round(value)));
-
-/** A crossover nobody can time: neither device is ahead by more than this wherever it may lie. */
-const closeShare = 0.1;
 
 export interface CrossoverReport {
   /** Of the model. */
@@ -35,7 +33,7 @@ export function reportCrossover(output: Output, report: CrossoverReport): void {
   const [predicted, timed] = [said.batch, found.batch];
   const factor = crossoverFactor(said, found);
   const software = backends.some(({ device }) => device.software === true);
-  const close = isClose(found);
+  const close = isTooClose(found);
   const significant = (value: number, digits = 4): number => Number(value.toPrecision(digits));
   const milliseconds = (seconds: number): number => significant(1000 * seconds);
   output.event({
@@ -98,6 +96,3 @@ export function reportCrossover(output: Output, report: CrossoverReport): void {
         : `The forecast is off by a factor of ${factor.toFixed(2)}.`,
     );
 }
-
-const isClose = ({ low, high, within }: Crossover): boolean =>
-  rounded(low) !== rounded(high) && within > 0 && within <= closeShare;

@@ -5,7 +5,7 @@ import { createReferenceBackend } from '../../engine/backends/reference/backend.
 import type { DataService } from '../../engine/protocol/data.ts';
 import type { ClassifierService, DeviceService, PredictorService } from '../../engine/protocol/hosts.ts';
 import type { ExporterService } from '../../engine/protocol/exports.ts';
-import type { LabHost } from '../../engine/protocol/lab.ts';
+import type { DeviceLab } from '../../engine/lab/host.ts';
 import { parentPort } from '../../engine/protocol/port.electron.ts';
 import { announceReady } from '../../engine/protocol/port.ready.ts';
 import { connect, serve } from '../../engine/protocol/rpc.ts';
@@ -51,6 +51,6 @@ serve<ExporterService>(
   createExportHost(rows, () => openCpu({ home })),
   { service: 'exporter' },
 );
-serve<LabHost>(port, createNodeLab(), { service: 'lab' });
+serve<DeviceLab>(port, createNodeLab(), { service: 'lab' });
 serve<DeviceService>(port, { devices: async () => [await cpuDevice(home)] }, { service: 'devices' });
 announceReady(port);

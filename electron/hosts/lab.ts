@@ -7,9 +7,9 @@ import path from 'node:path';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { availableMemory, cpuName, usableCores } from '../../engine/backends/cpu/describe.ts';
 import type { Backend } from '../../engine/backends/backend.ts';
-import { createLabHost } from '../../engine/lab/host.ts';
+import { createLabHost, type DeviceLab } from '../../engine/lab/host.ts';
 import type { LabSurroundings } from '../../engine/lab/control.ts';
-import type { LabHost, LabMachine, LabTarget } from '../../engine/protocol/lab.ts';
+import type { LabMachine, LabTarget } from '../../engine/protocol/lab.ts';
 import { nodeSurroundings } from './surroundings.ts';
 
 /** Arrays take at most this share of the memory that is free. */
@@ -18,7 +18,7 @@ const memoryShare = 0.25;
 export const nodeLab: LabSurroundings = { ...nodeSurroundings, watchOthers };
 
 /** The lab of this process; `openGpu` where it has GPUs as well. */
-export function createNodeLab(openGpu?: (adapter: number) => Promise<Backend>): LabHost {
+export function createNodeLab(openGpu?: (adapter: number) => Promise<Backend>): DeviceLab {
   return createLabHost({
     open: async (target, threads) =>
       target.kind === 'gpu' && openGpu ? openGpu(target.adapter ?? 0) : openProcessor(target, threads),

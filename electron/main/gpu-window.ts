@@ -5,7 +5,7 @@ import { app, BrowserWindow, MessageChannelMain } from 'electron';
 import { hasGpuDevice, hasGpuDriver } from '../../engine/backends/webgpu/node.driver.ts';
 import { electronPort } from '../../engine/protocol/port.electron.ts';
 import type { DeviceService } from '../../engine/protocol/hosts.ts';
-import type { LabHost } from '../../engine/protocol/lab.ts';
+import type { DeviceLab } from '../../engine/lab/host.ts';
 import { whenReady } from '../../engine/protocol/port.ready.ts';
 import { connect } from '../../engine/protocol/rpc.ts';
 import type { TrainerHost } from '../../engine/protocol/hosts.ts';
@@ -19,7 +19,7 @@ import { origin } from './pages.ts';
 
 export interface GpuHost extends RunHost {
   readonly devices: DeviceService;
-  readonly lab: LabHost;
+  readonly lab: DeviceLab;
 }
 
 /**
@@ -80,7 +80,7 @@ export async function startGpuHost(data: Child): Promise<GpuHost> {
   return {
     host: connect<TrainerHost>(port, { peer }),
     devices: connect<DeviceService>(port, { peer, service: 'devices' }),
-    lab: connect<LabHost>(port, { peer, service: 'lab' }),
+    lab: connect<DeviceLab>(port, { peer, service: 'lab' }),
     exited,
     kill: () => {
       if (!window.isDestroyed()) window.destroy();

@@ -4,12 +4,14 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { LabControl } from '../../engine/lab/control.ts';
+import type { DeviceLab } from '../../engine/lab/host.ts';
 import { labFileName, labText, largestLabFile, readLab } from '../../engine/lab/file.ts';
-import { measureMachine, type OpenLabHost } from '../../engine/lab/machine.ts';
+import { chooseTargets, measureMachine, type OpenLabHost } from '../../engine/lab/machine.ts';
+import { roundMillisecondsOf, timeRaces, type RacingStep } from '../../engine/lab/race.ts';
 import { refuseRuns } from '../../engine/lab/runs.ts';
 import type { AppService } from '../../engine/protocol/app.ts';
 import { InputError, TrainyardError } from '../../engine/protocol/errors.ts';
-import type { LabHost, LabProgress, LabRecord } from '../../engine/protocol/lab.ts';
+import type { LabProgress, LabRecord, LabTarget, RaceRequest, RaceTimes } from '../../engine/protocol/lab.ts';
 import { Listeners } from '../../engine/protocol/listeners.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import type { RunHost } from '../../engine/runs/hosts.ts';
@@ -18,7 +20,10 @@ import type { Devices } from './devices.ts';
 import { saveThroughDialog, type Dialogs } from './saving.ts';
 import type { ChosenPaths } from './paths.ts';
 
-type LabProcess = Pick<RunHost, 'exited' | 'kill'> & { readonly lab: LabHost };
+type LabProcess = Pick<RunHost, 'exited' | 'kill'> & { readonly lab: DeviceLab };
+
+/** Times a step is timed on each device, and milliseconds of a point after which no further round begins. */
+const [raceRounds, racePointMilliseconds] = [15, 6000];
 
 export interface LabParts {
   readonly store: StoreService;
@@ -31,56 +36,111 @@ export interface LabParts {
 
 export type LabMethods = Pick<
   AppService,
-  'measureLab' | 'cancelLab' | 'labs' | 'lab' | 'deleteLab' | 'exportLab' | 'importLab' | 'onLabProgress'
+  | 'measureLab'
+  | 'timeRaces'
+  | 'cancelLab'
+  | 'labs'
+  | 'lab'
+  | 'deleteLab'
+  | 'exportLab'
+  | 'importLab'
+  | 'onLabProgress'
+  | 'onRace'
 >;
 
 export function createLab({ store, runs, processes, devices, dialogs, paths }: LabParts): LabMethods {
   const progress = new Listeners<LabProgress>();
+  const races = new Listeners<{ races: readonly RaceTimes[]; points: number }>();
   let current: LabControl | null = null;
 
-  const openHost = async (kind: 'cpu' | 'gpu'): Promise<OpenLabHost> => {
+  const openHost = async (kind: LabTarget['kind']): Promise<OpenLabHost & { readonly host: DeviceLab }> => {
     const { lab, exited, kill } = await (kind === 'gpu' ? processes.startGpuHost() : processes.startCpuHost());
     return { host: lab, exited, kill };
   };
 
-  const measure = async (seconds: number, control: LabControl): Promise<LabRecord> => {
-    await refuseRuns(store, runs.active());
-    const holding = runs.hold();
+  /** What measures has this machine to itself: nothing else measures, and runs wait. */
+  const alone = async <T>(work: (control: LabControl) => Promise<T>): Promise<T> => {
+    if (current !== null) {
+      throw new TrainyardError(
+        'device.busy',
+        'This machine is being measured already.',
+        'Wait for its end, or cancel it.',
+      );
+    }
+    const control = (current = new LabControl());
     try {
-      await Promise.race([holding, control.cancellation]);
-      const result = await measureMachine({
-        seconds,
-        openHost,
-        devices: () => devices.list(),
-        control,
-        clock: () => performance.now(),
-        now: () => Date.now(),
-        onProgress: (event) => progress.emit(event),
-      });
-      control.check();
-      return await store.addLab({ result, imported: false });
+      await refuseRuns(store, runs.active());
+      const holding = runs.hold();
+      try {
+        await Promise.race([holding, control.cancellation]);
+        return await work(control);
+      } finally {
+        // Also where it was cancelled before all had paused.
+        void holding.then((release) => release());
+      }
     } finally {
-      // Also where the lab was cancelled before all had paused.
-      void holding.then((release) => release());
+      current = null;
     }
   };
 
+  const race = async (request: RaceRequest, control: LabControl): Promise<readonly RaceTimes[]> => {
+    const { near, far, points, ...model } = request;
+    const { shares } = chooseTargets(await devices.list());
+    const targets = [near, far].map((id) => {
+      const found = shares.find(({ target }) => target.id === id);
+      if (found) return found.target;
+      throw new TrainyardError('device.unknown', `This machine has no device “${id}” now.`, 'Measure it again.');
+    });
+    const hosts = new Map<LabTarget['kind'], OpenLabHost & { readonly host: DeviceLab }>();
+    try {
+      for (const { kind } of targets) if (!hosts.has(kind)) hosts.set(kind, await openHost(kind));
+      const opening = (target: LabTarget) => {
+        const { host, exited } = hosts.get(target.kind)!;
+        // Whatever the device is doing: a race that is cancelled and one whose process is gone end at once.
+        const gone = exited.then((reason) => {
+          throw new TrainyardError('device.lost', `${target.id} was lost: ${reason}.`, 'Time both devices again.');
+        });
+        gone.catch(() => undefined);
+        const orGone = <T>(answer: Promise<T>): Promise<T> => Promise.race([answer, gone, control.cancellation]);
+        return async ({ batch, model: layers }: RaceRequest['points'][number]): Promise<RacingStep> => {
+          const { step } = await orGone(host.openStep({ target, ...model, batch, model: layers }));
+          return {
+            time: (units) => orGone(host.timeStep({ step, units })),
+            close: () => orGone(host.closeStep({ step })),
+          };
+        };
+      };
+      return await timeRaces({
+        points,
+        open: [opening(targets[0]), opening(targets[1])],
+        rounds: raceRounds,
+        roundMilliseconds: roundMillisecondsOf(targets.map(({ kind }) => kind)),
+        atMost: racePointMilliseconds,
+        control,
+        onProgress: (timed) => races.emit({ races: timed, points: points.length }),
+      });
+    } finally {
+      for (const { kill } of hosts.values()) kill();
+    }
+  };
+
+  const measure = async (seconds: number, control: LabControl): Promise<LabRecord> => {
+    const result = await measureMachine({
+      seconds,
+      openHost,
+      devices: () => devices.list(),
+      control,
+      clock: () => performance.now(),
+      now: () => Date.now(),
+      onProgress: (event) => progress.emit(event),
+    });
+    control.check();
+    return store.addLab({ result, imported: false });
+  };
+
   return {
-    async measureLab({ seconds }) {
-      if (current !== null) {
-        throw new TrainyardError(
-          'device.busy',
-          'This machine is being measured already.',
-          'Wait for its end, or cancel it.',
-        );
-      }
-      current = new LabControl();
-      try {
-        return await measure(seconds, current);
-      } finally {
-        current = null;
-      }
-    },
+    measureLab: ({ seconds }) => alone((control) => measure(seconds, control)),
+    timeRaces: (request) => alone((control) => race(request, control)),
     cancelLab: async () => current?.cancel(),
     labs: () => store.labs(),
     lab: (request) => store.lab(request),
@@ -95,6 +155,7 @@ export function createLab({ store, runs, processes, devices, dialogs, paths }: L
       return store.addLab({ result, imported: true });
     },
     onLabProgress: (listener) => progress.add(listener),
+    onRace: (listener) => races.add(listener),
   };
 }
 

@@ -5,7 +5,7 @@ import { MessageChannelMain } from 'electron';
 import type { DataService } from '../../engine/protocol/data.ts';
 import type { ClassifierService, DeviceService, PredictorService } from '../../engine/protocol/hosts.ts';
 import type { ExporterService, OnnxService } from '../../engine/protocol/exports.ts';
-import type { LabHost } from '../../engine/protocol/lab.ts';
+import type { DeviceLab } from '../../engine/lab/host.ts';
 import { connect } from '../../engine/protocol/rpc.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import type { TrainerHost } from '../../engine/protocol/hosts.ts';
@@ -23,7 +23,7 @@ export interface CpuHost extends RunHost {
   readonly predictor: PredictorService;
   readonly classifier: ClassifierService;
   readonly devices: DeviceService;
-  readonly lab: LabHost;
+  readonly lab: DeviceLab;
   readonly exporter: ExporterService;
 }
 
@@ -75,7 +75,7 @@ export function createProcesses(home: string): Processes {
         predictor: connect<PredictorService>(child.port, { peer, service: 'predictor' }),
         classifier: connect<ClassifierService>(child.port, { peer, service: 'classifier' }),
         devices: connect<DeviceService>(child.port, { peer, service: 'devices' }),
-        lab: connect<LabHost>(child.port, { peer, service: 'lab' }),
+        lab: connect<DeviceLab>(child.port, { peer, service: 'lab' }),
         exporter: connect<ExporterService>(child.port, { peer, service: 'exporter' }),
         exited: child.ended,
         kill: () => child.kill(),

@@ -10,6 +10,7 @@ import type { RunConfig } from '../../engine/protocol/runs.ts';
 import { columnTypes, splitKinds, tasks } from '../../engine/settings/dataset.ts';
 import { largestShown, readingFields } from '../../engine/settings/reading.ts';
 import { runFields } from '../../engine/settings/run.ts';
+import { optimizers, type OptimizerName } from '../../engine/settings/training.ts';
 import { fieldSchemas, schemaOf, wordsTo } from '../../engine/settings/schema.ts';
 
 const name = z.string().max(200);
@@ -84,6 +85,17 @@ const shownSize = z.int().min(1).max(largestShown);
 const nothing = z.undefined();
 const oneRun = z.strictObject({ run });
 const oneLab = z.strictObject({ lab: z.int().positive() });
+const labDevice = z.string().regex(/^(cpu|cpu-1|cpu-wasm|gpu-\d{1,3})$/);
+const optimizerNames = Object.keys(optimizers) as [OptimizerName, ...OptimizerName[]];
+const networkInput = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('table'),
+    width: count,
+    numeric: count,
+    embeddings: z.array(z.strictObject({ name: z.string(), vocabulary: count, dimensions: count })).max(100_000),
+  }),
+  z.strictObject({ kind: z.literal('image'), channels: count, height: count, width: count }),
+]);
 const settingKey = z.string().regex(/^[\w.-]{1,100}$/);
 const largestFile = 200 * 1024 * 1024;
 
@@ -169,6 +181,18 @@ const schemas = {
     data: z.instanceof(Uint8Array).refine((data) => data.byteLength <= largestFile, 'is larger than 200 MB'),
   }),
   measureLab: z.strictObject({ seconds: z.number().min(1).max(3600) }),
+  timeRaces: z.strictObject({
+    near: labDevice,
+    far: labDevice,
+    input: networkInput,
+    classes: z.int().min(0).max(1_000_000),
+    optimizer: z.strictObject({
+      name: z.enum(optimizerNames),
+      learningRate: z.number().min(0).max(1000),
+      momentum: z.number().min(0).max(1),
+    }),
+    points: z.array(z.strictObject({ at: z.number().positive(), batch: z.int().min(1).max(65_536), model })).max(20),
+  }),
   cancelLab: nothing,
   labs: nothing,
   lab: oneLab,

@@ -15,28 +15,61 @@ export interface Interleaving {
 const mostUnits = 10_000;
 const warmups = 3;
 
+/** Runs so many units and says how many milliseconds they took. */
+export type Timer = (units: number) => Promise<number>;
+
+export interface Turns extends Pick<Interleaving, 'rounds' | 'roundMilliseconds'> {
+  /** Milliseconds after which no further round begins, once there are `leastRounds`; absent: all rounds. */
+  readonly atMost?: number;
+  /** Before each measurement; what it throws ends them all. */
+  readonly check?: () => void;
+}
+
+const leastRounds = 5;
+
 /** Milliseconds of a unit: of each workload those of every round, in the order of the rounds. */
 export async function interleaved(
   opened: readonly Pick<OpenWorkload, 'run'>[],
   { clock, rounds, roundMilliseconds }: Interleaving,
 ): Promise<readonly (readonly number[])[]> {
-  const time = async (workload: Pick<OpenWorkload, 'run'>, units: number): Promise<number> => {
+  return inTurns(
+    opened.map((workload) => timerOf(workload, clock)),
+    { rounds, roundMilliseconds },
+  );
+}
+
+export function timerOf(workload: Pick<OpenWorkload, 'run'>, clock: () => number): Timer {
+  return async (units) => {
     const start = clock();
     await workload.run(units);
-    return (clock() - start) / units;
+    return clock() - start;
+  };
+}
+
+/** The same for timers, wherever what they time runs. */
+export async function inTurns(
+  timers: readonly Timer[],
+  { rounds, roundMilliseconds, atMost = Infinity, check }: Turns,
+): Promise<readonly (readonly number[])[]> {
+  let spent = 0;
+  const time = async (timer: Timer, units: number): Promise<number> => {
+    check?.();
+    const milliseconds = await timer(units);
+    spent += milliseconds;
+    return milliseconds / units;
   };
   const units: number[] = [];
-  for (const workload of opened) {
+  for (const timer of timers) {
     let count = 1;
     for (let i = 0; i < warmups; i++) {
-      const milliseconds = Math.max(1e-4, await time(workload, count));
+      const milliseconds = Math.max(1e-4, await time(timer, count));
       count = Math.max(1, Math.min(mostUnits, Math.round(roundMilliseconds / milliseconds)));
     }
     units.push(count);
   }
-  const times: number[][] = opened.map(() => []);
-  for (let round = 0; round < rounds; round++) {
-    for (const [i, workload] of opened.entries()) times[i].push(await time(workload, units[i]));
+  const times: number[][] = timers.map(() => []);
+  for (let round = 0; round < rounds && (round < leastRounds || spent < atMost); round++) {
+    for (const [i, timer] of timers.entries()) times[i].push(await time(timer, units[i]));
   }
   return times;
 }

@@ -151,3 +151,9 @@ export function crossoverWords({ batch }: Crossover, races: readonly Race[], siz
     ? `at no ${size}: even the smallest step takes too long`
     : `not up to a ${size} of ${largest}`;
 }
+
+/** A crossover nobody can time: neither device is ahead by more than this wherever it may lie. */
+const closeShare = 0.1;
+
+export const isTooClose = ({ low, high, within }: Crossover): boolean =>
+  (high === null || Math.round(low) !== Math.round(high)) && within > 0 && within <= closeShare;

@@ -1,14 +1,14 @@
 // The devices of this machine as forecasts can be made on them: what the last lab measured, else a guess from the cores of the
 // processor and the catalogue's figures of the GPU, whose doubt says that it is one.
 
-import type { LabDevice, LabResult } from '../protocol/lab.ts';
+import type { LabDevice, LabResult, LabSummary } from '../protocol/lab.ts';
 import type { StoreService } from '../protocol/store.ts';
 import { deviceNamed } from './bill.ts';
 import { deviceByLab, isComplete, type Factors } from './calibration.ts';
 import type { Catalogue } from './catalogue/catalogue.ts';
 import { cpuOf, gpuOf } from './claims/evidence.ts';
 import { wattsPerThread } from './formulas/energy.ts';
-import { cpuPeak } from './formulas/roofline.ts';
+import { cpuPeak, type Roof } from './formulas/roofline.ts';
 import { deviceByPeaks, type TimedDevice } from './time-forecast.ts';
 
 export interface MachineDevice {
@@ -40,10 +40,31 @@ export interface KnownMachine {
   readonly withSoftware?: boolean;
 }
 
-/** The newest lab that was measured on this machine; null: none. */
+/** A lab of at least this share of the seconds of another says as much. */
+const asLong = 0.75;
+/** A lab is good for so long beside a newer one that took less time. Milliseconds. */
+const goodFor = 30 * 86_400_000;
+
+/**
+ * The lab that this machine's figures are taken from, of a list with the newest first: the newest, but for a shorter one that was made
+ * within a month of a longer, as a claim makes it, which does not take the longer one's place. Null: none was measured here.
+ */
+export function labOfMachine(labs: readonly LabSummary[]): LabSummary | null {
+  const own = labs.filter(({ imported }) => !imported);
+  const [newest] = own;
+  if (newest === undefined) return null;
+  const recent = own.filter(({ startedAt, devices }) => {
+    const same = newest.devices.every((device) => devices.includes(device));
+    return same && newest.startedAt - startedAt <= goodFor;
+  });
+  const longest = Math.max(...recent.map(({ seconds }) => seconds), newest.seconds);
+  return recent.find(({ seconds }) => seconds >= asLong * longest) ?? newest;
+}
+
+/** That lab as it was measured. */
 export async function newestLab(store: Pick<StoreService, 'labs' | 'lab'>): Promise<LabResult | null> {
-  const newest = (await store.labs()).find(({ imported }) => !imported);
-  return newest ? (await store.lab({ lab: newest.id })).result : null;
+  const chosen = labOfMachine(await store.labs());
+  return chosen ? (await store.lab({ lab: chosen.id })).result : null;
 }
 
 /** A processor that nobody measured: three gigahertz, AVX2, two channels of memory. */
@@ -52,6 +73,37 @@ const guess = { hertz: 3e9, flopsPerCycle: 32, bandwidth: 40e9 } as const;
 const guessDoubt = 2.2;
 /** A lab's forecasts of workloads it was not fitted to are off by less, mostly (docs/hardware.md). */
 const labDoubt = 1.3;
+
+/** What a device of this machine may reach before anything was measured. */
+export interface UnmeasuredRoof {
+  readonly id: string;
+  readonly kind: 'cpu' | 'gpu';
+  /** Whence: its data sheet, or its number of cores. */
+  readonly source: 'vendor' | 'guessed';
+  readonly roof: Roof;
+}
+
+export function unmeasuredRoofs({
+  cores,
+  gpu,
+  catalogue,
+}: Pick<KnownMachine, 'cores' | 'gpu' | 'catalogue'>): readonly UnmeasuredRoof[] {
+  const row = gpu === null ? undefined : deviceNamed(catalogue, gpu);
+  const rate = cpuPeak(cores, guess.hertz, guess.flopsPerCycle);
+  return [
+    { id: 'cpu', kind: 'cpu', source: 'guessed', roof: { rate, bandwidth: guess.bandwidth } },
+    ...(row?.fp32 && row.bandwidth
+      ? [
+          {
+            id: 'gpu-0',
+            kind: 'gpu',
+            source: 'vendor',
+            roof: { rate: 1e12 * row.fp32.value, bandwidth: 1e9 * row.bandwidth.value },
+          } as const,
+        ]
+      : []),
+  ];
+}
 
 /** The CPU, and the GPU where there is one that is not software. */
 export function machineDevices(known: KnownMachine): readonly MachineDevice[] {

@@ -2,10 +2,11 @@
 
 import type { Backend } from '../backends/backend.ts';
 import { TrainyardError } from '../protocol/errors.ts';
-import type { LabHost, LabMachine, LabProgress, LabTarget } from '../protocol/lab.ts';
+import type { LabHost, LabMachine, LabProgress, LabTarget, StepHost } from '../protocol/lab.ts';
 import { Listeners } from '../protocol/listeners.ts';
 import { LabControl, type LabSurroundings } from './control.ts';
 import { measureDevice } from './device.ts';
+import { createStepHost } from './steps.ts';
 
 export interface LabHostOptions {
   /** Opens a device of this process with so many CPU threads, 0 = as many as pay. */
@@ -19,7 +20,9 @@ export interface LabHostOptions {
   readonly surroundings: LabSurroundings;
 }
 
-export function createLabHost(options: LabHostOptions): LabHost {
+export type DeviceLab = LabHost & StepHost;
+
+export function createLabHost(options: LabHostOptions): DeviceLab {
   const progress = new Listeners<LabProgress>();
   let control: LabControl | null = null;
   return {
@@ -46,5 +49,10 @@ export function createLabHost(options: LabHostOptions): LabHost {
     },
     cancelLab: async () => control?.cancel(),
     onLabProgress: (listener) => progress.add(listener),
+    // On as many threads as there are: how many pay is what a race may tell.
+    ...createStepHost(
+      (target) => options.open(target, target.threads || options.threads()),
+      options.surroundings.clock,
+    ),
   };
 }

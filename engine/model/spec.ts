@@ -37,6 +37,12 @@ export type InputSpec =
 /** What networks are fed. */
 export type NetworkInput = Exclude<InputSpec, { readonly kind: 'columns' }>;
 
+/** Throws TypeError for columns as they are, which no network is fed. */
+export function networkInputOf(input: InputSpec): NetworkInput {
+  if (input.kind === 'columns') throw new TypeError('columns as they are feed no network');
+  return input;
+}
+
 /** Values of one row: bytes of a picture, else numbers. */
 export function valuesOf(input: InputSpec): number {
   if (input.kind === 'columns') return input.columns.length;

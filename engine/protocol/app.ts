@@ -16,7 +16,7 @@ import type { ClassifiedPictures, PredictedPage, RunEvaluation } from './evaluat
 import type { BilledRun } from './bill.ts';
 import type { FoundRuns, RecordField, RunPatch, RunQuery, RunsChanged } from './store.ts';
 import type { LogLine, MetricPoint, RunConfig, RunProgress, RunRecord } from './runs.ts';
-import type { LabProgress, LabRecord, LabSummary } from './lab.ts';
+import type { LabProgress, LabRecord, LabSummary, RaceRequest, RaceTimes } from './lab.ts';
 
 export interface DeviceInfo {
   readonly id: string;
@@ -163,6 +163,12 @@ export interface AppService {
    * Rejects with CancelledError after `cancelLab`: then nothing is kept; with `input.run_active` while another process trains.
    */
   measureLab(request: { seconds: number }): Promise<LabRecord>;
+  /**
+   * Times steps of a model on two devices of this machine in turns, at every point; what was timed so far goes to `onRace`. Runs pause
+   * and `cancelLab` ends it, as with a lab. Rejects with `device.unknown` where a device is not here.
+   */
+  timeRaces(request: RaceRequest): Promise<readonly RaceTimes[]>;
+  /** Ends what measures, lab or race. */
   cancelLab(): Promise<void>;
   /** Newest first. */
   labs(): Promise<readonly LabSummary[]>;
@@ -197,6 +203,8 @@ export interface AppService {
   onProgress(listener: (event: { job: string; progress: Progress }) => void): () => void;
   /** About ten a second while a lab measures. */
   onLabProgress(listener: (progress: LabProgress) => void): () => void;
+  /** Before each point of a race: those that were timed, and how many there are. */
+  onRace(listener: (event: { races: readonly RaceTimes[]; points: number }) => void): () => void;
   /** At most 10 a second a run. */
   onReport(
     listener: (event: { run: number; points: readonly MetricPoint[]; progress: RunProgress }) => void,

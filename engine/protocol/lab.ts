@@ -1,6 +1,8 @@
 // The hardware lab as it crosses process borders: what was measured on a machine, what is told meanwhile, and what the history
 // keeps. Charts, forecasts and advice read these values; engine/lab/ makes them.
 
+import type { ModelSpec, NetworkInput, TrainingSpec } from '../model/spec.ts';
+
 /** The median of some calls and the middle 90 % of them; of several rounds the best one's median, the least and the most of all. `low ≤ median ≤ high`, all finite and above 0. */
 export interface Spread {
   readonly median: number;
@@ -160,4 +162,49 @@ export interface LabHost {
   cancelLab(): Promise<void>;
   /** `done` and `secondsLeft` of this measurement alone. */
   onLabProgress(listener: (progress: LabProgress) => void): () => void;
+}
+
+/** What a training step is of, its layers and batch apart. */
+export interface RacedModel {
+  readonly input: NetworkInput;
+  /** 0: it predicts a number. */
+  readonly classes: number;
+  readonly optimizer: Pick<TrainingSpec['optimizer'], 'name' | 'learningRate' | 'momentum'>;
+}
+
+/** A place that two devices race at. */
+export interface RacePoint {
+  /** What is varied: the batch, or the units of the widest layer. */
+  readonly at: number;
+  readonly batch: number;
+  readonly model: ModelSpec;
+}
+
+/** A step that is open on a device, to be timed. */
+export interface OpenStep {
+  readonly step: number;
+  readonly name: string;
+  readonly software: boolean;
+}
+
+/** Offered by each host: training steps of any model on one of its devices, timed by the host itself. */
+export interface StepHost {
+  openStep(request: RacedModel & Omit<RacePoint, 'at'> & { target: LabTarget }): Promise<OpenStep>;
+  /** Milliseconds of so many. */
+  timeStep(request: { step: number; units: number }): Promise<number>;
+  closeStep(request: { step: number }): Promise<void>;
+}
+
+/** A model on two devices in turns. `near` is quick to start, `far` computes faster; ids as in a lab. */
+export interface RaceRequest extends RacedModel {
+  readonly near: string;
+  readonly far: string;
+  readonly points: readonly RacePoint[];
+}
+
+/** What one point of a race came to: seconds of a step of both, turn by turn. */
+export interface RaceTimes {
+  readonly at: number;
+  readonly near: readonly number[];
+  readonly far: readonly number[];
 }

@@ -7,7 +7,7 @@ import type { DataService, PreparedData } from '../protocol/data.ts';
 import { finalStates } from '../protocol/runs.ts';
 import type { LogLine, MetricPoint, RunConfig, RunProgress, RunRecord, RunRequest } from '../protocol/runs.ts';
 import type { Family, NewRun, RunsChanged, StoreService } from '../protocol/store.ts';
-import { declarationOf } from '../learners/declared/registry.ts';
+import { checkLearner, declarationOf } from '../learners/declared/registry.ts';
 import { Listeners } from '../protocol/listeners.ts';
 import { startEnergyMeter } from '../system/energy.ts';
 import { Attempt } from './attempt.ts';
@@ -103,8 +103,9 @@ async function untilPaused(entries: readonly Entry[]): Promise<void> {
 const queuePollMilliseconds = 1_000;
 const defaultStopMilliseconds = 60_000;
 
-/** Throws InputError `input.device` if the learner does not train on the device asked for. */
+/** Throws InputError `input.device` if the learner does not train on the device asked for, `run.learner` if there is none here. */
 function checkDevice(config: RunConfig): void {
+  checkLearner(config);
   const { devices, modelTitle } = declarationOf(config);
   if (config.device === 'auto' || devices.includes(config.device)) return;
   const [names, asked] = [devices.map(deviceWord).join(' or '), deviceWord(config.device)];

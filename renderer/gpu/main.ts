@@ -8,7 +8,7 @@ import { domPort } from '../../engine/protocol/port.dom.ts';
 import { announceReady } from '../../engine/protocol/port.ready.ts';
 import { connect, serve } from '../../engine/protocol/rpc.ts';
 import type { TrainerHost } from '../../engine/protocol/hosts.ts';
-import type { LabHost } from '../../engine/protocol/lab.ts';
+import type { DeviceLab } from '../../engine/lab/host.ts';
 import { createGpuHost } from './host.ts';
 import { createGpuLab } from './lab.ts';
 
@@ -24,7 +24,7 @@ async function start(): Promise<void> {
     createGpuHost(gpu, (handle, shard) => rows.readShard({ handle, shard })),
   );
   serve<DeviceService>(port, { devices: () => listGpuAdapters(gpu) }, { service: 'devices' });
-  serve<LabHost>(port, createGpuLab(gpu), { service: 'lab' });
+  serve<DeviceLab>(port, createGpuLab(gpu), { service: 'lab' });
   announceReady(port);
 }
 

@@ -148,7 +148,29 @@ test('the lab and the roofline', async () => {
     await page.getByText('1 thread', { exact: true }).click();
     await expect(page.getByRole('region', { name: 'What it says' })).toContainText('FLOP for each byte');
     const crossover = page.getByRole('slider', { name: 'Crossover for this model chart' });
-    await expect(crossover).toHaveAttribute('aria-valuetext', /CPU, 1 thread [\d.,]+ ms/, { timeout: 60_000 });
+    await expect(crossover).toHaveAttribute('aria-valuetext', /: 1 thread [\d.,]+ (ms|µs)/, { timeout: 60_000 });
+  });
+
+  await test.step('both devices are timed: prediction and measurement side by side, for the batch and for the width', async () => {
+    await page.getByRole('combobox', { name: 'Model' }).selectOption('small');
+    const verdict = page.getByRole('status', { name: 'Prediction and measurement' });
+    const both = page.getByRole('button', { name: 'Time both devices' });
+    await expect(verdict).toContainText(/overtakes CPU, 1 thread: predicted .*, not measured yet/, { timeout: 60_000 });
+    await both.click();
+    await expect(verdict).toContainText(/of 9 sizes/);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await expect(verdict).toContainText('not measured yet');
+    await both.click();
+    await expect(verdict).toContainText(/predicted .*, measured (from|not up to) batch \d+/, { timeout: 120_000 });
+    const chart = page.getByRole('slider', { name: 'Crossover for this model chart' });
+    await expect(chart).toHaveAttribute('aria-valuetext', /1 thread, measured [\d.,]+ (ms|µs)/);
+    await screenshot(app, 'hardware-crossover-timed');
+    await page.getByText('Width', { exact: true }).click();
+    await expect(verdict).toContainText(/predicted .* width \d.*, not measured yet/, { timeout: 60_000 });
+    await both.click();
+    await expect(verdict).toContainText(/measured (from|not up to) width \d+/, { timeout: 120_000 });
+    await page.getByText('Batch', { exact: true }).last().click();
+    await expect(verdict).toContainText(/measured (from|not up to) batch/);
   });
 
   await test.step('no text is cut, at three widths in both themes', async () => {

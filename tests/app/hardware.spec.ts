@@ -14,6 +14,7 @@ import {
   withOverheads,
   type TextbookMemory,
 } from '../../engine/hardware/memory-forecast.ts';
+import { processOwner } from '../../engine/history/owner.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { bytes, fixed } from '../../renderer/lib/format.ts';
 import { textbookOptions } from '../../renderer/views/hardware/memory/memory.ts';
@@ -21,9 +22,11 @@ import { forecast } from '../../engine/hardware/forecast.ts';
 import { breakEvenHours } from '../../engine/hardware/formulas/money.ts';
 import { costRows, spanText, type CostRow } from '../../renderer/views/hardware/cost/rows.ts';
 import { usd } from '../../renderer/views/hardware/money.ts';
+import type { RunConfig } from '../../engine/protocol/runs.ts';
+import { exampleConfig } from '../unit/fixtures/history.ts';
 import { workstation } from '../unit/fixtures/workstation.ts';
 import { clippedTexts } from './clipping.ts';
-import { drawn, expect, launch, screenshot, test, type App } from './launch.ts';
+import { callService, drawn, expect, launch, screenshot, test, type App } from './launch.ts';
 import { importTable, startRun, waitForState, writeTable } from './scene.ts';
 
 const sizes = [
@@ -74,6 +77,17 @@ test('the hardware section', async () => {
   await test.step('the overview labels the software adapter; arrow keys walk the tabs, the palette finds them', async () => {
     await open(page, '');
     await expect(page.getByText('software: for testing').first()).toBeVisible();
+    await expect(page.getByRole('button', { name: 'Measure, 60 s' })).toBeVisible();
+    await expect(answer(page)).toContainText(/About .* here, .* on an RTX 4090/);
+    const dashed = page.getByRole('slider', { name: 'Roofline chart' });
+    await expect(dashed).toHaveAttribute('aria-valuetext', /CPU, guessed [\d.]+.[GT]FLOP\/s/);
+    await expect(page.getByRole('img', { name: /^GPT-2 small, batch 8: parameters .*, activations/ })).toBeVisible();
+    const pays = page.getByRole('slider', { name: 'Rent or buy chart' });
+    const before = await pays.getAttribute('aria-valuetext');
+    await page.getByRole('textbox', { name: 'Card, USD' }).fill('1000');
+    await expect(pays).not.toHaveAttribute('aria-valuetext', before!);
+    await page.getByRole('textbox', { name: 'Card, USD' }).fill('2000');
+    await expect(pays).toHaveAttribute('aria-valuetext', before!);
     await page.getByRole('tab', { name: 'Overview' }).focus();
     for (const { label } of [...tabs.slice(1), tabs[0]]) {
       await page.keyboard.press('ArrowRight');
@@ -81,7 +95,7 @@ test('the hardware section', async () => {
       await expect(page.getByRole('tabpanel', { name: label })).toBeVisible();
     }
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox').fill('break-even');
+    await page.getByRole('combobox', { name: 'Search or run a command' }).fill('break-even');
     await page.keyboard.press('Enter');
     await expect(page.getByRole('tab', { name: 'Rent or buy' })).toHaveAttribute('aria-selected', 'true');
   });
@@ -179,6 +193,30 @@ test('the hardware section', async () => {
     await expect(page.getByText('Your runs come to under 1 h a week so far: assume 5 h a week?')).toBeVisible();
     await expect(page.getByRole('img', { name: /Hours of training by week/ })).toBeVisible();
     fs.rmSync(file);
+  });
+
+  await test.step('a run of a learner that this version does not know is a row and a page that say so', async () => {
+    const store = createStore(home);
+    const config = { ...exampleConfig, learner: 'oracle' } as unknown as RunConfig;
+    const { id } = await store.createRun({
+      name: 'from later',
+      dataset: 'd1',
+      datasetName: 'd1',
+      config,
+      owner: processOwner(),
+    });
+    await store.updateRun({ run: id, patch: { state: 'stopped', endedAt: Date.now() } });
+    await store.close();
+    await page.evaluate(() => (location.hash = '#runs'));
+    const row = page.getByRole('row').filter({ hasText: 'from later' });
+    await expect(row).toContainText('“oracle”, not known to this version');
+    await expect(page.getByRole('row').filter({ hasText: 'A run' })).toBeVisible();
+    await page.evaluate((run) => (location.hash = `#run/${run}`), id);
+    await expect(page.getByRole('heading', { level: 1 })).toContainText('from later');
+    await expect(page.getByText('“oracle”, not known to this version').first()).toBeVisible();
+    const resumed = callService(app, 'resumeRun', { run: id });
+    await expect(resumed).rejects.toThrow(/This version has no learner “oracle”/);
+    await callService(app, 'deleteRuns', { runs: [id] });
   });
 
   await test.step('memory: by part, the largest batch, remedies that add up; what a run took stands beside its forecast', async () => {

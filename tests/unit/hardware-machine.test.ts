@@ -9,7 +9,7 @@ import { standardRules, withThresholds } from '../../engine/hardware/advice/rule
 import { readCatalogue } from '../../engine/hardware/catalogue/catalogue.ts';
 import { subjectNamed } from '../../engine/hardware/costs/familiar.ts';
 import { forecast } from '../../engine/hardware/forecast.ts';
-import { machineDevices, type KnownMachine } from '../../engine/hardware/machine.ts';
+import { labOfMachine, machineDevices, type KnownMachine } from '../../engine/hardware/machine.ts';
 import { about, runLine } from '../../engine/hardware/run-line.ts';
 import { byMonth, hoursPerWeek } from '../../engine/hardware/use.ts';
 import { createStore } from '../../engine/history/store.ts';
@@ -153,4 +153,32 @@ test('the command advises by the last lab of this machine and by the thresholds 
   assert.equal((first(changed) as string[])[0], 'below-crossover');
   assert.equal(wrong.code, 2);
   assert.match(wrong.stderr, /no threshold below-crossover\.luck/);
+});
+
+test('a short lab does not take the place of a long one, unless that is much older or of other devices', () => {
+  const now = Date.UTC(2026, 10, 20);
+  const day = 86_400_000;
+  const lab = (id: number, days: number, seconds: number, devices = ['cpu', 'gpu-0'], imported = false) => ({
+    ...{ id, seconds, devices, imported },
+    ...{ machine: 'desk', startedAt: now - days * day },
+  });
+  const chosen = (...labs: readonly ReturnType<typeof lab>[]): number | null => labOfMachine(labs)?.id ?? null;
+  assert.equal(chosen(), null);
+  assert.equal(chosen(lab(1, 0, 60, undefined, true)), null, 'of another machine');
+  assert.equal(chosen(lab(2, 0, 20), lab(1, 1, 61)), 1);
+  assert.equal(chosen(lab(3, 0, 20), lab(2, 0, 55), lab(1, 1, 61)), 2, 'as long as makes no difference');
+  assert.equal(chosen(lab(2, 0, 20), lab(1, 40, 61)), 2, 'a month later things have changed');
+  assert.equal(chosen(lab(2, 0, 20), lab(1, 1, 61, ['cpu'])), 2, 'a GPU has come');
+});
+
+test('several devices pay where a step is work, not where it is starts and waiting', () => {
+  const efficiencies = (name: string, batch: number): readonly number[] => {
+    const subject = subjectNamed(name, { batch });
+    const made = forecast(subject, { precision: 'float32', catalogue, tariff: 0.2, grid: 400 });
+    const here = machineDevices({ ...known, catalogue });
+    const of = { forecast: made, catalogue, epochs: 10, rows: subject.rows, batch };
+    return factsOf({ ...of, cpu: factHere(here[0], of), tariff: 0.2, now: 0 }).efficiencies!;
+  };
+  assert.ok(efficiencies('small', 32)[1] < 0.6, 'a second device for a small network');
+  assert.ok(efficiencies('resnet50', 256)[2] > 0.7, 'three for ResNet-50');
 });

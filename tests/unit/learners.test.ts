@@ -9,7 +9,7 @@ import { createReferenceBackend } from '../../engine/backends/reference/backend.
 import { formOf } from '../../engine/data/prepare.ts';
 import { baselineOf } from '../../engine/learners/baseline.ts';
 import type { NetworkConfig } from '../../engine/learners/network/declaration.ts';
-import { declarationOf } from '../../engine/learners/declared/registry.ts';
+import { checkLearner, declarationOf } from '../../engine/learners/declared/registry.ts';
 import { readModelFile } from '../../engine/learners/model-file.ts';
 import type { StartedEvent } from '../../engine/learners/learner.ts';
 import { predictRows, readTrained } from '../../engine/learners/predict.ts';
@@ -19,6 +19,7 @@ import type { MetricPoint, RunConfig, RunFile, RunResult } from '../../engine/pr
 import { learnerLists } from '../../scripts/list-learners.ts';
 import { RunControl } from '../../engine/train/control.ts';
 import { makeTable } from '../support/table.ts';
+import { exampleConfig } from './fixtures/history.ts';
 import { linearConfig, tableConfig } from './fixtures/training.ts';
 
 const table = makeTable({ rows: 120, numeric: 3, classes: 2 });
@@ -239,8 +240,12 @@ test('the lists of learners are those of the folders', () => {
   }
 });
 
-test('a learner of no version is told by name', () => {
-  assert.throws(() => declarationOf({ learner: 'oracle' }), { code: 'run.learner', message: /“oracle”/ });
+test('a learner of no version is told by name: a run of it is a row that says so, and is not trained on', () => {
+  assert.throws(() => checkLearner({ learner: 'oracle' }), { code: 'run.learner', message: /“oracle”/ });
+  const foreign = declarationOf({ learner: 'oracle' });
+  const config = { ...exampleConfig, learner: 'oracle' } as unknown as RunConfig;
+  assert.equal(foreign.modelTitle(config), '“oracle”, not known to this version');
+  assert.equal(foreign.complete(config), config, 'what it was asked for stays as it is');
   assert.throws(() => learnerNamed('toString'), { code: 'run.learner' });
   assert.throws(() => readModelFile('{"learner":"oracle"}', 7), { code: 'run.damaged_file', message: /learner/ });
 });

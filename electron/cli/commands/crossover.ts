@@ -7,19 +7,20 @@ import { findNative } from '../../../engine/backends/cpu/native.ts';
 import type { Backend } from '../../../engine/backends/backend.ts';
 import { createWebgpuBackend } from '../../../engine/backends/webgpu/backend.ts';
 import { labFactors } from '../../../engine/bench/calibrated.ts';
-import { interleaved, type Interleaving } from '../../../engine/bench/interleaved.ts';
-import { trainingWorkload } from '../../../engine/bench/workloads.ts';
+import { timerOf } from '../../../engine/bench/interleaved.ts';
 import { deviceByLab, isComplete } from '../../../engine/hardware/calibration.ts';
 import { costsOfModel, type ModelAtHand } from '../../../engine/hardware/costs/from-model.ts';
 import { widened, widestOf } from '../../../engine/hardware/costs/widen.ts';
-import { forecastRace, raceBatches, timedRace, type TimedRace } from '../../../engine/hardware/crossover-forecast.ts';
+import { forecastRace, raceBatches, timedRace } from '../../../engine/hardware/crossover-forecast.ts';
 import type { TimedDevice } from '../../../engine/hardware/time-forecast.ts';
 import { LabControl } from '../../../engine/lab/control.ts';
 import { measureDevice } from '../../../engine/lab/device.ts';
+import { roundMillisecondsOf, timeRaces, type RacingStep } from '../../../engine/lab/race.ts';
+import { stepWorkload } from '../../../engine/lab/steps.ts';
 import { callsOfRound, mergedRounds, roundsOf } from '../../../engine/lab/rounds.ts';
-import type { ModelSpec } from '../../../engine/model/spec.ts';
+import { networkInputOf, type ModelSpec } from '../../../engine/model/spec.ts';
 import { InputError, TrainyardError } from '../../../engine/protocol/errors.ts';
-import type { LabMeasurement, LabPart } from '../../../engine/protocol/lab.ts';
+import type { LabMeasurement, LabPart, RacePoint } from '../../../engine/protocol/lab.ts';
 import { nodeLab } from '../../hosts/lab.ts';
 import { choiceOption, numberOption, type Command } from '../command.ts';
 import { subjectOption, subjectOptions } from '../forecast-subject.ts';
@@ -44,8 +45,6 @@ interface Racers {
 const parts: readonly LabPart[] = ['latency', 'product', 'copy', 'workloads'];
 const defaultSeconds = 10;
 const defaultRounds = 15;
-/** Steps that go to the device at once, as in training: a submit is shared by many. */
-const stepsAtOnce = 16;
 /** A step that takes longer than this is not timed: what is beyond is forecast alone. Seconds. */
 const longestStep = 3;
 
@@ -103,16 +102,20 @@ export const crossover: Command = {
       const modelAt = (size: number): ModelAtHand => sizedModel(built, subject.batch, over, size);
       const forecast = forecastRace((size) => costsOfModel(modelAt(size)), devices[0], devices[1], sizes);
       for (const { open, threads } of [near, far]) backends.push(await open(threads));
-      const roundMilliseconds = far.kind === 'gpu' ? 40 : 5;
-      const timing: Interleaving = { clock: () => performance.now(), rounds, roundMilliseconds };
       const timed = forecast.filter((race) => Math.max(race.near, race.far) <= longestStep);
-      const races: TimedRace[] = [];
-      for (const [i, { batch: size }] of timed.entries()) {
-        control.check();
-        output.bar(0.5 + i / timed.length / 2, `${over} ${size}`);
-        races.push(await timeRace(modelAt(size), size, backends, timing));
-      }
-      control.check();
+      const turns = await timeRaces({
+        points: timed.map(({ batch: at }) => {
+          const { spec, training } = modelAt(at);
+          return { at, batch: training.batch, model: spec };
+        }),
+        open: [stepOn(built, backends[0]), stepOn(built, backends[1])],
+        rounds,
+        roundMilliseconds: roundMillisecondsOf([near.kind, far.kind]),
+        control,
+        onProgress: (done, next) =>
+          output.bar(0.5 + done.length / timed.length / 2, next ? `${over} ${next.at}` : 'done'),
+      });
+      const races = turns.map(({ at, near: nears, far: fars }) => timedRace(at, nears, fars));
       output.clearBar();
       reportCrossover(output, { name: subject.name, size: over, ids: [near.id, far.id], backends, forecast, races });
     } finally {
@@ -209,35 +212,15 @@ function racersOf(pair: Pair): Racers {
   }
 }
 
-/** Seconds of a step on both, in turns. */
-async function timeRace(
-  { input: shape, output: target, spec, training }: ModelAtHand,
-  size: number,
-  backends: readonly Backend[],
-  timing: Interleaving,
-): Promise<TimedRace> {
-  const { batch, optimizer: chosen } = training;
-  const { name, learningRate, momentum } = chosen;
-  const workload = trainingWorkload({
-    name: `batch ${batch}`,
-    unit: 'ms/step',
-    rows: batch,
-    batch,
-    unitsAtOnce: stepsAtOnce,
-    input: shape,
-    output: target,
-    model: spec,
-    optimizer: { name, learningRate, momentum },
-  });
-  const opened = await Promise.all(backends.map((backend) => workload.open(backend)));
-  try {
-    const [near, far] = await interleaved(opened, timing);
-    return timedRace(
-      size,
-      near.map((milliseconds) => milliseconds / 1000),
-      far.map((milliseconds) => milliseconds / 1000),
-    );
-  } finally {
-    for (const each of opened) each.close();
-  }
+/** Opens a step of the model on a device. */
+function stepOn(
+  { input: shape, output: target, training }: ModelAtHand,
+  backend: Backend,
+): (point: RacePoint) => Promise<RacingStep> {
+  const classes = target.kind === 'classes' ? target.classes.length : 0;
+  return async ({ batch, model: spec }) => {
+    const raced = { input: networkInputOf(shape), classes, optimizer: training.optimizer, batch, model: spec };
+    const workload = await stepWorkload(raced).open(backend);
+    return { time: timerOf(workload, () => performance.now()), close: () => workload.close() };
+  };
 }

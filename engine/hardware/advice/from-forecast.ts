@@ -3,12 +3,13 @@
 
 import type { Catalogue, Device } from '../catalogue/catalogue.ts';
 import { isStale, trusted } from '../catalogue/figures.ts';
+import type { ModelCosts } from '../costs/costs.ts';
 import type { DeviceForecast, Forecast } from '../forecast.ts';
 import { withOverheads } from '../memory-forecast.ts';
 import { usualSpotHours } from '../formulas/money.ts';
 import { dataParallel } from '../formulas/parallel.ts';
 import type { MachineDevice } from '../machine.ts';
-import { epochSeconds, stepTime } from '../time-forecast.ts';
+import { epochSeconds, stepTime, usualLaunch } from '../time-forecast.ts';
 import type { DeviceFact, Facts, Range } from './facts.ts';
 
 export interface FromForecast {
@@ -53,7 +54,7 @@ export function factsOf({ forecast, catalogue, epochs, rows, batch, cpu, gpu, ta
     savings: remedies.map(({ name, saves, time }) => ({ name, bytes: saves, timeFactor: time })),
     stepFlops: costs.flopsPerExample * batch,
     batch,
-    efficiencies: fast && efficienciesOf(fast.seconds.middle / epochs / (rows / batch), costs.parameterBytes),
+    efficiencies: fast && efficienciesOf(fast.seconds.middle / epochs / (rows / batch), costs),
     tariff,
   };
 }
@@ -63,12 +64,17 @@ const diskRate = 1e9;
 /** Bus bandwidth of cards on PCIe of generation 4, bytes/s. */
 const pcie = 20e9;
 const mostDevices = 8;
+/** What adding up waits for, whatever the size: seconds a hop of the ring (NCCL between cards of one box). */
+const hop = 5e-6;
 
-/** Of 1, 2, … devices in a box that take `step` seconds alone and add up `bytes` of gradients. */
-const efficienciesOf = (step: number, bytes: number): readonly number[] =>
-  dataParallel({ compute: step, gradientBytes: bytes, bandwidth: pcie }, mostDevices).map(
-    ({ efficiency }) => efficiency,
-  );
+/** Of 1, 2, … devices in a box that take `step` seconds alone. Gradients are added up, and each device starts all calls by itself. */
+function efficienciesOf(step: number, { parameterBytes, calls }: ModelCosts): readonly number[] {
+  const starts = Math.min(1, (calls.length * usualLaunch.gpu) / step);
+  return dataParallel(
+    { compute: step, serial: starts, gradientBytes: parameterBytes, bandwidth: pcie, latency: hop },
+    mostDevices,
+  ).map(({ efficiency }) => efficiency);
+}
 
 /** A device of this machine as a fact of advice. */
 export function factHere(

@@ -1,7 +1,6 @@
 // The declarations of all learners: what others know of the learner of a run.
 
 import type { DatasetInfo } from '../../protocol/data.ts';
-import { TrainyardError } from '../../protocol/errors.ts';
 import { ownValue } from '../../protocol/own.ts';
 import { formsOf } from '../../protocol/use.ts';
 import type { RunConfig } from '../../protocol/runs.ts';
@@ -9,6 +8,7 @@ import type { FieldTable } from '../../settings/field.ts';
 import { defaultsOf } from '../../settings/values.ts';
 import type { TrainedOn } from '../../settings/training.ts';
 import type { Declaration } from './declare.ts';
+import { foreignDeclaration, noLearner } from './foreign.ts';
 import { declarations as listed } from './list.ts';
 
 const byName: Readonly<Record<string, Declaration>> = listed;
@@ -24,20 +24,21 @@ export function offered(kind: DatasetInfo['kind']): readonly Declaration[] {
   return declarations.filter(({ layers, forms }) => !layers && forms.some((form) => there.includes(form)));
 }
 
-/** What the learner of a run says of itself. Throws TrainyardError `run.learner` where there is none of that name. */
-export function declarationOf({ learner }: Pick<RunConfig, 'learner'>): Declaration {
-  return named(byName, learner);
+/** What the learner of a run says of itself; of one that this version does not know, that it is none. */
+export function declarationOf({ learner }: { readonly learner: string }): Declaration {
+  return ownValue(byName, learner) ?? foreignDeclaration(learner);
+}
+
+/** Throws TrainyardError `run.learner` where this version has no such learner: a run of it can be looked at, not trained. */
+export function checkLearner({ learner }: { readonly learner: string }): void {
+  named(byName, learner);
 }
 
 /** One of a list of learners. Throws TrainyardError `run.learner` where there is none of that name. */
 export function named<T>(list: Readonly<Record<string, T>>, learner: string): T {
   const found = ownValue(list, learner);
   if (found !== undefined) return found;
-  throw new TrainyardError(
-    'run.learner',
-    `This version has no learner “${learner}”.`,
-    'The run may come from a later version: update Trainyard.',
-  );
+  throw noLearner(learner);
 }
 
 export interface SettingGroup {

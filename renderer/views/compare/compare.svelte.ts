@@ -35,6 +35,7 @@ export class Comparison {
   readonly #series = new SvelteMap<string, Series>();
   readonly #service: AppService;
   readonly #ids: readonly number[];
+  readonly #changed = new Set<number>();
 
   constructor(ids: readonly number[], service: AppService) {
     this.#ids = ids;
@@ -43,11 +44,21 @@ export class Comparison {
 
   /** Loads and follows the runs; returns the function that stops following. */
   open(): () => void {
-    void this.#load();
-    const reload = throttle(() => void this.#load(), 1000);
+    // One after the other, so that an older answer never lies over a newer one.
+    let loading = this.#load(this.#ids);
+    const reload = throttle(() => {
+      const changed = [...this.#changed];
+      this.#changed.clear();
+      loading = loading.then(() => this.#load(changed));
+    }, 1000);
+    const take = (runs: readonly number[]): void => {
+      const ours = runs.filter((run) => this.#ids.includes(run));
+      ours.forEach((run) => this.#changed.add(run));
+      if (ours.length > 0) reload();
+    };
     const stops = [
-      this.#service.onReport(({ run }) => this.#ids.includes(run) && reload()),
-      this.#service.onRunsChanged(({ runs }) => runs.some((run) => this.#ids.includes(run)) && reload()),
+      this.#service.onReport(({ run }) => take([run])),
+      this.#service.onRunsChanged(({ runs }) => take(runs)),
     ];
     return () => stops.forEach((stop) => stop());
   }
@@ -86,18 +97,22 @@ export class Comparison {
     return this.#series.get(`${run}/${name}`);
   }
 
-  async #load(): Promise<void> {
+  /** Asks anew of those that changed; the others stay as they are. */
+  async #load(changed: readonly number[]): Promise<void> {
     try {
-      const runs = await Promise.all(this.#ids.map((run) => this.#service.run({ run })));
+      const fresh = await Promise.all(changed.map((run) => this.#service.run({ run })));
+      const known = new Map([...this.runs.map(({ run }) => run), ...fresh].map((run) => [run.id, run]));
+      const runs = this.#ids.flatMap((id) => known.get(id) ?? []);
       this.runs = runs.map((run, index) => ({
         run,
         letter: letters[index] ?? String(index + 1),
         token: index < coloured ? `run-${letters[index].toLowerCase()}` : 'bar2',
         dash: dashes[index] ?? [],
       }));
-      await Promise.all(runs.map((run) => this.#loadSeries(run)));
+      await Promise.all(fresh.map((run) => this.#loadSeries(run)));
       this.failure = null;
     } catch (error) {
+      changed.forEach((run) => this.#changed.add(run));
       this.failure = failureOf(error);
     }
   }

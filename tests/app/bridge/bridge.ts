@@ -9,7 +9,7 @@ import type { GpuHost } from '../../../electron/main/gpu-window.ts';
 import { answerPage, origin } from '../../../electron/main/pages.ts';
 import { requests } from '../../../electron/main/requests.ts';
 import type { AppService } from '../../../engine/protocol/app.ts';
-import type { LabHost } from '../../../engine/protocol/lab.ts';
+import type { DeviceLab } from '../../../engine/lab/host.ts';
 import type { DeviceService } from '../../../engine/protocol/hosts.ts';
 import { whenReady } from '../../../engine/protocol/port.ready.ts';
 import type { Port } from '../../../engine/protocol/port.ts';
@@ -99,7 +99,7 @@ async function openGpuPage(context: BrowserContext, rows: Port): Promise<GpuHost
   return {
     host: connect<TrainerHost>(own, { peer: 'the GPU page' }),
     devices: connect<DeviceService>(own, { service: 'devices' }),
-    lab: connect<LabHost>(own, { service: 'lab' }),
+    lab: connect<DeviceLab>(own, { service: 'lab' }),
     exited,
     kill: () => void page.close(),
   };

@@ -17,7 +17,7 @@ import type { AppService } from '../../../engine/protocol/app.ts';
 import type { DataService } from '../../../engine/protocol/data.ts';
 import type { ClassifierService, DeviceService, PredictorService } from '../../../engine/protocol/hosts.ts';
 import type { ExporterService, OnnxService } from '../../../engine/protocol/exports.ts';
-import type { LabHost } from '../../../engine/protocol/lab.ts';
+import type { DeviceLab } from '../../../engine/lab/host.ts';
 import { threadPort } from '../../../engine/protocol/port.node.ts';
 import type { Port } from '../../../engine/protocol/port.ts';
 import { connect } from '../../../engine/protocol/rpc.ts';
@@ -58,7 +58,7 @@ export async function startServices({ home, dialogs, startGpuHost }: ServicesOpt
         predictor: connect<PredictorService>(cpu.port, { service: 'predictor' }),
         classifier: connect<ClassifierService>(cpu.port, { service: 'classifier' }),
         devices: connect<DeviceService>(cpu.port, { service: 'devices' }),
-        lab: connect<LabHost>(cpu.port, { service: 'lab' }),
+        lab: connect<DeviceLab>(cpu.port, { service: 'lab' }),
         exporter: connect<ExporterService>(cpu.port, { service: 'exporter' }),
         exited: cpu.exited,
         kill: () => void cpu.end(),

@@ -3,8 +3,16 @@
 
 import type { AppState } from '../../../app/state.svelte.ts';
 import { failureOf, wasCancelled, type Failure } from '../../../app/failure.ts';
+import { labOfMachine } from '../../../../engine/hardware/machine.ts';
 import { chooseTargets } from '../../../../engine/lab/machine.ts';
-import type { LabDevice, LabProgress, LabRecord, LabSummary } from '../../../../engine/protocol/lab.ts';
+import type {
+  LabDevice,
+  LabProgress,
+  LabRecord,
+  LabSummary,
+  RaceRequest,
+  RaceTimes,
+} from '../../../../engine/protocol/lab.ts';
 import { comparison } from './reading.ts';
 
 /** A device that is to be measured, with its share of the time. */
@@ -25,14 +33,25 @@ export interface Measuring {
   readonly cancelling: boolean;
 }
 
+/** A race that is being timed. */
+export interface Racing {
+  readonly key: string;
+  readonly done: number;
+  readonly points: number;
+  readonly pausedRuns: number;
+}
+
 export class LabDesk {
   list: readonly LabSummary[] = $state.raw([]);
-  /** The latest of this machine; null = none yet. */
+  /** The one this machine's figures are taken from; null = none yet. */
   mine: LabRecord | null = $state.raw(null);
   /** The one before it, of this machine. */
   before: LabRecord | null = $state.raw(null);
   beside: LabRecord | null = $state.raw(null);
   measuring: Measuring | null = $state.raw(null);
+  /** What races came to, by model and devices, while the window is open. */
+  timed: ReadonlyMap<string, readonly RaceTimes[]> = $state.raw(new Map());
+  racing: Racing | null = $state.raw(null);
   failure: Failure | null = $state.raw(null);
   loaded: boolean = $state(false);
   readonly #app: AppState;
@@ -40,19 +59,33 @@ export class LabDesk {
   constructor(app: AppState) {
     this.#app = app;
     app.service.onLabProgress((event) => this.#take(event));
+    app.service.onRace(({ races, points }) => {
+      if (!this.racing) return;
+      this.racing = { ...this.racing, done: races.length, points };
+      this.timed = new Map(this.timed).set(this.racing.key, races);
+    });
   }
 
   /** How the latest compares with the one before: '' where there is none. */
   readonly words: string = $derived.by(() =>
     this.mine && this.before ? comparison(this.mine.result, this.before.result) : '',
   );
+  /** A newer lab of this machine that is too short to take its place: shown only where it is laid beside. */
+  readonly shorter: LabSummary | null = $derived.by(() => {
+    const { mine } = this;
+    return mine
+      ? (this.list.find(({ imported, startedAt }) => !imported && startedAt > mine.result.startedAt) ?? null)
+      : null;
+  });
   readonly others: readonly LabSummary[] = $derived.by(() => this.list.filter(({ id }) => id !== this.mine?.id));
 
   async load(): Promise<void> {
     const { service } = this.#app;
     try {
       const list = await service.labs();
-      const [latest, earlier] = list.filter(({ imported }) => !imported);
+      const own = list.filter(({ imported }) => !imported);
+      const latest = labOfMachine(own);
+      const earlier = own.find((one) => latest !== null && one.startedAt < latest.startedAt);
       const [mine, before] = await Promise.all(
         [latest, earlier].map((one) => (one ? service.lab({ lab: one.id }) : null)),
       );
@@ -95,7 +128,7 @@ export class LabDesk {
         kind === 'gpu' && !devices.some((device) => device.kind === 'gpu' && device.available && !device.software),
       seconds: (seconds * weight) / whole,
     }));
-    const pausedRuns = this.#app.activeRuns.list.filter(({ state }) => state === 'running').length;
+    const pausedRuns = this.#running();
     this.measuring = { ...nothing, turns, pausedRuns };
     try {
       await this.#app.service.measureLab({ seconds });
@@ -110,7 +143,32 @@ export class LabDesk {
     }
   }
 
+  /** Times two devices in turns; what came of it is under `key`. Cancelled or failed, what was timed before is there again. */
+  async race(key: string, request: RaceRequest): Promise<void> {
+    if (this.measuring || this.racing) return;
+    const before = this.timed;
+    this.failure = null;
+    const pausedRuns = this.#running();
+    this.racing = { key, done: 0, points: request.points.length, pausedRuns };
+    try {
+      const races = await this.#app.service.timeRaces(request);
+      this.timed = new Map(this.timed).set(key, races);
+      this.#app.announcer.say('Both devices were timed.');
+    } catch (error) {
+      this.timed = before;
+      if (!wasCancelled(error)) this.failure = failureOf(error);
+      else this.#app.announcer.say('Timing was cancelled.');
+    } finally {
+      this.racing = null;
+    }
+  }
+
+  #running(): number {
+    return this.#app.activeRuns.list.filter(({ state }) => state === 'running').length;
+  }
+
   async cancel(): Promise<void> {
+    if (this.racing) return this.#app.service.cancelLab();
     if (!this.measuring) return;
     this.measuring = { ...this.measuring, cancelling: true };
     await this.#app.service.cancelLab();
