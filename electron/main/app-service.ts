@@ -34,6 +34,7 @@ export interface AppServiceParts {
   readonly licences: () => Promise<Licences>;
   readonly samples: Samples;
   readonly dialogs: Dialogs;
+  readonly onBattery?: () => boolean;
   readonly network: NetworkGuard;
   readonly window: Pick<MainWindow, 'setAppearance' | 'reload' | 'mishap'>;
   /** Commands chosen from the native menu. */

@@ -2,7 +2,9 @@
 // of it. A lab that is cancelled ends its processes: whatever the device is doing.
 
 import fs from 'node:fs/promises';
+import os from 'node:os';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { LabControl } from '../../engine/lab/control.ts';
 import type { DeviceLab } from '../../engine/lab/host.ts';
 import { labFileName, labText, largestLabFile, readLab } from '../../engine/lab/file.ts';
@@ -32,11 +34,17 @@ export interface LabParts {
   readonly devices: Devices;
   readonly dialogs: Dialogs;
   readonly paths: ChosenPaths;
+  /** As the system tells it; absent where nobody knows. */
+  readonly onBattery?: () => boolean;
 }
+
+/** Milliseconds over which it is seen what other programs do. */
+const glance = 400;
 
 export type LabMethods = Pick<
   AppService,
   | 'measureLab'
+  | 'labConditions'
   | 'timeRaces'
   | 'cancelLab'
   | 'labs'
@@ -48,7 +56,7 @@ export type LabMethods = Pick<
   | 'onRace'
 >;
 
-export function createLab({ store, runs, processes, devices, dialogs, paths }: LabParts): LabMethods {
+export function createLab({ store, runs, processes, devices, dialogs, paths, onBattery }: LabParts): LabMethods {
   const progress = new Listeners<LabProgress>();
   const races = new Listeners<{ races: readonly RaceTimes[]; points: number }>();
   let current: LabControl | null = null;
@@ -135,11 +143,23 @@ export function createLab({ store, runs, processes, devices, dialogs, paths }: L
       onProgress: (event) => progress.emit(event),
     });
     control.check();
-    return store.addLab({ result, imported: false });
+    // Of a Linux machine its files told already, which know one without a battery; of others only the system does.
+    const powerSource = result.machine.powerSource ?? (onBattery?.() ? 'battery' : undefined);
+    const machine = powerSource ? { ...result.machine, powerSource } : result.machine;
+    return store.addLab({ result: { ...result, machine }, imported: false });
   };
 
   return {
     measureLab: ({ seconds }) => alone((control) => measure(seconds, control)),
+    async labConditions() {
+      const own = runs.active().length > 0;
+      const before = busyMilliseconds();
+      const start = performance.now();
+      await setTimeout(glance);
+      const busy = (busyMilliseconds() - before) / (performance.now() - start);
+      const processors = os.availableParallelism?.() ?? os.cpus().length;
+      return { processors, busy: own ? null : busy, battery: onBattery?.() ?? false };
+    },
     timeRaces: (request) => alone((control) => race(request, control)),
     cancelLab: async () => current?.cancel(),
     labs: () => store.labs(),
@@ -158,6 +178,9 @@ export function createLab({ store, runs, processes, devices, dialogs, paths }: L
     onRace: (listener) => races.add(listener),
   };
 }
+
+const busyMilliseconds = (): number =>
+  os.cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0);
 
 async function readSmallFile(file: string): Promise<string> {
   const { size } = await fs.stat(file);

@@ -2,7 +2,7 @@
 // processes it starts are described in docs/security.md and docs/building.md.
 
 import path from 'node:path';
-import { app, dialog, session } from 'electron';
+import { app, dialog, session, powerMonitor } from 'electron';
 import { makeFolder } from '../../engine/history/home.ts';
 import { processOwner } from '../../engine/history/owner.ts';
 import { toWire } from '../../engine/protocol/errors.ts';
@@ -85,6 +85,7 @@ async function start(): Promise<void> {
     licences: () => readLicences(licenceFiles()),
     samples: createSamples(plainFile('samples')),
     dialogs: createDialogs(() => window.browser),
+    onBattery: () => powerMonitor.isOnBatteryPower(),
     network,
     window,
     commands,

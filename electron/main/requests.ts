@@ -181,6 +181,7 @@ const schemas = {
     data: z.instanceof(Uint8Array).refine((data) => data.byteLength <= largestFile, 'is larger than 200 MB'),
   }),
   measureLab: z.strictObject({ seconds: z.number().min(1).max(3600) }),
+  labConditions: nothing,
   timeRaces: z.strictObject({
     near: labDevice,
     far: labDevice,

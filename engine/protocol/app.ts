@@ -16,7 +16,7 @@ import type { ClassifiedPictures, PredictedPage, RunEvaluation } from './evaluat
 import type { BilledRun } from './bill.ts';
 import type { FoundRuns, RecordField, RunPatch, RunQuery, RunsChanged } from './store.ts';
 import type { LogLine, MetricPoint, RunConfig, RunProgress, RunRecord } from './runs.ts';
-import type { LabProgress, LabRecord, LabSummary, RaceRequest, RaceTimes } from './lab.ts';
+import type { LabConditions, LabProgress, LabRecord, LabSummary, RaceRequest, RaceTimes } from './lab.ts';
 
 export interface DeviceInfo {
   readonly id: string;
@@ -163,6 +163,8 @@ export interface AppService {
    * Rejects with CancelledError after `cancelLab`: then nothing is kept; with `input.run_active` while another process trains.
    */
   measureLab(request: { seconds: number }): Promise<LabRecord>;
+  /** What would disturb a lab now: processors in use (null: own runs train, which a lab pauses), and whether there is no mains. */
+  labConditions(): Promise<LabConditions>;
   /**
    * Times steps of a model on two devices of this machine in turns, at every point; what was timed so far goes to `onRace`. Runs pause
    * and `cancelLab` ends it, as with a lab. Rejects with `device.unknown` where a device is not here.

@@ -103,6 +103,14 @@ export interface LabProgress {
   readonly measured?: LabDevice;
 }
 
+/** What would disturb a lab now. */
+export interface LabConditions {
+  readonly processors: number;
+  /** Processors in use; null: not known. */
+  readonly busy: number | null;
+  readonly battery: boolean;
+}
+
 /** A lab in the history. */
 export interface LabRecord {
   readonly id: number;
