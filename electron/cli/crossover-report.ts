@@ -6,7 +6,6 @@ import {
   crossoverOf,
   crossoverWords,
   isTooClose,
-  type Crossover,
   type Race,
   type TimedRace,
 } from '../../engine/hardware/crossover-forecast.ts';
