@@ -14,7 +14,7 @@ import { unwritable } from './sink.ts';
 import { isRunning } from '../../engine/system/alive.ts';
 
 /** What is written, in pieces. */
-export type Content = Iterable<string | Uint8Array>;
+export type Content = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
 /** Bytes gathered before they are handed to the system. */
 const blockBytes = 2 ** 18;
@@ -87,7 +87,7 @@ export const isStandardOutput = (file: string): boolean =>
 async function writeStandard(file: string, content: Content, output: Output): Promise<number> {
   const sink = output.giveAway(file);
   let bytes = 0;
-  for (const block of blocks(content)) {
+  for await (const block of blocks(content)) {
     sink.write(block);
     bytes += block.length;
     await sink.ready();
@@ -142,7 +142,7 @@ async function keepOwner(handle: FileHandle, old: Stats): Promise<void> {
 
 async function writeBlocks(handle: FileHandle, content: Content): Promise<number> {
   let bytes = 0;
-  for (const block of blocks(content)) {
+  for await (const block of blocks(content)) {
     for (let at = 0; at < block.length;) at += (await handle.write(block, at)).bytesWritten;
     bytes += block.length;
   }
@@ -150,10 +150,10 @@ async function writeBlocks(handle: FileHandle, content: Content): Promise<number
 }
 
 /** Small pieces put together. */
-function* blocks(content: Content): Iterable<Uint8Array> {
+async function* blocks(content: Content): AsyncIterable<Uint8Array> {
   let parts: Uint8Array[] = [];
   let size = 0;
-  for (const part of content) {
+  for await (const part of content) {
     const bytes = typeof part === 'string' ? Buffer.from(part) : part;
     parts.push(bytes);
     size += bytes.length;

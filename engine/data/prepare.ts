@@ -7,6 +7,7 @@ import { formsOf, leftOutColumns, splitNames, usualSplit } from '../protocol/use
 import type { DatabaseLimits } from './database.ts';
 import { streamNumbers } from './database.ts';
 import type { Job } from './jobs.ts';
+import type { KeptTable } from './kept-table.ts';
 import { categoryCode, rawCell, rawFeature } from './preprocess/features.ts';
 import { fit } from './preprocess/fit.ts';
 import type { FeatureColumn } from './preprocess/fit.ts';
@@ -37,6 +38,8 @@ export interface Prepared {
   readonly handle: string;
   readonly info: PreparedData;
   readonly rows: RowStore;
+  /** The file's own rows, where they were to be kept. */
+  readonly kept?: KeptTable;
 }
 
 export interface PrepareRequest {

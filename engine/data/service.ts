@@ -14,6 +14,7 @@ import { transformImages } from './images/transform.ts';
 import { importFile } from './import.ts';
 import { Jobs } from './jobs.ts';
 import type { Job } from './jobs.ts';
+import type { KeptTable } from './kept-table.ts';
 import { formOf, prepareDataset } from './prepare.ts';
 import type { Prepared } from './prepare.ts';
 import { readRawRows } from './raw-rows.ts';
@@ -75,6 +76,12 @@ export function createDataService(options: DataServiceOptions): DataService & { 
     return found;
   }
 
+  function keptOf(handle: string): KeptTable {
+    const { kept } = held(handle);
+    if (kept === undefined) throw new InputError('data.handle', `The rows of ${handle} were not kept.`);
+    return kept;
+  }
+
   return {
     async import({ job, path, options: readOptions = {}, settings = {} }) {
       await ready;
@@ -121,17 +128,35 @@ export function createDataService(options: DataServiceOptions): DataService & { 
       return keep(made).info;
     },
 
-    async transform({ job, path, more = [], preprocessing, force = false }) {
+    async transform({ job, path, more = [], preprocessing, force = false, match, report, keep: keepRows }) {
       await ready;
       const made = await jobs.run(job, async (running) => {
         if (!isImagePreprocessing(preprocessing)) {
-          return transformFile({ store, limits, path, preprocessing, force, job: running });
+          return transformFile({
+            store,
+            limits,
+            path,
+            preprocessing,
+            force,
+            match,
+            report,
+            keep: keepRows,
+            job: running,
+          });
         }
         const found = await inspectPath(path);
         return transformImages({ store, limits, found, more, preprocessing, job: running });
       });
       return keep(made).info;
     },
+
+    async keepPredictions({ handle, values, probabilities }) {
+      await keptOf(handle).add(values, probabilities);
+    },
+
+    predictedRows: ({ handle, offset, limit }) => keptOf(handle).page(offset, limit),
+
+    writePredictions: ({ job, handle, ...format }) => jobs.run(job, (running) => keptOf(handle).write(format, running)),
 
     async prepareRows({ dataset, rows, preprocessing }) {
       return keep(await images.prepareRows(await store.readIntact(dataset), rows, preprocessing)).info;
@@ -150,6 +175,7 @@ export function createDataService(options: DataServiceOptions): DataService & { 
       const found = prepared.get(handle);
       prepared.delete(handle);
       await found?.rows.release();
+      await found?.kept?.close();
     },
 
     async rawRows({ dataset, ...request }) {
@@ -162,7 +188,10 @@ export function createDataService(options: DataServiceOptions): DataService & { 
 
     async close() {
       await jobs.stop();
-      for (const { rows } of prepared.values()) await rows.release();
+      for (const { rows, kept } of prepared.values()) {
+        await rows.release();
+        await kept?.close();
+      }
       prepared.clear();
       (await opened)?.close();
       opened = null;

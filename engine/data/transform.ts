@@ -3,18 +3,19 @@
 
 import { rm } from 'node:fs/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { InputError } from '../protocol/errors.ts';
-import type { DataWarning } from '../protocol/data.ts';
-import { closest } from './closest.ts';
+import type { DataWarning, FileMatching } from '../protocol/data.ts';
 import { copyTable } from './copy.ts';
 import type { CopiedTable } from './copy.ts';
 import type { DatabaseLimits } from './database.ts';
 import { inspectPath, readHead, refuseFolder } from './files.ts';
 import type { Job } from './jobs.ts';
+import { KeptTable } from './kept-table.ts';
 import type { Prepared } from './prepare.ts';
 import { describeUse, refuseUnusable } from './preprocess/losses.ts';
 import { rawCell } from './preprocess/features.ts';
-import { matchColumns } from './preprocess/match.ts';
+import { absentColumn, matchColumns } from './preprocess/match.ts';
+import { bare, findColumns, renamed, requireColumns, valuesOf, withoutColumns } from './preprocess/match-names.ts';
+import { describeMatch, reasonsOf } from './preprocess/match-words.ts';
 import { parsePreprocessing } from './preprocess/recipe.ts';
 import type { Preprocessing } from './preprocess/recipe.ts';
 import { describePrepared, writeRows } from './preprocess/write-rows.ts';
@@ -29,6 +30,10 @@ export interface TransformRequest {
   readonly preprocessing: unknown;
   /** Go on although nothing of a column can be used. */
   readonly force: boolean;
+  /** See `DataService.transform`. */
+  readonly match?: FileMatching;
+  readonly report?: boolean;
+  readonly keep?: boolean;
   readonly job: Job;
 }
 
@@ -37,7 +42,7 @@ export interface TransformRequest {
  * @throws InputError if the file cannot be read, lacks a column the model needs, or has one that cannot be used.
  */
 export async function transformFile(request: TransformRequest): Promise<Omit<Prepared, 'handle'>> {
-  const { store, limits, path, force, job } = request;
+  const { store, limits, path, force, job, match, report = false } = request;
   const preprocessing = parsePreprocessing(request.preprocessing);
   const { features, target } = preprocessing;
   const like = { units: preprocessing.unitsRow === true };
@@ -45,46 +50,68 @@ export async function transformFile(request: TransformRequest): Promise<Omit<Pre
   if (found.folder) throw refuseFolder(found.name);
   const head = await readHead(found.path, found.name, found.size);
   const workFolder = await store.makeAnyWorkFolder();
+  let kept = false;
   try {
-    return await copyTable({ head, options: {}, workFolder, limits, job, like }, async ({ connection }, copied) => {
-      const { table, columns } = copied;
-      const names = columns.map(({ name }) => name);
-      requireColumns(found.name, names, preprocessing);
-      job.stage('Looking at the columns');
-      const byName = await spellNeeded(connection, copied, preprocessing);
-      const recipes = byName.has(target.column) ? [...features, target] : features;
-      const matched = await matchColumns(
-        connection,
-        table,
-        recipes.map((recipe) => ({ recipe, column: byName.get(recipe.column) as StoredColumn })),
-      );
-      const used = matched.slice(0, features.length);
-      job.throwIfCancelled();
-      if (!force) await refuseUnusable(connection, table, found.name, used);
-      const { uses, warnings } = await describeUse(connection, table, used);
-      const truth = matched.slice(features.length).filter(({ unknown }) => unknown > 0);
-      warnings.push(...(await describeUse(connection, table, truth)).warnings);
-      const { rows, classCounts } = await writeRows(connection, {
-        table,
-        features: used.map(({ value, cell }, index) =>
-          preprocessing.form === 'columns' ? rawCell(features[index], value, cell) : value,
-        ),
-        target: matched[features.length]?.value ?? null,
-        preprocessing,
-        counts: [0, 0, table.rows],
-        splitOf: () => 2,
-        store,
-        memoryBytes: limits.memoryBytes / 2,
-        job,
-      });
-      const all = [...copied.warnings, ...missingTarget(names, preprocessing), ...warnings];
-      return {
-        rows,
-        info: { ...describePrepared(preprocessing, [0, 0, table.rows], classCounts, all), columns: uses },
-      };
-    });
+    const made = await copyTable(
+      { head, options: {}, workFolder, limits, job, like },
+      async ({ connection }, copied) => {
+        const { table, columns } = copied;
+        const names = columns.map(({ name }) => name);
+        const sources = findColumns(names, preprocessing, match);
+        if (!report) requireColumns(found.name, names, sources, match);
+        job.stage('Looking at the columns');
+        const needed = new Set([...sources.values(), target.column]);
+        const byName = await spellNeeded(connection, copied, needed);
+        const present = features.filter(({ column }) => byName.has(sources.get(column) ?? ''));
+        const recipes = byName.has(target.column) ? [...present, target] : present;
+        const matched = await matchColumns(
+          connection,
+          table,
+          recipes.map((recipe) => ({
+            recipe,
+            column: byName.get(sources.get(recipe.column) ?? recipe.column) as StoredColumn,
+            values: valuesOf(match, recipe.column),
+          })),
+        );
+        const read = new Map(matched.slice(0, present.length).map((column) => [column.recipe.column, column]));
+        const used = features.map((recipe) => read.get(recipe.column) ?? absentColumn(recipe, table.rows));
+        job.throwIfCancelled();
+        const without = withoutColumns(match);
+        const asked = used.filter(({ recipe }) => !without.has(recipe.column));
+        if (!force && !report) await refuseUnusable(connection, table, found.name, asked);
+        const { uses, warnings } = await describeUse(connection, table, used);
+        const truth = matched.slice(present.length).filter(({ unknown }) => unknown > 0);
+        warnings.push(...(await describeUse(connection, table, truth)).warnings);
+        const fileMatch =
+          match === undefined
+            ? undefined
+            : await describeMatch(connection, table, { used, sources, names, without, target });
+        const { rows, classCounts } = await writeRows(connection, {
+          table,
+          features: used.map(({ value, cell }, index) =>
+            preprocessing.form === 'columns' ? rawCell(features[index], value, cell) : value,
+          ),
+          target: matched[present.length]?.value ?? null,
+          preprocessing,
+          counts: [0, 0, table.rows],
+          splitOf: () => 2,
+          store,
+          memoryBytes: limits.memoryBytes / 2,
+          job,
+        });
+        const all = [...copied.warnings, ...renamed(sources), ...missingTarget(names, preprocessing), ...warnings];
+        const info = describePrepared(preprocessing, [0, 0, table.rows], classCounts, all);
+        const reasons = reasonsOf(used.filter((column) => read.has(column.recipe.column)));
+        return { copied, reasons, rows, info: { ...info, columns: uses, ...(fileMatch && { match: fileMatch }) } };
+      },
+    );
+    const { copied, reasons, rows, info } = made;
+    if (request.keep !== true) return { rows, info };
+    const table = await KeptTable.open({ workFolder, copied, reasons, output: info.output, limits });
+    kept = true;
+    return { rows, info, kept: table };
   } finally {
-    await rm(workFolder, { recursive: true, force: true });
+    if (!kept) await rm(workFolder, { recursive: true, force: true });
   }
 }
 
@@ -92,9 +119,8 @@ export async function transformFile(request: TransformRequest): Promise<Omit<Pre
 async function spellNeeded(
   connection: DuckDBConnection,
   { table, columns, decimal }: CopiedTable,
-  { features, target }: Preprocessing,
+  needed: ReadonlySet<string | null>,
 ): Promise<ReadonlyMap<string, StoredColumn>> {
-  const needed = new Set([...features, target].map(({ column }) => column));
   const spelled = await spellColumns(
     connection,
     table,
@@ -102,39 +128,6 @@ async function spellNeeded(
     decimal,
   );
   return new Map(spelled.map((column) => [column.name, column]));
-}
-
-function requireColumns(file: string, names: readonly string[], { features }: Preprocessing): void {
-  const needed = features.map(({ column }) => column);
-  const lacking = needed.filter((column) => !names.includes(column));
-  if (lacking.length === 0) return;
-  const quoted = lacking.slice(0, 8).map((column) => `"${column}"`);
-  const listed = quoted.join(', ') + (lacking.length > 8 ? ` and ${lacking.length - 8} more` : '');
-  const spare = names.filter((name) => !needed.includes(name));
-  const near = lacking.flatMap((column) => {
-    const name = nearest(column, spare);
-    return name === null ? [] : [lacking.length === 1 ? `"${name}"` : `"${name}" for "${column}"`];
-  });
-  throw new InputError(
-    'input.missing_column',
-    `${file} lacks ${lacking.length === 1 ? 'a column' : 'columns'} the model was trained on: ${listed}.`,
-    near.length > 0
-      ? `Did you mean ${near.slice(0, 8).join(', ')}?`
-      : `Its columns are: ${names.slice(0, 12).join(', ')}${names.length > 12 ? ' …' : ''}.`,
-  );
-}
-
-/** The name that is the same but for case and marks, else the nearest. */
-function nearest(column: string, names: readonly string[]): string | null {
-  return names.find((name) => bare(name) === bare(column)) ?? closest(column, names);
-}
-
-function bare(name: string): string {
-  const letters = name
-    .normalize('NFKC')
-    .toLowerCase()
-    .replaceAll(/[\s_.-]+/g, '');
-  return letters === '' ? name : letters;
 }
 
 /** A file need not have the target, but then it is not measured how good the predictions are. */

@@ -6,21 +6,22 @@ import type { Predictions } from './predict.ts';
 export interface PredictionTable {
   readonly columns: readonly string[];
   readonly rows: (limit?: number) => Iterable<Readonly<Record<string, string | number>>>;
-  /** The lines of a CSV file; `escapeFormulas`: see `quote`. */
+  /** The lines of a CSV file, the header before the first row; `escapeFormulas`: see `quote`. */
   readonly csv: (escapeFormulas?: boolean) => Iterable<string>;
 }
 
-/** `files`: the picture of each row. */
+/** `files`: the picture of each row of the whole; `first`: the number of the first row, where these are a part of it. */
 export function predictionTable(
   output: OutputSpec,
   predictions: Predictions,
   files?: readonly string[],
+  first = 0,
 ): PredictionTable {
   const probability = output.kind === 'classes' ? output.classes.map((name) => `p(${name})`) : [];
   const columns = ['row', ...(files ? ['file'] : []), 'prediction', ...probability];
   const cells = (row: number): readonly (string | number)[] => {
     const value = predictions.values[row];
-    const name = files ? [row + 1, files[row]] : [row + 1];
+    const name = files ? [first + row + 1, files[first + row]] : [first + row + 1];
     if (output.kind === 'value') return [...name, value];
     const { classes } = output;
     const p = predictions.probabilities!.subarray(row * classes.length, (row + 1) * classes.length);
@@ -37,7 +38,7 @@ export function predictionTable(
     *csv(escapeFormulas = false) {
       const line = (values: readonly (string | number)[]): string =>
         `${values.map((value) => quote(value, escapeFormulas)).join(',')}\n`;
-      yield line(columns);
+      if (first === 0) yield line(columns);
       for (let row = 0; row < predictions.rows; row++) yield line(cells(row));
     },
   };

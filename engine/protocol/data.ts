@@ -189,6 +189,71 @@ export interface ColumnUse {
   readonly trainingMissing: number | null;
 }
 
+/** How the columns of another file stand for those of a run, as a person says. */
+export interface FileMatching {
+  /** The file's column for one of the run's; null = go without it: it counts as missing. Others are found by name. */
+  readonly columns?: Readonly<Record<string, string | null>>;
+  /** By the run's column: a value of the file, and the category it stands for. */
+  readonly values?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
+/** A column that a run needs, and what another file has for it. */
+export interface ColumnMatch {
+  readonly name: string;
+  readonly kind: 'number' | 'boolean' | 'datetime' | 'category';
+  /** The file's column; null: it has none, or the person goes without. */
+  readonly found: string | null;
+  /** `refused`: predictions would be guesses; `warned`: something was read otherwise or lost; `without`: as the person says. */
+  readonly status: 'refused' | 'warned' | 'without' | 'fine';
+  /** How it was read, in a few words: "number", "3 values". */
+  readonly read: string;
+  /** What is wrong, or was read otherwise; null = nothing. */
+  readonly message: string | null;
+  /** Rows whose cell is empty, and whose cell cannot be used. */
+  readonly missing: number;
+  readonly unknown: number;
+  /** What cannot be used, the most frequent first, the first few. */
+  readonly values: readonly { readonly value: string; readonly count: number }[];
+  /** The categories that training knows. */
+  readonly categories?: readonly string[];
+}
+
+/** A file's columns beside those a run needs. */
+export interface FileMatch {
+  /** In the order of the run's features. */
+  readonly columns: readonly ColumnMatch[];
+  /** Columns of the file that are not used, in its order. */
+  readonly extra: readonly string[];
+  /** All columns of the file. */
+  readonly names: readonly string[];
+}
+
+/** A page of a file's own rows with what was predicted for them. */
+export interface PredictedRows {
+  readonly offset: number;
+  /** Rows predicted so far. */
+  readonly total: number;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly CellValue[])[];
+  /** [rows] class numbers, or values. */
+  readonly values: Float64Array;
+  /** [rows, classes]; empty for values. */
+  readonly probabilities: Float64Array;
+  /** What could not be used of each row; empty = nothing. */
+  readonly reasons: readonly string[];
+}
+
+/** How predictions are written to a file. */
+export interface PredictionFormat {
+  readonly format: 'csv' | 'parquet';
+  /** The file's own columns stand before the predictions. */
+  readonly original: boolean;
+  readonly probabilities: boolean;
+  readonly reasons: boolean;
+  /** CSV: see `--escape-formulas`. */
+  readonly escapeFormulas?: boolean;
+}
+
 /**
  * A dataset made ready for one run: preprocessing fitted on its training split. Rows are numbered
  * train first, then validation, then test. Shards are read by number and hold consecutive rows.
@@ -218,6 +283,8 @@ export interface PreparedData {
   readonly leftOut?: readonly LeftOutColumn[];
   /** A table given to `transform`: what became of each column that is used. */
   readonly columns?: readonly ColumnUse[];
+  /** The same beside the file's own columns. */
+  readonly match?: FileMatch;
   /** Of a dataset: its row behind each prepared row. */
   readonly sources?: Uint32Array;
   /** Pictures given to `transform`: the file of each row. */
@@ -277,7 +344,21 @@ export interface DataService {
     /** Further files, for a run on pictures. */
     more?: readonly string[];
     preprocessing: unknown;
+    /** Columns are found by their names without case and marks, and as it says. Absent: by their very names. */
+    match?: FileMatching;
+    /** Refuse nothing: what would be refused counts as missing, and `match` of the answer says so. */
+    report?: boolean;
+    /** Keep the file's own rows for `keepPredictions` until the handle is released. Tables only. */
+    keep?: boolean;
   }): Promise<PreparedData>;
+  /** Predictions of the rows that follow those kept so far: values [rows], probabilities [rows, classes]. */
+  keepPredictions(request: { handle: string; values: Float64Array; probabilities: Float64Array | null }): Promise<void>;
+  /** Rows of a kept file, with their predictions as far as there are any. */
+  predictedRows(request: { handle: string; offset: number; limit: number }): Promise<PredictedRows>;
+  /** Writes a kept file with its predictions; the path is that of a new file, which goes with the handle. */
+  writePredictions(
+    request: { job: string; handle: string } & PredictionFormat,
+  ): Promise<{ path: string; bytes: number }>;
   /** Rows of an image dataset as a run with this preprocessing sees them, all counted as test; their classes are unknown. */
   prepareRows(request: { dataset: string; rows: readonly number[]; preprocessing: unknown }): Promise<PreparedData>;
   readShard(request: { handle: string; shard: number }): Promise<Shard>;

@@ -1,19 +1,38 @@
-// `predict`: applies a finished run to another file.
+// `predict`: applies a finished run to another file, window by window: the file may be larger than memory.
 
+import { createReadStream } from 'node:fs';
 import path from 'node:path';
+import { InputError } from '../../../engine/protocol/errors.ts';
+import type { FileMatching, PreparedData } from '../../../engine/protocol/data.ts';
 import { parseRunJson } from '../../../engine/protocol/model-file.ts';
 import { lazyBackend } from '../../../engine/learners/lazy-backend.ts';
-import { predictRows, readTrained } from '../../../engine/learners/predict.ts';
+import type { Trained } from '../../../engine/learners/learner.ts';
+import {
+  readTrained,
+  WindowedPredictions,
+  type PredictedAll,
+  type Predictions,
+} from '../../../engine/learners/predict.ts';
 import { residentBudget } from '../../hosts/surroundings.ts';
 import { openCpu } from '../../hosts/trusted-cpu.ts';
 import { modelFileWarnings, readModelFiles } from '../../../engine/runs/model-files.ts';
-import { runNumber, textOption, type Command } from '../command.ts';
+import {
+  choiceOption,
+  runNumber,
+  textOption,
+  type Command,
+  type CommandContext,
+  type OptionValues,
+} from '../command.ts';
 import { withProgress } from '../import.ts';
 import type { ColumnUse } from '../../../engine/protocol/data.ts';
 import { checkOutput, refuseInput, writeOutput } from '../output-file.ts';
 import { counted, formatNumber, type Output } from '../output.ts';
 import { predictionTable, type PredictionTable } from '../../../engine/learners/prediction-table.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
+
+/** Rows shown to people who ask for no file. */
+const shownRows = 10;
 
 export const predict: Command = {
   name: 'predict',
@@ -24,8 +43,23 @@ export const predict: Command = {
     out: {
       type: 'string',
       path: true,
-      value: 'FILE.csv',
+      value: 'FILE.csv|FILE.parquet',
       help: 'write the predictions there; an old file is replaced when the new one is complete',
+    },
+    columns: {
+      type: 'string',
+      value: 'all|none',
+      help: "all: the file's own columns, the predictions and what could not be used of each row; none (default): the predictions alone",
+    },
+    match: {
+      type: 'string',
+      value: 'COL=FILECOL,…',
+      help: "the file's column for one of the model's, where names differ by more than case and marks",
+    },
+    without: {
+      type: 'string',
+      value: 'COL,…',
+      help: 'go without these columns of the model: they count as missing',
     },
     force: {
       type: 'boolean',
@@ -39,6 +73,7 @@ export const predict: Command = {
   run: async (context) => {
     const { positionals, options, output, services } = context;
     const out = textOption(options, 'out');
+    const way = wayOfWriting(options, out);
     const file = path.resolve(positionals[1]);
     if (out) await refuseInput(out, file);
     if (out) await checkOutput(out, output);
@@ -48,8 +83,10 @@ export const predict: Command = {
     const files = await readModelFiles(store, run);
     const trained = readTrained(files.model, files.weights, run);
     const preprocessing = parseRunJson(files.preprocessing, run, 'preprocessing.json');
+    const force = options.force === true;
+    const match = matchingOf(options);
     const prepared = await withProgress(services.data, context, (job) =>
-      services.data.transform({ job, path: file, preprocessing, force: options.force === true }),
+      services.data.transform({ job, path: file, preprocessing, force, match, keep: way === 'kept' }),
     );
     const backend = lazyBackend(async () => {
       const cpu = await openCpu({ home: services.home });
@@ -57,40 +94,44 @@ export const predict: Command = {
       return cpu;
     });
     try {
-      const predictions = await predictRows(trained, {
+      if (way === 'kept' && prepared.files) {
+        throw new InputError(
+          'usage.option',
+          'Pictures have no columns of their own.',
+          'Leave out --columns and write a CSV file.',
+        );
+      }
+      const windows = new WindowedPredictions(trained, {
         data: prepared,
         readShard: (shard) => services.data.readShard({ handle: prepared.handle, shard }),
         dataBudget: residentBudget(),
         backend: backend.open,
       });
-      const metrics = predictions.evaluation?.metrics ?? null;
-      const table = predictionTable(trained.file.output, predictions, prepared.files);
-      if (out) await writeOutput(out, table.csv(options['escape-formulas'] === true), output);
-      else await output.events(predictionEvents(table));
+      let head: Predictions | null = null;
+      async function* parts(): AsyncIterable<Part> {
+        for await (const { start, predictions } of windows) {
+          context.interruption.check();
+          output.bar(start / prepared.counts.test, `Predicting, ${counted(start, 'row')} done`);
+          head ??= predictions;
+          yield { predictions, table: predictionTable(trained.file.output, predictions, prepared.files, start) };
+        }
+      }
+      if (out && way === 'kept') await writeKept(context, prepared, out, parts());
+      else if (out) await writeOutput(out, lines(parts(), options['escape-formulas'] === true), output);
+      else for await (const { table } of parts()) await output.events(predictionEvents(table));
+      const predicted = windows.summary();
+      output.clearBar();
+      const metrics = predicted.evaluation?.metrics ?? null;
       const { columns } = prepared;
-      const warnings = [...(await modelFileWarnings(store, run)), ...prepared.warnings];
+      const warnings = [...(await modelFileWarnings(store, run)), ...prepared.warnings, ...unscored(predicted)];
       const said = warnings.map(({ code, message }) => ({ code, message }));
-      output.event({
-        event: 'finished',
-        run,
-        rows: predictions.rows,
-        out: out ?? null,
-        metrics,
-        columns,
-        warnings: said,
-      });
+      const finished = { rows: predicted.rows, out: out ?? null, metrics, columns, warnings: said };
+      output.event({ event: 'finished', run, ...finished });
       if (output.json) return;
       for (const warning of warnings) output.line(`! ${warning.message}`);
       for (const column of columns ?? []) printUse(output, column);
-      output.line(`${counted(predictions.rows, 'row')} predicted${out ? `, written to ${out}` : ''}`);
-      if (!out) {
-        const shown = [...table.rows(10)];
-        output.table(
-          shown,
-          table.columns.map((name) => ({ title: name, value: (row) => cell(ownValue(row, name) ?? ''), right: true })),
-        );
-        if (predictions.rows > shown.length) output.line('… all of them with --out FILE.csv');
-      }
+      output.line(`${counted(predicted.rows, 'row')} predicted${out ? `, written to ${out}` : ''}`);
+      if (!out && head) printHead(output, trained, prepared, head);
       for (const [name, value] of Object.entries(metrics ?? {})) output.line(`  ${name} ${formatNumber(value)}`);
     } finally {
       await backend.close();
@@ -98,6 +139,89 @@ export const predict: Command = {
     }
   },
 };
+
+/** `lines`: the predictions alone, as CSV, made here; `kept`: with the file's own columns or as Parquet, by the data service. */
+function wayOfWriting(options: OptionValues, out: string | undefined): 'lines' | 'kept' {
+  const columns = choiceOption(options, 'columns', ['all', 'none']);
+  if (columns !== undefined && out === undefined) {
+    throw new InputError(
+      'usage.option',
+      '--columns says what is written to a file, and there is none.',
+      'Give --out as well.',
+    );
+  }
+  return columns === 'all' || isParquet(out) ? 'kept' : 'lines';
+}
+
+const isParquet = (out: string | undefined): boolean => out !== undefined && /\.parquet$/i.test(out);
+
+/** Throws InputError `usage.option` where `--match` is no list of pairs. */
+function matchingOf(options: OptionValues): FileMatching {
+  const pairs = (textOption(options, 'match') ?? '').split(',').filter((pair) => pair !== '');
+  const matched = pairs.map((pair): [string, string | null] => {
+    const at = pair.indexOf('=');
+    if (at > 0 && at < pair.length - 1) return [pair.slice(0, at), pair.slice(at + 1)];
+    throw new InputError(
+      'usage.option',
+      `--match holds “${pair}”.`,
+      "Write the model's column, =, and the file's column.",
+    );
+  });
+  const without = (textOption(options, 'without') ?? '').split(',').filter((name) => name !== '');
+  return { columns: Object.fromEntries([...matched, ...without.map((name) => [name, null] as const)]) };
+}
+
+/** Some consecutive rows. */
+interface Part {
+  readonly predictions: Predictions;
+  readonly table: PredictionTable;
+}
+
+async function* lines(parts: AsyncIterable<Part>, escapeFormulas: boolean): AsyncIterable<string> {
+  for await (const { table } of parts) yield* table.csv(escapeFormulas);
+}
+
+/** With the file's own columns, or as Parquet. */
+async function writeKept(
+  context: CommandContext,
+  { handle }: PreparedData,
+  out: string,
+  parts: AsyncIterable<Part>,
+): Promise<void> {
+  const { output, options, services } = context;
+  for await (const { predictions } of parts) {
+    const { values, probabilities } = predictions;
+    await services.data.keepPredictions({ handle, values, probabilities });
+  }
+  const original = options.columns === 'all';
+  const { path: written } = await withProgress(services.data, context, (job) =>
+    services.data.writePredictions({
+      job,
+      handle,
+      format: isParquet(out) ? 'parquet' : 'csv',
+      original,
+      probabilities: true,
+      reasons: original,
+      escapeFormulas: options['escape-formulas'] === true,
+    }),
+  );
+  await writeOutput(out, createReadStream(written), output);
+}
+
+function unscored({ tooMany }: PredictedAll): { code: string; message: string }[] {
+  const message = 'There are too many rows to score them at once: how good the predictions are is not measured.';
+  return tooMany ? [{ code: 'unscored', message }] : [];
+}
+
+function printHead(output: Output, trained: Trained, { files }: PreparedData, predictions: Predictions): void {
+  const table = predictionTable(trained.file.output, predictions, files);
+  const shown = [...table.rows(shownRows)];
+  output.table(
+    shown,
+    table.columns.map((name) => ({ title: name, value: (row) => cell(ownValue(row, name) ?? ''), right: true })),
+  );
+  if (predictions.rows > shown.length) output.line('… all of them with --out FILE.csv');
+}
 
 /** What could not be used of a column; nothing where all could. */
 function printUse(output: Output, { name, missing, unknown, trainingMissing }: ColumnUse): void {

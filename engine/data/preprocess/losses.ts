@@ -7,7 +7,7 @@ import type { ColumnUse, DataWarning } from '../../protocol/data.ts';
 import { plainSpelling, spellingTitle } from '../schema/numbers.ts';
 import type { MeasuredTable } from '../schema/table.ts';
 import { short, show } from '../schema/typing.ts';
-import { lostExamples } from './match.ts';
+import { lostValues } from './match.ts';
 import type { MatchedColumn } from './match.ts';
 
 /** Share of the rows from which on a column counts as lost. */
@@ -29,14 +29,7 @@ export async function refuseUnusable(
   file: string,
   columns: readonly MatchedColumn[],
 ): Promise<void> {
-  const lost = columns.filter((column) => {
-    const { missing, unknown } = column;
-    const filled = table.rows - missing;
-    const emptied = missing + unknown >= lostShare * table.rows && (trainingMissing(column) ?? 0) < mostlyFilled;
-    const unreadable = unknown > 0 && unknown >= lostShare * filled;
-    const enough = filled >= fewRows || (isMeasure(column) && missing === 0);
-    return (emptied && table.rows >= fewRows) || (unreadable && enough);
-  });
+  const lost = columns.filter((column) => isUnusable(column, table.rows));
   if (lost.length === 0) return;
   const named = await Promise.all(lost.slice(0, namedColumns).map((column) => describeLoss(connection, table, column)));
   const more = lost.length > namedColumns ? ` And ${lost.length - namedColumns} more columns.` : '';
@@ -45,6 +38,16 @@ export async function refuseUnusable(
     `${file} does not fit the model. ${named.join(' ')}${more}`,
     `Mend the ${lost.length === 1 ? 'column' : 'columns'}; or predict all the same, with ${lost.length === 1 ? 'it' : 'them'} counting as missing: --force on the command line.`,
   );
+}
+
+/** Whether predictions with so little of a column would be guesses. */
+export function isUnusable(column: MatchedColumn, rows: number): boolean {
+  const { missing, unknown } = column;
+  const filled = rows - missing;
+  const emptied = missing + unknown >= lostShare * rows && (trainingMissing(column) ?? 0) < mostlyFilled;
+  const unreadable = unknown > 0 && unknown >= lostShare * filled;
+  const enough = filled >= fewRows || (isMeasure(column) && missing === 0);
+  return (emptied && rows >= fewRows) || (unreadable && enough);
 }
 
 /** What became of each column, and what to say about it. */
@@ -71,13 +74,13 @@ export async function describeUse(
 }
 
 /** Recipes of earlier versions say nothing about their share, but a feature without an indicator was always there. */
-function trainingMissing({ recipe }: MatchedColumn): number | null {
+export function trainingMissing({ recipe }: MatchedColumn): number | null {
   if (recipe.missingShare !== undefined) return recipe.missingShare;
   return 'indicator' in recipe && !recipe.indicator ? 0 : null;
 }
 
 /** Whether more is lost than chance would lose, at the training's rate: three standard deviations. */
-function isAbove(column: MatchedColumn, rows: number): boolean {
+export function isAbove(column: MatchedColumn, rows: number): boolean {
   const usual = trainingMissing(column);
   const share = (column.missing + column.unknown) / rows;
   // A target that cannot be read measures nothing, whatever training had.
@@ -95,7 +98,7 @@ function isMeasure({ recipe }: MatchedColumn): boolean {
 }
 
 /** "price: 3 of 10 cells hold no number ("abc"); in training none. Expected: numbers around 12.5." */
-async function describeLoss(
+export async function describeLoss(
   connection: DuckDBConnection,
   table: MeasuredTable,
   column: MatchedColumn,
@@ -103,8 +106,8 @@ async function describeLoss(
   const { missing, unknown } = column;
   const parts: string[] = [];
   if (unknown > 0) {
-    const examples = await lostExamples(connection, table, column);
-    const quoted = examples.map((example) => `"${short(example)}"`).join(', ');
+    const examples = await lostValues(connection, table, column, 3);
+    const quoted = examples.map(({ value }) => `"${short(value)}"`).join(', ');
     parts.push(`${show(unknown)} of ${show(table.rows)} cells ${problem(column, unknown)} (${quoted})`);
   }
   if (missing > 0) parts.push(`${show(missing)} of ${show(table.rows)} ${missing === 1 ? 'is' : 'are'} empty`);
@@ -162,7 +165,7 @@ function percent(share: number): string {
 }
 
 /** What is written in another way than in training, and how it is read; null = nothing. */
-function respelling({ recipe, reading, respelled, ambiguous }: MatchedColumn): string | null {
+export function respelling({ recipe, reading, respelled, ambiguous }: MatchedColumn): string | null {
   const name = recipe.column;
   if (respelled.length > 0) {
     const named = respelled

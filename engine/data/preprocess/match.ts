@@ -41,17 +41,22 @@ const comparedValues = 10_000;
 export async function matchColumns(
   connection: DuckDBConnection,
   table: MeasuredTable,
-  columns: readonly { readonly column: StoredColumn; readonly recipe: FeatureRecipe | TargetRecipe }[],
+  columns: readonly {
+    readonly column: StoredColumn;
+    readonly recipe: FeatureRecipe | TargetRecipe;
+    /** Values of the file, and the categories they stand for. */
+    readonly values?: ReadonlyMap<string, string>;
+  }[],
 ): Promise<MatchedColumn[]> {
   const matched: MatchedColumn[] = [];
   for (let start = 0; start < columns.length; start += columnsPerQuery) {
     const group = columns.slice(start, start + columnsPerQuery);
     const candidates = await Promise.all(
-      group.map(async ({ column, recipe }) => {
+      group.map(async ({ column, recipe, values }) => {
         const categories = categoriesOf(recipe);
         return categories === null
           ? readings(column, recipe).map((reading) => ({ ...unchanged, reading, recipe }))
-          : [await matchCategories(connection, table, keepKnown(column, recipe), recipe, categories)];
+          : [await matchCategories(connection, table, keepKnown(column, recipe), recipe, categories, values)];
       }),
     );
     const selected = candidates.flatMap((readingsOf, index) =>
@@ -85,18 +90,27 @@ export async function matchColumns(
   return matched;
 }
 
-/** A few different cells of a column that cannot be used. */
-export async function lostExamples(
+/** A column that a file does not have: all of it is missing. */
+export function absentColumn(recipe: FeatureRecipe, rows: number): MatchedColumn {
+  const value = categoriesOf(recipe) === null ? 'CAST(NULL AS DOUBLE)' : '0.0::DOUBLE';
+  const reading: StoredColumn = { name: recipe.column, storage: 'VARCHAR', missing: [] };
+  const nothing = { missing: rows, unknown: 0, respelled: [], ambiguous: false };
+  return { recipe, value, cell: 'CAST(NULL AS VARCHAR)', usable: 'false', reading, ...nothing };
+}
+
+/** A few different cells of a column that cannot be used, the most frequent first. */
+export async function lostValues(
   connection: DuckDBConnection,
   table: MeasuredTable,
   { cell, usable }: MatchedColumn,
-): Promise<readonly string[]> {
+  limit: number,
+): Promise<readonly { readonly value: string; readonly count: number }[]> {
   const rows = await queryRows(
     connection,
-    `SELECT CAST(${cell} AS VARCHAR) AS cell FROM ${table.from} WHERE ${cell} IS NOT NULL AND NOT (${usable})
-     GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT 3`,
+    `SELECT CAST(${cell} AS VARCHAR) AS cell, count(*) AS count FROM ${table.from} WHERE ${cell} IS NOT NULL AND NOT (${usable})
+     GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ${limit}`,
   );
-  return rows.map((row) => String(row.cell));
+  return rows.map((row) => ({ value: String(row.cell), count: Number(row.count) }));
 }
 
 interface Candidate {
@@ -199,6 +213,7 @@ async function matchCategories(
   column: StoredColumn,
   recipe: FeatureRecipe | TargetRecipe,
   categories: readonly string[],
+  said: ReadonlyMap<string, string> = new Map(),
 ): Promise<Candidate> {
   const exact = categoryCode(column, categories);
   const found = await queryRows(
@@ -212,7 +227,8 @@ async function matchCategories(
     codes.set(form, codes.has(form) ? null : index + 1);
   });
   const variants = found.flatMap(({ cell }) => {
-    const code = codes.get(normalForm(String(cell))) ?? null;
+    const meant = said.get(String(cell));
+    const code = (meant === undefined ? codes.get(normalForm(String(cell))) : categories.indexOf(meant) + 1) || null;
     return code === null ? [] : [{ cell: String(cell), code }];
   });
   if (variants.length === 0) return { reading: column, recipe, value: exact, respelled: [] };
@@ -230,7 +246,7 @@ async function matchCategories(
 }
 
 /** What stays of a category without case, spaces around and between, and ways of writing a number. */
-function normalForm(category: string): string {
+export function normalForm(category: string): string {
   const plain = category.normalize('NFKC').trim().replaceAll(/\s+/g, ' ').toLowerCase();
   return /^[+-]?(\d{1,15}\.?\d{0,6}|\.\d{1,6})$/.test(plain) ? String(Number(plain)) : plain;
 }
