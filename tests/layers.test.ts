@@ -155,6 +155,13 @@ const rules: readonly Rule[] = [
     instead: `Every figure is a function of the prediction table: what makes the table is a learner's work. ${pure}`,
   },
   {
+    files: 'engine/serving/',
+    may: ['engine/data/preprocess/', 'engine/learners/', 'engine/backends/backend.ts', 'engine/model/', protocol],
+    packages: ['node:', 'zod'],
+    instead:
+      'A served model takes the files of a run and a device as arguments; it knows neither the store nor who asks.',
+  },
+  {
     files: 'engine/hardware/',
     may: [
       'kernels/',

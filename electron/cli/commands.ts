@@ -17,6 +17,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   datasets: async () => (await import('./commands/datasets.ts')).datasets,
   predict: async () => (await import('./commands/predict.ts')).predict,
   evaluate: async () => (await import('./commands/evaluate.ts')).evaluate,
+  serve: async () => (await import('./commands/serve.ts')).serve,
   export: async () => (await import('./commands/export.ts')).exportCommand,
   repair: async () => (await import('./commands/repair.ts')).repair,
   devices: async () => (await import('./commands/devices.ts')).devices,

@@ -13,8 +13,9 @@ import { KeptTable } from './kept-table.ts';
 import type { Prepared } from './prepare.ts';
 import { describeUse, refuseUnusable } from './preprocess/losses.ts';
 import { rawCell } from './preprocess/features.ts';
+import { bareName } from './preprocess/forms.ts';
 import { absentColumn, matchColumns } from './preprocess/match.ts';
-import { bare, findColumns, renamed, requireColumns, valuesOf, withoutColumns } from './preprocess/match-names.ts';
+import { findColumns, renamed, requireColumns, valuesOf, withoutColumns } from './preprocess/match-names.ts';
 import { describeMatch, reasonsOf } from './preprocess/match-words.ts';
 import { parsePreprocessing } from './preprocess/recipe.ts';
 import type { Preprocessing } from './preprocess/recipe.ts';
@@ -134,7 +135,7 @@ async function spellNeeded(
 function missingTarget(names: readonly string[], { features, target }: Preprocessing): DataWarning[] {
   if (names.includes(target.column)) return [];
   const needed = new Set(features.map(({ column }) => column));
-  const near = names.find((name) => !needed.has(name) && bare(name) === bare(target.column));
+  const near = names.find((name) => !needed.has(name) && bareName(name) === bareName(target.column));
   if (near === undefined) return [];
   const message = `There is a column "${near}", but none "${target.column}": how good the predictions are is not measured.`;
   return [{ code: 'missing_target', message, columns: [near] }];

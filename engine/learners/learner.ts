@@ -69,12 +69,21 @@ export interface RawOutputs {
   readonly targets: Float32Array;
 }
 
+/** A model kept ready for a few rows at a time; one call at a time. */
+export interface Resident {
+  /** Raw outputs [rows, width] of x [rows, values a row]. */
+  outputs(x: Float32Array | Float64Array, rows: number): Promise<Float32Array>;
+  close(): void;
+}
+
 /** A learner put to use, with what a run has kept. */
 export interface Trained {
   readonly file: ModelFile;
   /** The loss its scores have. */
   readonly evaluation: EvaluationSpec;
   outputs(rows: Rows): Promise<RawOutputs>;
+  /** Compiled and kept on the device for rows like those of `data`, which is not read. Absent: `outputs` is quick for any few rows. */
+  resident?(data: PreparedData, backend: () => Promise<Backend>): Promise<Resident>;
   /** Where it looked for the class `chosen` of each row of pictures; null: it does not tell. Absent: it never does. */
   attention?(rows: Rows, chosen: readonly number[]): Promise<ActivationMaps | null>;
 }

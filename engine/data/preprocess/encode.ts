@@ -3,7 +3,7 @@
 import type { NumberColumn } from '../database.ts';
 import { outputNames } from './recipe.ts';
 import type { FeatureRecipe, Preprocessing, TargetRecipe } from './recipe.ts';
-import type { Element, Values } from './row-store.ts';
+import type { Element, Values } from './values.ts';
 
 /** Milliseconds of a day. */
 const day = 86_400_000;

@@ -5,6 +5,7 @@ import { InputError } from '../../protocol/errors.ts';
 import type { DataWarning, FileMatching } from '../../protocol/data.ts';
 import { ownValue } from '../../protocol/own.ts';
 import { closest } from '../closest.ts';
+import { bareName } from './forms.ts';
 import type { Preprocessing } from './recipe.ts';
 
 /** The file's column for each column the run needs; null = none. */
@@ -33,7 +34,8 @@ export function findColumns(
   }
   for (const { column } of features) {
     if (sources.has(column)) continue;
-    const alike = match === undefined ? [] : names.filter((name) => !taken.has(name) && bare(name) === bare(column));
+    const alike =
+      match === undefined ? [] : names.filter((name) => !taken.has(name) && bareName(name) === bareName(column));
     take(column, alike.length === 1 ? alike[0] : null);
   }
   return sources;
@@ -89,14 +91,5 @@ export function renamed(sources: ColumnSources): DataWarning[] {
 
 /** The name that is the same but for case and marks, else the nearest. */
 function nearest(column: string, names: readonly string[]): string | null {
-  return names.find((name) => bare(name) === bare(column)) ?? closest(column, names);
-}
-
-/** A name without case and marks. */
-export function bare(name: string): string {
-  const letters = name
-    .normalize('NFKC')
-    .toLowerCase()
-    .replaceAll(/[\s_.-]+/g, '');
-  return letters === '' ? name : letters;
+  return names.find((name) => bareName(name) === bareName(column)) ?? closest(column, names);
 }

@@ -9,6 +9,7 @@ import { typedValue } from '../schema/stored.ts';
 import type { StoredColumn } from '../schema/stored.ts';
 import type { MeasuredTable } from '../schema/table.ts';
 import { categoryCode, rawValue } from './features.ts';
+import { normalForm } from './forms.ts';
 import { asFitted } from './recipe.ts';
 import type { FeatureRecipe, TargetRecipe } from './recipe.ts';
 
@@ -243,10 +244,4 @@ async function matchCategories(
     value: `CASE WHEN ${exact} > 0 THEN ${exact} ELSE CAST(${list}[CAST(${variant} AS BIGINT) + 1] AS DOUBLE) END`,
     respelled: variants.map(({ cell, code }) => [cell, categories[code - 1] as string] as const),
   };
-}
-
-/** What stays of a category without case, spaces around and between, and ways of writing a number. */
-export function normalForm(category: string): string {
-  const plain = category.normalize('NFKC').trim().replaceAll(/\s+/g, ' ').toLowerCase();
-  return /^[+-]?(\d{1,15}\.?\d{0,6}|\.\d{1,6})$/.test(plain) ? String(Number(plain)) : plain;
 }

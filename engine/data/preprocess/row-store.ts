@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Shard } from '../../protocol/data.ts';
 import { explain } from '../failures.ts';
 import type { DatasetStore } from '../store.ts';
+import { makeValues, type Element, type Values } from './values.ts';
 
 /** Prepared rows that can be read by number. */
 export interface RowStore {
@@ -20,10 +21,6 @@ interface WritableRowStore extends RowStore {
   write(start: number, x: Values, y: Float32Array): Promise<void> | void;
 }
 
-/** What the values of x are; those of y are float32. */
-export type Element = 'f32' | 'f64';
-export type Values = Float32Array | Float64Array;
-
 export interface RowShape {
   readonly rows: number;
   readonly element: Element;
@@ -36,10 +33,6 @@ export interface RowShape {
 const shardBytes = 4 * 2 ** 20;
 /** Rows gathered for a split before they are stored. */
 const bufferBytes = 2 ** 18;
-
-export function makeValues(element: Element, count: number): Values {
-  return element === 'f32' ? new Float32Array(count) : new Float64Array(count);
-}
 
 function bytesPerRow({ element, width, targets }: RowShape): number {
   return (element === 'f32' ? 4 : 8) * width + 4 * targets;

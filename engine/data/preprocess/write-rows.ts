@@ -9,7 +9,8 @@ import type { DatasetStore } from '../store.ts';
 import { RowEncoder } from './encode.ts';
 import { inputSpec, outputSpec } from './recipe.ts';
 import type { Preprocessing } from './recipe.ts';
-import { makeValues, RowWriter, shardStarts } from './row-store.ts';
+import { RowWriter, shardStarts } from './row-store.ts';
+import { makeValues } from './values.ts';
 import type { RowStore } from './row-store.ts';
 
 export interface WriteRequest {

@@ -4,6 +4,7 @@ import { activationMaps } from '../../train/attention.ts';
 import { checkCheckpoint, placeOfCheckpoint } from '../../train/checkpoint.ts';
 import { measureSpeed } from '../../train/measure.ts';
 import { networkOutputs } from '../../train/predict.ts';
+import { ResidentNetwork } from '../../train/resident-network.ts';
 import type { SessionOptions } from '../../train/session.ts';
 import { train } from '../../train/trainer.ts';
 import type { DeviceDescription } from '../../backends/backend.ts';
@@ -62,6 +63,7 @@ function readNetwork(file: NetworkModelFile, weights: Weights): Trained {
     evaluation: { output, training, weights: null },
     outputs: async ({ data, readShard, dataBudget, backend }) =>
       networkOutputs(trained, await backend(), data, readShard, dataBudget),
+    resident: async (data, backend) => ResidentNetwork.open(trained, await backend(), data),
     attention: async ({ data, readShard, dataBudget, backend }, chosen) =>
       activationMaps(trained, await backend(), data, readShard, dataBudget, chosen),
   };

@@ -3,8 +3,10 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import test from 'node:test';
-import { makeValues, RowWriter, shardStarts } from '../../../engine/data/preprocess/row-store.ts';
-import type { Element, RowShape, RowStore } from '../../../engine/data/preprocess/row-store.ts';
+import { RowWriter, shardStarts } from '../../../engine/data/preprocess/row-store.ts';
+import { makeValues } from '../../../engine/data/preprocess/values.ts';
+import type { RowShape, RowStore } from '../../../engine/data/preprocess/row-store.ts';
+import type { Element } from '../../../engine/data/preprocess/values.ts';
 import { DatasetStore } from '../../../engine/data/store.ts';
 import { temporaryFolder } from './helpers.ts';
 

@@ -1,0 +1,182 @@
+// Rows given one by one, as objects of values, made ready for a model by a fitted recipe: what a form or a request of the server
+// holds. Cells of files are read by the SQL of features.ts; both read the same words alike, which tests/unit/data/one-row.test.ts proves.
+
+import { rawCodes } from '../../model/spec.ts';
+import { InputError } from '../../protocol/errors.ts';
+import { ownValue } from '../../protocol/own.ts';
+import { isSpelledNumber, largestNumber, numberIn, type NumberSpelling } from '../schema/numbers.ts';
+import { falseWords, trueWords } from '../schema/stored.ts';
+import { RowEncoder } from './encode.ts';
+import { bareName, normalForm } from './forms.ts';
+import type { FeatureRecipe, Preprocessing } from './recipe.ts';
+import { makeValues, type Values } from './values.ts';
+import { readTime } from './read-time.ts';
+
+/** Values by the name of their column. */
+export type RowObject = Readonly<Record<string, unknown>>;
+
+export interface EncodedRows {
+  readonly rows: number;
+  /** [rows, width] */
+  readonly x: Values;
+  /** What could not be used of each row, in words. */
+  readonly reasons: readonly (readonly string[])[];
+}
+
+interface Reader {
+  readonly recipe: FeatureRecipe;
+  /** The value that the encoder takes; null = missing, undefined = it cannot be used. */
+  readonly read: (value: unknown) => number | null | undefined;
+  readonly problem: string;
+}
+
+export class RowReader {
+  readonly #readers: readonly Reader[];
+  readonly #encoder: RowEncoder;
+  /** Names without case and marks that stand for one column alone. */
+  readonly #bare = new Map<string, number>();
+  readonly #form: Preprocessing['form'];
+
+  constructor(preprocessing: Preprocessing) {
+    this.#form = preprocessing.form;
+    this.#readers = preprocessing.features.map(readerOf);
+    this.#encoder = new RowEncoder(preprocessing);
+    preprocessing.features.forEach(({ column }, index) => {
+      const name = bareName(column);
+      this.#bare.set(name, this.#bare.has(name) ? -1 : index);
+    });
+  }
+
+  get width(): number {
+    return this.#encoder.width;
+  }
+
+  /**
+   * A row has every column of the model; null says that a value is missing, other members are left alone.
+   * @throws InputError `input.missing_column` naming the row and the column that is not there.
+   */
+  read(rows: readonly RowObject[]): EncodedRows {
+    const raw = this.#readers.map(() => new Array<number | null>(rows.length).fill(null));
+    const reasons = rows.map((row, at) => this.#readRow(row, at, raw));
+    const x = makeValues(this.#encoder.element, rows.length * this.#encoder.width);
+    const columns = raw.map((values) => ({ getItem: (row: number) => values[row] ?? null }));
+    this.#encoder.encode(columns, rows.length, x);
+    return { rows: rows.length, x, reasons };
+  }
+
+  #readRow(row: RowObject, at: number, raw: readonly (number | null)[][]): readonly string[] {
+    const given = this.#givenBy(row);
+    return this.#readers.flatMap(({ recipe, read, problem }, index) => {
+      if (!given.has(index)) {
+        const message = `Row ${at + 1} has no "${recipe.column}".`;
+        throw new InputError(
+          'input.missing_column',
+          message,
+          'Give every column of the model; null says that it is missing.',
+        );
+      }
+      const value = given.get(index);
+      const found = read(value);
+      raw[index][at] = this.#code(recipe, found);
+      if (found !== undefined) return found === null && neverMissing(recipe) ? [`${recipe.column} is missing`] : [];
+      return [`${recipe.column}: ${JSON.stringify(value)} is ${problem}`];
+    });
+  }
+
+  /** Values by the number of their feature: by the very name, else by the name without case and marks. */
+  #givenBy(row: RowObject): ReadonlyMap<number, unknown> {
+    const given = new Map<number, unknown>();
+    this.#readers.forEach(({ recipe }, index) => {
+      if (Object.hasOwn(row, recipe.column)) given.set(index, ownValue(row, recipe.column));
+    });
+    if (given.size === this.#readers.length) return given;
+    for (const [name, value] of Object.entries(row)) {
+      const index = this.#bare.get(bareName(name)) ?? -1;
+      if (index >= 0 && !given.has(index)) given.set(index, value);
+    }
+    return given;
+  }
+
+  /** As `rawCell` of features.ts has it, where rows hold columns as they are. */
+  #code({ kind }: FeatureRecipe, value: number | null | undefined): number | null {
+    const category = kind === 'one_hot' || kind === 'embedding';
+    if (!category) return value ?? null;
+    if (this.#form !== 'columns') return value ?? 0;
+    if (value === null) return rawCodes.missing;
+    return value === undefined ? rawCodes.unseen : value - 1 + rawCodes.first;
+  }
+}
+
+function neverMissing(recipe: FeatureRecipe): boolean {
+  return recipe.missingShare === 0;
+}
+
+function readerOf(recipe: FeatureRecipe): Reader {
+  switch (recipe.kind) {
+    case 'number':
+      return {
+        recipe,
+        problem: 'no number',
+        read: (value) => present(value, recipe, (one) => readNumber(one, recipe.numbers)),
+      };
+    case 'boolean':
+      return { recipe, problem: 'neither yes nor no', read: (value) => present(value, recipe, readBoolean) };
+    case 'datetime':
+      return {
+        recipe,
+        problem: 'no date',
+        read: (value) => present(value, recipe, (one) => readTime(one, recipe.dateFormat)),
+      };
+    case 'one_hot':
+    case 'embedding':
+      return { recipe, problem: 'unknown', read: categoryReader(recipe) };
+    default:
+      return recipe satisfies never;
+  }
+}
+
+/** Null where a value is missing: null itself, nothing but spaces, and what meant "missing" in training. */
+function present(
+  value: unknown,
+  { missing }: FeatureRecipe,
+  read: (value: unknown) => number | undefined,
+): number | null | undefined {
+  if (value === null || value === undefined) return null;
+  if (typeof value !== 'string') return read(value);
+  const text = value.trim();
+  return text === '' || missing.includes(text) ? null : read(text);
+}
+
+const plainNumber = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+
+function readNumber(value: unknown, spelling: NumberSpelling | undefined): number | undefined {
+  const number = typeof value === 'string' ? numberOf(value, spelling) : Number(value);
+  return typeof value !== 'object' && Math.abs(number) <= largestNumber ? number : undefined;
+}
+
+function numberOf(text: string, spelling: NumberSpelling | undefined): number {
+  if (spelling === undefined || !isSpelledNumber(text, spelling)) return plainNumber.test(text) ? Number(text) : NaN;
+  const bare = spelling.mark === '' ? text : text.replaceAll(spelling.mark, '');
+  return (/^[^0-9]*[-\u2212(]|-$/.test(bare) ? -1 : 1) * Number(numberIn(text, spelling));
+}
+
+function readBoolean(value: unknown): number | undefined {
+  const word = String(value).toLowerCase();
+  if ((trueWords as readonly string[]).includes(word)) return 1;
+  return (falseWords as readonly string[]).includes(word) ? 0 : undefined;
+}
+
+/** Position of the category from 1: by its very name, else without case and spaces where that is clear. */
+function categoryReader(recipe: FeatureRecipe & { readonly categories: readonly string[] }): Reader['read'] {
+  const exact = new Map(recipe.categories.map((category, index) => [category, index + 1]));
+  const alike = new Map<string, number | undefined>();
+  recipe.categories.forEach((category, index) => {
+    const form = normalForm(category);
+    alike.set(form, alike.has(form) ? undefined : index + 1);
+  });
+  const known = (text: string): number | undefined => exact.get(text) ?? alike.get(normalForm(text));
+  return (value) =>
+    typeof value === 'string' && exact.has(value)
+      ? exact.get(value)
+      : present(value, recipe, (one) => (typeof one === 'object' ? undefined : known(String(one))));
+}
