@@ -116,9 +116,12 @@ function datasets({
 
 function training({
   runs,
-}: AppServiceParts): Part<'startRun' | 'resumeRun' | 'pauseRun' | 'continueRun' | 'stopRun' | 'onReport'> {
+}: AppServiceParts): Part<
+  'startRun' | 'extendRun' | 'resumeRun' | 'pauseRun' | 'continueRun' | 'stopRun' | 'onReport'
+> {
   return {
     startRun: (request) => runs.start(request),
+    extendRun: (request) => runs.goOn(request),
     resumeRun: (request) => runs.resume(request),
     pauseRun: (request) => runs.pause(request),
     continueRun: (request) => runs.continue(request),

@@ -32,6 +32,7 @@ const settings = z.strictObject({
   ignored: z.array(z.string()).max(100_000).optional(),
   split: z.tuple([share, share, share]).optional(),
   splitBy: z.strictObject({ kind: z.enum(splitKinds), column: z.string() }).optional(),
+  fold: z.strictObject({ number: z.int().min(1).max(100), of: z.int().min(2).max(100) }).optional(),
   labels: wordsTo(z.string().max(1000)).optional(),
 });
 
@@ -55,6 +56,8 @@ const [first, ...others] = declarations.map(({ name: learner, own, fields, free,
   }),
 );
 const config = z.discriminatedUnion('learner', [first, ...others]) as unknown as z.ZodType<RunConfig>;
+
+const checkpoint = z.union([z.enum(['best', 'last']), z.int().min(1).max(1_000_000)]);
 
 const runState = z.enum(['queued', 'running', 'paused', 'completed', 'stopped', 'diverged', 'failed', 'interrupted']);
 
@@ -143,7 +146,14 @@ const schemas = {
     size: shownSize.optional(),
   }),
   skippedFiles: z.strictObject({ dataset }),
-  startRun: z.strictObject({ name: name.optional(), config }),
+  startRun: z.strictObject({
+    name: name.optional(),
+    config,
+    from: z
+      .strictObject({ run, checkpoint: checkpoint.optional(), upTo: z.int().min(1).max(1000).optional() })
+      .optional(),
+  }),
+  extendRun: z.strictObject({ run, name: name.optional(), config, checkpoint: checkpoint.optional() }),
   resumeRun: z.strictObject({ run, device: surroundings.device.optional() }),
   pauseRun: oneRun,
   continueRun: oneRun,

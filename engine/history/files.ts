@@ -18,6 +18,7 @@ import { ownValue } from '../protocol/own.ts';
 import { InputError } from '../protocol/errors.ts';
 import { damagedRunFile } from '../protocol/model-file.ts';
 import type { RunFile } from '../protocol/runs.ts';
+import type { KeptFile } from '../protocol/store.ts';
 import { checksumName, checksumsFile, decodeChecksums, encodeChecksums, factOf, withVersion } from './checksums.ts';
 import type { FileFact, KnownFiles } from './checksums.ts';
 import { isFull } from './failures.ts';
@@ -26,6 +27,8 @@ const fileNames: ReadonlySet<string> = new Set<RunFile>([
   'checkpoint.bin',
   'checkpoint.previous.bin',
   'start.bin',
+  'fold.safetensors',
+  'out-of-fold.safetensors',
   'best.safetensors',
   'preprocessing.json',
   'model.json',
@@ -33,6 +36,9 @@ const fileNames: ReadonlySet<string> = new Set<RunFile>([
   'predictions.json',
   'baseline.safetensors',
 ]);
+
+const epochFile = /^epoch-[1-9]\d{0,6}\.(bin|safetensors)$/;
+const isRunFile = (name: string): name is RunFile => fileNames.has(name) || epochFile.test(name);
 
 const discardedSuffix = '.purged';
 /** What a run has of its parent. */
@@ -48,6 +54,10 @@ export interface RunFiles {
   write(run: number, file: RunFile, data: Uint8Array): Promise<void>;
   /** Throws `run.damaged_file` for a file that is not what was written. */
   read(run: number, file: RunFile): Promise<Uint8Array | null>;
+  /** Removes a file for good. */
+  remove(run: number, file: RunFile): Promise<void>;
+  /** The files there are, and what they take. */
+  list(run: number): Promise<readonly KeptFile[]>;
   /** Drops the checkpoint before the last one, and what the run began with: at its end it needs them no more. */
   dropPrevious(run: number): Promise<void>;
   /** Keeps what the database holds of a run beside its files, as far as the disk lets it. */
@@ -68,7 +78,7 @@ export function createRunFiles(home: string): RunFiles {
   const root = join(home, 'runs');
   const folder = (run: number): string => join(root, String(run));
   const place = (run: number, file: RunFile): string => {
-    if (!Number.isSafeInteger(run) || run < 1 || !fileNames.has(file)) {
+    if (!Number.isSafeInteger(run) || run < 1 || !isRunFile(file)) {
       throw new InputError('input.run_file', `A run has no file "${file}".`, `Files are ${[...fileNames].join(', ')}.`);
     }
     return join(folder(run), file);
@@ -97,6 +107,18 @@ export function createRunFiles(home: string): RunFiles {
       // Its checksum and the file itself have to be of one moment.
       await writing.get(folder(run))?.catch(() => undefined);
       return readSteadily(run, folder(run), place(run, file), file);
+    },
+    async remove(run, file) {
+      place(run, file);
+      await inTurn(run, () => removeFile(folder(run), file));
+    },
+    async list(run) {
+      const names = (await namesIn(folder(run))).filter(isRunFile);
+      const sizes = await Promise.all(names.map((name) => stat(join(folder(run), name)).catch(() => null)));
+      return names.flatMap((file, index) => {
+        const found = sizes[index];
+        return found ? [{ file, bytes: found.size }] : [];
+      });
     },
     async dropPrevious(run) {
       await rm(place(run, 'checkpoint.previous.bin'), { force: true });

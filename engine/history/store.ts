@@ -201,6 +201,10 @@ function createService(home: string, history: History): StoreService {
       }));
       changes.note(run, growth);
     },
+    async removeFile({ run, file }) {
+      await files.remove(runs.row(run).id, file);
+    },
+    files: async ({ run }) => files.list(runs.row(run).id),
     async readFile({ run, file }) {
       const row = runs.row(run);
       const data = await files.read(row.id, file);

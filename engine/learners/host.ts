@@ -7,6 +7,7 @@ import { Listeners } from '../protocol/listeners.ts';
 import type { Shard } from '../protocol/data.ts';
 import type { HostSpending, PhaseSeconds } from '../protocol/bill.ts';
 import type { RunJob, TrainerHost } from '../protocol/hosts.ts';
+import { isWaitedFor } from '../protocol/runs.ts';
 import type { RunResult } from '../protocol/runs.ts';
 import { RunControl, type Surroundings } from '../train/control.ts';
 import { timeText } from '../protocol/words.ts';
@@ -141,7 +142,7 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
             onLog: (line) => log.emit(line),
             onPaused: (event) => paused.emit(event),
             onFile: (event) => {
-              if (event.file !== 'checkpoint.bin' || file.size === 0) return file.emit(event);
+              if (!isWaitedFor(event.file) || file.size === 0) return file.emit(event);
               const kept = new Promise<void>((resolve) => (checkpointKept = resolve));
               file.emit(event);
               return kept;

@@ -97,6 +97,8 @@ export interface Learner<C extends RunConfig = RunConfig, F extends ModelFile = 
   read(file: F, weights: Weights): Trained;
   /** Throws TrainyardError `run.checkpoint` or `data.safetensors` when it cannot go on from a file. Absent: any safetensors will do. */
   checkCheckpoint?(file: Uint8Array): void;
+  /** Whether a run can begin with what another one has kept. Throws InputError `model.weights` where it does not fit. Absent: it never can. */
+  checkStart?(config: C, data: PreparedData, start: JobStart): void;
   /** How far a run was when it wrote a checkpoint; throws likewise. Absent: no other run can go on from it. */
   placeOf?(file: Uint8Array): Required<Pick<RunStart, 'epoch' | 'step' | 'seconds'>>;
 }

@@ -43,7 +43,7 @@ export function buildForward(
     };
     const context = {
       graph,
-      mode,
+      mode: layer.frozen ? ('inference' as const) : mode,
       args: layer.args,
       tensor,
       stateName: (name: string) => `${layer.id}.${name}`,
@@ -70,8 +70,12 @@ function buildInput(
   const { input } = model;
   if (input.kind !== 'table') return x;
   if (input.embeddings.length === 0) return x;
+  const table = (name: string): ValueId => {
+    const { shape, type } = model.inputParameters.find((parameter) => parameter.name === name)!;
+    return parameters.get(name) ?? graph.one('state', [], { name, shape, type });
+  };
   const parts = input.embeddings.map((_, i) =>
-    graph.one('embedding', [parameters.get(`input.embedding${i}`)!, x], { column: input.numeric + i }),
+    graph.one('embedding', [table(`input.embedding${i}`), x], { column: input.numeric + i }),
   );
   if (input.numeric > 0) parts.unshift(graph.one('slice', [x], { axis: 1, offset: 0, size: input.numeric }));
   return parts.length === 1 ? parts[0] : graph.one('concat', parts, { axis: 1 });

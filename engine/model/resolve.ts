@@ -23,6 +23,8 @@ export interface ResolvedLayer {
   /** Names are complete: `0.weight`. */
   readonly parameters: readonly ParameterDef[];
   readonly states: readonly StateDef[];
+  /** Its weights stay as they are, and it works as in prediction: see freeze.ts. */
+  readonly frozen?: boolean;
 }
 
 export interface ResolvedModel {

@@ -13,6 +13,7 @@ import type {
   SplitName,
 } from './data.ts';
 import type { ClassifiedPictures, PredictedPage, RunEvaluation } from './evaluation.ts';
+import type { ContinuationRequest, TransferRequest } from './going-on.ts';
 import type { BilledRun } from './bill.ts';
 import type { FoundRuns, RecordField, RunPatch, RunQuery, RunsChanged } from './store.ts';
 import type { LogLine, MetricPoint, RunConfig, RunProgress, RunRecord } from './runs.ts';
@@ -100,7 +101,9 @@ export interface AppService {
   /** Every file the import of an image folder left out, and why. */
   skippedFiles(request: { dataset: string }): Promise<readonly SkippedFile[]>;
 
-  startRun(request: { name?: string; config: RunConfig }): Promise<RunRecord>;
+  startRun(request: { name?: string; config: RunConfig; from?: TransferRequest }): Promise<RunRecord>;
+  /** A finished or stopped run goes on as a new one: see `RunManager.goOn`. */
+  extendRun(request: ContinuationRequest & { name?: string }): Promise<RunRecord>;
   resumeRun(request: { run: number; device?: RunConfig['device'] }): Promise<RunRecord>;
   pauseRun(request: { run: number }): Promise<void>;
   continueRun(request: { run: number }): Promise<void>;

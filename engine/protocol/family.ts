@@ -15,8 +15,10 @@ export interface RunStart {
   readonly anew?: boolean;
   /** Of `continued`: its losses are none of its parent's kind, so that the best epoch is looked for anew. */
   readonly incomparable?: boolean;
-  /** Of `started from`: the last layer whose weights were taken; absent: all that fit. */
-  readonly upTo?: string;
+  /** Of `started from`: how many layers, from the first, have its weights; absent: all that it has. */
+  readonly upTo?: number;
+  /** Of `started from`: its parent learned from the same rows in other splits, and knows some that are to judge it. */
+  readonly seen?: boolean;
   /** Of a `fold`: which, from 1. */
   readonly fold?: number;
 }

@@ -160,9 +160,18 @@ export type RunFile =
   | 'checkpoint.bin'
   | 'checkpoint.previous.bin'
   | 'start.bin'
+  | 'fold.safetensors'
+  | 'out-of-fold.safetensors'
+  | EpochFile
   | 'best.safetensors'
   | 'preprocessing.json'
   | 'model.json'
   | 'evaluation.json'
   | 'predictions.json'
   | 'baseline.safetensors';
+
+/** A state that is kept for good: everything, or weights alone. */
+export type EpochFile = `epoch-${number}.bin` | `epoch-${number}.safetensors`;
+
+/** Files of which a trainer hands over no other until one is kept. */
+export const isWaitedFor = (file: RunFile): boolean => file === 'checkpoint.bin' || file.startsWith('epoch-');

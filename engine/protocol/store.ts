@@ -120,6 +120,12 @@ export interface FoundRuns<Field extends RecordField = RecordField> {
   readonly runs: readonly Pick<RunRecord, Field>[];
 }
 
+/** A file in the folder of a run. */
+export interface KeptFile {
+  readonly file: RunFile;
+  readonly bytes: number;
+}
+
 /** Which runs have changed since the last time. */
 export interface RunsChanged {
   readonly runs: readonly number[];
@@ -166,6 +172,10 @@ export interface StoreService {
   purge(request: { olderThan?: number; runs?: readonly number[] }): Promise<{ runs: number; bytes: number }>;
   /** Writes a file of the run: temporary file, flush, rename. */
   writeFile(request: { run: number; file: RunFile; data: Uint8Array }): Promise<void>;
+  /** Removes a file of a run for good. */
+  removeFile(request: { run: number; file: RunFile }): Promise<void>;
+  /** The files of a run that are there. */
+  files(request: { run: number }): Promise<readonly KeptFile[]>;
   /** null: there has been none. Rejects with `run.damaged_file` if it is not what was written, with `run.file_gone` if it was there. */
   readFile(request: { run: number; file: RunFile }): Promise<Uint8Array | null>;
   /**

@@ -5,6 +5,7 @@ import { CancelledError, toWire, TrainyardError } from '../protocol/errors.ts';
 import { forPage } from '../protocol/shown-errors.ts';
 import type { JobStart } from '../protocol/hosts.ts';
 import type { DataService, PreparedData } from '../protocol/data.ts';
+import { isWaitedFor } from '../protocol/runs.ts';
 import type {
   LogLine,
   MetricPoint,
@@ -23,6 +24,7 @@ import { declarationOf } from '../learners/declared/registry.ts';
 import { checkCheckpointOf } from '../learners/registry.ts';
 import { Bill, type EnergyMeter } from './bill.ts';
 import type { RunHost, RunHosts } from './hosts.ts';
+import { thinCheckpoints } from './checkpoints.ts';
 import { chooseDevice } from './choose-device.ts';
 import { mayPass, patiently } from './patient-store.ts';
 import { createRecorder } from './recorder.ts';
@@ -304,11 +306,20 @@ export class Attempt {
       // What was asked for while the host was being made.
       if (this.#pauseRequested) running.host.pause().catch(() => undefined);
       if (this.#stopRequested) running.host.stop().catch(() => undefined);
-      return await Promise.race([result.catch((error: unknown) => preferDeath(error, died)), died, gaveUp]);
+      const ended = await Promise.race([result.catch((error: unknown) => preferDeath(error, died)), died, gaveUp]);
+      recorder.inOrder(() => this.#thin());
+      return ended;
     } finally {
       for (const stop of stopListening) stop();
       await recorder.close();
     }
+  }
+
+  /** The states it keeps take no more than they may. */
+  async #thin(): Promise<void> {
+    const { store, record } = this.#options;
+    const budget = declarationOf(record.config).checkpointBudget?.(record.config);
+    if (budget !== undefined) await thinCheckpoints(store, this.#run, budget);
   }
 
   #listen({ host }: RunHost, recorder: Recorder): readonly (() => void)[] {
@@ -340,8 +351,12 @@ export class Attempt {
       host.onPaused(({ paused }) => recorder.inOrder(() => this.#follow(paused ? 'pause' : 'resume'))),
       host.onFile(({ file, data }) => {
         const kept = recorder.file(file, data);
+        if (file.startsWith('epoch-')) recorder.inOrder(() => this.#thin());
         // A host that has gone waits for nothing.
-        if (file === 'checkpoint.bin') void kept.then(() => host.checkpointKept()).catch(() => undefined);
+        if (isWaitedFor(file))
+          void (file.startsWith('epoch-') ? recorder.done() : kept)
+            .then(() => host.checkpointKept())
+            .catch(() => undefined);
       }),
     ];
   }

@@ -3,21 +3,12 @@
 import { declarationOf } from '../learners/declared/registry.ts';
 import { learnerNamed } from '../learners/registry.ts';
 import { InputError, TrainyardError } from '../protocol/errors.ts';
+import { checkpointFile } from './checkpoints.ts';
+import type { JobStart } from '../protocol/hosts.ts';
+import type { CheckpointChoice, ContinuationRequest, TransferRequest } from '../protocol/going-on.ts';
 import type { RunStart } from '../protocol/family.ts';
 import { finalStates, type RunConfig, type RunFile, type RunRecord } from '../protocol/runs.ts';
 import type { Family, StoreService } from '../protocol/store.ts';
-
-/** Which of the states that a run has kept: its best weights, the last, or those after an epoch. */
-export type CheckpointChoice = 'best' | 'last' | number;
-
-export interface ContinuationRequest {
-  /** What goes on. */
-  readonly run: number;
-  /** With these settings: those of the run but for what is changed. */
-  readonly config: RunConfig;
-  /** Default: the last, of a run that diverged the best. */
-  readonly checkpoint?: CheckpointChoice;
-}
 
 type Place = Required<Pick<RunStart, 'epoch' | 'step' | 'seconds'>>;
 
@@ -49,6 +40,36 @@ export async function continuationOf(
   return { parent: parent.id, relation: 'continued', start: { ...place, ...changes }, file, untilStep: place.step };
 }
 
+/** What a run that starts from the weights of another takes over, and the file with them. */
+export async function transferOf(
+  store: StoreService,
+  config: RunConfig,
+  { run, checkpoint = 'best', upTo }: TransferRequest,
+): Promise<Family & { readonly job: JobStart }> {
+  const parent = await store.run({ run });
+  const { checkStart } = learnerNamed(config.learner);
+  if (!checkStart || parent.config.learner !== config.learner) {
+    const what = checkStart ? `Run ${run} is ${declarationOf(parent.config).noun}` : declarationOf(config).title;
+    throw new InputError(
+      'input.from',
+      `${what}: only a network starts from the weights of a network.`,
+      'Leave --from out.',
+    );
+  }
+  const { file, place } = await chosenFile(store, parent, checkpoint);
+  const bytes = await store.readFile({ run, file });
+  if (bytes === null) {
+    throw new TrainyardError('run.no_model', `Run ${run} has no trained model yet.`, 'Train it to its end first.');
+  }
+  const { dataset, seed, settings } = parent.config;
+  const seen = dataset === config.dataset && (seed !== config.seed || splitOf(settings) !== splitOf(config.settings));
+  const start: RunStart = { ...place, ...(upTo === undefined ? {} : { upTo }), ...(seen ? { seen } : {}) };
+  const relation = 'started from';
+  return { parent: run, relation, start, file, job: { ...start, parent: run, relation, file: bytes } };
+}
+
+const splitOf = ({ split, splitBy, fold }: RunConfig['settings']): string => JSON.stringify([split, splitBy, fold]);
+
 function refuseLive({ id, state, deletedAt }: RunRecord): void {
   if (!finalStates.has(state)) throw new InputError('input.run_active', `Run ${id} is ${state}.`, 'Stop it first.');
   if (deletedAt !== null) throw new InputError('input.run_deleted', `Run ${id} is in the trash.`, 'Restore it first.');
@@ -76,7 +97,8 @@ async function chosenFile(
 ): Promise<{ readonly file: RunFile; readonly place: Place }> {
   if (choice !== 'last') {
     const epoch = choice === 'best' ? (parent.result?.bestEpoch ?? 0) : choice;
-    return { file: 'best.safetensors', place: await placeAfter(store, parent.id, epoch) };
+    const file = await checkpointFile(store, parent.id, choice);
+    return { file, place: await placeAfter(store, parent.id, epoch) };
   }
   const file: RunFile = 'checkpoint.bin';
   const bytes = await store.readFile({ run: parent.id, file });

@@ -2,6 +2,7 @@
 // model and certifies it. Who writes the files, and where, is the caller's business.
 
 import { declarationOf } from '../learners/declared/registry.ts';
+import type { CheckpointChoice } from '../protocol/going-on.ts';
 import type { DataService, PreparedData } from '../protocol/data.ts';
 import type {
   Certificate,
@@ -12,7 +13,7 @@ import type {
   OnnxService,
 } from '../protocol/exports.ts';
 import type { StoreService } from '../protocol/store.ts';
-import { readModelFiles } from './model-files.ts';
+import { readModelFilesOf } from './model-files.ts';
 
 /** A process, to be ended when its work is done or not wanted any more. */
 interface Host<T> {
@@ -24,7 +25,7 @@ export type ExporterHost = Host<ExporterService>;
 export type OnnxHost = Host<OnnxService>;
 
 export interface ExportParts {
-  readonly store: Pick<StoreService, 'run' | 'readFile' | 'metrics' | 'log'>;
+  readonly store: Pick<StoreService, 'run' | 'readFile' | 'files' | 'metrics' | 'log'>;
   readonly data: Pick<DataService, 'prepare' | 'release' | 'cancel'>;
   readonly exporter: () => Promise<ExporterHost>;
   readonly onnx: () => Promise<OnnxHost>;
@@ -33,6 +34,8 @@ export interface ExportParts {
 export interface ExportRequest {
   readonly run: number;
   readonly format: ExportFormat;
+  /** Which of the states it has kept; default: the best. */
+  readonly checkpoint?: CheckpointChoice;
   /** Begins the names of the files. */
   readonly name: string;
   /** Of the preparation, for its progress. */
@@ -60,7 +63,7 @@ const ofCurves: ReadonlySet<ExportFormat> = new Set<ExportFormat>([]);
  * throws, CancelledError.
  */
 export async function makeExport(parts: ExportParts, request: ExportRequest): Promise<MadeExport> {
-  const { run, format, name, job, signal, onStage } = request;
+  const { format, name, job, signal, onStage } = request;
   const { store, data } = parts;
   const hosts: Host<unknown>[] = [];
   const cancelled = new Promise<never>((_resolve, reject) => {
@@ -82,7 +85,7 @@ export async function makeExport(parts: ExportParts, request: ExportRequest): Pr
   };
   let prepared: PreparedData | null = null;
   try {
-    const source = await readSource(store, run, ofCurves.has(format));
+    const source = await readSource(store, request, ofCurves.has(format));
     if (ofRows.has(format)) {
       onStage?.('Preparing rows', null);
       const { dataset, settings, seed } = source.record.config;
@@ -104,9 +107,13 @@ export async function makeExport(parts: ExportParts, request: ExportRequest): Pr
   }
 }
 
-async function readSource(store: ExportParts['store'], run: number, curves: boolean): Promise<ExportSource> {
+async function readSource(
+  store: ExportParts['store'],
+  { run, checkpoint }: ExportRequest,
+  curves: boolean,
+): Promise<ExportSource> {
   const record = await store.run({ run });
-  const files = await readModelFiles(store, run);
+  const files = await readModelFilesOf(store, run, checkpoint);
   const [points, log] = curves ? await Promise.all([store.metrics({ run }), store.log({ run })]) : [[], []];
   return { record, ...files, points, log };
 }

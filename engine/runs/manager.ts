@@ -7,11 +7,14 @@ import type { DataService, PreparedData } from '../protocol/data.ts';
 import { finalStates } from '../protocol/runs.ts';
 import type { LogLine, MetricPoint, RunConfig, RunProgress, RunRecord, RunRequest } from '../protocol/runs.ts';
 import type { Family, NewRun, RunsChanged, StoreService } from '../protocol/store.ts';
+import { learnerNamed } from '../learners/registry.ts';
+import type { JobStart } from '../protocol/hosts.ts';
 import { checkLearner, declarationOf } from '../learners/declared/registry.ts';
 import { Listeners } from '../protocol/listeners.ts';
 import { startEnergyMeter } from '../system/energy.ts';
 import { Attempt } from './attempt.ts';
-import { continuationOf, type ContinuationRequest } from './continuation.ts';
+import type { ContinuationRequest, TransferRequest } from '../protocol/going-on.ts';
+import { continuationOf, transferOf } from './continuation.ts';
 import type { EnergyMeter } from './bill.ts';
 import { laneOf } from './hosts.ts';
 import type { Lane, RunHosts } from './hosts.ts';
@@ -41,7 +44,12 @@ export interface RunManager {
    * Checks data and model, then records the run and trains it when its device is free. Rejects with the errors of
    * `DataService.prepare` and of the model, and then leaves nothing behind.
    */
-  start(request: { readonly name?: string; readonly config: RunConfig }): Promise<RunRecord>;
+  start(request: {
+    readonly name?: string;
+    readonly config: RunConfig;
+    /** Weights to begin with. */
+    readonly from?: TransferRequest;
+  }): Promise<RunRecord>;
   /**
    * Goes on where a finished or stopped run was, as a new run that knows it: for longer, or with other settings. Rejects as `start`
    * does, and with `input.continue` and `run.no_start`.
@@ -243,15 +251,28 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     return null;
   };
 
-  const begin = async (name: string | undefined, config: RunConfig, family?: Family): Promise<RunRecord> => {
+  const begin = async (
+    name: string | undefined,
+    config: RunConfig,
+    from?: Family & { readonly job?: JobStart },
+  ): Promise<RunRecord> => {
+    const { job: first, ...family } = from ?? {};
     const start = performance.now();
     const prepared = await prepare(config);
     const preparing = performance.now() - start;
     try {
+      if (first) learnerNamed(config.learner).checkStart?.(config, prepared, first);
       const { dataset } = config;
       const datasetName = (await data.list()).find(({ id }) => id === dataset)?.name ?? dataset;
       const fullName = name?.trim() || `${declarationOf(config).preset(config) ?? 'model'} on ${datasetName}`;
-      const record = await store.createRun({ name: fullName, dataset, datasetName, config, owner, family });
+      const record = await store.createRun({
+        name: fullName,
+        dataset,
+        datasetName,
+        config,
+        owner,
+        ...(from ? { family: family as Family } : {}),
+      });
       enqueue(record, await releaseUnlessFree(config, prepared), preparing);
       return record;
     } catch (error) {
@@ -261,7 +282,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   };
 
   return {
-    start: ({ name, config }) => begin(name, config),
+    start: async ({ name, config, from }) => begin(name, config, from && (await transferOf(store, config, from))),
     async goOn({ run, name, ...request }) {
       await store.recover();
       const parent = await store.run({ run });

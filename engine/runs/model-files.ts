@@ -2,6 +2,8 @@
 
 import { TrainyardError } from '../protocol/errors.ts';
 import type { DataWarning } from '../protocol/data.ts';
+import type { CheckpointChoice } from '../protocol/going-on.ts';
+import { readWeightsOf, type CheckpointStore } from './checkpoints.ts';
 import type { StoreService } from '../protocol/store.ts';
 
 export interface ModelFiles {
@@ -23,6 +25,17 @@ export async function readModelFiles(store: Pick<StoreService, 'readFile'>, run:
   }
   const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
   return { model: text(model), preprocessing: text(preprocessing), weights };
+}
+
+/** The same with the weights of another state that the run has kept. Throws `run.no_start` where it has not. */
+export async function readModelFilesOf(
+  store: CheckpointStore,
+  run: number,
+  checkpoint: CheckpointChoice = 'best',
+): Promise<ModelFiles> {
+  const files = await readModelFiles(store, run);
+  if (checkpoint === 'best') return files;
+  return { ...files, weights: (await readWeightsOf(store, run, checkpoint)) ?? files.weights };
 }
 
 /** What has to be said to whoever uses them. */

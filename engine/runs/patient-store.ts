@@ -29,6 +29,8 @@ export function patientStore(store: StoreService): StoreService {
     restoreRuns: (request) => patiently(() => store.restoreRuns(request)),
     purge: (request) => patiently(() => store.purge(request)),
     writeFile: (request) => patiently(() => store.writeFile(request)),
+    removeFile: (request) => patiently(() => store.removeFile(request)),
+    files: (request) => patiently(() => store.files(request)),
     readFile: (request) => patiently(() => store.readFile(request)),
     isChecked: (request) => patiently(() => store.isChecked(request)),
     recover: () => patiently(() => store.recover()),

@@ -17,6 +17,8 @@ export interface Recorder {
   file(file: RunFile, data: Uint8Array): Promise<void>;
   /** Does something with the store after all that was reported before. */
   inOrder(work: () => Promise<unknown>): void;
+  /** Resolves when all that was asked for is done, or never will be. */
+  done(): Promise<void>;
   /** Writes what is left. Rejects if anything could not be written. */
   close(): Promise<void>;
 }
@@ -82,6 +84,7 @@ export function createRecorder({ store, run, onRequest, onFailure }: RecorderOpt
       queueBatch();
       inOrder(work);
     },
+    done: () => chain,
     async close() {
       clearInterval(timer);
       queueBatch();

@@ -10,11 +10,14 @@ import { readWeights, type Weights } from './weights.ts';
 /** Time between checkpoints at least; the first comes sooner. */
 const leastMilliseconds = 10_000;
 const firstMilliseconds = 1_000;
+/** Of those that are kept by themselves: epochs between them, and time at least, as what took less is trained again sooner. */
+const usualEvery = 10;
+const keptMilliseconds = 1_000;
 /** Share of the time that writing them may hold the training up. */
 const largestShare = 0.02;
 
 export interface CheckpointWriterOptions {
-  readonly session: Pick<Session, 'executable' | 'plan'>;
+  readonly session: Pick<Session, 'executable' | 'plan' | 'training'>;
   readonly clock: () => number;
   readonly diary: Pick<Diary, 'add' | 'checkpoint'>;
   /** Resolves when the file is kept; nothing = at once. */
@@ -24,6 +27,7 @@ export interface CheckpointWriterOptions {
 export class CheckpointWriter {
   readonly #options: CheckpointWriterOptions;
   #next: number;
+  #nextKept: number;
   /** The last one is not kept yet. */
   #waiting = false;
   #kept: Promise<void> = Promise.resolve();
@@ -31,6 +35,7 @@ export class CheckpointWriter {
   constructor(options: CheckpointWriterOptions) {
     this.#options = options;
     this.#next = options.clock() + firstMilliseconds;
+    this.#nextKept = options.clock() + keptMilliseconds;
   }
 
   /** It is time for one. */
@@ -40,6 +45,23 @@ export class CheckpointWriter {
 
   /** Writes one, once the last is kept. `reported`: called before it leaves, so that the history never lacks what it knows. */
   async write(state: TrainingState, best: Weights, reported: () => void): Promise<void> {
+    await this.#write('checkpoint.bin', state, best, reported);
+  }
+
+  /**
+   * Keeps the state after an epoch for good, if it is one of those that are to be kept. Its best weights are a file of their own,
+   * and later ones may be better.
+   */
+  async keep(state: TrainingState, reported: () => void): Promise<void> {
+    const { session, clock } = this.#options;
+    const { every, budget } = session.training.checkpoints;
+    if (budget === 0 || state.epoch % (every || usualEvery) !== 0) return;
+    if (every === 0 && clock() < this.#nextKept) return;
+    await this.#write(`epoch-${state.epoch}.bin`, state, {}, reported);
+    this.#nextKept = clock() + keptMilliseconds;
+  }
+
+  async #write(file: RunFile, state: TrainingState, best: Weights, reported: () => void): Promise<void> {
     const { session, clock, diary, onFile } = this.#options;
     const asked = clock();
     await this.#kept;
@@ -49,13 +71,13 @@ export class CheckpointWriter {
     const data = encodeCheckpoint({ state, tensors, best });
     const { byteLength } = data;
     this.#waiting = true;
-    this.#kept = Promise.resolve(onFile({ file: 'checkpoint.bin', data }))
+    this.#kept = Promise.resolve(onFile({ file, data }))
       // Whoever keeps files tells of failures.
       .catch(() => undefined)
       .then(() => void (this.#waiting = false));
     const end = clock();
-    this.#next = end + Math.max(leastMilliseconds, (end - start) / largestShare);
-    diary.checkpoint(state.step, state.epoch, byteLength);
+    if (file === 'checkpoint.bin') this.#next = end + Math.max(leastMilliseconds, (end - start) / largestShare);
+    if (file === 'checkpoint.bin') diary.checkpoint(state.step, state.epoch, byteLength);
     diary.add('checkpoints', end - asked);
   }
 }

@@ -16,7 +16,7 @@ const mostSteps = 2_000;
 export async function measureSpeed(options: SessionOptions, { clock, breathe }: Surroundings): Promise<StepSpeed> {
   const session = await Session.open(options);
   try {
-    initializeWeights(session.executable, session.model, session.training.seed);
+    initializeWeights(session.executable, session.whole, session.training.seed);
     const entered = await session.enter(0, 0);
     const most = Math.max(1, Math.floor(entered / session.batch));
     const submit = async (): Promise<number> => {

@@ -3,6 +3,7 @@
 
 import type { Backend, Executable } from '../backends/backend.ts';
 import { outputWidth, resolveModel, type ResolvedModel } from '../model/resolve.ts';
+import { frozenModel } from '../model/freeze.ts';
 import type { ModelSpec, TrainingSpec } from '../model/spec.ts';
 import { learningRateAt } from '../optim/schedules.ts';
 import { compilePlan } from '../plan/compile.ts';
@@ -46,6 +47,8 @@ export interface SessionOptions {
 
 export class Session {
   readonly model: ResolvedModel;
+  /** The same without anything frozen: what has first weights. */
+  readonly whole: ResolvedModel;
   readonly plan: Plan;
   readonly executable: Executable;
   readonly rows: ResidentRows;
@@ -87,25 +90,28 @@ export class Session {
 
   static async #openInParts(options: SessionOptions, accumulate: number): Promise<Session> {
     const { data, training, predictOnly = false } = options;
-    const model = options.resolved ?? resolveModel(options.model, data.input, outputWidth(data.output, training.loss));
+    const whole = options.resolved ?? resolveModel(options.model, data.input, outputWidth(data.output, training.loss));
+    const model = predictOnly ? whole : frozenModel(whole, training.frozenLayers ?? 0);
     const batch = Math.min(training.batch, Math.max(1, data.counts.train));
     const dataBudget = Math.min(options.dataBudget, options.backend.dataBudget ?? Infinity);
     const capacity = residentCapacity(data, dataBudget, batch);
     const planned = planOptions({ model, training, data, capacity, accumulate, predictOnly });
     const plan = compilePlan(planned.options);
     const { parts } = planned;
-    return new Session(options, model, plan, await options.backend.compile(plan), { batch, capacity, parts });
+    const executable = await options.backend.compile(plan);
+    return new Session(options, { model, whole }, plan, executable, { batch, capacity, parts });
   }
 
   private constructor(
     options: SessionOptions,
-    model: ResolvedModel,
+    { model, whole }: { readonly model: ResolvedModel; readonly whole: ResolvedModel },
     plan: Plan,
     executable: Executable,
     { batch, capacity, parts }: SessionSizes,
   ) {
     const { data, training } = options;
     this.model = model;
+    this.whole = whole;
     this.plan = plan;
     this.executable = executable;
     this.training = training;

@@ -3,8 +3,8 @@
 
 import type { JobStart } from '../protocol/hosts.ts';
 import { decodeCheckpoint, initialState, isCheckpoint, type TrainingState } from './checkpoint.ts';
-import { decodeSafetensors } from './safetensors.ts';
 import type { Session } from './session.ts';
+import { transferTo, weightsIn } from './transfer.ts';
 import { readable } from './start-words.ts';
 import { weightNames, writeWeights, type Weights } from './weights.ts';
 
@@ -20,6 +20,7 @@ export interface Begun {
 
 /** Puts the weights of its parent in place, and the state of the optimizer. Throws InputError `model.weights` where they do not fit. */
 export function goOnFrom(session: Session, start: JobStart): Begun {
+  if (start.relation === 'started from') return takeWeights(session, start);
   return isCheckpoint(start.file) ? fromCheckpoint(session, start) : fromWeights(session, start);
 }
 
@@ -35,18 +36,21 @@ function fromCheckpoint(session: Session, start: JobStart): Begun {
   if (!fits) said.push('The optimizer is another one: it begins anew.');
   // It would stop again at once: whoever lets it go on wants to see more of it.
   const stalled = training.earlyStopping.enabled && state.stale >= training.earlyStopping.patience;
+  // Of an epoch in the middle of a run: its best weights so far may have been others.
+  const bestIsGone = state.bestEpoch > 0 && Object.keys(best).length === 0;
   const goesOn: TrainingState = {
     ...state,
     takenSeconds: state.seconds,
     ...(fits ? {} : { optimizerStep: state.step }),
     ...(stalled ? { stale: 0 } : {}),
     ...(start.anew ? anew(state) : {}),
-    ...(start.incomparable ? { bestLoss: null, bestEpoch: 0, stale: 0 } : {}),
+    ...(start.incomparable || bestIsGone ? { bestLoss: null, bestEpoch: 0 } : {}),
+    ...(start.incomparable ? { stale: 0 } : {}),
   };
   if (start.anew) said.push('The schedule of the learning rate begins anew.');
   if (start.anew && state.rows > 0) said.push('The epoch under way begins again.');
   if (start.incomparable) said.push('The loss is another one: the best epoch is looked for among those to come.');
-  return { state: goesOn, best: start.incomparable ? {} : best, unjudged: false, said };
+  return { state: goesOn, best: start.incomparable ? {} : best, unjudged: bestIsGone, said };
 }
 
 /** Where the schedule begins anew, and with it, as the batch may be another one, the epoch that was under way. */
@@ -57,7 +61,7 @@ const anew = ({ step, epoch }: TrainingState): Partial<TrainingState> => ({
 
 function fromWeights(session: Session, start: JobStart): Begun {
   const { executable, plan, model } = session;
-  writeWeights(executable, plan, weightNames(model), decodeSafetensors(start.file).tensors);
+  writeWeights(executable, plan, weightNames(model), weightsIn(start.file));
   const { epoch = 0, step = 0, seconds = 0 } = start;
   const state = {
     ...initialState(),
@@ -70,4 +74,11 @@ function fromWeights(session: Session, start: JobStart): Begun {
     unjudged: true,
     said: [readable(start, state), 'The optimizer and the schedule begin anew.'],
   };
+}
+
+/** A run of its own that begins with weights of another. */
+function takeWeights({ executable, plan, whole, training }: Session, start: JobStart): Begun {
+  const { taken, weights, said } = transferTo(whole, start, training.frozenLayers);
+  writeWeights(executable, plan, taken, weights);
+  return { state: initialState(), best: {}, unjudged: false, said };
 }

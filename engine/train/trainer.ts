@@ -29,7 +29,7 @@ export async function train(
   const diary = new Diary(options.surroundings, options.events.onLog);
   const session = await diary.during('preparing', () => Session.open(options));
   try {
-    const parameters = session.model.parameters.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
+    const parameters = session.whole.parameters.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
     const trainer = new Trainer(session, options, diary);
     const device = { ...options.backend.device, threads: threadsOf(session, options) };
     started({ device, parameters, bytes: session.executable.bytes, step: trainer.step });
@@ -63,7 +63,7 @@ class Trainer {
     this.#diary = diary;
     this.#announce();
     const checkpoint = options.checkpoint ? decodeCheckpoint(options.checkpoint) : null;
-    if (!checkpoint) initializeWeights(session.executable, session.model, session.training.seed);
+    if (!checkpoint) initializeWeights(session.executable, session.whole, session.training.seed);
     const begun = checkpoint || !options.start ? null : goOnFrom(session, options.start);
     this.#state = checkpoint ? restore(session, checkpoint) : (begun?.state ?? initialState());
     this.#best = checkpoint?.best ?? begun?.best ?? {};
@@ -71,6 +71,7 @@ class Trainer {
     session.takeUp(this.#state);
     if (checkpoint) diary.say(`Continues after epoch ${this.#state.epoch}, step ${this.#state.step}.`);
     for (const message of begun?.said ?? []) diary.say(message);
+    if (begun && options.start?.seen) diary.warn(seenWarning(options.start.parent));
 
     this.#stream = new StepStream(session, clock, (...taken) => this.#take(...taken));
     this.#reporter = new Reporter({
@@ -229,6 +230,13 @@ class Trainer {
     await this.#checkpoints.write(this.#state, this.#best, () => this.#reporter.report(true));
   }
 
+  /** For good; the last one is kept anyway. */
+  async #keepEpoch(): Promise<void> {
+    if (this.#state.epoch === this.#session.training.epochs) return;
+    await this.#stream.settle();
+    if (!this.#divergence) await this.#checkpoints.keep(this.#state, () => this.#reporter.report(true));
+  }
+
   /** Validation, metrics, best weights. True when training should stop early. */
   async #endEpoch(): Promise<boolean> {
     const { training } = this.#session;
@@ -246,6 +254,7 @@ class Trainer {
     if (validation) this.#scores.believe(state.epoch, trainLoss, validation);
     const better = await this.#keepIfBetter(metrics['loss'] ?? trainLoss);
     this.#reporter.report();
+    await this.#keepEpoch();
     if (validation && state.epoch < training.epochs) this.#files.live(state.epoch, state.bestEpoch, validation);
     const { patience } = training.earlyStopping;
     const early = this.#isStale;
@@ -287,6 +296,9 @@ class Trainer {
     return true;
   }
 }
+
+const seenWarning = (parent: number): string =>
+  `Run ${parent} learned from the same rows in other splits: it has seen some that are to judge this run, whose scores look better than they are.`;
 
 /** Puts the tensors of a checkpoint in place; returns where to go on. */
 function restore({ executable, plan, order, batch }: Session, { state, oldPlace, tensors }: Checkpoint): TrainingState {

@@ -47,3 +47,15 @@ test('from the best weights with another rate; and what cannot be', async () => 
     assert.deepEqual([code, message.test(stderr)], [2, true], stderr);
   }
 });
+
+test('another run begins with its weights, up to a layer, with layers frozen; what does not fit is refused', async () => {
+  const from = [penguins, '--device', 'cpu', '--epochs', '2', '--from', '1'];
+  const taken = await trainyard(home, 'train', ...from, '--freeze', '1', '--up-to', '1', '--name', 'other head');
+  assert.equal(taken.code, 0, taken.stderr);
+  assert.match(taken.stdout, /Layer 1 \(Dense\): taken from run 1, frozen\.\nLayer 2 \(Output\): new\./);
+  assert.match((await trainyard(home, 'show', '5')).stdout, /^ {2}family {4}started from run 1, as of epoch \d+$/m);
+  const wide = await trainyard(home, 'train', ...from, '--hidden', '8');
+  assert.equal(wide.code, 2);
+  assert.match(wide.stderr, /Layer 1 \(Dense\) does not fit: 0\.weight has to be \[\d+, 8\], run 1 has \[\d+, 16\]\./);
+  assert.equal((await trainyard(home, 'runs', '--json')).events.length, 5, 'nothing is left of it');
+});

@@ -3,11 +3,11 @@
 import { declarations, declarationOf, ownSettings } from '../../../engine/learners/declared/registry.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import type { RunConfig, RunRecord } from '../../../engine/protocol/runs.ts';
-import type { CheckpointChoice } from '../../../engine/runs/continuation.ts';
 import { runFields } from '../../../engine/settings/run.ts';
 import { withChosen } from '../../../engine/settings/values.ts';
 import { runNumber, textOption, type Command, type OptionDef, type OptionValues } from '../command.ts';
 import { chosenByFlags, flagsOf } from '../setting-flags.ts';
+import { checkpointChoice, checkpointOption } from '../transfer-options.ts';
 import { threadsOption } from '../threads-option.ts';
 import { follow } from './train.ts';
 
@@ -19,12 +19,6 @@ const { epochs: _, ...settingFlags } = Object.assign(
   {},
   ...declarations.filter(({ goesOn }) => goesOn).map(({ fields }) => flagsOf(fields)),
 ) as Record<string, OptionDef>;
-
-export const checkpointOption: OptionDef = {
-  type: 'string',
-  value: 'best|last|EPOCH',
-  help: 'which of the states it has kept',
-};
 
 export const continueCommand: Command = {
   name: 'continue',
@@ -48,19 +42,6 @@ export const continueCommand: Command = {
     await follow(context, (manager) => manager.goOn({ run, name, config, checkpoint }));
   },
 };
-
-/** Throws InputError for what is none. */
-export function checkpointChoice(options: OptionValues): CheckpointChoice | undefined {
-  const text = textOption(options, 'checkpoint');
-  if (text === undefined || text === 'best' || text === 'last') return text;
-  const epoch = Number(text);
-  if (Number.isInteger(epoch) && epoch > 0) return epoch;
-  throw new InputError(
-    'usage.option',
-    `--checkpoint is “${text}”.`,
-    'It has to be best, last or the number of an epoch.',
-  );
-}
 
 /** The settings of the new run: those of its parent, for more epochs, with what the flags change. */
 function changed(parent: RunRecord, options: OptionValues, threadCount: number): RunConfig {

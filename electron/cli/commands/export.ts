@@ -17,6 +17,7 @@ import { modelFileWarnings } from '../../../engine/runs/model-files.ts';
 import { residentBudget } from '../../hosts/surroundings.ts';
 import { openCpu } from '../../hosts/trusted-cpu.ts';
 import { choiceOption, runNumber, textOption, type Command, type CommandContext } from '../command.ts';
+import { checkpointChoice, checkpointOption } from '../transfer-options.ts';
 import { startOnnx } from '../onnx-process.ts';
 import { withProgress } from '../import.ts';
 import { checkOutput, isStandardOutput, writeOutput } from '../output-file.ts';
@@ -31,6 +32,7 @@ export const exportCommand: Command = {
   positionals: [1, 1],
   options: {
     format: { type: 'string', value: exportFormats.join('|'), help: `default json; ${listed}` },
+    checkpoint: { ...checkpointOption, help: `${checkpointOption.help} (default best)` },
     out: {
       type: 'string',
       path: true,
@@ -106,6 +108,7 @@ async function make(
   const { services, output } = context;
   const store = await services.store;
   const { data, home } = services;
+  const checkpoint = checkpointChoice(context.options);
   const backend = lazyBackend(() => openCpu({ home }));
   const service = createExporter({
     readShard: (handle, shard) => data.readShard({ handle, shard }),
@@ -121,7 +124,15 @@ async function make(
   };
   try {
     return await withProgress(data, context, (job) =>
-      makeExport(parts, { run, format, name, job, instead, onStage: (stage, share) => output.bar(share ?? 0, stage) }),
+      makeExport(parts, {
+        run,
+        format,
+        checkpoint,
+        name,
+        job,
+        instead,
+        onStage: (stage, share) => output.bar(share ?? 0, stage),
+      }),
     );
   } finally {
     await backend.close();

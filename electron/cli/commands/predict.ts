@@ -15,7 +15,7 @@ import {
 } from '../../../engine/learners/predict.ts';
 import { residentBudget } from '../../hosts/surroundings.ts';
 import { openCpu } from '../../hosts/trusted-cpu.ts';
-import { modelFileWarnings, readModelFiles } from '../../../engine/runs/model-files.ts';
+import { modelFileWarnings, readModelFilesOf } from '../../../engine/runs/model-files.ts';
 import {
   choiceOption,
   runNumber,
@@ -24,6 +24,7 @@ import {
   type CommandContext,
   type OptionValues,
 } from '../command.ts';
+import { checkpointChoice, checkpointOption } from '../transfer-options.ts';
 import { withProgress } from '../import.ts';
 import type { ColumnUse } from '../../../engine/protocol/data.ts';
 import { checkOutput, refuseInput, writeOutput } from '../output-file.ts';
@@ -46,6 +47,7 @@ export const predict: Command = {
       value: 'FILE.csv|FILE.parquet',
       help: 'write the predictions there; an old file is replaced when the new one is complete',
     },
+    checkpoint: { ...checkpointOption, help: `${checkpointOption.help} (default best)` },
     columns: {
       type: 'string',
       value: 'all|none',
@@ -80,7 +82,7 @@ export const predict: Command = {
     const run = runNumber(positionals[0]);
     const store = await services.store;
     await store.run({ run });
-    const files = await readModelFiles(store, run);
+    const files = await readModelFilesOf(store, run, checkpointChoice(options));
     const trained = readTrained(files.model, files.weights, run);
     const preprocessing = parseRunJson(files.preprocessing, run, 'preprocessing.json');
     const force = options.force === true;

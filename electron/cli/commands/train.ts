@@ -6,7 +6,7 @@ import { CancelledError, InputError, TrainyardError } from '../../../engine/prot
 import { expectedCounts, leftOutColumns, leftOutText } from '../../../engine/protocol/use.ts';
 import type { MetricPoint, RunConfig, RunProgress, RunRecord, RunResult } from '../../../engine/protocol/runs.ts';
 import { configWith, declarationOf } from '../../../engine/learners/declared/registry.ts';
-import { networkConfig } from '../../../engine/learners/network/declaration.ts';
+import { isNetwork, networkConfig } from '../../../engine/learners/network/declaration.ts';
 import { createRunManager, type RunManager } from '../../../engine/runs/manager.ts';
 import { damagedCheckpoint } from '../../../engine/runs/attempt.ts';
 import { processOwner } from '../../../engine/history/owner.ts';
@@ -29,6 +29,7 @@ import {
   trainingSpec,
   type TrainedOn,
 } from '../training-options.ts';
+import { checkpointOption, layersOption, parentOption, transferOption } from '../transfer-options.ts';
 import { threadsOption } from '../threads-option.ts';
 import { againstText, keptText, printMetrics, timesText, workText } from './runs.ts';
 
@@ -41,6 +42,13 @@ export const train: Command = {
     ...dataOptions,
     ...trainingOptions,
     ...flagsOf(runFields),
+    from: {
+      type: 'string',
+      value: 'RUN',
+      help: 'begin with the weights of this run, and its layers unless --model says others',
+    },
+    'up-to': { type: 'string', value: 'LAYER|N', help: 'with --from: only those of the first layers, up to this one' },
+    checkpoint: checkpointOption,
     name: { type: 'string', value: 'TEXT', help: 'name of the run' },
     resume: { type: 'string', value: 'RUN', help: 'continue a stopped, failed or interrupted run' },
     ...readOptionDefs,
@@ -68,7 +76,8 @@ export async function trainFile(context: CommandContext): Promise<number> {
   const { positionals, options, output, services } = context;
   const [file] = positionals;
   const settings = datasetSettings(options);
-  await checkTrainingOptions(options);
+  // Which layer a name means is known with the model.
+  await checkTrainingOptions({ ...options, freeze: undefined });
   const info = await importFile(services.data, file, context, readOptions(options), settings);
   announce(output, info);
   if (info.task === null) {
@@ -86,20 +95,25 @@ export async function trainFile(context: CommandContext): Promise<number> {
     threads: threadsOption(options, output),
   };
   const learner = learnerOption(options);
+  const parent = await parentOption(context);
   const config = learner.layers
-    ? await networkOption(common, options, data)
+    ? await networkOption(common, options, data, parent)
     : configWith(learner, { ...common, seed: seedOption(options) }, settingsByFlags(learner, options, data));
   const name = textOption(options, 'name') ?? path.parse(info.source).name;
-  return follow(context, (manager) => manager.start({ name, config }));
+  const from = parent && transferOption(parent, options);
+  return follow(context, (manager) => manager.start({ name, config, from }));
 }
 
 async function networkOption(
   common: Parameters<typeof networkConfig>[0],
   options: OptionValues,
   data: TrainedOn,
+  parent: RunRecord | undefined,
 ): Promise<RunConfig> {
-  const model = await modelOption(options, data);
-  return networkConfig(common, model, trainingSpec(options, data, model));
+  const own = options.model === undefined && options.hidden === undefined && parent && isNetwork(parent.config);
+  const model = own ? parent.config.model : await modelOption(options, data);
+  const freeze = layersOption(options, 'freeze', model);
+  return networkConfig(common, model, trainingSpec({ ...options, freeze }, data, model));
 }
 
 function announce(output: Output, info: DatasetInfo): void {

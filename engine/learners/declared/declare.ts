@@ -73,6 +73,8 @@ export interface Declaration<C extends RunConfig = RunConfig> {
   units(config: C): number;
   /** The same settings for so many units in all. Absent: a finished run of it cannot go on. */
   extended?(config: C, units: number): C;
+  /** Bytes that the states kept of a run may take. Absent: it keeps none but the last. */
+  checkpointBudget?(config: C): number;
   /** What becomes of a run that goes on with other settings. Throws InputError where it cannot. */
   goesOn?(before: C, after: C): Pick<RunStart, 'anew' | 'incomparable'>;
   /** What the model is called by its settings, for names of runs and for searching: `small`; null: nothing. */

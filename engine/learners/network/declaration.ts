@@ -65,6 +65,7 @@ export const declaration: Declaration<NetworkConfig> = {
   units: ({ training }) => training.epochs,
   extended,
   goesOn,
+  checkpointBudget: ({ training }) => training.checkpoints.budget * 1e6,
   preset: ({ model }) => model.preset ?? null,
   modelTitle({ model: { preset } }) {
     if (!preset) return 'Own model';

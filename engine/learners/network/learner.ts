@@ -3,6 +3,8 @@
 import { activationMaps } from '../../train/attention.ts';
 import { checkCheckpoint, placeOfCheckpoint } from '../../train/checkpoint.ts';
 import { measureSpeed } from '../../train/measure.ts';
+import { outputWidth, resolveModel } from '../../model/resolve.ts';
+import { transferTo } from '../../train/transfer.ts';
 import { networkOutputs } from '../../train/predict.ts';
 import { ResidentNetwork } from '../../train/resident-network.ts';
 import type { SessionOptions } from '../../train/session.ts';
@@ -21,6 +23,9 @@ export const learner: Learner<NetworkConfig, NetworkModelFile> = {
   read: readNetwork,
   checkCheckpoint,
   placeOf: placeOfCheckpoint,
+  checkStart({ model, training }, { input, output }, start) {
+    transferTo(resolveModel(model, input, outputWidth(output, training.loss)), start, training.frozenLayers);
+  },
 };
 
 async function sessionOptions(job: Rows & { readonly config: NetworkConfig }): Promise<SessionOptions> {

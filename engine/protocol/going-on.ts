@@ -1,0 +1,35 @@
+// How a run is asked to begin with another one.
+
+import type { RunConfig, RunFile } from './runs.ts';
+
+/** Which of the states that a run has kept: its best weights, the last, or those after an epoch. */
+export type CheckpointChoice = 'best' | 'last' | number;
+
+export interface ContinuationRequest {
+  /** What goes on. */
+  readonly run: number;
+  /** With these settings: those of the run but for what is changed. */
+  readonly config: RunConfig;
+  /** Default: the last, of a run that diverged the best. */
+  readonly checkpoint?: CheckpointChoice;
+}
+
+export interface TransferRequest {
+  /** Whose weights. */
+  readonly run: number;
+  /** Default: the best. */
+  readonly checkpoint?: CheckpointChoice;
+  /** How many of its layers, from the first; default: all. */
+  readonly upTo?: number;
+}
+
+/** A state that a run has kept. */
+export interface Checkpoint {
+  readonly kept: 'best' | 'last' | 'epoch';
+  /** Epochs done. */
+  readonly epoch: number;
+  /** All that going on needs; else weights alone. */
+  readonly everything: boolean;
+  readonly bytes: number;
+  readonly file: RunFile;
+}

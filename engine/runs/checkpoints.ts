@@ -1,0 +1,122 @@
+// The states a run has kept: its best weights, the last with everything that going on needs, and those after some epochs. These
+// share a budget of disk: when it is full the oldest lose the optimizer's memory first, then they go; best and last stay.
+
+import { declarationOf } from '../learners/declared/registry.ts';
+import { TrainyardError } from '../protocol/errors.ts';
+import type { Checkpoint, CheckpointChoice } from '../protocol/going-on.ts';
+import type { RunFile, RunRecord } from '../protocol/runs.ts';
+import type { StoreService } from '../protocol/store.ts';
+import { isCheckpoint } from '../train/checkpoint.ts';
+import { decodeSafetensors, encodeSafetensors } from '../train/safetensors.ts';
+
+type Store = Pick<StoreService, 'run' | 'files' | 'readFile' | 'writeFile' | 'removeFile'>;
+/** What reading a state takes. */
+export type CheckpointStore = Pick<Store, 'run' | 'files' | 'readFile'>;
+
+const ofEpoch = /^epoch-(\d+)\.(bin|safetensors)$/;
+
+/** What a run has kept, by epoch, best and last first. */
+export async function checkpointsOf(store: Pick<Store, 'run' | 'files'>, run: number): Promise<readonly Checkpoint[]> {
+  const [record, files] = await Promise.all([store.run({ run }), store.files({ run })]);
+  const found = files.flatMap(({ file, bytes }): readonly Checkpoint[] => {
+    const [, epoch, form] = ofEpoch.exec(file) ?? [];
+    if (file === 'best.safetensors')
+      return [{ kept: 'best', epoch: bestEpochOf(record), everything: false, bytes, file }];
+    if (file === 'checkpoint.bin') return [{ kept: 'last', epoch: epochsOf(record), everything: true, bytes, file }];
+    return epoch === undefined
+      ? []
+      : [{ kept: 'epoch', epoch: Number(epoch), everything: form === 'bin', bytes, file }];
+  });
+  const order = ['best', 'last', 'epoch'];
+  return found.toSorted((a, b) => order.indexOf(a.kept) - order.indexOf(b.kept) || b.epoch - a.epoch);
+}
+
+const bestEpochOf = ({ result }: RunRecord): number => result?.bestEpoch ?? 0;
+const epochsOf = ({ result, progress }: RunRecord): number => result?.epochs ?? progress?.epoch ?? 0;
+
+/** What would go for them to fit into so many bytes: those that lose their optimizer, and those that go. */
+export interface Thinning {
+  readonly slimmed: readonly Checkpoint[];
+  readonly removed: readonly Checkpoint[];
+}
+
+/** `slimBytes`: what weights alone take. */
+export function thinning(kept: readonly Checkpoint[], budget: number, slimBytes: number): Thinning {
+  let total = kept.reduce((sum, { bytes }) => sum + bytes, 0);
+  const oldest = kept.filter(({ kept }) => kept === 'epoch').toSorted((a, b) => a.epoch - b.epoch);
+  const slimmed: Checkpoint[] = [];
+  const removed: Checkpoint[] = [];
+  for (const one of oldest) {
+    if (total <= budget) break;
+    if (!one.everything || one.bytes <= slimBytes) continue;
+    slimmed.push(one);
+    total -= one.bytes - slimBytes;
+  }
+  for (const one of oldest) {
+    if (total <= budget) break;
+    removed.push(one);
+    total -= slimmed.includes(one) || !one.everything ? Math.min(one.bytes, slimBytes) : one.bytes;
+  }
+  return { slimmed: slimmed.filter((one) => !removed.includes(one)), removed };
+}
+
+/** Thins the checkpoints of a run to a budget of bytes. */
+export async function thinCheckpoints(store: Store, run: number, budget: number): Promise<Thinning> {
+  const kept = await checkpointsOf(store, run);
+  const slimBytes = await weightBytes(store, kept, run);
+  const plan = thinning(kept, budget, slimBytes);
+  for (const { file } of plan.removed) await store.removeFile({ run, file });
+  for (const { file, epoch } of plan.slimmed) {
+    const data = await store.readFile({ run, file });
+    if (data === null) continue;
+    await store.writeFile({ run, file: `epoch-${epoch}.safetensors`, data: weightsAlone(data) });
+    await store.removeFile({ run, file });
+  }
+  return plan;
+}
+
+/** What the weights of a run take: those of its best, or of a checkpoint without its optimizer. */
+async function weightBytes(store: Store, kept: readonly Checkpoint[], run: number): Promise<number> {
+  const slim = kept.find(({ everything }) => !everything);
+  if (slim) return slim.bytes;
+  const data = kept.length > 0 ? await store.readFile({ run, file: kept[0].file }) : null;
+  return data === null ? 0 : weightsAlone(data).byteLength;
+}
+
+/** A file of weights alone, of one that has more. */
+export function weightsAlone(file: Uint8Array): Uint8Array {
+  const { tensors } = decodeSafetensors(file);
+  const weights = Object.entries(tensors).filter(([name]) => !/^(optimizer\.|best:)/.test(name));
+  return encodeSafetensors({ tensors: Object.fromEntries(weights), metadata: { format: 'pt' } });
+}
+
+/** The file of a run that holds a state. Throws TrainyardError `run.no_start` where it has kept none. */
+export async function checkpointFile(
+  store: Pick<Store, 'run' | 'files'>,
+  run: number,
+  choice: CheckpointChoice,
+): Promise<RunFile> {
+  if (choice === 'best') return 'best.safetensors';
+  if (choice === 'last') return 'checkpoint.bin';
+  const kept = await checkpointsOf(store, run);
+  const found =
+    kept.find(({ kept, epoch }) => kept === 'epoch' && epoch === choice) ?? kept.find(({ epoch }) => epoch === choice);
+  if (found) return found.file;
+  const { unit } = declarationOf((await store.run({ run })).config);
+  const epochs = [...new Set(kept.map(({ epoch }) => epoch))].toSorted((a, b) => a - b).join(', ');
+  throw new TrainyardError(
+    'run.no_start',
+    `Run ${run} has not kept its ${unit.one} ${choice}.`,
+    epochs === '' ? 'It has kept nothing.' : `It has kept ${unit.many} ${epochs}.`,
+  );
+}
+
+/** The weights of a state as a file of their own; null where there are none. */
+export async function readWeightsOf(
+  store: CheckpointStore,
+  run: number,
+  choice: CheckpointChoice,
+): Promise<Uint8Array | null> {
+  const data = await store.readFile({ run, file: await checkpointFile(store, run, choice) });
+  return data !== null && isCheckpoint(data) ? weightsAlone(data) : data;
+}

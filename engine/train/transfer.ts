@@ -1,0 +1,94 @@
+// Starting from the weights of another run: layer by layer what is taken and what is new, and why not where it does not fit.
+
+import type { ResolvedModel } from '../model/resolve.ts';
+import { InputError } from '../protocol/errors.ts';
+import type { JobStart } from '../protocol/hosts.ts';
+import { decodeCheckpoint, isCheckpoint } from './checkpoint.ts';
+import { decodeSafetensors } from './safetensors.ts';
+import type { Weights } from './weights.ts';
+
+export interface Transfer {
+  /** Names of the tensors that are taken. */
+  readonly taken: readonly string[];
+  readonly weights: Weights;
+  /** A line a layer that has weights. */
+  readonly said: readonly string[];
+}
+
+/** The weights in a file of a run, be it a checkpoint or weights alone. */
+export function weightsIn(file: Uint8Array): Weights {
+  return isCheckpoint(file) ? decodeCheckpoint(file).tensors : decodeSafetensors(file).tensors;
+}
+
+/**
+ * Which weights of its parent a model takes. Throws InputError `model.weights` with the wanted and the found shape where a layer
+ * is to be taken and does not fit, and where a layer is frozen that has nothing to take.
+ */
+export function transferTo(
+  model: ResolvedModel,
+  { file, parent, upTo = Infinity }: Pick<JobStart, 'file' | 'parent' | 'upTo'>,
+  frozenLayers: number,
+): Transfer {
+  const weights = weightsIn(file);
+  const taken: string[] = [];
+  const said: string[] = [];
+  const stages = [
+    { index: -1, title: 'The embedded columns', tensors: model.inputParameters },
+    ...model.layers.map(({ index, id, def, parameters, states }) => ({
+      index,
+      title: `Layer ${index + 1}${id === String(index) ? '' : ` “${id}”`} (${def.title})`,
+      tensors: [...parameters, ...states],
+    })),
+  ];
+  for (const { index, title, tensors } of stages) {
+    if (tensors.length === 0) continue;
+    const wanted = index < upTo;
+    const there = tensors.filter(({ name }) => weights[name] !== undefined);
+    const frozen = index < frozenLayers;
+    if (!wanted || there.length === 0) {
+      if (frozen) throw nothingToFreeze(title, parent);
+      said.push(`${title}: new.`);
+      continue;
+    }
+    for (const { name, shape } of tensors) {
+      const found = weights[name]?.shape;
+      if (found?.join() === shape.join()) continue;
+      throw misshapen(title, { name, shape, found, parent, layer: index });
+    }
+    taken.push(...tensors.map(({ name }) => name));
+    said.push(`${title}: taken from run ${parent}${frozen ? ', frozen' : ''}.`);
+  }
+  if (taken.length > 0) return { taken, weights, said };
+  throw new InputError(
+    'model.weights',
+    `Nothing of run ${parent} fits this model.`,
+    'Take the layers of that run: leave --model out.',
+  );
+}
+
+interface Misshapen {
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly found: readonly number[] | undefined;
+  readonly parent: number;
+  readonly layer: number;
+}
+
+function misshapen(title: string, { name, shape, found, parent, layer }: Misshapen): InputError {
+  const has = found ? `[${found.join(', ')}]` : 'nothing of the kind';
+  return new InputError(
+    'model.weights',
+    `${title} does not fit: ${name} has to be [${shape.join(', ')}], run ${parent} has ${has}.`,
+    layer > 0
+      ? `Take the layers before it alone: --up-to ${layer}.`
+      : 'The rows are others than those of that run: take a run on the same columns, or pictures of the same size.',
+  );
+}
+
+function nothingToFreeze(title: string, parent: number): InputError {
+  return new InputError(
+    'model.weights',
+    `${title} is to be frozen, but nothing is taken from run ${parent} for it: it would stay as it was drawn by chance.`,
+    'Freeze fewer layers, or take more.',
+  );
+}

@@ -1,0 +1,137 @@
+// A run that begins with the weights of another: whole, up to a layer, with layers frozen, and what is said where they do not fit.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
+import { frozenModel } from '../../engine/model/freeze.ts';
+import { defaultTraining, mlp } from '../../engine/model/presets.ts';
+import { resolveModel } from '../../engine/model/resolve.ts';
+import type { ModelSpec, TrainingSpec } from '../../engine/model/spec.ts';
+import { compilePlan } from '../../engine/plan/compile.ts';
+import { decodeCheckpoint } from '../../engine/train/checkpoint.ts';
+import { decodeSafetensors } from '../../engine/train/safetensors.ts';
+import { planOptions } from '../../engine/train/session-sizes.ts';
+import { transferTo } from '../../engine/train/transfer.ts';
+import { makeImages } from '../support/images.ts';
+import { makeTable } from '../support/table.ts';
+import { series, trainHere, type TrainTestOptions } from '../support/train.ts';
+
+const base = defaultTraining(160, 'classification');
+const calm = { enabled: false, patience: 1, minimumDelta: 0 };
+const training: Partial<TrainingSpec> = { epochs: 3, batch: 16, seed: 2, earlyStopping: calm };
+const still = { ...base.optimizer, learningRate: 0 };
+const table = makeTable({ rows: 200, numeric: 4, classes: 3, embeddings: [{ vocabulary: 30, dimensions: 3 }] });
+const images = makeImages({ rows: 120, channels: 1, height: 6, width: 6, classes: 3 });
+const cnn: ModelSpec = {
+  version: 1,
+  layers: [
+    { type: 'conv2d', filters: 4, id: 'stem' },
+    { type: 'batch_norm' },
+    { type: 'activation' },
+    { type: 'flatten' },
+    { type: 'dense', units: 6 },
+    { type: 'output' },
+  ],
+};
+const cases = [
+  { name: 'a table with embedded columns', data: table, model: mlp([8, 5], { dropout: 0.2 }), freeze: 2 },
+  { name: 'pictures with batch norm', data: images, model: cnn, freeze: 3 },
+] as const;
+const on = () => ({ backend: createCpuBackend({ threads: 1 }) });
+const start = (file: Uint8Array, upTo?: number) => ({ parent: 7, relation: 'started from', file, upTo }) as const;
+
+for (const { name, data, model, freeze } of cases) {
+  const run = (changes: Partial<TrainTestOptions>) => trainHere(data, { model, training, ...on(), ...changes });
+  const parent = run({});
+  const best = async (): Promise<Uint8Array> => (await parent).files.get('best.safetensors')!;
+
+  test(`${name}: nothing frozen and a rate of 0, predictions stay`, async () => {
+    const { result, log, files } = await run({
+      start: start(await best()),
+      training: { ...training, epochs: 1, optimizer: still },
+    });
+    if (data === table) {
+      assert.deepEqual(result.metrics, (await parent).result.metrics);
+      assert.deepEqual(files.get('best.safetensors'), await best());
+    }
+    assert.equal(result.steps, (160 / 16) * (data.data.counts.train / 160), 'its own epochs and steps');
+    assert.ok(log.filter(({ message }) => message.endsWith('taken from run 7.')).length >= 3);
+  });
+
+  test(`${name}: what is frozen stays to the bit, statistics included, and the rest learns`, async () => {
+    const { files, points } = await run({
+      start: start(await best()),
+      training: { ...training, frozenLayers: freeze },
+    });
+    const [before, after] = [await best(), files.get('best.safetensors')!].map(
+      (file) => decodeSafetensors(file).tensors,
+    );
+    assert.deepEqual(Object.keys(after).sort(), Object.keys(before).sort());
+    for (const tensor of Object.keys(before)) {
+      const frozen = tensor.startsWith('input.') || tensor.startsWith('stem.') || Number(tensor.split('.')[0]) < freeze;
+      const equal = before[tensor].data.every((value, i) => value === after[tensor].data[i]);
+      assert.equal(equal, frozen, tensor);
+    }
+    assert.ok(series(points, 'train_loss').at(-1)! < series(points, 'train_loss')[0]);
+    // What is not trained has no memory of the optimizer either.
+    const whole = decodeCheckpoint((await parent).files.get('checkpoint.bin')!).tensors;
+    const part = decodeCheckpoint(files.get('checkpoint.bin')!).tensors;
+    assert.ok(part['optimizer.mean'].data.length < whole['optimizer.mean'].data.length);
+  });
+
+  test(`${name}: the plan holds nothing of the way back to what is frozen`, () => {
+    const whole = resolveModel(model, data.data.input, 3);
+    const calls = (layers: number) => {
+      const shape = {
+        model: frozenModel(whole, layers),
+        training: base,
+        data: data.data,
+        capacity: 100,
+        accumulate: 1,
+      };
+      const plan = compilePlan(planOptions(shape).options);
+      return { plan, calls: plan.programs[Object.keys(plan.programs)[0]].calls };
+    };
+    const [all, part] = [calls(0), calls(freeze)];
+    assert.ok(part.calls.length < all.calls.length, `${part.calls.length} of ${all.calls.length} calls`);
+    const back = part.calls.filter(({ origin }) => origin?.phase === 'backward').map(({ origin }) => origin!.layer);
+    assert.ok(!back.some((layer) => layer === 'input' || layer === 'stem' || Number(layer) < freeze), back.join());
+    assert.ok(
+      !Object.keys(part.plan.tensors).some(
+        (tensor) => tensor.startsWith('gradient:input') || tensor.startsWith('gradient:0.'),
+      ),
+    );
+  });
+}
+
+test('up to a layer the rest is new; what does not fit, or is frozen with nothing to take, is refused', async () => {
+  const { files } = await trainHere(table, { model: mlp([8, 5]), training, ...on() });
+  const file = files.get('best.safetensors')!;
+  const more = makeTable({ rows: 200, numeric: 4, classes: 5, embeddings: [{ vocabulary: 30, dimensions: 3 }] });
+  const model = resolveModel(mlp([8, 5]), more.data.input, 5);
+  assert.throws(() => transferTo(model, start(file), 0), {
+    message: /^Layer 3 \(Output\) does not fit: 2\.weight has to be \[5, 5\], run 7 has \[5, 3\]\.$/,
+    hint: 'Take the layers before it alone: --up-to 2.',
+  });
+  const { taken, said } = transferTo(model, start(file, 2), 2);
+  assert.deepEqual(taken, ['input.embedding0', '0.weight', '0.bias', '1.weight', '1.bias']);
+  assert.deepEqual(said.slice(-2), ['Layer 2 (Dense): taken from run 7, frozen.', 'Layer 3 (Output): new.']);
+  assert.throws(() => transferTo(model, start(file, 1), 2), /Layer 2 \(Dense\) is to be frozen, but nothing is taken/);
+  const other = makeTable({ rows: 50, numeric: 9, classes: 3 });
+  assert.throws(
+    () => transferTo(resolveModel(mlp([8, 5]), other.data.input, 3), start(file), 0),
+    /0\.weight has to be \[9, 8\]/,
+  );
+  assert.throws(() => frozenModel(model, 3), /nothing to train/);
+  // Seen rows are said.
+  const seen = { ...start(file), seen: true };
+  const { log } = await trainHere(table, {
+    model: mlp([8, 5]),
+    training: { ...training, epochs: 1 },
+    start: seen,
+    ...on(),
+  });
+  assert.ok(
+    log.some(({ level, message }) => level === 'warning' && /it has seen some that are to judge/.test(message)),
+  );
+});
