@@ -162,6 +162,25 @@ const rules: readonly Rule[] = [
       'A served model takes the files of a run and a device as arguments; it knows neither the store nor who asks.',
   },
   {
+    files: 'engine/explanation/rows.ts',
+    may: [
+      'engine/explanation/',
+      'engine/learners/',
+      'engine/train/scores.ts',
+      'engine/data/preprocess/encode.ts',
+      'engine/data/preprocess/recipe.ts',
+      'engine/data/preprocess/values.ts',
+      'engine/model/',
+      protocol,
+    ],
+    instead: `It alone joins a trained model to what explains it. ${pure}`,
+  },
+  {
+    files: 'engine/explanation/',
+    may: ['engine/evaluation/', 'engine/optim/random.ts', 'engine/model/', ...declared, protocol, settings],
+    instead: `Every explanation is made by asking: what is asked comes as an argument. ${pure}`,
+  },
+  {
     files: 'engine/hardware/',
     may: [
       'kernels/',

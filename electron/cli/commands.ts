@@ -16,6 +16,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   stop: async () => (await import('./commands/control.ts')).stop,
   datasets: async () => (await import('./commands/datasets.ts')).datasets,
   predict: async () => (await import('./commands/predict.ts')).predict,
+  explain: async () => (await import('./commands/explain.ts')).explain,
   evaluate: async () => (await import('./commands/evaluate.ts')).evaluate,
   serve: async () => (await import('./commands/serve.ts')).serve,
   export: async () => (await import('./commands/export.ts')).exportCommand,

@@ -7,6 +7,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { quoteList } from './sql.ts';
 import { explainFailure } from './failures.ts';
 import type { Job } from './jobs.ts';
+import type { NumberColumn } from './preprocess/values.ts';
 
 /** What DuckDB may use. */
 export interface DatabaseLimits {
@@ -153,10 +154,6 @@ export async function runWithProgress(
 
 /** Called with one chunk of rows: `columns[c].getItem(r)` is a number or null. */
 export type ChunkVisitor = (columns: readonly NumberColumn[], rows: number) => void | Promise<void>;
-
-export interface NumberColumn {
-  getItem(index: number): number | null;
-}
 
 /** Streams a query whose columns are all DOUBLE, in order, about 2,000 rows at a time. */
 export async function streamNumbers(

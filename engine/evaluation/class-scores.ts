@@ -59,6 +59,9 @@ export function classScores(table: ClassRows, baselines: BaselineRows, threshold
     }));
 }
 
+/** The scores alone; NaN where one does not exist. */
+export const plainClassScores = (table: ClassRows, threshold = 0.5): Values => valuesOf(prepare(table, threshold), null);
+
 const known = (value: number | undefined): number | null => (Number.isFinite(value) ? (value as number) : null);
 
 /** [N,K] the same shares for each row. */

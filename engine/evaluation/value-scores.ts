@@ -28,6 +28,10 @@ export function valueScores(table: ValueRows, baselines: BaselineRows, near = 0.
     }));
 }
 
+/** The scores alone; NaN where one does not exist. */
+export const plainValueScores = (table: Pick<ValueRows, 'truth' | 'predicted'>, near = 0.1): Values =>
+  valuesOf(table, near, null);
+
 const finite = (value: number | undefined): number | null => (Number.isFinite(value) ? (value as number) : null);
 
 /** Errors in per cent exist for true values other than 0: those rows are left out of them. */

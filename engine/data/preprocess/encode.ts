@@ -1,9 +1,8 @@
 // Raw features → the float32 rows a model sees, by a fitted recipe. Training data and new files go through this same code.
 
-import type { NumberColumn } from '../database.ts';
 import { outputNames } from './recipe.ts';
 import type { FeatureRecipe, Preprocessing, TargetRecipe } from './recipe.ts';
-import type { Element, Values } from './values.ts';
+import type { Element, NumberColumn, Values } from './values.ts';
 
 /** Milliseconds of a day. */
 const day = 86_400_000;

@@ -1,0 +1,197 @@
+// `explain`: which columns matter to a finished run, how its answer moves with them, what each did for one row, and what its curves say.
+
+import { byImportance, usualShuffles } from '../../../engine/explanation/importance.ts';
+import { judgedBy } from '../../../engine/explanation/explain.ts';
+import { cellText } from '../../../engine/explanation/words.ts';
+import { scoreNames } from '../../../engine/evaluation/names.ts';
+import { InputError } from '../../../engine/protocol/errors.ts';
+import type { Contributions, Dependence, Explanation } from '../../../engine/protocol/explanation.ts';
+import type { OutputSpec } from '../../../engine/model/spec.ts';
+import { ownValue } from '../../../engine/protocol/own.ts';
+import { prepareExplanation } from '../../../engine/runs/explain.ts';
+import { createExplainer } from '../../hosts/explainer.ts';
+import { openCpu } from '../../hosts/trusted-cpu.ts';
+import { choiceOption, numberOption, runNumber, textOption, type Command } from '../command.ts';
+import { withProgress } from '../import.ts';
+import { formatCount, formatNumber, formatSeconds, type Output } from '../output.ts';
+
+export const explain: Command = {
+  name: 'explain',
+  usage: 'RUN',
+  summary:
+    'Shows what a finished run goes by: which columns matter, how its answer moves with them, and why one row got its answer.',
+  positionals: [1, 1],
+  options: {
+    split: { type: 'string', value: 'NAME', help: 'train, validation (default) or test' },
+    row: { type: 'string', value: 'N', help: 'row of the dataset, from 1, whose answer is explained column by column' },
+    class: {
+      type: 'string',
+      value: 'NAME',
+      help: 'class whose probability is explained (default the second of two, else the first)',
+    },
+    shuffles: { type: 'string', value: 'N', help: `times each column is shuffled (default ${usualShuffles})` },
+  },
+  run: async (context) => {
+    const { positionals, options, output, services, interruption } = context;
+    const run = runNumber(positionals[0]);
+    const split = choiceOption(options, 'split', ['train', 'validation', 'test']) ?? 'validation';
+    const row = numberOption(options, 'row', { minimum: 1, whole: true });
+    const shuffles = numberOption(options, 'shuffles', { minimum: 2, maximum: 1000, whole: true });
+    const store = await services.store;
+    const { name } = await store.run({ run });
+    const { data } = services;
+    const explainer = createExplainer(Promise.resolve(data), () => openCpu({ home: services.home }));
+    const { request, warnings } = await withProgress(data, context, (job) =>
+      prepareExplanation({ store, data }, { job, run, split }),
+    );
+    for (const { message } of warnings) output.note(`! ${message}`);
+    const wanted = wantedClass(request.data.output, textOption(options, 'class'));
+    const stop = explainer.onProgress(({ progress: { stage, share, secondsLeft } }) => {
+      output.bar(share ?? 0, `${stage}${secondsLeft === null ? '' : `, ${formatSeconds(secondsLeft)} left`}`);
+    });
+    const deafen = interruption.listen(() => void explainer.cancel({ job: request.job }));
+    try {
+      const found = await explainer.explain({ ...request, wanted, shuffles });
+      const why = row === undefined ? null : await explainer.row({ ...request, wanted, row: row - 1 });
+      output.clearBar();
+      output.line(
+        `Run ${run}: ${name}, ${split} split, ${formatCount(found.importance.of)} rows, in ${formatSeconds(found.seconds)}`,
+      );
+      printImportance(output, found, request.data.output);
+      for (const dependence of found.dependence) printDependence(output, found, dependence, request.data.output);
+      if (why) printRow(output, found, why, request.data.output);
+      output.event({
+        event: 'explanation',
+        run,
+        split,
+        ...eventOf(found, request.data.output),
+        ...(why ? { row: rowEvent(found, why) } : {}),
+      });
+    } finally {
+      stop();
+      deafen();
+      await data.release({ handle: request.data.handle });
+    }
+    interruption.check();
+  },
+};
+
+function wantedClass(output: OutputSpec, name: string | undefined): number | undefined {
+  if (name === undefined) return undefined;
+  const place = output.kind === 'classes' ? output.classes.indexOf(name) : -1;
+  if (place >= 0) return place;
+  throw new InputError(
+    'usage.option',
+    `--class is “${name}”.`,
+    output.kind === 'classes'
+      ? `It has to be one of ${output.classes.slice(0, 20).join(', ')}.`
+      : 'This run predicts a number.',
+  );
+}
+
+const answerWords = (output: OutputSpec, wanted: number | null): string =>
+  output.kind === 'classes' ? `p(${output.classes[wanted ?? 0]})` : output.name;
+
+function printImportance(output: Output, { columns, importance }: Explanation, spec: OutputSpec): void {
+  const score = judgedBy({ output: spec }, importance.scores);
+  output.line();
+  output.table(byImportance(importance, score), [
+    { title: 'column', value: ({ column }) => columns[column].name },
+    {
+      title: `loss of ${scoreNames[score].words} when shuffled`,
+      value: ({ spread }) => formatNumber(spread.mean),
+      right: true,
+    },
+    { title: '±', value: ({ spread }) => formatNumber(spread.deviation), right: true },
+    { title: '', value: ({ spread }) => (spread.noise ? 'no more than chance' : '') },
+  ]);
+  output.line(
+    `${formatCount(importance.shuffles)} shuffles of ${formatCount(importance.rows)} rows; unshuffled ${formatNumber(ownValue(importance.scores, score))}`,
+  );
+  for (const {
+    columns: [a, b],
+    r,
+  } of importance.correlated) {
+    output.line(
+      `! ${columns[a].name} and ${columns[b].name} say nearly the same (r = ${r.toFixed(2)}): read them as one.`,
+    );
+  }
+}
+
+function printDependence(
+  output: Output,
+  { columns, wanted }: Explanation,
+  { column, values, mean }: Dependence,
+  spec: OutputSpec,
+): void {
+  output.line();
+  const every = Math.max(1, Math.ceil(values.length / 8));
+  const shown = [...values.keys()].filter((at) => at % every === 0 || at === values.length - 1);
+  output.table(shown, [
+    {
+      title: columns[column].name,
+      value: (at) => cellText(columns[column], values[at]),
+      right: columns[column].kind !== 'category',
+    },
+    { title: `mean ${answerWords(spec, wanted)}`, value: (at) => formatNumber(mean[at]), right: true },
+  ]);
+}
+
+function printRow(output: Output, { columns, wanted }: Explanation, why: Contributions, spec: OutputSpec): void {
+  const order = [...why.shares.keys()].sort((a, b) => Math.abs(why.shares[b]) - Math.abs(why.shares[a]));
+  output.line();
+  output.line(
+    `Row ${why.source + 1}: ${answerWords(spec, wanted)} is ${formatNumber(why.prediction)}, on average over ${formatCount(why.background)} rows ${formatNumber(why.average)}`,
+  );
+  output.table(order, [
+    { title: 'column', value: (column) => columns[column].name },
+    { title: 'in this row', value: (column) => cellText(columns[column], why.values[column]) },
+    {
+      title: 'moves it by',
+      value: (column) => `${why.shares[column] < 0 ? '' : '+'}${formatNumber(why.shares[column])}`,
+      right: true,
+    },
+    { title: '±', value: (column) => formatNumber(why.errors[column]), right: true },
+  ]);
+}
+
+function eventOf({ columns, importance, dependence, wanted, seconds }: Explanation, spec: OutputSpec): object {
+  const score = judgedBy({ output: spec }, importance.scores);
+  return {
+    explained: answerWords(spec, wanted),
+    rows: importance.rows,
+    shuffles: importance.shuffles,
+    score,
+    scores: importance.scores,
+    importance: byImportance(importance, score).map(({ column, spread }) => ({
+      column: columns[column].name,
+      ...spread,
+      drops: importance.columns[column].drops,
+    })),
+    correlated: importance.correlated.map(({ columns: [a, b], r }) => ({
+      columns: [columns[a].name, columns[b].name],
+      r,
+    })),
+    dependence: dependence.map(({ column, values, mean }) => ({
+      column: columns[column].name,
+      values: [...values].map((value) =>
+        columns[column].kind === 'category' ? cellText(columns[column], value) : value,
+      ),
+      mean: [...mean],
+    })),
+    seconds,
+  };
+}
+
+const rowEvent = ({ columns }: Explanation, why: Contributions): object => ({
+  row: why.source + 1,
+  average: why.average,
+  background: why.background,
+  prediction: why.prediction,
+  contributions: columns.map(({ name }, column) => ({
+    column: name,
+    value: cellText(columns[column], why.values[column]),
+    share: why.shares[column],
+    error: why.errors[column],
+  })),
+});

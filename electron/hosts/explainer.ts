@@ -1,0 +1,111 @@
+// Explanations of a run, on the CPU: for the window and the command line. The rows a split has are read once and kept until another is
+// asked for.
+
+import type { Backend } from '../../engine/backends/backend.ts';
+import { contributionsOf, type ExplainedRow } from '../../engine/explanation/contributions.ts';
+import { partialDependence } from '../../engine/explanation/dependence.ts';
+import { explain } from '../../engine/explanation/explain.ts';
+import { answerOf, readRow, readSubject } from '../../engine/explanation/rows.ts';
+import { oneAnswer, usualClass, type Answer, type Pace, type Subject } from '../../engine/explanation/subject.ts';
+import { lazyBackend } from '../../engine/learners/lazy-backend.ts';
+import type { Rows } from '../../engine/learners/learner.ts';
+import { readTrained } from '../../engine/learners/predict.ts';
+import type { DataService, Progress } from '../../engine/protocol/data.ts';
+import type { ExplainerService, ExplainRequest } from '../../engine/protocol/explanation.ts';
+import { Listeners } from '../../engine/protocol/listeners.ts';
+import { nodeSurroundings, residentBudget } from './surroundings.ts';
+
+interface Opened {
+  readonly rows: Rows;
+  readonly subject: Subject;
+  readonly answer: Answer;
+  readonly pace: Pace;
+  readonly wanted: number | null;
+}
+
+/** `openBackend` opens the CPU, for one request. */
+export function createExplainer(
+  shards: Promise<Pick<DataService, 'readShard'>>,
+  openBackend: () => Promise<Backend>,
+): ExplainerService {
+  const progress = new Listeners<{ job: string; progress: Progress }>();
+  const stopped = new Set<string>();
+  let kept: { readonly key: string; readonly subject: Subject } | null = null;
+
+  const paceOf = (job: string): Pace => {
+    const start = nodeSurroundings.clock();
+    return {
+      stopped: () => stopped.has(job),
+      onProgress: (share) => {
+        const seconds = (nodeSurroundings.clock() - start) / 1000;
+        const secondsLeft = share > 0.02 ? (seconds * (1 - share)) / share : null;
+        progress.emit({ job, progress: { stage: 'Asking the model', share, secondsLeft } });
+      },
+    };
+  };
+
+  const opened = async <T>(request: ExplainRequest, use: (parts: Opened) => Promise<T>): Promise<T> => {
+    const { job, run, model, weights, preprocessing, data, split } = request;
+    const backend = lazyBackend(openBackend);
+    try {
+      const { readShard } = await shards;
+      const rows: Rows = {
+        data,
+        readShard: (shard) => readShard({ handle: data.handle, shard }),
+        dataBudget: residentBudget(),
+        backend: backend.open,
+      };
+      const key = `${data.handle} ${split}`;
+      if (kept?.key !== key) kept = { key, subject: await readSubject(rows, split) };
+      const ask = answerOf(readTrained(model, weights, run), preprocessing, rows);
+      // Between two questions a cancellation gets in.
+      const answer: Answer = async (columns, count) => {
+        await nodeSurroundings.breathe();
+        return ask(columns, count);
+      };
+      const { subject } = kept;
+      const wanted = request.wanted ?? usualClass(subject.output);
+      return await use({ rows, subject, answer, pace: paceOf(job), wanted });
+    } finally {
+      stopped.delete(job);
+      await backend.close();
+    }
+  };
+
+  return {
+    explain: (request) =>
+      opened(request, ({ subject, answer, pace, wanted }) =>
+        explain(subject, answer, { ...pace, wanted, shuffles: request.shuffles, clock: nodeSurroundings.clock }),
+      ),
+    dependence: (request) =>
+      opened(request, async ({ subject, answer, wanted }) => {
+        const found = [];
+        for (const column of request.columns) found.push(await partialDependence(subject, answer, column, wanted));
+        return found;
+      }),
+    row: (request) =>
+      opened(request, async ({ rows, subject, answer, pace, wanted }) => {
+        const row =
+          request.row === undefined ? await tellingRow(subject, answer, wanted) : await readRow(rows, request.row);
+        return contributionsOf(subject, answer, row, wanted, pace);
+      }),
+    cancel: async ({ job }) => void stopped.add(job),
+    onProgress: (listener) => progress.add(listener),
+  };
+}
+
+/** The row to begin with: the one whose answer is farthest from what is so. */
+async function tellingRow(subject: Subject, answer: Answer, wanted: number | null): Promise<ExplainedRow> {
+  const rows = Math.min(subject.truth.length, 4_096);
+  const columns = subject.values.map((values) => values.subarray(0, rows));
+  const answers = await oneAnswer(subject, answer, wanted, columns, rows);
+  let place = 0;
+  let most = -1;
+  for (let row = 0; row < rows; row++) {
+    const truth = wanted === null ? subject.truth[row] : Number(subject.truth[row] === wanted);
+    const off = Math.abs(answers[row] - truth);
+    if (off > most) [place, most] = [row, off];
+  }
+  const values = Float64Array.from(subject.values, (column) => column[place]);
+  return { values, source: subject.sources[place], truth: subject.truth[place] };
+}

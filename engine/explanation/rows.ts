@@ -1,0 +1,116 @@
+// A trained model as one that answers for raw columns: they are encoded by the recipe it was trained with, or handed over as they are,
+// and its outputs become probabilities or values. It alone knows what rows and learners are.
+
+import { RowEncoder } from '../data/preprocess/encode.ts';
+import { parsePreprocessing } from '../data/preprocess/recipe.ts';
+import type { NumberColumn } from '../data/preprocess/values.ts';
+import { rowsOfSplit } from '../learners/evaluated-rows.ts';
+import type { Rows, Trained } from '../learners/learner.ts';
+import { predictRows } from '../learners/predict.ts';
+import { rawCodes, type OutputSpec, type RawColumn } from '../model/spec.ts';
+import type { PreparedData, SplitName } from '../protocol/data.ts';
+import { InputError } from '../protocol/errors.ts';
+import type { ExplainedRow } from './contributions.ts';
+import type { Answer, Subject } from './subject.ts';
+
+/** Rows of a split. `rows` hold columns as they are. Throws InputError `input.empty_split`. */
+export async function readSubject(rows: Rows, split: SplitName): Promise<Subject> {
+  const { counts, sources, output } = rows.data;
+  const columns = columnsOf(rows.data);
+  if (counts[split] === 0) {
+    throw new InputError('input.empty_split', `The ${split} split has no rows.`, 'Explain another one.');
+  }
+  const first = { train: 0, validation: counts.train, test: counts.train + counts.validation }[split];
+  const read = await readColumns(rowsOfSplit(rows, split), columns, output);
+  const numbers = Uint32Array.from({ length: counts[split] }, (_, row) => sources?.[first + row] ?? first + row);
+  return { columns, output, ...read, sources: numbers };
+}
+
+/** One row of any split, by its number in the dataset from 0. Throws InputError `input.no_row`. */
+export async function readRow({ data, readShard }: Rows, source: number): Promise<ExplainedRow> {
+  const place = data.sources?.indexOf(source) ?? source;
+  const shard = data.shardStarts.findLastIndex((start) => start <= place);
+  if (place < 0 || shard < 0 || shard >= data.shardStarts.length - 1) {
+    throw new InputError(
+      'input.no_row',
+      `Row ${source + 1} is none of those the run was trained or tested on.`,
+      'Choose another one: rows without a target are in no split.',
+    );
+  }
+  const { x, y } = await readShard(shard);
+  const row = place - data.shardStarts[shard];
+  const values = Float64Array.from(x.subarray(row * data.width, (row + 1) * data.width));
+  return { values, source, truth: truthOf(data.output, y[row]) };
+}
+
+const truthOf = (output: OutputSpec, y: number): number =>
+  output.kind === 'classes' ? y : y * output.scale + output.offset;
+
+function columnsOf({ input }: PreparedData): readonly RawColumn[] {
+  if (input.kind !== 'columns') throw new RangeError('these rows hold no columns as they are');
+  return input.columns;
+}
+
+async function readColumns(
+  { data, readShard }: Rows,
+  columns: readonly RawColumn[],
+  output: OutputSpec,
+): Promise<Pick<Subject, 'values' | 'truth'>> {
+  const rows = data.shardStarts.at(-1) ?? 0;
+  const values = columns.map(() => new Float64Array(rows));
+  const truth = new Float64Array(rows);
+  for (let shard = 0; shard < data.shardStarts.length - 1; shard++) {
+    const { x, y, rows: count } = await readShard(shard);
+    const start = data.shardStarts[shard];
+    for (let row = 0; row < count; row++) {
+      truth[start + row] = truthOf(output, y[row]);
+      for (let column = 0; column < columns.length; column++) {
+        values[column][start + row] = x[row * columns.length + column];
+      }
+    }
+  }
+  return { values, truth };
+}
+
+/** `preprocessing`: what the run keeps as `preprocessing.json`. */
+export function answerOf(
+  trained: Trained,
+  preprocessing: unknown,
+  { backend, dataBudget }: Pick<Rows, 'backend' | 'dataBudget'>,
+): Answer {
+  const { input, output, task } = trained.file;
+  const recipe = parsePreprocessing(preprocessing);
+  const encoder = new RowEncoder(recipe);
+  return async (columns, rows) => {
+    const x =
+      encoder.element === 'f64' ? new Float64Array(rows * encoder.width) : new Float32Array(rows * encoder.width);
+    const coded = recipe.features.map(({ kind }, column) =>
+      asRead(columns[column], recipe.form === undefined && isCategory(kind)),
+    );
+    encoder.encode(coded, rows, x);
+    const data: PreparedData = {
+      handle: 'explained',
+      input,
+      output,
+      task,
+      counts: { train: 0, validation: 0, test: rows },
+      width: encoder.width,
+      targets: 1,
+      shardStarts: [0, rows],
+      classCounts: [],
+      preprocessing,
+      warnings: [],
+    };
+    const readShard = async () => ({ rows, x, y: new Float32Array(rows).fill(NaN) });
+    const { values, probabilities } = await predictRows(trained, { data, readShard, dataBudget, backend });
+    return probabilities ?? values;
+  };
+}
+
+const isCategory = (kind: string): boolean => kind === 'one_hot' || kind === 'embedding';
+
+/** A raw column as a recipe's encoder takes it: null for what is missing; codes of categories from 1, 0 = missing or unseen. */
+function asRead(values: Float64Array, category: boolean): NumberColumn {
+  if (category) return { getItem: (row) => Math.max(0, values[row] - rawCodes.first + 1) };
+  return { getItem: (row) => (Number.isNaN(values[row]) ? null : values[row]) };
+}

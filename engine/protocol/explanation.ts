@@ -1,0 +1,97 @@
+// What is said of a finished run's reasons: which columns matter, how its answer moves with one of them, what each did for one row. All
+// of it on raw columns, as they stand in the file. N rows, C columns, G values of a column, R rows drawn.
+
+import type { RawColumn } from '../model/spec.ts';
+import type { PreparedData, Progress, SplitName } from './data.ts';
+
+/** How much worse a score is when the values of a column are dealt out anew among the rows. */
+export interface ColumnImportance {
+  /** Place among the columns. */
+  readonly column: number;
+  /** One a shuffle, by score: above 0 = worse without the column. */
+  readonly drops: Readonly<Record<string, readonly number[]>>;
+}
+
+/** Two columns that say nearly the same; `r`: Pearson's, Cramér's V, or the root of the share of variance explained; 0.8 … 1. */
+export interface Correlated {
+  readonly columns: readonly [number, number];
+  readonly r: number;
+}
+
+export interface Importance {
+  /** Rows it was measured on, of how many. */
+  readonly rows: number;
+  readonly of: number;
+  /** Shuffles of every column that were done; fewer than asked for where it was cancelled. */
+  readonly shuffles: number;
+  /** Scores of the rows as they are. */
+  readonly scores: Readonly<Record<string, number>>;
+  readonly columns: readonly ColumnImportance[];
+  readonly correlated: readonly Correlated[];
+}
+
+/** How the answer moves when one column takes one value after the other in every row (Friedman 2001; Goldstein et al. 2015). */
+export interface Dependence {
+  readonly column: number;
+  /** [G] as `RawColumn` says: rising numbers, or the most frequent categories. */
+  readonly values: Float64Array;
+  /** [G] mean of the answer over the rows drawn. */
+  readonly mean: Float64Array;
+  /** [R,G] the answer of single rows. */
+  readonly curves: Float64Array;
+  /** [R] rows of the dataset behind them, from 0. */
+  readonly sources: Uint32Array;
+  /** Values of rows: where the file has any. */
+  readonly ticks: Float64Array;
+}
+
+/** What each column did for the answer of one row: Shapley values by sampling (Štrumbelj & Kononenko 2014). */
+export interface Contributions {
+  /** Row of the dataset, from 0. */
+  readonly source: number;
+  /** [C] what stands in it. */
+  readonly values: Float64Array;
+  /** Class number or value; NaN where it is not known. */
+  readonly truth: number;
+  /** Mean answer of the rows it is compared with, and how many those are. */
+  readonly average: number;
+  readonly background: number;
+  readonly prediction: number;
+  /** [C] they add up to prediction − average; and the standard error of each, for the ways and for the rows it is compared with. */
+  readonly shares: Float64Array;
+  readonly errors: Float64Array;
+}
+
+export interface Explanation {
+  readonly columns: readonly RawColumn[];
+  /** Class whose probability is explained; null: a number. */
+  readonly wanted: number | null;
+  readonly importance: Importance;
+  readonly dependence: readonly Dependence[];
+  readonly seconds: number;
+}
+
+/** What an explanation is made from. `data` holds columns as they are. */
+export interface ExplainRequest {
+  /** Names the work for progress and cancel. */
+  readonly job: string;
+  readonly run: number;
+  readonly model: string;
+  readonly weights: Uint8Array;
+  readonly preprocessing: unknown;
+  readonly data: PreparedData;
+  readonly split: SplitName;
+  /** Class whose probability is explained; absent: the second of two, else the first. */
+  readonly wanted?: number;
+}
+
+export interface ExplainerService {
+  /** Stopped by `cancel` it tells what is known by then. */
+  explain(request: ExplainRequest & { readonly shuffles?: number }): Promise<Explanation>;
+  /** How the answer moves with some columns, by their places. */
+  dependence(request: ExplainRequest & { readonly columns: readonly number[] }): Promise<readonly Dependence[]>;
+  /** `row` of the dataset, from 0; absent: the surest wrong one, else the first. Throws InputError `input.no_row`. */
+  row(request: ExplainRequest & { readonly row?: number }): Promise<Contributions>;
+  cancel(request: { job: string }): Promise<void>;
+  onProgress(listener: (event: { job: string; progress: Progress }) => void): () => void;
+}

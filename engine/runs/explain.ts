@@ -1,0 +1,30 @@
+// Explaining a run, up to the work itself: its rows are prepared as columns as they are, whatever form it learned from, and its files
+// are read. The window and the command line both come this way.
+
+import type { DataService, DataWarning, SplitName } from '../protocol/data.ts';
+import { InputError } from '../protocol/errors.ts';
+import type { ExplainRequest } from '../protocol/explanation.ts';
+import { parseRunJson } from '../protocol/model-file.ts';
+import type { StoreService } from '../protocol/store.ts';
+import { prepareColumns } from './evaluate.ts';
+import { modelFileWarnings, readModelFiles } from './model-files.ts';
+
+/** The caller releases `request.data`. Throws InputError `input.pictures` for a run on pictures. */
+export async function prepareExplanation(
+  parts: { readonly store: StoreService; readonly data: Pick<DataService, 'prepare' | 'transform' | 'release'> },
+  { job, run, split }: { readonly job: string; readonly run: number; readonly split: SplitName },
+): Promise<{ readonly request: ExplainRequest; readonly warnings: readonly DataWarning[] }> {
+  const { store } = parts;
+  const { model, weights, preprocessing } = await readModelFiles(store, run);
+  const kept = parseRunJson(preprocessing, run, 'preprocessing.json');
+  const data = await prepareColumns(parts, { job, run, source: { split } });
+  if (data === null) {
+    throw new InputError(
+      'input.pictures',
+      `Run ${run} learned from pictures: they have no columns to explain it by.`,
+      'Show it a picture: it tells where it looked.',
+    );
+  }
+  const request = { job, run, model, weights, preprocessing: kept, data, split };
+  return { request, warnings: await modelFileWarnings(store, run) };
+}

@@ -1,0 +1,72 @@
+// `explain` end to end: columns that matter and one that does not, a row whose contributions add up, classes, refusals.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { lastEvent, penguins, temporaryHome, trainyard } from '../support/cli.ts';
+
+interface Found {
+  readonly score: string;
+  readonly explained: string;
+  readonly shuffles: number;
+  readonly importance: readonly { column: string; mean: number; noise: boolean; drops: Record<string, number[]> }[];
+  readonly correlated: readonly { columns: readonly string[]; r: number }[];
+  readonly dependence: readonly { column: string; values: readonly (string | number)[]; mean: readonly number[] }[];
+  readonly row: {
+    readonly average: number;
+    readonly prediction: number;
+    readonly contributions: readonly { column: string; value: string; share: number; error: number }[];
+  };
+}
+
+test('a network and a linear model of columns of every kind', async (t) => {
+  const home = temporaryHome(t);
+  const file = path.join(home, 'made.csv');
+  const kinds = ['low', 'middle', 'high'];
+  const lines = Array.from({ length: 600 }, (_, i) => {
+    const [a, noise] = [(i * 37) % 101, (i * 61) % 89];
+    const kind = kinds[(i * 7) % 3];
+    const date = new Date(Date.UTC(2024, 0, 1 + (i % 300))).toISOString().slice(0, 10);
+    const y = 3 * a + 100 * kinds.indexOf(kind);
+    return `${i % 17 === 0 ? '' : a},${2 * a + 1},${kind},${noise},${i % 2 === 0 ? 'true' : 'false'},${date},${y}`;
+  });
+  fs.writeFileSync(file, ['a,twin,kind,noise,flag,day,y', ...lines].join('\n'));
+  for (const flags of [
+    ['--epochs', '60', '--hidden', '32'],
+    ['--model', 'linear'],
+  ]) {
+    const { run } = await lastEvent(home, 'train', file, '--target', 'y', ...flags);
+    const found = (await lastEvent(home, 'explain', String(run), '--row', '5', '--split', 'train')) as unknown as Found;
+    assert.deepEqual([found.score, found.explained, found.shuffles], ['rmse', 'y', 10]);
+    const matter = found.importance.slice(0, 3).map(({ column }) => column);
+    assert.deepEqual(matter.sort(), ['a', 'kind', 'twin'], flags.join(' '));
+    const noise = found.importance.find(({ column }) => column === 'noise');
+    const kind = found.importance.find(({ column }) => column === 'kind');
+    assert.ok(noise && kind && kind.mean > 20 * Math.abs(noise.mean), JSON.stringify(found.importance));
+    assert.equal(kind.drops.rmse.length, 10);
+    assert.deepEqual(found.correlated[0].columns, ['a', 'twin']);
+    const { contributions, prediction, average } = found.row;
+    const sum = contributions.reduce((total, { share }) => total + share, 0);
+    assert.ok(Math.abs(sum - (prediction - average)) < 1e-6 * Math.abs(prediction), `${sum}`);
+    assert.equal(contributions[2].value, kinds[(4 * 7) % 3]);
+    const byKind = found.dependence.find(({ column }) => column === 'kind');
+    assert.ok(byKind);
+    const at = (value: string): number => byKind.mean[byKind.values.indexOf(value)];
+    assert.ok(at('high') - at('low') > 150 && at('high') - at('low') < 250, `${at('low')} … ${at('high')}`);
+  }
+});
+
+test('classes, words and refusals', async (t) => {
+  const home = temporaryHome(t);
+  await lastEvent(home, 'train', penguins, '--epochs', '4');
+  const found = await trainyard(home, 'explain', '1', '--class', 'Gentoo', '--row', '1');
+  assert.equal(found.code, 0, found.stderr);
+  assert.match(found.stdout, /loss of ROC area when shuffled/);
+  assert.match(found.stdout, /mean p\(Gentoo\)/);
+  assert.match(found.stdout, /Row 1: p\(Gentoo\) is /);
+  const unknown = await trainyard(home, 'explain', '1', '--class', 'Emperor');
+  assert.deepEqual([unknown.code, /one of Adelie/.test(unknown.stderr)], [2, true]);
+  const beyond = await trainyard(home, 'explain', '1', '--row', '9999');
+  assert.deepEqual([beyond.code, /Row 9999 is none of those/.test(beyond.stderr)], [2, true]);
+});
