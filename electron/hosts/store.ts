@@ -1,7 +1,8 @@
 // Entry of the store's own process: an Electron utility process, or a plain Node process started by `openStore`
-// (engine/history/client.node.ts). `--home=FOLDER` says which history it serves; with `--repair` it offers to repair that
-// history instead. It lives as long as its parent listens.
+// (engine/history/client.node.ts). `--home=FOLDER` says which history it serves; with `--repair` or `--restore` it
+// offers to repair that history, or to restore a backup, instead. It lives as long as its parent listens.
 
+import { restoreHome } from '../../engine/history/archive/restore.ts';
 import { repairHome } from '../../engine/history/repair.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
@@ -10,6 +11,8 @@ import type { ElectronParentPort } from '../../engine/protocol/port.electron.ts'
 import { processPort } from '../../engine/protocol/port.node.ts';
 import { announceFailure, announceReady } from '../../engine/protocol/port.ready.ts';
 import { serve } from '../../engine/protocol/rpc.ts';
+import { Listeners } from '../../engine/protocol/listeners.ts';
+import type { JobProgress, RestoreService } from '../../engine/protocol/keeping.ts';
 import type { RepairService, StoreService } from '../../engine/protocol/store.ts';
 
 const electron = (process as { readonly parentPort?: ElectronParentPort }).parentPort;
@@ -24,6 +27,7 @@ try {
   const home = process.argv.find((argument) => argument.startsWith('--home='))?.slice('--home='.length);
   if (!home) throw new InputError('usage.home', 'The store needs --home=FOLDER.', 'Start Trainyard itself instead.');
   if (process.argv.includes('--repair')) serveRepair(home);
+  else if (process.argv.includes('--restore')) serveRestore(home);
   else serveHistory(home);
   announceReady(port);
 } catch (error) {
@@ -40,4 +44,17 @@ function serveHistory(home: string): void {
 
 function serveRepair(home: string): void {
   serve<RepairService>(port, { repair: () => repairHome(home) });
+}
+
+function serveRestore(home: string): void {
+  const listeners = new Listeners<JobProgress>();
+  let cancelled = false;
+  serve<RestoreService>(port, {
+    restore: ({ file }) =>
+      restoreHome(home, file, { goOn: () => !cancelled, onProgress: (progress) => listeners.emit(progress) }),
+    async cancelRestore() {
+      cancelled = true;
+    },
+    onRestoreProgress: (listener) => listeners.add(listener),
+  });
 }

@@ -68,6 +68,7 @@ const runQuery = z.strictObject({
   parent: run.optional(),
   tags: z.array(name).max(100).optional(),
   starred: z.boolean().optional(),
+  group: name.optional(),
   deleted: z.boolean().optional(),
   sort: z.strictObject({ by: name, descending: z.boolean() }).optional(),
   offset: count.optional(),
@@ -81,6 +82,7 @@ const patch = z.strictObject({
   tags: z.array(name).max(100).optional(),
   notes: z.string().max(100_000).optional(),
   starred: z.boolean().optional(),
+  group: name.min(1).nullable().optional(),
 });
 
 const pictureLimit = z.int().min(0).max(500);

@@ -11,10 +11,10 @@ export const checksumsFile = 'checksums.json';
 /** Versions of a file that may lie there: the new one and the one before, and of checkpoints the one before that. */
 const keptVersions = 3;
 
-const fact = z.strictObject({ bytes: z.int().min(0), sha256: z.string().regex(/^[0-9a-f]{64}$/) });
-const known = z.record(z.string(), z.array(fact).min(1).max(keptVersions));
+export const fileFact = z.strictObject({ bytes: z.int().min(0), sha256: z.string().regex(/^[0-9a-f]{64}$/) });
+const known = z.record(z.string(), z.array(fileFact).min(1).max(keptVersions));
 
-export type FileFact = z.infer<typeof fact>;
+export type FileFact = z.infer<typeof fileFact>;
 /** Versions that may lie there, the newest first. */
 export type KnownFiles = Readonly<Record<string, readonly FileFact[]>>;
 

@@ -9,6 +9,7 @@ import { whenReady } from '../protocol/port.ready.ts';
 import { Reviving, type Living } from '../protocol/reviving.ts';
 import { connect } from '../protocol/rpc.ts';
 import type { Service } from '../protocol/rpc.ts';
+import type { JobProgress, RestoreReport, RestoreService } from '../protocol/keeping.ts';
 import type { RepairReport, RepairService, StoreService } from '../protocol/store.ts';
 
 export { processOwner } from './owner.ts';
@@ -66,6 +67,27 @@ export async function repairHistory(options: StoreProcessOptions): Promise<Repai
   } finally {
     await close();
   }
+}
+
+/** A backup being restored to a home by a process of its own. */
+export interface Restoring {
+  readonly report: Promise<RestoreReport>;
+  /** The report rejects with CancelledError then, if it is not too late. */
+  cancel(): void;
+}
+
+/** Restores a home from a backup. The report rejects like `openStore`, and with what `restoreHome` throws. */
+export async function restoreHistory(
+  options: StoreProcessOptions,
+  file: string,
+  onProgress: (progress: JobProgress) => void,
+): Promise<Restoring> {
+  const { remote, close } = await openProcess<RestoreService>(options, ['--restore']);
+  remote.onRestoreProgress(onProgress);
+  return {
+    report: remote.restore({ file }).finally(close),
+    cancel: () => void remote.cancelRestore().catch(() => undefined),
+  };
 }
 
 interface StoreProcess<T> extends Living<T> {

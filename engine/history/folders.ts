@@ -87,8 +87,8 @@ const updatedLine = 'The history was damaged: what was recorded of this run afte
 export function insertRow(connection: Connection, row: WholeRow): void {
   const columns = Object.keys(row);
   const values = columns.map((column) => `@${column}`).join(', ');
-  const changes = columns.map((column) => `${column} = excluded.${column}`).join(', ');
-  const insert = `INSERT INTO run (${columns.join(', ')}) VALUES (${values}) ON CONFLICT (id) DO UPDATE SET ${changes}`;
+  const changes = columns.map((column) => `"${column}" = excluded."${column}"`).join(', ');
+  const insert = `INSERT INTO run (${columns.map((column) => `"${column}"`).join(', ')}) VALUES (${values}) ON CONFLICT (id) DO UPDATE SET ${changes}`;
   connection.sql<[object], unknown>(insert).run({ ...row, revision: nextRevision(connection) });
 }
 
@@ -147,6 +147,9 @@ function rowOfModel(folder: string, run: number): WholeRow | null {
       parent: null,
       relation: null,
       start: null,
+      group: null,
+      columns: null,
+      origin: null,
     });
   } catch {
     return null;

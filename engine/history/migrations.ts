@@ -4,7 +4,8 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { InputError } from '../protocol/errors.ts';
 import type { Connection } from './database.ts';
-import { upgradeConfig } from './configs.ts';
+import { completeConfig, upgradeConfig } from './configs.ts';
+import { searchText } from './records.ts';
 import {
   applicationId,
   schemaVersion1,
@@ -12,6 +13,7 @@ import {
   schemaVersion4,
   schemaVersion6,
   schemaVersion7,
+  schemaVersion8,
 } from './schema.ts';
 
 export interface Migration {
@@ -27,6 +29,7 @@ export const migrations: readonly Migration[] = [
   { version: 5, apply: (connection) => void connection.pragma(`application_id = ${applicationId}`) },
   { version: 6, apply: (connection) => connection.execute(schemaVersion6) },
   { version: 7, apply: (connection) => connection.execute(schemaVersion7) },
+  { version: 8, apply: indexWords },
 ];
 
 /** Runs say which learner they have. */
@@ -34,6 +37,23 @@ function upgradeConfigs(connection: Connection): void {
   const update = connection.sql('UPDATE run SET config = ? WHERE id = ?');
   const all = connection.sql<[], { id: number; config: string }>('SELECT id, config FROM run').all();
   for (const { id, config } of all) update.run(upgradeConfig(config), id);
+}
+
+/** Runs are found by their settings, too. */
+function indexWords(connection: Connection): void {
+  connection.execute(schemaVersion8);
+  const update = connection.sql('UPDATE run SET search = ? WHERE id = ?');
+  const query = 'SELECT id, name, dataset_name AS datasetName, tags, notes, config FROM run';
+  type Row = { id: number; name: string; datasetName: string; tags: string; notes: string; config: string };
+  connection.execute('INSERT INTO run_text (rowid, search) SELECT id, search FROM run');
+  for (const { id, config, tags, ...row } of connection.sql<[], Row>(query).all()) {
+    try {
+      const words = { ...row, tags: JSON.parse(tags) as string[], config: completeConfig(JSON.parse(config)) };
+      update.run(searchText({ ...words, group: null, columns: [] }), id);
+    } catch {
+      // A run of a learner that is not there any more is found by what it was found by.
+    }
+  }
 }
 
 /** Where the copy lies that was made before a database of `version` was changed. */

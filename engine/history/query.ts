@@ -8,6 +8,9 @@ import { ownValue } from '../protocol/own.ts';
 /** How many runs a query without a limit gives. */
 export const defaultLimit = 1000;
 
+/** Shorter words are looked for without the index. */
+const indexedLetters = 3;
+
 export interface RunSql {
   /** Gives rows of `run`, in order. */
   readonly rows: string;
@@ -28,6 +31,7 @@ const sortColumns: Readonly<Record<string, string>> = {
   endedAt: 'run.ended_at',
   duration: "json_extract(run.progress, '$.secondsElapsed')",
   starred: 'run.starred',
+  group: 'run."group" COLLATE NOCASE',
 };
 
 /** `seriesNumber` gives the number of a series to sort by, or null if no run has it. Throws `input.sort`. */
@@ -57,15 +61,25 @@ function conditionsOf(query: RunQuery): Pick<RunSql, 'parameters'> & { readonly 
   if (query.states) add('states', JSON.stringify(query.states), 'run.state IN (SELECT value FROM json_each(@states))');
   if (query.dataset !== undefined) add('dataset', query.dataset, 'run.dataset = @dataset');
   if (query.parent !== undefined) add('parent', query.parent, 'run.parent = @parent');
+  if (query.group !== undefined) add('group', query.group, 'run."group" = @group');
   if (query.starred !== undefined) add('starred', query.starred ? 1 : 0, 'run.starred = @starred');
   query.tags?.forEach((tag, index) => {
     add(`tag${index}`, tag, `EXISTS (SELECT 1 FROM json_each(run.tags) WHERE value = @tag${index})`);
   });
-  const words = foldCase(query.search ?? '')
-    .split(/\s+/)
-    .filter(Boolean);
-  words.forEach((word, index) => add(`word${index}`, word, `instr(run.search, @word${index}) > 0`));
+  const words = wordsIn(query.search ?? '');
+  const long = words.filter((word) => [...word].length >= indexedLetters);
+  if (long.length > 0) {
+    const phrases = long.map((word) => `"${word.replaceAll('"', '""')}"`).join(' AND ');
+    add('words', phrases, 'run.id IN (SELECT rowid FROM run_text WHERE run_text MATCH @words)');
+  }
+  const short = words.filter((word) => !long.includes(word));
+  short.forEach((word, index) => add(`word${index}`, word, `instr(run.search, @word${index}) > 0`));
   return { where: conditions.join(' AND '), parameters };
+}
+
+/** Words, and what stands between quotation marks as it is. */
+function wordsIn(search: string): readonly string[] {
+  return [...foldCase(search).matchAll(/"([^"]*)"?|[^\s"]+/g)].map(([word, quoted]) => quoted ?? word).filter(Boolean);
 }
 
 /** Runs without the value stand last; among equals the newest is first. */

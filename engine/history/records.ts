@@ -3,9 +3,11 @@
 import type { NewRun, RecordField, RunPatch } from '../protocol/store.ts';
 import { runRelations } from '../protocol/family.ts';
 import type { RunRelation } from '../protocol/family.ts';
-import type { RunRecord, RunRequest, RunState } from '../protocol/runs.ts';
+import type { RunConfig, RunRecord, RunRequest, RunState } from '../protocol/runs.ts';
 import { z } from 'zod';
-import { declarationOf } from '../learners/declared/registry.ts';
+import { declarationOf, settingGroups } from '../learners/declared/registry.ts';
+import { runFields } from '../settings/run.ts';
+import { settingFacts } from '../settings/values.ts';
 import { sha256 } from './checksums.ts';
 import { completeConfig, upgradeConfig } from './configs.ts';
 import type { SeriesSummary } from './metrics.ts';
@@ -38,6 +40,9 @@ export interface RunRow {
   readonly parent: number | null;
   readonly relation: RunRelation | null;
   readonly start: string | null;
+  readonly group: string | null;
+  readonly columns: string | null;
+  readonly origin: string | null;
 }
 
 /** All that a record is made of. */
@@ -75,6 +80,8 @@ const readers: { readonly [Field in keyof RunRecord]: (source: RunSource) => Run
   parent: ({ row }) => row.parent,
   relation: ({ row }) => row.relation,
   start: ({ row }) => parse(row.start),
+  group: ({ row }) => row.group,
+  origin: ({ row }) => parse(row.origin),
 };
 
 /** The chosen fields of a record; the others are not even read. */
@@ -111,6 +118,7 @@ export function columnsOf(patch: RunPatch): Readonly<Record<string, string | num
   if (patch.tags !== undefined) columns.tags = JSON.stringify(patch.tags);
   if (patch.notes !== undefined) columns.notes = patch.notes;
   if (patch.starred !== undefined) columns.starred = patch.starred ? 1 : 0;
+  if (patch.group !== undefined) columns.group = patch.group;
   if (patch.request !== undefined) columns.request = patch.request;
   if (patch.owner !== undefined) {
     columns.owner_pid = patch.owner.pid;
@@ -119,13 +127,43 @@ export function columnsOf(patch: RunPatch): Readonly<Record<string, string | num
   return columns;
 }
 
-/** What searching looks in: the words of a run that a person may remember. */
-export function searchText(
-  run: Pick<NewRun, 'name' | 'datasetName' | 'config'> & Pick<RunRecord, 'tags' | 'notes'>,
-): string {
-  const preset = declarationOf(run.config).preset(run.config) ?? '';
-  return foldCase([run.name, run.datasetName, preset, ...run.tags, run.notes].join('\n'));
+/** What searching looks in: the words of a run that a person may remember, its columns and its settings. */
+export function searchText(run: SearchedRun): string {
+  const { config } = run;
+  const declaration = declarationOf(config);
+  const { target, ignored = [] } = config.settings;
+  const words = [
+    run.name,
+    run.datasetName,
+    declaration.preset(config) ?? '',
+    run.group ?? '',
+    ...run.tags,
+    run.notes,
+    ...new Set([...(target === undefined ? [] : [target]), ...ignored, ...run.columns]),
+    declaration.title,
+    ...settingWords(config),
+  ];
+  return foldCase(words.join('\n'));
 }
+
+export type SearchedRun = Pick<NewRun, 'name' | 'datasetName' | 'config'> &
+  Pick<RunRecord, 'tags' | 'notes' | 'group'> & {
+    /** Names of those it learned from, as far as they are known. */
+    readonly columns: readonly string[];
+  };
+
+/** Settings as people read them, those that have an effect and are not as they need not be said: `Learning rate 0.001`, `dense 64`. */
+function settingWords(config: RunConfig): readonly string[] {
+  const groups = settingGroups(config).flatMap(({ table, settings }) => settingFacts(table, settings, String));
+  const facts = [...groups, ...settingFacts(runFields, config, String)];
+  const layers = declarationOf(config).layers?.(config) ?? [];
+  return [
+    ...facts.flatMap(({ label, value, quiet }) => (quiet ? [] : [`${label} ${value}`])),
+    ...new Set(layers.map((layer) => Object.values(layer).filter(isPlain).join(' '))),
+  ];
+}
+
+const isPlain = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
 
 /** The same text for what people take as the same: SQLite itself folds the case of ASCII letters only. */
 export function foldCase(text: string): string {
@@ -166,6 +204,9 @@ const rowSchema = z.strictObject({
   parent: z.int().min(1).nullable().default(null),
   relation: z.enum(runRelations).nullable().default(null),
   start: json.nullable().default(null),
+  group: z.string().nullable().default(null),
+  columns: json.nullable().default(null),
+  origin: json.nullable().default(null),
 } satisfies Record<keyof RunRow | 'search', z.ZodType>);
 
 export type WholeRow = z.infer<typeof rowSchema>;

@@ -143,7 +143,7 @@ function removeAll(file: string): void {
 }
 
 /** As far as a damaged file still tells. */
-function refuseOpen(home: string, file: string): void {
+export function refuseOpen(home: string, file: string): void {
   if (!existsSync(file)) return;
   let database: Database.Database | null = null;
   try {
@@ -155,7 +155,7 @@ function refuseOpen(home: string, file: string): void {
     throw new TrainyardError(
       'store.busy',
       `Another Trainyard has the history in ${home} open.`,
-      'Close it, and run the repair again.',
+      'Close it, and try again.',
     );
   } finally {
     database?.close();

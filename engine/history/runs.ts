@@ -3,7 +3,7 @@
 import { InputError, TrainyardError } from '../protocol/errors.ts';
 import { recordFields } from '../protocol/store.ts';
 import type { BilledRun, RunBill } from '../protocol/bill.ts';
-import type { FoundRuns, NewRun, RecordField, RunPatch, RunQuery } from '../protocol/store.ts';
+import type { FoundRuns, NewRun, RecordField, RunGroup, RunPatch, RunQuery } from '../protocol/store.ts';
 import type { RunRecord, RunState } from '../protocol/runs.ts';
 import type { Connection } from './database.ts';
 import type { RunFiles } from './files.ts';
@@ -25,6 +25,10 @@ export interface RunsTable {
   record(run: number): RunRecord;
   records(rows: readonly RunRow[]): readonly RunRecord[];
   find<Field extends RecordField = RecordField>(query: RunQuery<Field>): FoundRuns<Field>;
+  /** Keeps the names of the columns that a run learned from. Within a transaction. */
+  setColumns(run: number, columns: readonly string[]): void;
+  /** Groups that runs outside the trash belong to, by name. */
+  groups(): readonly RunGroup[];
   /** Tags of runs that are not in the trash, most used first. */
   tags(): readonly string[];
   /** What every run has cost that has begun, oldest first. */
@@ -47,6 +51,9 @@ const runsInStates = 'SELECT * FROM run WHERE state IN (SELECT value FROM json_e
 const usedTags = `
   SELECT tag.value AS tag FROM run, json_each(run.tags) AS tag WHERE run.deleted_at IS NULL
   GROUP BY tag.value ORDER BY count(*) DESC, tag.value`;
+const usedGroups = `
+  SELECT "group" AS name, count(*) AS runs FROM run WHERE "group" IS NOT NULL AND deleted_at IS NULL
+  GROUP BY "group" ORDER BY "group" COLLATE NOCASE`;
 const billedRuns = `
   SELECT id, device, started_at, progress ->> '$.secondsElapsed' AS seconds, progress -> '$.bill' AS bill
   FROM run WHERE started_at IS NOT NULL ORDER BY started_at, id`;
@@ -73,11 +80,18 @@ export function createRunsTable(connection: Connection, metrics: MetricsTable, f
   };
 
   const set: RunsTable['set'] = (run, columns) => {
-    const assignments = Object.keys(columns).map((column) => `${column} = @${column}, `);
+    const assignments = Object.keys(columns).map((column) => `"${column}" = @${column}, `);
     const update = `UPDATE run SET ${assignments.join('')}revision = @revision WHERE id = @run`;
     const revision = nextRevision(connection);
     connection.sql(update).run({ ...columns, revision, run });
     return revision;
+  };
+
+  /** Brings the words that a run is found by up to date. */
+  const index = (run: number): void => {
+    const found = row(run);
+    const columns = found.columns === null ? [] : (JSON.parse(found.columns) as readonly string[]);
+    set(run, { search: searchText({ ...records([found])[0], columns }) });
   };
 
   const select = <Field extends RecordField>(
@@ -112,7 +126,7 @@ export function createRunsTable(connection: Connection, metrics: MetricsTable, f
         pid: owner.pid,
         startedAt: owner.startedAt,
         revision: nextRevision(connection),
-        search: searchText({ name, datasetName, config, tags: [], notes: '' }),
+        search: searchText({ name, datasetName, config, tags: [], notes: '', group: null, columns: [] }),
         config: JSON.stringify(config),
         parent: family?.parent ?? null,
         relation: family?.relation ?? null,
@@ -130,8 +144,8 @@ export function createRunsTable(connection: Connection, metrics: MetricsTable, f
         );
       }
       set(run, columnsOf(patch));
-      const searched = patch.name ?? patch.tags ?? patch.notes ?? patch.config;
-      if (searched !== undefined) set(run, { search: searchText(records([row(run)])[0]) });
+      const searched = [patch.name, patch.tags, patch.notes, patch.config, patch.group];
+      if (searched.some((value) => value !== undefined)) index(run);
     },
     record: (run) => records([row(run)])[0],
     find<Field extends RecordField = RecordField>(query: RunQuery<Field>) {
@@ -143,6 +157,11 @@ export function createRunsTable(connection: Connection, metrics: MetricsTable, f
         runs: select(connection.sql<[object], RunRow>(rows).all(parameters), fields, query.series),
       };
     },
+    setColumns(run, columns) {
+      set(run, { columns: JSON.stringify(columns) });
+      index(run);
+    },
+    groups: () => connection.sql<[], RunGroup>(usedGroups).all(),
     tags: () =>
       connection
         .sql<[], { tag: string }>(usedTags)

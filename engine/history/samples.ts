@@ -19,3 +19,13 @@ export function unpackValues(data: Uint8Array, visit: (series: number, value: nu
     visit(view.getUint16(offset, true), view.getFloat64(offset + 2, true));
   }
 }
+
+/** The same values under other numbers of their series. */
+export function renumberValues(data: Uint8Array, numberOf: (series: number) => number): Uint8Array {
+  const copy = Uint8Array.from(data);
+  const view = new DataView(copy.buffer);
+  for (let offset = 0; offset < copy.byteLength; offset += bytesPerValue) {
+    view.setUint16(offset, numberOf(view.getUint16(offset, true)), true);
+  }
+  return copy;
+}

@@ -176,3 +176,24 @@ export const schemaVersion4 = `
   CREATE INDEX run_by_revision ON run (revision);
   CREATE INDEX run_by_deletion ON run (deleted_at) WHERE deleted_at IS NOT NULL;
 `;
+
+// Finding a run again: a group of its own, the columns it learned from, and an index of all words in `search`, by three letters at a time, so
+// that any part of a word is found (sqlite.org/fts5.html#the_trigram_tokenizer). Triggers keep it; it holds no text of its own.
+// Where a run of another home came from, as JSON of engine/protocol/keeping.ts.
+export const schemaVersion8 = `
+  ALTER TABLE run ADD COLUMN "group" TEXT;
+  ALTER TABLE run ADD COLUMN columns TEXT;
+  ALTER TABLE run ADD COLUMN origin TEXT;
+  CREATE INDEX run_by_group ON run ("group") WHERE "group" IS NOT NULL;
+  CREATE VIRTUAL TABLE run_text USING fts5(search, content='', contentless_delete=1, tokenize='trigram');
+  CREATE TRIGGER run_text_insert AFTER INSERT ON run BEGIN
+    INSERT INTO run_text (rowid, search) VALUES (new.id, new.search);
+  END;
+  CREATE TRIGGER run_text_update AFTER UPDATE OF search ON run WHEN new.search IS NOT old.search BEGIN
+    DELETE FROM run_text WHERE rowid = old.id;
+    INSERT INTO run_text (rowid, search) VALUES (new.id, new.search);
+  END;
+  CREATE TRIGGER run_text_delete AFTER DELETE ON run BEGIN
+    DELETE FROM run_text WHERE rowid = old.id;
+  END;
+`;

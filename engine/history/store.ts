@@ -5,12 +5,15 @@ import { InputError } from '../protocol/errors.ts';
 import { finalStates } from '../protocol/runs.ts';
 import type { LogLine, RunProgress, RunState } from '../protocol/runs.ts';
 import type { Family, StoreService } from '../protocol/store.ts';
+import { finishRestore } from './archive/restore.ts';
 import { startBackups } from './backups.ts';
+import { columnsIn, findColumns } from './columns.ts';
 import { explainFailure } from './failures.ts';
 import { createRunFiles } from './files.ts';
 import { rebuildRuns } from './folders.ts';
 import { makeFolder } from './home.ts';
 import { createMetricsTable } from './metrics.ts';
+import { createKeeping } from './keeping.ts';
 import { createLabsTable } from './labs.ts';
 import { goneError, hasChecksum, isChecked, noteChecked } from './missing.ts';
 import { createLogTable, createSettingsTable } from './notes.ts';
@@ -24,6 +27,7 @@ import type { RunRow } from './records.ts';
 import { repeat } from './repeat.ts';
 import { keepReserve, withReserve } from './reserve.ts';
 import { watchChanges } from './revisions.ts';
+import { emptyTrash } from './trash.ts';
 import { createRunsTable } from './runs.ts';
 
 export { databaseFileName } from './failures.ts';
@@ -56,6 +60,7 @@ export function createStore(home: string): StoreService {
 /** null: the home cannot be written. */
 function openToWrite(home: string): History | null {
   if (isReadOnly(home)) return null;
+  finishRestore(home);
   const history = openHistory(home);
   keepReserve(home);
   return history;
@@ -110,7 +115,32 @@ function createService(home: string, history: History): StoreService {
     if (runs.inStates(begunStates).some((row) => isPlainlyGone(ownerOf(row)))) await recover();
   };
 
+  const purge: StoreService['purge'] = async ({ olderThan = 0, runs: chosen = null }) => {
+    const purged = changeRuns(() => {
+      const trashed = runs.trashed(chosen, Date.now() - olderThan);
+      trashed.forEach(files.discard);
+      runs.remove(trashed);
+      return trashed;
+    });
+    changes.announce(purged);
+    const bytes = await files.sweep();
+    keepReserve(home);
+    return { runs: purged.length, bytes };
+  };
+  const isDue = (before: number): boolean => runs.trashed(null, before).length > 0;
+  const stopEmptying = history.readOnly ? null : emptyTrash(isDue, (olderThan) => purge({ olderThan }));
+  let closed = false;
+  if (!history.readOnly) {
+    // Beside the calls; what fails is looked for again when the history is opened the next time.
+    void findColumns(home, connection, runs, () => !closed).catch(() => undefined);
+  }
+  const onImported = (imported: readonly number[]): void => {
+    keepRecords(imported);
+    changes.announce(imported);
+  };
+
   return {
+    ...createKeeping({ home, history, files, onImported }),
     async createRun(run) {
       const id = connection.transaction(() => {
         const created = runs.create(run);
@@ -158,6 +188,7 @@ function createService(home: string, history: History): StoreService {
     run: async ({ run }) => runs.record(run),
     runs: async (query) => runs.find(query),
     tags: async () => runs.tags(),
+    groups: async () => runs.groups(),
     bills: async () => runs.bills(),
     metrics: async ({ run, ...selection }) => metrics.read(runs.row(run).id, selection),
     log: async ({ run, after = 0 }) => log.read(runs.row(run).id, after),
@@ -179,21 +210,12 @@ function createService(home: string, history: History): StoreService {
       keepRecords(chosen);
       changes.announce(chosen);
     },
-    async purge({ olderThan = 0, runs: chosen = null }) {
-      const purged = changeRuns(() => {
-        const trashed = runs.trashed(chosen, Date.now() - olderThan);
-        trashed.forEach(files.discard);
-        runs.remove(trashed);
-        return trashed;
-      });
-      changes.announce(purged);
-      const bytes = await files.sweep();
-      keepReserve(home);
-      return { runs: purged.length, bytes };
-    },
+    purge,
 
     async writeFile({ run, file, data }) {
       await files.write(runs.row(run).id, file, data);
+      const columns = file === 'preprocessing.json' ? columnsIn(new TextDecoder().decode(data)) : null;
+      if (columns !== null) connection.transaction(() => runs.setColumns(run, columns));
       const growth = connection.transaction(() => ({
         from: runs.row(run).revision,
         to: runs.set(run, {}),
@@ -246,7 +268,9 @@ function createService(home: string, history: History): StoreService {
       return changes.onChanged(listener);
     },
     async close() {
+      closed = true;
       stopRecovering?.();
+      stopEmptying?.();
       changes.close();
       await stopBackups?.();
       history.close();

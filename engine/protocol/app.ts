@@ -122,7 +122,10 @@ export interface AppService {
   }): Promise<readonly MetricPoint[]>;
   /** Lines after the first `after`: see `StoreService.log`. */
   log(request: { run: number; after?: number }): Promise<readonly LogLine[]>;
-  updateRun(request: { run: number; patch: Pick<RunPatch, 'name' | 'tags' | 'notes' | 'starred'> }): Promise<RunRecord>;
+  updateRun(request: {
+    run: number;
+    patch: Pick<RunPatch, 'name' | 'tags' | 'notes' | 'starred' | 'group'>;
+  }): Promise<RunRecord>;
   deleteRuns(request: { runs: readonly number[] }): Promise<void>;
   restoreRuns(request: { runs: readonly number[] }): Promise<void>;
   /** Removes trashed runs and their files for good. */

@@ -5,6 +5,7 @@ import type { HostSpending, RunBill } from './bill.ts';
 import type { DatasetSettings, LeftOutColumn, SplitName } from './data.ts';
 import type { WireError } from './errors.ts';
 import type { RunRelation, RunStart } from './family.ts';
+import type { RunOrigin } from './keeping.ts';
 
 export type RunState =
   'queued' | 'running' | 'paused' | 'completed' | 'stopped' | 'diverged' | 'failed' | 'interrupted';
@@ -136,6 +137,10 @@ export interface RunRecord {
   /** In the trash since; null = not. */
   readonly deletedAt: number | null;
   readonly hasCheckpoint: boolean;
+  /** The group it belongs to; null = none. */
+  readonly group: string | null;
+  /** Where it came from, of a run that another home has made; null = made here. */
+  readonly origin: RunOrigin | null;
   /** What another process asked of the run, until its host has seen it. */
   readonly request: RunRequest | null;
   /** The run it comes from, and how; null: it began by itself. The parent may be gone. */

@@ -3,6 +3,7 @@
 import type { BilledRun } from './bill.ts';
 import type { WireError } from './errors.ts';
 import type { RunRelation, RunStart } from './family.ts';
+import type { ArchiveReport, HomeUsage, ImportReport, JobProgress } from './keeping.ts';
 import type { LabRecord, LabResult, LabSummary } from './lab.ts';
 import type {
   RunState,
@@ -46,6 +47,8 @@ export const recordFields = [
   'parent',
   'relation',
   'start',
+  'group',
+  'origin',
 ] as const satisfies readonly (keyof RunRecord)[];
 
 export type RecordField = (typeof recordFields)[number];
@@ -88,11 +91,20 @@ export interface RunPatch {
   readonly tags?: readonly string[];
   readonly notes?: string;
   readonly starred?: boolean;
+  /** null: none. */
+  readonly group?: string | null;
   readonly request?: RunRequest | null;
   readonly owner?: { readonly pid: number; readonly startedAt: number };
 }
 
+/** A name that runs belong together by. */
+export interface RunGroup {
+  readonly name: string;
+  readonly runs: number;
+}
+
 export interface RunQuery<Field extends RecordField = RecordField> {
+  /** Words that all have to stand in its name, dataset, group, tags, notes, columns or settings; parts of words count. */
   readonly search?: string;
   readonly states?: readonly RunState[];
   readonly dataset?: string;
@@ -100,9 +112,10 @@ export interface RunQuery<Field extends RecordField = RecordField> {
   readonly parent?: number;
   readonly tags?: readonly string[];
   readonly starred?: boolean;
+  readonly group?: string;
   readonly deleted?: boolean;
   /**
-   * `name`, `state`, `dataset`, `device`, `threads`, `parameters`, `createdAt`, `startedAt`, `endedAt`, `duration`, `starred`,
+   * `name`, `state`, `dataset`, `device`, `threads`, `parameters`, `createdAt`, `startedAt`, `endedAt`, `duration`, `starred`, `group`,
    * `best.SERIES` or `last.SERIES`; newest first by default. Runs without the value stand last.
    */
   readonly sort?: { readonly by: string; readonly descending: boolean };
@@ -155,6 +168,8 @@ export interface StoreService {
   runs<Field extends RecordField = RecordField>(query: RunQuery<Field>): Promise<FoundRuns<Field>>;
   /** Tags of the runs that are not in the trash, most used first. */
   tags(): Promise<readonly string[]>;
+  /** Groups of the runs that are not in the trash, by name. */
+  groups(): Promise<readonly RunGroup[]>;
   /** What every run has cost that has begun, those in the trash included: what was spent stays spent. Oldest first. */
   bills(): Promise<readonly BilledRun[]>;
   /** Points of some series (all by default), thinned to `limit` points a series keeping each bucket's extremes. */
@@ -198,6 +213,25 @@ export interface StoreService {
   addLab(request: { result: LabResult; imported: boolean }): Promise<LabRecord>;
   deleteLab(request: { lab: number }): Promise<void>;
   onChanged(listener: (event: RunsChanged) => void): () => void;
+  /** Writes the home to one file and reads it again; runs go on meanwhile. Progress and `cancelJob` go by the job. */
+  backUp(request: { job: string; file: string; datasets: boolean }): Promise<ArchiveReport>;
+  /** Some runs as a file for another home. Rejects with `input.run_active` for one that goes on. */
+  exportRuns(request: {
+    job: string;
+    file: string;
+    runs: readonly number[];
+    datasets: boolean;
+  }): Promise<ArchiveReport>;
+  /** Takes up the runs of such a file, or of a backup, under new numbers; those that are here already are not taken up twice. */
+  importRuns(request: { job: string; file: string }): Promise<ImportReport>;
+  cancelJob(request: { job: string }): Promise<void>;
+  /** What takes how much room. */
+  usage(): Promise<HomeUsage>;
+  /** Gives back to the disk what the history's file has no use for. Rejects with `input.run_active` while runs go on. */
+  compact(): Promise<{ before: number; after: number }>;
+  /** Removes what repairs and restores have set aside: damaged histories, homes of before. */
+  dropSetAside(): Promise<{ bytes: number }>;
+  onJob(listener: (event: { job: string; progress: JobProgress }) => void): () => void;
   close(): Promise<void>;
 }
 

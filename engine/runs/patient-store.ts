@@ -36,6 +36,7 @@ export function patientStore(store: StoreService): StoreService {
     recover: () => patiently(() => store.recover()),
     adopt: (request) => store.adopt(request),
     tags: () => patiently(() => store.tags()),
+    groups: () => patiently(() => store.groups()),
     bills: () => patiently(() => store.bills()),
     getSetting: (request) => patiently(() => store.getSetting(request)),
     setSetting: (request) => patiently(() => store.setSetting(request)),
@@ -44,6 +45,15 @@ export function patientStore(store: StoreService): StoreService {
     addLab: (request) => patiently(() => store.addLab(request)),
     deleteLab: (request) => patiently(() => store.deleteLab(request)),
     onChanged: (listener) => store.onChanged(listener),
+    // Each is for whoever asked to try again.
+    backUp: (request) => store.backUp(request),
+    exportRuns: (request) => store.exportRuns(request),
+    importRuns: (request) => store.importRuns(request),
+    cancelJob: (request) => store.cancelJob(request),
+    usage: () => store.usage(),
+    compact: () => store.compact(),
+    dropSetAside: () => store.dropSetAside(),
+    onJob: (listener) => store.onJob(listener),
     close: () => store.close(),
   };
 }

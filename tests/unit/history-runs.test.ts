@@ -80,6 +80,8 @@ test('a run is what was put in, in a new process too', async (context) => {
       starred: true,
       deletedAt: null,
       hasCheckpoint: false,
+      group: null,
+      origin: null,
       request: null,
       parent: null,
       relation: null,
@@ -217,6 +219,26 @@ test('renaming, tagging and noting a run changes where it is found', async (cont
   await store.updateRun({ run: id, patch: { name: 'beta', tags: ['gamma'], notes: 'delta' } });
   const total = async (search: string): Promise<number> => (await store.runs({ search })).total;
   assert.deepEqual(await Promise.all(['alpha', 'beta', 'gamma', 'delta'].map(total)), [0, 1, 1, 1]);
+  // Its group, the columns that it learned from, and its settings, of which only those with an effect.
+  await store.updateRun({ run: id, patch: { group: 'Winter sweep' } });
+  const preprocessing = { features: [{ column: 'Flipper length' }], target: { column: 'Species' }, leftOut: [] };
+  const data = new TextEncoder().encode(JSON.stringify(preprocessing));
+  await store.writeFile({ run: id, file: 'preprocessing.json', data });
+  const words = [
+    'winter',
+    'flipper species',
+    'fl',
+    '"learning rate 0.001"',
+    'adam beta',
+    'dense 64',
+    'momentum',
+    'ipper x',
+  ];
+  assert.deepEqual(await Promise.all(words.map(total)), [1, 1, 1, 1, 1, 1, 0, 0]);
+  assert.deepEqual(await store.groups(), [{ name: 'Winter sweep', runs: 1 }]);
+  assert.equal((await store.runs({ group: 'Winter sweep' })).total, 1);
+  await store.updateRun({ run: id, patch: { group: null } });
+  assert.deepEqual([await store.groups(), await total('winter')], [[], 0]);
   await store.close();
 });
 

@@ -71,6 +71,8 @@ function record(changes: Partial<RunRecord> = {}): RunRecord {
     result,
     error: null,
     tags: [],
+    group: null,
+    origin: null,
     notes: '',
     starred: false,
     deletedAt: null,

@@ -1,4 +1,4 @@
-// Commands on past runs: list, show, compare, delete and restore.
+// Commands on past runs: show, compare, delete and restore; runs-list.ts lists them.
 
 import { leadingMetrics } from '../../../engine/model/metrics.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
@@ -9,7 +9,7 @@ import { familyWords } from '../../../engine/protocol/family.ts';
 import { baselineWords } from '../../../engine/protocol/baseline.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import { leftOutText, splitOrigin, splitRule, usualSplit } from '../../../engine/protocol/use.ts';
-import { numberOption, runNumber, textOption, type Command } from '../command.ts';
+import { runNumber, type Command } from '../command.ts';
 import { homeFolder } from '../home.ts';
 import { openCatalogue } from '../own-catalogue.ts';
 import { counted, formatCount, formatNumber, formatSeconds, formatTime, type Column, type Output } from '../output.ts';
@@ -26,7 +26,7 @@ export function headline(run: RunRecord): { name: string; value: number } | null
   return null;
 }
 
-const runColumns: readonly Column<RunRecord>[] = [
+export const runColumns: readonly Column<RunRecord>[] = [
   { title: 'run', value: (run) => String(run.id), right: true },
   { title: 'name', value: (run) => run.name },
   { title: 'state', value: (run) => run.state },
@@ -54,38 +54,10 @@ const runColumns: readonly Column<RunRecord>[] = [
 ];
 
 /** Where there is any. */
-const familyColumn: Column<RunRecord> = { title: 'family', value: (run) => familyWords(run) ?? '' };
+export const familyColumn: Column<RunRecord> = { title: 'family', value: (run) => familyWords(run) ?? '' };
 
 /** What `--json` prints of a run. */
 export const runEvent = (run: RunRecord): object => ({ event: 'run', ...run, run: run.id });
-
-export const runs: Command = {
-  name: 'runs',
-  usage: '',
-  summary: 'Lists past runs, newest first.',
-  positionals: [0, 0],
-  options: {
-    search: { type: 'string', value: 'TEXT', help: 'only runs with this in their name, dataset, tags or notes' },
-    limit: { type: 'string', value: 'N', help: 'at most so many (default 50)' },
-    deleted: { type: 'boolean', help: 'those in the trash' },
-  },
-  run: async ({ options, output, services }) => {
-    const store = await services.store;
-    const { runs: found, total } = await store.runs({
-      search: textOption(options, 'search'),
-      deleted: options.deleted === true,
-      limit: numberOption(options, 'limit', { minimum: 1, whole: true }) ?? 50,
-    });
-    await output.events(found.map(runEvent));
-    if (output.json) return;
-    if (total === 0) {
-      output.line('No runs yet. Train one: trainyard train data.csv');
-      return;
-    }
-    output.table(found, found.some(({ parent }) => parent !== null) ? [...runColumns, familyColumn] : runColumns);
-    if (total > found.length) output.line(`${found.length} of ${counted(total, 'run')}; more with --limit.`);
-  },
-};
 
 export const show: Command = {
   name: 'show',

@@ -1,0 +1,188 @@
+// Single runs from one machine to another: some runs of a home in a file of the form of a backup, with a history of their own, and taken
+// up elsewhere under new numbers. A run that is here already, from this file or another one, is not taken up again.
+
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { InputError } from '../../protocol/errors.ts';
+import type { ArchiveHead, ArchiveReport, ImportedRun, ImportReport, RunOrigin } from '../../protocol/keeping.ts';
+import { checksumsFile } from '../checksums.ts';
+import { openDatabase } from '../database.ts';
+import type { Connection } from '../database.ts';
+import { databaseFileName } from '../failures.ts';
+import type { RunFiles } from '../files.ts';
+import { migrate } from '../migrations.ts';
+import { createLogTable } from '../notes.ts';
+import { noteChecked } from '../missing.ts';
+import { parseRow } from '../records.ts';
+import type { WholeRow } from '../records.ts';
+import { carryRun, findRun, identityOf, originOf, rowsOf } from './carry.ts';
+import { bytesOf, contentsOf, datasetsOf, runContents } from './contents.ts';
+import { readArchive } from './read.ts';
+import { lookAtHistory } from './restore.ts';
+import type { Watched } from './tar.ts';
+import { writeArchive } from './write.ts';
+
+export interface RunsExport {
+  readonly home: string;
+  readonly connection: Connection;
+  readonly runs: readonly number[];
+  readonly file: string;
+  readonly datasets: boolean;
+}
+
+/** Throws what `writeArchive` throws, `input.unknown_run`, and `input.run_active` for a run that goes on. */
+export async function exportRuns(request: RunsExport, watched: Watched): Promise<ArchiveReport> {
+  const { home, connection, file } = request;
+  const numbers = [...new Set(request.runs)];
+  const rows = numbers.map((run) => rowOf(connection, run));
+  const datasets = request.datasets
+    ? [...new Set(rows.map(({ dataset }) => dataset))].filter((id) => datasetsOf(home).includes(id))
+    : [];
+  const files = [
+    ...numbers.flatMap((run) => runContents(home, run)),
+    ...datasets.flatMap((id) => contentsOf(home, `datasets/${id}`)),
+  ];
+  const head: ArchiveHead = {
+    format: 1,
+    kind: 'runs',
+    created: Date.now(),
+    machine: hostname(),
+    runs: rows.length,
+    datasets: datasets.length,
+  };
+  const history = `${file}.${process.pid}.history`;
+  const remove = (): void => {
+    for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(history + suffix, { force: true });
+  };
+  process.once('exit', remove);
+  try {
+    return await writeArchive(
+      file,
+      {
+        head,
+        bytes: bytesOf(files),
+        stage: 'Writing the runs',
+        async fill(writer) {
+          remove();
+          const small = openDatabase(history);
+          try {
+            migrate(small);
+            small.transaction(() => {
+              for (const row of rows) carryRun(connection, small, row, { id: row.id, origin: row.origin });
+            });
+            small.pragma('journal_mode = DELETE');
+          } finally {
+            small.close();
+          }
+          await writer.file(databaseFileName, history);
+          for (const { path } of files) await writer.file(path, join(home, path));
+        },
+      },
+      watched,
+    );
+  } finally {
+    remove();
+    process.off('exit', remove);
+  }
+}
+
+function rowOf(connection: Connection, run: number): WholeRow {
+  const row = parseRow(connection.sql<[number], unknown>('SELECT * FROM run WHERE id = ?').get(run));
+  if (row === null) {
+    throw new InputError('input.unknown_run', `There is no run ${run}.`, 'List the runs to see their numbers.');
+  }
+  if (!['queued', 'running', 'paused'].includes(row.state)) return row;
+  throw new InputError('input.run_active', `Run ${run} (“${row.name}”) is ${row.state}.`, 'Stop it first.');
+}
+
+export interface RunsImport {
+  readonly home: string;
+  readonly connection: Connection;
+  readonly files: RunFiles;
+  readonly file: string;
+  /** Called with the numbers of runs that are there now. */
+  readonly onImported: (runs: readonly number[]) => void;
+}
+
+/** Takes up the runs of a file, or those of a backup that are not in its trash. Throws `input.archive`, `store.newer`, CancelledError. */
+export async function importRuns(request: RunsImport, watched: Watched): Promise<ImportReport> {
+  const { home, file } = request;
+  const staging = mkdtempSync(join(home, '.importing-runs-'));
+  try {
+    const { head } = await readArchive(file, { ...watched, stage: 'Reading the file', share: [0, 1], into: staging });
+    lookAtHistory(join(staging, databaseFileName));
+    const source = openDatabase(join(staging, databaseFileName));
+    try {
+      const taken = takeUp(request, source, staging, head);
+      request.onImported(taken.imported.map(({ run }) => run));
+      return { machine: head.machine, ...taken, datasets: takeDatasets(home, staging) };
+    } finally {
+      source.close();
+    }
+  } finally {
+    rmSync(staging, { recursive: true, force: true });
+  }
+}
+
+function takeUp(
+  { home, connection, files }: RunsImport,
+  source: Connection,
+  staging: string,
+  head: ArchiveHead,
+): Pick<ImportReport, 'imported' | 'known'> {
+  const imported: ImportedRun[] = [];
+  const known: ImportedRun[] = [];
+  /** Numbers here by those in the file: parents have lower ones than their children. */
+  const numbers = new Map<number, number>();
+  for (const row of rowsOf(source)) {
+    if (row === null || (head.kind === 'home' && row.deleted_at !== null)) continue;
+    const { id: from, name } = row;
+    const identity = identityOf(row);
+    const here = findRun(connection, identity);
+    if (here !== null) {
+      known.push({ from, run: here, name });
+      numbers.set(from, here);
+      continue;
+    }
+    const origin: RunOrigin = {
+      run: identity.run,
+      machine: originOf(row)?.machine ?? head.machine,
+      importedAt: Date.now(),
+    };
+    const run = connection.transaction(() => {
+      const created = carryRun(
+        source,
+        connection,
+        { ...row, deleted_at: null, ...familyOf(row, numbers) },
+        { id: null, origin: JSON.stringify(origin) },
+      );
+      files.setAside(created);
+      const message = `Taken over from ${origin.machine}, where it is run ${origin.run}.`;
+      createLogTable(connection).append(created, [{ time: origin.importedAt, level: 'info', message }]);
+      const folder = join(staging, 'runs', String(from));
+      mkdirSync(join(home, 'runs'), { recursive: true });
+      if (existsSync(folder)) renameSync(folder, join(home, 'runs', String(created)));
+      if (existsSync(join(home, 'runs', String(created), checksumsFile))) noteChecked(connection, created);
+      return created;
+    });
+    numbers.set(from, run);
+    imported.push({ from, run, name });
+  }
+  return { imported, known };
+}
+
+/** A parent that has not come too is none here: its number there says nothing. */
+function familyOf({ parent, relation, start }: WholeRow, numbers: ReadonlyMap<number, number>): Partial<WholeRow> {
+  const here = parent === null ? undefined : numbers.get(parent);
+  return here === undefined ? { parent: null, relation: null, start: null } : { parent: here, relation, start };
+}
+
+function takeDatasets(home: string, staging: string): number {
+  const wanted = datasetsOf(staging).filter((id) => !existsSync(join(home, 'datasets', id)));
+  for (const id of wanted) {
+    mkdirSync(join(home, 'datasets'), { recursive: true });
+    renameSync(join(staging, 'datasets', id), join(home, 'datasets', id));
+  }
+  return wanted.length;
+}
