@@ -3,6 +3,7 @@
 // offers to repair that history, or to restore a backup, instead. It lives as long as its parent listens.
 
 import { restoreHome } from '../../engine/history/archive/restore.ts';
+import { paced } from '../../engine/history/keeping.ts';
 import { repairHome } from '../../engine/history/repair.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
@@ -51,7 +52,7 @@ function serveRestore(home: string): void {
   let cancelled = false;
   serve<RestoreService>(port, {
     restore: ({ file }) =>
-      restoreHome(home, file, { goOn: () => !cancelled, onProgress: (progress) => listeners.emit(progress) }),
+      restoreHome(home, file, { goOn: () => !cancelled, onProgress: paced((progress) => listeners.emit(progress)) }),
     async cancelRestore() {
       cancelled = true;
     },

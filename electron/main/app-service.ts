@@ -9,6 +9,7 @@ import type { StoreService } from '../../engine/protocol/store.ts';
 import { exportHere } from './exports.ts';
 import type { RunManager } from '../../engine/runs/manager.ts';
 import type { Listeners } from '../../engine/protocol/listeners.ts';
+import { createKeeping, type Keepers } from './keeping.ts';
 import { createLab } from './lab.ts';
 import type { MainWindow } from './main-window.ts';
 import type { NetworkGuard } from './network.ts';
@@ -28,6 +29,7 @@ export interface AppServiceParts {
   readonly data: DataService;
   readonly store: StoreService;
   readonly processes: Pick<Processes, 'startCpuHost' | 'startGpuHost' | 'startOnnx'>;
+  readonly keepers: Keepers;
   readonly runs: RunManager;
   readonly devices: Devices;
   readonly paths: ChosenPaths;
@@ -46,6 +48,7 @@ export function createAppService(parts: AppServiceParts): AppService {
     ...datasets(parts),
     ...training(parts),
     ...history(parts),
+    ...createKeeping(parts),
     ...createLab(parts),
     ...surroundings(parts),
   };
@@ -61,7 +64,6 @@ function datasets({
 }: AppServiceParts): Part<
   | 'importPath'
   | 'importSample'
-  | 'cancel'
   | 'datasets'
   | 'describe'
   | 'saveSettings'
@@ -70,7 +72,6 @@ function datasets({
   | 'rows'
   | 'pictures'
   | 'skippedFiles'
-  | 'onProgress'
 > {
   const settingsOf = async (dataset: string): Promise<DatasetSettings | null> =>
     (await store.getSetting({ key: settingsKey(dataset) })) as DatasetSettings | null;
@@ -88,7 +89,6 @@ function datasets({
     async importSample({ job, sample }) {
       return asSaved(await samples.use(sample, (path) => data.import({ job, path })));
     },
-    cancel: (request) => data.cancel(request),
     datasets: async () => Promise.all((await data.list()).map(asSaved)),
     describe: (request) => data.describe(request),
     async saveSettings({ dataset, settings }) {
@@ -110,7 +110,6 @@ function datasets({
     pictures: async (request) =>
       data.pictures({ ...request, settings: (await settingsOf(request.dataset)) ?? undefined }),
     skippedFiles: (request) => data.skipped(request),
-    onProgress: (listener) => data.onProgress(listener),
   };
 }
 
@@ -140,6 +139,7 @@ function history({
   | 'run'
   | 'runs'
   | 'tags'
+  | 'groups'
   | 'bills'
   | 'metrics'
   | 'log'
@@ -161,6 +161,7 @@ function history({
     run: (request) => store.run(request),
     runs: (query) => store.runs(query),
     tags: () => store.tags(),
+    groups: () => store.groups(),
     bills: () => store.bills(),
     metrics: (request) => store.metrics(request),
     log: (request) => store.log(request),

@@ -4,18 +4,21 @@ import path from 'node:path';
 import { app, dialog, type BrowserWindow } from 'electron';
 import { safeName, type Dialogs } from './saving.ts';
 
+const titles = { file: 'Open a table', folder: 'Open a folder of images', backup: 'Open a backup or runs' } as const;
 const tables = ['csv', 'tsv', 'txt', 'parquet', 'jsonl', 'ndjson', 'json', 'gz'];
 
 export function createDialogs(window: () => BrowserWindow): Dialogs {
   return {
     async open(kind) {
       const { canceled, filePaths } = await dialog.showOpenDialog(window(), {
-        title: kind === 'file' ? 'Open a table' : 'Open a folder of images',
-        properties: [kind === 'file' ? 'openFile' : 'openDirectory'],
+        title: titles[kind],
+        properties: [kind === 'folder' ? 'openDirectory' : 'openFile'],
         filters:
-          kind === 'file'
+          kind !== 'folder'
             ? [
-                { name: 'Tables', extensions: tables },
+                kind === 'file'
+                  ? { name: 'Tables', extensions: tables }
+                  : { name: 'Backups and runs', extensions: ['tar', 'backup', 'runs'] },
                 { name: 'All files', extensions: ['*'] },
               ]
             : [],

@@ -79,6 +79,11 @@ async function start(): Promise<void> {
     data,
     store,
     processes,
+    keepers: {
+      alone: (work) => processes.store.alone(work),
+      startRepair: () => processes.startRepair(),
+      startRestore: () => processes.startRestore(),
+    },
     runs,
     devices,
     paths,

@@ -38,6 +38,8 @@ export interface Processes {
   startGpuHost(): Promise<GpuHost>;
   /** Starts a process that repairs the history, which the store may not have open meanwhile. Closing waits for its end. */
   startRepair(): Child;
+  /** The same for restoring a backup. */
+  startRestore(): Child;
   /** Starts the store and the data host before anybody asks for them. */
   warm(): void;
   close(): Promise<void>;
@@ -52,6 +54,12 @@ export function createProcesses(home: string): Processes {
   const store = createServiceProcess<StoreService>('store', () => startStore(bundle('store'), args));
   const hosts = new Set<Child>();
   const repairs: Child[] = [];
+
+  const startKeeper = (what: string): Child => {
+    const child = startStore(bundle('store'), [...args, what]);
+    repairs.push(child);
+    return child;
+  };
 
   return {
     store,
@@ -95,11 +103,8 @@ export function createProcesses(home: string): Processes {
       return { service, kill: () => child.kill() };
     },
     startGpuHost: async () => startGpuHost(await data.child()),
-    startRepair() {
-      const child = startStore(bundle('store'), [...args, '--repair']);
-      repairs.push(child);
-      return child;
-    },
+    startRepair: () => startKeeper('--repair'),
+    startRestore: () => startKeeper('--restore'),
     warm() {
       // What keeps one from starting is told to whoever asks it first.
       for (const process of [store, data]) process.child().catch(() => undefined);

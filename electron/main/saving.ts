@@ -7,7 +7,7 @@ import { TrainyardError } from '../../engine/protocol/errors.ts';
 
 export interface Dialogs {
   /** The chosen path, or null when cancelled. */
-  open(kind: 'file' | 'folder'): Promise<string | null>;
+  open(kind: 'file' | 'folder' | 'backup'): Promise<string | null>;
   /** Asks where to save under a suggested file name; the path, or null when cancelled. */
   askWhere(suggested: string): Promise<string | null>;
 }

@@ -16,8 +16,20 @@ export type Keeping = Pick<
   'backUp' | 'exportRuns' | 'importRuns' | 'cancelJob' | 'usage' | 'compact' | 'dropSetAside' | 'onJob'
 >;
 
-/** Between two words of progress. */
+/** Before the first word of progress, and between two. */
+const quietMilliseconds = 500;
 const tellMilliseconds = 100;
+
+/** Tells of progress no oftener than anybody can read, and nothing of what is done at once. */
+export function paced(tell: (progress: JobProgress) => void): (progress: JobProgress) => void {
+  let told = performance.now() + quietMilliseconds - tellMilliseconds;
+  return (progress) => {
+    const now = performance.now();
+    if (now - told < tellMilliseconds) return;
+    told = now;
+    tell(progress);
+  };
+}
 
 export interface KeepingParts {
   readonly home: string;
@@ -33,17 +45,11 @@ export function createKeeping({ home, history, files, onImported }: KeepingParts
   const going = new Set<string>();
 
   const work = async <Result>(job: string, what: (watched: Watched) => Promise<Result>): Promise<Result> => {
-    let told = 0;
     going.add(job);
     try {
       return await what({
         goOn: () => !cancelled.has(job),
-        onProgress(progress) {
-          const now = performance.now();
-          if (now - told < tellMilliseconds) return;
-          told = now;
-          listeners.emit({ job, progress });
-        },
+        onProgress: paced((progress) => listeners.emit({ job, progress })),
       });
     } finally {
       going.delete(job);

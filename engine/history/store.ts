@@ -127,13 +127,20 @@ function createService(home: string, history: History): StoreService {
     keepReserve(home);
     return { runs: purged.length, bytes };
   };
-  const isDue = (before: number): boolean => runs.trashed(null, before).length > 0;
-  const stopEmptying = history.readOnly ? null : emptyTrash(isDue, (olderThan) => purge({ olderThan }));
   let closed = false;
-  if (!history.readOnly) {
-    // Beside the calls; what fails is looked for again when the history is opened the next time.
-    void findColumns(home, connection, runs, () => !closed).catch(() => undefined);
-  }
+  let stopEmptying: (() => void) | null = null;
+  /** What is seen to beside the calls, once the history has been looked at: whoever writes before hides what its seal would tell. */
+  const tend = async (): Promise<void> => {
+    await history.checked;
+    if (closed) return;
+    stopEmptying = emptyTrash(
+      (before) => runs.trashed(null, before).length > 0,
+      (olderThan) => purge({ olderThan }),
+    );
+    await findColumns(home, connection, runs, () => !closed);
+  };
+  // What fails is tried again when the history is opened the next time.
+  if (!history.readOnly) void tend().catch(() => undefined);
   const onImported = (imported: readonly number[]): void => {
     keepRecords(imported);
     changes.announce(imported);

@@ -15,8 +15,9 @@ import type {
 import type { ClassifiedPictures, PredictedPage, RunEvaluation } from './evaluation.ts';
 import type { ContinuationRequest, TransferRequest } from './going-on.ts';
 import type { BilledRun } from './bill.ts';
-import type { FoundRuns, RecordField, RunPatch, RunQuery, RunsChanged } from './store.ts';
+import type { FoundRuns, RecordField, RepairReport, RunGroup, RunPatch, RunQuery, RunsChanged } from './store.ts';
 import type { LogLine, MetricPoint, RunConfig, RunProgress, RunRecord } from './runs.ts';
+import type { ArchiveReport, HomeUsage, ImportReport, RestoreReport } from './keeping.ts';
 import type { LabConditions, LabProgress, LabRecord, LabSummary, RaceRequest, RaceTimes } from './lab.ts';
 
 export interface DeviceInfo {
@@ -73,7 +74,7 @@ export interface AppService {
   info(): Promise<AppInfo>;
   devices(): Promise<readonly DeviceInfo[]>;
   /** Shows the system's open dialog; null = cancelled. The token stands for the chosen path. */
-  choose(request: { kind: 'file' | 'folder' }): Promise<{ token: string; name: string } | null>;
+  choose(request: { kind: 'file' | 'folder' | 'backup' }): Promise<{ token: string; name: string } | null>;
   importPath(request: {
     job: string;
     token: string;
@@ -112,6 +113,8 @@ export interface AppService {
   runs<Field extends RecordField = RecordField>(query: RunQuery<Field>): Promise<FoundRuns<Field>>;
   /** Tags of all runs, most used first. */
   tags(): Promise<readonly string[]>;
+  /** Groups of the runs that are not in the trash, by name. */
+  groups(): Promise<readonly RunGroup[]>;
   /** What every run has cost that has begun: see `StoreService.bills`. */
   bills(): Promise<readonly BilledRun[]>;
   metrics(request: {
@@ -197,6 +200,24 @@ export interface AppService {
     field: 'streetPrice' | 'onDemand' | 'spot';
     value: number | null;
   }): Promise<string>;
+  /** Writes the home to one file that the person names, while runs go on; null = cancelled in the dialog. Progress and `cancel` go by the job. */
+  backUp(request: { job: string; datasets: boolean }): Promise<ArchiveReport | null>;
+  /** Brings a home back; what was there is kept beside it. Rejects with `input.run_active` while runs go on. The window is loaded again after it. */
+  restoreBackup(request: { job: string; token: string }): Promise<RestoreReport>;
+  /** Looks for damage, and repairs it. Rejects with `input.run_active` while runs go on. */
+  repairHistory(): Promise<RepairReport>;
+  /** Some runs as a file for another machine; null = cancelled in the dialog. */
+  exportRuns(request: { job: string; runs: readonly number[]; datasets: boolean }): Promise<ArchiveReport | null>;
+  /** Takes up the runs of such a file, or of a backup, each once. */
+  importRuns(request: { job: string; token: string }): Promise<ImportReport>;
+  /** What takes how much room. */
+  usage(): Promise<HomeUsage>;
+  /** Removes all runs in the trash for good. */
+  emptyTrash(): Promise<{ runs: number; bytes: number }>;
+  /** See `StoreService.compact`. */
+  compact(): Promise<{ before: number; after: number }>;
+  /** See `StoreService.dropSetAside`. */
+  dropSetAside(): Promise<{ bytes: number }>;
   getSetting(request: { key: string }): Promise<unknown>;
   setSetting(request: { key: string; value: unknown }): Promise<void>;
   /** Applies the look at once; the window keeps the choice with `setSetting`. */

@@ -31,6 +31,7 @@ export const listedFields = [
   'tags',
   'notes',
   'starred',
+  'group',
 ] as const satisfies readonly RecordField[];
 export type ListedRun = Pick<RunRecord, (typeof listedFields)[number]>;
 
@@ -188,6 +189,15 @@ export function runColumns(series: string): readonly RunColumn[] {
       measure: (run) => run.tags.reduce((sum, tag) => sum + 20 + textWidth(tag, 11), 0),
     },
     {
+      id: 'group',
+      label: 'Group',
+      width: 80,
+      least: 60,
+      most: 180,
+      sort: 'group',
+      text: (run) => run.group ?? missing,
+    },
+    {
       id: 'parameters',
       label: 'Parameters',
       width: 92,
@@ -246,5 +256,5 @@ export function epochWidth(epoch: number): number {
 /** First click on a header: the best or newest on top, names from A. */
 export function startsDescending(sort: string): boolean {
   if (sort.startsWith('best.') || sort.startsWith('last.')) return !lowerWins(parseSeries(sort.slice(5)).metric);
-  return !['name', 'state', 'dataset', 'device'].includes(sort);
+  return !['name', 'state', 'dataset', 'device', 'group'].includes(sort);
 }

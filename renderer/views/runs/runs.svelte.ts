@@ -17,9 +17,18 @@ export interface Filters {
   readonly states: readonly RunState[];
   readonly dataset: string | null;
   readonly tags: readonly string[];
+  readonly group: string | null;
 }
 
-const noFilters: Filters = { search: '', states: [], dataset: null, tags: [] };
+/** What the table shows, but for its columns. */
+export interface TableState {
+  readonly shelf: Shelf;
+  readonly filters: Filters;
+  readonly sort: NonNullable<RunQuery['sort']>;
+  readonly series: string;
+}
+
+const noFilters: Filters = { search: '', states: [], dataset: null, tags: [], group: null };
 
 export class RunsTable {
   shelf: Shelf = $state('all');
@@ -30,6 +39,8 @@ export class RunsTable {
   current: number | undefined = $state();
   /** Tags of all runs, most used first. */
   tags: readonly string[] = $state.raw([]);
+  /** Groups that runs belong to, by name. */
+  groups: readonly string[] = $state.raw([]);
   readonly selected = new SvelteSet<number>();
   readonly rows: PagedList<ListedRun>;
   readonly #service: AppService;
@@ -47,12 +58,13 @@ export class RunsTable {
   }
 
   get query(): RunQuery {
-    const { search, states, dataset, tags } = this.filters;
+    const { search, states, dataset, tags, group } = this.filters;
     return {
       search: search.trim() || undefined,
       states: states.length > 0 ? states : undefined,
       dataset: dataset ?? undefined,
       tags: tags.length > 0 ? tags : undefined,
+      group: group ?? undefined,
       starred: this.shelf === 'starred' ? true : undefined,
       deleted: this.shelf === 'trash' ? true : undefined,
       sort: this.sort,
@@ -60,14 +72,16 @@ export class RunsTable {
   }
 
   get isFiltered(): boolean {
-    const { search, states, dataset, tags } = this.filters;
-    return search.trim() !== '' || states.length > 0 || dataset !== null || tags.length > 0;
+    const { search, states, dataset, tags, group } = this.filters;
+    return group !== null || search.trim() !== '' || states.length > 0 || dataset !== null || tags.length > 0;
   }
 
   /** Loads and follows changes of the history; returns the function that stops. */
   open(): () => void {
     const loadTags = async (): Promise<void> => {
-      this.tags = await this.#service.tags();
+      const [tags, groups] = await Promise.all([this.#service.tags(), this.#service.groups()]);
+      this.tags = tags;
+      this.groups = groups.map(({ name }) => name);
     };
     // The table may have asked already for what it shows.
     this.rows.ensure(0, 1);
@@ -83,6 +97,18 @@ export class RunsTable {
 
   filter(change: Partial<Filters>): void {
     this.filters = { ...this.filters, ...change };
+    this.#askAnew();
+  }
+
+  get state(): TableState {
+    return { shelf: this.shelf, filters: this.filters, sort: this.sort, series: this.series };
+  }
+
+  /** Shows what a view has kept. */
+  apply({ shelf, filters, sort, series }: TableState): void {
+    Object.assign(this, { shelf, filters, sort, series });
+    this.#seriesChosen = true;
+    this.selected.clear();
     this.#askAnew();
   }
 

@@ -30,6 +30,10 @@ import { startHost } from './host.ts';
 /** A file of the repository. */
 const file = (name: string): string => path.resolve(import.meta.dirname, '../../..', name);
 
+function refuseKeeper(): never {
+  throw new Error('Repairing and restoring need processes of their own.');
+}
+
 export interface Services {
   readonly service: AppService;
   close(): Promise<void>;
@@ -90,6 +94,11 @@ export async function startServices({ home, dialogs, startGpuHost }: ServicesOpt
     data,
     store,
     processes,
+    keepers: {
+      alone: (work) => work(),
+      startRepair: refuseKeeper,
+      startRestore: refuseKeeper,
+    },
     runs,
     devices,
     paths: new ChosenPaths(),
