@@ -20,10 +20,7 @@ test('backup, restore, export and import of runs, groups and the disk page at th
 
   assert.match((await trainyard(other, 'runs', 'import', some)).stdout, /^Run 1: walrus, run 1 of /);
   assert.equal((await trainyard(other, 'runs', 'import', some)).stdout, 'Run 1 is here already.\n');
-  assert.equal(
-    (await lastEvent(other, 'runs', '--group', 'winter', '--search', 'bill_length "linear model"')).run,
-    1,
-  );
+  assert.equal((await lastEvent(other, 'runs', '--group', 'winter', '--search', 'bill_length "linear model"')).run, 1);
   assert.match((await trainyard(other, 'runs', '--group', 'summer')).stdout, /^No run matches\.\n$/);
   await lastEvent(other, 'predict', '1', penguins, '--out', path.join(out, 'p.csv'));
 
