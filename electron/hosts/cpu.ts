@@ -3,7 +3,12 @@
 
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import type { DataService } from '../../engine/protocol/data.ts';
-import type { ClassifierService, DeviceService, PredictorService } from '../../engine/protocol/hosts.ts';
+import type {
+  ClassifierService,
+  DeviceService,
+  EvaluatorService,
+  PredictorService,
+} from '../../engine/protocol/hosts.ts';
 import type { ExporterService } from '../../engine/protocol/exports.ts';
 import type { DeviceLab } from '../../engine/lab/host.ts';
 import { parentPort } from '../../engine/protocol/port.electron.ts';
@@ -16,6 +21,7 @@ import { createExportHost } from './exporter.ts';
 import { cpuDevice } from './devices.ts';
 import { createNodeLab } from './lab.ts';
 import { onLink } from './linked.ts';
+import { createEvaluator } from './evaluator.ts';
 import { createPredictor } from './predictor.ts';
 import { homeArgument, nodeSurroundings, residentBudget } from './surroundings.ts';
 import { openCpu } from './trusted-cpu.ts';
@@ -50,6 +56,11 @@ serve<ExporterService>(
   port,
   createExportHost(rows, () => openCpu({ home })),
   { service: 'exporter' },
+);
+serve<EvaluatorService>(
+  port,
+  createEvaluator(rows, () => openCpu({ home })),
+  { service: 'evaluator' },
 );
 serve<DeviceLab>(port, createNodeLab(), { service: 'lab' });
 serve<DeviceService>(port, { devices: async () => [await cpuDevice(home)] }, { service: 'devices' });

@@ -10,6 +10,8 @@ import { exportHere } from './exports.ts';
 import type { RunManager } from '../../engine/runs/manager.ts';
 import type { Listeners } from '../../engine/protocol/listeners.ts';
 import { createKeeping, type Keepers } from './keeping.ts';
+import { openingsOf, type EvaluationSource } from '../../engine/runs/evaluate.ts';
+import { evaluatedColumns, evaluateRun } from './evaluations.ts';
 import { createLab } from './lab.ts';
 import type { MainWindow } from './main-window.ts';
 import type { NetworkGuard } from './network.ts';
@@ -149,6 +151,9 @@ function history({
   | 'purgeRuns'
   | 'predict'
   | 'evaluation'
+  | 'evaluate'
+  | 'evaluatedColumns'
+  | 'openings'
   | 'predictedPictures'
   | 'classifyFiles'
   | 'classifyRows'
@@ -172,6 +177,11 @@ function history({
     predict: ({ job, run, token, force }) =>
       predictFile({ store, data, processes, dialogs }, { job, run, path: paths.resolve(token), force }),
     evaluation: ({ run }) => readEvaluation(store, run),
+    evaluate: (request) =>
+      evaluateRun({ store, data, processes }, { ...request, source: evaluationSource(request, paths) }),
+    evaluatedColumns: (request) =>
+      evaluatedColumns({ store, data, processes }, { ...request, source: evaluationSource(request, paths) }),
+    openings: ({ run }) => openingsOf(store, run),
     predictedPictures: (request) => predictedPictures({ store, data }, request),
     classifyFiles: ({ job, run, tokens }) =>
       classifyFiles({ store, data, processes }, { job, run, paths: tokens.map((token) => paths.resolve(token)) }),
@@ -237,6 +247,14 @@ function surroundings({
     onCommand: (listener) => commands.add(listener),
     onNetwork: (listener) => network.onBlocked(listener),
   };
+}
+
+/** The file of a drop or a dialog, else a split. */
+function evaluationSource(
+  { split, token, force }: Pick<Parameters<AppService['evaluate']>[0], 'split' | 'token' | 'force'>,
+  paths: ChosenPaths,
+): EvaluationSource {
+  return token === undefined ? { split: split ?? 'validation' } : { path: paths.resolve(token), force };
 }
 
 const settingsKey = (dataset: string): string => `dataset.${dataset}`;

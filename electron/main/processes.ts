@@ -3,7 +3,12 @@
 
 import { MessageChannelMain } from 'electron';
 import type { DataService } from '../../engine/protocol/data.ts';
-import type { ClassifierService, DeviceService, PredictorService } from '../../engine/protocol/hosts.ts';
+import type {
+  ClassifierService,
+  DeviceService,
+  EvaluatorService,
+  PredictorService,
+} from '../../engine/protocol/hosts.ts';
 import type { ExporterService, OnnxService } from '../../engine/protocol/exports.ts';
 import type { DeviceLab } from '../../engine/lab/host.ts';
 import { connect } from '../../engine/protocol/rpc.ts';
@@ -22,6 +27,7 @@ import { wantsStandIns } from './stand-in.ts';
 export interface CpuHost extends RunHost {
   readonly predictor: PredictorService;
   readonly classifier: ClassifierService;
+  readonly evaluator: EvaluatorService;
   readonly devices: DeviceService;
   readonly lab: DeviceLab;
   readonly exporter: ExporterService;
@@ -82,6 +88,7 @@ export function createProcesses(home: string): Processes {
         host: connect<TrainerHost>(child.port, { peer }),
         predictor: connect<PredictorService>(child.port, { peer, service: 'predictor' }),
         classifier: connect<ClassifierService>(child.port, { peer, service: 'classifier' }),
+        evaluator: connect<EvaluatorService>(child.port, { peer, service: 'evaluator' }),
         devices: connect<DeviceService>(child.port, { peer, service: 'devices' }),
         lab: connect<DeviceLab>(child.port, { peer, service: 'lab' }),
         exporter: connect<ExporterService>(child.port, { peer, service: 'exporter' }),

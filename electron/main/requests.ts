@@ -89,6 +89,13 @@ const pictureLimit = z.int().min(0).max(500);
 const shownSize = z.int().min(1).max(largestShown);
 const nothing = z.undefined();
 const oneRun = z.strictObject({ run });
+const evaluated = z.strictObject({
+  job,
+  run,
+  split: z.enum(['train', 'validation', 'test']).optional(),
+  token: token.optional(),
+  force: z.boolean().optional(),
+});
 const oneLab = z.strictObject({ lab: z.int().positive() });
 const labDevice = z.string().regex(/^(cpu|cpu-1|cpu-wasm|gpu-\d{1,3})$/);
 const optimizerNames = Object.keys(optimizers) as [OptimizerName, ...OptimizerName[]];
@@ -138,7 +145,12 @@ const schemas = {
   saveSettings: z.strictObject({ dataset, settings }),
   datasetShape: z.strictObject({ dataset, settings }),
   removeDataset: z.strictObject({ dataset }),
-  rows: z.strictObject({ dataset, offset: count, limit: z.int().min(0).max(10_000) }),
+  rows: z.strictObject({
+    dataset,
+    offset: count,
+    limit: z.int().min(0).max(10_000),
+    only: z.array(count).max(10_000).optional(),
+  }),
   pictures: z.strictObject({
     dataset,
     offset: count.optional(),
@@ -178,6 +190,9 @@ const schemas = {
   purgeRuns: z.strictObject({ runs }),
   predict: z.strictObject({ job, run, token, force: z.boolean().optional() }),
   evaluation: oneRun,
+  evaluate: evaluated,
+  evaluatedColumns: evaluated,
+  openings: oneRun,
   predictedPictures: z.strictObject({
     run,
     truth: count.nullable(),

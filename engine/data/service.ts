@@ -104,11 +104,15 @@ export function createDataService(options: DataServiceOptions): DataService & { 
 
     remove: ({ dataset }) => store.remove(dataset),
 
-    async rows({ dataset, offset, limit }) {
+    async rows({ dataset, offset, limit, only }) {
       const manifest = await store.readIntact(dataset);
       const { info } = manifest;
       if (info.kind === 'images') return images.rows(manifest, offset, limit);
-      return read((connection) => readPage(connection, store.dataPath(dataset), info, offset, limit));
+      return read((connection) =>
+        only
+          ? readSome(connection, store.dataPath(dataset), info, offset, only.slice(offset, offset + limit), only.length)
+          : readPage(connection, store.dataPath(dataset), info, offset, limit),
+      );
     },
 
     pictures: async ({ dataset, ...request }) => images.pictures(await store.readIntact(dataset), request),
@@ -224,6 +228,23 @@ async function readPage(
   const sql = `SELECT ${columns} FROM ${parquetTable(path)} WHERE file_row_number >= ${start} AND file_row_number < ${end}`;
   const reader = await explainFailure(() => connection.runAndReadAll(sql));
   return { ...page, rows: reader.getRowsJS().map((row) => row.map(cellValue)) };
+}
+
+/** Some of the rows, in the order asked for; those that there are not are left out. */
+async function readSome(
+  connection: DuckDBConnection,
+  path: string,
+  info: DatasetInfo,
+  offset: number,
+  wanted: readonly number[],
+  total: number,
+): Promise<RowPage> {
+  if (wanted.length === 0) return { offset, total, rows: [] };
+  const columns = info.columns.map(({ name }) => quoteName(name)).join(', ');
+  const sql = `SELECT file_row_number, ${columns} FROM ${parquetTable(path)} WHERE file_row_number IN (${wanted.map(Math.floor).join(', ')})`;
+  const reader = await explainFailure(() => connection.runAndReadAll(sql));
+  const found = new Map(reader.getRowsJS().map(([number, ...row]) => [Number(number), row.map(cellValue)]));
+  return { offset, total, rows: wanted.flatMap((row) => [found.get(row) ?? []]) };
 }
 
 function cellValue(value: unknown): CellValue {

@@ -43,7 +43,7 @@ export const scoreNames = {
     explanation: 'How far probabilities are from how often it was so, on average over ten bins',
   },
   balanced_accuracy: {
-    words: 'Balanced accuracy',
+    words: 'Balanced acc.',
     better: 'higher',
     unit: 'plain',
     explanation: 'Mean share found of each class',

@@ -91,7 +91,9 @@ function cutNumbers({ name, kind }: RawColumn, values: Float64Array): CutColumn 
   );
   const text = (value: number): string => written(value, kind);
   const labels = starts.map((start, i) =>
-    single || start === ends[i] ? `= ${text(start)}` : `${text(start)}–${text(ends[i])}`,
+    single || start === ends[i]
+      ? `= ${text(start)}`
+      : `${text(start)}${start < 0 || ends[i] < 0 ? ' to ' : '–'}${text(ends[i])}`,
   );
   const hasMissing = known.length < values.length;
   const codes = new Uint8Array(values.length);
@@ -122,7 +124,7 @@ function lastBelow(sorted: Float64Array, value: number): number {
 function written(value: number, kind: RawColumn['kind']): string {
   if (kind === 'boolean') return value === 1 ? 'true' : 'false';
   if (kind === 'datetime') return new Date(value).toISOString().slice(0, 10);
-  return String(Number(value.toPrecision(4)));
+  return String(Number(value.toPrecision(4))).replace('-', '−');
 }
 
 export interface SliceOptions {

@@ -14,6 +14,7 @@ import type {
 } from './data.ts';
 import type { ClassifiedPictures, PredictedPage, RunEvaluation } from './evaluation.ts';
 import type { ContinuationRequest, TransferRequest } from './going-on.ts';
+import type { EvaluatedColumns, EvaluatedRun, Openings } from './evaluated-rows.ts';
 import type { BilledRun } from './bill.ts';
 import type { FoundRuns, RecordField, RepairReport, RunGroup, RunPatch, RunQuery, RunsChanged } from './store.ts';
 import type { LogLine, MetricPoint, RunConfig, RunProgress, RunRecord } from './runs.ts';
@@ -89,7 +90,8 @@ export interface AppService {
   /** Shape of the features and the target, without keeping the prepared rows. Throws what training would: no target, one class, … */
   datasetShape(request: { dataset: string; settings: DatasetSettings }): Promise<DatasetShape>;
   removeDataset(request: { dataset: string }): Promise<void>;
-  rows(request: { dataset: string; offset: number; limit: number }): Promise<RowPage>;
+  /** `only`: see `DataService.rows`. */
+  rows(request: { dataset: string; offset: number; limit: number; only?: readonly number[] }): Promise<RowPage>;
   /** Pictures as thumbnails, under the settings the dataset has: see `DataService.pictures`. */
   pictures(request: {
     dataset: string;
@@ -145,6 +147,27 @@ export interface AppService {
   }): Promise<{ rows: number; saved: string | null; notes: readonly string[] }>;
   /** How good a run is class by class: after its last epoch while it runs, then of the weights kept. Null before the first. */
   evaluation(request: { run: number }): Promise<RunEvaluation | null>;
+  /**
+   * What a finished run says of a split of its data, or of the file of `token`: one of both. Each answer on the test split is counted.
+   * Refuses rows that do not say what is to be predicted (`input.no_truth`). Progress and `cancel` go by the job.
+   */
+  evaluate(request: {
+    job: string;
+    run: number;
+    split?: SplitName;
+    token?: string;
+    force?: boolean;
+  }): Promise<EvaluatedRun>;
+  /** The columns of the same rows as they are; null for pictures. */
+  evaluatedColumns(request: {
+    job: string;
+    run: number;
+    split?: SplitName;
+    token?: string;
+    force?: boolean;
+  }): Promise<EvaluatedColumns | null>;
+  /** How often the test split of a run was looked at. */
+  openings(request: { run: number }): Promise<Openings>;
   /**
    * Pictures of the validation split that are of class `truth` and were taken for `predicted` (numbers; null = any, and with
    * both null the mistakes), surest first. Null for runs without pictures.

@@ -324,7 +324,8 @@ export interface DataService {
   describe(request: { dataset: string; settings: DatasetSettings }): Promise<DatasetInfo>;
   list(): Promise<readonly DatasetInfo[]>;
   remove(request: { dataset: string }): Promise<void>;
-  rows(request: { dataset: string; offset: number; limit: number }): Promise<RowPage>;
+  /** `only`: of these rows alone (numbers from 0), in their order; tables. */
+  rows(request: { dataset: string; offset: number; limit: number; only?: readonly number[] }): Promise<RowPage>;
   /** Pictures as thumbnails no wider or higher than `size` (default 96, the working size at most), of one class or of given rows. */
   pictures(request: {
     dataset: string;

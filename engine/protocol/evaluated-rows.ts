@@ -2,7 +2,7 @@
 // shows it as typed arrays, and every figure of an evaluation is a function of it (engine/evaluation). N rows, K classes.
 
 import type { RawColumn } from '../model/spec.ts';
-import type { DataWarning, SplitName } from './data.ts';
+import type { DataWarning } from './data.ts';
 
 interface KnownRows {
   /** Row of the dataset or of the file behind each, from 0. */
@@ -50,9 +50,6 @@ export interface Openings {
   readonly count: number;
   readonly last: number | null;
 }
-
-/** Which rows are evaluated: a split of the run's dataset, or those of another file. */
-export type RowsToEvaluate = { readonly split: SplitName } | { readonly token: string };
 
 export interface EvaluatedRun extends PredictionTable {
   /** Of the test split. */

@@ -60,6 +60,40 @@ test('from data to a comparison without a pointer', async ({ app }) => {
     await expect(page.getByRole('button', { name: 'Reset zoom' })).toHaveCount(0);
   });
 
+  await test.step('the evaluation: a threshold by keys, another split, rows that open, the way back', async () => {
+    await page.keyboard.press('Alt+2');
+    await expect(page.getByRole('tab', { name: 'Evaluation' })).toHaveAttribute('aria-selected', 'true');
+    const scores = page.getByRole('region', { name: 'Table of scores' });
+    await expect(scores.getByRole('row', { name: /ROC area/ })).toContainText(/0\.\d{4}.*0\.\d{3}–/);
+    await expect(page.getByText('test never opened')).toBeVisible();
+    const matrix = page.getByRole('table', { name: 'Confusion matrix' });
+    const before = await matrix.textContent();
+    await page.getByRole('slider', { name: 'Threshold' }).focus();
+    for (let i = 0; i < 8; i++) await page.keyboard.press('PageUp');
+    await expect(page.getByText(/threshold 0\.90/)).toBeVisible();
+    await expect.poll(() => matrix.textContent()).not.toBe(before);
+    await page.getByRole('radio', { name: 'Validation' }).focus();
+    await page.keyboard.press('ArrowRight');
+    await expect(page.getByText(/test opened once/)).toBeVisible();
+    await page.getByRole('button', { name: 'Cheapest' }).focus();
+    await page.keyboard.press('Enter');
+    await expect(page.getByText(/on validation, applied to test/)).toBeVisible();
+    await expect(page.getByRole('img', { name: /Calibration: off by 0\.\d/ })).toBeVisible();
+    await page.getByRole('button', { name: 'Open in the table' }).focus();
+    await page.keyboard.press('Enter');
+    await expect(page.getByText(/rows?: worst rows/)).toBeVisible();
+    await expect(
+      page
+        .getByRole('table', { name: /Rows of points/ })
+        .getByRole('row')
+        .nth(1),
+    ).toContainText(/\d\.\d/);
+    await page.keyboard.press('Alt+ArrowLeft');
+    await expect(page.getByRole('tab', { name: 'Evaluation' })).toHaveAttribute('aria-selected', 'true');
+    await page.keyboard.press('Alt+1');
+    await expect(page.getByRole('slider', { name: 'Loss chart' })).toBeVisible();
+  });
+
   await test.step('two runs are selected in the table and compared', async () => {
     await page.keyboard.press('Control+2');
     const grid = page.getByRole('grid', { name: 'Runs' });

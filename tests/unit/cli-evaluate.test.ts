@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import type { PairedTest } from '../../engine/evaluation/paired.ts';
 import type { Score } from '../../engine/evaluation/names.ts';
 import { lastEvent, tables, temporaryHome, trainyard } from '../support/cli.ts';
 
@@ -99,6 +100,21 @@ test('numbers: errors by range, coverage, rows farthest off', async (t) => {
   assert.ok(Math.abs(coverage.held - coverage.promised) < 0.15);
   const worst = event.worst as { share: number }[];
   assert.ok(Math.abs(worst[0].share) >= Math.abs(worst[1].share));
+  await lastEvent(
+    home,
+    'train',
+    path.join(tables, 'diabetes.csv'),
+    '--model',
+    'linear',
+    '--split',
+    '0.4,0.3,0.3',
+    '--penalty',
+    '100000',
+  );
+  const compared = await lastEvent(home, 'compare', '1', '2', '--paired', 'validation');
+  const [{ test: paired }] = compared.paired as { test: PairedTest }[];
+  assert.deepEqual([paired.test, paired.better + paired.worse], ['paired bootstrap', paired.rows]);
+  assert.ok(paired.p < 0.01 && paired.difference.low > 0, 'the one that hardly learns is farther off');
   const refused = await trainyard(home, 'evaluate', '1', '--split', 'everything');
   assert.match(refused.stderr, /train, validation, test/);
 });

@@ -9,7 +9,8 @@ import { familyWords } from '../../../engine/protocol/family.ts';
 import { baselineWords } from '../../../engine/protocol/baseline.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import { leftOutText, splitOrigin, splitRule, usualSplit } from '../../../engine/protocol/use.ts';
-import { runNumber, type Command } from '../command.ts';
+import { choiceOption, runNumber, type Command } from '../command.ts';
+import { pairedTests, pairText } from '../paired.ts';
 import { homeFolder } from '../home.ts';
 import { openCatalogue } from '../own-catalogue.ts';
 import { counted, formatCount, formatNumber, formatSeconds, formatTime, type Column, type Output } from '../output.ts';
@@ -196,11 +197,21 @@ export const compare: Command = {
   usage: 'RUN RUN…',
   summary: 'Puts runs side by side: settings that differ, and results.',
   positionals: [2, Infinity],
-  options: { all: { type: 'boolean', help: 'also settings that are the same' } },
-  run: async ({ positionals, options, output, services }) => {
+  options: {
+    all: { type: 'boolean', help: 'also settings that are the same' },
+    paired: {
+      type: 'string',
+      value: 'SPLIT',
+      help: 'test the others against the first on the same rows of a split: train, validation or test',
+    },
+  },
+  run: async (context) => {
+    const { positionals, options, output, services } = context;
+    const split = choiceOption(options, 'paired', ['train', 'validation', 'test']);
     const store = await services.store;
     const ids = positionals.map(runNumber);
     const found = await Promise.all(ids.map((id) => store.run({ run: id })));
+    const pairs = split === undefined ? [] : await pairedTests(context, found, split);
     const settings = found.map((run) =>
       flatten({
         dataset: run.datasetName,
@@ -236,6 +247,9 @@ export const compare: Command = {
       ),
       costs,
       ...(options.all === true ? { baselines } : {}),
+      ...(split === undefined
+        ? {}
+        : { paired: pairs.map(({ first, second, test }) => ({ first: first.id, second: second.id, split, test })) }),
     });
     if (output.json) return;
     const rows = [
@@ -267,6 +281,7 @@ export const compare: Command = {
       })),
     ]);
     if (differing.length === 0) output.line('The settings are the same.');
+    for (const pair of pairs) output.line(pairText(pair));
   },
 };
 

@@ -15,12 +15,28 @@ import type { Failure } from '../../app/failure.ts';
 import type { UndoHistory } from '../../app/undo.svelte.ts';
 import { PagedList } from '../../components/paged.svelte.ts';
 
+/** Some rows alone, and what they are. */
+export interface SomeRows {
+  /** Numbers from 0. */
+  readonly rows: readonly number[];
+  readonly title: string;
+}
+
+/** Of an address: `only=3,8,11&of=worst rows`; null = all rows. */
+export function someRowsOf(query: URLSearchParams): SomeRows | null {
+  const rows = (query.get('only') ?? '').split(',').filter(Boolean).map(Number);
+  if (rows.length === 0 || rows.some((row) => !Number.isSafeInteger(row) || row < 0)) return null;
+  return { rows, title: query.get('of') ?? 'chosen rows' };
+}
+
 export class DatasetPage {
   info: DatasetInfo = $state.raw(null!);
   saving: boolean = $state(false);
   failure: Failure | null = $state.raw(null);
   /** Column whose details the inspector shows. */
   selected: string | null = $state(null);
+  /** Shown alone; null = all rows. */
+  some: SomeRows | null = $state.raw(null);
   readonly rows: PagedList<readonly CellValue[]>;
   readonly #service: AppService;
   readonly #store: DatasetStore;
@@ -34,9 +50,17 @@ export class DatasetPage {
     this.#undo = undo;
     this.#service = service;
     this.#store = store;
-    this.rows = new PagedList(async (offset, limit) => service.rows({ dataset: info.id, offset, limit }), {
-      size: 200,
-    });
+    this.rows = new PagedList(
+      async (offset, limit) => service.rows({ dataset: info.id, offset, limit, only: this.some?.rows }),
+      { size: 200 },
+    );
+  }
+
+  /** Shows some rows alone, or all of them again. */
+  showOnly(some: SomeRows | null): void {
+    if (some === null && this.some === null) return;
+    this.some = some;
+    void this.rows.refresh(true);
   }
 
   get settings(): DatasetSettings {

@@ -7,6 +7,7 @@ import type { RunTab } from './tab.ts';
 // prettier-ignore
 export const runTabs: readonly RunTab[] = [
   { id: '', label: 'Overview', words: ['curves', 'results', 'settings', 'log'], load: () => Promise.resolve({ default: Overview }) },
+  { id: 'evaluation', label: 'Evaluation', words: ['scores', 'roc', 'confusion matrix', 'calibration', 'threshold', 'errors', 'slices', 'residuals'], load: () => import('./evaluation/Evaluation.svelte') },
 ];
 
 /** The tab of an address; the overview for one that is unknown. */

@@ -15,7 +15,12 @@ import type { Dialogs } from '../../../electron/main/saving.ts';
 import { processOwner } from '../../../engine/history/owner.ts';
 import type { AppService } from '../../../engine/protocol/app.ts';
 import type { DataService } from '../../../engine/protocol/data.ts';
-import type { ClassifierService, DeviceService, PredictorService } from '../../../engine/protocol/hosts.ts';
+import type {
+  ClassifierService,
+  DeviceService,
+  EvaluatorService,
+  PredictorService,
+} from '../../../engine/protocol/hosts.ts';
 import type { ExporterService, OnnxService } from '../../../engine/protocol/exports.ts';
 import type { DeviceLab } from '../../../engine/lab/host.ts';
 import { threadPort } from '../../../engine/protocol/port.node.ts';
@@ -61,6 +66,7 @@ export async function startServices({ home, dialogs, startGpuHost }: ServicesOpt
         host: connect<TrainerHost>(cpu.port),
         predictor: connect<PredictorService>(cpu.port, { service: 'predictor' }),
         classifier: connect<ClassifierService>(cpu.port, { service: 'classifier' }),
+        evaluator: connect<EvaluatorService>(cpu.port, { service: 'evaluator' }),
         devices: connect<DeviceService>(cpu.port, { service: 'devices' }),
         lab: connect<DeviceLab>(cpu.port, { service: 'lab' }),
         exporter: connect<ExporterService>(cpu.port, { service: 'exporter' }),

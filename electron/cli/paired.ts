@@ -1,0 +1,60 @@
+// Two runs on the same rows, for `compare --paired`: both predict them, and a test says whether chance can have made the difference.
+
+import { pairedTest, type PairedTest } from '../../engine/evaluation/paired.ts';
+import type { SplitName } from '../../engine/protocol/data.ts';
+import type { EvaluatedRows } from '../../engine/protocol/evaluated-rows.ts';
+import type { RunRecord } from '../../engine/protocol/runs.ts';
+import { countOpening, prepareEvaluation } from '../../engine/runs/evaluate.ts';
+import { createEvaluator } from '../hosts/evaluator.ts';
+import { openCpu } from '../hosts/trusted-cpu.ts';
+import type { CommandContext } from './command.ts';
+import { withProgress } from './import.ts';
+import { formatCount, formatNumber } from './output.ts';
+
+export interface Pair {
+  readonly first: RunRecord;
+  readonly second: RunRecord;
+  /** Null: they share no rows, or predict different things. */
+  readonly test: PairedTest | null;
+}
+
+/** Each of the other runs against the first. */
+export async function pairedTests(
+  context: CommandContext,
+  [first, ...others]: readonly RunRecord[],
+  split: SplitName,
+): Promise<readonly Pair[]> {
+  const own = await rowsOf(context, first, split);
+  const pairs: Pair[] = [];
+  for (const second of others) {
+    const same = second.dataset === first.dataset;
+    pairs.push({ first, second, test: same ? pairedTest(own, await rowsOf(context, second, split)) : null });
+  }
+  return pairs;
+}
+
+async function rowsOf(context: CommandContext, { id: run }: RunRecord, split: SplitName): Promise<EvaluatedRows> {
+  const { services } = context;
+  const { data, home } = services;
+  const store = await services.store;
+  const { request } = await withProgress(data, context, (job) =>
+    prepareEvaluation({ store, data }, { job, run, source: { split } }),
+  );
+  try {
+    const { rows } = await createEvaluator(Promise.resolve(data), () => openCpu({ home })).table(request);
+    await countOpening(store, run, { split });
+    return rows;
+  } finally {
+    await data.release({ handle: request.data.handle });
+  }
+}
+
+/** `2 is better than 1 on 31 of 412 rows, worse on 12: p = 0.005 (McNemar, exact)` */
+export function pairText({ first, second, test }: Pair): string {
+  const names = [`run ${second.id}`, `run ${first.id}`];
+  if (test === null) return `${names[0]} and ${names[1]} share no rows that both predict`;
+  const p = test.p < 0.0005 ? 'p < 0.001' : `p = ${Number(test.p.toPrecision(2))}`;
+  const call = test.p < 0.05 ? '' : ': cannot tell them apart';
+  const rows = `${formatCount(test.better)} of ${formatCount(test.rows)} rows, worse on ${formatCount(test.worse)}`;
+  return `${names[0]} is better than ${names[1]} on ${rows}: ${p} (${test.test}), mean difference ${formatNumber(test.difference.value)}${call}`;
+}

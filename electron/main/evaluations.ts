@@ -1,0 +1,67 @@
+// The evaluation of a run for the window: the data host prepares the rows, a process of its own predicts them, and the table crosses to
+// the page, which makes every figure from it.
+
+import path from 'node:path';
+import type { DataService } from '../../engine/protocol/data.ts';
+import type { EvaluatedColumns, EvaluatedRun } from '../../engine/protocol/evaluated-rows.ts';
+import type { StoreService } from '../../engine/protocol/store.ts';
+import {
+  countOpening,
+  openingsOf,
+  prepareColumns,
+  prepareEvaluation,
+  type EvaluationSource,
+} from '../../engine/runs/evaluate.ts';
+import type { Processes } from './processes.ts';
+
+interface Parts {
+  readonly store: StoreService;
+  readonly data: DataService;
+  readonly processes: Pick<Processes, 'startCpuHost'>;
+}
+
+interface Request {
+  readonly job: string;
+  readonly run: number;
+  readonly source: EvaluationSource;
+}
+
+export async function evaluateRun({ store, data, processes }: Parts, request: Request): Promise<EvaluatedRun> {
+  const { source, run } = request;
+  // A process takes as long to start as rows take to be prepared.
+  const starting = processes.startCpuHost();
+  starting.catch(() => undefined);
+  try {
+    const prepared = await prepareEvaluation({ store, data }, request);
+    try {
+      const table = await (await starting).evaluator.table(prepared.request);
+      await countOpening(store, run, source);
+      const file = 'split' in source ? null : path.basename(source.path);
+      return { ...table, file, opened: await openingsOf(store, run), warnings: prepared.warnings };
+    } finally {
+      await data.release({ handle: prepared.request.data.handle });
+    }
+  } finally {
+    void starting.then((host) => host.kill()).catch(() => undefined);
+  }
+}
+
+/** The columns of the same rows; null for pictures. */
+export async function evaluatedColumns(
+  { store, data, processes }: Parts,
+  request: Request,
+): Promise<EvaluatedColumns | null> {
+  const { source } = request;
+  const prepared = await prepareColumns({ store, data }, request);
+  if (prepared === null) return null;
+  try {
+    const host = await processes.startCpuHost();
+    try {
+      return await host.evaluator.columns({ data: prepared, split: 'split' in source ? source.split : 'test' });
+    } finally {
+      host.kill();
+    }
+  } finally {
+    await data.release({ handle: prepared.handle });
+  }
+}

@@ -1,0 +1,191 @@
+// The state of the tab Evaluation: which rows, what the run says of them, and what a person has set. It lives as long as the page of the run, so
+// that the choice stays while tabs change. Every figure is made from the prediction table by engine/evaluation.
+
+import { classScores, confusionOf } from '../../../../engine/evaluation/class-scores.ts';
+import type { Score } from '../../../../engine/evaluation/names.ts';
+import { errorsOf, usualUnit } from '../../../../engine/evaluation/residuals.ts';
+import { cutColumns, findSlices, type CutColumns, type Slice } from '../../../../engine/evaluation/slices.ts';
+import {
+  outcomesByThreshold,
+  thresholdScores,
+  outcomeAt,
+  type Costs,
+} from '../../../../engine/evaluation/threshold.ts';
+import { valueScores } from '../../../../engine/evaluation/value-scores.ts';
+import type { AppService } from '../../../../engine/protocol/app.ts';
+import type { SplitName } from '../../../../engine/protocol/data.ts';
+import type {
+  ClassRows,
+  EvaluatedColumns,
+  EvaluatedRun,
+  Openings,
+} from '../../../../engine/protocol/evaluated-rows.ts';
+import type { RunRecord } from '../../../../engine/protocol/runs.ts';
+import { failureOf, type Failure } from '../../../app/failure.ts';
+import type { RunPage } from '../run.svelte.ts';
+
+export type Chosen = { readonly split: SplitName } | { readonly token: string; readonly name: string };
+
+const usualCosts: Costs = { missed: 10, needless: 1 };
+/** Milliseconds a slider rests before the slices of many rows are counted again. */
+const rest = 120;
+
+export class EvaluationPage {
+  chosen: Chosen = $state.raw({ split: 'validation' });
+  result: EvaluatedRun | null = $state.raw(null);
+  /** Of the validation split, where another one is shown: thresholds are judged by it. */
+  validation: EvaluatedRun | null = $state.raw(null);
+  columns: EvaluatedColumns | null = $state.raw(null);
+  scores: readonly Score[] | null = $state.raw(null);
+  slices: readonly Slice[] | null = $state.raw(null);
+  opened: Openings | null = $state.raw(null);
+  failure: Failure | null = $state.raw(null);
+  working: boolean = $state(false);
+  threshold: number = $state(0.5);
+  costs: Costs = $state.raw(usualCosts);
+  readonly #service: AppService;
+  readonly #run: RunRecord;
+  #asked = 0;
+  #job = '';
+  #cut: CutColumns | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #tables = new Map<SplitName, EvaluatedRun>();
+
+  constructor(service: AppService, run: RunRecord) {
+    this.#service = service;
+    this.#run = run;
+    if ((run.data?.counts.validation ?? 1) === 0) this.chosen = { split: 'train' };
+    void this.#start();
+  }
+
+  readonly rows = $derived(this.result?.rows ?? null);
+  readonly two = $derived(this.rows?.kind === 'classes' && this.rows.classes.length === 2);
+  /** Counts by threshold of the rows shown, and of those that thresholds are judged by. */
+  readonly outcomes = $derived(this.two ? outcomesByThreshold(this.rows as ClassRows) : null);
+  readonly judged = $derived(
+    this.validation?.rows.kind === 'classes' ? outcomesByThreshold(this.validation.rows) : this.outcomes,
+  );
+  readonly confusion = $derived(this.rows?.kind === 'classes' ? confusionOf(this.rows, this.threshold) : null);
+  /** The scores, with those that move with the threshold as they are at it. */
+  readonly shown = $derived.by((): readonly Score[] | null => {
+    if (this.scores === null || this.outcomes === null || this.threshold === 0.5) return this.scores;
+    const moved = thresholdScores(outcomeAt(this.outcomes, this.threshold), this.costs);
+    return this.scores.map((score) =>
+      score.name === 'accuracy' || score.name === 'balanced_accuracy' || score.name === 'f1'
+        ? { ...score, ...moved[score.name] }
+        : score,
+    );
+  });
+
+  choose(chosen: Chosen): void {
+    this.chosen = chosen;
+    void this.#load();
+  }
+
+  setThreshold(threshold: number): void {
+    this.threshold = Math.round(Math.min(1, Math.max(0, threshold)) * 100) / 100;
+    clearTimeout(this.#timer);
+    const many = (this.rows?.truth.length ?? 0) > 20_000;
+    if (many) this.#timer = setTimeout(() => this.#slice(), rest);
+    else this.#slice();
+  }
+
+  setCosts(costs: Costs): void {
+    this.costs = costs;
+    void this.#service.setSetting({ key: this.#costsKey, value: { ...costs } }).catch(() => undefined);
+  }
+
+  get #costsKey(): string {
+    return `evaluation.costs.${this.#run.dataset.slice(0, 60)}`;
+  }
+
+  async #start(): Promise<void> {
+    const kept = await this.#service.getSetting({ key: this.#costsKey }).catch(() => null);
+    if (kept !== null) this.costs = kept as Costs;
+    this.opened = await this.#service.openings({ run: this.#run.id }).catch(() => null);
+    await this.#load();
+  }
+
+  /** Old figures stay until the new ones are there. */
+  async #load(): Promise<void> {
+    const asked = ++this.#asked;
+    const { chosen } = this;
+    const run = this.#run.id;
+    if (this.working) void this.#service.cancel({ job: this.#job }).catch(() => undefined);
+    this.#job = `evaluate-${run}-${asked}`;
+    const which = 'split' in chosen ? { split: chosen.split } : { token: chosen.token };
+    this.working = true;
+    try {
+      const known = 'split' in chosen ? this.#tables.get(chosen.split) : undefined;
+      const result = known ?? (await this.#service.evaluate({ job: this.#job, run, ...which }));
+      if ('split' in chosen) this.#tables.set(chosen.split, result);
+      if (asked !== this.#asked) return;
+      this.failure = null;
+      this.opened = result.opened;
+      this.scores = null;
+      this.slices = null;
+      this.columns = null;
+      this.validation = null;
+      this.result = result;
+      // The page shows what costs nothing first.
+      await new Promise((resolve) => setTimeout(resolve));
+      if (asked !== this.#asked) return;
+      const { rows, baselines } = result;
+      this.scores = rows.kind === 'classes' ? classScores(rows, baselines) : valueScores(rows, baselines);
+      await this.#loadValidation(asked);
+      const columns = await this.#service.evaluatedColumns({ job: `${this.#job}-columns`, run, ...which });
+      if (asked !== this.#asked) return;
+      this.columns = columns;
+      this.#cut = columns && cutColumns(columns);
+      this.#slice();
+    } catch (error) {
+      if (asked === this.#asked) this.failure = failureOf(error);
+    } finally {
+      if (asked === this.#asked) this.working = false;
+    }
+  }
+
+  async #loadValidation(asked: number): Promise<void> {
+    const other = !('split' in this.chosen) || this.chosen.split !== 'validation';
+    if (!other || (this.#run.data?.counts.validation ?? 0) === 0) return;
+    const known = this.#tables.get('validation');
+    const job = `${this.#job}-validation`;
+    const result = known ?? (await this.#service.evaluate({ job, run: this.#run.id, split: 'validation' }));
+    this.#tables.set('validation', result);
+    if (asked === this.#asked) this.validation = result;
+  }
+
+  #slice(): void {
+    const { rows } = this;
+    if (rows === null || this.#cut === null) return;
+    if (rows.kind === 'values') {
+      const errors = errorsOf(rows, usualUnit(rows)).map(Math.abs);
+      this.slices = findSlices(this.#cut, { errors, shares: false });
+      return;
+    }
+    const { truth, probabilities } = rows;
+    const K = rows.classes.length;
+    const errors = new Float64Array(truth.length);
+    const missed = new Uint8Array(truth.length);
+    for (let row = 0; row < truth.length; row++) {
+      let best = 0;
+      if (K === 2) best = probabilities[row * 2 + 1] > this.threshold ? 1 : 0;
+      else for (let k = 1; k < K; k++) if (probabilities[row * K + k] > probabilities[row * K + best]) best = k;
+      if (best === truth[row]) continue;
+      errors[row] = 1;
+      if (truth[row] === 1) missed[row] = 1;
+    }
+    this.slices = findSlices(this.#cut, { errors, shares: true, counts: K === 2 ? [missed] : [] });
+  }
+}
+
+const pages = new WeakMap<RunPage, EvaluationPage>();
+
+/** The one of a run's page. */
+export function evaluationOf(page: RunPage, service: AppService, run: RunRecord): EvaluationPage {
+  const known = pages.get(page);
+  if (known) return known;
+  const made = new EvaluationPage(service, run);
+  pages.set(page, made);
+  return made;
+}
