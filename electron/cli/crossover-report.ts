@@ -85,7 +85,7 @@ export function reportCrossover(output: Output, report: CrossoverReport): void {
   );
   output.line(`${far} overtakes ${near} with ${name}: forecast ${forecastWords}, measured ${measuredWords}.`);
   const [low, high] = [rounded(found.low), rounded(found.high)];
-  if (races.length > 0 && low !== high)
+  if (races.length > 0 && low !== high && low! < races.at(-1)!.batch)
     output.line(`Neither is surely ahead between ${low} and ${high ?? 'the largest'}.`);
   if (close) output.line(`There it is too close to call: they are within ${percent(found.within)} of each other.`);
   if (factor !== null)

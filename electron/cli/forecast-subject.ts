@@ -44,9 +44,16 @@ export async function subjectOption(options: OptionValues, services: Services): 
     input: inputOption(options),
   };
   const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)) as Asked;
-  if (/^#?\d+$/.test(name)) return subjectOfRun(services, runNumber(name), given);
+  const run = runOf(options);
+  if (run !== undefined) return subjectOfRun(services, run, given);
   if (name.endsWith('.json')) return subjectOfFile(name, given);
   return subjectNamed(name, given);
+}
+
+/** The run that `--model` names, if it is one. */
+export function runOf(options: OptionValues): number | undefined {
+  const name = textOption(options, 'model') ?? '';
+  return /^#?\d+$/.test(name) ? runNumber(name) : undefined;
 }
 
 /** `3x224x224` as [3, 224, 224]. */

@@ -21,7 +21,7 @@ import {
   type TextbookMemory,
   type TextbookOptions,
 } from './memory-forecast.ts';
-import { deviceByPeaks, epochSeconds, stepTime, type TimedDevice } from './time-forecast.ts';
+import { deviceByPeaks, epochSeconds, stepTime, type StepTime, type TimedDevice } from './time-forecast.ts';
 
 export interface ForecastOptions {
   readonly precision: 'float32' | 'mixed16';
@@ -47,6 +47,7 @@ export interface DeviceForecast {
   /** null: its memory is whatever its computer has. */
   readonly memoryBytes: number | null;
   readonly fits: boolean;
+  readonly step: StepTime;
   readonly secondsPerEpoch: readonly [low: number, high: number];
   /** Of an epoch, at the middle of its range. */
   readonly kwh: number | null;
@@ -61,6 +62,7 @@ export interface Forecast {
   readonly costs: ModelCosts;
   /** By the textbook, of PyTorch. */
   readonly memory: TextbookMemory;
+  readonly textbook: TextbookOptions;
   /** Exact, of this program on this machine's CPU; absent for models it does not build. */
   readonly own?: PlanMemory;
   /** Largest batch by bytes of a card. */
@@ -107,7 +109,8 @@ export function forecast(
     : undefined;
   const measured = here.map((device): DeviceForecast => {
     const { id, kind, name, software, timed, memoryBytes, watts } = device;
-    const secondsPerEpoch = epochSeconds(stepTime(costs, timed), rows, batch);
+    const step = stepTime(costs, timed);
+    const secondsPerEpoch = epochSeconds(step, rows, batch);
     return {
       id: `here-${id}`,
       name,
@@ -116,6 +119,7 @@ export function forecast(
       precision: 'float32',
       memoryBytes: memoryBytes || null,
       fits: memoryBytes === 0 || (own && kind === 'cpu' ? own.total <= usableBytes(memoryBytes) : fits(memoryBytes)),
+      step,
       secondsPerEpoch,
       // As the bill of a run counts it: the processor by its threads, a GPU by its usual load, without the rest of the computer.
       ...bill(secondsPerEpoch, watts && (kind === 'gpu' && !software ? load * watts : watts), undefined),
@@ -125,7 +129,8 @@ export function forecast(
   const others = catalogue.devices.flatMap((device): readonly DeviceForecast[] => {
     const timed = device.use === 'training' ? timedDevice(device, precision) : null;
     if (timed === null) return [];
-    const secondsPerEpoch = epochSeconds(stepTime(costs, timed.device), rows, batch);
+    const step = stepTime(costs, timed.device);
+    const secondsPerEpoch = epochSeconds(step, rows, batch);
     const memoryBytes = device.memory ? 1e9 * device.memory.value : null;
     const { id, name } = device;
     return [
@@ -137,6 +142,7 @@ export function forecast(
         precision: timed.precision,
         memoryBytes,
         fits: memoryBytes === null || fits(memoryBytes),
+        step,
         secondsPerEpoch,
         ...bill(secondsPerEpoch, device.power && load * device.power.value + hostWatts, cheapest(catalogue, id)),
       },
@@ -145,6 +151,7 @@ export function forecast(
   return {
     costs,
     memory,
+    textbook: options,
     ...(own ? { own } : {}),
     ...(spare ? { largestHere: largestHere(subject, options, cores, spare) } : {}),
     largestBatch: usualMemories.map((bytes) => ({ bytes, batch: largestTextbookBatch(subject.costs, options, bytes) })),

@@ -1,9 +1,10 @@
 // What a run has cost, as facts: seconds by phase, processor time, energy by the meter. Money is read from them in engine/hardware/bill.ts.
 
-/** What a host spends its time on, and the attempt around it. */
+/** What a host spends its time on, and the attempt around it. `data`: rows are read and put on the device, which waits for them. */
 export const phases = [
   'preparing',
   'starting',
+  'data',
   'training',
   'validation',
   'scoring',

@@ -156,7 +156,7 @@ class Trainer {
     session.takeWindows(state.windowRows || session.order.windowRows, state.rows === 0);
     state.windowRows = session.order.windowRows;
     while (state.rows < session.order.total) {
-      const entered = await session.enter(state.epoch, state.rows);
+      const entered = await this.#diary.during('data', () => session.enter(state.epoch, state.rows));
       if (!(await this.#trainOn(entered))) return false;
     }
     return true;

@@ -13,10 +13,12 @@ export type Weights = Readonly<Record<string, SafeTensor>>;
 
 /** Writes first values of all parameters and states. */
 export function initializeWeights(executable: Executable, model: ResolvedModel, seed: number): void {
+  // One array for all of them: what is made for each would lie about until it is collected, the whole model once more.
+  const largest = new Float32Array(Math.max(0, ...model.parameters.map(({ shape }) => sizeOf(shape))));
   model.parameters.forEach(({ name, shape, initializer, type = 'f32' }, index) => {
-    const values = new Float32Array(sizeOf(shape));
+    const values = largest.subarray(0, sizeOf(shape));
     initialize(initializer, values, seed, index);
-    executable.write(name, toHost(type, values));
+    executable.write(name, type === 'f32' ? values : toHost(type, values));
   });
   for (const { name, shape, initial, type = 'f32' } of model.states) {
     executable.write(name, toHost(type, new Float32Array(sizeOf(shape)).fill(initial)));

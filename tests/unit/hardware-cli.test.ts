@@ -148,9 +148,44 @@ test('a damaged catalogue of one’s own is said, and the built-in one goes on',
   assert.ok((events[0].devices as readonly unknown[]).length >= 60);
 });
 
+test('several devices: how fast, how efficient, where to stop, and what has to be split', async (context) => {
+  const home = temporaryHome(context);
+  const ask = ['forecast', '--model', 'resnet50', '--batch', '256', '--devices', '8', '--on', 'a100-80gb'];
+  interface Said {
+    readonly gb_s: number;
+    readonly worth_shared: number;
+    readonly worth_grown: number;
+    readonly split: { readonly what: string };
+    readonly points: readonly { readonly efficiency: number; readonly efficiency_grown: number }[];
+  }
+  const of = async (...more: readonly string[]) => (await lastEvent(home, ...ask, ...more)).several as Said;
+  const slow = await of('--interconnect', 'ethernet10');
+  const quick = await of('--interconnect', '200');
+  assert.deepEqual([slow.gb_s, quick.gb_s], [1.1, 200]);
+  assert.equal(slow.points.length, 8);
+  assert.ok(slow.worth_shared < quick.worth_shared, `${slow.worth_shared}, ${quick.worth_shared}`);
+  assert.equal(quick.worth_grown, 8);
+  assert.equal(quick.split.what, 'nothing');
+  const starved = await of('--interconnect', '200', '--input-rate', '100', '--critical-batch', '512');
+  assert.equal(starved.worth_shared, 1, 'what waits for its input is no faster on several');
+  assert.ok(starved.worth_grown < 8, 'beyond the critical batch more examples do not help');
+  const { stdout } = await trainyard(home, 'forecast', '--model', 'gpt3', '--batch', '8', '--devices', '16');
+  assert.match(stdout, /the model itself has to be split|share them out \(ZeRO stage 3\)/);
+  assert.match(stdout, /Beyond a batch of 5\d\d more examples a step hardly save steps/);
+  for (const [args, said] of [
+    [['--interconnect', 'pigeon', '--devices', '2'], /--interconnect is “pigeon”/],
+    [['--on', 'abacus', '--devices', '2'], /no device “abacus”/],
+    [['--interconnect', 'pcie4'], /says nothing without --devices/],
+  ] as const) {
+    const { code, stderr } = await trainyard(home, 'forecast', '--model', 'small', ...args, '--json');
+    assert.equal(code, 2, args.join(' '));
+    assert.match(stderr, said);
+  }
+});
+
 test('the crossover is forecast and measured, and both are said', async (context) => {
   const home = temporaryHome(context);
-  const args = ['--model', 'small', '--most', '4', '--rounds', '3', '--seconds', '2', '--between', 'cpu-wasm,cpu'];
+  const args = ['--model', 'small', '--most', '4', '--rounds', '3', '--seconds', '2', '--between', 'cpu-wasm,cpu-1'];
   const event = await lastEvent(home, 'crossover', ...args);
   assert.equal(event.event, 'crossover');
   for (const name of ['predicted_batch', 'measured_batch']) {
@@ -161,6 +196,14 @@ test('the crossover is forecast and measured, and both are said', async (context
   assert.ok(low! >= 1 && (high === null || high >= low!), String(event.measured_between));
   assert.equal(typeof event.too_close, 'boolean');
   assert.equal((event.steps as readonly unknown[]).length, 3);
+  const wide = ['--over', 'width', '--batch', '8', '--most', '128'];
+  const widths = await lastEvent(home, 'crossover', '--model', 'small', ...args.slice(4), ...wide);
+  assert.deepEqual([widths.near, widths.far], ['cpu-wasm', 'cpu-1']);
+  assert.ok('predicted_width' in widths && 'measured_width' in widths);
+  assert.deepEqual(
+    (widths.steps as readonly { readonly width: number }[]).map(({ width }) => width),
+    [8, 16, 32, 64, 128],
+  );
   const { code, stderr } = await trainyard(home, 'crossover', '--model', 'gpt2', '--json');
   assert.equal(code, 2);
   assert.match(stderr, /cannot be timed here/);

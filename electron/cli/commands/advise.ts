@@ -8,11 +8,12 @@ import { factHere, factsOf } from '../../../engine/hardware/advice/from-forecast
 import { readThresholds, thresholdsKey, withThresholds, type Rules } from '../../../engine/hardware/advice/rules.ts';
 import { forecast } from '../../../engine/hardware/forecast.ts';
 import { hoursPerWeek } from '../../../engine/hardware/use.ts';
+import { waitingOf } from '../../../engine/hardware/waiting.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import type { StoreService } from '../../../engine/protocol/store.ts';
 import { choiceOption, numberOption, textOption, type Command } from '../command.ts';
 import { electricityHere } from '../electricity.ts';
-import { subjectOption, subjectOptions } from '../forecast-subject.ts';
+import { runOf, subjectOption, subjectOptions } from '../forecast-subject.ts';
 import { newestLab } from '../../../engine/hardware/machine.ts';
 import { devicesHere } from '../machine-here.ts';
 import { openCatalogue } from '../own-catalogue.ts';
@@ -61,15 +62,17 @@ export const adviseCommand: Command = {
     const found = forecast(subject, { precision, catalogue, tariff, grid });
     const [cpu, gpu] = devicesHere(lab, catalogue);
     const now = Date.now();
+    const bills = await store.bills();
     const needs = {
       deadline: hours === undefined ? undefined : hours * 3600,
       budget,
-      hoursPerWeek: hoursAsked ?? hoursPerWeek(await store.bills(), now),
+      hoursPerWeek: hoursAsked ?? hoursPerWeek(bills, now),
       private: options.private === true,
       interruptible: options.interruptible === true,
       first,
     };
-    const asked = { forecast: found, catalogue, epochs, rows, batch, tariff, now };
+    const waiting = waitingOf(bills, now, runOf(options));
+    const asked = { forecast: found, catalogue, epochs, rows, batch, tariff, now, waiting };
     const facts = factsOf({ ...asked, cpu: factHere(cpu, asked), gpu: gpu && factHere(gpu, asked) });
     const all = advise(needs, facts, rules);
     const advised = all.filter((given) => given.advised);

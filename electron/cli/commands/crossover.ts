@@ -51,7 +51,7 @@ const longestStep = 3;
 const { model, input, classes, optimizer } = subjectOptions;
 
 /** Devices that can race, by their ids in a lab: the one quick to start first. */
-const pairs = ['cpu,gpu-0', 'cpu-1,cpu', 'cpu-wasm,cpu'] as const;
+const pairs = ['cpu,gpu-0', 'cpu-1,cpu', 'cpu-wasm,cpu-1'] as const;
 type Pair = (typeof pairs)[number];
 
 export const crossover: Command = {
@@ -185,7 +185,7 @@ function sizedModel(model: ModelAtHand, batch: number, over: 'batch' | 'width', 
 async function pairAtHand(): Promise<Pair> {
   if ((await hardwareGpu()) !== null) return 'cpu,gpu-0';
   if (usableCores() > 1) return 'cpu-1,cpu';
-  if (findNative() !== undefined) return 'cpu-wasm,cpu';
+  if (findNative() !== undefined) return 'cpu-wasm,cpu-1';
   throw new TrainyardError(
     'device.alone',
     'This machine has one device alone: no GPU, one core, no addon.',
@@ -207,8 +207,8 @@ function racersOf(pair: Pair): Racers {
     }
     case 'cpu-1,cpu':
       return { near: cpu('cpu-1', 1), far: cpu('cpu', usableCores()) };
-    case 'cpu-wasm,cpu':
-      return { near: cpu('cpu-wasm', 1, false), far: cpu('cpu', 1) };
+    case 'cpu-wasm,cpu-1':
+      return { near: cpu('cpu-wasm', 1, false), far: cpu('cpu-1', 1) };
   }
 }
 

@@ -10,6 +10,7 @@ import { newestLab } from '../../../engine/hardware/machine.ts';
 import { devicesHere } from '../machine-here.ts';
 import { openCatalogue } from '../own-catalogue.ts';
 import { subjectOption, subjectOptions } from '../forecast-subject.ts';
+import { printSeveral, severalAsAsked, severalAsked, severalEvent, severalOptions } from '../several-report.ts';
 import { formatBytes, formatCount, formatNumber, formatSeconds, formatTime, type Output } from '../output.ts';
 
 export const forecastCommand: Command = {
@@ -20,11 +21,13 @@ export const forecastCommand: Command = {
   options: {
     ...subjectOptions,
     precision: { type: 'string', value: 'float32|mixed16', help: 'numbers to compute with (default float32)' },
+    ...severalOptions,
     ...electricityOptions,
   },
   run: async ({ options, output, services }) => {
     const precision = choiceOption(options, 'precision', ['float32', 'mixed16'] as const) ?? 'float32';
     const asked = electricityAsked(options);
+    const together = severalAsked(options);
     const subject = await subjectOption(options, services);
     const { catalogue } = openCatalogue(services.home, output);
     const store = await services.store;
@@ -33,6 +36,7 @@ export const forecastCommand: Command = {
     const here = devicesHere(lab, catalogue);
     const found = forecast(subject, { precision, catalogue, here, cores: usableCores(), ...electricity });
     const { costs, memory, own, devices } = found;
+    const many = together && severalAsAsked(found, catalogue, together);
     output.event({
       event: 'forecast',
       model: subject.name,
@@ -51,9 +55,11 @@ export const forecastCommand: Command = {
       remedies: found.remedies.map(({ name, saves, time }) => ({ name, saves: Math.round(saves), time })),
       flops_per_example: Math.round(costs.flopsPerExample),
       devices: devices.map(deviceEvent),
+      ...(many ? { several: severalEvent(many.device, many.several) } : {}),
     });
     if (output.json) return;
     print(output, subject, found);
+    if (many) printSeveral(output, many.device, subject.batch, many.several);
     output.line(`Electricity: ${electricity.tariff} USD and ${electricity.grid} g CO₂ a kWh.`);
     output.line(
       lab === null

@@ -169,7 +169,7 @@ export const elsewhereActions: Readonly<Record<string, Action>> = {
       reasons: [
         reason(
           'several',
-          `${count} of them reach ${percent(share)} each, and the deadline`,
+          `${count} of them${facts.several ? ` over ${facts.several.link}` : ''} reach ${percent(share)} each, and the deadline`,
           share,
           limit('efficiency'),
           'share',

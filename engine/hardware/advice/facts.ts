@@ -65,12 +65,16 @@ export interface Facts {
   readonly stepFlops: number;
   /** FLOP a step from which the GPU here wins. */
   readonly crossoverFlops?: number;
-  /** Share of a step that waits for data. */
+  /** Share of training that waited for rows, share of all work that went into checkpoints, and the runs whose bills say so. */
   readonly dataWait?: number;
+  readonly checkpointShare?: number;
+  readonly waitedRuns?: number;
   readonly batch?: number;
   /** Batch at which the GPU's throughput gains less than a tenth from doubling it. */
   readonly saturationBatch?: number;
   readonly criticalBatch?: number;
+  /** Which devices they are, and what joins them. */
+  readonly several?: { readonly on: string; readonly link: string };
   /** Efficiency of 1, 2, … of the fastest device that can be had. */
   readonly efficiencies?: readonly number[];
   /** Minutes to write a checkpoint, hours between interruptions. */

@@ -3,13 +3,13 @@
 
 import type { Catalogue, Device } from '../catalogue/catalogue.ts';
 import { isStale, trusted } from '../catalogue/figures.ts';
-import type { ModelCosts } from '../costs/costs.ts';
 import type { DeviceForecast, Forecast } from '../forecast.ts';
 import { withOverheads } from '../memory-forecast.ts';
 import { usualSpotHours } from '../formulas/money.ts';
-import { dataParallel } from '../formulas/parallel.ts';
 import type { MachineDevice } from '../machine.ts';
-import { epochSeconds, stepTime, usualLaunch } from '../time-forecast.ts';
+import { severalOn } from '../several.ts';
+import { epochSeconds, stepTime } from '../time-forecast.ts';
+import { waitingFacts, type Waiting } from '../waiting.ts';
 import type { DeviceFact, Facts, Range } from './facts.ts';
 
 export interface FromForecast {
@@ -21,13 +21,16 @@ export interface FromForecast {
   /** This machine's CPU. */
   readonly cpu: DeviceFact;
   readonly gpu?: DeviceFact;
+  /** What past runs waited for. */
+  readonly waiting?: Waiting | null;
   /** USD a kWh. */
   readonly tariff: number;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
 
-export function factsOf({ forecast, catalogue, epochs, rows, batch, cpu, gpu, tariff, now }: FromForecast): Facts {
+export function factsOf(asked: FromForecast): Facts {
+  const { forecast, catalogue, epochs, rows, batch, cpu, gpu, waiting = null, tariff, now } = asked;
   const { memory, costs, devices, remedies } = forecast;
   const rowsOf = new Map(catalogue.devices.map((device) => [device.id, device]));
   const forecasts = new Map(devices.map((device) => [device.id, device]));
@@ -41,6 +44,8 @@ export function factsOf({ forecast, catalogue, epochs, rows, batch, cpu, gpu, ta
     .filter((device) => device.kind === 'gpu' && device.use === 'training' && !device.doubtful)
     .toSorted((a, b) => a.seconds.middle - b.seconds.middle)[0];
   const { parameters, gradients, optimizer } = memory;
+  const quick = fast && forecasts.get(fast.id);
+  const together = quick && severalOn(forecast, quick, rowsOf.get(fast.id), { most: mostDevices });
   return {
     model: 'network',
     rows,
@@ -54,27 +59,17 @@ export function factsOf({ forecast, catalogue, epochs, rows, batch, cpu, gpu, ta
     savings: remedies.map(({ name, saves, time }) => ({ name, bytes: saves, timeFactor: time })),
     stepFlops: costs.flopsPerExample * batch,
     batch,
-    efficiencies: fast && efficienciesOf(fast.seconds.middle / epochs / (rows / batch), costs),
+    ...waitingFacts(waiting),
+    criticalBatch: together?.criticalBatch,
+    several: together && { on: fast.name, link: together.link.name },
+    efficiencies: together?.points.map(({ efficiency }) => efficiency),
     tariff,
   };
 }
 
 /** What a disk in a data centre takes, bytes/s. */
 const diskRate = 1e9;
-/** Bus bandwidth of cards on PCIe of generation 4, bytes/s. */
-const pcie = 20e9;
 const mostDevices = 8;
-/** What adding up waits for, whatever the size: seconds a hop of the ring (NCCL between cards of one box). */
-const hop = 5e-6;
-
-/** Of 1, 2, … devices in a box that take `step` seconds alone. Gradients are added up, and each device starts all calls by itself. */
-function efficienciesOf(step: number, { parameterBytes, calls }: ModelCosts): readonly number[] {
-  const starts = Math.min(1, (calls.length * usualLaunch.gpu) / step);
-  return dataParallel(
-    { compute: step, serial: starts, gradientBytes: parameterBytes, bandwidth: pcie, latency: hop },
-    mostDevices,
-  ).map(({ efficiency }) => efficiency);
-}
 
 /** A device of this machine as a fact of advice. */
 export function factHere(

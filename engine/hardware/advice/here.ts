@@ -11,13 +11,16 @@ import {
   type Context,
   type Fired,
 } from './rules.ts';
-import type { Reason } from './facts.ts';
+import type { Facts, Reason } from './facts.ts';
 
 const stay = ({ facts }: Context, ...reasons: Reason[]): Fired => ({
   device: facts.cpu,
   reasons,
   seconds: facts.cpu.seconds,
 });
+const runsWords = ({ waitedRuns: runs }: Facts): string =>
+  runs === undefined ? '' : ` of ${runs === 1 ? 'the last run' : `the last ${runs} runs`}`;
+
 export const hereActions: Readonly<Record<string, Action>> = {
   'no-network': (context) => {
     const { facts, limit } = context;
@@ -89,7 +92,31 @@ export const hereActions: Readonly<Record<string, Action>> = {
     if (wait <= limit('wait')) return null;
     return {
       device: null,
-      reasons: [reason('data', `${percent(wait)} of a step waits for data`, wait, limit('wait'), 'share')],
+      reasons: [
+        reason(
+          'data',
+          `${percent(wait)} of the training${runsWords(facts)} waited for rows: more rows in memory or a faster disk, not a faster device`,
+          wait,
+          limit('wait'),
+          'share',
+        ),
+      ],
+    };
+  },
+  'checkpoints-hold': ({ facts, limit }) => {
+    const share = facts.checkpointShare ?? 0;
+    if (share <= limit('share')) return null;
+    return {
+      device: null,
+      reasons: [
+        reason(
+          'data',
+          `${percent(share)} of the work${runsWords(facts)} went into checkpoints: a faster disk, not a faster device`,
+          share,
+          limit('share'),
+          'share',
+        ),
+      ],
     };
   },
   'larger-batch': ({ facts, limit }) => {

@@ -97,8 +97,18 @@ export function subjectOf(
     optimizer: { ...base.optimizer, name: optimizer, momentum: optimizer === 'sgd' ? 0.9 : base.optimizer.momentum },
   };
   const model: ModelAtHand = { name, spec, input, output, training: settings };
-  const costs = (size: number): ModelCosts => costsOfModel({ ...model, training: { ...settings, batch: size } });
+  const costs = remembered((size) => costsOfModel({ ...model, training: { ...settings, batch: size } }));
   return { name, batch, rows, optimizer, costs, model };
+}
+
+/** A forecast asks for the costs at a few batches again and again, and planning a deep model takes a tenth of a second. */
+function remembered(plan: Subject['costs']): Subject['costs'] {
+  const known = new Map<number, ModelCosts>();
+  return (batch) => {
+    const costs = known.get(batch) ?? plan(batch);
+    known.set(batch, costs);
+    return costs;
+  };
 }
 
 export const classOutput = (classes: number): OutputSpec => ({

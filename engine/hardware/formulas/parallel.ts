@@ -83,7 +83,7 @@ export function dataParallel(step: DataParallelStep, most: number): DataParallel
       devices,
       compute: shared,
       summing,
-      input: seconds - shared - summing,
+      input: Math.max(0, batch / inputRate - shared - summing),
       step: seconds,
       speedup,
       efficiency: speedup / devices,

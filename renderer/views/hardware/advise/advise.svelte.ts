@@ -11,6 +11,7 @@ import { electricityOf } from '../../../../engine/hardware/bill.ts';
 import { forecast, type Forecast } from '../../../../engine/hardware/forecast.ts';
 import { energyCost } from '../../../../engine/hardware/formulas/energy.ts';
 import { hoursPerWeek } from '../../../../engine/hardware/use.ts';
+import { waitingOf, type Waiting } from '../../../../engine/hardware/waiting.ts';
 import { electricityKey, type Electricity } from '../../../../engine/settings/electricity.ts';
 import { HardwareCatalogue } from '../catalogue.svelte.ts';
 import { ModelChoice } from '../model/choice.svelte.ts';
@@ -56,6 +57,8 @@ export class AdvisePage {
   electricity: Electricity = $state.raw(electricityOf(null));
   /** By the history; undefined: no run. */
   usedHours: number | undefined = $state(undefined);
+  /** What past runs waited for. */
+  waiting: Waiting | null = $state.raw(null);
   failure: Failure | null = $state.raw(null);
   ready: boolean = $state(false);
   readonly now = Date.now();
@@ -83,6 +86,7 @@ export class AdvisePage {
     this.changes = readThresholds(thresholds).changes;
     this.electricity = electricityOf(electricity);
     this.usedHours = hoursPerWeek(bills, this.now);
+    this.waiting = waitingOf(bills, this.now);
     this.ready = true;
   }
 
@@ -111,6 +115,7 @@ export class AdvisePage {
       batch,
       tariff: this.electricity.tariff,
       now: this.now,
+      waiting: this.waiting,
     };
     const [cpu, gpu] = this.machine.devices(catalogue);
     return factsOf({ ...asked, cpu: factHere(cpu, asked), gpu: gpu && factHere(gpu, asked) });
