@@ -6,7 +6,7 @@ import os from 'node:os';
 import type { AppService, Licences } from '../../engine/protocol/app.ts';
 import type { DataService, DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
-import { exportHere } from './exports.ts';
+import { createExports, exportHere, type Exports } from './exports.ts';
 import type { RunManager } from '../../engine/runs/manager.ts';
 import type { Listeners } from '../../engine/protocol/listeners.ts';
 import { createKeeping, type Keepers } from './keeping.ts';
@@ -40,19 +40,29 @@ export interface AppServiceParts {
   readonly dialogs: Dialogs;
   readonly onBattery?: () => boolean;
   readonly network: NetworkGuard;
-  readonly window: Pick<MainWindow, 'setAppearance' | 'reload' | 'mishap'>;
+  readonly window: Pick<MainWindow, 'setAppearance' | 'reload' | 'mishap' | 'showFile' | 'dragFile'>;
   /** Commands chosen from the native menu. */
   readonly commands: Listeners<{ command: string }>;
 }
 
 export function createAppService(parts: AppServiceParts): AppService {
+  const exports = createExports(parts);
+  const keeping = createKeeping(parts);
   return {
     ...datasets(parts),
     ...training(parts),
-    ...history(parts),
-    ...createKeeping(parts),
+    ...history(parts, exports),
+    ...keeping,
+    ...exports.service,
     ...createLab(parts),
     ...surroundings(parts),
+    async cancel(request) {
+      if (!exports.cancel(request.job)) await keeping.cancel(request);
+    },
+    onProgress(listener) {
+      const stops = [keeping.onProgress(listener), exports.onProgress(listener)];
+      return () => stops.forEach((stop) => stop());
+    },
   };
 }
 
@@ -131,13 +141,10 @@ function training({
   };
 }
 
-function history({
-  store,
-  data,
-  paths,
-  processes,
-  dialogs,
-}: AppServiceParts): Part<
+function history(
+  { store, data, paths, processes, dialogs }: AppServiceParts,
+  exports: Exports,
+): Part<
   | 'run'
   | 'runs'
   | 'tags'
@@ -173,7 +180,11 @@ function history({
     updateRun: (request) => store.updateRun(request),
     deleteRuns: (request) => store.deleteRuns(request),
     restoreRuns: (request) => store.restoreRuns(request),
-    purgeRuns: (request) => store.purge(request),
+    async purgeRuns(request) {
+      const purged = await store.purge(request);
+      await exports.forget(request.runs);
+      return purged;
+    },
     predict: ({ job, run, token, force }) =>
       predictFile({ store, data, processes, dialogs }, { job, run, path: paths.resolve(token), force }),
     evaluation: ({ run }) => readEvaluation(store, run),

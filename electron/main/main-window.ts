@@ -2,7 +2,7 @@
 // Without a window the app is reached again by starting it again (there is only ever one), and ends with its last run.
 // What befalls its page is made good by page-keeper.ts.
 
-import { BrowserWindow, dialog, nativeTheme, Notification, session } from 'electron';
+import { app, BrowserWindow, dialog, nativeTheme, Notification, session, shell } from 'electron';
 import type { Appearance } from '../../engine/protocol/app.ts';
 import { lockedDown } from './lockdown.ts';
 import { keepPage, type PageKeeper } from './page-keeper.ts';
@@ -95,6 +95,16 @@ export class MainWindow {
     nativeTheme.themeSource = theme;
     this.browser.webContents.setZoomFactor(zoom);
     this.#followTheme();
+  }
+
+  /** Shows a file or folder of ours in the system's file manager. */
+  showFile(file: string): void {
+    shell.showItemInFolder(file);
+  }
+
+  /** Hands a file of ours to the drag that has begun in the page. */
+  async dragFile(file: string): Promise<void> {
+    this.browser.webContents.startDrag({ file, icon: await app.getFileIcon(file) });
   }
 
   /** Lets the next close through without a question. */

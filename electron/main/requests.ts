@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { declarations } from '../../engine/learners/declared/registry.ts';
 import type { ModelSpec } from '../../engine/model/spec.ts';
 import type { AppService } from '../../engine/protocol/app.ts';
+import { exportFormats } from '../../engine/protocol/exports.ts';
 import { recordFields } from '../../engine/protocol/store.ts';
 import type { RunConfig } from '../../engine/protocol/runs.ts';
 import { columnTypes, splitKinds, tasks } from '../../engine/settings/dataset.ts';
@@ -131,6 +132,9 @@ type Plain<T> = T extends Uint8Array
     ? { -readonly [K in keyof T]-?: Plain<T[K]> | (undefined extends T[K] ? undefined : never) }
     : T;
 
+const exportFormat = z.enum(exportFormats);
+const oneExport = z.strictObject({ run, format: exportFormat });
+
 const schemas = {
   info: nothing,
   devices: nothing,
@@ -204,6 +208,11 @@ const schemas = {
   classifyFiles: z.strictObject({ job, run, tokens: z.array(token).min(1).max(10_000) }),
   classifyRows: z.strictObject({ run, rows: z.array(count).min(1).max(16) }),
   exportRun: z.strictObject({ run, format: z.enum(['json', 'safetensors']) }),
+  exports: oneRun,
+  makeExport: z.strictObject({ job, run, format: exportFormat }),
+  saveExport: oneExport,
+  showExport: oneExport,
+  dragExport: oneExport,
   saveFile: z.strictObject({
     suggested: name,
     data: z.instanceof(Uint8Array).refine((data) => data.byteLength <= largestFile, 'is larger than 200 MB'),

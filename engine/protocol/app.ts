@@ -13,6 +13,7 @@ import type {
   SplitName,
 } from './data.ts';
 import type { ClassifiedPictures, PredictedPage, RunEvaluation } from './evaluation.ts';
+import type { RunExports } from './exports.ts';
 import type { ContinuationRequest, TransferRequest } from './going-on.ts';
 import type { EvaluatedColumns, EvaluatedRun, Openings } from './evaluated-rows.ts';
 import type { BilledRun } from './bill.ts';
@@ -71,7 +72,7 @@ export interface Appearance {
 }
 
 /** Offered to the window by the main process. */
-export interface AppService {
+export interface AppService extends RunExports {
   info(): Promise<AppInfo>;
   devices(): Promise<readonly DeviceInfo[]>;
   /** Shows the system's open dialog; null = cancelled. The token stands for the chosen path. */

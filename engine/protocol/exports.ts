@@ -123,3 +123,29 @@ export interface OnnxService {
     check: ModelCheck;
   }): Promise<{ certificate: Certificate; files: readonly ExportedFile[] }>;
 }
+
+/** An export that the app has made of a run and keeps in its home. */
+export interface KeptExport {
+  readonly format: ExportFormat;
+  /** The file, or the folder, by its name. */
+  readonly name: string;
+  readonly files: readonly { readonly path: string; readonly bytes: number }[];
+  readonly bytes: number;
+  /** Milliseconds since 1970. */
+  readonly writtenAt: number;
+  readonly certificate: Certificate | null;
+}
+
+/** What the window asks of exports: part of AppService. */
+export interface RunExports {
+  /** Those that are there, in the order of the formats. */
+  exports(request: { run: number }): Promise<readonly KeptExport[]>;
+  /** Makes one and keeps it in the place of an older one. Progress and `cancel` go by the job. */
+  makeExport(request: { job: string; run: number; format: ExportFormat }): Promise<KeptExport>;
+  /** Copies one to where the person says; a folder under the name they choose. Null = cancelled. */
+  saveExport(request: { run: number; format: ExportFormat }): Promise<{ saved: string | null }>;
+  /** Shows one in the system's file manager. */
+  showExport(request: { run: number; format: ExportFormat }): Promise<void>;
+  /** Lets the system take up a drag that has begun on one. */
+  dragExport(request: { run: number; format: ExportFormat }): Promise<void>;
+}

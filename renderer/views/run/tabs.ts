@@ -8,6 +8,7 @@ import type { RunTab } from './tab.ts';
 export const runTabs: readonly RunTab[] = [
   { id: '', label: 'Overview', words: ['curves', 'results', 'settings', 'log'], load: () => Promise.resolve({ default: Overview }) },
   { id: 'evaluation', label: 'Evaluation', words: ['scores', 'roc', 'confusion matrix', 'calibration', 'threshold', 'errors', 'slices', 'residuals'], load: () => import('./evaluation/Evaluation.svelte') },
+  { id: 'files', label: 'Files', words: ['export', 'ONNX', 'safetensors', 'certificate', 'checkpoints'], load: () => import('./files/Files.svelte') },
 ];
 
 /** The tab of an address; the overview for one that is unknown. */

@@ -112,7 +112,13 @@ export async function startServices({ home, dialogs, startGpuHost }: ServicesOpt
     samples: createSamples(file('samples')),
     dialogs,
     network: { blocked: 0, onBlocked: () => () => undefined },
-    window: { setAppearance: () => undefined, reload: () => undefined, mishap: null },
+    window: {
+      setAppearance: () => undefined,
+      reload: () => undefined,
+      mishap: null,
+      showFile: () => undefined,
+      dragFile: () => Promise.resolve(),
+    },
     commands: new Listeners(),
   });
   return {

@@ -1,0 +1,106 @@
+// The exports that the app keeps, <home>/exports/RUN/FORMAT/, each with what is known of it in FORMAT.json beside it. A format is there
+// as a whole or not at all: it is written under another name and renamed, and named by its list last.
+
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { TrainyardError } from '../../engine/protocol/errors.ts';
+import { exportFormats, exportWords, type ExportFormat, type KeptExport } from '../../engine/protocol/exports.ts';
+import type { MadeExport } from '../../engine/runs/export.ts';
+
+export class KeptExports {
+  readonly #folder: string;
+
+  constructor(home: string) {
+    this.#folder = path.join(home, 'exports');
+  }
+
+  /** What is there of a run; what cannot be read counts as not there. */
+  async list(run: number): Promise<readonly KeptExport[]> {
+    const found = await Promise.all(exportFormats.map((format) => this.#read(run, format)));
+    return found.filter((one) => one !== null);
+  }
+
+  async keep(run: number, format: ExportFormat, name: string, { files, certificate }: MadeExport): Promise<KeptExport> {
+    const folder = this.#place(run, format);
+    const fresh = `${folder}.${process.pid}.part`;
+    const kept: KeptExport = {
+      format,
+      name,
+      files: files.map(({ path: file, data }) => ({ path: file, bytes: data.length })),
+      bytes: files.reduce((sum, { data }) => sum + data.length, 0),
+      writtenAt: Date.now(),
+      certificate,
+    };
+    try {
+      for (const { path: file, data } of files) {
+        const place = path.join(fresh, ...file.split('/'));
+        await fs.mkdir(path.dirname(place), { recursive: true });
+        await fs.writeFile(place, data);
+      }
+      await fs.rm(`${folder}.json`, { force: true });
+      await fs.rm(folder, { recursive: true, force: true });
+      await fs.rename(fresh, folder);
+      await fs.writeFile(`${folder}.json.part`, JSON.stringify(kept));
+      await fs.rename(`${folder}.json.part`, `${folder}.json`);
+    } catch (error) {
+      await fs.rm(fresh, { recursive: true, force: true });
+      const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
+      const message = `The export could not be kept (${reason}).`;
+      throw new TrainyardError('store.not_saved', message, 'Free some space on the disk of the home folder.', {
+        cause: error,
+      });
+    }
+    return kept;
+  }
+
+  /** The file to hand on, or the folder. Throws `run.no_export`. */
+  async pathOf(run: number, format: ExportFormat): Promise<string> {
+    const { files } = await this.need(run, format);
+    const folder = this.#place(run, format);
+    return exportWords[format].folder ? folder : path.join(folder, files[0].path);
+  }
+
+  /** Copies one to a place: a folder as a folder, files beside each other under the place's own name. */
+  async copyTo(run: number, format: ExportFormat, place: string): Promise<void> {
+    const { files, name } = await this.need(run, format);
+    const folder = this.#place(run, format);
+    if (exportWords[format].folder) {
+      await fs.cp(folder, place, { recursive: true, force: true });
+      return;
+    }
+    const [main, ...beside] = files.map(({ path: file }) => file);
+    await fs.copyFile(path.join(folder, main), place);
+    const stem = path.parse(name).name;
+    for (const file of beside) {
+      await fs.copyFile(
+        path.join(folder, file),
+        path.join(path.dirname(place), file.startsWith(stem) ? file : path.basename(file)),
+      );
+    }
+  }
+
+  async remove(runs: readonly number[]): Promise<void> {
+    for (const run of runs) await fs.rm(path.join(this.#folder, String(run)), { recursive: true, force: true });
+  }
+
+  async need(run: number, format: ExportFormat): Promise<KeptExport> {
+    const kept = await this.#read(run, format);
+    if (kept) return kept;
+    throw new TrainyardError('run.no_export', `Run ${run} has no such export yet.`, 'Make it first.');
+  }
+
+  #place(run: number, format: ExportFormat): string {
+    return path.join(this.#folder, String(run), format);
+  }
+
+  async #read(run: number, format: ExportFormat): Promise<KeptExport | null> {
+    const folder = this.#place(run, format);
+    try {
+      const kept = JSON.parse(await fs.readFile(`${folder}.json`, 'utf8')) as KeptExport;
+      await Promise.all(kept.files.map(({ path: file }) => fs.access(path.join(folder, ...file.split('/')))));
+      return kept;
+    } catch {
+      return null;
+    }
+  }
+}
