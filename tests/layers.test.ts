@@ -136,6 +136,7 @@ const rules: readonly Rule[] = [
       'kernels/',
       'engine/graph/',
       'engine/model/',
+      'engine/optim/',
       'engine/plan/',
       'engine/train/',
       'engine/learners/',

@@ -14,7 +14,8 @@ try {
   const service = createDataService({ home: homeArgument() });
   serve<DataService>(port, service);
   // A process that trains reads rows and nothing else.
-  onLink(process.parentPort, (link) => serve(link, { readShard: service.readShard.bind(service) }));
+  const { readShard, rawRows } = service;
+  onLink(process.parentPort, (link) => serve(link, { readShard, rawRows }));
   announceReady(port);
 } catch (error) {
   announceFailure(port, error);

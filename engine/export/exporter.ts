@@ -7,10 +7,15 @@ import type { ExportDraft, ExportedFile, ExporterService, ExportFormat } from '.
 import { parseRunJson } from '../protocol/model-file.ts';
 import type { PreparedData } from '../protocol/data.ts';
 import { makeCheck, type CheckParts } from './checking.ts';
+import { exportHtml } from './html/report.ts';
 import { exportJson } from './json.ts';
+import { exportMlflow } from './logs/mlflow.ts';
+import { exportTensorboard } from './logs/tensorboard.ts';
 import type { OpenedRun } from './opened.ts';
 import { exportOnnx } from './onnx/model.ts';
+import { cannotExport } from './refusal.ts';
 import { exportSafetensors } from './safetensors.ts';
+import { exportProject } from './torch/project.ts';
 
 /** Begins the names of the files. */
 interface Request {
@@ -19,7 +24,8 @@ interface Request {
   readonly data: PreparedData | null;
 }
 
-type Maker = (request: Request, parts: ExporterParts) => Promise<ExportDraft> | readonly ExportedFile[];
+type Made = ExportDraft | readonly ExportedFile[];
+type Maker = (request: Request, parts: ExporterParts) => Made | Promise<Made>;
 
 export type ExporterParts = Omit<CheckParts, 'data' | 'readShard'> & {
   readonly readShard: (handle: string, shard: number) => ReturnType<CheckParts['readShard']>;
@@ -33,6 +39,13 @@ const makers: Readonly<Record<ExportFormat, Maker>> = {
     const readShard = (shard: number) => parts.readShard(data.handle, shard);
     return { files, check: await makeCheck(run, made, { ...parts, data, readShard }) };
   },
+  pytorch({ run, data }, parts) {
+    if (data === null) throw cannotExport('The rows of the run are not there.', 'Import the dataset again.');
+    return exportProject(run, data, (shard) => parts.readShard(data.handle, shard));
+  },
+  html: ({ name, run }) => [exportHtml(name, run)],
+  tensorboard: ({ name, run }) => exportTensorboard(name, run),
+  mlflow: ({ name, run }) => exportMlflow(name, run),
   safetensors: ({ name, run }) => exportSafetensors(name, run),
   json: ({ name, run }) => [exportJson(name, run)],
 };

@@ -1,11 +1,37 @@
-// The weights as safetensors, named and turned as PyTorch has them; the metadata holds the model and the preprocessing.
+// The weights as safetensors, named and turned as PyTorch has them, and a `model.py` that loads them; the metadata holds the model and
+// the preprocessing.
 
+import { isNetworkFile } from '../learners/network/file.ts';
+import type { ModelFile } from '../protocol/model-file.ts';
 import type { ExportedFile } from '../protocol/exports.ts';
 import { encodeSafetensors } from '../train/safetensors.ts';
+import type { Weights } from '../train/weights.ts';
+import { utf8 } from './onnx/proto.ts';
 import type { OpenedRun } from './opened.ts';
 import { outward } from './outward.ts';
+import { loaderSource, modelSource, resolvedOf } from './torch/model.ts';
+import { underModules } from './torch/names.ts';
 
-export function exportSafetensors(name: string, { model, preprocessing, tensors }: OpenedRun): readonly ExportedFile[] {
+export function exportSafetensors(
+  name: string,
+  { model, preprocessing, file, tensors }: OpenedRun,
+): readonly ExportedFile[] {
   const metadata = { format: 'pt', 'trainyard.model': model, 'trainyard.preprocessing': preprocessing };
-  return [{ path: `${name}.safetensors`, data: encodeSafetensors({ tensors: outward(tensors), metadata }) }];
+  const weights = { path: `${name}.safetensors`, data: torchWeights(file, tensors, metadata) };
+  // A linear model of pictures averages squares: only its weights leave.
+  if (file.learner === 'linear' && file.input.kind === 'image') return [weights];
+  return [weights, { path: `${name}.model.py`, data: utf8(modelSource(file) + loaderSource(weights.path)) }];
+}
+
+/** Weights as a module of PyTorch takes them up. */
+export function torchWeights(
+  file: ModelFile,
+  tensors: Weights,
+  metadata: Readonly<Record<string, string>>,
+): Uint8Array {
+  const turned = outward(tensors);
+  return encodeSafetensors({
+    tensors: isNetworkFile(file) ? underModules(resolvedOf(file), turned) : turned,
+    metadata,
+  });
 }

@@ -18,6 +18,15 @@ interface FormatWords {
 export const exportWords = {
   onnx: { title: 'ONNX', holds: 'model with its preprocessing, opset 17', folder: false, proof: 'certified' },
   safetensors: { title: 'safetensors', holds: 'weights as PyTorch names them', folder: false, proof: 'read back' },
+  pytorch: {
+    title: 'PyTorch project',
+    holds: 'trains alone or under torchrun',
+    folder: true,
+    proof: 'read back',
+  },
+  html: { title: 'Report', holds: 'scores, curves, settings, log', folder: false, proof: 'one file' },
+  tensorboard: { title: 'TensorBoard', holds: 'all curves', folder: true, proof: 'read back' },
+  mlflow: { title: 'MLflow folder', holds: 'settings, curves, model', folder: true, proof: 'read back' },
   json: { title: 'Specification', holds: 'everything as text', folder: false, proof: 'read back' },
 } as const satisfies Readonly<Record<string, FormatWords>>;
 

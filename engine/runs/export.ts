@@ -54,9 +54,9 @@ export interface MadeExport {
 }
 
 /** Formats for which the rows of the run are prepared again. */
-const ofRows: ReadonlySet<ExportFormat> = new Set<ExportFormat>(['onnx']);
+const ofRows: ReadonlySet<ExportFormat> = new Set<ExportFormat>(['onnx', 'pytorch']);
 /** Formats that tell how the run went. */
-const ofCurves: ReadonlySet<ExportFormat> = new Set<ExportFormat>([]);
+const ofCurves: ReadonlySet<ExportFormat> = new Set<ExportFormat>(['html', 'tensorboard', 'mlflow', 'pytorch']);
 
 /**
  * Makes an export. Throws as `readModelFiles`, `run.export` where the format has no words for the model, what preparing the dataset

@@ -17,6 +17,27 @@ test('first start: one button trains on a sample', async ({ app }) => {
   await expect(page.getByRole('region', { name: 'Results' }).getByRole('row', { name: /Accuracy/ })).toBeVisible();
   // A run that still works would be asked about when the app is closed.
   await expect(page.getByText('Completed').first()).toBeVisible();
+
+  await test.step('its model leaves as ONNX, with a certificate', async () => {
+    await page.getByRole('tab', { name: 'Files' }).click();
+    const exports = page.getByRole('region', { name: 'Exports', exact: true });
+    await exports.getByRole('button', { name: 'Export ONNX' }).click();
+    await expect(exports.getByRole('row', { name: /^ONNX penguins-small\.onnx .* certified/ })).toBeVisible({
+      timeout: 60_000,
+    });
+    const certificate = page.getByRole('region', { name: 'Certificate' });
+    await expect(certificate.getByText('passes')).toBeVisible();
+    await expect(certificate.getByText(/^(\d+) of \1$/)).toBeVisible();
+    await expect(page.getByRole('img', { name: /the largest difference is .* 10⁻⁵ is allowed/ })).toBeVisible();
+    await screenshot(app, 'files');
+
+    const copied = path.join(app.home, 'birds.onnx');
+    await saveNextAs(app, copied);
+    await exports.getByRole('button', { name: 'Save ONNX' }).click();
+    await expect(page.getByText('Saved as birds.onnx')).toBeVisible();
+    expect(fs.statSync(copied).size).toBeGreaterThan(5_000);
+    expect(fs.readdirSync(app.home)).toContain('penguins-small.check.py');
+  });
 });
 
 test('drop, look, train, pause, quit, come back, train again, compare', async () => {

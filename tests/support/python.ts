@@ -11,8 +11,12 @@ export function lacksPython(...packages: readonly string[]): false | string {
 }
 
 /** Runs a script; its standard output. Throws with what it wrote to standard error. */
-export function runPython(args: readonly string[], options: { readonly cwd?: string } = {}): string {
-  const { status, stdout, stderr } = spawnSync(python, args, { encoding: 'utf8', ...options });
+export function runPython(
+  args: readonly string[],
+  options: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
+): string {
+  const env = { ...process.env, ...options.env };
+  const { status, stdout, stderr } = spawnSync(python, args, { encoding: 'utf8', cwd: options.cwd, env });
   if (status !== 0) throw new Error(`${args.join(' ')} ended with ${status}:\n${stdout}\n${stderr}`);
   return stdout;
 }

@@ -95,6 +95,65 @@ test('a file is checked again; one of another run is refused', async () => {
   assert.match(refused.stderr, /onnxruntime cannot run the model/);
 });
 
+const project = path.join(home, 'project');
+const compared = path.join(home, 'compared');
+
+test('a run leaves as a project, a report, event files and a folder for MLflow', async () => {
+  const { bytes } = await lastEvent(home, 'export', '1', '--format', 'pytorch', '--out', project);
+  assert.ok(Number(bytes) > 20_000);
+  const files = fs.readdirSync(project, { recursive: true, encoding: 'utf8' });
+  for (const file of [
+    'model.py',
+    'data.py',
+    'train.py',
+    'requirements.txt',
+    'README.md',
+    'config.json',
+    'data/x.npy',
+  ]) {
+    assert.ok(files.includes(path.normalize(file)), file);
+  }
+  const config = JSON.parse(fs.readFileSync(path.join(project, 'config.json'), 'utf8')) as { firstLosses: unknown[] };
+  assert.equal(config.firstLosses.length, 10);
+  const page = path.join(home, 'report.html');
+  await lastEvent(home, 'export', '1', '--format', 'html', '--out', page);
+  assert.match(fs.readFileSync(page, 'utf8'), /<polyline/);
+  for (const format of ['tensorboard', 'mlflow']) {
+    const { out } = await lastEvent(home, 'export', '1', '--format', format, '--out', path.join(compared, format));
+    assert.ok(fs.readdirSync(String(out)).length > 0);
+  }
+  await lastEvent(home, 'export', '1', '--format', 'safetensors', '--out', path.join(home, 'weights.safetensors'));
+});
+
+test(
+  'in PyTorch the weights load, and the first ten losses are the run’s, alone and in two processes',
+  { skip: lacksPython('numpy', 'torch', 'safetensors') },
+  () => {
+    assert.match(runPython([path.join(home, 'weights.model.py')]), /Linear\(in_features=\d+, out_features=12/);
+    const env = { OMP_NUM_THREADS: '1' };
+    const alone = runPython(['train.py', '--compare'], { cwd: project, env });
+    const two = runPython(['-m', 'torch.distributed.run', '--nproc-per-node', '2', 'train.py', '--compare'], {
+      cwd: project,
+      env,
+    });
+    for (const said of [alone, two]) {
+      const differences = [...said.matchAll(/^step \d+: .* difference (\S+)$/gm)].map(([, value]) => Number(value));
+      assert.equal(differences.length, 10, said);
+      assert.ok(Math.max(...differences) < 1e-5, said);
+    }
+  },
+);
+
+test('TensorBoard reads the event files', { skip: lacksPython('tensorboard') }, () => {
+  const read = [
+    'import sys',
+    'from tensorboard.backend.event_processing.event_accumulator import EventAccumulator',
+    'events = EventAccumulator(sys.argv[1]); events.Reload()',
+    "print(len(events.Scalars('val_loss')))",
+  ].join('\n');
+  assert.equal(runPython(['-c', read, path.join(compared, 'tensorboard')]).trim(), '2');
+});
+
 test('without the dataset there is no proof, and without proof no model', async () => {
   const datasets = (await trainyard(home, 'datasets', '--json')).events as readonly { dataset: string; name: string }[];
   const { run } = await lastEvent(home, 'train', prices, '--model', 'linear');

@@ -1,0 +1,85 @@
+// How each layer reads in PyTorch: the module it needs, if any, and the line that applies it. Every layer of the registry has to be here
+// (tests/unit/export-torch.test.ts).
+
+import type { ResolvedLayer } from '../../model/resolve.ts';
+
+/** Python of a layer. `x`: names of its inputs; `m`: an expression for its module. */
+export interface TorchLayer {
+  readonly module?: (layer: ResolvedLayer) => string;
+  readonly forward: (layer: ResolvedLayer, x: readonly string[], m: string) => string;
+}
+
+interface Arguments {
+  readonly activation: string;
+  readonly slope: number;
+  readonly [name: string]: unknown;
+}
+
+const args = ({ args: found }: ResolvedLayer): Arguments => found as Arguments;
+const bool = (value: unknown): string => (value ? 'True' : 'False');
+
+function activated({ activation, slope }: Arguments, x: string): string {
+  if (activation === undefined || activation === 'none') return x;
+  if (activation === 'leaky_relu') return `F.leaky_relu(${x}, ${slope})`;
+  return activation === 'tanh' || activation === 'sigmoid' ? `torch.${activation}(${x})` : `F.${activation}(${x})`;
+}
+
+function convolution(kind: string, layer: ResolvedLayer): string {
+  const { filters, kernel, stride, padding, outputPadding, dilation, groups, bias } = args(layer);
+  const more = kind === 'ConvTranspose2d' ? `, output_padding=${String(outputPadding)}` : '';
+  return `nn.${kind}(${layer.inputShapes[0][0]}, ${String(filters)}, ${String(kernel)}, stride=${String(stride)}, padding=${String(padding)}${more}, dilation=${String(dilation)}, groups=${String(groups)}, bias=${bool(bias)})`;
+}
+
+const pool =
+  (kind: string): TorchLayer['forward'] =>
+  (layer, [x]) => {
+    const { size, stride, padding } = args(layer);
+    return `F.${kind}(${x}, ${String(size)}, stride=${String(stride)}, padding=${String(padding)})`;
+  };
+
+const applied: TorchLayer['forward'] = (layer, [x], m) => activated(args(layer), `${m}(${x})`);
+
+export const torchLayers: Readonly<Record<string, TorchLayer>> = {
+  dense: {
+    module: (layer) => `nn.Linear(${layer.inputShapes[0][0]}, ${layer.outputShape[0]}, bias=${bool(args(layer).bias)})`,
+    forward: applied,
+  },
+  output: {
+    module: ({ inputShapes, outputShape }) => `nn.Linear(${inputShapes[0][0]}, ${outputShape[0]})`,
+    forward: (_, [x], m) => `${m}(${x})`,
+  },
+  conv2d: { module: (layer) => convolution('Conv2d', layer), forward: applied },
+  conv_transpose2d: { module: (layer) => convolution('ConvTranspose2d', layer), forward: applied },
+  max_pool: { forward: pool('max_pool2d') },
+  average_pool: { forward: pool('avg_pool2d') },
+  global_average_pool: { forward: (_, [x]) => `${x}.mean(dim=(2, 3))` },
+  upsample: {
+    forward: (layer, [x]) => `F.interpolate(${x}, scale_factor=${String(args(layer)['factor'])}, mode="nearest")`,
+  },
+  activation: { forward: (layer, [x]) => activated(args(layer), x) },
+  dropout: { forward: (layer, [x]) => `F.dropout(${x}, ${String(args(layer)['rate'])}, self.training)` },
+  dropout2d: { forward: (layer, [x]) => `F.dropout2d(${x}, ${String(args(layer)['rate'])}, self.training)` },
+  batch_norm: {
+    module: (layer) => {
+      const { epsilon, momentum } = args(layer);
+      const [channels, ...rest] = layer.inputShapes[0];
+      return `nn.BatchNorm${rest.length > 0 ? '2d' : '1d'}(${channels}, eps=${String(epsilon)}, momentum=${String(momentum)})`;
+    },
+    forward: (_, [x], m) => `${m}(${x})`,
+  },
+  layer_norm: {
+    module: (layer) => `nn.LayerNorm(${layer.inputShapes[0][0]}, eps=${String(args(layer)['epsilon'])})`,
+    forward: (_, [x], m) => `${m}(${x})`,
+  },
+  group_norm: {
+    module: (layer) => {
+      const { groups, epsilon } = args(layer);
+      return `nn.GroupNorm(${String(groups)}, ${layer.inputShapes[0][0]}, eps=${String(epsilon)})`;
+    },
+    forward: (_, [x], m) => `${m}(${x})`,
+  },
+  add: { forward: (_, x) => x.join(' + ') },
+  concat: { forward: (_, x) => `torch.cat([${x.join(', ')}], dim=1)` },
+  flatten: { forward: (_, [x]) => `${x}.flatten(1)` },
+  reshape: { forward: ({ outputShape }, [x]) => `${x}.reshape(-1, ${outputShape.join(', ')})` },
+};

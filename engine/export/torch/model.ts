@@ -1,0 +1,122 @@
+// `model.py`: the network, or the linear model, as a module of PyTorch whose state is what the safetensors file holds.
+
+import { outputsOf } from '../../learners/linear/declaration.ts';
+import type { LinearModelFile } from '../../learners/linear/file.ts';
+import { isNetworkFile, type NetworkModelFile } from '../../learners/network/file.ts';
+import { outputWidth, resolveModel, type ResolvedModel } from '../../model/resolve.ts';
+import type { InputSpec } from '../../model/spec.ts';
+import type { ModelFile } from '../../protocol/model-file.ts';
+import { cannotExport } from '../refusal.ts';
+import { torchLayers } from './layers.ts';
+import { moduleNames } from './names.ts';
+
+export function resolvedOf({ model, input, output, training }: NetworkModelFile): ResolvedModel {
+  return resolveModel(model, input, outputWidth(output, training.loss));
+}
+
+/** The module alone, with what it imports. */
+export function modelSource(file: ModelFile): string {
+  if (isNetworkFile(file)) return networkSource(file);
+  if (file.learner === 'linear' && file.input.kind === 'table') return linearSource(file as LinearModelFile);
+  throw cannotExport('This model has no form in PyTorch.', 'Export it as ONNX.');
+}
+
+const head = (about: string): string => `"""${about}"""
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+`;
+
+function networkSource(file: NetworkModelFile): string {
+  const { input } = file;
+  const model = resolvedOf(file);
+  const names = moduleNames(model);
+  const values = ['x'];
+  const modules: string[] = [];
+  const lines: string[] = [];
+  model.layers.forEach((layer, index) => {
+    const rule = torchLayers[layer.def.type];
+    const name = names.get(layer.id)!;
+    if (rule.module) modules.push(`        self.add_module(${JSON.stringify(name)}, ${rule.module(layer)})`);
+    const inputs = layer.inputs.map((position) => values[position + 1]);
+    const line = rule.forward(layer, inputs, `m[${JSON.stringify(name)}]`);
+    values.push(`v${index}`);
+    lines.push(`        v${index} = ${line}  # ${layer.id.replace(/[\r\n]/g, ' ')}: ${layer.def.type}`);
+  });
+  const first = model.inputShape;
+  return `${head(
+    input.kind === 'image'
+      ? `Pictures in: float32 [N, ${first.join(', ')}], (pixel / 255 - mean) / deviation. Logits out [N, ${model.outputs}].`
+      : `Rows in: float32 [N, ${(input as Extract<InputSpec, { kind: 'table' }>).width}], numbers first, then one code a category with many values. Out: [N, ${model.outputs}], logits or standardised values.`,
+  )}
+${inputSource(input)}
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+${[...(hasTables(input) ? ['        self.input = Inputs()'] : []), ...modules].join('\n')}
+
+    def forward(self, x):
+        m = self._modules
+${[...(hasTables(input) ? ['        x = self.input(x)'] : []), ...lines].join('\n')}
+        return ${values.at(-1)}
+`;
+}
+
+const hasTables = (input: InputSpec): boolean => input.kind === 'table' && input.embeddings.length > 0;
+
+/** The tables of embedded categories, joined to the numbers. */
+function inputSource(input: InputSpec): string {
+  if (input.kind !== 'table' || input.embeddings.length === 0) return '';
+  const tables = input.embeddings.map(
+    ({ vocabulary, dimensions }, i) =>
+      `        self.embedding${i} = nn.Parameter(torch.randn(${vocabulary}, ${dimensions}) / ${dimensions} ** 0.5)`,
+  );
+  const looked = input.embeddings.map((_, i) => `self.embedding${i}[x[:, ${input.numeric + i}].long()]`);
+  const parts = [...(input.numeric > 0 ? [`x[:, :${input.numeric}]`] : []), ...looked];
+  return `
+class Inputs(nn.Module):
+    def __init__(self):
+        super().__init__()
+${tables.join('\n')}
+
+    def forward(self, x):
+        return torch.cat([${parts.join(', ')}], dim=1)
+
+`;
+}
+
+function linearSource({ input, output }: LinearModelFile): string {
+  const { numeric, embeddings } = input as Extract<InputSpec, { kind: 'table' }>;
+  const width = embeddings.reduce((sum, { vocabulary }) => sum + vocabulary, numeric);
+  const ones = embeddings.map(
+    ({ vocabulary }, i) => `F.one_hot(x[:, ${numeric + i}].long(), ${vocabulary}).to(x.dtype)`,
+  );
+  return `${head('Rows in: float32, numbers first, then one code a category with many values; each value of those counts as a column of its own.')}
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.output = nn.Linear(${width}, ${outputsOf(output)})
+
+    def forward(self, x):
+        return self.output(torch.cat([${[`x[:, :${numeric}]`, ...ones].join(', ')}], dim=1))
+`;
+}
+
+/** What the file does when it is run or imported for the weights beside it. */
+export const loaderSource = (weights: string): string => `
+
+def load(path=None):
+    """The model with its weights, ready to predict."""
+    import pathlib
+
+    from safetensors.torch import load_file
+
+    model = Model()
+    model.load_state_dict(load_file(path or str(pathlib.Path(__file__).resolve().with_name(${JSON.stringify(weights)}))))
+    return model.eval()
+
+
+if __name__ == "__main__":
+    print(load())
+`;

@@ -1,0 +1,123 @@
+// A run as a project of PyTorch that trains it from scratch: the model, the rows as the run saw them, the same first weights and, for
+// the first epoch, the same order of rows, so that its first losses are the run's own to the rounding of sums. Alone or, unchanged,
+// under torchrun: each step's batch is divided among the processes and weighed so that the mean gradient is that of the whole batch.
+
+import { isNetworkFile, type NetworkModelFile } from '../../learners/network/file.ts';
+import { resolveLoss } from '../../model/losses.ts';
+import { initialize } from '../../optim/initializers.ts';
+import type { PreparedData } from '../../protocol/data.ts';
+import type { ExportedFile } from '../../protocol/exports.ts';
+import { RowOrder } from '../../train/row-order.ts';
+import { classWeights, trainBatches, usesBatchStatistics } from '../../train/session-sizes.ts';
+import type { Weights } from '../../train/weights.ts';
+import type { Shard } from '../../protocol/data.ts';
+import { utf8 } from '../onnx/proto.ts';
+import type { OpenedRun } from '../opened.ts';
+import { cannotExport } from '../refusal.ts';
+import { torchWeights } from '../safetensors.ts';
+import { loaderSource, modelSource, resolvedOf } from './model.ts';
+import { underModules } from './names.ts';
+import { npy } from './npy.ts';
+import { dataSource, readme, trainSource } from './sources.ts';
+
+/** Bytes of rows that a project holds at most. */
+const mostBytes = 2 ** 30;
+/** Losses of the run that stand in the project to be compared with. */
+const comparedSteps = 10;
+
+export async function exportProject(
+  { record, file, tensors, points }: OpenedRun,
+  data: PreparedData,
+  readShard: (shard: number) => Promise<Shard>,
+): Promise<readonly ExportedFile[]> {
+  if (!isNetworkFile(file)) {
+    throw cannotExport(
+      'Only a network is trained step by step in PyTorch.',
+      'Export this model as ONNX or safetensors.',
+    );
+  }
+  const model = resolvedOf(file);
+  const { counts, width } = data;
+  const rows = counts.train + counts.validation + counts.test;
+  const pixels = data.input.kind === 'image';
+  if (rows * width * (pixels ? 1 : 4) > mostBytes) {
+    throw cannotExport(
+      'The rows of this run are too large for a project of files (over 1 GB).',
+      'Export the model alone.',
+    );
+  }
+  const x = pixels ? new Uint8Array(rows * width) : new Float32Array(rows * width);
+  const y = new Float32Array(rows);
+  for (let shard = 0; shard + 1 < data.shardStarts.length; shard++) {
+    const first = data.shardStarts[shard];
+    const read = await readShard(shard);
+    x.set(read.x, first * width);
+    y.set(read.y.subarray(0, read.rows), first);
+  }
+  const { training } = file;
+  const batch = Math.min(training.batch, counts.train);
+  const steps = trainBatches(counts.train, batch, usesBatchStatistics(model));
+  const leftOut = steps.length === 1 ? counts.train % batch : 0;
+  const order = new RowOrder({ rows: counts.train, leftOut, seed: training.seed }, counts.train).rowsOf(0, 0);
+  const shape =
+    data.input.kind === 'image' ? [rows, data.input.channels, data.input.height, data.input.width] : [rows, width];
+  const config = {
+    name: record.name,
+    task: file.task,
+    output: file.output,
+    loss: resolveLoss(training.loss, file.output),
+    counts,
+    batch,
+    rowsOfEpoch: counts.train - leftOut,
+    training,
+    classWeights: [...(classWeights(training, data.classCounts, model.outputs) ?? [])],
+    normalization: data.normalization ?? null,
+    undecayed: undecayed(file),
+    firstLosses: firstLosses(points),
+    result: record.result?.metrics ?? {},
+  };
+  const text = (path: string, content: string): ExportedFile => ({ path, data: utf8(content) });
+  return [
+    text('README.md', readme(record.name, config.firstLosses.length > 0)),
+    text('requirements.txt', 'torch>=2.1\nnumpy>=1.24\nsafetensors>=0.4\n'),
+    text('model.py', modelSource(file) + loaderSource('trained.safetensors')),
+    text('data.py', dataSource),
+    text('train.py', trainSource),
+    text('config.json', `${JSON.stringify(config, null, 2)}\n`),
+    { path: 'initial.safetensors', data: torchWeights(file, firstWeights(file), { format: 'pt' }) },
+    { path: 'trained.safetensors', data: torchWeights(file, tensors, { format: 'pt' }) },
+    { path: 'data/x.npy', data: npy(x, shape) },
+    { path: 'data/y.npy', data: npy(y, [rows]) },
+    { path: 'data/order.npy', data: npy(order, [order.length]) },
+  ];
+}
+
+/** What the run began with: first values of all parameters and states. */
+function firstWeights(file: NetworkModelFile): Weights {
+  const { parameters, states } = resolvedOf(file);
+  const size = (shape: readonly number[]): number => shape.reduce((product, side) => product * side, 1);
+  const first = parameters.map(({ name, shape, initializer }, index) => {
+    const data = new Float32Array(size(shape));
+    initialize(initializer, data, file.training.seed, index);
+    return [name, { shape, data }] as const;
+  });
+  const kept = states.map(
+    ({ name, shape, initial }) => [name, { shape, data: new Float32Array(size(shape)).fill(initial) }] as const,
+  );
+  return Object.fromEntries([...first, ...kept]);
+}
+
+/** Ends of the names of parameters that weight decay leaves alone. */
+function undecayed(file: NetworkModelFile): readonly string[] {
+  const model = resolvedOf(file);
+  const zero = { shape: [0], data: new Float32Array(0) };
+  const names = model.parameters.filter(({ decay }) => !decay).map(({ name }) => [name, zero] as const);
+  return Object.keys(underModules(model, Object.fromEntries(names)));
+}
+
+/** Of the run's first steps, where its curve has each of them. */
+function firstLosses(points: OpenedRun['points']): readonly number[] {
+  const losses = points.filter(({ series }) => series === 'step_loss').sort((a, b) => a.step - b.step);
+  const first = losses.slice(0, comparedSteps);
+  return first.every(({ step }, index) => step === index + 1) ? first.map(({ value }) => value) : [];
+}

@@ -1,0 +1,253 @@
+// The Python of a PyTorch project that is the same for every run: its data, its training, its README. What differs stands in config.json.
+
+export const readme = (name: string, compared: boolean): string => `# ${name}
+
+Trains the model of this run again, from the same first weights and on the same rows.
+
+    pip install -r requirements.txt
+    python train.py                                  # one process
+    torchrun --nproc-per-node 4 train.py             # as many as there are GPUs, or processes of a CPU
+    torchrun --nnodes 2 --nproc-per-node 8 --rdzv-endpoint HOST:29500 train.py
+
+- \`model.py\`: the network. \`python model.py\` loads \`trained.safetensors\`, the weights of the run.
+- \`data.py\`: the rows as the run saw them (\`data/x.npy\`: scaled numbers and codes, or bytes of pictures; training rows first, then validation, then test).
+- \`train.py\`: optimizer, schedule, loss and early stopping as in \`config.json\`. Under torchrun each step's batch is divided among the processes; their mean gradient is that of the whole batch.
+- \`initial.safetensors\`: the weights the run began with. \`data/order.npy\`: the order of the rows in its first epoch; later epochs are shuffled by PyTorch.
+
+${
+  compared
+    ? '`python train.py --compare` stops after ten steps and holds their losses against those of the run. Dropout and changes to pictures draw other random numbers here: with them the losses agree only roughly.'
+    : 'The curve of the run is too long to hold each of its first steps: there is nothing to compare the first losses with.'
+}
+Of the changes to pictures, mirroring and shifting are done here. On several GPUs batch norm takes its statistics over all of them.
+`;
+
+export const dataSource = `"""The rows of the run: training first, then validation, then test."""
+import json
+import pathlib
+
+import numpy as np
+import torch
+
+here = pathlib.Path(__file__).resolve().parent
+config = json.loads((here / "config.json").read_text(encoding="utf-8"))
+
+
+class Rows:
+    """All rows on one device. Pictures stay bytes until they are taken."""
+
+    def __init__(self, device):
+        self.x = torch.from_numpy(np.load(here / "data" / "x.npy")).to(device)
+        self.y = torch.from_numpy(np.load(here / "data" / "y.npy")).to(device)
+        self.order = torch.from_numpy(np.load(here / "data" / "order.npy").astype(np.int64))
+        self.pictures = self.x.dtype == torch.uint8
+        if self.pictures:
+            about = config["normalization"] or {"mean": [0.0], "deviation": [1.0]}
+            self.mean, self.deviation = (torch.tensor(about[k], device=device).reshape(1, -1, 1, 1) for k in ("mean", "deviation"))
+
+    def take(self, rows, augmented=False):
+        x, y = self.x[rows], self.y[rows]
+        if not self.pictures:
+            return x, y
+        x = x.float() / 255
+        if augmented:
+            x = self.augment(x)
+        return (x - self.mean) / self.deviation, y
+
+    def augment(self, x):
+        """Mirrored and shifted, as the run's settings say."""
+        about = config["training"].get("augmentation") or {}
+        if about.get("flip"):
+            x = torch.where(torch.rand(len(x), 1, 1, 1, device=x.device) < 0.5, x.flip(3), x)
+        most = int(about.get("crop") or 0)
+        if most:
+            height, width = x.shape[2:]
+            padded = torch.nn.functional.pad(x - self.mean, (most,) * 4) + self.mean
+            places = torch.randint(0, 2 * most + 1, (len(x), 2)).tolist()
+            x = torch.stack([one[:, top : top + height, left : left + width] for one, (top, left) in zip(padded, places)])
+        return x
+
+    def split(self, name):
+        counts = config["counts"]
+        start = {"train": 0, "validation": counts["train"], "test": counts["train"] + counts["validation"]}[name]
+        return torch.arange(start, start + counts[name])
+
+    def epoch(self, number):
+        """The order of the training rows: the run's own in the first epoch."""
+        if number == 0:
+            return self.order[: config["rowsOfEpoch"]]
+        generator = torch.Generator().manual_seed(config["training"]["seed"] * 1_000_003 + number)
+        return torch.randperm(config["counts"]["train"], generator=generator)[: config["rowsOfEpoch"]]
+`;
+
+export const trainSource = `"""Trains the model from scratch: alone (python train.py) or, unchanged, in several processes (torchrun … train.py)."""
+import argparse
+import math
+import os
+
+import torch
+import torch.distributed as dist
+import torch.nn.functional as F
+from safetensors.torch import load_file, save_file
+from torch.nn.parallel import DistributedDataParallel
+
+from data import Rows, config, here
+from model import Model
+
+training, classes = config["training"], config["output"]["kind"] == "classes"
+
+
+def losses(outputs, y, weights):
+    """Sum of the rows' losses, and the sum of their weights."""
+    smoothing = training["labelSmoothing"]
+    if config["loss"] == "cross_entropy":
+        y = y.long()
+        shares = F.one_hot(y, outputs.shape[1]).to(outputs.dtype) * (1 - smoothing) + smoothing / outputs.shape[1]
+        return -(weights * shares * F.log_softmax(outputs, dim=1)).sum(), weights[y].sum()
+    if config["loss"] == "binary_cross_entropy":
+        w, target = weights[y.long()], y * (1 - smoothing) + smoothing / 2
+        return (w * F.binary_cross_entropy_with_logits(outputs[:, 0], target, reduction="none")).sum(), w.sum()
+    error = outputs[:, 0] - y
+    if config["loss"] == "mae":
+        each = error.abs()
+    elif config["loss"] == "huber":
+        each = F.huber_loss(outputs[:, 0], y, delta=training["huberDelta"], reduction="none")
+    else:
+        each = error.square()
+    return each.sum(), torch.tensor(float(len(y)), device=outputs.device)
+
+
+def learning_rate(step, steps, per_epoch):
+    """Of a step from 0: the schedule of the run."""
+    schedule, peak = training["schedule"], training["optimizer"]["learningRate"]
+    over = schedule.get("overEpochs") or 0
+    steps = over * per_epoch if over else steps
+    warmup = min(round(schedule.get("warmupEpochs", 0) * per_epoch), steps)
+    if step < warmup:
+        return peak * (step + 1) / warmup
+    share = min(1, (step - warmup) / (steps - warmup - 1)) if steps > warmup + 1 else 1
+    cosine = lambda start, end, part: end + (start - end) * 0.5 * (1 + math.cos(math.pi * min(1, part)))
+    if schedule["name"] == "step":
+        return peak * schedule["gamma"] ** ((step - warmup) // per_epoch // max(1, schedule["stepEpochs"]))
+    if schedule["name"] == "cosine":
+        return cosine(peak, peak * schedule["finalShare"], share)
+    if schedule["name"] == "one_cycle":
+        return cosine(peak / 25, peak, share / 0.3) if share < 0.3 else cosine(peak, peak / 250_000, (share - 0.3) / 0.7)
+    return peak
+
+
+def make_optimizer(model):
+    about, still = training["optimizer"], set(config["undecayed"])
+    named = list(model.named_parameters())
+    groups = [
+        {"params": [p for n, p in named if n not in still], "weight_decay": about["weightDecay"]},
+        {"params": [p for n, p in named if n in still], "weight_decay": 0.0},
+    ]
+    rate = about["learningRate"]
+    if about["name"] == "sgd":
+        nesterov = bool(about["nesterov"]) and about["momentum"] > 0
+        return torch.optim.SGD(groups, lr=rate, momentum=about["momentum"], nesterov=nesterov)
+    if about["name"] == "rmsprop":
+        return torch.optim.RMSprop(groups, lr=rate, alpha=about["alpha"], eps=about["epsilon"], momentum=about["momentum"])
+    kind = torch.optim.AdamW if about["name"] == "adamw" else torch.optim.Adam
+    return kind(groups, lr=rate, betas=(about["beta1"], about["beta2"]), eps=about["epsilon"])
+
+
+@torch.no_grad()
+def evaluate(model, rows, split, weights):
+    """Loss and accuracy of a split; (nan, nan) where it is empty."""
+    model.eval()
+    total, weight, right = 0.0, 0.0, 0
+    places = rows.split(split)
+    for part in places.split(1024):
+        x, y = rows.take(part)
+        outputs = model(x)
+        one, many = losses(outputs, y, weights)
+        total, weight = total + float(one), weight + float(many)
+        if classes:
+            found = outputs.argmax(1) if outputs.shape[1] > 1 else (outputs[:, 0] > 0).long()
+            right += int((found == y.long()).sum())
+    model.train()
+    return (total / weight, right / len(places)) if weight else (math.nan, math.nan)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--epochs", type=int, default=training["epochs"])
+    parser.add_argument("--compare", action="store_true", help="ten steps, their losses held against those of the run")
+    parser.add_argument("--out", default=str(here / "again.safetensors"))
+    options = parser.parse_args()
+
+    world, rank, local = (int(os.environ.get(k, d)) for k, d in (("WORLD_SIZE", "1"), ("RANK", "0"), ("LOCAL_RANK", "0")))
+    device = torch.device("cuda", local) if torch.cuda.is_available() else torch.device("cpu")
+    if world > 1:
+        dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    torch.manual_seed(training["seed"] + rank)
+
+    rows = Rows(device)
+    model = Model()
+    model.load_state_dict(load_file(str(here / "initial.safetensors")))
+    model.to(device)
+    if world > 1 and device.type == "cuda":
+        model = torch.nn.SyncBatchNorm.convert_sync_batchnorm(model)
+    optimizer = make_optimizer(model)
+    whole = DistributedDataParallel(model, device_ids=[local] if device.type == "cuda" else None) if world > 1 else model
+    width = max(2, len(config["output"].get("classes", [])))
+    weights = torch.tensor(config["classWeights"] or [1.0] * width, device=device)
+
+    batch, stopping = config["batch"], training["earlyStopping"]
+    per_epoch = math.ceil(config["rowsOfEpoch"] / batch)
+    step, best, stale, first = 0, math.inf, 0, []
+    whole.train()
+    for epoch in range(options.epochs):
+        total = 0.0
+        for places in rows.epoch(epoch).split(batch):
+            for group in optimizer.param_groups:
+                group["lr"] = learning_rate(step, training["epochs"] * per_epoch, per_epoch)
+            own = places.tensor_split(world)[rank]
+            x, y = rows.take(own, augmented=True)
+            if len(own):
+                loss, _ = losses(whole(x), y, weights)
+            else:
+                loss = sum(p.sum() for p in whole.parameters()) * 0
+            # The weight of the whole batch; DistributedDataParallel takes the mean over the processes.
+            _, of_all = losses(torch.zeros(len(places), max(1, width if config["loss"] == "cross_entropy" else 1), device=device), rows.y[places], weights)
+            loss = loss / of_all
+            optimizer.zero_grad(set_to_none=True)
+            (loss * world).backward()
+            if training["clipNorm"] > 0:
+                torch.nn.utils.clip_grad_norm_(whole.parameters(), training["clipNorm"])
+            optimizer.step()
+            value = loss.detach()
+            if world > 1:
+                dist.all_reduce(value)
+            step, total = step + 1, total + float(value)
+            first.append(float(value))
+            if options.compare and step == 10:
+                break
+        if options.compare and (step == 10 or epoch == options.epochs - 1):
+            break
+        if options.compare:
+            continue
+        validation, accuracy = evaluate(model, rows, "validation", weights)
+        if rank == 0:
+            print(f"epoch {epoch + 1}: loss {total / per_epoch:.6f}, validation {validation:.6f}" + (f", accuracy {accuracy:.4f}" if classes else ""), flush=True)
+        if math.isnan(validation) or validation < best - stopping["minimumDelta"]:
+            best, stale = validation, 0
+            if rank == 0:
+                save_file({k: v.contiguous().cpu() for k, v in model.state_dict().items()}, options.out)
+        else:
+            stale += 1
+            if stopping["enabled"] and stale >= stopping["patience"]:
+                break
+
+    if options.compare and rank == 0:
+        for number, (here_, there) in enumerate(zip(first, config["firstLosses"]), 1):
+            print(f"step {number}: {here_:.7f}, the run {there:.7f}, difference {abs(here_ - there):.2e}")
+    if world > 1:
+        dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()
+`;

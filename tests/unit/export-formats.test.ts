@@ -1,0 +1,152 @@
+// What leaves beside ONNX, read back by other means: every layer has its line of PyTorch, event files keep their checksums, a report needs
+// nothing but itself.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { createExporter } from '../../engine/export/exporter.ts';
+import { crc32c } from '../../engine/export/logs/tensorboard.ts';
+import { torchLayers } from '../../engine/export/torch/layers.ts';
+import { npy } from '../../engine/export/torch/npy.ts';
+import { resolveModel } from '../../engine/model/resolve.ts';
+import { layers } from '../../engine/model/registry.ts';
+import { cifarResnet } from '../../engine/model/image-presets.ts';
+import { defaultTraining } from '../../engine/model/presets.ts';
+import { exportWords, type ExportFormat } from '../../engine/protocol/exports.ts';
+import type { MetricPoint, RunRecord } from '../../engine/protocol/runs.ts';
+import { decodeSafetensors, encodeSafetensors, encodeText } from '../../engine/train/safetensors.ts';
+
+const input = { kind: 'image', channels: 3, height: 8, width: 8 } as const;
+const output = { kind: 'classes', classes: ['<b>', 'dog'] } as const;
+const model = cifarResnet(8, 'tiny');
+const training = defaultTraining(100, 'classification', input, model);
+const { parameters, states } = resolveModel(model, input, 2);
+const tensors = [...parameters, ...states].map(({ name, shape }) => {
+  const length = shape.reduce((product, size) => product * size, 1);
+  return [name, { shape, data: new Float32Array(length).fill(0.5) }] as const;
+});
+const points: MetricPoint[] = ['train_loss', 'val_loss', 'val_accuracy'].flatMap((series, s) =>
+  Array.from({ length: 30 }, (_, i) => ({
+    series,
+    step: 10 * i + 300,
+    epoch: i,
+    seconds: i / 2,
+    value: 1 / (i + s + 1),
+  })),
+);
+const record = {
+  id: 3,
+  name: 'birds & <script>alert(1)</script>',
+  state: 'completed',
+  datasetName: 'birds',
+  parameters: 1234,
+  createdAt: 1_700_000_000_000,
+  startedAt: 1_700_000_001_000,
+  endedAt: 1_700_000_101_000,
+  notes: 'a note',
+  config: { dataset: 'd', settings: {}, learner: 'network', model, training, seed: 1, device: 'cpu', threads: 0 },
+  result: { metrics: { val_loss: 0.25, val_accuracy: 0.875 }, steps: 300 },
+} as unknown as RunRecord;
+
+const none = (): never => assert.fail('no rows are needed');
+const exporter = createExporter({ readShard: none, rawRows: none, backend: none, dataBudget: 0 });
+
+async function made(format: ExportFormat): Promise<ReadonlyMap<string, Uint8Array>> {
+  const source = {
+    record,
+    model: JSON.stringify({ learner: 'network', model, training, input, output, task: 'classification' }),
+    preprocessing: '{}',
+    weights: encodeSafetensors({ tensors: Object.fromEntries(tensors), metadata: {} }),
+    points,
+    log: [{ time: 1, level: 'info', message: 'It <began>.' }] as const,
+  };
+  const { files } = await exporter.make({ format, name: 'birds', source, data: null });
+  return new Map(files.map(({ path, data }) => [path, data]));
+}
+
+const text = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes);
+
+test('every layer has its line of PyTorch', () => {
+  assert.deepEqual(
+    [...layers.keys()].filter((type) => !Object.hasOwn(torchLayers, type)),
+    [],
+  );
+});
+
+test('weights leave under names that are modules, beside a module that has them', async () => {
+  const files = await made('safetensors');
+  assert.deepEqual([...files.keys()], ['birds.safetensors', 'birds.model.py']);
+  const { tensors: left } = decodeSafetensors(files.get('birds.safetensors')!);
+  assert.equal(Object.keys(left).length, tensors.length);
+  const source = text(files.get('birds.model.py'));
+  for (const name of Object.keys(left)) {
+    const [module, ...rest] = name.split('.');
+    assert.equal(rest.length, 1, name);
+    assert.ok(source.includes(`self.add_module("${module}"`), module);
+  }
+  assert.deepEqual(left['s2b1_short_conv.weight'].shape, [32, 16, 1, 1]);
+});
+
+test('an event file has every value in order, and checksums that hold', async () => {
+  assert.equal(crc32c(encodeText('123456789')), 0xe3069283);
+  const [[path, file]] = [...(await made('tensorboard'))];
+  assert.match(path, /^events\.out\.tfevents\.1700000001\.birds$/);
+  const view = new DataView(file.buffer);
+  const unmasked = (at: number): number => {
+    const turned = (view.getUint32(at, true) - 0xa282ead8) >>> 0;
+    return ((turned << 15) | (turned >>> 17)) >>> 0;
+  };
+  let records = 0;
+  let at = 0;
+  for (; at < file.length; records++) {
+    const length = Number(view.getBigUint64(at, true));
+    assert.equal(unmasked(at + 8), crc32c(file.subarray(at, at + 8)));
+    const data = file.subarray(at + 12, at + 12 + length);
+    assert.equal(unmasked(at + 12 + length), crc32c(data));
+    if (records === 0) assert.match(text(data), /brain\.Event:2$/);
+    else {
+      const { series, value } = points[records - 1];
+      assert.ok(text(data).includes(series));
+      assert.equal(new DataView(data.buffer, data.byteOffset).getFloat32(data.length - 4, true), Math.fround(value));
+    }
+    at += 16 + length;
+  }
+  assert.deepEqual([records, at], [points.length + 1, file.length]);
+});
+
+test('a folder for MLflow has a file a setting, a metric and a tag', async () => {
+  const files = await made('mlflow');
+  const run = [...files.keys()].find((path) => path.endsWith('/params/learner'))?.replace('/params/learner', '') ?? '';
+  assert.match(run, /^1\/[0-9a-f]{32}$/);
+  assert.equal(text(files.get(`${run}/params/training.batch`)), String(training.batch));
+  assert.equal(text(files.get(`${run}/tags/mlflow.runName`)), record.name);
+  const lines = text(files.get(`${run}/metrics/val_loss`))
+    .trim()
+    .split('\n');
+  assert.deepEqual([lines.length, lines[1]], [30, '1700000001500 0.3333333333333333 310']);
+  assert.match(text(files.get(`${run}/meta.yaml`)), /^run_id: "[0-9a-f]{32}"$/m);
+  assert.match(text(files.get('1/meta.yaml')), /^name: "birds"$/m);
+  assert.ok(files.has(`${run}/artifacts/model/birds.safetensors`));
+});
+
+test('a report is one page that asks nobody for anything', async () => {
+  const page = text((await made('html')).get('birds.html'));
+  assert.doesNotMatch(page, /<script|<link|<img|https?:|url\(/i);
+  assert.match(page, /birds &#38; &#60;script&#62;/);
+  assert.equal(page.match(/<figure>/g)?.length, 2, 'loss and accuracy');
+  assert.equal(page.match(/<polyline/g)?.length, 3);
+  assert.match(page, /<th scope="row">accuracy<\/th><td class="n">–<\/td><td class="n">0\.875</);
+  assert.match(page, /training\.batch/);
+  assert.match(page, /It &#60;began&#62;\./);
+});
+
+test('arrays are numpy’s, and formats say what they hold', () => {
+  const file = npy(Float32Array.of(1, 2, 3, 4, 5, 6), [2, 3]);
+  const header = file[8] + 256 * file[9];
+  assert.equal((10 + header) % 64, 0);
+  assert.match(
+    text(file.subarray(10, 10 + header)),
+    /^\{'descr': '<f4', 'fortran_order': False, 'shape': \(2, 3\), \} *\n$/,
+  );
+  assert.deepEqual([...new Float32Array(file.slice(10 + header).buffer)], [1, 2, 3, 4, 5, 6]);
+  assert.ok(Object.values(exportWords).every(({ title, holds }) => title.length > 0 && holds.length < 60));
+});
