@@ -3,40 +3,14 @@
 import type { ListedSettings } from '../../../engine/learners/declared/declare.ts';
 import { declarationOf } from '../../../engine/learners/declared/registry.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
-import type { RecordField } from '../../../engine/protocol/store.ts';
-import type { RunRecord } from '../../../engine/protocol/runs.ts';
-import { metrics } from '../../../engine/model/metrics.ts';
 import { fixed, missing, short, score, stopwatch, when } from '../../lib/format.ts';
 import { elapsedOf, modelName, rowsPerSecond, stateWord } from '../../lib/run-words.ts';
 import { lowerWins, metricWord, parseSeries } from '../../lib/series.ts';
 import { textWidth, widestText } from '../../components/measure.ts';
 import { lightWeight, type FittedColumn } from '../../components/table.ts';
+import type { ListedRun } from './listed.ts';
 
-/** What the table asks of each run: what its columns and the actions on its rows read. */
-export const listedFields = [
-  'id',
-  'name',
-  'state',
-  'dataset',
-  'datasetName',
-  'config',
-  'device',
-  'parameters',
-  'createdAt',
-  'progress',
-  'last',
-  'best',
-  'result',
-  'error',
-  'tags',
-  'notes',
-  'starred',
-  'group',
-] as const satisfies readonly RecordField[];
-export type ListedRun = Pick<RunRecord, (typeof listedFields)[number]>;
-
-/** Series of which the table shows one, and the loss. */
-export const listedSeries: readonly string[] = Object.keys(metrics).map((name) => `val_${name}`);
+export { listedFields, listedSeries, type ListedRun } from './listed.ts';
 
 export interface RunColumn extends FittedColumn {
   /** Text of the cell; columns with more than text are drawn by RunCell. */

@@ -1,0 +1,83 @@
+// Compare with many runs: axes to brush, move and turn, the table and the scatter beside them; the address holds it all.
+
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { createStore } from '../../engine/history/store.ts';
+import { exampleConfig, newRun, point } from '../unit/fixtures/history.ts';
+import { expect, launch, screenshot, test } from './launch.ts';
+
+const count = 12;
+
+async function makeHome(home: string): Promise<void> {
+  const store = createStore(home);
+  const { training } = exampleConfig;
+  for (let index = 0; index < count; index++) {
+    const learningRate = 10 ** -(1 + (index % 4));
+    const config = {
+      ...exampleConfig,
+      training: { ...training, batch: 16 << (index % 3), optimizer: { ...training.optimizer, learningRate } },
+    };
+    const { id } = await store.createRun(newRun({ name: `sweep ${index + 1}`, config }));
+    const accuracy = 0.8 + 0.01 * ((index * 7) % count);
+    await store.append({ run: id, points: [point('val_loss', 1, 1 - accuracy), point('val_accuracy', 1, accuracy)] });
+    const seconds = { secondsElapsed: 30 + 11 * ((index * 5) % count), secondsTraining: 1, secondsLeft: 0 };
+    const progress = { epoch: 1, epochs: 1, step: 1, steps: 1, examplesPerSecond: 1, loss: 1, ...seconds };
+    await store.updateRun({ run: id, patch: { state: 'stopped', startedAt: 1, endedAt: 2, progress } });
+  }
+  await store.close();
+}
+
+test('many runs: brush, pin, drop, move and turn axes; the address keeps them; the table as a file', async () => {
+  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'trainyard-many-'));
+  await makeHome(home);
+  const app = await launch({ home });
+  const { page } = app;
+  await expect(page.getByRole('link', { name: `Runs ${count}` })).toBeVisible();
+  const ids = Array.from({ length: count }, (_, index) => index + 1).join(',');
+  await page.evaluate((all) => (location.hash = `#compare/${all}`), ids);
+  const axes = page.getByRole('region', { name: 'Settings and scores' });
+  await expect(axes.getByRole('button', { name: /^Axis learning rate/ })).toBeVisible();
+  for (const width of [1100, 1440, 1920]) {
+    await page.setViewportSize({ width, height: 900 });
+    await screenshot(app, `compare-many-${width}`);
+  }
+  await page.setViewportSize({ width: 1440, height: 900 });
+
+  await axes.getByRole('button', { name: /^Axis validation accuracy/ }).focus();
+  await page.keyboard.press('Enter');
+  await expect(axes.getByRole('button', { name: /^Axis validation accuracy, turned/ })).toBeVisible();
+  await page.keyboard.press('Enter');
+  const box = (await axes.locator('rect.reach').last().boundingBox())!;
+  await page.mouse.move(box.x + box.width / 2, box.y + 2);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2, { steps: 4 });
+  await page.mouse.up();
+  await expect(axes.getByRole('status')).toHaveText(/6 of 12 within the brush/);
+  await screenshot(app, 'compare-many-brushed');
+
+  const rows = page.getByRole('region', { name: 'Table of runs' }).getByRole('row');
+  await rows.nth(1).focus();
+  await page.keyboard.press('p');
+  await expect(page.getByText('5 of 6 pinned')).toBeVisible();
+  await page.keyboard.press('x');
+  await expect(rows).toHaveCount(count);
+  await axes.getByRole('button', { name: /^Axis time/ }).focus();
+  await page.keyboard.press('ArrowLeft');
+  expect(await page.evaluate(() => location.hash)).toMatch(/^#compare\/[\d,]+\?.*brush=.*pinned=.*axes=/);
+  await page.getByRole('combobox', { name: 'To the right' }).selectOption({ label: 'Learning rate' });
+  await expect(
+    page.getByRole('img', { name: /^validation accuracy by learning rate; \d+ runs? are beaten by none/ }),
+  ).toBeVisible();
+  const file = path.join(home, 'table.csv');
+  await app.electron.evaluate(({ dialog }, filePath) => {
+    Object.assign(dialog, { showSaveDialog: async () => ({ canceled: false, filePath }) });
+  }, file);
+  await page.getByRole('button', { name: 'Export table…' }).click();
+  await expect.poll(() => fs.existsSync(file)).toBe(true);
+  expect(fs.readFileSync(file, 'utf8').trim().split('\n')).toHaveLength(count);
+  await page.getByText('Curves', { exact: true }).click();
+  await expect(page.getByRole('region', { name: 'Settings and results', exact: true })).toBeVisible();
+  await app.close();
+  fs.rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+});
