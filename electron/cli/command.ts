@@ -54,10 +54,10 @@ export function parseCommand(
       name,
       { type: option.type, multiple: option.multiple ?? false },
     ]),
-  ) as ParseArgsConfig['options'];
+  ) as NonNullable<ParseArgsConfig['options']>;
   const hint = `See \`trainyard ${command.name} --help\`.`;
   try {
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    const { values, positionals } = parseArgs({ args: withNegatives(args, options), options, allowPositionals: true });
     const [least, most] = command.positionals;
     if ((values as OptionValues).help !== true && (positionals.length < least || positionals.length > most)) {
       const wanted = least === most ? String(least) : most === Infinity ? `at least ${least}` : `${least} to ${most}`;
@@ -126,6 +126,18 @@ export function numberOption(
     throw new InputError('usage.option', `--${name} is “${String(text)}”.`, `It has to be ${kind} ${range}.`);
   }
   return value;
+}
+
+/** `--card -1` as `--card=-1`: a negative number is a value, whatever it begins with, and is refused as one. */
+function withNegatives(args: readonly string[], options: NonNullable<ParseArgsConfig['options']>): string[] {
+  const joined: string[] = [];
+  for (const argument of args) {
+    const before = joined.at(-1) ?? '';
+    const takes = Object.entries(options).some(([name, { type }]) => before === `--${name}` && type === 'string');
+    if (takes && /^-[\d.]/.test(argument)) joined[joined.length - 1] = `${before}=${argument}`;
+    else joined.push(argument);
+  }
+  return joined;
 }
 
 /** An option with a fixed set of values. */

@@ -7,6 +7,7 @@ import type { GpuLimits } from '../../kernels/gpu-contract.ts';
 import { addressLimit, arenaBytes } from '../backends/cpu/arena.ts';
 import { mostThreads } from '../backends/cpu/threads.ts';
 import { planBytes } from '../backends/webgpu/sizes.ts';
+import { sizeOf } from '../graph/op.ts';
 import { outputWidth, resolveModel } from '../model/resolve.ts';
 import { compilePlan } from '../plan/compile.ts';
 import type { Plan, Slot } from '../plan/plan.ts';
@@ -45,7 +46,12 @@ export interface PlanMemory {
   readonly rows: number;
   /** All of it: what the executable says it has allocated. */
   readonly total: number;
+  /** What the process takes beside that until it trains: graph and plan, and the array that first weights are drawn in. */
+  readonly program: number;
 }
+
+/** Graph, plan and what making them leaves behind: 4 MB, and 10 more from so many calls on, where V8 enlarges the heap of what is new. */
+const planningBytes = { few: 4e6, many: 14e6, calls: 300 } as const;
 
 /** Rows of the parts of a dataset. */
 export interface RowCounts {
@@ -90,11 +96,18 @@ export function planMemory(
   const plan = compilePlan(options);
   const batch = Math.min(training.batch, counts.train);
   const { graph } = buildTrainingGraph(options, parts ? Math.max(...parts(batch)) : batch);
-  return { plan, memory: memoryOf(plan, keptBy(graph), device) };
+  const calls = Object.values(plan.programs).reduce((sum, each) => sum + each.calls.length, 0);
+  const planning = calls < planningBytes.calls ? planningBytes.few : planningBytes.many;
+  const drawn = Math.max(0, ...model.parameters.map(({ shape }) => 4 * sizeOf(shape)));
+  return { plan, memory: { ...memoryOf(plan, keptBy(graph), device), program: planning + drawn } };
 }
 
 /** The bytes of a plan on a device, sorted by what they are for. */
-export function memoryOf(plan: Plan, byLayer: readonly KeptActivations[], device: PlanDevice): PlanMemory {
+export function memoryOf(
+  plan: Plan,
+  byLayer: readonly KeptActivations[],
+  device: PlanDevice,
+): Omit<PlanMemory, 'program'> {
   const total = totalBytes(plan, device);
   const sum = (wanted: (slot: Slot) => boolean): number =>
     plan.slots.filter(wanted).reduce((bytes, { elements, type }) => bytes + elements * elementBytes[type], 0);

@@ -126,7 +126,7 @@ test('bad input is refused in a line', async (context) => {
     [['--model', strange], /no layer “warp”/],
     [['--model', wide], /too many to plan.*narrower/],
     [['--model', '7'], /7/],
-    [['--model', 'resnet50', '--batch', '-4'], /--batch/],
+    [['--model', 'resnet50', '--batch', '-4'], /--batch is “-4”\. It has to be a whole number/],
     [['--model', 'resnet50', '--input', '3xbig'], /--input is “3xbig”/],
   ];
   for (const [args, said] of cases) {

@@ -1,6 +1,8 @@
 // Memory forecasts: ours equal what the backends allocate, to the byte; the textbook's equal worked examples of the literature.
 
 import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import test from 'node:test';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
@@ -16,6 +18,7 @@ import {
   textbookMemory,
   type PlanDevice,
 } from '../../engine/hardware/memory-forecast.ts';
+import type { MemoryTaken } from '../support/memory-child.ts';
 import { mlp, presets } from '../../engine/model/presets.ts';
 
 const near = (actual: number, expected: number, share: number): void =>
@@ -39,6 +42,23 @@ test('the forecast of every preset equals what the CPU allocates', async () => {
   }
   await backend.close();
 });
+
+for (const [name, batch] of [
+  ['resnet20', 32],
+  ['resnet32', 32],
+  ['vgg', 16],
+] as const) {
+  test(`the process of ${name} grows as forecast, within 5 %`, async (context) => {
+    const child = fork(new URL('../support/memory-child.ts', import.meta.url), [name, String(batch), '64']);
+    const exited = once(child, 'exit');
+    const [{ growth, plan, program }] = (await once(child, 'message')) as [MemoryTaken];
+    await exited;
+    if (growth === null)
+      return context.skip('THIS SYSTEM DOES NOT SAY HOW MUCH MEMORY A PROCESS HAS: nothing was held against it');
+    near(plan + program, growth, 0.05);
+    return undefined;
+  });
+}
 
 test('where threads are chosen by what pays, the forecast chooses as many', async () => {
   const backend = createCpuBackend();
