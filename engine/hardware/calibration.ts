@@ -86,10 +86,20 @@ export function callSeconds({ latencies, threads }: Pick<LabDevice, 'latencies' 
   return of('call') + (threads > 1 ? of('barrier') : 0);
 }
 
-/** The device of a lab with these factors. `doubt`: what forecasts were off by where it was tried. */
+/** What a device reached at its best: no call is forecast to do better, whatever factors say. */
+function leastSeconds(lab: LabDevice): (call: CallCost) => number {
+  const best = (samples: readonly Sample[]): number => 1e9 * Math.max(...samples.map(({ value }) => value.median));
+  const [rate, bandwidth] = [best(lab.products), best(lab.copy)];
+  // Kernels of the CPU leave out what lies beyond borders: that is no work.
+  return ({ flops, bytes, cpu }) =>
+    Math.max((cpu && lab.kind === 'cpu' ? Math.min(flops, cpu.flops) : flops) / rate, bytes / bandwidth);
+}
+
+/** The device of a lab with these factors, never beyond its best product and copy. `doubt`: what forecasts were off by where it was tried. */
 export function deviceByLab(lab: LabDevice, factors: Factors = usualFactors, doubt = 1.3): TimedDevice {
+  const least = leastSeconds(lab);
   return {
-    seconds: (call) => factors[call.kind] * roofSeconds(lab, call),
+    seconds: (call) => Math.max(factors[call.kind] * roofSeconds(lab, call), least(call)),
     launchSeconds: factors.launch * callSeconds(lab),
     doubt,
   };
@@ -101,24 +111,31 @@ const rounds = 400;
 
 /**
  * The factors that make the forecasts of `steps` least wrong (squares of the logarithms of their ratios), each pulled to its usual
- * value, so that a kind that no step exercises stays there. Coordinate by coordinate with ever smaller steps.
+ * value, so that a kind that no step exercises stays there. Coordinate by coordinate with ever smaller steps. A time that is less than
+ * the machine's best allows is the fault of no kind: each has at least the seconds of `leastSeconds`.
  */
 export function fitFactors(lab: LabDevice, steps: readonly TimedStep[]): Factors {
   const kinds = Object.keys(usualFactors) as (keyof Factors)[];
   const launch = callSeconds(lab);
+  const leastOf = leastSeconds(lab);
+  const none = (): Record<keyof Factors, number> =>
+    Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<keyof Factors, number>;
   const rows = steps.map(({ calls, seconds }) => {
-    const by = Object.fromEntries(kinds.map((kind) => [kind, 0])) as Record<keyof Factors, number>;
-    for (const call of calls) by[call.kind] += roofSeconds(lab, call);
+    const [by, least] = [none(), none()];
+    for (const call of calls) {
+      by[call.kind] += roofSeconds(lab, call);
+      least[call.kind] += leastOf(call);
+    }
     by.launch = calls.length * launch;
-    return { by, seconds };
+    return { by, least, seconds };
   });
   const logs = Object.fromEntries(kinds.map((kind) => [kind, Math.log(usualFactors[kind])])) as Record<
     keyof Factors,
     number
   >;
   const loss = (): number => {
-    const wrong = rows.reduce((sum, { by, seconds }) => {
-      const found = kinds.reduce((all, kind) => all + Math.exp(logs[kind]) * by[kind], 0);
+    const wrong = rows.reduce((sum, { by, least, seconds }) => {
+      const found = kinds.reduce((all, kind) => all + Math.max(Math.exp(logs[kind]) * by[kind], least[kind]), 0);
       return sum + Math.log(found / seconds) ** 2;
     }, 0);
     return kinds.reduce((sum, kind) => sum + pull * (logs[kind] - Math.log(usualFactors[kind])) ** 2, wrong);

@@ -12,10 +12,12 @@ import {
   rising,
   timedRace,
 } from '../../engine/hardware/crossover-forecast.ts';
+import { labFactors } from '../../engine/bench/calibrated.ts';
 import { fitFactors, deviceByLab, usualFactors, valueAt } from '../../engine/hardware/calibration.ts';
 import { readCatalogue } from '../../engine/hardware/catalogue/catalogue.ts';
 import { knownAnswers, type KnownAnswer } from '../../engine/hardware/known-answers.ts';
 import type { LabDevice } from '../../engine/protocol/lab.ts';
+import { workstation } from './fixtures/workstation.ts';
 import { withFusedAttention } from '../../engine/hardware/costs/transformers.ts';
 import {
   deviceByPeaks,
@@ -171,6 +173,23 @@ test('factors that made the times are found again, and those of work that was no
   for (const { calls, seconds } of steps) {
     const again = stepTime({ calls }, deviceByLab(lab, found)).seconds;
     assert.ok(Math.abs(again / seconds - 1) < 0.05, `${again} ${seconds}`);
+  }
+});
+
+test('no forecast beats the best product and copy of its lab, whatever training steps claim', () => {
+  for (const device of workstation.devices) {
+    const best = (samples: typeof device.copy): number => 1e9 * Math.max(...samples.map(({ value }) => value.median));
+    const factors = labFactors(device);
+    assert.ok(factors);
+    const timed = deviceByLab(device, factors);
+    for (const name of ['lenet', 'resnet50', 'bert-base']) {
+      for (const call of subjectNamed(name, {}).costs(32).calls) {
+        const work = device.kind === 'cpu' ? Math.min(call.flops, call.cpu?.flops ?? call.flops) : call.flops;
+        const seconds = timed.seconds(call) * (1 + 1e-9);
+        const told = `${device.id}, ${name}, ${call.layer}, ${call.kernel}`;
+        assert.ok(work / seconds <= best(device.products) && call.bytes / seconds <= best(device.copy), told);
+      }
+    }
   }
 });
 
