@@ -1,10 +1,10 @@
 // What is to be said of a run before it is started, in one line: how long it takes here, and whether another device would help.
 
 import type { Catalogue } from './catalogue/catalogue.ts';
-import type { ModelCosts } from './costs/costs.ts';
 import { standardRules, type Rules } from './advice/rules.ts';
 import type { MachineDevice } from './machine.ts';
-import { deviceByPeaks, epochSeconds, stepTime, type TimedDevice } from './time-forecast.ts';
+import { runSeconds, type AskedRun } from './run-time.ts';
+import { deviceByPeaks, type TimedDevice } from './time-forecast.ts';
 
 export interface RunLine {
   /** `CPU: 4 s; a GPU would not help`. */
@@ -16,27 +16,18 @@ export interface RunLine {
   readonly helps: boolean;
 }
 
-export interface AskedRun {
-  readonly costs: Pick<ModelCosts, 'calls' | 'batch'>;
-  readonly rows: number;
-  readonly epochs: number;
-}
-
 /** The card that stands for one that can be had. */
 const comparedWith = 'rtx-4090';
 const gpuSetup = 2;
 
 /** `devices`: the CPU first, then the GPU where there is one. Beyond the costs nothing is planned. */
 export function runLine(
-  { costs, rows, epochs }: AskedRun,
+  asked: AskedRun,
   devices: readonly MachineDevice[],
   catalogue: Catalogue,
   rules: Rules = standardRules,
 ): RunLine {
-  const spent = (timed: TimedDevice): readonly [number, number] => {
-    const [low, high] = epochSeconds(stepTime(costs, timed), rows, costs.batch);
-    return [low * epochs, high * epochs];
-  };
+  const spent = (timed: TimedDevice): readonly [number, number] => runSeconds(asked, timed);
   const [cpu, gpu] = devices;
   const onCpu = spent(cpu.timed);
   const basis = basisOf(devices);

@@ -10,7 +10,8 @@ import { costOf, energyText, moneyText, totalCost } from '../../engine/hardware/
 import { createStore } from '../../engine/history/store.ts';
 import type { RunBill } from '../../engine/protocol/bill.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
-import { bytes } from '../../renderer/lib/format.ts';
+import { bytes, duration } from '../../renderer/lib/format.ts';
+import { secondsOfBill } from '../../engine/hardware/run-time.ts';
 import { newRun } from '../unit/fixtures/history.ts';
 import { callService, expect, launch, screenshot, test, type App } from './launch.ts';
 import { importTable, startRun, waitForState, writeTable } from './scene.ts';
@@ -101,6 +102,10 @@ test('advice, claims and bills in the window', async () => {
     await expect(figure(`Energy, ${cost.source}`)).toHaveAttribute('title', /0\.18 USD and 475 g CO₂ a kWh/);
     const memory = plain(bytes(bill.deviceBytes!));
     expect(plain(await figure('Memory').textContent())).toContain(`${memory} forecast ${memory}`);
+    const { phases } = bill;
+    expect(plain(await figure('Time').textContent())).toContain(plain(duration(secondsOfBill(phases))));
+    await expect(figure('Time')).toContainText(/forecast [\d.]+|forecast under/);
+    await expect(figure('Time')).toHaveAttribute('title', /training .*The forecast is from the last lab\./);
     await screenshot(app, 'run-bill');
     await go(page, '#hardware');
     const totals = page.getByRole('region', { name: 'What runs have cost' });

@@ -11,6 +11,7 @@ import { subjectNamed } from '../../engine/hardware/costs/familiar.ts';
 import { forecast } from '../../engine/hardware/forecast.ts';
 import { labOfMachine, machineDevices, type KnownMachine } from '../../engine/hardware/machine.ts';
 import { about, runLine } from '../../engine/hardware/run-line.ts';
+import { aroundRuns, runSeconds, secondsOfBill, usualAround } from '../../engine/hardware/run-time.ts';
 import { byMonth, hoursPerWeek } from '../../engine/hardware/use.ts';
 import { createStore } from '../../engine/history/store.ts';
 import type { LabDevice, LabResult, Sample } from '../../engine/protocol/lab.ts';
@@ -93,6 +94,25 @@ test('a short run stays on the CPU, a long one names a card; thresholds decide',
     [1, 5000, 20_000, 1e6].map((seconds) => about([seconds, seconds])),
     ['1\u00a0s', '83\u00a0min', '5.6\u00a0h', '12\u00a0days'],
   );
+});
+
+test('a run is forecast from its start to its end: steps, validation, and what past runs took around them', () => {
+  const [device] = machineDevices({ ...known, lab: lab(cpu) });
+  const bill = (startedAt: number, preparing: number) => ({
+    startedAt,
+    bill: { phases: { preparing, starting: 0.1, training: 9, validation: 2 }, cpuSeconds: 1, gpuSeconds: 0 },
+  });
+  assert.equal(aroundRuns([]), usualAround);
+  assert.equal(aroundRuns([{ startedAt: 1, bill: null }]), usualAround);
+  assert.ok(Math.abs(aroundRuns([bill(1, 0.4), bill(2, 5), bill(3, 0.2)]) - 0.5) < 1e-9);
+  assert.ok(Math.abs(secondsOfBill(bill(1, 0.4).bill.phases) - 11.5) < 1e-9);
+  const asked = ask('small');
+  const [low] = runSeconds(asked, device.timed);
+  const [around] = runSeconds({ ...asked, around: 13 }, device.timed);
+  assert.ok(Math.abs(around - low - 10) < 1e-9, 'with the doubt of the device');
+  const [looked] = runSeconds({ ...asked, validation: asked.rows }, device.timed);
+  assert.ok(looked > low && looked < 2 * low, 'a look forwards takes less than training');
+  assert.match(runLine({ ...asked, around: 600 }, [device], catalogue).text, /^CPU: 10\u00a0min/);
 });
 
 test('what may be cut off is advised to be, from the facts of a forecast alone', () => {

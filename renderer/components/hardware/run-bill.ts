@@ -1,13 +1,19 @@
-// What an ended run has cost, as figures of its page: energy and money at the person's own tariff, and the memory it took beside the
-// forecast of its plan.
+// What an ended run has cost, as figures of its page: its time and memory beside what is forecast of them, energy and money at the
+// person's own tariff.
 
 import type { AppService } from '../../../engine/protocol/app.ts';
 import { carbonText, costOf, energyText, moneyText } from '../../../engine/hardware/bill.ts';
 import { planMemory } from '../../../engine/hardware/memory-forecast.ts';
 import { isNetwork } from '../../../engine/learners/network/declaration.ts';
+import type { RunBill } from '../../../engine/protocol/bill.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
-import { bytes } from '../../lib/format.ts';
-import { readKnowledge } from './knowledge.ts';
+import { costsOfModel, type ModelAtHand } from '../../../engine/hardware/costs/from-model.ts';
+import { about } from '../../../engine/hardware/run-line.ts';
+import { aroundRuns, runSeconds, secondsOfBill } from '../../../engine/hardware/run-time.ts';
+import type { AppState } from '../../app/state.svelte.ts';
+import { bytes, duration } from '../../lib/format.ts';
+import { readKnowledge, type Knowledge } from './knowledge.ts';
+import { Machine } from './machine.svelte.ts';
 
 export interface BillFigure {
   readonly name: string;
@@ -18,13 +24,14 @@ export interface BillFigure {
 }
 
 /** None where the run is of a version that kept no bill. */
-export async function billFigures(service: AppService, run: RunRecord): Promise<readonly BillFigure[]> {
+export async function billFigures(app: AppState, run: RunRecord): Promise<readonly BillFigure[]> {
   const bill = run.progress?.bill;
   if (!bill) return [];
-  const [{ catalogue, electricity }, forecast] = await Promise.all([
-    readKnowledge(service),
-    forecastBytes(service, run),
-  ]);
+  const { service } = app;
+  const [knowledge, model] = await Promise.all([readKnowledge(service), modelOf(service, run)]);
+  const { catalogue, electricity } = knowledge;
+  const forecast = model === null ? null : forecastBytes(model, run);
+  const time = await timeFigure(app, knowledge, run, bill, model);
   const cost = costOf(bill, electricity, catalogue);
   const rates = `At ${electricity.tariff} USD and ${electricity.grid} g CO₂ a kWh: change them in Hardware.`;
   const energy: BillFigure =
@@ -36,8 +43,9 @@ export async function billFigures(service: AppService, run: RunRecord): Promise<
           note: moneyText(cost.money),
           how: `${cost.how} ${carbonText(cost.carbon)}. ${rates}`,
         };
-  if (bill.deviceBytes === undefined) return [energy];
+  if (bill.deviceBytes === undefined) return [time, energy];
   return [
+    time,
     energy,
     {
       name: 'Memory',
@@ -48,15 +56,51 @@ export async function billFigures(service: AppService, run: RunRecord): Promise<
   ];
 }
 
-/** Null where there is none: a linear model, a dataset that is gone, a GPU whose limits are not known here. */
-async function forecastBytes(
-  service: AppService,
-  { config, data, threads, device, name }: RunRecord,
-): Promise<number | null> {
-  if (!isNetwork(config) || !data || !device.startsWith('cpu')) return null;
+/** What it took from start to end, and what is forecast of the epochs it ran, by what this machine is known for now. */
+async function timeFigure(
+  app: AppState,
+  { catalogue }: Knowledge,
+  { id, data, device, progress }: RunRecord,
+  { phases }: RunBill,
+  model: ModelAtHand | null,
+): Promise<BillFigure> {
+  const parts = Object.entries(phases).map(([phase, spent]) => `${phase} ${duration(spent)}`);
+  const figure = { name: 'Time, all phases', value: duration(secondsOfBill(phases)), note: '', how: `${parts.join(', ')}.` };
+  if (model === null || !data || !progress) return figure;
+  const machine = new Machine(app);
+  const [bills] = await Promise.all([app.service.bills(), machine.load()]);
+  const kind = device.startsWith('gpu') ? 'gpu' : 'cpu';
+  const known = machine.devices(catalogue).find((one) => one.kind === kind);
+  if (!known) return figure;
+  const { train: rows, validation } = data.counts;
+  const around = aroundRuns(bills.filter(({ run }) => run !== id));
+  try {
+    const batch = Math.min(model.training.batch, rows);
+    const costs = costsOfModel({ ...model, training: { ...model.training, batch, accumulate: 1 } });
+    const said = runSeconds({ costs, rows, validation, epochs: progress.epoch, around }, known.timed);
+    const basis = known.measured ? 'from the last lab' : 'guessed: this machine has not been measured';
+    return { ...figure, note: `forecast ${about(said)}`, how: `${figure.how} The forecast is ${basis}.` };
+  } catch {
+    // A model of an earlier version that cannot be planned any more has no forecast.
+    return figure;
+  }
+}
+
+/** Null where there is no plan: a linear model, a dataset that is gone. */
+async function modelOf(service: AppService, { config, name }: RunRecord): Promise<ModelAtHand | null> {
+  if (!isNetwork(config)) return null;
   try {
     const { input, output } = await service.datasetShape({ dataset: config.dataset, settings: config.settings });
-    const model = { name, spec: config.model, input, output, training: { ...config.training, seed: config.seed } };
+    return { name, spec: config.model, input, output, training: { ...config.training, seed: config.seed } };
+  } catch {
+    return null;
+  }
+}
+
+/** Null on a GPU, whose limits are not known here. */
+function forecastBytes(model: ModelAtHand, { data, threads, device }: RunRecord): number | null {
+  if (!data || !device.startsWith('cpu')) return null;
+  try {
     return planMemory(model, data.counts, { kind: 'cpu', cores: threads }).memory.total;
   } catch {
     return null;

@@ -1,0 +1,53 @@
+// How long a run takes from its start to its end: its steps by a device's forecast, a look at the validation rows after each epoch, and
+// what stands around them (rows made ready, processes started, the baseline), which past runs of this machine have told.
+
+import type { BilledRun, PhaseSeconds } from '../protocol/bill.ts';
+import type { ModelCosts } from './costs/costs.ts';
+import { epochSeconds, stepTime, type TimedDevice } from './time-forecast.ts';
+
+export interface AskedRun {
+  readonly costs: Pick<ModelCosts, 'calls' | 'batch'>;
+  /** Trained on, each epoch. */
+  readonly rows: number;
+  readonly epochs: number;
+  /** Rows looked at after each epoch. */
+  readonly validation?: number;
+  /** Seconds that stand around the epochs. */
+  readonly around?: number;
+}
+
+/** Before the first run: tables of hundreds to tens of thousands of rows took 0.3 to 0.9 s. */
+export const usualAround = 0.5;
+const runsCounted = 9;
+const aroundPhases = ['preparing', 'starting', 'scoring', 'checkpoints', 'baseline'] as const;
+
+const seconds = (spent: PhaseSeconds, of: readonly (keyof PhaseSeconds)[]): number =>
+  of.reduce((sum, phase) => sum + (spent[phase] ?? 0), 0);
+
+/** Of a run, what it took as the person waited: all its phases. */
+export const secondsOfBill = (phases: PhaseSeconds): number =>
+  seconds(phases, [...aroundPhases, 'training', 'validation']);
+
+/** Seconds that the newest runs took around their epochs, in the median. */
+export function aroundRuns(runs: readonly Pick<BilledRun, 'startedAt' | 'bill'>[]): number {
+  const newest = runs
+    .filter(({ bill }) => bill !== null)
+    .toSorted((a, b) => b.startedAt - a.startedAt)
+    .slice(0, runsCounted)
+    .map(({ bill }) => seconds(bill!.phases, aroundPhases))
+    .sort((a, b) => a - b);
+  return newest.length === 0 ? usualAround : newest[newest.length >> 1];
+}
+
+/** Seconds of a run on a device, as a range. */
+export function runSeconds(
+  { costs, rows, epochs, validation = 0, around = 0 }: AskedRun,
+  device: TimedDevice,
+): readonly [low: number, high: number] {
+  const forward = { calls: costs.calls.filter(({ phase }) => phase === 'forward') };
+  const trained = epochSeconds(stepTime(costs, device), rows, costs.batch);
+  const looked = epochSeconds(stepTime(forward, device), validation, costs.batch);
+  const waiting = [around / device.doubt, around * device.doubt] as const;
+  const of = (end: 0 | 1): number => (trained[end] + looked[end]) * epochs + waiting[end];
+  return [of(0), of(1)];
+}
