@@ -243,6 +243,22 @@ test('the figures of runs are those of the history', async ({ app }) => {
     expect((await elapsed.allInnerTexts()).map(space)).toEqual(
       runs.map(({ progress }) => space(duration(progress!.secondsElapsed))),
     );
+    // One of the three changes: it alone is asked for again.
+    await page.evaluate(() => {
+      const asked: number[] = [];
+      Object.assign(globalThis, { askedRuns: asked });
+      const send = MessagePort.prototype.postMessage as (this: MessagePort, ...sent: unknown[]) => void;
+      MessagePort.prototype.postMessage = function (this: MessagePort, ...sent: unknown[]) {
+        const { name, request } = sent[0] as { name?: string; request?: { run: number } };
+        if (name === 'run' && request) asked.push(request.run);
+        return send.apply(this, sent);
+      };
+    });
+    const changed = runs[1].id;
+    await callService(app, 'updateRun', { run: changed, patch: { name: 'renamed twin' } });
+    await expect(page.getByText('renamed twin').first()).toBeVisible();
+    const asked = await page.evaluate(() => (globalThis as unknown as { askedRuns: number[] }).askedRuns);
+    expect(asked).toEqual([changed]);
     await screenshot(app, 'compare-shared');
   });
 });
