@@ -82,6 +82,12 @@ test('the hardware section', async () => {
     const dashed = page.getByRole('slider', { name: 'Roofline chart' });
     await expect(dashed).toHaveAttribute('aria-valuetext', /CPU, guessed [\d.]+.[GT]FLOP\/s/);
     await expect(page.getByRole('img', { name: /^GPT-2 small, batch 8: parameters .*, activations/ })).toBeVisible();
+    await open(page, 'lab');
+    await expect(page.getByRole('slider', { name: 'Crossover chart' })).toHaveAttribute(
+      'aria-valuetext',
+      /CPU, guessed [\d.]+.[GT]FLOP\/s/,
+    );
+    await open(page, '');
     const pays = page.getByRole('slider', { name: 'Rent or buy chart' });
     const before = await pays.getAttribute('aria-valuetext');
     await page.getByRole('textbox', { name: 'Card, USD' }).fill('1000');
@@ -225,6 +231,12 @@ test('the hardware section', async () => {
     await page.getByRole('textbox', { name: 'Batch' }).fill('256');
     const own = planMemory(subject.model!, { train: subject.rows, validation: 0, test: 0 }, { kind: 'cpu', cores: 2 });
     await expect(answer(page)).toContainText(`Batch 256 needs ${bytes(own.memory.total).replace(/\.\d.*/, '')}`);
+    const picture = page.getByRole('slider', { name: 'Memory through one step chart' });
+    await expect(picture).toHaveAttribute('aria-valuetext', /states .*, rows .*, work space .*, stage 1 .*, peak /);
+    await picture.focus();
+    await page.keyboard.press('Home');
+    await expect(picture).toHaveAttribute('aria-valuetext', /^call of the step 0: .*stage 1 .* 0.B/);
+    await page.keyboard.press('Escape');
     await page.getByText('PyTorch', { exact: true }).click();
     const options = textbookOptions(subject, 'mixed16');
     const needed = (memory: TextbookMemory): string => bytes(withOverheads(memory.total).low);
@@ -233,6 +245,10 @@ test('the hardware section', async () => {
     await expect(answer(page)).toContainText(`Batch ${fixed(largest)} fits as it is.`);
     const ways = page.getByRole('region', { name: 'Largest batch' });
     await expect(ways.getByRole('row', { name: /^16 bits \d/ })).toContainText(fixed(largest));
+    await page.getByRole('textbox', { name: 'Memory, GB' }).fill('10');
+    await expect(answer(page)).toContainText('may be used of a card of 10.0');
+    await expect(ways.getByRole('columnheader', { name: '10 GB' })).toBeVisible();
+    await page.getByRole('combobox', { name: 'Against' }).selectOption('12000000000');
     const help = page.getByRole('region', { name: 'What helps' });
     await help.getByRole('checkbox', { name: 'Recomputation' }).check();
     await help.getByRole('checkbox', { name: 'Accumulation' }).check();

@@ -21,6 +21,7 @@ import { useOf, usualHours, weeksShown } from '../../engine/hardware/use.ts';
 import {
   batchWays,
   offBy,
+  ownMemory,
   partsOf,
   partsThatFit,
   stagesOf,
@@ -28,6 +29,8 @@ import {
   together,
   totalOf,
 } from '../../renderer/views/hardware/memory/memory.ts';
+import { figureWords } from '../../renderer/views/hardware/claims/words.ts';
+import { throughStep } from '../../renderer/views/hardware/memory/through.ts';
 import { usd } from '../../renderer/views/hardware/money.ts';
 import { temporaryHome } from '../support/cli.ts';
 
@@ -230,6 +233,23 @@ test('memory: parts and stages add up, batches are those of the forecast, remedi
     costs.parameters,
   );
 
+  for (const [name, own] of [
+    ['resnet18', true],
+    ['resnet50', false],
+    ['gpt2', false],
+  ] as const) {
+    const about = subjectNamed(name, { batch: 8 });
+    const parts = partsOf(own ? ownMemory(about, { kind: 'cpu', cores: 2 })! : textbookMemory(about.costs(8), options));
+    const step = throughStep(about.costs(8), parts, stagesOf(about, about.costs(8), 4, !own));
+    const sumAt = (at: number): number => step.areas.reduce((sum, { y }) => sum + y[at], 0);
+    assert.ok(Math.abs(step.peak.bytes / totalOf(parts) - 1) < 1e-6, `${name}: ${step.peak.bytes} ${totalOf(parts)}`);
+    assert.equal(step.peak.at, step.backward, 'all is kept when the backward pass begins');
+    const kept = parts.find(({ id }) => id === 'activations')!.bytes;
+    for (const at of [0, step.calls]) assert.ok(Math.abs(sumAt(at) - (totalOf(parts) - kept)) < 1, `${name} at ${at}`);
+    assert.ok(sumAt(step.backward >> 1) < step.peak.bytes && sumAt(step.update - 1) < step.peak.bytes);
+    assert.ok(step.areas.length > 5 && step.areas.every(({ base, y }) => base!.length === y.length));
+  }
+
   const ways = batchWays(subject, [12e9, 80e9]);
   assert.equal(ways[0].batches[0], largestTextbookBatch(subject.costs, options, 12e9));
   assert.ok(ways[3].batches[1] > ways[2].batches[1] && ways[2].batches[1] > ways[0].batches[1]);
@@ -313,4 +333,11 @@ test('this machine by its lab: the processor and each GPU; an adapter in softwar
     ['here-gpu-0', 'here-cpu'].slice(0, frontier(rows).length),
   );
   assert.ok(frontier(rows).every(({ software }) => !software));
+});
+
+test('figures of claims read as words with a unit', () => {
+  assert.deepEqual(figureWords('cpuMicroseconds', 11), ['11', 'µs on the CPU']);
+  assert.deepEqual(figureWords('ratioLarge', 26.21), ['26.2', '× as fast, large']);
+  assert.equal(figureWords('summingSeconds', 0.0206)[1], 'summing');
+  assert.equal(figureWords('valuesPerCycle', 6.381)[1], 'values a cycle');
 });

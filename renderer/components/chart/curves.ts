@@ -13,6 +13,8 @@ export interface Curve {
   readonly y: readonly number[];
   /** Noisy: smoothing applies and the raw values show as a band. */
   readonly noisy?: boolean;
+  /** Its name at the line's end, where the whole one would take the room of the chart. */
+  readonly short?: string;
   /** Value told at the line's end, where it is not the last of `y`. */
   readonly last?: number;
   /** Index of the best point, marked with a hollow diamond. */
@@ -28,6 +30,10 @@ export interface Curve {
   readonly names?: readonly string[];
   /** How far each value spreads, drawn as a band. */
   readonly spread?: { readonly low: readonly number[]; readonly high: readonly number[] };
+  /** Stacked: an area from here up to here + `y`, named inside where there is room. */
+  readonly base?: readonly number[];
+  /** Of an area, 0 … 1. */
+  readonly opacity?: number;
   /** Label at the line's end in the colour of text (where the line's own is too faint for letters). */
   readonly inkLabel?: boolean;
 }

@@ -18,12 +18,16 @@ export interface ChartMark {
   readonly y: number;
   readonly label: string;
   readonly filled: boolean;
+  /** false: no line down to the axis. */
+  readonly drop?: false;
 }
 
 /** An upright dotted line with its words. */
 export interface ChartRule {
   readonly x: number;
   readonly label: string;
+  /** Its words stand above the curves, not at the foot. */
+  readonly top?: true;
 }
 
 export interface Drawing {
@@ -45,13 +49,16 @@ export function drawingPlugin(read: () => Drawing | null): Plugin<'line'> {
       const drawing = read();
       if (!drawing) return;
       clipped(chart, () => {
-        for (const { curve, band } of drawing.curves) if (band) drawBand(chart, band, drawing.colour(curve.token));
+        for (const { curve, band } of drawing.curves) {
+          if (band) drawBand(chart, band, drawing.colour(curve.token), curve.base ? (curve.opacity ?? 1) : bandOpacity);
+        }
       });
     },
     afterDatasetsDraw(chart) {
       const drawing = read();
       if (!drawing) return;
       drawTitle(chart, drawing);
+      clipped(chart, () => drawAreaNames(chart, drawing));
       drawRules(chart, drawing);
       for (const { curve, best } of drawing.curves) {
         if (best) drawDiamond(chart, best, drawing.colour(curve.token), drawing.colour('surface'));
@@ -72,7 +79,10 @@ function clipped(chart: Chart, draw: () => void): void {
   ctx.restore();
 }
 
-function drawBand({ ctx, scales }: Chart, band: Band, colour: string): void {
+/** Of the range around a noisy line. */
+const bandOpacity = 0.17;
+
+function drawBand({ ctx, scales }: Chart, band: Band, colour: string, opacity: number): void {
   if (band.x.length < 2) return;
   const floor = scales.y.min;
   ctx.beginPath();
@@ -82,10 +92,32 @@ function drawBand({ ctx, scales }: Chart, band: Band, colour: string): void {
     const low = band.low[i] > 0 ? band.low[i] : Math.max(band.low[i], floor);
     ctx.lineTo(scales.x.getPixelForValue(band.x[i]), scales.y.getPixelForValue(low));
   }
-  ctx.globalAlpha = 0.17;
+  ctx.globalAlpha = opacity;
   ctx.fillStyle = colour;
   ctx.fill();
   ctx.globalAlpha = 1;
+}
+
+/** Opaque enough that letters on it are those of the surface. */
+const dark = 0.6;
+
+/** Each stacked area is named in the middle of where it is highest, if it is as high as a line of text and as wide as the name. */
+function drawAreaNames({ ctx, scales }: Chart, { curves, colour, font }: Drawing): void {
+  ctx.save();
+  ctx.font = font(600);
+  ctx.textAlign = 'center';
+  ctx.textBaseline = 'middle';
+  for (const { curve, band, endText } of curves) {
+    if (!curve.base || !band) continue;
+    const most = Math.max(...curve.y);
+    const [first, last] = [curve.y.indexOf(most), curve.y.lastIndexOf(most)];
+    const [left, right] = [scales.x.getPixelForValue(band.x[first]), scales.x.getPixelForValue(band.x[last])];
+    const [top, bottom] = [scales.y.getPixelForValue(band.high[first]), scales.y.getPixelForValue(band.low[first])];
+    if (bottom - top < labelDistance || right - left < ctx.measureText(endText).width) continue;
+    ctx.fillStyle = colour(curve.inkLabel || (curve.opacity ?? 1) < dark ? 'text' : 'surface');
+    ctx.fillText(endText, (left + right) / 2, (top + bottom) / 2);
+  }
+  ctx.restore();
 }
 
 function drawTitle({ ctx, chartArea }: Chart, { yTitle, colour, font }: Drawing): void {
@@ -106,7 +138,7 @@ function drawRules({ ctx, scales, chartArea }: Chart, { rules, colour, font }: D
   let taken = -Infinity;
   // Outlined, so that the words read over curves that go through them.
   ctx.lineJoin = 'round';
-  for (const { x, label } of rules) {
+  for (const { x, label, top } of rules) {
     const at = scales.x.getPixelForValue(x);
     if (at < chartArea.left || at > chartArea.right) continue;
     ctx.strokeStyle = colour('text3');
@@ -123,8 +155,9 @@ function drawRules({ ctx, scales, chartArea }: Chart, { rules, colour, font }: D
     ctx.strokeStyle = colour('surface');
     ctx.lineWidth = 3;
     ctx.setLineDash([]);
-    ctx.strokeText(label, start, chartArea.bottom - 5);
-    ctx.fillText(label, start, chartArea.bottom - 5);
+    const foot = top ? chartArea.top + labelDistance : chartArea.bottom - 5;
+    ctx.strokeText(label, start, foot);
+    ctx.fillText(label, start, foot);
     taken = start + width + 5;
   }
   ctx.restore();
@@ -133,17 +166,19 @@ function drawRules({ ctx, scales, chartArea }: Chart, { rules, colour, font }: D
 /** Diamonds with a drop line and their words, outlined so that they read over lines. */
 function drawMarks(chart: Chart, { marks, colour, font }: Drawing): void {
   const { ctx, scales, chartArea } = chart;
-  for (const { x, y, label, filled } of marks) {
+  for (const { x, y, label, filled, drop } of marks) {
     const [left, top] = [scales.x.getPixelForValue(x), scales.y.getPixelForValue(y)];
     if (left < chartArea.left || left > chartArea.right || top < chartArea.top || top > chartArea.bottom) continue;
     ctx.save();
-    ctx.strokeStyle = colour('text2');
-    ctx.setLineDash([2, 3]);
-    ctx.beginPath();
-    ctx.moveTo(left, top);
-    ctx.lineTo(left, chartArea.bottom);
-    ctx.stroke();
-    ctx.setLineDash([]);
+    if (drop !== false) {
+      ctx.strokeStyle = colour('text2');
+      ctx.setLineDash([2, 3]);
+      ctx.beginPath();
+      ctx.moveTo(left, top);
+      ctx.lineTo(left, chartArea.bottom);
+      ctx.stroke();
+      ctx.setLineDash([]);
+    }
     ctx.font = font(600);
     ctx.textBaseline = 'bottom';
     ctx.lineJoin = 'round';

@@ -27,7 +27,7 @@ export function readAt(recorded: readonly Curve[], lines: readonly Curve[], x: n
     const index = nearest(curve.x, x);
     if (index < 0) return [];
     const line = lines[position];
-    const smoothed = line.y === curve.y ? {} : { smoothed: line.y[index] };
+    const smoothed = line.y === curve.y || curve.base ? {} : { smoothed: line.y[index] };
     const name = curve.names ? { name: curve.names[index] } : {};
     return [{ line, x: curve.x[index], value: curve.y[index], ...smoothed, ...name }];
   });

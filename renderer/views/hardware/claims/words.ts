@@ -39,11 +39,26 @@ export const figureName = (name: string): string =>
     .replace(/([a-z])([A-Z0-9])/g, '$1 $2')
     .toLowerCase();
 
+/** What a value is, where the name of its figure does not read as that. */
+const units: ReadonlyMap<string, string> = new Map([
+  ['cpuMicroseconds', 'µs on the CPU'],
+  ['gpuMicroseconds', 'µs on the GPU'],
+  ['ratio', '× as fast'],
+  ['ratioLarge', '× as fast, large'],
+  ['ratioSmall', '× as fast, small'],
+  ['speedup', '× as fast'],
+  ['gain', '× as fast'],
+  ['valuesPerCycle', 'values a cycle'],
+  ['multiplyAdds', 'multiply-adds'],
+  ['gflops', 'GFLOP/s'],
+  ['megabytes', 'MB'],
+]);
+
 /** `13.4 values per cycle`, `20.6 ms`, `537 M multiply adds`. */
 export function figureWords(name: string, value: number): readonly [value: string, unit: string] {
   if (name === 'seconds') return [time(value), ''];
   if (name.endsWith('Seconds')) return [time(value), figureName(name.slice(0, -'Seconds'.length))];
-  return [value >= 1e5 ? compact(value) : short(value, 3), figureName(name)];
+  return [value >= 1e5 ? compact(value) : short(value, 3), units.get(name) ?? figureName(name)];
 }
 
 /** The figure that decides, for a row. */

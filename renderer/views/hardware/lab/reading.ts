@@ -84,6 +84,16 @@ export function deviceLook({
   return { token: 'cpu', dash, points: 'square' };
 }
 
+/** Its name where there is little room: all threads are the CPU. */
+export const shortWords = (device: Parameters<typeof deviceWords>[0]): string =>
+  device.kind === 'gpu'
+    ? deviceWords(device)
+    : device.id === 'cpu-1'
+      ? '1 thread'
+      : device.id === 'cpu-wasm'
+        ? 'WebAssembly'
+        : 'CPU';
+
 export interface Figure {
   readonly id: string;
   readonly label: string;
@@ -163,6 +173,7 @@ export function curvesOf(result: LabResult, what: 'products' | 'copy', machine =
     const common = {
       id: `${grey ? 'other-' : ''}${device.id}`,
       label,
+      ...(grey ? {} : { short: shortWords(device) }),
       x: samples.map(({ at }) => at),
       y: scaled(({ median }) => median),
     };
@@ -369,6 +380,13 @@ export function perSecond(value: number | null | undefined, unit: 'FLOP/s' | 'B/
   if (value === null || value === undefined || !Number.isFinite(value) || value <= 0) return missing;
   const { number, prefix } = prefixed(value);
   return `${number}${space}${prefix}${unit}`;
+}
+
+/** The same without its unit: `412 G`. */
+export function prefixedShort(value: number | null | undefined): string {
+  if (value === null || value === undefined || !Number.isFinite(value) || value <= 0) return missing;
+  const { number, prefix } = prefixed(value);
+  return `${number}${prefix ? space + prefix : ''}`;
 }
 
 /** Decades of a logarithmic axis: `100 G`; others stay without words and line. */

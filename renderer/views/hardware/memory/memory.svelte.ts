@@ -13,12 +13,15 @@ import { failureOf } from '../../../app/failure.ts';
 import type { AppState } from '../../../app/state.svelte.ts';
 import { bytes, fixed, percent } from '../../../lib/format.ts';
 import { newestLab } from '../../../../engine/hardware/machine.ts';
+import { readKnowledge } from '../../../components/hardware/knowledge.ts';
+import { Machine } from '../../../components/hardware/machine.svelte.ts';
 import { ModelChoice } from '../model/choice.svelte.ts';
 import {
   batchWays,
   ownMemory,
   partsOf,
   partsThatFit,
+  planDevice,
   stagesOf,
   textbookOptions,
   together,
@@ -33,6 +36,7 @@ import {
   type Together,
 } from './memory.ts';
 import { pastRuns } from './past.ts';
+import { throughStep, type ThroughStep } from './through.ts';
 
 /** All that is told of one subject. */
 interface Worked {
@@ -40,6 +44,7 @@ interface Worked {
   readonly program: Program;
   readonly parts: readonly Part[];
   readonly stages: readonly Stage[];
+  readonly step: ThroughStep;
   readonly ways: readonly BatchWay[];
   readonly remedies: readonly Remedy[];
   /** Of other software, with nothing ticked and with all that is. */
@@ -48,11 +53,16 @@ interface Worked {
   readonly options: TextbookOptions;
 }
 
+const typedKey = 'hardware.memory';
+const isBytes = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0;
+
 export class MemoryPage {
   readonly choice: ModelChoice;
   program: Program = $state('trainyard');
   /** Bytes the answer is held against. */
   card: number = $state(12e9);
+  /** Bytes of memory of one's own, typed; kept between visits. */
+  typed: number | null = $state(null);
   /** Bytes of this machine, once it was measured. */
   here: number | null = $state(null);
   /** null: being read. */
@@ -67,18 +77,39 @@ export class MemoryPage {
 
   async load(): Promise<void> {
     const { service } = this.#app;
-    const [lab] = await Promise.all([newestLab(service), this.choice.load()]);
-    this.here = lab?.machine.memoryBytes ?? null;
+    const [lab, typed] = await Promise.all([
+      newestLab(service),
+      this.#app.preferences.read(typedKey, isBytes, 0),
+      this.choice.load(),
+    ]);
+    if (typed > 0) this.ownCard(typed);
+    const machine = new Machine(this.#app);
+    const [{ catalogue }] = await Promise.all([readKnowledge(service), machine.load()]);
+    // A step runs in the memory of the GPU, where there is one.
+    const gpu = machine.devices(catalogue).find(({ kind }) => kind === 'gpu');
+    this.here = [gpu?.memoryBytes, lab?.machine.memoryBytes].find((size) => size) ?? null;
     this.past = await pastRuns(service);
   }
 
-  readonly cards: readonly number[] = $derived.by(() => [...usualMemories, ...(this.here === null ? [] : [this.here])]);
+  /** Holds the answer against so many bytes, which stand among the usual ones from then on. */
+  ownCard(size: number): void {
+    this.card = size;
+    if (usualMemories.includes(size) || size === this.here) return;
+    this.typed = size;
+    this.#app.preferences.write(typedKey, size);
+  }
+
+  readonly cards: readonly number[] = $derived.by(() => {
+    const { here, typed } = this;
+    const own = typed === null || typed === here ? [] : [typed];
+    return [...[...usualMemories, ...own].sort((a, b) => a - b), ...(here === null ? [] : [here])];
+  });
   /** The plan is made once for a model, its batch and rows. */
   readonly own: { readonly memory: PlanMemory | null; readonly problem: string } = $derived.by(() => {
     const { subject, problem } = this.choice;
     if (subject === null) return { memory: null, problem };
     try {
-      return { memory: ownMemory(subject, navigator.hardwareConcurrency), problem: '' };
+      return { memory: ownMemory(subject, planDevice(this.#app.devices)), problem: '' };
     } catch (error) {
       const { message, hint } = failureOf(error);
       return { memory: null, problem: `${message} ${hint}` };
@@ -92,11 +123,14 @@ export class MemoryPage {
     const options = textbookOptions(subject, kept.precision);
     const own = this.program === 'trainyard' ? this.own.memory : null;
     const helping = remedies(subject.costs, options, batch);
+    const parts = partsOf(own ?? textbookMemory(costs, options));
+    const stages = stagesOf(subject, costs, own === null && kept.precision === 'mixed16' ? 2 : 4, own === null);
     return {
       batch,
       program: own === null ? 'pytorch' : 'trainyard',
-      parts: partsOf(own ?? textbookMemory(costs, options)),
-      stages: stagesOf(subject, costs, own === null && kept.precision === 'mixed16' ? 2 : 4, own === null),
+      parts,
+      stages,
+      step: throughStep(costs, parts, stages),
       ways: batchWays(subject, this.cards),
       remedies: helping,
       options,

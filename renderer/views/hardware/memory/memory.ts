@@ -1,6 +1,7 @@
 // Memory: what the tab shows of engine/hardware/memory-forecast.ts. Pure: parts and stages, the largest batch by card and way,
 // remedies that add up, past runs against their forecast.
 
+import type { DeviceInfo } from '../../../../engine/protocol/app.ts';
 import type { ModelCosts } from '../../../../engine/hardware/costs/costs.ts';
 import type { Subject } from '../../../../engine/hardware/costs/familiar.ts';
 import { memoryLimits } from '../../../../engine/hardware/formulas/memory.ts';
@@ -9,6 +10,7 @@ import {
   planMemory,
   textbookMemory,
   withOverheads,
+  type PlanDevice,
   type PlanMemory,
   type Remedy,
   type TextbookMemory,
@@ -50,10 +52,16 @@ export const textbookOptions = (
   precision: 'float32' | 'mixed16',
 ): TextbookOptions => ({ precision, optimizer: optimizer.startsWith('adam') ? 'adam' : 'momentum' });
 
-/** Exact, of this program on a CPU; null for models it does not build. Throws for one too large to plan. */
-export function ownMemory({ model, rows }: Subject, cores: number): PlanMemory | null {
+/** Where this program trains: the first GPU that is not software, else all cores. */
+export function planDevice(devices: readonly DeviceInfo[]): PlanDevice {
+  const gpu = devices.find(({ kind, available, software }) => kind === 'gpu' && available && !software);
+  return gpu ? { kind: 'gpu' } : { kind: 'cpu', cores: navigator.hardwareConcurrency };
+}
+
+/** Exact, of this program on a device; null for models it does not build. Throws for one too large to plan. */
+export function ownMemory({ model, rows }: Subject, device: PlanDevice): PlanMemory | null {
   if (!model) return null;
-  return planMemory(model, { train: rows, validation: 0, test: 0 }, { kind: 'cpu', cores }).memory;
+  return planMemory(model, { train: rows, validation: 0, test: 0 }, device).memory;
 }
 
 export interface Stage {
@@ -62,6 +70,8 @@ export interface Stage {
   readonly parameters: number | null;
   /** Bytes of what is kept for the backward pass. */
   readonly activations: number;
+  /** Of each of its layers that keeps something. */
+  readonly byLayer: ReadonlyMap<string, number>;
 }
 
 /** Stages beyond this many are told as one. */
@@ -83,12 +93,14 @@ export function stagesOf(
     return entry ? bytesPerValue * entry.values + (indexes ? entry.indexBytes : 0) : 0;
   };
   const stages = new Map<string, Stage>();
-  const add = (name: string, parameters: number | null, activations: number): void => {
+  const add = (name: string, parameters: number | null, layer: string): void => {
     const before = stages.get(name);
+    const activations = take(layer);
     stages.set(name, {
       name,
       parameters: parameters === null ? (before?.parameters ?? null) : (before?.parameters ?? 0) + parameters,
       activations: (before?.activations ?? 0) + activations,
+      byLayer: new Map([...(before?.byLayer ?? []), ...(activations > 0 ? [[layer, activations] as const] : [])]),
     });
   };
   if (subject.model) {
@@ -102,11 +114,11 @@ export function stagesOf(
       else if (def.type === 'dense' || def.type === 'output') stage = '';
       const own = /^\d+$/.test(id) ? `${index + 1} ${def.type.replaceAll('_', ' ')}` : id.split('.')[0];
       const numbers = parameters.reduce((sum, { shape }) => sum + shape.reduce((all, size) => all * size, 1), 0);
-      add(stage || own, numbers, take(id));
+      add(stage || own, numbers, id);
     }
   }
   // What no layer of the model made: the data and the loss; of a transformer, all its layers.
-  for (const layer of [...kept.keys()]) add(layer, null, take(layer));
+  for (const layer of [...kept.keys()]) add(layer, null, layer);
   return shortened(
     [...stages.values()].filter(({ parameters, activations }) => activations > 0 || (parameters ?? 0) > 0),
   );
@@ -123,6 +135,7 @@ function shortened(stages: readonly Stage[]): readonly Stage[] {
       name: `${others.length} others`,
       parameters: told.length > 0 ? told.reduce((sum, count) => sum + count, 0) : null,
       activations: others.reduce((sum, { activations }) => sum + activations, 0),
+      byLayer: new Map(others.flatMap(({ byLayer }) => [...byLayer])),
     },
   ];
 }

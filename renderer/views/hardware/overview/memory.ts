@@ -1,7 +1,7 @@
 // Memory on the overview: the chosen model beside three that everyone knows, and how far past forecasts were off.
 
 import { subjectNamed, type Subject } from '../../../../engine/hardware/costs/familiar.ts';
-import { textbookMemory } from '../../../../engine/hardware/memory-forecast.ts';
+import { textbookMemory, type PlanDevice } from '../../../../engine/hardware/memory-forecast.ts';
 import { fixed, plural } from '../../../lib/format.ts';
 import { ownMemory, partsOf, textbookOptions, totalOf, type Part, type RunMemory } from '../memory/memory.ts';
 
@@ -23,13 +23,13 @@ const barOf = (name: string, label: string, note: string, parts: readonly Part[]
 });
 
 /** Of this program exactly where it builds the model, else by the textbook in float32. */
-export function barOfModel(subject: Subject, label: string, cores: number): MemoryBar {
-  const own = ownMemory(subject, cores);
+export function barOfModel(subject: Subject, label: string, device: PlanDevice): MemoryBar {
+  const own = ownMemory(subject, device);
   const parts = own ?? textbookMemory(subject.costs(subject.batch), textbookOptions(subject, 'float32'));
   return barOf(
     '',
     `${label}, batch ${fixed(subject.batch)}`,
-    own ? 'this model, exact' : 'this model, textbook',
+    own ? `this model, exact, ${device.kind.toUpperCase()}` : 'this model, textbook',
     partsOf(parts),
   );
 }
@@ -50,6 +50,15 @@ export async function familiarBars(): Promise<readonly MemoryBar[]> {
     bars.push(barOf(name, `${label}, batch ${batch}`, 'textbook, float32', parts));
   }
   return bars;
+}
+
+/** A line for each bar: bytes by part. */
+export function barsAsCsv(bars: readonly MemoryBar[]): string {
+  const ids = ['parameters', 'gradients', 'optimizer', 'activations', 'workspace', 'rows'] as const;
+  const sizes = ({ parts }: MemoryBar): readonly number[] =>
+    ids.map((id) => Math.round(parts.find((part) => part.id === id)?.bytes ?? 0));
+  const lines = bars.map((bar) => [`"${bar.label}"`, `"${bar.note}"`, ...sizes(bar), Math.round(bar.total)].join(','));
+  return `${['model', 'basis', ...ids, 'total'].join(',')}\n${lines.join('\n')}\n`;
 }
 
 /** `Last 3 runs: forecasts off by 0.4 % in the median.` */

@@ -4,7 +4,7 @@ import type { Curve } from '../../../components/chart/curves.ts';
 import { attainable, ridge, type Roof } from '../../../../engine/hardware/formulas/roofline.ts';
 import type { UnmeasuredRoof } from '../../../../engine/hardware/machine.ts';
 import type { LabDevice } from '../../../../engine/protocol/lab.ts';
-import { deviceLook } from '../lab/reading.ts';
+import { deviceLook, shortWords } from '../lab/reading.ts';
 import type { RoofPoint, StepApart } from './parts.ts';
 
 /** FLOP a byte of the axis. */
@@ -28,7 +28,15 @@ export function roofCurve(
   own: boolean,
 ): Curve {
   const { token, dash } = deviceLook(lab);
-  return { id: `roof-${id}`, label: words, token, dash: own ? [] : dash, width: own ? 2 : 1.2, ...lineOf(roof) };
+  return {
+    id: `roof-${id}`,
+    label: words,
+    short: shortWords(lab),
+    token,
+    dash: own ? [] : dash,
+    width: own ? 2 : 1.2,
+    ...lineOf(roof),
+  };
 }
 
 export const unmeasuredLabel = ({ kind, source }: UnmeasuredRoof): string =>
