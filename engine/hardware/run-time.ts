@@ -31,10 +31,10 @@ export const secondsOfBill = (phases: PhaseSeconds): number =>
 /** Seconds that the newest runs took around their epochs, in the median. */
 export function aroundRuns(runs: readonly Pick<BilledRun, 'startedAt' | 'bill'>[]): number {
   const newest = runs
-    .filter(({ bill }) => bill !== null)
     .toSorted((a, b) => b.startedAt - a.startedAt)
+    .map(({ bill }) => (bill === null ? 0 : seconds(bill.phases, aroundPhases)))
+    .filter((spent) => spent > 0)
     .slice(0, runsCounted)
-    .map(({ bill }) => seconds(bill!.phases, aroundPhases))
     .sort((a, b) => a - b);
   return newest.length === 0 ? usualAround : newest[newest.length >> 1];
 }

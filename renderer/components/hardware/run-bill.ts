@@ -65,7 +65,12 @@ async function timeFigure(
   model: ModelAtHand | null,
 ): Promise<BillFigure> {
   const parts = Object.entries(phases).map(([phase, spent]) => `${phase} ${duration(spent)}`);
-  const figure = { name: 'Time, all phases', value: duration(secondsOfBill(phases)), note: '', how: `${parts.join(', ')}.` };
+  const figure = {
+    name: 'Time, all phases',
+    value: duration(secondsOfBill(phases)),
+    note: '',
+    how: `${parts.join(', ')}.`,
+  };
   if (model === null || !data || !progress) return figure;
   const machine = new Machine(app);
   const [bills] = await Promise.all([app.service.bills(), machine.load()]);
