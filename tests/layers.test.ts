@@ -239,6 +239,7 @@ const rules: readonly Rule[] = [
     files: 'renderer/gpu/',
     may: [
       'engine/lab/',
+      'engine/serving/',
       'engine/learners/',
       'engine/train/',
       'engine/backends/',

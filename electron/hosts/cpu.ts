@@ -15,6 +15,8 @@ import { parentPort } from '../../engine/protocol/port.electron.ts';
 import { announceReady } from '../../engine/protocol/port.ready.ts';
 import { connect, serve } from '../../engine/protocol/rpc.ts';
 import type { TrainerHost } from '../../engine/protocol/hosts.ts';
+import type { ServedModelService } from '../../engine/protocol/serving.ts';
+import { createServedModel } from '../../engine/serving/service.node.ts';
 import { createTrainerHost } from '../../engine/learners/host.ts';
 import { createClassifier } from './classifier.ts';
 import { createExportHost } from './exporter.ts';
@@ -26,7 +28,7 @@ import { createPredictor } from './predictor.ts';
 import { homeArgument, nodeSurroundings, residentBudget } from './surroundings.ts';
 import { openCpu } from './trusted-cpu.ts';
 
-type Rows = Pick<DataService, 'readShard' | 'rawRows'>;
+type Rows = Pick<DataService, 'readShard' | 'rawRows' | 'keepPredictions'>;
 
 const port = parentPort(process.parentPort);
 let linked: (rows: Rows) => void;
@@ -63,5 +65,10 @@ serve<EvaluatorService>(
   { service: 'evaluator' },
 );
 serve<DeviceLab>(port, createNodeLab(), { service: 'lab' });
+serve<ServedModelService>(
+  port,
+  createServedModel(() => openCpu({ home, threads: 1 })),
+  { service: 'served' },
+);
 serve<DeviceService>(port, { devices: async () => [await cpuDevice(home)] }, { service: 'devices' });
 announceReady(port);

@@ -13,9 +13,9 @@ const port = parentPort(process.parentPort);
 try {
   const service = createDataService({ home: homeArgument() });
   serve<DataService>(port, service);
-  // A process that trains reads rows and nothing else.
-  const { readShard, rawRows } = service;
-  onLink(process.parentPort, (link) => serve(link, { readShard, rawRows }));
+  // A process that computes reads rows, hands back what it predicts for them, and nothing else.
+  const { readShard, rawRows, keepPredictions } = service;
+  onLink(process.parentPort, (link) => serve(link, { readShard, rawRows, keepPredictions }));
   announceReady(port);
 } catch (error) {
   announceFailure(port, error);

@@ -5,6 +5,7 @@
 import os from 'node:os';
 import type { AppService, Licences } from '../../engine/protocol/app.ts';
 import type { DataService, DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
+import type { PredictingApp } from '../../engine/protocol/predicting.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import { createExports, exportHere, type Exports } from './exports.ts';
 import type { RunManager } from '../../engine/runs/manager.ts';
@@ -17,7 +18,8 @@ import type { MainWindow } from './main-window.ts';
 import type { NetworkGuard } from './network.ts';
 import { createOwnCatalogue } from './own-catalogue.ts';
 import type { ChosenPaths } from './paths.ts';
-import { predictFile } from './predictions.ts';
+import { FilePredictions } from './predictions.ts';
+import { ServedModels } from './served-models.ts';
 import { classifyFiles, classifyRows, predictedPictures, readEvaluation } from './run-pictures.ts';
 import type { Processes } from './processes.ts';
 import type { Devices } from './devices.ts';
@@ -48,8 +50,10 @@ export interface AppServiceParts {
 export function createAppService(parts: AppServiceParts): AppService {
   const exports = createExports(parts);
   const keeping = createKeeping(parts);
+  const predictions = new FilePredictions(parts);
   return {
     ...datasets(parts),
+    ...predicting(parts, predictions),
     ...training(parts),
     ...history(parts, exports),
     ...keeping,
@@ -57,10 +61,11 @@ export function createAppService(parts: AppServiceParts): AppService {
     ...createLab(parts),
     ...surroundings(parts),
     async cancel(request) {
+      predictions.cancel(request.job);
       if (!exports.cancel(request.job)) await keeping.cancel(request);
     },
     onProgress(listener) {
-      const stops = [keeping.onProgress(listener), exports.onProgress(listener)];
+      const stops = [keeping, exports, predictions].map((part) => part.onProgress(listener));
       return () => stops.forEach((stop) => stop());
     },
   };
@@ -125,6 +130,29 @@ function datasets({
   };
 }
 
+/** Files predicted, a form that answers, and a server. */
+function predicting(parts: AppServiceParts, predictions: FilePredictions): PredictingApp {
+  const models = new ServedModels(parts);
+  const { paths } = parts;
+  return {
+    predictFile: ({ tokens, ...request }) =>
+      predictions.predict({ ...request, paths: tokens.map((token) => paths.resolve(token)) }),
+    predictedRows: ({ prediction, offset, limit }) => predictions.rows(prediction, offset, limit),
+    savePrediction: async ({ job, prediction, ...format }) => ({
+      saved: await predictions.save(job, prediction, format),
+    }),
+    closePrediction: ({ prediction }) => predictions.close(prediction),
+    openModel: ({ run }) => models.open(run),
+    askModel: ({ run, rows }) => models.ask(run, rows),
+    modelSpeed: ({ run, device }) => models.speed(run, device),
+    closeModel: ({ run }) => models.close(run),
+    startServing: ({ run, port }) => models.serve(run, port),
+    stopServing: ({ run }) => models.stop(run),
+    serving: () => models.list(),
+    onServing: (listener) => models.onServing(listener),
+  };
+}
+
 function training({
   runs,
 }: AppServiceParts): Part<
@@ -156,7 +184,6 @@ function history(
   | 'deleteRuns'
   | 'restoreRuns'
   | 'purgeRuns'
-  | 'predict'
   | 'evaluation'
   | 'evaluate'
   | 'evaluatedColumns'
@@ -185,8 +212,6 @@ function history(
       await exports.forget(request.runs);
       return purged;
     },
-    predict: ({ job, run, token, force }) =>
-      predictFile({ store, data, processes, dialogs }, { job, run, path: paths.resolve(token), force }),
     evaluation: ({ run }) => readEvaluation(store, run),
     evaluate: (request) =>
       evaluateRun({ store, data, processes }, { ...request, source: evaluationSource(request, paths) }),

@@ -4,7 +4,7 @@
 import { app, BrowserWindow, MessageChannelMain } from 'electron';
 import { hasGpuDevice, hasGpuDriver } from '../../engine/backends/webgpu/node.driver.ts';
 import { electronPort } from '../../engine/protocol/port.electron.ts';
-import type { DeviceService } from '../../engine/protocol/hosts.ts';
+import type { DeviceService, SpeedService } from '../../engine/protocol/hosts.ts';
 import type { DeviceLab } from '../../engine/lab/host.ts';
 import { whenReady } from '../../engine/protocol/port.ready.ts';
 import { connect } from '../../engine/protocol/rpc.ts';
@@ -20,6 +20,7 @@ import { origin } from './pages.ts';
 export interface GpuHost extends RunHost {
   readonly devices: DeviceService;
   readonly lab: DeviceLab;
+  readonly speed: SpeedService;
 }
 
 /**
@@ -81,6 +82,7 @@ export async function startGpuHost(data: Child): Promise<GpuHost> {
     host: connect<TrainerHost>(port, { peer }),
     devices: connect<DeviceService>(port, { peer, service: 'devices' }),
     lab: connect<DeviceLab>(port, { peer, service: 'lab' }),
+    speed: connect<SpeedService>(port, { peer, service: 'speed' }),
     exited,
     kill: () => {
       if (!window.isDestroyed()) window.destroy();

@@ -1,8 +1,19 @@
-// "Predict a file with this run": the data host reads the file as the run's own data was read, a process of its own predicts, and
-// the table is saved where the person says.
+// Predicting a file with a run: the data host reads it as the run's own data was read and keeps its rows, a process of its own
+// predicts them, and the window looks at pages of the result and saves it where the person says.
 
-import type { DataService } from '../../engine/protocol/data.ts';
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { CancelledError, InputError } from '../../engine/protocol/errors.ts';
+import type {
+  DataService,
+  FileMatching,
+  PredictedRows,
+  PredictionFormat,
+  Progress,
+} from '../../engine/protocol/data.ts';
+import { Listeners } from '../../engine/protocol/listeners.ts';
 import { parseRunJson } from '../../engine/protocol/model-file.ts';
+import type { FilePrediction } from '../../engine/protocol/predicting.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import { modelFileWarnings, readModelFiles } from '../../engine/runs/model-files.ts';
 import type { Processes } from './processes.ts';
@@ -15,30 +26,121 @@ export interface PredictionParts {
   readonly dialogs: Dialogs;
 }
 
-export async function predictFile(
-  { store, data, processes, dialogs }: PredictionParts,
-  {
-    job,
-    run,
-    path,
-    force,
-  }: { readonly job: string; readonly run: number; readonly path: string; readonly force?: boolean },
-): Promise<{ rows: number; saved: string | null; notes: readonly string[] }> {
-  const { name } = await store.run({ run });
-  const { model, weights, preprocessing: text } = await readModelFiles(store, run);
-  const warnings = await modelFileWarnings(store, run);
-  const preprocessing = parseRunJson(text, run, 'preprocessing.json');
-  const prepared = await data.transform({ job, path, preprocessing, force });
-  try {
-    const host = await processes.startCpuHost();
+interface Kept {
+  readonly handle: string;
+  /** The file that was read, and what its predictions are called. */
+  readonly path: string;
+  readonly suggested: string;
+  readonly refused: readonly string[];
+}
+
+/** Predictions that are kept at a time: a window that was loaded again has forgotten its own. */
+const mostKept = 3;
+
+export class FilePredictions {
+  readonly #parts: PredictionParts;
+  readonly #kept = new Map<string, Kept>();
+  readonly #jobs = new Map<string, () => void>();
+  readonly #progress = new Listeners<{ job: string; progress: Progress }>();
+
+  constructor(parts: PredictionParts) {
+    this.#parts = parts;
+  }
+
+  /** Throws InputError when the file cannot be read, CancelledError after `cancel`. */
+  async predict(request: {
+    readonly job: string;
+    readonly run: number;
+    readonly paths: readonly string[];
+    readonly match?: FileMatching;
+  }): Promise<FilePrediction> {
+    const { job, run, paths } = request;
+    const [file, ...more] = paths;
+    const { store, data } = this.#parts;
+    const { name } = await store.run({ run });
+    const { model, weights, preprocessing: text } = await readModelFiles(store, run);
+    const warnings = await modelFileWarnings(store, run);
+    const preprocessing = parseRunJson(text, run, 'preprocessing.json');
+    const match = request.match ?? {};
+    const prepared = await data.transform({ job, path: file, more, preprocessing, match, report: true, keep: true });
+    const { handle } = prepared;
     try {
-      const { rows, csv } = await host.predictor.predict({ run, model, weights, data: prepared });
-      const saved = await saveThroughDialog(dialogs, `${name} predictions.csv`, new TextEncoder().encode(csv), path);
-      return { rows, saved, notes: [...warnings, ...prepared.warnings].map(({ message }) => message) };
+      const summary = await this.#compute(job, prepared.counts.test, handle, (predictor) =>
+        predictor.predict({ run, model, weights, data: prepared }),
+      );
+      const prediction = randomUUID();
+      const columns = prepared.match?.columns ?? [];
+      const refused = columns.filter(({ status }) => status === 'refused').map((column) => column.name);
+      this.#kept.set(prediction, { handle, path: file, suggested: `${name} predictions`, refused });
+      for (const old of [...this.#kept.keys()].slice(0, -mostKept)) await this.close(old);
+      const shown = more.length > 0 ? `${paths.length} files` : path.basename(file);
+      const notes = [...warnings, ...prepared.warnings].map(({ message }) => message);
+      return { prediction, name: shown, match: prepared.match ?? null, summary, notes };
+    } catch (error) {
+      await data.release({ handle });
+      throw error;
+    }
+  }
+
+  /** In a process of its own, which ends with the work or is ended by `cancel`. */
+  async #compute<T>(
+    job: string,
+    rows: number,
+    handle: string,
+    work: (predictor: Awaited<ReturnType<Processes['startCpuHost']>>['predictor']) => Promise<T>,
+  ): Promise<T> {
+    const host = await this.#parts.processes.startCpuHost();
+    const cancelled = new Promise<never>((_resolve, reject) => {
+      this.#jobs.set(job, () => reject(new CancelledError()));
+    });
+    const stop = host.predictor.onPredicted((event) => {
+      if (event.handle !== handle) return;
+      this.#progress.emit({ job, progress: { stage: 'Predicting', share: event.rows / rows, secondsLeft: null } });
+    });
+    try {
+      return await Promise.race([work(host.predictor), cancelled]);
     } finally {
+      stop();
+      this.#jobs.delete(job);
       host.kill();
     }
-  } finally {
-    await data.release({ handle: prepared.handle });
+  }
+
+  cancel(job: string): void {
+    this.#jobs.get(job)?.();
+  }
+
+  onProgress(listener: (event: { job: string; progress: Progress }) => void): () => void {
+    return this.#progress.add(listener);
+  }
+
+  async rows(prediction: string, offset: number, limit: number): Promise<PredictedRows> {
+    return this.#parts.data.predictedRows({ handle: this.#of(prediction).handle, offset, limit });
+  }
+
+  async save(job: string, prediction: string, format: PredictionFormat): Promise<string | null> {
+    const { handle, path: input, suggested, refused } = this.#of(prediction);
+    if (refused.length > 0) {
+      throw new InputError(
+        'input.unusable_column',
+        `Nothing can be used of ${refused.join(', ')}: these predictions would be guesses.`,
+        'Match the column, or go without it.',
+      );
+    }
+    const { dialogs, data } = this.#parts;
+    const make = async (): Promise<string> => (await data.writePredictions({ job, handle, ...format })).path;
+    return saveThroughDialog(dialogs, `${suggested}.${format.format}`, make, input);
+  }
+
+  async close(prediction: string): Promise<void> {
+    const kept = this.#kept.get(prediction);
+    this.#kept.delete(prediction);
+    if (kept) await this.#parts.data.release({ handle: kept.handle });
+  }
+
+  #of(prediction: string): Kept {
+    const kept = this.#kept.get(prediction);
+    if (kept) return kept;
+    throw new InputError('input.prediction', 'These predictions are no longer kept.', 'Predict the file again.');
   }
 }

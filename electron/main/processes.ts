@@ -12,6 +12,7 @@ import type {
 import type { ExporterService, OnnxService } from '../../engine/protocol/exports.ts';
 import type { DeviceLab } from '../../engine/lab/host.ts';
 import { connect } from '../../engine/protocol/rpc.ts';
+import type { ServedModelService } from '../../engine/protocol/serving.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import type { TrainerHost } from '../../engine/protocol/hosts.ts';
 import type { OnnxHost } from '../../engine/runs/export.ts';
@@ -28,6 +29,7 @@ export interface CpuHost extends RunHost {
   readonly predictor: PredictorService;
   readonly classifier: ClassifierService;
   readonly evaluator: EvaluatorService;
+  readonly served: ServedModelService;
   readonly devices: DeviceService;
   readonly lab: DeviceLab;
   readonly exporter: ExporterService;
@@ -89,6 +91,7 @@ export function createProcesses(home: string): Processes {
         predictor: connect<PredictorService>(child.port, { peer, service: 'predictor' }),
         classifier: connect<ClassifierService>(child.port, { peer, service: 'classifier' }),
         evaluator: connect<EvaluatorService>(child.port, { peer, service: 'evaluator' }),
+        served: connect<ServedModelService>(child.port, { peer, service: 'served' }),
         devices: connect<DeviceService>(child.port, { peer, service: 'devices' }),
         lab: connect<DeviceLab>(child.port, { peer, service: 'lab' }),
         exporter: connect<ExporterService>(child.port, { peer, service: 'exporter' }),

@@ -86,6 +86,12 @@ const patch = z.strictObject({
   group: name.min(1).nullable().optional(),
 });
 
+const cell = z.union([z.string().max(100_000), z.number(), z.boolean(), z.null()]);
+const matching = z.strictObject({
+  columns: wordsTo(z.string().nullable()).optional(),
+  values: wordsTo(wordsTo(z.string())).optional(),
+});
+
 const pictureLimit = z.int().min(0).max(500);
 const shownSize = z.int().min(1).max(largestShown);
 const nothing = z.undefined();
@@ -192,7 +198,25 @@ const schemas = {
   deleteRuns: z.strictObject({ runs }),
   restoreRuns: z.strictObject({ runs }),
   purgeRuns: z.strictObject({ runs }),
-  predict: z.strictObject({ job, run, token, force: z.boolean().optional() }),
+  predictFile: z.strictObject({ job, run, tokens: z.array(token).min(1).max(10_000), match: matching.optional() }),
+  predictedRows: z.strictObject({ prediction: token, offset: count, limit: z.int().min(0).max(1000) }),
+  savePrediction: z.strictObject({
+    job,
+    prediction: token,
+    format: z.enum(['csv', 'parquet']),
+    original: z.boolean(),
+    probabilities: z.boolean(),
+    reasons: z.boolean(),
+    escapeFormulas: z.boolean().optional(),
+  }),
+  closePrediction: z.strictObject({ prediction: token }),
+  openModel: oneRun,
+  askModel: z.strictObject({ run, rows: z.array(wordsTo(cell)).max(1000) }),
+  modelSpeed: z.strictObject({ run, device: z.enum(['cpu', 'gpu']) }),
+  closeModel: oneRun,
+  startServing: z.strictObject({ run, port: z.int().min(1).max(65_535).optional() }),
+  stopServing: oneRun,
+  serving: nothing,
   evaluation: oneRun,
   evaluate: evaluated,
   evaluatedColumns: evaluated,

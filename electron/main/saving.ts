@@ -14,12 +14,12 @@ export interface Dialogs {
 
 /**
  * Asks where, then writes: a temporary file first, so that a full disk leaves no half file. Returns the file's name.
- * `input`: a file that was read for it and is never written over.
+ * `data`: the bytes, or what makes a file of them once it is known that they are wanted. `input`: a file that was read for it and is never written over.
  */
 export async function saveThroughDialog(
   dialogs: Dialogs,
   suggested: string,
-  data: Uint8Array,
+  data: Uint8Array | (() => Promise<string>),
   input?: string,
 ): Promise<string | null> {
   const file = await dialogs.askWhere(suggested);
@@ -33,10 +33,12 @@ export async function saveThroughDialog(
   }
   const temporary = `${file}.${process.pid}.part`;
   try {
-    await fs.writeFile(temporary, data);
+    if (data instanceof Uint8Array) await fs.writeFile(temporary, data);
+    else await fs.copyFile(await data(), temporary);
     await fs.rename(temporary, file);
   } catch (error) {
     await fs.rm(temporary, { force: true });
+    if (error instanceof TrainyardError) throw error;
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
     throw new TrainyardError(
       'store.not_saved',

@@ -6,8 +6,8 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { quoteList } from './sql.ts';
 import { explainFailure } from './failures.ts';
-import type { Job } from './jobs.ts';
 import type { NumberColumn } from './preprocess/values.ts';
+import type { Job } from './jobs.ts';
 
 /** What DuckDB may use. */
 export interface DatabaseLimits {

@@ -3,21 +3,21 @@
 
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DOUBLE, DuckDBDataChunk } from '@duckdb/node-api';
+import { DOUBLE, DuckDBDataChunk, VARCHAR } from '@duckdb/node-api';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { OutputSpec } from '../model/spec.ts';
 import type { CellValue, PredictedRows, PredictionFormat } from '../protocol/data.ts';
-import type { CopiedTable } from './copy.ts';
 import { Database, interruptWith, queryRows, runWithProgress } from './database.ts';
 import type { DatabaseLimits } from './database.ts';
 import { explainFailure } from './failures.ts';
 import type { Job } from './jobs.ts';
 import type { StorageType, StoredColumn } from './schema/stored.ts';
+import type { MeasuredTable } from './schema/table.ts';
 import { quoteList, quoteName, quoteText } from './sql.ts';
 
 interface Opened {
   readonly workFolder: string;
-  readonly copied: CopiedTable;
+  readonly copied: { readonly table: Pick<MeasuredTable, 'from'>; readonly columns: readonly StoredColumn[] };
   /** SQL for what could not be used of a row. */
   readonly reasons: string;
   readonly output: OutputSpec;
@@ -56,6 +56,27 @@ export class KeptTable {
     const columns = ['value', ...probabilities.map((_, index) => `p${index}`)];
     const typed = columns.map((name) => `${quoteName(kept.#prefix + name)} DOUBLE`);
     await database.connection.run(`CREATE TABLE predictions (${typed.join(', ')})`);
+    return kept;
+  }
+
+  /** Pictures have one column: the names of their files. */
+  static async ofFiles({
+    files,
+    ...opened
+  }: Omit<Opened, 'copied' | 'reasons'> & { readonly files: readonly string[] }): Promise<KeptTable> {
+    const columns = [{ name: 'file', storage: 'VARCHAR', missing: [] }] as const;
+    const table = { from: '(SELECT file, rowid AS file_row_number FROM files)' };
+    const kept = await KeptTable.open({ ...opened, copied: { table, columns }, reasons: "''" });
+    const { connection } = kept.#database;
+    await connection.run('CREATE TABLE files (file VARCHAR)');
+    const appender = await connection.createAppender('files');
+    for (let start = 0; start < files.length; start += chunkRows) {
+      const names = files.slice(start, start + chunkRows);
+      const chunk = DuckDBDataChunk.create([VARCHAR], names.length);
+      chunk.setColumnValues(0, names);
+      appender.appendDataChunk(chunk);
+    }
+    appender.closeSync();
     return kept;
   }
 

@@ -14,7 +14,7 @@ import { transformImages } from './images/transform.ts';
 import { importFile } from './import.ts';
 import { Jobs } from './jobs.ts';
 import type { Job } from './jobs.ts';
-import type { KeptTable } from './kept-table.ts';
+import { KeptTable } from './kept-table.ts';
 import { formOf, prepareDataset } from './prepare.ts';
 import type { Prepared } from './prepare.ts';
 import { readRawRows } from './raw-rows.ts';
@@ -149,7 +149,11 @@ export function createDataService(options: DataServiceOptions): DataService & { 
           });
         }
         const found = await inspectPath(path);
-        return transformImages({ store, limits, found, more, preprocessing, job: running });
+        const pictures = await transformImages({ store, limits, found, more, preprocessing, job: running });
+        if (keepRows !== true) return pictures;
+        const { files = [], output } = pictures.info;
+        const workFolder = await store.makeAnyWorkFolder();
+        return { ...pictures, kept: await KeptTable.ofFiles({ workFolder, files, output, limits }) };
       });
       return keep(made).info;
     },

@@ -12,6 +12,7 @@ import type {
   SkippedFile,
   SplitName,
 } from './data.ts';
+import type { PredictingApp } from './predicting.ts';
 import type { ClassifiedPictures, PredictedPage, RunEvaluation } from './evaluation.ts';
 import type { RunExports } from './exports.ts';
 import type { ContinuationRequest, TransferRequest } from './going-on.ts';
@@ -72,7 +73,7 @@ export interface Appearance {
 }
 
 /** Offered to the window by the main process. */
-export interface AppService extends RunExports {
+export interface AppService extends RunExports, PredictingApp {
   info(): Promise<AppInfo>;
   devices(): Promise<readonly DeviceInfo[]>;
   /** Shows the system's open dialog; null = cancelled. The token stands for the chosen path. */
@@ -136,16 +137,6 @@ export interface AppService extends RunExports {
   restoreRuns(request: { runs: readonly number[] }): Promise<void>;
   /** Removes trashed runs and their files for good. */
   purgeRuns(request: { runs: readonly number[] }): Promise<{ runs: number; bytes: number }>;
-  /**
-   * Predictions of a finished run for a file; written beside nothing: the person chooses where. `notes`: what the file holds
-   * that the run did not expect. Refuses a file with a column that cannot be used (`input.unusable_column`) without `force`.
-   */
-  predict(request: {
-    job: string;
-    run: number;
-    token: string;
-    force?: boolean;
-  }): Promise<{ rows: number; saved: string | null; notes: readonly string[] }>;
   /** How good a run is class by class: after its last epoch while it runs, then of the weights kept. Null before the first. */
   evaluation(request: { run: number }): Promise<RunEvaluation | null>;
   /**

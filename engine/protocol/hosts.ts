@@ -5,19 +5,23 @@ import type { RunRelation, RunStart } from './family.ts';
 import type { DeviceInfo } from './app.ts';
 import type { PreparedData, SplitName } from './data.ts';
 import type { EvaluatedColumns, PredictionTable } from './evaluated-rows.ts';
+import type { PredictionSummary } from './predicting.ts';
+import type { ModelSource, PredictionSpeed } from './serving.ts';
 import type { ClassifiedPictures } from './evaluation.ts';
 
 export interface PredictorService {
   /**
-   * Predicts all rows of prepared data with the files of a run (`model.json`, `best.safetensors`).
-   * Returns a table as CSV: row number, prediction, a probability a class.
+   * Predicts all rows of prepared data with the files of a run (`model.json`, `best.safetensors`), window by window, and keeps the
+   * predictions beside the rows (`DataService.keepPredictions`).
    */
-  predict(request: {
-    run: number;
-    model: string;
-    weights: Uint8Array;
-    data: PreparedData;
-  }): Promise<{ rows: number; csv: string }>;
+  predict(request: { run: number; model: string; weights: Uint8Array; data: PreparedData }): Promise<PredictionSummary>;
+  /** Rows that are done. */
+  onPredicted(listener: (event: { handle: string; rows: number }) => void): () => void;
+}
+
+/** Measures how fast a device predicts with the model of a run. */
+export interface SpeedService {
+  speed(request: ModelSource): Promise<PredictionSpeed>;
 }
 
 export interface ClassifierService {

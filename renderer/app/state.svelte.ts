@@ -3,7 +3,7 @@
 import { getContext, setContext } from 'svelte';
 import type { AppInfo, AppService, DeviceInfo } from '../../engine/protocol/app.ts';
 import type { DatasetInfo, ReadOptions } from '../../engine/protocol/data.ts';
-import type { RunRecord } from '../../engine/protocol/runs.ts';
+import type { ServedRun } from '../../engine/protocol/predicting.ts';
 import type { DroppedItem } from './bridge.ts';
 import { ActiveRuns } from './active-runs.svelte.ts';
 import { Announcer } from './announcer.svelte.ts';
@@ -24,10 +24,11 @@ export interface DropTarget {
   readonly accept: (items: readonly DroppedItem[]) => void;
 }
 
-/** Predictions that were made with doubts, or not made. */
-export type PredictionOutcome =
-  | { readonly kind: 'noted'; readonly done: string; readonly notes: readonly string[] }
-  | { readonly kind: 'refused'; readonly run: Pick<RunRecord, 'id'>; readonly token: string; readonly message: string };
+/** Files that a run is to predict once its page is open. */
+export interface FilesToPredict {
+  readonly run: number;
+  readonly items: readonly DroppedItem[];
+}
 
 /** Files of one drop that are imported at the same time. */
 const importsAtOnce = 4;
@@ -51,8 +52,9 @@ export class AppState {
   dropTarget: DropTarget | null = $state.raw(null);
   /** Something failed where no view was there to say so; stays until it is put away. */
   failure: Failure | null = $state.raw(null);
-  /** What there is to say about a file that was predicted, or was refused. */
-  prediction: PredictionOutcome | null = $state.raw(null);
+  toPredict: FilesToPredict | null = $state.raw(null);
+  /** Runs that programs of this machine may ask. */
+  serving: readonly ServedRun[] = $state.raw([]);
   overlay: 'palette' | 'shortcuts' | null = $state(null);
 
   constructor(service: AppService) {
@@ -85,6 +87,8 @@ export class AppState {
     // A window that is loaded again has its view in its address.
     if (location.hash === '') this.router.replace(empty ? '#welcome' : last === '#welcome' ? '#datasets' : last);
     void this.loadDevices();
+    this.service.onServing(({ runs }) => (this.serving = runs));
+    this.serving = await this.service.serving();
   }
 
   async loadDevices(): Promise<void> {

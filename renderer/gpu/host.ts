@@ -5,9 +5,10 @@ import type { Backend } from '../../engine/backends/backend.ts';
 import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
 import type { TuningStore } from '../../engine/backends/webgpu/tuning.ts';
 import type { Shard } from '../../engine/protocol/data.ts';
-import type { TrainerHost } from '../../engine/protocol/hosts.ts';
+import type { SpeedService, TrainerHost } from '../../engine/protocol/hosts.ts';
 import type { Surroundings } from '../../engine/train/control.ts';
 import { createTrainerHost } from '../../engine/learners/host.ts';
+import { ServedModel } from '../../engine/serving/served-model.ts';
 import { openTrusted } from '../../engine/train/trust.ts';
 
 /** A trainer on the GPU. Its device is opened when a run starts, and closed with it. */
@@ -22,6 +23,20 @@ export function createGpuHost(
     // The backend knows its own limit.
     dataBudget: Infinity,
   });
+}
+
+/** Measures how fast a model predicts on the GPU. */
+export function createGpuSpeed(gpu: GPU | undefined): SpeedService {
+  return {
+    async speed(source) {
+      const model = await ServedModel.open(source, () => openTrustedGpu(gpu));
+      try {
+        return await model.speed();
+      } finally {
+        await model.close();
+      }
+    },
+  };
 }
 
 /** Opens the GPU once it has passed the self-test: by the adapter, the browser's engine and its version. */

@@ -3,13 +3,13 @@
 
 import { listGpuAdapters } from '../../engine/backends/webgpu/adapter.ts';
 import type { DataService } from '../../engine/protocol/data.ts';
-import type { DeviceService } from '../../engine/protocol/hosts.ts';
+import type { DeviceService, SpeedService } from '../../engine/protocol/hosts.ts';
 import { domPort } from '../../engine/protocol/port.dom.ts';
 import { announceReady } from '../../engine/protocol/port.ready.ts';
 import { connect, serve } from '../../engine/protocol/rpc.ts';
 import type { TrainerHost } from '../../engine/protocol/hosts.ts';
 import type { DeviceLab } from '../../engine/lab/host.ts';
-import { createGpuHost } from './host.ts';
+import { createGpuHost, createGpuSpeed } from './host.ts';
 import { createGpuLab } from './lab.ts';
 
 /** WebGPU may be switched off: then the browser has no such property. */
@@ -24,6 +24,7 @@ async function start(): Promise<void> {
     createGpuHost(gpu, (handle, shard) => rows.readShard({ handle, shard })),
   );
   serve<DeviceService>(port, { devices: () => listGpuAdapters(gpu) }, { service: 'devices' });
+  serve<SpeedService>(port, createGpuSpeed(gpu), { service: 'speed' });
   serve<DeviceLab>(port, createGpuLab(gpu), { service: 'lab' });
   announceReady(port);
 }

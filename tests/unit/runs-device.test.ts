@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { processOwner } from '../../engine/history/owner.ts';
 import { createStore } from '../../engine/history/store.ts';
-import { predictFile, type PredictionParts } from '../../electron/main/predictions.ts';
+import { FilePredictions, type PredictionParts } from '../../electron/main/predictions.ts';
 import type { RunConfig } from '../../engine/protocol/runs.ts';
 import type { RunHosts } from '../../engine/runs/hosts.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
@@ -76,7 +76,7 @@ test('a GPU whose host does not start is none to choose, and nothing prepared is
   const transform = () => data.prepare({ job: 'p', dataset: 'made', options: { settings: {}, seed: 1 } });
   const processes = { startCpuHost: () => Promise.reject(new Error('the process did not start')) };
   const parts = { store, data: { ...data, transform }, processes, dialogs: {} } as unknown as PredictionParts;
-  await assert.rejects(predictFile(parts, { job: 'p', run: id, path: 'rows.csv' }), /did not start/);
+  await assert.rejects(new FilePredictions(parts).predict({ job: 'p', run: id, paths: ['rows.csv'] }), /did not start/);
   assert.equal(data.held.size, 0, 'of a prediction too');
 });
 

@@ -1,6 +1,7 @@
 // The tabs of a run's page, in order: one line each, a folder each. A view is loaded when its tab is first opened; it is given the page's
 // state and the run, and fills the right end of the tab bar by `page.tools`.
 
+import { hasModel } from '../../lib/run-words.ts';
 import Overview from './overview/Overview.svelte';
 import type { RunTab } from './tab.ts';
 
@@ -8,6 +9,7 @@ import type { RunTab } from './tab.ts';
 export const runTabs: readonly RunTab[] = [
   { id: '', label: 'Overview', words: ['curves', 'results', 'settings', 'log'], load: () => Promise.resolve({ default: Overview }) },
   { id: 'evaluation', label: 'Evaluation', words: ['scores', 'roc', 'confusion matrix', 'calibration', 'threshold', 'errors', 'slices', 'residuals'], load: () => import('./evaluation/Evaluation.svelte') },
+  { id: 'predict', label: 'Predict', words: ['predictions', 'file', 'what if', 'serve', 'speed'], shown: hasModel, load: () => import('./predict/Predict.svelte') },
   { id: 'files', label: 'Files', words: ['export', 'ONNX', 'safetensors', 'certificate', 'checkpoints'], load: () => import('./files/Files.svelte') },
 ];
 

@@ -1,8 +1,6 @@
 // What can be done with runs, the same from the table, a run's page and the palette.
 
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
-import { failureOf } from '../../app/failure.ts';
-import { fixed } from '../../lib/format.ts';
 import type { AppState } from '../../app/state.svelte.ts';
 
 /** Milliseconds in which a deletion can be undone from its note; the trash keeps the runs after that. */
@@ -28,30 +26,10 @@ export async function exportRun(
   if (saved) app.toasts.show(`Exported to ${saved}`);
 }
 
-/** Asks for a file, predicts its rows, and lets the person choose where the answers go. */
+/** Asks for a file and opens the run's page on its predictions. */
 export async function predictWith(app: AppState, run: Pick<RunRecord, 'id'>): Promise<void> {
   const chosen = await app.service.choose({ kind: 'file' });
   if (!chosen) return;
-  await predictToken(app, run, chosen.token);
-}
-
-/** The same for a file that was chosen; `force`: although a column of it cannot be used. */
-export async function predictToken(
-  app: AppState,
-  run: Pick<RunRecord, 'id'>,
-  token: string,
-  force = false,
-): Promise<void> {
-  try {
-    const job = `predict-${run.id}-${Date.now()}`;
-    const { rows, saved, notes } = await app.service.predict({ job, run: run.id, token, force });
-    if (!saved) return;
-    const done = `Predicted ${fixed(rows)} ${rows === 1 ? 'row' : 'rows'} into ${saved}`;
-    if (notes.length === 0) app.toasts.show(done);
-    else app.prediction = { kind: 'noted', done: `${done}.`, notes };
-  } catch (error) {
-    const { code, message } = failureOf(error);
-    if (code !== 'input.unusable_column') throw error;
-    app.prediction = { kind: 'refused', run, token, message };
-  }
+  app.toPredict = { run: run.id, items: [chosen] };
+  app.router.go(`#run/${run.id}/predict`);
 }

@@ -10,7 +10,7 @@ import { answerPage, origin } from '../../../electron/main/pages.ts';
 import { requests } from '../../../electron/main/requests.ts';
 import type { AppService } from '../../../engine/protocol/app.ts';
 import type { DeviceLab } from '../../../engine/lab/host.ts';
-import type { DeviceService } from '../../../engine/protocol/hosts.ts';
+import type { DeviceService, SpeedService } from '../../../engine/protocol/hosts.ts';
 import { whenReady } from '../../../engine/protocol/port.ready.ts';
 import type { Port } from '../../../engine/protocol/port.ts';
 import { connect, serve } from '../../../engine/protocol/rpc.ts';
@@ -100,6 +100,7 @@ async function openGpuPage(context: BrowserContext, rows: Port): Promise<GpuHost
     host: connect<TrainerHost>(own, { peer: 'the GPU page' }),
     devices: connect<DeviceService>(own, { service: 'devices' }),
     lab: connect<DeviceLab>(own, { service: 'lab' }),
+    speed: connect<SpeedService>(own, { service: 'speed' }),
     exited,
     kill: () => void page.close(),
   };

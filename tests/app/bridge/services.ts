@@ -26,6 +26,7 @@ import type { DeviceLab } from '../../../engine/lab/host.ts';
 import { threadPort } from '../../../engine/protocol/port.node.ts';
 import type { Port } from '../../../engine/protocol/port.ts';
 import { connect } from '../../../engine/protocol/rpc.ts';
+import type { ServedModelService } from '../../../engine/protocol/serving.ts';
 import type { StoreService } from '../../../engine/protocol/store.ts';
 import type { TrainerHost } from '../../../engine/protocol/hosts.ts';
 import type { OnnxHost } from '../../../engine/runs/export.ts';
@@ -67,6 +68,7 @@ export async function startServices({ home, dialogs, startGpuHost }: ServicesOpt
         predictor: connect<PredictorService>(cpu.port, { service: 'predictor' }),
         classifier: connect<ClassifierService>(cpu.port, { service: 'classifier' }),
         evaluator: connect<EvaluatorService>(cpu.port, { service: 'evaluator' }),
+        served: connect<ServedModelService>(cpu.port, { service: 'served' }),
         devices: connect<DeviceService>(cpu.port, { service: 'devices' }),
         lab: connect<DeviceLab>(cpu.port, { service: 'lab' }),
         exporter: connect<ExporterService>(cpu.port, { service: 'exporter' }),
