@@ -36,9 +36,10 @@ const hasEnded = ({ state }: Ended): boolean => finalStates.has(state) && state 
 
 /** What to say of a file of a run that is not there; null: it has never been. */
 export function goneError(home: string, row: Ended, file: RunFile): TrainyardError | null {
-  if (!modelFiles.includes(file)) return null;
+  const isModel = modelFiles.includes(file);
+  if (!isModel && file !== 'checkpoint.bin') return null;
   const listed = hasEnded(row) && listedFiles(home, row.id).includes(file);
-  if (!isComplete(row) && !listed) return null;
+  if (!(isModel && isComplete(row)) && !listed) return null;
   const place = `runs/${row.id}`;
   return new TrainyardError(
     'run.file_gone',
@@ -47,6 +48,11 @@ export function goneError(home: string, row: Ended, file: RunFile): TrainyardErr
       : `Run ${row.id} was trained, but its folder, ${place} in the home, is gone, and its file ${file} with it.`,
     'Put a copy of it back if you have one, or train again with the settings of the run.',
   );
+}
+
+/** Whether a run that has ended kept a checkpoint, be it there or gone. */
+export function keptCheckpoint(home: string, row: Ended): boolean {
+  return hasEnded(row) && listedFiles(home, row.id).includes('checkpoint.bin');
 }
 
 /** Runs whose files are gone, and which. */

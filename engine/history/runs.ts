@@ -70,7 +70,13 @@ interface BilledRow {
   readonly bill: string | null;
 }
 
-export function createRunsTable(connection: Connection, metrics: MetricsTable, files: RunFiles): RunsTable {
+/** `hadCheckpoint`: whether a run has kept a checkpoint that may be gone by now. */
+export function createRunsTable(
+  connection: Connection,
+  metrics: MetricsTable,
+  files: RunFiles,
+  hadCheckpoint: (row: RunRow) => boolean,
+): RunsTable {
   const row = (run: number): RunRow => {
     const found = connection.sql<[number], RunRow>(readRun).get(run);
     if (found === undefined) {
@@ -107,7 +113,7 @@ export function createRunsTable(connection: Connection, metrics: MetricsTable, f
         )
       : null;
     return rows.map((row) => {
-      const hasCheckpoint = (): boolean => files.has(row.id, 'checkpoint.bin');
+      const hasCheckpoint = (): boolean => files.has(row.id, 'checkpoint.bin') || hadCheckpoint(row);
       return recordOf({ row, summaries: summaries?.get(row.id) ?? [], hasCheckpoint }, fields);
     });
   };

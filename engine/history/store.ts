@@ -15,7 +15,7 @@ import { makeFolder } from './home.ts';
 import { createMetricsTable } from './metrics.ts';
 import { createKeeping } from './keeping.ts';
 import { createLabsTable } from './labs.ts';
-import { goneError, hasChecksum, isChecked, noteChecked } from './missing.ts';
+import { goneError, hasChecksum, isChecked, keptCheckpoint, noteChecked } from './missing.ts';
 import { createLogTable, createSettingsTable } from './notes.ts';
 import { openHistory } from './open.ts';
 import type { History } from './open.ts';
@@ -70,7 +70,7 @@ function createService(home: string, history: History): StoreService {
   const { connection } = history;
   const files = createRunFiles(home);
   const metrics = createMetricsTable(connection);
-  const runs = createRunsTable(connection, metrics, files);
+  const runs = createRunsTable(connection, metrics, files, (row) => keptCheckpoint(home, row));
   const log = createLogTable(connection);
   const settings = createSettingsTable(connection);
   const labs = createLabsTable(connection);

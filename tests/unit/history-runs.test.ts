@@ -1,7 +1,7 @@
 // The history's runs: created, changed, found, thrown away and brought back; their files, log and settings.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { requests } from '../../electron/main/requests.ts';
@@ -299,6 +299,13 @@ test('run files are replaced as a whole, in the order of the calls, and only kno
   );
   await store.updateRun({ run: id, patch: { state: 'completed' } });
   assert.equal(await store.readFile({ run: id, file: 'checkpoint.previous.bin' }), null, 'needed no more');
+  rmSync(join(home, 'runs', String(id), 'checkpoint.bin'));
+  await assert.rejects(store.readFile({ run: id, file: 'checkpoint.bin' }), { code: 'run.file_gone' });
+  assert.equal(
+    (await store.run({ run: id })).hasCheckpoint,
+    true,
+    'it has kept one: that it is gone is said where it is read',
+  );
 
   for (const file of ['../../history.db', 'other.txt', ''] as string[] as RunFile[]) {
     await assert.rejects(store.writeFile({ run: id, file, data: new Uint8Array() }), refusedAs('input.run_file'));
