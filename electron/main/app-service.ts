@@ -8,6 +8,7 @@ import type { DataService, DatasetInfo, DatasetSettings } from '../../engine/pro
 import type { PredictingApp } from '../../engine/protocol/predicting.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import { createExports, exportHere, type Exports } from './exports.ts';
+import { checkpointsOf, thinCheckpoints } from '../../engine/runs/checkpoints.ts';
 import type { RunManager } from '../../engine/runs/manager.ts';
 import type { Listeners } from '../../engine/protocol/listeners.ts';
 import { createKeeping, type Keepers } from './keeping.ts';
@@ -174,6 +175,8 @@ function history(
   exports: Exports,
 ): Part<
   | 'run'
+  | 'checkpoints'
+  | 'thinCheckpoints'
   | 'runs'
   | 'tags'
   | 'groups'
@@ -198,6 +201,11 @@ function history(
 > {
   return {
     run: (request) => store.run(request),
+    checkpoints: ({ run }) => checkpointsOf(store, run),
+    async thinCheckpoints({ run, budget }) {
+      await thinCheckpoints(store, run, budget);
+      return checkpointsOf(store, run);
+    },
     runs: (query) => store.runs(query),
     tags: () => store.tags(),
     groups: () => store.groups(),

@@ -33,7 +33,6 @@ const settings = z.strictObject({
   ignored: z.array(z.string()).max(100_000).optional(),
   split: z.tuple([share, share, share]).optional(),
   splitBy: z.strictObject({ kind: z.enum(splitKinds), column: z.string() }).optional(),
-  fold: z.strictObject({ number: z.int().min(1).max(100), of: z.int().min(2).max(100) }).optional(),
   labels: wordsTo(z.string().max(1000)).optional(),
 });
 
@@ -177,6 +176,8 @@ const schemas = {
       .strictObject({ run, checkpoint: checkpoint.optional(), upTo: z.int().min(1).max(1000).optional() })
       .optional(),
   }),
+  checkpoints: oneRun,
+  thinCheckpoints: z.strictObject({ run, budget: z.number().min(0).max(1e15) }),
   extendRun: z.strictObject({ run, name: name.optional(), config, checkpoint: checkpoint.optional() }),
   resumeRun: z.strictObject({ run, device: surroundings.device.optional() }),
   pauseRun: oneRun,

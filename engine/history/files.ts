@@ -27,8 +27,6 @@ const fileNames: ReadonlySet<string> = new Set<RunFile>([
   'checkpoint.bin',
   'checkpoint.previous.bin',
   'start.bin',
-  'fold.safetensors',
-  'out-of-fold.safetensors',
   'best.safetensors',
   'preprocessing.json',
   'model.json',

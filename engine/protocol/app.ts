@@ -15,7 +15,7 @@ import type {
 import type { PredictingApp } from './predicting.ts';
 import type { ClassifiedPictures, PredictedPage, RunEvaluation } from './evaluation.ts';
 import type { RunExports } from './exports.ts';
-import type { ContinuationRequest, TransferRequest } from './going-on.ts';
+import type { Checkpoint, ContinuationRequest, TransferRequest } from './going-on.ts';
 import type { EvaluatedColumns, EvaluatedRun, Openings } from './evaluated-rows.ts';
 import type { BilledRun } from './bill.ts';
 import type { FoundRuns, RecordField, RepairReport, RunGroup, RunPatch, RunQuery, RunsChanged } from './store.ts';
@@ -109,6 +109,10 @@ export interface AppService extends RunExports, PredictingApp {
   startRun(request: { name?: string; config: RunConfig; from?: TransferRequest }): Promise<RunRecord>;
   /** A finished or stopped run goes on as a new one: see `RunManager.goOn`. */
   extendRun(request: ContinuationRequest & { name?: string }): Promise<RunRecord>;
+  /** The states that a run has kept. */
+  checkpoints(request: { run: number }): Promise<readonly Checkpoint[]>;
+  /** Makes them fit into so many bytes: see thinning.ts. Gives those that stay. */
+  thinCheckpoints(request: { run: number; budget: number }): Promise<readonly Checkpoint[]>;
   resumeRun(request: { run: number; device?: RunConfig['device'] }): Promise<RunRecord>;
   pauseRun(request: { run: number }): Promise<void>;
   continueRun(request: { run: number }): Promise<void>;

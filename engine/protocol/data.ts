@@ -67,11 +67,6 @@ export interface DatasetSettings {
   readonly split?: readonly [number, number, number];
   /** Tables only. Default: rows are drawn by chance. */
   readonly splitBy?: SplitBy;
-  /**
-   * A part of a cross-validation, from 1: it is the test split, and what is left is shared out between training and validation. The
-   * parts of one seed and number share all rows between them.
-   */
-  readonly fold?: { readonly number: number; readonly of: number };
   /** Pictures only: corrected classes by file name. */
   readonly labels?: Readonly<Record<string, string>>;
 }

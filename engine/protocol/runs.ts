@@ -165,8 +165,6 @@ export type RunFile =
   | 'checkpoint.bin'
   | 'checkpoint.previous.bin'
   | 'start.bin'
-  | 'fold.safetensors'
-  | 'out-of-fold.safetensors'
   | EpochFile
   | 'best.safetensors'
   | 'preprocessing.json'

@@ -4,6 +4,7 @@
 import { declarationOf } from '../learners/declared/registry.ts';
 import { TrainyardError } from '../protocol/errors.ts';
 import type { Checkpoint, CheckpointChoice } from '../protocol/going-on.ts';
+import { thinned, type Thinning } from '../protocol/thinning.ts';
 import type { RunFile, RunRecord } from '../protocol/runs.ts';
 import type { StoreService } from '../protocol/store.ts';
 import { isCheckpoint } from '../train/checkpoint.ts';
@@ -34,37 +35,11 @@ export async function checkpointsOf(store: Pick<Store, 'run' | 'files'>, run: nu
 const bestEpochOf = ({ result }: RunRecord): number => result?.bestEpoch ?? 0;
 const epochsOf = ({ result, progress }: RunRecord): number => result?.epochs ?? progress?.epoch ?? 0;
 
-/** What would go for them to fit into so many bytes: those that lose their optimizer, and those that go. */
-export interface Thinning {
-  readonly slimmed: readonly Checkpoint[];
-  readonly removed: readonly Checkpoint[];
-}
-
-/** `slimBytes`: what weights alone take. */
-export function thinning(kept: readonly Checkpoint[], budget: number, slimBytes: number): Thinning {
-  let total = kept.reduce((sum, { bytes }) => sum + bytes, 0);
-  const oldest = kept.filter(({ kept }) => kept === 'epoch').toSorted((a, b) => a.epoch - b.epoch);
-  const slimmed: Checkpoint[] = [];
-  const removed: Checkpoint[] = [];
-  for (const one of oldest) {
-    if (total <= budget) break;
-    if (!one.everything || one.bytes <= slimBytes) continue;
-    slimmed.push(one);
-    total -= one.bytes - slimBytes;
-  }
-  for (const one of oldest) {
-    if (total <= budget) break;
-    removed.push(one);
-    total -= slimmed.includes(one) || !one.everything ? Math.min(one.bytes, slimBytes) : one.bytes;
-  }
-  return { slimmed: slimmed.filter((one) => !removed.includes(one)), removed };
-}
-
 /** Thins the checkpoints of a run to a budget of bytes. */
 export async function thinCheckpoints(store: Store, run: number, budget: number): Promise<Thinning> {
   const kept = await checkpointsOf(store, run);
   const slimBytes = await weightBytes(store, kept, run);
-  const plan = thinning(kept, budget, slimBytes);
+  const plan = thinned(kept, budget, slimBytes);
   for (const { file } of plan.removed) await store.removeFile({ run, file });
   for (const { file, epoch } of plan.slimmed) {
     const data = await store.readFile({ run, file });

@@ -68,7 +68,7 @@ export async function transferOf(
   return { parent: run, relation, start, file, job: { ...start, parent: run, relation, file: bytes } };
 }
 
-const splitOf = ({ split, splitBy, fold }: RunConfig['settings']): string => JSON.stringify([split, splitBy, fold]);
+const splitOf = ({ split, splitBy }: RunConfig['settings']): string => JSON.stringify([split, splitBy]);
 
 function refuseLive({ id, state, deletedAt }: RunRecord): void {
   if (!finalStates.has(state)) throw new InputError('input.run_active', `Run ${id} is ${state}.`, 'Stop it first.');

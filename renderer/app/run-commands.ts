@@ -7,6 +7,7 @@ import type { Command } from './commands.svelte.ts';
 const named = {
   'edit-run': { title: 'Name, tags and notes…', icon: 'pencil', words: ['rename', 'label', 'comment'] },
   'again-run': { title: 'Run again with changes', icon: 'again', keys: ['Mod+D'], words: ['duplicate', 'copy'] },
+  'continue-run': { title: 'Continue…', icon: 'play', words: ['extend', 'more epochs', 'go on', 'transfer'] },
   'predict-run': { title: 'Predict for a file…', icon: 'play', words: ['inference', 'apply'] },
   'export-safetensors': { title: 'Export as safetensors…', icon: 'export', words: ['save', 'weights', 'model'] },
   'export-json': { title: 'Export as JSON…', icon: 'export', words: ['save', 'weights', 'model'] },

@@ -107,6 +107,7 @@ test('drop, look, train, pause, quit, come back, train again, compare', async ()
     await expect(again.getByText('Completed').first()).toBeVisible({ timeout: 30_000 });
     await compareBoth(second);
   });
+  await test.step('it goes on as a run that knows it, and gives its weights to another', () => goOn(second));
   await second.close();
   fs.rmSync(first.home, { recursive: true, force: true });
 });
@@ -246,4 +247,34 @@ async function compareBoth(app: App): Promise<void> {
   await expect(page.getByRole('slider', { name: 'Validation loss chart' })).toHaveAttribute('aria-valuetext', /A .*B /);
   await expect(page.getByLabel('Reading')).toContainText(/differ/);
   await screenshot(app, 'compare');
+}
+
+async function goOn(app: App): Promise<void> {
+  const { page } = app;
+  await page.evaluate(() => {
+    location.hash = '#run/2';
+  });
+  await expect(page.getByRole('heading', { name: 'second try' })).toBeVisible();
+  await page.getByRole('tab', { name: 'Files' }).click();
+  const kept = page.getByRole('region', { name: 'Table of checkpoints' });
+  await expect(kept.getByRole('row', { name: /^3 last everything/ })).toBeVisible();
+  await expect(kept.getByRole('row', { name: /best weights/ })).toBeVisible();
+  await screenshot(app, 'run-files');
+  const inspector = page.getByRole('complementary', { name: 'Go on from this run' });
+  await inspector.getByLabel('More epochs').fill('4');
+  await inspector.getByRole('button', { name: 'Extend by 4 epochs' }).click();
+  await expect(page.getByRole('heading', { name: 'second try +4' })).toBeVisible();
+  await expect(page.getByText('Completed').first()).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByRole('link', { name: 'continues run 2 from epoch 3' })).toBeVisible();
+  await expect(page.getByText('All 7 epochs').first()).toBeVisible();
+
+  await page.getByRole('tab', { name: 'Files' }).click();
+  await expect(page.getByRole('region', { name: 'Family' }).getByRole('link', { name: 'second try' })).toBeVisible();
+  await inspector.getByText('Transfer', { exact: true }).click();
+  await inspector.getByRole('button', { name: 'New run with its weights…' }).click();
+  await expect(page.getByText(/Begins with the best weights of run 3\./)).toBeVisible();
+  await page.getByLabel('Epochs', { exact: true }).fill('2');
+  await page.getByRole('button', { name: 'Start' }).click();
+  await expect(page.getByText('Completed').first()).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByRole('link', { name: /started from run 3/ })).toBeVisible();
 }

@@ -7,7 +7,8 @@ import { processOwner } from '../../engine/history/owner.ts';
 import { createStore } from '../../engine/history/store.ts';
 import type { NetworkConfig } from '../../engine/learners/network/declaration.ts';
 import type { Checkpoint } from '../../engine/protocol/going-on.ts';
-import { checkpointsOf, thinCheckpoints, thinning } from '../../engine/runs/checkpoints.ts';
+import { thinned } from '../../engine/protocol/thinning.ts';
+import { checkpointsOf, thinCheckpoints } from '../../engine/runs/checkpoints.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
 import { readModelFilesOf } from '../../engine/runs/model-files.ts';
 import { decodeSafetensors } from '../../engine/train/safetensors.ts';
@@ -53,7 +54,7 @@ test('the oldest lose their optimizer, then go; best and last stay', () => {
   ];
   const kept = [...ends, of(8), of(6), of(4), of(2, 10)];
   const at = (budget: number) => {
-    const { slimmed, removed } = thinning(kept, budget, 10);
+    const { slimmed, removed } = thinned(kept, budget, 10);
     return [slimmed.map(({ epoch }) => epoch), removed.map(({ epoch }) => epoch)];
   };
   assert.deepEqual(at(150), [[], []]);
@@ -76,14 +77,14 @@ test('every second epoch is kept, thinned by the budget, predicted with and gone
   const before = await readModelFilesOf(store, run, 4);
   const total = kept.reduce((sum, { bytes }) => sum + bytes, 0);
   await thinCheckpoints(store, run, total - 1);
-  const thinned = await checkpointsOf(store, run);
-  assert.deepEqual(states(thinned).slice(2), [
+  const afterwards = await checkpointsOf(store, run);
+  assert.deepEqual(states(afterwards).slice(2), [
     'epoch 8 everything',
     'epoch 6 everything',
     'epoch 4 everything',
     'epoch 2',
   ]);
-  const [best, last, , , , slim] = thinned.map(({ bytes }) => bytes);
+  const [best, last, , , , slim] = afterwards.map(({ bytes }) => bytes);
   await thinCheckpoints(store, run, best + last + 4 * slim);
   assert.deepEqual(states(await checkpointsOf(store, run)), [...ends, 'epoch 8', 'epoch 6', 'epoch 4', 'epoch 2']);
   assert.deepEqual(await readModelFilesOf(store, run, 4), before, 'the weights are the same without the optimizer');

@@ -10,7 +10,7 @@ export const runTabs: readonly RunTab[] = [
   { id: '', label: 'Overview', words: ['curves', 'results', 'settings', 'log'], load: () => Promise.resolve({ default: Overview }) },
   { id: 'evaluation', label: 'Evaluation', words: ['scores', 'roc', 'confusion matrix', 'calibration', 'threshold', 'errors', 'slices', 'residuals'], load: () => import('./evaluation/Evaluation.svelte') },
   { id: 'predict', label: 'Predict', words: ['predictions', 'file', 'what if', 'serve', 'speed'], shown: hasModel, load: () => import('./predict/Predict.svelte') },
-  { id: 'files', label: 'Files', words: ['export', 'ONNX', 'safetensors', 'certificate', 'checkpoints'], load: () => import('./files/Files.svelte') },
+  { id: 'files', label: 'Files', words: ['export', 'ONNX', 'safetensors', 'certificate', 'checkpoints', 'continue', 'extend', 'transfer', 'family'], load: () => import('./files/Files.svelte') },
 ];
 
 /** The tab of an address; the overview for one that is unknown. */

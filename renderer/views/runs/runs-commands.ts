@@ -7,6 +7,7 @@ import type { RunsTable } from './runs.svelte.ts';
 export interface RunsActions {
   compare(): void;
   again(): void;
+  goOn(): void;
   edit(): void;
   remove(): void;
   rename(): void;
@@ -22,6 +23,7 @@ export function runsCommands(table: RunsTable, actions: RunsActions): Command[] 
     ...runCommands({
       'edit-run': { keys: ['T'], unavailable: one, run: actions.edit },
       'again-run': { unavailable: one, run: actions.again },
+      'continue-run': { unavailable: one, run: actions.goOn },
       'predict-run': { unavailable: one, run: actions.predict },
       'export-safetensors': { unavailable: one, run: () => actions.exportAs('safetensors') },
       'export-json': { unavailable: one, run: () => actions.exportAs('json') },

@@ -1,0 +1,47 @@
+// The settings of a run that goes on, as the person changes them.
+
+import type { Declaration } from '../../../../engine/learners/declared/declare.ts';
+import { declarationOf, ownSettings } from '../../../../engine/learners/declared/registry.ts';
+import type { RunConfig, RunRecord } from '../../../../engine/protocol/runs.ts';
+import type { Field, Value } from '../../../../engine/settings/field.ts';
+import type { TrainedOn } from '../../../../engine/settings/training.ts';
+import { fieldsOf, valueAt, withChosen } from '../../../../engine/settings/values.ts';
+import { fixed } from '../../../lib/format.ts';
+import type { Series } from '../run.svelte.ts';
+
+/** What was changed, by the names of the settings. */
+export type Changes = Readonly<Record<string, Value | undefined>>;
+
+/** Settings that are offered here: those that everybody sees, but for the length and for what follows from it. */
+export function changeable({ fields }: Declaration): readonly (readonly [string, Field<TrainedOn>])[] {
+  return fieldsOf(fields).filter(([name, { advanced }]) => !advanced && name !== 'epochs' && !name.startsWith('early'));
+}
+
+/** The settings of a run for so many epochs in all, with what was changed; with `name`, that setting alone. */
+export function continued(run: Pick<RunRecord, 'config'>, epochs: number, changes: Changes): RunConfig;
+export function continued(
+  run: Pick<RunRecord, 'config'>,
+  epochs: number,
+  changes: Changes,
+  name: string,
+): Value | undefined;
+export function continued(
+  { config }: Pick<RunRecord, 'config'>,
+  epochs: number,
+  changes: Changes,
+  name?: string,
+): RunConfig | Value | undefined {
+  const { extended, own } = declarationOf(config);
+  const longer = extended ? extended(config, epochs) : config;
+  const settings = withChosen(ownSettings(longer), changes);
+  return name === undefined ? { ...longer, ...{ [own]: settings } } : valueAt(settings, name);
+}
+
+/** What the last epochs brought: how much lower the validation loss got. */
+export function gains(series: ReadonlyMap<string, Series>, last: number): readonly (readonly [string, string])[] {
+  const losses = series.get('val_loss')?.value ?? [];
+  if (losses.length <= last) return [];
+  const before = Math.min(...losses.slice(0, -last));
+  const gained = before - Math.min(...losses);
+  return [[`Last ${last} epochs gained`, gained > 0 ? `${fixed(gained, 4)} of loss` : 'nothing']];
+}
