@@ -21,7 +21,7 @@ import {
   type TextbookMemory,
   type TextbookOptions,
 } from './memory-forecast.ts';
-import { deviceByPeaks, epochSeconds, stepTime, type StepTime, type TimedDevice } from './time-forecast.ts';
+import { deviceByPeaks, epochSeconds, middleOf, stepTime, type StepTime, type TimedDevice } from './time-forecast.ts';
 
 export interface ForecastOptions {
   readonly precision: 'float32' | 'mixed16';
@@ -93,7 +93,7 @@ export function forecast(
   const fits = (memoryBytes: number): boolean => fitOf(needed, memoryBytes) !== 'too large';
   /** `watts`: what is drawn in training. */
   const bill = (seconds: readonly [number, number], watts: number | undefined, offer: Offer | undefined) => {
-    const hours = (seconds[0] + seconds[1]) / 2 / 3600;
+    const hours = middleOf(seconds) / 3600;
     const kwh = watts === undefined ? null : energy({ device: watts }, hours);
     const rent = offer === undefined ? null : (offer.onDemand.value / offer.count) * hours;
     return {

@@ -4,7 +4,7 @@ import type { Catalogue } from './catalogue/catalogue.ts';
 import { standardRules, type Rules } from './advice/rules.ts';
 import type { MachineDevice } from './machine.ts';
 import { runSeconds, type AskedRun } from './run-time.ts';
-import { deviceByPeaks, type TimedDevice } from './time-forecast.ts';
+import { deviceByPeaks, middleOf, type TimedDevice } from './time-forecast.ts';
 
 export interface RunLine {
   /** `CPU: 4 s; a GPU would not help`. */
@@ -36,7 +36,7 @@ export function runLine(
   const soon = onCpu[1] < 60 * limit('finishes-soon', 'minutes');
   if (gpu) {
     const onGpu = spent(gpu.timed);
-    const gain = middle(onCpu) / (middle(onGpu) + gpuSetup);
+    const gain = middleOf(onCpu) / (middleOf(onGpu) + gpuSetup);
     const helps = !soon && gain >= limit('below-crossover', 'speedup');
     const text =
       gain >= limit('below-crossover', 'speedup')
@@ -50,7 +50,7 @@ export function runLine(
   }
   const peaks = { kind: 'gpu', float32: 1e12 * card.fp32.value, bandwidth: 1e9 * card.bandwidth.value } as const;
   const there = spent(deviceByPeaks(peaks, 'float32'));
-  const helps = middle(onCpu) / (middle(there) + gpuSetup) >= limit('below-crossover', 'speedup');
+  const helps = middleOf(onCpu) / (middleOf(there) + gpuSetup) >= limit('below-crossover', 'speedup');
   const text = helps
     ? `About ${about(onCpu)} here, ${about(there)} on an ${shortName(card.name)}`
     : `CPU: ${about(onCpu)}; a GPU would not help`;
@@ -65,12 +65,11 @@ function basisOf(devices: readonly MachineDevice[]): string {
     : 'The CPU by the last lab, the GPU by its data sheet.';
 }
 
-const middle = ([low, high]: readonly [number, number]): number => Math.sqrt(low * high);
 const shortName = (name: string): string => name.replace(/^(NVIDIA )?GeForce /, '');
 
 /** The middle of a range in two digits, `4 s`, `6 min`, `3.2 h`, `12 days`. */
 export function about(range: readonly [number, number]): string {
-  const seconds = middle(range);
+  const seconds = middleOf(range);
   const [value, unit] =
     seconds < 100
       ? [seconds, 's']

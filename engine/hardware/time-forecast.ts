@@ -108,6 +108,9 @@ export function deviceByPeaks(peaks: Peaks, precision: Precision): TimedDevice {
 /** Steps of an epoch of `rows` rows. */
 export const stepsOf = (rows: number, batch: number): number => Math.ceil(rows / batch);
 
+/** The forecast that a range is around: wrong by the same factor either way. */
+export const middleOf = ([low, high]: readonly [low: number, high: number]): number => Math.sqrt(low * high);
+
 /** Seconds of an epoch, as a range. */
 export function epochSeconds(step: StepTime, rows: number, batch: number): readonly [low: number, high: number] {
   const steps = rows / batch;

@@ -133,6 +133,19 @@ test('what may be cut off is advised to be, from the facts of a forecast alone',
   assert.ok(advised('resnet50', false).every(({ rule }) => rule !== 'spot'));
 });
 
+test('renting costs the same in the forecast and in the facts of advice', () => {
+  const options = { precision: 'mixed16', catalogue, tariff: 0.2, grid: 400 } as const;
+  const subject = subjectNamed('resnet50', {});
+  const { rows, batch } = subject;
+  const said = forecast(subject, options);
+  const asked = { forecast: said, catalogue, epochs: 10, rows, batch, tariff: 0.2, now: 0 };
+  const [device] = machineDevices(known);
+  const fact = factsOf({ ...asked, cpu: factHere(device, asked) }).others.find(({ id }) => id === 'rtx-4090')!;
+  const money = (fact.seconds.middle / 3600) * fact.rent!.perHour;
+  const { cost } = said.devices.find(({ id }) => id === 'rtx-4090')!;
+  assert.ok(Math.abs((10 * cost!) / money - 1) < 1e-9, `${cost} an epoch, ${money} for ten`);
+});
+
 test('hours a week and months come from the bills', () => {
   const week = 7 * 24 * 3600 * 1000;
   const run = (startedAt: number, secondsElapsed: number) => ({

@@ -8,7 +8,7 @@ import { withOverheads } from '../memory-forecast.ts';
 import { usualSpotHours } from '../formulas/money.ts';
 import type { MachineDevice } from '../machine.ts';
 import { severalOn } from '../several.ts';
-import { epochSeconds, stepTime } from '../time-forecast.ts';
+import { epochSeconds, middleOf, stepTime } from '../time-forecast.ts';
 import { waitingFacts, type Waiting } from '../waiting.ts';
 import type { DeviceFact, Facts, Range } from './facts.ts';
 
@@ -90,7 +90,7 @@ export function factHere(
 
 /** Seconds of `epochs` from those of one, the middle where the factor either way is the same. */
 export function training([low, high]: readonly [number, number], epochs: number): Range {
-  return { low: low * epochs, middle: Math.sqrt(low * high) * epochs, high: high * epochs };
+  return { low: low * epochs, middle: middleOf([low, high]) * epochs, high: high * epochs };
 }
 
 function deviceFact(

@@ -9,6 +9,7 @@ import type { DeviceForecast } from '../../../../engine/hardware/forecast.ts';
 import { largestTextbookBatch, type TextbookOptions } from '../../../../engine/hardware/memory-forecast.ts';
 import { energyCost } from '../../../../engine/hardware/formulas/energy.ts';
 import { writeOff } from '../../../../engine/hardware/formulas/money.ts';
+import { middleOf } from '../../../../engine/hardware/time-forecast.ts';
 import { fixed, short } from '../../../lib/format.ts';
 
 export interface CostSettings {
@@ -57,7 +58,6 @@ export interface CostRow {
 }
 
 const weeksPerYear = 52;
-const middle = ([low, high]: readonly [number, number]): number => (low + high) / 2;
 const known = (value: number | null): number | null => (value !== null && Number.isFinite(value) ? value : null);
 
 export function costRows(
@@ -114,7 +114,7 @@ function common(
   fit: { readonly costs: (batch: number) => ModelCosts; readonly options: TextbookOptions },
 ) {
   const { name, fits, secondsPerEpoch, memoryBytes, precision } = forecast;
-  const epoch = middle(secondsPerEpoch);
+  const epoch = middleOf(secondsPerEpoch);
   const times = (value: number | null): number | null => known(value === null ? null : value * epochs);
   const batch = fits || memoryBytes === null ? 0 : largestTextbookBatch(fit.costs, fit.options, memoryBytes);
   return {
