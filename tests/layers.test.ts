@@ -277,7 +277,7 @@ const rules: readonly Rule[] = [
   },
   {
     files: 'renderer/views/run/',
-    may: [...forViews, 'renderer/views/runs/', 'engine/evaluation/'],
+    may: [...forViews, 'renderer/views/runs/', 'engine/evaluation/', 'engine/explanation/'],
     packages: ['svelte'],
     instead: ofComponents,
   },

@@ -13,12 +13,14 @@ import type { ExporterService } from '../../engine/protocol/exports.ts';
 import type { DeviceLab } from '../../engine/lab/host.ts';
 import { parentPort } from '../../engine/protocol/port.electron.ts';
 import { announceReady } from '../../engine/protocol/port.ready.ts';
+import type { ExplainerService } from '../../engine/protocol/explanation.ts';
 import { connect, serve } from '../../engine/protocol/rpc.ts';
 import type { TrainerHost } from '../../engine/protocol/hosts.ts';
 import type { ServedModelService } from '../../engine/protocol/serving.ts';
 import { createServedModel } from '../../engine/serving/service.node.ts';
 import { createTrainerHost } from '../../engine/learners/host.ts';
 import { createClassifier } from './classifier.ts';
+import { createExplainer } from './explainer.ts';
 import { createExportHost } from './exporter.ts';
 import { cpuDevice } from './devices.ts';
 import { createNodeLab } from './lab.ts';
@@ -69,6 +71,11 @@ serve<ServedModelService>(
   port,
   createServedModel(() => openCpu({ home, threads: 1 })),
   { service: 'served' },
+);
+serve<ExplainerService>(
+  port,
+  createExplainer(rows, () => openCpu({ home })),
+  { service: 'explainer' },
 );
 serve<DeviceService>(port, { devices: async () => [await cpuDevice(home)] }, { service: 'devices' });
 announceReady(port);

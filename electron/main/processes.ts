@@ -11,6 +11,7 @@ import type {
 } from '../../engine/protocol/hosts.ts';
 import type { ExporterService, OnnxService } from '../../engine/protocol/exports.ts';
 import type { DeviceLab } from '../../engine/lab/host.ts';
+import type { ExplainerService } from '../../engine/protocol/explanation.ts';
 import { connect } from '../../engine/protocol/rpc.ts';
 import type { ServedModelService } from '../../engine/protocol/serving.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
@@ -33,6 +34,7 @@ export interface CpuHost extends RunHost {
   readonly devices: DeviceService;
   readonly lab: DeviceLab;
   readonly exporter: ExporterService;
+  readonly explainer: ExplainerService;
 }
 
 export interface Processes {
@@ -94,6 +96,7 @@ export function createProcesses(home: string): Processes {
         served: connect<ServedModelService>(child.port, { peer, service: 'served' }),
         devices: connect<DeviceService>(child.port, { peer, service: 'devices' }),
         lab: connect<DeviceLab>(child.port, { peer, service: 'lab' }),
+        explainer: connect<ExplainerService>(child.port, { peer, service: 'explainer' }),
         exporter: connect<ExporterService>(child.port, { peer, service: 'exporter' }),
         exited: child.ended,
         kill: () => child.kill(),

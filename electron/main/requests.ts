@@ -139,6 +139,7 @@ type Plain<T> = T extends Uint8Array
 
 const exportFormat = z.enum(exportFormats);
 const oneExport = z.strictObject({ run, format: exportFormat });
+const explained = { job, run, split: z.enum(['train', 'validation', 'test']), wanted: count.optional() };
 
 const schemas = {
   info: nothing,
@@ -232,6 +233,10 @@ const schemas = {
   }),
   classifyFiles: z.strictObject({ job, run, tokens: z.array(token).min(1).max(10_000) }),
   classifyRows: z.strictObject({ run, rows: z.array(count).min(1).max(16) }),
+  explain: z.strictObject(explained),
+  explainColumns: z.strictObject({ ...explained, columns: z.array(count).min(1).max(12) }),
+  explainRow: z.strictObject({ ...explained, row: count.optional() }),
+  cancelExplanation: z.strictObject({ job }),
   exportRun: z.strictObject({ run, format: z.enum(['json', 'safetensors']) }),
   exports: oneRun,
   makeExport: z.strictObject({ job, run, format: exportFormat }),

@@ -17,6 +17,7 @@ import type { ClassifiedPictures, PredictedPage, RunEvaluation } from './evaluat
 import type { RunExports } from './exports.ts';
 import type { Checkpoint, ContinuationRequest, TransferRequest } from './going-on.ts';
 import type { EvaluatedColumns, EvaluatedRun, Openings } from './evaluated-rows.ts';
+import type { Contributions, Dependence, Explanation } from './explanation.ts';
 import type { BilledRun } from './bill.ts';
 import type { FoundRuns, RecordField, RepairReport, RunGroup, RunPatch, RunQuery, RunsChanged } from './store.ts';
 import type { LogLine, MetricPoint, RunConfig, RunProgress, RunRecord } from './runs.ts';
@@ -183,6 +184,29 @@ export interface AppService extends RunExports, PredictingApp {
   classifyFiles(request: { job: string; run: number; tokens: readonly string[] }): Promise<ClassifiedPictures>;
   /** The same for rows of the dataset it was trained on. */
   classifyRows(request: { run: number; rows: readonly number[] }): Promise<ClassifiedPictures>;
+  /**
+   * Which columns matter to a finished run on a table, and how its answer moves with those that matter most. `wanted`: class whose
+   * probability is explained (default: the second of two, else the first). `cancelExplanation` keeps what is known by then; progress goes
+   * by the job.
+   */
+  explain(request: { job: string; run: number; split: SplitName; wanted?: number }): Promise<Explanation>;
+  /** How its answer moves with some columns, by their places. */
+  explainColumns(request: {
+    job: string;
+    run: number;
+    split: SplitName;
+    wanted?: number;
+    columns: readonly number[];
+  }): Promise<readonly Dependence[]>;
+  /** What each column did for its answer to a row of the dataset, from 0; absent: the one it is farthest off with. */
+  explainRow(request: {
+    job: string;
+    run: number;
+    split: SplitName;
+    wanted?: number;
+    row?: number;
+  }): Promise<Contributions>;
+  cancelExplanation(request: { job: string }): Promise<void>;
   exportRun(request: { run: number; format: 'json' | 'safetensors' }): Promise<{ saved: string | null }>;
   /** Saves text or a picture made by the window through the system's dialog. */
   saveFile(request: { suggested: string; data: Uint8Array }): Promise<{ saved: string | null }>;

@@ -2,12 +2,14 @@
 
 import { byImportance, usualShuffles } from '../../../engine/explanation/importance.ts';
 import { judgedBy } from '../../../engine/explanation/explain.ts';
+import { columnFindings, curveFindings, type Curve, type Finding } from '../../../engine/explanation/findings.ts';
 import { cellText } from '../../../engine/explanation/words.ts';
 import { scoreNames } from '../../../engine/evaluation/names.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import type { Contributions, Dependence, Explanation } from '../../../engine/protocol/explanation.ts';
 import type { OutputSpec } from '../../../engine/model/spec.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
+import type { MetricPoint } from '../../../engine/protocol/runs.ts';
 import { prepareExplanation } from '../../../engine/runs/explain.ts';
 import { createExplainer } from '../../hosts/explainer.ts';
 import { openCpu } from '../../hosts/trusted-cpu.ts';
@@ -38,7 +40,8 @@ export const explain: Command = {
     const row = numberOption(options, 'row', { minimum: 1, whole: true });
     const shuffles = numberOption(options, 'shuffles', { minimum: 2, maximum: 1000, whole: true });
     const store = await services.store;
-    const { name } = await store.run({ run });
+    const { name, config, result } = await store.run({ run });
+    const points = await store.metrics({ run, series: ['train_loss', 'val_loss'] });
     const { data } = services;
     const explainer = createExplainer(Promise.resolve(data), () => openCpu({ home: services.home }));
     const { request, warnings } = await withProgress(data, context, (job) =>
@@ -60,11 +63,23 @@ export const explain: Command = {
       printImportance(output, found, request.data.output);
       for (const dependence of found.dependence) printDependence(output, found, dependence, request.data.output);
       if (why) printRow(output, found, why, request.data.output);
+      const score = judgedBy(request.data, found.importance.scores);
+      const findings = [
+        ...curveFindings({
+          config,
+          result,
+          train: curveOf(points, 'train_loss'),
+          validation: curveOf(points, 'val_loss'),
+        }),
+        ...columnFindings(config, found.columns, found.importance, score),
+      ];
+      printFindings(output, findings);
       output.event({
         event: 'explanation',
         run,
         split,
         ...eventOf(found, request.data.output),
+        findings: findings.map(({ action, ...finding }) => ({ ...finding, try: action?.label ?? null })),
         ...(why ? { row: rowEvent(found, why) } : {}),
       });
     } finally {
@@ -75,6 +90,19 @@ export const explain: Command = {
     interruption.check();
   },
 };
+
+const curveOf = (points: readonly MetricPoint[], series: string): Curve => {
+  const own = points.filter((point) => point.series === series);
+  return { epoch: own.map(({ epoch }) => epoch), value: own.map(({ value }) => value) };
+};
+
+function printFindings(output: Output, findings: readonly Finding[]): void {
+  if (findings.length > 0) output.line();
+  for (const { kind, title, figure, text, action } of findings) {
+    output.line(`${kind === 'fine' ? '✓' : '!'} ${title}: ${figure}`);
+    output.line(`  ${text}${action ? ` ${action.label}.` : ''}`);
+  }
+}
 
 function wantedClass(output: OutputSpec, name: string | undefined): number | undefined {
   if (name === undefined) return undefined;

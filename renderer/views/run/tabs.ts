@@ -1,14 +1,20 @@
 // The tabs of a run's page, in order: one line each, a folder each. A view is loaded when its tab is first opened; it is given the page's
 // state and the run, and fills the right end of the tab bar by `page.tools`.
 
-import { hasModel } from '../../lib/run-words.ts';
+import { declarationOf } from '../../../engine/learners/declared/registry.ts';
 import Overview from './overview/Overview.svelte';
+import { hasModel, isLive } from '../../lib/run-words.ts';
 import type { RunTab } from './tab.ts';
+
+/** A finished run on a table. */
+const isExplained: RunTab['shown'] = (run) =>
+  !isLive(run) && hasModel(run) && !declarationOf(run.config).ofPictures(run.config);
 
 // prettier-ignore
 export const runTabs: readonly RunTab[] = [
   { id: '', label: 'Overview', words: ['curves', 'results', 'settings', 'log'], load: () => Promise.resolve({ default: Overview }) },
   { id: 'evaluation', label: 'Evaluation', words: ['scores', 'roc', 'confusion matrix', 'calibration', 'threshold', 'errors', 'slices', 'residuals'], load: () => import('./evaluation/Evaluation.svelte') },
+  { id: 'explain', label: 'Explain', words: ['importance', 'why', 'shapley', 'dependence', 'findings', 'overfits'], shown: isExplained, load: () => import('./explain/Explain.svelte') },
   { id: 'predict', label: 'Predict', words: ['predictions', 'file', 'what if', 'serve', 'speed'], shown: hasModel, load: () => import('./predict/Predict.svelte') },
   { id: 'files', label: 'Files', words: ['export', 'ONNX', 'safetensors', 'certificate', 'checkpoints', 'continue', 'extend', 'transfer', 'family'], load: () => import('./files/Files.svelte') },
 ];

@@ -1,0 +1,96 @@
+// What the tab Explain knows: computed when it is asked for, and again for another split or class; single rows and columns beside it.
+
+import { byImportance } from '../../../../engine/explanation/importance.ts';
+import type { AppService } from '../../../../engine/protocol/app.ts';
+import type { Progress, SplitName } from '../../../../engine/protocol/data.ts';
+import type { Contributions, Dependence, Explanation } from '../../../../engine/protocol/explanation.ts';
+import { failureOf, type Failure } from '../../../app/failure.ts';
+
+/** Charts of single columns side by side. */
+const chartsShown = 3;
+let jobs = 0;
+
+export class Explaining {
+  readonly run: number;
+  split: SplitName = $state('validation');
+  wanted: number | undefined = $state();
+  found: Explanation | null = $state.raw(null);
+  why: Contributions | null = $state.raw(null);
+  dependence: readonly Dependence[] = $state.raw([]);
+  /** Score importance is told in. */
+  score: string = $state('');
+  chosen: number | null = $state(null);
+  progress: Progress | null = $state.raw(null);
+  working: boolean = $state(false);
+  failure: Failure | null = $state.raw(null);
+  readonly #service: AppService;
+  #job = '';
+
+  constructor(run: number, service: AppService) {
+    this.run = run;
+    this.#service = service;
+  }
+
+  get #asked(): { job: string; run: number; split: SplitName; wanted?: number } {
+    return { job: this.#job, run: this.run, split: this.split, wanted: this.wanted };
+  }
+
+  async compute(): Promise<void> {
+    this.#job = `explain ${this.run} ${++jobs}`;
+    const job = this.#job;
+    this.working = true;
+    const stop = this.#service.onProgress((event) => {
+      if (event.job === job) this.progress = event.progress;
+    });
+    try {
+      const found = await this.#service.explain(this.#asked);
+      if (job !== this.#job) return;
+      const scores = Object.keys(found.importance.scores);
+      if (!scores.includes(this.score)) this.score = scores[0] ?? '';
+      [this.found, this.dependence, this.failure] = [found, found.dependence, null];
+      this.chosen = found.dependence[0]?.column ?? null;
+      this.why = await this.#service.explainRow({ ...this.#asked, row: this.why?.source });
+    } catch (error) {
+      if (job === this.#job) this.failure = failureOf(error);
+    } finally {
+      stop();
+      if (job === this.#job) [this.working, this.progress] = [false, null];
+    }
+  }
+
+  cancel(): Promise<void> {
+    return this.#service.cancelExplanation({ job: this.#job });
+  }
+
+  async choose({ split, wanted }: { readonly split?: SplitName; readonly wanted?: number }): Promise<void> {
+    if (split !== undefined && split !== this.split) [this.split, this.why] = [split, null];
+    if (wanted !== undefined) this.wanted = wanted;
+    if (this.found || this.failure) await this.compute();
+  }
+
+  async showRow(row: number): Promise<void> {
+    try {
+      this.why = await this.#service.explainRow({ ...this.#asked, row });
+      this.failure = null;
+    } catch (error) {
+      this.failure = failureOf(error);
+    }
+  }
+
+  /** Brings the chart of a column to the left. */
+  async showColumn(column: number): Promise<void> {
+    this.chosen = column;
+    const here = this.dependence.find((one) => one.column === column);
+    const others = this.dependence.filter((one) => one.column !== column);
+    try {
+      const one = here ?? (await this.#service.explainColumns({ ...this.#asked, columns: [column] }))[0];
+      this.dependence = [one, ...others].slice(0, chartsShown);
+    } catch (error) {
+      this.failure = failureOf(error);
+    }
+  }
+
+  get order(): ReturnType<typeof byImportance> {
+    return this.found ? byImportance(this.found.importance, this.score) : [];
+  }
+}

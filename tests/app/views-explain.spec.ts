@@ -1,0 +1,45 @@
+// The tab Explain of a finished run: computed when asked for, columns by importance with their charts, one row whose contributions add
+// up, another row and column at once, and a finding that starts the run it speaks of.
+
+import path from 'node:path';
+import { root, callService, expect, screenshot, test } from './launch.ts';
+import { importTable, startRun, waitForState } from './scene.ts';
+
+test('a run is explained: columns, charts, a row, findings that start a run', async ({ app }) => {
+  const { page } = app;
+  const dataset = await importTable(app, path.join(root, 'samples/penguins.csv'));
+  const { id } = await startRun(app, dataset, 12, 'penguins');
+  await waitForState(app, id, 'completed');
+  await page.evaluate((run) => (location.hash = `#run/${run}/explain`), id);
+  await page.getByRole('button', { name: 'Explain', exact: true }).click();
+
+  const columns = page.getByRole('region', { name: 'Columns by importance' });
+  await expect(columns.getByRole('button').first()).toBeVisible({ timeout: 30_000 });
+  const charts = page.getByRole('region', { name: 'Partial dependence' }).getByRole('figure');
+  await expect(charts).toHaveCount(3);
+  const other = columns.getByRole('button').nth(3);
+  const name = (await other.locator('.name').innerText()).trim();
+  await other.click();
+  await expect(charts.first()).toHaveAccessibleName(new RegExp(`^${name}: `));
+
+  const why = page.getByRole('region', { name: 'Why this row' });
+  await expect(why.getByRole('heading')).toHaveText(/^Why row \d+$/);
+  const numbers = (await why.locator('td:last-child').allInnerTexts()).map((text) => Number(text.replace('−', '-')));
+  const [average, ...steps] = numbers;
+  const prediction = steps.pop() ?? NaN;
+  expect(Math.abs(average + steps.reduce((sum, step) => sum + step, 0) - prediction)).toBeLessThan(0.002);
+  for (const width of [1100, 1440, 1920]) {
+    await (await app.electron.browserWindow(page)).evaluate((window, w) => window.setContentSize(w, 900), width);
+    await screenshot(app, `explain-${width}`);
+  }
+
+  const findings = page.getByRole('region', { name: 'What the curves say' });
+  const action = findings.getByRole('button', { name: /^(Run|Go on) / }).first();
+  await expect(action).toBeVisible();
+  await action.click();
+  await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#run\/2/);
+  const made = await callService<{ notes: string }>(app, 'run', { run: 2 });
+  expect(made.notes).toContain('After run 1, penguins: ');
+  // While a run trains the app asks before it closes.
+  await waitForState(app, 2, 'completed', 'stopped');
+});
