@@ -24,6 +24,11 @@ import { spellColumns } from './schema/analyse.ts';
 import type { StoredColumn } from './schema/stored.ts';
 import type { DatasetStore } from './store.ts';
 
+/** Bytes that DuckDB may hold while a file is predicted, and prepared rows a part of it; the rest is on the disk. */
+const mostMemory = 2 ** 28;
+/** Of that for prepared rows. */
+const rowsShare = 4;
+
 export interface TransformRequest {
   readonly store: DatasetStore;
   readonly limits: DatabaseLimits;
@@ -43,7 +48,9 @@ export interface TransformRequest {
  * @throws InputError if the file cannot be read, lacks a column the model needs, or has one that cannot be used.
  */
 export async function transformFile(request: TransformRequest): Promise<Omit<Prepared, 'handle'>> {
-  const { store, limits, path, force, job, match, report = false } = request;
+  const { store, path, force, job, match, report = false } = request;
+  // Rows are read once, from beginning to end: more memory would make nothing quicker.
+  const limits = { ...request.limits, memoryBytes: Math.min(request.limits.memoryBytes, mostMemory) };
   const preprocessing = parsePreprocessing(request.preprocessing);
   const { features, target } = preprocessing;
   const like = { units: preprocessing.unitsRow === true };
@@ -97,7 +104,7 @@ export async function transformFile(request: TransformRequest): Promise<Omit<Pre
           counts: [0, 0, table.rows],
           splitOf: () => 2,
           store,
-          memoryBytes: limits.memoryBytes / 2,
+          memoryBytes: limits.memoryBytes / rowsShare,
           job,
         });
         const all = [...copied.warnings, ...renamed(sources), ...missingTarget(names, preprocessing), ...warnings];
