@@ -60,7 +60,8 @@ export function classScores(table: ClassRows, baselines: BaselineRows, threshold
 }
 
 /** The scores alone; NaN where one does not exist. */
-export const plainClassScores = (table: ClassRows, threshold = 0.5): Values => valuesOf(prepare(table, threshold), null);
+export const plainClassScores = (table: ClassRows, threshold = 0.5): Values =>
+  valuesOf(prepare(table, threshold), null);
 
 const known = (value: number | undefined): number | null => (Number.isFinite(value) ? (value as number) : null);
 
