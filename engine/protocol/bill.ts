@@ -14,6 +14,9 @@ export const phases = [
 
 export type Phase = (typeof phases)[number];
 
+/** What a phase is called where people read it. */
+export const phaseWord = (phase: string): string => (phase === 'data' ? 'reading rows' : phase);
+
 /** Seconds of each phase. */
 export type PhaseSeconds = Readonly<Partial<Record<Phase, number>>>;
 

@@ -3,7 +3,7 @@
 
 import { leadingMetrics, metricWords } from '../model/metrics.ts';
 import type { PreparedData } from '../protocol/data.ts';
-import { phases, type Phase, type PhaseSeconds } from '../protocol/bill.ts';
+import { phases, phaseWord, type Phase, type PhaseSeconds } from '../protocol/bill.ts';
 import type { LogLine, RunResult } from '../protocol/runs.ts';
 import { countText, timeText } from '../protocol/words.ts';
 import type { Surroundings } from './control.ts';
@@ -118,7 +118,7 @@ export class Diary {
   ends({ reason, epochs, bestEpoch }: Pick<RunResult, 'reason' | 'epochs' | 'bestEpoch'>): void {
     const times = phases.flatMap((phase) => {
       const milliseconds = this.#spent.get(phase) ?? 0;
-      return milliseconds > 0 ? [`${phase} ${timeText(milliseconds)}`] : [];
+      return milliseconds > 0 ? [`${phaseWord(phase)} ${timeText(milliseconds)}`] : [];
     });
     const how = endings[reason];
     this.#detail(`Time: ${times.join(', ')}.`);

@@ -312,7 +312,7 @@ test('the log tells of data, device, epochs, checkpoints, the end of a host, the
     ['info', /^Epoch 60 of 60: /],
     [
       'info',
-      /^Time: preparing (?:[\d.]+ s|\d+ min \d+ s|\d+ h \d+ min), training (?:[\d.]+ s|\d+ min \d+ s|\d+ h \d+ min), validation (?:[\d.]+ s|\d+ min \d+ s|\d+ h \d+ min), scoring (?:[\d.]+ s|\d+ min \d+ s|\d+ h \d+ min)/,
+      /^Time: preparing (?:[\d.]+ s|\d+ min \d+ s|\d+ h \d+ min), reading rows (?:[\d.]+ s|\d+ min \d+ s|\d+ h \d+ min), training (?:[\d.]+ s|\d+ min \d+ s|\d+ h \d+ min), validation (?:[\d.]+ s|\d+ min \d+ s|\d+ h \d+ min), scoring (?:[\d.]+ s|\d+ min \d+ s|\d+ h \d+ min)/,
     ],
     ['info', /^Completed after 60 epochs; the weights of epoch \d+ are kept\.$/],
   ];

@@ -5,7 +5,7 @@ import type { AppService } from '../../../engine/protocol/app.ts';
 import { carbonText, costOf, energyText, moneyText } from '../../../engine/hardware/bill.ts';
 import { planMemory } from '../../../engine/hardware/memory-forecast.ts';
 import { isNetwork } from '../../../engine/learners/network/declaration.ts';
-import type { RunBill } from '../../../engine/protocol/bill.ts';
+import { phaseWord, type RunBill } from '../../../engine/protocol/bill.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { costsOfModel, type ModelAtHand } from '../../../engine/hardware/costs/from-model.ts';
 import { about } from '../../../engine/hardware/run-line.ts';
@@ -64,7 +64,7 @@ async function timeFigure(
   { phases }: RunBill,
   model: ModelAtHand | null,
 ): Promise<BillFigure> {
-  const parts = Object.entries(phases).map(([phase, spent]) => `${phase} ${duration(spent)}`);
+  const parts = Object.entries(phases).map(([phase, spent]) => `${phaseWord(phase)} ${duration(spent)}`);
   const figure = {
     name: 'Time, all phases',
     value: duration(secondsOfBill(phases)),
