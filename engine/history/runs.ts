@@ -164,8 +164,10 @@ export function createRunsTable(
       };
     },
     setColumns(run, columns) {
-      set(run, { columns: JSON.stringify(columns) });
-      index(run);
+      // Nothing that is told of a run changes by what it is found by: no new revision.
+      const search = searchText({ ...records([row(run)])[0], columns });
+      const update = 'UPDATE run SET columns = ?, search = ? WHERE id = ?';
+      connection.sql<[string, string, number]>(update).run(JSON.stringify(columns), search, run);
     },
     groups: () => connection.sql<[], RunGroup>(usedGroups).all(),
     tags: () =>

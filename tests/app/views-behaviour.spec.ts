@@ -64,7 +64,7 @@ test('commands by everyday words, all datasets and tags in the filter', async ({
     await expect(page).not.toHaveTitle('before');
     await expect(page.getByRole('heading', { name: 'Help', level: 1 })).toBeVisible();
     await expect(page.locator('main')).toContainText(
-      /Predict for a file…[\s\S]*Export as safetensors…[\s\S]*Drop pictures/,
+      /Predict tab of a finished run[\s\S]*Export as safetensors…[\s\S]*Drop pictures/,
     );
   });
 
