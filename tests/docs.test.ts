@@ -84,6 +84,19 @@ for (const page of pages) {
   });
 }
 
+test('README.md names every command and links every page', () => {
+  const text = fs.readFileSync(path.join(root, 'README.md'), 'utf8');
+  const named = new Set([...text.matchAll(/`([a-z]+)(?=[ `])/g)].map(([, name]) => name));
+  assert.deepEqual(
+    [...commands.keys()].filter((name) => !named.has(name)),
+    [],
+  );
+  assert.deepEqual(
+    pages.filter((page) => page.startsWith('docs/') && !text.includes(`](${page})`)),
+    [],
+  );
+});
+
 function fences(text: string): RegExpMatchArray[] {
   return [...text.matchAll(/^```[^\n]*\n([^]*?)^```/gm)].flatMap(([, block = '']) => [...block.matchAll(/^(.+)$/gm)]);
 }
