@@ -1,9 +1,9 @@
-// The evaluation of a run for the window: the data host prepares the rows, a process of its own predicts them, and the table crosses to
-// the page, which makes every figure from it.
+// The evaluation of a run for the window: the data host prepares the rows, a process of its own predicts and scores them and cuts their
+// columns, and the table crosses to the page, which makes every other figure from it.
 
 import path from 'node:path';
 import type { DataService } from '../../engine/protocol/data.ts';
-import type { EvaluatedColumns, EvaluatedRun } from '../../engine/protocol/evaluated-rows.ts';
+import type { EvaluatedRun, SlicedColumns } from '../../engine/protocol/evaluated-rows.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import {
   countOpening,
@@ -34,7 +34,7 @@ export async function evaluateRun({ store, data, processes }: Parts, request: Re
   try {
     const prepared = await prepareEvaluation({ store, data }, request);
     try {
-      const table = await (await starting).evaluator.table(prepared.request);
+      const table = await (await starting).evaluator.scored(prepared.request);
       await countOpening(store, run, source);
       const file = 'split' in source ? null : path.basename(source.path);
       return { ...table, file, opened: await openingsOf(store, run), warnings: prepared.warnings };
@@ -50,7 +50,7 @@ export async function evaluateRun({ store, data, processes }: Parts, request: Re
 export async function evaluatedColumns(
   { store, data, processes }: Parts,
   request: Request,
-): Promise<EvaluatedColumns | null> {
+): Promise<SlicedColumns | null> {
   const { source } = request;
   const prepared = await prepareColumns({ store, data }, request);
   if (prepared === null) return null;

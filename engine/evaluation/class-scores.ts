@@ -1,10 +1,9 @@
 // Scores of a classifier on rows whose class is known, each with its bootstrap interval and beside those of the baselines. N rows, K
 // classes; of two classes the second is the one that is looked for.
 
-import type { BaselineRows, ClassRows } from '../protocol/evaluated-rows.ts';
+import type { BaselineRows, ClassRows, Score, ScoreName } from '../protocol/evaluated-rows.ts';
 import { binsOf, calibrationBins, type BinnedRows } from './calibration.ts';
 import { mostResampled, percentiles, resample, resampledRows, resamples, widened } from './intervals.ts';
-import type { Score, ScoreName } from './names.ts';
 import { areas, rank, type Ranking } from './ranking.ts';
 
 /** The scores of a classifier, in the order in which they are shown. */

@@ -1,5 +1,7 @@
 // The scores of an evaluation as one table: words, which way is better, how a value is written.
 
+import type { ScoreName } from '../protocol/evaluated-rows.ts';
+
 export type ScoreUnit = 'plain' | 'share' | 'target';
 
 interface ScoreDefinition {
@@ -76,17 +78,4 @@ export const scoreNames = {
     unit: 'target',
     explanation: 'Mean of predicted − true: above 0 = too high',
   },
-} as const satisfies Readonly<Record<string, ScoreDefinition>>;
-
-export type ScoreName = keyof typeof scoreNames;
-
-/** A score beside what it has to beat; an interval of NaN where there is none. */
-export interface Score {
-  readonly name: ScoreName;
-  readonly value: number;
-  readonly low: number;
-  readonly high: number;
-  /** Of a linear model, and of the answer that is always the same; null where that is not known or does not exist. */
-  readonly linear: number | null;
-  readonly constant: number | null;
-}
+} as const satisfies Readonly<Record<ScoreName, ScoreDefinition>>;

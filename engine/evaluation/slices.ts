@@ -1,8 +1,8 @@
 // Where errors gather: groups of rows by the values of one column or of two, each with its count, its error and an interval, those that are
 // surely bad first (by the lower end of the interval). Columns are cut once; a new threshold only counts again.
 
-import type { EvaluatedColumns } from '../protocol/evaluated-rows.ts';
-import type { RawColumn } from '../model/spec.ts';
+import type { CutColumn, CutColumns, EvaluatedColumns } from '../protocol/evaluated-rows.ts';
+import { rawCodes, type RawColumn } from '../model/spec.ts';
 import { meanInterval, wilson, type Interval } from './intervals.ts';
 
 /** Smaller groups say nothing. */
@@ -12,8 +12,6 @@ const ranges = 5;
 const mostValues = 24;
 /** Columns paired with each other: those whose own groups differ most. */
 const pairedColumns = 12;
-/** Raw codes of categories: nothing there, not seen in training, then the categories. */
-const [missingCode, unseenCode, firstCode] = [0, 1, 2];
 
 export interface SlicePart {
   readonly column: string;
@@ -32,18 +30,6 @@ export interface Slice extends Interval {
   readonly key: readonly (readonly [column: number, code: number])[];
 }
 
-interface CutColumn {
-  readonly name: string;
-  /** [N] number of the group of each row; `labels.length` = none of them. */
-  readonly codes: Uint8Array;
-  readonly labels: readonly string[];
-}
-
-export interface CutColumns {
-  readonly rows: number;
-  readonly columns: readonly CutColumn[];
-}
-
 export function cutColumns({ columns, values }: EvaluatedColumns): CutColumns {
   const cut = columns.map((column, i) => cutColumn(column, values[i])).filter(({ labels }) => labels.length > 1);
   return { rows: values[0]?.length ?? 0, columns: cut };
@@ -52,7 +38,7 @@ export function cutColumns({ columns, values }: EvaluatedColumns): CutColumns {
 function cutColumn(column: RawColumn, values: Float64Array): CutColumn {
   const { name } = column;
   if (column.kind === 'category') {
-    const counts = new Float64Array(column.categories.length + firstCode);
+    const counts = new Float64Array(column.categories.length + rawCodes.first);
     for (const code of values) counts[code]++;
     const frequent = [...counts.keys()]
       .filter((code) => counts[code] > 0)
@@ -61,11 +47,11 @@ function cutColumn(column: RawColumn, values: Float64Array): CutColumn {
     const place = new Uint8Array(counts.length).fill(shown.length);
     shown.forEach((code, at) => (place[code] = at));
     const label = (code: number): string =>
-      code === missingCode
+      code === rawCodes.missing
         ? 'missing'
-        : code === unseenCode
+        : code === rawCodes.unseen
           ? 'never seen before'
-          : `= ${column.categories[code - firstCode]}`;
+          : `= ${column.categories[code - rawCodes.first]}`;
     const codes = new Uint8Array(values.length);
     for (let row = 0; row < values.length; row++) codes[row] = place[values[row]];
     return { name, codes, labels: shown.map(label) };

@@ -1,9 +1,8 @@
 // Scores of a model of numbers, each with its bootstrap interval and beside those of the baselines. N rows, in the target's unit; an error is
 // predicted − true.
 
-import type { BaselineRows, ValueRows } from '../protocol/evaluated-rows.ts';
+import type { BaselineRows, ValueRows, Score, ScoreName } from '../protocol/evaluated-rows.ts';
 import { percentiles, resample, resampledRows, resamples, widened } from './intervals.ts';
-import type { Score, ScoreName } from './names.ts';
 
 export const valueScoreNames = ['rmse', 'mae', 'mape', 'within', 'r2', 'bias'] as const satisfies readonly ScoreName[];
 

@@ -1,6 +1,6 @@
 // What the tab and the command line begin with: which columns matter, and how the answer moves with those that matter most.
 
-import type { ScoreName } from '../evaluation/names.ts';
+import type { ScoreName } from '../protocol/evaluated-rows.ts';
 import type { Dependence, Explanation } from '../protocol/explanation.ts';
 import { partialDependence } from './dependence.ts';
 import { byImportance, permutationImportance } from './importance.ts';

@@ -2,9 +2,10 @@
 // is. N rows, C columns, K classes.
 
 import { plainClassScores } from '../evaluation/class-scores.ts';
-import { scoreNames, type ScoreName } from '../evaluation/names.ts';
+import { scoreNames } from '../evaluation/names.ts';
 import { plainValueScores } from '../evaluation/value-scores.ts';
 import type { OutputSpec, RawColumn } from '../model/spec.ts';
+import type { ScoreName } from '../protocol/evaluated-rows.ts';
 import { sequentialWords } from '../optim/random.ts';
 
 /** Answers for rows [C][rows] of raw columns: probabilities [rows,K], or values [rows] in the target's unit. */

@@ -16,7 +16,7 @@ import type { PredictingApp } from './predicting.ts';
 import type { ClassifiedPictures, PredictedPage, RunEvaluation } from './evaluation.ts';
 import type { RunExports } from './exports.ts';
 import type { Checkpoint, ContinuationRequest, TransferRequest } from './going-on.ts';
-import type { EvaluatedColumns, EvaluatedRun, Openings } from './evaluated-rows.ts';
+import type { EvaluatedRun, Openings, SlicedColumns } from './evaluated-rows.ts';
 import type { Contributions, Dependence, Explanation } from './explanation.ts';
 import type { BilledRun } from './bill.ts';
 import type { FoundRuns, RecordField, RepairReport, RunGroup, RunPatch, RunQuery, RunsChanged } from './store.ts';
@@ -162,7 +162,7 @@ export interface AppService extends RunExports, PredictingApp {
     split?: SplitName;
     token?: string;
     force?: boolean;
-  }): Promise<EvaluatedColumns | null>;
+  }): Promise<SlicedColumns | null>;
   /** How often the test split of a run was looked at. */
   openings(request: { run: number }): Promise<Openings>;
   /**

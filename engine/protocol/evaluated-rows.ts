@@ -45,13 +45,45 @@ export interface PredictionTable {
   readonly untold: number;
 }
 
+export type ScoreName =
+  | 'roc_auc'
+  | 'pr_auc'
+  | 'log_loss'
+  | 'brier'
+  | 'ece'
+  | 'balanced_accuracy'
+  | 'accuracy'
+  | 'f1'
+  | 'rmse'
+  | 'mae'
+  | 'mape'
+  | 'within'
+  | 'r2'
+  | 'bias';
+
+/** A score beside what it has to beat; an interval of NaN where there is none. */
+export interface Score {
+  readonly name: ScoreName;
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+  /** Of a linear model, and of the answer that is always the same; null where that is not known or does not exist. */
+  readonly linear: number | null;
+  readonly constant: number | null;
+}
+
+/** With every score: resampling takes a processor for long enough to be felt, so it is done where the table is made. */
+export interface ScoredTable extends PredictionTable {
+  readonly scores: readonly Score[];
+}
+
 /** How often the rows of the test split were looked at, and when last (milliseconds since 1970). */
 export interface Openings {
   readonly count: number;
   readonly last: number | null;
 }
 
-export interface EvaluatedRun extends PredictionTable {
+export interface EvaluatedRun extends ScoredTable {
   /** Of the test split. */
   readonly opened: Openings;
   /** Of another file: its name. */
@@ -64,4 +96,22 @@ export interface EvaluatedColumns {
   readonly columns: readonly RawColumn[];
   /** [columns][N] as `RawColumn` says. */
   readonly values: readonly Float64Array[];
+}
+
+export interface CutColumn {
+  readonly name: string;
+  /** [N] number of the group of each row; `labels.length` = none of them. */
+  readonly codes: Uint8Array;
+  readonly labels: readonly string[];
+}
+
+/** Columns cut into groups of rows, those of one group left out. */
+export interface CutColumns {
+  readonly rows: number;
+  readonly columns: readonly CutColumn[];
+}
+
+/** The columns as they are and, for slices, cut: sorting many rows is felt too. */
+export interface SlicedColumns extends EvaluatedColumns {
+  readonly cut: CutColumns;
 }

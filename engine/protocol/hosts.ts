@@ -4,7 +4,7 @@ import type { RunConfig, MetricPoint, TrainingProgress, RunResult, LogLine, RunF
 import type { RunRelation, RunStart } from './family.ts';
 import type { DeviceInfo } from './app.ts';
 import type { PreparedData, SplitName } from './data.ts';
-import type { EvaluatedColumns, PredictionTable } from './evaluated-rows.ts';
+import type { PredictionTable, ScoredTable, SlicedColumns } from './evaluated-rows.ts';
 import type { PredictionSummary } from './predicting.ts';
 import type { ModelSource, PredictionSpeed } from './serving.ts';
 import type { ClassifiedPictures } from './evaluation.ts';
@@ -50,8 +50,10 @@ export interface TableRequest {
 export interface EvaluatorService {
   /** Throws InputError `input.no_truth` where no row says what it is, `input.empty_split` where there is none. */
   table(request: TableRequest): Promise<PredictionTable>;
+  /** The same with its scores. */
+  scored(request: TableRequest): Promise<ScoredTable>;
   /** The columns of the same rows; `data` holds them as they are. */
-  columns(request: { data: PreparedData; split: SplitName }): Promise<EvaluatedColumns>;
+  columns(request: { data: PreparedData; split: SplitName }): Promise<SlicedColumns>;
 }
 
 export interface DeviceService {

@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import type { PairedTest } from '../../engine/evaluation/paired.ts';
-import type { Score } from '../../engine/evaluation/names.ts';
+import type { Score } from '../../engine/protocol/evaluated-rows.ts';
 import { lastEvent, tables, temporaryHome, trainyard } from '../support/cli.ts';
 
 const scoreOf = (event: Record<string, unknown>, name: string): Score =>

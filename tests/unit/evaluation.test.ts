@@ -7,7 +7,6 @@ import test from 'node:test';
 import { calibrationOf } from '../../engine/evaluation/calibration.ts';
 import { classScores, confusionOf, rankingsOf } from '../../engine/evaluation/class-scores.ts';
 import { medianInterval, resampleCells, wilson } from '../../engine/evaluation/intervals.ts';
-import type { Score } from '../../engine/evaluation/names.ts';
 import { exactBinomial, pairedTest } from '../../engine/evaluation/paired.ts';
 import { gainCurve, precisionRecallCurve, rocCurve, thinned } from '../../engine/evaluation/ranking.ts';
 import {
@@ -18,7 +17,7 @@ import {
   thresholdScores,
 } from '../../engine/evaluation/threshold.ts';
 import { valueScores } from '../../engine/evaluation/value-scores.ts';
-import type { ClassRows, ValueRows } from '../../engine/protocol/evaluated-rows.ts';
+import type { ClassRows, Score, ValueRows } from '../../engine/protocol/evaluated-rows.ts';
 
 interface Fixture {
   two: {

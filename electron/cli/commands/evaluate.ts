@@ -5,19 +5,20 @@ import path from 'node:path';
 import { calibrationOf } from '../../../engine/evaluation/calibration.ts';
 import { classScores, confusionOf } from '../../../engine/evaluation/class-scores.ts';
 import { reportClasses } from '../../../engine/evaluation/classes.ts';
-import { scoreNames, type Score } from '../../../engine/evaluation/names.ts';
+import { scoreNames } from '../../../engine/evaluation/names.ts';
 import { coverageOf, errorsAlong, errorsOf, usualUnit } from '../../../engine/evaluation/residuals.ts';
-import { cutColumns, findSlices, sliceText, type Slice } from '../../../engine/evaluation/slices.ts';
+import { findSlices, sliceText, type Slice } from '../../../engine/evaluation/slices.ts';
 import { cheapestThreshold, costOf, outcomeAt, outcomesByThreshold } from '../../../engine/evaluation/threshold.ts';
 import { valueScores } from '../../../engine/evaluation/value-scores.ts';
 import { worstClasses, worstValues } from '../../../engine/evaluation/worst.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import type {
   ClassRows,
-  EvaluatedColumns,
   EvaluatedRows,
   Openings,
   PredictionTable,
+  Score,
+  SlicedColumns,
   ValueRows,
 } from '../../../engine/protocol/evaluated-rows.ts';
 import {
@@ -120,7 +121,7 @@ interface Tables {
   readonly table: PredictionTable;
   /** Of the validation split, where that is another one and has rows. */
   readonly validation: EvaluatedRows | null;
-  readonly columns: EvaluatedColumns | null;
+  readonly columns: SlicedColumns | null;
   readonly warnings: readonly { readonly code: string; readonly message: string }[];
 }
 
@@ -157,7 +158,7 @@ interface About {
 function ofClasses(
   { rows, baselines }: PredictionTable & { readonly rows: ClassRows },
   validation: EvaluatedRows | null,
-  columns: EvaluatedColumns | null,
+  columns: SlicedColumns | null,
   asked: number | undefined,
   costs: { readonly missed: number; readonly needless: number } | null,
 ): About {
@@ -177,7 +178,7 @@ function ofClasses(
   const wrong = Float64Array.from(rows.truth, () => 0);
   const worst = worstClasses(rows, rows.truth.length, threshold);
   for (const { place } of worst) wrong[place] = 1;
-  const slices = columns ? findSlices(cutColumns(columns), { errors: wrong, shares: true }) : [];
+  const slices = columns ? findSlices(columns.cut, { errors: wrong, shares: true }) : [];
   const cost = costs && {
     ...costs,
     threshold,
@@ -256,14 +257,14 @@ function ofClasses(
 function ofValues(
   { rows, baselines }: PredictionTable & { readonly rows: ValueRows },
   validation: EvaluatedRows | null,
-  columns: EvaluatedColumns | null,
+  columns: SlicedColumns | null,
 ): About {
   const scores = valueScores(rows, baselines);
   const unit = usualUnit(rows);
   const errors = errorsOf(rows, unit);
   const ranges = errorsAlong(rows.truth, errors);
   const coverage = validation?.kind === 'values' ? coverageOf(validation, rows) : null;
-  const slices = columns ? findSlices(cutColumns(columns), { errors: errors.map(Math.abs), shares: false }) : [];
+  const slices = columns ? findSlices(columns.cut, { errors: errors.map(Math.abs), shares: false }) : [];
   const worst = worstValues(rows, listed);
   const text = (value: number): string => (unit === 'share' ? `${(100 * value).toFixed(1)} %` : formatNumber(value));
   return {

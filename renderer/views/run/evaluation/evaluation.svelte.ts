@@ -1,24 +1,24 @@
 // The state of the tab Evaluation: which rows, what the run says of them, and what a person has set. It lives as long as the page of the run, so
-// that the choice stays while tabs change. Every figure is made from the prediction table by engine/evaluation.
+// that the choice stays while tabs change. Every figure is made from the prediction table by
+// engine/evaluation: scores and cut columns come with the table, the others follow the hand here.
 
-import { classScores, confusionOf } from '../../../../engine/evaluation/class-scores.ts';
-import type { Score } from '../../../../engine/evaluation/names.ts';
+import { confusionOf } from '../../../../engine/evaluation/class-scores.ts';
 import { errorsOf, usualUnit } from '../../../../engine/evaluation/residuals.ts';
-import { cutColumns, findSlices, type CutColumns, type Slice } from '../../../../engine/evaluation/slices.ts';
+import { findSlices, type Slice } from '../../../../engine/evaluation/slices.ts';
 import {
   outcomesByThreshold,
   thresholdScores,
   outcomeAt,
   type Costs,
 } from '../../../../engine/evaluation/threshold.ts';
-import { valueScores } from '../../../../engine/evaluation/value-scores.ts';
 import type { AppService } from '../../../../engine/protocol/app.ts';
 import type { SplitName } from '../../../../engine/protocol/data.ts';
 import type {
   ClassRows,
-  EvaluatedColumns,
   EvaluatedRun,
   Openings,
+  Score,
+  SlicedColumns,
 } from '../../../../engine/protocol/evaluated-rows.ts';
 import type { RunRecord } from '../../../../engine/protocol/runs.ts';
 import { failureOf, type Failure } from '../../../app/failure.ts';
@@ -35,8 +35,7 @@ export class EvaluationPage {
   result: EvaluatedRun | null = $state.raw(null);
   /** Of the validation split, where another one is shown: thresholds are judged by it. */
   validation: EvaluatedRun | null = $state.raw(null);
-  columns: EvaluatedColumns | null = $state.raw(null);
-  scores: readonly Score[] | null = $state.raw(null);
+  columns: SlicedColumns | null = $state.raw(null);
   slices: readonly Slice[] | null = $state.raw(null);
   opened: Openings | null = $state.raw(null);
   failure: Failure | null = $state.raw(null);
@@ -47,7 +46,6 @@ export class EvaluationPage {
   readonly #run: RunRecord;
   #asked = 0;
   #job = '';
-  #cut: CutColumns | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #tables = new Map<SplitName, EvaluatedRun>();
 
@@ -67,10 +65,11 @@ export class EvaluationPage {
   );
   readonly confusion = $derived(this.rows?.kind === 'classes' ? confusionOf(this.rows, this.threshold) : null);
   /** The scores, with those that move with the threshold as they are at it. */
-  readonly shown = $derived.by((): readonly Score[] | null => {
-    if (this.scores === null || this.outcomes === null || this.threshold === 0.5) return this.scores;
+  readonly shown = $derived.by((): readonly Score[] => {
+    const scores = this.result?.scores ?? [];
+    if (this.outcomes === null || this.threshold === 0.5) return scores;
     const moved = thresholdScores(outcomeAt(this.outcomes, this.threshold), this.costs);
-    return this.scores.map((score) =>
+    return scores.map((score) =>
       score.name === 'accuracy' || score.name === 'balanced_accuracy' || score.name === 'f1'
         ? { ...score, ...moved[score.name] }
         : score,
@@ -122,21 +121,15 @@ export class EvaluationPage {
       if (asked !== this.#asked) return;
       this.failure = null;
       this.opened = result.opened;
-      this.scores = null;
       this.slices = null;
       this.columns = null;
       this.validation = null;
       this.result = result;
-      // The page shows what costs nothing first.
-      await new Promise((resolve) => setTimeout(resolve));
-      if (asked !== this.#asked) return;
-      const { rows, baselines } = result;
-      this.scores = rows.kind === 'classes' ? classScores(rows, baselines) : valueScores(rows, baselines);
       await this.#loadValidation(asked);
+      if (asked !== this.#asked) return;
       const columns = await this.#service.evaluatedColumns({ job: `${this.#job}-columns`, run, ...which });
       if (asked !== this.#asked) return;
       this.columns = columns;
-      this.#cut = columns && cutColumns(columns);
       this.#slice();
     } catch (error) {
       if (asked === this.#asked) this.failure = failureOf(error);
@@ -157,10 +150,11 @@ export class EvaluationPage {
 
   #slice(): void {
     const { rows } = this;
-    if (rows === null || this.#cut === null) return;
+    const cut = this.columns?.cut;
+    if (rows === null || cut === undefined) return;
     if (rows.kind === 'values') {
       const errors = errorsOf(rows, usualUnit(rows)).map(Math.abs);
-      this.slices = findSlices(this.#cut, { errors, shares: false });
+      this.slices = findSlices(cut, { errors, shares: false });
       return;
     }
     const { truth, probabilities } = rows;
@@ -175,7 +169,7 @@ export class EvaluationPage {
       errors[row] = 1;
       if (truth[row] === 1) missed[row] = 1;
     }
-    this.slices = findSlices(this.#cut, { errors, shares: true, counts: K === 2 ? [missed] : [] });
+    this.slices = findSlices(cut, { errors, shares: true, counts: K === 2 ? [missed] : [] });
   }
 }
 

@@ -1,7 +1,8 @@
 // How figures of an evaluation are written.
 
-import { scoreNames, type Score } from '../../../../engine/evaluation/names.ts';
+import { scoreNames } from '../../../../engine/evaluation/names.ts';
 import type { ErrorUnit } from '../../../../engine/evaluation/residuals.ts';
+import type { Score } from '../../../../engine/protocol/evaluated-rows.ts';
 import { fixed, missing, percent, score as scoreText, short } from '../../../lib/format.ts';
 
 /** A value of a score in its unit. */
