@@ -5,10 +5,10 @@ import type { DataService, PreparedData } from '../../engine/protocol/data.ts';
 import type { ClassifiedPictures } from '../../engine/protocol/evaluation.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
 import type { ClassifierService } from '../../engine/protocol/hosts.ts';
-import { lazyBackend } from '../../engine/learners/lazy-backend.ts';
 import { predictRows, readTrained } from '../../engine/learners/predict.ts';
+import type { Rows } from '../../engine/learners/learner.ts';
 import type { ReadShard } from '../../engine/train/resident-rows.ts';
-import { residentBudget } from './surroundings.ts';
+import { withRows } from './with-rows.ts';
 
 const noMaps =
   'This model does not end in a global average pool before its output, so it does not tell where it looked. Small CNN and the ResNets do.';
@@ -25,10 +25,9 @@ export function createClassifier(
       if (output.kind !== 'classes') {
         throw new InputError('run.no_classes', `Run ${run} predicts a number, not a class.`, 'Predict a file with it.');
       }
-      const backend = lazyBackend(openBackend);
-      try {
-        const readShard = shardsUpTo(data, (await rows).readShard);
-        const shown = { data, readShard, dataBudget: residentBudget(), backend: backend.open };
+      return withRows(rows, openBackend, data, async (prepared) => {
+        const readShard = shardsUpTo(prepared);
+        const shown = { ...prepared, readShard };
         const predictions = await predictRows(trained, shown);
         const chosen = Array.from(predictions.values);
         const maps = await trained.attention?.(shown, chosen);
@@ -39,17 +38,15 @@ export function createClassifier(
           ...(await pictures(data, readShard)),
           attention: maps ?? { reason: noMaps },
         };
-      } finally {
-        await backend.close();
-      }
+      });
     },
   };
 }
 
 /** Shards of the rows that `data` counts, though the last shard may hold more. */
-function shardsUpTo(data: PreparedData, readShard: DataService['readShard']): ReadShard {
+function shardsUpTo({ data, readShard }: Rows): ReadShard {
   return async (shard) => {
-    const { x, y } = await readShard({ handle: data.handle, shard });
+    const { x, y } = await readShard(shard);
     const rows = data.shardStarts[shard + 1] - data.shardStarts[shard];
     return { rows, x: x.subarray(0, rows * data.width), y: y.subarray(0, rows * data.targets) };
   };

@@ -7,13 +7,13 @@ import { partialDependence } from '../../engine/explanation/dependence.ts';
 import { explain } from '../../engine/explanation/explain.ts';
 import { answerOf, readRow, readSubject } from '../../engine/explanation/rows.ts';
 import { oneAnswer, usualClass, type Answer, type Pace, type Subject } from '../../engine/explanation/subject.ts';
-import { lazyBackend } from '../../engine/learners/lazy-backend.ts';
 import type { Rows } from '../../engine/learners/learner.ts';
 import { readTrained } from '../../engine/learners/predict.ts';
 import type { DataService, Progress } from '../../engine/protocol/data.ts';
 import type { ExplainerService, ExplainRequest } from '../../engine/protocol/explanation.ts';
 import { Listeners } from '../../engine/protocol/listeners.ts';
-import { nodeSurroundings, residentBudget } from './surroundings.ts';
+import { nodeSurroundings } from './surroundings.ts';
+import { withRows } from './with-rows.ts';
 
 interface Opened {
   readonly rows: Rows;
@@ -46,29 +46,22 @@ export function createExplainer(
 
   const opened = async <T>(request: ExplainRequest, use: (parts: Opened) => Promise<T>): Promise<T> => {
     const { job, run, model, weights, preprocessing, data, split } = request;
-    const backend = lazyBackend(openBackend);
     try {
-      const { readShard } = await shards;
-      const rows: Rows = {
-        data,
-        readShard: (shard) => readShard({ handle: data.handle, shard }),
-        dataBudget: residentBudget(),
-        backend: backend.open,
-      };
-      const key = `${data.handle} ${split}`;
-      if (kept?.key !== key) kept = { key, subject: await readSubject(rows, split) };
-      const ask = answerOf(readTrained(model, weights, run), preprocessing, rows);
-      // Between two questions a cancellation gets in.
-      const answer: Answer = async (columns, count) => {
-        await nodeSurroundings.breathe();
-        return ask(columns, count);
-      };
-      const { subject } = kept;
-      const wanted = request.wanted ?? usualClass(subject.output);
-      return await use({ rows, subject, answer, pace: paceOf(job), wanted });
+      return await withRows(shards, openBackend, data, async (rows) => {
+        const key = `${data.handle} ${split}`;
+        if (kept?.key !== key) kept = { key, subject: await readSubject(rows, split) };
+        const { subject } = kept;
+        const ask = answerOf(readTrained(model, weights, run), preprocessing, rows);
+        // Between two questions a cancellation gets in.
+        const answer: Answer = async (columns, count) => {
+          await nodeSurroundings.breathe();
+          return ask(columns, count);
+        };
+        const wanted = request.wanted ?? usualClass(subject.output);
+        return use({ rows, subject, answer, pace: paceOf(job), wanted });
+      });
     } finally {
       stopped.delete(job);
-      await backend.close();
     }
   };
 

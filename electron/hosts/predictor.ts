@@ -4,10 +4,9 @@ import type { Backend } from '../../engine/backends/backend.ts';
 import type { DataService } from '../../engine/protocol/data.ts';
 import type { PredictorService } from '../../engine/protocol/hosts.ts';
 import { Listeners } from '../../engine/protocol/listeners.ts';
-import { lazyBackend } from '../../engine/learners/lazy-backend.ts';
 import { readTrained, WindowedPredictions } from '../../engine/learners/predict.ts';
 import { SummaryOfPredictions } from '../../engine/learners/prediction-summary.ts';
-import { residentBudget } from './surroundings.ts';
+import { withRows } from './with-rows.ts';
 
 /** `openBackend` opens the CPU, for one request. */
 export function createPredictor(
@@ -19,27 +18,19 @@ export function createPredictor(
     async predict({ run, model, weights, data }) {
       const began = performance.now();
       const trained = readTrained(model, weights, run);
-      const backend = lazyBackend(openBackend);
       const { handle } = data;
       const summary = new SummaryOfPredictions(trained.file.output);
-      try {
-        const link = await rows;
-        const windows = new WindowedPredictions(trained, {
-          data,
-          readShard: (shard) => link.readShard({ handle, shard }),
-          dataBudget: residentBudget(),
-          backend: backend.open,
-        });
+      return withRows(rows, openBackend, data, async (prepared) => {
+        const { keepPredictions } = await rows;
+        const windows = new WindowedPredictions(trained, prepared);
         for await (const { start, predictions } of windows) {
           const { values, probabilities } = predictions;
           summary.add(predictions);
-          await link.keepPredictions({ handle, values, probabilities });
+          await keepPredictions({ handle, values, probabilities });
           listeners.emit({ handle, rows: start + predictions.rows });
         }
         return summary.summary(windows.summary(), (performance.now() - began) / 1000);
-      } finally {
-        await backend.close();
-      }
+      });
     },
     onPredicted: (listener) => listeners.add(listener),
   };
