@@ -1,7 +1,7 @@
 // Intervals at 95 %: the bootstrap's (percentile; Efron & Tibshirani 1993), of a share (Wilson 1927), of a median by ranks. Random numbers
 // are counters' (optim/random.ts): the same rows always have the same interval.
 
-import { sequentialWords } from '../optim/random.ts';
+import { drawnPlaces, sequentialWords } from '../optim/random.ts';
 
 export interface Interval {
   readonly low: number;
@@ -20,16 +20,8 @@ const streams = { rows: 7, subset: 8, cells: 9 } as const;
 export const mostResampled = 8_192;
 
 /** The rows that are resampled: all, or a part drawn without replacement. */
-export function resampledRows(rows: number, most = mostResampled): Uint32Array {
-  const all = Uint32Array.from({ length: rows }, (_, row) => row);
-  if (rows <= most) return all;
-  const next = sequentialWords(seed, streams.subset, rows);
-  for (let i = 0; i < most; i++) {
-    const j = i + Math.floor((next() / 2 ** 32) * (rows - i));
-    [all[i], all[j]] = [all[j], all[i]];
-  }
-  return all.slice(0, most).sort();
-}
+export const resampledRows = (rows: number, most = mostResampled): Uint32Array =>
+  drawnPlaces(rows, most, seed, streams.subset);
 
 /** Calls `use` with how often each of so many rows was drawn, `resamples` times; the array is the same one. */
 export function resample(rows: number, use: (weights: Uint16Array, number: number) => void, times = resamples): void {

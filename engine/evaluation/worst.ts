@@ -3,6 +3,23 @@
 import type { ClassRows, ValueRows } from '../protocol/evaluated-rows.ts';
 import { predictedClass } from './class-scores.ts';
 
+/** [N] 1 where a row is taken for another class than its own; of two classes also where that missed the second. */
+export interface Mistakes {
+  readonly wrong: Float64Array;
+  readonly missed: Uint8Array;
+}
+
+export function mistakesOf({ truth, probabilities, classes }: ClassRows, threshold = 0.5): Mistakes {
+  const wrong = new Float64Array(truth.length);
+  const missed = new Uint8Array(truth.length);
+  for (let row = 0; row < truth.length; row++) {
+    if (predictedClass(probabilities, row, classes.length, threshold) === truth[row]) continue;
+    wrong[row] = 1;
+    if (truth[row] === 1) missed[row] = 1;
+  }
+  return { wrong, missed };
+}
+
 export interface WrongClass {
   /** Place in the prediction table. */
   readonly place: number;

@@ -4,7 +4,17 @@
 import { shuffle } from '../optim/random.ts';
 import type { Importance } from '../protocol/explanation.ts';
 import { correlations } from './correlations.ts';
-import { dropOf, drawnRows, rowsAtOnce, scoresOf, someRows, type Answer, type Pace, type Subject } from './subject.ts';
+import {
+  answerAll,
+  dropOf,
+  drawnRows,
+  rowsAtOnce,
+  scoresOf,
+  someRows,
+  type Answer,
+  type Pace,
+  type Subject,
+} from './subject.ts';
 
 /** With more rows a drop is known to less than a hundredth of a score anyway. */
 const mostRows = 4_096;
@@ -73,28 +83,6 @@ function dealt(values: Float64Array, column: number, number: number): Float64Arr
   const order = Uint32Array.from(values.keys());
   shuffle(order, seed, firstStream + column, number);
   return Float64Array.from(order, (row) => values[row]);
-}
-
-async function answerAll(answer: Answer, columns: readonly Float64Array[], rows: number): Promise<Float64Array> {
-  const most = rowsAtOnce(columns.length);
-  if (rows <= most) return answer(columns, rows);
-  const parts: Float64Array[] = [];
-  for (let from = 0; from < rows; from += most) {
-    const to = Math.min(rows, from + most);
-    parts.push(
-      await answer(
-        columns.map((values) => values.subarray(from, to)),
-        to - from,
-      ),
-    );
-  }
-  const all = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let place = 0;
-  for (const part of parts) {
-    all.set(part, place);
-    place += part.length;
-  }
-  return all;
 }
 
 export interface Spread {

@@ -10,6 +10,7 @@ import { predictRows } from '../learners/predict.ts';
 import { rawCodes, type OutputSpec, type RawColumn } from '../model/spec.ts';
 import type { PreparedData, SplitName } from '../protocol/data.ts';
 import { InputError } from '../protocol/errors.ts';
+import { splitRange } from '../train/scores.ts';
 import type { ExplainedRow } from './contributions.ts';
 import type { Answer, Subject } from './subject.ts';
 
@@ -20,9 +21,9 @@ export async function readSubject(rows: Rows, split: SplitName): Promise<Subject
   if (counts[split] === 0) {
     throw new InputError('input.empty_split', `The ${split} split has no rows.`, 'Explain another one.');
   }
-  const first = { train: 0, validation: counts.train, test: counts.train + counts.validation }[split];
+  const { start } = splitRange(rows.data, split);
   const read = await readColumns(rowsOfSplit(rows, split), columns, output);
-  const numbers = Uint32Array.from({ length: counts[split] }, (_, row) => sources?.[first + row] ?? first + row);
+  const numbers = Uint32Array.from({ length: counts[split] }, (_, row) => sources?.[start + row] ?? start + row);
   return { columns, output, ...read, sources: numbers };
 }
 

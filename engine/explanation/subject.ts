@@ -6,7 +6,7 @@ import { scoreNames } from '../evaluation/names.ts';
 import { plainValueScores } from '../evaluation/value-scores.ts';
 import type { OutputSpec, RawColumn } from '../model/spec.ts';
 import type { ScoreName } from '../protocol/evaluated-rows.ts';
-import { sequentialWords } from '../optim/random.ts';
+import { drawnPlaces } from '../optim/random.ts';
 
 /** Answers for rows [C][rows] of raw columns: probabilities [rows,K], or values [rows] in the target's unit. */
 export type Answer = (columns: readonly Float64Array[], rows: number) => Promise<Float64Array>;
@@ -49,29 +49,32 @@ export async function oneAnswer(
   columns: readonly Float64Array[],
   rows: number,
 ): Promise<Float64Array> {
-  const found = new Float64Array(rows);
+  const answers = await answerAll(answer, columns, rows);
+  const K = output.kind === 'classes' ? output.classes.length : 1;
+  return K === 1 ? answers : Float64Array.from({ length: rows }, (_, row) => answers[row * K + (wanted ?? 0)]);
+}
+
+/** All of it, as many rows at a time as one question may hold. */
+export async function answerAll(answer: Answer, columns: readonly Float64Array[], rows: number): Promise<Float64Array> {
   const most = rowsAtOnce(columns.length);
+  if (rows <= most) return answer(columns, rows);
+  const parts: Float64Array[] = [];
   for (let from = 0; from < rows; from += most) {
     const to = Math.min(rows, from + most);
-    const part = from === 0 && to === rows ? columns : columns.map((values) => values.subarray(from, to));
-    const answers = await answer(part, to - from);
-    const K = output.kind === 'classes' ? output.classes.length : 1;
-    for (let row = from; row < to; row++) found[row] = answers[(row - from) * K + (wanted ?? 0)];
+    const part = columns.map((values) => values.subarray(from, to));
+    parts.push(await answer(part, to - from));
   }
-  return found;
+  const all = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let place = 0;
+  for (const part of parts) {
+    all.set(part, place);
+    place += part.length;
+  }
+  return all;
 }
 
 /** Places of some of so many rows, drawn without replacement, in order; the same ones every time. */
-export function drawnRows(rows: number, most: number, seed: number): Uint32Array {
-  const all = Uint32Array.from({ length: rows }, (_, row) => row);
-  if (rows <= most) return all;
-  const next = sequentialWords(seed, 31, rows);
-  for (let i = 0; i < most; i++) {
-    const j = i + Math.floor((next() / 2 ** 32) * (rows - i));
-    [all[i], all[j]] = [all[j], all[i]];
-  }
-  return all.slice(0, most).sort();
-}
+export const drawnRows = (rows: number, most: number, seed: number): Uint32Array => drawnPlaces(rows, most, seed, 31);
 
 /** Some of the rows. */
 export function someRows(subject: Subject, places: Uint32Array): Subject {

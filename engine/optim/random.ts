@@ -61,6 +61,18 @@ export function sequentialWords(seed: number, stream: number, counter: number): 
   return next;
 }
 
+/** Places of `most` of so many rows, drawn without replacement, in order; all of them where there are no more. */
+export function drawnPlaces(rows: number, most: number, seed: number, stream: number): Uint32Array {
+  const all = Uint32Array.from({ length: rows }, (_, row) => row);
+  if (rows <= most) return all;
+  const next = sequentialWords(seed, stream, rows);
+  for (let i = 0; i < most; i++) {
+    const j = i + Math.floor((next() / 2 ** 32) * (rows - i));
+    [all[i], all[j]] = [all[j], all[i]];
+  }
+  return all.slice(0, most).sort();
+}
+
 /** Shuffles `items` in place (Fisher and Yates), the same way for the same seed and counter (the epoch, say). */
 export function shuffle(items: Uint32Array, seed: number, stream: number, counter: number): void {
   const next = sequentialWords(seed, stream, counter);

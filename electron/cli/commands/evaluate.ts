@@ -10,7 +10,7 @@ import { coverageOf, errorsAlong, errorsOf, usualUnit } from '../../../engine/ev
 import { findSlices, sliceText, type Slice } from '../../../engine/evaluation/slices.ts';
 import { cheapestThreshold, costOf, outcomeAt, outcomesByThreshold } from '../../../engine/evaluation/threshold.ts';
 import { valueScores } from '../../../engine/evaluation/value-scores.ts';
-import { worstClasses, worstValues } from '../../../engine/evaluation/worst.ts';
+import { mistakesOf, worstClasses, worstValues } from '../../../engine/evaluation/worst.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import type {
   ClassRows,
@@ -175,9 +175,8 @@ function ofClasses(
   const calibration = calibrationOf(rows);
   const K = rows.classes.length;
   const matrix = rows.classes.map((_, k) => [...confusion.subarray(k * K, (k + 1) * K)]);
-  const wrong = Float64Array.from(rows.truth, () => 0);
-  const worst = worstClasses(rows, rows.truth.length, threshold);
-  for (const { place } of worst) wrong[place] = 1;
+  const worst = worstClasses(rows, listed, threshold);
+  const { wrong } = mistakesOf(rows, threshold);
   const slices = columns ? findSlices(columns.cut, { errors: wrong, shares: true }) : [];
   const cost = costs && {
     ...costs,
@@ -201,7 +200,7 @@ function ofClasses(
       confusion: matrix,
       calibration,
       slices: slices.slice(0, listed).map(sliceEvent),
-      worst: worst.slice(0, listed).map(({ place, truth, predicted, ofTruth }) => ({
+      worst: worst.map(({ place, truth, predicted, ofTruth }) => ({
         row: rows.sources[place] + 1,
         truth: rows.classes[truth],
         predicted: rows.classes[predicted],
@@ -244,7 +243,7 @@ function ofClasses(
       printSlices(output, slices, 'wrong', (error) => `${(100 * error).toFixed(1)} %`);
       if (worst.length === 0) return;
       output.line();
-      output.table(worst.slice(0, listed), [
+      output.table(worst, [
         { title: 'row, surest and wrong', value: ({ place }) => formatCount(rows.sources[place] + 1), right: true },
         { title: 'is', value: ({ truth }) => rows.classes[truth] },
         { title: 'taken for', value: ({ predicted }) => rows.classes[predicted] },

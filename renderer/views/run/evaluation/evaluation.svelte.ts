@@ -11,6 +11,7 @@ import {
   outcomeAt,
   type Costs,
 } from '../../../../engine/evaluation/threshold.ts';
+import { mistakesOf } from '../../../../engine/evaluation/worst.ts';
 import type { AppService } from '../../../../engine/protocol/app.ts';
 import type { SplitName } from '../../../../engine/protocol/data.ts';
 import type {
@@ -157,19 +158,8 @@ export class EvaluationPage {
       this.slices = findSlices(cut, { errors, shares: false });
       return;
     }
-    const { truth, probabilities } = rows;
-    const K = rows.classes.length;
-    const errors = new Float64Array(truth.length);
-    const missed = new Uint8Array(truth.length);
-    for (let row = 0; row < truth.length; row++) {
-      let best = 0;
-      if (K === 2) best = probabilities[row * 2 + 1] > this.threshold ? 1 : 0;
-      else for (let k = 1; k < K; k++) if (probabilities[row * K + k] > probabilities[row * K + best]) best = k;
-      if (best === truth[row]) continue;
-      errors[row] = 1;
-      if (truth[row] === 1) missed[row] = 1;
-    }
-    this.slices = findSlices(cut, { errors, shares: true, counts: K === 2 ? [missed] : [] });
+    const { wrong, missed } = mistakesOf(rows, this.threshold);
+    this.slices = findSlices(cut, { errors: wrong, shares: true, counts: this.two ? [missed] : [] });
   }
 }
 
