@@ -6,10 +6,13 @@ import { InputError } from '../protocol/errors.ts';
 import type { ExplainRequest } from '../protocol/explanation.ts';
 import { parseRunJson } from '../protocol/model-file.ts';
 import type { StoreService } from '../protocol/store.ts';
-import { prepareColumns } from './evaluate.ts';
+import { countOpening, prepareColumns } from './evaluate.ts';
 import { modelFileWarnings, readModelFiles } from './model-files.ts';
 
-/** The caller releases `request.data`. Throws InputError `input.pictures` for a run on pictures. */
+/**
+ * A look at the test split is counted as those of an evaluation are. The caller releases `request.data`. Throws InputError
+ * `input.pictures` for a run on pictures.
+ */
 export async function prepareExplanation(
   parts: { readonly store: StoreService; readonly data: Pick<DataService, 'prepare' | 'transform' | 'release'> },
   { job, run, split }: { readonly job: string; readonly run: number; readonly split: SplitName },
@@ -25,6 +28,7 @@ export async function prepareExplanation(
       'Show it a picture: it tells where it looked.',
     );
   }
+  await countOpening(store, run, { split });
   const request = { job, run, model, weights, preprocessing: kept, data, split };
   return { request, warnings: await modelFileWarnings(store, run) };
 }

@@ -65,6 +65,8 @@ test('classes, words and refusals', async (t) => {
   assert.match(found.stdout, /loss of ROC area when shuffled/);
   assert.match(found.stdout, /mean p\(Gentoo\)/);
   assert.match(found.stdout, /Row 1: p\(Gentoo\) is /);
+  await lastEvent(home, 'explain', '1', '--split', 'test', '--shuffles', '2');
+  assert.equal((await lastEvent(home, 'evaluate', '1', '--split', 'test')).opened_before, 1);
   const unknown = await trainyard(home, 'explain', '1', '--class', 'Emperor');
   assert.deepEqual([unknown.code, /one of Adelie/.test(unknown.stderr)], [2, true]);
   const beyond = await trainyard(home, 'explain', '1', '--row', '9999');
