@@ -75,7 +75,8 @@ function cutNumbers({ name, kind }: RawColumn, values: Float64Array): CutColumn 
   const ends = starts.map((_, i) =>
     i + 1 < starts.length ? lastBelow(known, starts[i + 1]) : known[known.length - 1],
   );
-  const text = (value: number): string => written(value, kind);
+  // A value that stands for itself is written whole.
+  const text = (value: number): string => written(value, kind, single ? 15 : 4);
   const labels = starts.map((start, i) =>
     single || start === ends[i]
       ? `= ${text(start)}`
@@ -107,10 +108,10 @@ function lastBelow(sorted: Float64Array, value: number): number {
   return sorted[Math.max(0, low - 1)];
 }
 
-function written(value: number, kind: RawColumn['kind']): string {
+function written(value: number, kind: RawColumn['kind'], digits: number): string {
   if (kind === 'boolean') return value === 1 ? 'true' : 'false';
   if (kind === 'datetime') return new Date(value).toISOString().slice(0, 10);
-  return String(Number(value.toPrecision(4))).replace('-', '−');
+  return String(Number(value.toPrecision(digits))).replace('-', '−');
 }
 
 export interface SliceOptions {

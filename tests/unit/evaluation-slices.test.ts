@@ -52,6 +52,11 @@ test('slices: what is planted is found first, with its rows; small groups are le
   assert.ok(slices.every((slice) => slice.rows >= leastRows && slice.low <= slice.error && slice.error <= slice.high));
   assert.ok(slices.every((slice, i) => i === 0 || slice.low <= slices[i - 1].low));
   assert.ok(!slices.some((slice) => sliceText(slice).includes('rare')));
+  const near = cutColumns({
+    columns: [{ name: 'price', kind: 'number' }],
+    values: [Float64Array.from({ length: rows }, (_, row) => 123_451 + (row % 2))],
+  });
+  assert.deepEqual(near.columns[0].labels, ['= 123451', '= 123452']);
   assert.deepEqual(findSlices(cut, { errors: new Float64Array(rows), shares: true }), []);
   const missing = findSlices(cut, {
     errors: Float64Array.from(columns.values[1], (value) => (Number.isNaN(value) ? 5 : 1)),
