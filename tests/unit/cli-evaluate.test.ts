@@ -57,6 +57,21 @@ test('two classes: every split, the test split counted, costs, another file', as
   assert.match(again.stdout, /the cheapest on the validation split/);
   assert.match(again.stdout, /^Calibration error /m);
 
+  const between = await lastEvent(
+    home,
+    'evaluate',
+    '1',
+    '--threshold',
+    '0.335',
+    '--cost-missed',
+    '3',
+    '--cost-needless',
+    '1',
+  );
+  const [[, needless], [missed]] = between.confusion as number[][];
+  const price = (3 * missed + needless) / (between.rows as number);
+  assert.ok(Math.abs((between.cost as { a_row: number }).a_row - price) < 1e-12);
+
   const lines = fs.readFileSync(file, 'utf8').trim().split('\n');
   const other = path.join(home, 'later.csv');
   fs.writeFileSync(other, [lines[0], ...lines.slice(100, 200)].join('\n'));

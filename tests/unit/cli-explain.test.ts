@@ -66,6 +66,9 @@ test('classes, words and refusals', async (t) => {
   assert.match(found.stdout, /mean p\(Gentoo\)/);
   assert.match(found.stdout, /Row 1: p\(Gentoo\) is /);
   await lastEvent(home, 'explain', '1', '--split', 'test', '--shuffles', '2');
+  // A refusal has shown nothing.
+  const three = await trainyard(home, 'evaluate', '1', '--split', 'test', '--threshold', '0.4');
+  assert.deepEqual([three.code, /there are 3.*Leave --threshold/s.test(three.stderr)], [2, true]);
   assert.equal((await lastEvent(home, 'evaluate', '1', '--split', 'test')).opened_before, 1);
   const unknown = await trainyard(home, 'explain', '1', '--class', 'Emperor');
   assert.deepEqual([unknown.code, /one of Adelie/.test(unknown.stderr)], [2, true]);

@@ -90,12 +90,12 @@ export const evaluate: Command = {
     const store = await services.store;
     const { name } = await store.run({ run });
     const { table, validation, columns, warnings } = await readTables(context, run, source);
-    const opened = await countOpening(store, run, source);
     const { rows } = table;
     const about =
       rows.kind === 'classes'
         ? ofClasses(table as PredictionTable & { readonly rows: ClassRows }, validation, columns, threshold, costs)
         : ofValues(table as PredictionTable & { readonly rows: ValueRows }, validation, columns);
+    const opened = await countOpening(store, run, source);
     for (const { message } of warnings) output.line(`! ${message}`);
     if (!output.json) {
       const where = 'split' in source ? `${source.split} split` : path.basename(source.path);
@@ -164,7 +164,11 @@ function ofClasses(
 ): About {
   const two = rows.classes.length === 2;
   if (!two && (costs !== null || asked !== undefined)) {
-    throw new InputError('usage.evaluate', `A threshold is between two classes; there are ${rows.classes.length}.`);
+    throw new InputError(
+      'usage.evaluate',
+      `A threshold is between two classes; there are ${rows.classes.length}.`,
+      'Leave --threshold and the costs out: the likeliest class counts.',
+    );
   }
   const judged = validation?.kind === 'classes' ? validation : rows;
   const cheapest = costs && cheapestThreshold(outcomesByThreshold(judged), costs);
@@ -182,7 +186,7 @@ function ofClasses(
     ...costs,
     threshold,
     chosen_on: asked === undefined ? (validation ? 'validation' : 'these rows') : 'asked for',
-    a_row: costOf(outcomeAt(outcomesByThreshold(rows), threshold), costs),
+    a_row: costOf({ left: confusion[0], needless: confusion[1], missed: confusion[2], found: confusion[3] }, costs),
     a_row_at_half: costOf(outcomeAt(outcomesByThreshold(rows), 0.5), costs),
   };
   const constant = rows.classes[baselines.constant.indexOf(Math.max(...baselines.constant))];
