@@ -20,6 +20,18 @@ export function mistakesOf({ truth, probabilities, classes }: ClassRows, thresho
   return { wrong, missed };
 }
 
+/** Places of the rows of one cell of the confusion matrix. */
+export function rowsOfCell(
+  { truth, probabilities, classes }: ClassRows,
+  cell: { readonly truth: number; readonly predicted: number },
+  threshold = 0.5,
+): readonly number[] {
+  return [...truth.keys()].filter(
+    (row) =>
+      truth[row] === cell.truth && predictedClass(probabilities, row, classes.length, threshold) === cell.predicted,
+  );
+}
+
 export interface WrongClass {
   /** Place in the prediction table. */
   readonly place: number;

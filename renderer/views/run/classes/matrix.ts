@@ -10,6 +10,9 @@ export interface Cell {
   readonly predicted: number;
 }
 
+export const cellWords = ({ truth, predicted }: Cell, names: readonly string[]): string =>
+  truth === predicted ? `${names[truth]}, recognised` : `${names[truth]} taken for ${names[predicted]}`;
+
 export interface Matrix {
   /** Classes shown, in their order. */
   readonly shown: readonly number[];
