@@ -34,41 +34,57 @@ export function pairedTest(first: EvaluatedRows, second: EvaluatedRows): PairedT
     const right = (table: typeof first, row: number): number =>
       predictedClass(table.probabilities, row, K) === table.truth[row] ? 1 : 0;
     const differences = Float64Array.from(pairs, ([a, b]) => right(second, b) - right(first, a));
-    return { ...counted(differences, 1), p: mcnemar(differences), test: 'McNemar, exact' };
+    const found = counted(differences, 1, meansOf(differences));
+    const p = exactBinomial(Math.min(found.better, found.worse), found.better + found.worse);
+    return { ...found, p, test: 'McNemar, exact' };
   }
   if (first.kind === 'values' && second.kind === 'values') {
     const off = (table: typeof first, row: number): number => Math.abs(table.predicted[row] - table.truth[row]);
     const differences = Float64Array.from(pairs, ([a, b]) => off(second, b) - off(first, a));
-    return { ...counted(differences, -1), p: bootstrapP(differences), test: 'paired bootstrap' };
+    const means = meansOf(differences);
+    return { ...counted(differences, -1, means), p: bootstrapP(means), test: 'paired bootstrap' };
   }
   return null;
 }
+
+/** Means of resampled differences: of all rows, or of a fixed part whose deviations are scaled by the root of its share. */
+interface Means {
+  /** Of all rows. */
+  readonly mean: number;
+  /** How far each resample's mean is from it. */
+  readonly deviations: Float64Array;
+}
+
+function meansOf(differences: Float64Array): Means {
+  const places = resampledRows(differences.length);
+  const part = Float64Array.from(places, (row) => differences[row]);
+  const center = meanOf(part);
+  const scale = Math.sqrt(part.length / differences.length);
+  const deviations = new Float64Array(resamples);
+  resample(part.length, (weights, number) => {
+    let sum = 0;
+    for (let row = 0; row < part.length; row++) sum += weights[row] * part[row];
+    deviations[number] = (sum / part.length - center) * scale;
+  });
+  return { mean: meanOf(differences), deviations };
+}
+
+const meanOf = (values: Float64Array): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /** `sign`: 1 where more is better. */
 function counted(
   differences: Float64Array,
   sign: 1 | -1,
+  { mean, deviations }: Means,
 ): Pick<PairedTest, 'rows' | 'better' | 'worse' | 'difference'> {
   let better = 0;
   let worse = 0;
-  let sum = 0;
   for (const difference of differences) {
-    sum += difference;
     if (difference * sign > 0) better++;
     else if (difference !== 0) worse++;
   }
-  const value = sum / differences.length;
-  return { rows: differences.length, better, worse, difference: { value, ...intervalOf(differences, value) } };
-}
-
-function mcnemar(differences: Float64Array): number {
-  let better = 0;
-  let worse = 0;
-  for (const difference of differences) {
-    if (difference > 0) better++;
-    else if (difference < 0) worse++;
-  }
-  return exactBinomial(Math.min(better, worse), better + worse);
+  const interval = percentiles(deviations.map((deviation) => mean + deviation));
+  return { rows: differences.length, better, worse, difference: { value: mean, ...interval } };
 }
 
 /** Probability, under a fair coin, of a split of `n` at least as uneven as `k` and the rest. */
@@ -81,35 +97,8 @@ export function exactBinomial(k: number, n: number): number {
   return Math.min(1, 2 * sum);
 }
 
-/** Means of resampled differences. */
-function means(differences: Float64Array): {
-  readonly means: Float64Array;
-  readonly center: number;
-  readonly share: number;
-} {
-  const places = resampledRows(differences.length);
-  const part = Float64Array.from(places, (row) => differences[row]);
-  const found = new Float64Array(resamples);
-  resample(part.length, (weights, number) => {
-    let sum = 0;
-    for (let row = 0; row < part.length; row++) sum += weights[row] * part[row];
-    found[number] = sum / part.length;
-  });
-  const center = part.reduce((sum, value) => sum + value, 0) / part.length;
-  return { means: found, center, share: part.length / differences.length };
-}
-
-function intervalOf(differences: Float64Array, value: number): Interval {
-  const { means: found, center, share } = means(differences);
-  const scale = Math.sqrt(share);
-  return percentiles(found.map((mean) => value + (mean - center) * scale));
-}
-
 /** Two-sided: how often the mean of differences moved to 0 is as far from it as the one found (Efron & Tibshirani 1993, 16.4). */
-function bootstrapP(differences: Float64Array): number {
-  const { means: found, center, share } = means(differences);
-  const value = Math.abs(differences.reduce((sum, one) => sum + one, 0) / differences.length);
-  const scale = Math.sqrt(share);
-  const beyond = found.reduce((count, mean) => count + (Math.abs(mean - center) * scale >= value ? 1 : 0), 0);
+function bootstrapP({ mean, deviations }: Means): number {
+  const beyond = deviations.reduce((count, deviation) => count + (Math.abs(deviation) >= Math.abs(mean) ? 1 : 0), 0);
   return (beyond + 1) / (resamples + 1);
 }

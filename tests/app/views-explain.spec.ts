@@ -33,6 +33,11 @@ test('a run is explained: columns, charts, a row, findings that start a run', as
     await screenshot(app, `explain-${width}`);
   }
 
+  // What was computed stays while tabs change.
+  await page.getByRole('tab', { name: 'Evaluation' }).click();
+  await page.getByRole('tab', { name: 'Explain' }).click();
+  await expect(why.getByRole('heading')).toHaveText(/^Why row \d+$/);
+
   const findings = page.getByRole('region', { name: 'What the curves say' });
   const action = findings.getByRole('button', { name: /^(Run|Go on) / }).first();
   await expect(action).toBeVisible();

@@ -5,6 +5,7 @@ import type { AppService } from '../../../../engine/protocol/app.ts';
 import type { Progress, SplitName } from '../../../../engine/protocol/data.ts';
 import type { Contributions, Dependence, Explanation } from '../../../../engine/protocol/explanation.ts';
 import { failureOf, type Failure } from '../../../app/failure.ts';
+import type { RunPage } from '../run.svelte.ts';
 
 /** Charts of single columns side by side. */
 const chartsShown = 3;
@@ -36,6 +37,8 @@ export class Explaining {
   }
 
   async compute(): Promise<void> {
+    // What nobody waits for any more.
+    if (this.working) void this.cancel().catch(() => undefined);
     this.#job = `explain ${this.run} ${++jobs}`;
     const job = this.#job;
     this.working = true;
@@ -93,4 +96,15 @@ export class Explaining {
   get order(): ReturnType<typeof byImportance> {
     return this.found ? byImportance(this.found.importance, this.score) : [];
   }
+}
+
+const pages = new WeakMap<RunPage, Explaining>();
+
+/** The one of a run's page: what was computed stays while tabs change. */
+export function explainingOf(page: RunPage, service: AppService): Explaining {
+  const known = pages.get(page);
+  if (known) return known;
+  const made = new Explaining(page.id, service);
+  pages.set(page, made);
+  return made;
 }
