@@ -12,14 +12,14 @@ import type { Family, StoreService } from '../protocol/store.ts';
 
 type Place = Required<Pick<RunStart, 'epoch' | 'step' | 'seconds'>>;
 
-/** Throws InputError `input.continue`, `input.run_active`, `run.no_start` where a run cannot go on, or not like this. */
+/** What a run that goes on takes over, and its settings. Throws InputError `input.continue`, `input.run_active`, `run.no_start` where it cannot, or not like this. */
 export async function continuationOf(
   store: StoreService,
   parent: RunRecord,
   { config, checkpoint = parent.state === 'diverged' ? 'best' : 'last' }: Omit<ContinuationRequest, 'run'>,
-): Promise<Family> {
+): Promise<{ readonly family: Family; readonly config: RunConfig }> {
   refuseLive(parent);
-  const { goesOn, units, unit, title } = declarationOf(parent.config);
+  const { goesOn, begunAnew, units, unit, title } = declarationOf(parent.config);
   if (!goesOn) {
     throw new InputError(
       'input.continue',
@@ -37,7 +37,13 @@ export async function continuationOf(
       `Give it more: --epochs +10 makes it ${place.epoch + 10}.`,
     );
   }
-  return { parent: parent.id, relation: 'continued', start: { ...place, ...changes }, file, untilStep: place.step };
+  const start: RunStart = { ...place, ...changes };
+  // Weights alone bring no schedule with them.
+  const anew = changes.anew === true || !file.endsWith('.bin');
+  return {
+    family: { parent: parent.id, relation: 'continued', start, file, untilStep: place.step },
+    config: anew && begunAnew ? begunAnew(parent.config, config) : config,
+  };
 }
 
 /** What a run that starts from the weights of another takes over, and the file with them. */

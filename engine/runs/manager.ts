@@ -286,10 +286,10 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     async goOn({ run, name, ...request }) {
       await store.recover();
       const parent = await store.run({ run });
-      const family = await continuationOf(store, parent, request);
-      const { units } = declarationOf(request.config);
-      const more = units(request.config) - (family.start.epoch ?? 0);
-      return begin(name?.trim() || `${parent.name} +${more}`, request.config, family);
+      const { family, config } = await continuationOf(store, parent, request);
+      const { units } = declarationOf(config);
+      const more = units(config) - (family.start.epoch ?? 0);
+      return begin(name?.trim() || `${parent.name} +${more}`, config, family);
     },
     async resume({ run, device }) {
       if (entries.has(run)) nextState(run, entries.get(run)!.attempt.state, 'requeue');

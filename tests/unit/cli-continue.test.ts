@@ -59,3 +59,17 @@ test('another run begins with its weights, up to a layer, with layers frozen; wh
   assert.match(wide.stderr, /Layer 1 \(Dense\) does not fit: 0\.weight has to be \[\d+, 8\], run 1 has \[\d+, 16\]\./);
   assert.equal((await trainyard(home, 'runs', '--json')).events.length, 5, 'nothing is left of it');
 });
+
+test('another rate, and weights alone, have a schedule of their own over the epochs to come', async () => {
+  for (const [flag, value, peak] of [
+    ['--lr', '0.02', 0.02],
+    ['--checkpoint', 'best', 0.003],
+  ] as const) {
+    const { events } = await trainyard(home, 'continue', '1', '--epochs', '+5', flag, value, '--json');
+    const rates = events
+      .filter(({ event }) => event === 'epoch')
+      .map(({ metrics }) => (metrics as Record<string, number>)['learning_rate'] / peak);
+    assert.ok(rates.length >= 5 && rates[0] > 0.9, `${flag}: it begins near its peak: ${rates.join(', ')}`);
+    assert.ok(rates.every((rate, i) => i === 0 || rate < rates[i - 1]) && Math.abs(rates.at(-1)! - 0.01) < 1e-6);
+  }
+});

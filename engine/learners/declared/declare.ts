@@ -77,6 +77,8 @@ export interface Declaration<C extends RunConfig = RunConfig> {
   checkpointBudget?(config: C): number;
   /** What becomes of a run that goes on with other settings. Throws InputError where it cannot. */
   goesOn?(before: C, after: C): Pick<RunStart, 'anew' | 'incomparable'>;
+  /** Its settings where its schedule begins anew: it is one over all that is to come, unless another end was asked for. */
+  begunAnew?(before: C, after: C): C;
   /** What the model is called by its settings, for names of runs and for searching: `small`; null: nothing. */
   preset(config: C): string | null;
   /** The model in a few words: `Medium MLP`, `Own model`. */

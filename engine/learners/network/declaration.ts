@@ -65,6 +65,7 @@ export const declaration: Declaration<NetworkConfig> = {
   units: ({ training }) => training.epochs,
   extended,
   goesOn,
+  begunAnew,
   checkpointBudget: ({ training }) => training.checkpoints.budget * 1e6,
   preset: ({ model }) => model.preset ?? null,
   modelTitle({ model: { preset } }) {
@@ -105,6 +106,14 @@ function extended(config: NetworkConfig, epochs: number): NetworkConfig {
   const byNumber = name === 'cosine' || name === 'one_cycle';
   const schedule = { ...training.schedule, overEpochs: byNumber && planned !== epochs ? planned : 0 };
   return { ...config, training: { ...training, epochs, schedule } };
+}
+
+/** The end that `extended` gave the schedule is that of the one before. */
+function begunAnew(before: NetworkConfig, after: NetworkConfig): NetworkConfig {
+  const { training } = after;
+  const { overEpochs } = extended(before, training.epochs).training.schedule;
+  if (training.schedule.overEpochs !== overEpochs) return after;
+  return { ...after, training: { ...training, schedule: { ...training.schedule, overEpochs: 0 } } };
 }
 
 /** Settings that decide what a loss is. */
