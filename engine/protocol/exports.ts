@@ -102,6 +102,8 @@ export interface ExportSource {
   readonly model: string;
   readonly preprocessing: string;
   readonly weights: Uint8Array;
+  /** What it took over from another run, of one that started from its weights; read where the format trains it again. */
+  readonly start?: Uint8Array | null;
   readonly points: readonly MetricPoint[];
   readonly log: readonly LogLine[];
 }

@@ -85,7 +85,7 @@ export async function makeExport(parts: ExportParts, request: ExportRequest): Pr
   };
   let prepared: PreparedData | null = null;
   try {
-    const source = await readSource(store, request, ofCurves.has(format));
+    const source = await readSource(store, request);
     if (ofRows.has(format)) {
       onStage?.('Preparing rows', null);
       const { dataset, settings, seed } = source.record.config;
@@ -109,11 +109,13 @@ export async function makeExport(parts: ExportParts, request: ExportRequest): Pr
 
 async function readSource(
   store: ExportParts['store'],
-  { run, checkpoint }: ExportRequest,
-  curves: boolean,
+  { run, checkpoint, format }: ExportRequest,
 ): Promise<ExportSource> {
   const record = await store.run({ run });
   const files = await readModelFilesOf(store, run, checkpoint);
-  const [points, log] = curves ? await Promise.all([store.metrics({ run }), store.log({ run })]) : [[], []];
-  return { record, ...files, points, log };
+  const [points, log] = ofCurves.has(format)
+    ? await Promise.all([store.metrics({ run }), store.log({ run })])
+    : [[], []];
+  const again = format === 'pytorch' && record.relation === 'started from';
+  return { record, ...files, points, log, start: again ? await store.readFile({ run, file: 'start.bin' }) : null };
 }

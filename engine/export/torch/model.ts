@@ -14,6 +14,9 @@ export function resolvedOf({ model, input, output, training }: NetworkModelFile)
   return resolveModel(model, input, outputWidth(output, training.loss));
 }
 
+/** First layers that keep the weights they begin with. Runs of earlier versions have none. */
+export const frozenLayersOf = ({ training }: NetworkModelFile): number => training.frozenLayers ?? 0;
+
 /** The module alone, with what it imports. */
 export function modelSource(file: ModelFile): string {
   if (isNetworkFile(file)) return networkSource(file);
@@ -40,7 +43,9 @@ function networkSource(file: NetworkModelFile): string {
     const name = names.get(layer.id)!;
     if (rule.module) modules.push(`        self.add_module(${JSON.stringify(name)}, ${rule.module(layer)})`);
     const inputs = layer.inputs.map((position) => values[position + 1]);
-    const line = rule.forward(layer, inputs, `m[${JSON.stringify(name)}]`);
+    const applied = rule.forward(layer, inputs, `m[${JSON.stringify(name)}]`);
+    // A frozen layer works as it does in prediction.
+    const line = index < frozenLayersOf(file) ? applied.replace('self.training', 'False') : applied;
     values.push(`v${index}`);
     lines.push(`        v${index} = ${line}  # ${layer.id.replace(/[\r\n]/g, ' ')}: ${layer.def.type}`);
   });

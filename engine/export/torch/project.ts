@@ -9,14 +9,16 @@ import type { PreparedData } from '../../protocol/data.ts';
 import type { ExportedFile } from '../../protocol/exports.ts';
 import { RowOrder } from '../../train/row-order.ts';
 import { classWeights, trainBatches, usesBatchStatistics } from '../../train/session-sizes.ts';
+import { transferTo } from '../../train/transfer.ts';
 import type { Weights } from '../../train/weights.ts';
 import type { Shard } from '../../protocol/data.ts';
 import { utf8 } from '../onnx/proto.ts';
 import type { OpenedRun } from '../opened.ts';
 import { cannotExport } from '../refusal.ts';
 import { torchWeights } from '../safetensors.ts';
-import { loaderSource, modelSource, resolvedOf } from './model.ts';
-import { underModules } from './names.ts';
+import { torchLayers } from './layers.ts';
+import { frozenLayersOf, loaderSource, modelSource, resolvedOf } from './model.ts';
+import { moduleNames, underModules } from './names.ts';
 import { npy } from './npy.ts';
 import { dataSource, readme, trainSource } from './sources.ts';
 
@@ -26,10 +28,11 @@ const mostBytes = 2 ** 30;
 const comparedSteps = 10;
 
 export async function exportProject(
-  { record, file, tensors, points }: OpenedRun,
+  run: OpenedRun,
   data: PreparedData,
   readShard: (shard: number) => Promise<Shard>,
 ): Promise<readonly ExportedFile[]> {
+  const { record, file, tensors, points } = run;
   if (!isNetworkFile(file)) {
     throw cannotExport(
       'Only a network is trained step by step in PyTorch.',
@@ -73,18 +76,20 @@ export async function exportProject(
     classWeights: [...(classWeights(training, data.classCounts, model.outputs) ?? [])],
     normalization: data.normalization ?? null,
     undecayed: undecayed(file),
-    firstLosses: firstLosses(points),
+    frozen: frozenModules(file),
+    // A run that goes on begins with the curve of another, whose settings may have been others.
+    firstLosses: record.relation === 'continued' ? [] : firstLosses(points),
     result: record.result?.metrics ?? {},
   };
   const text = (path: string, content: string): ExportedFile => ({ path, data: utf8(content) });
   return [
-    text('README.md', readme(record.name, config.firstLosses.length > 0)),
+    text('README.md', readme(record, config.firstLosses.length > 0)),
     text('requirements.txt', 'torch>=2.1\nnumpy>=1.24\nsafetensors>=0.4\n'),
     text('model.py', modelSource(file) + loaderSource('trained.safetensors')),
     text('data.py', dataSource),
     text('train.py', trainSource),
     text('config.json', `${JSON.stringify(config, null, 2)}\n`),
-    { path: 'initial.safetensors', data: torchWeights(file, firstWeights(file), { format: 'pt' }) },
+    { path: 'initial.safetensors', data: torchWeights(file, firstWeights(run, file), { format: 'pt' }) },
     { path: 'trained.safetensors', data: torchWeights(file, tensors, { format: 'pt' }) },
     { path: 'data/x.npy', data: npy(x, shape) },
     { path: 'data/y.npy', data: npy(y, [rows]) },
@@ -92,9 +97,10 @@ export async function exportProject(
   ];
 }
 
-/** What the run began with: first values of all parameters and states. */
-function firstWeights(file: NetworkModelFile): Weights {
-  const { parameters, states } = resolvedOf(file);
+/** What the run began with: first values of all parameters and states, and what it took over from another run. */
+function firstWeights({ record, tensors, start }: OpenedRun, file: NetworkModelFile): Weights {
+  const model = resolvedOf(file);
+  const { parameters, states } = model;
   const size = (shape: readonly number[]): number => shape.reduce((product, side) => product * side, 1);
   const first = parameters.map(({ name, shape, initializer }, index) => {
     const data = new Float32Array(size(shape));
@@ -104,7 +110,37 @@ function firstWeights(file: NetworkModelFile): Weights {
   const kept = states.map(
     ({ name, shape, initial }) => [name, { shape, data: new Float32Array(size(shape)).fill(initial) }] as const,
   );
-  return Object.fromEntries([...first, ...kept]);
+  const drawn: Weights = Object.fromEntries([...first, ...kept]);
+  // What is frozen stands among the weights of the run as it began.
+  const stayed = Object.fromEntries(frozenNames(file).map((name) => [name, tensors[name]]));
+  if (record.parent === null || record.relation !== 'started from') return { ...drawn, ...stayed };
+  if (!start) {
+    throw cannotExport(
+      `What this run took over from run ${record.parent} is gone from its folder: it cannot be trained again.`,
+      'Export the model alone.',
+    );
+  }
+  const from = { file: start, parent: record.parent, upTo: record.start?.upTo };
+  const { taken, weights } = transferTo(model, from, frozenLayersOf(file));
+  return { ...drawn, ...Object.fromEntries(taken.map((name) => [name, weights[name]])) };
+}
+
+/** Names of the parameters and states of frozen layers. */
+function frozenNames(file: NetworkModelFile): readonly string[] {
+  const count = frozenLayersOf(file);
+  if (count === 0) return [];
+  const { layers, inputParameters } = resolvedOf(file);
+  const frozen = layers.slice(0, count).flatMap(({ parameters, states }) => [...parameters, ...states]);
+  return [...inputParameters, ...frozen].map(({ name }) => name);
+}
+
+/** Modules that are not trained. */
+function frozenModules(file: NetworkModelFile): readonly string[] {
+  const model = resolvedOf(file);
+  const names = moduleNames(model);
+  const layers = model.layers.slice(0, frozenLayersOf(file)).filter(({ def }) => torchLayers[def.type].module);
+  const input = frozenLayersOf(file) > 0 && model.inputParameters.length > 0 ? ['input'] : [];
+  return [...input, ...layers.map(({ id }) => names.get(id)!)];
 }
 
 /** Ends of the names of parameters that weight decay leaves alone. */

@@ -1,8 +1,10 @@
 // The Python of a PyTorch project that is the same for every run: its data, its training, its README. What differs stands in config.json.
 
-export const readme = (name: string, compared: boolean): string => `# ${name}
+import type { RunRecord } from '../../protocol/runs.ts';
 
-Trains the model of this run again, from the same first weights and on the same rows.
+export const readme = ({ name, parent, relation }: RunRecord, compared: boolean): string => `# ${name}
+
+Trains the model of this run again, from ${relation === 'continued' ? 'first weights' : 'the same first weights'} and on the same rows.
 
     pip install -r requirements.txt
     python train.py                                  # one process
@@ -12,12 +14,14 @@ Trains the model of this run again, from the same first weights and on the same 
 - \`model.py\`: the network. \`python model.py\` loads \`trained.safetensors\`, the weights of the run.
 - \`data.py\`: the rows as the run saw them (\`data/x.npy\`: scaled numbers and codes, or bytes of pictures; training rows first, then validation, then test).
 - \`train.py\`: optimizer, schedule, loss and early stopping as in \`config.json\`. Under torchrun each step's batch is divided among the processes; their mean gradient is that of the whole batch.
-- \`initial.safetensors\`: the weights the run began with. \`data/order.npy\`: the order of the rows in its first epoch; later epochs are shuffled by PyTorch.
+- \`initial.safetensors\`: ${relation === 'continued' ? 'weights to begin with, drawn by the seed of the run' : 'the weights the run began with'}. \`data/order.npy\`: the order of the rows in its first epoch; later epochs are shuffled by PyTorch.
 
 ${
   compared
     ? '`python train.py --compare` stops after ten steps and holds their losses against those of the run. Dropout and changes to pictures draw other random numbers here: with them the losses agree only roughly.'
-    : 'The curve of the run is too long to hold each of its first steps: there is nothing to compare the first losses with.'
+    : relation === 'continued'
+      ? `The run goes on from run ${parent}, whose settings may have been others: there is nothing to compare the first losses with.`
+      : 'The curve of the run is too long to hold each of its first steps: there is nothing to compare the first losses with.'
 }
 Of the changes to pictures, mirroring and shifting are done here. On several GPUs batch norm takes its statistics over all of them.
 `;
@@ -153,6 +157,13 @@ def make_optimizer(model):
     return kind(groups, lr=rate, betas=(about["beta1"], about["beta2"]), eps=about["epsilon"])
 
 
+def back_to_training(model):
+    """Frozen layers work as they do in prediction."""
+    model.train()
+    for name in config["frozen"]:
+        model._modules[name].eval()
+
+
 @torch.no_grad()
 def evaluate(model, rows, split, weights):
     """Loss and accuracy of a split; (nan, nan) where it is empty."""
@@ -167,7 +178,7 @@ def evaluate(model, rows, split, weights):
         if classes:
             found = outputs.argmax(1) if outputs.shape[1] > 1 else (outputs[:, 0] > 0).long()
             right += int((found == y.long()).sum())
-    model.train()
+    back_to_training(model)
     return (total / weight, right / len(places)) if weight else (math.nan, math.nan)
 
 
@@ -187,6 +198,8 @@ def main():
     rows = Rows(device)
     model = Model()
     model.load_state_dict(load_file(str(here / "initial.safetensors")))
+    for name in config["frozen"]:
+        model._modules[name].requires_grad_(False)
     model.to(device)
     if world > 1 and device.type == "cuda":
         model = torch.nn.SyncBatchNorm.convert_sync_batchnorm(model)
@@ -198,7 +211,7 @@ def main():
     batch, stopping = config["batch"], training["earlyStopping"]
     per_epoch = math.ceil(config["rowsOfEpoch"] / batch)
     step, best, stale, first = 0, math.inf, 0, []
-    whole.train()
+    back_to_training(model)
     for epoch in range(options.epochs):
         total = 0.0
         for places in rows.epoch(epoch).split(batch):

@@ -1,0 +1,122 @@
+// The PyTorch project of a run that comes from another one: it begins with what the run began with, and what is frozen stays so.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { createExporter } from '../../engine/export/exporter.ts';
+import type { ModelSpec } from '../../engine/model/spec.ts';
+import { defaultTraining } from '../../engine/model/presets.ts';
+import type { RunRecord } from '../../engine/protocol/runs.ts';
+import { decodeSafetensors, encodeSafetensors, type SafeTensor } from '../../engine/train/safetensors.ts';
+import { makeTable } from '../support/table.ts';
+
+const { data, readShard } = makeTable({
+  rows: 40,
+  numeric: 3,
+  classes: 3,
+  embeddings: [{ vocabulary: 4, dimensions: 2 }],
+});
+const model: ModelSpec = {
+  version: 1,
+  layers: [
+    { type: 'dense', units: 4 },
+    { type: 'dropout', rate: 0.5 },
+    { type: 'dropout', rate: 0.25 },
+    { type: 'dense', units: 5 },
+    { type: 'output' },
+  ],
+};
+const shapes = {
+  'input.embedding0': [4, 2],
+  ...{ '0.weight': [5, 4], '0.bias': [4], '3.weight': [4, 5], '3.bias': [5], '4.weight': [5, 3], '4.bias': [3] },
+};
+const filled = (value: number): Record<string, SafeTensor> =>
+  Object.fromEntries(
+    Object.entries(shapes).map(([name, shape]) => {
+      const length = shape.reduce((product, size) => product * size, 1);
+      return [name, { shape, data: new Float32Array(length).fill(value) }];
+    }),
+  );
+const bytes = (tensors: Record<string, SafeTensor>): Uint8Array => encodeSafetensors({ tensors, metadata: {} });
+const points = Array.from({ length: 20 }, (_, i) => ({
+  ...{ series: 'step_loss', step: i + 1, epoch: i, seconds: i, value: 1 / (i + 1) },
+}));
+
+interface From {
+  readonly relation: 'started from' | 'continued' | null;
+  readonly frozen?: number;
+  readonly upTo?: number;
+  readonly start?: Uint8Array | null;
+}
+
+async function project({ relation, frozen = 0, upTo, start }: From) {
+  const training = { ...defaultTraining(40, 'classification'), seed: 1, frozenLayers: frozen };
+  const file = { learner: 'network', model, training, input: data.input, output: data.output, task: 'classification' };
+  const record = {
+    ...{ id: 9, name: 'head', parent: relation && 4, relation, start: relation && { upTo }, createdAt: 0 },
+    ...{ config: { learner: 'network' }, result: null },
+  } as unknown as RunRecord;
+  const none = (): never => assert.fail('nothing else is needed');
+  const exporter = createExporter({
+    readShard: (_, shard) => readShard(shard),
+    rawRows: none,
+    backend: none,
+    dataBudget: 0,
+  });
+  const { files } = await exporter.make({
+    format: 'pytorch',
+    name: 'head',
+    source: {
+      record,
+      model: JSON.stringify(file),
+      preprocessing: '{}',
+      weights: bytes(filled(7)),
+      points,
+      log: [],
+      start,
+    },
+    data,
+  });
+  const of = (path: string): Uint8Array => files.find((one) => one.path === path)!.data;
+  const text = (path: string): string => new TextDecoder().decode(of(path));
+  const { tensors: first } = decodeSafetensors(of('initial.safetensors'));
+  const values = Object.fromEntries(
+    Object.entries(first).map(
+      ([
+        name,
+        {
+          data: [value],
+        },
+      ]) => [name, value === 7 || value === 2 ? value : 'drawn'],
+    ),
+  );
+  return { values, text, config: JSON.parse(text('config.json')) as { frozen: string[]; firstLosses: number[] } };
+}
+
+test('a run of its own begins with what its seed draws', async () => {
+  const { values, config, text } = await project({ relation: null });
+  assert.deepEqual([...new Set(Object.values(values))], ['drawn']);
+  assert.deepEqual([config.frozen, config.firstLosses.length], [[], 10]);
+  assert.equal(text('model.py').match(/self\.training\)/g)?.length, 2);
+});
+
+test('one that started from another begins with its weights, as far as it took them, and keeps what is frozen', async () => {
+  const start = bytes(filled(2));
+  const { values, config, text } = await project({ relation: 'started from', frozen: 2, upTo: 4, start });
+  const { 'input.embedding0': table, '0.weight': one, '3.weight': two, '4.weight': head } = values;
+  assert.deepEqual([table, one, two, head], [2, 2, 2, 'drawn']);
+  assert.deepEqual([config.frozen, config.firstLosses.length], [['input', '0'], 10], 'modules that have weights');
+  assert.match(text('model.py'), /F\.dropout\(\w+, 0\.5, False\)/, 'a frozen dropout lets everything through');
+  assert.match(text('model.py'), /F\.dropout\(\w+, 0\.25, self\.training\)/);
+  await assert.rejects(
+    project({ relation: 'started from', start: null }),
+    /What this run took over from run 4 is gone from its folder: it cannot be trained again/,
+  );
+});
+
+test('one that goes on says that its first steps were another’s', async () => {
+  const { values, config, text } = await project({ relation: 'continued', frozen: 1 });
+  assert.deepEqual([values['input.embedding0'], values['0.weight'], values['3.weight']], [7, 7, 'drawn']);
+  assert.deepEqual(config.firstLosses, []);
+  assert.match(text('README.md'), /goes on from run 4, whose settings may have been others/);
+  assert.doesNotMatch(text('README.md'), /the same first weights|the weights the run began with/);
+});
