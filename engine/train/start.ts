@@ -1,6 +1,7 @@
 // What a run begins with that comes from another one: a checkpoint of its parent, with all that decides the future of it, or
 // weights alone. With unchanged settings and a checkpoint the run is the one its parent would have been, bit for bit.
 
+import { heldRateText } from '../model/held-rate.ts';
 import type { JobStart } from '../protocol/hosts.ts';
 import { decodeCheckpoint, initialState, isCheckpoint, type TrainingState } from './checkpoint.ts';
 import type { Session } from './session.ts';
@@ -47,6 +48,8 @@ function fromCheckpoint(session: Session, start: JobStart): Begun {
     ...(start.incomparable || bestIsGone ? { bestLoss: null, bestEpoch: 0 } : {}),
     ...(start.incomparable ? { stale: 0 } : {}),
   };
+  const held = start.anew ? null : heldRateText(training);
+  if (held !== null) said.push(held);
   if (start.anew) said.push('The schedule of the learning rate begins anew.');
   if (start.anew && state.rows > 0) said.push('The epoch under way begins again.');
   if (start.incomparable) said.push('The loss is another one: the best epoch is looked for among those to come.');

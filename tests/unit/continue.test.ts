@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
+import { heldRateText } from '../../engine/model/held-rate.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import { networkConfig, declaration } from '../../engine/learners/network/declaration.ts';
 import type { ModelSpec, TrainingSpec } from '../../engine/model/spec.ts';
@@ -151,6 +152,28 @@ test('from weights alone everything but them begins anew, and they stay the best
   assert.deepEqual([result.epochs, result.steps, result.bestEpoch], [bestEpoch + 2, 10 * (bestEpoch + 2), bestEpoch]);
   assert.deepEqual(result.metrics, metrics);
   assert.deepEqual(files.get('best.safetensors'), weights);
+});
+
+test('a schedule that ends before the training says what rate it holds', async () => {
+  const optimizer = { ...base.optimizer, learningRate: 0.01 };
+  const held = (changes: Partial<TrainingSpec['schedule']>, epochs = 8) =>
+    heldRateText({ epochs, optimizer, schedule: { ...base.schedule, overEpochs: 5, ...changes } });
+  const ends = 'The schedule of the learning rate ends after 5 epochs: from there on the rate stays at';
+  assert.equal(held({ name: 'cosine', finalShare: 0.01 }), `${ends} 0.0001, 1 % of its peak.`);
+  assert.match(
+    held({ name: 'one_cycle' })!,
+    /stays at 4e-8, 0\.0004 % of its peak\. At that next to nothing is learned/,
+  );
+  assert.deepEqual(
+    [held({ name: 'constant' }), held({ name: 'step' }), held({ overEpochs: 0 }), held({}, 5)],
+    [null, null, null, null],
+  );
+  const training = { epochs: 3, batch: 16, earlyStopping: calm, ...schedule({ name: 'one_cycle' }) };
+  const first = await trainHere(table, { training });
+  const file = first.files.get('checkpoint.bin')!;
+  const longer = { ...training, epochs: 4, ...schedule({ name: 'one_cycle', overEpochs: 3 }) };
+  const { log } = await trainHere(table, { training: longer, start: start(file) });
+  assert.ok(log.some(({ message }) => /^The schedule of the learning rate ends after 3 epochs: /.test(message)));
 });
 
 test('what makes the schedule begin anew, and what is another loss', () => {

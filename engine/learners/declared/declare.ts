@@ -73,6 +73,8 @@ export interface Declaration<C extends RunConfig = RunConfig> {
   units(config: C): number;
   /** The same settings for so many units in all. Absent: a finished run of it cannot go on. */
   extended?(config: C, units: number): C;
+  /** What has to be said of the learning rate after the end of its schedule; null: nothing. */
+  heldRate?(config: C): string | null;
   /** Bytes that the states kept of a run may take. Absent: it keeps none but the last. */
   checkpointBudget?(config: C): number;
   /** What becomes of a run that goes on with other settings. Throws InputError where it cannot. */

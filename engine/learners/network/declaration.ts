@@ -1,5 +1,6 @@
 // Networks in words: presets, layers, epochs.
 
+import { heldRateText } from '../../model/held-rate.ts';
 import { presetNamed } from '../../model/presets.ts';
 import { outputWidth, resolveModel } from '../../model/resolve.ts';
 import type { ModelSpec, TrainingSpec } from '../../model/spec.ts';
@@ -66,6 +67,7 @@ export const declaration: Declaration<NetworkConfig> = {
   extended,
   goesOn,
   begunAnew,
+  heldRate: ({ training }) => heldRateText(training),
   checkpointBudget: ({ training }) => training.checkpoints.budget * 1e6,
   preset: ({ model }) => model.preset ?? null,
   modelTitle({ model: { preset } }) {
