@@ -270,7 +270,7 @@ export class Attempt {
   /** What it begins with of another run. */
   async #start(): Promise<JobStart | undefined> {
     const { parent, relation, start } = this.#options.record;
-    if (parent === null || relation === null || relation === 'fold') return undefined;
+    if (parent === null || relation === null) return undefined;
     const file = await this.#options.store.readFile({ run: this.#run, file: 'start.bin' });
     if (file !== null) return { ...start, parent, relation, file };
     throw new TrainyardError(
