@@ -139,6 +139,19 @@ test('restoring keeps what was there; a killed exchange is finished by whoever o
   finishRestore(other);
 });
 
+test('what is left of a history that is gone is kept, too: its daily backups hold runs that the backup may not have', async (context) => {
+  const [home, other, out] = [temporaryHome(context), temporaryHome(context), temporaryHome(context)];
+  const store = await busyHome(home);
+  const file = join(out, 'all.backup');
+  await store.backUp({ job: 'b', file, datasets: false });
+  await store.close();
+  const daily = join('backups', 'history-2026-01-01.db');
+  mkdirSync(join(other, 'backups'));
+  writeFileSync(join(other, daily), 'runs');
+  const { setAside } = await restoreHome(other, file, quiet);
+  assert.equal(readFileSync(join(setAside!, daily), 'utf8'), 'runs');
+});
+
 test('a file that is damaged, cut short, none, or of a later version is refused, and the home stays as it is', async (context) => {
   const [home, other, out] = [temporaryHome(context), temporaryHome(context), temporaryHome(context)];
   const store = await busyHome(home);

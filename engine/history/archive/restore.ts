@@ -104,11 +104,12 @@ function move(source: string, target: string): void {
   renameSync(source, target);
 }
 
-/** A history that nothing was ever done with. */
+/** A history that nothing was ever done with: daily backups are made of runs alone. */
 function isEmptyHome(home: string): boolean {
   const file = join(home, databaseFileName);
-  const runs = existsSync(join(home, 'runs')) ? readdirSync(join(home, 'runs')).length : 0;
-  if (runs > 0 || ownFiles.some((name) => existsSync(join(home, name)))) return false;
+  const holds = (folder: string): boolean =>
+    existsSync(join(home, folder)) && readdirSync(join(home, folder)).length > 0;
+  if (['runs', 'backups'].some(holds) || ownFiles.some((name) => existsSync(join(home, name)))) return false;
   if (!existsSync(file)) return true;
   try {
     const connection = openDatabase(file);
