@@ -7,7 +7,7 @@ import type { AppService, Licences } from '../../engine/protocol/app.ts';
 import type { DataService, DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
 import type { PredictingApp } from '../../engine/protocol/predicting.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
-import { createExports, exportHere, type Exports } from './exports.ts';
+import { createExports, exportHere } from './exports.ts';
 import { checkpointsOf, thinCheckpoints } from '../../engine/runs/checkpoints.ts';
 import type { RunManager } from '../../engine/runs/manager.ts';
 import type { Listeners } from '../../engine/protocol/listeners.ts';
@@ -59,7 +59,7 @@ export function createAppService(parts: AppServiceParts): AppService {
     ...explanations,
     ...predicting(parts, predictions),
     ...training(parts),
-    ...history(parts, exports),
+    ...history(parts),
     ...keeping,
     ...exports.service,
     ...createLab(parts),
@@ -175,10 +175,13 @@ function training({
   };
 }
 
-function history(
-  { store, data, paths, processes, dialogs }: AppServiceParts,
-  exports: Exports,
-): Part<
+function history({
+  store,
+  data,
+  paths,
+  processes,
+  dialogs,
+}: AppServiceParts): Part<
   | 'run'
   | 'checkpoints'
   | 'thinCheckpoints'
@@ -220,11 +223,7 @@ function history(
     updateRun: (request) => store.updateRun(request),
     deleteRuns: (request) => store.deleteRuns(request),
     restoreRuns: (request) => store.restoreRuns(request),
-    async purgeRuns(request) {
-      const purged = await store.purge(request);
-      await exports.forget(request.runs);
-      return purged;
-    },
+    purgeRuns: (request) => store.purge(request),
     evaluation: ({ run }) => readEvaluation(store, run),
     evaluate: (request) =>
       evaluateRun({ store, data, processes }, { ...request, source: evaluationSource(request, paths) }),

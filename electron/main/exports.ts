@@ -1,5 +1,5 @@
 // Exports for the window: a process that computes makes them, linked to the data host, and another one runs exported models. Both end
-// with the export. What was made is kept (kept-exports.ts) until the run is gone for good.
+// with the export. What was made is kept (kept-exports.ts) until the store removes the run for good.
 
 import path from 'node:path';
 import type { DataService, Progress } from '../../engine/protocol/data.ts';
@@ -37,8 +37,6 @@ export interface Exports {
   readonly onProgress: (listener: (event: { job: string; progress: Progress }) => void) => () => void;
   /** Ends a job that is an export; false where it is none. */
   cancel(job: string): boolean;
-  /** Forgets what was made of runs that are gone for good. */
-  forget(runs: readonly number[]): Promise<void>;
 }
 
 export function createExports(
@@ -88,7 +86,6 @@ export function createExports(
       controller?.abort(new CancelledError());
       return controller !== undefined;
     },
-    forget: (runs) => kept.remove(runs),
   };
 }
 

@@ -3,6 +3,7 @@
 
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { exportsFolder } from '../../engine/history/home.ts';
 import { TrainyardError } from '../../engine/protocol/errors.ts';
 import { exportFormats, exportWords, type ExportFormat, type KeptExport } from '../../engine/protocol/exports.ts';
 import type { MadeExport } from '../../engine/runs/export.ts';
@@ -11,7 +12,7 @@ export class KeptExports {
   readonly #folder: string;
 
   constructor(home: string) {
-    this.#folder = path.join(home, 'exports');
+    this.#folder = path.join(home, exportsFolder);
   }
 
   /** What is there of a run; what cannot be read counts as not there. */
@@ -77,10 +78,6 @@ export class KeptExports {
         path.join(path.dirname(place), file.startsWith(stem) ? file : path.basename(file)),
       );
     }
-  }
-
-  async remove(runs: readonly number[]): Promise<void> {
-    for (const run of runs) await fs.rm(path.join(this.#folder, String(run)), { recursive: true, force: true });
   }
 
   async need(run: number, format: ExportFormat): Promise<KeptExport> {

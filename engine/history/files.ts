@@ -22,6 +22,7 @@ import type { KeptFile } from '../protocol/store.ts';
 import { checksumName, checksumsFile, decodeChecksums, encodeChecksums, factOf, withVersion } from './checksums.ts';
 import type { FileFact, KnownFiles } from './checksums.ts';
 import { isFull } from './failures.ts';
+import { exportsFolder } from './home.ts';
 
 const fileNames: ReadonlySet<string> = new Set<RunFile>([
   'checkpoint.bin',
@@ -66,7 +67,7 @@ export interface RunFiles {
   setAside(run: number): void;
   /** Removes what a killed process left half-written. */
   tidy(run: number): Promise<void>;
-  /** Marks the folder of a run for removal: a rename, so that it may stand within a transaction. */
+  /** Marks the folders of a run for removal, that of its exports too: a rename, so that it may stand within a transaction. */
   discard(run: number): void;
   /** Removes all marked folders, also those that a killed process left; returns the bytes they held. */
   sweep(): Promise<number>;
@@ -74,6 +75,7 @@ export interface RunFiles {
 
 export function createRunFiles(home: string): RunFiles {
   const root = join(home, 'runs');
+  const exported = join(home, exportsFolder);
   const folder = (run: number): string => join(root, String(run));
   const place = (run: number, file: RunFile): string => {
     if (!Number.isSafeInteger(run) || run < 1 || !isRunFile(file)) {
@@ -150,12 +152,16 @@ export function createRunFiles(home: string): RunFiles {
       }
     },
     discard(run) {
-      if (existsSync(folder(run))) renameSync(folder(run), folder(run) + discardedSuffix);
+      for (const place of [folder(run), join(exported, String(run))]) {
+        if (existsSync(place)) renameSync(place, place + discardedSuffix);
+      }
     },
     async sweep() {
       let bytes = 0;
-      for (const name of await namesIn(root)) {
-        if (name.endsWith(discardedSuffix)) bytes += await removeFolder(join(root, name));
+      for (const parent of [root, exported]) {
+        for (const name of await namesIn(parent)) {
+          if (name.endsWith(discardedSuffix)) bytes += await removeFolder(join(parent, name));
+        }
       }
       return bytes;
     },

@@ -5,6 +5,9 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { InputError } from '../protocol/errors.ts';
 
+/** Within the home: a folder a run, of what was made of it for other tools. */
+export const exportsFolder = 'exports';
+
 /** Makes a folder and those above it. Throws InputError `store.no_folder` or `store.not_a_folder`, or what the system says. */
 export function makeFolder(folder: string): void {
   const missing: string[] = [];

@@ -139,6 +139,29 @@ test('restoring keeps what was there; a killed exchange is finished by whoever o
   finishRestore(other);
 });
 
+test('exports go with their runs: into the trash of a purge, and aside for other runs of the same numbers', async (context) => {
+  const [home, other, out] = [temporaryHome(context), temporaryHome(context), temporaryHome(context)];
+  const exported = (at: string, run: number): string => join(at, 'exports', String(run), 'onnx.json');
+  const exportOf = (at: string, run: number): void => {
+    mkdirSync(join(exported(at, run), '..'), { recursive: true });
+    writeFileSync(exported(at, run), 'model');
+  };
+  const store = await busyHome(home);
+  for (const run of [1, 2]) exportOf(home, run);
+  await store.deleteRuns({ runs: [1] });
+  await store.purge({});
+  assert.deepEqual(readdirSync(join(home, 'exports')), ['2']);
+  const file = join(out, 'all.backup');
+  await store.backUp({ job: 'b', file, datasets: false });
+  await store.close();
+  const there = createStore(other);
+  for (const name of ['mine', 'too']) await addRun(there, name);
+  exportOf(other, 2);
+  await there.close();
+  const { setAside } = await restoreHome(other, file, quiet);
+  assert.deepEqual([existsSync(exported(other, 2)), existsSync(exported(setAside!, 2))], [false, true]);
+});
+
 test('what is left of a history that is gone is kept, too: its daily backups hold runs that the backup may not have', async (context) => {
   const [home, other, out] = [temporaryHome(context), temporaryHome(context), temporaryHome(context)];
   const store = await busyHome(home);

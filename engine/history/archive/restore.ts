@@ -7,7 +7,7 @@ import { InputError, TrainyardError } from '../../protocol/errors.ts';
 import type { ArchiveHead, RestoreReport } from '../../protocol/keeping.ts';
 import { checkAll, checkSchema } from '../check.ts';
 import { openDatabase } from '../database.ts';
-import { codeOf, makeFolder } from '../home.ts';
+import { codeOf, exportsFolder, makeFolder } from '../home.ts';
 import { databaseFileName, explainFailure } from '../failures.ts';
 import { refuseForeign } from '../foreign.ts';
 import { migrate } from '../migrations.ts';
@@ -29,6 +29,7 @@ const replaced: readonly string[] = [
   `${databaseFileName}-seal`,
   'runs',
   'backups',
+  exportsFolder,
   'hardware/catalogue.json',
 ];
 
@@ -109,7 +110,8 @@ function isEmptyHome(home: string): boolean {
   const file = join(home, databaseFileName);
   const holds = (folder: string): boolean =>
     existsSync(join(home, folder)) && readdirSync(join(home, folder)).length > 0;
-  if (['runs', 'backups'].some(holds) || ownFiles.some((name) => existsSync(join(home, name)))) return false;
+  if (['runs', 'backups', exportsFolder].some(holds) || ownFiles.some((name) => existsSync(join(home, name))))
+    return false;
   if (!existsSync(file)) return true;
   try {
     const connection = openDatabase(file);
