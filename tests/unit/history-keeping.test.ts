@@ -204,6 +204,12 @@ test('a file that is damaged, cut short, none, or of a later version is refused,
     whole.subarray(1024),
   ]);
   await refused(climbing, /has no place in a home/);
+  const negative = encodeHeader({ path: 'runs/1/model.json', bytes: 0, time: 0 });
+  negative.set(new TextEncoder().encode('-0000001000'), 124);
+  negative.fill(32, 148, 156);
+  const sum = negative.reduce((total, byte) => total + byte, 0);
+  negative.set(new TextEncoder().encode(`${sum.toString(8).padStart(6, '0')}\0`), 148);
+  await refused(Buffer.concat([whole.subarray(0, 1024), negative, whole.subarray(1024)]), /has no size/);
   const kept = createStore(other);
   assert.equal((await kept.run({ run: 1 })).name, 'mine');
   await kept.close();
@@ -222,6 +228,13 @@ test('cancelled, or on a full disk, a backup leaves nothing behind and the old f
     store.backUp({ job: 'c', file: join(out, 'no', 'such.backup'), datasets: false }),
     refusedWith('input.write', /folder is not there/),
   );
+  // Nor does it take the place of what it is made of.
+  for (const own of ['history.db', 'backups.tar/../history.db-wal', 'runs/1/all.backup']) {
+    await assert.rejects(
+      store.backUp({ job: 'e', file: join(home, own), datasets: false }),
+      refusedWith('input.write', /keeps its own files there/),
+    );
+  }
   if (existsSync('/dev/full')) {
     await assert.rejects(
       store.backUp({ job: 'd', file: '/dev/full', datasets: false }),

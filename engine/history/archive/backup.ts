@@ -9,7 +9,7 @@ import { checkAll, checkSchema } from '../check.ts';
 import { openDatabase } from '../database.ts';
 import type { Connection } from '../database.ts';
 import { databaseFileName } from '../failures.ts';
-import { bytesOf, contentsOf, datasetsOf, ownContents, runContents } from './contents.ts';
+import { bytesOf, contentsOf, datasetsOf, ownContents, refuseOwnPlace, runContents } from './contents.ts';
 import type { Content } from './contents.ts';
 import type { Watched } from './tar.ts';
 import { writeArchive } from './write.ts';
@@ -25,6 +25,7 @@ export interface BackupRequest {
 /** Throws what `writeArchive` throws, and `store.corrupt` if the history cannot be relied on. */
 export async function backUpHome(request: BackupRequest, watched: Watched): Promise<ArchiveReport> {
   const { home, connection, file } = request;
+  refuseOwnPlace(home, file);
   const all = connection.sql<[], { id: number; going: number }>(runsAndStates).all();
   const datasets = request.datasets ? datasetsOf(home).map((id) => contentsOf(home, `datasets/${id}`)) : [];
   const files = [...all.flatMap(({ id }) => runContents(home, id)), ...datasets.flat(), ...ownContents(home)];

@@ -1,8 +1,9 @@
 // What of a home goes into an archive: files of runs, datasets, the person's own catalogue. What is half written, or can be made
 // again, stays out.
 
-import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import { InputError } from '../../protocol/errors.ts';
 import { codeOf } from '../home.ts';
 import { entryBytes } from './tar.ts';
 
@@ -14,6 +15,21 @@ export interface Content {
 
 /** Files of the home's own, beside history, runs and datasets. */
 export const ownFiles: readonly string[] = ['hardware/catalogue.json'];
+
+/** What a home keeps its own things in. */
+const ownPlace = /^(history\.|(runs|datasets|backups|exports|hardware|window)$)/i;
+
+/** Throws InputError `input.write` for an archive that would take the place of what it is made of, or lie among it. */
+export function refuseOwnPlace(home: string, file: string): void {
+  if (!existsSync(dirname(file))) return;
+  const place = join(realpathSync(dirname(file)), basename(file));
+  if (!ownPlace.test(relative(realpathSync(home), place).split(sep)[0])) return;
+  throw new InputError(
+    'input.write',
+    `${basename(file)} cannot be written: the home keeps its own files there.`,
+    'Choose another place, on another disk at best.',
+  );
+}
 
 /** The files of a folder and of those in it; none where it is gone. */
 export function contentsOf(home: string, path: string): readonly Content[] {

@@ -17,7 +17,7 @@ import { noteChecked } from '../missing.ts';
 import { parseRow } from '../records.ts';
 import type { WholeRow } from '../records.ts';
 import { carryRun, findRun, identityOf, originOf, rowsOf } from './carry.ts';
-import { bytesOf, contentsOf, datasetsOf, runContents } from './contents.ts';
+import { bytesOf, contentsOf, datasetsOf, refuseOwnPlace, runContents } from './contents.ts';
 import { readArchive } from './read.ts';
 import { lookAtHistory } from './restore.ts';
 import type { Watched } from './tar.ts';
@@ -34,6 +34,7 @@ export interface RunsExport {
 /** Throws what `writeArchive` throws, `input.unknown_run`, and `input.run_active` for a run that goes on. */
 export async function exportRuns(request: RunsExport, watched: Watched): Promise<ArchiveReport> {
   const { home, connection, file } = request;
+  refuseOwnPlace(home, file);
   const numbers = [...new Set(request.runs)];
   const rows = numbers.map((run) => rowOf(connection, run));
   const datasets = request.datasets
