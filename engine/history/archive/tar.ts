@@ -91,7 +91,7 @@ export function decodeHeader(header: Uint8Array): Entry | null {
     header[124] === 0x80
       ? Number(new DataView(header.buffer, header.byteOffset).getBigUint64(128))
       : octal(124, sizeDigits + 1);
-  if (!Number.isSafeInteger(size)) throw noArchive('a file in it has no size');
+  if (!Number.isSafeInteger(size) || size < 0) throw noArchive('a file in it has no size');
   const prefix = text(345, longestPrefix);
   return {
     path: prefix ? `${prefix}/${text(0, longestName)}` : text(0, longestName),
