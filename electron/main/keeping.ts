@@ -4,7 +4,7 @@
 import path from 'node:path';
 import type { AppService } from '../../engine/protocol/app.ts';
 import type { DataService, Progress } from '../../engine/protocol/data.ts';
-import { InputError } from '../../engine/protocol/errors.ts';
+import { InputError, toWire } from '../../engine/protocol/errors.ts';
 import type { JobProgress, RestoreService } from '../../engine/protocol/keeping.ts';
 import { Listeners } from '../../engine/protocol/listeners.ts';
 import type { Port } from '../../engine/protocol/port.ts';
@@ -36,6 +36,11 @@ export interface KeepingParts {
   readonly dialogs: Dialogs;
 }
 
+/** Whether an error of the store's is one that a repair may mend. */
+export function isRepairable(error: unknown): boolean {
+  return toWire(error).code === 'store.corrupt';
+}
+
 export type KeepingPart = Pick<
   AppService,
   | 'backUp'
@@ -58,15 +63,19 @@ export function createKeeping({ data, store, keepers, paths, dialogs }: KeepingP
   const tell = (job: string, { stage, share }: JobProgress): void =>
     listeners.emit({ job, progress: { stage, share, secondsLeft: null } });
 
-  /** Runs would lose the history they report to. */
+  /** Runs would lose the history they report to. One in which damage was found takes no reports any more, and tells of none. */
   const refuseRuns = async (what: string): Promise<void> => {
-    const { runs } = await store.runs({ states: ['queued', 'running', 'paused'], limit: 1, fields: ['id', 'name'] });
-    if (runs.length === 0) return;
-    throw new InputError(
-      'input.run_active',
-      `Run ${runs[0].id} (“${runs[0].name}”) goes on: ${what} needs the history for itself.`,
-      'Let it end, or stop it, and try again.',
-    );
+    try {
+      const { runs } = await store.runs({ states: ['queued', 'running', 'paused'], limit: 1, fields: ['id', 'name'] });
+      if (runs.length === 0) return;
+      throw new InputError(
+        'input.run_active',
+        `Run ${runs[0].id} (“${runs[0].name}”) goes on: ${what} needs the history for itself.`,
+        'Let it end, or stop it, and try again.',
+      );
+    } catch (error) {
+      if (!isRepairable(error)) throw error;
+    }
   };
   const ended = async <Result>(keeper: Keeper, work: () => Promise<Result>): Promise<Result> => {
     try {

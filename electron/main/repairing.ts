@@ -8,11 +8,6 @@ import { connect } from '../../engine/protocol/rpc.ts';
 import type { RepairReport, RepairService } from '../../engine/protocol/store.ts';
 import type { Child } from './child.ts';
 
-/** Whether an error of the store's is one that a repair may mend. */
-export function isRepairable(error: unknown): boolean {
-  return toWire(error).code === 'store.corrupt';
-}
-
 /**
  * Asks, repairs and tells what came of it; `start` starts the process that repairs. false: the person wants to quit, and nothing
  * has been changed. Rejects with what keeps the history from being repaired.
