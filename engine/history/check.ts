@@ -1,6 +1,8 @@
 // Is this database whole, and is it ours? Asked on opening wherever the seal (seal.ts) does not answer: after a process was
 // killed, and for histories of earlier versions. Small files are checked before the first call, large ones beside the calls.
 
+import { statSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { openDatabase } from './database.ts';
 import type { Connection } from './database.ts';
 import { damaged } from './failures.ts';
@@ -39,6 +41,17 @@ export function checkAll(connection: Connection): void {
   refuse(connection, connection.pragma('quick_check(1)'));
 }
 
+/** Small files at once, large ones beside other work. `goOn` is asked in between, and ends it. */
+export async function checkBeside(connection: Connection, goOn: () => boolean = () => true): Promise<void> {
+  if (statSync(connection.file).size <= checkedAtOnce) return checkAll(connection);
+  for (const slice of checkSlices(connection)) {
+    void slice;
+    if (!goOn()) return;
+    await setTimeout(1);
+    if (!goOn()) return;
+  }
+}
+
 function refuse(connection: Connection, found: number | string): void {
   if (found !== 'ok') throw damaged(connection.file, String(found).split('\n')[0]);
 }
@@ -47,7 +60,7 @@ function refuse(connection: Connection, found: number | string): void {
 const sliceRows = 2_000;
 
 /** The same for large files, in slices of some milliseconds; each step is one. */
-export function* checkSlices(connection: Connection): Generator<void> {
+function* checkSlices(connection: Connection): Generator<void> {
   for (const table of ['run', 'setting', 'series', 'counter', 'log', 'summary']) {
     refuse(connection, connection.pragma(`quick_check(${table})`));
     yield;

@@ -35,7 +35,7 @@ export interface KeepingParts {
   readonly home: string;
   readonly history: History;
   readonly files: RunFiles;
-  readonly onImported: (runs: readonly number[]) => void;
+  readonly onImported: (run: number) => void;
 }
 
 export function createKeeping({ home, history, files, onImported }: KeepingParts): Keeping {

@@ -4,7 +4,7 @@
 import { closeSync, openSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { checkAll, checkedAtOnce, checkSchema, checkSlices } from './check.ts';
+import { checkAll, checkBeside, checkedAtOnce, checkSchema } from './check.ts';
 import { openDatabase } from './database.ts';
 import type { Connection } from './database.ts';
 import { damaged, databaseFileName, isFull } from './failures.ts';
@@ -170,12 +170,7 @@ function startCheck(connection: Connection, seal: Seal | null, isWritten: () => 
   const work = async (): Promise<void> => {
     await breathe();
     if (await sealHolds()) return;
-    for (const slice of checkSlices(connection)) {
-      void slice;
-      if (stopped) return;
-      await breathe();
-      if (stopped) return;
-    }
+    await checkBeside(connection, () => !stopped);
   };
   const done = work().catch((error: unknown) => {
     if (stopped) return;

@@ -141,9 +141,9 @@ function createService(home: string, history: History): StoreService {
   };
   // What fails is tried again when the history is opened the next time.
   if (!history.readOnly) void tend().catch(() => undefined);
-  const onImported = (imported: readonly number[]): void => {
-    keepRecords(imported);
-    changes.announce(imported);
+  const onImported = (run: number): void => {
+    keepRecords([run]);
+    changes.announce([run]);
   };
 
   return {

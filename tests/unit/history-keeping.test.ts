@@ -299,6 +299,25 @@ test('runs taken up elsewhere get new numbers, know where they came from, and co
   await Promise.all([store, there, last].map((one) => one.close()));
 });
 
+test('runs are taken up one by one: others are heard in between, and what has come by a cancel stays', async (context) => {
+  const [home, other, out] = [temporaryHome(context), temporaryHome(context), temporaryHome(context)];
+  const store = await busyHome(home);
+  const file = join(out, 'some.runs');
+  await store.exportRuns({ job: 'e', file, runs: [1, 2], datasets: false });
+  const there = createStore(other);
+  const stop = there.onChanged(() => void there.cancelJob({ job: 'i' }));
+  await assert.rejects(there.importRuns({ job: 'i', file }), refusedWith('run.cancelled', /./));
+  stop();
+  assert.equal((await there.runs({})).total, 1);
+  const { known, imported } = await there.importRuns({ job: 'j', file });
+  assert.deepEqual([known.map(({ from }) => from), imported.map(({ from }) => from)], [[1], [2]]);
+  assert.deepEqual(
+    readdirSync(other).filter((name) => name.startsWith('.importing')),
+    [],
+  );
+  await Promise.all([store.close(), there.close()]);
+});
+
 test('a file of runs from an earlier version is brought up to this one', async (context) => {
   const [home, out] = [temporaryHome(context), temporaryHome(context)];
   const [history, file] = [join(out, 'history.db'), join(out, 'old.runs')];

@@ -4,8 +4,9 @@
 import { rmSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import type { ArchiveHead, ArchiveReport } from '../../protocol/keeping.ts';
-import { checkAll, checkSchema } from '../check.ts';
+import { checkBeside, checkSchema } from '../check.ts';
 import { openDatabase } from '../database.ts';
 import type { Connection } from '../database.ts';
 import { databaseFileName } from '../failures.ts';
@@ -28,8 +29,12 @@ export async function backUpHome(request: BackupRequest, watched: Watched): Prom
   refuseOwnPlace(home, file);
   const all = connection.sql<[], { id: number; going: number }>(runsAndStates).all();
   const datasets = request.datasets ? datasetsOf(home).map((id) => contentsOf(home, `datasets/${id}`)) : [];
-  const files = [...all.flatMap(({ id }) => runContents(home, id)), ...datasets.flat(), ...ownContents(home)];
-  const history = statSync(connection.file).size;
+  // The copy of the history stands beside the archive until it is in it.
+  let bytes = 2 * statSync(connection.file).size + bytesOf([...datasets.flat(), ...ownContents(home)]);
+  for (const { id } of all) {
+    bytes += bytesOf(runContents(home, id));
+    await setImmediate();
+  }
   const head: ArchiveHead = {
     format: 1,
     kind: 'home',
@@ -44,12 +49,11 @@ export async function backUpHome(request: BackupRequest, watched: Watched): Prom
   };
   process.once('exit', remove);
   try {
-    // The copy of the history stands beside the archive until it is in it.
     return await writeArchive(
       file,
       {
         head,
-        bytes: 2 * history + bytesOf(files),
+        bytes,
         stage: 'Writing the backup',
         async fill(writer) {
           const put = async (contents: readonly Content[]): Promise<void> => {
@@ -58,7 +62,7 @@ export async function backUpHome(request: BackupRequest, watched: Watched): Prom
           const going = all.filter((run) => run.going === 1).map(({ id }) => id);
           for (const run of going) await put(runContents(home, run));
           await connection.copyTo(copy, watched.goOn);
-          const copied = runsOfCopy(copy);
+          const copied = await runsOfCopy(copy);
           await writer.file(databaseFileName, copy);
           remove();
           // Those that still go on have been put in, with what they had before the copy.
@@ -79,10 +83,10 @@ export async function backUpHome(request: BackupRequest, watched: Watched): Prom
 const runsAndStates = "SELECT id, state IN ('running', 'paused') AS going FROM run ORDER BY id";
 
 /** Looks at a copy as whoever opens it will, and returns its runs. */
-function runsOfCopy(copy: string): readonly { readonly id: number; readonly going: number }[] {
+async function runsOfCopy(copy: string): Promise<readonly { readonly id: number; readonly going: number }[]> {
   const connection = openDatabase(copy);
   try {
-    checkAll(connection);
+    await checkBeside(connection);
     checkSchema(connection);
     const runs = connection.sql<[], { id: number; going: number }>(runsAndStates).all();
     // One file, with nothing beside it.

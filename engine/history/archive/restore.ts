@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { join } from 'node:path';
 import { InputError, TrainyardError } from '../../protocol/errors.ts';
 import type { ArchiveHead, RestoreReport } from '../../protocol/keeping.ts';
-import { checkAll, checkSchema } from '../check.ts';
+import { checkBeside, checkSchema } from '../check.ts';
 import { openDatabase } from '../database.ts';
 import { codeOf, exportsFolder, makeFolder } from '../home.ts';
 import { databaseFileName, explainFailure } from '../failures.ts';
@@ -61,7 +61,7 @@ export async function restoreHome(home: string, file: string, watched: Watched):
         into: staging,
       });
       if (head.kind !== 'home') throw onlyRuns(head);
-      lookAtHistory(join(staging, databaseFileName));
+      await lookAtHistory(join(staging, databaseFileName));
       const old = isEmptyHome(home) ? [] : replaced.filter((name) => existsSync(join(home, name)));
       const come = replaced.filter((name) => existsSync(join(staging, name)));
       const aside = old.length === 0 ? null : asideName(home);
@@ -137,12 +137,12 @@ function asideName(home: string): string {
 }
 
 /** As it will be opened: brought to this version, with the tables of a history and nothing else in it. */
-export function lookAtHistory(file: string): void {
+export async function lookAtHistory(file: string): Promise<void> {
   try {
     if (!existsSync(file)) throw new TrainyardError('store.corrupt', 'it holds no history');
     const connection = openDatabase(file);
     try {
-      checkAll(connection);
+      await checkBeside(connection);
       migrate(connection);
       checkSchema(connection);
       connection.pragma('wal_checkpoint(TRUNCATE)');

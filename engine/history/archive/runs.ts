@@ -4,7 +4,8 @@
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { InputError } from '../../protocol/errors.ts';
+import { setImmediate } from 'node:timers/promises';
+import { CancelledError, InputError } from '../../protocol/errors.ts';
 import type { ArchiveHead, ArchiveReport, ImportedRun, ImportReport, RunOrigin } from '../../protocol/keeping.ts';
 import { checksumsFile } from '../checksums.ts';
 import { openDatabase } from '../database.ts';
@@ -69,9 +70,12 @@ export async function exportRuns(request: RunsExport, watched: Watched): Promise
           const small = openDatabase(history);
           try {
             migrate(small);
-            small.transaction(() => {
-              for (const row of rows) carryRun(connection, small, row, { id: row.id, origin: row.origin });
-            });
+            for (const run of numbers) {
+              // Somebody may have resumed it meanwhile.
+              const row = rowOf(connection, run);
+              small.transaction(() => carryRun(connection, small, row, { id: run, origin: row.origin }));
+              await breathe(watched);
+            }
             small.pragma('journal_mode = DELETE');
           } finally {
             small.close();
@@ -88,6 +92,12 @@ export async function exportRuns(request: RunsExport, watched: Watched): Promise
   }
 }
 
+/** Lets calls of others in between two runs. Throws CancelledError. */
+async function breathe({ goOn }: Watched): Promise<void> {
+  await setImmediate();
+  if (!goOn()) throw new CancelledError();
+}
+
 function rowOf(connection: Connection, run: number): WholeRow {
   const row = parseRow(connection.sql<[number], unknown>('SELECT * FROM run WHERE id = ?').get(run));
   if (row === null) {
@@ -102,21 +112,23 @@ export interface RunsImport {
   readonly connection: Connection;
   readonly files: RunFiles;
   readonly file: string;
-  /** Called with the numbers of runs that are there now. */
-  readonly onImported: (runs: readonly number[]) => void;
+  /** Called with the number of each run that is there now. */
+  readonly onImported: (run: number) => void;
 }
 
-/** Takes up the runs of a file, or those of a backup that are not in its trash. Throws `input.archive`, `store.newer`, CancelledError. */
+/**
+ * Takes up the runs of a file, or those of a backup that are not in its trash. Throws `input.archive`, `store.newer`, CancelledError: what
+ * has been taken up by then stays, and is known the next time.
+ */
 export async function importRuns(request: RunsImport, watched: Watched): Promise<ImportReport> {
   const { home, file } = request;
   const staging = mkdtempSync(join(home, '.importing-runs-'));
   try {
-    const { head } = await readArchive(file, { ...watched, stage: 'Reading the file', share: [0, 1], into: staging });
-    lookAtHistory(join(staging, databaseFileName));
+    const { head } = await readArchive(file, { ...watched, stage: 'Reading the file', share: [0, 0.5], into: staging });
+    await lookAtHistory(join(staging, databaseFileName));
     const source = openDatabase(join(staging, databaseFileName));
     try {
-      const taken = takeUp(request, source, staging, head);
-      request.onImported(taken.imported.map(({ run }) => run));
+      const taken = await takeUp(request, source, { staging, head, watched });
       return { machine: head.machine, ...taken, datasets: takeDatasets(home, staging) };
     } finally {
       source.close();
@@ -126,17 +138,19 @@ export async function importRuns(request: RunsImport, watched: Watched): Promise
   }
 }
 
-function takeUp(
-  { home, connection, files }: RunsImport,
+async function takeUp(
+  { home, connection, files, onImported }: RunsImport,
   source: Connection,
-  staging: string,
-  head: ArchiveHead,
-): Pick<ImportReport, 'imported' | 'known'> {
+  { staging, head, watched }: { readonly staging: string; readonly head: ArchiveHead; readonly watched: Watched },
+): Promise<Pick<ImportReport, 'imported' | 'known'>> {
   const imported: ImportedRun[] = [];
   const known: ImportedRun[] = [];
   /** Numbers here by those in the file: parents have lower ones than their children. */
   const numbers = new Map<number, number>();
-  for (const row of rowsOf(source)) {
+  const rows = rowsOf(source);
+  for (const [index, row] of rows.entries()) {
+    watched.onProgress({ stage: 'Taking up the runs', share: 0.5 + (0.5 * index) / rows.length });
+    await breathe(watched);
     if (row === null || (head.kind === 'home' && row.deleted_at !== null)) continue;
     const { id: from, name } = row;
     const identity = identityOf(row);
@@ -169,6 +183,7 @@ function takeUp(
     });
     numbers.set(from, run);
     imported.push({ from, run, name });
+    onImported(run);
   }
   return { imported, known };
 }
