@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import type { Connection } from './database.ts';
 import type { RunsTable } from './runs.ts';
 
-const slice = 100;
+/** Runs in one transaction, beside the calls. */
+const slice = 20;
 const largestRead = 2 ** 26;
 const namedColumns = 2_000;
 

@@ -62,6 +62,8 @@ const trashedRuns = `
   AND (@runs IS NULL OR id IN (SELECT value FROM json_each(@runs)))`;
 const removeRuns = 'DELETE FROM run WHERE id IN (SELECT value FROM json_each(?))';
 
+const searchedFields = ['name', 'datasetName', 'config', 'tags', 'notes', 'group'] as const;
+
 interface BilledRow {
   readonly id: number;
   readonly device: string;
@@ -93,11 +95,15 @@ export function createRunsTable(
     return revision;
   };
 
+  /** What a run is found by: of its record nothing else is read, neither scores nor files. */
+  const wordsOf = (found: RunRow, columns: readonly string[]): string =>
+    searchText({ ...select([found], searchedFields)[0], columns });
+
   /** Brings the words that a run is found by up to date. */
   const index = (run: number): void => {
     const found = row(run);
     const columns = found.columns === null ? [] : (JSON.parse(found.columns) as readonly string[]);
-    set(run, { search: searchText({ ...records([found])[0], columns }) });
+    set(run, { search: wordsOf(found, columns) });
   };
 
   const select = <Field extends RecordField>(
@@ -165,7 +171,7 @@ export function createRunsTable(
     },
     setColumns(run, columns) {
       // Nothing that is told of a run changes by what it is found by: no new revision.
-      const search = searchText({ ...records([row(run)])[0], columns });
+      const search = wordsOf(row(run), columns);
       const update = 'UPDATE run SET columns = ?, search = ? WHERE id = ?';
       connection.sql<[string, string, number]>(update).run(JSON.stringify(columns), search, run);
     },
