@@ -18,11 +18,10 @@ import type { RunExports } from './exports.ts';
 import type { Checkpoint, ContinuationRequest, TransferRequest } from './going-on.ts';
 import type { EvaluatedRun, Openings, SlicedColumns } from './evaluated-rows.ts';
 import type { Contributions, Dependence, Explanation } from './explanation.ts';
-import type { BilledRun } from './bill.ts';
-import type { FoundRuns, RecordField, RepairReport, RunGroup, RunPatch, RunQuery, RunsChanged } from './store.ts';
-import type { LogLine, MetricPoint, RunConfig, RunProgress, RunRecord } from './runs.ts';
-import type { ArchiveReport, HomeUsage, ImportReport, RestoreReport } from './keeping.ts';
-import type { LabConditions, LabProgress, LabRecord, LabSummary, RaceRequest, RaceTimes } from './lab.ts';
+import type { RepairReport, RunPatch, StoreService } from './store.ts';
+import type { MetricPoint, RunConfig, RunProgress, RunRecord } from './runs.ts';
+import type { ArchiveReport, ImportReport, RestoreReport } from './keeping.ts';
+import type { LabConditions, LabProgress, LabRecord, RaceRequest, RaceTimes } from './lab.ts';
 
 export interface DeviceInfo {
   readonly id: string;
@@ -73,8 +72,30 @@ export interface Appearance {
   readonly zoom: number;
 }
 
+/** What the window asks of the history as it is. */
+type HistoryCalls = Pick<
+  StoreService,
+  | 'run'
+  | 'runs'
+  | 'tags'
+  | 'groups'
+  | 'bills'
+  | 'metrics'
+  | 'log'
+  | 'deleteRuns'
+  | 'restoreRuns'
+  | 'labs'
+  | 'lab'
+  | 'deleteLab'
+  | 'usage'
+  | 'compact'
+  | 'dropSetAside'
+  | 'getSetting'
+  | 'setSetting'
+>;
+
 /** Offered to the window by the main process. */
-export interface AppService extends RunExports, PredictingApp {
+export interface AppService extends HistoryCalls, RunExports, PredictingApp {
   info(): Promise<AppInfo>;
   devices(): Promise<readonly DeviceInfo[]>;
   /** Shows the system's open dialog; null = cancelled. The token stands for the chosen path. */
@@ -118,28 +139,10 @@ export interface AppService extends RunExports, PredictingApp {
   pauseRun(request: { run: number }): Promise<void>;
   continueRun(request: { run: number }): Promise<void>;
   stopRun(request: { run: number }): Promise<void>;
-  run(request: { run: number }): Promise<RunRecord>;
-  runs<Field extends RecordField = RecordField>(query: RunQuery<Field>): Promise<FoundRuns<Field>>;
-  /** Tags of all runs, most used first. */
-  tags(): Promise<readonly string[]>;
-  /** Groups of the runs that are not in the trash, by name. */
-  groups(): Promise<readonly RunGroup[]>;
-  /** What every run has cost that has begun: see `StoreService.bills`. */
-  bills(): Promise<readonly BilledRun[]>;
-  metrics(request: {
-    run: number;
-    series?: readonly string[];
-    limit?: number;
-    afterStep?: number;
-  }): Promise<readonly MetricPoint[]>;
-  /** Lines after the first `after`: see `StoreService.log`. */
-  log(request: { run: number; after?: number }): Promise<readonly LogLine[]>;
   updateRun(request: {
     run: number;
     patch: Pick<RunPatch, 'name' | 'tags' | 'notes' | 'starred' | 'group'>;
   }): Promise<RunRecord>;
-  deleteRuns(request: { runs: readonly number[] }): Promise<void>;
-  restoreRuns(request: { runs: readonly number[] }): Promise<void>;
   /** Removes trashed runs and their files for good. */
   purgeRuns(request: { runs: readonly number[] }): Promise<{ runs: number; bytes: number }>;
   /** How good a run is class by class: after its last epoch while it runs, then of the weights kept. Null before the first. */
@@ -224,10 +227,6 @@ export interface AppService extends RunExports, PredictingApp {
   timeRaces(request: RaceRequest): Promise<readonly RaceTimes[]>;
   /** Ends what measures, lab or race. */
   cancelLab(): Promise<void>;
-  /** Newest first. */
-  labs(): Promise<readonly LabSummary[]>;
-  lab(request: { lab: number }): Promise<LabRecord>;
-  deleteLab(request: { lab: number }): Promise<void>;
   exportLab(request: { lab: number }): Promise<{ saved: string | null }>;
   /** Takes up the file of a lab; rejects with `input.lab` if it is none. */
   importLab(request: { token: string }): Promise<LabRecord>;
@@ -253,16 +252,8 @@ export interface AppService extends RunExports, PredictingApp {
   exportRuns(request: { job: string; runs: readonly number[]; datasets: boolean }): Promise<ArchiveReport | null>;
   /** Takes up the runs of such a file, or of a backup, each once. */
   importRuns(request: { job: string; token: string }): Promise<ImportReport>;
-  /** What takes how much room. */
-  usage(): Promise<HomeUsage>;
   /** Removes all runs in the trash for good. */
   emptyTrash(): Promise<{ runs: number; bytes: number }>;
-  /** See `StoreService.compact`. */
-  compact(): Promise<{ before: number; after: number }>;
-  /** See `StoreService.dropSetAside`. */
-  dropSetAside(): Promise<{ bytes: number }>;
-  getSetting(request: { key: string }): Promise<unknown>;
-  setSetting(request: { key: string; value: unknown }): Promise<void>;
   /** Applies the look at once; the window keeps the choice with `setSetting`. */
   setAppearance(appearance: Appearance): Promise<void>;
   /** Loads the page again on the view it is on: it may not do so itself. */
@@ -281,7 +272,7 @@ export interface AppService extends RunExports, PredictingApp {
   onReport(
     listener: (event: { run: number; points: readonly MetricPoint[]; progress: RunProgress }) => void,
   ): () => void;
-  onRunsChanged(listener: (event: RunsChanged) => void): () => void;
+  onRunsChanged: StoreService['onChanged'];
   /** An item of the native menu was chosen: the id of the window's own command. */
   onCommand(listener: (event: { command: string }) => void): () => void;
   onNetwork(listener: (event: { blocked: number }) => void): () => void;
