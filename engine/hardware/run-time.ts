@@ -21,18 +21,14 @@ export const usualAround = 0.5;
 const runsCounted = 9;
 const aroundPhases = ['preparing', 'starting', 'scoring', 'checkpoints', 'baseline'] as const;
 
-const seconds = (spent: PhaseSeconds, of: readonly (keyof PhaseSeconds)[]): number =>
-  of.reduce((sum, phase) => sum + (spent[phase] ?? 0), 0);
-
-/** Of a run, what it took as the person waited: all its phases. */
-export const secondsOfBill = (phases: PhaseSeconds): number =>
-  seconds(phases, [...aroundPhases, 'training', 'validation']);
+const secondsAround = (spent: PhaseSeconds): number =>
+  aroundPhases.reduce((sum, phase) => sum + (spent[phase] ?? 0), 0);
 
 /** Seconds that the newest runs took around their epochs, in the median. */
 export function aroundRuns(runs: readonly Pick<BilledRun, 'startedAt' | 'bill'>[]): number {
   const newest = runs
     .toSorted((a, b) => b.startedAt - a.startedAt)
-    .map(({ bill }) => (bill === null ? 0 : seconds(bill.phases, aroundPhases)))
+    .map(({ bill }) => (bill === null ? 0 : secondsAround(bill.phases)))
     .filter((spent) => spent > 0)
     .slice(0, runsCounted)
     .sort((a, b) => a - b);

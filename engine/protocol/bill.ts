@@ -20,6 +20,10 @@ export const phaseWord = (phase: string): string => (phase === 'data' ? 'reading
 /** Seconds of each phase. */
 export type PhaseSeconds = Readonly<Partial<Record<Phase, number>>>;
 
+/** Seconds of all phases together. */
+export const secondsOfPhases = (spent: PhaseSeconds): number =>
+  phases.reduce((total, phase) => total + (spent[phase] ?? 0), 0);
+
 /** What a host has spent on a run, this attempt. */
 export interface HostSpending {
   readonly phases: PhaseSeconds;

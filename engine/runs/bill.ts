@@ -1,7 +1,7 @@
 // The bill of a run: what its attempts have cost, added up. It stands with the run's progress, so a sudden end loses at most
 // what came after the last report.
 
-import { phases, type HostSpending, type PhaseSeconds, type RunBill } from '../protocol/bill.ts';
+import { phases, secondsOfPhases, type HostSpending, type PhaseSeconds, type RunBill } from '../protocol/bill.ts';
 
 /** A meter of energy: joules since it was started; null: it cannot be read (any more). */
 export type EnergyReading = () => number | null;
@@ -67,7 +67,7 @@ export class Bill {
     return {
       phases: sum([before?.phases ?? {}, this.#around, hosted]),
       cpuSeconds: (before?.cpuSeconds ?? 0) + cpuSeconds,
-      gpuSeconds: (before?.gpuSeconds ?? 0) + (this.#onGpu ? secondsOf(hosted) : 0),
+      gpuSeconds: (before?.gpuSeconds ?? 0) + (this.#onGpu ? secondsOfPhases(hosted) : 0),
       ...(measured ? { joules: read - this.#paused + (before?.joules ?? 0) } : {}),
       ...this.#device,
       ...(most > 0 ? { peakBytes: most } : {}),
@@ -84,5 +84,3 @@ function sum(parts: readonly PhaseSeconds[]): PhaseSeconds {
   const seconds = phases.map((phase) => [phase, parts.reduce((total, part) => total + (part[phase] ?? 0), 0)] as const);
   return Object.fromEntries(seconds.filter(([, value]) => value > 0));
 }
-
-const secondsOf = (spent: PhaseSeconds): number => phases.reduce((total, phase) => total + (spent[phase] ?? 0), 0);

@@ -5,11 +5,11 @@ import type { AppService } from '../../../engine/protocol/app.ts';
 import { carbonText, costOf, energyText, moneyText } from '../../../engine/hardware/bill.ts';
 import { planMemory } from '../../../engine/hardware/memory-forecast.ts';
 import { isNetwork } from '../../../engine/learners/network/declaration.ts';
-import { phaseWord, type RunBill } from '../../../engine/protocol/bill.ts';
+import { phaseWord, secondsOfPhases, type RunBill } from '../../../engine/protocol/bill.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { costsOfModel, type ModelAtHand } from '../../../engine/hardware/costs/from-model.ts';
 import { about } from '../../../engine/hardware/run-line.ts';
-import { aroundRuns, runSeconds, secondsOfBill } from '../../../engine/hardware/run-time.ts';
+import { aroundRuns, runSeconds } from '../../../engine/hardware/run-time.ts';
 import type { AppState } from '../../app/state.svelte.ts';
 import { bytes, duration } from '../../lib/format.ts';
 import { readKnowledge, type Knowledge } from './knowledge.ts';
@@ -67,7 +67,7 @@ async function timeFigure(
   const parts = Object.entries(phases).map(([phase, spent]) => `${phaseWord(phase)} ${duration(spent)}`);
   const figure = {
     name: 'Time, all phases',
-    value: duration(secondsOfBill(phases)),
+    value: duration(secondsOfPhases(phases)),
     note: '',
     how: `${parts.join(', ')}.`,
   };
