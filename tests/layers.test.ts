@@ -289,7 +289,13 @@ const rules: readonly Rule[] = [
   },
   {
     files: 'renderer/views/hardware/',
-    may: [...forViews, 'engine/hardware/', 'engine/lab/machine.ts', 'engine/bench/calibrated.ts'],
+    may: [
+      ...forViews,
+      'engine/hardware/',
+      'engine/lab/conditions.ts',
+      'engine/lab/machine.ts',
+      'engine/bench/calibrated.ts',
+    ],
     packages: ['svelte', 'zod'],
     instead: 'Figures come from the formulas and forecasts of engine/hardware/: a view shows them.',
   },
@@ -324,6 +330,7 @@ const rules: readonly Rule[] = [
       'engine/history/owner.ts',
       'engine/hardware/catalogue/',
       'engine/backends/webgpu/node.driver.ts',
+      'engine/system/others.ts',
     ],
     packages: ['node:', 'electron', 'zod'],
     instead: `The main process orchestrates: no tensors, SQL or parsing. ${electronPort}`,

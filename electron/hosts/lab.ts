@@ -10,6 +10,7 @@ import type { Backend } from '../../engine/backends/backend.ts';
 import { createLabHost, type DeviceLab } from '../../engine/lab/host.ts';
 import type { LabSurroundings } from '../../engine/lab/control.ts';
 import type { LabMachine, LabTarget } from '../../engine/protocol/lab.ts';
+import { watchOthers } from '../../engine/system/others.ts';
 import { nodeSurroundings } from './surroundings.ts';
 
 /** Arrays take at most this share of the memory that is free. */
@@ -60,23 +61,4 @@ function findPowerSource(): LabMachine['powerSource'] {
   } catch {
     return undefined;
   }
-}
-
-/** Processors in use by other programs, by the system's own count of idle time and this process's of its own. */
-function watchOthers(): () => number {
-  const [busyBefore, ownBefore, start] = [busyMilliseconds(), ownMilliseconds(), performance.now()];
-  return () => {
-    const elapsed = Math.max(1, performance.now() - start);
-    const others = busyMilliseconds() - busyBefore - (ownMilliseconds() - ownBefore);
-    return Math.max(0, others / elapsed);
-  };
-}
-
-function busyMilliseconds(): number {
-  return os.cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0);
-}
-
-function ownMilliseconds(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
 }

@@ -4,7 +4,6 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { LabControl } from '../../engine/lab/control.ts';
 import type { DeviceLab } from '../../engine/lab/host.ts';
 import { labFileName, labText, largestLabFile, readLab } from '../../engine/lab/file.ts';
@@ -18,6 +17,7 @@ import { Listeners } from '../../engine/protocol/listeners.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import type { RunHost } from '../../engine/runs/hosts.ts';
 import type { RunManager } from '../../engine/runs/manager.ts';
+import { othersNow } from '../../engine/system/others.ts';
 import type { Devices } from './devices.ts';
 import { saveThroughDialog, type Dialogs } from './saving.ts';
 import type { ChosenPaths } from './paths.ts';
@@ -37,9 +37,6 @@ export interface LabParts {
   /** As the system tells it; absent where nobody knows. */
   readonly onBattery?: () => boolean;
 }
-
-/** Milliseconds over which it is seen what other programs do. */
-const glance = 400;
 
 export type LabMethods = Pick<
   AppService,
@@ -152,13 +149,9 @@ export function createLab({ store, runs, processes, devices, dialogs, paths, onB
   return {
     measureLab: ({ seconds }) => alone((control) => measure(seconds, control)),
     async labConditions() {
-      const own = runs.active().length > 0;
-      const before = busyMilliseconds();
-      const start = performance.now();
-      await setTimeout(glance);
-      const busy = (busyMilliseconds() - before) / (performance.now() - start);
-      const processors = os.availableParallelism?.() ?? os.cpus().length;
-      return { processors, busy: own ? null : busy, battery: onBattery?.() ?? false };
+      // Runs of the app would be counted, and pause for a lab.
+      const busy = runs.active().length > 0 ? null : await othersNow();
+      return { processors: os.availableParallelism(), busy, battery: onBattery?.() ?? false };
     },
     timeRaces: (request) => alone((control) => race(request, control)),
     cancelLab: async () => current?.cancel(),
@@ -178,9 +171,6 @@ export function createLab({ store, runs, processes, devices, dialogs, paths, onB
     onRace: (listener) => races.add(listener),
   };
 }
-
-const busyMilliseconds = (): number =>
-  os.cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0);
 
 async function readSmallFile(file: string): Promise<string> {
   const { size } = await fs.stat(file);

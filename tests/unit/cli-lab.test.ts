@@ -1,10 +1,10 @@
 // `trainyard lab` as it is called: the line it promises, files of labs, and that an interruption keeps nothing.
 
-import { beforeMeasuring } from '../../electron/cli/commands/lab.ts';
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { conditionsWords } from '../../engine/lab/conditions.ts';
 import { labText, readLab } from '../../engine/lab/file.ts';
 import { startTrainyard, temporaryHome, trainyard } from '../support/cli.ts';
 import { exampleLab } from './fixtures/lab.ts';
@@ -57,10 +57,11 @@ test('SIGINT: nothing is kept, and that is said', async (t) => {
   assert.deepEqual(events, []);
 });
 
-test('before it measures: battery and other programs are said', () => {
-  const machine = { name: 'm', cpu: 'c', cores: 2, memoryBytes: 1, os: 'o' } as const;
-  assert.deepEqual(beforeMeasuring(0.1, { ...machine, powerSource: 'mains' }), []);
-  const [battery, load] = beforeMeasuring(1.26, { ...machine, powerSource: 'battery' });
-  assert.match(battery, /^On battery/);
-  assert.match(load, /^Other programs keep 1\.3 processors busy/);
+test('before it measures: battery and other programs are said, as in the window', () => {
+  assert.deepEqual(conditionsWords({ processors: 2, busy: 0.1, battery: false }), []);
+  assert.deepEqual(conditionsWords({ processors: 8, busy: 1.26, battery: false }), [], 'the larger part is free');
+  assert.deepEqual(conditionsWords({ processors: 8, busy: null, battery: false }), [], 'runs of the app pause for it');
+  const [battery, load] = conditionsWords({ processors: 2, busy: 1.26, battery: true });
+  assert.match(battery, /^This machine runs on its battery/);
+  assert.match(load, /^Other programs use 1\.3 of 2 processors now/);
 });

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { amdahl } from '../../engine/hardware/formulas/parallel.ts';
 import {
-  conditionsText,
   cacheSteps,
   comparison,
   crossoverOfLab,
@@ -151,11 +150,4 @@ test('the hairline stops at every measured size, or at points with names and say
       ['forward', 'output', 30],
     ],
   );
-});
-
-test('what would disturb a lab is said before it: a battery, other programs', () => {
-  assert.equal(conditionsText({ processors: 8, busy: 0.4, battery: false }), '');
-  assert.equal(conditionsText({ processors: 8, busy: null, battery: false }), '', 'runs of the app are paused by it');
-  const said = conditionsText({ processors: 2, busy: 1.72, battery: true });
-  assert.match(said, /^This machine runs on its battery.* Other programs use 1\.7 of 2 processors now/);
 });

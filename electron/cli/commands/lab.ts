@@ -2,7 +2,7 @@
 
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout } from 'node:timers/promises';
+import { conditionsWords } from '../../../engine/lab/conditions.ts';
 import { LabControl } from '../../../engine/lab/control.ts';
 import { labText, largestLabFile, readLab } from '../../../engine/lab/file.ts';
 import { measureMachine } from '../../../engine/lab/machine.ts';
@@ -12,7 +12,8 @@ import { spreadShare } from '../../../engine/lab/spread.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import type { DeviceInfo } from '../../../engine/protocol/app.ts';
 import type { LabDevice, LabProgress, LabResult, Sample, Spread } from '../../../engine/protocol/lab.ts';
-import { createNodeLab, describeMachine, nodeLab } from '../../hosts/lab.ts';
+import { othersNow } from '../../../engine/system/others.ts';
+import { createNodeLab, describeMachine } from '../../hosts/lab.ts';
 import { cpuDevice } from '../../hosts/devices.ts';
 import { numberOption, textOption, type Command, type CommandContext } from '../command.ts';
 import { homeFolder } from '../home.ts';
@@ -89,10 +90,9 @@ async function measureHere({ services, output, interruption }: CommandContext, s
   await refuseRuns(await services.store, []);
   const control = new LabControl();
   const stop = interruption.listen(() => control.cancel());
-  // A load average still tells of what was over a minute ago.
-  const others = nodeLab.watchOthers?.();
-  await setTimeout(glance);
-  for (const warning of beforeMeasuring(others?.() ?? 0)) output.note(warning);
+  const { cores: processors, powerSource } = describeMachine();
+  const conditions = { processors, busy: await othersNow(), battery: powerSource === 'battery' };
+  for (const words of conditionsWords(conditions)) output.note(words);
   const host = createNodeLab(async (adapter) => (await import('../gpu.ts')).openListedGpuBackend(adapter));
   try {
     const result = await measureMachine({
@@ -112,21 +112,6 @@ async function measureHere({ services, output, interruption }: CommandContext, s
     output.clearBar();
     stop();
   }
-}
-
-/** Processors that others may have in use before it is worth a word. */
-const quietLoad = 0.5;
-/** Milliseconds over which it is seen what other programs do. */
-const glance = 400;
-
-/** What will make figures low, said before a minute is spent on them. */
-export function beforeMeasuring(load: number, { powerSource } = describeMachine()): readonly string[] {
-  return [
-    ...(powerSource === 'battery' ? ['On battery: processors are slower than on mains.'] : []),
-    ...(load > quietLoad
-      ? [`Other programs keep ${load.toFixed(1)} processors busy: figures will be low and spread. End them first.`]
-      : []),
-  ];
 }
 
 async function foundDevices(): Promise<readonly DeviceInfo[]> {

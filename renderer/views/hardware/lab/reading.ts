@@ -4,15 +4,7 @@
 import { valueAt } from '../../../../engine/hardware/calibration.ts';
 import { amdahl } from '../../../../engine/hardware/formulas/parallel.ts';
 import { labParts } from '../../../../engine/protocol/lab.ts';
-import type {
-  LabConditions,
-  LabDevice,
-  LabPart,
-  LabResult,
-  LatencyName,
-  Sample,
-  Spread,
-} from '../../../../engine/protocol/lab.ts';
+import type { LabDevice, LabPart, LabResult, LatencyName, Sample, Spread } from '../../../../engine/protocol/lab.ts';
 import type { Curve } from '../../../components/chart/curves.ts';
 import { fixed, missing, plural, short } from '../../../lib/format.ts';
 
@@ -395,18 +387,4 @@ export function flopTick(value: number): string | null {
   if (Math.abs(decade - Math.round(decade)) > 1e-9) return null;
   const { number, prefix } = prefixed(value);
   return `${number.replace(/\.0+$/, '')}${prefix ? space + prefix : ''}`;
-}
-
-/** Processors in use by others that make what is measured too low, as a share of all. */
-const disturbing = 0.25;
-
-/** What is to be said before measuring; '' = nothing. */
-export function conditionsText({ processors, busy, battery }: LabConditions): string {
-  const words: string[] = [];
-  if (battery) words.push('This machine runs on its battery, which may slow it down.');
-  if (busy !== null && busy > disturbing * processors) {
-    const used = `${fixed(Math.min(busy, processors), 1)} of ${plural(processors, 'processor')}`;
-    words.push(`Other programs use ${used} now: what is measured beside them is too low. End them first.`);
-  }
-  return words.join(' ');
 }
