@@ -5,8 +5,15 @@ import { callCosts } from '../hardware/costs/from-model.ts';
 import type { LabDevice } from '../protocol/lab.ts';
 import { labWorkloads, type Workload } from './workloads.ts';
 
-/** Undefined where it timed no workload that is known, or no rates. */
+const fitted = new WeakMap<LabDevice, Factors | undefined>();
+
+/** Undefined where it timed no workload that is known, or no rates. Fitted once a device: views ask whenever anything changes. */
 export function labFactors(lab: LabDevice): Factors | undefined {
+  if (!fitted.has(lab)) fitted.set(lab, factorsOf(lab));
+  return fitted.get(lab);
+}
+
+function factorsOf(lab: LabDevice): Factors | undefined {
   if (!isComplete(lab)) return undefined;
   const steps = lab.workloads.flatMap(({ name, milliseconds }) => {
     const workload = labWorkloads.find((known) => known.name === name);

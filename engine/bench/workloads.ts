@@ -201,16 +201,29 @@ export function trainingWorkload(workload: TrainingWorkload): Workload {
       trainBatches: remainder > 0 ? [batch, remainder] : [batch],
       predictBatch: batch,
     });
-  const { programs } = makePlan();
-  const step = programs[programName('train', batch)];
-  const rest = remainder > 0 ? programs[programName('train', remainder)] : null;
+  let known: Workload['programs'] | undefined;
+  // Planned when it is asked for: the window knows all of them and looks at those of a lab.
+  const programsOf = (): Workload['programs'] => {
+    if (known) return known;
+    const { programs } = makePlan();
+    const rest = remainder > 0 ? [{ program: programs[programName('train', remainder)], times: 1 }] : [];
+    return (known = [{ program: programs[programName('train', batch)], times: full }, ...rest]);
+  };
+  const total = (what: 'flops' | 'bytes'): number =>
+    programsOf().reduce((sum, { program, times }) => sum + times * program[what], 0);
 
   return {
     name,
     unit,
-    flops: step.flops * full + (rest?.flops ?? 0),
-    bytes: step.bytes * full + (rest?.bytes ?? 0),
-    programs: [{ program: step, times: full }, ...(rest ? [{ program: rest, times: 1 }] : [])],
+    get flops() {
+      return total('flops');
+    },
+    get bytes() {
+      return total('bytes');
+    },
+    get programs() {
+      return programsOf();
+    },
     open: async (backend) => {
       const executable = await backend.compile(makePlan());
       initializeWeights(executable, model, 1);

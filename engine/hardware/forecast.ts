@@ -63,7 +63,7 @@ export interface Forecast {
   /** By the textbook, of PyTorch. */
   readonly memory: TextbookMemory;
   readonly textbook: TextbookOptions;
-  /** Exact, of this program on this machine's CPU; absent for models it does not build. */
+  /** Exact, of this program on this machine's CPU; absent for models it does not build and where this machine was not asked about. */
   readonly own?: PlanMemory;
   /** Largest batch by bytes of a card. */
   readonly largestBatch: readonly { readonly bytes: number; readonly batch: number }[];
@@ -104,9 +104,11 @@ export function forecast(
       ...(offer ? { offer: `${offer.provider} ${offer.instance}` } : {}),
     };
   };
-  const own = subject.model
-    ? planMemory(subject.model, { train: rows, validation: 0, test: 0 }, { kind: 'cpu', cores }).memory
-    : undefined;
+  const cpu = here.find(({ kind }) => kind === 'cpu');
+  const own =
+    cpu && subject.model
+      ? planMemory(subject.model, { train: rows, validation: 0, test: 0 }, { kind: 'cpu', cores }).memory
+      : undefined;
   const measured = here.map((device): DeviceForecast => {
     const { id, kind, name, software, timed, memoryBytes, watts } = device;
     const step = stepTime(costs, timed);
@@ -125,7 +127,7 @@ export function forecast(
       ...bill(secondsPerEpoch, watts && (kind === 'gpu' && !software ? load * watts : watts), undefined),
     };
   });
-  const spare = here.find(({ kind }) => kind === 'cpu')?.memoryBytes;
+  const spare = cpu?.memoryBytes;
   const others = catalogue.devices.flatMap((device): readonly DeviceForecast[] => {
     const timed = device.use === 'training' ? timedDevice(device, precision) : null;
     if (timed === null) return [];

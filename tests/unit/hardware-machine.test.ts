@@ -72,6 +72,7 @@ test('the training steps of a lab calibrate it', () => {
   const factors = labFactors(cpu)!;
   const slow = labFactors({ ...cpu, workloads: [{ ...cpu.workloads[0], milliseconds: samples([1, 200])[0].value }] })!;
   assert.ok(slow.product > 2 * factors.product);
+  assert.equal(labFactors(cpu), factors, 'fitted once');
   assert.equal(labFactors({ ...cpu, workloads: [] }), undefined);
 });
 
@@ -124,7 +125,9 @@ test('what may be cut off is advised to be, from the facts of a forecast alone',
   const advised = (name: string, interruptible: boolean) => {
     const subject = subjectNamed(name, {});
     const { rows, batch } = subject;
-    const asked = { forecast: forecast(subject, options), catalogue, epochs: 90, rows, batch, tariff: 0.2, now: 0 };
+    const found = forecast(subject, options);
+    assert.equal(found.own, undefined, 'nothing is planned for a machine that was not asked about');
+    const asked = { forecast: found, catalogue, epochs: 90, rows, batch, tariff: 0.2, now: 0 };
     return advise({ interruptible }, factsOf({ ...asked, cpu: factHere(device, asked) }));
   };
   const spot = advised('resnet50', true).find(({ rule }) => rule === 'spot')!;

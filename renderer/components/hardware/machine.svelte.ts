@@ -27,7 +27,7 @@ export class Machine {
   /** Reads the newest lab of this machine. */
   async load(): Promise<void> {
     const lab = await newestLab(this.#app.service);
-    // The workloads are planned when this is loaded: only where there is something to calibrate.
+    // Only where there is something to calibrate: it brings the workloads of the benchmarks.
     if (lab) this.#factors = (await import('../../../engine/bench/calibrated.ts')).labFactors;
     this.lab = lab;
   }

@@ -12,7 +12,6 @@ import {
 import { failureOf } from '../../../app/failure.ts';
 import type { AppState } from '../../../app/state.svelte.ts';
 import { bytes, fixed, percent } from '../../../lib/format.ts';
-import { newestLab } from '../../../../engine/hardware/machine.ts';
 import { readKnowledge } from '../../../components/hardware/knowledge.ts';
 import { Machine } from '../../../components/hardware/machine.svelte.ts';
 import { ModelChoice } from '../model/choice.svelte.ts';
@@ -77,17 +76,17 @@ export class MemoryPage {
 
   async load(): Promise<void> {
     const { service } = this.#app;
-    const [lab, typed] = await Promise.all([
-      newestLab(service),
+    const machine = new Machine(this.#app);
+    const [typed, { catalogue }] = await Promise.all([
       this.#app.preferences.read(typedKey, isBytes, 0),
+      readKnowledge(service),
+      machine.load(),
       this.choice.load(),
     ]);
     if (typed > 0) this.ownCard(typed);
-    const machine = new Machine(this.#app);
-    const [{ catalogue }] = await Promise.all([readKnowledge(service), machine.load()]);
     // A step runs in the memory of the GPU, where there is one.
     const gpu = machine.devices(catalogue).find(({ kind }) => kind === 'gpu');
-    this.here = [gpu?.memoryBytes, lab?.machine.memoryBytes].find((size) => size) ?? null;
+    this.here = [gpu?.memoryBytes, machine.lab?.machine.memoryBytes].find((size) => size) ?? null;
     this.past = await pastRuns(service);
   }
 

@@ -4,6 +4,7 @@ import { planMemory } from '../../../../engine/hardware/memory-forecast.ts';
 import { isNetwork } from '../../../../engine/learners/network/declaration.ts';
 import type { AppService, DatasetShape } from '../../../../engine/protocol/app.ts';
 import type { RecordField } from '../../../../engine/protocol/store.ts';
+import { breathe } from '../../../lib/breathe.ts';
 import type { RunMemory } from './memory.ts';
 
 const runsRead = 20;
@@ -42,6 +43,7 @@ export async function pastRuns(service: AppService): Promise<readonly RunMemory[
     const training = { ...config.training, seed: config.seed };
     const onGpu = device.startsWith('gpu');
     const cores = threads > 0 ? threads : navigator.hardwareConcurrency;
+    await breathe();
     try {
       const { memory } = planMemory(
         { name, spec: config.model, input, output, training },

@@ -12,6 +12,7 @@ import { InputError } from '../../../../engine/protocol/errors.ts';
 import type { DatasetShape } from '../../../../engine/protocol/app.ts';
 import { failureOf } from '../../../app/failure.ts';
 import type { AppState } from '../../../app/state.svelte.ts';
+import { breathe } from '../../../lib/breathe.ts';
 
 const familiar = {
   resnet50: 'ResNet-50, 224 px',
@@ -115,7 +116,7 @@ export class ModelChoice {
   async #planAhead({ batch, costs }: Subject, kept: Kept): Promise<void> {
     const known = this.#costsOf(kept);
     for (const size of forecastBatches(batch).filter((one) => !known.has(one))) {
-      await new Promise((resolve) => setTimeout(resolve));
+      await breathe();
       if (this.kept !== kept) return;
       try {
         costs(size);

@@ -2,6 +2,7 @@
 
 import { subjectNamed, type Subject } from '../../../../engine/hardware/costs/familiar.ts';
 import { textbookMemory, type PlanDevice } from '../../../../engine/hardware/memory-forecast.ts';
+import { breathe } from '../../../lib/breathe.ts';
 import { fixed, plural } from '../../../lib/format.ts';
 import { ownMemory, partsOf, textbookOptions, totalOf, type Part, type RunMemory } from '../memory/memory.ts';
 
@@ -44,7 +45,7 @@ const familiar = [
 export async function familiarBars(): Promise<readonly MemoryBar[]> {
   const bars: MemoryBar[] = [];
   for (const [name, label, batch] of familiar) {
-    await new Promise((resolve) => setTimeout(resolve));
+    await breathe();
     const subject = subjectNamed(name, { batch });
     const parts = partsOf(textbookMemory(subject.costs(batch), textbookOptions(subject, 'float32')));
     bars.push(barOf(name, `${label}, batch ${batch}`, 'textbook, float32', parts));

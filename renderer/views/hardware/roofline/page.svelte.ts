@@ -3,6 +3,7 @@
 
 import type { AppState } from '../../../app/state.svelte.ts';
 import { failureOf } from '../../../app/failure.ts';
+import { breathe } from '../../../lib/breathe.ts';
 import { labFactors } from '../../../../engine/bench/calibrated.ts';
 import { deviceByLab, isComplete } from '../../../../engine/hardware/calibration.ts';
 import type { ModelCosts } from '../../../../engine/hardware/costs/costs.ts';
@@ -200,7 +201,7 @@ export class RooflinePage {
     this.racing = true;
     const races: Race[] = [];
     for (const at of vary === 'batch' ? raceBatches(mostRaced) : widthsOf(subject)) {
-      await new Promise((resolve) => setTimeout(resolve));
+      await breathe();
       if (turn !== this.#turn) return;
       try {
         races.push(...forecastRace(costsAt, near.timed, far.timed, [at]));
