@@ -17,19 +17,19 @@ export const roundsOf = (secondsEach: number): number =>
 /** Calls that a figure needs in each of so many rounds. */
 export const callsOfRound = (rounds: number): number => Math.ceil(leastCalls / rounds);
 
-/** `up`: more is better, as of rates; `down`: as of times. */
-type Better = 'up' | 'down';
+/** `up`: more is better, as of rates; `down`: as of times; `neither`: what disturbs may make it larger or smaller, as a difference. */
+type Better = 'up' | 'down' | 'neither';
 
 /**
- * One figure of several rounds: that of the best round, since whatever disturbs makes slower, between the least and the most of all
- * of them. Throws RangeError for none.
+ * One figure of several rounds: that of the best round, since whatever disturbs makes slower (of a difference the middle one), between
+ * the least and the most of all of them. Throws RangeError for none.
  */
 export function mergedSpread(spreads: readonly Spread[], better: Better): Spread {
   const sorted = spreads.toSorted((a, b) => (better === 'up' ? b.median - a.median : a.median - b.median));
   if (sorted.length === 0) throw new RangeError('no rounds');
   const tries = Math.max(...spreads.map((each) => each.tries ?? 1));
   return {
-    median: sorted[0].median,
+    median: sorted[better === 'neither' ? sorted.length >> 1 : 0].median,
     low: Math.min(...spreads.map(({ low }) => low)),
     high: Math.max(...spreads.map(({ high }) => high)),
     calls: spreads.reduce((sum, { calls }) => sum + calls, 0),
@@ -74,7 +74,8 @@ export function mergedDevice(rounds: readonly LabDevice[]): LabDevice {
       name: same[0].name,
       microseconds: mergedSpread(
         same.map(({ microseconds }) => microseconds),
-        'down',
+        // What a call takes longer on all threads than on one.
+        same[0].name === 'barrier' ? 'neither' : 'down',
       ),
     })),
     ...(transfers.length > 0

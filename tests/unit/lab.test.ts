@@ -304,6 +304,7 @@ test('rounds: each figure is that of its best round between what all of them saw
     'a rate',
   );
   assert.equal(mergedSpread([at(100), at(60)], 'down').median, 60, 'a time');
+  assert.equal(mergedSpread([at(0.001), at(90), at(60)], 'neither').median, 60, 'a difference, disturbed both ways');
   assert.deepEqual([roundsOf(1), roundsOf(7), roundsOf(60)], [1, 2, 3]);
 
   const round = (gain: number, sizes: readonly number[]): LabMeasurement => ({
