@@ -17,9 +17,9 @@ export const partWords: Readonly<Record<LabPart, string>> = {
 /** Processors in use by others that are worth a word. */
 const fewProcessors = 0.3;
 
-export const sentence = (words: string): string => words[0].toUpperCase() + words.slice(1);
+const sentence = (words: string): string => words[0].toUpperCase() + words.slice(1);
 
-export function noiseReason(others: number | undefined): string {
+function noiseReason(others: number | undefined): string {
   if (others === undefined) return 'Another program or heat is the likely reason.';
   if (others < fewProcessors) return 'Other programs were quiet: heat or a changing clock rate is the likely reason.';
   return `Other programs used ${others.toFixed(1)} processors meanwhile: they are the likely reason.`;
@@ -37,8 +37,17 @@ export function reportNotes(reports: readonly LabReport[], rounds = 1): readonly
   return labParts.flatMap((part) => {
     const of = reports.filter((report) => report.part === part);
     const measured = new Set(of.flatMap((report) => report.measured));
-    return [...leftOutNote(of, measured, rounds), ...noiseNote(part, of, rounds)];
+    return [...givenUpNotes(of, measured), ...leftOutNote(of, measured, rounds), ...noiseNote(part, of, rounds)];
   });
+}
+
+/** What no round measured; the last one that tried says why. */
+function givenUpNotes(of: readonly LabReport[], measured: ReadonlySet<string>): readonly string[] {
+  const all = of.flatMap((report) => report.givenUp).filter(({ what }) => !measured.has(what));
+  return [...new Map(all.map((each) => [each.what, each])).values()].map(
+    ({ what, others }) =>
+      `${sentence(what)} was left out: its calls took far longer than expected. ${noiseReason(others ?? undefined)}`,
+  );
 }
 
 function leftOutNote(of: readonly LabReport[], measured: ReadonlySet<string>, rounds: number): readonly string[] {

@@ -5,7 +5,6 @@ import { longUnit, measure, type Timing } from '../bench/measure.ts';
 import type { OpenWorkload } from '../bench/workloads.ts';
 import type { LabPart, LabReport, Spread } from '../protocol/lab.ts';
 import type { LabControl, LabSurroundings } from './control.ts';
-import { noiseReason, sentence } from './reports.ts';
 import { isNoisy, leastCalls, mostTries, spreadShare, timeSpread } from './spread.ts';
 
 /** What the first try of a figure takes of its share; the rest is for trying again. */
@@ -46,6 +45,7 @@ export class LabSession {
   readonly #options: SessionOptions;
   #noise: LabReport['noise'][number][] = [];
   #leftOut: LabReport['leftOut'][number][] = [];
+  #givenUp: LabReport['givenUp'][number][] = [];
   #measured: string[] = [];
   #breathed = 0;
 
@@ -105,9 +105,7 @@ export class LabSession {
       });
       others = seen?.() ?? others;
       if (timing === null && kept === null) {
-        this.notes.push(
-          `${sentence(what)} was left out: its calls took far longer than expected. ${noiseReason(others ?? undefined)}`,
-        );
+        this.#givenUp.push({ what, others });
         return null;
       }
       if (timing !== null) kept = lessDisturbed(kept, timeSpread(timing, tries));
@@ -142,9 +140,9 @@ export class LabSession {
 
   /** Keeps what a part has to say. */
   closePart(part: LabPart): void {
-    const [measured, noise, leftOut] = [this.#measured, this.#noise, this.#leftOut];
-    [this.#measured, this.#noise, this.#leftOut] = [[], [], []];
-    this.reports.push({ part, measured, noise, leftOut });
+    const [measured, noise, leftOut, givenUp] = [this.#measured, this.#noise, this.#leftOut, this.#givenUp];
+    [this.#measured, this.#noise, this.#leftOut, this.#givenUp] = [[], [], [], []];
+    this.reports.push({ part, measured, noise, leftOut, givenUp });
   }
 }
 

@@ -148,6 +148,8 @@ export interface LabReport {
   readonly measured: readonly string[];
   /** Milliseconds that would have been needed, and those there were. */
   readonly leftOut: readonly { readonly what: string; readonly needed: number; readonly share: number }[];
+  /** What was begun and given up, and processors that other programs used meanwhile. */
+  readonly givenUp: readonly { readonly what: string; readonly others: number | null }[];
   /** Width of the middle 90 % as a share of the median; processors that other programs used, where that is known. */
   readonly noise: readonly { readonly what: string; readonly share: number; readonly others: number | null }[];
 }

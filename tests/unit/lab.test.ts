@@ -93,7 +93,8 @@ test('calls that take far longer than their share are given up', async () => {
   const session = sessionOn(clock);
   const run = async (): Promise<void> => clock.spend(1000);
   assert.equal(await session.time({ what: 'a unit of mlp', share: 100, workload: { run } }), null);
-  assert.match(session.notes.join(), /^A unit of mlp was left out: its calls took far longer than expected\./);
+  session.closePart('workloads');
+  assert.match(notesOf(session).join(), /^A unit of mlp was left out: its calls took far longer than expected\./);
 });
 
 /** A device whose calls take made-up time; `fails` throws for a program. */
@@ -329,6 +330,9 @@ test('rounds: each figure is that of its best round between what all of them saw
           .filter((size) => !sizes.includes(size))
           .map((size) => ({ what: `the product of N = ${size}`, needed: 900, share: 200 })),
         noise: [],
+        givenUp: [16, 64]
+          .filter((size) => !sizes.includes(size))
+          .map((size) => ({ what: `the product of N = ${size}`, others: 1.5 })),
       },
     ],
   });
@@ -337,15 +341,17 @@ test('rounds: each figure is that of its best round between what all of them saw
     merged.products.map((sample) => sample.at),
     [32, 64],
   );
-  assert.deepEqual(notes.slice(0, 2), [
+  assert.deepEqual(notes.slice(0, 3), [
     'said once',
+    'The product of N = 16 was left out: its calls took far longer than expected. ' +
+      'Other programs used 1.5 processors meanwhile: they are the likely reason.',
     'The product of N = 128 was left out: 15 calls of it would take 1.8 s, its share is 0.4 s.',
   ]);
   assert.match(
-    notes[2],
+    notes[3],
     /^Threads: all 2 together did hardly more than one in 1 of 2 rounds \(from \+3 % to \+90 %\): hyper-/,
   );
-  assert.equal(mergedRounds([round(1.9, [64, 128])]).notes.length, 1, 'nothing to say of threads that pay');
+  assert.equal(mergedRounds([round(1.9, [16, 64, 128])]).notes.length, 1, 'nothing to say of threads that pay');
 });
 
 test('a machine is measured in rounds, its devices in turns, every process open once', async () => {
