@@ -5,6 +5,7 @@ import { attainable, ridge, type Roof } from '../../../../engine/hardware/formul
 import type { UnmeasuredRoof } from '../../../../engine/hardware/machine.ts';
 import type { LabDevice } from '../../../../engine/protocol/lab.ts';
 import { deviceLook, shortWords } from '../lab/reading.ts';
+import type { RoofDevice, RooflinePage } from './page.svelte.ts';
 import type { RoofPoint, StepApart } from './parts.ts';
 
 /** FLOP a byte of the axis. */
@@ -18,15 +19,7 @@ function lineOf(roof: Roof): Pick<Curve, 'x' | 'y'> {
   return { x, y: x.map((intensity) => attainable(intensity, roof)) };
 }
 
-export function roofCurve(
-  {
-    id,
-    words,
-    lab,
-    roof,
-  }: { readonly id: string; readonly words: string; readonly lab: LabDevice; readonly roof: Roof },
-  own: boolean,
-): Curve {
+function roofCurve({ id, words, lab, roof }: RoofDevice, own: boolean): Curve {
   const { token, dash } = deviceLook(lab);
   return {
     id: `roof-${id}`,
@@ -50,9 +43,20 @@ export const unmeasuredNote = (devices: readonly UnmeasuredRoof[]): string =>
   ].join(', ');
 
 /** Dashed: nothing was measured. */
-export function unmeasuredCurve(device: UnmeasuredRoof): Curve {
+function unmeasuredCurve(device: UnmeasuredRoof): Curve {
   const { id, kind, roof } = device;
   return { id: `roof-${id}`, label: unmeasuredLabel(device), token: kind, dash: [6, 4], width: 1.4, ...lineOf(roof) };
+}
+
+/** The roof of the chosen device before those of the others; all dashed where nothing was measured. */
+export function roofCurves({
+  device,
+  devices,
+  unmeasured,
+}: Pick<RooflinePage, 'device' | 'devices' | 'unmeasured'>): readonly Curve[] {
+  if (!device) return unmeasured.map(unmeasuredCurve);
+  const others = devices.filter((one) => one !== device && one.id !== 'cpu-wasm');
+  return [roofCurve(device, true), ...others.map((one) => roofCurve(one, false))];
 }
 
 /** A point of each part that is taken, in the colour of its device. */
