@@ -134,8 +134,9 @@ export class ModelServer {
     } catch (error) {
       this.#failed++;
       const { status, body, headers } = refusalOf(error);
-      // What is left of a body that is not wanted is not read.
-      send(response, status, body, request.complete ? headers : { ...headers, Connection: 'close' });
+      send(response, status, body, headers);
+      // What is left of a body that is not wanted is taken and dropped: to who still sends, a closed connection is no answer.
+      request.resume();
     }
   }
 
@@ -153,7 +154,7 @@ export class ModelServer {
   }
 
   async #route(request: IncomingMessage): Promise<object> {
-    const { pathname } = new URL(request.url ?? '/', `http://${loopback}`);
+    const [pathname] = (request.url ?? '/').split('?', 1);
     const model = this.#model;
     const own = `/v2/models/${this.#name}`;
     const path = decoded(pathname).replace(`${own}/versions/1`, own);
@@ -207,7 +208,8 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   if (Number(request.headers['content-length'] ?? 0) > largestBody) throw tooLarge;
   const parts: Buffer[] = [];
   let bytes = 0;
-  for await (const part of request as AsyncIterable<Buffer>) {
+  // The connection has to live on for the refusal.
+  for await (const part of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     bytes += part.length;
     if (bytes > largestBody) throw tooLarge;
     parts.push(part);

@@ -121,12 +121,21 @@ test('serve answers programs of this machine that have the token, and nobody els
         /"sex" has the shape \[2\] and 1 values/,
       ],
       ['/v2/models/other/infer', {}, 404, /There is nothing at/],
+      ['//', {}, 404, /There is nothing at/],
     ];
     for (const [at, body, status, message] of errors) {
       const answer = await ask(at, body);
       assert.equal(answer.status, status, at);
       assert.match(String(answer.body.error ?? Object.keys(answer.body)), message);
     }
+    // Whoever still sends hears why it is too much, on a connection that goes on.
+    const chunked = { headers: { 'transfer-encoding': 'chunked' } };
+    for (let time = 0; time < 5; time++) {
+      const { status, body } = await ask('/predict', ' '.repeat(20 * 2 ** 20), chunked);
+      assert.equal(status, 413);
+      assert.match(String(body.error), /larger than 16 MiB/);
+    }
+    assert.equal((await ask('/predict', penguin)).status, 200);
     assert.equal((await ask('/predict')).status, 405);
     assert.equal((await ask('/predict', penguin, { headers: { 'content-type': 'text/plain' } })).status, 415);
     assert.match(await raw(Number(port), 'nonsense\r\n\r\n'), /^HTTP\/1\.1 400 .*no HTTP request/s);
