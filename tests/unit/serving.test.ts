@@ -182,6 +182,29 @@ test('serve answers programs of this machine that have the token, and nobody els
     await assert.rejects(connects('127.0.0.1', Number(port)));
   });
 
+  await t.test('the line that is printed for curl is answered', async (t) => {
+    const shown = startTrainyard(home, ['serve', '1', '--token', token]);
+    t.after(() => shown.child.kill('SIGKILL'));
+    let text = '';
+    await new Promise<void>((resolve) =>
+      shown.child.stdout?.on('data', (chunk: Buffer) => {
+        text += String(chunk);
+        if (/^ {2}curl .*\n/m.test(text)) resolve();
+      }),
+    );
+    const line = /^ {2}curl .*$/m.exec(text)?.[0] ?? '';
+    const given = [...line.matchAll(/-([Hd]) '((?:[^']|'\\'')*)'/g)].map(([, option, value]) => [option, value]);
+    // What curl says of a body when nothing else is said.
+    const headers = new Headers({ 'content-type': 'application/x-www-form-urlencoded' });
+    for (const [option, value] of given) {
+      if (option === 'H') headers.set(value.split(': ')[0], value.split(': ')[1]);
+    }
+    const body = given.find(([option]) => option === 'd')?.[1].replaceAll("'\\''", "'");
+    const answer = await fetch(line.split(' ').at(-1)!, { method: 'POST', headers, body });
+    const { predictions } = (await answer.json()) as { predictions?: unknown[] };
+    assert.equal(predictions?.length, 1, text);
+  });
+
   await t.test('a port that is taken and a token that is too short are refused', async () => {
     const taken = net.createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => taken.once('listening', resolve));

@@ -47,7 +47,8 @@ export const serve: Command = {
       output.line(`  plain JSON   POST ${address}/predict`);
       output.line(`  open inference protocol   POST ${address}/v2/models/${served}/infer`);
       output.line(`  token   ${token}`);
-      output.line(`  curl -H 'Authorization: Bearer ${token}' -d '${exampleOf(model)}' ${address}/predict`);
+      const headers = `-H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json'`;
+      output.line(`  curl ${headers} -d '${exampleOf(model)}' ${address}/predict`);
       await stopped;
       await server.close();
       const { requests, medianMilliseconds } = server.counts;
