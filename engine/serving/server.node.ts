@@ -18,6 +18,8 @@ const mostConnections = 512;
 const headersWait = 10_000;
 const requestWait = 30_000;
 const idleWait = 60_000;
+/** How late they may be noticed. */
+const lookEvery = 5000;
 /** Requests whose median is told. */
 const remembered = 1000;
 
@@ -84,6 +86,7 @@ export class ModelServer {
       requestTimeout: requestWait,
       headersTimeout: headersWait,
       keepAliveTimeout: idleWait,
+      connectionsCheckingInterval: lookEvery,
     });
     this.#server.maxConnections = mostConnections;
     this.#server.on('request', (request, response) => void this.#answer(request, response));
