@@ -13,7 +13,8 @@ import type {
 } from '../../engine/protocol/data.ts';
 import { Listeners } from '../../engine/protocol/listeners.ts';
 import { parseRunJson } from '../../engine/protocol/model-file.ts';
-import type { FilePrediction } from '../../engine/protocol/predicting.ts';
+import type { PredictorService } from '../../engine/protocol/hosts.ts';
+import type { FilePrediction, PredictionSummary } from '../../engine/protocol/predicting.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import { modelFileWarnings, readModelFiles } from '../../engine/runs/model-files.ts';
 import type { Processes } from './processes.ts';
@@ -34,13 +35,20 @@ interface Kept {
   readonly refused: readonly string[];
 }
 
+interface FileRequest {
+  readonly job: string;
+  readonly run: number;
+  readonly paths: readonly string[];
+  readonly match?: FileMatching;
+}
+
 /** Predictions that are kept at a time: a window that was loaded again has forgotten its own. */
 const mostKept = 3;
 
 export class FilePredictions {
   readonly #parts: PredictionParts;
   readonly #kept = new Map<string, Kept>();
-  readonly #jobs = new Map<string, () => void>();
+  readonly #jobs = new Map<string, AbortController>();
   readonly #progress = new Listeners<{ job: string; progress: Progress }>();
 
   constructor(parts: PredictionParts) {
@@ -48,12 +56,17 @@ export class FilePredictions {
   }
 
   /** Throws InputError when the file cannot be read, CancelledError after `cancel`. */
-  async predict(request: {
-    readonly job: string;
-    readonly run: number;
-    readonly paths: readonly string[];
-    readonly match?: FileMatching;
-  }): Promise<FilePrediction> {
+  async predict(request: FileRequest): Promise<FilePrediction> {
+    const controller = new AbortController();
+    this.#jobs.set(request.job, controller);
+    try {
+      return await this.#predict(request, controller.signal);
+    } finally {
+      this.#jobs.delete(request.job);
+    }
+  }
+
+  async #predict(request: FileRequest, signal: AbortSignal): Promise<FilePrediction> {
     const { job, run, paths } = request;
     const [file, ...more] = paths;
     const { store, data } = this.#parts;
@@ -62,12 +75,15 @@ export class FilePredictions {
     const warnings = await modelFileWarnings(store, run);
     const preprocessing = parseRunJson(text, run, 'preprocessing.json');
     const match = request.match ?? {};
+    throwIfCancelled(signal);
     const prepared = await data.transform({ job, path: file, more, preprocessing, match, report: true, keep: true });
     const { handle } = prepared;
     try {
-      const summary = await this.#compute(job, prepared.counts.test, handle, (predictor) =>
-        predictor.predict({ run, model, weights, data: prepared }),
-      );
+      const report = (rows: number): void => {
+        const progress = { stage: 'Predicting', share: rows / prepared.counts.test, secondsLeft: null };
+        this.#progress.emit({ job, progress });
+      };
+      const summary = await this.#compute({ run, model, weights, data: prepared }, signal, report);
       const prediction = randomUUID();
       const columns = prepared.match?.columns ?? [];
       const refused = columns.filter(({ status }) => status === 'refused').map((column) => column.name);
@@ -83,31 +99,30 @@ export class FilePredictions {
   }
 
   /** In a process of its own, which ends with the work or is ended by `cancel`. */
-  async #compute<T>(
-    job: string,
-    rows: number,
-    handle: string,
-    work: (predictor: Awaited<ReturnType<Processes['startCpuHost']>>['predictor']) => Promise<T>,
-  ): Promise<T> {
+  async #compute(
+    work: Parameters<PredictorService['predict']>[0],
+    signal: AbortSignal,
+    report: (rows: number) => void,
+  ): Promise<PredictionSummary> {
+    throwIfCancelled(signal);
     const host = await this.#parts.processes.startCpuHost();
-    const cancelled = new Promise<never>((_resolve, reject) => {
-      this.#jobs.set(job, () => reject(new CancelledError()));
-    });
-    const stop = host.predictor.onPredicted((event) => {
-      if (event.handle !== handle) return;
-      this.#progress.emit({ job, progress: { stage: 'Predicting', share: event.rows / rows, secondsLeft: null } });
+    const stop = host.predictor.onPredicted(({ handle, rows }) => {
+      if (handle === work.data.handle) report(rows);
     });
     try {
-      return await Promise.race([work(host.predictor), cancelled]);
+      throwIfCancelled(signal);
+      const cancelled = new Promise<never>((_resolve, reject) =>
+        signal.addEventListener('abort', () => reject(new CancelledError())),
+      );
+      return await Promise.race([host.predictor.predict(work), cancelled]);
     } finally {
       stop();
-      this.#jobs.delete(job);
       host.kill();
     }
   }
 
   cancel(job: string): void {
-    this.#jobs.get(job)?.();
+    this.#jobs.get(job)?.abort();
   }
 
   onProgress(listener: (event: { job: string; progress: Progress }) => void): () => void {
@@ -143,4 +158,8 @@ export class FilePredictions {
     if (kept) return kept;
     throw new InputError('input.prediction', 'These predictions are no longer kept.', 'Predict the file again.');
   }
+}
+
+function throwIfCancelled(signal: AbortSignal): void {
+  if (signal.aborted) throw new CancelledError();
 }

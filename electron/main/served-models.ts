@@ -107,18 +107,19 @@ export class ServedModels {
     if (found) return found;
     const ready = this.#start(run);
     this.#ready.set(run, ready);
-    ready.catch(() => this.#ready.delete(run));
+    // A process that dies takes its server with it; the next question starts another, which is not meant by the end of the old one.
+    const gone = (): void => {
+      if (this.#ready.get(run) !== ready) return;
+      this.#ready.delete(run);
+      if (this.#servers.delete(run)) void this.#tell();
+    };
+    ready.then(({ host }) => host.exited).then(gone, gone);
     return ready;
   }
 
   async #start(run: number): Promise<Ready> {
     const source = await this.#source(run);
     const host = await this.#parts.processes.startCpuHost();
-    // A process that dies takes its server with it; the next question starts another.
-    void host.exited.then(() => {
-      this.#ready.delete(run);
-      if (this.#servers.delete(run)) void this.#tell();
-    });
     try {
       return { name: source.name, host, form: await host.served.open(source) };
     } catch (error) {

@@ -6,6 +6,7 @@ import test from 'node:test';
 import { processOwner } from '../../engine/history/owner.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { FilePredictions, type PredictionParts } from '../../electron/main/predictions.ts';
+import { ServedModels, type ServedModelParts } from '../../electron/main/served-models.ts';
 import type { RunConfig } from '../../engine/protocol/runs.ts';
 import type { RunHosts } from '../../engine/runs/hosts.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
@@ -78,6 +79,64 @@ test('a GPU whose host does not start is none to choose, and nothing prepared is
   const parts = { store, data: { ...data, transform }, processes, dialogs: {} } as unknown as PredictionParts;
   await assert.rejects(new FilePredictions(parts).predict({ job: 'p', run: id, paths: ['rows.csv'] }), /did not start/);
   assert.equal(data.held.size, 0, 'of a prediction too');
+
+  // Cancelled while its process starts: neither predicted nor left over.
+  let begin = (_host: unknown): void => undefined;
+  const starting = new Promise((resolve) => (begin = resolve));
+  let asked = (): void => undefined;
+  const isAsked = new Promise<void>((resolve) => (asked = resolve));
+  const calls: string[] = [];
+  const slow = {
+    startCpuHost: () => {
+      asked();
+      return starting;
+    },
+  };
+  const predictions = new FilePredictions({ ...parts, processes: slow } as unknown as PredictionParts);
+  const cancelled = predictions.predict({ job: 'c', run: id, paths: ['rows.csv'] });
+  await isAsked;
+  predictions.cancel('c');
+  const predictor = { onPredicted: () => () => calls.push('stop'), predict: () => calls.push('predict') };
+  begin({ predictor, kill: () => calls.push('kill') });
+  await assert.rejects(cancelled, { name: 'CancelledError' });
+  assert.deepEqual([calls, data.held.size], [['stop', 'kill'], 0]);
+});
+
+test('the end of a process that was replaced does not end the one that serves now', async (context) => {
+  const store = createStore(temporaryHome(context));
+  context.after(() => store.close());
+  const manager = createRunManager({
+    store,
+    data: createTableData(),
+    hosts: hostsOf({ cpu: 1, gpu: 1 }, null),
+    owner: processOwner(),
+  });
+  const { id } = await manager.start({ config: tableConfig(1, { device: 'cpu' }) });
+  await manager.finished({ run: id });
+  const ends: (() => void)[] = [];
+  const startCpuHost = () => {
+    let end = (): void => undefined;
+    const exited = new Promise<void>((resolve) => (end = resolve));
+    ends.push(end);
+    const served = {
+      open: async () => ({ fields: [] }),
+      listen: async () => ({ address: `http://127.0.0.1:${ends.length}` }),
+      counts: async () => ({ requests: 0 }),
+      unlisten: async () => undefined,
+    };
+    return Promise.resolve({ served, exited, kill: () => undefined });
+  };
+  const models = new ServedModels({ store, processes: { startCpuHost } } as unknown as ServedModelParts);
+  await models.open(id);
+  await models.close(id);
+  await models.serve(id);
+  ends[0]();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(
+    (await models.list()).map(({ address }) => address),
+    ['http://127.0.0.1:2'],
+  );
+  await models.stop(id);
 });
 
 test('a host that cannot measure a model, or trains already, says what to do', async () => {

@@ -80,12 +80,14 @@ export class PredictState {
   }
 
   async #predict(): Promise<void> {
-    const before = this.result;
     await this.#work(async (job) => {
       const tokens = this.items.map(({ token }) => token);
       const result = await this.#service.predictFile({ job, run: this.#run, tokens, match: this.match });
-      this.result = result;
-      if (before) await this.#service.closePrediction({ prediction: before.prediction });
+      // Of a file that another one has taken the place of.
+      const late = this.job !== job;
+      const unwanted = late ? result : this.result;
+      if (!late) this.result = result;
+      if (unwanted) await this.#service.closePrediction({ prediction: unwanted.prediction });
     });
   }
 
@@ -113,9 +115,9 @@ export class PredictState {
     });
     try {
       await work(job);
-      this.failure = null;
+      if (this.job === job) this.failure = null;
     } catch (error) {
-      if (!wasCancelled(error)) this.failure = failureOf(error);
+      if (this.job === job && !wasCancelled(error)) this.failure = failureOf(error);
     } finally {
       stop();
       if (this.job === job) {
@@ -127,6 +129,7 @@ export class PredictState {
 
   close(): void {
     void this.cancel();
+    this.job = null;
     if (this.result) void this.#service.closePrediction({ prediction: this.result.prediction });
   }
 }
