@@ -150,6 +150,7 @@ function predicting(parts: AppServiceParts, predictions: FilePredictions): Predi
     closePrediction: ({ prediction }) => predictions.close(prediction),
     openModel: ({ run }) => models.open(run),
     askModel: ({ run, rows }) => models.ask(run, rows),
+    readCells: ({ run, row }) => models.read(run, row),
     modelSpeed: ({ run, device }) => models.speed(run, device),
     closeModel: ({ run }) => models.close(run),
     startServing: ({ run, port }) => models.serve(run, port),

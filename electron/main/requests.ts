@@ -214,6 +214,7 @@ const schemas = {
   closePrediction: z.strictObject({ prediction: token }),
   openModel: oneRun,
   askModel: z.strictObject({ run, rows: z.array(wordsTo(cell)).max(1000) }),
+  readCells: z.strictObject({ run, row: wordsTo(cell) }),
   modelSpeed: z.strictObject({ run, device: z.enum(['cpu', 'gpu']) }),
   closeModel: oneRun,
   startServing: z.strictObject({ run, port: z.int().min(1).max(65_535).optional() }),

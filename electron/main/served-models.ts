@@ -50,6 +50,10 @@ export class ServedModels {
     return (await this.#model(run)).host.served.predict({ rows });
   }
 
+  async read(run: number, row: Readonly<Record<string, CellValue>>): Promise<Readonly<Record<string, CellValue>>> {
+    return (await this.#model(run)).host.served.read({ row });
+  }
+
   async speed(run: number, device: 'cpu' | 'gpu'): Promise<PredictionSpeed> {
     if (device === 'cpu') return (await this.#model(run)).host.served.speed();
     const source = await this.#source(run);

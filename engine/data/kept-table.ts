@@ -11,6 +11,7 @@ import { Database, interruptWith, queryRows, runWithProgress } from './database.
 import type { DatabaseLimits } from './database.ts';
 import { explainFailure } from './failures.ts';
 import type { Job } from './jobs.ts';
+import { valueOfRaw, type FeatureRecipe } from './preprocess/recipe.ts';
 import type { StorageType, StoredColumn } from './schema/stored.ts';
 import type { MeasuredTable } from './schema/table.ts';
 import { quoteList, quoteName, quoteText } from './sql.ts';
@@ -18,6 +19,8 @@ import { quoteList, quoteName, quoteText } from './sql.ts';
 interface Opened {
   readonly workFolder: string;
   readonly copied: { readonly table: Pick<MeasuredTable, 'from'>; readonly columns: readonly StoredColumn[] };
+  /** The columns of the model, each with SQL for its raw value and its cell. */
+  readonly features: readonly { readonly recipe: FeatureRecipe; readonly value: string; readonly cell: string }[];
   /** SQL for what could not be used of a row. */
   readonly reasons: string;
   readonly output: OutputSpec;
@@ -46,7 +49,7 @@ export class KeptTable {
   #predicted = 0;
   #files = 0;
   /** How the file's columns are written: found out once. */
-  #originals: Promise<readonly Original[]> | null = null;
+  #originals: readonly Original[] | null = null;
 
   static async open(opened: Opened): Promise<KeptTable> {
     const { workFolder, limits, output } = opened;
@@ -63,10 +66,10 @@ export class KeptTable {
   static async ofFiles({
     files,
     ...opened
-  }: Omit<Opened, 'copied' | 'reasons'> & { readonly files: readonly string[] }): Promise<KeptTable> {
+  }: Omit<Opened, 'copied' | 'features' | 'reasons'> & { readonly files: readonly string[] }): Promise<KeptTable> {
     const columns = [{ name: 'file', storage: 'VARCHAR', missing: [] }] as const;
     const table = { from: '(SELECT file, rowid AS file_row_number FROM files)' };
-    const kept = await KeptTable.open({ ...opened, copied: { table, columns }, reasons: "''" });
+    const kept = await KeptTable.open({ ...opened, copied: { table, columns }, features: [], reasons: "''" });
     const { connection } = kept.#database;
     await connection.run('CREATE TABLE files (file VARCHAR)');
     const appender = await connection.createAppender('files');
@@ -119,14 +122,15 @@ export class KeptTable {
   }
 
   async page(offset: number, limit: number): Promise<PredictedRows> {
-    const { copied, reasons } = this.#opened;
+    const { copied, features, reasons } = this.#opened;
     const { from } = copied.table;
     return this.#database.use(async (connection) => {
       const names = this.columns.map(({ name }) => quoteName(name));
+      const raw = features.flatMap(({ value, cell }) => [value, `CAST(${cell} AS VARCHAR)`]);
       const within = `file_row_number >= ${offset} AND file_row_number < ${offset + limit}`;
       const reader = await explainFailure(() =>
         connection.runAndReadAll(
-          `SELECT ${[...names, reasons].join(', ')} FROM ${from} WHERE ${within} ORDER BY file_row_number`,
+          `SELECT ${[...names, ...raw, reasons].join(', ')} FROM ${from} WHERE ${within} ORDER BY file_row_number`,
         ),
       );
       const all = reader.getRowsJson() as CellValue[][];
@@ -140,7 +144,14 @@ export class KeptTable {
         offset,
         total: this.#predicted,
         columns: this.columns.map(({ name }) => name),
-        rows: all.map((row) => row.slice(0, -1).map(readable)),
+        rows: all.map((row) => row.slice(0, names.length).map(readable)),
+        read: all.map((row) =>
+          features.map(({ recipe }, index) => {
+            const [value, cell] = row.slice(names.length + 2 * index);
+            const found = valueOfRaw(recipe, value as number | null);
+            return found === null && 'categories' in recipe ? cell : found;
+          }),
+        ),
         values: Float64Array.from(predicted, (row) => row[0]),
         probabilities: Float64Array.from(predicted.flatMap((row) => row.slice(1))),
         reasons: all.map((row) => String(row.at(-1) ?? '')),
@@ -156,7 +167,7 @@ export class KeptTable {
     const release = interruptWith(connection, job);
     try {
       const text = format.format === 'csv';
-      const original = format.original ? await (this.#originals ??= this.#wayOfWriting(connection)) : [];
+      const original = format.original ? (this.#originals ??= await this.#wayOfWriting(connection)) : [];
       const own = (expression: string, storage: StorageType): string =>
         text && format.escapeFormulas === true && storage === 'VARCHAR' ? escaped(expression) : expression;
       const selected = [

@@ -81,8 +81,8 @@ export async function transformFile(request: TransformRequest): Promise<Omit<Pre
             values: valuesOf(match, recipe.column),
           })),
         );
-        const read = new Map(matched.slice(0, present.length).map((column) => [column.recipe.column, column]));
-        const used = features.map((recipe) => read.get(recipe.column) ?? absentColumn(recipe, table.rows));
+        const matchedBy = new Map(matched.slice(0, present.length).map((column) => [column.recipe.column, column]));
+        const used = features.map((recipe) => matchedBy.get(recipe.column) ?? absentColumn(recipe, table.rows));
         job.throwIfCancelled();
         const without = withoutColumns(match);
         const asked = used.filter(({ recipe }) => !without.has(recipe.column));
@@ -109,13 +109,15 @@ export async function transformFile(request: TransformRequest): Promise<Omit<Pre
         });
         const all = [...copied.warnings, ...renamed(sources), ...missingTarget(names, preprocessing), ...warnings];
         const info = describePrepared(preprocessing, [0, 0, table.rows], classCounts, all);
-        const reasons = reasonsOf(used.filter((column) => read.has(column.recipe.column)));
-        return { copied, reasons, rows, info: { ...info, columns: uses, ...(fileMatch && { match: fileMatch }) } };
+        const reasons = reasonsOf(used.filter((column) => matchedBy.has(column.recipe.column)));
+        const read = used.map(({ value, cell }, index) => ({ recipe: features[index], value, cell }));
+        const told = { ...info, columns: uses, ...(fileMatch && { match: fileMatch }) };
+        return { kept: { copied, features: read, reasons }, rows, info: told };
       },
     );
-    const { copied, reasons, rows, info } = made;
+    const { rows, info } = made;
     if (request.keep !== true) return { rows, info };
-    const table = await KeptTable.open({ workFolder, copied, reasons, output: info.output, limits });
+    const table = await KeptTable.open({ ...made.kept, workFolder, output: info.output, limits });
     kept = true;
     return { rows, info, kept: table };
   } finally {

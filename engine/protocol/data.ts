@@ -235,6 +235,8 @@ export interface PredictedRows {
   readonly total: number;
   readonly columns: readonly string[];
   readonly rows: readonly (readonly CellValue[])[];
+  /** [rows][columns of the model] as the model reads them: times in milliseconds; null = missing, or it cannot be used. None of pictures. */
+  readonly read: readonly (readonly CellValue[])[];
   /** [rows] class numbers, or values. */
   readonly values: Float64Array;
   /** [rows, classes]; empty for values. */

@@ -56,6 +56,11 @@ export interface PredictingApp {
   /** Keeps a run ready to answer, until `closeModel`. */
   openModel(request: { run: number }): Promise<ModelForm>;
   askModel(request: { run: number; rows: readonly Readonly<Record<string, CellValue>>[] }): Promise<RowAnswers>;
+  /** Cells of the run's dataset as its model reads them: see `ServedModelService.read`. */
+  readCells(request: {
+    run: number;
+    row: Readonly<Record<string, CellValue>>;
+  }): Promise<Readonly<Record<string, CellValue>>>;
   /** How fast it is on each device that there is; measured anew. A device that cannot: why. */
   modelSpeed(request: { run: number; device: 'cpu' | 'gpu' }): Promise<PredictionSpeed>;
   closeModel(request: { run: number }): Promise<void>;

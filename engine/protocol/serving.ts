@@ -69,6 +69,8 @@ export interface ServedModelService {
   open(request: ModelSource): Promise<ModelForm>;
   /** Rows as objects with the file's column names; null is a missing value. */
   predict(request: { rows: readonly Readonly<Record<string, CellValue>>[] }): Promise<RowAnswers>;
+  /** A row as the model reads it: times in milliseconds; null is what is not there or cannot be used. */
+  read(request: { row: Readonly<Record<string, CellValue>> }): Promise<Readonly<Record<string, CellValue>>>;
   speed(): Promise<PredictionSpeed>;
   /** Serves on the loopback address alone; `port` 0 or absent: one that is free; a token is made where none is given. */
   listen(request: { port?: number; token?: string }): Promise<ServerAddress>;

@@ -14,7 +14,7 @@ import { lazyBackend, type LazyBackend } from '../learners/lazy-backend.ts';
 import type { Resident, Trained } from '../learners/learner.ts';
 import { predictionsOf, readTrained } from '../learners/predict.ts';
 import type { OutputSpec } from '../model/spec.ts';
-import type { PreparedData } from '../protocol/data.ts';
+import type { CellValue, PreparedData } from '../protocol/data.ts';
 import { InputError } from '../protocol/errors.ts';
 import { parseRunJson } from '../protocol/model-file.ts';
 import type { FormField, ModelForm, ModelSource, PredictionSpeed, RowAnswers } from '../protocol/serving.ts';
@@ -91,6 +91,11 @@ export class ServedModel {
     const shares =
       probabilities && rows.map((_, row) => [...probabilities.subarray(row * classes, (row + 1) * classes)]);
     return { values: [...values], probabilities: shares, reasons: encoded.reasons };
+  }
+
+  /** See `RowReader.values`. */
+  read(row: RowObject): Readonly<Record<string, CellValue>> {
+    return this.#reader.values(row);
   }
 
   /** Of rows as they are in the middle of training. */

@@ -19,6 +19,7 @@ export function createServedModel(openBackend: () => Promise<Backend>): ServedMo
       return model.form;
     },
     predict: async ({ rows }) => opened().predict(rows),
+    read: async ({ row }) => opened().read(row),
     speed: async () => opened().speed(),
     async listen({ port = 0, token = newToken() }) {
       server ??= await ModelServer.open(opened(), { port, token });

@@ -8,7 +8,8 @@ import { isSpelledNumber, largestNumber, numberIn, type NumberSpelling } from '.
 import { falseWords, trueWords } from '../schema/stored.ts';
 import { RowEncoder } from './encode.ts';
 import { bareName, normalForm } from './forms.ts';
-import type { FeatureRecipe, Preprocessing } from './recipe.ts';
+import type { CellValue } from '../../protocol/data.ts';
+import { valueOfRaw, type FeatureRecipe, type Preprocessing } from './recipe.ts';
 import { makeValues, type Values } from './values.ts';
 import { readTime } from './read-time.ts';
 
@@ -62,6 +63,19 @@ export class RowReader {
     const columns = raw.map((values) => ({ getItem: (row: number) => values[row] ?? null }));
     this.#encoder.encode(columns, rows.length, x);
     return { rows: rows.length, x, reasons };
+  }
+
+  /** A row as it is read, column by column: what is not given or cannot be used is null, a category that is unknown its own word. */
+  values(row: RowObject): Readonly<Record<string, CellValue>> {
+    const given = this.#givenBy(row);
+    return Object.fromEntries(
+      this.#readers.map(({ recipe, read }, index) => {
+        const value = given.get(index);
+        const found = read(value);
+        const unknown = found === undefined && 'categories' in recipe;
+        return [recipe.column, unknown ? String(value) : valueOfRaw(recipe, found)];
+      }),
+    );
   }
 
   #readRow(row: RowObject, at: number, raw: readonly (number | null)[][]): readonly string[] {

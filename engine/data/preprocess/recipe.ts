@@ -2,6 +2,7 @@
 // alone, belongs to the run, and travels with every export; docs/data.md explains it to those who read it elsewhere.
 
 import { z } from 'zod';
+import type { CellValue } from '../../protocol/data.ts';
 import { InputError } from '../../protocol/errors.ts';
 import type { InputSpec, OutputSpec, RawColumn } from '../../model/spec.ts';
 import type { StoredColumn } from '../schema/stored.ts';
@@ -92,6 +93,13 @@ export function parsePreprocessing(value: unknown): Preprocessing {
     `The run's preprocessing cannot be used: ${where?.path.join('.') ?? ''} ${where?.message ?? ''}`.trim(),
     'It may come from a later version: update Trainyard, or train again.',
   );
+}
+
+/** What a raw value (features.ts) says, as a person would: a time in milliseconds, a category by its name; null = nothing, or none that is known. */
+export function valueOfRaw(recipe: FeatureRecipe, raw: number | null | undefined): CellValue {
+  if (raw === null || raw === undefined) return null;
+  if (recipe.kind === 'boolean') return raw === 1;
+  return 'categories' in recipe ? (recipe.categories[raw - 1] ?? null) : raw;
 }
 
 /** The numbers a feature becomes, by name; embedded features become none (their code stands behind all numbers). */

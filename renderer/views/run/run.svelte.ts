@@ -10,6 +10,7 @@ import type { Failure } from '../../app/failure.ts';
 import { isLive } from '../../lib/run-words.ts';
 import { throttle } from '../../lib/throttle.ts';
 import type { ShownPicture } from './classes/shown-picture.ts';
+import type { PredictState } from './predict/predict.svelte.ts';
 
 export interface Series {
   readonly step: readonly number[];
@@ -65,6 +66,8 @@ export class RunPage {
   tools: Snippet | null = $state.raw(null);
   /** Pause, stop or resume was asked and is not answered yet. */
   waiting: boolean = $state(false);
+  /** The file of the tab Predict: it stays while the page is open, whichever tab is. */
+  predicted: PredictState | null = null;
   readonly series = new SvelteMap<string, Series>();
   readonly #service: AppService;
   #pending: MetricPoint[] = [];
@@ -105,7 +108,10 @@ export class RunPage {
         if (logged.includes(this.id)) readLog();
       }),
     ];
-    return () => stops.forEach((stop) => stop());
+    return () => {
+      stops.forEach((stop) => stop());
+      this.predicted?.close();
+    };
   }
 
   pause(): Promise<void> {

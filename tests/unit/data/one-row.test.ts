@@ -46,6 +46,35 @@ for (const forms of [['matrix'], ['columns']] as const) {
       { price: 12.5, day: Date.UTC(2023, 3, 3), member: true, group: 'North', town: 'town 3' },
     ]);
     assert.deepEqual([...typed.x], [...own.subarray(0, reader.width)], 'values with types say the same as words');
+    // What a form starts from: as the row is read, of the training's spelling and of the file's own.
+    assert.deepEqual(reader.values(rows[0]), {
+      price: 12.5,
+      day: Date.UTC(2023, 3, 3),
+      member: true,
+      group: 'North',
+      town: 'town 3',
+    });
+    assert.deepEqual(Object.values(reader.values(rows[4])), [null, null, null, null, null]);
+    const german = `${names.join(',')}\n"1.234,5",28.02.2023,ja,SOUTH,nowhere\n"2,5",01.03.2023,nein,North,\n`;
+    const other = writeTable(context, 'other.csv', german);
+    const keep = { preprocessing, force: true, match: {}, keep: true } as const;
+    const { handle } = await service.transform({ job: 'k', path: other, ...keep });
+    await service.keepPredictions({
+      handle,
+      values: Float64Array.of(0, 1),
+      probabilities: Float64Array.of(1, 0, 0, 1),
+    });
+    const page = await service.predictedRows({ handle, offset: 0, limit: 10 });
+    assert.deepEqual(page.rows[0].slice(0, 2), ['1.234,5', '28.02.2023']);
+    assert.deepEqual(
+      page.read.map(([price, day, , group, town]) => [price, day, group, town]),
+      [
+        [1234.5, Date.UTC(2023, 1, 28), 'South', 'nowhere'],
+        [2.5, Date.UTC(2023, 2, 1), 'North', null],
+      ],
+    );
+    await service.release({ handle });
+
     assert.throws(() => reader.read([{ price: 1 }]), { code: 'input.missing_column', message: 'Row 1 has no "day".' });
   });
 }

@@ -4,7 +4,6 @@ import type { AppService } from '../../../../engine/protocol/app.ts';
 import type { ColumnMatch, FileMatching, PredictionFormat, Progress } from '../../../../engine/protocol/data.ts';
 import { ownValue } from '../../../../engine/protocol/own.ts';
 import type { FilePrediction } from '../../../../engine/protocol/predicting.ts';
-import type { DroppedItem } from '../../../app/bridge.ts';
 import { failureOf, wasCancelled, type Failure } from '../../../app/failure.ts';
 
 const order = { refused: 0, warned: 1, without: 2, fine: 3 } as const;
@@ -42,13 +41,13 @@ export function likelyCategory(value: string, categories: readonly string[]): st
 export class PredictState {
   readonly #service: AppService;
   readonly #run: number;
-  items: readonly DroppedItem[] = $state.raw([]);
   result: FilePrediction | null = $state.raw(null);
   progress: Progress | null = $state.raw(null);
   failure: Failure | null = $state.raw(null);
   match: FileMatching = $state.raw({});
   /** What is being predicted or saved. */
   job: string | null = $state.raw(null);
+  #tokens: readonly string[] = [];
   #jobs = 0;
 
   constructor(service: AppService, run: number) {
@@ -61,8 +60,8 @@ export class PredictState {
   }
 
   /** Another file, or several pictures. */
-  async show(items: readonly DroppedItem[]): Promise<void> {
-    this.items = items;
+  async show(items: readonly { readonly token: string }[]): Promise<void> {
+    this.#tokens = items.map(({ token }) => token);
     this.match = {};
     await this.#predict();
   }
@@ -81,8 +80,12 @@ export class PredictState {
 
   async #predict(): Promise<void> {
     await this.#work(async (job) => {
-      const tokens = this.items.map(({ token }) => token);
-      const result = await this.#service.predictFile({ job, run: this.#run, tokens, match: this.match });
+      const result = await this.#service.predictFile({
+        job,
+        run: this.#run,
+        tokens: this.#tokens,
+        match: this.match,
+      });
       // Of a file that another one has taken the place of.
       const late = this.job !== job;
       const unwanted = late ? result : this.result;

@@ -42,12 +42,10 @@ export class WhatIfState {
     void this.#service.closeModel({ run: this.#run });
   }
 
-  /** Columns that are not given take the middle of the training rows. */
+  /** Columns that are not given, or null, take the middle of the training rows. `given`: as the model reads them. */
   async startFrom(words: string, given: RowValues): Promise<void> {
     const fields = this.form?.fields ?? [];
-    const values = Object.fromEntries(
-      fields.map((field) => [field.name, asControlled(field, ownValue(given, field.name))]),
-    );
+    const values = Object.fromEntries(fields.map(({ name, middle }) => [name, ownValue(given, name) ?? middle]));
     this.values = values;
     const answer = await this.#ask(values);
     this.start = { words, values, answer };
@@ -84,27 +82,6 @@ export class WhatIfState {
       this.failure = failureOf(error);
       return null;
     }
-  }
-}
-
-/** A cell as the control of its field holds it; what it cannot hold is the middle of training. */
-export function asControlled(field: FormField, cell: CellValue | undefined): CellValue {
-  if (cell === undefined || cell === null || cell === '') return field.middle;
-  switch (field.kind) {
-    case 'number': {
-      const number = typeof cell === 'number' ? cell : Number(String(cell).replaceAll(/[^\d.eE+-]/g, ''));
-      return Number.isFinite(number) ? number : field.middle;
-    }
-    case 'datetime': {
-      const time = typeof cell === 'number' ? cell : Date.parse(String(cell));
-      return Number.isFinite(time) ? time : field.middle;
-    }
-    case 'boolean':
-      return /^(true|yes|y|t|on|1)$/i.test(String(cell));
-    case 'category':
-      return String(cell);
-    default:
-      return field.kind satisfies never;
   }
 }
 
