@@ -23,8 +23,7 @@ import { measureSpeed } from './speed.ts';
 /** Rows that are predicted together at most. */
 const batchRows = 4096;
 
-interface Waiting {
-  readonly encoded: EncodedRows;
+interface Waiting extends Pick<EncodedRows, 'x' | 'rows'> {
   readonly resolve: (outputs: Float32Array) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -85,7 +84,7 @@ export class ServedModel {
     if (rows.length === 0)
       return { values: [], probabilities: this.output.kind === 'classes' ? [] : null, reasons: [] };
     const encoded = this.#reader.read(rows);
-    const outputs = await this.#outputs(encoded);
+    const outputs = await this.#outputs(encoded.x, encoded.rows);
     const { values, probabilities } = predictionsOf(this.#trained, outputs, encoded.rows);
     const classes = this.output.kind === 'classes' ? this.output.classes.length : 0;
     const shares =
@@ -98,15 +97,18 @@ export class ServedModel {
     return this.#reader.values(row);
   }
 
-  /** Of rows as they are in the middle of training. */
+  /** Of rows as they are in the middle of training. They wait their turn as all others do: the resident answers one call at a time. */
   speed(): Promise<PredictionSpeed> {
     const middle = Object.fromEntries(this.form.fields.map(({ name, middle: value }) => [name, value]));
-    return measureSpeed(this.#resident, (rows) => this.#reader.read(Array.from({ length: rows }, () => middle)).x);
+    return measureSpeed(
+      (x, rows) => this.#outputs(x, rows),
+      (rows) => this.#reader.read(Array.from({ length: rows }, () => middle)).x,
+    );
   }
 
-  #outputs(encoded: EncodedRows): Promise<Float32Array> {
+  #outputs(x: EncodedRows['x'], rows: number): Promise<Float32Array> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ encoded, resolve, reject });
+      this.#waiting.push({ x, rows, resolve, reject });
       if (!this.#busy) void this.#work();
     });
   }
@@ -117,13 +119,13 @@ export class ServedModel {
     while (this.#waiting.length > 0) {
       const batch = this.#take();
       try {
-        const rows = batch.reduce((sum, { encoded }) => sum + encoded.rows, 0);
-        const outputs = await this.#resident.outputs(joined(batch), rows);
-        const width = outputs.length / rows;
+        const all = batch.reduce((sum, { rows }) => sum + rows, 0);
+        const outputs = await this.#resident.outputs(joined(batch), all);
+        const width = outputs.length / all;
         let at = 0;
-        for (const { encoded, resolve } of batch) {
-          resolve(outputs.slice(at * width, (at + encoded.rows) * width));
-          at += encoded.rows;
+        for (const { rows, resolve } of batch) {
+          resolve(outputs.slice(at * width, (at + rows) * width));
+          at += rows;
         }
       } catch (error) {
         for (const { reject } of batch) reject(error);
@@ -136,7 +138,7 @@ export class ServedModel {
     let rows = 0;
     let count = 0;
     while (count < this.#waiting.length) {
-      rows += this.#waiting[count].encoded.rows;
+      rows += this.#waiting[count].rows;
       if (count > 0 && rows > batchRows) break;
       count++;
     }
@@ -150,16 +152,16 @@ export class ServedModel {
 }
 
 function joined(batch: readonly Waiting[]): EncodedRows['x'] {
-  const [{ encoded: first }] = batch;
-  if (batch.length === 1) return first.x;
-  const length = batch.reduce((sum, { encoded }) => sum + encoded.x.length, 0);
-  const x = first.x instanceof Float64Array ? new Float64Array(length) : new Float32Array(length);
+  const [{ x: first }] = batch;
+  if (batch.length === 1) return first;
+  const length = batch.reduce((sum, { x }) => sum + x.length, 0);
+  const joint = first instanceof Float64Array ? new Float64Array(length) : new Float32Array(length);
   let at = 0;
-  for (const { encoded } of batch) {
-    x.set(encoded.x, at);
-    at += encoded.x.length;
+  for (const { x } of batch) {
+    joint.set(x, at);
+    at += x.length;
   }
-  return x;
+  return joint;
 }
 
 /** A learner that keeps nothing ready predicts each batch as if it were a file. */

@@ -11,7 +11,7 @@ const manyRows = 4096;
 const manyMilliseconds = 300;
 
 export async function measureSpeed(
-  resident: Resident,
+  outputs: Resident['outputs'],
   rowsOf: (rows: number) => Parameters<Resident['outputs']>[0],
   clock: () => number = () => performance.now(),
 ): Promise<PredictionSpeed> {
@@ -19,16 +19,16 @@ export async function measureSpeed(
   const times: number[] = [];
   for (let at = 0; at < warming + singles; at++) {
     const start = clock();
-    await resident.outputs(one, 1);
+    await outputs(one, 1);
     if (at >= warming) times.push(clock() - start);
   }
   const many = rowsOf(manyRows);
-  await resident.outputs(many, manyRows);
+  await outputs(many, manyRows);
   let best = Infinity;
   const begun = clock();
   do {
     const start = clock();
-    await resident.outputs(many, manyRows);
+    await outputs(many, manyRows);
     best = Math.min(best, clock() - start);
   } while (clock() - begun < manyMilliseconds);
   return { rowMilliseconds: median(times), rowsPerSecond: (manyRows / best) * 1000 };

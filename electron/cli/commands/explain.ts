@@ -24,7 +24,11 @@ export const explain: Command = {
     'Shows what a finished run goes by: which columns matter, how its answer moves with them, and why one row got its answer.',
   positionals: [1, 1],
   options: {
-    split: { type: 'string', value: 'NAME', help: 'train, validation (default) or test; each look at the test split is counted' },
+    split: {
+      type: 'string',
+      value: 'NAME',
+      help: 'train, validation (default) or test; each look at the test split is counted',
+    },
     row: { type: 'string', value: 'N', help: 'row of the dataset, from 1, whose answer is explained column by column' },
     class: {
       type: 'string',
