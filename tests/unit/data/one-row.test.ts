@@ -54,7 +54,8 @@ for (const forms of [['matrix'], ['columns']] as const) {
       group: 'North',
       town: 'town 3',
     });
-    assert.deepEqual(Object.values(reader.values(rows[4])), [null, null, null, null, null]);
+    assert.deepEqual(Object.values(reader.values(rows[2])), [null, null, null, null, null]);
+    assert.deepEqual(Object.values(reader.values(rows[4])), [null, null, true, 'North', 'town 39']);
     const german = `${names.join(',')}\n"1.234,5",28.02.2023,ja,SOUTH,nowhere\n"2,5",01.03.2023,nein,North,\n`;
     const other = writeTable(context, 'other.csv', german);
     const keep = { preprocessing, force: true, match: {}, keep: true } as const;
@@ -65,7 +66,7 @@ for (const forms of [['matrix'], ['columns']] as const) {
       probabilities: Float64Array.of(1, 0, 0, 1),
     });
     const page = await service.predictedRows({ handle, offset: 0, limit: 10 });
-    assert.deepEqual(page.rows[0].slice(0, 2), ['1.234,5', '28.02.2023']);
+    assert.equal(page.rows[0][1], '28.02.2023');
     assert.deepEqual(
       page.read.map(([price, day, , group, town]) => [price, day, group, town]),
       [
