@@ -31,6 +31,8 @@ export interface Executable {
   write(tensor: string, data: HostArray, offset?: number): void;
   /** Copies a named tensor (or `length` elements from `offset`) to the host. */
   read(tensor: string, offset?: number, length?: number): Promise<HostArray>;
+  /** Where the memory of the device is the host's own: copies a whole tensor at once, and nothing is made for it. */
+  copy?(tensor: string, into: HostArray): void;
   /**
    * Runs `steps` steps of a program; step i uses row i of the step tables, which the caller wrote before. Resolves when the
    * caller may write the tables of the next run: the device may still be at work on this one (and on no earlier one). Reads

@@ -48,6 +48,23 @@ export interface PlanMemory {
   readonly total: number;
   /** What the process takes beside that until it trains: graph and plan, and the array that first weights are drawn in. */
   readonly program: number;
+  /** What the process of a host grows by at most over a whole run: the plan (not on a GPU), copies of weights, and what trains. */
+  readonly run: number;
+}
+
+/**
+ * What a run takes beside plan and copies: graph, plan, code and heap of the trainer, baseline and scores; V8 enlarges the heap of what
+ * is new once more from so many calls on. Measured over the presets (tests/support/run-memory-child.ts).
+ */
+const runningBytes = { few: 24e6, many: 40e6, calls: 500 } as const;
+
+/**
+ * Copies of weights that a run keeps beside the plan: the best ones, a checkpoint with them in it, and the file they leave in. A
+ * checkpoint is written over the one before it.
+ */
+function copiedBytes(plan: Plan, weights: number): number {
+  const states = plan.checkpoint.reduce((bytes, name) => bytes + 4 * sizeOf(plan.tensors[name].shape), 0);
+  return states + 3 * weights;
 }
 
 /** Graph, plan and what making them leaves behind: 4 MB, and 10 more from so many calls on, where V8 enlarges the heap of what is new. */
@@ -99,7 +116,12 @@ export function planMemory(
   const calls = Object.values(plan.programs).reduce((sum, each) => sum + each.calls.length, 0);
   const planning = calls < planningBytes.calls ? planningBytes.few : planningBytes.many;
   const drawn = Math.max(0, ...model.parameters.map(({ shape }) => 4 * sizeOf(shape)));
-  return { plan, memory: { ...memoryOf(plan, keptBy(graph), device), program: planning + drawn } };
+  const memory = memoryOf(plan, keptBy(graph), device);
+  const weights = [...model.parameters, ...model.states].reduce((bytes, { shape }) => bytes + 4 * sizeOf(shape), 0);
+  const allocated = device.kind === 'cpu' ? memory.total : 0;
+  const running = calls < runningBytes.calls ? runningBytes.few : runningBytes.many;
+  const run = allocated + copiedBytes(plan, weights) + running;
+  return { plan, memory: { ...memory, program: planning + drawn, run } };
 }
 
 /** The bytes of a plan on a device, sorted by what they are for. */
@@ -107,7 +129,7 @@ export function memoryOf(
   plan: Plan,
   byLayer: readonly KeptActivations[],
   device: PlanDevice,
-): Omit<PlanMemory, 'program'> {
+): Omit<PlanMemory, 'program' | 'run'> {
   const total = totalBytes(plan, device);
   const sum = (wanted: (slot: Slot) => boolean): number =>
     plan.slots.filter(wanted).reduce((bytes, { elements, type }) => bytes + elements * elementBytes[type], 0);

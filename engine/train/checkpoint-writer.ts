@@ -1,11 +1,12 @@
 // When checkpoints are written: every few seconds, no oftener than their size allows, and never one before whoever keeps them
 // has kept the last. So at most one is on its way, however slow the disk.
 
+import { sizeOf } from '../graph/op.ts';
 import type { RunFile } from '../protocol/runs.ts';
-import { encodeCheckpoint, type TrainingState } from './checkpoint.ts';
+import { layOutCheckpoint, type TrainingState } from './checkpoint.ts';
 import type { Diary } from './diary.ts';
 import type { Session } from './session.ts';
-import { readWeights, type Weights } from './weights.ts';
+import { readInto, type Weights } from './weights.ts';
 
 /** Time between checkpoints at least; the first comes sooner. */
 const leastMilliseconds = 10_000;
@@ -15,12 +16,16 @@ const usualEvery = 10;
 const keptMilliseconds = 1_000;
 /** Share of the time that writing them may hold the training up. */
 const largestShare = 0.02;
+/** Bytes that the head of a later file may have more: the names of the best weights. */
+const longerHeader = 2 ** 16;
 
 export interface CheckpointWriterOptions {
   readonly session: Pick<Session, 'executable' | 'plan' | 'training'>;
+  /** Names of the tensors that the best weights will have. */
+  readonly best: readonly string[];
   readonly clock: () => number;
   readonly diary: Pick<Diary, 'add' | 'checkpoint'>;
-  /** Resolves when the file is kept; nothing = at once. */
+  /** Resolves when the file is kept, and its memory is free for the next one; nothing = at once. */
   readonly onFile: (event: { file: RunFile; data: Uint8Array }) => void | Promise<void>;
 }
 
@@ -31,6 +36,8 @@ export class CheckpointWriter {
   /** The last one is not kept yet. */
   #waiting = false;
   #kept: Promise<void> = Promise.resolve();
+  /** What each file is written into once the one before it is kept: it is as large as all that it holds. */
+  #memory = new ArrayBuffer(0);
 
   constructor(options: CheckpointWriterOptions) {
     this.#options = options;
@@ -66,9 +73,11 @@ export class CheckpointWriter {
     const asked = clock();
     await this.#kept;
     const start = clock();
-    const tensors = await readWeights(session.executable, session.plan, session.plan.checkpoint);
+    const { executable, plan } = session;
+    const tensors = Object.fromEntries(plan.checkpoint.map((name) => [name, plan.tensors[name]]));
+    const { file: data, places } = layOutCheckpoint({ state, best }, tensors, (bytes) => this.#room(bytes));
+    await readInto(executable, plan, Object.fromEntries(plan.checkpoint.map((name) => [name, places[name]])));
     reported();
-    const data = encodeCheckpoint({ state, tensors, best });
     const { byteLength } = data;
     this.#waiting = true;
     this.#kept = Promise.resolve(onFile({ file, data }))
@@ -79,5 +88,13 @@ export class CheckpointWriter {
     if (file === 'checkpoint.bin') this.#next = end + Math.max(leastMilliseconds, (end - start) / largestShare);
     if (file === 'checkpoint.bin') diary.checkpoint(state.step, state.epoch, byteLength);
     diary.add('checkpoints', end - asked);
+  }
+
+  /** The first file has no best weights yet, later ones will. */
+  #room(bytes: number): ArrayBuffer {
+    const { session, best } = this.#options;
+    const later = best.reduce((sum, name) => sum + 4 * sizeOf(session.plan.tensors[name].shape), 0);
+    if (this.#memory.byteLength < bytes) this.#memory = new ArrayBuffer(bytes + later + longerHeader);
+    return this.#memory;
   }
 }

@@ -4,7 +4,13 @@
 // that never stopped, whatever the device and its memory.
 
 import { TrainyardError } from '../protocol/errors.ts';
-import { checkSafetensors, decodeSafetensors, encodeSafetensors, type SafeTensor } from './safetensors.ts';
+import {
+  checkSafetensors,
+  decodeSafetensors,
+  layOutSafetensors,
+  type LaidOutFile,
+  type SafeTensor,
+} from './safetensors.ts';
 
 /** Where in the run, and what is known so far. Plain JSON. */
 export interface TrainingState {
@@ -75,12 +81,17 @@ const format = 'trainyard-checkpoint-2';
 const firstFormat = 'trainyard-checkpoint-1';
 const bestPrefix = 'best:';
 
-export function encodeCheckpoint({ state, tensors, best }: Checkpoint): Uint8Array {
+/** A checkpoint with its best weights in it; the tensors of these shapes are still to be put into their places. `memory`: as for any file. */
+export function layOutCheckpoint(
+  { state, best }: Pick<Checkpoint, 'state' | 'best'>,
+  tensors: Readonly<Record<string, { readonly shape: readonly number[] }>>,
+  memory?: (bytes: number) => ArrayBuffer,
+): LaidOutFile {
   const prefixed = Object.entries(best).map(([name, tensor]) => [bestPrefix + name, tensor] as const);
-  return encodeSafetensors({
-    tensors: { ...tensors, ...Object.fromEntries(prefixed) },
-    metadata: { format, state: JSON.stringify(state) },
-  });
+  const metadata = { format, state: JSON.stringify(state) };
+  const laidOut = layOutSafetensors({ ...tensors, ...Object.fromEntries(prefixed) }, metadata, memory);
+  for (const [name, { data }] of prefixed) laidOut.places[name].set(data);
+  return laidOut;
 }
 
 /** Throws TrainyardError when the file is no checkpoint, a damaged one, or one of another version. */

@@ -63,9 +63,10 @@ export async function finish(
 async function keepWeights({ session, options, state, best, scores, files }: OutcomeParts) {
   const { executable, plan, model } = session;
   const names = weightNames(model);
+  const kept = state.bestEpoch > 0 ? best : await readWeights(executable, plan, names);
   if (state.bestEpoch > 0) writeWeights(executable, plan, names, best);
   // What the run has come to leaves first: evaluating takes its time, and somebody may not wait for it.
-  handOver(options, await readWeights(executable, plan, names));
+  handOver(options, kept);
   const scored = await scores.final();
   files.final(state.bestEpoch > 0 ? state.bestEpoch : state.epoch, state.bestEpoch, scored.splits);
   return scored;

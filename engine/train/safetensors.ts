@@ -28,24 +28,39 @@ const maximumRank = 16;
 
 /** All tensors as float32, in the order given, data aligned to 8 bytes. */
 export function encodeSafetensors({ tensors, metadata }: SafeTensorFile): Uint8Array {
+  const { file, places } = layOutSafetensors(tensors, metadata);
+  for (const [name, { data }] of Object.entries(tensors)) places[name].set(data);
+  return file;
+}
+
+/** A file whose values are still to be put into their places, which are parts of it. */
+export interface LaidOutFile {
+  readonly file: Uint8Array;
+  readonly places: Readonly<Record<string, Float32Array>>;
+}
+
+/** The file of such tensors, without their values. `memory` finds room for so many bytes or more. */
+export function layOutSafetensors(
+  tensors: Readonly<Record<string, { readonly shape: readonly number[] }>>,
+  metadata: SafeTensorFile['metadata'],
+  memory = (bytes: number): ArrayBuffer => new ArrayBuffer(bytes),
+): LaidOutFile {
   let offset = 0;
   const header: Record<string, unknown> = { __metadata__: metadata };
-  for (const [name, { shape, data }] of Object.entries(tensors)) {
-    header[name] = { dtype: 'F32', shape, data_offsets: [offset, offset + data.byteLength] };
-    offset += data.byteLength;
-  }
+  const ranges = Object.entries(tensors).map(([name, { shape }]) => {
+    const from = offset;
+    offset += 4 * shape.reduce((product, size) => product * size, 1);
+    header[name] = { dtype: 'F32', shape, data_offsets: [from, offset] };
+    return { name, from, length: (offset - from) / 4 };
+  });
   const text = encodeText(JSON.stringify(header));
-  const head = new Uint8Array(Math.ceil(text.length / 8) * 8).fill(0x20);
-  head.set(text);
-  const file = new Uint8Array(8 + head.length + offset);
-  new DataView(file.buffer).setBigUint64(0, BigInt(head.length), true);
-  file.set(head, 8);
-  let position = 8 + head.length;
-  for (const { data } of Object.values(tensors)) {
-    file.set(new Uint8Array(data.buffer, data.byteOffset, data.byteLength), position);
-    position += data.byteLength;
-  }
-  return file;
+  const head = Math.ceil(text.length / 8) * 8;
+  const size = 8 + head + offset;
+  const file = new Uint8Array(memory(size), 0, size);
+  new DataView(file.buffer).setBigUint64(0, BigInt(head), true);
+  file.fill(0x20, 8 + text.length, 8 + head).set(text, 8);
+  const places = ranges.map(({ name, from, length }) => [name, new Float32Array(file.buffer, 8 + head + from, length)]);
+  return { file, places: Object.fromEntries(places) as Record<string, Float32Array> };
 }
 
 /**

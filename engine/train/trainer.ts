@@ -83,7 +83,13 @@ class Trainer {
       diary,
       onReport: events.onReport,
     });
-    this.#checkpoints = new CheckpointWriter({ session, clock, diary, onFile: events.onFile });
+    this.#checkpoints = new CheckpointWriter({
+      session,
+      best: weightNames(session.model),
+      clock,
+      diary,
+      onFile: events.onFile,
+    });
     this.#scores = new Scores(session, data, diary, breathe);
     this.#files = new EvaluationFiles({ data, clock, onFile: events.onFile });
     // Whoever stops a run may not wait until it has.
@@ -289,7 +295,7 @@ class Trainer {
       state.stale++;
       return false;
     }
-    this.#best = await readWeights(executable, plan, weightNames(model));
+    this.#best = await readWeights(executable, plan, weightNames(model), this.#best);
     state.bestLoss = watched;
     state.bestEpoch = state.epoch;
     state.stale = 0;

@@ -30,16 +30,38 @@ export function weightNames(model: ResolvedModel): readonly string[] {
   return [...model.parameters, ...model.states].map(({ name }) => name);
 }
 
-/** The tensors of these names, all asked for at once. */
-export async function readWeights(executable: Executable, plan: Plan, names: readonly string[]): Promise<Weights> {
+/** The tensors of these names. `into`: earlier ones that are not needed any more; they are written over. */
+export async function readWeights(
+  executable: Executable,
+  plan: Plan,
+  names: readonly string[],
+  into: Weights = {},
+): Promise<Weights> {
+  const tensors = names.map((name) => {
+    const { shape } = plan.tensors[name];
+    return [name, into[name] ?? { shape, data: new Float32Array(sizeOf(shape)) }] as const;
+  });
+  await readInto(executable, plan, Object.fromEntries(tensors.map(([name, { data }]) => [name, data])));
+  return Object.fromEntries(tensors);
+}
+
+/** Puts tensors into these places, all at once: nobody finds some of them new and others old. */
+export async function readInto(
+  executable: Executable,
+  plan: Plan,
+  places: Readonly<Record<string, Float32Array>>,
+): Promise<void> {
+  if (executable.copy) {
+    for (const [name, place] of Object.entries(places)) executable.copy(name, place);
+    return;
+  }
   const slots = new Map<number, string[]>();
-  for (const name of names) {
+  for (const name of Object.keys(places)) {
     const { slot } = plan.tensors[name];
     slots.set(slot, [...(slots.get(slot) ?? []), name]);
   }
   const read = await Promise.all([...slots].map(([slot, members]) => readTogether(executable, plan, slot, members)));
-  const tensors = new Map(read.flat());
-  return Object.fromEntries(names.map((name) => [name, tensors.get(name)!]));
+  for (const [name, values] of read.flat()) places[name].set(values);
 }
 
 /** The tensors of one slot: all that lie in a tensor as long as the slot come with one read. */
@@ -48,20 +70,21 @@ async function readTogether(
   plan: Plan,
   slot: number,
   names: readonly string[],
-): Promise<readonly (readonly [string, SafeTensor])[]> {
+): Promise<readonly (readonly [string, Float32Array])[]> {
   const whole = Object.entries(plan.tensors).find(
     ([, place]) => place.slot === slot && sizeOf(place.shape) === plan.slots[slot].elements,
   );
   if (names.length === 1 || !whole) {
-    const each = async (name: string): Promise<readonly [string, SafeTensor]> => {
-      return [name, { shape: plan.tensors[name].shape, data: (await executable.read(name)) as Float32Array }];
-    };
+    const each = async (name: string): Promise<readonly [string, Float32Array]> => [
+      name,
+      (await executable.read(name)) as Float32Array,
+    ];
     return Promise.all(names.map(each));
   }
   const values = (await executable.read(whole[0])) as Float32Array;
   return names.map((name) => {
     const { offset, shape } = plan.tensors[name];
-    return [name, { shape, data: values.slice(offset, offset + sizeOf(shape)) }];
+    return [name, values.subarray(offset, offset + sizeOf(shape))];
   });
 }
 

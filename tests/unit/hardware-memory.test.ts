@@ -19,6 +19,7 @@ import {
   type PlanDevice,
 } from '../../engine/hardware/memory-forecast.ts';
 import type { MemoryTaken } from '../support/memory-child.ts';
+import type { RunMemoryTaken } from '../support/run-memory-child.ts';
 import { mlp, presets } from '../../engine/model/presets.ts';
 
 const near = (actual: number, expected: number, share: number): void =>
@@ -64,6 +65,27 @@ for (const [name, batch] of [
         break;
       }
     }
+    return undefined;
+  });
+}
+
+for (const [name, batch, rows] of [
+  ['small', 32, 640],
+  ['medium', 32, 640],
+  ['wide', 32, 640],
+  ['large', 32, 640],
+  ['lenet', 16, 64],
+  ['mobilenet', 16, 32],
+] as const) {
+  test(`a whole run of ${name} takes what is forecast, within 5 %`, async (context) => {
+    const child = fork(new URL('../support/run-memory-child.ts', import.meta.url), [name, `${batch}`, `${rows}`, '2']);
+    const exited = once(child, 'exit');
+    const [{ taken, run, checkpoint }] = (await once(child, 'message')) as [RunMemoryTaken];
+    await exited;
+    if (!taken)
+      return context.skip('THIS SYSTEM DOES NOT SAY HOW MUCH MEMORY A PROCESS HAS: nothing was held against it');
+    assert.ok(checkpoint > 0);
+    near(taken.before + run, taken.before + taken.growth, 0.05);
     return undefined;
   });
 }

@@ -209,6 +209,7 @@ test('no checkpoint leaves before the last one is kept, nor oftener than their s
   };
   const writer = new CheckpointWriter({
     session: { executable: { read }, plan } as unknown as ConstructorParameters<typeof CheckpointWriter>[0]['session'],
+    best: ['w'],
     clock: () => now,
     diary: { add: () => undefined, checkpoint: () => undefined },
     onFile: () => undefined,

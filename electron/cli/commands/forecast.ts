@@ -131,6 +131,8 @@ function print(
     { title: 'rest', value: (line) => line.rest, right: true },
     { title: 'total', value: (line) => formatBytes(line.total), right: true },
   ]);
+  if (own)
+    output.line(`a whole run here adds ${formatBytes(own.run)} to its process, with checkpoints and best weights`);
   const fitting = largestBatch.map(({ bytes, batch: most }) => `${formatCount(most)} in ${bytes / 1e9} GB`);
   const here = largestHere === undefined ? [] : [`${formatCount(largestHere)} here`];
   output.line(`largest batch: ${[...fitting, ...here].join(', ')}`);

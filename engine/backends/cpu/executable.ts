@@ -76,6 +76,7 @@ export function createExecutable(plan: Plan, machine: Machine, options: Executab
     async read(tensor, offset = 0, length) {
       return view(tensor).slice(offset, length === undefined ? undefined : offset + length);
     },
+    copy: (tensor, into) => into.set(view(tensor)),
     async run(name, steps) {
       const step = stepOf(plan, name);
       if (step === null) throw new TrainyardError('internal.no_program', `The plan has no program "${name}".`);
