@@ -1,6 +1,6 @@
 // Two runs on the same rows, for `compare --paired`: both predict them, and a test says whether chance can have made the difference.
 
-import { pairedTest, type PairedTest } from '../../engine/evaluation/paired.ts';
+import { holm, pairedTest, type PairedTest } from '../../engine/evaluation/paired.ts';
 import type { SplitName } from '../../engine/protocol/data.ts';
 import type { EvaluatedRows } from '../../engine/protocol/evaluated-rows.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
@@ -16,6 +16,8 @@ export interface Pair {
   readonly second: RunRecord;
   /** Null: they share no rows, or predict different things. */
   readonly test: PairedTest | null;
+  /** Its p as it counts among all that were tested (Holm); null without a test. */
+  readonly corrected: number | null;
 }
 
 /** Each of the other runs against the first. */
@@ -25,12 +27,13 @@ export async function pairedTests(
   split: SplitName,
 ): Promise<readonly Pair[]> {
   const own = await rowsOf(context, first, split);
-  const pairs: Pair[] = [];
+  const pairs: Omit<Pair, 'corrected'>[] = [];
   for (const second of others) {
     const same = second.dataset === first.dataset;
     pairs.push({ first, second, test: same ? pairedTest(own, await rowsOf(context, second, split)) : null });
   }
-  return pairs;
+  const corrected = holm(pairs.flatMap(({ test }) => test?.p ?? []))[Symbol.iterator]();
+  return pairs.map((pair) => ({ ...pair, corrected: pair.test === null ? null : (corrected.next().value ?? null) }));
 }
 
 async function rowsOf(context: CommandContext, { id: run }: RunRecord, split: SplitName): Promise<EvaluatedRows> {
@@ -50,11 +53,13 @@ async function rowsOf(context: CommandContext, { id: run }: RunRecord, split: Sp
 }
 
 /** `2 is better than 1 on 31 of 412 rows, worse on 12: p = 0.005 (McNemar, exact)` */
-export function pairText({ first, second, test }: Pair): string {
+export function pairText({ first, second, test, corrected }: Pair): string {
   const names = [`run ${second.id}`, `run ${first.id}`];
-  if (test === null) return `${names[0]} and ${names[1]} share no rows that both predict`;
-  const p = test.p < 0.0005 ? 'p < 0.001' : `p = ${Number(test.p.toPrecision(2))}`;
-  const call = test.p < 0.05 ? '' : ': cannot tell them apart';
+  if (test === null || corrected === null) return `${names[0]} and ${names[1]} share no rows that both predict`;
+  const written = (value: number): string => (value < 0.0005 ? '< 0.001' : `${Number(value.toPrecision(2))}`);
+  const own = `p ${test.p < 0.0005 ? '' : '= '}${written(test.p)}`;
+  const p = corrected === test.p ? own : `${own}, ${written(corrected)} after Holm's correction`;
+  const call = corrected < 0.05 ? '' : ': cannot tell them apart';
   const rows = `${formatCount(test.better)} of ${formatCount(test.rows)} rows, worse on ${formatCount(test.worse)}`;
   return `${names[0]} is better than ${names[1]} on ${rows}: ${p} (${test.test}), mean difference ${formatNumber(test.difference.value)}${call}`;
 }

@@ -43,10 +43,11 @@ interface Prepared {
 export function classScores(table: ClassRows, baselines: BaselineRows, threshold = 0.5): readonly Score[] {
   const values = valuesOf(prepare(table, threshold), null);
   const intervals = bootstrap(table, threshold, values);
-  const of = (probabilities: Float64Array | null): Values | null =>
-    probabilities && valuesOf(prepare({ ...table, probabilities }, threshold), null);
-  const linear = of(baselines.linear);
-  const constant = of(constantProbabilities(table.truth.length, baselines.constant));
+  const of = (probabilities: Float64Array | null, at: number): Values | null =>
+    probabilities && valuesOf(prepare({ ...table, probabilities }, at), null);
+  const linear = of(baselines.linear, threshold);
+  // "Always the commonest" stays that answer wherever the threshold is.
+  const constant = of(constantProbabilities(table.truth.length, baselines.constant), 0.5);
   return classScoreNames
     .filter((name) => Number.isFinite(values[name]))
     .map((name) => ({

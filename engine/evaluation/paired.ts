@@ -11,6 +11,8 @@ export interface PairedTest {
   /** Rows on which the second is better, and worse. */
   readonly better: number;
   readonly worse: number;
+  /** Of classes: rows on which both are right; null of numbers. */
+  readonly bothRight: number | null;
   /** Mean difference a row, second − first: of the share right, or of the absolute error in the target's unit. */
   readonly difference: Interval & { readonly value: number };
   /** The probability of a difference as large as this or larger if both were as good. */
@@ -18,7 +20,10 @@ export interface PairedTest {
   readonly test: 'McNemar, exact' | 'paired bootstrap';
 }
 
-/** Null where the two have no row in common, or do not predict the same. Rows are matched by their number in the dataset. */
+/**
+ * Null where the two have no row in common, or do not predict the same: what is true of a row has to be the same for both. Rows are
+ * matched by their number in the dataset.
+ */
 export function pairedTest(first: EvaluatedRows, second: EvaluatedRows): PairedTest | null {
   const places = new Map<number, number>();
   first.sources.forEach((source, place) => places.set(source, place));
@@ -31,18 +36,21 @@ export function pairedTest(first: EvaluatedRows, second: EvaluatedRows): PairedT
   if (first.kind === 'classes' && second.kind === 'classes') {
     const K = first.classes.length;
     if (first.classes.join('\n') !== second.classes.join('\n')) return null;
+    if (pairs.some(([a, b]) => first.truth[a] !== second.truth[b])) return null;
     const right = (table: typeof first, row: number): number =>
       predictedClass(table.probabilities, row, K) === table.truth[row] ? 1 : 0;
     const differences = Float64Array.from(pairs, ([a, b]) => right(second, b) - right(first, a));
     const found = counted(differences, 1, meansOf(differences));
     const p = exactBinomial(Math.min(found.better, found.worse), found.better + found.worse);
-    return { ...found, p, test: 'McNemar, exact' };
+    const bothRight = pairs.filter(([a, b]) => right(first, a) === 1 && right(second, b) === 1).length;
+    return { ...found, bothRight, p, test: 'McNemar, exact' };
   }
   if (first.kind === 'values' && second.kind === 'values') {
+    if (first.target !== second.target || pairs.some(([a, b]) => first.truth[a] !== second.truth[b])) return null;
     const off = (table: typeof first, row: number): number => Math.abs(table.predicted[row] - table.truth[row]);
     const differences = Float64Array.from(pairs, ([a, b]) => off(second, b) - off(first, a));
     const means = meansOf(differences);
-    return { ...counted(differences, -1, means), p: bootstrapP(means), test: 'paired bootstrap' };
+    return { ...counted(differences, -1, means), bothRight: null, p: bootstrapP(means), test: 'paired bootstrap' };
   }
   return null;
 }
@@ -95,6 +103,28 @@ export function exactBinomial(k: number, n: number): number {
     sum += Math.exp(logFactorial(n) - logFactorial(i) - logFactorial(n - i) - n * Math.LN2);
   }
   return Math.min(1, 2 * sum);
+}
+
+/** Holm's step-down rule (1979): each p as it counts among all of them, in their order. Below 0.05, the pair differs whatever the others do. */
+export function holm(ps: readonly number[]): readonly number[] {
+  const order = ps.map((_, index) => index).sort((a, b) => ps[a] - ps[b]);
+  const corrected = ps.slice();
+  let least = 0;
+  order.forEach((index, rank) => {
+    least = Math.max(least, Math.min(1, (ps.length - rank) * ps[index]));
+    corrected[index] = least;
+  });
+  return corrected;
+}
+
+/**
+ * Rows after which a difference as large as the one found would be told from chance (p < 0.05) four times in five: the error of a mean
+ * falls with the root of its rows. Null where they do not differ at all.
+ */
+export function rowsToTell({ rows, difference }: Pick<PairedTest, 'rows' | 'difference'>): number | null {
+  const error = (difference.high - difference.low) / (2 * 1.96);
+  if (difference.value === 0 || !(error > 0)) return null;
+  return Math.ceil(rows * ((1.96 + 0.8416) * (error / difference.value)) ** 2);
 }
 
 /** Two-sided: how often the mean of differences moved to 0 is as far from it as the one found (Efron & Tibshirani 1993, 16.4). */

@@ -5,6 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createStore } from '../../engine/history/store.ts';
 import { exampleConfig, newRun, point } from '../unit/fixtures/history.ts';
+import { lastEvent, penguins } from '../support/cli.ts';
 import { expect, launch, screenshot, test } from './launch.ts';
 
 const count = 12;
@@ -31,9 +32,11 @@ async function makeHome(home: string): Promise<void> {
 test('many runs: brush, pin, drop, move and turn axes; the address keeps them; the table as a file', async () => {
   const home = fs.mkdtempSync(path.join(os.tmpdir(), 'trainyard-many-'));
   await makeHome(home);
+  for (const more of [['--penalty', '1000000'], []])
+    await lastEvent(home, 'train', penguins, '--model', 'linear', ...more);
   const app = await launch({ home });
   const { page } = app;
-  await expect(page.getByRole('link', { name: `Runs ${count}` })).toBeVisible();
+  await expect(page.getByRole('link', { name: `Runs ${count + 2}` })).toBeVisible();
   const ids = Array.from({ length: count }, (_, index) => index + 1).join(',');
   await page.evaluate((all) => (location.hash = `#compare/${all}`), ids);
   const axes = page.getByRole('region', { name: 'Settings and scores' });
@@ -78,6 +81,25 @@ test('many runs: brush, pin, drop, move and turn axes; the address keeps them; t
   expect(fs.readFileSync(file, 'utf8').trim().split('\n')).toHaveLength(count);
   await page.getByText('Curves', { exact: true }).click();
   await expect(page.getByRole('region', { name: 'Settings and results', exact: true })).toBeVisible();
+
+  // The two that were trained, and one that has no weights: the pane says which pair is told apart, and why one is not tested.
+  await page.evaluate((all) => (location.hash = `#compare/${all}?pinned=13,14,1`), `${ids},13,14`);
+  await page.getByText('Axes', { exact: true }).click();
+  const paired = page.getByRole('region', { name: 'Paired test' });
+  await paired.getByRole('button', { name: 'Test the pinned runs' }).click();
+  await expect(paired.getByRole('status')).toHaveText(
+    /^B is better than A on \d+ of \d+ rows, worse on 0: p < 0\.001\. B is better\.$/,
+  );
+  await expect(paired.getByRole('row')).toHaveText([
+    /Pair/,
+    /B over A.*better/,
+    /A and C.*C still training|has no weights/,
+    /has no weights/,
+  ]);
+  for (const width of [1100, 1440, 1920]) {
+    await page.setViewportSize({ width, height: 900 });
+    await screenshot(app, `compare-many-paired-${width}`);
+  }
   await app.close();
   fs.rmSync(home, { recursive: true, force: true, maxRetries: 5 });
 });

@@ -130,6 +130,9 @@ test('numbers: errors by range, coverage, rows farthest off', async (t) => {
   const [{ test: paired }] = compared.paired as { test: PairedTest }[];
   assert.deepEqual([paired.test, paired.better + paired.worse], ['paired bootstrap', paired.rows]);
   assert.ok(paired.p < 0.01 && paired.difference.low > 0, 'the one that hardly learns is farther off');
+  const several = await trainyard(home, 'compare', '1', '2', '1', '--paired', 'validation');
+  assert.match(several.stdout, /run 2 is better than run 1 on 45 of 133 rows, worse on 88: p = 0\.001, 0\.002 after Holm's correction \(/);
+  assert.match(several.stdout, /run 1 is better than run 1 on 0 of .*: p = 1 .*: cannot tell them apart/);
   const refused = await trainyard(home, 'evaluate', '1', '--split', 'everything');
   assert.match(refused.stderr, /train, validation, test/);
 });

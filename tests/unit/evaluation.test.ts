@@ -7,7 +7,7 @@ import test from 'node:test';
 import { calibrationOf } from '../../engine/evaluation/calibration.ts';
 import { classScores, confusionOf, rankingsOf } from '../../engine/evaluation/class-scores.ts';
 import { medianInterval, resampleCells, wilson } from '../../engine/evaluation/intervals.ts';
-import { exactBinomial, pairedTest } from '../../engine/evaluation/paired.ts';
+import { exactBinomial, holm, pairedTest, rowsToTell } from '../../engine/evaluation/paired.ts';
 import { gainCurve, precisionRecallCurve, rocCurve, thinned } from '../../engine/evaluation/ranking.ts';
 import {
   cheapestThreshold,
@@ -244,6 +244,14 @@ test('one class, one row, ties and certainty: no score that does not exist, none
   assert.deepEqual(medianInterval(Float64Array.of(3)), { low: 3, high: 3 });
 });
 
+test('the answer that is always the commonest class stays it wherever the threshold is', () => {
+  // Two thirds are of the first class: its constant probability of the second, 0.33, is above the threshold.
+  const table = twoClasses([0, 0, 1, 0, 0, 1], [0.1, 0.2, 0.9, 0.3, 0.1, 0.8]);
+  const scores = classScores(table, { constant: [2 / 3, 1 / 3], linear: null }, 0.2);
+  const constantOf = (name: string): number | null | undefined => scores.find((score) => score.name === name)?.constant;
+  assert.deepEqual([constantOf('accuracy'), constantOf('f1'), constantOf('balanced_accuracy')], [4 / 6, 0, 0.5]);
+});
+
 test('two runs on the same rows', () => {
   const truth = Array.from({ length: 412 }, () => 1);
   // The first is wrong on 31 the second has right, the second on 12 the first has right.
@@ -257,6 +265,7 @@ test('two runs on the same rows', () => {
   );
   const found = pairedTest(first, second)!;
   assert.deepEqual([found.rows, found.better, found.worse, found.p.toFixed(4)], [412, 31, 12, '0.0054']);
+  assert.equal(found.bothRight, 412 - 31 - 12);
   assert.ok(found.difference.low > 0 && found.difference.value > found.difference.low);
   assert.deepEqual(pairedTest(first, first)?.p, 1);
   // Rows are matched by their number, whatever their order; others do not count.
@@ -273,4 +282,18 @@ test('two runs on the same rows', () => {
   )!;
   assert.ok(better.p < 0.01 && better.difference.high < 0 && better.better > 190);
   assert.equal(pairedTest(values(prices, predicted), first), null);
+  // The same words for something else are no common ground.
+  assert.equal(pairedTest(first, { ...second, truth: second.truth.map(() => 0) }), null);
+  assert.equal(pairedTest(values(prices, predicted), { ...values(prices, predicted), target: 'area' }), null);
+});
+
+test('many pairs are corrected by Holm (statsmodels gives the same); rows that would settle a difference', () => {
+  const corrected = holm([0.01, 0.04, 0.03, 0.005]).map((p) => Number(p.toFixed(12)));
+  assert.deepEqual(corrected, [0.03, 0.06, 0.06, 0.02]);
+  assert.deepEqual(holm([0.6, 0.7]), [1, 1]);
+  assert.deepEqual(holm([]), []);
+  // Found at 1.96 errors, where half of all repetitions tell it: four in five take (2.8 / 1.96)² as many rows.
+  const known = { rows: 1000, difference: { value: 0.0196, low: 0, high: 0.0392 } };
+  assert.equal(rowsToTell(known), 2044);
+  assert.equal(rowsToTell({ rows: 10, difference: { value: 0, low: -1, high: 1 } }), null);
 });

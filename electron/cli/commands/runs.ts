@@ -249,7 +249,15 @@ export const compare: Command = {
       ...(options.all === true ? { baselines } : {}),
       ...(split === undefined
         ? {}
-        : { paired: pairs.map(({ first, second, test }) => ({ first: first.id, second: second.id, split, test })) }),
+        : {
+            paired: pairs.map(({ first, second, test, corrected }) => ({
+              first: first.id,
+              second: second.id,
+              split,
+              test,
+              corrected,
+            })),
+          }),
     });
     if (output.json) return;
     const rows = [

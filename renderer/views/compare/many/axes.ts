@@ -46,7 +46,10 @@ export function axesOf(runs: readonly RunRecord[], metrics: readonly string[]): 
     const values = runs.map((run) => finite(ownValue(run.best, series)?.value));
     return numberAxis(series, `validation ${metricWord(metric)}`, 'score', values, lowerWins(metric), score);
   });
-  return [...settings, ...costs, ...scores].filter(({ values }) => new Set(values).size > 1);
+  // A setting that some of them have not says nothing where all others have the same: their learners differ.
+  const differing = (values: readonly (number | null)[]): boolean =>
+    new Set(values.filter((value) => value !== null)).size > 1;
+  return [...settings, ...costs, ...scores].filter(({ values }) => differing(values));
 }
 
 const finite = (value: number | null | undefined): number | null =>

@@ -1,0 +1,160 @@
+// Runs tested against each other on the validation rows both predict: the rows are predicted when they are asked for, once a run, and every
+// pair is a function of them (engine/evaluation/paired.ts). The window of two runs and the pane of many read the same.
+
+import { SvelteMap } from 'svelte/reactivity';
+import { holm, pairedTest, rowsToTell, type PairedTest } from '../../../engine/evaluation/paired.ts';
+import type { AppService } from '../../../engine/protocol/app.ts';
+import type { EvaluatedRows } from '../../../engine/protocol/evaluated-rows.ts';
+import type { RunRecord } from '../../../engine/protocol/runs.ts';
+import { failureOf, type Failure } from '../../app/failure.ts';
+import { fixed, short } from '../../lib/format.ts';
+import { hasModel, isLive } from '../../lib/run-words.ts';
+
+/** A run as the pair knows it: with its letter. */
+export interface Lettered {
+  readonly run: RunRecord;
+  readonly letter: string;
+}
+
+export interface TestedPair {
+  /** The better one first, where there is one. */
+  readonly first: Lettered;
+  readonly second: Lettered;
+  /** How much better the first is than the second; null, with the reason: they were not tested. */
+  readonly test: PairedTest | null;
+  readonly corrected: number;
+  readonly reason: string;
+}
+
+/** Below this a difference is called one. */
+const called = 0.05;
+
+export class PairedRows {
+  /** Runs predicted so far of those that were asked for; null: nothing is going on. */
+  progress: { readonly done: number; readonly of: number } | null = $state.raw(null);
+  failure: Failure | null = $state.raw(null);
+  readonly #service: Pick<AppService, 'evaluate' | 'cancel'>;
+  readonly #rows = new SvelteMap<string, EvaluatedRows>();
+  #job: string | null = null;
+
+  constructor(service: Pick<AppService, 'evaluate' | 'cancel'>) {
+    this.#service = service;
+  }
+
+  rowsOf(run: RunRecord): EvaluatedRows | undefined {
+    return this.#rows.get(keyOf(run));
+  }
+
+  /** Predicts the rows of those that were not yet. */
+  async ask(runs: readonly RunRecord[]): Promise<void> {
+    if (this.progress !== null) return;
+    const missing = runs.filter((run) => whyNot(run) === null && !this.#rows.has(keyOf(run)));
+    this.failure = null;
+    try {
+      for (const [done, run] of missing.entries()) {
+        this.progress = { done, of: missing.length };
+        this.#job = `same-rows-${run.id}-${Date.now()}`;
+        const { rows } = await this.#service.evaluate({ job: this.#job, run: run.id, split: 'validation' });
+        this.#rows.set(keyOf(run), rows);
+        if (this.#job === null) break;
+      }
+    } catch (error) {
+      if (this.#job !== null) this.failure = failureOf(error);
+    }
+    this.#job = null;
+    this.progress = null;
+  }
+
+  cancel(): void {
+    if (this.#job === null) return;
+    void this.#service.cancel({ job: this.#job }).catch(() => undefined);
+    this.#job = null;
+  }
+}
+
+/** A run that goes on or is trained again has other weights. */
+const keyOf = ({ id, state, endedAt, result }: RunRecord): string => `${id}/${state}/${endedAt}/${result?.bestEpoch}`;
+
+/** Why a run cannot be asked; null: it can. */
+function whyNot(run: RunRecord): string | null {
+  if (isLive(run)) return 'still training';
+  if (!hasModel(run)) return 'has no weights';
+  return run.data?.counts.validation === 0 ? 'has no validation rows' : null;
+}
+
+/** All pairs of these runs, corrected for how many there are; null until the rows are there of all that can be asked. */
+export function testedPairs(
+  runs: readonly Lettered[],
+  rowsOf: (run: RunRecord) => EvaluatedRows | undefined,
+): readonly TestedPair[] | null {
+  if (runs.some(({ run }) => whyNot(run) === null && rowsOf(run) === undefined)) return null;
+  const pairs = runs.flatMap((first, index) => runs.slice(index + 1).map((second) => pairOf(first, second, rowsOf)));
+  const tested = pairs.filter(({ test }) => test !== null);
+  const corrected = holm(tested.map(({ test }) => test!.p));
+  return [
+    ...tested.map((pair, index) => ({ ...pair, corrected: corrected[index] })),
+    ...pairs.filter(({ test }) => test === null),
+  ];
+}
+
+function pairOf(first: Lettered, second: Lettered, rowsOf: (run: RunRecord) => EvaluatedRows | undefined): TestedPair {
+  const none = (reason: string): TestedPair => ({ first, second, test: null, corrected: 1, reason });
+  for (const { run, letter } of [first, second]) {
+    const why = whyNot(run);
+    if (why !== null) return none(`${letter} ${why}`);
+  }
+  if (first.run.dataset !== second.run.dataset) return none('other dataset');
+  const [a, b] = [rowsOf(first.run)!, rowsOf(second.run)!];
+  const test = pairedTest(b, a);
+  if (test === null) return none(a.kind === b.kind ? 'no common rows' : 'learn different things');
+  // Of classes more is better, of errors less.
+  const sign = a.kind === 'classes' ? 1 : -1;
+  if (test.difference.value * sign >= 0) return { first, second, test, corrected: 1, reason: '' };
+  return { first: second, second: first, test: pairedTest(a, b), corrected: 1, reason: '' };
+}
+
+export const isCalled = ({ test, corrected }: Pick<TestedPair, 'test' | 'corrected'>): boolean =>
+  test !== null && corrected < called;
+
+/** `p = 0.11`, `p < 0.001` */
+export function chance(p: number): string {
+  return `p ${p < 0.0005 ? '< 0.001' : `= ${short(p, 2)}`}`;
+}
+
+/** `A is better on 158 of 5,000 rows, worse on 130: p = 0.11.` */
+export function pairSentence({ first, second, test }: TestedPair): string {
+  if (test === null) return '';
+  const on = `${fixed(test.better)} of ${fixed(test.rows)} rows, worse on ${fixed(test.worse)}`;
+  return `${first.letter} is better than ${second.letter} on ${on}: ${chance(test.p)}.`;
+}
+
+/** What follows from it, and what would settle it where nothing does. */
+export function readingOf(pair: TestedPair, pairs: number): string {
+  const { first, second, test, corrected } = pair;
+  if (test === null) return '';
+  if (isCalled(pair)) return `${first.letter} is better${pairs > 1 ? `, also among ${pairs} pairs` : ''}.`;
+  const among = test.p < called ? ` Among ${pairs} pairs that counts as ${chance(corrected)}.` : '';
+  const needed = rowsToTell(test);
+  const settled =
+    needed === null || needed <= test.rows
+      ? ''
+      : ` A difference of this size takes about ${short(needed, 2)} rows to be told from chance.`;
+  return `Not enough to say ${first.letter} beats ${second.letter}.${among}${settled}`;
+}
+
+/** `By Holm's rule A over D and B over D hold, A over C does not.` */
+export function holmSentence(pairs: readonly TestedPair[]): string {
+  const tested = pairs.filter(({ test }) => test !== null);
+  if (tested.length < 2) return '';
+  const name = ({ first, second }: TestedPair): string => `${first.letter} over ${second.letter}`;
+  const hold = tested.filter(isCalled).map(name);
+  const fall = tested.filter((pair) => !isCalled(pair) && pair.test!.p < called).map(name);
+  const list = (names: readonly string[]): string =>
+    names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+  const verb = (names: readonly string[], one: string, many: string): string => (names.length === 1 ? one : many);
+  const said =
+    hold.length === 0
+      ? `none of them holds${fall.length > 0 ? `, though ${list(fall)} would alone` : ''}`
+      : `${list(hold)} ${verb(hold, 'holds', 'hold')}${fall.length > 0 ? `, ${list(fall)} ${verb(fall, 'does', 'do')} not` : ''}`;
+  return `${tested.length} pairs tested: by Holm’s rule ${said}.`;
+}
