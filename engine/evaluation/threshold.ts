@@ -70,6 +70,10 @@ export interface ThresholdScores {
   readonly cost: Interval & { readonly value: number };
 }
 
+/** The same scores alone; a score that does not exist is no number. */
+export const plainThresholdScores = ({ left, needless, missed, found }: Outcome) =>
+  countScores([left, needless, missed, found], 2);
+
 /** Scores that move with the threshold, with intervals; in less than a millisecond or two whatever the rows. */
 export function thresholdScores(outcome: Outcome, costs: Costs): ThresholdScores {
   const counts = [outcome.left, outcome.needless, outcome.missed, outcome.found];

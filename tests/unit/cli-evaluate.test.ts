@@ -76,6 +76,12 @@ test('two classes: every split, the test split counted, costs, another file', as
   const other = path.join(home, 'later.csv');
   fs.writeFileSync(other, [lines[0], ...lines.slice(100, 200)].join('\n'));
   const elsewhere = await lastEvent(home, 'evaluate', '1', other);
+  // The threshold for another file is looked for where it is for any rows: on the validation split.
+  const costs = ['--cost-missed', '300', '--cost-needless', '60'];
+  const own = await lastEvent(home, 'evaluate', '1', '--split', 'train', ...costs);
+  const there = await lastEvent(home, 'evaluate', '1', other, ...costs);
+  assert.equal((there.cost as { chosen_on: string }).chosen_on, 'validation');
+  assert.equal(there.threshold, own.threshold);
   assert.deepEqual([elsewhere.rows, elsewhere.file, elsewhere.split], [100, 'later.csv', null]);
   const [worst] = elsewhere.worst as { row: number; truth: string }[];
   if (worst) assert.equal(lines[100 + worst.row - 1].split(',').at(-1), worst.truth);
@@ -131,7 +137,10 @@ test('numbers: errors by range, coverage, rows farthest off', async (t) => {
   assert.deepEqual([paired.test, paired.better + paired.worse], ['paired bootstrap', paired.rows]);
   assert.ok(paired.p < 0.01 && paired.difference.low > 0, 'the one that hardly learns is farther off');
   const several = await trainyard(home, 'compare', '1', '2', '1', '--paired', 'validation');
-  assert.match(several.stdout, /run 2 is better than run 1 on 45 of 133 rows, worse on 88: p = 0\.001, 0\.002 after Holm's correction \(/);
+  assert.match(
+    several.stdout,
+    /run 2 is better than run 1 on 45 of 133 rows, worse on 88: p = 0\.001, 0\.002 after Holm's correction \(/,
+  );
   assert.match(several.stdout, /run 1 is better than run 1 on 0 of .*: p = 1 .*: cannot tell them apart/);
   const refused = await trainyard(home, 'evaluate', '1', '--split', 'everything');
   assert.match(refused.stderr, /train, validation, test/);

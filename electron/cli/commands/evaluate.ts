@@ -2,7 +2,7 @@
 // beat.
 
 import path from 'node:path';
-import { InputError } from '../../../engine/protocol/errors.ts';
+import { InputError, TrainyardError } from '../../../engine/protocol/errors.ts';
 import type {
   ClassRows,
   EvaluatedRows,
@@ -77,7 +77,7 @@ export const evaluate: Command = {
         : { split: split ?? 'validation' };
     const store = await services.store;
     const { name } = await store.run({ run });
-    const { table, validation, columns, warnings } = await readTables(context, run, source);
+    const { table, validation, columns, warnings } = await readTables(context, run, source, costs !== null);
     const { rows } = table;
     const about =
       rows.kind === 'classes'
@@ -113,7 +113,13 @@ interface Tables {
   readonly warnings: readonly { readonly code: string; readonly message: string }[];
 }
 
-async function readTables(context: CommandContext, run: number, source: EvaluationSource): Promise<Tables> {
+/** `judged`: a threshold is looked for, on the validation split also where the rows are another file's. */
+async function readTables(
+  context: CommandContext,
+  run: number,
+  source: EvaluationSource,
+  judged: boolean,
+): Promise<Tables> {
   const { services, output } = context;
   const store = await services.store;
   const { data } = services;
@@ -126,16 +132,37 @@ async function readTables(context: CommandContext, run: number, source: Evaluati
     prepareEvaluation({ store, data }, { job, run, source }),
   );
   const raw = await withProgress(data, context, (job) => prepareColumns({ store, data }, { job, run, source }));
+  const validationOf = async (): Promise<EvaluatedRows | null> => {
+    const own = await withProgress(data, context, (job) =>
+      prepareEvaluation({ store, data }, { job, run, source: { split: 'validation' } }),
+    );
+    try {
+      return own.request.data.counts.validation > 0 ? (await evaluator.table(own.request)).rows : null;
+    } finally {
+      await data.release({ handle: own.request.data.handle });
+    }
+  };
   try {
     const table = await evaluator.table(request);
     const other = 'split' in source && source.split !== 'validation' && request.data.counts.validation > 0;
-    const validation = other ? (await evaluator.table({ ...request, split: 'validation' })).rows : null;
+    const validation =
+      'path' in source && judged
+        ? await validationOf().catch(unlessGone)
+        : other
+          ? (await evaluator.table({ ...request, split: 'validation' })).rows
+          : null;
     const columns = raw && (await evaluator.columns({ data: raw, split: request.split }));
     return { table, validation, columns, warnings };
   } finally {
     await data.release({ handle: request.data.handle });
     if (raw) await data.release({ handle: raw.handle });
   }
+}
+
+/** Without the dataset the file's own rows judge, and the line of the threshold says so. */
+function unlessGone(error: unknown): null {
+  if (error instanceof TrainyardError && error.code === 'run.dataset_gone') return null;
+  throw error;
 }
 
 function openedText(source: EvaluationSource, { count, last }: Openings): string {

@@ -7,6 +7,7 @@ import { errorsOf, usualUnit } from '../../../../engine/evaluation/residuals.ts'
 import { findSlices, type Slice } from '../../../../engine/evaluation/slices.ts';
 import {
   outcomesByThreshold,
+  plainThresholdScores,
   thresholdScores,
   outcomeAt,
   type Costs,
@@ -61,6 +62,12 @@ export class EvaluationPage {
   readonly two = $derived(this.rows?.kind === 'classes' && this.rows.classes.length === 2);
   /** Counts by threshold of the rows shown, and of those that thresholds are judged by. */
   readonly outcomes = $derived(this.two ? outcomesByThreshold(this.rows as ClassRows) : null);
+  /** Of the linear model: it is held against the same threshold. */
+  readonly #linearOutcomes = $derived(
+    this.two && this.result?.baselines.linear
+      ? outcomesByThreshold({ ...(this.rows as ClassRows), probabilities: this.result.baselines.linear })
+      : null,
+  );
   readonly judged = $derived(
     this.validation?.rows.kind === 'classes' ? outcomesByThreshold(this.validation.rows) : this.outcomes,
   );
@@ -70,9 +77,10 @@ export class EvaluationPage {
     const scores = this.result?.scores ?? [];
     if (this.outcomes === null || this.threshold === 0.5) return scores;
     const moved = thresholdScores(outcomeAt(this.outcomes, this.threshold), this.costs);
+    const linear = this.#linearOutcomes && plainThresholdScores(outcomeAt(this.#linearOutcomes, this.threshold));
     return scores.map((score) =>
       score.name === 'accuracy' || score.name === 'balanced_accuracy' || score.name === 'f1'
-        ? { ...score, ...moved[score.name] }
+        ? { ...score, ...moved[score.name], linear: linear?.[score.name] ?? null }
         : score,
     );
   });
