@@ -1,6 +1,7 @@
 // The prediction table of a run, on the CPU: for the window's evaluation and the command line's.
 
 import type { Backend } from '../../engine/backends/backend.ts';
+import { modelledRows } from '../../engine/data/preprocess/modelled-rows.ts';
 import { classScores } from '../../engine/evaluation/class-scores.ts';
 import { cutColumns } from '../../engine/evaluation/slices.ts';
 import { valueScores } from '../../engine/evaluation/value-scores.ts';
@@ -16,21 +17,28 @@ export function createEvaluator(
   shards: Promise<Pick<DataService, 'readShard'>>,
   openBackend: () => Promise<Backend>,
 ): EvaluatorService {
-  const table = ({ data, model, weights, ...request }: TableRequest): Promise<PredictionTable> =>
+  const table = ({ data, model, weights, preprocessing, ...request }: TableRequest): Promise<PredictionTable> =>
     withRows(shards, openBackend, data, (rows) =>
-      predictionTableOf(rows, { ...request, trained: readTrained(model, weights, request.run) }),
+      predictionTableOf(modelledRows(rows, preprocessing), {
+        ...request,
+        trained: readTrained(model, weights, request.run),
+      }),
     );
+  const columns: EvaluatorService['columns'] = async ({ data, split }) => {
+    if (data.input.kind !== 'columns') return null;
+    return withRows(shards, openBackend, data, async (rows) => {
+      const found = await columnsOf(rows, split);
+      return { ...found, cut: cutColumns(found) };
+    });
+  };
   return {
     table,
     async scored(request) {
       const made = await table(request);
       const { rows, baselines } = made;
-      return { ...made, scores: rows.kind === 'classes' ? classScores(rows, baselines) : valueScores(rows, baselines) };
+      const scores = rows.kind === 'classes' ? classScores(rows, baselines) : valueScores(rows, baselines);
+      return { ...made, scores, columns: await columns(request) };
     },
-    columns: ({ data, split }) =>
-      withRows(shards, openBackend, data, async (rows) => {
-        const columns = await columnsOf(rows, split);
-        return { ...columns, cut: cutColumns(columns) };
-      }),
+    columns,
   };
 }

@@ -13,7 +13,7 @@ import type { RunManager } from '../../engine/runs/manager.ts';
 import type { Listeners } from '../../engine/protocol/listeners.ts';
 import { createKeeping, type Keepers } from './keeping.ts';
 import { openingsOf, type EvaluationSource } from '../../engine/runs/evaluate.ts';
-import { evaluatedColumns, evaluateRun } from './evaluations.ts';
+import { evaluateRun } from './evaluations.ts';
 import { createExplanations } from './explanations.ts';
 import { createLab } from './lab.ts';
 import type { MainWindow } from './main-window.ts';
@@ -198,7 +198,6 @@ function history({
   | 'purgeRuns'
   | 'evaluation'
   | 'evaluate'
-  | 'evaluatedColumns'
   | 'openings'
   | 'predictedPictures'
   | 'classifyFiles'
@@ -228,8 +227,6 @@ function history({
     evaluation: ({ run }) => readEvaluation(store, run),
     evaluate: (request) =>
       evaluateRun({ store, data, processes }, { ...request, source: evaluationSource(request, paths) }),
-    evaluatedColumns: (request) =>
-      evaluatedColumns({ store, data, processes }, { ...request, source: evaluationSource(request, paths) }),
     openings: ({ run }) => openingsOf(store, run),
     predictedPictures: (request) => predictedPictures({ store, data }, request),
     classifyFiles: ({ job, run, tokens }) =>

@@ -3,12 +3,11 @@
 
 import path from 'node:path';
 import type { DataService } from '../../engine/protocol/data.ts';
-import type { EvaluatedRun, SlicedColumns } from '../../engine/protocol/evaluated-rows.ts';
+import type { EvaluatedRun } from '../../engine/protocol/evaluated-rows.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import {
   countOpening,
   openingsOf,
-  prepareColumns,
   prepareEvaluation,
   type EvaluationSource,
 } from '../../engine/runs/evaluate.ts';
@@ -43,25 +42,5 @@ export async function evaluateRun({ store, data, processes }: Parts, request: Re
     }
   } finally {
     void starting.then((host) => host.kill()).catch(() => undefined);
-  }
-}
-
-/** The columns of the same rows; null for pictures. */
-export async function evaluatedColumns(
-  { store, data, processes }: Parts,
-  request: Request,
-): Promise<SlicedColumns | null> {
-  const { source } = request;
-  const prepared = await prepareColumns({ store, data }, request);
-  if (prepared === null) return null;
-  try {
-    const host = await processes.startCpuHost();
-    try {
-      return await host.evaluator.columns({ data: prepared, split: 'split' in source ? source.split : 'test' });
-    } finally {
-      host.kill();
-    }
-  } finally {
-    await data.release({ handle: prepared.handle });
   }
 }

@@ -222,7 +222,6 @@ const schemas = {
   serving: nothing,
   evaluation: oneRun,
   evaluate: evaluated,
-  evaluatedColumns: evaluated,
   openings: oneRun,
   predictedPictures: z.strictObject({
     run,

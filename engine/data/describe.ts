@@ -27,9 +27,29 @@ export type Description = Pick<
 >;
 
 /**
- * Describes a table under settings.
+ * What a table is under settings, without what is to be said of it.
  * @throws InputError if the settings name columns or types that do not exist.
  */
+export async function settleTable(
+  connection: DuckDBConnection,
+  table: MeasuredTable,
+  analysed: readonly AnalysedColumn[],
+  settings: DatasetSettings,
+): Promise<Omit<Description, 'warnings'>> {
+  checkSettings(analysed, settings);
+  const columns = await retype(connection, table, analysed, settings.types ?? {});
+  const { target, task, reason } = settleTarget(columns, table.rows, settings);
+  checkSplitBy(columns, target, settings);
+  const column = analysed.find(({ stored }) => stored.name === target)?.stored;
+  const classes =
+    task === 'classification' && column !== undefined
+      ? await topOf(connection, table, { column, type: 'category' }, classLimit)
+      : [];
+  const named = classes.map(({ value, count }) => ({ name: value, count }));
+  return { columns, target, targetReason: reason, task, settings, classes: named };
+}
+
+/** The same with its warnings. */
 export async function describeTable(
   connection: DuckDBConnection,
   table: MeasuredTable,
@@ -37,10 +57,8 @@ export async function describeTable(
   importWarnings: readonly DataWarning[],
   settings: DatasetSettings,
 ): Promise<Description> {
-  checkSettings(analysed, settings);
-  const columns = await retype(connection, table, analysed, settings.types ?? {});
-  const { target, task, reason } = settleTarget(columns, table.rows, settings);
-  checkSplitBy(columns, target, settings);
+  const base = await settleTable(connection, table, analysed, settings);
+  const { columns, target, task, classes } = base;
   const ignored = new Set(settings.ignored ?? []);
   const warnings = [
     // Manifests of earlier versions hold copies of whole rows; they are looked for in the columns used.
@@ -51,22 +69,18 @@ export async function describeTable(
     ),
     ...((settings.split ?? usualSplit)[1] === 0 ? [noValidationWarning()] : []),
   ];
-  const base = { columns, target, targetReason: reason, task, settings };
   const stored = analysed.map((column) => column.stored);
   const index = columns.findIndex(({ name }) => name === target);
-  if (index < 0 || task === null) return { ...base, classes: [], warnings };
+  if (index < 0 || task === null) return { ...base, warnings };
 
   const [column, info] = [stored[index] as StoredColumn, columns[index] as ColumnInfo];
-  const isClasses = task === 'classification';
-  const classes = isClasses ? await topOf(connection, table, { column, type: 'category' }, classLimit) : [];
-  const named = classes.map(({ value, count }) => ({ name: value, count }));
-  const facts = { column, info, task, classes: named };
+  const facts = { column, info, task, classes };
   const unused = new Set(leftOutColumns({ columns, target, settings }).map((left) => left.column));
   const all = columns.map((one, at) => ({ column: stored[at] as StoredColumn, info: one }));
   const features = all.filter(({ info: one }) => one.name !== target && !ignored.has(one.name));
-  const obstacle = obstacleOf({ rows: table.rows, columns, target, task, classes: named, settings });
+  const obstacle = obstacleOf({ rows: table.rows, columns, target, task, classes, settings });
   warnings.unshift(...obstacleWarning(obstacle, target));
-  if (obstacle !== null) return { ...base, classes: named, warnings };
+  if (obstacle !== null) return { ...base, warnings };
   const leaks = (await leakWarnings(connection, table, facts, features)).filter(
     // Another split than by chance is what it asks for.
     ({ code }) => code !== 'row_order' || settings.splitBy === undefined,
@@ -78,7 +92,7 @@ export async function describeTable(
     all.filter(({ info: one }) => !unused.has(one.name)),
   );
   warnings.push(...(copies === null ? [] : [copies]), ...splitWarnings(columns, table.rows, { target, settings }));
-  return { ...base, classes: named, warnings };
+  return { ...base, warnings };
 }
 
 function checkSettings(analysed: readonly AnalysedColumn[], settings: DatasetSettings): void {

@@ -124,12 +124,14 @@ export async function prepareDataset(
     return asIs ? rawCell(recipe, value, typedValue(asFitted(column, recipe), 'category')) : value;
   };
 
+  const wanted = new Set(options.splits ?? splitNames);
+  const written = splitNames.map((name, split) => (wanted.has(name) ? counts[split] : 0)) as [number, number, number];
   const { rows, classCounts } = await writeRows(connection, {
     table,
     features: preprocessing.features.map(valueOf),
     target: rawFeature(targetRecipe, targetColumn),
     preprocessing,
-    counts,
+    counts: written,
     splitOf: (row) => splits[row] as number,
     store,
     memoryBytes: limits.memoryBytes / 2,
@@ -142,17 +144,17 @@ export async function prepareDataset(
     ...together,
     ...sharedRows(copies, splits),
   ];
-  const sources = sourcesOf(splits, counts);
-  return { rows, info: { ...describePrepared(preprocessing, counts, classCounts, warnings), sources } };
+  const sources = sourcesOf(splits, written);
+  return { rows, info: { ...describePrepared(preprocessing, written, classCounts, warnings), sources } };
 }
 
-/** The row of the table behind each prepared row: split by split, in the table's order. */
+/** The row of the table behind each prepared row: split by split, in the table's order; splits that count no rows have none. */
 function sourcesOf(splits: Uint8Array, counts: readonly [number, number, number]): Uint32Array {
   const sources = new Uint32Array(counts[0] + counts[1] + counts[2]);
   const next = [0, counts[0], counts[0] + counts[1]];
   splits.forEach((split, row) => {
     const place = next[split];
-    if (place === undefined) return;
+    if (place === undefined || counts[split] === 0) return;
     sources[place] = row;
     next[split] = place + 1;
   });

@@ -5,7 +5,7 @@ import { rm } from 'node:fs/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { CellValue, DatasetInfo, DatasetSettings, DataService, DataWarning, RowPage } from '../protocol/data.ts';
 import { Database, defaultMemoryBytes, defaultThreads } from './database.ts';
-import { describeTable } from './describe.ts';
+import { describeTable, settleTable } from './describe.ts';
 import { explainFailure } from './failures.ts';
 import { inspectPath } from './files.ts';
 import { isImagePreprocessing } from './images/recipe.ts';
@@ -15,6 +15,7 @@ import { importFile } from './import.ts';
 import { Jobs } from './jobs.ts';
 import type { Job } from './jobs.ts';
 import { KeptTable } from './kept-table.ts';
+import type { Manifest } from './manifest.ts';
 import { formOf, prepareDataset } from './prepare.ts';
 import type { Prepared } from './prepare.ts';
 import { readRawRows } from './raw-rows.ts';
@@ -61,6 +62,14 @@ export function createDataService(options: DataServiceOptions): DataService & { 
     const table = measuredTable(store.dataPath(dataset), info.rows, columns.length);
     const description = await read((connection) => describeTable(connection, table, columns, importWarnings, settings));
     return { ...info, ...description };
+  }
+
+  /** What rows are prepared by; nothing is looked for that would only be said. */
+  async function settle({ info, columns }: Manifest, settings: DatasetSettings, job: Job): Promise<DatasetInfo> {
+    if (Object.values(settings).every((value) => value === undefined)) return { ...info, settings };
+    const table = measuredTable(store.dataPath(info.id), info.rows, columns.length);
+    const settled = await read((connection) => settleTable(connection, table, columns, settings), job);
+    return { ...info, ...settled };
   }
 
   function keep(made: Omit<Prepared, 'handle'>): Prepared {
@@ -125,7 +134,7 @@ export function createDataService(options: DataServiceOptions): DataService & { 
         const manifest = await store.readIntact(dataset);
         formOf(manifest.info, prepareOptions.forms);
         if (manifest.info.kind === 'images') return images.prepare(manifest, prepareOptions, running);
-        const info = await describe(dataset, prepareOptions.settings);
+        const info = await settle(manifest, prepareOptions.settings, running);
         const request = { store, manifest, info, options: prepareOptions, job: running, limits };
         return read((connection) => prepareDataset(connection, request), running);
       });

@@ -7,8 +7,12 @@ import { meanInterval, wilson, type Interval } from './intervals.ts';
 
 /** Smaller groups say nothing. */
 export const leastRows = 40;
-/** Ranges a column of numbers is cut into, of about equal rows; and values of a category that are looked at, the most frequent. */
+/** Ranges a column of numbers is cut into, of about equal rows. */
 const ranges = 5;
+/** Numbers that stand for themselves, at most; and those that are sorted to find ranges. */
+const mostSingle = 8;
+const mostSorted = 16_384;
+/** Values of a category that are looked at, the most frequent. */
 const mostValues = 24;
 /** Columns paired with each other: those whose own groups differ most. */
 const pairedColumns = 12;
@@ -60,28 +64,12 @@ function cutColumn(column: RawColumn, values: Float64Array): CutColumn {
 }
 
 function cutNumbers({ name, kind }: RawColumn, values: Float64Array): CutColumn {
-  const known = values.filter((value) => !Number.isNaN(value)).sort();
-  const distinct: number[] = [];
-  for (const value of known) {
-    if (distinct.length > 8) break;
-    if (distinct.at(-1) !== value) distinct.push(value);
-  }
+  const known = values.filter((value) => !Number.isNaN(value));
   // Few values stand for themselves, the others for ranges that begin with these.
-  const single = distinct.length <= 8;
-  const wanted = single
-    ? distinct
-    : Array.from({ length: ranges }, (_, i) => known[Math.floor((i * known.length) / ranges)]);
-  const starts = [...new Set(wanted)];
-  const ends = starts.map((_, i) =>
-    i + 1 < starts.length ? lastBelow(known, starts[i + 1]) : known[known.length - 1],
-  );
-  // A value that stands for itself is written whole.
-  const text = (value: number): string => written(value, kind, single ? 15 : 4);
-  const labels = starts.map((start, i) =>
-    single || start === ends[i]
-      ? `= ${text(start)}`
-      : `${text(start)}${start < 0 || ends[i] < 0 ? ' to ' : '–'}${text(ends[i])}`,
-  );
+  const distinct = fewValues(known);
+  const single = distinct !== null;
+  const starts = distinct ?? rangeStarts(known);
+  const ends = starts.map(() => -Infinity);
   const hasMissing = known.length < values.length;
   const codes = new Uint8Array(values.length);
   for (let row = 0; row < values.length; row++) {
@@ -90,22 +78,38 @@ function cutNumbers({ name, kind }: RawColumn, values: Float64Array): CutColumn 
     if (!Number.isNaN(value)) {
       code = 0;
       while (code + 1 < starts.length && value >= starts[code + 1]) code++;
+      if (value > ends[code]) ends[code] = value;
     }
     codes[row] = code;
   }
+  // A value that stands for itself is written whole.
+  const text = (value: number): string => written(value, kind, single ? 15 : 4);
+  const labels = starts.map((start, i) =>
+    single || start === ends[i]
+      ? `= ${text(start)}`
+      : `${text(start)}${start < 0 || ends[i] < 0 ? ' to ' : '–'}${text(ends[i])}`,
+  );
   return { name, codes, labels: hasMissing ? [...labels, 'missing'] : labels };
 }
 
-/** The last of sorted values below one of them. */
-function lastBelow(sorted: Float64Array, value: number): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (sorted[middle] < value) low = middle + 1;
-    else high = middle;
+/** The values there are, if they are few, in order; null = more than that. */
+function fewValues(values: Float64Array): readonly number[] | null {
+  const found: number[] = [];
+  for (const value of values) {
+    if (found.includes(value)) continue;
+    if (found.length === mostSingle) return null;
+    found.push(value);
   }
-  return sorted[Math.max(0, low - 1)];
+  return found.sort((a, b) => a - b);
+}
+
+/** Where ranges of about equal rows begin; of many rows as an even part of them says. */
+function rangeStarts(values: Float64Array): readonly number[] {
+  const step = Math.ceil(values.length / mostSorted);
+  const sorted = Float64Array.from({ length: Math.ceil(values.length / step) }, (_, i) => values[i * step]).sort();
+  const least = values.reduce((low, value) => Math.min(low, value), Infinity);
+  const starts = Array.from({ length: ranges }, (_, i) => sorted[Math.floor((i * sorted.length) / ranges)]);
+  return [...new Set([least, ...starts.slice(1)])];
 }
 
 function written(value: number, kind: RawColumn['kind'], digits: number): string {

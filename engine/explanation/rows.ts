@@ -1,13 +1,12 @@
 // A trained model as one that answers for raw columns: they are encoded by the recipe it was trained with, or handed over as they are,
 // and its outputs become probabilities or values. It alone knows what rows and learners are.
 
-import { RowEncoder } from '../data/preprocess/encode.ts';
+import { columnsEncoder } from '../data/preprocess/modelled-rows.ts';
 import { parsePreprocessing } from '../data/preprocess/recipe.ts';
-import type { NumberColumn } from '../data/preprocess/values.ts';
 import { rowsOfSplit } from '../learners/evaluated-rows.ts';
 import type { Rows, Trained } from '../learners/learner.ts';
 import { predictRows } from '../learners/predict.ts';
-import { rawCodes, type OutputSpec, type RawColumn } from '../model/spec.ts';
+import type { OutputSpec, RawColumn } from '../model/spec.ts';
 import type { PreparedData, SplitName } from '../protocol/data.ts';
 import { InputError } from '../protocol/errors.ts';
 import { splitRange } from '../train/scores.ts';
@@ -80,15 +79,9 @@ export function answerOf(
   { backend, dataBudget }: Pick<Rows, 'backend' | 'dataBudget'>,
 ): Answer {
   const { input, output, task } = trained.file;
-  const recipe = parsePreprocessing(preprocessing);
-  const encoder = new RowEncoder(recipe);
+  const encoder = columnsEncoder(parsePreprocessing(preprocessing));
   return async (columns, rows) => {
-    const x =
-      encoder.element === 'f64' ? new Float64Array(rows * encoder.width) : new Float32Array(rows * encoder.width);
-    const coded = recipe.features.map(({ kind }, column) =>
-      asRead(columns[column], recipe.form === undefined && isCategory(kind)),
-    );
-    encoder.encode(coded, rows, x);
+    const x = encoder.encode(columns, rows);
     const data: PreparedData = {
       handle: 'explained',
       input,
@@ -106,12 +99,4 @@ export function answerOf(
     const { values, probabilities } = await predictRows(trained, { data, readShard, dataBudget, backend });
     return probabilities ?? values;
   };
-}
-
-const isCategory = (kind: string): boolean => kind === 'one_hot' || kind === 'embedding';
-
-/** A raw column as a recipe's encoder takes it: null for what is missing; codes of categories from 1, 0 = missing or unseen. */
-function asRead(values: Float64Array, category: boolean): NumberColumn {
-  if (category) return { getItem: (row) => Math.max(0, values[row] - rawCodes.first + 1) };
-  return { getItem: (row) => (Number.isNaN(values[row]) ? null : values[row]) };
 }

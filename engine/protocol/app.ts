@@ -16,7 +16,7 @@ import type { PredictingApp } from './predicting.ts';
 import type { ClassifiedPictures, PredictedPage, RunEvaluation } from './evaluation.ts';
 import type { RunExports } from './exports.ts';
 import type { Checkpoint, ContinuationRequest, TransferRequest } from './going-on.ts';
-import type { EvaluatedRun, Openings, SlicedColumns } from './evaluated-rows.ts';
+import type { EvaluatedRun, Openings } from './evaluated-rows.ts';
 import type { Contributions, Dependence, Explanation } from './explanation.ts';
 import type { RepairReport, RunPatch, StoreService } from './store.ts';
 import type { MetricPoint, RunConfig, RunProgress, RunRecord } from './runs.ts';
@@ -158,14 +158,6 @@ export interface AppService extends HistoryCalls, RunExports, PredictingApp {
     token?: string;
     force?: boolean;
   }): Promise<EvaluatedRun>;
-  /** The columns of the same rows as they are; null for pictures. */
-  evaluatedColumns(request: {
-    job: string;
-    run: number;
-    split?: SplitName;
-    token?: string;
-    force?: boolean;
-  }): Promise<SlicedColumns | null>;
   /** How often the test split of a run was looked at. */
   openings(request: { run: number }): Promise<Openings>;
   /**

@@ -176,6 +176,8 @@ export interface PrepareOptions {
   readonly seed: number;
   /** Forms of rows that are of use, the best first; default `matrix` and `pixels`. A dataset that has none of them is refused (`input.form`). */
   readonly forms?: readonly RowForm[];
+  /** Splits of a table whose rows are wanted; the others have none. Default: all. */
+  readonly splits?: readonly SplitName[];
 }
 
 /** What a run made of a column of another file. */

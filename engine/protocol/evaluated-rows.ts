@@ -72,9 +72,11 @@ export interface Score {
   readonly constant: number | null;
 }
 
-/** With every score: resampling takes a processor for long enough to be felt, so it is done where the table is made. */
+/** With every score and the columns: resampling and sorting take a processor for long enough to be felt, so it is done where the table is made. */
 export interface ScoredTable extends PredictionTable {
   readonly scores: readonly Score[];
+  /** Null for pictures. */
+  readonly columns: SlicedColumns | null;
 }
 
 /** How often the rows of the test split were looked at, and when last (milliseconds since 1970). */
@@ -111,7 +113,7 @@ export interface CutColumns {
   readonly columns: readonly CutColumn[];
 }
 
-/** The columns as they are and, for slices, cut: sorting many rows is felt too. */
+/** The columns as they are and, for slices, cut. */
 export interface SlicedColumns extends EvaluatedColumns {
   readonly cut: CutColumns;
 }

@@ -39,10 +39,13 @@ export interface TableRequest {
   readonly run: number;
   readonly model: string;
   readonly weights: Uint8Array;
+  /** What the run keeps as `preprocessing.json`. */
+  readonly preprocessing: unknown;
   /** `baseline.safetensors`; null where the run has none. */
   readonly baseline: Uint8Array | null;
   /** Rows of each class in the training split; empty for numbers. */
   readonly classCounts: readonly number[];
+  /** Of a table: columns as they are. */
   readonly data: PreparedData;
   readonly split: SplitName;
 }
@@ -50,10 +53,10 @@ export interface TableRequest {
 export interface EvaluatorService {
   /** Throws InputError `input.no_truth` where no row says what it is, `input.empty_split` where there is none. */
   table(request: TableRequest): Promise<PredictionTable>;
-  /** The same with its scores. */
+  /** The same with its scores and the columns of its rows. */
   scored(request: TableRequest): Promise<ScoredTable>;
-  /** The columns of the same rows; `data` holds them as they are. */
-  columns(request: { data: PreparedData; split: SplitName }): Promise<SlicedColumns>;
+  /** The columns of the same rows; null for pictures. */
+  columns(request: Pick<TableRequest, 'data' | 'split'>): Promise<SlicedColumns | null>;
 }
 
 export interface DeviceService {

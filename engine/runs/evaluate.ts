@@ -9,7 +9,6 @@ import type { TableRequest } from '../protocol/hosts.ts';
 import { parseRunJson } from '../protocol/model-file.ts';
 import type { RunRecord } from '../protocol/runs.ts';
 import type { StoreService } from '../protocol/store.ts';
-import { declarationOf } from '../learners/declared/registry.ts';
 import { modelFileWarnings, readModelFiles } from './model-files.ts';
 
 /** A split of the run's dataset, or the rows of another file. */
@@ -25,53 +24,66 @@ export interface PreparedEvaluation {
   readonly warnings: readonly DataWarning[];
 }
 
-/** `job` names the work for progress and cancel. The caller releases `request.data`. */
+/**
+ * Tables are prepared once, as columns as they are: the host makes of them what the model learned from. `splits`: those whose rows are
+ * wanted, beside that of `source`. `job` names the work for progress and cancel. The caller releases `request.data`.
+ */
 export async function prepareEvaluation(
   { store, data }: Parts,
-  { job, run, source }: { readonly job: string; readonly run: number; readonly source: EvaluationSource },
+  {
+    splits = [],
+    ...asked
+  }: {
+    readonly job: string;
+    readonly run: number;
+    readonly source: EvaluationSource;
+    readonly splits?: readonly SplitName[];
+  },
 ): Promise<PreparedEvaluation> {
+  const { run, source } = asked;
   const record = await store.run({ run });
   const { model, weights, preprocessing } = await readModelFiles(store, run);
   const baseline = await store.readFile({ run, file: 'baseline.safetensors' }).catch(() => null);
   const warnings = await modelFileWarnings(store, run);
-  const kept = parseRunJson(preprocessing, run, 'preprocessing.json');
-  const prepared =
-    'split' in source
-      ? await prepareRows(data, record, job)
-      : await data.transform({ job, path: source.path, preprocessing: kept, force: source.force });
-  const classCounts = 'split' in source ? prepared.classCounts : await trainingClasses(store, run);
+  const kept = parseRunJson(preprocessing, run, 'preprocessing.json') as object;
   const split = 'split' in source ? source.split : 'test';
+  const prepared = await prepareRows(data, record, kept, { ...asked, splits: [split, ...splits] });
+  const classCounts = 'split' in source ? prepared.classCounts : await trainingClasses(store, run);
   return {
-    request: { run, model, weights, baseline, classCounts, data: prepared, split },
+    request: { run, model, weights, preprocessing: kept, baseline, classCounts, data: prepared, split },
     warnings: [...warnings, ...('split' in source ? [] : prepared.warnings)],
   };
 }
 
-/** The same rows as columns as they are, for slices and for showing them; null for pictures. The caller releases it. */
+/** The rows of all splits as columns as they are; null for pictures. The caller releases them. */
 export async function prepareColumns(
   { store, data }: Parts,
-  { job, run, source }: { readonly job: string; readonly run: number; readonly source: EvaluationSource },
+  { job, run, split }: { readonly job: string; readonly run: number; readonly split: SplitName },
 ): Promise<PreparedData | null> {
   const record = await store.run({ run });
   const { preprocessing } = await readModelFiles(store, run);
   const kept = parseRunJson(preprocessing, run, 'preprocessing.json') as object;
-  if ('kind' in kept) return null;
-  if ('split' in source) return prepareRows(data, record, job, true);
-  const asTheyAre = { ...kept, form: 'columns' };
-  return data.transform({ job, path: source.path, preprocessing: asTheyAre, force: source.force });
+  return 'kind' in kept ? null : prepareRows(data, record, kept, { job, source: { split } });
 }
 
-/** As for its training: the same settings, the same seed, the same splits. */
+/** Of a dataset as for its training: the same settings, the same seed, the same splits. */
 async function prepareRows(
   data: Parts['data'],
   { id, config, datasetName }: RunRecord,
-  job: string,
-  asTheyAre = false,
+  preprocessing: object,
+  {
+    job,
+    source,
+    splits,
+  }: { readonly job: string; readonly source: EvaluationSource; readonly splits?: readonly SplitName[] },
 ): Promise<PreparedData> {
+  if ('path' in source) {
+    const asTheyAre = 'kind' in preprocessing ? preprocessing : { ...preprocessing, form: 'columns' };
+    return data.transform({ job, path: source.path, preprocessing: asTheyAre, force: source.force });
+  }
   const { dataset, settings, seed } = config;
-  const forms = asTheyAre ? (['columns'] as const) : declarationOf(config).forms;
   try {
-    return await data.prepare({ job, dataset, options: { settings, seed, forms } });
+    return await data.prepare({ job, dataset, options: { settings, seed, forms: ['columns', 'pixels'], splits } });
   } catch (error) {
     if (!(error instanceof TrainyardError) || error.code !== 'input.unknown_dataset') throw error;
     throw new TrainyardError(

@@ -20,7 +20,7 @@ export async function prepareExplanation(
   const { store } = parts;
   const { model, weights, preprocessing } = await readModelFiles(store, run);
   const kept = parseRunJson(preprocessing, run, 'preprocessing.json');
-  const data = await prepareColumns(parts, { job, run, source: { split } });
+  const data = await prepareColumns(parts, { job, run, split });
   if (data === null) {
     throw new InputError(
       'input.pictures',

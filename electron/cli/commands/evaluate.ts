@@ -11,12 +11,7 @@ import type {
   SlicedColumns,
   ValueRows,
 } from '../../../engine/protocol/evaluated-rows.ts';
-import {
-  countOpening,
-  prepareColumns,
-  prepareEvaluation,
-  type EvaluationSource,
-} from '../../../engine/runs/evaluate.ts';
+import { countOpening, prepareEvaluation, type EvaluationSource } from '../../../engine/runs/evaluate.ts';
 import { createEvaluator } from '../../hosts/evaluator.ts';
 import { openCpu } from '../../hosts/trusted-cpu.ts';
 import { choiceOption, numberOption, runNumber, type Command, type CommandContext } from '../command.ts';
@@ -129,9 +124,8 @@ async function readTables(
     return cpu;
   });
   const { request, warnings } = await withProgress(data, context, (job) =>
-    prepareEvaluation({ store, data }, { job, run, source }),
+    prepareEvaluation({ store, data }, { job, run, source, splits: ['validation'] }),
   );
-  const raw = await withProgress(data, context, (job) => prepareColumns({ store, data }, { job, run, source }));
   const validationOf = async (): Promise<EvaluatedRows | null> => {
     const own = await withProgress(data, context, (job) =>
       prepareEvaluation({ store, data }, { job, run, source: { split: 'validation' } }),
@@ -151,11 +145,9 @@ async function readTables(
         : other
           ? (await evaluator.table({ ...request, split: 'validation' })).rows
           : null;
-    const columns = raw && (await evaluator.columns({ data: raw, split: request.split }));
-    return { table, validation, columns, warnings };
+    return { table, validation, columns: await evaluator.columns(request), warnings };
   } finally {
     await data.release({ handle: request.data.handle });
-    if (raw) await data.release({ handle: raw.handle });
   }
 }
 

@@ -10,6 +10,7 @@ import type { StoredColumn } from '../schema/stored.ts';
 import { datePart } from './encode.ts';
 import type { DatePart } from './encode.ts';
 import { categoryCode } from './features.ts';
+import { medianOf } from './median.ts';
 import type { FeatureRecipe } from './recipe.ts';
 
 /** Up to this many categories a column is one-hot; above, it gets a learned embedding. */
@@ -137,10 +138,7 @@ class NumberFitter implements Fitter {
   }
 
   get median(): number {
-    const sorted = this.#kept.slice(0, Math.ceil(this.#count / this.#every)).sort();
-    const middle = Math.floor(sorted.length / 2);
-    const upper = sorted[middle] ?? 0;
-    return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2;
+    return medianOf(this.#kept.subarray(0, Math.ceil(this.#count / this.#every)));
   }
 
   recipe(column: StoredColumn): FeatureRecipe | null {

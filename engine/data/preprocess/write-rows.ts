@@ -10,7 +10,7 @@ import { RowEncoder } from './encode.ts';
 import { inputSpec, outputSpec } from './recipe.ts';
 import type { Preprocessing } from './recipe.ts';
 import { RowWriter, shardStarts } from './row-store.ts';
-import { makeValues } from './values.ts';
+import { makeValues, type NumberColumn } from './values.ts';
 import type { RowStore } from './row-store.ts';
 
 export interface WriteRequest {
@@ -22,7 +22,7 @@ export interface WriteRequest {
   readonly preprocessing: Preprocessing;
   /** Rows of each split. */
   readonly counts: readonly [number, number, number];
-  /** Split of a row of the table. */
+  /** Split of a row of the table; rows of a split that counts none are not written. */
   readonly splitOf: (row: number) => number;
   readonly store: DatasetStore;
   readonly memoryBytes: number;
@@ -44,18 +44,28 @@ export async function writeRows(
   const classCounts = new Array<number>(recipe.kind === 'classes' ? recipe.classes.length : 0).fill(0);
   let x = makeValues(element, 0);
   let y = new Float32Array(0);
+  let places = new Uint32Array(0);
   let start = 0;
   const report = job.stage('Preparing rows');
   try {
     await streamNumbers(connection, `SELECT ${expressions.join(', ')} FROM ${table.from}`, job, async (chunk, rows) => {
-      if (y.length < rows) [x, y] = [makeValues(element, rows * width), new Float32Array(rows)];
-      encoder.encode(chunk, rows, x);
-      encoder.encodeTarget(target === null ? null : (chunk[features.length] ?? null), rows, y);
-      for (let row = 0; row < rows; row++) {
-        if (splitOf(start + row) === 0 && classCounts.length > 0)
-          classCounts[y[row] as number] = (classCounts[y[row] as number] ?? 0) + 1;
+      if (y.length < rows) {
+        [x, y] = [makeValues(element, rows * width), new Float32Array(rows)];
+        places = new Uint32Array(rows);
       }
-      await writer.add(x, y, rows, (row) => splitOf(start + row));
+      encoder.encodeTarget(target === null ? null : (chunk[features.length] ?? null), rows, y);
+      let kept = 0;
+      for (let row = 0; row < rows; row++) {
+        const split = splitOf(start + row);
+        if (split === 0 && classCounts.length > 0)
+          classCounts[y[row] as number] = (classCounts[y[row] as number] ?? 0) + 1;
+        if ((counts[split] ?? 0) > 0) places[kept++] = row;
+      }
+      // Where few rows are wanted the others need not be encoded.
+      const columns = kept === rows ? chunk : chunk.map((column) => new SomeRows(column, places));
+      encoder.encode(columns, kept, x);
+      for (let row = 0; row < kept; row++) y[row] = y[places[row]];
+      await writer.add(x, y, kept, (row) => splitOf(start + places[row]));
       start += rows;
       report(start / table.rows);
     });
@@ -63,6 +73,21 @@ export async function writeRows(
   } catch (error) {
     await writer.abandon();
     throw error;
+  }
+}
+
+/** Some rows of a column. */
+class SomeRows implements NumberColumn {
+  readonly #column: NumberColumn;
+  readonly #places: Uint32Array;
+
+  constructor(column: NumberColumn, places: Uint32Array) {
+    this.#column = column;
+    this.#places = places;
+  }
+
+  getItem(index: number): number | null {
+    return this.#column.getItem(this.#places[index]);
   }
 }
 

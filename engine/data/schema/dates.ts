@@ -132,15 +132,22 @@ export const dateShare = 0.99;
 
 /** Formats in which (nearly) all values are dates, the likeliest first, two at most; empty = they are none. */
 export function sniffDateFormats(values: readonly string[]): readonly DateFormat[] {
-  const present = values.filter((value) => !isMissingWord(value)).map((value) => value.trim());
-  if (present.length === 0) return [];
-  const misses = Math.floor(present.length * (1 - dateShare));
+  // A category or a day stands in many rows and is looked at once.
+  const present = new Map<string, number>();
+  for (const value of values) present.set(value, (present.get(value) ?? 0) + 1);
+  for (const value of present.keys()) if (isMissingWord(value)) present.delete(value);
+  if (present.size === 0) return [];
+  const counted = [...present].map(([value, count]) => [value.trim(), count] as const);
+  const misses = Math.floor(counted.reduce((sum, [, count]) => sum + count, 0) * (1 - dateShare));
+  // Every date has a digit; thousands of patterns need not even be made ready for words.
+  const words = counted.reduce((sum, [value, count]) => sum + (/\d/.test(value) ? 0 : count), 0);
+  if (words > misses) return [];
   const found: DateFormat[] = [];
   for (const { pattern, format, title, accepts } of datePatterns) {
     let left = misses;
-    const fits = present.every((value) => {
+    const fits = counted.every(([value, count]) => {
       const match = pattern.exec(value);
-      return (match !== null && accepts?.(match) !== false) || left-- > 0;
+      return (match !== null && accepts?.(match) !== false) || (left -= count) >= 0;
     });
     if (!fits) continue;
     // Day and month in the other order is the only doubt there is.

@@ -20,7 +20,6 @@ import type {
   EvaluatedRun,
   Openings,
   Score,
-  SlicedColumns,
 } from '../../../../engine/protocol/evaluated-rows.ts';
 import type { RunRecord } from '../../../../engine/protocol/runs.ts';
 import { failureOf, type Failure } from '../../../app/failure.ts';
@@ -37,7 +36,6 @@ export class EvaluationPage {
   result: EvaluatedRun | null = $state.raw(null);
   /** Of the validation split, where another one is shown: thresholds are judged by it. */
   validation: EvaluatedRun | null = $state.raw(null);
-  columns: SlicedColumns | null = $state.raw(null);
   slices: readonly Slice[] | null = $state.raw(null);
   opened: Openings | null = $state.raw(null);
   failure: Failure | null = $state.raw(null);
@@ -59,6 +57,7 @@ export class EvaluationPage {
   }
 
   readonly rows = $derived(this.result?.rows ?? null);
+  readonly columns = $derived(this.result?.columns ?? null);
   readonly two = $derived(this.rows?.kind === 'classes' && this.rows.classes.length === 2);
   /** Counts by threshold of the rows shown, and of those that thresholds are judged by. */
   readonly outcomes = $derived(this.two ? outcomesByThreshold(this.rows as ClassRows) : null);
@@ -131,15 +130,10 @@ export class EvaluationPage {
       this.failure = null;
       this.opened = result.opened;
       this.slices = null;
-      this.columns = null;
       this.validation = null;
       this.result = result;
-      await this.#loadValidation(asked);
-      if (asked !== this.#asked) return;
-      const columns = await this.#service.evaluatedColumns({ job: `${this.#job}-columns`, run, ...which });
-      if (asked !== this.#asked) return;
-      this.columns = columns;
       this.#slice();
+      await this.#loadValidation(asked);
     } catch (error) {
       if (asked === this.#asked) this.failure = failureOf(error);
     } finally {
