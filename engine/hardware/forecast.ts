@@ -13,7 +13,6 @@ import {
   planMemory,
   remedies,
   textbookMemory,
-  usableBytes,
   usualMemories,
   withOverheads,
   type PlanMemory,
@@ -56,6 +55,8 @@ export interface DeviceForecast {
   readonly cost: number | null;
   readonly costBasis: 'rent' | 'energy' | null;
   readonly offer?: string;
+  /** Devices of that instance, all of them paid for. */
+  readonly rented?: number;
 }
 
 export interface Forecast {
@@ -73,8 +74,7 @@ export interface Forecast {
   readonly devices: readonly DeviceForecast[];
 }
 
-/** Watts of the rest of a computer at work. */
-const hostWatts = 100;
+/** Share of the rated power. Every device alone, without the rest of its computer: what that draws is not known of any. */
 const load = (assumedLoad.low + assumedLoad.high) / 2;
 
 const stateOf = (optimizer: Subject['optimizer']): StateOptimizer =>
@@ -89,19 +89,24 @@ export function forecast(
   const costs = subject.costs(batch);
   const options: TextbookOptions = { precision, optimizer: stateOf(subject.optimizer) };
   const memory = textbookMemory(costs, options);
-  const needed = withOverheads(memory.total).low;
-  const fits = (memoryBytes: number): boolean => fitOf(needed, memoryBytes) !== 'too large';
+  const needs = { [precision]: memory, float32: textbookMemory(costs, { ...options, precision: 'float32' }) };
+  /** Each device by the numbers that it computes with. */
+  const fits = (memoryBytes: number, numbers: DeviceForecast['precision']): boolean => {
+    const { total } = needs[numbers] ?? textbookMemory(costs, { ...options, precision: numbers });
+    return fitOf(withOverheads(total).low, memoryBytes) !== 'too large';
+  };
   /** `watts`: what is drawn in training. */
   const bill = (seconds: readonly [number, number], watts: number | undefined, offer: Offer | undefined) => {
     const hours = middleOf(seconds) / 3600;
     const kwh = watts === undefined ? null : energy({ device: watts }, hours);
-    const rent = offer === undefined ? null : (offer.onDemand.value / offer.count) * hours;
+    // An instance is let whole, however many of its devices train.
+    const rent = offer === undefined ? null : offer.onDemand.value * hours;
     return {
       kwh,
       kilogramsCo2: kwh === null ? null : carbon(kwh, grid),
       cost: rent ?? (kwh === null ? null : energyCost(kwh, tariff)),
       costBasis: rent !== null ? ('rent' as const) : kwh === null ? null : ('energy' as const),
-      ...(offer ? { offer: `${offer.provider} ${offer.instance}` } : {}),
+      ...(offer ? { offer: `${offer.provider} ${offer.instance}`, rented: offer.count } : {}),
     };
   };
   const cpu = here.find(({ kind }) => kind === 'cpu');
@@ -120,10 +125,10 @@ export function forecast(
       software,
       precision: 'float32',
       memoryBytes: memoryBytes || null,
-      fits: memoryBytes === 0 || (own && kind === 'cpu' ? own.total <= usableBytes(memoryBytes) : fits(memoryBytes)),
+      fits: memoryBytes === 0 || (own && kind === 'cpu' ? own.total <= memoryBytes : fits(memoryBytes, 'float32')),
       step,
       secondsPerEpoch,
-      // As the bill of a run counts it: the processor by its threads, a GPU by its usual load, without the rest of the computer.
+      // As the bill of a run counts it: the processor by its threads, a GPU by its usual load.
       ...bill(secondsPerEpoch, watts && (kind === 'gpu' && !software ? load * watts : watts), undefined),
     };
   });
@@ -143,10 +148,10 @@ export function forecast(
         software: false,
         precision: timed.precision,
         memoryBytes,
-        fits: memoryBytes === null || fits(memoryBytes),
+        fits: memoryBytes === null || fits(memoryBytes, timed.precision),
         step,
         secondsPerEpoch,
-        ...bill(secondsPerEpoch, device.power && load * device.power.value + hostWatts, cheapest(catalogue, id)),
+        ...bill(secondsPerEpoch, device.power && load * device.power.value, cheapest(catalogue, id)),
       },
     ];
   });
@@ -166,11 +171,11 @@ function largestHere({ model, costs, rows }: Subject, options: TextbookOptions, 
   return model ? largestOwnBatch(model, rows, cores, bytes) : largestTextbookBatch(costs, options, bytes);
 }
 
-/** The offer with the least price for one such device; what is free is free for a while. */
+/** The offer with the least bill for one such device, the whole instance paid; what is free is free for a while. */
 function cheapest({ offers }: Catalogue, device: string): Offer | undefined {
   return offers
     .filter((offer) => offer.device === device && offer.onDemand.value > 0)
-    .toSorted((a, b) => a.onDemand.value / a.count - b.onDemand.value / b.count)[0];
+    .toSorted((a, b) => a.onDemand.value - b.onDemand.value)[0];
 }
 
 /** A device of the catalogue at this precision or, where it has nothing for it, at the other; null without rate or bandwidth. */

@@ -9,6 +9,7 @@ import type { Catalogue } from './catalogue/catalogue.ts';
 import { cpuOf, gpuOf } from './claims/evidence.ts';
 import { wattsPerThread } from './formulas/energy.ts';
 import { cpuPeak, type Roof } from './formulas/roofline.ts';
+import { usableBytes } from './memory-forecast.ts';
 import { deviceByPeaks, type TimedDevice } from './time-forecast.ts';
 
 export interface MachineDevice {
@@ -20,7 +21,7 @@ export interface MachineDevice {
   readonly measured: boolean;
   /** An adapter in software: to look at, never to go by. */
   readonly software: boolean;
-  /** 0: not known. */
+  /** What a run can have of it: of the CPU's what one can address. 0: not known. */
   readonly memoryBytes: number;
   /** Of a GPU its rated power, of the processor what its threads draw; undefined: not known. */
   readonly watts?: number;
@@ -113,8 +114,8 @@ export function machineDevices(known: KnownMachine): readonly MachineDevice[] {
 
 /** They are the processor under another name. */
 function softwareDevices(
-  { lab, factors }: KnownMachine,
-  { memoryBytes, watts }: MachineDevice,
+  { lab, memoryBytes, factors }: KnownMachine,
+  { watts }: MachineDevice,
 ): readonly MachineDevice[] {
   return (lab?.devices ?? [])
     .filter((device) => device.software && isComplete(device))
@@ -133,7 +134,9 @@ function softwareDevices(
 function cpuDevice({ lab, cores, memoryBytes, factors }: KnownMachine): MachineDevice {
   const measured = cpuOf(lab);
   const threads = measured?.threads ?? cores;
-  const common = { id: 'cpu', kind: 'cpu', software: false, memoryBytes, watts: wattsPerThread * threads } as const;
+  const usable = usableBytes(memoryBytes);
+  const watts = wattsPerThread * threads;
+  const common = { id: 'cpu', kind: 'cpu', software: false, memoryBytes: usable, watts } as const;
   if (measured && isComplete(measured)) {
     return {
       ...common,

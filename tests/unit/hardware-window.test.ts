@@ -16,6 +16,7 @@ import { subjectNamed } from '../../engine/hardware/costs/familiar.ts';
 import { readCatalogue } from '../../engine/hardware/catalogue/catalogue.ts';
 import { costRows, filtered, frontier, noFilter, sortedBy, spanText } from '../../renderer/views/hardware/cost/rows.ts';
 import { answerOf, assumptions, weeksText, wordsOf, type RentInputs } from '../../renderer/views/hardware/rent/rent.ts';
+import { addressLimit } from '../../engine/backends/cpu/arena.ts';
 import { machineDevices } from '../../engine/hardware/machine.ts';
 import { useOf, usualHours, weeksShown } from '../../engine/hardware/use.ts';
 import {
@@ -147,6 +148,30 @@ test('an own price is kept, dated and taken back; a damaged file is left alone',
   fs.writeFileSync(file, '{ "version": 1, "devices": 3 }');
   await assert.rejects(own.setPrice(price), /Line 1, field `devices`: a list expected/);
   assert.equal(fs.readFileSync(file, 'utf8'), '{ "version": 1, "devices": 3 }');
+});
+
+test('devices are compared alike: each alone, in its own numbers, an instance paid whole', () => {
+  const { catalogue } = readCatalogue();
+  const ask = (name: string, precision: 'float32' | 'mixed16') => {
+    const common = { lab: null, cores: 8, memoryBytes: 16e9, gpu: null, catalogue };
+    const here = machineDevices(common);
+    const found = forecast(subjectNamed(name, { batch: 8 }), { precision, catalogue, here, tariff: 0.2, grid: 400 });
+    return (id: string) => found.devices.find((one) => one.id === id)!;
+  };
+  const [of, of16] = [ask('gpt2', 'float32'), ask('gpt2', 'mixed16')];
+  for (const { id, power } of catalogue.devices) {
+    const { kwh, secondsPerEpoch: [low, high] = [0, 0] } = of(id) ?? { kwh: null };
+    if (kwh !== null && power) assert.ok((1000 * kwh) / (Math.sqrt(low * high) / 3600) <= power.value, id);
+  }
+  assert.equal(of('here-cpu').fits, of16('here-cpu').fits, 'it computes in float32 either way');
+  for (const { id, cost, costBasis, offer, rented, secondsPerEpoch } of catalogue.devices.flatMap(
+    ({ id }) => of(id) ?? [],
+  )) {
+    if (costBasis !== 'rent') continue;
+    const rent = catalogue.offers.find((one) => one.device === id && `${one.provider} ${one.instance}` === offer)!;
+    const hours = Math.sqrt(secondsPerEpoch[0] * secondsPerEpoch[1]) / 3600;
+    assert.ok(Math.abs(cost! / (hours * rent.onDemand.value) - 1) < 1e-9 && rented === rent.count, id);
+  }
 });
 
 test('time and cost: rows to buy and to rent, the frontier, order and filters', () => {
@@ -310,7 +335,7 @@ test('this machine by its lab: the processor and each GPU; an adapter in softwar
   assert.deepEqual(
     here.map(({ id, memoryBytes, watts }) => [id, memoryBytes, watts]),
     [
-      ['cpu', 32e9, 32],
+      ['cpu', addressLimit, 32],
       ['gpu-0', 24e9, 450],
       ['gpu-1', 32e9, 32],
     ],

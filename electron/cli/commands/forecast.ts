@@ -60,7 +60,8 @@ export const forecastCommand: Command = {
     if (output.json) return;
     print(output, subject, found);
     if (many) printSeveral(output, many.device, subject.batch, many.several);
-    output.line(`Electricity: ${electricity.tariff} USD and ${electricity.grid} g CO₂ a kWh.`);
+    const rates = `${electricity.tariff} USD and ${electricity.grid} g CO₂ a kWh`;
+    output.line(`Electricity: ${rates}, for each device alone, without the rest of its computer.`);
     output.line(
       lab === null
         ? 'This machine has not been measured: its row is a guess from its cores. `trainyard lab` measures it.'
@@ -90,8 +91,14 @@ function deviceEvent(device: DeviceForecast): object {
     kg_co2: kilogramsCo2 === null ? null : significant(kilogramsCo2),
     cost: cost === null ? null : significant(cost),
     cost_basis: costBasis,
-    ...(offer ? { offer } : {}),
+    ...(offer ? { offer, devices_rented: device.rented } : {}),
   };
+}
+
+/** What the money is for; of an instance with several devices all are paid, though one trains. */
+function payment({ offer, rented = 1, costBasis }: DeviceForecast): string {
+  if (offer !== undefined) return rented > 1 ? `${offer}, all ${rented} paid` : offer;
+  return costBasis === 'energy' ? 'its energy' : '–';
 }
 
 function titleOf({ name, basis }: DeviceForecast): string {
@@ -153,6 +160,6 @@ function print(
     },
     { title: 'kWh', value: (device) => formatNumber(device.kwh), right: true },
     { title: 'USD', value: (device) => formatNumber(device.cost), right: true },
-    { title: 'for', value: (device) => device.offer ?? (device.costBasis === 'energy' ? 'its energy' : '–') },
+    { title: 'for', value: payment },
   ]);
 }

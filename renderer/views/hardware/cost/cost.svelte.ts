@@ -164,10 +164,10 @@ export class CostPage {
   }
 
   /** null takes the own price back. */
-  async setPrice({ edits, count }: CostRow, value: number | null): Promise<void> {
+  async setPrice({ edits }: CostRow, value: number | null): Promise<void> {
     if (edits === null) return;
     try {
-      await this.catalogue.setPrice({ ...edits, value: value === null ? null : value * count });
+      await this.catalogue.setPrice({ ...edits, value });
       this.refused = '';
     } catch (error) {
       const { message, hint } = failureOf(error);

@@ -85,8 +85,8 @@ export class MemoryPage {
     ]);
     if (typed > 0) this.ownCard(typed);
     // A step runs in the memory of the GPU, where there is one.
-    const gpu = machine.devices(catalogue).find(({ kind }) => kind === 'gpu');
-    this.here = [gpu?.memoryBytes, machine.lab?.machine.memoryBytes].find((size) => size) ?? null;
+    const [cpu, gpu] = machine.devices(catalogue);
+    this.here = [gpu?.memoryBytes, cpu.memoryBytes].find((size) => size) ?? null;
     this.past = await pastRuns(service);
   }
 

@@ -113,9 +113,12 @@ export class RentPage {
 
   /** The least rent of a device, of figures that advice may rest on. */
   #cheapest(device: string): Offer | undefined {
-    return this.offers
-      .filter((offer) => offer.device === device && trusted(offer.onDemand))
-      .toSorted((a, b) => a.onDemand.value / a.count - b.onDemand.value / b.count)[0];
+    return (
+      this.offers
+        .filter((offer) => offer.device === device && trusted(offer.onDemand))
+        // One card stands beside one card: an eighth of an instance cannot be had.
+        .toSorted((a, b) => a.count - b.count || a.onDemand.value - b.onDemand.value)[0]
+    );
   }
 
   #keep(kept: Kept): void {
