@@ -129,12 +129,55 @@ test('seldom: rent, and interrupted where that is cheap; steady or private: buy 
   assert.equal(rules({ interruptible: true }, facts).includes('free-notebook'), true);
 });
 
-test('of what can be rented, the cheapest that keeps the deadline', () => {
+test('of what can be rented, the cheapest that keeps the deadline, else the quickest', () => {
   const cheap = card('slow', 80, 4, { rent: { offer: 'cheap', perHour: 0.1 } });
   const both = { ...facts, others: [...others, cheap] };
   const rented = (deadline?: number): string | null =>
     advise({ deadline }, both).find(({ rule }) => rule === 'rent-one')!.device;
-  assert.deepEqual([rented(), rented(hour), rented(60)], ['slow', 'a100', 'slow']);
+  assert.deepEqual([rented(), rented(hour), rented(60)], ['slow', 'a100', 'a100']);
+});
+
+test('what comes first decides, what is beyond the budget says so, and the other end is named', () => {
+  const cheap = card('slow', 80, 4, { watts: 70, rent: { offer: 'cheap', perHour: 0.1 } });
+  const both = { ...facts, others: [...others, cheap] };
+  const rent = (needs: Parameters<typeof advise>[0]): Recommendation =>
+    advise(needs, both).find(({ rule }) => rule === 'rent-one')!;
+  assert.deepEqual([rent({ first: 'time' }).device, rent({ first: 'money' }).device], ['a100', 'slow']);
+  assert.equal(rent({ first: 'energy' }).device, 'slow');
+  assert.match(rent({ first: 'time' }).changes.at(-1)!.text, /^Money first: slow, about 4.h for 0\.40 USD$/);
+  assert.match(rent({}).changes.at(-1)!.text, /^Time first: a100, about 30.min for 1\.50 USD$/);
+  assert.equal(rent({ first: 'time', budget: 1 }).device, 'slow', 'the quickest within the budget');
+  const beyond = rent({ budget: 0.01 });
+  assert.deepEqual([beyond.device, beyond.meetsBudget, rent({ budget: 5 }).meetsBudget], ['slow', false, true]);
+  const bought = (needs: Parameters<typeof advise>[0]) =>
+    advise({ private: true, ...needs }, both).find(({ rule }) => rule === 'buy-one')!.device;
+  assert.deepEqual(
+    [bought({}), bought({ first: 'time' }), bought({ deadline: 60 })],
+    ['rtx-3090', 'rtx-5090', 'rtx-5090'],
+  );
+});
+
+test('nobody waits for what cannot be had, several are paid as the box they come in', () => {
+  const wafer = card('wafer', 1000, 0.001, {});
+  const boxes = [{ count: 8, perHour: 20, offer: 'cloud 8x a100' }];
+  const boxed = others.map((one) => (one.id === 'a100' ? { ...one, boxes } : one));
+  const short = { ...facts, others: [wafer, ...boxed], efficiencies: [1, 0.95, 0.9, 0.85] };
+  const several = advise({ deadline: 0.4 * hour }, short).find(({ rule }) => rule === 'several')!;
+  assert.equal(several.device, 'a100');
+  assert.ok(Math.abs(several.money! - (20 * several.seconds!.middle) / hour) < 1e-9);
+});
+
+test('what does not fit this CPU is not advised there, other numbers than those asked for are said', () => {
+  const tight = { ...facts, gpu: undefined, cpu: { ...cpu, seconds: around(60), memory: 4.3e9 }, cpuFits: false };
+  const all = advise({ deadline: hour }, tight);
+  assert.ok(advised(all).every(({ device }) => device !== 'cpu') && advised(all).length > 0);
+  assert.match(
+    all.find(({ device }) => device === 'cpu')!.reasons[0].text,
+    /does not fit: a run here can have 4\.3 GB/,
+  );
+  const chip = card('tpu', 80, 0.1, { kind: 'tpu', otherNumbers: '16 bits', rent: { offer: 'cloud', perHour: 1 } });
+  const [first] = advise({ first: 'time' }, { ...tight, others: [chip] });
+  assert.ok(first.reasons.some(({ text }) => text === 'It computes in 16 bits: it has nothing else'));
 });
 
 test('a deadline that this machine keeps needs nothing else; one it misses ranks what keeps it first', () => {

@@ -6,7 +6,9 @@ import { advise } from '../../../engine/hardware/advice/advise.ts';
 import type { Recommendation } from '../../../engine/hardware/advice/facts.ts';
 import { factHere, factsOf } from '../../../engine/hardware/advice/from-forecast.ts';
 import { readThresholds, thresholdsKey, withThresholds, type Rules } from '../../../engine/hardware/advice/rules.ts';
+import { usableCores } from '../../../engine/backends/cpu/describe.ts';
 import { forecast } from '../../../engine/hardware/forecast.ts';
+import { about } from '../../../engine/hardware/run-line.ts';
 import { hoursPerWeek } from '../../../engine/hardware/use.ts';
 import { waitingOf } from '../../../engine/hardware/waiting.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
@@ -17,7 +19,7 @@ import { runOf, subjectOption, subjectOptions } from '../forecast-subject.ts';
 import { newestLab } from '../../../engine/hardware/machine.ts';
 import { devicesHere } from '../machine-here.ts';
 import { openCatalogue } from '../own-catalogue.ts';
-import { formatSeconds, formatTime } from '../output.ts';
+import { formatTime } from '../output.ts';
 
 export const adviseCommand: Command = {
   name: 'advise',
@@ -37,7 +39,7 @@ export const adviseCommand: Command = {
     },
     private: { type: 'boolean', help: 'the data must not leave' },
     interruptible: { type: 'boolean', help: 'it may be cut off and go on' },
-    first: { type: 'string', value: 'time|money|energy', help: 'what matters most' },
+    first: { type: 'string', value: 'time|money|energy', help: 'what matters most (default money)' },
     rules: {
       type: 'string',
       value: 'FILE',
@@ -59,8 +61,9 @@ export const adviseCommand: Command = {
     const rules = await rulesAsked(textOption(options, 'rules'), store);
     const { tariff, grid } = await electricityHere(store, {});
     const lab = await newestLab(store);
-    const found = forecast(subject, { precision, catalogue, tariff, grid });
-    const [cpu, gpu] = devicesHere(lab, catalogue);
+    const here = devicesHere(lab, catalogue);
+    const found = forecast(subject, { precision, catalogue, here, cores: usableCores(), tariff, grid });
+    const [cpu, gpu] = here;
     const now = Date.now();
     const bills = await store.bills();
     const needs = {
@@ -77,19 +80,26 @@ export const adviseCommand: Command = {
     const all = advise(needs, facts, rules);
     const advised = all.filter((given) => given.advised);
     const refused = all.filter((given) => !given.advised);
+    const names = new Map([cpu, ...(gpu ? [gpu] : []), ...facts.others].map(({ id, name }) => [id, name]));
     output.event({
       event: 'advice',
       recommendations: advised.map(recommendation),
       not_advised: refused.map(({ device, reasons }) => ({ device, reasons })),
     });
     for (const given of advised) {
-      const time = given.seconds ? `, about ${formatSeconds(given.seconds.middle)}` : '';
+      const time = given.seconds ? `, about ${about([given.seconds.low, given.seconds.high])}` : '';
       const late = given.meetsDeadline === false ? ', after the deadline' : '';
-      output.line(`${given.rank}. ${given.title}${given.device ? `: ${given.device}` : ''}${time}${late}`);
+      const dear = given.meetsBudget === false ? ', beyond the budget' : '';
+      const name = given.device && names.get(given.device);
+      output.line(`${given.rank}. ${given.title}${name ? `: ${name}` : ''}${time}${late}${dear}`);
       for (const { text } of given.reasons) output.line(`   ${text}`);
       for (const { text } of given.changes) output.line(`   would change it: ${text}`);
     }
-    if (advised.length === 0) output.line('No rule fits: this CPU does it, slowly.');
+    if (advised.length === 0) {
+      output.line(
+        facts.cpuFits === false ? 'No rule fits, nor does it fit here.' : 'No rule fits: this CPU does it, slowly.',
+      );
+    }
     const whence =
       lab === null
         ? 'This machine’s speed is guessed from its cores: `trainyard lab` measures it.'
@@ -115,8 +125,9 @@ async function rulesAsked(file: string | undefined, store: StoreService): Promis
   return withThresholds(changes);
 }
 
-const recommendation = ({ seconds, meetsDeadline, advised, ...given }: Recommendation): object => ({
+const recommendation = ({ seconds, meetsDeadline, meetsBudget, advised, ...given }: Recommendation): object => ({
   ...given,
   ...(advised && seconds ? { seconds: [seconds.low, seconds.high] } : {}),
   ...(meetsDeadline === undefined ? {} : { meets_deadline: meetsDeadline }),
+  ...(meetsBudget === undefined ? {} : { meets_budget: meetsBudget }),
 });

@@ -4,7 +4,7 @@
 import type { DeviceFact, Facts, Needs, Reason, Recommendation } from './facts.ts';
 import { elsewhereActions } from './elsewhere.ts';
 import { hereActions } from './here.ts';
-import { hereSuffices, reason, standardRules, type Fired, type Rule, type Rules } from './rules.ts';
+import { gigabytes, hereSuffices, reason, standardRules, type Fired, type Rule, type Rules } from './rules.ts';
 
 const actions = new Map(Object.entries({ ...hereActions, ...elsewhereActions }));
 /** Rules that get hardware from elsewhere: pointless where this machine is done in time. */
@@ -28,7 +28,7 @@ export function advise(needs: Needs, facts: Facts, rules: Rules = standardRules)
     kept.push(recommendation(needs, rule, what));
   }
   const order = (given: Recommendation): number =>
-    (given.meetsDeadline === false ? 2 : 0) + (overBudget(needs, given) ? 1 : 0);
+    (given.meetsDeadline === false ? 2 : 0) + (given.meetsBudget === false ? 1 : 0);
   const ranked = kept.map((given, i) => ({ given, i })).sort((a, b) => order(a.given) - order(b.given) || a.i - b.i);
   return [...ranked.map(({ given }, i) => ({ ...given, rank: i + 1 })), ...refused];
 }
@@ -44,7 +44,7 @@ function firedRules(needs: Needs, facts: Facts, rules: Rules): { rule: Rule; fir
       return threshold.value;
     };
     const fired = action({ needs, facts, limit });
-    if (fired === null) continue;
+    if (fired === null || (fired.device === facts.cpu && facts.cpuFits === false)) continue;
     found.push({ rule, fired });
     if (final.has(rule.id) && (needs.deadline === undefined || facts.cpu.seconds.high <= needs.deadline)) break;
   }
@@ -54,16 +54,18 @@ function firedRules(needs: Needs, facts: Facts, rules: Rules): { rule: Rule; fir
 function recommendation(needs: Needs, rule: Rule, fired: Fired): Recommendation {
   const { device, reasons, changes = [], seconds, money } = fired;
   const meetsDeadline = seconds && needs.deadline !== undefined ? seconds.high <= needs.deadline : undefined;
+  const meetsBudget = needs.budget === undefined || money === undefined ? undefined : money <= needs.budget;
   return {
     rank: 0,
     advised: true,
     rule: rule.id,
     title: rule.title,
     device: device?.id ?? null,
-    reasons: [...reasons, ...staleReason(device)],
+    reasons: [...reasons, ...numbersReason(device), ...staleReason(device)],
     seconds,
     money,
     meetsDeadline,
+    meetsBudget,
     changes,
   };
 }
@@ -71,8 +73,8 @@ function recommendation(needs: Needs, rule: Rule, fired: Fired): Recommendation 
 const staleReason = (device: DeviceFact | null): Reason[] =>
   device?.rent?.stale ? [reason('catalogue', 'Its price is older than 60 days or undated')] : [];
 
-const overBudget = ({ budget }: Needs, { money }: Recommendation): boolean =>
-  budget !== undefined && money !== undefined && money > budget;
+const numbersReason = (device: DeviceFact | null): Reason[] =>
+  device?.otherNumbers ? [reason('catalogue', `It computes in ${device.otherNumbers}: it has nothing else`)] : [];
 
 const refuse = (device: DeviceFact, why: Reason): Recommendation => ({
   rank: 0,
@@ -88,10 +90,15 @@ const refuse = (device: DeviceFact, why: Reason): Recommendation => ({
 function refusedDevices(needs: Needs, facts: Facts, rules: Rules): Recommendation[] {
   const spare = rules.rules.find(({ id }) => id === 'buy-one')?.thresholds.spare?.value ?? 0.8;
   const devices = [...(facts.gpu ? [facts.gpu] : []), ...facts.others];
-  return devices.flatMap((device) => {
+  const cpu =
+    facts.cpuFits === false
+      ? [refuse(facts.cpu, reason('memory', `It does not fit: a run here can have ${gigabytes(facts.cpu.memory)}`))]
+      : [];
+  const others = devices.flatMap((device) => {
     const why = whyNot(device, needs, facts, spare);
     return why === null ? [] : [refuse(device, why)];
   });
+  return [...cpu, ...others];
 }
 
 function whyNot(device: DeviceFact, needs: Needs, facts: Facts, spare: number): Reason | null {

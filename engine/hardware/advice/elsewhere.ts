@@ -7,7 +7,8 @@ import {
   hoursPerYear,
   spotOverhead,
 } from '../formulas/money.ts';
-import type { DeviceFact, Facts } from './facts.ts';
+import { about } from '../run-line.ts';
+import { canBeHad, type DeviceFact, type Facts, type Reason } from './facts.ts';
 import { fastest, gigabytes, hours, percent, reason, type Action, type Context } from './rules.ts';
 
 /** Devices that may be advised for training and hold the model, within `share` of their memory. */
@@ -17,16 +18,50 @@ export const usable = (facts: Facts, share: number): DeviceFact[] =>
       use === 'training' && doubtful !== true && software !== true && facts.memoryNeeded <= share * memory,
   );
 
-/** Those that keep the deadline; all of them where none does. */
-function inTime({ needs: { deadline } }: Context, devices: readonly DeviceFact[]): readonly DeviceFact[] {
-  const kept = devices.filter(({ seconds }) => deadline === undefined || seconds.high <= deadline);
-  return kept.length > 0 ? kept : devices;
+/**
+ * What the person would take of these: within the deadline, else the quickest; of those within the budget, where there are any; then by
+ * what comes first for them.
+ */
+function choose(
+  { needs: { deadline, budget, first } }: Context,
+  devices: readonly DeviceFact[],
+  money: (device: DeviceFact) => number,
+): DeviceFact | undefined {
+  const inTime = devices.filter(({ seconds }) => deadline === undefined || seconds.high <= deadline);
+  if (inTime.length === 0) return fastest(devices);
+  const affordable = inTime.filter((device) => budget === undefined || money(device) <= budget);
+  const left = affordable.length > 0 ? affordable : inTime;
+  if (first === 'time' && affordable.length > 0) return fastest(left);
+  const joules = ({ watts = Infinity, seconds }: DeviceFact): number => watts * seconds.middle;
+  const measure = first === 'energy' && affordable.length > 0 ? joules : money;
+  return [...left].sort((a, b) => measure(a) - measure(b))[0];
 }
 
 /** The rented device on which this training costs least. */
 const cheapestRent = (devices: readonly DeviceFact[]): DeviceFact | undefined =>
-  devices.filter(({ rent }) => rent !== undefined && rent.free !== true).sort((a, b) => rentOf(a) - rentOf(b))[0];
+  rentable(devices).sort((a, b) => rentOf(a) - rentOf(b))[0];
+const rentable = (devices: readonly DeviceFact[]): DeviceFact[] =>
+  devices.filter(({ rent }) => rent !== undefined && rent.free !== true);
 const rentOf = ({ seconds, rent }: DeviceFact): number => hours(seconds.middle) * (rent?.perHour ?? Infinity);
+const usdText = (money: number): string => (money < 0.01 ? 'under 0.01' : money.toFixed(2));
+
+/** The other end of what can be rented: the quickest beside the cheapest, and the other way about. */
+function otherRent(context: Context, taken: DeviceFact): Reason[] {
+  const devices = rentable(usable(context.facts, 0.8));
+  const [quick, cheap] = [fastest(devices)!, cheapestRent(devices)!];
+  const say = (words: string, { name, seconds, ...rest }: DeviceFact): Reason => {
+    const money = rentOf({ name, seconds, ...rest });
+    return reason(
+      'cost',
+      `${words}: ${name}, about ${about([seconds.low, seconds.high])} for ${usdText(money)} USD`,
+      money,
+    );
+  };
+  return [
+    ...(quick.seconds.middle < taken.seconds.middle ? [say('Time first', quick)] : []),
+    ...(rentOf(cheap) < rentOf(taken) ? [say('Money first', cheap)] : []),
+  ];
+}
 
 /** The card with the smallest memory that fits, then the highest bandwidth; what has no price cannot be bought. */
 const cardToBuy = (devices: readonly DeviceFact[]): DeviceFact | undefined =>
@@ -58,36 +93,25 @@ export const elsewhereActions: Readonly<Record<string, Action>> = {
     };
   },
   'rent-one': (context) => {
-    const device = cheapestRent(
-      inTime(
-        context,
-        usable(context.facts, 0.8).filter(({ rent }) => rent !== undefined && rent.free !== true),
-      ),
-    );
+    const device = choose(context, rentable(usable(context.facts, 0.8)), rentOf);
     if (!device || context.needs.private) return null;
     const used = use(context, 0.8, context.limit('life'));
     if (used !== null && used.perYear >= used.pays) return null;
     const money = rentOf(device);
-    const reasons = [
-      reason(
-        'cost',
-        `${money < 0.01 ? 'under 0.01' : money.toFixed(2)} USD for this training`,
-        money,
-        context.needs.budget,
-        'USD',
-      ),
-    ];
-    if (used === null) return { device, seconds: device.seconds, money, reasons };
+    const paid = reason('cost', `${usdText(money)} USD for this training`, money, context.needs.budget, 'USD');
+    const fired = { device, seconds: device.seconds, money };
+    const other = otherRent(context, device);
+    if (used === null) return { ...fired, reasons: [paid], changes: other };
     const pays = Number.isFinite(used.pays) ? `a card pays from ${Math.round(used.pays)}` : 'a card never pays';
     const text = `${Math.round(used.perYear)} h a year; ${pays}`;
+    const more = Math.round((used.pays * 168) / hoursPerYear);
     return {
-      device,
-      seconds: device.seconds,
-      money,
-      reasons: [...reasons, reason('rent', text, used.perYear, used.pays, 'h')],
-      changes: Number.isFinite(used.pays)
-        ? [reason('rent', `More than ${Math.round((used.pays * 168) / hoursPerYear)} h a week`, used.pays)]
-        : [],
+      ...fired,
+      reasons: [paid, reason('rent', text, used.perYear, used.pays, 'h')],
+      changes: [
+        ...(Number.isFinite(used.pays) ? [reason('rent', `More than ${more} h a week`, used.pays)] : []),
+        ...other,
+      ],
     };
   },
   spot: ({ needs, facts, limit }) => {
@@ -116,14 +140,13 @@ export const elsewhereActions: Readonly<Record<string, Action>> = {
     };
   },
   'buy-one': (context) => {
-    const card = cardToBuy(
-      inTime(
-        context,
-        usable(context.facts, context.limit('spare')).filter(
-          ({ price, kind }) => price !== undefined && kind === 'gpu',
-        ),
-      ),
+    const cards = usable(context.facts, context.limit('spare')).filter(
+      ({ price, kind }) => price !== undefined && kind === 'gpu',
     );
+    const { deadline, first } = context.needs;
+    const inTime = cards.filter(({ seconds }) => deadline === undefined || seconds.high <= deadline);
+    const quickest = first === 'time' || inTime.length === 0;
+    const card = quickest ? fastest(inTime.length === 0 ? cards : inTime) : cardToBuy(inTime);
     if (!card) return null;
     const used = use(context, context.limit('spare'), context.limit('life'));
     const pays = used !== null && used.perYear >= used.pays;
@@ -151,7 +174,7 @@ export const elsewhereActions: Readonly<Record<string, Action>> = {
     return { device: card, seconds: card.seconds, money: card.price, reasons };
   },
   several: ({ needs, facts, limit }) => {
-    const best = fastest(usable(facts, 0.8));
+    const best = fastest(usable(facts, 0.8).filter((one) => one.kind === 'gpu' && canBeHad(one, needs.private)));
     const { deadline } = needs;
     if (!best || deadline === undefined || best.seconds.high <= deadline) return null;
     const devices = (facts.efficiencies ?? []).slice(0, limit('most'));
@@ -163,9 +186,13 @@ export const elsewhereActions: Readonly<Record<string, Action>> = {
     const share = devices[count - 1];
     const { low, middle, high } = best.seconds;
     const by = count * share;
+    const box = needs.private
+      ? undefined
+      : best.boxes?.filter((one) => one.count >= count).toSorted((a, b) => a.perHour - b.perHour)[0];
     return {
       device: best,
       seconds: { low: low / by, middle: middle / by, high: high / by },
+      ...(box ? { money: box.perHour * hours(middle / by) } : {}),
       reasons: [
         reason(
           'several',
@@ -214,7 +241,7 @@ export const elsewhereActions: Readonly<Record<string, Action>> = {
     };
   },
   cluster: ({ needs, facts, limit }) => {
-    const best = fastest(usable(facts, 0.8));
+    const best = fastest(usable(facts, 0.8).filter((one) => one.kind === 'gpu' && canBeHad(one, needs.private)));
     if (!best || needs.private || needs.deadline === undefined) return null;
     const count = Math.ceil(best.seconds.high / needs.deadline);
     if (count <= limit('devices')) return null;

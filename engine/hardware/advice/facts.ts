@@ -46,13 +46,23 @@ export interface DeviceFact {
     readonly free?: boolean;
     readonly stale?: boolean;
   };
+  /** Instances with several of them, let whole: the least price for each number. */
+  readonly boxes?: readonly { readonly count: number; readonly perHour: number; readonly offer: string }[];
+  /** What it computes in, where that is not what was asked for. */
+  readonly otherNumbers?: '16 bits' | 'float32';
 }
+
+/** Whether a person can have it: to rent, or to buy; where data must not leave, to buy. */
+export const canBeHad = ({ price, rent, boxes = [] }: DeviceFact, secret: boolean | undefined): boolean =>
+  price !== undefined || (secret !== true && (rent !== undefined || boxes.length > 0));
 
 export interface Facts {
   readonly model: 'network' | 'linear' | 'trees';
   readonly rows: number;
   /** This machine's CPU, and its GPU where there is one. */
   readonly cpu: DeviceFact;
+  /** Its memory holds the model; absent: not known. */
+  readonly cpuFits?: boolean;
   readonly gpu?: DeviceFact;
   /** Devices of the catalogue. */
   readonly others: readonly DeviceFact[];
@@ -108,6 +118,7 @@ export interface Recommendation {
   readonly seconds?: Range;
   readonly money?: number;
   readonly meetsDeadline?: boolean;
+  readonly meetsBudget?: boolean;
   /** What would change the answer. */
   readonly changes: readonly Reason[];
 }

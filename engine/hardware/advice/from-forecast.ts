@@ -4,13 +4,13 @@
 import type { Catalogue, Device } from '../catalogue/catalogue.ts';
 import { isStale, trusted } from '../catalogue/figures.ts';
 import type { DeviceForecast, Forecast } from '../forecast.ts';
-import { withOverheads } from '../memory-forecast.ts';
+import { withOverheads, type TextbookOptions } from '../memory-forecast.ts';
 import { usualSpotHours } from '../formulas/money.ts';
 import type { MachineDevice } from '../machine.ts';
 import { severalOn } from '../several.ts';
 import { epochSeconds, middleOf, stepTime } from '../time-forecast.ts';
 import { waitingFacts, type Waiting } from '../waiting.ts';
-import type { DeviceFact, Facts, Range } from './facts.ts';
+import { canBeHad, type DeviceFact, type Facts, type Range } from './facts.ts';
 
 export interface FromForecast {
   readonly forecast: Forecast;
@@ -38,10 +38,12 @@ export function factsOf(asked: FromForecast): Facts {
     const found = forecasts.get(device.id);
     // The processor of a computer is not bought for training; it is what stands here.
     if (device.kind === 'cpu' || (found === undefined && device.use === 'training')) return [];
-    return [deviceFact(device, found, epochs, catalogue, now)];
+    return [deviceFact(device, found, forecast.textbook.precision, epochs, catalogue, now)];
   });
   const fast = others
-    .filter((device) => device.kind === 'gpu' && device.use === 'training' && !device.doubtful)
+    .filter(
+      (device) => device.kind === 'gpu' && device.use === 'training' && !device.doubtful && canBeHad(device, false),
+    )
     .toSorted((a, b) => a.seconds.middle - b.seconds.middle)[0];
   const { parameters, gradients, optimizer } = memory;
   const quick = fast && forecasts.get(fast.id);
@@ -50,6 +52,7 @@ export function factsOf(asked: FromForecast): Facts {
     model: 'network',
     rows,
     cpu,
+    cpuFits: forecasts.get(`here-${cpu.id}`)?.fits,
     gpu,
     others,
     memoryNeeded: withOverheads(memory.total).low,
@@ -96,6 +99,7 @@ export function training([low, high]: readonly [number, number], epochs: number)
 function deviceFact(
   device: Device,
   found: DeviceForecast | undefined,
+  asked: TextbookOptions['precision'],
   epochs: number,
   { offers }: Catalogue,
   now: number,
@@ -103,9 +107,11 @@ function deviceFact(
   const { id, name, kind, use, unified, memory, bandwidth, power, streetPrice, launchPrice, systemPrice } = device;
   const rate = found?.precision === 'mixed16' ? device.fp16 : device.fp32;
   const price = [streetPrice, launchPrice, systemPrice].find(trusted)?.value;
-  const [offer] = offers
-    .filter((row) => row.device === id && row.count === 1 && trusted(row.onDemand))
+  const rents = offers
+    .filter((row) => row.device === id && trusted(row.onDemand))
     .toSorted((a, b) => a.onDemand.value - b.onDemand.value);
+  const offer = rents.find(({ count }) => count === 1);
+  const boxes = rents.filter(({ count, onDemand }) => count > 1 && onDemand.value > 0);
   return {
     id,
     name,
@@ -125,5 +131,11 @@ function deviceFact(
       free: offer.onDemand.value === 0,
       stale: isStale(offer.onDemand, now),
     },
+    boxes: boxes.map(({ count, onDemand, provider, instance }) => ({
+      ...{ count, perHour: onDemand.value, offer: `${provider} ${instance}` },
+    })),
+    ...(found && found.precision !== asked
+      ? { otherNumbers: found.precision === 'mixed16' ? ('16 bits' as const) : ('float32' as const) }
+      : {}),
   };
 }

@@ -112,7 +112,10 @@ export const fastest = (devices: readonly DeviceFact[]): DeviceFact | undefined 
 
 /** Whether this machine does it in time without more: then nothing has to be got. */
 export function hereSuffices({ needs, facts }: Pick<Context, 'needs' | 'facts'>): boolean {
-  const here = [facts.cpu, ...(facts.gpu && fitsHere(facts, 0.8) ? [facts.gpu] : [])];
+  const here = [
+    ...(facts.cpuFits === false ? [] : [facts.cpu]),
+    ...(facts.gpu && fitsHere(facts, 0.8) ? [facts.gpu] : []),
+  ];
   return needs.deadline !== undefined && here.some(({ seconds }) => seconds.high <= needs.deadline!);
 }
 

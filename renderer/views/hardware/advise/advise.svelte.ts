@@ -96,7 +96,10 @@ export class AdvisePage {
     if (!subject) return null;
     const { tariff, grid } = this.electricity;
     try {
-      return forecast(subject, { precision: kept.precision, catalogue: this.catalogue.value, tariff, grid });
+      const catalogue = this.catalogue.value;
+      const here = this.machine.devices(catalogue);
+      const cores = navigator.hardwareConcurrency;
+      return forecast(subject, { precision: kept.precision, catalogue, here, cores, tariff, grid });
     } catch {
       return null;
     }
