@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Declaration } from '../../engine/learners/declared/declare.ts';
 import { declarations, usualSettings } from '../../engine/learners/declared/registry.ts';
 import { defaultPreset, mlp, presetNamed, presets, specOf, trainedOn } from '../../engine/model/presets.ts';
-import type { InputSpec, ModelSpec, Task, TrainingSpec } from '../../engine/model/spec.ts';
+import { mostLayers, type InputSpec, type ModelSpec, type Task, type TrainingSpec } from '../../engine/model/spec.ts';
 import type { ColumnType, DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
 import { ownValue } from '../../engine/protocol/own.ts';
@@ -146,7 +146,10 @@ export async function modelOption(options: OptionValues, { rows, input, classes 
 const modelSchema = z.object({
   version: z.literal(1),
   preset: z.string().optional(),
-  layers: z.array(z.looseObject({ type: z.string(), id: z.string().optional() })).min(1),
+  layers: z
+    .array(z.looseObject({ type: z.string(), id: z.string().optional() }))
+    .min(1)
+    .max(mostLayers, `a model has at most ${mostLayers} layers`),
 });
 
 /** A model of a file. Throws InputError. */

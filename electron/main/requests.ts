@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { declarations } from '../../engine/learners/declared/registry.ts';
-import type { ModelSpec } from '../../engine/model/spec.ts';
+import { mostLayers, type ModelSpec } from '../../engine/model/spec.ts';
 import type { AppService } from '../../engine/protocol/app.ts';
 import { exportFormats } from '../../engine/protocol/exports.ts';
 import { recordFields } from '../../engine/protocol/store.ts';
@@ -40,7 +40,7 @@ const settings = z.strictObject({
 const model: z.ZodType<ModelSpec> = z.looseObject({
   version: z.literal(1),
   preset: name.optional(),
-  layers: z.array(z.looseObject({ type: z.string().max(100) })).max(1000),
+  layers: z.array(z.looseObject({ type: z.string().max(100) })).max(mostLayers),
 });
 
 const surroundings = fieldSchemas(runFields);

@@ -10,12 +10,14 @@ export const largestLabFile = 4 * 2 ** 20;
 
 const text = z.string().max(1000);
 const positive = z.number().positive();
+/** GFLOP/s, GB/s, microseconds or milliseconds: beyond that no machine is. */
+const figure = positive.max(1e9);
 const count = z.int().positive();
 
 const spread = z
-  .strictObject({ median: positive, low: positive, high: positive, calls: count, tries: count.optional() })
+  .strictObject({ median: figure, low: figure, high: figure, calls: count, tries: count.optional() })
   .refine(({ low, median, high }) => low <= median && median <= high, 'low, median and high are out of order');
-const samples = z.array(z.strictObject({ at: positive, value: spread })).max(1000);
+const samples = z.array(z.strictObject({ at: positive.max(2 ** 50), value: spread })).max(1000);
 
 const device = z.strictObject({
   id: z.string().regex(/^(cpu|cpu-1|cpu-wasm|gpu-\d{1,2})$/),
@@ -41,12 +43,12 @@ const result = z.strictObject({
     name: text,
     cpu: text,
     cores: count,
-    memoryBytes: positive,
+    memoryBytes: positive.max(2 ** 50),
     os: text,
     powerSource: z.enum(['mains', 'battery']).optional(),
   }),
   startedAt: z.int().min(0).max(8.64e15),
-  seconds: positive,
+  seconds: positive.max(1e6),
   devices: z
     .array(device)
     .min(1)

@@ -13,6 +13,9 @@ export interface LayerSpec {
   readonly [argument: string]: unknown;
 }
 
+/** Layers of a model at most: planning takes half a second for so many. */
+export const mostLayers = 1_000;
+
 export interface ModelSpec {
   readonly version: 1;
   /** Preset this spec came from, if any: shown in the history. */

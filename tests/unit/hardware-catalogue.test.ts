@@ -111,6 +111,7 @@ test('what is remembered or disputed is not for advice; what is old or undated i
   assert.equal(isStale({ date: '2026-09-23' }, now), false, '60 days');
   assert.equal(isStale({ date: '2026-09-22' }, now), true, '61 days');
   assert.equal(isStale({ date: null }, now), true);
+  assert.equal(isStale({ date: '2099-01-01' }, now), true, 'nobody has seen it yet');
   assert.equal(
     staleText([{ date: null }, { date: '2026-11-09' }], now),
     '1 of 2 prices are older than 60 days or undated',
@@ -157,6 +158,11 @@ test('what is wrong with a file names line and field', () => {
     'Line 1, field `devices[0].memory.value`: a number expected.',
   ]);
   assert.deepEqual(problems(rows({ power: 1e9 })), ['Line 1, field `devices[0].power`: at most 100000 expected.']);
+  assert.deepEqual(problems(rows({ fp32: 0 })), ['Line 1, field `devices[0].fp32`: more than 0 expected.']);
+  assert.deepEqual(problems(rows({ fp32: { value: 0 } })), [
+    'Line 1, field `devices[0].fp32`: a value above 0 expected.',
+  ]);
+  assert.deepEqual(problems(rows({ streetPrice: 0 })), []);
   assert.deepEqual(problems(rows({ mem_gb: 1 })), ['Line 1, field `devices[0].mem_gb`: no such field.']);
   assert.deepEqual(problems(rows({ source: 'nowhere' })), [
     'Line 1, field `devices[0].source`: “nowhere” is not among the sources.',

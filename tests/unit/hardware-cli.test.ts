@@ -120,7 +120,11 @@ test('bad input is refused in a line', async (context) => {
   const wide = path.join(home, 'wide.json');
   const dense = { type: 'dense', units: 65_536 };
   writeFileSync(wide, JSON.stringify({ version: 1, layers: [dense, dense, { type: 'output' }] }));
+  const deep = path.join(home, 'deep.json');
+  const many = Array.from({ length: 20_000 }, () => ({ type: 'dense', units: 8 }));
+  writeFileSync(deep, JSON.stringify({ version: 1, layers: [...many, { type: 'output' }] }));
   const cases: readonly (readonly [args: readonly string[], said: RegExp])[] = [
+    [['--model', deep, '--input', '10'], /at most 1000 layers/],
     [[], /--model is missing/],
     [['--model', damaged], /is not JSON/],
     [['--model', strange], /no layer “warp”/],

@@ -409,6 +409,8 @@ test('files: what is no lab is refused with the place and the reason', () => {
     return 'accepted';
   };
   const example = exampleLab();
+  assert.match(refusal(labText({ ...example, seconds: 1e20 })), /at seconds: /);
+  assert.match(refusal(labText({ ...example, machine: { ...example.machine, memoryBytes: 1e30 } })), /at machine\.memoryBytes: /);
   const changed = (change: (lab: Record<string, never>) => void): string => {
     const copy = JSON.parse(labText(example)) as Record<string, never>;
     change(copy);
@@ -418,6 +420,10 @@ test('files: what is no lab is refused with the place and the reason', () => {
   assert.match(refusal(labText(example).slice(0, 200)), /^other\.json is no lab of Trainyard: it is no JSON/);
   assert.match(refusal('{"format":"else"}'), /its “format” is not “trainyard-lab”/);
   assert.match(refusal('[1,2]'), /its “format” is not/);
+  assert.match(
+    changed((lab) => Object.assign(lab['devices'][0]['copy'][0]['value'], { median: 1e20, high: 1e21 })),
+    /at devices\.0\.copy\.0\.value\.median: /,
+  );
   assert.match(
     changed((lab) => Object.assign(lab, { version: 2 })),
     /a newer Trainyard \(version 2/,

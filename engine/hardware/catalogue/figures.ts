@@ -11,9 +11,10 @@ export const staleAfterDays = 60;
 
 const day = 24 * 3600 * 1000;
 
-/** Days since the figure's date; `null`: undated. `now` in ms since the epoch. */
+/** Days since the figure's date; `null`: undated, or dated to come, beyond what zones of time explain. `now` in ms since the epoch. */
 export function ageInDays({ date }: Pick<Figure, 'date'>, now: number): number | null {
-  return date === null ? null : Math.max(0, Math.floor((now - Date.parse(date)) / day));
+  const days = date === null ? null : Math.floor((now - Date.parse(date)) / day);
+  return days === null || days < -1 ? null : Math.max(0, days);
 }
 
 /** Older than `days`, or undated. */

@@ -37,11 +37,21 @@ const figureObject = z.strictObject({
 });
 
 /** A figure of at most `most`: what is beyond it is a slip of the pen. */
-const figure = (most: number) =>
-  z.union([
-    z.number().nonnegative().max(most),
-    figureObject.refine((f) => f.value <= most, `at most ${most} expected`),
+const figure = (most: number, above0 = false) => {
+  return z.union([
+    z
+      .number()
+      .nonnegative()
+      .max(most)
+      .refine((value) => !above0 || value !== 0, 'more than 0 expected'),
+    figureObject
+      .refine((f) => f.value <= most, `at most ${most} expected`)
+      .refine((f) => !above0 || f.value > 0, 'a value above 0 expected'),
   ]);
+};
+
+/** Prices may be 0; a rate or a size that is 0 would make a training take for ever: what is not there is left out. */
+const isPrice = (name: string): boolean => name.endsWith('Price');
 
 /** Every figure of a device, with its unit and the most that is believed. */
 export const deviceFigures = {
@@ -64,7 +74,7 @@ export type DeviceFigure = keyof typeof deviceFigures;
 export const deviceFigureNames = Object.keys(deviceFigures) as readonly DeviceFigure[];
 
 const figures = Object.fromEntries(
-  deviceFigureNames.map((name) => [name, figure(deviceFigures[name].most).optional()]),
+  deviceFigureNames.map((name) => [name, figure(deviceFigures[name].most, !isPrice(name)).optional()]),
 ) as Record<DeviceFigure, z.ZodOptional<ReturnType<typeof figure>>>;
 
 const row = { source: text, confidence: z.enum(confidences), date: dated.optional(), note: text.optional() };
