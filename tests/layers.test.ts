@@ -111,8 +111,14 @@ const rules: readonly Rule[] = [
     instead: 'What a learner says of itself is read by the window and the history too; what it does stands beside it.',
   })),
   {
+    files: 'engine/learners/trees/model-schema.ts',
+    may: [],
+    packages: ['zod'],
+    instead: 'What a model file holds is read where no learner works.',
+  },
+  {
     files: 'engine/learners/*/file.ts',
-    may: [protocol, 'engine/model/', settings, ...declared],
+    may: [protocol, 'engine/model/', settings, ...declared, 'engine/learners/trees/model-schema.ts'],
     packages: ['zod'],
     instead: 'What a model file holds is read where no learner works.',
   },

@@ -13,6 +13,8 @@ export interface EvaluationSpec {
   readonly training: Pick<TrainingSpec, 'loss' | 'labelSmoothing' | 'huberDelta'>;
   /** Class weights of the loss, or null. */
   readonly weights: Float32Array | null;
+  /** The mean loss, where it is none that networks train with; `training` is not asked then. */
+  readonly ownLoss?: (outputs: Float32Array, targets: Float32Array) => number;
 }
 
 /** `outputs` [N, width] raw outputs, `targets` [N]. Empty splits have no metrics. */
@@ -110,6 +112,8 @@ function evaluateValues(outputs: Float32Array, targets: Float32Array, spec: Eval
 }
 
 /** The loss as it was trained, in float64. */
-function lossOf(outputs: Float32Array, targets: Float32Array, { training, output, weights }: EvaluationSpec): number {
+function lossOf(outputs: Float32Array, targets: Float32Array, spec: EvaluationSpec): number {
+  const { training, output, weights, ownLoss } = spec;
+  if (ownLoss) return ownLoss(outputs, targets);
   return lossRules[resolveLoss(training.loss, output)].value(outputs, targets, training, weights);
 }

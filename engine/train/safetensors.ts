@@ -101,7 +101,7 @@ function readHeader(file: Uint8Array): { metadata: Record<string, string>; place
 
 function parseHeader(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   try {
-    const header: unknown = JSON.parse(fromUtf8(bytes));
+    const header: unknown = JSON.parse(decodeText(bytes));
     if (isObject(header)) return header;
   } catch {
     // As below.
@@ -137,13 +137,26 @@ function damaged(what: string): never {
 /** JSON as ASCII bytes: everything else is escaped, so that bytes and characters are the same. */
 export function encodeText(text: string): Uint8Array {
   const escaped = text.replace(/[^\x00-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-  return Uint8Array.from(escaped, (character) => character.charCodeAt(0));
+  const bytes = new Uint8Array(escaped.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = escaped.charCodeAt(i);
+  return bytes;
 }
 
+/** Characters that become a piece of text at a time. */
+const pieceLength = 8192;
+
 /** UTF-8, as other writers may have used it, without TextDecoder, which is not part of the language. */
-function fromUtf8(bytes: Uint8Array): string {
-  let encoded = '';
-  for (const byte of bytes)
-    encoded += byte === 0x25 || byte > 0x7f ? `%${byte.toString(16)}` : String.fromCharCode(byte);
-  return decodeURIComponent(encoded);
+export function decodeText(bytes: Uint8Array): string {
+  const ascii = bytes.every((byte) => byte <= 0x7f);
+  const pieces: string[] = [];
+  for (let start = 0; start < bytes.length; start += pieceLength) {
+    const piece = bytes.subarray(start, start + pieceLength);
+    if (ascii) pieces.push(String.fromCharCode(...piece));
+    else pieces.push(Array.from(piece, percentEncoded).join(''));
+  }
+  return ascii ? pieces.join('') : decodeURIComponent(pieces.join(''));
+}
+
+function percentEncoded(byte: number): string {
+  return byte === 0x25 || byte > 0x7f ? `%${byte.toString(16)}` : String.fromCharCode(byte);
 }

@@ -10,6 +10,7 @@ import type { Weights } from '../../train/weights.ts';
 import type { OnnxBuilder, ValueName } from './builder.ts';
 import { exportLinear } from './linear.ts';
 import { exportNetwork } from './network.ts';
+import { cannotExport } from '../refusal.ts';
 
 /** Adds a model; gives its raw outputs [N, width]: logits or standardised values. */
 export type LearnerOnnx<F extends ModelFile = ModelFile> = (
@@ -24,7 +25,13 @@ function of<F extends ModelFile>(rule: LearnerOnnx<F>): LearnerOnnx {
   return rule as unknown as LearnerOnnx;
 }
 
+/** Trees have no ONNX export yet. */
+const noTrees: LearnerOnnx = (_onnx, { learner }) => {
+  throw cannotExport(`There is no ONNX export of ${learner} trees yet.`, 'Export the run as JSON.');
+};
+
 export const learnerExports: Readonly<Record<keyof typeof files, LearnerOnnx>> = {
+  boosted: noTrees,
   linear: of<LinearModelFile>((onnx, file, weights, features) => ({
     raw: exportLinear(onnx, file, weights, features),
     width: outputsOf(file.output),

@@ -1,0 +1,235 @@
+// Gradient-boosted trees in words: many small trees, each grown on what those before it got wrong. Settings have LightGBM's names.
+
+import type { PreparedData } from '../../protocol/data.ts';
+import { InputError } from '../../protocol/errors.ts';
+import { fieldsFor, type SettingsOf } from '../../settings/field.ts';
+import type { TrainedOn } from '../../settings/training.ts';
+import { declare, type ConfigOf } from '../declared/declare.ts';
+
+const classes = ({ task }: TrainedOn): boolean => task === 'classification';
+const numbers = ({ task }: TrainedOn): boolean => task === 'regression';
+
+export const boostedFields = fieldsFor<TrainedOn>()({
+  trees: {
+    kind: 'number',
+    whole: true,
+    label: 'Trees',
+    help: 'trees at most (boosting: rounds, of a tree for each of several classes)',
+    minimum: 1,
+    maximum: 100_000,
+    default: 1000,
+  },
+  learningRate: {
+    kind: 'number',
+    label: 'Learning rate',
+    help: 'learning rate',
+    flag: 'lr',
+    minimum: 1e-9,
+    maximum: 100,
+    default: 0.05,
+  },
+  leaves: {
+    kind: 'number',
+    whole: true,
+    label: 'Leaves',
+    help: 'leaves of a tree at most',
+    minimum: 2,
+    maximum: 65_536,
+    default: 31,
+  },
+  minRows: {
+    kind: 'number',
+    whole: true,
+    label: 'Rows a leaf',
+    help: 'rows of a leaf at least',
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 20,
+  },
+  patience: {
+    kind: 'number',
+    whole: true,
+    label: 'Trees without gain',
+    help: 'epochs, or trees of boosting, without improvement before stopping; 0 = never stop early',
+    zero: 'never stop early',
+    minimum: 0,
+    maximum: 1_000_000,
+    default: 100,
+  },
+  depth: {
+    kind: 'number',
+    whole: true,
+    label: 'Depth',
+    help: 'depth of a tree at most; 0 = any',
+    zero: 'any',
+    minimum: 0,
+    maximum: 1000,
+    advanced: true,
+    default: 0,
+  },
+  rowFraction: {
+    kind: 'number',
+    label: 'Rows a tree',
+    help: 'share of the rows that each tree is grown on',
+    minimum: 0.001,
+    maximum: 1,
+    advanced: true,
+    default: 0.8,
+  },
+  featureFraction: {
+    kind: 'number',
+    label: 'Columns a tree',
+    help: 'share of the columns that each tree looks at',
+    minimum: 0.001,
+    maximum: 1,
+    advanced: true,
+    default: 0.8,
+  },
+  l1: {
+    kind: 'number',
+    label: 'L1',
+    help: 'penalty on the sizes of leaf values',
+    minimum: 0,
+    maximum: 1e9,
+    advanced: true,
+    default: 0,
+  },
+  l2: {
+    kind: 'number',
+    label: 'L2',
+    help: 'penalty on the squares of leaf values',
+    minimum: 0,
+    maximum: 1e9,
+    advanced: true,
+    default: 0,
+  },
+  minGain: {
+    kind: 'number',
+    label: 'Least gain',
+    help: 'gain of a split at least',
+    minimum: 0,
+    maximum: 1e9,
+    advanced: true,
+    default: 0,
+  },
+  minHessian: {
+    kind: 'number',
+    label: 'Least hessian',
+    help: 'sum of the hessians of a leaf at least',
+    minimum: 0,
+    maximum: 1e9,
+    advanced: true,
+    default: 1e-3,
+  },
+  objective: {
+    kind: 'choice',
+    label: 'Loss',
+    help: 'what boosting makes small, of numbers',
+    advanced: true,
+    fits: numbers,
+    choices: {
+      auto: 'By the task',
+      squared: 'Squared error',
+      absolute: 'Absolute error',
+      huber: 'Huber',
+      quantile: 'Quantile',
+      poisson: 'Poisson',
+    },
+    default: 'auto',
+  },
+  huberDelta: {
+    kind: 'number',
+    label: 'Huber delta',
+    help: 'error from which huber grows linearly',
+    minimum: 1e-6,
+    maximum: 1e6,
+    advanced: true,
+    fits: numbers,
+    when: { objective: ['huber'] },
+    default: 1,
+  },
+  quantile: {
+    kind: 'number',
+    label: 'Quantile',
+    help: 'which quantile is predicted',
+    minimum: 0.001,
+    maximum: 0.999,
+    advanced: true,
+    fits: numbers,
+    when: { objective: ['quantile'] },
+    default: 0.5,
+  },
+  monotone: {
+    kind: 'text',
+    label: 'Monotone columns',
+    help: 'columns of numbers along which predictions may only rise or fall, such as age=+,price=-',
+    longest: 10_000,
+    advanced: true,
+    unset: 'None',
+  },
+  classWeights: {
+    kind: 'choice',
+    label: 'Class weights',
+    help: 'weigh rare classes up',
+    advanced: true,
+    fits: classes,
+    choices: { none: 'None', balanced: 'Balanced' },
+    quiet: 'none',
+    default: 'none',
+  },
+});
+
+export type BoostedSettings = SettingsOf<typeof boostedFields>;
+export type BoostedConfig = ConfigOf<'boosted', typeof boostedFields>;
+
+export const declaration = declare({
+  name: 'boosted',
+  title: 'Boosted trees',
+  noun: 'boosted trees',
+  summary: 'Many small trees, each mending what those before it got wrong: often the best for a table',
+  about: {
+    title: () => 'Gradient boosting',
+    text: 'Small trees are grown one after another, each on what those before it got wrong. Columns are taken as they are: no scaling, categories as such, missing values on the side where they fit. It stops when the validation rows gain no more.',
+  },
+  fields: boostedFields,
+  forms: ['columns'],
+  unit: { one: 'tree', many: 'trees' },
+  curves: true,
+
+  check: ({ boosted }, { input, output }) => {
+    monotoneOf(boosted.monotone, input, output);
+  },
+  units: ({ boosted }) => boosted.trees,
+  listed: ({ boosted }) => ({ learningRate: boosted.learningRate }),
+  facts: ({ boosted, seed }) => [
+    ['model', `boosted, up to ${boosted.trees.toLocaleString('en')} trees of ${boosted.leaves} leaves`],
+    ['training', `learning rate ${boosted.learningRate}, at least ${boosted.minRows} rows a leaf, seed ${seed}`],
+  ],
+});
+
+/** [columns]: +1 = may only rise, −1 = may only fall; null: all are free. Throws InputError `usage.monotone`. */
+export function monotoneOf(
+  text: string | undefined,
+  input: PreparedData['input'],
+  output: PreparedData['output'],
+): Int8Array | null {
+  if (text === undefined || text.trim() === '' || input.kind !== 'columns') return null;
+  if (output.kind === 'classes' && output.classes.length > 2) {
+    throw new InputError('usage.monotone', 'Of several classes none rises alone.', 'Leave the monotone columns out.');
+  }
+  const directions = new Int8Array(input.columns.length);
+  for (const part of text.split(',')) {
+    const at = part.lastIndexOf('=');
+    const [name, sign] = [part.slice(0, at).trim(), part.slice(at + 1).trim()];
+    const index = input.columns.findIndex((column) => column.name === name);
+    if (at <= 0 || (sign !== '+' && sign !== '-') || index < 0 || input.columns[index].kind === 'category') {
+      throw new InputError(
+        'usage.monotone',
+        `The monotone columns have “${part.trim()}”.`,
+        'Write COLUMN=+ or COLUMN=- with columns of numbers that the model sees.',
+      );
+    }
+    directions[index] = sign === '+' ? 1 : -1;
+  }
+  return directions;
+}

@@ -1,0 +1,151 @@
+// Boosted trees as a learner: grown in slices, in whatever process they are in; no device is opened.
+
+import { InputError } from '../../protocol/errors.ts';
+import type { EvaluationSpec } from '../../train/metrics.ts';
+import { classWeights } from '../../train/session-sizes.ts';
+import type { Weights } from '../../train/weights.ts';
+import type { Learner, LearnerJob, Trained, Training } from '../learner.ts';
+import { plainLoss } from '../scoring.ts';
+import { boost, keptRounds, startOf, type Boosted, type BoostProblem } from '../trees/boosting.ts';
+import { decodeTrees, encodeTrees } from '../trees/checkpoint.ts';
+import { addTrees } from '../trees/ensemble.ts';
+import { objectiveOf, type Objective } from '../trees/objectives.ts';
+import { columnBins, readBinned } from '../trees/rows.ts';
+import { trainedTrees } from '../trees/trained.ts';
+import { TreeTraining, type Grove } from '../trees/training.ts';
+import { columnFile, columnOf, treeFile, treeOf } from '../trees/tree-files.ts';
+import { monotoneOf, type BoostedConfig, type BoostedSettings } from './declaration.ts';
+import type { BoostedModelFile } from './file.ts';
+
+export const learner: Learner<BoostedConfig, BoostedModelFile> = {
+  open: openBoosted,
+  read: readBoosted,
+  checkCheckpoint: decodeTrees,
+};
+
+/** LightGBM's `cat_smooth` and `cat_l2`. */
+const categories = { catSmooth: 10, catL2: 10 } as const;
+
+async function openBoosted(job: LearnerJob<BoostedConfig>): Promise<Training> {
+  const { config, data, surroundings, events } = job;
+  const { boosted: settings, seed } = config;
+  const { output, counts } = data;
+  const columns = await columnBins(job, surroundings.breathe);
+  const rows = await readBinned(job, columns, surroundings.breathe);
+  const monotone = monotoneOf(settings.monotone, data.input, output);
+  const outputs = output.kind === 'classes' && output.classes.length > 2 ? output.classes.length : 1;
+  const weights = classWeights(settings, data.classCounts, outputs);
+  const objective = objectiveOf(settings, output, weights);
+  if (settings.objective === 'poisson') checkCounts(rows.targets, output);
+  const problem: BoostProblem = {
+    ...{ rows, columns, objective, train: counts.train, validation: counts.validation },
+    settings: { ...settings, ...categories, columnFraction: settings.featureFraction, monotone, seed },
+  };
+  const before = job.checkpoint ? decodeTrees(job.checkpoint) : null;
+  const state: Boosted = before
+    ? {
+        first: Float32Array.from(before.first),
+        trees: before.trees.map((tree) => treeOf(tree, columns, 1)),
+        trainLoss: [...before.trainLoss],
+        validationLoss: [...before.validationLoss],
+      }
+    : startOf(problem);
+  events.onStarted({
+    device: { kind: 'cpu', name: 'CPU', threads: 1 },
+    sentence: 'Boosted trees are grown on the CPU, on one thread.',
+    parameters: 0,
+    bytes: rows.bins.byteLength + rows.targets.byteLength,
+    step: state.trainLoss.length,
+  });
+  const evaluation = evaluationOf(settings, output, weights, objective);
+  return new TreeTraining(job, groveOf(config, problem, state, evaluation), before?.seconds ?? 0);
+}
+
+function groveOf(config: BoostedConfig, problem: BoostProblem, state: Boosted, evaluation: EvaluationSpec): Grove {
+  const { columns, rows, objective, settings } = problem;
+  const kept = (): number => keptRounds(state, settings.patience);
+  const keptTrees = (): Boosted['trees'] => state.trees.slice(0, kept() * objective.outputs);
+  const own = { learner: 'boosted', boosted: config.boosted, seed: config.seed, columns: columns.map(columnFile) };
+  return {
+    name: 'Gradient boosting',
+    rows,
+    rounds: settings.trees,
+    work: boost(problem, state),
+    losses: { train: state.trainLoss, validation: state.validationLoss },
+    kept,
+    stoppedEarly: () => kept() < state.trainLoss.length && state.trainLoss.length < settings.trees,
+    snapshot: (seconds) =>
+      encodeTrees({ ...state, first: [...state.first], trees: state.trees.map(treeFile), seconds }),
+    evaluation,
+    *outputs() {
+      const scores = firstScores(state.first, rows.rows);
+      yield* addTrees(scores, objective.outputs, keptTrees(), columns, rows, 0, rows.rows);
+      return objective.raw(scores);
+    },
+    model: () => ({
+      own: { ...own, trees: keptTrees().map(treeFile) },
+      tensors: { first: { shape: [state.first.length], data: state.first } },
+    }),
+    remark() {
+      const rounds = state.trainLoss.length;
+      const best = kept();
+      const of = best < rounds ? `, the best of ${rounds.toLocaleString('en')} by the validation rows` : '';
+      return `${best.toLocaleString('en')} ${best === 1 ? 'tree' : 'trees'}${objective.outputs > 1 ? ' a class' : ''}${of}`;
+    },
+  };
+}
+
+function firstScores(first: Float32Array, rows: number): Float64Array {
+  const scores = new Float64Array(rows * first.length);
+  for (let i = 0; i < scores.length; i++) scores[i] = first[i % first.length];
+  return scores;
+}
+
+/** The loss that a model is scored by is the one it was boosted with. */
+function evaluationOf(
+  { objective: name, huberDelta }: BoostedSettings,
+  output: BoostedModelFile['output'],
+  weights: Float32Array | null,
+  objective: Objective,
+): EvaluationSpec {
+  const training = { ...plainLoss, huberDelta };
+  if (output.kind === 'classes' || name === 'auto' || name === 'squared') return { output, training, weights };
+  if (name === 'absolute') return { output, training: { ...training, loss: 'mae' }, weights };
+  if (name === 'huber') return { output, training: { ...training, loss: 'huber' }, weights };
+  const scores = (outputs: Float32Array): Float64Array =>
+    name === 'quantile'
+      ? Float64Array.from(outputs)
+      : Float64Array.from(outputs, (value) => Math.log(Math.max(value * output.scale + output.offset, 1e-12)));
+  return { output, training, weights, ownLoss: (o, t) => objective.loss(scores(o), t, 0, t.length) };
+}
+
+/** Throws InputError `input.objective` for targets that are no counts. */
+function checkCounts(targets: Float32Array, output: BoostedModelFile['output']): void {
+  if (output.kind !== 'value') return;
+  const lowest = targets.reduce((least, target) => (target < least ? target : least), Infinity);
+  const value = lowest * output.scale + output.offset;
+  if (value >= -1e-6 * output.scale) return;
+  throw new InputError(
+    'input.objective',
+    `The Poisson loss is for counts, but ${output.name} goes down to ${Number(value.toPrecision(4))}.`,
+    'Choose another loss.',
+  );
+}
+
+function readBoosted(file: BoostedModelFile, tensors: Weights): Trained {
+  const { output, boosted } = file;
+  const columns = file.columns.map(columnOf);
+  const trees = file.trees.map((tree) => treeOf(tree, columns, 1));
+  const objective = objectiveOf(boosted, output, null);
+  const first = (tensors as Partial<Weights>).first?.data;
+  const width = file.input.kind === 'columns' ? file.input.columns.length : -1;
+  if (first?.length !== objective.outputs || trees.length % objective.outputs !== 0 || columns.length !== width) {
+    throw new InputError(
+      'model.weights',
+      'The trees do not fit the model: their columns, outputs or first scores are of another one.',
+      'Use the files of one run together.',
+    );
+  }
+  const evaluation = evaluationOf(boosted, output, null, objective);
+  return trainedTrees(file, evaluation, { columns, trees, first, raw: objective.raw });
+}

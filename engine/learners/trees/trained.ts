@@ -1,0 +1,45 @@
+// Trees put to use: rows go to the bins of the training rows, and each tree adds its leaf.
+
+import type { EvaluationSpec } from '../../train/metrics.ts';
+import type { ModelFile } from '../../protocol/model-file.ts';
+import type { RawOutputs, Rows, Trained } from '../learner.ts';
+import { binnerOf, type ColumnBins } from './bins.ts';
+import { addTrees, finish } from './ensemble.ts';
+import type { Tree } from './tree.ts';
+
+export interface TrainedTrees {
+  readonly columns: readonly ColumnBins[];
+  readonly trees: readonly Tree[];
+  /** [outputs]: what the scores of a row begin with. */
+  readonly first: ArrayLike<number>;
+  /** Scores [rows, outputs] as raw outputs. */
+  readonly raw: (scores: Float64Array) => Float32Array;
+}
+
+export function trainedTrees(file: ModelFile, evaluation: EvaluationSpec, trained: TrainedTrees): Trained {
+  return { file, evaluation, outputs: (rows) => predict(rows, trained) };
+}
+
+/** Shard by shard: there may be more rows than memory. */
+async function predict({ data, readShard }: Rows, { columns, trees, first, raw }: TrainedTrees): Promise<RawOutputs> {
+  const { shardStarts } = data;
+  const rows = shardStarts[shardStarts.length - 1];
+  const K = first.length;
+  const width = columns.length;
+  const binners = columns.map(binnerOf);
+  const outputs = new Float32Array(rows * K);
+  const targets = new Float32Array(rows);
+  for (let shard = 0; shard + 1 < shardStarts.length; shard++) {
+    const start = shardStarts[shard];
+    const count = shardStarts[shard + 1] - start;
+    const { x, y } = await readShard(shard);
+    const bins = new Uint8Array(count * width);
+    binners.forEach((binner, at) => binner(x as ArrayLike<number>, count, width, at, bins, 0));
+    const scores = new Float64Array(count * K);
+    for (let i = 0; i < scores.length; i++) scores[i] = first[i % K];
+    finish(addTrees(scores, K, trees, columns, { bins, width }, 0, count));
+    outputs.set(raw(scores), start * K);
+    targets.set(y.subarray(0, count), start);
+  }
+  return { outputs, targets };
+}

@@ -1,0 +1,206 @@
+// Trees at work on a job: rows go to their bins, trees are grown in slices, and those that are kept are scored and handed over. What
+// grows them is a `Grove`: boosting, or a forest.
+
+import type { RunResult, TrainingProgress } from '../../protocol/runs.ts';
+import { noValidationWarning } from '../../protocol/use.ts';
+import { countText, timeText } from '../../protocol/words.ts';
+import { doubtHint } from '../../train/doubt.ts';
+import type { EvaluationSpec } from '../../train/metrics.ts';
+import { handOverModel } from '../../train/model-files.ts';
+import type { Weights } from '../../train/weights.ts';
+import { Course, sliceMilliseconds } from '../course.ts';
+import type { LearnerJob, Training } from '../learner.ts';
+import { scoreSplits } from '../scoring.ts';
+import type { BinnedRows } from './rows.ts';
+
+/** Trees that grow, round by round. */
+export interface Grove {
+  /** What the log says trains: "Gradient boosting". */
+  readonly name: string;
+  readonly rows: BinnedRows;
+  /** Rounds of a whole run. */
+  readonly rounds: number;
+  readonly work: Generator<void, void, void>;
+  /** Losses of each round so far; those of rows that were not trained on where there are some. */
+  readonly losses: { readonly train: readonly number[]; readonly validation: readonly number[] };
+  /** Rounds that are kept. */
+  kept(): number;
+  /** Why it ended before all rounds, if it did. */
+  stoppedEarly(): boolean;
+  snapshot(seconds: number): Uint8Array;
+  readonly evaluation: EvaluationSpec;
+  /** Raw outputs [rows, width] of all rows, by the trees that are kept. */
+  outputs(): Generator<void, Float32Array, void>;
+  /** Its part of `model.json`, and the tensors beside it. */
+  model(): { readonly own: object; readonly tensors: Weights };
+  remark(): string;
+}
+
+export class TreeTraining implements Training {
+  readonly #job: LearnerJob;
+  readonly #grove: Grove;
+  readonly #course: Course;
+  /** Rounds done, and seconds they took, before this training. */
+  readonly #roundsBefore: number;
+  readonly #secondsBefore: number;
+  #seconds = 0;
+  #reported: number;
+  #result: RunResult | null = null;
+
+  constructor(job: LearnerJob, grove: Grove, secondsBefore: number) {
+    this.#job = job;
+    this.#grove = grove;
+    this.#roundsBefore = this.#reported = this.#done;
+    this.#secondsBefore = secondsBefore;
+    this.#course = new Course(job, {
+      progress: () => this.#progress(),
+      snapshot: () => grove.snapshot(this.#secondsSpent),
+    });
+    // Whoever stops a run may not wait until it has.
+    job.control.onStop(() => this.#handOver());
+    this.#announce();
+  }
+
+  async advance(milliseconds: number): Promise<boolean> {
+    if (this.#result) return false;
+    const { clock } = this.#job.surroundings;
+    const end = clock() + milliseconds;
+    do {
+      const done = this.#slice();
+      this.#addPoints();
+      const goesOn = await this.#course.between();
+      if (!goesOn && !done) await this.#course.saveCheckpoint();
+      if (!goesOn || done) await this.#finish(!goesOn && !done);
+    } while (this.#result === null && clock() < end);
+    return this.#result === null;
+  }
+
+  result(): RunResult {
+    if (this.#result === null) throw new RangeError('the training goes on');
+    return this.#result;
+  }
+
+  get #done(): number {
+    return this.#grove.losses.train.length;
+  }
+
+  get #secondsSpent(): number {
+    return this.#secondsBefore + this.#seconds;
+  }
+
+  /** True when there is nothing left to do. */
+  #slice(): boolean {
+    const { clock } = this.#job.surroundings;
+    const start = clock();
+    try {
+      while (clock() - start < sliceMilliseconds) if (this.#grove.work.next().done) return true;
+      return false;
+    } finally {
+      this.#seconds += (clock() - start) / 1000;
+    }
+  }
+
+  #addPoints(): void {
+    const { train, validation } = this.#grove.losses;
+    for (; this.#reported < train.length; this.#reported++) {
+      const step = this.#reported + 1;
+      const at = { step, epoch: step, seconds: this.#secondsSpent };
+      this.#course.point({ ...at, series: 'train_loss', value: train[this.#reported] });
+      const loss = validation.at(this.#reported);
+      if (loss !== undefined) this.#course.point({ ...at, series: 'val_loss', value: loss });
+    }
+  }
+
+  #announce(): void {
+    const { counts, input, warnings } = this.#job.data;
+    for (const { message } of warnings) this.#course.say(message, 'warning');
+    if (counts.validation === 0) this.#course.say(noValidationWarning().message, 'warning');
+    const columns = input.kind === 'columns' ? input.columns.length : 0;
+    const on = `${countText(counts.train, 'row')} and ${countText(columns, 'column')}`;
+    this.#course.say(`${this.#grove.name} on ${on}, validated on ${counts.validation.toLocaleString('en')}.`);
+    if (this.#roundsBefore > 0) this.#course.say(`Goes on after tree ${this.#roundsBefore}.`);
+  }
+
+  #progress(): TrainingProgress {
+    const all = this.#result ? this.#done : this.#grove.rounds;
+    const here = this.#done - this.#roundsBefore;
+    return {
+      epoch: this.#done,
+      epochs: all,
+      step: this.#done,
+      steps: all,
+      examplesPerSecond: this.#rowsPerSecond(),
+      secondsTraining: this.#secondsSpent,
+      secondsLeft: here > 0 ? ((all - this.#done) * this.#seconds) / here : null,
+      loss: this.#grove.losses.train.at(-1) ?? null,
+      spent: { phases: { training: this.#seconds } },
+    };
+  }
+
+  #rowsPerSecond(): number {
+    const here = this.#done - this.#roundsBefore;
+    return this.#seconds > 0 ? (here * this.#job.data.counts.train) / this.#seconds : 0;
+  }
+
+  async #finish(stopped: boolean): Promise<void> {
+    const { surroundings } = this.#job;
+    const grove = this.#grove;
+    const start = surroundings.clock();
+    this.#handOver();
+    const outputs = await this.#outputs();
+    const width = outputs.length / grove.rows.rows;
+    const step = Math.max(1, this.#done);
+    const best = grove.kept();
+    const scored = scoreSplits(this.#job, grove.evaluation, { step, best }, (from, to) => ({
+      outputs: outputs.subarray(from * width, to * width),
+      targets: grove.rows.targets.subarray(from, to),
+    }));
+    for (const point of scored.points) {
+      // Losses have a point each tree.
+      if (point.series.endsWith('_loss')) continue;
+      const at = Math.max(1, best);
+      this.#course.point({ ...point, step: at, epoch: at, seconds: this.#secondsSpent });
+    }
+    const scoring = surroundings.clock() - start;
+    const reason = stopped ? 'stopped' : grove.stoppedEarly() ? 'early_stopped' : 'completed';
+    this.#result = {
+      reason,
+      device: 'cpu',
+      threads: 1,
+      epochs: this.#done,
+      steps: this.#done,
+      seconds: this.#secondsSpent,
+      examplesPerSecond: this.#rowsPerSecond(),
+      metrics: scored.metrics,
+      bestEpoch: best,
+      remark: grove.remark(),
+      spent: { phases: { training: this.#seconds, scoring: scoring / 1000 } },
+      ...(scored.doubt === null ? {} : { doubt: `${scored.doubt} ${doubtHint}` }),
+    };
+    this.#course.report(true);
+    const times = `growing ${timeText(1000 * this.#seconds)}, scoring ${timeText(scoring)}`;
+    this.#course.say(`Time: ${times}.`, 'info', true);
+    const ended = { stopped: 'Stopped', early_stopped: 'Stopped early', completed: 'Completed' }[reason];
+    this.#course.say(`${ended}: ${grove.remark()}.`, 'info', true);
+    if (scored.doubt !== null) this.#course.say(scored.doubt, 'warning');
+  }
+
+  async #outputs(): Promise<Float32Array> {
+    const { clock, breathe } = this.#job.surroundings;
+    const work = this.#grove.outputs();
+    for (let until = clock() + sliceMilliseconds; ;) {
+      const { done, value } = work.next();
+      if (done) return value;
+      if (clock() < until) continue;
+      await breathe();
+      until = clock() + sliceMilliseconds;
+    }
+  }
+
+  /** What predicting and exporting need. */
+  #handOver(): void {
+    const { events, data } = this.#job;
+    const { own, tensors } = this.#grove.model();
+    handOverModel(events, data, own, tensors);
+  }
+}
