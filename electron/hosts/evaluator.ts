@@ -3,12 +3,13 @@
 import type { Backend } from '../../engine/backends/backend.ts';
 import { modelledRows } from '../../engine/data/preprocess/modelled-rows.ts';
 import { classScores } from '../../engine/evaluation/class-scores.ts';
+import { joinFolds } from '../../engine/evaluation/folds.ts';
 import { cutColumns } from '../../engine/evaluation/slices.ts';
 import { valueScores } from '../../engine/evaluation/value-scores.ts';
 import { columnsOf, predictionTableOf } from '../../engine/learners/evaluated-rows.ts';
 import { readTrained } from '../../engine/learners/predict.ts';
 import type { DataService } from '../../engine/protocol/data.ts';
-import type { PredictionTable } from '../../engine/protocol/evaluated-rows.ts';
+import type { EvaluatedColumns, PredictionTable, Score } from '../../engine/protocol/evaluated-rows.ts';
 import type { EvaluatorService, TableRequest } from '../../engine/protocol/hosts.ts';
 import { withRows } from './with-rows.ts';
 
@@ -35,10 +36,33 @@ export function createEvaluator(
     table,
     async scored(request) {
       const made = await table(request);
-      const { rows, baselines } = made;
-      const scores = rows.kind === 'classes' ? classScores(rows, baselines) : valueScores(rows, baselines);
-      return { ...made, scores, columns: await columns(request) };
+      return { ...made, scores: scoresOf(made), columns: await columns(request) };
+    },
+    async outOfFold({ parts, whole }) {
+      const made = joinFolds(parts);
+      const found =
+        whole &&
+        (await withRows(shards, openBackend, whole, async (rows) => {
+          const picked = pickRows(await columnsOf(rows, 'train'), whole.sources, made.rows.sources);
+          return { ...picked, cut: cutColumns(picked) };
+        }));
+      return { ...made, scores: scoresOf(made), columns: found };
     },
     columns,
   };
+}
+
+function scoresOf({ rows, baselines }: PredictionTable): readonly Score[] {
+  return rows.kind === 'classes' ? classScores(rows, baselines) : valueScores(rows, baselines);
+}
+
+/** Some rows of the dataset, of columns of which `all` says the row behind each. */
+function pickRows(
+  { columns, values }: EvaluatedColumns,
+  all: Uint32Array | undefined,
+  wanted: Uint32Array,
+): EvaluatedColumns {
+  const chosen = new Set(wanted);
+  const places = [...(all ?? []).keys()].filter((place) => chosen.has(all?.[place] ?? -1));
+  return { columns, values: values.map((own) => Float64Array.from(places, (place) => own[place])) };
 }

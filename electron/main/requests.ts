@@ -33,6 +33,7 @@ const settings = z.strictObject({
   ignored: z.array(z.string()).max(100_000).optional(),
   split: z.tuple([share, share, share]).optional(),
   splitBy: z.strictObject({ kind: z.enum(splitKinds), column: z.string() }).optional(),
+  fold: z.strictObject({ number: z.int().min(1).max(100), of: z.int().min(2).max(100) }).optional(),
   labels: wordsTo(z.string().max(1000)).optional(),
 });
 
@@ -66,6 +67,7 @@ const runQuery = z.strictObject({
   states: z.array(runState).optional(),
   dataset: dataset.optional(),
   parent: run.optional(),
+  withoutFolds: z.boolean().optional(),
   tags: z.array(name).max(100).optional(),
   starred: z.boolean().optional(),
   group: name.optional(),

@@ -14,6 +14,7 @@ import type { FeatureColumn } from './preprocess/fit.ts';
 import { asFitted } from './preprocess/recipe.ts';
 import type { FeatureRecipe, Preprocessing, TargetRecipe } from './preprocess/recipe.ts';
 import type { RowStore } from './preprocess/row-store.ts';
+import { assignFold, sharesOfFold } from './preprocess/folds.ts';
 import { splitByColumn } from './preprocess/ordered-split.ts';
 import { assignSplits, leftOut as inNoSplit } from './preprocess/split.ts';
 import { describePrepared, writeRows } from './preprocess/write-rows.ts';
@@ -90,18 +91,26 @@ export async function prepareDataset(
     .filter(({ name }) => !unused.has(name))
     .map((column) => ({ info: column, column: stored.get(column.name) as StoredColumn }));
   const copies = await findCopies(connection, table, inUse, job);
-  const { splitBy } = options.settings;
+  const { splitBy, fold } = options.settings;
   const { splits, warnings: splitWarnings } =
     splitBy === undefined
-      ? { splits: splitByChance(strata, classes?.length ?? 1, copies, shares, options.seed), warnings: [] }
+      ? {
+          splits: splitByChance(strata, copies, (alone) =>
+            fold === undefined
+              ? assignSplits(alone, classes?.length ?? 1, shares, options.seed)
+              : assignFold(alone, classes, shares, options.seed, fold),
+          ),
+          warnings: [],
+        }
       : await splitByColumn(connection, table, splitBy, splitColumn(info, stored, splitBy.column), {
           strata,
           shares,
           seed: options.seed,
+          fold,
           job,
         });
   const counts = countSplits(splits);
-  checkCounts(counts, shares, info.rows - target.missing);
+  checkCounts(counts, sharesOfFold(shares, fold), info.rows - target.missing);
 
   job.stage('Fitting the preprocessing');
   const features: FeatureColumn[] = [];
@@ -161,21 +170,14 @@ function sourcesOf(splits: Uint8Array, counts: readonly [number, number, number]
   return sources;
 }
 
-/** Rows drawn by chance, each with its copies. */
+/** Rows drawn by chance, each with its copies: `assign` draws for those that are no copy of an earlier one. */
 function splitByChance(
   strata: Int32Array,
-  classes: number,
   copies: Int32Array | null,
-  shares: readonly [number, number, number],
-  seed: number,
+  assign: (strata: Int32Array) => Uint8Array,
 ): Uint8Array {
-  if (copies === null) return assignSplits(strata, classes, shares, seed);
-  const splits = assignSplits(
-    strata.map((stratum, row) => (copies[row] === row ? stratum : -1)),
-    classes,
-    shares,
-    seed,
-  );
+  if (copies === null) return assign(strata);
+  const splits = assign(strata.map((stratum, row) => (copies[row] === row ? stratum : -1)));
   return splits.map((split, row) => ((strata[row] ?? -1) < 0 ? inNoSplit : (splits[copies[row] as number] ?? split)));
 }
 

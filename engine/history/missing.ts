@@ -4,7 +4,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TrainyardError } from '../protocol/errors.ts';
-import { finalStates } from '../protocol/runs.ts';
+import { isCrossValidation } from '../protocol/folds.ts';
+import { finalStates, type RunConfig } from '../protocol/runs.ts';
 import type { MissingFiles } from '../protocol/store.ts';
 import type { RunFile } from '../protocol/runs.ts';
 import { checksumName, checksumsFile, decodeChecksums } from './checksums.ts';
@@ -17,7 +18,7 @@ const modelFiles: readonly RunFile[] = ['best.safetensors', 'model.json', 'prepr
 /** Setting: the first run of this history whose files have checksums. Of runs before it nothing is known. */
 const firstChecked = 'history.first_checked_run';
 
-type Ended = Pick<RunRow, 'id' | 'state' | 'result'>;
+type Ended = Pick<RunRow, 'id' | 'state' | 'result' | 'config'>;
 
 const folderOf = (home: string, run: number): string => join(home, 'runs', String(run));
 
@@ -30,8 +31,9 @@ function listedFiles(home: string, run: number): readonly string[] {
   }
 }
 
-/** A killed run may have named a file that it did not come to write. */
-const isComplete = ({ state, result }: Ended): boolean => state === 'completed' && result !== null;
+/** A killed run may have named a file that it did not come to write; a cross-validation leaves its files to its folds. */
+const isComplete = ({ state, result, config }: Ended): boolean =>
+  state === 'completed' && result !== null && !isCrossValidation(JSON.parse(config) as RunConfig);
 const hasEnded = ({ state }: Ended): boolean => finalStates.has(state) && state !== 'interrupted' && state !== 'failed';
 
 /** What to say of a file of a run that is not there; null: it has never been. */
@@ -57,7 +59,7 @@ export function keptCheckpoint(home: string, row: Ended): boolean {
 
 /** Runs whose files are gone, and which. */
 export function missingFiles(connection: Connection, home: string): readonly MissingFiles[] {
-  const rows = connection.sql<[], Ended>('SELECT id, state, result FROM run ORDER BY id').all();
+  const rows = connection.sql<[], Ended>('SELECT id, state, result, config FROM run ORDER BY id').all();
   return rows.flatMap((row) => {
     const wanted = new Set(hasEnded(row) ? listedFiles(home, row.id) : []);
     if (isComplete(row)) for (const file of modelFiles) wanted.add(file);

@@ -31,8 +31,10 @@ export interface RunsTable {
   groups(): readonly RunGroup[];
   /** Tags of runs that are not in the trash, most used first. */
   tags(): readonly string[];
-  /** What every run has cost that has begun, oldest first. */
+  /** What every run has cost that has begun, oldest first; a cross-validation costs what its folds do. */
   bills(): readonly BilledRun[];
+  /** These runs, and the folds of those that are cross-validations. */
+  withFolds(runs: readonly number[]): readonly number[];
   inStates(states: readonly RunState[]): readonly RunRow[];
   /** Of some runs, or of all (null), those in the trash since before `before`. */
   trashed(runs: readonly number[] | null, before: number): readonly number[];
@@ -56,10 +58,13 @@ const usedGroups = `
   GROUP BY "group" ORDER BY "group" COLLATE NOCASE`;
 const billedRuns = `
   SELECT id, device, started_at, progress ->> '$.secondsElapsed' AS seconds, progress -> '$.bill' AS bill
-  FROM run WHERE started_at IS NOT NULL ORDER BY started_at, id`;
+  FROM run WHERE started_at IS NOT NULL AND config ->> '$.folds' IS NULL ORDER BY started_at, id`;
 const trashedRuns = `
   SELECT id FROM run WHERE deleted_at IS NOT NULL AND deleted_at <= @before
   AND (@runs IS NULL OR id IN (SELECT value FROM json_each(@runs)))`;
+const runsWithFolds = `
+  SELECT id FROM run WHERE id IN (SELECT value FROM json_each(@runs))
+  UNION SELECT id FROM run WHERE relation = 'fold' AND parent IN (SELECT value FROM json_each(@runs)) ORDER BY id`;
 const removeRuns = 'DELETE FROM run WHERE id IN (SELECT value FROM json_each(?))';
 
 const searchedFields = ['name', 'datasetName', 'config', 'tags', 'notes', 'group'] as const;
@@ -70,6 +75,12 @@ interface BilledRow {
   readonly started_at: number;
   readonly seconds: number | null;
   readonly bill: string | null;
+}
+
+/** These runs, and the folds of those that are cross-validations. */
+export function withFolds(connection: Connection, runs: readonly number[]): readonly number[] {
+  const found = connection.sql<[object], { id: number }>(runsWithFolds).all({ runs: JSON.stringify(runs) });
+  return found.map(({ id }) => id);
 }
 
 /** `hadCheckpoint`: whether a run has kept a checkpoint that may be gone by now. */
@@ -192,6 +203,7 @@ export function createRunsTable(
           secondsElapsed: seconds ?? 0,
           bill: bill === null ? null : (JSON.parse(bill) as RunBill),
         })),
+    withFolds: (runs) => withFolds(connection, runs),
     inStates: (states) => connection.sql<[string], RunRow>(runsInStates).all(JSON.stringify(states)),
     trashed(runs, before) {
       const query = connection.sql<[object], { id: number }>(trashedRuns);

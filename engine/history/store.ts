@@ -117,7 +117,7 @@ function createService(home: string, history: History): StoreService {
 
   const purge: StoreService['purge'] = async ({ olderThan = 0, runs: chosen = null }) => {
     const purged = changeRuns(() => {
-      const trashed = runs.trashed(chosen, Date.now() - olderThan);
+      const trashed = runs.trashed(chosen && runs.withFolds(chosen), Date.now() - olderThan);
       trashed.forEach(files.discard);
       runs.remove(trashed);
       return trashed;
@@ -201,21 +201,29 @@ function createService(home: string, history: History): StoreService {
     log: async ({ run, after = 0 }) => log.read(runs.row(run).id, after),
 
     async deleteRuns({ runs: chosen }) {
-      changeRuns(() => {
-        for (const run of chosen) {
-          refuseActive(runs.row(run));
-          runs.set(run, { deleted_at: Date.now() });
+      const deleted = changeRuns(() => {
+        for (const run of chosen) refuseActive(runs.row(run));
+        const all = runs.withFolds(chosen);
+        const now = Date.now();
+        for (const run of all) {
+          const row = runs.row(run);
+          refuseActive(row);
+          runs.set(run, { deleted_at: row.deleted_at ?? now });
         }
+        return all;
       });
-      keepRecords(chosen);
-      changes.announce(chosen);
+      keepRecords(deleted);
+      changes.announce(deleted);
     },
     async restoreRuns({ runs: chosen }) {
-      changeRuns(() => {
-        for (const run of chosen) runs.set(runs.row(run).id, { deleted_at: null });
+      const restored = changeRuns(() => {
+        for (const run of chosen) runs.row(run);
+        const all = runs.withFolds(chosen);
+        for (const run of all) runs.set(run, { deleted_at: null });
+        return all;
       });
-      keepRecords(chosen);
-      changes.announce(chosen);
+      keepRecords(restored);
+      changes.announce(restored);
     },
     purge,
 

@@ -6,7 +6,7 @@ import type { Predictions } from './predict.ts';
 export interface PredictionTable {
   readonly columns: readonly string[];
   readonly rows: (limit?: number) => Iterable<Readonly<Record<string, string | number>>>;
-  /** The lines of a CSV file, the header before the first row; `escapeFormulas`: see `quote`. */
+  /** The lines of a CSV file, the header before the first row; `escapeFormulas`: see `csvField`. */
   readonly csv: (escapeFormulas?: boolean) => Iterable<string>;
 }
 
@@ -37,7 +37,7 @@ export function predictionTable(
     },
     *csv(escapeFormulas = false) {
       const line = (values: readonly (string | number)[]): string =>
-        `${values.map((value) => quote(value, escapeFormulas)).join(',')}\n`;
+        `${values.map((value) => csvField(value, escapeFormulas)).join(',')}\n`;
       if (first === 0) yield line(columns);
       for (let row = 0; row < predictions.rows; row++) yield line(cells(row));
     },
@@ -48,7 +48,7 @@ export function predictionTable(
 const formula = /^(?!\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$)[=+\-@\t\r\n＝＋－＠]/i;
 
 /** A field of a CSV file (RFC 4180); with `escapeFormulas` an apostrophe stands before what a spreadsheet would compute. */
-function quote(value: string | number, escapeFormulas: boolean): string {
+export function csvField(value: string | number, escapeFormulas: boolean): string {
   const plain = typeof value === 'number' ? String(Number(value.toPrecision(9))) : value;
   const text = escapeFormulas && typeof value === 'string' && formula.test(plain) ? `'${plain}` : plain;
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

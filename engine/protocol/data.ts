@@ -56,6 +56,14 @@ export interface SplitBy {
   readonly column: string;
 }
 
+/** Part of a cross-validation. */
+export interface Fold {
+  /** Which, from 1. */
+  readonly number: number;
+  /** How many there are. */
+  readonly of: number;
+}
+
 /** What a person may change about an imported dataset; the import itself never changes. */
 export interface DatasetSettings {
   readonly types?: Readonly<Record<string, ColumnType>>;
@@ -67,6 +75,8 @@ export interface DatasetSettings {
   readonly split?: readonly [number, number, number];
   /** Tables only. Default: rows are drawn by chance. */
   readonly splitBy?: SplitBy;
+  /** Of a run that is a fold of a cross-validation: this part of all rows is its test split. Splits that a source brings do not count. */
+  readonly fold?: Fold;
   /** Pictures only: corrected classes by file name. */
   readonly labels?: Readonly<Record<string, string>>;
 }

@@ -2,7 +2,7 @@
 // shows it as typed arrays, and every figure of an evaluation is a function of it (engine/evaluation). N rows, K classes.
 
 import type { RawColumn } from '../model/spec.ts';
-import type { DataWarning } from './data.ts';
+import type { DataWarning, SplitName } from './data.ts';
 
 interface KnownRows {
   /** Row of the dataset or of the file behind each, from 0. */
@@ -38,11 +38,23 @@ export interface BaselineRows {
   readonly linear: Float64Array | null;
 }
 
+/** What is evaluated of a run's own rows: a split, or of a cross-validation all folds, each row by the model that did not learn from it. */
+export type EvaluatedSplit = SplitName | 'out of fold';
+
 export interface PredictionTable {
   readonly rows: EvaluatedRows;
   readonly baselines: BaselineRows;
   /** Rows that say nothing of the target and are left out. */
   readonly untold: number;
+  /** Of a cross-validation. */
+  readonly folds?: FoldScores;
+}
+
+/** The test split of one fold. */
+export interface FoldTable {
+  /** Which, from 1. */
+  readonly fold: number;
+  readonly table: PredictionTable;
 }
 
 export type ScoreName =
@@ -60,6 +72,18 @@ export type ScoreName =
   | 'within'
   | 'r2'
   | 'bias';
+
+/** Scores without intervals; NaN where one does not exist. */
+export type PlainScores = Readonly<Partial<Record<ScoreName, number>>>;
+
+/** What the rows of each fold score, and how far that spreads. */
+export interface FoldScores {
+  /** [N] the fold of each row. */
+  readonly numbers: Uint8Array;
+  readonly folds: readonly { readonly fold: number; readonly rows: number; readonly scores: PlainScores }[];
+  /** Over the folds; the deviation as `FoldsResult` says. */
+  readonly spread: Readonly<Partial<Record<ScoreName, { readonly mean: number; readonly deviation: number }>>>;
+}
 
 /** A score beside what it has to beat; an interval of NaN where there is none. */
 export interface Score {

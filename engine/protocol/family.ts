@@ -1,12 +1,13 @@
-// Runs that come from others: a run that goes on where another one ended, one that starts from another's weights.
+// Runs that come from others: a run that goes on where another one ended, one that starts from another's weights, one
+// that is a fold of a cross-validation.
 
-/** `continued`: goes on with everything its parent knew; `started from`: with its weights. */
-export const runRelations = ['continued', 'started from'] as const;
+/** `continued`: goes on with everything its parent knew; `started from`: with its weights; `fold`: a part of its work. */
+export const runRelations = ['continued', 'started from', 'fold'] as const;
 export type RunRelation = (typeof runRelations)[number];
 
 /** What a run took over from its parent. */
 export interface RunStart {
-  /** Epochs and steps its parent had done, and seconds they took. */
+  /** Epochs and steps its parent had done, and seconds they took; absent: a fold. */
   readonly epoch?: number;
   readonly step?: number;
   readonly seconds?: number;
@@ -18,11 +19,14 @@ export interface RunStart {
   readonly upTo?: number;
   /** Of `started from`: its parent learned from the same rows in other splits, and knows some that are to judge it. */
   readonly seen?: boolean;
+  /** Of a `fold`: which, from 1. */
+  readonly fold?: number;
 }
 
 const relationWords: Readonly<Record<RunRelation, string>> = {
   continued: 'continues',
   'started from': 'started from',
+  fold: 'fold of',
 };
 
 /** `continues run 12 from epoch 10`; null: it comes from no other. */
@@ -33,6 +37,7 @@ export function familyWords(run: {
 }): string | null {
   const { parent, relation, start } = run;
   if (parent === null || relation === null) return null;
+  if (relation === 'fold') return `fold ${start?.fold ?? '?'} of run ${parent}`;
   const words = `${relationWords[relation]} run ${parent}`;
   return start?.epoch === undefined
     ? words

@@ -85,6 +85,26 @@ export interface Baseline {
   readonly linear: { readonly penalty: number; readonly metrics: Metrics } | null;
 }
 
+/** One fold, as it ended. */
+export interface FoldResult {
+  /** Which, from 1. */
+  readonly fold: number;
+  readonly state: RunState;
+  /** Of its test split: `test_accuracy`, …; empty where it does not stand. */
+  readonly metrics: Metrics;
+  /** Why it does not stand; null: it does. */
+  readonly problem: string | null;
+}
+
+/** What a cross-validation comes to: mean and deviation over the folds that stand. */
+export interface FoldsResult {
+  readonly of: number;
+  readonly folds: readonly FoldResult[];
+  readonly mean: Metrics;
+  /** Standard deviation over the folds, divided by their number (scikit-learn's `std_test_score`). */
+  readonly deviation: Metrics;
+}
+
 export interface RunResult {
   readonly reason: 'completed' | 'early_stopped' | 'stopped' | 'diverged';
   readonly device: string;
@@ -104,6 +124,8 @@ export interface RunResult {
   readonly baseline?: Baseline;
   /** Until the host has ended; the history keeps it in the bill. */
   readonly spent?: HostSpending;
+  /** Of a cross-validation: its other figures are means and sums over the folds that stand. */
+  readonly folds?: FoldsResult;
   /** Why the result cannot be believed, and what to do; absent = no reason for doubt. */
   readonly doubt?: string;
   /** Of a run that diverged: the step at which its loss was no number any more, what is kept, and what to try. */

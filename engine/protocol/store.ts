@@ -110,6 +110,8 @@ export interface RunQuery<Field extends RecordField = RecordField> {
   readonly dataset?: string;
   /** Those that come from this run. */
   readonly parent?: number;
+  /** Without those that are a fold of another one. */
+  readonly withoutFolds?: boolean;
   readonly tags?: readonly string[];
   readonly starred?: boolean;
   readonly group?: string;

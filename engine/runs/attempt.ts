@@ -50,10 +50,19 @@ export interface AttemptOptions {
   readonly onReport: (event: { points: readonly MetricPoint[]; progress: RunProgress }) => void;
 }
 
+/** What the manager queues: it trains when its turn comes. */
+export interface Work {
+  readonly state: RunState;
+  run(): Promise<RunRecord>;
+  pause(): Promise<void>;
+  continue(): Promise<void>;
+  stop(now?: boolean): Promise<void>;
+}
+
 /** How an attempt ended, as a change of the run. */
 type Ending = Required<Pick<RunPatch, 'state' | 'result' | 'error'>>;
 
-export class Attempt {
+export class Attempt implements Work {
   readonly #options: AttemptOptions;
   readonly #run: number;
   #state: RunState;
@@ -220,7 +229,10 @@ export class Attempt {
     const waited = performance.now() - this.#queuedAt;
     if (waited > worthSaying) await this.#say('info', `Waited ${timeText(waited)} for its turn.`);
     if (record.startedAt === null) return;
-    const over = record.parent === null ? '' : ` It has only what it took over from run ${record.parent}.`;
+    const over =
+      record.parent === null || record.relation === 'fold'
+        ? ''
+        : ` It has only what it took over from run ${record.parent}.`;
     await this.#say(
       'info',
       record.hasCheckpoint ? 'Resumed from its checkpoint.' : `Starts over: there was no checkpoint yet.${over}`,
@@ -270,7 +282,7 @@ export class Attempt {
   /** What it begins with of another run. */
   async #start(): Promise<JobStart | undefined> {
     const { parent, relation, start } = this.#options.record;
-    if (parent === null || relation === null) return undefined;
+    if (parent === null || relation === null || relation === 'fold') return undefined;
     const file = await this.#options.store.readFile({ run: this.#run, file: 'start.bin' });
     if (file !== null) return { ...start, parent, relation, file };
     throw new TrainyardError(
@@ -400,7 +412,8 @@ export class Attempt {
   }
 }
 
-function dataOf({ counts, givenSplits = [], leftOut = [] }: PreparedData): RunData {
+/** What the history keeps of prepared data. */
+export function dataOf({ counts, givenSplits = [], leftOut = [] }: PreparedData): RunData {
   return { counts, givenSplits, leftOut };
 }
 

@@ -7,6 +7,7 @@ import { checkpointFile } from './checkpoints.ts';
 import type { JobStart } from '../protocol/hosts.ts';
 import type { CheckpointChoice, ContinuationRequest, TransferRequest } from '../protocol/going-on.ts';
 import type { RunStart } from '../protocol/family.ts';
+import { isCrossValidation } from '../protocol/folds.ts';
 import { finalStates, type RunConfig, type RunFile, type RunRecord } from '../protocol/runs.ts';
 import type { Family, StoreService } from '../protocol/store.ts';
 
@@ -19,6 +20,7 @@ export async function continuationOf(
   { config, checkpoint = parent.state === 'diverged' ? 'best' : 'last' }: Omit<ContinuationRequest, 'run'>,
 ): Promise<{ readonly family: Family; readonly config: RunConfig }> {
   refuseLive(parent);
+  refuseFolds(parent);
   const { goesOn, begunAnew, units, unit, title } = declarationOf(parent.config);
   if (!goesOn) {
     throw new InputError(
@@ -74,7 +76,17 @@ export async function transferOf(
   return { parent: run, relation, start, file, job: { ...start, parent: run, relation, file: bytes } };
 }
 
-const splitOf = ({ split, splitBy }: RunConfig['settings']): string => JSON.stringify([split, splitBy]);
+const splitOf = ({ split, splitBy, fold }: RunConfig['settings']): string => JSON.stringify([split, splitBy, fold]);
+
+/** A cross-validation has no model of its own to go on with. */
+function refuseFolds({ id, config }: RunRecord): void {
+  if (!isCrossValidation(config)) return;
+  throw new InputError(
+    'input.continue',
+    `Run ${id} is a cross-validation: its folds have models, it has none.`,
+    'Train its settings without folds, or go on with the run of a fold.',
+  );
+}
 
 function refuseLive({ id, state, deletedAt }: RunRecord): void {
   if (!finalStates.has(state)) throw new InputError('input.run_active', `Run ${id} is ${state}.`, 'Stop it first.');

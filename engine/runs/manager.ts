@@ -11,8 +11,10 @@ import { learnerNamed } from '../learners/registry.ts';
 import type { JobStart } from '../protocol/hosts.ts';
 import { checkLearner, declarationOf } from '../learners/declared/registry.ts';
 import { Listeners } from '../protocol/listeners.ts';
+import { foldConfig, isCrossValidation } from '../protocol/folds.ts';
 import { startEnergyMeter } from '../system/energy.ts';
-import { Attempt } from './attempt.ts';
+import { Attempt, dataOf, type Work } from './attempt.ts';
+import { CrossValidation, type FoldRuns } from './cross-validation.ts';
 import type { ContinuationRequest, TransferRequest } from '../protocol/going-on.ts';
 import { continuationOf, transferOf } from './continuation.ts';
 import type { EnergyMeter } from './bill.ts';
@@ -91,7 +93,9 @@ export interface RunManager {
 interface Entry {
   readonly run: number;
   readonly lane: Lane;
-  readonly attempt: Attempt;
+  /** The cross-validation of this manager whose turn it shares. */
+  readonly within: Entry | null;
+  readonly attempt: Work;
   begun: boolean;
   readonly ended: Promise<RunRecord>;
   readonly begin: () => void;
@@ -126,6 +130,15 @@ function checkDevice(config: RunConfig): void {
 
 const deviceWord = (device: RunConfig['device']): string => (device === 'reference' ? device : device.toUpperCase());
 
+/** Of a cross-validation: weights that learned from the rows of a fold would be tested on them. */
+function seenBefore(): InputError {
+  return new InputError(
+    'input.folds',
+    'A cross-validation begins with no weights of another run: they may have learned from the rows that test it.',
+    'Leave out the folds, or the weights.',
+  );
+}
+
 export function createRunManager(options: RunManagerOptions): RunManager {
   const { data, hosts, owner, meter = () => startEnergyMeter(), stopMilliseconds = defaultStopMilliseconds } = options;
   const store = patientStore(options.store);
@@ -138,12 +151,13 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   /** Nothing begins while anybody holds the machine. */
   let holds = 0;
 
-  const laneIsBusy = (lane: Lane): boolean => [...entries.values()].some((entry) => entry.begun && entry.lane === lane);
+  const laneIsBusy = (lane: Lane, except?: Entry | null): boolean =>
+    [...entries.values()].some((entry) => entry.begun && entry.lane === lane && entry !== except);
 
   /** Lets the next run of each free lane begin, in the order of queueing. */
   const beginNext = (): void => {
     for (const entry of entries.values()) {
-      if (!entry.begun && holds === 0 && !laneIsBusy(entry.lane)) entry.begin();
+      if (!entry.begun && holds === 0 && !laneIsBusy(entry.lane, entry.within)) entry.begin();
     }
     const waiting = [...entries.values()].some((entry) => !entry.begun);
     if (waiting && poll === null) poll = setInterval(() => void obeyRequests(), queuePollMilliseconds);
@@ -155,22 +169,18 @@ export function createRunManager(options: RunManagerOptions): RunManager {
 
   const enqueue = (record: RunRecord, prepared: PreparedData | null, preparing = 0): void => {
     const run = record.id;
-    const attempt = new Attempt({
-      store,
-      data,
-      hosts,
-      record,
-      prepared,
-      preparing,
-      stopMilliseconds,
-      meter,
-      onLog: (line) => {
+    const within = (record.relation === 'fold' && entries.get(record.parent ?? 0)) || null;
+    const watched = {
+      onLog: (line: LogLine) => {
         logs.emit({ run, line });
       },
-      onReport: (event) => {
+      onReport: (event: Omit<RunReport, 'run'>) => {
         reports.emit({ run, ...event });
       },
-    });
+    };
+    const attempt = isCrossValidation(record.config)
+      ? new CrossValidation({ store, record, runs: folds, ...watched })
+      : new Attempt({ store, data, hosts, record, prepared, preparing, stopMilliseconds, meter, ...watched });
     let begin = (): void => undefined;
     const turn = new Promise<void>((resolve) => (begin = resolve));
     const ended = turn
@@ -184,7 +194,8 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     ended.catch(() => undefined);
     const entry: Entry = {
       run,
-      lane: laneOf(record.config.device),
+      lane: within?.lane ?? laneOf(record.config.device),
+      within,
       attempt,
       begun: false,
       ended,
@@ -257,8 +268,10 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     from?: Family & { readonly job?: JobStart },
   ): Promise<RunRecord> => {
     const { job: first, ...family } = from ?? {};
+    const crossed = isCrossValidation(config);
+    if (crossed && from) throw seenBefore();
     const start = performance.now();
-    const prepared = await prepare(config);
+    const prepared = await prepare(crossed ? foldConfig(config, 1) : config);
     const preparing = performance.now() - start;
     try {
       if (first) learnerNamed(config.learner).checkStart?.(config, prepared, first);
@@ -273,7 +286,10 @@ export function createRunManager(options: RunManagerOptions): RunManager {
         owner,
         ...(from ? { family: family as Family } : {}),
       });
-      enqueue(record, await releaseUnlessFree(config, prepared), preparing);
+      if (crossed) {
+        await data.release({ handle: prepared.handle });
+        enqueue(await store.updateRun({ run: record.id, patch: { data: dataOf(prepared) } }), null);
+      } else enqueue(record, await releaseUnlessFree(config, prepared), preparing);
       return record;
     } catch (error) {
       await data.release({ handle: prepared.handle });
@@ -281,7 +297,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     }
   };
 
-  return {
+  const manager: RunManager = {
     start: async ({ name, config, from }) => begin(name, config, from && (await transferOf(store, config, from))),
     async goOn({ run, name, ...request }) {
       await store.recover();
@@ -355,4 +371,26 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     onChanged: (listener) => store.onChanged(listener),
     onIdle: (listener) => idle.add(listener),
   };
+
+  /** The folds of cross-validations are runs like any other. */
+  const folds: FoldRuns = {
+    async begin(parent, fold, config) {
+      const { id, name, dataset, datasetName } = parent;
+      const family: Family = { parent: id, relation: 'fold', start: { fold } };
+      const called = `${name}, fold ${fold} of ${parent.config.folds ?? fold}`;
+      const record = await store.createRun({ name: called, dataset, datasetName, config, owner, family });
+      enqueue(record, null);
+      return record.id;
+    },
+    async resume(run, device) {
+      await manager.resume({ run, ...(device === 'auto' ? {} : { device }) });
+    },
+    finished: (run) => manager.finished({ run }),
+    isActive: (run) => entries.has(run),
+    pause: (run) => manager.pause({ run }),
+    continue: (run) => manager.continue({ run }),
+    stop: (run, now) => manager.stop({ run, now }),
+    onProgress: (run, listener) => reports.add((report) => report.run === run && listener(report.progress)),
+  };
+  return manager;
 }

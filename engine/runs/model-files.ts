@@ -1,6 +1,7 @@
 // The files that make a run a model one can use, as texts and bytes; and what has to be said of them.
 
-import { TrainyardError } from '../protocol/errors.ts';
+import { InputError, TrainyardError } from '../protocol/errors.ts';
+import { isCrossValidation } from '../protocol/folds.ts';
 import type { DataWarning } from '../protocol/data.ts';
 import type { CheckpointChoice } from '../protocol/going-on.ts';
 import { readWeightsOf, type CheckpointStore } from './checkpoints.ts';
@@ -12,15 +13,25 @@ export interface ModelFiles {
   readonly weights: Uint8Array;
 }
 
+/** What a cross-validation is asked for and does not have. */
+function onlyFolds(run: number): InputError {
+  return new InputError(
+    'input.folds',
+    `Run ${run} is a cross-validation: its folds have models, it has none.`,
+    'Evaluate it, or train its settings without folds for a model.',
+  );
+}
+
 /**
  * Reads them. Throws TrainyardError `run.no_model` when the run has not kept a model yet, `run.file_gone` and
  * `run.damaged_file`.
  */
-export async function readModelFiles(store: Pick<StoreService, 'readFile'>, run: number): Promise<ModelFiles> {
+export async function readModelFiles(store: Pick<StoreService, 'readFile' | 'run'>, run: number): Promise<ModelFiles> {
   const weights = await store.readFile({ run, file: 'best.safetensors' });
   const model = await store.readFile({ run, file: 'model.json' });
   const preprocessing = await store.readFile({ run, file: 'preprocessing.json' });
   if (!weights || !model || !preprocessing) {
+    if (isCrossValidation((await store.run({ run })).config)) throw onlyFolds(run);
     throw new TrainyardError('run.no_model', `Run ${run} has no trained model yet.`, 'Train it to its end first.');
   }
   const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);

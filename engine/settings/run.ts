@@ -20,6 +20,17 @@ export const runFields = fieldsFor<unknown>()({
     choices: { auto: 'auto', cpu: 'CPU', gpu: 'GPU', reference: 'reference' },
     default: 'auto',
   },
+  // Cross-validation: one training a fold, each time with another part of the rows as its test split.
+  folds: {
+    kind: 'number',
+    whole: true,
+    label: 'Folds',
+    help: 'cross-validation: train once a fold, each time tested on another part of the rows',
+    hint: 'each part of the rows tests a model of its own',
+    minimum: 2,
+    maximum: 100,
+    unset: 'None',
+  },
   // CPU threads.
   threads: {
     kind: 'number',

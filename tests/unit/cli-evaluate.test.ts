@@ -5,7 +5,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import type { PairedTest } from '../../engine/evaluation/paired.ts';
-import type { Score } from '../../engine/protocol/evaluated-rows.ts';
+import type { FoldScores, Score } from '../../engine/protocol/evaluated-rows.ts';
+import type { FoldsResult } from '../../engine/protocol/runs.ts';
 import { lastEvent, tables, temporaryHome, trainyard } from '../support/cli.ts';
 
 const scoreOf = (event: Record<string, unknown>, name: string): Score =>
@@ -144,4 +145,43 @@ test('numbers: errors by range, coverage, rows farthest off', async (t) => {
   assert.match(several.stdout, /run 1 is better than run 1 on 0 of .*: p = 1 .*: cannot tell them apart/);
   const refused = await trainyard(home, 'evaluate', '1', '--split', 'everything');
   assert.match(refused.stderr, /train, validation, test/);
+});
+
+test('cross-validation: each row once out of fold, the same figures in show, evaluate and the file', async (t) => {
+  const home = temporaryHome(t);
+  const trained = await lastEvent(home, 'train', path.join(tables, 'iris.csv'), '--epochs', '20', '--folds', '3');
+  const { mean, deviation, folds } = trained.folds as FoldsResult;
+  assert.deepEqual([trained.run, folds.map(({ fold }) => fold)], [1, [1, 2, 3]]);
+
+  const event = await lastEvent(home, 'evaluate', '1');
+  assert.deepEqual([event.split, event.rows, event.left_out], ['out of fold', 150, 0]);
+  const { spread, folds: scored } = event as unknown as Pick<FoldScores, 'spread' | 'folds'>;
+  for (const [score, metric] of [
+    ['accuracy', 'test_accuracy'],
+    ['log_loss', 'test_loss'],
+    ['roc_auc', 'test_roc_auc'],
+  ] as const) {
+    assert.ok(Math.abs(spread[score]!.mean - mean[metric]) < 1e-6, `${score}: ${spread[score]!.mean}, ${mean[metric]}`);
+    assert.ok(Math.abs(spread[score]!.deviation - deviation[metric]) < 1e-6, score);
+    scored.forEach(({ scores }, at) => assert.ok(Math.abs(scores[score]! - folds[at].metrics[metric]) < 1e-6, score));
+  }
+  const weighted = scored.reduce((sum, { rows, scores }) => sum + (rows * scores.accuracy!) / 150, 0);
+  assert.ok(Math.abs(scoreOf(event, 'accuracy').value - weighted) < 1e-9);
+
+  const out = path.join(home, 'folds.csv');
+  await lastEvent(home, 'predict', '1', '--out-of-fold', '--out', out);
+  const [head, ...lines] = fs.readFileSync(out, 'utf8').trim().split('\n');
+  assert.equal(head, 'row,fold,truth,prediction,p(setosa),p(versicolor),p(virginica)');
+  const cells = lines.map((line) => line.split(','));
+  assert.deepEqual(
+    cells.map(([row]) => Number(row)),
+    Array.from({ length: 150 }, (_, row) => row + 1),
+  );
+  const right = cells.filter(([, , truth, predicted]) => truth === predicted).length / 150;
+  assert.ok(Math.abs(right - weighted) < 1e-9);
+
+  const shown = await trainyard(home, 'show', '1');
+  assert.match(shown.stdout, /result +completed after 3 of 3 folds[^]+fold 1 +2 [^]+mean[^]+deviation/);
+  const many = await trainyard(home, 'train', path.join(tables, 'iris.csv'), '--folds', '60');
+  assert.match(many.stderr, /The class “setosa” has \d+ different rows: too few for 60 folds\. Take \d+ folds at most/);
 });

@@ -11,12 +11,14 @@ import type {
   SlicedColumns,
   ValueRows,
 } from '../../../engine/protocol/evaluated-rows.ts';
+import { isCrossValidation } from '../../../engine/protocol/folds.ts';
 import { countOpening, prepareEvaluation, type EvaluationSource } from '../../../engine/runs/evaluate.ts';
 import { createEvaluator } from '../../hosts/evaluator.ts';
 import { openCpu } from '../../hosts/trusted-cpu.ts';
 import { choiceOption, numberOption, runNumber, type Command, type CommandContext } from '../command.ts';
 import { aboutClasses, aboutValues } from '../evaluation.ts';
 import { withProgress } from '../import.ts';
+import { foldsEvent, outOfFoldTable, printFoldScores } from '../out-of-fold.ts';
 import { counted, formatCount, formatTime } from '../output.ts';
 
 export const evaluate: Command = {
@@ -71,34 +73,58 @@ export const evaluate: Command = {
         ? { path: path.resolve(positionals[1]), force: options.force === true }
         : { split: split ?? 'validation' };
     const store = await services.store;
-    const { name } = await store.run({ run });
-    const { table, validation, columns, warnings } = await readTables(context, run, source, costs !== null);
+    const { name, config } = await store.run({ run });
+    const crossed = isCrossValidation(config);
+    if (crossed && (split !== undefined || positionals.length > 1)) throw onlyOutOfFold(run);
+    const { table, validation, columns, warnings }: Tables = crossed
+      ? await outOfFold(context, run)
+      : await readTables(context, run, source, costs !== null);
     const { rows } = table;
     const about =
       rows.kind === 'classes'
         ? aboutClasses(table as PredictionTable & { readonly rows: ClassRows }, validation, columns, threshold, costs)
         : aboutValues(table as PredictionTable & { readonly rows: ValueRows }, validation, columns);
     const opened = await countOpening(store, run, source);
+    const part = crossed ? 'out of fold' : 'split' in source ? source.split : null;
     for (const { message } of warnings) output.line(`! ${message}`);
     if (!output.json) {
-      const where = 'split' in source ? `${source.split} split` : path.basename(source.path);
+      const where = crossed
+        ? 'every row out of fold'
+        : 'split' in source
+          ? `${source.split} split`
+          : path.basename(source.path);
       output.line(`Run ${run}: ${name}, ${where}, ${counted(rows.truth.length, 'row')}${openedText(source, opened)}`);
       if (table.untold > 0) output.line(`${counted(table.untold, 'row')} without a truth to compare with are left out`);
       about.print(output);
+      if (table.folds) printFoldScores(output, table.folds);
     }
     output.event({
       event: 'evaluation',
       run,
-      split: 'split' in source ? source.split : null,
+      split: part,
       file: 'split' in source ? null : path.basename(source.path),
       rows: rows.truth.length,
       left_out: table.untold,
       opened_before: opened.count,
       ...about.event,
+      ...(table.folds ? foldsEvent(table.folds) : {}),
       warnings: warnings.map(({ code, message }) => ({ code, message })),
     });
   },
 };
+
+function onlyOutOfFold(run: number): InputError {
+  return new InputError(
+    'usage.evaluate',
+    `Run ${run} is a cross-validation: it is evaluated on all its rows, out of fold.`,
+    'Leave --split and PATH out, or evaluate the run of one fold.',
+  );
+}
+
+async function outOfFold(context: CommandContext, run: number): Promise<Tables> {
+  const { table, warnings } = await outOfFoldTable(context, run);
+  return { table, validation: null, columns: table.columns, warnings };
+}
 
 interface Tables {
   readonly table: PredictionTable;

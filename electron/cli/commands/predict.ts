@@ -26,6 +26,7 @@ import {
 } from '../command.ts';
 import { checkpointChoice, checkpointOption } from '../transfer-options.ts';
 import { withProgress } from '../import.ts';
+import { predictOutOfFold } from '../out-of-fold.ts';
 import type { ColumnUse } from '../../../engine/protocol/data.ts';
 import { checkOutput, refuseInput, writeOutput } from '../output-file.ts';
 import { counted, formatNumber, type Output } from '../output.ts';
@@ -37,9 +38,9 @@ const shownRows = 10;
 
 export const predict: Command = {
   name: 'predict',
-  usage: 'RUN PATH',
+  usage: 'RUN [PATH]',
   summary: 'Predicts every row of a file with a finished run.',
-  positionals: [2, 2],
+  positionals: [1, 2],
   options: {
     out: {
       type: 'string',
@@ -67,6 +68,10 @@ export const predict: Command = {
       type: 'boolean',
       help: 'go on although (nearly) nothing of a column can be used; it counts as missing',
     },
+    'out-of-fold': {
+      type: 'boolean',
+      help: 'of a cross-validation, instead of a file: its own rows, each predicted by the fold that did not learn from it',
+    },
     'escape-formulas': {
       type: 'boolean',
       help: 'put an apostrophe before cells of the file that a spreadsheet would run as formulas (= + - @)',
@@ -74,6 +79,10 @@ export const predict: Command = {
   },
   run: async (context) => {
     const { positionals, options, output, services } = context;
+    if (options['out-of-fold'] === true) return predictOutOfFold(context);
+    if (positionals.length < 2) {
+      throw new InputError('usage.arguments', 'predict needs a run and a file.', 'trainyard predict 12 new.csv');
+    }
     const out = textOption(options, 'out');
     const way = wayOfWriting(options, out);
     const file = path.resolve(positionals[1]);

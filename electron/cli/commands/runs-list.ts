@@ -27,6 +27,7 @@ export const runs: Command = {
     ungroup: { type: 'boolean', help: 'take the runs behind it out of their groups' },
     limit: { type: 'string', value: 'N', help: 'at most so many (default 50)' },
     deleted: { type: 'boolean', help: 'those in the trash' },
+    folds: { type: 'boolean', help: 'also the folds of cross-validations' },
     datasets: { type: 'boolean', help: 'export: the datasets of the runs, too' },
   },
   run: async (context) => {
@@ -46,6 +47,8 @@ async function listRuns({ options, output, services }: CommandContext): Promise<
     search,
     group,
     deleted: options.deleted === true,
+    // Folds stand under their cross-validation (`show`); whoever looks for words finds them too.
+    withoutFolds: search === undefined && options.folds !== true,
     limit: numberOption(options, 'limit', { minimum: 1, whole: true }) ?? 50,
   });
   await output.events(found.map(runEvent));

@@ -5,11 +5,14 @@ import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import type { StoreService } from '../../../engine/protocol/store.ts';
 import { costOf, costWords, electricityOf } from '../../../engine/hardware/bill.ts';
 import { electricityKey } from '../../../engine/settings/electricity.ts';
+import { isCrossValidation } from '../../../engine/protocol/folds.ts';
+import { foldsOf } from '../../../engine/runs/cross-validation.ts';
 import { familyWords } from '../../../engine/protocol/family.ts';
 import { baselineWords } from '../../../engine/protocol/baseline.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import { leftOutText, splitOrigin, splitRule, usualSplit } from '../../../engine/protocol/use.ts';
 import { choiceOption, runNumber, type Command } from '../command.ts';
+import { printFolds } from '../out-of-fold.ts';
 import { pairedTests, pairText } from '../paired.ts';
 import { homeFolder } from '../home.ts';
 import { openCatalogue } from '../own-catalogue.ts';
@@ -73,12 +76,16 @@ export const show: Command = {
     const store = await services.store;
     const run = await store.run({ run: runNumber(positionals[0]) });
     output.event(runEvent(run));
+    for (const [fold, child] of isCrossValidation(run.config) ? await foldsOf(store, run.id) : []) {
+      output.event({ event: 'fold', fold, run: child.id, state: child.state, metrics: child.result?.metrics ?? null });
+    }
     if (options.metrics === true) {
       const points = await store.metrics({ run: run.id });
       await output.events(points.map((point) => ({ event: 'metric', ...point })));
     }
     if (!output.json) {
       showRun(output, run);
+      if (run.result?.folds) printFolds(output, run.result.folds, await foldNumbers(store, run.id));
       const cost = await costText(run, store, output);
       if (cost !== null) output.line(`  cost      ${cost}`);
     }
@@ -107,7 +114,8 @@ function showRun(output: Output, run: RunRecord): void {
   if (result) {
     output.line(`  result    ${result.reason.replace('_', ' ')} after ${workText(run)}, ${timesText(run)}`);
     const { curves, unit } = declarationOf(config);
-    if (result.divergence && result.bestEpoch === 0) output.line('  weights   none');
+    if (result.folds) output.line('  scores    means of the folds:');
+    else if (result.divergence && result.bestEpoch === 0) output.line('  weights   none');
     else if (!curves) output.line('  scores');
     else output.line(`  weights   of ${unit.one} ${result.bestEpoch}, the best by loss; their scores:`);
     printMetrics(output, result.metrics);
@@ -150,11 +158,19 @@ export function epochsText({ result, config }: RunRecord): string {
 
 /** `12 of 100 epochs, 300 steps`, or what the learner has to say. */
 export function workText(run: RunRecord): string {
+  const { folds } = run.result ?? {};
+  if (folds) return `${folds.folds.filter(({ problem }) => problem === null).length} of ${counted(folds.of, 'fold')}`;
   return run.result?.remark ?? `${epochsText(run)}, ${formatCount(run.result?.steps ?? 0)} steps`;
+}
+
+/** The run of each fold of a cross-validation. */
+export async function foldNumbers(store: StoreService, run: number): Promise<ReadonlyMap<number, number>> {
+  return new Map([...(await foldsOf(store, run))].map(([fold, { id }]) => [fold, id]));
 }
 
 /** Which weights are kept. */
 export function keptText({ result, config }: RunRecord): string {
+  if (result?.folds) return 'means over the folds:';
   const { curves, unit } = declarationOf(config);
   if (result?.divergence && result.bestEpoch === 0) return 'no weights are kept';
   return `${curves ? `the weights of ${unit.one} ${result?.bestEpoch ?? 0}` : 'the weights'} are kept, their scores:`;
@@ -171,8 +187,10 @@ export function timesText({ progress, result }: RunRecord): string {
 function splitText({ data, config }: RunRecord): string {
   if (data === null) return `${(config.settings.split ?? usualSplit).join(', ')} asked for`;
   const { train, validation, test } = data.counts;
+  const { folds } = config;
   const origin = [splitRule(config.settings), splitOrigin(data)].filter((text) => text !== '').join('; ');
   return (
+    (folds === undefined ? '' : `${counted(folds, 'fold')}, of the first `) +
     `${counted(train, 'row')} train, ${formatCount(validation)} validate, ${formatCount(test)} test` +
     (origin === '' ? '' : `; ${origin}`)
   );

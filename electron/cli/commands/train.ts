@@ -31,7 +31,8 @@ import {
 } from '../training-options.ts';
 import { checkpointOption, layersOption, parentOption, transferOption } from '../transfer-options.ts';
 import { threadsOption } from '../threads-option.ts';
-import { againstText, keptText, printMetrics, timesText, workText } from './runs.ts';
+import { printFolds } from '../out-of-fold.ts';
+import { againstText, foldNumbers, keptText, printMetrics, timesText, workText } from './runs.ts';
 
 export const train: Command = {
   name: 'train',
@@ -68,6 +69,11 @@ export const train: Command = {
   },
 };
 
+const chosenFolds = (options: OptionValues): Pick<RunConfig, 'folds'> => {
+  const { folds } = chosenByFlags(runFields, options);
+  return folds === undefined ? {} : { folds };
+};
+
 const deviceOption = (options: OptionValues): RunConfig['device'] | undefined =>
   chosenByFlags(runFields, options).device;
 
@@ -93,6 +99,7 @@ export async function trainFile(context: CommandContext): Promise<number> {
     settings: { ...settings, target: info.target ?? undefined, task: info.task },
     device: deviceOption(options) ?? 'auto',
     threads: threadsOption(options, output),
+    ...chosenFolds(options),
   };
   const learner = learnerOption(options);
   const parent = await parentOption(context);
@@ -136,14 +143,17 @@ export async function follow(
   const data = cancellable(services.data);
   const manager = createRunManager({ store, data, hosts: inProcessHosts(data), owner: processOwner() });
   let run: RunRecord | null = null;
-  const stop = manager.onReport(({ points, progress }) => {
-    epochEvents(points).forEach((event) => output.event(event));
+  const stop = manager.onReport(({ run: reporting, points, progress }) => {
+    const fold = run !== null && reporting !== run.id ? { run: reporting } : {};
+    epochEvents(points).forEach((event) => output.event({ ...event, ...fold }));
+    // A cross-validation tells of its own progress.
+    if ('run' in fold) return;
     const unit = run === null ? 'step' : declarationOf(run.config).unit.one;
     output.bar(progress.step / Math.max(1, progress.steps), progressText(unit, progress, points));
   });
-  manager.onLog(({ line }) => {
+  manager.onLog(({ run: speaking, line }) => {
     // The bar shows the epochs, the last lines the end: `show RUN --log` has it all.
-    if (line.detail) return;
+    if (line.detail || (run !== null && speaking !== run.id && line.level === 'info')) return;
     if (line.level === 'info') output.line(line.message);
     else output.note(`! ${line.message}`);
   });
@@ -160,6 +170,8 @@ export async function follow(
     const ended = await manager.finished({ run: run.id });
     output.clearBar();
     report(output, ended);
+    const { folds } = ended.result ?? {};
+    if (folds) printFolds(output, folds, await foldNumbers(store, run.id));
     return run.id;
   } finally {
     stop();
@@ -242,6 +254,7 @@ function report(output: Output, run: RunRecord): void {
     ...(result.remark ? { remark: result.remark } : {}),
     metrics: result.metrics,
     ...(result.baseline ? { baseline: result.baseline } : {}),
+    ...(result.folds ? { folds: result.folds } : {}),
     ...(result.doubt ? { doubt: result.doubt } : {}),
     ...(result.divergence ? { diverged_at_step: result.divergence.step } : {}),
   });

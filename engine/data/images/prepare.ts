@@ -7,6 +7,7 @@ import { drawnShares, splitNames, usualSplit } from '../../protocol/use.ts';
 import type { Job } from '../jobs.ts';
 import type { Prepared } from '../prepare.ts';
 import type { RowStore } from '../preprocess/row-store.ts';
+import { assignFold, sharesOfFold } from '../preprocess/folds.ts';
 import { assignSplits, randomBits } from '../preprocess/split.ts';
 import { correctLabels } from './describe.ts';
 import type { Labels } from './describe.ts';
@@ -51,7 +52,8 @@ export async function prepareImages(request: PrepareImagesRequest): Promise<Prep
   const splits = splitPictures(pictures, labels, options);
   const sources = orderRows(splits, options.seed);
   const counts = countSplits(splits);
-  checkCounts(counts, name, options.settings.split ?? usualSplit);
+  const { fold, split = usualSplit } = options.settings;
+  checkCounts(counts, name, sharesOfFold(split, fold));
   const classCounts = new Array<number>(labels.classes.length).fill(0);
   for (const row of sources.subarray(0, counts.train)) {
     const label = labels.labels[row] as number;
@@ -76,7 +78,7 @@ export async function prepareImages(request: PrepareImagesRequest): Promise<Prep
     info: {
       ...describeRows(preprocessing, sources.length),
       counts,
-      givenSplits: splitNames.filter((name) => pictures.splits?.includes(name) === true),
+      givenSplits: fold ? [] : splitNames.filter((name) => pictures.splits?.includes(name) === true),
       classCounts,
       sources,
       warnings: sharedWarning(pictures.twins, pictures.files, (row) => splitNames[splits[row] as number] ?? null),
@@ -141,7 +143,7 @@ export function describeRows(preprocessing: ImagePreprocessing, rows: number): P
   };
 }
 
-/** Split of each picture: a position in `splitNames`. What the source does not split is split by seed, each class alike. */
+/** Split of each picture: a position in `splitNames`. What the source does not split is split by seed, each class alike; folds are of all. */
 function splitPictures(pictures: StoredPictures, { classes, labels }: Labels, options: PrepareOptions): Uint8Array {
   const shares = options.settings.split ?? usualSplit;
   const sum = shares[0] + shares[1] + shares[2];
@@ -152,6 +154,8 @@ function splitPictures(pictures: StoredPictures, { classes, labels }: Labels, op
       'For example 0.8, 0.1, 0.1.',
     );
   }
+  const { fold } = options.settings;
+  if (fold !== undefined) return assignFold(labels, classes, shares, options.seed, fold);
   if (pictures.splits === null) return assignSplits(labels, classes.length, shares, options.seed);
   const given = Uint8Array.from(pictures.splits, (split) => splitNames.indexOf(split));
   // What the source does not split is drawn from what trains.

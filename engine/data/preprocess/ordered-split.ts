@@ -3,26 +3,31 @@
 
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { InputError } from '../../protocol/errors.ts';
-import type { DataWarning, SplitBy } from '../../protocol/data.ts';
+import type { DataWarning, Fold, SplitBy } from '../../protocol/data.ts';
 import { streamNumbers } from '../database.ts';
 import type { Job } from '../jobs.ts';
 import type { ComparedColumn } from '../schema/copies.ts';
 import { numericValue, typedValue } from '../schema/stored.ts';
 import type { MeasuredTable } from '../schema/table.ts';
 import { show } from '../schema/typing.ts';
+import { sharesOfRest, splitsOfFold, type Shares } from './folds.ts';
 import { leftOut, randomBits } from './split.ts';
 
-type Shares = readonly [number, number, number];
-
-/** Assigns each row to a split by a column. `strata[row]` < 0: the row is left out. */
+/** Assigns each row to a split by a column, as one fold of a cross-validation where it is one. `strata[row]` < 0: the row is left out. */
 export async function splitByColumn(
   connection: DuckDBConnection,
   table: MeasuredTable,
   { kind }: SplitBy,
   { column, info }: ComparedColumn,
-  about: { readonly strata: Int32Array; readonly shares: Shares; readonly seed: number; readonly job: Job },
+  about: {
+    readonly strata: Int32Array;
+    readonly shares: Shares;
+    readonly seed: number;
+    readonly fold?: Fold;
+    readonly job: Job;
+  },
 ): Promise<{ readonly splits: Uint8Array; readonly warnings: readonly DataWarning[] }> {
-  const { strata, shares, seed, job } = about;
+  const { strata, shares, seed, fold, job } = about;
   const keys = new Float64Array(table.rows);
   // 53 of a hash's bits: a group is a number that JavaScript can hold.
   const key =
@@ -35,19 +40,24 @@ export async function splitByColumn(
     for (let row = 0; row < rows; row++) keys[start + row] = values?.getItem(row) ?? NaN;
     start += rows;
   });
-  if (kind === 'group') return { splits: assignGroups(keys, strata, shares, seed), warnings: [] };
-  refuseFewTimes(keys, strata, shares, info.name);
+  if (kind === 'group') {
+    const splits = fold ? assignGroupFold(keys, strata, shares, seed, fold) : assignGroups(keys, strata, shares, seed);
+    return { splits, warnings: [] };
+  }
+  refuseFewTimes(keys, strata, shares, info.name, fold);
   const lost = keys.reduce((count, time, row) => count + Number(Number.isNaN(time) && (strata[row] ?? -1) >= 0), 0);
   const message = `${show(lost)} ${lost === 1 ? 'row has' : 'rows have'} no ${info.name}, by which the split goes: left out.`;
   return {
-    splits: assignInOrder(keys, strata, shares),
+    splits: fold ? assignFoldInOrder(keys, strata, shares, fold) : assignInOrder(keys, strata, shares),
     warnings: lost === 0 ? [] : [{ code: 'no_time', message, columns: [info.name] }],
   };
 }
 
-/** @throws InputError if there are fewer times than splits. */
-function refuseFewTimes(times: Float64Array, strata: Int32Array, shares: Shares, name: string): void {
-  const used = shares.filter((share) => share > 0).length;
+/** @throws InputError if there are fewer times than splits, or than blocks of a cross-validation. */
+function refuseFewTimes(times: Float64Array, strata: Int32Array, shares: Shares, name: string, fold?: Fold): void {
+  const splits = shares.filter((share) => share > 0).length;
+  // The first block trains and, where rows are to validate, validates.
+  const used = fold ? fold.of + (shares[1] > 0 ? 2 : 1) : splits;
   const different = new Set<number>();
   for (let row = 0; row < times.length && different.size < used; row++) {
     if ((strata[row] ?? -1) >= 0 && !Number.isNaN(times[row])) different.add(times[row] as number);
@@ -59,18 +69,19 @@ function refuseFewTimes(times: Float64Array, strata: Int32Array, shares: Shares,
       : `has ${different.size === 1 ? 'the same time' : `only ${different.size} different times`}`;
   throw new InputError(
     'input.too_few_times',
-    `The split cannot go by the time of ${name}: it ${held} in ${different.size === 0 ? 'any row' : 'all rows'}, too few for ${used} splits.`,
+    `The split cannot go by the time of ${name}: it ${held} in ${different.size === 0 ? 'any row' : 'all rows'}, too few for ${fold ? `${fold.of} folds` : `${used} splits`}.`,
     'Choose another column, or split by chance.',
   );
 }
 
-/** The earliest rows train, the latest test; rows of the same time stay together. Rows without a time are left out. */
-export function assignInOrder(times: Float64Array, strata: Int32Array, shares: Shares): Uint8Array {
-  const splits = new Uint8Array(times.length).fill(leftOut);
+/** The usable rows in the order of time, and the end of the rows of one time that is nearest to a place among them. */
+function inOrder(
+  times: Float64Array,
+  strata: Int32Array,
+): { readonly rows: readonly number[]; readonly boundary: (place: number) => number } {
   const rows = [...times.keys()].filter((row) => (strata[row] ?? -1) >= 0 && !Number.isNaN(times[row]));
   rows.sort((one, other) => (times[one] as number) - (times[other] as number) || one - other);
   const timeAt = (index: number): number => times[rows[index] as number] as number;
-  /** The end of the rows of one time that is nearest to a place. */
   const boundary = (place: number): number => {
     if (place <= 0 || place >= rows.length) return place;
     let [before, after] = [place, place];
@@ -78,6 +89,13 @@ export function assignInOrder(times: Float64Array, strata: Int32Array, shares: S
     while (after < rows.length && timeAt(after) === timeAt(place)) after++;
     return before > 0 && place - before <= after - place ? before : after;
   };
+  return { rows, boundary };
+}
+
+/** The earliest rows train, the latest test; rows of the same time stay together. Rows without a time are left out. */
+export function assignInOrder(times: Float64Array, strata: Int32Array, shares: Shares): Uint8Array {
+  const splits = new Uint8Array(times.length).fill(leftOut);
+  const { rows, boundary } = inOrder(times, strata);
   const train = boundary(Math.round(rows.length * shares[0]));
   const validation = shares[2] === 0 ? rows.length : boundary(Math.round(rows.length * (shares[0] + shares[1])));
   rows.forEach((row, index) => (splits[row] = index < train ? 0 : index < validation ? 1 : 2));
@@ -85,11 +103,50 @@ export function assignInOrder(times: Float64Array, strata: Int32Array, shares: S
 }
 
 /**
+ * The rows in the order of time are cut into one block more than there are folds. A fold tests its block and learns from all that came
+ * before; what comes after is left out, and the first block is never tested.
+ */
+export function assignFoldInOrder(times: Float64Array, strata: Int32Array, shares: Shares, fold: Fold): Uint8Array {
+  const { rows, boundary } = inOrder(times, strata);
+  const endOf = (block: number): number => boundary(Math.round((rows.length * block) / (fold.of + 1)));
+  const [start, end] = [endOf(fold.number), endOf(fold.number + 1)];
+  const places = new Int32Array(times.length).fill(-1);
+  rows.forEach((row, place) => (places[row] = place < end ? place : -1));
+  return splitsOfFold(
+    strata.map((stratum, row) => ((places[row] ?? -1) < 0 ? -1 : stratum)),
+    (row) => (places[row] ?? -1) >= start,
+    (rest) => assignInOrder(times, rest, sharesOfRest(shares)),
+  );
+}
+
+/** Whole groups to folds of about as many rows; the groups of the others train and validate. No group stands in two splits. */
+export function assignGroupFold(
+  keys: Float64Array,
+  strata: Int32Array,
+  shares: Shares,
+  seed: number,
+  { number, of }: Fold,
+): Uint8Array {
+  const folds = assignGroups(keys, strata, new Array<number>(of).fill(1 / of), seed, 'folds');
+  return splitsOfFold(
+    strata,
+    (row) => folds[row] === number - 1,
+    (rest) => assignGroups(keys, rest, sharesOfRest(shares), seed),
+  );
+}
+
+/**
  * Whole groups, in an order drawn by the seed, each to the split that lacks most rows; no split with a share stays empty. A
  * row without a group is a group of its own.
  * @throws InputError if there are fewer groups than splits.
  */
-export function assignGroups(keys: Float64Array, strata: Int32Array, shares: Shares, seed: number): Uint8Array {
+export function assignGroups(
+  keys: Float64Array,
+  strata: Int32Array,
+  shares: readonly number[],
+  seed: number,
+  called: 'splits' | 'folds' = 'splits',
+): Uint8Array {
   const groups = new Map<number, number[]>();
   let usable = 0;
   for (let row = 0; row < keys.length; row++) {
@@ -105,7 +162,7 @@ export function assignGroups(keys: Float64Array, strata: Int32Array, shares: Sha
   if (groups.size < used.length) {
     throw new InputError(
       'input.too_few_groups',
-      `${groups.size} ${groups.size === 1 ? 'group is' : 'groups are'} too few for ${used.length} splits.`,
+      `${groups.size} ${groups.size === 1 ? 'group is' : 'groups are'} too few for ${used.length} ${called}.`,
       'Choose another column, or another split.',
     );
   }

@@ -30,7 +30,7 @@ export function assignSplits(
   seed: number,
 ): Uint8Array {
   const splits = new Uint8Array(strata.length).fill(leftOut);
-  const members = groupRows(strata, classes);
+  const members = membersOf(strata, classes);
   let seen = 0;
   let train = 0;
   let validation = 0;
@@ -57,7 +57,7 @@ function clamp(value: number, least: number, most: number): number {
 }
 
 /** The rows of each class, in order. */
-function groupRows(strata: Int32Array, classes: number): Uint32Array[] {
+export function membersOf(strata: Int32Array, classes: number): Uint32Array[] {
   const counts = new Uint32Array(classes);
   for (const stratum of strata) if (stratum >= 0) counts[stratum] = (counts[stratum] as number) + 1;
   const groups = [...counts].map((count) => new Uint32Array(count));
@@ -73,7 +73,7 @@ function groupRows(strata: Int32Array, classes: number): Uint32Array[] {
 }
 
 /** Orders rows by their random bits: hash and position share one float64, so that a plain numeric sort does it. */
-function shuffle(rows: Uint32Array, seed: number): void {
+export function shuffle(rows: Uint32Array, seed: number): void {
   const positionBits = Math.max(1, Math.ceil(Math.log2(rows.length + 1)));
   const positions = 2 ** positionBits;
   const coarser = 2 ** Math.max(0, 32 + positionBits - 53);

@@ -17,6 +17,7 @@ import { createLogTable } from '../notes.ts';
 import { noteChecked } from '../missing.ts';
 import { parseRow } from '../records.ts';
 import type { WholeRow } from '../records.ts';
+import { withFolds } from '../runs.ts';
 import { carryRun, findRun, identityOf, originOf, rowsOf } from './carry.ts';
 import { bytesOf, contentsOf, datasetsOf, refuseOwnPlace, runContents } from './contents.ts';
 import { readArchive } from './read.ts';
@@ -32,11 +33,12 @@ export interface RunsExport {
   readonly datasets: boolean;
 }
 
-/** Throws what `writeArchive` throws, `input.unknown_run`, and `input.run_active` for a run that goes on. */
+/** The folds of cross-validations come along. Throws what `writeArchive` throws, `input.unknown_run`, and `input.run_active` for a run that goes on. */
 export async function exportRuns(request: RunsExport, watched: Watched): Promise<ArchiveReport> {
   const { home, connection, file } = request;
   refuseOwnPlace(home, file);
-  const numbers = [...new Set(request.runs)];
+  for (const run of request.runs) rowOf(connection, run);
+  const numbers = withFolds(connection, request.runs);
   const rows = numbers.map((run) => rowOf(connection, run));
   const datasets = request.datasets
     ? [...new Set(rows.map(({ dataset }) => dataset))].filter((id) => datasetsOf(home).includes(id))
