@@ -26,6 +26,8 @@ export interface CommandContext {
   readonly output: Output;
   readonly services: Services;
   readonly interruption: Interruption;
+  /** Says which exit code this command has when it is done; else it is 0. */
+  readonly endWith: (code: number) => void;
 }
 
 export interface Command {

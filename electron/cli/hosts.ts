@@ -3,7 +3,7 @@
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import type { Backend } from '../../engine/backends/backend.ts';
 import type { DataService } from '../../engine/protocol/data.ts';
-import type { RunJob } from '../../engine/protocol/hosts.ts';
+import type { RunConfig } from '../../engine/protocol/runs.ts';
 import type { RunHosts } from '../../engine/runs/hosts.ts';
 import { createTrainerHost } from '../../engine/learners/host.ts';
 import { nodeSurroundings, residentBudget } from '../hosts/surroundings.ts';
@@ -14,7 +14,7 @@ export function inProcessHosts(data: Pick<DataService, 'readShard'>): RunHosts {
   return {
     create: async () => {
       const host = createTrainerHost({
-        createBackend,
+        createBackend: ({ config }) => openDevice(config),
         readShard: (handle, shard) => data.readShard({ handle, shard }),
         surroundings: nodeSurroundings,
         dataBudget: residentBudget(),
@@ -26,7 +26,8 @@ export function inProcessHosts(data: Pick<DataService, 'readShard'>): RunHosts {
   };
 }
 
-async function createBackend({ config }: RunJob): Promise<Backend> {
+/** The device that the settings of a run name; `auto` is the CPU here. */
+export async function openDevice(config: RunConfig): Promise<Backend> {
   switch (config.device) {
     case 'reference':
       return createReferenceBackend();

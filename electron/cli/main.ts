@@ -1,5 +1,5 @@
 // The command line: `trainyard COMMAND`. Finds the command, parses its arguments, runs it, and turns errors into one message
-// and an exit code: 0 success, 2 bad input or usage, 1 anything else; docs/command-line.md has those of interruptions.
+// and an exit code: 0 success, 2 bad input or usage, 1 anything else; docs/command-line.md has the others.
 
 import process from 'node:process';
 import { fromWire, InputError, toWire, TrainyardError } from '../../engine/protocol/errors.ts';
@@ -18,16 +18,16 @@ const streams: Streams = {
   error: new Sink(process.stderr, () => undefined),
 };
 
-async function main(args: readonly string[]): Promise<void> {
+async function main(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args;
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     streams.out.write(await overview());
-    return;
+    return 0;
   }
   if (name === '--version') {
     const { version } = await import('../../package.json', { with: { type: 'json' } }).then((module) => module.default);
     streams.out.write(`trainyard ${version}\n`);
-    return;
+    return 0;
   }
   const load = ownValue(commands, name);
   if (!load) {
@@ -37,7 +37,7 @@ async function main(args: readonly string[]): Promise<void> {
   const { positionals, options } = parseCommand(command, rest);
   if (options.help === true) {
     streams.out.write(`${helpOf(command)}\n`);
-    return;
+    return 0;
   }
   // Only now, so that what cannot be loaded is said like any other error.
   const { Services } = await import('./services.ts').catch((error: Error) => {
@@ -51,7 +51,11 @@ async function main(args: readonly string[]): Promise<void> {
   const services = new Services();
   const output = new Output(options.json === true, streams);
   try {
-    await Promise.race([command.run({ positionals, options, output, services, interruption }), interruption.unheard]);
+    let code = 0;
+    const endWith = (own: number): void => void (code = own);
+    const context = { positionals, options, output, services, interruption, endWith };
+    await Promise.race([command.run(context), interruption.unheard]);
+    return code;
   } finally {
     await Promise.race([services.close(), interruption.next()]);
   }
@@ -102,7 +106,7 @@ async function drain(): Promise<void> {
 }
 
 interruption.watchSignals();
-const code = await main(process.argv.slice(2)).then(() => 0, fail);
+const code = await main(process.argv.slice(2)).catch(fail);
 await drain();
 const { cause } = interruption;
 process.exitCode = code === 0 && cause !== null && cause.kind !== 'signal' ? interruption.exitCode : code;

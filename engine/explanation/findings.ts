@@ -4,29 +4,15 @@
 import { isNetwork, type NetworkConfig } from '../learners/network/declaration.ts';
 import type { RawColumn } from '../model/spec.ts';
 import type { Importance } from '../protocol/explanation.ts';
+import type { Finding as AnyFinding, FindingAction } from '../protocol/finding.ts';
 import type { RunConfig, RunResult } from '../protocol/runs.ts';
 import { withChosen } from '../settings/values.ts';
 import { byImportance } from './importance.ts';
 
-export interface Finding {
-  /** Of this kind there is one at most. */
-  readonly id: 'diverged' | 'overfits' | 'unfinished' | 'noisy' | 'nothing' | 'small' | 'idle' | 'twins' | 'sound';
-  readonly kind: 'fix' | 'look' | 'fine';
-  readonly title: string;
-  readonly figure: string;
-  readonly text: string;
-  readonly action?: FindingAction;
-}
-
-/** The run that would show it. */
-export interface FindingAction {
-  readonly label: string;
-  readonly config: RunConfig;
-  /** It goes on where this one ended; else it is trained anew. */
-  readonly continues: boolean;
-  /** Part of the new run's name. */
-  readonly change: string;
-}
+/** Of each kind there is one at most. */
+export type Finding = AnyFinding<
+  'diverged' | 'overfits' | 'unfinished' | 'noisy' | 'nothing' | 'small' | 'idle' | 'twins' | 'sound'
+>;
 
 /** A curve by epochs. */
 export interface Curve {

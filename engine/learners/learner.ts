@@ -3,6 +3,7 @@
 // stands in declared/.
 
 import type { Backend, DeviceDescription } from '../backends/backend.ts';
+import type { Examination, Sampled } from '../doctor/check.ts';
 import type { EvaluationSpec } from '../train/metrics.ts';
 import type { RunControl, Surroundings } from '../train/control.ts';
 import type { StepSpeed } from '../train/measure.ts';
@@ -88,6 +89,13 @@ export interface Trained {
   attention?(rows: Rows, chosen: readonly number[]): Promise<ActivationMaps | null>;
 }
 
+/** A run to be, and some of its rows. */
+export interface Examined<C extends RunConfig = RunConfig> extends Rows, Sampled {
+  readonly config: C;
+  /** The float64 reference, which the device is held against. */
+  readonly reference: () => Backend;
+}
+
 /** `C`: the configurations of this learner, `F`: its model file. */
 export interface Learner<C extends RunConfig = RunConfig, F extends ModelFile = ModelFile> {
   open(job: LearnerJob<C>): Promise<Training>;
@@ -95,6 +103,8 @@ export interface Learner<C extends RunConfig = RunConfig, F extends ModelFile = 
   measure?(job: Rows & { readonly config: C }, surroundings: Surroundings): Promise<StepSpeed>;
   /** Throws InputError `model.weights` when the weights do not fit. */
   read(file: F, weights: Weights): Trained;
+  /** What it lets be examined before a long run, on a few rows. Absent: nothing can be said beforehand. */
+  examine?(job: Examined<C>, surroundings: Surroundings): Promise<Examination>;
   /** Throws TrainyardError `run.checkpoint` or `data.safetensors` when it cannot go on from a file. Absent: any safetensors will do. */
   checkCheckpoint?(file: Uint8Array): void;
   /** Whether a run can begin with what another one has kept. Throws InputError `model.weights` where it does not fit. Absent: it never can. */

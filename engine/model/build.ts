@@ -17,6 +17,8 @@ export interface Forward {
   readonly output: ValueId;
   /** Value of each parameter, in the model's order. */
   readonly parameters: readonly ValueId[];
+  /** What each layer gives, in their order. */
+  readonly layers: readonly ValueId[];
 }
 
 /** Appends the forward pass on `x` ([batch, width] rows of a table, or [batch,C,H,W]). */
@@ -57,6 +59,7 @@ export function buildForward(
   return {
     output: values[values.length - 1],
     parameters: model.parameters.map(({ name }) => parameters.get(name)!),
+    layers: values,
   };
 }
 

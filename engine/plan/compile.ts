@@ -43,7 +43,8 @@ export function compilePlan(options: PlanOptions): Plan {
   });
 }
 
-function nameTensors(options: PlanOptions, slots: ParameterSlots, training: boolean): Layout {
+/** The tensors that the programs of a plan share; those of training too. */
+export function nameTensors(options: PlanOptions, slots: ParameterSlots, training: boolean): Layout {
   const { model, data, stepCapacity, trainBatches, predictBatch } = options;
   const layout = new Layout();
   const { input } = model;

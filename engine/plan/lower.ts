@@ -80,6 +80,18 @@ export function placeGradients(
   return { ...program, calls: [...program.calls, ...copies], named: new Map([...program.named, ...places]) };
 }
 
+/** Copies values to named tensors once all is done; origins of the copies are those of their layers. */
+export function keepValues(
+  program: LoweredProgram,
+  kept: readonly { readonly value: ValueId; readonly tensor: string; readonly layer: string }[],
+): LoweredProgram {
+  const copies = kept.map(({ value, tensor, layer }): LoweredCall => {
+    const count = sizeOf(program.graph.values[value].shape);
+    return { ...copyWhole(value, { state: tensor }, count), origin: { layer, phase: 'forward' } };
+  });
+  return { ...program, calls: [...program.calls, ...copies] };
+}
+
 function copyWhole(value: ValueId, target: LoweredOperand, count: number): LoweredCall {
   const params = { rows: 1, columns: count, sourceWidth: count, sourceOffset: 0, targetWidth: count, targetOffset: 0 };
   return { kernel: 'copy_columns', inputs: [value], outputs: [target], params };

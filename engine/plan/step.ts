@@ -30,19 +30,27 @@ export const classWeightsTensor = 'loss.weights' satisfies ReservedTensor;
 export interface TrainingGraph {
   readonly graph: Graph;
   readonly gradients: ReadonlyMap<string, ValueId>;
+  /** What the layers that are watched give. */
+  readonly watched: readonly ValueId[];
 }
 
-export function buildTrainingGraph(options: StepOptions, batch: number): TrainingGraph {
+/** `watched`: positions of layers whose values stay readable after fusion. */
+export function buildTrainingGraph(
+  options: StepOptions,
+  batch: number,
+  watched: readonly number[] = [],
+): TrainingGraph {
   const { model, training, stepCapacity: steps } = options;
   const graph = newGraph();
   const [x, y] = gatherBatch(graph, options, batch, imageAugmentation(training.augmentation));
-  const { output, parameters } = buildForward(graph, model, x, { mode: 'train', seed: training.seed, steps });
+  const { output, parameters, layers } = buildForward(graph, model, x, { mode: 'train', seed: training.seed, steps });
   graph.origin = { layer: 'loss', phase: 'forward' };
   const loss = applyLoss(graph, options, output, y);
   const wanted = differentiate(graph, loss, parameters);
   verify(graph, 'autodiff');
 
-  const roots = wanted.flatMap((gradient) => (gradient === null ? [] : [gradient]));
+  const found = wanted.flatMap((gradient) => (gradient === null ? [] : [gradient]));
+  const roots = [...found, ...watched.map((position) => layers[position])];
   const pruned = prune(graph, roots);
   verify(pruned.graph, 'pruning');
   const fused = fuse(pruned.graph, pruned.roots);
@@ -52,7 +60,7 @@ export function buildTrainingGraph(options: StepOptions, batch: number): Trainin
   wanted.forEach((gradient, i) => {
     if (gradient !== null) gradients.set(model.parameters[i].name, fused.roots[next++]);
   });
-  return { graph: fused.graph, gradients };
+  return { graph: fused.graph, gradients, watched: fused.roots.slice(found.length) };
 }
 
 export function buildPredictionGraph(options: StepOptions, batch: number): Graph {

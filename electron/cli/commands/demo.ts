@@ -12,7 +12,7 @@ export const demo: Command = {
   summary: 'Trains on a bundled table of 344 penguins and shows where the run is kept.',
   positionals: [0, 0],
   options: {},
-  run: async ({ output, services, interruption }) => {
+  run: async ({ output, services, interruption, endWith }) => {
     output.line('Trainyard trains neural networks on this machine, offline.');
     output.line('Demo: which species is a penguin, by its bill, flippers, weight, island and sex?');
     output.line();
@@ -22,6 +22,7 @@ export const demo: Command = {
       output,
       services,
       interruption,
+      endWith,
     });
     output.line();
     output.line(`The run is kept in ${services.home}`);

@@ -1,36 +1,22 @@
 // `train`: from a file to a trained, recorded model.
 
 import path from 'node:path';
-import type { DataService, DatasetInfo } from '../../../engine/protocol/data.ts';
+import type { DataService } from '../../../engine/protocol/data.ts';
 import { CancelledError, InputError, TrainyardError } from '../../../engine/protocol/errors.ts';
-import { expectedCounts, leftOutColumns, leftOutText } from '../../../engine/protocol/use.ts';
-import type { MetricPoint, RunConfig, RunProgress, RunRecord, RunResult } from '../../../engine/protocol/runs.ts';
-import { configWith, declarationOf } from '../../../engine/learners/declared/registry.ts';
-import { isNetwork, networkConfig } from '../../../engine/learners/network/declaration.ts';
+import type { MetricPoint, RunProgress, RunRecord, RunResult } from '../../../engine/protocol/runs.ts';
+import { declarationOf } from '../../../engine/learners/declared/registry.ts';
 import { createRunManager, type RunManager } from '../../../engine/runs/manager.ts';
 import { damagedCheckpoint } from '../../../engine/runs/attempt.ts';
 import { processOwner } from '../../../engine/history/owner.ts';
-import { runNumber, textOption, type Command, type CommandContext, type OptionValues } from '../command.ts';
+import { askedRun, deviceOption } from '../asked-run.ts';
+import { runNumber, textOption, type Command, type CommandContext } from '../command.ts';
 import { runFields } from '../../../engine/settings/run.ts';
-import { chosenByFlags, flagsOf } from '../setting-flags.ts';
+import { flagsOf } from '../setting-flags.ts';
 import { inProcessHosts } from '../hosts.ts';
-import { importFile, readOptionDefs, readOptions } from '../import.ts';
-import { counted, formatCount, formatNumber, formatSeconds, type Output } from '../output.ts';
-import {
-  checkTrainingOptions,
-  dataOptions,
-  datasetSettings,
-  learnerOption,
-  modelOption,
-  seedOption,
-  settingsByFlags,
-  dataOf,
-  trainingOptions,
-  trainingSpec,
-  type TrainedOn,
-} from '../training-options.ts';
-import { checkpointOption, layersOption, parentOption, transferOption } from '../transfer-options.ts';
-import { threadsOption } from '../threads-option.ts';
+import { readOptionDefs } from '../import.ts';
+import { formatCount, formatNumber, formatSeconds, type Output } from '../output.ts';
+import { dataOptions, trainingOptions } from '../training-options.ts';
+import { checkpointOption, transferOption } from '../transfer-options.ts';
 import { printFolds } from '../out-of-fold.ts';
 import { againstText, foldNumbers, keptText, printMetrics, timesText, workText } from './runs.ts';
 
@@ -69,66 +55,13 @@ export const train: Command = {
   },
 };
 
-const chosenFolds = (options: OptionValues): Pick<RunConfig, 'folds'> => {
-  const { folds } = chosenByFlags(runFields, options);
-  return folds === undefined ? {} : { folds };
-};
-
-const deviceOption = (options: OptionValues): RunConfig['device'] | undefined =>
-  chosenByFlags(runFields, options).device;
-
 /** Imports a file, trains on it and returns the number of the run. */
 export async function trainFile(context: CommandContext): Promise<number> {
-  const { positionals, options, output, services } = context;
-  const [file] = positionals;
-  const settings = datasetSettings(options);
-  // Which layer a name means is known with the model.
-  await checkTrainingOptions({ ...options, freeze: undefined });
-  const info = await importFile(services.data, file, context, readOptions(options), settings);
-  announce(output, info);
-  if (info.task === null) {
-    throw new InputError(
-      'input.no_target',
-      `${info.source}: ${info.targetReason}`,
-      'Name the column to predict: --target NAME.',
-    );
-  }
-  const data = dataOf(info, Math.max(1, expectedCounts(info, settings).train), info.task);
-  const common = {
-    dataset: info.id,
-    settings: { ...settings, target: info.target ?? undefined, task: info.task },
-    device: deviceOption(options) ?? 'auto',
-    threads: threadsOption(options, output),
-    ...chosenFolds(options),
-  };
-  const learner = learnerOption(options);
-  const parent = await parentOption(context);
-  const config = learner.layers
-    ? await networkOption(common, options, data, parent)
-    : configWith(learner, { ...common, seed: seedOption(options) }, settingsByFlags(learner, options, data));
+  const { options } = context;
+  const { info, config, parent } = await askedRun(context);
   const name = textOption(options, 'name') ?? path.parse(info.source).name;
   const from = parent && transferOption(parent, options);
   return follow(context, (manager) => manager.start({ name, config, from }));
-}
-
-async function networkOption(
-  common: Parameters<typeof networkConfig>[0],
-  options: OptionValues,
-  data: TrainedOn,
-  parent: RunRecord | undefined,
-): Promise<RunConfig> {
-  const own = options.model === undefined && options.hidden === undefined && parent && isNetwork(parent.config);
-  const model = own ? parent.config.model : await modelOption(options, data);
-  const freeze = layersOption(options, 'freeze', model);
-  return networkConfig(common, model, trainingSpec({ ...options, freeze }, data, model));
-}
-
-function announce(output: Output, info: DatasetInfo): void {
-  output.line(`${info.source}: ${counted(info.rows, 'row')}, ${counted(info.columns.length, 'column')}`);
-  if (info.target) output.line(`predicts ${info.target} (${info.task}): ${info.targetReason}`);
-  if (info.kind === 'table') output.line(`left out: ${leftOutText(leftOutColumns(info))}`);
-  // What keeps it from being trained on is said when it is refused.
-  for (const warning of info.warnings) if (!warning.blocks) output.line(`! ${warning.message}`);
 }
 
 /**

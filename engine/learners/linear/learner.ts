@@ -7,6 +7,7 @@ import { plainLoss } from '../scoring.ts';
 import { checkSearch } from './checkpoint.ts';
 import { columnsOf, outputsOf, type LinearConfig } from './declaration.ts';
 import { readDesign } from './design.ts';
+import { examineLinear } from './examine.ts';
 import type { LinearModelFile } from './file.ts';
 import { outputsFor } from './outputs.ts';
 import type { LinearWeights } from './path.ts';
@@ -15,6 +16,7 @@ import { openLinear } from './training.ts';
 export const learner: Learner<LinearConfig, LinearModelFile> = {
   open: openLinear,
   read: readLinear,
+  examine: async (job) => examineLinear(job),
   checkCheckpoint: checkSearch,
 };
 

@@ -1,5 +1,6 @@
 // Networks as a learner: the trainer of engine/train, held between its submits once its budget of time is used up.
 
+import { examineNetwork } from '../../doctor/network/examine.ts';
 import { activationMaps } from '../../train/attention.ts';
 import { checkCheckpoint, placeOfCheckpoint } from '../../train/checkpoint.ts';
 import { measureSpeed } from '../../train/measure.ts';
@@ -21,6 +22,7 @@ export const learner: Learner<NetworkConfig, NetworkModelFile> = {
   open: openNetwork,
   measure: async (job, surroundings) => measureSpeed(await sessionOptions(job), surroundings),
   read: readNetwork,
+  examine: async (job, surroundings) => examineNetwork({ ...job, backend: await job.backend(), surroundings }),
   checkCheckpoint,
   placeOf: placeOfCheckpoint,
   checkStart({ model, training }, { input, output }, start) {

@@ -1,0 +1,110 @@
+// The run that the flags of `train` and `check` ask for: on a file that is imported first, or on a dataset that is here.
+
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { configWith } from '../../engine/learners/declared/registry.ts';
+import { isNetwork, networkConfig } from '../../engine/learners/network/declaration.ts';
+import type { DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
+import { InputError } from '../../engine/protocol/errors.ts';
+import type { RunConfig, RunRecord } from '../../engine/protocol/runs.ts';
+import { expectedCounts, leftOutColumns, leftOutText } from '../../engine/protocol/use.ts';
+import { runFields } from '../../engine/settings/run.ts';
+import type { CommandContext, OptionValues } from './command.ts';
+import { importFile, readOptions } from './import.ts';
+import { counted, type Output } from './output.ts';
+import { chosenByFlags } from './setting-flags.ts';
+import { threadsOption } from './threads-option.ts';
+import {
+  checkTrainingOptions,
+  dataOf,
+  datasetSettings,
+  learnerOption,
+  modelOption,
+  seedOption,
+  settingsByFlags,
+  trainingSpec,
+  type TrainedOn,
+} from './training-options.ts';
+import { layersOption, parentOption } from './transfer-options.ts';
+
+export interface AskedRun {
+  readonly info: DatasetInfo;
+  readonly config: RunConfig;
+  /** Whose weights it begins with. */
+  readonly parent: RunRecord | undefined;
+}
+
+const chosenFolds = (options: OptionValues): Pick<RunConfig, 'folds'> => {
+  const { folds } = chosenByFlags(runFields, options);
+  return folds === undefined ? {} : { folds };
+};
+
+export const deviceOption = (options: OptionValues): RunConfig['device'] | undefined =>
+  chosenByFlags(runFields, options).device;
+
+/** `datasets`: the first argument may name one that is here. */
+export async function askedRun(
+  context: CommandContext,
+  { datasets = false }: { readonly datasets?: boolean } = {},
+): Promise<AskedRun> {
+  const { positionals, options, output, services } = context;
+  const [file] = positionals;
+  const settings = datasetSettings(options);
+  // Which layer a name means is known with the model.
+  await checkTrainingOptions({ ...options, freeze: undefined });
+  const known = datasets && !existsSync(path.resolve(file)) ? await datasetNamed(context, file, settings) : null;
+  const info = known ?? (await importFile(services.data, file, context, readOptions(options), settings));
+  announce(output, info);
+  if (info.task === null) {
+    throw new InputError(
+      'input.no_target',
+      `${info.source}: ${info.targetReason}`,
+      'Name the column to predict: --target NAME.',
+    );
+  }
+  const data = dataOf(info, Math.max(1, expectedCounts(info, settings).train), info.task);
+  const common = {
+    dataset: info.id,
+    settings: { ...settings, target: info.target ?? undefined, task: info.task },
+    device: deviceOption(options) ?? 'auto',
+    threads: threadsOption(options, output),
+    ...chosenFolds(options),
+  };
+  const learner = learnerOption(options);
+  const parent = await parentOption(context);
+  const config = learner.layers
+    ? await networkOption(common, options, data, parent)
+    : configWith(learner, { ...common, seed: seedOption(options) }, settingsByFlags(learner, options, data));
+  return { info, config, parent };
+}
+
+/** Null where none has this name, source or number: then it has to be a file. */
+async function datasetNamed(
+  { services: { data } }: CommandContext,
+  name: string,
+  settings: DatasetSettings,
+): Promise<DatasetInfo | null> {
+  const all = await data.list();
+  const found = all.filter((info) => info.id.startsWith(name) || info.name === name || info.source === name);
+  return found.length === 1 ? data.describe({ dataset: found[0].id, settings }) : null;
+}
+
+async function networkOption(
+  common: Parameters<typeof networkConfig>[0],
+  options: OptionValues,
+  data: TrainedOn,
+  parent: RunRecord | undefined,
+): Promise<RunConfig> {
+  const own = options.model === undefined && options.hidden === undefined && parent && isNetwork(parent.config);
+  const model = own ? parent.config.model : await modelOption(options, data);
+  const freeze = layersOption(options, 'freeze', model);
+  return networkConfig(common, model, trainingSpec({ ...options, freeze }, data, model));
+}
+
+function announce(output: Output, info: DatasetInfo): void {
+  output.line(`${info.source}: ${counted(info.rows, 'row')}, ${counted(info.columns.length, 'column')}`);
+  if (info.target) output.line(`predicts ${info.target} (${info.task}): ${info.targetReason}`);
+  if (info.kind === 'table') output.line(`left out: ${leftOutText(leftOutColumns(info))}`);
+  // What keeps it from being trained on is said when it is refused.
+  for (const warning of info.warnings) if (!warning.blocks) output.line(`! ${warning.message}`);
+}

@@ -1,0 +1,107 @@
+// `check`: whether a run would learn, in some ten seconds, before a long night. It keeps no run.
+
+import { createReferenceBackend } from '../../../engine/backends/reference/backend.ts';
+import { createExaminer } from '../../../engine/learners/examiner.ts';
+import { declarationOf } from '../../../engine/learners/declared/registry.ts';
+import type { CheckFinding, CheckKind, CheckReport } from '../../../engine/protocol/checking.ts';
+import { runFields } from '../../../engine/settings/run.ts';
+import { nodeSurroundings, residentBudget } from '../../hosts/surroundings.ts';
+import { askedRun } from '../asked-run.ts';
+import type { Command } from '../command.ts';
+import { openDevice } from '../hosts.ts';
+import { readOptionDefs, withProgress } from '../import.ts';
+import { formatSeconds, type Output } from '../output.ts';
+import { flagsOf } from '../setting-flags.ts';
+import { dataOptions, trainingOptions } from '../training-options.ts';
+
+/** Exit code where there is something to fix. */
+export const needsFixing = 3;
+
+export const check: Command = {
+  name: 'check',
+  usage: 'DATASET|FILE',
+  summary: 'Checks in some ten seconds whether a run would learn, and says what to try; it takes the flags of `train`.',
+  positionals: [1, 1],
+  options: { ...dataOptions, ...trainingOptions, ...flagsOf(runFields), ...readOptionDefs },
+  run: async (context) => {
+    const { output, services, interruption, endWith } = context;
+    const { data } = services;
+    const { config } = await askedRun(context, { datasets: true });
+    const { forms } = declarationOf(config);
+    const { dataset, settings, seed } = config;
+    const prepared = await withProgress(data, context, (job) =>
+      data.prepare({ job, dataset, options: { settings, seed, forms } }),
+    );
+    const examiner = createExaminer({
+      createBackend: openDevice,
+      createReference: createReferenceBackend,
+      readShard: (handle, shard) => data.readShard({ handle, shard }),
+      surroundings: nodeSurroundings,
+      dataBudget: residentBudget(),
+    });
+    const job = 'check';
+    const stops = [
+      examiner.onFinding(({ finding }) => {
+        output.event(eventOf(finding));
+        print(output, finding);
+      }),
+      examiner.onProgress(({ progress: { stage, share } }) => output.bar(share ?? 0, stage)),
+      interruption.listen(() => void examiner.cancel({ job })),
+    ];
+    try {
+      const report = await examiner.check({ job, config, data: prepared });
+      output.clearBar();
+      tell(output, report);
+      if (report.verdict === 'fix') endWith(needsFixing);
+    } finally {
+      for (const stop of stops) stop();
+      output.clearBar();
+      await data.release({ handle: prepared.handle });
+    }
+  },
+};
+
+const marks: Readonly<Record<CheckKind, string>> = { fix: '✗', look: '!', undone: '–', fine: '✓' };
+
+function print(output: Output, { kind, title, figure, text, action }: CheckFinding): void {
+  output.line(`${marks[kind]} ${title}: ${figure}`);
+  output.line(`  ${text}${action ? ` Try ${action.change}.` : ''}`);
+}
+
+function eventOf({ id, kind, title, figure, text, action, drawing }: CheckFinding): object {
+  return {
+    event: 'finding',
+    check: id,
+    kind,
+    title,
+    figure,
+    text,
+    try: action ? { words: action.change, changes: action.changes } : null,
+    drawing: drawing ?? null,
+  };
+}
+
+function tell(output: Output, report: CheckReport): void {
+  const { verdict, sentence, cost, findings, done, seconds, device, runSeconds, changed } = report;
+  const count = (kind: CheckKind): number => findings.filter((finding) => finding.kind === kind).length;
+  output.event({
+    event: 'check',
+    verdict,
+    sentence,
+    cost,
+    fix: count('fix'),
+    look: count('look'),
+    undone: count('undone'),
+    fine: count('fine'),
+    device,
+    seconds,
+    run_seconds: runSeconds,
+    try: changed?.words ?? null,
+  });
+  output.line();
+  output.line(`${sentence}${cost ? ` ${cost}` : ''}`);
+  if (changed) output.line(`To try: ${changed.words}.`);
+  output.line(
+    `${done} of ${findings.length} checks in ${formatSeconds(seconds)} on the real model and data, on the ${device}.`,
+  );
+}
