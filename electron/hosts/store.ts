@@ -1,6 +1,7 @@
 // Entry of the store's own process: an Electron utility process, or a plain Node process started by `openStore`
 // (engine/history/client.node.ts). `--home=FOLDER` says which history it serves; with `--repair` or `--restore` it
-// offers to repair that history, or to restore a backup, instead. It lives as long as its parent listens.
+// offers to repair that history, or to restore a backup, instead; with `--history=…` it serves no other history than the one
+// its parent began with. It lives as long as its parent listens.
 
 import { restoreHome } from '../../engine/history/archive/restore.ts';
 import { paced } from '../../engine/history/keeping.ts';
@@ -24,6 +25,8 @@ const port = electron ? parentPort(electron) : processPort(process);
 const parentsBusiness = electron ? (['SIGINT', 'SIGHUP'] as const) : (['SIGINT', 'SIGHUP', 'SIGTERM'] as const);
 for (const signal of parentsBusiness) process.on(signal, () => undefined);
 
+const begunWithOption = '--history=';
+
 try {
   const home = process.argv.find((argument) => argument.startsWith('--home='))?.slice('--home='.length);
   if (!home) throw new InputError('usage.home', 'The store needs --home=FOLDER.', 'Start Trainyard itself instead.');
@@ -36,7 +39,8 @@ try {
 }
 
 function serveHistory(home: string): void {
-  const store = createStore(home);
+  const begunWith = process.argv.find((argument) => argument.startsWith(begunWithOption));
+  const store = createStore(home, begunWith?.slice(begunWithOption.length));
   serve<StoreService>(port, store);
   // Transactions are never interrupted: they run to their end without returning to the event loop. A file that is being
   // written is finished, since the process ends by itself only once nothing is left to do.

@@ -16,6 +16,7 @@ import { connect } from '../../engine/protocol/rpc.ts';
 import type { ServedModelService } from '../../engine/protocol/serving.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import type { TrainerHost } from '../../engine/protocol/hosts.ts';
+import { historyIdentity } from '../../engine/history/home.ts';
 import type { OnnxHost } from '../../engine/runs/export.ts';
 import type { RunHost } from '../../engine/runs/hosts.ts';
 import { startMilliseconds, within } from '../../engine/runs/within.ts';
@@ -61,11 +62,18 @@ export function createProcesses(home: string): Processes {
   const data = createServiceProcess<DataService>('data', () =>
     startUtilityProcess({ name: 'data', file: bundle('data'), args }),
   );
-  const store = createServiceProcess<StoreService>('store', () => startStore(bundle('store'), args));
+  /** The history that all here speak of; null until the store has opened it, and after it may have been exchanged from here. */
+  let begunWith: string | null = null;
+  const store = createServiceProcess<StoreService>('store', () => {
+    const child = startStore(bundle('store'), begunWith === null ? args : [...args, `--history=${begunWith}`]);
+    child.ready.then(() => (begunWith ??= historyIdentity(home))).catch(() => undefined);
+    return child;
+  });
   const hosts = new Set<Child>();
   const repairs: Child[] = [];
 
   const startKeeper = (what: string): Child => {
+    begunWith = null;
     const child = startStore(bundle('store'), [...args, what]);
     repairs.push(child);
     return child;

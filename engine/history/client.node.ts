@@ -4,6 +4,7 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { TrainyardError } from '../protocol/errors.ts';
+import { historyIdentity } from './home.ts';
 import { processPort } from '../protocol/port.node.ts';
 import { whenReady } from '../protocol/port.ready.ts';
 import { Reviving, type Living } from '../protocol/reviving.ts';
@@ -38,8 +39,13 @@ const closeMilliseconds = 5_000;
  * `store.not_started`.
  */
 export async function openStore(options: StoreProcessOptions): Promise<StoreService> {
+  let begunWith: string | null = null;
   const reviving = new Reviving<StoreService, StoreProcess<StoreService>>({
-    open: () => openProcess<StoreService>(options),
+    async open() {
+      const living = await openProcess<StoreService>(options, begunWith === null ? [] : [`--history=${begunWith}`]);
+      begunWith ??= historyIdentity(options.home);
+      return living;
+    },
     restarts,
     tooMany: (times) =>
       new TrainyardError(

@@ -3,9 +3,9 @@
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError, TrainyardError } from '../protocol/errors.ts';
-import { codeOf } from './home.ts';
+import { codeOf, databaseFileName } from './home.ts';
 
-export const databaseFileName = 'history.db';
+export { databaseFileName };
 
 /** Turns any error of the store into one that names the cause; errors that do so already pass. */
 export function explainFailure(error: unknown, home: string): TrainyardError {

@@ -2,11 +2,28 @@
 // level by level, before anything else looks at it.
 
 import { mkdirSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { InputError } from '../protocol/errors.ts';
+import { dirname, join, resolve } from 'node:path';
+import { InputError, TrainyardError } from '../protocol/errors.ts';
+
+export const databaseFileName = 'history.db';
 
 /** Within the home: a folder a run, of what was made of it for other tools. */
 export const exportsFolder = 'exports';
+
+/** The very file that is the history of a home, whatever it holds: another one is there after a restore. null: there is none. */
+export function historyIdentity(home: string): string | null {
+  const found = statSync(join(home, databaseFileName), { throwIfNoEntry: false, bigint: true });
+  return found === undefined ? null : `${found.dev}:${found.ino}`;
+}
+
+/** What a process has to hear that served or used a history which is no longer there. */
+export function replacedError(home: string): TrainyardError {
+  return new TrainyardError(
+    'store.replaced',
+    `The history in ${home} is another one than this program has begun with: a backup was restored, or the folder exchanged.`,
+    'Nothing more is written there. What a restore has replaced is kept in a folder before-restore-… of the home. Start again.',
+  );
+}
 
 /** Makes a folder and those above it. Throws InputError `store.no_folder` or `store.not_a_folder`, or what the system says. */
 export function makeFolder(folder: string): void {

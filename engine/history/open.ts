@@ -19,12 +19,12 @@ export interface History {
   readonly connection: Connection;
   /** It may be looked at, and what is changed is not kept. */
   readonly readOnly: boolean;
-  /** Throws `store.corrupt` once the check beside the calls has found damage. */
+  /** Throws `store.corrupt` once the check beside the calls has found damage, `store.replaced` once another history has taken its place. */
   refuseDamage(): void;
   /** Resolves when all has been looked at. Rejects with `store.corrupt`. */
   readonly checked: Promise<void>;
-  /** Seals the file, if nobody else has it open. */
-  close(): void;
+  /** Seals the file, if nobody else has it open and it is still in its place. */
+  close(inPlace?: boolean): void;
 }
 
 /** Larger files are not sealed: reading them as a whole would keep every close waiting. */
@@ -75,11 +75,12 @@ export function openHistory(home: string, folder: string = home): History {
     readOnly: false,
     checked: check?.done ?? Promise.resolve(),
     refuseDamage: () => check?.refuse(),
-    close() {
+    close(inPlace = true) {
       check?.stop();
-      if (written) sayClosing(file);
+      if (written && inPlace) sayClosing(file);
       connection.close();
       check?.let();
+      if (!inPlace) return;
       if (written || readSeal(file)?.state !== 'closed') sealFile(file);
     },
   };

@@ -3,8 +3,6 @@
 
 import { copyFileSync, constants, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
-import { TrainyardError } from '../protocol/errors.ts';
 import type { RepairReport } from '../protocol/store.ts';
 import { backupsOf, isGoodBackup } from './backups.ts';
 import { checkAll, checkSchema } from './check.ts';
@@ -12,7 +10,9 @@ import { openDatabase } from './database.ts';
 import type { Connection } from './database.ts';
 import { databaseFileName, explainFailure } from './failures.ts';
 import { lastNumber, rebuildRuns, updateRuns } from './folders.ts';
+import { refuseForeign } from './foreign.ts';
 import { codeOf, makeFolder } from './home.ts';
+import { haveHomeAlone, shareHome } from './lock.ts';
 import { migrate } from './migrations.ts';
 import { missingFiles } from './missing.ts';
 import { openHistory, runFolders, sealFile } from './open.ts';
@@ -29,10 +29,20 @@ const parts = ['', '-wal', '-shm', '-seal'] as const;
 export async function repairHome(home: string): Promise<RepairReport> {
   try {
     makeFolder(home);
-    const found = await lookAt(home);
+    refuseForeign(join(home, databaseFileName));
+    const found = await sharing(home, lookAt);
     return found.problem === null ? found : rebuild(home, found.problem);
   } catch (error) {
     throw explainFailure(error, home);
+  }
+}
+
+async function sharing<Result>(home: string, work: (home: string) => Promise<Result>): Promise<Result> {
+  const lock = shareHome(home);
+  try {
+    return await work(home);
+  } finally {
+    lock.release();
   }
 }
 
@@ -56,7 +66,7 @@ async function lookAt(home: string): Promise<{ readonly problem: string } | Extr
 
 function rebuild(home: string, problem: string): RepairReport {
   const file = join(home, databaseFileName);
-  refuseOpen(home, file);
+  const lock = haveHomeAlone(home);
   const temporary = `${file}.${process.pid}.tmp`;
   removeAll(temporary);
   try {
@@ -78,6 +88,7 @@ function rebuild(home: string, problem: string): RepairReport {
     return { problem, setAside, backup, ...report };
   } finally {
     removeAll(temporary);
+    lock.release();
   }
 }
 
@@ -140,24 +151,4 @@ function setAsideFile(home: string): string | null {
 
 function removeAll(file: string): void {
   for (const part of [...parts, '-journal']) rmSync(file + part, { force: true });
-}
-
-/** As far as a damaged file still tells. */
-export function refuseOpen(home: string, file: string): void {
-  if (!existsSync(file)) return;
-  let database: Database.Database | null = null;
-  try {
-    database = new Database(file, { timeout: 1000, fileMustExist: true, readonly: true });
-    database.pragma('locking_mode = EXCLUSIVE');
-    database.pragma('schema_version');
-  } catch (error) {
-    if (!/^SQLITE_(BUSY|LOCKED)/.test(codeOf(error))) return;
-    throw new TrainyardError(
-      'store.busy',
-      `Another Trainyard has the history in ${home} open.`,
-      'Close it, and try again.',
-    );
-  } finally {
-    database?.close();
-  }
 }

@@ -1,6 +1,7 @@
 // The history as a service: the one place that knows both the database and the run folders of a home. It runs in the
 // store's own process (electron/hosts/store.ts); several such processes may use one home at the same time.
 
+import { join } from 'node:path';
 import { InputError } from '../protocol/errors.ts';
 import { finalStates } from '../protocol/runs.ts';
 import type { LogLine, RunProgress, RunState } from '../protocol/runs.ts';
@@ -8,13 +9,15 @@ import type { Family, StoreService } from '../protocol/store.ts';
 import { finishRestore } from './archive/restore.ts';
 import { startBackups } from './backups.ts';
 import { columnsIn, findColumns } from './columns.ts';
-import { explainFailure } from './failures.ts';
+import { databaseFileName, explainFailure } from './failures.ts';
 import { createRunFiles } from './files.ts';
 import { rebuildRuns } from './folders.ts';
-import { makeFolder } from './home.ts';
+import { historyIdentity, makeFolder, replacedError } from './home.ts';
 import { createMetricsTable } from './metrics.ts';
 import { createKeeping } from './keeping.ts';
 import { createLabsTable } from './labs.ts';
+import { refuseForeign } from './foreign.ts';
+import { shareHome } from './lock.ts';
 import { goneError, hasChecksum, isChecked, keptCheckpoint, noteChecked } from './missing.ts';
 import { createLogTable, createSettingsTable } from './notes.ts';
 import { openHistory } from './open.ts';
@@ -30,7 +33,7 @@ import { watchChanges } from './revisions.ts';
 import { emptyTrash } from './trash.ts';
 import { createRunsTable } from './runs.ts';
 
-export { databaseFileName } from './failures.ts';
+export { databaseFileName };
 
 /** How often a store that somebody watches looks for runs whose process has died. */
 const recoverMilliseconds = 2_000;
@@ -41,11 +44,13 @@ const begunStates: readonly RunState[] = ['running', 'paused'];
 /**
  * Opens the history of a home, creating what is missing. A home that cannot be written is opened for looking alone. Throws
  * `store.newer`, `store.corrupt`, `store.readonly`, `store.full`, `store.not_a_folder`; its methods reject with
- * `input.unknown_run` and with the same kinds of errors.
+ * `input.unknown_run` and with the same kinds of errors. `begunWith` is the history (`historyIdentity`) that whoever asks began with:
+ * another one is refused with `store.replaced`, as is every call once another has taken the place of the one that was opened.
  */
-export function createStore(home: string): StoreService {
+export function createStore(home: string, begunWith?: string): StoreService {
   try {
     makeFolder(home);
+    if (begunWith !== undefined && historyIdentity(home) !== begunWith) throw replacedError(home);
     const history = openToWrite(home);
     if (history === null) {
       const copy = openReadOnly(home);
@@ -60,10 +65,37 @@ export function createStore(home: string): StoreService {
 /** null: the home cannot be written. */
 function openToWrite(home: string): History | null {
   if (isReadOnly(home)) return null;
+  refuseForeign(join(home, databaseFileName));
   finishRestore(home);
-  const history = openHistory(home);
-  keepReserve(home);
-  return history;
+  const lock = shareHome(home);
+  try {
+    const history = openHistory(home);
+    keepReserve(home);
+    return unlessReplaced(home, history, () => lock.release());
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/** Numbers of runs are those of the history that was opened: of another one in its place they name other runs. */
+function unlessReplaced(home: string, history: History, onClose: () => void): History {
+  const opened = historyIdentity(home);
+  const isThere = (): boolean => historyIdentity(home) === opened;
+  return {
+    ...history,
+    refuseDamage() {
+      if (!isThere()) throw replacedError(home);
+      history.refuseDamage();
+    },
+    close() {
+      try {
+        history.close(isThere());
+      } finally {
+        onClose();
+      }
+    },
+  };
 }
 
 function createService(home: string, history: History): StoreService {

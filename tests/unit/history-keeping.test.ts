@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -124,6 +125,19 @@ test('restoring keeps what was there; a killed exchange is finished by whoever o
   const now = createStore(other);
   assert.equal((await now.run({ run: 1 })).name, 'one');
   await now.close();
+
+  // Somebody moves another history into the place of one that is open: its runs of the same numbers are others.
+  const open = createStore(other);
+  const moved = join(out, 'moved.db');
+  renameSync(join(other, 'history.db'), moved);
+  copyFileSync(moved, join(other, 'history.db'));
+  const data = new Uint8Array(10);
+  await assert.rejects(
+    open.writeFile({ run: 1, file: 'best.safetensors', data }),
+    refusedWith('store.replaced', /another one/),
+  );
+  await open.close();
+  assert.equal(existsSync(join(other, 'runs/1/best.safetensors')), false);
 
   // As if it had been killed between two renames: the history has come, the runs have not.
   const staging = join(other, '.restoring');

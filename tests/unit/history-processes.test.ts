@@ -170,7 +170,7 @@ test('the store in its own process: calls, files, events, errors, and a clean en
   const kept = readdirSync(home).filter((name) => name !== 'backups');
   assert.deepEqual(
     kept.sort(),
-    ['history.db', 'history.db-seal', 'history.reserve', 'runs'],
+    ['history.db', 'history.db-seal', 'history.lock', 'history.reserve', 'runs'],
     'the write-ahead log is folded in',
   );
   await assert.rejects(store.run({ run: 1 }), { code: 'internal.disconnected' });

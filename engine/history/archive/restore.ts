@@ -10,8 +10,8 @@ import { openDatabase } from '../database.ts';
 import { codeOf, exportsFolder, makeFolder } from '../home.ts';
 import { databaseFileName, explainFailure } from '../failures.ts';
 import { refuseForeign } from '../foreign.ts';
+import { haveHomeAlone } from '../lock.ts';
 import { migrate } from '../migrations.ts';
-import { refuseOpen } from '../repair.ts';
 import { sealFile } from '../open.ts';
 import { datasetsOf, ownFiles } from './contents.ts';
 import { readArchive } from './read.ts';
@@ -48,12 +48,12 @@ interface Exchange {
 export async function restoreHome(home: string, file: string, watched: Watched): Promise<RestoreReport> {
   try {
     makeFolder(home);
-    finishRestore(home);
     refuseForeign(join(home, databaseFileName));
-    refuseOpen(home, join(home, databaseFileName));
+    const lock = haveHomeAlone(home);
     const staging = join(home, stagingName);
-    rmSync(staging, { recursive: true, force: true });
     try {
+      exchange(home);
+      rmSync(staging, { recursive: true, force: true });
       const { head } = await readArchive(file, {
         ...watched,
         stage: 'Reading the backup',
@@ -65,22 +65,32 @@ export async function restoreHome(home: string, file: string, watched: Watched):
       const old = isEmptyHome(home) ? [] : replaced.filter((name) => existsSync(join(home, name)));
       const come = replaced.filter((name) => existsSync(join(staging, name)));
       const aside = old.length === 0 ? null : asideName(home);
-      // Nobody may have opened it meanwhile.
-      refuseOpen(home, join(home, databaseFileName));
       if (old.length === 0) for (const name of replaced) rmSync(join(home, name), { recursive: true, force: true });
       writeFileSync(join(staging, noteName), JSON.stringify({ aside, old, come } satisfies Exchange), { flush: true });
-      finishRestore(home);
+      exchange(home);
       return { head, setAside: aside === null ? null : join(home, aside) };
     } finally {
       rmSync(staging, { recursive: true, force: true });
+      lock.release();
     }
   } catch (error) {
     throw explainFailure(error, home);
   }
 }
 
-/** Finishes an exchange that a killed process has begun. Cheap where there is none. */
+/** Finishes an exchange that a killed process has begun. Cheap where there is none. Throws `store.busy` while others have the home open. */
 export function finishRestore(home: string): void {
+  if (!existsSync(join(home, stagingName, noteName))) return;
+  const lock = haveHomeAlone(home);
+  try {
+    exchange(home);
+  } finally {
+    lock.release();
+  }
+}
+
+/** With the home for itself. */
+function exchange(home: string): void {
   const staging = join(home, stagingName);
   const note = join(staging, noteName);
   if (!existsSync(note)) return;
