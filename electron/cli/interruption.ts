@@ -33,6 +33,7 @@ export class Interruption {
   #deafMilliseconds = 0;
   #listeners: StopListener[] = [];
   #giveUp: (error: Error) => void = () => undefined;
+  readonly #onSignal = (signal: NodeJS.Signals): void => this.raise({ kind: 'signal', signal });
   /** Rejects when something ends the command and nobody listens. */
   readonly unheard: Promise<never>;
 
@@ -60,7 +61,17 @@ export class Interruption {
   }
 
   watchSignals(): void {
-    for (const signal of signals) process.on(signal, () => this.raise({ kind: 'signal', signal }));
+    for (const signal of signals) process.on(signal, this.#onSignal);
+  }
+
+  /** Runs what holds the thread and keeps nothing, such as planning a model: a signal ends the process at once meanwhile, as the system has it. */
+  whileComputing<T>(work: () => T): T {
+    for (const signal of signals) process.off(signal, this.#onSignal);
+    try {
+      return work();
+    } finally {
+      this.watchSignals();
+    }
   }
 
   raise(cause: Cause): void {

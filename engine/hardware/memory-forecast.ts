@@ -223,17 +223,32 @@ export const usualMemories: readonly number[] = [8, 12, 16, 24, 80].map((gigabyt
 const mostBatch = 65_536;
 
 /**
- * The largest batch whose `need` fits `bytes`, 0 where not even one example does; `need` grows with the batch. Doubles, then halves
- * the interval: some 2·log₂ of the batch plans.
+ * The largest batch whose `need` fits `bytes`, 0 where not even one example does; `need` grows with the batch. Looks for the largest
+ * power of two, then halves the interval: a plan where `most` fits, some ten elsewhere.
  */
 export function largestBatch(need: (batch: number) => number, bytes: number, most = mostBatch): number {
-  if (need(1) > bytes) return 0;
-  let fits = 1;
-  while (fits < most && need(Math.min(most, 2 * fits)) <= bytes) fits = Math.min(most, 2 * fits);
+  const fitsAt = (batch: number): boolean => {
+    try {
+      return need(batch) <= bytes;
+    } catch (error) {
+      // Too many numbers for any plan.
+      if (error instanceof InputError && error.code === 'model.too_large') return false;
+      throw error;
+    }
+  };
+  if (fitsAt(most)) return most;
+  if (!fitsAt(1)) return 0;
+  let [power, beyond] = [0, Math.ceil(Math.log2(most))];
+  while (beyond - power > 1) {
+    const middle = (power + beyond) >> 1;
+    if (fitsAt(2 ** middle)) power = middle;
+    else beyond = middle;
+  }
+  let fits = 2 ** power;
   let tooLarge = Math.min(most + 1, 2 * fits);
   while (tooLarge - fits > Math.max(1, fits >> 5)) {
     const middle = (fits + tooLarge) >> 1;
-    if (need(middle) <= bytes) fits = middle;
+    if (fitsAt(middle)) fits = middle;
     else tooLarge = middle;
   }
   return fits;
@@ -245,15 +260,9 @@ export const usableBytes = (bytes: number): number => Math.min(bytes, addressLim
 /** The largest batch of a run of ours on the CPU of a machine with so many bytes to spare; never more than the rows there are. */
 export function largestOwnBatch(model: ModelAtHand, rows: number, cores: number, bytes: number): number {
   const need = (batch: number): number => {
-    try {
-      const training = { ...model.training, batch };
-      const counts = { train: rows, validation: 0, test: 0 };
-      return planMemory({ ...model, training }, counts, { kind: 'cpu', cores }).memory.total;
-    } catch (error) {
-      // Too many numbers for any plan.
-      if (error instanceof InputError && error.code === 'model.too_large') return Infinity;
-      throw error;
-    }
+    const training = { ...model.training, batch };
+    const counts = { train: rows, validation: 0, test: 0 };
+    return planMemory({ ...model, training }, counts, { kind: 'cpu', cores }).memory.total;
   };
   return largestBatch(need, usableBytes(bytes), Math.min(rows, mostBatch));
 }

@@ -36,14 +36,13 @@ export function planScratch(
   });
 
   const slots = new Map<ValueId, number>();
-  const free = new Set(pool.keys());
+  const free = new FreeSlots(pool);
   const starting = groupBy(lifetimes, (lifetime) => lifetime.first);
   const ending = groupBy(lifetimes, (lifetime) => lifetime.last);
   calls.forEach((_, index) => {
     for (const value of starting.get(index) ?? []) {
       const need = needOf(value);
-      const slot = bestFit(pool, free, need);
-      free.delete(slot);
+      const slot = free.take(need) ?? pool.push({ type: need.type, elements: 0 }) - 1;
       pool[slot].elements = Math.max(pool[slot].elements, need.elements);
       slots.set(value, slot);
     }
@@ -52,20 +51,61 @@ export function planScratch(
   return slots;
 }
 
-/** The free slot of the type that wastes least: the smallest that fits, else the largest to grow, else a new one. */
-function bestFit(pool: ScratchSlot[], free: ReadonlySet<number>, need: Readonly<ScratchSlot>): number {
-  let fitting = -1;
-  let largest = -1;
-  for (const slot of free) {
-    const { elements, type } = pool[slot];
-    if (type !== need.type) continue;
-    if (elements >= need.elements && (fitting < 0 || elements < pool[fitting].elements)) fitting = slot;
-    if (largest < 0 || elements > pool[largest].elements) largest = slot;
+/** Free slots of one type by their size; of one size the one that has been free longest comes first. */
+interface FreeSizes {
+  /** Ascending, each once. */
+  readonly sizes: number[];
+  readonly slots: Map<number, { first: number; readonly queue: number[] }>;
+}
+
+/** The slots nobody lives in: a deep model frees tens of thousands, so none is looked for by looking at all. */
+class FreeSlots {
+  readonly #pool: readonly ScratchSlot[];
+  readonly #byType = new Map<ElementType, FreeSizes>();
+
+  constructor(pool: readonly ScratchSlot[]) {
+    this.#pool = pool;
+    pool.forEach((_, slot) => this.add(slot));
   }
-  if (fitting >= 0) return fitting;
-  if (largest >= 0) return largest;
-  pool.push({ type: need.type, elements: 0 });
-  return pool.length - 1;
+
+  add(slot: number): void {
+    const { type, elements } = this.#pool[slot];
+    let free = this.#byType.get(type);
+    if (!free) this.#byType.set(type, (free = { sizes: [], slots: new Map() }));
+    const same = free.slots.get(elements);
+    if (same) {
+      same.queue.push(slot);
+      return;
+    }
+    free.slots.set(elements, { first: 0, queue: [slot] });
+    free.sizes.splice(firstAtLeast(free.sizes, elements), 0, elements);
+  }
+
+  /** Takes the slot of the type that wastes least: the smallest that fits, else the largest, to grow; undefined: none is free. */
+  take({ type, elements }: Readonly<ScratchSlot>): number | undefined {
+    const free = this.#byType.get(type);
+    if (!free || free.sizes.length === 0) return undefined;
+    const at = Math.min(firstAtLeast(free.sizes, elements), free.sizes.length - 1);
+    const size = free.sizes[at];
+    const same = free.slots.get(size)!;
+    const slot = same.queue[same.first++];
+    if (same.first === same.queue.length) {
+      free.slots.delete(size);
+      free.sizes.splice(at, 1);
+    }
+    return slot;
+  }
+}
+
+/** Index of the first of the ascending `sizes` that is at least `wanted`; their number if none is. */
+function firstAtLeast(sizes: readonly number[], wanted: number): number {
+  let [low, high] = [0, sizes.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sizes[middle] < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function groupBy(

@@ -1,9 +1,12 @@
 // What the command line refuses before it does anything: one line that names the cause, exit code 2, nothing written.
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { penguins, temporaryHome, trainyard } from '../support/cli.ts';
 
 async function refusal(home: string, ...args: readonly string[]): Promise<string> {
@@ -39,4 +42,22 @@ test('training on a table without a usable column names what was left out', asyn
     /^trainyard: No column is left to learn from: k \(constant\) is left out\. Add columns [^\n]*\n$/m,
   );
   assert.equal((await trainyard(home, 'runs', '--json')).events.length, 0);
+});
+
+test('a signal ends at once what holds the thread, such as planning a deep model', async () => {
+  const interruption = path.join(import.meta.dirname, '../../electron/cli/interruption.ts');
+  const program = `
+    import { Interruption } from ${JSON.stringify(pathToFileURL(interruption).href)};
+    const interruption = new Interruption();
+    interruption.watchSignals();
+    interruption.whileComputing(() => {
+      process.stdout.write('busy');
+      for (;;);
+    });`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  await once(child.stdout, 'data');
+  child.kill('SIGTERM');
+  assert.deepEqual(await once(child, 'exit'), [null, 'SIGTERM']);
 });

@@ -47,7 +47,7 @@ export const adviseCommand: Command = {
       help: 'other thresholds, such as {"below-crossover.speedup": 3}',
     },
   },
-  run: async ({ options, output, services }) => {
+  run: async ({ options, output, services, interruption }) => {
     const precision = choiceOption(options, 'precision', ['float32', 'mixed16'] as const) ?? 'float32';
     const first = choiceOption(options, 'first', ['time', 'money', 'energy'] as const);
     const epochs = numberOption(options, 'epochs', { minimum: 1, maximum: 1e6, whole: true }) ?? 10;
@@ -62,7 +62,9 @@ export const adviseCommand: Command = {
     const { tariff, grid } = await electricityHere(store, {});
     const lab = await newestLab(store);
     const here = devicesHere(lab, catalogue);
-    const found = forecast(subject, { precision, catalogue, here, cores: usableCores(), tariff, grid });
+    const found = interruption.whileComputing(() =>
+      forecast(subject, { precision, catalogue, here, cores: usableCores(), tariff, grid }),
+    );
     const [cpu, gpu] = here;
     const now = Date.now();
     const bills = await store.bills();

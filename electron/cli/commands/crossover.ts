@@ -100,7 +100,9 @@ export const crossover: Command = {
       );
       const sizes = over === 'batch' ? raceBatches(most) : widthsOf(built.spec, most);
       const modelAt = (size: number): ModelAtHand => sizedModel(built, subject.batch, over, size);
-      const forecast = forecastRace((size) => costsOfModel(modelAt(size)), devices[0], devices[1], sizes);
+      const forecast = interruption.whileComputing(() =>
+        forecastRace((size) => costsOfModel(modelAt(size)), devices[0], devices[1], sizes),
+      );
       for (const { open, threads } of [near, far]) backends.push(await open(threads));
       const timed = forecast.filter((race) => Math.max(race.near, race.far) <= longestStep);
       const turns = await timeRaces({

@@ -24,7 +24,7 @@ export const forecastCommand: Command = {
     ...severalOptions,
     ...electricityOptions,
   },
-  run: async ({ options, output, services }) => {
+  run: async ({ options, output, services, interruption }) => {
     const precision = choiceOption(options, 'precision', ['float32', 'mixed16'] as const) ?? 'float32';
     const asked = electricityAsked(options);
     const together = severalAsked(options);
@@ -34,7 +34,9 @@ export const forecastCommand: Command = {
     const electricity = await electricityHere(store, asked);
     const lab = await newestLab(store);
     const here = devicesHere(lab, catalogue);
-    const found = forecast(subject, { precision, catalogue, here, cores: usableCores(), ...electricity });
+    const found = interruption.whileComputing(() =>
+      forecast(subject, { precision, catalogue, here, cores: usableCores(), ...electricity }),
+    );
     const { costs, memory, own, devices } = found;
     const many = together && severalAsAsked(found, catalogue, together);
     output.event({
