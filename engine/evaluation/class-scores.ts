@@ -83,16 +83,20 @@ export function predictedClass(probabilities: Float64Array, row: number, classes
   return best;
 }
 
-/** One ranking a class; of two classes only the second's. */
-export function rankingsOf({ classes, truth, probabilities }: ClassRows): readonly Ranking[] {
-  const K = classes.length;
-  const ranked = K === 2 ? [1] : [...classes.keys()];
-  return ranked.map((k) => {
-    const scores = new Float64Array(truth.length);
-    for (let row = 0; row < scores.length; row++) scores[row] = probabilities[row * K + k];
-    return rank(scores, truth, k);
-  });
+/** Classes that rows are ranked by: of two only the second. */
+export const rankedClasses = ({ classes }: Pick<ClassRows, 'classes'>): readonly number[] =>
+  classes.length === 2 ? [1] : [...classes.keys()];
+
+/** The rows by the probability of a class. */
+export function rankingOf({ classes, truth, probabilities }: ClassRows, wanted: number): Ranking {
+  const scores = new Float64Array(truth.length);
+  for (let row = 0; row < scores.length; row++) scores[row] = probabilities[row * classes.length + wanted];
+  return rank(scores, truth, wanted);
 }
+
+/** One ranking a class; of two classes only the second's. */
+export const rankingsOf = (table: ClassRows): readonly Ranking[] =>
+  rankedClasses(table).map((wanted) => rankingOf(table, wanted));
 
 function prepare(table: ClassRows, threshold: number): Prepared {
   const { truth, probabilities, classes } = table;

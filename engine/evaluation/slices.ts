@@ -129,23 +129,38 @@ export interface SliceOptions {
 
 /** Slices that are surely worse than all rows, the surest first. */
 export function findSlices(cut: CutColumns, options: SliceOptions): readonly Slice[] {
+  const steps = sliceSteps(cut, options);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same, a step a column or pair of columns: each goes through the rows once. */
+export function* sliceSteps(cut: CutColumns, options: SliceOptions): Generator<void, readonly Slice[]> {
   const { errors } = options;
   let total = 0;
   for (const error of errors) total += error;
   const overall = total / errors.length;
-  const single = cut.columns.map((_, column) => slicesOf(cut, [column], options));
+  const single: (readonly Slice[])[] = [];
+  for (const column of cut.columns.keys()) {
+    single.push(slicesOf(cut, [column], options));
+    yield;
+  }
   // Columns whose worst group stands out most.
   const worth = single.map((found) => Math.max(-Infinity, ...found.map(({ low }) => low)));
   const paired = [...cut.columns.keys()].sort((a, b) => worth[b] - worth[a]).slice(0, pairedColumns);
   const lows = new Map<string, number>();
   for (const found of single) for (const slice of found) lows.set(slice.key.join(), slice.low);
-  const pairs = paired.flatMap((a, i) =>
-    paired.slice(i + 1).flatMap((b) =>
-      slicesOf(cut, [Math.min(a, b), Math.max(a, b)], options)
-        // Of two columns only what neither of them says alone.
-        .filter(({ key, low }) => key.every((part) => low > (lows.get(part.join()) ?? -Infinity))),
-    ),
-  );
+  const pairs: Slice[] = [];
+  for (const [i, a] of paired.entries()) {
+    for (const b of paired.slice(i + 1)) {
+      const found = slicesOf(cut, [Math.min(a, b), Math.max(a, b)], options);
+      // Of two columns only what neither of them says alone.
+      pairs.push(...found.filter(({ key, low }) => key.every((part) => low > (lows.get(part.join()) ?? -Infinity))));
+      yield;
+    }
+  }
   return [...single.flat(), ...pairs]
     .filter(({ error }) => error > overall)
     .sort((a, b) => b.low - a.low || b.rows - a.rows);

@@ -32,6 +32,24 @@ export function rowsOfCell(
   );
 }
 
+/** Places of the least values, the least first, of equal ones the first place first; those that are no numbers are left out. */
+function leastPlaces(values: Float64Array, most: number): readonly number[] {
+  const inOrder = (a: number, b: number): number => values[a] - values[b] || a - b;
+  // Far more are gathered than wanted, so that they are sorted seldom; after that hardly any is below the last of them.
+  const room = Math.max(1024, 4 * most);
+  let found: number[] = [];
+  let last = Infinity;
+  for (let place = 0; place < values.length; place++) {
+    // A value that is no number is below nothing.
+    if (!(values[place] < last)) continue;
+    found.push(place);
+    if (found.length < room) continue;
+    found = found.sort(inOrder).slice(0, most);
+    last = values[found[most - 1]];
+  }
+  return found.sort(inOrder).slice(0, most);
+}
+
 export interface WrongClass {
   /** Place in the prediction table. */
   readonly place: number;
@@ -47,27 +65,24 @@ export interface WrongClass {
 export function worstClasses(table: ClassRows, most: number, threshold = 0.5): readonly WrongClass[] {
   const { truth, probabilities, classes } = table;
   const K = classes.length;
-  const wrong: number[] = [];
-  truth.forEach((k, row) => {
-    if (predictedClass(probabilities, row, K, threshold) !== k) wrong.push(row);
+  const own = new Float64Array(truth.length);
+  for (let row = 0; row < own.length; row++) {
+    const wrong = predictedClass(probabilities, row, K, threshold) !== truth[row];
+    own[row] = wrong ? probabilities[row * K + truth[row]] : NaN;
+  }
+  return leastPlaces(own, most).map((place) => {
+    const predicted = predictedClass(probabilities, place, K, threshold);
+    const ofTruth = own[place];
+    const loss = -Math.log(Math.max(ofTruth, Number.EPSILON));
+    return {
+      place,
+      truth: truth[place],
+      predicted,
+      ofTruth,
+      ofPredicted: probabilities[place * K + predicted],
+      loss,
+    };
   });
-  const own = (row: number): number => probabilities[row * K + truth[row]];
-  return wrong
-    .sort((a, b) => own(a) - own(b) || a - b)
-    .slice(0, most)
-    .map((place) => {
-      const predicted = predictedClass(probabilities, place, K, threshold);
-      const ofTruth = own(place);
-      const loss = -Math.log(Math.max(ofTruth, Number.EPSILON));
-      return {
-        place,
-        truth: truth[place],
-        predicted,
-        ofTruth,
-        ofPredicted: probabilities[place * K + predicted],
-        loss,
-      };
-    });
 }
 
 export interface WrongValue {
@@ -82,15 +97,15 @@ export interface WrongValue {
 /** By share where every true value has one, else by error. */
 export function worstValues({ truth, predicted }: ValueRows, most: number): readonly WrongValue[] {
   const shares = !truth.includes(0);
-  const off = (row: number): number => Math.abs(predicted[row] - truth[row]) / (shares ? Math.abs(truth[row]) : 1);
-  return [...truth.keys()]
-    .sort((a, b) => off(b) - off(a) || a - b)
-    .slice(0, most)
-    .map((place) => {
-      const error = predicted[place] - truth[place];
-      return {
-        ...{ place, truth: truth[place], predicted: predicted[place], error },
-        share: truth[place] === 0 ? null : error / Math.abs(truth[place]),
-      };
-    });
+  const near = new Float64Array(truth.length);
+  for (let row = 0; row < near.length; row++) {
+    near[row] = -Math.abs(predicted[row] - truth[row]) / (shares ? Math.abs(truth[row]) : 1);
+  }
+  return leastPlaces(near, most).map((place) => {
+    const error = predicted[place] - truth[place];
+    return {
+      ...{ place, truth: truth[place], predicted: predicted[place], error },
+      share: truth[place] === 0 ? null : error / Math.abs(truth[place]),
+    };
+  });
 }

@@ -2,7 +2,12 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { rankingsOf } from '../../engine/evaluation/class-scores.ts';
 import { reportClasses } from '../../engine/evaluation/classes.ts';
+import { drawCurves, type DrawnCurves } from '../../engine/evaluation/curves.ts';
+import { areas } from '../../engine/evaluation/ranking.ts';
+import { randomBits } from '../../engine/data/preprocess/split.ts';
+import { inSlices } from '../../renderer/lib/steps.ts';
 import {
   coverageOf,
   errorHistogram,
@@ -12,7 +17,14 @@ import {
   spansDecade,
   usualUnit,
 } from '../../engine/evaluation/residuals.ts';
-import { cutColumns, findSlices, leastRows, rowsOfSlice, sliceText } from '../../engine/evaluation/slices.ts';
+import {
+  cutColumns,
+  findSlices,
+  leastRows,
+  rowsOfSlice,
+  sliceSteps,
+  sliceText,
+} from '../../engine/evaluation/slices.ts';
 import { worstClasses, worstValues } from '../../engine/evaluation/worst.ts';
 import type { ClassRows, EvaluatedColumns, ValueRows } from '../../engine/protocol/evaluated-rows.ts';
 
@@ -136,5 +148,40 @@ test('worst rows and classes', () => {
       [0.5, 0.5, 1],
       [null, null, null],
     ],
+  );
+});
+
+test('slices and curves come in steps that go through the rows once; the window rests between them', async () => {
+  const rows = 5000;
+  const bit = (row: number, place: number): number => randomBits(3, row * 8 + place) % 6;
+  const columns = ['a', 'b', 'c'].map((name) => ({ name, kind: 'number' as const }));
+  const values = columns.map((_, c) => Float64Array.from({ length: rows }, (_, row) => bit(row, c)));
+  const options = { errors: Float64Array.from({ length: rows }, (_, row) => Number(bit(row, 0) === 2)), shares: true };
+  const cut = cutColumns({ columns, values });
+  let clock = 0;
+  let rests = 0;
+  const pace = { now: () => (clock += 5), rest: async () => void rests++ };
+  const found = await inSlices(sliceSteps(cut, options), () => true, pace);
+  assert.deepEqual(found, findSlices(cut, options));
+  // Three columns and three pairs, two steps of 5 ms in each slice of 8 ms.
+  assert.equal(rests, 4);
+  assert.equal(await inSlices(sliceSteps(cut, options), () => false), null);
+
+  const table: ClassRows = {
+    kind: 'classes',
+    classes: ['x', 'y', 'z'],
+    sources: Uint32Array.from({ length: rows }, (_, row) => row),
+    truth: Int32Array.from({ length: rows }, (_, row) => bit(row, 4) % 3),
+    probabilities: Float64Array.from({ length: rows * 3 }, (_, i) => bit(i, 5) / 18),
+  };
+  const drawing = drawCurves(table);
+  let steps = 0;
+  let last = drawing.next();
+  for (; last.done !== true; last = drawing.next()) steps++;
+  assert.equal(steps, 6);
+  const areasOf = rankingsOf(table).map((ranking) => areas(ranking, null));
+  assert.deepEqual(
+    (last.value as readonly DrawnCurves[]).map((drawn) => drawn.areas),
+    areasOf,
   );
 });

@@ -3,8 +3,9 @@
 // engine/evaluation: scores and cut columns come with the table, the others follow the hand here.
 
 import { confusionOf } from '../../../../engine/evaluation/class-scores.ts';
+import { drawCurves, type DrawnCurves } from '../../../../engine/evaluation/curves.ts';
 import { errorsOf, usualUnit } from '../../../../engine/evaluation/residuals.ts';
-import { findSlices, type Slice } from '../../../../engine/evaluation/slices.ts';
+import { sliceSteps, type Slice, type SliceOptions } from '../../../../engine/evaluation/slices.ts';
 import {
   outcomesByThreshold,
   plainThresholdScores,
@@ -17,12 +18,14 @@ import type { AppService } from '../../../../engine/protocol/app.ts';
 import type { SplitName } from '../../../../engine/protocol/data.ts';
 import type {
   ClassRows,
+  EvaluatedRows,
   EvaluatedRun,
   Openings,
   Score,
 } from '../../../../engine/protocol/evaluated-rows.ts';
 import type { RunRecord } from '../../../../engine/protocol/runs.ts';
 import { failureOf, type Failure } from '../../../app/failure.ts';
+import { inSlices } from '../../../lib/steps.ts';
 import type { RunPage } from '../run.svelte.ts';
 
 export type Chosen = { readonly split: SplitName } | { readonly token: string; readonly name: string };
@@ -31,12 +34,23 @@ const usualCosts: Costs = { missed: 10, needless: 1 };
 /** Milliseconds a slider rests before the slices of many rows are counted again. */
 const rest = 120;
 
+/** The curves of each class; null where they do not exist. */
+export type ClassCurves = readonly (DrawnCurves | null)[];
+
+/** Of the rows shown, of the linear model on them, and of the validation split where that is another. */
+export interface ShownCurves {
+  readonly own: ClassCurves;
+  readonly linear: ClassCurves | null;
+  readonly validation: ClassCurves | null;
+}
+
 export class EvaluationPage {
   chosen: Chosen = $state.raw({ split: 'validation' });
   result: EvaluatedRun | null = $state.raw(null);
   /** Of the validation split, where another one is shown: thresholds are judged by it. */
   validation: EvaluatedRun | null = $state.raw(null);
   slices: readonly Slice[] | null = $state.raw(null);
+  curves: ShownCurves | null = $state.raw(null);
   opened: Openings | null = $state.raw(null);
   failure: Failure | null = $state.raw(null);
   working: boolean = $state(false);
@@ -45,6 +59,7 @@ export class EvaluationPage {
   readonly #service: AppService;
   readonly #run: RunRecord;
   #asked = 0;
+  #sliced = 0;
   #job = '';
   #timer: ReturnType<typeof setTimeout> | undefined;
   #tables = new Map<SplitName, EvaluatedRun>();
@@ -93,8 +108,8 @@ export class EvaluationPage {
     this.threshold = Math.round(Math.min(1, Math.max(0, threshold)) * 100) / 100;
     clearTimeout(this.#timer);
     const many = (this.rows?.truth.length ?? 0) > 20_000;
-    if (many) this.#timer = setTimeout(() => this.#slice(), rest);
-    else this.#slice();
+    if (many) this.#timer = setTimeout(() => void this.#slice(), rest);
+    else void this.#slice();
   }
 
   setCosts(costs: Costs): void {
@@ -132,8 +147,10 @@ export class EvaluationPage {
       this.slices = null;
       this.validation = null;
       this.result = result;
-      this.#slice();
+      await this.#drawCurves(asked);
+      await this.#slice();
       await this.#loadValidation(asked);
+      if (this.validation !== null) await this.#drawCurves(asked);
     } catch (error) {
       if (asked === this.#asked) this.failure = failureOf(error);
     } finally {
@@ -151,17 +168,32 @@ export class EvaluationPage {
     if (asked === this.#asked) this.validation = result;
   }
 
-  #slice(): void {
-    const { rows } = this;
-    const cut = this.columns?.cut;
-    if (rows === null || cut === undefined) return;
-    if (rows.kind === 'values') {
-      const errors = errorsOf(rows, usualUnit(rows)).map(Math.abs);
-      this.slices = findSlices(cut, { errors, shares: false });
-      return;
-    }
+  /** Slice by slice of a frame: the rows may be many. */
+  async #drawCurves(asked: number): Promise<void> {
+    const { result, validation } = this;
+    const draw = (rows: ClassRows): Promise<ClassCurves | null> =>
+      inSlices(drawCurves(rows), () => asked === this.#asked);
+    if (result?.rows.kind !== 'classes') return;
+    const { linear } = result.baselines;
+    const own = await draw(result.rows);
+    const ofLinear = linear && this.two ? await draw({ ...result.rows, probabilities: linear }) : null;
+    const ofValidation = this.two && validation?.rows.kind === 'classes' ? await draw(validation.rows) : null;
+    if (own !== null && asked === this.#asked) this.curves = { own, linear: ofLinear, validation: ofValidation };
+  }
+
+  async #slice(): Promise<void> {
+    const { rows, columns } = this;
+    if (rows === null || columns === null) return;
+    const asked = ++this.#sliced;
+    const steps = sliceSteps(columns.cut, this.#errorsOf(rows));
+    const slices = await inSlices(steps, () => asked === this.#sliced && rows === this.rows);
+    if (slices !== null) this.slices = slices;
+  }
+
+  #errorsOf(rows: EvaluatedRows): SliceOptions {
+    if (rows.kind === 'values') return { errors: errorsOf(rows, usualUnit(rows)).map(Math.abs), shares: false };
     const { wrong, missed } = mistakesOf(rows, this.threshold);
-    this.slices = findSlices(cut, { errors: wrong, shares: true, counts: this.two ? [missed] : [] });
+    return { errors: wrong, shares: true, counts: this.two ? [missed] : [] };
   }
 }
 
