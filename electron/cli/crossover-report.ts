@@ -58,8 +58,10 @@ export function reportCrossover(output: Output, report: CrossoverReport): void {
   });
   if (output.json) return;
   for (const [i, id] of [near, far].entries()) {
-    const { name: title, software: soft } = backends[i].device;
-    output.line(`${id}: ${title}${soft ? ' (software: for testing)' : ''}`);
+    const { name: title, software: soft, kind, threads } = backends[i].device;
+    const chosen = kind === 'cpu' && backends.some(({ device }) => device.kind === 'gpu') && threads > 1;
+    const how = chosen ? `; steps on one thread or ${threads}, whichever is faster, as in training` : '';
+    output.line(`${id}: ${title}${soft ? ' (software: for testing)' : ''}${how}`);
   }
   output.line();
   const ms = (seconds: number): string => `${formatNumber(milliseconds(seconds))} ms`;

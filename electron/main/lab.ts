@@ -93,7 +93,9 @@ export function createLab({ store, runs, processes, devices, dialogs, paths, onB
     const { shares } = chooseTargets(await devices.list());
     const targets = [near, far].map((id) => {
       const found = shares.find(({ target }) => target.id === id);
-      if (found) return found.target;
+      // Beside a GPU the processor races as a run would train on it; beside one of its threads, with all of them.
+      const asTrained = id === 'cpu' && [near, far].some((other) => other.startsWith('gpu'));
+      if (found) return asTrained ? { ...found.target, asTrained } : found.target;
       throw new TrainyardError('device.unknown', `This machine has no device “${id}” now.`, 'Measure it again.');
     });
     const hosts = new Map<LabTarget['kind'], OpenLabHost & { readonly host: DeviceLab }>();

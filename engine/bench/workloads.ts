@@ -279,35 +279,45 @@ export function trainingWorkload(workload: TrainingWorkload): Workload {
 }
 
 /** N×N×N product in float32, named `gemm-N`. */
-export function productWorkload(n: number): Workload {
-  const flops = 2 * n ** 3;
-  const shape = [n, n] as const;
-  const slot = (id: number, label: string) =>
-    ({ id, label, elements: n * n, type: 'f32', kind: 'persistent' }) as const;
+export function productWorkload(n: number, products = 1): Workload {
+  const flops = 2 * products * n ** 3;
+  const bytes = 12 * products * n * n;
+  const shape = products === 1 ? ([n, n] as const) : ([1, 1, 1, products, n, n] as const);
+  const elements = products * n * n;
+  const slot = (id: number, label: string) => ({ id, label, elements, type: 'f32', kind: 'persistent' }) as const;
   const place = (id: number) => ({ slot: id, offset: 0, shape, type: 'f32' }) as const;
-  const params = { m: n, n, k: n, transposeA: 0, transposeB: 0, activation: 0, slope: 0, gradient: 0 };
-  const call = {
-    kernel: 'matmul',
-    inputs: [place(0), place(1), null, null],
-    outputs: [place(2)],
-    params,
-  };
+  const sides = { m: n, n, k: n, transposeA: 0, transposeB: 0 };
+  const outputs = [place(2)];
+  const call =
+    products === 1
+      ? {
+          kernel: 'matmul',
+          inputs: [place(0), place(1), null, null],
+          outputs,
+          params: { ...sides, activation: 0, slope: 0, gradient: 0 },
+        }
+      : {
+          kernel: 'batched_matmul',
+          inputs: [place(0), place(1)],
+          outputs,
+          params: { ...sides, b0: 1, b1: 1, b2: 1, b3: products, a: 15, b: 15, scale: 1 },
+        };
   const plan: Plan = {
     slots: [slot(0, 'a'), slot(1, 'b'), slot(2, 'c')],
     tensors: { a: place(0), b: place(1), c: place(2) },
-    programs: { product: { name: 'product', batch: n, calls: [call], flops, bytes: 12 * n * n } },
+    programs: { product: { name: 'product', batch: n, calls: [call], flops, bytes } },
     stepCapacity: productsAtOnce,
     checkpoint: [],
   };
   return {
-    name: `gemm-${n}`,
+    name: products === 1 ? `gemm-${n}` : `gemm-${n}x${products}`,
     unit: 'ms/step',
     flops,
-    bytes: 12 * n * n,
+    bytes,
     programs: [{ program: plan.programs.product, times: 1 }],
     open: async (backend) => {
       const executable = await backend.compile(plan);
-      const values = new Float32Array(n * n);
+      const values = new Float32Array(elements);
       const drawn = Math.min(mostDrawn, values.length);
       fillNormal(values.subarray(0, drawn), 1, 52, 1);
       for (let filled = drawn; filled < values.length; filled *= 2) values.copyWithin(filled, 0, filled);

@@ -31,7 +31,7 @@ const device = z.strictObject({
   triad: samples,
   latencies: z.array(z.strictObject({ name: z.enum(latencyNames), microseconds: spread })).max(100),
   transfer: z.strictObject({ toGbPerSecond: spread, fromGbPerSecond: spread }).optional(),
-  scaling: z.strictObject({ product: count, samples }).optional(),
+  scaling: z.strictObject({ product: count, samples, own: samples.optional() }).optional(),
   workloads: z
     .array(z.strictObject({ name: text, unit: z.enum(['ms/epoch', 'ms/step']), milliseconds: spread }))
     .max(100),

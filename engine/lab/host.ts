@@ -49,9 +49,9 @@ export function createLabHost(options: LabHostOptions): DeviceLab {
     },
     cancelLab: async () => control?.cancel(),
     onLabProgress: (listener) => progress.add(listener),
-    // On as many threads as there are: how many pay is what a race may tell.
+    // On as many threads as there are, where how many pay is what a race is to tell.
     ...createStepHost(
-      (target) => options.open(target, target.threads || options.threads()),
+      (target) => options.open(target, target.asTrained ? 0 : target.threads || options.threads()),
       options.surroundings.clock,
     ),
   };

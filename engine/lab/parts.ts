@@ -303,6 +303,8 @@ async function measureTransfer(context: PartContext, found: (what: Found) => voi
 
 /** Sizes of the product that is spread over threads: the first whose time on one thread fits. */
 const scalingSizes = [1024, 512, 256] as const;
+/** The product that each thread has of its own: its three matrices fit the cache of a core. */
+const ownProduct = 256;
 /** Threads up to which every number is tried. */
 const everyThread = 8;
 
@@ -315,8 +317,9 @@ export function threadCounts(most: number): readonly number[] {
 async function measureScaling(context: PartContext, found: (what: Found) => void): Promise<void> {
   const { threads, device } = context;
   const counts = threadCounts(threads);
-  const shares = new Shares(context, counts.length);
-  const first = context.share / counts.length;
+  const alone = [1, threads];
+  const shares = new Shares(context, counts.length + alone.length);
+  const first = context.share / (counts.length + alone.length);
   const product =
     scalingSizes.find((n) => leastCalls * hope * threads * leastTime((2 * n ** 3) / 1e6, device.products) <= first) ??
     scalingSizes[2];
@@ -331,6 +334,18 @@ async function measureScaling(context: PartContext, found: (what: Found) => void
     samples.push({ at: count, value: rateSpread(times, workload.flops / 1e6) });
     found({ scaling: { product, samples: [...samples] } });
   }
+  // Threads that share nothing tell whether the processors are there, whatever sharing a product costs.
+  const own: Sample[] = [];
+  for (const count of alone) {
+    context.doing = `a product of N = ${ownProduct} for each of ${count} thread${count === 1 ? '' : 's'}`;
+    const workload = productWorkload(ownProduct, count);
+    const times = await withDevice(context, count, (backend) =>
+      timeWorkload(context, backend, workload, shares.next()),
+    );
+    if (times === null) return;
+    own.push({ at: count, value: rateSpread(times, workload.flops / 1e6) });
+  }
+  found({ scaling: { product, samples: [...samples], own } });
 }
 
 async function measureWorkloads(context: PartContext, found: (what: Found) => void): Promise<void> {

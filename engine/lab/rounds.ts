@@ -62,6 +62,7 @@ export function mergedDevice(rounds: readonly LabDevice[]): LabDevice {
   // Speeds on several threads are compared with each other: those of one size.
   const scalings = rounds.flatMap(({ scaling }) => scaling ?? []);
   const product = Math.max(0, ...scalings.map((scaling) => scaling.product));
+  const own = scalings.flatMap((scaling) => (scaling.own ? [scaling.own] : []));
   return {
     ...last,
     products: samplesOf(rounds.map(({ products }) => products)),
@@ -97,6 +98,7 @@ export function mergedDevice(rounds: readonly LabDevice[]): LabDevice {
           scaling: {
             product,
             samples: samplesOf(scalings.filter((scaling) => scaling.product === product).map(({ samples }) => samples)),
+            ...(own.length > 0 ? { own: samplesOf(own) } : {}),
           },
         }
       : {}),
@@ -116,23 +118,39 @@ export function mergedDevice(rounds: readonly LabDevice[]): LabDevice {
 /** All threads that do less than so many times what one does are hardly worth having. */
 const worthwhile = 1.15;
 
-/** What several threads were worth from round to round, where it was next to nothing in one of them. */
-function threadsNote(rounds: readonly LabDevice[]): readonly string[] {
-  const gains = rounds.flatMap(({ scaling }) => {
-    const one = scaling?.samples.find(({ at }) => at === 1)?.value.median;
-    const all = scaling?.samples.at(-1);
+/** What all threads did of what one did, in each round that says so. */
+const gainsOf = (rounds: readonly (readonly Sample[] | undefined)[]): readonly number[] =>
+  rounds.flatMap((samples = []) => {
+    const one = samples.find(({ at }) => at === 1)?.value.median;
+    const all = samples.at(-1);
     return one && all && all.at > 1 ? [all.value.median / one] : [];
   });
-  const threads = rounds.at(-1)?.threads ?? 1;
-  const poor = gains.filter((gain) => gain < worthwhile);
-  if (poor.length === 0) return [];
-  const words = (gain: number): string => `${gain < 1 ? '' : '+'}${Math.round(100 * (gain - 1))} %`;
+
+const gainWords = (gain: number): string => `${gain < 1 ? '' : '+'}${Math.round(100 * (gain - 1))} %`;
+function rangeWords(gains: readonly number[]): string {
   const [least, most] = [Math.min(...gains), Math.max(...gains)];
-  const when = poor.length === gains.length ? '' : ` in ${poor.length} of ${gains.length} rounds`;
-  const range = gains.length > 1 ? ` (from ${words(least)} to ${words(most)})` : ` (${words(least)})`;
+  return gains.length > 1 ? `from ${gainWords(least)} to ${gainWords(most)}` : gainWords(least);
+}
+
+/**
+ * What several threads were worth from round to round, where it was next to nothing in one of them: at one product that they share, and
+ * with a product of its own each, which says whether the processors are there.
+ */
+function threadsNote(rounds: readonly LabDevice[]): readonly string[] {
+  const shared = gainsOf(rounds.map(({ scaling }) => scaling?.samples));
+  const own = gainsOf(rounds.map(({ scaling }) => scaling?.own));
+  const threads = rounds.at(-1)?.threads ?? 1;
+  const poor = shared.filter((gain) => gain < worthwhile);
+  if (poor.length === 0) return [];
+  const when = poor.length === shared.length ? '' : ` in ${poor.length} of ${shared.length} rounds`;
+  const there = own.length > 0 && own.every((gain) => gain >= worthwhile);
+  const beside = own.length > 0 ? `, with a product of its own each ${rangeWords(own)}` : '';
+  const why = there
+    ? 'the processors are there, and sharing a product is what costs: threads wait for each other or for memory.'
+    : 'hyper-threads that share a core, or cores that another program or another machine on the same computer has.';
   return [
-    `Threads: all ${threads} together did hardly more than one${when}${range}: hyper-threads that share a core, ` +
-      'or cores that another program or another machine on the same computer has.',
+    `Threads: all ${threads} together did hardly more than one${when} at one large product (${rangeWords(shared)})` +
+      `${beside}: ${why}`,
   ];
 }
 

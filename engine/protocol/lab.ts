@@ -53,6 +53,8 @@ export interface LabDevice {
     readonly product: number;
     /** at: threads; value: GFLOP/s. */
     readonly samples: readonly Sample[];
+    /** One product each, on one thread and on all; at: threads; value: GFLOP/s of all together. */
+    readonly own?: readonly Sample[];
   };
   /** Training steps of the benchmark workloads (engine/bench/workloads.ts). */
   readonly workloads: readonly {
@@ -135,6 +137,8 @@ export interface LabTarget {
   readonly kind: 'cpu' | 'gpu';
   /** CPU: threads; 0 = as many as there are. GPU: absent. */
   readonly threads?: number;
+  /** CPU: training steps on one thread or all, whichever proves faster, as a run takes them. */
+  readonly asTrained?: boolean;
   /** CPU: false = WebAssembly alone. */
   readonly native?: boolean;
   /** GPU: its place in the list of adapters. */

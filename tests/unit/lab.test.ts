@@ -308,7 +308,7 @@ test('rounds: each figure is that of its best round between what all of them saw
   assert.equal(mergedSpread([at(0.001), at(90), at(60)], 'neither').median, 60, 'a difference, disturbed both ways');
   assert.deepEqual([roundsOf(1), roundsOf(7), roundsOf(60)], [1, 2, 3]);
 
-  const round = (gain: number, sizes: readonly number[]): LabMeasurement => ({
+  const round = (gain: number, sizes: readonly number[], alone?: number): LabMeasurement => ({
     device: {
       ...device('cpu'),
       threads: 2,
@@ -319,6 +319,14 @@ test('rounds: each figure is that of its best round between what all of them saw
           { at: 1, value: at(100) },
           { at: 2, value: at(100 * gain) },
         ],
+        ...(alone === undefined
+          ? {}
+          : {
+              own: [
+                { at: 1, value: at(100) },
+                { at: 2, value: at(100 * alone) },
+              ],
+            }),
       },
     },
     notes: ['said once'],
@@ -349,9 +357,12 @@ test('rounds: each figure is that of its best round between what all of them saw
   ]);
   assert.match(
     notes[3],
-    /^Threads: all 2 together did hardly more than one in 1 of 2 rounds \(from \+3 % to \+90 %\): hyper-/,
+    /^Threads: all 2 together did hardly more than one in 1 of 2 rounds at one large product \(from \+3 % to \+90 %\): hyper-/,
   );
   assert.equal(mergedRounds([round(1.9, [16, 64, 128])]).notes.length, 1, 'nothing to say of threads that pay');
+  const said = (own: number): string => mergedRounds([round(1.03, [16, 64, 128], own)]).notes.at(-1)!;
+  assert.match(said(1.9), /\(\+3 %\), with a product of its own each \+90 %: the processors are there, and sharing/);
+  assert.match(said(1.02), /\(\+3 %\), with a product of its own each \+2 %: hyper-threads/);
 });
 
 test('a machine is measured in rounds, its devices in turns, every process open once', async () => {
@@ -388,6 +399,7 @@ test('a short lab of this processor: every figure is in order, and its file is r
     ...[measured.products, measured.copy, measured.triad].flat().map(({ value }) => value),
     ...measured.latencies.map(({ microseconds }) => microseconds),
     ...(measured.scaling?.samples ?? []).map(({ value }) => value),
+    ...(measured.scaling?.own ?? []).map(({ value }) => value),
     ...measured.workloads.map(({ milliseconds }) => milliseconds),
   ];
   assert.ok(spreads.length > 0, notes.join('\n'));
@@ -410,7 +422,10 @@ test('files: what is no lab is refused with the place and the reason', () => {
   };
   const example = exampleLab();
   assert.match(refusal(labText({ ...example, seconds: 1e20 })), /at seconds: /);
-  assert.match(refusal(labText({ ...example, machine: { ...example.machine, memoryBytes: 1e30 } })), /at machine\.memoryBytes: /);
+  assert.match(
+    refusal(labText({ ...example, machine: { ...example.machine, memoryBytes: 1e30 } })),
+    /at machine\.memoryBytes: /,
+  );
   const changed = (change: (lab: Record<string, never>) => void): string => {
     const copy = JSON.parse(labText(example)) as Record<string, never>;
     change(copy);

@@ -27,7 +27,7 @@ import { subjectOption, subjectOptions } from '../forecast-subject.ts';
 import { hardwareGpu, openFirstGpu } from '../gpu.ts';
 import { reportCrossover } from '../crossover-report.ts';
 
-/** A device in the race: opened with so many threads (a GPU has none). */
+/** A device in the race: opened with so many threads (a GPU has none; 0 of a CPU: one or all, whichever proves faster, as a run trains). */
 interface Racer {
   readonly id: string;
   readonly kind: 'cpu' | 'gpu';
@@ -144,9 +144,9 @@ async function measured(
       const before = round + place / racers.length;
       const measurement = await measureDevice({
         target: kind === 'gpu' ? { id, kind } : { id, kind, threads },
-        // Steps on as many threads as race, not on as many as pay.
+        // Steps on as many threads as race.
         open: (wanted) => open(wanted || threads),
-        threads,
+        threads: threads || usableCores(),
         memory: availableMemory() / 4,
         seconds: seconds / rounds,
         calls: callsOfRound(rounds),
@@ -205,7 +205,7 @@ function racersOf(pair: Pair): Racers {
   switch (pair) {
     case 'cpu,gpu-0': {
       const open = async (): Promise<Backend> => createWebgpuBackend(await openFirstGpu());
-      return { near: cpu('cpu', usableCores()), far: { id: 'gpu-0', kind: 'gpu', threads: 0, open } };
+      return { near: cpu('cpu', 0), far: { id: 'gpu-0', kind: 'gpu', threads: 0, open } };
     }
     case 'cpu-1,cpu':
       return { near: cpu('cpu-1', 1), far: cpu('cpu', usableCores()) };
