@@ -30,6 +30,7 @@ import {
   together,
   totalOf,
 } from '../../renderer/views/hardware/memory/memory.ts';
+import { memoryFigure, memoryOfRun } from '../../renderer/components/hardware/run-memory.ts';
 import { figureWords } from '../../renderer/views/hardware/claims/words.ts';
 import { throughStep } from '../../renderer/views/hardware/memory/through.ts';
 import { usd } from '../../renderer/views/hardware/money.ts';
@@ -172,6 +173,21 @@ test('devices are compared alike: each alone, in its own numbers, an instance pa
     const hours = Math.sqrt(secondsPerEpoch[0] * secondsPerEpoch[1]) / 3600;
     assert.ok(Math.abs(cost! / (hours * rent.onDemand.value) - 1) < 1e-9 && rented === rent.count, id);
   }
+});
+
+test('the memory of an ended run stands beside its forecast, on the CPU and on a GPU', () => {
+  const { model } = subjectNamed('lenet', { batch: 16, rows: 640 });
+  const data = { counts: { train: 640, validation: 0, test: 0 }, givenSplits: [], leftOut: [] };
+  const onCpu = memoryOfRun(model!, { data, device: 'cpu', threads: 1 }, 8)!;
+  const onGpu = memoryOfRun(model!, { data, device: 'gpu', threads: 0 }, 8)!;
+  assert.notEqual(onGpu.total, onCpu.total);
+  const bill = { phases: {}, cpuSeconds: 1, gpuSeconds: 0, deviceBytes: onGpu.total };
+  assert.match(memoryFigure(bill, onGpu).note, /^forecast \d/);
+  assert.match(
+    memoryFigure({ ...bill, peakBytes: 140e6 }, onCpu).how,
+    /held 140.MB at most; a whole run was to add \d+(\.\d+)?.MB/,
+  );
+  assert.equal(memoryOfRun(model!, { data: null, device: 'gpu', threads: 0 }, 8), null);
 });
 
 test('time and cost: rows to buy and to rent, the frontier, order and filters', () => {

@@ -3,7 +3,6 @@
 
 import type { AppService } from '../../../engine/protocol/app.ts';
 import { carbonText, costOf, energyText, moneyText } from '../../../engine/hardware/bill.ts';
-import { planMemory } from '../../../engine/hardware/memory-forecast.ts';
 import { isNetwork } from '../../../engine/learners/network/declaration.ts';
 import { phaseWord, secondsOfPhases, type RunBill } from '../../../engine/protocol/bill.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
@@ -11,9 +10,10 @@ import { costsOfModel, type ModelAtHand } from '../../../engine/hardware/costs/f
 import { about } from '../../../engine/hardware/run-line.ts';
 import { aroundRuns, runSeconds } from '../../../engine/hardware/run-time.ts';
 import type { AppState } from '../../app/state.svelte.ts';
-import { bytes, duration } from '../../lib/format.ts';
+import { duration } from '../../lib/format.ts';
 import { readKnowledge, type Knowledge } from './knowledge.ts';
 import { Machine } from './machine.svelte.ts';
+import { memoryFigure, memoryOfRun } from './run-memory.ts';
 
 export interface BillFigure {
   readonly name: string;
@@ -30,7 +30,7 @@ export async function billFigures(app: AppState, run: RunRecord): Promise<readon
   const { service } = app;
   const [knowledge, model] = await Promise.all([readKnowledge(service), modelOf(service, run)]);
   const { catalogue, electricity } = knowledge;
-  const forecast = model === null ? null : forecastBytes(model, run);
+  const forecast = model === null ? null : memoryOfRun(model, run, navigator.hardwareConcurrency);
   const time = await timeFigure(app, knowledge, run, bill, model);
   const cost = costOf(bill, electricity, catalogue);
   const rates = `At ${electricity.tariff} USD and ${electricity.grid} g CO₂ a kWh: change them in Hardware.`;
@@ -44,16 +44,7 @@ export async function billFigures(app: AppState, run: RunRecord): Promise<readon
           how: `${cost.how} ${carbonText(cost.carbon)}. ${rates}`,
         };
   if (bill.deviceBytes === undefined) return [time, energy];
-  return [
-    time,
-    energy,
-    {
-      name: 'Memory',
-      value: bytes(bill.deviceBytes),
-      note: forecast === null ? '' : `forecast ${bytes(forecast)}`,
-      how: 'Allocated on the device for model and rows; the forecast is that of the plan.',
-    },
-  ];
+  return [time, energy, memoryFigure(bill, forecast)];
 }
 
 /** What it took from start to end, and what is forecast of the epochs it ran, by what this machine is known for now. */
@@ -97,16 +88,6 @@ async function modelOf(service: AppService, { config, name }: RunRecord): Promis
   try {
     const { input, output } = await service.datasetShape({ dataset: config.dataset, settings: config.settings });
     return { name, spec: config.model, input, output, training: { ...config.training, seed: config.seed } };
-  } catch {
-    return null;
-  }
-}
-
-/** Null on a GPU, whose limits are not known here. */
-function forecastBytes(model: ModelAtHand, { data, threads, device }: RunRecord): number | null {
-  if (!data || !device.startsWith('cpu')) return null;
-  try {
-    return planMemory(model, data.counts, { kind: 'cpu', cores: threads }).memory.total;
   } catch {
     return null;
   }

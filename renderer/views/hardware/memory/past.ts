@@ -1,9 +1,9 @@
 // Past runs: the memory their devices allocated, beside what is forecast for the same model, rows and threads.
 
-import { planMemory } from '../../../../engine/hardware/memory-forecast.ts';
 import { isNetwork } from '../../../../engine/learners/network/declaration.ts';
 import type { AppService, DatasetShape } from '../../../../engine/protocol/app.ts';
 import type { RecordField } from '../../../../engine/protocol/store.ts';
+import { memoryOfRun } from '../../../components/hardware/run-memory.ts';
 import { breathe } from '../../../lib/breathe.ts';
 import type { RunMemory } from './memory.ts';
 
@@ -41,20 +41,15 @@ export async function pastRuns(service: AppService): Promise<readonly RunMemory[
     if (shape === null) continue;
     const { input, output } = shape;
     const training = { ...config.training, seed: config.seed };
-    const onGpu = device.startsWith('gpu');
-    const cores = threads > 0 ? threads : navigator.hardwareConcurrency;
     await breathe();
-    try {
-      const { memory } = planMemory(
-        { name, spec: config.model, input, output, training },
-        data.counts,
-        onGpu ? { kind: 'gpu' } : { kind: 'cpu', cores },
-      );
-      const off = measured / memory.total - 1;
-      found.push({ id, name, device: onGpu ? 'gpu' : 'cpu', forecast: memory.total, measured, off });
-    } catch {
-      // A model of an earlier version that cannot be planned any more has no forecast.
-    }
+    const model = { name, spec: config.model, input, output, training };
+    const memory = memoryOfRun(model, { data, device, threads }, navigator.hardwareConcurrency);
+    if (memory === null) continue;
+    const off = measured / memory.total - 1;
+    found.push({
+      ...{ id, name, forecast: memory.total, measured, off },
+      device: device.startsWith('gpu') ? 'gpu' : 'cpu',
+    });
   }
   return found;
 }
