@@ -1,8 +1,9 @@
 // The tab Explain of a finished run: computed when asked for, columns by importance with their charts, one row whose contributions add
 // up, another row and column at once, and a finding that starts the run it speaks of.
 
+import fs from 'node:fs';
 import path from 'node:path';
-import { root, callService, expect, screenshot, test } from './launch.ts';
+import { root, callService, chooseNext, expect, screenshot, test } from './launch.ts';
 import { importTable, startRun, waitForState } from './scene.ts';
 
 test('a run is explained: columns, charts, a row, findings that start a run', async ({ app }) => {
@@ -35,6 +36,16 @@ test('a run is explained: columns, charts, a row, findings that start a run', as
 
   // What was computed stays while tabs change.
   await page.getByRole('tab', { name: 'Evaluation' }).click();
+  // A file that is refused gives its name to no figures.
+  const scores = page.getByRole('region', { name: 'Scores', exact: true });
+  await expect(scores).toContainText('validation split');
+  const refused = path.join(app.home, 'other.csv');
+  fs.writeFileSync(refused, 'a,b\n1,2\n3,4\n');
+  await chooseNext(app, refused);
+  await page.getByRole('button', { name: 'Another file…' }).click();
+  await expect(page.getByRole('tabpanel').getByRole('alert')).toBeVisible();
+  await expect(scores).toContainText('validation split');
+  await expect(page.getByText('other.csv', { exact: true })).toHaveCount(0);
   await page.getByRole('tab', { name: 'Explain' }).click();
   await expect(why.getByRole('heading')).toHaveText(/^Why row \d+$/);
 

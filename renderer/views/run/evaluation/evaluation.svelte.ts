@@ -47,6 +47,8 @@ export interface ShownCurves {
 export class EvaluationPage {
   chosen: Chosen = $state.raw({ split: 'validation' });
   result: EvaluatedRun | null = $state.raw(null);
+  /** Whose rows the figures are of: while others are read, and where those were refused, not the ones chosen. */
+  of: Chosen = $state.raw({ split: 'validation' });
   /** Of the validation split, where another one is shown: thresholds are judged by it. */
   validation: EvaluatedRun | null = $state.raw(null);
   slices: readonly Slice[] | null = $state.raw(null);
@@ -99,8 +101,13 @@ export class EvaluationPage {
     );
   });
 
+  /** Those on show are not read again: a failure beside them is put away. */
   choose(chosen: Chosen): void {
     this.chosen = chosen;
+    if (this.failure !== null && chosen === this.of && this.result !== null) {
+      this.failure = null;
+      return;
+    }
     void this.#load();
   }
 
@@ -147,19 +154,23 @@ export class EvaluationPage {
       this.slices = null;
       this.validation = null;
       this.result = result;
+      this.of = chosen;
       await this.#drawCurves(asked);
       await this.#slice();
       await this.#loadValidation(asked);
       if (this.validation !== null) await this.#drawCurves(asked);
     } catch (error) {
-      if (asked === this.#asked) this.failure = failureOf(error);
+      if (asked !== this.#asked) return;
+      this.failure = failureOf(error);
+      // Rows that were refused are not those on show.
+      if (this.result !== null) this.chosen = this.of;
     } finally {
       if (asked === this.#asked) this.working = false;
     }
   }
 
   async #loadValidation(asked: number): Promise<void> {
-    const other = !('split' in this.chosen) || this.chosen.split !== 'validation';
+    const other = !('split' in this.of) || this.of.split !== 'validation';
     if (!other || (this.#run.data?.counts.validation ?? 0) === 0) return;
     const known = this.#tables.get('validation');
     const job = `${this.#job}-validation`;

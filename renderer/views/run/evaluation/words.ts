@@ -16,6 +16,7 @@ export function written({ name }: Pick<Score, 'name'>, value: number | null): st
 export function intervalText(score: Score): string {
   const { unit } = scoreNames[score.name];
   const [low, high] = [score.low, score.high];
+  if (Number.isNaN(low)) return missing;
   if (unit === 'share') return `${fixed(100 * low, 1)}–${percent(high, 1)}`;
   const text = (value: number): string =>
     unit === 'target' || Math.abs(value) >= 1000 ? short(value, 3) : fixed(value, 3);
