@@ -16,7 +16,7 @@ interface FormatWords {
 
 /** Every format a run can leave in, in the order of the lists people see. */
 export const exportWords = {
-  onnx: { title: 'ONNX', holds: 'model with its preprocessing, opset 17', folder: false, proof: 'certified' },
+  onnx: { title: 'ONNX', holds: 'model with its preprocessing, opset 20', folder: false, proof: 'certified' },
   safetensors: { title: 'safetensors', holds: 'weights as PyTorch names them', folder: false, proof: 'read back' },
   pytorch: {
     title: 'PyTorch project',

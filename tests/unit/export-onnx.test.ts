@@ -159,7 +159,7 @@ const columns: Preprocessing = {
   features: [
     { kind: 'number', column: 'x', missing: [], impute: 30, mean: 31.5, deviation: 12.25, indicator: true },
     { kind: 'boolean', column: 'member', missing: ['no'], impute: 1, indicator: true },
-    { kind: 'one_hot', column: 'city', missing: [], categories: ['Köln', '3', 'a, b'], indicator: true },
+    { kind: 'one_hot', column: 'city', missing: [], categories: ['Köln', '3', 'a, b', 'a,  b'], indicator: true },
     { kind: 'one_hot', column: 'label', missing: [], categories: ['u', 'v'], indicator: false },
     { kind: 'embedding', column: 'code', missing: [], categories: ['a', 'b', 'c', 'd'], dimensions: 3 },
     {
@@ -177,7 +177,7 @@ const columns: Preprocessing = {
   leftOut: [],
 };
 
-test('columns become what our own preprocessing makes of them: dates of all kinds, missing values, texts nobody has seen', async () => {
+test('columns become what our own preprocessing makes of them: dates of all kinds, missing values, texts nobody has seen, spaces around texts', async () => {
   const input = inputSpec(columns) as Extract<InputSpec, { kind: 'table' }>;
   const times = [
     '1904-02-29',
@@ -192,18 +192,21 @@ test('columns become what our own preprocessing makes of them: dates of all kind
   const N = when.length;
   const cells = {
     x: Float64Array.from({ length: N }, (_, i) => [1.25, NaN, Infinity, -7, 1e151, 123456789.123][i % 6]),
-    member: Array.from({ length: N }, (_, i) => ['yes', 'TRUE', 'no', 'False', '', '0', 'what'][i % 7]),
-    city: Array.from({ length: N }, (_, i) => ['Köln', '3', '3.0', 'a, b', '', 'Rom'][i % 6]),
-    label: Array.from({ length: N }, (_, i) => ['u', 'v', ''][i % 3]),
-    code: Array.from({ length: N }, (_, i) => ['a', 'd', '', 'z'][i % 4]),
+    member: Array.from({ length: N }, (_, i) => ['yes', 'TRUE', 'no', 'False ', '', ' 0', 'what'][i % 7]),
+    city: Array.from(
+      { length: N },
+      (_, i) => ['Köln', '  3', '3.0 ', 'a, b', '', 'Rom', 'a,  b', 'a, b c', ' Köln '][i % 9],
+    ),
+    label: Array.from({ length: N }, (_, i) => ['u', 'v  ', '   '][i % 3]),
+    code: Array.from({ length: N }, (_, i) => ['a', ' d', '', 'z'][i % 4]),
     when: Float64Array.from(when),
   };
   const raw = [
     Array.from(cells.x, (value) => (Math.abs(value) < 1e150 ? value : null)),
-    cells.member.map((word) => ({ yes: 1, TRUE: 1, False: 0, 0: 0 })[word] ?? null),
-    cells.city.map((word) => ({ Köln: 1, 3: 2, '3.0': 2, 'a, b': 3 })[word] ?? 0),
-    cells.label.map((word) => ({ u: 1, v: 2 })[word] ?? 0),
-    cells.code.map((word) => ({ a: 1, d: 4 })[word] ?? 0),
+    cells.member.map((word) => ({ yes: 1, TRUE: 1, False: 0, 0: 0 })[word.trim()] ?? null),
+    cells.city.map((word) => ({ Köln: 1, 3: 2, '3.0': 2, 'a, b': 3, 'a,  b': 4 })[word.trim()] ?? 0),
+    cells.label.map((word) => ({ u: 1, v: 2 })[word.trim()] ?? 0),
+    cells.code.map((word) => ({ a: 1, d: 4 })[word.trim()] ?? 0),
     when.map((time) => (Number.isNaN(time) ? null : time)),
   ];
   const rows = new Float32Array(N * input.width);
@@ -256,7 +259,7 @@ test('a certificate passes what agrees and fails what differs, in a value or in 
     values: null,
     scale: 1,
   };
-  const check = { expected, split: 'test', sources: [4, 9], inputs: [], outputs: [], opset: 17 } as const;
+  const check = { expected, split: 'test', sources: [4, 9], inputs: [], outputs: [], opset: 20 } as const;
   const found = (values: readonly number[], labels: readonly string[]) => certify(check, { values, labels }, 'r');
   const right = [0.7, 0.2, 0.1, 0.3, 0.3, 0.4];
   assert.equal(found(right, ['a', 'c']).passed, true);

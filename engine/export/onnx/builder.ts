@@ -41,6 +41,13 @@ export class OnnxBuilder {
     return this.#add('', op, inputs, attributes);
   }
 
+  /** The first of the outputs of a node that has so many. */
+  first(op: string, inputs: readonly ValueName[], outputs: number): ValueName {
+    const names = Array.from({ length: outputs }, () => this.#unused(`${op.toLowerCase()}.${this.#next++}`));
+    this.nodes.push({ op, domain: '', inputs, outputs: names, attributes: {} });
+    return names[0];
+  }
+
   /** The same, of the operators for traditional models. */
   ml(op: string, inputs: readonly ValueName[], attributes: OnnxNode['attributes']): ValueName {
     return this.#add('ai.onnx.ml', op, inputs, attributes);

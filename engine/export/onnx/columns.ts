@@ -4,12 +4,13 @@
 // number    double, NaN (or anything infinite) = missing
 // datetime  double, milliseconds since 1970, NaN = missing
 // boolean   string: true, false, yes, no, …; anything else = missing
-// category  string, trimmed; empty = missing; one that training did not see counts as unknown
+// category  string, with or without spaces around it; empty = missing; one that training did not see counts as unknown
 
 import { falseWords, trueWords } from '../../data/schema/stored.ts';
 import { largestNumber } from '../../data/schema/numbers.ts';
 import { outputNames, type FeatureRecipe, type Preprocessing } from '../../data/preprocess/recipe.ts';
 import { anyRows, type OnnxBuilder, type ValueName } from './builder.ts';
+import { lookUp } from './texts.ts';
 
 /** What a column is to be given as. */
 export type ColumnKind = 'number' | 'boolean' | 'category' | 'datetime';
@@ -33,7 +34,7 @@ const about: Readonly<Record<ColumnKind, string>> = {
   number: 'a number; NaN = missing',
   datetime: 'milliseconds since 1970 (UTC); NaN = missing',
   boolean: 'true, false, yes, no, 1, 0; empty = missing',
-  category: 'the text as it stands in the file, without spaces around it; empty = missing',
+  category: 'the text as it stands in the file, spelled as in training; empty = missing',
 };
 
 /** Adds an input a column and what is made of them; returns the features [N,width]. */
@@ -58,8 +59,9 @@ function exportFeature(onnx: OnnxBuilder, feature: FeatureRecipe): readonly Valu
       return [standardised(onnx, value, feature), ...missing];
     }
     case 'boolean': {
-      const truth = onnx.ml('LabelEncoder', [column], words(feature));
-      const known = onnx.one('GreaterOrEqual', [truth, onnx.float([0])]);
+      const word = lookUp(onnx, column, words(feature));
+      const known = onnx.one('Greater', [word, onnx.int64([0])]);
+      const truth = onnx.cast(onnx.one('Equal', [word, onnx.int64([yes])]), 'float');
       const value = onnx.one('Where', [known, truth, onnx.float([feature.impute])]);
       return [value, ...(feature.indicator ? [negated(onnx, known)] : [])];
     }
@@ -116,29 +118,23 @@ function codeOf(onnx: OnnxBuilder, feature: FeatureRecipe & { kind: 'one_hot' | 
     const spelled = `${category}.0`;
     if (/^-?\d{1,15}$/.test(category) && !codes.has(spelled)) codes.set(spelled, code);
   }
-  return onnx.ml('LabelEncoder', [feature.column], {
-    keys_strings: { texts: [...codes.keys()] },
-    values_int64s: { ints: [...codes.values()] },
-    default_int64: { int: 0 },
-  });
+  return lookUp(onnx, feature.column, codes);
 }
 
-/** Words for yes and no in the usual three spellings; what meant "missing" in training still does. −1 = none of them. */
-function words({ missing }: FeatureRecipe) {
+const [no, yes] = [1, 2];
+
+/** Words for yes and no in the usual three spellings; what meant "missing" in training still does. */
+function words({ missing }: FeatureRecipe): ReadonlyMap<string, number> {
   const spelled = (word: string): readonly string[] => [
     word,
     word[0].toUpperCase() + word.slice(1),
     word.toUpperCase(),
   ];
   const values = new Map<string, number>();
-  for (const word of trueWords.flatMap(spelled)) values.set(word, 1);
-  for (const word of falseWords.flatMap(spelled)) values.set(word, 0);
+  for (const word of trueWords.flatMap(spelled)) values.set(word, yes);
+  for (const word of falseWords.flatMap(spelled)) values.set(word, no);
   for (const word of missing) values.delete(word);
-  return {
-    keys_strings: { texts: [...values.keys()] },
-    values_floats: { floats: [...values.values()] },
-    default_float: { float: -1 },
-  };
+  return values;
 }
 
 /** How far a time (double, milliseconds) is through its year, week or day: `datePart` of engine/data/preprocess/encode.ts. */

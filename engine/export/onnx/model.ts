@@ -1,5 +1,5 @@
 // A run's model as one ONNX file: a file's columns or pixels in, answers out, everything between as the run had it. Written for
-// opset 17, the number of rows left open.
+// opset 20, the number of rows left open.
 
 import type { ImagePreprocessing } from '../../data/images/recipe.ts';
 import { isImagePreprocessing, parseImagePreprocessing } from '../../data/images/recipe.ts';

@@ -54,9 +54,9 @@ export interface OnnxModel {
 }
 
 /** Versions of the operator sets and of the file format that everything here is written for. */
-export const opset = 17;
+export const opset = 20;
 const mlOpset = 3;
-const formatVersion = 8;
+const formatVersion = 9;
 
 const types: Readonly<Record<OnnxType, schema.TensorProto.DataType>> = {
   float: onnx.TensorProto.DataType.FLOAT,

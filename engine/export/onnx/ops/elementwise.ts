@@ -34,12 +34,9 @@ export function activate(onnx: OnnxBuilder, x: ValueName, activation: Activation
 
 const reduced =
   (op: 'ReduceSum' | 'ReduceMean'): ExportRule<AxesAttributes> =>
-  ({ onnx, attributes: { axes, keep }, inputs: [x] }) => {
-    const keepdims = { keepdims: { int: keep ? 1 : 0 } };
-    // The one takes its axes as an input since version 13, the other only since 18.
-    if (op === 'ReduceSum') return [onnx.one(op, [x, onnx.int64([...axes])], keepdims)];
-    return [onnx.one(op, [x], { ...keepdims, axes: { ints: axes } })];
-  };
+  ({ onnx, attributes: { axes, keep }, inputs: [x] }) => [
+    onnx.one(op, [x, onnx.int64([...axes])], { keepdims: { int: keep ? 1 : 0 } }),
+  ];
 
 /** A shape to repeat something to: along the rows that is left to the operand. */
 function repeated(from: Shape, to: Shape): readonly number[] {
