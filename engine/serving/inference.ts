@@ -76,10 +76,28 @@ export function parseInfer(body: unknown): { readonly request: InferRequest; rea
       'Every column is a tensor of one value a row.',
     );
   }
+  for (const [index, { name, datatype, data }] of inputs.entries()) {
+    if (inputs.findIndex((other) => other.name === name) < index) {
+      throw invalid(`The tensor "${name}" is there twice.`, 'Send each column once.');
+    }
+    const wrong = data.findIndex((cell) => cell !== null && !fits(datatype, cell));
+    if (wrong < 0) continue;
+    throw invalid(
+      `The tensor "${name}" is of ${datatype}, and value ${wrong + 1} is ${JSON.stringify(data[wrong])}.`,
+      'Send texts as BYTES; null stands for a missing value.',
+    );
+  }
   const rows = Array.from({ length: count }, (_, row) =>
     Object.fromEntries(inputs.map(({ name, data }) => [name, data[row]])),
   );
   return { request: parsed.data, rows };
+}
+
+/** Whether a value is one of the type that its tensor has; of BOOL 0 and 1 are too. */
+function fits(datatype: z.infer<typeof tensor>['datatype'], cell: string | number | boolean): boolean {
+  if (datatype === 'BYTES') return typeof cell === 'string';
+  if (datatype === 'BOOL') return typeof cell === 'boolean' || cell === 0 || cell === 1;
+  return typeof cell === 'number' && (datatype.startsWith('FP') || Number.isInteger(cell));
 }
 
 function checkCount(rows: number): void {
@@ -106,15 +124,22 @@ export function plainAnswers(output: OutputSpec, { values, probabilities, reason
   return { predictions };
 }
 
-/** The answer of the open inference protocol; `outputs` of the request choose among the tensors. */
+/**
+ * The answer of the open inference protocol; `outputs` of the request choose among the tensors. What of a row could not be used stands in the
+ * tensor `reasons` (empty: nothing), and a parameter counts such rows whatever was chosen.
+ */
 export function inferAnswer(
   model: string,
   output: OutputSpec,
   { id, outputs }: InferRequest,
-  { values, probabilities }: RowAnswers,
+  { values, probabilities, reasons }: RowAnswers,
 ): object {
   const wanted = outputs && new Set(outputs.map(({ name }) => name));
+  const doubtful = reasons.filter((told) => told.length > 0).length;
   const tensors = describeOutputs(output).map(({ name, datatype }) => {
+    if (name === 'reasons') {
+      return { name, datatype, shape: [values.length], data: reasons.map((told) => told.join('; ')) };
+    }
     if (name === 'probabilities') {
       const classes = output.kind === 'classes' ? output.classes.length : 0;
       return { name, datatype, shape: [values.length, classes], data: (probabilities ?? []).flat() };
@@ -126,8 +151,17 @@ export function inferAnswer(
     model_name: model,
     model_version: '1',
     ...(id === undefined ? {} : { id }),
+    ...(doubtful > 0 ? { parameters: { rows_with_reasons: doubtful } } : {}),
     outputs: tensors.filter(({ name }) => wanted?.has(name) ?? true),
   };
+}
+
+/** Before anything is predicted. Throws InputError for an output there is not. */
+export function checkOutputs(output: OutputSpec, outputs: InferRequest['outputs']): void {
+  const names = describeOutputs(output).map(({ name }) => name);
+  const unknown = outputs?.find(({ name }) => !names.includes(name));
+  if (unknown === undefined) return;
+  throw invalid(`There is no output "${unknown.name}".`, `There are ${names.join(', ')}.`);
 }
 
 /** `GET /v2/models/NAME` */
@@ -143,10 +177,12 @@ export function describeModel(model: string, features: readonly FeatureRecipe[],
 }
 
 function describeOutputs(output: OutputSpec): readonly { name: string; datatype: string; shape: readonly number[] }[] {
-  if (output.kind === 'value') return [{ name: 'prediction', datatype: 'FP64', shape: [-1] }];
+  const reasons = { name: 'reasons', datatype: 'BYTES', shape: [-1] };
+  if (output.kind === 'value') return [{ name: 'prediction', datatype: 'FP64', shape: [-1] }, reasons];
   return [
     { name: 'prediction', datatype: 'BYTES', shape: [-1] },
     { name: 'probabilities', datatype: 'FP64', shape: [-1, output.classes.length] },
+    reasons,
   ];
 }
 

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { InputError, toWire, TrainyardError } from '../protocol/errors.ts';
 import type { ServerAddress, ServerCounts } from '../protocol/serving.ts';
-import { describeModel, inferAnswer, parseInfer, parseRows, plainAnswers } from './inference.ts';
+import { checkOutputs, describeModel, inferAnswer, parseInfer, parseRows, plainAnswers } from './inference.ts';
 import type { ServedModel } from './served-model.ts';
 import { median } from './speed.ts';
 
@@ -175,6 +175,7 @@ export class ModelServer {
       case `${own}/infer`: {
         only(request, 'POST', {});
         const infer = parseInfer(await readJson(request));
+        checkOutputs(model.output, infer.request.outputs);
         return inferAnswer(this.#name, model.output, infer.request, await model.predict(infer.rows));
       }
       case '/predict': {

@@ -82,6 +82,14 @@ test('serve answers programs of this machine that have the token, and nobody els
       [labels.name, labels.data[0], all.name, all.shape],
       ['prediction', prediction, 'probabilities', [2, 3]],
     );
+    // What cannot be used is told here too, whichever outputs were asked for.
+    const odd2 = inputs.map((one) => (one.name === 'island' ? { ...one, data: ['Mars', 'Biscoe'] } : one));
+    const told = (await ask(`/v2/models/${model}/infer`, { inputs: odd2 })).body;
+    const reasons = (told.outputs as { name: string; data: unknown[] }[]).find(({ name }) => name === 'reasons');
+    assert.deepEqual(reasons?.data, ['island: "Mars" is unknown', '']);
+    const outputs = [{ name: 'prediction' }];
+    const few = (await ask(`/v2/models/${model}/infer`, { inputs: odd2, outputs })).body;
+    assert.deepEqual([few.parameters, (few.outputs as unknown[]).length], [{ rows_with_reasons: 1 }, 1]);
     const { body: described } = await ask(`/v2/models/${model}`);
     assert.deepEqual(
       (described.inputs as { name: string }[]).map(({ name }) => name),
@@ -119,6 +127,24 @@ test('serve answers programs of this machine that have the token, and nobody els
         { inputs: [{ name: 'sex', shape: [2], datatype: 'BYTES', data: ['male'] }] },
         400,
         /"sex" has the shape \[2\] and 1 values/,
+      ],
+      [
+        `/v2/models/${model}/infer`,
+        { inputs: [{ name: 'body_mass_g', shape: [1], datatype: 'FP64', data: ['heavy'] }] },
+        400,
+        /"body_mass_g" is of FP64, and value 1 is "heavy"/,
+      ],
+      [
+        `/v2/models/${model}/infer`,
+        { inputs: [1, 2].map((data) => ({ name: 'body_mass_g', shape: [1], datatype: 'FP64', data: [data] })) },
+        400,
+        /"body_mass_g" is there twice/,
+      ],
+      [
+        `/v2/models/${model}/infer`,
+        { inputs: [{ name: 'sex', shape: [1], datatype: 'BYTES', data: ['male'] }], outputs: [{ name: 'nope' }] },
+        400,
+        /no output "nope"/,
       ],
       ['/v2/models/other/infer', {}, 404, /There is nothing at/],
       ['//', {}, 404, /There is nothing at/],
