@@ -109,7 +109,8 @@ export function aboutClasses(
         { title: 'F1', value: ({ f1 }) => formatNumber(f1), right: true },
         {
           title: '95 % interval',
-          value: ({ f1Interval: f1 }) => (f1 ? `${formatNumber(f1.low)} – ${formatNumber(f1.high)}` : '–'),
+          value: ({ f1Interval: f1 }) =>
+            f1 && !Number.isNaN(f1.low) ? `${formatNumber(f1.low)} – ${formatNumber(f1.high)}` : '–',
           right: true,
         },
         {
@@ -200,7 +201,7 @@ function printScores(output: Output, scores: readonly Score[], constant: string)
     { title: 'value', value: (score) => write(score, score.value), right: true },
     {
       title: '95 % interval',
-      value: (score) => `${write(score, score.low)} – ${write(score, score.high)}`,
+      value: (score) => (Number.isNaN(score.low) ? '–' : `${write(score, score.low)} – ${write(score, score.high)}`),
       right: true,
     },
     { title: 'linear', value: (score) => write(score, score.linear), right: true },

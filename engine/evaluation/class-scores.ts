@@ -3,7 +3,16 @@
 
 import type { BaselineRows, ClassRows, Score, ScoreName } from '../protocol/evaluated-rows.ts';
 import { binsOf, calibrationBins, type BinnedRows } from './calibration.ts';
-import { mostResampled, percentiles, resample, resampledRows, resamples, widened } from './intervals.ts';
+import {
+  earned,
+  mostResampled,
+  percentiles,
+  resample,
+  resampledRows,
+  resamples,
+  widened,
+  wilson,
+} from './intervals.ts';
 import { areas, rank, type Ranking } from './ranking.ts';
 
 /** The scores of a classifier, in the order in which they are shown. */
@@ -231,6 +240,11 @@ function bootstrap(
   });
   const share = places.length / rows;
   return Object.fromEntries(
-    classScoreNames.map((name, i) => [name, widened(percentiles(drawn[i]), values[name], center[name], share)]),
+    classScoreNames.map((name, i) => [
+      name,
+      name === 'accuracy'
+        ? wilson(Math.round(values.accuracy * rows), rows)
+        : earned(widened(percentiles(drawn[i]), values[name], center[name], share), rows),
+    ]),
   ) as ReturnType<typeof bootstrap>;
 }

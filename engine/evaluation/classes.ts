@@ -1,7 +1,7 @@
 // Class by class: precision, recall and F1 with an interval, and what a class is most often taken for.
 
 import type { Interval } from './intervals.ts';
-import { percentiles, resampleCells, resamples, wilson } from './intervals.ts';
+import { earned, percentiles, resampleCells, resamples, wilson } from './intervals.ts';
 
 export interface ClassReport {
   readonly name: string;
@@ -50,5 +50,8 @@ export function reportClasses(confusion: Float64Array, names: readonly string[])
 function f1Interval(cells: readonly number[]): Interval {
   const drawn = new Float64Array(resamples);
   resampleCells(cells, ([hits, misses, alarms], number) => (drawn[number] = (2 * hits) / (2 * hits + misses + alarms)));
-  return percentiles(drawn);
+  return earned(
+    percentiles(drawn),
+    cells.reduce((sum, count) => sum + count, 0),
+  );
 }

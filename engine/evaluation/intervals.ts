@@ -41,6 +41,15 @@ export function percentiles(values: Float64Array): Interval {
   return { low: quantile(known, 0.025), high: quantile(known, 0.975) };
 }
 
+/** Of fewer rows a bootstrap only repeats what happened to be there. */
+export const fewestResampled = 10;
+const noInterval: Interval = { low: NaN, high: NaN };
+
+/** A bootstrap's interval, or none: of a few rows, or where every resample said the same (all right, say), it would claim a certainty nobody has. */
+export function earned(interval: Interval, rows: number): Interval {
+  return rows < fewestResampled || interval.low === interval.high ? noInterval : interval;
+}
+
 /** By linear interpolation, of sorted values. */
 export function quantile(sorted: Float64Array, share: number): number {
   if (sorted.length === 0) return NaN;

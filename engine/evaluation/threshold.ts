@@ -3,7 +3,7 @@
 
 import type { ClassRows } from '../protocol/evaluated-rows.ts';
 import { countScores } from './class-scores.ts';
-import { percentiles, resampleCells, resamples, type Interval } from './intervals.ts';
+import { earned, percentiles, resampleCells, resamples, wilson, type Interval } from './intervals.ts';
 
 /** What a row costs that is of the class and was not found, and one that was taken for it by mistake. */
 export interface Costs {
@@ -89,6 +89,11 @@ export function thresholdScores(outcome: Outcome, costs: Costs): ThresholdScores
   });
   const values = scoresOf(counts);
   return Object.fromEntries(
-    names.map((name, i) => [name, { value: values[name], ...percentiles(drawn[i]) }]),
+    names.map((name, i) => {
+      const rows = counts.reduce((sum, count) => sum + count, 0);
+      const interval =
+        name === 'accuracy' ? wilson(outcome.left + outcome.found, rows) : earned(percentiles(drawn[i]), rows);
+      return [name, { value: values[name], ...interval }];
+    }),
   ) as unknown as ThresholdScores;
 }

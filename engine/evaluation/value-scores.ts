@@ -2,7 +2,7 @@
 // predicted − true.
 
 import type { BaselineRows, ValueRows, Score, ScoreName } from '../protocol/evaluated-rows.ts';
-import { percentiles, resample, resampledRows, resamples, widened } from './intervals.ts';
+import { earned, percentiles, resample, resampledRows, resamples, widened, wilson } from './intervals.ts';
 
 export const valueScoreNames = ['rmse', 'mae', 'mape', 'within', 'r2', 'bias'] as const satisfies readonly ScoreName[];
 
@@ -80,6 +80,17 @@ function valuesOf(
   };
 }
 
+/** Rows that are within, of those it can be said of. */
+function counted({ truth, predicted }: ValueRows, near: number): readonly [hits: number, rows: number] {
+  let [hits, rows] = [0, 0];
+  truth.forEach((value, row) => {
+    if (value === 0) return;
+    rows++;
+    if (Math.abs(predicted[row] - value) / Math.abs(value) <= near) hits++;
+  });
+  return [hits, rows];
+}
+
 function bootstrap(
   table: ValueRows,
   near: number,
@@ -100,7 +111,9 @@ function bootstrap(
   return Object.fromEntries(
     valueScoreNames.map((name, i) => [
       name,
-      widened(percentiles(drawn[i]), values[name], center[name], places.length / rows),
+      name === 'within'
+        ? wilson(...counted(table, near))
+        : earned(widened(percentiles(drawn[i]), values[name], center[name], places.length / rows), rows),
     ]),
   ) as ReturnType<typeof bootstrap>;
 }

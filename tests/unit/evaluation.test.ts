@@ -213,25 +213,29 @@ test('one class, one row, ties and certainty: no score that does not exist, none
   );
   const single = classScores(twoClasses([1], [0.7]), even);
   assert.equal(scoreOf(single, 'accuracy').value, 1);
-  assert.deepEqual(
-    [scoreOf(single, 'brier').low, scoreOf(single, 'brier').high],
-    [scoreOf(single, 'brier').value, scoreOf(single, 'brier').value],
-  );
+  assert.deepEqual([scoreOf(single, 'brier').low, scoreOf(single, 'brier').high], [NaN, NaN]);
   const tied = classScores(twoClasses([0, 1, 0, 1], [0.5, 0.5, 0.5, 0.5]), even);
   assert.equal(scoreOf(tied, 'roc_auc').value, 0.5);
   assert.equal(scoreOf(tied, 'accuracy').value, 0.5);
   const certain = classScores(twoClasses([0, 1], [1, 0]), even);
   assert.ok(Number.isFinite(scoreOf(certain, 'log_loss').value));
+  const three = [
+    [0.6, 0.2, 0.2],
+    [0.3, 0.5, 0.2],
+    [0.1, 0.1, 0.8],
+  ];
   const lacking = manyClasses(
-    [0, 0, 2],
-    [
-      [0.6, 0.2, 0.2],
-      [0.3, 0.5, 0.2],
-      [0.1, 0.1, 0.8],
-    ],
+    Array.from({ length: 12 }, (_, row) => [0, 0, 2][row % 3]),
+    Array.from({ length: 12 }, (_, row) => three[row % 3]),
   );
   for (const score of classScores(lacking, { constant: [0.5, 0.3, 0.2], linear: null })) {
-    assert.ok([score.value, score.low, score.high].every(Number.isFinite), score.name);
+    // Their areas are 1 in every resample: that is no interval.
+    const none = score.name === 'roc_auc' || score.name === 'pr_auc';
+    assert.ok(Number.isFinite(score.value), score.name);
+    assert.ok(
+      [score.low, score.high].every((end) => (none ? Number.isNaN(end) : Number.isFinite(end))),
+      score.name,
+    );
   }
   assert.deepEqual(
     valueScores(values([5], [6]), { constant: [1], linear: null }).map(({ name }) => name),
@@ -250,6 +254,29 @@ test('the answer that is always the commonest class stays it wherever the thresh
   const scores = classScores(table, { constant: [2 / 3, 1 / 3], linear: null }, 0.2);
   const constantOf = (name: string): number | null | undefined => scores.find((score) => score.name === name)?.constant;
   assert.deepEqual([constantOf('accuracy'), constantOf('f1'), constantOf('balanced_accuracy')], [4 / 6, 0, 0.5]);
+});
+
+test('few rows, and rows all alike, claim no certainty', () => {
+  const intervalOf = (scores: readonly Score[], name: string): readonly (number | undefined)[] => {
+    const found = scores.find((score) => score.name === name);
+    return [found?.low, found?.high].map((value) => Number(value?.toFixed(3)));
+  };
+  const one = classScores(twoClasses([1], [0.2]), { constant: [0.5, 0.5], linear: null });
+  assert.deepEqual(intervalOf(one, 'accuracy'), [0, 0.793], 'Wilson');
+  assert.deepEqual(intervalOf(one, 'log_loss'), [NaN, NaN]);
+  const truth = Array.from({ length: 40 }, (_, row) => row % 2);
+  const right = twoClasses(
+    truth,
+    truth.map((k) => 0.1 + 0.8 * k),
+  );
+  const scores = classScores(right, { constant: [0.5, 0.5], linear: null });
+  assert.deepEqual(intervalOf(scores, 'accuracy'), [0.912, 1]);
+  assert.deepEqual(intervalOf(scores, 'roc_auc'), [NaN, NaN]);
+  const moved = thresholdScores(outcomeAt(outcomesByThreshold(right), 0.3), { missed: 1, needless: 1 });
+  assert.deepEqual([moved.accuracy.low.toFixed(3), moved.f1.low], ['0.912', NaN]);
+  const two = valueScores(values([1, 2], [1.05, 4]), { constant: [1.5], linear: null });
+  assert.deepEqual(intervalOf(two, 'r2'), [NaN, NaN]);
+  assert.deepEqual(intervalOf(two, 'within'), [0.095, 0.905]);
 });
 
 test('two runs on the same rows', () => {
