@@ -135,6 +135,50 @@ test('sums and the catalogue decide what needs no machine', () => {
   assert.equal(of('serial').figures.speedup, 7);
 });
 
+test('opposite claims never hold by the same number, and a disturbed lab decides neither', () => {
+  /** A lab whose all threads do `gain` times the work of one, ± `half` of it, one thread at `rate` GFLOP/s. */
+  const gaining = (gain: number, half: number, rate = 60): Evidence => {
+    const around = (median: number): Spread => ({
+      ...{ median, low: median * (1 - half), high: median * (1 + half), calls: 15 },
+    });
+    const alone = { ...one, products: [{ at: 1024, value: around(rate) }] };
+    const steps = { ...cpu.workloads[0], milliseconds: around(2 / gain) };
+    const all = { ...cpu, threads: 2, products: [{ at: 1024, value: around(gain * rate) }], workloads: [steps] };
+    return { lab: lab(all, alone), catalogue };
+  };
+  const both = (evidence: Evidence) => [
+    of('serial', evidence).verdict,
+    of('embarrassingly-parallel', evidence).verdict,
+  ];
+  assert.deepEqual(both(gaining(1.95, 0.02)), ['too simple', 'holds']);
+  assert.deepEqual(both(gaining(1.4, 0.02)), ['too simple', 'too simple']);
+  // SIMD alone takes more than one value after the other.
+  assert.deepEqual(both(gaining(0.566, 0.02)), ['too simple', 'wrong here']);
+  assert.deepEqual(both(gaining(0.566, 0.02, 8)), ['holds', 'wrong here']);
+  for (const gain of [0.9, 1.1, 1.3]) {
+    const { verdict: said, sentence } = of('embarrassingly-parallel', gaining(gain, 0.44));
+    assert.equal(said, 'not tested', String(gain));
+    assert.match(sentence, /^Cannot tell from a disturbed lab: .* Measure again/);
+  }
+  for (const id of ['serial', 'embarrassingly-parallel', 'one-or-two-values']) {
+    assert.equal(of(id, gaining(1.1, 0.44, 10)).verdict, 'not tested', id);
+  }
+});
+
+test('a comparison that its own spread turns round is left open, whatever test makes it', () => {
+  const wide = (entry: Spread): Spread => ({ ...entry, low: entry.median * 0.3, high: entry.median * 3 });
+  const steps = [{ ...gpu.workloads[0], milliseconds: wide(spread(3)) }];
+  const evidence: Evidence = { lab: lab(cpu, one, { ...gpu, workloads: steps }), catalogue };
+  assert.equal(of('small-work', evidence).verdict, 'not tested');
+  const copying = { ...cpu, copy: [{ at: 1e9, value: wide(spread(60)) }] };
+  assert.equal(of('ten-seconds', { lab: lab(copying, one), catalogue }).verdict, 'wrong here', 'far from every bound');
+});
+
+test('long times and large numbers as people write them', () => {
+  assert.match(of('gpt3').sentence, /^This CPU would take [\d,]+ to [\d,]+ years; the claim says 1,000 years\./);
+  assert.match(of('resnet-epoch').sentence, /would take [\d.]+ to [\d.]+ h; the claim says 30 h\./);
+});
+
 test('published results: names once, positive, devices of the catalogue where a factor is asked of a forecast', () => {
   assert.equal(new Set(knownAnswers.map(({ id }) => id)).size, knownAnswers.length);
   assert.ok(knownAnswers.length >= 50, String(knownAnswers.length));

@@ -382,4 +382,6 @@ test('figures of claims read as words with a unit', () => {
   assert.deepEqual(figureWords('ratioLarge', 26.21), ['26.2', '× as fast, large']);
   assert.equal(figureWords('summingSeconds', 0.0206)[1], 'summing');
   assert.equal(figureWords('valuesPerCycle', 6.381)[1], 'values a cycle');
+  assert.deepEqual(figureWords('gflopsPerExample', 3.15e14), ['315 ZFLOP', 'an example']);
+  assert.deepEqual(figureWords('hours', 8_760_000), ['1,000 years', '']);
 });

@@ -1,7 +1,18 @@
 // Tests of claims that a lab of this machine decides.
 
-import { best, cpuOf, gpuOf, latency, nearest, ratios } from './evidence.ts';
-import { against, byWords, noGpu, noLab, notTested, says, short, type Test } from './claim-test.ts';
+import { best, cpuOf, gpuOf, latency, nearest, ratios, type Evidence } from './evidence.ts';
+import {
+  against,
+  byWords,
+  noGpu,
+  noLab,
+  notTested,
+  says,
+  short,
+  longTime,
+  type Test,
+  type Verdict,
+} from './claim-test.ts';
 
 export const cores: Test = (claim, { lab }) => {
   if (!lab) return noLab;
@@ -10,15 +21,51 @@ export const cores: Test = (claim, { lab }) => {
   return { verdict: inside ? 'holds' : 'too simple', sentence, figures: { cores: lab.machine.cores } };
 };
 
-export const threads: Test = (claim, { lab }) => {
+/** Gain of all threads from which they are worth something, and the share of their number that is nearly all of it. */
+const someGain = 1.2;
+const nearlyAll = 0.8;
+
+/** What all threads do of the work of one: at the largest product both have, and at the training step that gains least. */
+function threadGains({ lab }: Evidence): { threads: number; speedup: number; leastOfSteps?: number } | Verdict {
   const all = cpuOf(lab);
   if (!all) return noLab;
   const one = lab?.devices.find(({ id }) => id === 'cpu-1');
   const found = ratios(all.products, one?.products ?? []).at(-1);
   if (!found || all.threads <= 1) return notTested('Only one thread was measured.');
-  const speedup = found.ratio;
-  const sentence = `${all.threads} threads do ${short(speedup)} times the work of one here. ${claim.words}`;
-  return { verdict: speedup < 1.2 ? 'holds' : 'too simple', sentence, figures: { threads: all.threads, speedup } };
+  const steps = all.workloads.flatMap(({ name, milliseconds }) => {
+    const alone = one?.workloads.find((workload) => workload.name === name);
+    return alone ? [alone.milliseconds.median / milliseconds.median] : [];
+  });
+  return {
+    ...{ threads: all.threads, speedup: found.ratio },
+    ...(steps.length > 0 ? { leastOfSteps: Math.min(...steps) } : {}),
+  };
+}
+
+/** One after the other: neither threads nor SIMD do more than a value or two at a time. */
+export const serial: Test = (claim, evidence) => {
+  const gains = threadGains(evidence);
+  if ('verdict' in gains) return gains;
+  const { threads, speedup } = gains;
+  const one = evidence.lab?.devices.find(({ id }) => id === 'cpu-1');
+  const valuesPerCycle = best(one?.products ?? []) / 2 / 4;
+  const sentence = `${threads} threads do ${short(speedup)} times the work of one here, and one thread multiplies and adds ${short(valuesPerCycle)} values a clock of 4 GHz. ${claim.words}`;
+  const holds = speedup < someGain && valuesPerCycle <= 2;
+  return { verdict: holds ? 'holds' : 'too simple', sentence, figures: { speedup, valuesPerCycle, threads } };
+};
+
+/** Divide and conquer: all threads do nearly as many times the work, in a product and in whole training steps. */
+export const parallel: Test = (claim, evidence) => {
+  const gains = threadGains(evidence);
+  if ('verdict' in gains) return gains;
+  const { threads, speedup, leastOfSteps } = gains;
+  const steps =
+    leastOfSteps === undefined ? '' : `, and ${short(leastOfSteps)} times the training step that gains least`;
+  const sentence = `${threads} threads do ${short(speedup)} times the product of one here${steps}. ${claim.words}`;
+  const figures = { speedup, threads, ...(leastOfSteps === undefined ? {} : { leastOfSteps }) };
+  if (speedup < someGain) return { verdict: 'wrong here', factor: threads / speedup, sentence, figures };
+  const whole = Math.min(speedup, leastOfSteps ?? speedup) >= nearlyAll * threads;
+  return { verdict: whole ? 'holds' : 'too simple', sentence, figures };
 };
 
 /** Floats a clock of 4 GHz would have to take in for the rate of one thread: two FLOP each. */
@@ -140,8 +187,8 @@ export const trainingTime: Test = (claim, { lab }) => {
   const hours = (says(claim, 'gflopsPerExample') * says(claim, 'examples')) / best(cpu.products) / 3600;
   const [low, high] = [hours / 0.8, hours / 0.5];
   const said = says(claim, 'hours');
-  const sentence = `This CPU would take ${short(low)} to ${short(high)} h; the claim says ${short(said)}. ${claim.words}`;
-  const figures = { low, high };
+  const sentence = `This CPU would take ${longTime(low, high)}; the claim says ${longTime(said)}. ${claim.words}`;
+  const figures = { lowHours: low, highHours: high };
   if (said >= low / 2 && said <= high * 2) return { verdict: 'holds', sentence, figures };
   const factor = said < low ? said / low : said / high;
   return { verdict: factor > 10 || factor < 0.1 ? 'wrong here' : 'too simple', factor, sentence, figures };

@@ -18,8 +18,9 @@ export const notTested = (sentence: string): Verdict => ({ verdict: 'not tested'
 export const noLab = notTested('Measure this machine first.');
 export const noGpu = notTested('No GPU was measured here.');
 
-/** Four digits at most, for sentences. */
-export const short = (value: number): string => String(Number(value.toPrecision(value >= 1000 ? 4 : 3)));
+/** Three or four digits that count, for sentences: `0.566`, `1,234`, `135,400`. */
+export const short = (value: number): string =>
+  Number(value.toPrecision(value >= 1000 ? 4 : 3)).toLocaleString('en', { maximumFractionDigits: 20 });
 
 /** A number said against the one found: within a fifth it holds, within a factor 3 it is too simple. */
 export function against(said: number, found: number, sentence: string, figures: Verdict['figures']): Verdict {
@@ -42,3 +43,16 @@ export const byWords: Readonly<Record<Claim['verdictInPrinciple'], Verdict['verd
   unsourced: 'too simple',
   wrong: 'wrong here',
 };
+
+const hoursOfYear = 8760;
+
+/** `5.2 h`, `41 to 60 days`, `135,000 to 217,000 years`: hours, with those up to which it reaches. */
+export function longTime(hours: number, to?: number): string {
+  const [unit, each] =
+    hours < 48
+      ? (['h', 1] as const)
+      : hours < 2 * hoursOfYear
+        ? (['days', 24] as const)
+        : (['years', hoursOfYear] as const);
+  return `${short(hours / each)}${to === undefined ? '' : ` to ${short(to / each)}`} ${unit}`;
+}

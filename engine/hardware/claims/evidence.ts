@@ -1,6 +1,6 @@
 // What a lab says to a claim: the devices of a machine, and their best or nearest measurements.
 
-import type { LabDevice, LabResult, Sample } from '../../protocol/lab.ts';
+import type { LabDevice, LabResult, Sample, Spread } from '../../protocol/lab.ts';
 import type { Catalogue } from '../catalogue/catalogue.ts';
 
 export interface Evidence {
@@ -40,3 +40,30 @@ export function ratios(over: readonly Sample[], under: readonly Sample[]): { at:
 /** Microseconds of a small call. */
 export const latency = (device: LabDevice, name: LabDevice['latencies'][number]['name']): number | undefined =>
   device.latencies.find((entry) => entry.name === name)?.microseconds.median;
+
+/** A device as its slow calls, or its quick ones, have it: of rates the low end is slow, of times the high one. */
+function atEnd(device: LabDevice, end: 'slow' | 'quick'): LabDevice {
+  const at = (spread: Spread, side: 'low' | 'high'): Spread => ({ ...spread, median: spread[side] });
+  const rate = (spread: Spread): Spread => at(spread, end === 'slow' ? 'low' : 'high');
+  const time = (spread: Spread): Spread => at(spread, end === 'slow' ? 'high' : 'low');
+  const rates = (samples: readonly Sample[]): Sample[] =>
+    samples.map((sample) => ({ ...sample, value: rate(sample.value) }));
+  return {
+    ...device,
+    products: rates(device.products),
+    ...(device.products16 ? { products16: rates(device.products16) } : {}),
+    copy: rates(device.copy),
+    triad: rates(device.triad),
+    latencies: device.latencies.map((entry) => ({ ...entry, microseconds: time(entry.microseconds) })),
+    workloads: device.workloads.map((entry) => ({ ...entry, milliseconds: time(entry.milliseconds) })),
+  };
+}
+
+/** The lab as it might have been: each device at the slow or the quick end of its spread, the others at their medians. */
+export const endsOf = (lab: LabResult): readonly LabResult[] =>
+  lab.devices.flatMap(({ id }) =>
+    (['slow', 'quick'] as const).map((end) => ({
+      ...lab,
+      devices: lab.devices.map((device) => (device.id === id ? atEnd(device, end) : device)),
+    })),
+  );

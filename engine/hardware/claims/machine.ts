@@ -18,7 +18,7 @@ export const machineClaims: readonly Claim[] = [
       'A CPU works one after the other, a GPU in parallel.',
       '0 1',
       'simple',
-      'threads',
+      'serial',
       'CPUs have SIMD and threads as well: what counts is the rate measured.',
     ],
     [
@@ -60,7 +60,7 @@ export const machineClaims: readonly Claim[] = [
       'Nets are embarrassingly parallel: divide and conquer.',
       '3',
       'simple',
-      'threads',
+      'parallel',
       'Within a layer they are; layers and steps follow one another.',
     ],
   ]),

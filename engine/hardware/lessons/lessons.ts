@@ -10,7 +10,8 @@ export const lessons: readonly Lesson[] = [split, throughput, bandwidth, batch, 
 /** The lesson that a claim leads to. */
 const lessonsOfTests: Readonly<Partial<Record<ClaimTest, string>>> = {
   cores: 'split',
-  threads: 'split',
+  serial: 'split',
+  parallel: 'amdahl',
   lanes: 'split',
   'product-time': 'split',
   'latency-throughput': 'latency',

@@ -1,6 +1,7 @@
 // Claims in words: verdicts, what they say in numbers, how they are decided.
 
 import type { Claim } from '../../../../engine/hardware/claims/claim.ts';
+import { longTime } from '../../../../engine/hardware/claims/claim-test.ts';
 import type { Verdict } from '../../../../engine/hardware/claims/verdict.ts';
 import { time } from '../../../../engine/hardware/lessons/lesson.ts';
 import { compact, short } from '../../../lib/format.ts';
@@ -54,9 +55,18 @@ const units: ReadonlyMap<string, string> = new Map([
   ['megabytes', 'MB'],
 ]);
 
+/** `24.5 GFLOP`, `315 ZFLOP` */
+function flop(gigas: number): string {
+  const prefixes = ['G', 'T', 'P', 'E', 'Z', 'Y'];
+  const place = Math.min(prefixes.length - 1, Math.max(0, Math.floor(Math.log10(gigas) / 3)));
+  return `${short(gigas / 1000 ** place, 3)} ${prefixes[place]}FLOP`;
+}
+
 /** `13.4 values per cycle`, `20.6 ms`, `537 M multiply adds`. */
 export function figureWords(name: string, value: number): readonly [value: string, unit: string] {
   if (name === 'seconds') return [time(value), ''];
+  if (/hours$/i.test(name)) return [longTime(value), figureName(name.replace(/hours$/i, ''))];
+  if (name === 'gflopsPerExample') return [flop(value), 'an example'];
   if (name.endsWith('Seconds')) return [time(value), figureName(name.slice(0, -'Seconds'.length))];
   return [value >= 1e5 ? compact(value) : short(value, 3), units.get(name) ?? figureName(name)];
 }
