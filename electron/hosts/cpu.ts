@@ -1,6 +1,7 @@
 // The CPU host: the process of one run that trains on the CPU; also the one that predicts with a finished run and says
 // what the CPU is. Rows come straight from the data host, over a link made by the main process.
 
+import type { Backend } from '../../engine/backends/backend.ts';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import type { DataService } from '../../engine/protocol/data.ts';
 import type {
@@ -13,11 +14,14 @@ import type { ExporterService } from '../../engine/protocol/exports.ts';
 import type { DeviceLab } from '../../engine/lab/host.ts';
 import { parentPort } from '../../engine/protocol/port.electron.ts';
 import { announceReady } from '../../engine/protocol/port.ready.ts';
+import type { ExaminerService } from '../../engine/protocol/checking.ts';
 import type { ExplainerService } from '../../engine/protocol/explanation.ts';
 import { connect, serve } from '../../engine/protocol/rpc.ts';
+import type { RunConfig } from '../../engine/protocol/runs.ts';
 import type { TrainerHost } from '../../engine/protocol/hosts.ts';
 import type { ServedModelService } from '../../engine/protocol/serving.ts';
 import { createServedModel } from '../../engine/serving/service.node.ts';
+import { createExaminer } from '../../engine/learners/examiner.ts';
 import { createTrainerHost } from '../../engine/learners/host.ts';
 import { createClassifier } from './classifier.ts';
 import { createExplainer } from './explainer.ts';
@@ -38,13 +42,14 @@ const rows = new Promise<Rows>((resolve) => (linked = resolve));
 onLink(process.parentPort, (link) => linked(connect<Rows>(link, { peer: 'the data process' })));
 
 const home = homeArgument();
-const host = createTrainerHost({
-  createBackend: async ({ config }) =>
-    config.device === 'reference' ? createReferenceBackend() : openCpu({ home, threads: config.threads }),
-  readShard: async (handle, shard) => (await rows).readShard({ handle, shard }),
+const surroundings = {
+  readShard: async (handle: string, shard: number) => (await rows).readShard({ handle, shard }),
   surroundings: nodeSurroundings,
   dataBudget: residentBudget(),
-});
+};
+const openDevice = async ({ device, threads }: RunConfig): Promise<Backend> =>
+  device === 'reference' ? createReferenceBackend() : openCpu({ home, threads });
+const host = createTrainerHost({ ...surroundings, createBackend: ({ config }) => openDevice(config) });
 serve<TrainerHost>(port, host);
 serve<PredictorService>(
   port,
@@ -76,6 +81,11 @@ serve<ExplainerService>(
   port,
   createExplainer(rows, () => openCpu({ home })),
   { service: 'explainer' },
+);
+serve<ExaminerService>(
+  port,
+  createExaminer({ ...surroundings, createBackend: openDevice, createReference: createReferenceBackend }),
+  { service: 'examiner' },
 );
 serve<DeviceService>(port, { devices: async () => [await cpuDevice(home)] }, { service: 'devices' });
 announceReady(port);

@@ -14,6 +14,7 @@ import type { Listeners } from '../../engine/protocol/listeners.ts';
 import { createKeeping, type Keepers } from './keeping.ts';
 import { openingsOf, type EvaluationSource } from '../../engine/runs/evaluate.ts';
 import { evaluateRun } from './evaluations.ts';
+import { createChecks } from './checks.ts';
 import { createExplanations } from './explanations.ts';
 import { createLab } from './lab.ts';
 import type { MainWindow } from './main-window.ts';
@@ -52,11 +53,13 @@ export interface AppServiceParts {
 export function createAppService(parts: AppServiceParts): AppService {
   const exports = createExports(parts);
   const keeping = createKeeping(parts);
+  const { onProgress: onChecked, ...checks } = createChecks(parts);
   const { onProgress: onExplained, ...explanations } = createExplanations(parts);
   const predictions = new FilePredictions(parts);
   return {
     ...datasets(parts),
     ...explanations,
+    ...checks,
     ...predicting(parts, predictions),
     ...training(parts),
     ...history(parts),
@@ -69,8 +72,8 @@ export function createAppService(parts: AppServiceParts): AppService {
       if (!exports.cancel(request.job)) await keeping.cancel(request);
     },
     onProgress(listener) {
-      const stops = [keeping, exports, predictions, { onProgress: onExplained }].map((part) =>
-        part.onProgress(listener),
+      const stops = [keeping, exports, predictions, { onProgress: onExplained }, { onProgress: onChecked }].map(
+        (part) => part.onProgress(listener),
       );
       return () => stops.forEach((stop) => stop());
     },

@@ -5,12 +5,7 @@ import path from 'node:path';
 import type { DataService } from '../../engine/protocol/data.ts';
 import type { EvaluatedRun } from '../../engine/protocol/evaluated-rows.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
-import {
-  countOpening,
-  openingsOf,
-  prepareEvaluation,
-  type EvaluationSource,
-} from '../../engine/runs/evaluate.ts';
+import { countOpening, openingsOf, prepareEvaluation, type EvaluationSource } from '../../engine/runs/evaluate.ts';
 import type { Processes } from './processes.ts';
 
 interface Parts {

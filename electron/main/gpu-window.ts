@@ -5,6 +5,7 @@ import { app, BrowserWindow, MessageChannelMain } from 'electron';
 import { hasGpuDevice, hasGpuDriver } from '../../engine/backends/webgpu/node.driver.ts';
 import { electronPort } from '../../engine/protocol/port.electron.ts';
 import type { DeviceService, SpeedService } from '../../engine/protocol/hosts.ts';
+import type { ExaminerService } from '../../engine/protocol/checking.ts';
 import type { DeviceLab } from '../../engine/lab/host.ts';
 import { whenReady } from '../../engine/protocol/port.ready.ts';
 import { connect } from '../../engine/protocol/rpc.ts';
@@ -21,6 +22,7 @@ export interface GpuHost extends RunHost {
   readonly devices: DeviceService;
   readonly lab: DeviceLab;
   readonly speed: SpeedService;
+  readonly examiner: ExaminerService;
 }
 
 /**
@@ -83,6 +85,7 @@ export async function startGpuHost(data: Child): Promise<GpuHost> {
     devices: connect<DeviceService>(port, { peer, service: 'devices' }),
     lab: connect<DeviceLab>(port, { peer, service: 'lab' }),
     speed: connect<SpeedService>(port, { peer, service: 'speed' }),
+    examiner: connect<ExaminerService>(port, { peer, service: 'examiner' }),
     exited,
     kill: () => {
       if (!window.isDestroyed()) window.destroy();

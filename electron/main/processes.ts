@@ -11,6 +11,7 @@ import type {
 } from '../../engine/protocol/hosts.ts';
 import type { ExporterService, OnnxService } from '../../engine/protocol/exports.ts';
 import type { DeviceLab } from '../../engine/lab/host.ts';
+import type { ExaminerService } from '../../engine/protocol/checking.ts';
 import type { ExplainerService } from '../../engine/protocol/explanation.ts';
 import { connect } from '../../engine/protocol/rpc.ts';
 import type { ServedModelService } from '../../engine/protocol/serving.ts';
@@ -36,6 +37,7 @@ export interface CpuHost extends RunHost {
   readonly lab: DeviceLab;
   readonly exporter: ExporterService;
   readonly explainer: ExplainerService;
+  readonly examiner: ExaminerService;
 }
 
 export interface Processes {
@@ -105,6 +107,7 @@ export function createProcesses(home: string): Processes {
         devices: connect<DeviceService>(child.port, { peer, service: 'devices' }),
         lab: connect<DeviceLab>(child.port, { peer, service: 'lab' }),
         explainer: connect<ExplainerService>(child.port, { peer, service: 'explainer' }),
+        examiner: connect<ExaminerService>(child.port, { peer, service: 'examiner' }),
         exporter: connect<ExporterService>(child.port, { peer, service: 'exporter' }),
         exited: child.ended,
         kill: () => child.kill(),

@@ -239,6 +239,8 @@ const schemas = {
   explainColumns: z.strictObject({ ...explained, columns: z.array(count).min(1).max(12) }),
   explainRow: z.strictObject({ ...explained, row: count.optional() }),
   cancelExplanation: z.strictObject({ job }),
+  checkRun: z.strictObject({ job, config }),
+  cancelCheck: z.strictObject({ job }),
   exportRun: z.strictObject({ run, format: z.enum(['json', 'safetensors']) }),
   exports: oneRun,
   makeExport: z.strictObject({ job, run, format: exportFormat }),

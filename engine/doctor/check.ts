@@ -1,7 +1,7 @@
 // What a check is: work within a budget of time that ends in findings, or says why it could not be made. A learner brings the checks
 // that only it can make, and a short trial of itself; the rest is asked of every learner (examination.ts).
 
-import type { CheckFinding, CheckId } from '../protocol/checking.ts';
+import type { CheckAction, CheckFinding, CheckId } from '../protocol/checking.ts';
 import type { PreparedData, Shard } from '../protocol/data.ts';
 
 /** What work goes by while it goes on. Times in milliseconds. */
@@ -46,8 +46,8 @@ export interface Examination {
     limit: { readonly milliseconds: number } | { readonly steps: number },
     pace: Pace,
   ): Promise<Trial>;
-  /** What to try where its losses are no numbers any more. */
-  readonly calmer?: CheckFinding['action'];
+  /** What to try where its losses are no numbers any more, once it was tried on these rows. */
+  calmer?(rows: SampledRows, pace: Pace): Promise<CheckAction | undefined>;
   /** How fast it trains; absent: it reads its rows once and has no steps. */
   speed?(): Promise<StepRate>;
 }

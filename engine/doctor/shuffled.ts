@@ -21,7 +21,7 @@ export interface RankScore {
   readonly deviation: number;
 }
 
-export function shuffledCheck({ trial, calmer }: Examination, { sample, data }: Sampled, seed: number): Check {
+export function shuffledCheck(examination: Examination, { sample, data }: Sampled, seed: number): Check {
   return {
     finds: ['shuffled'],
     seconds: 3,
@@ -30,25 +30,26 @@ export function shuffledCheck({ trial, calmer }: Examination, { sample, data }: 
       if (validation < chance.fewestRows) {
         throw new NotDone(`Needs ${chance.fewestRows} validation rows; the split has ${data.counts.validation}.`);
       }
-      const real = await trial(sample, { milliseconds: trialMilliseconds }, pace);
+      const real = await examination.trial(sample, { milliseconds: trialMilliseconds }, pace);
       const { length: steps } = real.losses;
       const bad = real.losses.findIndex((loss) => !Number.isFinite(loss));
       const targets = (rows: Sampled['sample']) =>
         Float32Array.from({ length: validation }, (_, row) => rows.shard.y[(train + row) * data.targets]);
       if (bad >= 0 || real.outputs.some((value) => !Number.isFinite(value))) {
+        const calmer = await examination.calmer?.(sample, pace);
         return [
           {
             id: 'shuffled',
             kind: 'fix',
             title: 'The loss leaves all bounds',
             figure: bad >= 0 ? `step ${counted(bad + 1)}` : 'no number',
-            text: `On real rows, with the settings of the run.${calmer ? ' Smaller steps are worth a try.' : ''}`,
+            text: `On real rows, with the settings of the run.${calmer ? ` With ${calmer.change} it falls.` : ''}`,
             ...(calmer ? { action: calmer } : {}),
           },
         ];
       }
       const dealt = withShuffledLabels(sample, seed);
-      const shuffled = await trial(dealt, { steps }, pace);
+      const shuffled = await examination.trial(dealt, { steps }, pace);
       return [
         judgeShuffled(
           rankScore(data.output, real.outputs, targets(sample)),

@@ -5,7 +5,8 @@ import type { Backend } from '../backends/backend.ts';
 import { examineRun } from '../doctor/examination.ts';
 import type { CheckFinding, ExaminerService } from '../protocol/checking.ts';
 import type { Progress, Shard } from '../protocol/data.ts';
-import { CancelledError, InputError } from '../protocol/errors.ts';
+import { NotDone, type Examination } from '../doctor/check.ts';
+import { CancelledError } from '../protocol/errors.ts';
 import { Listeners } from '../protocol/listeners.ts';
 import type { RunConfig } from '../protocol/runs.ts';
 import type { Surroundings } from '../train/control.ts';
@@ -24,6 +25,14 @@ export interface ExaminerOptions {
   readonly dataBudget: number;
 }
 
+/** Of a learner that lets nothing be examined only its rows can be looked at. */
+const unexamined = async (noun: string): Promise<Examination> => ({
+  checks: [],
+  trial: async () => {
+    throw new NotDone(`Needs a short training, which ${noun} has none of.`);
+  },
+});
+
 export function createExaminer(options: ExaminerOptions): ExaminerService {
   const { surroundings, dataBudget } = options;
   const found = new Listeners<{ job: string; finding: CheckFinding }>();
@@ -33,14 +42,6 @@ export function createExaminer(options: ExaminerOptions): ExaminerService {
     async check({ job, config, data }) {
       const declaration = declarationOf(config);
       const learner = learnerNamed(config.learner);
-      if (!learner.examine) {
-        throw new InputError(
-          'input.check',
-          `A check cannot say anything of ${declaration.noun}.`,
-          'Start the run: it tells what it finds.',
-        );
-      }
-      const examine = learner.examine.bind(learner);
       declaration.check(config, data);
       const readShard = (shard: number) => options.readShard(data.handle, shard);
       let device = 'CPU';
@@ -69,7 +70,8 @@ export function createExaminer(options: ExaminerOptions): ExaminerService {
           device: () => device,
           examine: (sampled) => {
             const rows = { readShard, dataBudget, backend: backend.open, reference: options.createReference };
-            return examine({ ...rows, ...sampled, config }, { ...surroundings, breathe });
+            const examined = learner.examine?.({ ...rows, ...sampled, config }, { ...surroundings, breathe });
+            return examined ?? unexamined(declaration.noun);
           },
           pace: { clock: surroundings.clock, breathe },
           onFinding: (finding) => found.emit({ job, finding }),

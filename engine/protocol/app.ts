@@ -12,6 +12,7 @@ import type {
   SkippedFile,
   SplitName,
 } from './data.ts';
+import type { CheckFinding, CheckReport } from './checking.ts';
 import type { PredictingApp } from './predicting.ts';
 import type { ClassifiedPictures, PredictedPage, RunEvaluation } from './evaluation.ts';
 import type { RunExports } from './exports.ts';
@@ -202,6 +203,12 @@ export interface AppService extends HistoryCalls, RunExports, PredictingApp {
     row?: number;
   }): Promise<Contributions>;
   cancelExplanation(request: { job: string }): Promise<void>;
+  /**
+   * Checks in some ten seconds whether a run would learn, on the device it would have (`auto`: the CPU). Findings go to `onCheckFinding`
+   * as they are known, progress goes by the job. Nothing is kept. Rejects with CancelledError after `cancelCheck`.
+   */
+  checkRun(request: { job: string; config: RunConfig }): Promise<CheckReport>;
+  cancelCheck(request: { job: string }): Promise<void>;
   exportRun(request: { run: number; format: 'json' | 'safetensors' }): Promise<{ saved: string | null }>;
   /** Saves text or a picture made by the window through the system's dialog. */
   saveFile(request: { suggested: string; data: Uint8Array }): Promise<{ saved: string | null }>;
@@ -256,6 +263,7 @@ export interface AppService extends HistoryCalls, RunExports, PredictingApp {
   licences(): Promise<Licences>;
 
   onProgress(listener: (event: { job: string; progress: Progress }) => void): () => void;
+  onCheckFinding(listener: (event: { job: string; finding: CheckFinding }) => void): () => void;
   /** About ten a second while a lab measures. */
   onLabProgress(listener: (progress: LabProgress) => void): () => void;
   /** Before each point of a race: those that were timed, and how many there are. */

@@ -2,11 +2,14 @@
 
 import { defaultAdapter, identityKey, nameOf, openGpu } from '../../engine/backends/webgpu/adapter.ts';
 import type { Backend } from '../../engine/backends/backend.ts';
+import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
 import type { TuningStore } from '../../engine/backends/webgpu/tuning.ts';
+import type { ExaminerService } from '../../engine/protocol/checking.ts';
 import type { Shard } from '../../engine/protocol/data.ts';
 import type { SpeedService, TrainerHost } from '../../engine/protocol/hosts.ts';
 import type { Surroundings } from '../../engine/train/control.ts';
+import { createExaminer } from '../../engine/learners/examiner.ts';
 import { createTrainerHost } from '../../engine/learners/host.ts';
 import { ServedModel } from '../../engine/serving/served-model.ts';
 import { openTrusted } from '../../engine/train/trust.ts';
@@ -21,6 +24,20 @@ export function createGpuHost(
     readShard,
     surroundings,
     // The backend knows its own limit.
+    dataBudget: Infinity,
+  });
+}
+
+/** Checks runs before they train on the GPU. */
+export function createGpuExaminer(
+  gpu: GPU | undefined,
+  readShard: (handle: string, shard: number) => Promise<Shard>,
+): ExaminerService {
+  return createExaminer({
+    createBackend: () => openTrustedGpu(gpu),
+    createReference: createReferenceBackend,
+    readShard,
+    surroundings,
     dataBudget: Infinity,
   });
 }

@@ -9,7 +9,8 @@ import { announceReady } from '../../engine/protocol/port.ready.ts';
 import { connect, serve } from '../../engine/protocol/rpc.ts';
 import type { TrainerHost } from '../../engine/protocol/hosts.ts';
 import type { DeviceLab } from '../../engine/lab/host.ts';
-import { createGpuHost, createGpuSpeed } from './host.ts';
+import type { ExaminerService } from '../../engine/protocol/checking.ts';
+import { createGpuExaminer, createGpuHost, createGpuSpeed } from './host.ts';
 import { createGpuLab } from './lab.ts';
 
 /** WebGPU may be switched off: then the browser has no such property. */
@@ -25,6 +26,11 @@ async function start(): Promise<void> {
   );
   serve<DeviceService>(port, { devices: () => listGpuAdapters(gpu) }, { service: 'devices' });
   serve<SpeedService>(port, createGpuSpeed(gpu), { service: 'speed' });
+  serve<ExaminerService>(
+    port,
+    createGpuExaminer(gpu, (handle, shard) => rows.readShard({ handle, shard })),
+    { service: 'examiner' },
+  );
   serve<DeviceLab>(port, createGpuLab(gpu), { service: 'lab' });
   announceReady(port);
 }

@@ -152,6 +152,26 @@ test('steps of the editor are taken back and done again; every fix offered mends
     await expect(name).not.toHaveValue(/x$/);
     await expect(page.getByRole('button', { name: /^Remove layer/ })).toHaveCount(1);
   });
+
+  await test.step('Check finds a rate that is too high; what it advises is made and checked again, and no run is kept', async () => {
+    const rate = page.getByRole('textbox', { name: 'Learning rate' });
+    await rate.fill('10');
+    await rate.press('Tab');
+    await page.getByRole('button', { name: 'Check', exact: true }).click();
+    const verdict = page.getByRole('status').filter({ hasText: /to fix first|to look at|Nothing found/ });
+    await expect(verdict).toContainText('This run would most likely fail', { timeout: 60_000 });
+    const findings = page.getByRole('region', { name: 'Findings' }).getByRole('listitem');
+    await expect(findings).toHaveCount(8);
+    await expect(page.getByRole('region', { name: 'Gradients by layer' })).toBeVisible();
+    await findings.first().focus();
+    await page.keyboard.press('ArrowDown');
+    await expect(findings.nth(1)).toBeFocused();
+    await screenshot(app, 'new-run-check');
+    await page.getByRole('button', { name: /^Make \d changes? and check again$/ }).click();
+    await page.getByRole('button', { name: 'Back to the model' }).click();
+    await expect(rate).not.toHaveValue('10');
+    expect(await callService<{ total: number }>(app, 'runs', { limit: 1 })).toMatchObject({ total: 0 });
+  });
 });
 
 test('what is out of its limits is said at its field and keeps the run from starting, by keyboard too', async ({

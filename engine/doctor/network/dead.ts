@@ -53,7 +53,8 @@ async function remedyFor(
     const { weights, losses } = await trainShortly({ backend, config: other.config, rows: sample, ...limits }, pace);
     if (!losses.every(Number.isFinite)) continue;
     const share = shareOf(await lookInside(other, { milliseconds: 200, weights }, pace));
-    if (alive(share)) return actionOf(config, `Run with ${words}`, words, changes);
+    // Well alive: the rows and the time of a trial are few.
+    if (share < deadLimits.look / 2) return actionOf(config, `Run with ${words}`, words, changes);
   }
   const { change, words } = seen.remedy ?? { change: { activation: 'leaky_relu' as const }, words: 'Leaky ReLU' };
   return actionOf(config, `Run with ${words}`, words, change);

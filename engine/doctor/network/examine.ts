@@ -7,7 +7,7 @@ import type { Backend } from '../../backends/backend.ts';
 import { measureSpeed } from '../../train/measure.ts';
 import type { Surroundings } from '../../train/control.ts';
 import type { ReadShard } from '../../train/resident-rows.ts';
-import { actionOf } from '../changes.ts';
+import { actionOf, changed } from '../changes.ts';
 import { figure, NotDone, type Check, type Examination, type Sampled, type StepRate } from '../check.ts';
 import { judgeStart, startTheory } from '../start.ts';
 import { agreementCheck } from './agreement.ts';
@@ -80,8 +80,6 @@ export function examineNetwork(job: NetworkExamined): Examination {
     },
   };
 
-  const { learningRate } = config.training.optimizer;
-  const lower = Number((learningRate / 10).toPrecision(2));
   return {
     checks: [
       start,
@@ -90,9 +88,21 @@ export function examineNetwork(job: NetworkExamined): Examination {
       heartCheck(subject, seen, () => rate),
       deadCheck(subject, seen, () => trained),
     ],
-    calmer: actionOf(config, `Run with learning rate ${figure(lower)}`, `learning rate ${figure(lower)}`, {
-      settings: { 'optimizer.learningRate': lower },
-    }),
+    async calmer(rows, pace) {
+      for (const part of [0.1, 0.01, 0.001, 1e-4]) {
+        const rate = Number((config.training.optimizer.learningRate * part).toPrecision(2));
+        const settings = { 'optimizer.learningRate': rate };
+        const limits = { milliseconds: 400, steps: mostTrialSteps };
+        const { losses } = await trainShortly(
+          { backend, config: changed(config, { settings }), rows, ...limits },
+          pace,
+        );
+        const falls = losses.every((loss) => Number.isFinite(loss)) && losses[losses.length - 1] < losses[0];
+        const words = `learning rate ${figure(rate)}`;
+        if (falls) return actionOf(config, `Run with ${words}`, words, { settings });
+      }
+      return undefined;
+    },
     async trial(rows, limit, pace) {
       const [milliseconds, steps] = 'steps' in limit ? [Infinity, limit.steps] : [limit.milliseconds, mostTrialSteps];
       const found = await trainShortly({ backend, config, rows, milliseconds, steps }, pace);

@@ -165,6 +165,15 @@ export class Draft {
     return trainedOn(counts.train, taskOf(output), { input, model, classes: classesOf(output) });
   }
 
+  /** Takes over the settings and the layers of a run of its learner. */
+  take(config: RunConfig, words: string): void {
+    this.#step(words, () => {
+      this.#trainingChosen = true;
+      this.settings = { ...this.settings, [config.learner]: ownSettings(config) };
+      if (isNetwork(config) && JSON.stringify(config.model) !== JSON.stringify(this.model)) this.#replace(config.model);
+    });
+  }
+
   rename(name: string): void {
     this.name = name;
     this.#named = true;
