@@ -5,12 +5,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TrainyardError } from '../protocol/errors.ts';
 import { isCrossValidation } from '../protocol/folds.ts';
-import { finalStates, type RunConfig } from '../protocol/runs.ts';
+import { finalStates } from '../protocol/runs.ts';
 import type { MissingFiles } from '../protocol/store.ts';
 import type { RunFile } from '../protocol/runs.ts';
 import { checksumName, checksumsFile, decodeChecksums } from './checksums.ts';
 import type { Connection } from './database.ts';
 import { createSettingsTable } from './notes.ts';
+import { readConfig } from './readable.ts';
 import type { RunRow } from './records.ts';
 
 /** What a completed run leaves. */
@@ -33,7 +34,7 @@ function listedFiles(home: string, run: number): readonly string[] {
 
 /** A killed run may have named a file that it did not come to write; a cross-validation leaves its files to its folds. */
 const isComplete = ({ state, result, config }: Ended): boolean =>
-  state === 'completed' && result !== null && !isCrossValidation(JSON.parse(config) as RunConfig);
+  state === 'completed' && result !== null && !isCrossValidation(readConfig({ config, dataset: '' }));
 const hasEnded = ({ state }: Ended): boolean => finalStates.has(state) && state !== 'interrupted' && state !== 'failed';
 
 /** What to say of a file of a run that is not there; null: it has never been. */

@@ -9,8 +9,9 @@ import { declarationOf, settingGroups } from '../learners/declared/registry.ts';
 import { runFields } from '../settings/run.ts';
 import { settingFacts } from '../settings/values.ts';
 import { sha256 } from './checksums.ts';
-import { completeConfig, upgradeConfig } from './configs.ts';
+import { upgradeConfig } from './configs.ts';
 import type { SeriesSummary } from './metrics.ts';
+import { readConfig, readError, readJson, type JsonColumn } from './readable.ts';
 
 export interface RunRow {
   readonly id: number;
@@ -58,20 +59,20 @@ const readers: { readonly [Field in keyof RunRecord]: (source: RunSource) => Run
   state: ({ row }) => row.state,
   dataset: ({ row }) => row.dataset,
   datasetName: ({ row }) => row.dataset_name,
-  config: ({ row }) => completeConfig(JSON.parse(row.config)),
+  config: ({ row }) => readConfig(row),
   device: ({ row }) => row.device,
   threads: ({ row }) => row.threads,
   parameters: ({ row }) => row.parameters,
   createdAt: ({ row }) => row.created_at,
   startedAt: ({ row }) => row.started_at,
   endedAt: ({ row }) => row.ended_at,
-  progress: ({ row }) => parse(row.progress),
-  data: ({ row }) => parse(row.data),
+  progress: ({ row }) => read(row, 'progress'),
+  data: ({ row }) => read(row, 'data'),
   last: ({ summaries }) => Object.fromEntries(summaries.map(({ series, last }) => [series, last])),
   best: ({ summaries }) => Object.fromEntries(summaries.flatMap(({ series, best }) => (best ? [[series, best]] : []))),
-  result: ({ row }) => parse(row.result),
-  error: ({ row }) => parse(row.error),
-  tags: ({ row }) => JSON.parse(row.tags),
+  result: ({ row }) => read(row, 'result'),
+  error: ({ row }) => readError(row),
+  tags: ({ row }) => read<readonly string[]>(row, 'tags') ?? [],
   notes: ({ row }) => row.notes,
   starred: ({ row }) => row.starred === 1,
   deletedAt: ({ row }) => row.deleted_at,
@@ -79,9 +80,9 @@ const readers: { readonly [Field in keyof RunRecord]: (source: RunSource) => Run
   request: ({ row }) => row.request,
   parent: ({ row }) => row.parent,
   relation: ({ row }) => row.relation,
-  start: ({ row }) => parse(row.start),
+  start: ({ row }) => read(row, 'start'),
   group: ({ row }) => row.group,
-  origin: ({ row }) => parse(row.origin),
+  origin: ({ row }) => read(row, 'origin'),
 };
 
 /** The chosen fields of a record; the others are not even read. */
@@ -92,8 +93,8 @@ export function recordOf<Field extends RecordField>(
   return Object.fromEntries(fields.map((field) => [field, readers[field](source)])) as Pick<RunRecord, Field>;
 }
 
-function parse<Value>(json: string | null): Value | null {
-  return json === null ? null : (JSON.parse(json) as Value);
+function read<Value>(row: RunRow, column: JsonColumn): Value | null {
+  return readJson(column, row[column]) as Value | null;
 }
 
 function stringify(value: unknown): string | null {

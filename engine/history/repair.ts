@@ -15,6 +15,8 @@ import { codeOf, makeFolder } from './home.ts';
 import { haveHomeAlone, shareHome } from './lock.ts';
 import { migrate } from './migrations.ts';
 import { missingFiles } from './missing.ts';
+import { unreadableParts } from './readable.ts';
+import type { RunRow } from './records.ts';
 import { openHistory, runFolders, sealFile } from './open.ts';
 import { salvage } from './salvage.ts';
 import type { Salvaged } from './salvage.ts';
@@ -92,9 +94,14 @@ function rebuild(home: string, problem: string): RepairReport {
   }
 }
 
-function missingIn(connection: Connection, home: string): Pick<RepairReport, 'missing'> {
+function missingIn(connection: Connection, home: string): Pick<RepairReport, 'missing' | 'unreadable'> {
   const missing = missingFiles(connection, home);
-  return missing.length === 0 ? {} : { missing };
+  const unreadable = connection
+    .sql<[], RunRow>('SELECT * FROM run ORDER BY id')
+    .all()
+    .map((row) => ({ run: row.id, parts: unreadableParts(row) }))
+    .filter(({ parts }) => parts.length > 0);
+  return { ...(missing.length > 0 && { missing }), ...(unreadable.length > 0 && { unreadable }) };
 }
 
 type Filled = Omit<Extract<RepairReport, { problem: string }>, 'problem' | 'setAside' | 'backup'>;

@@ -1,7 +1,7 @@
 // How the values of one moment are packed into a row of `sample`: for each value the series' number (16 bits) and the
 // value (float64), little-endian. NaN and infinities pass as they are.
 
-const bytesPerValue = 10;
+export const bytesPerValue = 10;
 
 export function packValues(values: readonly { readonly series: number; readonly value: number }[]): Uint8Array {
   const view = new DataView(new ArrayBuffer(values.length * bytesPerValue));

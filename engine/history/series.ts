@@ -8,6 +8,14 @@ export function lowestIsBest(series: string): boolean {
   return lowerIsBetter(series.replace(/^(train|val|test)_/, ''));
 }
 
+/** Values of a series that has no name: their row is none of ours. */
+export class UnknownSeriesError extends Error {
+  constructor(number: number) {
+    super(`there is no series ${number}`);
+    this.name = 'UnknownSeriesError';
+  }
+}
+
 export interface SeriesNumbers {
   /** The number of a series, given out at its first use. Within a transaction. */
   numberOf(name: string): number;
@@ -34,7 +42,8 @@ export function createSeriesNumbers(connection: Connection): SeriesNumbers {
     nameOf(number) {
       let name = names.get(number);
       if (name === undefined) {
-        name = connection.sql<[number], { name: string }>('SELECT name FROM series WHERE id = ?').get(number)!.name;
+        name = connection.sql<[number], { name: string }>('SELECT name FROM series WHERE id = ?').get(number)?.name;
+        if (name === undefined) throw new UnknownSeriesError(number);
         names.set(number, name);
       }
       return name;

@@ -38,11 +38,20 @@ export interface ImportedRun {
   readonly name: string;
 }
 
+export interface RefusedRun {
+  /** Its number in the file; null: not even that can be read. */
+  readonly from: number | null;
+  readonly name: string;
+  readonly why: string;
+}
+
 export interface ImportReport {
   readonly machine: string;
   readonly imported: readonly ImportedRun[];
   /** Those that were here already. */
   readonly known: readonly ImportedRun[];
+  /** Those that cannot be used, and why, a part of a sentence. */
+  readonly refused: readonly RefusedRun[];
   /** Datasets that were not here before. */
   readonly datasets: number;
 }

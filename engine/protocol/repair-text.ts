@@ -1,14 +1,19 @@
 // What a repair of the history has done, in sentences: for the command line and the window alike.
 
-import type { MissingFiles, RepairReport } from './store.ts';
+import type { MissingFiles, RepairReport, UnreadableRun } from './store.ts';
 
 /** Runs named in a sentence. */
 const namedRuns = 20;
 
 /** A sentence or two each. */
 export function repairText(report: RepairReport): readonly string[] {
-  const gone = (report.missing ?? []).map(missingText);
-  if (report.problem === null) return ['The history is whole: there is nothing to repair.', ...gone];
+  const gone = [...(report.missing ?? []).map(missingText), ...(report.unreadable ?? []).map(unreadableText)];
+  if (report.problem === null) {
+    const whole = report.unreadable
+      ? 'The file of the history is whole.'
+      : 'The history is whole: there is nothing to repair.';
+    return [whole, ...gone];
+  }
   const kept = report.fromBackup.length + report.salvaged.length + report.rebuilt.length;
   return [
     report.problem,
@@ -27,6 +32,10 @@ function runsText(runs: readonly number[], what: string): readonly string[] {
   if (runs.length === 0) return [];
   const shown = runs.slice(0, namedRuns).join(', ') + (runs.length > namedRuns ? ', …' : '');
   return [`${runs.length === 1 ? 'Run' : `${runs.length} runs`} (${shown}) ${what}.`];
+}
+
+function unreadableText({ run, parts }: UnreadableRun): string {
+  return `Run ${run}: its ${parts.join(', ')} cannot be read. Take it up again from another copy, or delete it (\`trainyard delete ${run}\`).`;
 }
 
 function missingText({ run, files }: MissingFiles): string {

@@ -244,8 +244,19 @@ export interface MissingFiles {
 }
 
 /** What a repair has done. Lists hold numbers of runs; `missing` is there where a file is. */
+export interface UnreadableRun {
+  readonly run: number;
+  /** `settings`, `result`, … */
+  readonly parts: readonly string[];
+}
+
 export type RepairReport =
-  | { readonly problem: null; readonly missing?: readonly MissingFiles[] }
+  | {
+      readonly problem: null;
+      readonly missing?: readonly MissingFiles[];
+      /** Runs of which something cannot be read. */
+      readonly unreadable?: readonly UnreadableRun[];
+    }
   | {
       /** What was wrong, a sentence. */
       readonly problem: string;
@@ -263,6 +274,7 @@ export type RepairReport =
       /** Parts of the damaged file could not be read. */
       readonly incomplete: boolean;
       readonly missing?: readonly MissingFiles[];
+      readonly unreadable?: readonly UnreadableRun[];
     };
 
 /** A store's process started to repair instead of to serve. */

@@ -21,8 +21,10 @@ import { encodeHeader } from '../../engine/history/archive/tar.ts';
 import { writeArchive, type ArchiveWriter } from '../../engine/history/archive/write.ts';
 import { migrate, migrations } from '../../engine/history/migrations.ts';
 import { openDatabase } from '../../engine/history/database.ts';
+import { repairHome } from '../../engine/history/repair.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { TrainyardError } from '../../engine/protocol/errors.ts';
+import { repairText } from '../../engine/protocol/repair-text.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import { exampleConfig, newRun, point, temporaryHome } from './fixtures/history.ts';
 
@@ -311,6 +313,59 @@ test('runs taken up elsewhere get new numbers, know where they came from, and co
   assert.equal((await last.importRuns({ job: 'l', file })).imported.length, 5);
   assert.deepEqual((await last.runs({ states: ['interrupted'] })).total, 1, 'what went on there does not here');
   await Promise.all([store, there, last].map((one) => one.close()));
+});
+
+test('a run that cannot be read takes no list along, is named by repair and not taken up elsewhere', async (context) => {
+  const [home, other, out] = [temporaryHome(context), temporaryHome(context), temporaryHome(context)];
+  const file = join(out, 'some.runs');
+  const store = await busyHome(home);
+  await store.updateRun({ run: 3, patch: { state: 'completed' } });
+  await addRun(store, 'whole');
+  const change = (sql: string): void => {
+    const database = new Database(join(home, 'history.db'));
+    database.exec(sql);
+    database.close();
+  };
+  change(`UPDATE run SET config = '{}' WHERE id = 1; UPDATE run SET progress = '[]' WHERE id = 2`);
+  const { runs } = await store.runs({});
+  assert.deepEqual(
+    runs.map(({ id, config, error }) => [id, config.learner, error?.message ?? null]),
+    [
+      [4, 'network', null],
+      [3, 'network', null],
+      [2, 'network', 'What the history holds of this run cannot be read: its progress.'],
+      [1, '?', 'What the history holds of this run cannot be read: its settings.'],
+    ],
+  );
+  await store.exportRuns({ job: 'e', file, runs: [1], datasets: false });
+  const there = createStore(other);
+  await assert.rejects(
+    there.importRuns({ job: 'i', file }),
+    refusedWith('input.archive', /Run 1 of the file, one, is left out: its settings cannot be read/),
+  );
+  change(
+    "UPDATE run SET config = (SELECT config FROM run WHERE id = 4) WHERE id = 1; UPDATE sample SET data = x'010203' WHERE run = 3",
+  );
+  writeFileSync(join(home, 'runs/1/preprocessing.json'), '{');
+  await assert.rejects(
+    store.exportRuns({ job: 'e', file, runs: [3], datasets: false }),
+    refusedWith('run.unreadable', /curves of run 3 cannot be read/),
+  );
+  await store.backUp({ job: 'b', file, datasets: false });
+  const { imported, refused } = await there.importRuns({ job: 'i', file });
+  assert.deepEqual([imported.map(({ from }) => from), (await there.runs({})).total], [[4], 1]);
+  assert.deepEqual(
+    refused.map(({ why }) => why),
+    [
+      'its file preprocessing.json is not what its checksums say',
+      'its progress cannot be read',
+      'its curves cannot be read',
+    ],
+  );
+  await Promise.all([store, there].map((one) => one.close()));
+  const report = await repairHome(home);
+  assert.deepEqual([report.problem, report.unreadable], [null, [{ run: 2, parts: ['progress'] }]]);
+  assert.match(repairText(report).join(' '), /Run 2: its progress cannot be read/);
 });
 
 test('runs are taken up one by one: others are heard in between, and what has come by a cancel stays', async (context) => {

@@ -169,7 +169,7 @@ export async function lookAtHistory(file: string): Promise<void> {
     const { message } = error as Error;
     throw new InputError(
       'input.archive',
-      `The history in the file cannot be used: ${message}`,
+      `The history in the file cannot be used: ${message.replace(/\.?$/, '.')}`,
       'Give another copy of it.',
       {
         cause: error,

@@ -6,7 +6,15 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { CancelledError, InputError } from '../../protocol/errors.ts';
-import type { ArchiveHead, ArchiveReport, ImportedRun, ImportReport, RunOrigin } from '../../protocol/keeping.ts';
+import { refusedText } from '../../protocol/import-text.ts';
+import type {
+  ArchiveHead,
+  ArchiveReport,
+  ImportedRun,
+  ImportReport,
+  RefusedRun,
+  RunOrigin,
+} from '../../protocol/keeping.ts';
 import { checksumsFile } from '../checksums.ts';
 import { openDatabase } from '../database.ts';
 import type { Connection } from '../database.ts';
@@ -17,9 +25,11 @@ import { createLogTable } from '../notes.ts';
 import { noteChecked } from '../missing.ts';
 import { parseRow } from '../records.ts';
 import type { WholeRow } from '../records.ts';
+import { UnknownSeriesError } from '../series.ts';
 import { withFolds } from '../runs.ts';
 import { carryRun, findRun, identityOf, originOf, rowsOf } from './carry.ts';
 import { bytesOf, contentsOf, datasetsOf, refuseOwnPlace, runContents } from './contents.ts';
+import { whyUnusable } from './examine.ts';
 import { readArchive } from './read.ts';
 import { lookAtHistory } from './restore.ts';
 import type { Watched } from './tar.ts';
@@ -75,7 +85,9 @@ export async function exportRuns(request: RunsExport, watched: Watched): Promise
             for (const run of numbers) {
               // Somebody may have resumed it meanwhile.
               const row = rowOf(connection, run);
-              small.transaction(() => carryRun(connection, small, row, { id: run, origin: row.origin }));
+              small.transaction(() =>
+                carried(run, () => carryRun(connection, small, row, { id: run, origin: row.origin })),
+              );
               await breathe(watched);
             }
             small.pragma('journal_mode = DELETE');
@@ -91,6 +103,17 @@ export async function exportRuns(request: RunsExport, watched: Watched): Promise
   } finally {
     remove();
     process.off('exit', remove);
+  }
+}
+
+function carried<Result>(run: number, carry: () => Result): Result {
+  try {
+    return carry();
+  } catch (error) {
+    if (!(error instanceof UnknownSeriesError)) throw error;
+    throw new InputError('run.unreadable', `The curves of run ${run} cannot be read.`, 'Leave it out.', {
+      cause: error,
+    });
   }
 }
 
@@ -144,22 +167,32 @@ async function takeUp(
   { home, connection, files, onImported }: RunsImport,
   source: Connection,
   { staging, head, watched }: { readonly staging: string; readonly head: ArchiveHead; readonly watched: Watched },
-): Promise<Pick<ImportReport, 'imported' | 'known'>> {
+): Promise<Pick<ImportReport, 'imported' | 'known' | 'refused'>> {
   const imported: ImportedRun[] = [];
   const known: ImportedRun[] = [];
+  const refused: RefusedRun[] = [];
   /** Numbers here by those in the file: parents have lower ones than their children. */
   const numbers = new Map<number, number>();
   const rows = rowsOf(source);
   for (const [index, row] of rows.entries()) {
     watched.onProgress({ stage: 'Taking up the runs', share: 0.5 + (0.5 * index) / rows.length });
     await breathe(watched);
-    if (row === null || (head.kind === 'home' && row.deleted_at !== null)) continue;
+    if (row === null) {
+      refused.push({ from: null, name: '', why: 'its row cannot be read' });
+      continue;
+    }
+    if (head.kind === 'home' && row.deleted_at !== null) continue;
     const { id: from, name } = row;
     const identity = identityOf(row);
     const here = findRun(connection, identity);
     if (here !== null) {
       known.push({ from, run: here, name });
       numbers.set(from, here);
+      continue;
+    }
+    const why = await whyUnusable(source, row, join(staging, 'runs', String(from)));
+    if (why !== null) {
+      refused.push({ from, name, why });
       continue;
     }
     const origin: RunOrigin = {
@@ -187,7 +220,13 @@ async function takeUp(
     imported.push({ from, run, name });
     onImported(run);
   }
-  return { imported, known };
+  if (imported.length === 0 && known.length === 0 && refused.length > 0) throw nothingUsable(refused);
+  return { imported, known, refused };
+}
+
+function nothingUsable([first, ...more]: readonly RefusedRun[]): InputError {
+  const others = more.length === 0 ? '' : ` So ${more.length === 1 ? 'is another one' : `are ${more.length} others`}.`;
+  return new InputError('input.archive', `${refusedText(first)}${others}`, 'Give another copy of the file.');
 }
 
 /** A parent that has not come too is none here: its number there says nothing. */

@@ -7,8 +7,16 @@ import type { Declaration } from './declare.ts';
 /** Names are a person's or a later version's: only so much of one is shown. */
 const longestName = 60;
 
+const unreadableError = (): TrainyardError =>
+  new TrainyardError(
+    'run.learner',
+    'The settings of this run cannot be read.',
+    'Train again with settings of your own.',
+  );
+
 /** TrainyardError `run.learner`. */
 export function noLearner(learner: string): TrainyardError {
+  if (learner === unreadableLearner) return unreadableError();
   return new TrainyardError(
     'run.learner',
     `This version has no learner “${learner.slice(0, longestName)}”.`,
@@ -16,7 +24,29 @@ export function noLearner(learner: string): TrainyardError {
   );
 }
 
+/** Stands for the learner of a run whose settings cannot be read. */
+export const unreadableLearner = '?';
+
+const unreadableTitle = 'Settings that cannot be read';
+
 export function foreignDeclaration(learner: string): Declaration {
+  if (learner === unreadableLearner) {
+    return {
+      ...foreignDeclaration('unreadable'),
+      name: learner,
+      own: learner,
+      title: unreadableTitle,
+      noun: 'a model whose settings cannot be read',
+      summary: 'A model whose settings cannot be read.',
+      preset: () => null,
+      modelTitle: () => unreadableTitle,
+      label: () => 'unreadable',
+      facts: () => [['settings', 'cannot be read']],
+      check: () => {
+        throw unreadableError();
+      },
+    };
+  }
   const name = learner.slice(0, longestName);
   const title = `“${name}”, not known to this version`;
   const said = `of a learner that this version does not know: “${name}”`;

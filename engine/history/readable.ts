@@ -1,0 +1,85 @@
+// What a row holds as JSON, read with a check of all that others rely on: a run of which something cannot be read is shown as such,
+// and takes no list along. Runs of other machines are held to the same before they are taken up.
+
+import { z } from 'zod';
+import { declarationOf, settingGroups } from '../learners/declared/registry.ts';
+import { unreadableLearner } from '../learners/declared/foreign.ts';
+import type { WireError } from '../protocol/errors.ts';
+import type { RunConfig } from '../protocol/runs.ts';
+import { runFields } from '../settings/run.ts';
+import { settingFacts } from '../settings/values.ts';
+import { completeConfig } from './configs.ts';
+import type { RunRow } from './records.ts';
+
+const words = z.record(z.string(), z.unknown());
+const number = z.number();
+
+/** What every version has written, beside what it may have written more. */
+const forms = {
+  progress: z.looseObject({ epoch: number, epochs: number }),
+  data: z.looseObject({ counts: words }),
+  result: z.looseObject({ reason: z.string(), metrics: z.record(z.string(), z.number().nullable()) }),
+  error: z.looseObject({ message: z.string() }),
+  tags: z.array(z.string()),
+  start: words,
+  origin: z.looseObject({ run: number, machine: z.string() }),
+} as const;
+
+export type JsonColumn = keyof typeof forms;
+const jsonColumns = Object.keys(forms) as readonly JsonColumn[];
+
+/** What stands there; null: nothing, or what cannot be read. */
+export function readJson(column: JsonColumn, text: string | null): unknown {
+  const value = text === null ? null : valueOf(text);
+  return value !== null && forms[column].safeParse(value).success ? value : null;
+}
+
+const base = z.looseObject({ learner: z.string(), settings: z.looseObject({}), seed: number.optional() });
+
+/** A run's settings as this version has them; of such that cannot be read, that they cannot. */
+export function readConfig({ config: text, dataset }: Pick<RunRow, 'config' | 'dataset'>): RunConfig {
+  const config = valueOf(text);
+  if (base.safeParse(config).success && isUsable(config as RunConfig)) return completeConfig(config as RunConfig);
+  return { learner: unreadableLearner, dataset, settings: {}, seed: 0, device: 'auto', threads: 0 };
+}
+
+/** Whether everything that is said of settings can be said of these. */
+function isUsable(stored: RunConfig): boolean {
+  try {
+    const config = completeConfig(stored);
+    const { preset, modelTitle, label, listed, facts, settings, units, layers, ofPictures } = declarationOf(config);
+    for (const tell of [preset, modelTitle, label, listed, settings, units, ofPictures, layers]) tell?.(config);
+    facts(config, 0);
+    for (const group of settingGroups(config)) settingFacts(group.table, group.settings, String);
+    settingFacts(runFields, config, String);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Of a run's row: what cannot be read. */
+export function unreadableParts(row: RunRow): readonly string[] {
+  const broken = jsonColumns.filter((column) => row[column] !== null && readJson(column, row[column]) === null);
+  return [...(readConfig(row).learner === unreadableLearner ? ['settings'] : []), ...broken];
+}
+
+/** The error of a run, or that something of it cannot be read. */
+export function readError(row: RunRow): WireError | null {
+  const parts = unreadableParts(row);
+  if (parts.length === 0) return readJson('error', row.error) as WireError | null;
+  return {
+    name: 'TrainyardError',
+    code: 'run.unreadable',
+    message: `What the history holds of this run cannot be read: its ${parts.join(', ')}.`,
+    hint: 'Take it up again from another copy, or delete it.',
+  };
+}
+
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
+}
