@@ -5,7 +5,6 @@ import type { Backend } from '../backends/backend.ts';
 import { examineRun } from '../doctor/examination.ts';
 import type { CheckFinding, ExaminerService } from '../protocol/checking.ts';
 import type { Progress, Shard } from '../protocol/data.ts';
-import { NotDone, type Examination } from '../doctor/check.ts';
 import { CancelledError } from '../protocol/errors.ts';
 import { Listeners } from '../protocol/listeners.ts';
 import type { RunConfig } from '../protocol/runs.ts';
@@ -13,6 +12,7 @@ import type { Surroundings } from '../train/control.ts';
 import { declarationOf } from './declared/registry.ts';
 import { lazyBackend } from './lazy-backend.ts';
 import { learnerNamed } from './registry.ts';
+import { trialAlone } from './trial-alone.ts';
 
 export interface ExaminerOptions {
   /** Constructs the device of a run; it is closed when the check has ended. */
@@ -24,14 +24,6 @@ export interface ExaminerOptions {
   /** Bytes of memory the resident rows may take. */
   readonly dataBudget: number;
 }
-
-/** Of a learner that lets nothing be examined only its rows can be looked at. */
-const unexamined = async (noun: string): Promise<Examination> => ({
-  checks: [],
-  trial: async () => {
-    throw new NotDone(`Needs a short training, which ${noun} has none of.`);
-  },
-});
 
 export function createExaminer(options: ExaminerOptions): ExaminerService {
   const { surroundings, dataBudget } = options;
@@ -70,8 +62,9 @@ export function createExaminer(options: ExaminerOptions): ExaminerService {
           device: () => device,
           examine: (sampled) => {
             const rows = { readShard, dataBudget, backend: backend.open, reference: options.createReference };
-            const examined = learner.examine?.({ ...rows, ...sampled, config }, { ...surroundings, breathe });
-            return examined ?? unexamined(declaration.noun);
+            const own = { ...surroundings, breathe };
+            const job = { ...rows, ...sampled, config };
+            return learner.examine?.(job, own) ?? Promise.resolve(trialAlone(learner, job, own));
           },
           pace: { clock: surroundings.clock, breathe },
           onFinding: (finding) => found.emit({ job, finding }),

@@ -10,6 +10,8 @@ import { changed } from '../../engine/doctor/changes.ts';
 import { judgeKeepingUp } from '../../engine/doctor/keeping-up.ts';
 import { createExaminer } from '../../engine/learners/examiner.ts';
 import { configWith, usualSettings } from '../../engine/learners/declared/registry.ts';
+import { learnerNamed } from '../../engine/learners/registry.ts';
+import { trialAlone } from '../../engine/learners/trial-alone.ts';
 import { declaration as linear } from '../../engine/learners/linear/declaration.ts';
 import { isNetwork, networkConfig, type NetworkConfig } from '../../engine/learners/network/declaration.ts';
 import { defaultTraining, mlp, presetNamed, specOf, trainedOn } from '../../engine/model/presets.ts';
@@ -215,6 +217,23 @@ test('a linear model: the checks that mean something for it', async () => {
   const report = await check(table, config);
   assert.deepEqual(kinds(report), { data: 'fine', start: 'fine', shuffled: 'fine' });
   assert.match(of(report, 'start').text, /^entropy of the classes/);
+});
+
+test('a learner that brings nothing of its own is tried as it is', async () => {
+  const { examine, ...bare } = learnerNamed('linear');
+  assert.ok(examine);
+  const sample = { data: { ...table.data, shardStarts: [0, 1_500] }, shard: await table.readShard(0) };
+  const config = configWith(
+    linear,
+    { ...common, seed: 1 },
+    usualSettings(linear, trainedOn(96, 'classification', { classes: 3 })),
+  );
+  const job = { data: table.data, sample, config, readShard: table.readShard, dataBudget: 1e9 };
+  const backend = (): never => assert.fail('no device is opened');
+  const { trial } = trialAlone(bare, { ...job, backend, reference: backend }, nodeSurroundings);
+  const { outputs } = await trial(sample, { milliseconds: 500 }, nodeSurroundings);
+  assert.equal(outputs.length, 3 * (table.data.counts.validation + table.data.counts.test));
+  assert.ok(outputs.every((value) => Number.isFinite(value)));
 });
 
 test('data that is read more slowly than it is trained on', () => {
