@@ -2,11 +2,11 @@
 
 import type { DataService } from '../../engine/protocol/data.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
-import { createDataService } from '../../engine/data/service.ts';
 import { openStore } from '../../engine/history/client.node.ts';
 import { explainFailure } from '../../engine/history/failures.ts';
 import { makeFolder } from '../../engine/history/home.ts';
 import { homeFolder } from './home.ts';
+import { lazyService } from './lazy-service.ts';
 
 export class Services {
   readonly home = usableHome();
@@ -14,7 +14,10 @@ export class Services {
   #store: Promise<StoreService> | null = null;
 
   get data(): DataService {
-    this.#data ??= createDataService({ home: this.home });
+    this.#data ??= lazyService(async () => {
+      const { createDataService } = await import('../../engine/data/service.ts');
+      return createDataService({ home: this.home });
+    });
     return this.#data;
   }
 

@@ -1,0 +1,42 @@
+// What the command line loads: a command that reads no file does not load the data engine.
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import test from 'node:test';
+import { promisify } from 'node:util';
+import { lazyService } from '../../electron/cli/lazy-service.ts';
+
+const script = `
+  import { createRequire } from 'node:module';
+  await Promise.all(['cli/services.ts', 'cli/commands/runs-list.ts', 'cli/commands/forecast.ts'].map((file) => import('${new URL('../../electron/', import.meta.url)}' + file)));
+  console.log(Object.keys(createRequire('${import.meta.url}').cache).filter((file) => file.includes('duckdb')).length);
+`;
+
+test('the list of runs and forecasts come without the data engine', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+  assert.equal(stdout.trim(), '0');
+});
+
+test('a service that is loaded late: calls and events in order, failures to whoever calls', async () => {
+  let loads = 0;
+  const listeners = new Set<(value: number) => void>();
+  const service = {
+    tell: async (value: number) => [...listeners].forEach((listener) => listener(value)),
+    onTold: (listener: (value: number) => void) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+  const lazy = lazyService<typeof service>(async () => (loads++, service));
+  const heard: number[] = [];
+  const stop = lazy.onTold((value) => heard.push(value));
+  const never = lazy.onTold(() => heard.push(-1));
+  never();
+  await lazy.tell(1);
+  stop();
+  await lazy.tell(2);
+  assert.deepEqual([heard, loads, listeners.size], [[1], 1, 0]);
+  const broken = lazyService<typeof service>(async () => Promise.reject(new Error('no disk')));
+  broken.onTold(() => undefined)();
+  await assert.rejects(broken.tell(1), /no disk/);
+});
