@@ -12,6 +12,8 @@ interface View {
   readonly address: string;
   /** What has to be there before the view is judged. */
   readonly ready: (page: Page) => Promise<void>;
+  /** Made of what other views are made of: the dark theme tells enough. */
+  readonly darkAlone?: true;
 }
 
 /** A dataset and three runs, two of them ended. */
@@ -46,6 +48,29 @@ async function setScene(app: App): Promise<readonly View[]> {
     },
     { name: 'run-live', address: `#run/${live}`, ready: curve('Loss') },
     { name: 'run-ended', address: `#run/${runs[1]}`, ready: curve('Accuracy') },
+    {
+      name: 'run-evaluation',
+      address: `#run/${runs[1]}/evaluation`,
+      ready: (page) =>
+        expect(page.getByRole('region', { name: 'Table of worst rows' })).toBeVisible({ timeout: 30_000 }),
+    },
+    {
+      name: 'run-explain',
+      address: `#run/${runs[1]}/explain`,
+      darkAlone: true,
+      ready: (page) => expect(page.getByRole('button', { name: 'Explain', exact: true })).toBeVisible(),
+    },
+    {
+      name: 'run-predict',
+      address: `#run/${runs[1]}/predict`,
+      ready: (page) => expect(page.getByRole('tab', { name: 'Predict', selected: true })).toBeVisible(),
+    },
+    {
+      name: 'run-files',
+      address: `#run/${runs[1]}/files`,
+      darkAlone: true,
+      ready: (page) => expect(page.getByRole('tab', { name: 'Files', selected: true })).toBeVisible(),
+    },
     {
       name: 'runs',
       address: '#runs',
@@ -85,7 +110,8 @@ test('every view passes axe in both themes; its picture is kept', async ({ app }
     await open(page, '#settings');
     await page.getByText(theme === 'light' ? 'Light' : 'Dark', { exact: true }).click();
     await expect(page.locator(`[data-theme=${theme}]`)).toHaveCount(1);
-    for (const { name, address, ready } of views) {
+    for (const { name, address, ready, darkAlone } of views) {
+      if (darkAlone && theme !== 'dark') continue;
       await open(page, address);
       await ready(page);
       expect.soft(await violations(page), `${name}, ${theme}`).toEqual([]);

@@ -116,7 +116,9 @@ interface View {
   readonly act?: (page: Page) => Promise<void>;
 }
 
-async function setScene(app: App): Promise<{ readonly views: readonly View[]; readonly letters: number }> {
+async function setScene(
+  app: App,
+): Promise<{ readonly views: readonly View[]; readonly tabs: readonly View[]; readonly letters: number }> {
   const imported = await importTable(app, writeWine(app.home));
   const wine = await callService<DatasetInfo>(app, 'saveSettings', {
     dataset: imported.id,
@@ -282,7 +284,27 @@ async function setScene(app: App): Promise<{ readonly views: readonly View[]; re
       },
     },
   ];
-  return { views, letters: runs[3] };
+  const region = (name: string) => async (page: Page) =>
+    expect(page.getByRole('region', { name, exact: true }).first()).toBeVisible({ timeout: 30_000 });
+  const tabs: readonly View[] = [
+    { name: 'evaluation', address: `#run/${runs[1]}/evaluation`, ready: region('Table of worst rows') },
+    {
+      name: 'evaluation-pictures',
+      address: `#run/${runs[2]}/evaluation`,
+      ready: async (page) => expect(page.getByRole('option').first()).toBeVisible({ timeout: 30_000 }),
+    },
+    {
+      name: 'explain',
+      address: `#run/${runs[1]}/explain`,
+      ready: async (page) => {
+        await page.getByRole('button', { name: 'Explain', exact: true }).click();
+        await expect(page.getByRole('heading', { name: /^Why row \d+$/ })).toBeVisible({ timeout: 30_000 });
+      },
+    },
+    { name: 'predict', address: `#run/${runs[1]}/predict`, ready: async () => undefined },
+    { name: 'files', address: `#run/${runs[1]}/files`, ready: region('Exports') },
+  ];
+  return { views, tabs, letters: runs[3] };
 }
 
 async function resize(
@@ -322,7 +344,7 @@ async function settled(page: Page): Promise<void> {
 test('no text is cut in any view, at three widths and two zooms', async ({ app }) => {
   test.setTimeout(240_000);
   const { page } = app;
-  const { views, letters } = await setScene(app);
+  const { views, tabs, letters } = await setScene(app);
   const only = process.env['TRAINYARD_VIEWS']?.split(',');
   for (const size of sizes) {
     for (const zoom of zooms) {
@@ -342,6 +364,24 @@ test('no text is cut in any view, at three widths and two zooms', async ({ app }
       }
     }
   }
+
+  await test.step('the tabs of a run that has ended, each opened once', async () => {
+    for (const { name, address, ready } of tabs) {
+      if (only && !only.includes(name)) continue;
+      await page.evaluate((hash) => (location.hash = hash), address);
+      await ready(page);
+      for (const size of sizes) {
+        for (const zoom of zooms) {
+          await resize(app, size, zoom);
+          await settled(page);
+          await picture(app, `whole-${name}-${size[0]}-${zoom}x`);
+          expect.soft(await clippedTexts(page), `${name}, ${size[0]} wide, ${zoom} ×`).toEqual([]);
+          if (name === 'evaluation-pictures' && zoom === 1)
+            expect.soft(await hiddenOfMatrix(page), `ten classes, ${size[0]}`).toEqual([0, 0]);
+        }
+      }
+    }
+  });
 
   await test.step('a matrix of twenty classes: whole in the usual window, under its headers in a small one', async () => {
     await resize(app, [1440, 900], 1);
