@@ -2,11 +2,15 @@
 
 import type { Learner } from './learner.ts';
 import { learner as boosted } from './boosted/learner.ts';
+import { learner as extra } from './extra/learner.ts';
+import { learner as forest } from './forest/learner.ts';
 import { learner as linear } from './linear/learner.ts';
 import { learner as network } from './network/learner.ts';
 
 export const learners: Readonly<Record<string, Learner>> = {
   boosted,
+  extra,
+  forest,
   linear,
   network,
 };

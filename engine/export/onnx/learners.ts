@@ -32,6 +32,8 @@ const noTrees: LearnerOnnx = (_onnx, { learner }) => {
 
 export const learnerExports: Readonly<Record<keyof typeof files, LearnerOnnx>> = {
   boosted: noTrees,
+  extra: noTrees,
+  forest: noTrees,
   linear: of<LinearModelFile>((onnx, file, weights, features) => ({
     raw: exportLinear(onnx, file, weights, features),
     width: outputsOf(file.output),

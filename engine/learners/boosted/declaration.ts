@@ -165,7 +165,8 @@ export const boostedFields = fieldsFor<TrainedOn>()({
     help: 'columns of numbers along which predictions may only rise or fall, such as age=+,price=-',
     longest: 10_000,
     advanced: true,
-    unset: 'None',
+    quiet: 'none',
+    default: 'none',
   },
   classWeights: {
     kind: 'choice',
@@ -209,11 +210,11 @@ export const declaration = declare({
 
 /** [columns]: +1 = may only rise, −1 = may only fall; null: all are free. Throws InputError `usage.monotone`. */
 export function monotoneOf(
-  text: string | undefined,
+  text: string,
   input: PreparedData['input'],
   output: PreparedData['output'],
 ): Int8Array | null {
-  if (text === undefined || text.trim() === '' || input.kind !== 'columns') return null;
+  if (text.trim() === 'none' || input.kind !== 'columns') return null;
   if (output.kind === 'classes' && output.classes.length > 2) {
     throw new InputError('usage.monotone', 'Of several classes none rises alone.', 'Leave the monotone columns out.');
   }

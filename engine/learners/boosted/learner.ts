@@ -71,7 +71,8 @@ function groveOf(config: BoostedConfig, problem: BoostProblem, state: Boosted, e
     rows,
     rounds: settings.trees,
     work: boost(problem, state),
-    losses: { train: state.trainLoss, validation: state.validationLoss },
+    done: () => state.trainLoss.length,
+    losses: { train_loss: state.trainLoss, val_loss: state.validationLoss },
     kept,
     stoppedEarly: () => kept() < state.trainLoss.length && state.trainLoss.length < settings.trees,
     snapshot: (seconds) =>

@@ -10,8 +10,8 @@ const blockRows = 512;
 const visits = 400_000;
 
 /**
- * Adds the trees to `scores` [to − from, outputs] of the rows from … to − 1. A tree has as many values a leaf as there are outputs,
- * or one: then tree t is of output t modulo `outputs`, the first of them being tree `first`.
+ * Adds the trees to `scores` [to − from, outputs] of the rows from … to − 1. A tree with a value a leaf is of output t modulo
+ * `outputs`, the first of them being of output 0.
  */
 export function* addTrees(
   scores: Float64Array,
@@ -21,21 +21,19 @@ export function* addTrees(
   { bins, width }: Pick<BinnedRows, 'bins' | 'width'>,
   from: number,
   to: number,
-  first = 0,
 ): Generator<void, void, void> {
   const walks = trees.map((tree) => walkOf(tree, columns));
   let visited = 0;
   for (let start = from; start < to; start += blockRows) {
     const end = Math.min(to, start + blockRows);
     for (let t = 0; t < trees.length; t++) {
-      const { value, rows: leaves } = trees[t];
+      const { value, spread } = trees[t];
       const walk = walks[t];
-      const each = value.length / leaves.length;
-      const k = each === 1 ? (first + t) % outputs : 0;
       for (let row = start; row < end; row++) {
         const leaf = walk.leafOf(bins, row * width);
-        const at = (row - from) * outputs + k;
-        for (let i = 0; i < each; i++) scores[at + i] += value[leaf * each + i];
+        const at = (row - from) * outputs;
+        if (spread === null) scores[at + (t % outputs)] += value[leaf];
+        else addSpread(scores, at, value, spread, leaf);
       }
     }
     visited += (end - start) * trees.length;
@@ -43,6 +41,17 @@ export function* addTrees(
     visited = 0;
     yield;
   }
+}
+
+/** Adds what a leaf says of several outputs. */
+export function addSpread(
+  scores: Float64Array,
+  at: number,
+  value: Float64Array,
+  { starts, outputs }: NonNullable<Tree['spread']>,
+  leaf: number,
+): void {
+  for (let i = starts[leaf]; i < starts[leaf + 1]; i++) scores[at + outputs[i]] += value[i];
 }
 
 /** Does all of some work at once. */

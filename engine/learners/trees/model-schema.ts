@@ -22,6 +22,8 @@ export const treeSchema = z.strictObject({
   gain: z.array(z.number()),
   sets: z.array(z.array(z.int().min(0).max(255))),
   value: z.array(z.number()),
+  /** Of trees with several outputs: how many values each leaf has, and of which outputs they are. */
+  spread: z.strictObject({ counts: z.array(z.int().min(0)), outputs: z.array(z.int().min(0)) }).optional(),
   rows: z.array(count),
 });
 

@@ -19,7 +19,7 @@ export class RowLists {
   split(
     { bins, width }: BinnedRows,
     { kind, bins: missing }: ColumnBins,
-    split: Split,
+    split: Pick<Split, 'column' | 'cut' | 'set' | 'missingLeft'>,
     from: number,
     to: number,
   ): number {

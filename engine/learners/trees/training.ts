@@ -21,8 +21,10 @@ export interface Grove {
   /** Rounds of a whole run. */
   readonly rounds: number;
   readonly work: Generator<void, void, void>;
-  /** Losses of each round so far; those of rows that were not trained on where there are some. */
-  readonly losses: { readonly train: readonly number[]; readonly validation: readonly number[] };
+  /** Rounds so far. */
+  done(): number;
+  /** Losses of each round so far, by the names of their curves. */
+  readonly losses: Readonly<Record<string, readonly number[]>>;
   /** Rounds that are kept. */
   kept(): number;
   /** Why it ended before all rounds, if it did. */
@@ -81,7 +83,7 @@ export class TreeTraining implements Training {
   }
 
   get #done(): number {
-    return this.#grove.losses.train.length;
+    return this.#grove.done();
   }
 
   get #secondsSpent(): number {
@@ -101,13 +103,13 @@ export class TreeTraining implements Training {
   }
 
   #addPoints(): void {
-    const { train, validation } = this.#grove.losses;
-    for (; this.#reported < train.length; this.#reported++) {
+    for (; this.#reported < this.#done; this.#reported++) {
       const step = this.#reported + 1;
-      const at = { step, epoch: step, seconds: this.#secondsSpent };
-      this.#course.point({ ...at, series: 'train_loss', value: train[this.#reported] });
-      const loss = validation.at(this.#reported);
-      if (loss !== undefined) this.#course.point({ ...at, series: 'val_loss', value: loss });
+      for (const [series, values] of Object.entries(this.#grove.losses)) {
+        const value = values.at(this.#reported);
+        if (value === undefined) continue;
+        this.#course.point({ series, value, step, epoch: step, seconds: this.#secondsSpent });
+      }
     }
   }
 
@@ -132,7 +134,7 @@ export class TreeTraining implements Training {
       examplesPerSecond: this.#rowsPerSecond(),
       secondsTraining: this.#secondsSpent,
       secondsLeft: here > 0 ? ((all - this.#done) * this.#seconds) / here : null,
-      loss: this.#grove.losses.train.at(-1) ?? null,
+      loss: Object.values(this.#grove.losses)[0].at(-1) ?? null,
       spent: { phases: { training: this.#seconds } },
     };
   }
@@ -156,8 +158,8 @@ export class TreeTraining implements Training {
       targets: grove.rows.targets.subarray(from, to),
     }));
     for (const point of scored.points) {
-      // Losses have a point each tree.
-      if (point.series.endsWith('_loss')) continue;
+      // Those that have a point each tree have one already.
+      if (Object.hasOwn(grove.losses, point.series)) continue;
       const at = Math.max(1, best);
       this.#course.point({ ...point, step: at, epoch: at, seconds: this.#secondsSpent });
     }

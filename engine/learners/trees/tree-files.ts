@@ -25,19 +25,25 @@ export function columnOf(file: ColumnFile): ColumnBins {
 const digits = 6;
 
 export function treeFile(tree: Tree): TreeFile {
-  const { column, cut, missingLeft, left, right, gain, sets, value, rows } = tree;
+  const { column, cut, missingLeft, left, right, gain, sets, value, spread, rows } = tree;
   return {
     ...{ column: [...column], cut: [...cut], missingLeft: [...missingLeft], left: [...left], right: [...right] },
     gain: Array.from(gain, (number) => Number(number.toPrecision(digits))),
     sets: sets.map((set) => [...set]),
     value: [...value],
+    ...(spread === null ? {} : { spread: spreadFile(spread) }),
     rows: [...rows],
   };
 }
 
-/** A tree whose leaves have `each` values. Throws InputError `model.weights` where it is none. */
-export function treeOf(file: TreeFile, columns: readonly ColumnBins[], each: number): Tree {
+function spreadFile({ starts, outputs }: NonNullable<Tree['spread']>): NonNullable<TreeFile['spread']> {
+  return { counts: Array.from(starts.subarray(1), (end, leaf) => end - starts[leaf]), outputs: [...outputs] };
+}
+
+/** A tree; `outputs`: how many its leaves speak of, 1 for a value a leaf. Throws InputError `model.weights` where it is none. */
+export function treeOf(file: TreeFile, columns: readonly ColumnBins[], outputs: number): Tree {
   const { column, cut, missingLeft, left, right, gain, sets, value, rows } = file;
+  const spread = outputs > 1 ? spreadOf(file, outputs) : null;
   const nodes = column.length;
   const lengths = [cut, missingLeft, left, right, gain].map(({ length }) => length);
   const children = [...left, ...right];
@@ -50,7 +56,7 @@ export function treeOf(file: TreeFile, columns: readonly ColumnBins[], each: num
     if (test === undefined || !behind(left[node], node) || !behind(right[node], node)) return false;
     return cut[node] >= 0 && cut[node] < (test.kind === 'category' ? sets.length : test.bins);
   });
-  const sizes = rows.length === nodes + 1 && value.length === each * rows.length;
+  const sizes = rows.length === nodes + 1 && (spread !== null || value.length === rows.length);
   if (!hangs || !tests || !sizes || lengths.some((length) => length !== nodes)) throw damaged('a tree is none');
   return {
     column: Int32Array.from(column),
@@ -61,8 +67,23 @@ export function treeOf(file: TreeFile, columns: readonly ColumnBins[], each: num
     right: Int32Array.from(right),
     gain: Float64Array.from(gain),
     value: Float64Array.from(value),
+    spread,
     rows: Float64Array.from(rows),
   };
+}
+
+function spreadOf({ spread, rows, value }: TreeFile, outputs: number): NonNullable<Tree['spread']> {
+  const counts = spread?.counts ?? [];
+  const starts = new Int32Array(rows.length + 1);
+  for (let leaf = 0; leaf < rows.length; leaf++) starts[leaf + 1] = starts[leaf] + (counts.at(leaf) ?? 0);
+  const fits =
+    spread !== undefined &&
+    counts.length === rows.length &&
+    starts[rows.length] === value.length &&
+    spread.outputs.length === value.length &&
+    spread.outputs.every((output) => output < outputs);
+  if (!fits) throw damaged('the values of a tree do not belong to its leaves');
+  return { starts, outputs: Int32Array.from(spread.outputs) };
 }
 
 function damaged(what: string): InputError {

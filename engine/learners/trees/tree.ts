@@ -17,14 +17,13 @@ export interface Tree {
   readonly right: Int32Array;
   /** [nodes]: what the split gained. */
   readonly gain: Float64Array;
-  /** [leaves, width] */
+  /** [leaves]; of a tree that has several outputs as `spread` says. */
   readonly value: Float64Array;
+  /** Values of leaf i stand from `starts[i]` to before `starts[i + 1]`, each for one of the `outputs`; null: a value a leaf. */
+  readonly spread: { readonly starts: Int32Array; readonly outputs: Int32Array } | null;
   /** [leaves]: training rows. */
   readonly rows: Float64Array;
 }
-
-/** The numbers that a leaf adds to the scores of its rows. */
-export const leavesOf = ({ rows }: Tree): number => rows.length;
 
 /** The tests of a tree, ready to be asked. */
 export interface Walk {
@@ -90,7 +89,7 @@ export class TreeBuilder {
     return added;
   }
 
-  finish(value: Float64Array, rows: Float64Array): Tree {
+  finish(value: Float64Array, rows: Float64Array, spread: Tree['spread'] = null): Tree {
     const nodes = this.#nodes;
     return {
       column: Int32Array.from(nodes, (node) => node.column),
@@ -101,6 +100,7 @@ export class TreeBuilder {
       right: Int32Array.from(nodes, (node) => node.right),
       gain: Float64Array.from(nodes, (node) => node.gain),
       value,
+      spread,
       rows,
     };
   }

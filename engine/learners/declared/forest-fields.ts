@@ -1,0 +1,89 @@
+// Settings that all forests have.
+
+import { fieldsFor } from '../../settings/field.ts';
+import type { TrainedOn } from '../../settings/training.ts';
+import type { Fact } from './declare.ts';
+
+const common = fieldsFor<TrainedOn>()({
+  trees: {
+    kind: 'number',
+    whole: true,
+    label: 'Trees',
+    help: 'trees (of boosting at most; one for each of several classes)',
+    minimum: 1,
+    maximum: 100_000,
+    default: 300,
+  },
+  minRows: {
+    kind: 'number',
+    whole: true,
+    label: 'Rows a leaf',
+    help: 'rows of a leaf at least',
+    minimum: 1,
+    maximum: 1_000_000,
+    default: 1,
+  },
+  depth: {
+    kind: 'number',
+    whole: true,
+    label: 'Depth',
+    help: 'depth of a tree at most; 0 = any',
+    zero: 'any',
+    minimum: 0,
+    maximum: 1000,
+    advanced: true,
+    default: 0,
+  },
+  nodeFraction: {
+    kind: 'number',
+    label: 'Columns a node',
+    help: 'share of the columns that each node looks at; 0 = the root of their number for classes, a third for numbers',
+    zero: 'the usual',
+    minimum: 0,
+    maximum: 1,
+    advanced: true,
+    default: 0,
+  },
+  classWeights: {
+    kind: 'choice',
+    label: 'Class weights',
+    help: 'weigh rare classes up',
+    advanced: true,
+    fits: ({ task }) => task === 'classification',
+    choices: { none: 'None', balanced: 'Balanced' },
+    quiet: 'none',
+    default: 'none',
+  },
+});
+
+const bootstrap = {
+  kind: 'choice',
+  label: 'Rows a tree',
+  help: 'whether a tree of a forest is grown on rows drawn with replacement, and scored on the others',
+  choices: { yes: 'Drawn with replacement', no: 'All' },
+  advanced: true,
+} as const;
+
+/** Best cuts, rows drawn with replacement. */
+export const forestFields = fieldsFor<TrainedOn>()({
+  ...common,
+  bootstrap: { ...bootstrap, default: 'yes' },
+});
+
+/** Cuts by chance, all rows. */
+export const extraFields = fieldsFor<TrainedOn>()({
+  ...common,
+  bootstrap: { ...bootstrap, default: 'no' },
+});
+
+/** What `show` says of a forest. */
+export function forestFacts(
+  name: string,
+  { trees, minRows }: { readonly trees: number; readonly minRows: number },
+  seed: number,
+): readonly Fact[] {
+  return [
+    ['model', `${name}, ${trees.toLocaleString('en')} trees`],
+    ['training', `at least ${minRows} ${minRows === 1 ? 'row' : 'rows'} a leaf, seed ${seed}`],
+  ];
+}

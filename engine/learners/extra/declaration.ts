@@ -1,0 +1,25 @@
+// Extremely randomised trees in words.
+
+import type { SettingsOf } from '../../settings/field.ts';
+import { declare, type ConfigOf } from '../declared/declare.ts';
+import { extraFields, forestFacts } from '../declared/forest-fields.ts';
+
+export type ExtraSettings = SettingsOf<typeof extraFields>;
+export type ExtraConfig = ConfigOf<'extra', typeof extraFields>;
+
+export const declaration = declare({
+  name: 'extra',
+  title: 'Extra trees',
+  noun: 'extra trees',
+  summary: 'A forest whose cuts are drawn by chance: faster, and often as good',
+  about: {
+    title: () => 'Extremely randomised trees',
+    text: 'A forest whose trees choose among cuts drawn by chance, one a column, instead of the best cuts: less alike, and faster. The forest answers with the mean of its trees.',
+  },
+  fields: extraFields,
+  forms: ['columns'],
+  unit: { one: 'tree', many: 'trees' },
+  curves: true,
+  units: ({ extra }) => extra.trees,
+  facts: ({ extra, seed }) => forestFacts('extra', extra, seed),
+});

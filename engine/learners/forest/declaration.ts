@@ -1,0 +1,25 @@
+// Random forests in words.
+
+import type { SettingsOf } from '../../settings/field.ts';
+import { declare, type ConfigOf } from '../declared/declare.ts';
+import { forestFacts, forestFields } from '../declared/forest-fields.ts';
+
+export type ForestSettings = SettingsOf<typeof forestFields>;
+export type ForestConfig = ConfigOf<'forest', typeof forestFields>;
+
+export const declaration = declare({
+  name: 'forest',
+  title: 'Random forest',
+  noun: 'a random forest',
+  summary: 'Many large trees that vote: good with no tuning, and hard to overfit',
+  about: {
+    title: () => 'Random forest',
+    text: 'Each tree is grown to the end on rows drawn by chance, each of its nodes looking at a few columns; the forest answers with the mean of its trees. The rows that a tree was not grown on score it: the loss out of bag.',
+  },
+  fields: forestFields,
+  forms: ['columns'],
+  unit: { one: 'tree', many: 'trees' },
+  curves: true,
+  units: ({ forest }) => forest.trees,
+  facts: ({ forest, seed }) => forestFacts('forest', forest, seed),
+});

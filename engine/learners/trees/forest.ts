@@ -1,0 +1,152 @@
+// Forests: trees that know nothing of each other, each grown on rows drawn with replacement, whose answers are averaged. The rows a tree
+// was not grown on are out of its bag: what the other trees say of them is as good as a validation.
+
+import type { OutputSpec } from '../../model/spec.ts';
+import type { ColumnBins } from './bins.ts';
+import { addSpread, addTrees } from './ensemble.ts';
+import { ForestGrower, type ForestRules } from './forest-grow.ts';
+import type { BinnedRows } from './rows.ts';
+import { drawer } from './sampling.ts';
+import { walkOf, type Tree } from './tree.ts';
+
+export interface ForestSettings extends ForestRules {
+  readonly trees: number;
+  /** Each tree is grown on as many rows as there are, drawn with replacement; else on all of them. */
+  readonly bootstrap: boolean;
+  readonly seed: number;
+}
+
+export interface ForestSetup {
+  readonly rows: BinnedRows;
+  readonly columns: readonly ColumnBins[];
+  readonly train: number;
+  readonly validation: number;
+  readonly output: OutputSpec;
+  /** Weights of the classes, or null. */
+  readonly classWeights: ArrayLike<number> | null;
+  readonly settings: ForestSettings;
+}
+
+/** What a forest knows; it is what a checkpoint keeps. */
+export interface Forest {
+  /** [outputs]: shares of the classes, which count as one tree more; 0 for numbers. */
+  readonly first: Float32Array;
+  readonly trees: Tree[];
+  /** A value a tree; empty without validation rows. */
+  readonly validationLoss: number[];
+  /** Of the rows that some tree was not grown on; empty where each tree sees all. */
+  readonly outOfBagLoss: number[];
+}
+
+/** Outputs of a forest: one for numbers and for two classes (the share of the second), else one a class. */
+export function forestOutputs(output: OutputSpec): number {
+  return output.kind === 'classes' && output.classes.length > 2 ? output.classes.length : 1;
+}
+
+/** Shares of the classes in the training rows, by their weights. */
+export function firstShares({ rows, train, output, classWeights }: ForestSetup): Float32Array {
+  if (output.kind === 'value') return new Float32Array(1);
+  const counts = new Float64Array(output.classes.length);
+  for (let row = 0; row < train; row++) counts[rows.targets[row]] += classWeights?.[rows.targets[row]] ?? 1;
+  const sum = counts.reduce((total, count) => total + Math.max(count, 0.5), 0);
+  const shares = Float32Array.from(counts, (count) => Math.max(count, 0.5) / sum);
+  return shares.length > 2 ? shares : shares.slice(1);
+}
+
+/** Sums of `trees` answers [rows, outputs] as raw outputs: logits, or standardised values. */
+export function forestRaw(scores: Float64Array, trees: number, output: OutputSpec): Float32Array {
+  if (output.kind === 'value') return Float32Array.from(scores, (score) => score / Math.max(1, trees));
+  if (output.classes.length > 2) return Float32Array.from(scores, Math.log);
+  return Float32Array.from(scores, (score) => Math.log(score / Math.max(trees + 1 - score, 1e-12)));
+}
+
+/** Grows on; `forest` is brought up to date after every tree. `loss`: of raw outputs, the mean. */
+export function* growForest(
+  setup: ForestSetup,
+  forest: Forest,
+  loss: (outputs: Float32Array, targets: Float32Array) => number,
+): Generator<void, void, void> {
+  const { rows, columns, train, validation, output, settings } = setup;
+  const K = forest.first.length;
+  const classes = output.kind === 'classes' ? output.classes.length : 0;
+  const grower = new ForestGrower({ rows, columns, classes, rules: settings });
+  const bag = new OutOfBag(setup, forest.first);
+  const seen = new Float64Array(validation * K).map((_, i) => forest.first[i % K]);
+  yield* addTrees(seen, K, forest.trees, columns, rows, train, train + validation);
+  const truth = rows.targets.subarray(train, train + validation);
+  for (let t = 0; t < forest.trees.length; t++) {
+    bag.add(forest.trees[t], drawWeights(setup, t));
+    yield;
+  }
+  for (let t = forest.trees.length; t < settings.trees; t++) {
+    const weights = drawWeights(setup, t);
+    const list = Uint32Array.from({ length: train }, (_, row) => row).filter((row) => weights[row] > 0);
+    const weighed = setup.classWeights
+      ? weights.map((weight, row) => weight * setup.classWeights![rows.targets[row]])
+      : weights;
+    const tree = yield* grower.grow(list, weighed, drawer(settings.seed, 'cuts', t));
+    yield* addTrees(seen, K, [tree], columns, rows, train, train + validation);
+    forest.trees.push(tree);
+    if (validation > 0) forest.validationLoss.push(loss(forestRaw(seen, t + 1, output), truth));
+    if (settings.bootstrap) {
+      bag.add(tree, weights);
+      forest.outOfBagLoss.push(bag.loss(t + 1, loss));
+    }
+    yield;
+  }
+}
+
+/** How often each training row is drawn for a tree. */
+function drawWeights({ train, settings }: ForestSetup, tree: number): Float64Array {
+  const weights = new Float64Array(train);
+  if (!settings.bootstrap) return weights.fill(1);
+  const draw = drawer(settings.seed, 'bootstrap', tree);
+  for (let i = 0; i < train; i++) weights[draw(train)]++;
+  return weights;
+}
+
+/** What the trees say of the rows that they were not grown on. */
+class OutOfBag {
+  readonly #setup: ForestSetup;
+  readonly #first: Float32Array;
+  /** [rows, outputs] */
+  readonly #sums: Float64Array;
+  /** Trees that were not grown on a row. */
+  readonly #votes: Float64Array;
+  readonly #outputs: number;
+
+  constructor(setup: ForestSetup, first: Float32Array) {
+    this.#setup = setup;
+    this.#first = first;
+    this.#outputs = first.length;
+    const rows = setup.settings.bootstrap ? setup.train : 0;
+    this.#votes = new Float64Array(rows);
+    this.#sums = new Float64Array(rows * first.length);
+  }
+
+  add(tree: Tree, weights: Float64Array): void {
+    const { rows, columns } = this.#setup;
+    const walk = walkOf(tree, columns);
+    for (let row = 0; row < this.#votes.length; row++) {
+      if (weights[row] > 0) continue;
+      this.#votes[row]++;
+      const leaf = walk.leafOf(rows.bins, row * rows.width);
+      if (tree.spread === null) this.#sums[row] += tree.value[leaf];
+      else addSpread(this.#sums, row * this.#outputs, tree.value, tree.spread, leaf);
+    }
+  }
+
+  /** Of the rows that a tree has voted on, as if all `trees` had voted as those did. */
+  loss(trees: number, loss: (outputs: Float32Array, targets: Float32Array) => number): number {
+    const { output, rows } = this.#setup;
+    const K = this.#outputs;
+    const known = Uint32Array.from(this.#votes.keys()).filter((row) => this.#votes[row] > 0);
+    const scores = new Float64Array(known.length * K);
+    known.forEach((row, i) => {
+      const weight = trees / this.#votes[row];
+      for (let k = 0; k < K; k++) scores[i * K + k] = this.#first[k] + weight * this.#sums[row * K + k];
+    });
+    const targets = Float32Array.from(known, (row) => rows.targets[row]);
+    return loss(forestRaw(scores, trees, output), targets);
+  }
+}
