@@ -10,7 +10,7 @@ import { thin } from './thin.ts';
 export interface SeriesSummary {
   readonly series: string;
   readonly last: number;
-  /** null: the series never had a finite value. */
+  /** What the weights score that are kept (of a series without such: its best value); null: the series never had a finite value. */
   readonly best: { readonly value: number; readonly epoch: number } | null;
 }
 
@@ -27,6 +27,8 @@ export interface MetricsTable {
   inherit(run: number, from: number, untilStep: number): void;
   /** Sums all points of a run up again. Within a transaction. */
   resum(run: number): void;
+  /** Says of a run that has ended what the weights score that it keeps: its result does. Within a transaction. */
+  keepScores(run: number): void;
   /** Of some series, or of all. */
   summaries(runs: readonly number[], series?: readonly string[]): ReadonlyMap<number, readonly SeriesSummary[]>;
   /** Number of a series for SQL that sorts by its summary; null if no run has it. */
@@ -65,6 +67,21 @@ const updateSummary = `
     best_epoch = CASE WHEN best IS NULL OR @better * excluded.best > @better * best THEN excluded.best_epoch ELSE best_epoch END,
     best = CASE WHEN best IS NULL OR @better * excluded.best > @better * best THEN excluded.best ELSE best END`;
 
+/** The loss that decides which weights are kept; other scores of these rows are told of the same epoch, not each of its own best. */
+const watchedLoss = 'val_loss';
+const followsLoss = (series: string): boolean => series.startsWith('val_') && series !== watchedLoss;
+const readBest = 'SELECT best_epoch FROM summary WHERE run = ? AND series = ?';
+const setBest = 'UPDATE summary SET best = ?, best_epoch = ? WHERE run = ? AND series = ?';
+
+/** Of a run that has ended, or of all (null): its result says what the weights score that are kept. */
+export const keepScores = `
+  UPDATE summary SET best = kept.value, best_epoch = kept.epoch FROM (
+    SELECT ended.id AS run, series.id AS series, score.value AS value, ended.result ->> '$.bestEpoch' AS epoch
+    FROM (SELECT id, CASE WHEN json_valid(result) THEN result ELSE '{}' END AS result FROM run WHERE @run IS NULL OR id = @run) AS ended,
+      json_each(ended.result, '$.metrics') AS score JOIN series ON series.name = score.key
+    WHERE score.type IN ('real', 'integer') AND json_type(ended.result, '$.bestEpoch') IN ('real', 'integer')
+  ) AS kept WHERE summary.run = kept.run AND summary.series = kept.series`;
+
 export const readSummaries = `
   SELECT run, series.name AS series, last, best, best_epoch AS bestEpoch
   FROM json_each(@runs) AS wanted JOIN summary ON summary.run = wanted.value JOIN series ON series.id = summary.series
@@ -74,16 +91,27 @@ export const readSummaries = `
 export function createMetricsTable(connection: Connection): MetricsTable {
   const numbers = createSeriesNumbers(connection);
 
+  /** The epoch whose weights a run keeps so far: that of the least validation loss; null: it has none. */
+  const keptEpoch = (run: number): number | null => {
+    const loss = numbers.find(watchedLoss);
+    if (loss === null) return null;
+    return connection.sql<[number, number], { best_epoch: number | null }>(readBest).get(run, loss)?.best_epoch ?? null;
+  };
+
   const sumUp = (run: number, points: readonly MetricPoint[]): void => {
-    for (const [series, { last, best }] of summarise(points)) {
-      connection.sql(updateSummary).run({
-        run,
-        series: numbers.numberOf(series),
-        last: last.value,
-        best: best?.value ?? null,
-        bestEpoch: best?.epoch ?? null,
-        better: lowestIsBest(series) ? -1 : 1,
-      });
+    const put = ([series, { last, best }]: readonly [string, PointSummary]): void => {
+      const values = { run, series: numbers.numberOf(series), last: last.value, better: lowestIsBest(series) ? -1 : 1 };
+      connection.sql(updateSummary).run({ ...values, best: best?.value ?? null, bestEpoch: best?.epoch ?? null });
+    };
+    const summary = [...summarise(points)];
+    summary.filter(([series]) => !followsLoss(series)).forEach(put);
+    const kept = keptEpoch(run);
+    for (const [series, all] of summary.filter(([series]) => followsLoss(series))) {
+      const isKept = (point: MetricPoint): boolean => point.series === series && point.epoch === kept;
+      const best = kept === null ? all.best : (points.findLast(isKept) ?? null);
+      put([series, { ...all, best: kept === null ? best : null }]);
+      if (kept === null || best === null || !Number.isFinite(best.value)) continue;
+      connection.sql(setBest).run(best.value, best.epoch, run, numbers.numberOf(series));
     }
   };
 
@@ -109,6 +137,7 @@ export function createMetricsTable(connection: Connection): MetricsTable {
   const resum = (run: number): void => {
     connection.sql(dropSummaries).run(run);
     sumUp(run, read(run, {}));
+    connection.sql(keepScores).run({ run });
   };
 
   const pack = (moment: readonly MetricPoint[]): Uint8Array =>
@@ -138,6 +167,7 @@ export function createMetricsTable(connection: Connection): MetricsTable {
       resum(run);
     },
     resum,
+    keepScores: (run) => void connection.sql(keepScores).run({ run }),
     summaries(runs, series) {
       const found = new Map<number, SeriesSummary[]>(runs.map((run) => [run, []]));
       const chosen = series?.map((name) => numbers.find(name)).filter((number) => number !== null);
@@ -179,8 +209,13 @@ function groupByMoment(points: readonly MetricPoint[]): readonly (readonly Metri
   return moments;
 }
 
-function summarise(points: readonly MetricPoint[]): Map<string, { last: MetricPoint; best: MetricPoint | null }> {
-  const summary = new Map<string, { last: MetricPoint; best: MetricPoint | null }>();
+interface PointSummary {
+  readonly last: MetricPoint;
+  readonly best: MetricPoint | null;
+}
+
+function summarise(points: readonly MetricPoint[]): Map<string, PointSummary> {
+  const summary = new Map<string, PointSummary>();
   for (const point of points) {
     const best = summary.get(point.series)?.best ?? null;
     summary.set(point.series, { last: point, best: betterOf(best, point) });

@@ -5,6 +5,7 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import { InputError } from '../protocol/errors.ts';
 import type { Connection } from './database.ts';
 import { completeConfig, upgradeConfig } from './configs.ts';
+import { createMetricsTable, keepScores } from './metrics.ts';
 import { searchText } from './records.ts';
 import {
   applicationId,
@@ -30,6 +31,7 @@ export const migrations: readonly Migration[] = [
   { version: 6, apply: (connection) => connection.execute(schemaVersion6) },
   { version: 7, apply: (connection) => connection.execute(schemaVersion7) },
   { version: 8, apply: indexWords },
+  { version: 9, apply: tellKeptScores },
 ];
 
 /** Runs say which learner they have. */
@@ -37,6 +39,22 @@ function upgradeConfigs(connection: Connection): void {
   const update = connection.sql('UPDATE run SET config = ? WHERE id = ?');
   const all = connection.sql<[], { id: number; config: string }>('SELECT id, config FROM run').all();
   for (const { id, config } of all) update.run(upgradeConfig(config), id);
+}
+
+/** The best score of a run is that of the weights it keeps, not the highest that an epoch ever had. */
+function tellKeptScores(connection: Connection): void {
+  const metrics = createMetricsTable(connection);
+  const open = connection
+    .sql<[], { id: number }>('SELECT id FROM run WHERE result IS NULL AND id IN (SELECT run FROM sample)')
+    .all();
+  for (const { id } of open) {
+    try {
+      connection.transaction(() => metrics.resum(id));
+    } catch {
+      // Curves that cannot be read stay as they were summed up.
+    }
+  }
+  connection.sql(keepScores).run({ run: null });
 }
 
 /** Runs are found by their settings, too. */

@@ -9,7 +9,6 @@ import type { RunConfig } from '../protocol/runs.ts';
 import { runFields } from '../settings/run.ts';
 import { settingFacts } from '../settings/values.ts';
 import { completeConfig } from './configs.ts';
-import type { RunRow } from './records.ts';
 
 const words = z.record(z.string(), z.unknown());
 const number = z.number();
@@ -26,6 +25,12 @@ const forms = {
 } as const;
 
 export type JsonColumn = keyof typeof forms;
+
+/** Of a run's row, what is JSON. */
+export type JsonRow = { readonly [Column in JsonColumn]: string | null } & {
+  readonly config: string;
+  readonly dataset: string;
+};
 const jsonColumns = Object.keys(forms) as readonly JsonColumn[];
 
 /** What stands there; null: nothing, or what cannot be read. */
@@ -37,7 +42,7 @@ export function readJson(column: JsonColumn, text: string | null): unknown {
 const base = z.looseObject({ learner: z.string(), settings: z.looseObject({}), seed: number.optional() });
 
 /** A run's settings as this version has them; of such that cannot be read, that they cannot. */
-export function readConfig({ config: text, dataset }: Pick<RunRow, 'config' | 'dataset'>): RunConfig {
+export function readConfig({ config: text, dataset }: Pick<JsonRow, 'config' | 'dataset'>): RunConfig {
   const config = valueOf(text);
   if (base.safeParse(config).success && isUsable(config as RunConfig)) return completeConfig(config as RunConfig);
   return { learner: unreadableLearner, dataset, settings: {}, seed: 0, device: 'auto', threads: 0 };
@@ -59,13 +64,13 @@ function isUsable(stored: RunConfig): boolean {
 }
 
 /** Of a run's row: what cannot be read. */
-export function unreadableParts(row: RunRow): readonly string[] {
+export function unreadableParts(row: JsonRow): readonly string[] {
   const broken = jsonColumns.filter((column) => row[column] !== null && readJson(column, row[column]) === null);
   return [...(readConfig(row).learner === unreadableLearner ? ['settings'] : []), ...broken];
 }
 
 /** The error of a run, or that something of it cannot be read. */
-export function readError(row: RunRow): WireError | null {
+export function readError(row: JsonRow): WireError | null {
   const parts = unreadableParts(row);
   if (parts.length === 0) return readJson('error', row.error) as WireError | null;
   return {

@@ -194,7 +194,10 @@ function createService(home: string, history: History): StoreService {
     },
     async updateRun({ run, patch, when }) {
       const ends = patch.state !== undefined && finalStates.has(patch.state);
-      const change = (): void => runs.update(run, patch, when);
+      const change = (): void => {
+        runs.update(run, patch, when);
+        if (patch.result) metrics.keepScores(run);
+      };
       if (ends) changeRuns(change);
       else connection.transaction(change);
       keepRecords([run]);

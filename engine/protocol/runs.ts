@@ -148,7 +148,10 @@ export interface RunRecord {
   readonly endedAt: number | null;
   readonly progress: RunProgress | null;
   readonly data: RunData | null;
-  /** Last and best value of every series; best = lowest for losses and errors, else highest. */
+  /**
+   * Last and best value of every series. Best is what the weights score that are kept (of the least validation loss); of a series without
+   * such, its lowest for losses and errors, else its highest.
+   */
   readonly last: Metrics;
   readonly best: Readonly<Record<string, { readonly value: number; readonly epoch: number }>>;
   readonly result: RunResult | null;

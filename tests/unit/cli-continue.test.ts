@@ -50,6 +50,11 @@ test('from the best weights with another rate; and what cannot be', async () => 
 
 test('another run begins with its weights, up to a layer, with layers frozen; what does not fit is refused', async () => {
   const from = [penguins, '--device', 'cpu', '--epochs', '2', '--from', '1'];
+  const before = (await trainyard(home, 'runs', '--json')).events.length;
+  const nothing = await trainyard(home, 'continue', '1', '--epochs', '+1', '--freeze', '99');
+  assert.equal(nothing.code, 2);
+  assert.match(nothing.stderr, /layers are frozen, or those that are not have no weights: there is nothing to train/);
+  assert.equal((await trainyard(home, 'runs', '--json')).events.length, before, 'no run was made');
   const taken = await trainyard(home, 'train', ...from, '--freeze', '1', '--up-to', '1', '--name', 'other head');
   assert.equal(taken.code, 0, taken.stderr);
   assert.match(taken.stdout, /Layer 1 \(Dense\): taken from run 1, frozen\.\nLayer 2 \(Output\): new\./);

@@ -398,7 +398,13 @@ test('the database of another program, and a folder, are named each time and sta
 test('files of a completed run that are gone are named, by repair too; a lost list of checksums is known', async (context) => {
   const home = temporaryHome(context);
   const store = createStore(home);
-  const result = { reason: 'completed', epochs: 1, seconds: 1, examplesPerSecond: 1, metrics: {} } as unknown as RunResult;
+  const result = {
+    reason: 'completed',
+    epochs: 1,
+    seconds: 1,
+    examplesPerSecond: 1,
+    metrics: {},
+  } as unknown as RunResult;
   const { id: run } = await store.createRun(newRun());
   const files = ['best.safetensors', 'model.json', 'preprocessing.json'] as const;
   assert.equal(await store.readFile({ run, file: 'model.json' }), null, 'not there yet');

@@ -6,6 +6,7 @@ import { packValues, unpackValues } from '../../engine/history/samples.ts';
 import { lowestIsBest } from '../../engine/history/series.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { thin } from '../../engine/history/thin.ts';
+import type { MetricPoint, RunResult } from '../../engine/protocol/runs.ts';
 import { newRun, point, temporaryHome } from './fixtures/history.ts';
 
 test('packed values come out as they went in', () => {
@@ -47,6 +48,42 @@ test('points are read as they were appended, series by series, some or all of th
   assert.deepEqual(await store.metrics({ run: id, series: ['val_loss', 'nothing'] }), of('val_loss'));
   assert.deepEqual(await store.metrics({ run: id, afterStep: 2 }), [point('train_loss', 3, Infinity)]);
   assert.deepEqual(await store.metrics({ run: id, series: [] }), []);
+  await store.close();
+});
+
+test('the best score of a run is that of the weights it keeps, while it goes on, at its end, and where it is sorted by', async (context) => {
+  const store = createStore(temporaryHome(context));
+  const { id } = await store.createRun(newRun());
+  const epochs = [
+    [0.9, 0.5],
+    [0.4, 0.62],
+    [0.6, 0.7],
+  ] as const;
+  for (const [index, [loss, accuracy]] of epochs.entries()) {
+    const at = (series: string, value: number): MetricPoint => ({
+      series,
+      step: index,
+      epoch: index + 1,
+      seconds: index,
+      value,
+    });
+    await store.append({ run: id, points: [at('val_accuracy', accuracy), at('val_loss', loss), at('rate', index)] });
+  }
+  const going = (await store.run({ run: id })).best;
+  assert.deepEqual(going, {
+    rate: { value: 2, epoch: 3 },
+    val_accuracy: { value: 0.62, epoch: 2 },
+    val_loss: { value: 0.4, epoch: 2 },
+  });
+  await store.truncate({ run: id, afterStep: 0 });
+  assert.deepEqual((await store.run({ run: id })).best.val_accuracy, { value: 0.5, epoch: 1 });
+  const metrics = { val_loss: 0.41, val_accuracy: 0.61 };
+  const result = { reason: 'completed', bestEpoch: 2, metrics } as unknown as RunResult;
+  await store.updateRun({ run: id, patch: { state: 'running' } });
+  await store.updateRun({ run: id, patch: { state: 'completed', result } });
+  assert.deepEqual((await store.run({ run: id })).best.val_accuracy, { value: 0.61, epoch: 2 });
+  const sorted = await store.runs({ sort: { by: 'best.val_accuracy', descending: true } });
+  assert.equal(sorted.runs[0].best.val_accuracy.value, 0.61);
   await store.close();
 });
 

@@ -1,6 +1,7 @@
 // Networks in words: presets, layers, epochs.
 
 import { heldRateText } from '../../model/held-rate.ts';
+import { frozenModel } from '../../model/freeze.ts';
 import { presetNamed } from '../../model/presets.ts';
 import { outputWidth, resolveModel } from '../../model/resolve.ts';
 import type { ModelSpec, TrainingSpec } from '../../model/spec.ts';
@@ -61,7 +62,7 @@ export const declaration: Declaration<NetworkConfig> = {
   layers: ({ model }) => model.layers,
   complete: (config) => ({ ...config, training: completeTraining(config.training) }),
   check({ model, training }, { input, output }) {
-    resolveModel(model, input, outputWidth(output, training.loss));
+    frozenModel(resolveModel(model, input, outputWidth(output, training.loss)), training.frozenLayers ?? 0);
   },
   units: ({ training }) => training.epochs,
   extended,
