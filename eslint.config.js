@@ -49,6 +49,22 @@ export default tseslint.config(
     rules: typed,
   },
   {
+    // Runs in the app's engine too, which may be older than Node's.
+    files: ['engine/**/*.ts', 'kernels/**/*.ts', 'electron/**/*.ts', 'renderer/**/*.{ts,svelte}'],
+    rules: {
+      'no-restricted-properties': [
+        'error',
+        ...[
+          ['Map', 'groupBy'],
+          ['Object', 'groupBy'],
+          ['Array', 'fromAsync'],
+          ['Promise', 'withResolvers'],
+          ['Promise', 'try'],
+        ].map(([object, property]) => ({ object, property, message: 'V8 11 (Electron 25) does not have it.' })),
+      ],
+    },
+  },
+  {
     // Where a person's words are looked up: columns, classes, folders, options. In the rest of the engine tensors and slots
     // have names of our own.
     files: ['engine/{data,runs,history,protocol,model}/**/*.ts', 'electron/**/*.ts', 'renderer/**/*.{ts,svelte}'],

@@ -142,6 +142,7 @@ function datasets({
 /** Files predicted, a form that answers, and a server. */
 function predicting(parts: AppServiceParts, predictions: FilePredictions): PredictingApp {
   const models = new ServedModels(parts);
+  parts.store.onChanged(({ runs }) => void models.changed(runs).catch(() => undefined));
   const { paths } = parts;
   return {
     predictFile: ({ tokens, ...request }) =>

@@ -87,6 +87,16 @@ export class ServedModels {
     await this.#tell();
   }
 
+  /** Runs that were changed: one in the trash, or gone, answers nobody any more. */
+  async changed(runs: readonly number[]): Promise<void> {
+    for (const run of runs.filter((one) => this.#ready.has(one))) {
+      const record = await this.#parts.store.run({ run }).catch(() => null);
+      if (record !== null && record.deletedAt === null) continue;
+      await this.stop(run);
+      await this.close(run);
+    }
+  }
+
   async list(): Promise<readonly ServedRun[]> {
     const listed = [...this.#servers].map(async ([run, server]): Promise<ServedRun> => {
       const { host } = await this.#model(run);

@@ -4,7 +4,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
-import { dropFiles, expect, launch, screenshot, test, type App } from './launch.ts';
+import { callService, dropFiles, expect, launch, screenshot, test, type App } from './launch.ts';
 import { writeTable } from './scene.ts';
 
 test('first start: one button trains on a sample', async ({ app }) => {
@@ -260,6 +260,16 @@ async function goOn(app: App): Promise<void> {
   await expect(kept.getByRole('row', { name: /^3 last everything/ })).toBeVisible();
   await expect(kept.getByRole('row', { name: /best weights/ })).toBeVisible();
   await screenshot(app, 'run-files');
+  // Made in the app's own engine, which is older than that of the command line.
+  for (const format of ['html', 'mlflow']) {
+    const made = await callService<{ files: unknown[] }>(app, 'makeExport', {
+      job: `export-${format}`,
+      run: 2,
+      format,
+    });
+    expect(made.files.length).toBeGreaterThan(0);
+  }
+  await page.getByRole('tab', { name: 'Files' }).click();
   const inspector = page.getByRole('complementary', { name: 'Go on from this run' });
   await inspector.getByLabel('More epochs').fill('4');
   await inspector.getByRole('button', { name: 'Extend by 4 epochs' }).click();

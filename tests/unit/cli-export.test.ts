@@ -122,7 +122,7 @@ test('a run leaves as a project, a report, event files and a folder for MLflow',
     const { out } = await lastEvent(home, 'export', '1', '--format', format, '--out', path.join(compared, format));
     assert.ok(fs.readdirSync(String(out)).length > 0);
   }
-  await lastEvent(home, 'export', '1', '--format', 'safetensors', '--out', path.join(home, 'weights.safetensors'));
+  await lastEvent(home, 'export', '1', '--format', 'safetensors', '--out', path.join(home, 'weights'));
 });
 
 test(

@@ -136,7 +136,12 @@ test('the end of a process that was replaced does not end the one that serves no
     (await models.list()).map(({ address }) => address),
     ['http://127.0.0.1:2'],
   );
-  await models.stop(id);
+  await models.changed([id]);
+  assert.equal((await models.list()).length, 1, 'a change of its name, say');
+  // In the trash it answers nobody.
+  await store.deleteRuns({ runs: [id] });
+  await models.changed([id]);
+  assert.deepEqual(await models.list(), []);
 });
 
 test('a host that cannot measure a model, or trains already, says what to do', async () => {

@@ -1,6 +1,6 @@
 // `export`: a run for other tools, as a file or a folder. An exported model comes with the proof that it predicts as the run does.
 
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { createExporter } from '../../../engine/export/exporter.ts';
 import { lazyBackend } from '../../../engine/learners/lazy-backend.ts';
@@ -59,7 +59,10 @@ export const exportCommand: Command = {
     }
     const format = choiceOption(options, 'format', exportFormats) ?? 'json';
     const { folder } = exportWords[format];
-    const out = textOption(options, 'out') ?? (folder ? `run-${run}-${format}` : `run-${run}.${format}`);
+    const out = placeOf(
+      textOption(options, 'out') ?? (folder ? `run-${run}-${format}` : `run-${run}.${format}`),
+      format,
+    );
     if (!folder) await checkOutput(out, output);
     const name = folder ? `run-${run}` : path.parse(out).name;
     const { files, certificate } = await make(context, run, format, name);
@@ -87,6 +90,13 @@ export const exportCommand: Command = {
     if (certificate) output.line(`  certified: ${differences(certificate)}`);
   },
 };
+
+/** What lies beside such a file names it by its name and ending: another ending than the format's own gets that behind it. */
+function placeOf(out: string, format: ExportFormat): string {
+  const beside = format === 'onnx' || format === 'safetensors';
+  if (!beside || isStandardOutput(out) || path.extname(out).toLowerCase() === `.${format}`) return out;
+  return `${out}.${format}`;
+}
 
 async function readModel(file: string): Promise<Uint8Array> {
   try {
@@ -146,11 +156,18 @@ async function writeFiles(out: string, [main, ...beside]: readonly ExportedFile[
   for (const { path: name, data } of beside) await writeOutput(path.join(path.dirname(out), name), [data], output);
 }
 
+/** A folder that was not there before is there as a whole or not at all. */
 async function writeFolder(out: string, files: readonly ExportedFile[], output: Output): Promise<void> {
-  for (const { path: name, data } of files) {
-    const file = path.join(out, ...name.split('/'));
-    await mkdir(path.dirname(file), { recursive: true });
-    await writeOutput(file, [data], output);
+  const made = await mkdir(out, { recursive: true });
+  try {
+    for (const { path: name, data } of files) {
+      const file = path.join(out, ...name.split('/'));
+      await mkdir(path.dirname(file), { recursive: true });
+      await writeOutput(file, [data], output);
+    }
+  } catch (error) {
+    if (made !== undefined) await rm(made, { recursive: true, force: true });
+    throw error;
   }
 }
 

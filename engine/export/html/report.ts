@@ -1,5 +1,6 @@
 // A run as one HTML page that needs nothing else: scores, curves, settings, log. It can be mailed, printed and opened in ten years.
 
+import { grouped } from '../grouped.ts';
 import { metricWords } from '../../model/metrics.ts';
 import type { ExportedFile } from '../../protocol/exports.ts';
 import type { MetricPoint } from '../../protocol/runs.ts';
@@ -53,8 +54,8 @@ function scores(metrics: Readonly<Record<string, number>>): string {
 
 /** A chart a metric: training and validation in one. */
 function curves(points: readonly MetricPoint[]): string {
-  const series = Map.groupBy(points, (point) => point.series);
-  const byMetric = Map.groupBy(series.keys(), (key) => key.replace(/^(train|val|test)_/, ''));
+  const series = grouped(points, (point) => point.series);
+  const byMetric = grouped([...series.keys()], (key) => key.replace(/^(train|val|test)_/, ''));
   return [...byMetric]
     .map(([metric, names]) => {
       const lines = names.map((key): Line => {

@@ -2,6 +2,7 @@
 // parameter, a metric (lines of time, value, step) and a tag, and the model among its artifacts.
 
 import type { ExportedFile } from '../../protocol/exports.ts';
+import { grouped } from '../grouped.ts';
 import { encodeText } from '../../train/safetensors.ts';
 import { utf8 } from '../onnx/proto.ts';
 import type { OpenedRun } from '../opened.ts';
@@ -21,7 +22,7 @@ export function exportMlflow(name: string, run: OpenedRun): readonly ExportedFil
   const start = record.startedAt ?? record.createdAt;
   const folder = `${experiment}/${id}`;
   const file = (path: string, text: string): ExportedFile => ({ path, data: utf8(text) });
-  const metrics = Map.groupBy(points, ({ series }) => series);
+  const metrics = grouped(points, ({ series }) => series);
   const tags = {
     'mlflow.runName': record.name,
     'mlflow.source.name': 'trainyard',

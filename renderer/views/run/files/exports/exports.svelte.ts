@@ -3,7 +3,12 @@
 import { SvelteMap } from 'svelte/reactivity';
 import type { AppService } from '../../../../../engine/protocol/app.ts';
 import type { Progress } from '../../../../../engine/protocol/data.ts';
-import { exportFormats, type ExportFormat, type KeptExport } from '../../../../../engine/protocol/exports.ts';
+import {
+  exportFormats,
+  exportWords,
+  type ExportFormat,
+  type KeptExport,
+} from '../../../../../engine/protocol/exports.ts';
 import { failureOf, type Failure } from '../../../../app/failure.ts';
 
 export class RunExportsState {
@@ -47,9 +52,18 @@ export class RunExportsState {
     this.making.delete(format);
   }
 
-  /** Those that are not there yet, one after the other. */
+  /** Those that are not there yet, one after the other; the first that fails is still told when the others are there. */
   async makeAll(): Promise<void> {
-    for (const format of exportFormats) if (!this.of(format)) await this.make(format);
+    let first: Failure | null = null;
+    for (const format of exportFormats) {
+      if (this.of(format)) continue;
+      await this.make(format);
+      first ??= this.failure && {
+        ...this.failure,
+        message: `${exportWords[format].title}: ${this.failure.message}`,
+      };
+    }
+    this.failure = first;
   }
 
   async cancel(format: ExportFormat): Promise<void> {
