@@ -348,6 +348,7 @@ const rules: readonly Rule[] = [
       'engine/lab/',
       'engine/model/',
       'engine/history/home.ts',
+      'engine/history/measuring.ts',
       'engine/history/owner.ts',
       'engine/hardware/catalogue/',
       'engine/backends/webgpu/node.driver.ts',

@@ -4,6 +4,7 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { beginMeasuring, type MeasuringKind } from '../../engine/history/measuring.ts';
 import { LabControl } from '../../engine/lab/control.ts';
 import type { DeviceLab } from '../../engine/lab/host.ts';
 import { labFileName, labText, largestLabFile, readLab } from '../../engine/lab/file.ts';
@@ -28,6 +29,7 @@ type LabProcess = Pick<RunHost, 'exited' | 'kill'> & { readonly lab: DeviceLab }
 const [raceRounds, racePointMilliseconds] = [15, 6000];
 
 export interface LabParts {
+  readonly home: string;
   readonly store: StoreService;
   readonly runs: Pick<RunManager, 'active' | 'hold'>;
   readonly processes: { startCpuHost(): Promise<LabProcess>; startGpuHost(): Promise<LabProcess> };
@@ -53,7 +55,7 @@ export type LabMethods = Pick<
   | 'onRace'
 >;
 
-export function createLab({ store, runs, processes, devices, dialogs, paths, onBattery }: LabParts): LabMethods {
+export function createLab({ home, store, runs, processes, devices, dialogs, paths, onBattery }: LabParts): LabMethods {
   const progress = new Listeners<LabProgress>();
   const races = new Listeners<{ races: readonly RaceTimes[]; points: number }>();
   let current: LabControl | null = null;
@@ -64,7 +66,7 @@ export function createLab({ store, runs, processes, devices, dialogs, paths, onB
   };
 
   /** What measures has this machine to itself: nothing else measures, and runs wait. */
-  const alone = async <T>(work: (control: LabControl) => Promise<T>): Promise<T> => {
+  const alone = async <T>(what: MeasuringKind, work: (control: LabControl) => Promise<T>): Promise<T> => {
     if (current !== null) {
       throw new TrainyardError(
         'device.busy',
@@ -75,6 +77,7 @@ export function createLab({ store, runs, processes, devices, dialogs, paths, onB
     const control = (current = new LabControl());
     try {
       await refuseRuns(store, runs.active());
+      const done = beginMeasuring(home, what);
       const holding = runs.hold();
       try {
         await Promise.race([holding, control.cancellation]);
@@ -82,6 +85,7 @@ export function createLab({ store, runs, processes, devices, dialogs, paths, onB
       } finally {
         // Also where it was cancelled before all had paused.
         void holding.then((release) => release());
+        done();
       }
     } finally {
       current = null;
@@ -149,13 +153,13 @@ export function createLab({ store, runs, processes, devices, dialogs, paths, onB
   };
 
   return {
-    measureLab: ({ seconds }) => alone((control) => measure(seconds, control)),
+    measureLab: ({ seconds }) => alone('lab', (control) => measure(seconds, control)),
     async labConditions() {
       // Runs of the app would be counted, and pause for a lab.
       const busy = runs.active().length > 0 ? null : await othersNow();
       return { processors: os.availableParallelism(), busy, battery: onBattery?.() ?? false };
     },
-    timeRaces: (request) => alone((control) => race(request, control)),
+    timeRaces: (request) => alone('crossover', (control) => race(request, control)),
     cancelLab: async () => current?.cancel(),
     labs: () => store.labs(),
     lab: (request) => store.lab(request),

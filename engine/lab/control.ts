@@ -12,7 +12,7 @@ export interface LabSurroundings {
    * Begins to watch what else the machine does; the function that is returned says how many processors other programs used since
    * then. Absent where the system does not tell.
    */
-  readonly watchOthers?: () => () => number;
+  readonly watchOthers?: () => () => number | null;
 }
 
 const cancelled = (): CancelledError => new CancelledError('The measurement was cancelled: nothing of it is kept.');

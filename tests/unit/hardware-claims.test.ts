@@ -157,11 +157,11 @@ test('opposite claims never hold by the same number, and a disturbed lab decides
   assert.deepEqual(both(gaining(0.566, 0.02, 8)), ['holds', 'wrong here']);
   for (const gain of [0.9, 1.1, 1.3]) {
     const { verdict: said, sentence } = of('embarrassingly-parallel', gaining(gain, 0.44));
-    assert.equal(said, 'not tested', String(gain));
+    assert.equal(said, 'cannot tell', String(gain));
     assert.match(sentence, /^Cannot tell from a disturbed lab: .* Measure again/);
   }
   for (const id of ['serial', 'embarrassingly-parallel', 'one-or-two-values']) {
-    assert.equal(of(id, gaining(1.1, 0.44, 10)).verdict, 'not tested', id);
+    assert.equal(of(id, gaining(1.1, 0.44, 10)).verdict, 'cannot tell', id);
   }
 });
 
@@ -169,7 +169,7 @@ test('a comparison that its own spread turns round is left open, whatever test m
   const wide = (entry: Spread): Spread => ({ ...entry, low: entry.median * 0.3, high: entry.median * 3 });
   const steps = [{ ...gpu.workloads[0], milliseconds: wide(spread(3)) }];
   const evidence: Evidence = { lab: lab(cpu, one, { ...gpu, workloads: steps }), catalogue };
-  assert.equal(of('small-work', evidence).verdict, 'not tested');
+  assert.equal(of('small-work', evidence).verdict, 'cannot tell');
   const copying = { ...cpu, copy: [{ at: 1e9, value: wide(spread(60)) }] };
   assert.equal(of('ten-seconds', { lab: lab(copying, one), catalogue }).verdict, 'wrong here', 'far from every bound');
 });

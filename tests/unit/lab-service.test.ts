@@ -33,6 +33,7 @@ function setUp(context: TestContext, own: readonly number[] = []): Setup {
   let touched = false;
   const none = (): Promise<never> => Promise.reject(new Error('no device here'));
   const lab = createLab({
+    home: folder,
     store,
     paths,
     runs: {

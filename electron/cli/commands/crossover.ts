@@ -13,10 +13,12 @@ import { costsOfModel, type ModelAtHand } from '../../../engine/hardware/costs/f
 import { widened, widestOf } from '../../../engine/hardware/costs/widen.ts';
 import { forecastRace, raceBatches, timedRace } from '../../../engine/hardware/crossover-forecast.ts';
 import type { TimedDevice } from '../../../engine/hardware/time-forecast.ts';
+import { beginMeasuring } from '../../../engine/history/measuring.ts';
 import { LabControl } from '../../../engine/lab/control.ts';
 import { measureDevice } from '../../../engine/lab/device.ts';
 import { roundMillisecondsOf, timeRaces, type RacingStep } from '../../../engine/lab/race.ts';
 import { stepWorkload } from '../../../engine/lab/steps.ts';
+import { refuseRuns } from '../../../engine/lab/runs.ts';
 import { callsOfRound, mergedRounds, roundsOf } from '../../../engine/lab/rounds.ts';
 import { networkInputOf, type ModelSpec } from '../../../engine/model/spec.ts';
 import { InputError, TrainyardError } from '../../../engine/protocol/errors.ts';
@@ -24,7 +26,7 @@ import type { LabMeasurement, LabPart, RacePoint } from '../../../engine/protoco
 import { nodeLab } from '../../hosts/lab.ts';
 import { choiceOption, numberOption, type Command } from '../command.ts';
 import { subjectOption, subjectOptions } from '../forecast-subject.ts';
-import { hardwareGpu, openFirstGpu } from '../gpu.ts';
+import { hardwareGpu, listGpus, openFirstGpu } from '../gpu.ts';
 import { reportCrossover } from '../crossover-report.ts';
 
 /** A device in the race: opened with so many threads (a GPU has none; 0 of a CPU: one or all, whichever proves faster, as a run trains). */
@@ -90,7 +92,17 @@ export const crossover: Command = {
       const hint = 'Take a model of this program, such as medium, lenet or a file.';
       throw new InputError('usage.model', `${subject.name} is a forecast alone: it cannot be timed here.`, hint);
     }
-    const { near, far } = racersOf(choiceOption(options, 'between', pairs) ?? (await pairAtHand()));
+    const between = choiceOption(options, 'between', pairs);
+    if (between === 'cpu,gpu-0' && !(await listGpus()).some(({ available }) => available)) {
+      throw new InputError(
+        'usage.between',
+        'No GPU was found on this machine: --between cpu,gpu-0 takes one.',
+        `Give another pair: ${pairs.slice(1).join(' or ')}.`,
+      );
+    }
+    const { near, far } = racersOf(between ?? (await pairAtHand()));
+    await refuseRuns(await services.store, []);
+    const done = beginMeasuring(services.home, 'crossover');
     const control = new LabControl();
     const stop = interruption.listen(() => control.cancel());
     const backends: Backend[] = [];
@@ -123,6 +135,7 @@ export const crossover: Command = {
     } finally {
       output.clearBar();
       stop();
+      done();
       for (const backend of backends) await backend.close();
     }
   },

@@ -2,6 +2,7 @@
 
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { beginMeasuring } from '../../../engine/history/measuring.ts';
 import { conditionsWords } from '../../../engine/lab/conditions.ts';
 import { LabControl } from '../../../engine/lab/control.ts';
 import { labText, largestLabFile, readLab } from '../../../engine/lab/file.ts';
@@ -17,6 +18,7 @@ import { createNodeLab, describeMachine } from '../../hosts/lab.ts';
 import { cpuDevice } from '../../hosts/devices.ts';
 import { numberOption, textOption, type Command, type CommandContext } from '../command.ts';
 import { homeFolder } from '../home.ts';
+import type { Interruption } from '../interruption.ts';
 import { formatSeconds, formatTime, type Output } from '../output.ts';
 import { checkOutput, writeOutput } from '../output-file.ts';
 
@@ -52,7 +54,7 @@ export const lab: Command = {
     const result = source === undefined ? await measureHere(context, seconds) : await readLabFile(source);
     await store.addLab({ result, imported: source !== undefined });
     if (target !== undefined) await writeOutput(target, [labText(result)], output);
-    output.event({ event: 'lab', devices: result.devices.map(deviceEvent) });
+    output.event({ event: 'lab', devices: result.devices.map(deviceEvent), notes: result.notes });
     if (!output.json) print(output, result);
   },
 };
@@ -88,6 +90,15 @@ async function readLabFile(file: string): Promise<LabResult> {
 
 async function measureHere({ services, output, interruption }: CommandContext, seconds: number): Promise<LabResult> {
   await refuseRuns(await services.store, []);
+  const done = beginMeasuring(services.home, 'lab');
+  try {
+    return await measured(output, interruption, seconds);
+  } finally {
+    done();
+  }
+}
+
+async function measured(output: Output, interruption: Interruption, seconds: number): Promise<LabResult> {
   const control = new LabControl();
   const stop = interruption.listen(() => control.cancel());
   const { cores: processors, powerSource } = describeMachine();
@@ -123,18 +134,27 @@ function tell(output: Output, { device, part, done, secondsLeft }: LabProgress):
   output.bar(done, `${device}: ${what}, ${Math.ceil(secondsLeft)} s left`);
 }
 
-/** As other programs read it: rates by size, the rate of copying in memory, the cost of one more call. */
+/** As other programs read it: rates by size, the rate of copying in memory, the cost of one more call; and how far each spread, as a share either way. */
 export function deviceEvent({ id, products, copy, latencies }: LabDevice): object {
+  const call = latencies.find(({ name }) => name === 'call')?.microseconds;
   return {
     id,
     gflops: Object.fromEntries(products.map(({ at, value }) => [String(at), rounded(value.median)])),
     copy_gb_s: rounded(copy.at(-1)?.value.median),
-    launch_us: rounded(latencies.find(({ name }) => name === 'call')?.microseconds.median),
+    launch_us: rounded(call?.median),
+    spread: {
+      gflops: Object.fromEntries(products.map(({ at, value }) => [String(at), halfSpread(value)])),
+      copy_gb_s: halfSpread(copy.at(-1)?.value),
+      launch_us: halfSpread(call),
+    },
   };
 }
 
 const rounded = (value: number | undefined): number | null =>
   value === undefined ? null : Number(value.toPrecision(4));
+
+const halfSpread = (spread: Spread | undefined): number | null =>
+  spread === undefined ? null : Number((spreadShare(spread) / 2).toPrecision(3));
 
 const largest = (samples: readonly Sample[]): Sample | undefined =>
   [...samples].sort((a, b) => b.value.median - a.value.median)[0];

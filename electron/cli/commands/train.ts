@@ -7,6 +7,7 @@ import type { MetricPoint, RunProgress, RunRecord, RunResult } from '../../../en
 import { declarationOf } from '../../../engine/learners/declared/registry.ts';
 import { createRunManager, type RunManager } from '../../../engine/runs/manager.ts';
 import { damagedCheckpoint } from '../../../engine/runs/attempt.ts';
+import { refuseBesideMeasuring } from '../../../engine/history/measuring.ts';
 import { processOwner } from '../../../engine/history/owner.ts';
 import { askedRun, deviceOption } from '../asked-run.ts';
 import { runNumber, textOption, type Command, type CommandContext } from '../command.ts';
@@ -73,6 +74,7 @@ export async function follow(
   begin: (manager: RunManager) => Promise<RunRecord>,
 ): Promise<number> {
   const store = await services.store;
+  refuseBesideMeasuring(services.home, 'training would spoil its figures');
   const data = cancellable(services.data);
   const manager = createRunManager({ store, data, hosts: inProcessHosts(data), owner: processOwner() });
   let run: RunRecord | null = null;

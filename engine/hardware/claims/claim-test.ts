@@ -4,7 +4,7 @@ import type { Claim } from './claim.ts';
 import type { Evidence } from './evidence.ts';
 
 export interface Verdict {
-  readonly verdict: 'holds' | 'too simple' | 'wrong here' | 'not tested';
+  readonly verdict: 'holds' | 'too simple' | 'wrong here' | 'cannot tell' | 'not tested';
   /** By how much it is off: above 1 it says too much, below 1 too little. */
   readonly factor?: number;
   readonly sentence: string;

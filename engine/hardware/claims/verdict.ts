@@ -26,7 +26,7 @@ export type { Verdict } from './claim-test.ts';
 
 /**
  * The verdict on a claim by what is known. Where the slow and the quick calls of a lab would decide it differently, the lab was too
- * disturbed to decide it: whatever the medians say, the verdict is `not tested`, with the reach of the figure that varies most.
+ * disturbed to decide it: whatever the medians say, the verdict is `cannot tell`, with the reach of the figure that varies most.
  */
 export const verdict: Test = (claim, evidence) => {
   const test = tests[claim.test];
@@ -40,8 +40,8 @@ export const verdict: Test = (claim, evidence) => {
   });
   const [{ low, high }] = reaches.sort((a, b) => b.high / b.low - a.high / a.low);
   const reach = `from its slow to its quick calls the figure that decides reaches from ${short(low)} to ${short(high)}`;
-  const sentence = `Cannot tell from a disturbed lab: ${reach}. Measure again while nothing else runs. ${claim.words}`;
-  return { verdict: 'not tested', sentence, figures: found.figures };
+  const sentence = `Cannot tell from a disturbed lab: ${reach}. Measure again while nothing else runs. At the medians: ${found.sentence}`;
+  return { verdict: 'cannot tell', sentence, figures: found.figures };
 };
 
 const text: Test = ({ verdictInPrinciple, words }) => ({

@@ -48,6 +48,7 @@ export class ClaimsPage {
       holds: count('holds'),
       'too simple': count('too simple'),
       'wrong here': count('wrong here'),
+      'cannot tell': count('cannot tell'),
       'not tested': count('not tested'),
     };
   });
