@@ -303,8 +303,9 @@ function surroundings({
 function evaluationSource(
   { split, token, force }: Pick<Parameters<AppService['evaluate']>[0], 'split' | 'token' | 'force'>,
   paths: ChosenPaths,
-): EvaluationSource {
-  return token === undefined ? { split: split ?? 'validation' } : { path: paths.resolve(token), force };
+): EvaluationSource | 'out of fold' {
+  if (token !== undefined) return { path: paths.resolve(token), force };
+  return split === 'out of fold' ? split : { split: split ?? 'validation' };
 }
 
 const settingsKey = (dataset: string): string => `dataset.${dataset}`;

@@ -6,6 +6,7 @@ import type { DataService } from '../../engine/protocol/data.ts';
 import type { EvaluatedRun } from '../../engine/protocol/evaluated-rows.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import { countOpening, openingsOf, prepareEvaluation, type EvaluationSource } from '../../engine/runs/evaluate.ts';
+import { evaluateOutOfFold } from '../../engine/runs/out-of-fold.ts';
 import type { Processes } from './processes.ts';
 
 interface Parts {
@@ -17,7 +18,7 @@ interface Parts {
 interface Request {
   readonly job: string;
   readonly run: number;
-  readonly source: EvaluationSource;
+  readonly source: EvaluationSource | 'out of fold';
 }
 
 export async function evaluateRun({ store, data, processes }: Parts, request: Request): Promise<EvaluatedRun> {
@@ -26,7 +27,12 @@ export async function evaluateRun({ store, data, processes }: Parts, request: Re
   const starting = processes.startCpuHost();
   starting.catch(() => undefined);
   try {
-    const prepared = await prepareEvaluation({ store, data }, request);
+    if (source === 'out of fold') {
+      const { evaluator } = await starting;
+      const { table, warnings } = await evaluateOutOfFold({ store, data, evaluator }, request);
+      return { ...table, file: null, opened: await openingsOf(store, run), warnings };
+    }
+    const prepared = await prepareEvaluation({ store, data }, { ...request, source });
     try {
       const table = await (await starting).evaluator.scored(prepared.request);
       await countOpening(store, run, source);

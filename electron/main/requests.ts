@@ -100,7 +100,7 @@ const oneRun = z.strictObject({ run });
 const evaluated = z.strictObject({
   job,
   run,
-  split: z.enum(['train', 'validation', 'test']).optional(),
+  split: z.enum(['train', 'validation', 'test', 'out of fold']).optional(),
   token: token.optional(),
   force: z.boolean().optional(),
 });

@@ -17,7 +17,7 @@ import type { PredictingApp } from './predicting.ts';
 import type { ClassifiedPictures, PredictedPage, RunEvaluation } from './evaluation.ts';
 import type { RunExports } from './exports.ts';
 import type { Checkpoint, ContinuationRequest, TransferRequest } from './going-on.ts';
-import type { EvaluatedRun, Openings } from './evaluated-rows.ts';
+import type { EvaluatedRun, EvaluatedSplit, Openings } from './evaluated-rows.ts';
 import type { Contributions, Dependence, Explanation } from './explanation.ts';
 import type { RepairReport, RunPatch, StoreService } from './store.ts';
 import type { MetricPoint, RunConfig, RunProgress, RunRecord } from './runs.ts';
@@ -149,13 +149,13 @@ export interface AppService extends HistoryCalls, RunExports, PredictingApp {
   /** How good a run is class by class: after its last epoch while it runs, then of the weights kept. Null before the first. */
   evaluation(request: { run: number }): Promise<RunEvaluation | null>;
   /**
-   * What a finished run says of a split of its data, or of the file of `token`: one of both. Each answer on the test split is counted.
+   * What a finished run says of a split of its data, or a cross-validation of all its rows out of fold, or of the file of `token`: one of both. Each answer on the test split is counted.
    * Refuses rows that do not say what is to be predicted (`input.no_truth`). Progress and `cancel` go by the job.
    */
   evaluate(request: {
     job: string;
     run: number;
-    split?: SplitName;
+    split?: EvaluatedSplit;
     token?: string;
     force?: boolean;
   }): Promise<EvaluatedRun>;

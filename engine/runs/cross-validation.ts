@@ -149,6 +149,7 @@ export class CrossValidation implements Work {
       try {
         const child = await this.#trainFold(fold, known.get(fold), ended);
         ended.push(child);
+        if (ended.length === 1) await this.#keepDevice(child);
         results.push(resultOf(fold, child));
       } catch (error) {
         results.push({ fold, state: 'failed', metrics: {}, problem: toWire(error).message });
@@ -177,6 +178,11 @@ export class CrossValidation implements Work {
       deafen();
       this.#child = null;
     }
+  }
+
+  /** What the first of them found out of the model and the device. */
+  async #keepDevice({ device, threads, parameters }: RunRecord): Promise<void> {
+    await this.#options.store.updateRun({ run: this.#run, patch: { device, threads, parameters } });
   }
 
   /** All folds train on the device that was chosen for the first. */
@@ -219,7 +225,7 @@ export class CrossValidation implements Work {
       );
     }
     const result = this.#resultOf(standing, { of: this.#of, folds, ...spreadOfFolds(folds.flatMap(standingMetrics)) });
-    await this.#keepScores(result, standing[0].parameters);
+    await this.#keepScores(result);
     return { state: nextState(this.#run, this.#state, stopped ? 'stop' : 'complete'), result, error: null };
   }
 
@@ -244,14 +250,13 @@ export class CrossValidation implements Work {
   }
 
   /** What lists sort and compare by: the means over the folds, as its last point. */
-  async #keepScores({ metrics, steps, seconds, device, threads }: RunResult, parameters: number): Promise<void> {
+  async #keepScores({ metrics, steps, seconds }: RunResult): Promise<void> {
     const { store, onReport } = this.#options;
     const points = Object.entries(metrics).flatMap(([series, value]): MetricPoint[] =>
       series.startsWith('test_') ? [] : [{ series, step: steps, epoch: this.#of, seconds, value }],
     );
     await store.truncate({ run: this.#run, afterStep: -1 });
     await store.append({ run: this.#run, points });
-    await store.updateRun({ run: this.#run, patch: { device, threads, parameters } });
     if (this.#progress) onReport({ points, progress: this.#progress });
   }
 }

@@ -38,6 +38,8 @@ export interface NumberField<About = never> extends Common<About, number> {
   readonly whole?: boolean;
   /** It is a name rather than an amount: written without separators. */
   readonly ungrouped?: boolean;
+  /** Values the form offers instead of a field to type in. */
+  readonly offered?: readonly number[];
   readonly minimum: number;
   readonly maximum: number;
   /** What 0 stands for, where it is no amount: `never`. */

@@ -24,12 +24,13 @@ export const runFields = fieldsFor<unknown>()({
   folds: {
     kind: 'number',
     whole: true,
-    label: 'Folds',
+    label: 'Cross-validation',
+    unit: 'folds',
     help: 'cross-validation: train once a fold, each time tested on another part of the rows',
-    hint: 'each part of the rows tests a model of its own',
     minimum: 2,
     maximum: 100,
-    unset: 'None',
+    unset: 'None: one training',
+    offered: [3, 5, 10],
   },
   // CPU threads.
   threads: {

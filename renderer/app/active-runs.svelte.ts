@@ -47,8 +47,14 @@ export class ActiveRuns {
 
   async refresh(): Promise<void> {
     const [active, all] = await Promise.all([
-      this.#service.runs({ states: unfinished, sort: { by: 'createdAt', descending: false }, limit: 50, fields }),
-      this.#service.runs({ limit: 0, fields: ['id'] }),
+      this.#service.runs({
+        states: unfinished,
+        withoutFolds: true,
+        sort: { by: 'createdAt', descending: false },
+        limit: 50,
+        fields,
+      }),
+      this.#service.runs({ limit: 0, withoutFolds: true, fields: ['id'] }),
     ]);
     this.total = all.total;
     const before = this.list;

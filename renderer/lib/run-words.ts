@@ -47,6 +47,8 @@ export function hasModel({
   result,
   hasCheckpoint,
 }: Pick<RunRecord, 'state' | 'result' | 'hasCheckpoint'>): boolean {
+  // A cross-validation has models in its folds alone.
+  if (result?.folds) return false;
   return state === 'diverged' ? (result?.bestEpoch ?? 0) > 0 : result !== null || hasCheckpoint;
 }
 
@@ -54,6 +56,11 @@ export function hasModel({
 export function endText({ state, result, config }: Pick<RunRecord, 'state' | 'result' | 'config'>): string | null {
   if (result === null || result.reason === 'stopped' || (state !== 'completed' && state !== 'diverged')) return null;
   if (result.remark !== undefined) return sentence(result.remark);
+  const { folds } = result;
+  if (folds) {
+    const standing = folds.folds.filter(({ problem }) => problem === null).length;
+    return standing === folds.of ? `All ${folds.of} folds` : `${standing} of ${folds.of} folds`;
+  }
   const { epochs, bestEpoch, divergence } = result;
   const { unit, units } = declarationOf(config);
   const best = bestEpoch > 0 ? `, best ${fixed(bestEpoch)}` : '';

@@ -225,6 +225,36 @@ test('the figures of runs are those of the history', async ({ app }) => {
     await screenshot(app, 'run-linear');
   });
 
+  await test.step('a cross-validation: its folds on its page, every row out of fold, one line in the list', async () => {
+    await page.evaluate((id) => (location.hash = `#new/${id}`), table.id);
+    await page.getByRole('button', { name: /^Linear model/ }).click();
+    await page.getByLabel('Cross-validation').selectOption({ label: '3 folds' });
+    await screenshot(app, 'new-folds');
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await page.waitForURL(/#run\/\d+$/);
+    const ended = await waitForState(app, Number(/\d+$/.exec(page.url())![0]), 'completed');
+    const { mean, deviation } = ended.result!.folds!;
+    expect(await figureOf(page, 'Accuracy')).toBe(`${score(mean.test_accuracy)} ± ${score(deviation.test_accuracy)}`);
+    const folds = page.getByRole('region', { name: 'Table of folds' });
+    await expect(folds.getByRole('link')).toHaveCount(3);
+    await expect(folds.getByRole('row', { name: /^Mean/ })).toContainText(score(mean.test_accuracy));
+    await expect(page.getByRole('img', { name: /^Accuracy: .* ± .*; by fold/ })).toBeVisible();
+    await expect(page.getByRole('tab')).toHaveText(['Overview', 'Evaluation']);
+    await screenshot(app, 'run-folds');
+    await page.getByRole('tab', { name: 'Evaluation' }).click();
+    await expect(page.getByText('each predicted by the fold that did not learn from it')).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'Scores' })).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'Where errors gather' })).toBeVisible();
+    await expect(page.getByText(/its folds have models/)).toHaveCount(0);
+    await screenshot(app, 'run-folds-evaluation');
+    await page.evaluate(() => (location.hash = '#runs'));
+    await expect(page.getByText('Linear model, 3 folds')).toBeVisible();
+    await expect(page.getByText(/, fold 1 of 3/)).toHaveCount(0);
+    await page.getByRole('searchbox').first().fill('fold 1 of 3');
+    await expect(page.getByText(/, fold 1 of 3/).first()).toBeVisible();
+    await page.getByRole('searchbox').first().fill('');
+  });
+
   await test.step('compare: all that share the best are named and marked', async () => {
     const one = { ...base, training: { ...base.training, epochs: 1 } };
     const twins = [await train(app, 'twin one', one), await train(app, 'twin two', one)];

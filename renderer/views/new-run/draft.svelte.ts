@@ -31,7 +31,7 @@ import { classesOf, decided, suggestName, taskOf } from '../../app/quick-start.t
 import type { UndoHistory } from '../../app/undo.svelte.ts';
 
 /** What a step of the draft changes, as it was before or after. */
-type DraftState = Pick<Draft, 'learner' | 'model' | 'settings' | 'seed' | 'keys' | 'current' | 'name'> & {
+type DraftState = Pick<Draft, 'learner' | 'model' | 'settings' | 'seed' | 'folds' | 'keys' | 'current' | 'name'> & {
   readonly trainingChosen: boolean;
 };
 
@@ -43,6 +43,8 @@ export class Draft {
   /** Of every learner, by its name: whoever comes back to one finds them as they were. */
   settings: Readonly<Record<string, object>> = $state.raw({});
   seed: number = $state(runFields.seed.default);
+  /** Of a cross-validation; undefined: one training. */
+  folds: number | undefined = $state();
   model: ModelSpec = $state.raw({ version: 1, layers: [] });
   device: RunConfig['device'] = $state('auto');
   threads: number = $state(0);
@@ -101,6 +103,7 @@ export class Draft {
       this.learner = declarationOf(config);
       this.settings = { ...this.settings, [config.learner]: ownSettings(config) };
       this.seed = config.seed;
+      this.folds = config.folds;
     }
     if (config && isNetwork(config)) {
       this.#trainingChosen = true;
@@ -113,7 +116,8 @@ export class Draft {
   get config(): RunConfig {
     // What was found out is written down, so that the run says it by itself.
     const settings = decided(this.dataset);
-    const common = { dataset: this.dataset.id, settings, device: this.device, threads: this.threads };
+    const folds = this.folds === undefined ? {} : { folds: this.folds };
+    const common = { dataset: this.dataset.id, settings, device: this.device, threads: this.threads, ...folds };
     const { learner, seed } = this;
     if (!learner.layers) {
       const device = learner.devices.length > 1 ? this.device : 'auto';
@@ -197,6 +201,10 @@ export class Draft {
 
   sow(seed: number): void {
     this.#step('the seed', () => (this.seed = seed));
+  }
+
+  cross(folds: number | undefined): void {
+    this.#step('the cross-validation', () => (this.folds = folds));
   }
 
   /** Adds a layer after the current one, but never after the output. */
@@ -290,8 +298,8 @@ export class Draft {
   }
 
   #state(): DraftState {
-    const { learner, model, settings, seed, keys, current, name } = this;
-    return { learner, model, settings, seed, keys, current, name, trainingChosen: this.#trainingChosen };
+    const { learner, model, settings, seed, folds, keys, current, name } = this;
+    return { learner, model, settings, seed, folds, keys, current, name, trainingChosen: this.#trainingChosen };
   }
 
   #restore({ trainingChosen, ...state }: DraftState): void {

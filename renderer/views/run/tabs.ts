@@ -2,9 +2,12 @@
 // state and the run, and fills the right end of the tab bar by `page.tools`.
 
 import { declarationOf } from '../../../engine/learners/declared/registry.ts';
+import { isCrossValidation } from '../../../engine/protocol/folds.ts';
 import Overview from './overview/Overview.svelte';
 import { hasModel, isLive } from '../../lib/run-words.ts';
 import type { RunTab } from './tab.ts';
+
+const hasOwnFiles: RunTab['shown'] = (run) => !isCrossValidation(run.config);
 
 /** A finished run on a table. */
 const isExplained: RunTab['shown'] = (run) =>
@@ -13,10 +16,10 @@ const isExplained: RunTab['shown'] = (run) =>
 // prettier-ignore
 export const runTabs: readonly RunTab[] = [
   { id: '', label: 'Overview', words: ['curves', 'results', 'settings', 'log'], load: () => Promise.resolve({ default: Overview }) },
-  { id: 'evaluation', label: 'Evaluation', words: ['scores', 'roc', 'confusion matrix', 'calibration', 'threshold', 'errors', 'slices', 'residuals'], load: () => import('./evaluation/Evaluation.svelte') },
+  { id: 'evaluation', label: 'Evaluation', words: ['scores', 'out of fold', 'roc', 'confusion matrix', 'calibration', 'threshold', 'errors', 'slices', 'residuals'], load: () => import('./evaluation/Evaluation.svelte') },
   { id: 'explain', label: 'Explain', words: ['importance', 'why', 'shapley', 'dependence', 'findings', 'overfits'], shown: isExplained, load: () => import('./explain/Explain.svelte') },
   { id: 'predict', label: 'Predict', words: ['predictions', 'file', 'what if', 'serve', 'speed'], shown: hasModel, load: () => import('./predict/Predict.svelte') },
-  { id: 'files', label: 'Files', words: ['export', 'ONNX', 'safetensors', 'certificate', 'checkpoints', 'continue', 'extend', 'transfer', 'family'], load: () => import('./files/Files.svelte') },
+  { id: 'files', label: 'Files', words: ['export', 'ONNX', 'safetensors', 'certificate', 'checkpoints', 'continue', 'extend', 'transfer', 'family'], shown: hasOwnFiles, load: () => import('./files/Files.svelte') },
 ];
 
 /** The tab of an address; the overview for one that is unknown. */

@@ -58,6 +58,10 @@ export function weightOf(id: string): number {
   return place < 0 ? 100 : place < light ? place : lightWeight + place;
 }
 
+/** The model, and how many times a cross-validation trains it. */
+const modelText = (run: ListedRun): string =>
+  run.config.folds === undefined ? modelName(run) : `${modelName(run)}, ${run.config.folds} folds`;
+
 /** Cell padding, and the arrow of the sorted column. */
 const padding = 17;
 const arrow = 18;
@@ -107,7 +111,7 @@ export function runColumns(series: string): readonly RunColumn[] {
       sort: 'dataset',
       text: (run) => run.datasetName,
     },
-    { id: 'model', label: 'Model', width: 80, least: 90, most: 180, text: modelName },
+    { id: 'model', label: 'Model', width: 80, least: 90, most: 180, text: modelText },
     {
       id: 'device',
       label: 'Device',

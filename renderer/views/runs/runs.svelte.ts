@@ -61,6 +61,8 @@ export class RunsTable {
     const { search, states, dataset, tags, group } = this.filters;
     return {
       search: search.trim() || undefined,
+      // Folds stand on the page of their cross-validation; whoever looks for words finds them too.
+      withoutFolds: search.trim() === '' || undefined,
       states: states.length > 0 ? states : undefined,
       dataset: dataset ?? undefined,
       tags: tags.length > 0 ? tags : undefined,

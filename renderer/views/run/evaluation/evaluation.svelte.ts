@@ -15,20 +15,21 @@ import {
 } from '../../../../engine/evaluation/threshold.ts';
 import { mistakesOf } from '../../../../engine/evaluation/worst.ts';
 import type { AppService } from '../../../../engine/protocol/app.ts';
-import type { SplitName } from '../../../../engine/protocol/data.ts';
 import type {
   ClassRows,
   EvaluatedRows,
   EvaluatedRun,
+  EvaluatedSplit,
   Openings,
   Score,
 } from '../../../../engine/protocol/evaluated-rows.ts';
+import { isCrossValidation } from '../../../../engine/protocol/folds.ts';
 import type { RunRecord } from '../../../../engine/protocol/runs.ts';
 import { failureOf, type Failure } from '../../../app/failure.ts';
 import { inSlices } from '../../../lib/steps.ts';
 import type { RunPage } from '../run.svelte.ts';
 
-export type Chosen = { readonly split: SplitName } | { readonly token: string; readonly name: string };
+export type Chosen = { readonly split: EvaluatedSplit } | { readonly token: string; readonly name: string };
 
 const usualCosts: Costs = { missed: 10, needless: 1 };
 /** Milliseconds a slider rests before the slices of many rows are counted again. */
@@ -64,12 +65,13 @@ export class EvaluationPage {
   #sliced = 0;
   #job = '';
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #tables = new Map<SplitName, EvaluatedRun>();
+  #tables = new Map<EvaluatedSplit, EvaluatedRun>();
 
   constructor(service: AppService, run: RunRecord) {
     this.#service = service;
     this.#run = run;
-    if ((run.data?.counts.validation ?? 1) === 0) this.chosen = { split: 'train' };
+    if (isCrossValidation(run.config)) this.chosen = { split: 'out of fold' };
+    else if ((run.data?.counts.validation ?? 1) === 0) this.chosen = { split: 'train' };
     void this.#start();
   }
 
@@ -171,7 +173,8 @@ export class EvaluationPage {
 
   async #loadValidation(asked: number): Promise<void> {
     const other = !('split' in this.of) || this.of.split !== 'validation';
-    if (!other || (this.#run.data?.counts.validation ?? 0) === 0) return;
+    // Out of fold every row is there: it is judged by itself.
+    if (!other || isCrossValidation(this.#run.config) || (this.#run.data?.counts.validation ?? 0) === 0) return;
     const known = this.#tables.get('validation');
     const job = `${this.#job}-validation`;
     const result = known ?? (await this.#service.evaluate({ job, run: this.#run.id, split: 'validation' }));
