@@ -4,6 +4,7 @@
 import type { Examination, Pace, SampledRows, Trial } from '../doctor/check.ts';
 import type { RunFile } from '../protocol/runs.ts';
 import { RunControl, type Surroundings } from '../train/control.ts';
+import { decodeText } from '../train/safetensors.ts';
 import type { Examined, Learner } from './learner.ts';
 import { readTrained } from './predict.ts';
 
@@ -44,7 +45,7 @@ async function tryShortly(
     const over = pace.clock() - start > ('steps' in limit ? most : limit.milliseconds);
     if (over || ('steps' in limit && losses.length >= limit.steps)) control.stop();
   }
-  const trained = readTrained(new TextDecoder().decode(files.get('model.json')), files.get('best.safetensors')!, 0);
+  const trained = readTrained(decodeText(files.get('model.json')!), files.get('best.safetensors')!, 0);
   const { outputs } = await trained.outputs(rows);
   const width = outputs.length / shard.rows;
   return { outputs: outputs.slice(data.counts.train * width), losses };
