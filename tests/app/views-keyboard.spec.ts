@@ -108,7 +108,9 @@ test('from data to a comparison without a pointer', async ({ app }) => {
     await expect(page.getByLabel('Reading')).toContainText('A');
     await page.getByRole('button', { name: 'Test B against A on the same rows' }).focus();
     await page.keyboard.press('Enter');
-    await expect(page.getByText(/(A is better than B|B is better than A) on \d+ of \d+ rows, worse on \d+: p [=<]/)).toBeVisible();
+    await expect(
+      page.getByText(/(A is better than B|B is better than A) on \d+ of \d+ rows, worse on \d+: p [=<]/),
+    ).toBeVisible();
   });
 
   await test.step('F6 goes round the window; Back goes back', async () => {
