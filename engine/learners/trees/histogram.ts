@@ -48,16 +48,33 @@ function addBlock(
   from: number,
   to: number,
 ): void {
-  for (let i = from; i < to; i++) {
-    const row = list[i];
-    const g = gradient[row];
-    const h = hessian[row];
-    const base = row * width;
-    for (let j = 0; j < chosen.length; j++) {
+  const columns = chosen.length;
+  const places = Int32Array.from(chosen, (column) => entries * starts[column]);
+  let i = from;
+  // Two rows at a time: what one writes the other seldom waits for.
+  for (; i + 1 < to; i += 2) {
+    const [one, other] = [list[i], list[i + 1]];
+    const [g, h, g2, h2] = [gradient[one], hessian[one], gradient[other], hessian[other]];
+    const [base, base2] = [one * width, other * width];
+    for (let j = 0; j < columns; j++) {
       const column = chosen[j];
-      const at = entries * (starts[column] + bins[base + column]);
+      const place = places[j];
+      const at = place + entries * bins[base + column];
       histogram[at] += g;
       histogram[at + 1] += h;
+      histogram[at + 2] += 1;
+      const at2 = place + entries * bins[base2 + column];
+      histogram[at2] += g2;
+      histogram[at2 + 1] += h2;
+      histogram[at2 + 2] += 1;
+    }
+  }
+  for (; i < to; i++) {
+    const row = list[i];
+    for (let j = 0; j < columns; j++) {
+      const at = places[j] + entries * bins[row * width + chosen[j]];
+      histogram[at] += gradient[row];
+      histogram[at + 1] += hessian[row];
       histogram[at + 2] += 1;
     }
   }
