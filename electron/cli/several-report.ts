@@ -78,22 +78,25 @@ export function severalAsAsked(
 
 const significant = (value: number): number => Number(value.toPrecision(4));
 
-export const severalEvent = ({ id }: DeviceForecast, several: Several): object => ({
+/** Beyond as many devices as a batch has examples some would have none: then it cannot be shared out. */
+const isShared = (devices: number, batch: number): boolean => devices <= batch;
+
+export const severalEvent = ({ id }: DeviceForecast, batch: number, several: Several): object => ({
   device: id,
   interconnect: several.link.name,
   gb_s: significant(several.link.bandwidth / 1e9),
   input_per_second: significant(several.inputRate),
   critical_batch: several.criticalBatch === undefined ? null : Math.round(several.criticalBatch),
-  worth_shared: several.worthShared,
+  worth_shared: Math.min(batch, several.worthShared),
   worth_grown: several.worthGrown,
   split: several.split,
   points: several.points.map((point) => ({
     devices: point.devices,
-    step_seconds: significant(point.step),
+    step_seconds: isShared(point.devices, batch) ? significant(point.step) : null,
     all_reduce_seconds: significant(point.summing),
     input_seconds: significant(point.input),
-    speedup: significant(point.speedup),
-    efficiency: significant(point.efficiency),
+    speedup: isShared(point.devices, batch) ? significant(point.speedup) : null,
+    efficiency: isShared(point.devices, batch) ? significant(point.efficiency) : null,
     efficiency_grown: significant(point.grown),
     useful: significant(point.useful),
   })),
@@ -106,6 +109,7 @@ const isPrinted = (devices: number, most: number): boolean =>
 export function printSeveral(output: Output, { name }: DeviceForecast, batch: number, several: Several): void {
   const { points, link, worthShared, worthGrown, criticalBatch, inputRate, split } = several;
   const percent = (share: number): string => `${Number((100 * share).toPrecision(3))} %`;
+  const shared = (devices: number, text: string): string => (isShared(devices, batch) ? text : '–');
   const milliseconds = (seconds: number): string => `${Number((1000 * seconds).toPrecision(3))} ms`;
   output.line();
   output.line(
@@ -115,11 +119,15 @@ export function printSeveral(output: Output, { name }: DeviceForecast, batch: nu
     points.filter(({ devices }) => isPrinted(devices, points.length)),
     [
       { title: 'devices', value: ({ devices }) => String(devices), right: true },
-      { title: 'a step', value: ({ step }) => milliseconds(step), right: true },
+      { title: 'a step', value: ({ devices, step }) => shared(devices, milliseconds(step)), right: true },
       { title: 'adding up', value: ({ summing }) => milliseconds(summing), right: true },
       { title: 'input', value: ({ input }) => milliseconds(input), right: true },
-      { title: 'times as fast', value: ({ speedup }) => String(Number(speedup.toPrecision(3))), right: true },
-      { title: 'efficiency', value: ({ efficiency }) => percent(efficiency), right: true },
+      {
+        title: 'times as fast',
+        value: ({ devices, speedup }) => shared(devices, String(Number(speedup.toPrecision(3)))),
+        right: true,
+      },
+      { title: 'efficiency', value: ({ devices, efficiency }) => shared(devices, percent(efficiency)), right: true },
       { title: `with ${batch} each`, value: ({ grown }) => percent(grown), right: true },
       ...(criticalBatch === undefined
         ? []
@@ -129,7 +137,11 @@ export function printSeveral(output: Output, { name }: DeviceForecast, batch: nu
   const stop = (worth: number): string =>
     worth === points.length ? `all ${worth} are worth having` : `stop at ${worth}`;
   const least = percent(leastEfficiency);
-  output.line(`The batch of ${batch} shared out: ${stop(worthShared)} (at least ${least} efficiency).`);
+  output.line(
+    `The batch of ${batch} shared out: ${stop(Math.min(batch, worthShared))} (at least ${least} efficiency).`,
+  );
+  if (points.length > batch)
+    output.line(`On more than ${batch} devices a batch of ${batch} cannot be shared out: some would have no example.`);
   output.line(`A batch of ${batch} on each: ${stop(worthGrown)}; the training is that of a larger batch.`);
   output.line(
     criticalBatch === undefined

@@ -162,6 +162,7 @@ test('what is wrong with a file names line and field', () => {
   assert.deepEqual(problems(rows({ fp32: { value: 0 } })), [
     'Line 1, field `devices[0].fp32`: a value above 0 expected.',
   ]);
+  assert.deepEqual(problems(rows({ fp32: 90_000 })), ['Line 1, field `devices[0].fp32`: at most 10000 expected.']);
   assert.deepEqual(problems(rows({ streetPrice: 0 })), []);
   assert.deepEqual(problems(rows({ mem_gb: 1 })), ['Line 1, field `devices[0].mem_gb`: no such field.']);
   assert.deepEqual(problems(rows({ source: 'nowhere' })), [
@@ -229,6 +230,7 @@ test('break-even by the command: 653.6 h, and what is refused', async (context) 
     run('--card', '-5', '--rent', '3'),
   ]);
   assert.match(whole.stdout, /^Owning pays after 4,814 h of use: 5\.5 years at 10 % of all hours\.\nLeft out: resale/);
+  assert.match((await run('--card', '1', '--rent', '3.06')).stdout, /^Owning pays after 0\.3 h of use: 3\.3 h at 10 %/);
   assert.equal(never.events[0].hours, null);
   assert.equal(negative.code, 2);
   assert.match(negative.stderr, /--card/);
@@ -240,5 +242,6 @@ test('break-even by the command: 653.6 h, and what is refused', async (context) 
   await refused(['--rent', '3'], /--card is missing/);
   await refused(['--card', '2000', '--rent', '1e9'], /--rent is “1e9”/);
   await refused(['--card', '2000', '--rent', '3', '--power', '0.3'], /--power without --tariff/);
+  await refused(['--card', '2000', '--rent', '3', '--power', '350', '--tariff', '0.2'], /--power is “350”/);
   await refused(['--card', '2000', '--rent', '3', '--resale', '2001'], /--resale is “2001”/);
 });

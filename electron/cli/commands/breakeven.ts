@@ -6,6 +6,8 @@ import { numberOption, type Command, type OptionValues } from '../command.ts';
 import { formatCount } from '../output.ts';
 
 const mostUsd = 10_000_000;
+/** A rack of cards; more is watts taken for kilowatts. */
+const mostKilowatts = 100;
 
 export const breakeven: Command = {
   name: 'breakeven',
@@ -26,7 +28,7 @@ export const breakeven: Command = {
     const rent = needed(options, 'rent', 0.001, 100_000);
     const number = (name: string, minimum: number, maximum: number): number | undefined =>
       numberOption(options, name, { minimum, maximum });
-    const power = number('power', 0, 1000) ?? 0;
+    const power = number('power', 0, mostKilowatts) ?? 0;
     const tariff = number('tariff', 0, 10);
     const host = number('host', 0, mostUsd) ?? 0;
     const resale = number('resale', 0, card + host) ?? 0;
@@ -54,7 +56,7 @@ export const breakeven: Command = {
     }
     const shown = hours < 10 ? hours.toFixed(1) : formatCount(hours);
     output.line(
-      `Owning pays after ${shown} h of use: ${round(years, years < 10 ? 1 : 0)} years at ${round(utilisation * 100, 2)} % of all hours.`,
+      `Owning pays after ${shown} h of use: ${yearsText(years)} at ${round(utilisation * 100, 2)} % of all hours.`,
     );
     const left = [
       ...(power === 0 ? ['electricity (--power, --tariff)'] : []),
@@ -69,6 +71,14 @@ function needed(options: OptionValues, name: string, minimum: number, maximum: n
   const value = numberOption(options, name, { minimum, maximum });
   if (value !== undefined) return value;
   throw new InputError('usage.option', `--${name} is missing.`, 'For example `breakeven --card 2000 --rent 3.06`.');
+}
+
+/** `0.7 years`, `29 days`, `3 h`: what a small share of a year is. */
+function yearsText(years: number): string {
+  const hours = years * 8760;
+  if (hours < 48) return `${round(hours, hours < 10 ? 1 : 0)} h`;
+  if (years < 0.5) return `${round(hours / 24, 0)} days`;
+  return `${years < 10 ? round(years, 1) : formatCount(years)} years`;
 }
 
 const round = (value: number, digits: number): number => Number(value.toFixed(digits));

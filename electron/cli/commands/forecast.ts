@@ -57,7 +57,7 @@ export const forecastCommand: Command = {
       remedies: found.remedies.map(({ name, saves, time }) => ({ name, saves: Math.round(saves), time })),
       flops_per_example: Math.round(costs.flopsPerExample),
       devices: devices.map(deviceEvent),
-      ...(many ? { several: severalEvent(many.device, many.several) } : {}),
+      ...(many ? { several: severalEvent(many.device, subject.batch, many.several) } : {}),
     });
     if (output.json) return;
     print(output, subject, found);

@@ -56,10 +56,10 @@ const isPrice = (name: string): boolean => name.endsWith('Price');
 /** Every figure of a device, with its unit and the most that is believed. */
 export const deviceFigures = {
   memory: { unit: 'GB', most: 100_000, words: 'memory' },
-  bandwidth: { unit: 'GB/s', most: 1e6, words: 'memory bandwidth' },
-  fp32: { unit: 'TFLOP/s', most: 1e6, words: 'float32 peak' },
-  tf32: { unit: 'TFLOP/s', most: 1e6, words: 'TF32 peak, dense' },
-  fp16: { unit: 'TFLOP/s', most: 1e6, words: '16-bit peak, dense, float32 sums' },
+  bandwidth: { unit: 'GB/s', most: 1e5, words: 'memory bandwidth' },
+  fp32: { unit: 'TFLOP/s', most: 1e4, words: 'float32 peak' },
+  tf32: { unit: 'TFLOP/s', most: 1e5, words: 'TF32 peak, dense' },
+  fp16: { unit: 'TFLOP/s', most: 1e5, words: '16-bit peak, dense, float32 sums' },
   fp8: { unit: 'TFLOP/s', most: 1e6, words: '8-bit float peak, dense' },
   int8: { unit: 'TOPS', most: 1e6, words: '8-bit integer peak' },
   power: { unit: 'W', most: 1e5, words: 'rated power' },
