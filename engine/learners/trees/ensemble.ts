@@ -2,7 +2,7 @@
 
 import type { ColumnBins } from './bins.ts';
 import type { BinnedRows } from './rows.ts';
-import { walkOf, type Tree } from './tree.ts';
+import { walkOf, type Tree, type Walk } from './tree.ts';
 
 /** Rows that pass all trees before the next ones do: their bins stay in the cache. */
 const blockRows = 512;
@@ -11,7 +11,8 @@ const visits = 400_000;
 
 /**
  * Adds the trees to `scores` [to − from, outputs] of the rows from … to − 1. A tree with a value a leaf is of output t modulo
- * `outputs`, the first of them being of output 0.
+ * `outputs`, the first of them being of output 0. `walks`: those of the trees, where
+ * there are many calls.
  */
 export function* addTrees(
   scores: Float64Array,
@@ -21,8 +22,8 @@ export function* addTrees(
   { bins, width }: Pick<BinnedRows, 'bins' | 'width'>,
   from: number,
   to: number,
+  walks: readonly Walk[] = trees.map((tree) => walkOf(tree, columns)),
 ): Generator<void, void, void> {
-  const walks = trees.map((tree) => walkOf(tree, columns));
   let visited = 0;
   for (let start = from; start < to; start += blockRows) {
     const end = Math.min(to, start + blockRows);

@@ -5,7 +5,7 @@ import type { ModelFile } from '../../protocol/model-file.ts';
 import type { RawOutputs, Rows, Trained } from '../learner.ts';
 import { binnerOf, type ColumnBins } from './bins.ts';
 import { addTrees, finish } from './ensemble.ts';
-import type { Tree } from './tree.ts';
+import { walkOf, type Tree, type Walk } from './tree.ts';
 
 export interface TrainedTrees {
   readonly columns: readonly ColumnBins[];
@@ -17,11 +17,16 @@ export interface TrainedTrees {
 }
 
 export function trainedTrees(file: ModelFile, evaluation: EvaluationSpec, trained: TrainedTrees): Trained {
-  return { file, evaluation, outputs: (rows) => predict(rows, trained) };
+  const walks = trained.trees.map((tree) => walkOf(tree, trained.columns));
+  return { file, evaluation, outputs: (rows) => predict(rows, trained, walks) };
 }
 
 /** Shard by shard: there may be more rows than memory. */
-async function predict({ data, readShard }: Rows, { columns, trees, first, raw }: TrainedTrees): Promise<RawOutputs> {
+async function predict(
+  { data, readShard }: Rows,
+  { columns, trees, first, raw }: TrainedTrees,
+  walks: readonly Walk[],
+): Promise<RawOutputs> {
   const { shardStarts } = data;
   const rows = shardStarts[shardStarts.length - 1];
   const K = first.length;
@@ -37,7 +42,7 @@ async function predict({ data, readShard }: Rows, { columns, trees, first, raw }
     binners.forEach((binner, at) => binner(x as ArrayLike<number>, count, width, at, bins, 0));
     const scores = new Float64Array(count * K);
     for (let i = 0; i < scores.length; i++) scores[i] = first[i % K];
-    finish(addTrees(scores, K, trees, columns, { bins, width }, 0, count));
+    finish(addTrees(scores, K, trees, columns, { bins, width }, 0, count, walks));
     outputs.set(raw(scores), start * K);
     targets.set(y.subarray(0, count), start);
   }
