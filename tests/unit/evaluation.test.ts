@@ -16,6 +16,7 @@ import {
   outcomesByThreshold,
   thresholdScores,
 } from '../../engine/evaluation/threshold.ts';
+import { trueValue } from '../../engine/learners/evaluated-rows.ts';
 import { valueScores } from '../../engine/evaluation/value-scores.ts';
 import type { ClassRows, Score, ValueRows } from '../../engine/protocol/evaluated-rows.ts';
 
@@ -323,4 +324,14 @@ test('many pairs are corrected by Holm (statsmodels gives the same); rows that w
   const known = { rows: 1000, difference: { value: 0.0196, low: 0, high: 0.0392 } };
   assert.equal(rowsToTell(known), 2044);
   assert.equal(rowsToTell({ rows: 10, difference: { value: 0, low: -1, high: 1 } }), null);
+});
+
+test('a true value of 0 stays 0 where targets are kept scaled: errors in per cent are told of the others alone', () => {
+  const output = { scale: 10_123.7, offset: 51_071.3 };
+  const kept = (value: number): number => trueValue(output, Math.fround((value - output.offset) / output.scale));
+  assert.equal(kept(0), 0);
+  assert.ok(Math.abs(kept(1) - 1) < 0.01 && Math.abs(kept(50_000) - 50_000) < 0.01);
+  const truth = [0, 0, 100_000, 50_000].map(kept);
+  const scores = valueScores(values(truth, [48_000, 52_000, 90_000, 50_000]), { constant: [51_000], linear: null });
+  assert.ok(Math.abs(scores.find(({ name }) => name === 'mape')!.value - 0.05) < 1e-6);
 });
