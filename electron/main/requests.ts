@@ -178,6 +178,7 @@ const schemas = {
     from: z
       .strictObject({ run, checkpoint: checkpoint.optional(), upTo: z.int().min(1).max(1000).optional() })
       .optional(),
+    advisedBy: run.optional(),
   }),
   checkpoints: oneRun,
   thinCheckpoints: z.strictObject({ run, budget: z.number().min(0).max(1e15) }),

@@ -15,6 +15,7 @@ import {
   schemaVersion6,
   schemaVersion7,
   schemaVersion8,
+  schemaVersion10,
 } from './schema.ts';
 
 export interface Migration {
@@ -32,6 +33,7 @@ export const migrations: readonly Migration[] = [
   { version: 7, apply: (connection) => connection.execute(schemaVersion7) },
   { version: 8, apply: indexWords },
   { version: 9, apply: tellKeptScores },
+  { version: 10, apply: (connection) => connection.execute(schemaVersion10) },
 ];
 
 /** Runs say which learner they have. */

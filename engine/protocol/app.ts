@@ -129,7 +129,13 @@ export interface AppService extends HistoryCalls, RunExports, PredictingApp {
   /** Every file the import of an image folder left out, and why. */
   skippedFiles(request: { dataset: string }): Promise<readonly SkippedFile[]>;
 
-  startRun(request: { name?: string; config: RunConfig; from?: TransferRequest }): Promise<RunRecord>;
+  /** `from`: weights to begin with; `advisedBy`: see `RunManager.start`. */
+  startRun(request: {
+    name?: string;
+    config: RunConfig;
+    from?: TransferRequest;
+    advisedBy?: number;
+  }): Promise<RunRecord>;
   /** A finished or stopped run goes on as a new one: see `RunManager.goOn`. */
   extendRun(request: ContinuationRequest & { name?: string }): Promise<RunRecord>;
   /** The states that a run has kept. */

@@ -1,8 +1,11 @@
 // Runs that come from others: a run that goes on where another one ended, one that starts from another's weights, one
-// that is a fold of a cross-validation.
+// that is a fold of a cross-validation, one that a finding about another advised.
 
-/** `continued`: goes on with everything its parent knew; `started from`: with its weights; `fold`: a part of its work. */
-export const runRelations = ['continued', 'started from', 'fold'] as const;
+/**
+ * `continued`: goes on with everything its parent knew; `started from`: with its weights; `fold`: a part of its work; `advised by`:
+ * trained anew with the settings that a finding about its parent advised.
+ */
+export const runRelations = ['continued', 'started from', 'fold', 'advised by'] as const;
 export type RunRelation = (typeof runRelations)[number];
 
 /** What a run took over from its parent. */
@@ -27,7 +30,13 @@ const relationWords: Readonly<Record<RunRelation, string>> = {
   continued: 'continues',
   'started from': 'started from',
   fold: 'fold of',
+  'advised by': 'advised by',
 };
+
+/** Whether it began with something of its parent's. */
+export function takesOver(relation: RunRelation): boolean {
+  return relation === 'continued' || relation === 'started from';
+}
 
 /** `continues run 12 from epoch 10`; null: it comes from no other. */
 export function familyWords(run: {

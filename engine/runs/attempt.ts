@@ -5,6 +5,7 @@ import { CancelledError, toWire, TrainyardError } from '../protocol/errors.ts';
 import { forPage } from '../protocol/shown-errors.ts';
 import type { JobStart } from '../protocol/hosts.ts';
 import type { DataService, PreparedData } from '../protocol/data.ts';
+import { takesOver } from '../protocol/family.ts';
 import { isWaitedFor } from '../protocol/runs.ts';
 import type {
   LogLine,
@@ -230,7 +231,7 @@ export class Attempt implements Work {
     if (waited > worthSaying) await this.#say('info', `Waited ${timeText(waited)} for its turn.`);
     if (record.startedAt === null) return;
     const over =
-      record.parent === null || record.relation === 'fold'
+      record.relation === null || !takesOver(record.relation)
         ? ''
         : ` It has only what it took over from run ${record.parent}.`;
     await this.#say(
@@ -282,7 +283,7 @@ export class Attempt implements Work {
   /** What it begins with of another run. */
   async #start(): Promise<JobStart | undefined> {
     const { parent, relation, start } = this.#options.record;
-    if (parent === null || relation === null || relation === 'fold') return undefined;
+    if (parent === null || relation === null || !takesOver(relation)) return undefined;
     const file = await this.#options.store.readFile({ run: this.#run, file: 'start.bin' });
     if (file !== null) return { ...start, parent, relation, file };
     throw new TrainyardError(

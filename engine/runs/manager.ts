@@ -4,6 +4,7 @@
 
 import { InputError } from '../protocol/errors.ts';
 import type { DataService, PreparedData } from '../protocol/data.ts';
+import { takesOver } from '../protocol/family.ts';
 import { finalStates } from '../protocol/runs.ts';
 import type { LogLine, MetricPoint, RunConfig, RunProgress, RunRecord, RunRequest } from '../protocol/runs.ts';
 import type { Family, NewRun, RunsChanged, StoreService } from '../protocol/store.ts';
@@ -51,6 +52,8 @@ export interface RunManager {
     readonly config: RunConfig;
     /** Weights to begin with. */
     readonly from?: TransferRequest;
+    /** The run about which a finding advised these settings: it is its parent, and nothing of it is taken over. */
+    readonly advisedBy?: number;
   }): Promise<RunRecord>;
   /**
    * Goes on where a finished or stopped run was, as a new run that knows it: for longer, or with other settings. Rejects as `start`
@@ -269,7 +272,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   ): Promise<RunRecord> => {
     const { job: first, ...family } = from ?? {};
     const crossed = isCrossValidation(config);
-    if (crossed && from) throw seenBefore();
+    if (crossed && from && takesOver(from.relation)) throw seenBefore();
     const start = performance.now();
     const prepared = await prepare(crossed ? foldConfig(config, 1) : config);
     const preparing = performance.now() - start;
@@ -298,7 +301,12 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   };
 
   const manager: RunManager = {
-    start: async ({ name, config, from }) => begin(name, config, from && (await transferOf(store, config, from))),
+    async start({ name, config, from, advisedBy }) {
+      if (from) return begin(name, config, await transferOf(store, config, from));
+      if (advisedBy === undefined) return begin(name, config);
+      const { id } = await store.run({ run: advisedBy });
+      return begin(name, config, { parent: id, relation: 'advised by', start: {} });
+    },
     async goOn({ run, name, ...request }) {
       await store.recover();
       const parent = await store.run({ run });

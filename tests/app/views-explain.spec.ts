@@ -54,8 +54,10 @@ test('a run is explained: columns, charts, a row, findings that start a run', as
   await expect(action).toBeVisible();
   await action.click();
   await expect.poll(() => page.evaluate(() => location.hash)).toMatch(/^#run\/2/);
-  const made = await callService<{ notes: string }>(app, 'run', { run: 2 });
+  const made = await callService<{ notes: string; parent: number }>(app, 'run', { run: 2 });
   expect(made.notes).toContain('After run 1, penguins: ');
+  expect(made.parent).toBe(1);
+  await expect(page.getByText(/^(advised by|continues) run 1/)).toBeVisible();
   // While a run trains the app asks before it closes.
   await waitForState(app, 2, 'completed', 'stopped');
 });

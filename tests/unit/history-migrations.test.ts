@@ -183,6 +183,33 @@ test('version 7: runs of old histories have no parent; a relation without one is
   await store.close();
 });
 
+test('version 10: runs keep where they come from, and may be what a finding advised', async (context) => {
+  const home = temporaryHome(context);
+  const connection = openDatabase(join(home, 'history.db'));
+  migrate(connection, migrations.slice(0, 9));
+  const insert = connection.sql<[string], never>(
+    `INSERT INTO run (name, state, dataset, dataset_name, created_at, owner_pid, owner_started_at, revision, search, config)
+     VALUES ('r', 'stopped', 'd', 'd.csv', 0, 1, 1, 0, 'r d.csv small', ?)`,
+  );
+  for (let i = 0; i < 3; i++) insert.run(JSON.stringify(upgradedConfig));
+  connection.execute("UPDATE run SET relation = 'fold', parent = 1 WHERE id = 2");
+  migrate(connection);
+  connection.execute("UPDATE run SET relation = 'advised by', parent = 1 WHERE id = 3");
+  assert.throws(() => connection.execute("UPDATE run SET relation = 'cousin' WHERE id = 3"), /CHECK/);
+  connection.close();
+  const store = createStore(home);
+  const found = await Promise.all([1, 2, 3].map(async (run) => store.run({ run })));
+  assert.deepEqual(
+    found.map(({ parent, relation }) => [parent, relation]),
+    [
+      [null, null],
+      [1, 'fold'],
+      [1, 'advised by'],
+    ],
+  );
+  await store.close();
+});
+
 /** What a next version could be. */
 const nextStep: Migration = {
   version: newest + 1,

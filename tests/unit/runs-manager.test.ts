@@ -7,6 +7,7 @@ import type { TestContext } from 'node:test';
 import { processOwner } from '../../engine/history/owner.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { InputError, TrainyardError } from '../../engine/protocol/errors.ts';
+import { familyWords } from '../../engine/protocol/family.ts';
 import type { MetricPoint, RunState } from '../../engine/protocol/runs.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
@@ -43,6 +44,18 @@ async function reaches(store: StoreService, run: number, state: RunState): Promi
   }
   assert.fail(`run ${run} is ${(await store.run({ run })).state}, not ${state}`);
 }
+
+test('a run that a finding advised is a child that takes nothing over', async (context) => {
+  const { manager } = setUp(context);
+  const parent = await manager.start({ config: tableConfig(2) });
+  await manager.finished({ run: parent.id });
+  const child = await manager.start({ config: tableConfig(5), advisedBy: parent.id });
+  assert.deepEqual([child.parent, child.relation], [parent.id, 'advised by']);
+  assert.equal(familyWords(child), `advised by run ${parent.id}`);
+  const { state, result } = await manager.finished({ run: child.id });
+  assert.deepEqual([state, result?.epochs], ['completed', 5]);
+  await assert.rejects(manager.start({ config: tableConfig(2), advisedBy: 99 }), { code: 'input.unknown_run' });
+});
 
 test('a run is recorded, trained and kept; nothing is held afterwards', async (context) => {
   const { manager, store, data, hosts } = setUp(context);
