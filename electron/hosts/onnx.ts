@@ -1,7 +1,7 @@
 // Entry of the process that runs exported models: onnxruntime and nothing of the engine that trained them. An Electron utility process,
 // or a plain Node process started by the command line (electron/cli/onnx-process.ts).
 
-import { certify } from '../../engine/export/certificate.ts';
+import { certificateText, certify } from '../../engine/export/certificate.ts';
 import { proofFiles } from '../../engine/export/proof.ts';
 import type { ModelInput, OnnxService } from '../../engine/protocol/exports.ts';
 import { TrainyardError } from '../../engine/protocol/errors.ts';
@@ -30,7 +30,7 @@ serve<OnnxService>(port, {
       const labels = answers.probabilities === null ? null : (dataOf(found, answers.answer) as string[]);
       const runtime = `onnxruntime ${onnx.env.versions.web ?? onnx.env.versions.common}`;
       const certificate = certify(check, { values, labels }, runtime);
-      return { certificate, files: proofFiles(name, check, certificate) };
+      return { certificate, files: proofFiles(name, check, certificate), proven: [certificateText(certificate)] };
     } finally {
       await session.release();
     }

@@ -4,6 +4,7 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { exportsFolder } from '../../engine/history/home.ts';
+import { readAgain } from '../../engine/runs/read-again.ts';
 import { TrainyardError } from '../../engine/protocol/errors.ts';
 import { exportFormats, exportWords, type ExportFormat, type KeptExport } from '../../engine/protocol/exports.ts';
 import type { MadeExport } from '../../engine/runs/export.ts';
@@ -21,10 +22,11 @@ export class KeptExports {
     return found.filter((one) => one !== null);
   }
 
-  async keep(run: number, format: ExportFormat, name: string, { files, certificate }: MadeExport): Promise<KeptExport> {
+  async keep(run: number, format: ExportFormat, name: string, made: MadeExport): Promise<KeptExport> {
+    const { files, certificate } = made;
     const folder = this.#place(run, format);
     const fresh = `${folder}.${process.pid}.part`;
-    const kept: KeptExport = {
+    const about: KeptExport = {
       format,
       name,
       files: files.map(({ path: file, data }) => ({ path: file, bytes: data.length })),
@@ -32,12 +34,15 @@ export class KeptExports {
       writtenAt: Date.now(),
       certificate,
     };
+    let kept = about;
     try {
+      const placeOf = (file: string): string => path.join(fresh, ...file.split('/'));
       for (const { path: file, data } of files) {
-        const place = path.join(fresh, ...file.split('/'));
+        const place = placeOf(file);
         await fs.mkdir(path.dirname(place), { recursive: true });
         await fs.writeFile(place, data);
       }
+      kept = { ...about, proven: [...made.proven, await readAgain(files, placeOf)] };
       await fs.rm(`${folder}.json`, { force: true });
       await fs.rm(folder, { recursive: true, force: true });
       await fs.rename(fresh, folder);
@@ -45,6 +50,7 @@ export class KeptExports {
       await fs.rename(`${folder}.json.part`, `${folder}.json`);
     } catch (error) {
       await fs.rm(fresh, { recursive: true, force: true });
+      if (error instanceof TrainyardError) throw error;
       const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
       const message = `The export could not be kept (${reason}).`;
       throw new TrainyardError('store.not_saved', message, 'Free some space on the disk of the home folder.', {

@@ -63,3 +63,9 @@ export function certify(
 export function typeText(type: string, shape: readonly (number | string)[]): string {
   return `${type} ${shape.join(' × ')}`;
 }
+
+/** What it says, in a line. */
+export function certificateText({ rows, split, largest, allowed, labelsEqual, runtime }: Certificate): string {
+  const labels = labelsEqual === null ? '' : `, labels equal in ${labelsEqual} of ${rows}`;
+  return `largest relative difference ${largest.toPrecision(2)} (allowed ${allowed})${labels}, ${rows} rows of the ${split} split, ${runtime}`;
+}

@@ -12,6 +12,7 @@ import { exportJson } from './json.ts';
 import { exportMlflow } from './logs/mlflow.ts';
 import { exportTensorboard } from './logs/tensorboard.ts';
 import type { OpenedRun } from './opened.ts';
+import { readBack } from './reading/read-back.ts';
 import { exportOnnx } from './onnx/model.ts';
 import { cannotExport } from './refusal.ts';
 import { exportSafetensors } from './safetensors.ts';
@@ -24,7 +25,7 @@ interface Request {
   readonly data: PreparedData | null;
 }
 
-type Made = ExportDraft | readonly ExportedFile[];
+type Made = Omit<ExportDraft, 'proven'> | readonly ExportedFile[];
 type Maker = (request: Request, parts: ExporterParts) => Made | Promise<Made>;
 
 export type ExporterParts = Omit<CheckParts, 'data' | 'readShard'> & {
@@ -61,7 +62,9 @@ export function createExporter(parts: ExporterParts): ExporterService {
         recipe: parseRunJson(source.preprocessing, id, 'preprocessing.json'),
       };
       const made = await makers[format]({ name, run, data }, parts);
-      return 'files' in made ? made : { files: made, check: null };
+      if (format === 'onnx' || 'files' in made)
+        return { proven: [], ...('files' in made ? made : { files: made, check: null }) };
+      return { files: made, check: null, proven: readBack(format, made, run) };
     },
   };
 }

@@ -11,7 +11,7 @@ interface FormatWords {
   /** Files beside each other that begin with the name of the run, or a folder. */
   readonly folder: boolean;
   /** How it is known to be right. */
-  readonly proof: 'certified' | 'read back' | 'one file';
+  readonly proof: 'certified' | 'read back';
 }
 
 /** Every format a run can leave in, in the order of the lists people see. */
@@ -24,7 +24,7 @@ export const exportWords = {
     folder: true,
     proof: 'read back',
   },
-  html: { title: 'Report', holds: 'scores, curves, settings, log', folder: false, proof: 'one file' },
+  html: { title: 'Report', holds: 'scores, curves, settings, log', folder: false, proof: 'read back' },
   tensorboard: { title: 'TensorBoard', holds: 'all curves', folder: true, proof: 'read back' },
   mlflow: { title: 'MLflow folder', holds: 'settings, curves, model', folder: true, proof: 'read back' },
   json: { title: 'Specification', holds: 'everything as text', folder: false, proof: 'read back' },
@@ -112,6 +112,8 @@ export interface ExportDraft {
   readonly files: readonly ExportedFile[];
   /** Null: there is nothing that a model's answers could be compared with. */
   readonly check: ModelCheck | null;
+  /** What was found equal to the run when the files were read again, a statement each; of a model, its certificate says so. */
+  readonly proven: readonly string[];
 }
 
 /** Makes exports: a process that computes. */
@@ -132,7 +134,7 @@ export interface OnnxService {
   certify(request: {
     name: string;
     check: ModelCheck;
-  }): Promise<{ certificate: Certificate; files: readonly ExportedFile[] }>;
+  }): Promise<{ certificate: Certificate; files: readonly ExportedFile[]; proven: readonly string[] }>;
 }
 
 /** An export that the app has made of a run and keeps in its home. */
@@ -145,6 +147,8 @@ export interface KeptExport {
   /** Milliseconds since 1970. */
   readonly writtenAt: number;
   readonly certificate: Certificate | null;
+  /** What was found equal to the run, a statement each; earlier versions have written none. */
+  readonly proven?: readonly string[];
 }
 
 /** What the window asks of exports: part of AppService. */

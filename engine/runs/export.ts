@@ -51,6 +51,8 @@ export interface MadeExport {
   readonly files: readonly ExportedFile[];
   /** Null: a format that nothing predicts with. */
   readonly certificate: Certificate | null;
+  /** What was found equal to the run, a statement each: of the certificate, or of what was read back. */
+  readonly proven: readonly string[];
 }
 
 /** Formats for which the rows of the run are prepared again. */
@@ -94,13 +96,13 @@ export async function makeExport(parts: ExportParts, request: ExportRequest): Pr
     }
     onStage?.('Writing the model', 0.4);
     const exporter = await start(parts.exporter);
-    const { files, check } = await unlessCancelled(exporter.make({ format, name, source, data: prepared }));
-    if (check === null) return { files, certificate: null };
+    const { files, check, proven } = await unlessCancelled(exporter.make({ format, name, source, data: prepared }));
+    if (check === null) return { files, certificate: null, proven };
     onStage?.('Checking it against the run', 0.7);
     const onnx = await start(parts.onnx);
     const asked = request.instead ? { ...check, model: request.instead } : check;
-    const { certificate, files: proof } = await unlessCancelled(onnx.certify({ name, check: asked }));
-    return { files: [...files, ...proof], certificate };
+    const { certificate, files: proof, proven: compared } = await unlessCancelled(onnx.certify({ name, check: asked }));
+    return { files: [...files, ...proof], certificate, proven: compared };
   } finally {
     for (const host of hosts) host.kill();
     if (prepared) await data.release({ handle: prepared.handle });

@@ -31,6 +31,11 @@ test('first start: one button trains on a sample', async ({ app }) => {
     await expect(page.getByRole('img', { name: /the largest difference is .* 10⁻⁵ is allowed/ })).toBeVisible();
     await screenshot(app, 'files');
 
+    await exports.getByRole('button', { name: 'Export Report' }).click();
+    await expect(exports.getByRole('row', { name: /^Report penguins-small\.html .* read back/ })).toBeVisible();
+    await expect(certificate.getByText(/^no reference to anything outside it/)).toBeVisible();
+    await expect(certificate.getByText(/^1 file, .* read from the disk again/)).toBeVisible();
+
     const copied = path.join(app.home, 'birds.onnx');
     await saveNextAs(app, copied);
     await exports.getByRole('button', { name: 'Save ONNX' }).click();

@@ -99,7 +99,12 @@ const project = path.join(home, 'project');
 const compared = path.join(home, 'compared');
 
 test('a run leaves as a project, a report, event files and a folder for MLflow', async () => {
-  const { bytes } = await lastEvent(home, 'export', '1', '--format', 'pytorch', '--out', project);
+  const { bytes, checked, proven } = await lastEvent(home, 'export', '1', '--format', 'pytorch', '--out', project);
+  assert.equal(checked, 'read back');
+  assert.match(
+    String(proven),
+    /files there and whole, .* bit for bit.*11 files, [\d,]+ bytes, read from the disk again/,
+  );
   assert.ok(Number(bytes) > 20_000);
   const files = fs.readdirSync(project, { recursive: true, encoding: 'utf8' });
   for (const file of [

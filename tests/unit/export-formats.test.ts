@@ -5,9 +5,11 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createExporter } from '../../engine/export/exporter.ts';
 import { crc32c } from '../../engine/export/logs/tensorboard.ts';
+import { readBack } from '../../engine/export/reading/read-back.ts';
 import { torchLayers } from '../../engine/export/torch/layers.ts';
 import { npy } from '../../engine/export/torch/npy.ts';
 import { resolveModel } from '../../engine/model/resolve.ts';
+import { readModelFile } from '../../engine/learners/model-file.ts';
 import { layers } from '../../engine/model/registry.ts';
 import { cifarResnet } from '../../engine/model/image-presets.ts';
 import { defaultTraining } from '../../engine/model/presets.ts';
@@ -22,7 +24,7 @@ const training = defaultTraining(100, 'classification', input, model);
 const { parameters, states } = resolveModel(model, input, 2);
 const tensors = [...parameters, ...states].map(({ name, shape }) => {
   const length = shape.reduce((product, size) => product * size, 1);
-  return [name, { shape, data: new Float32Array(length).fill(0.5) }] as const;
+  return [name, { shape, data: Float32Array.from({ length }, (_, i) => Math.fround(i / 7)) }] as const;
 });
 const points: MetricPoint[] = ['train_loss', 'val_loss', 'val_accuracy'].flatMap((series, s) =>
   Array.from({ length: 30 }, (_, i) => ({
@@ -50,17 +52,18 @@ const record = {
 const none = (): never => assert.fail('no rows are needed');
 const exporter = createExporter({ readShard: none, rawRows: none, backend: none, dataBudget: 0 });
 
+const source = {
+  record,
+  model: JSON.stringify({ learner: 'network', model, training, input, output, task: 'classification' }),
+  preprocessing: '{}',
+  weights: encodeSafetensors({ tensors: Object.fromEntries(tensors), metadata: {} }),
+  points,
+  log: [{ time: 1, level: 'info', message: 'It <began>.' }] as const,
+};
+const draft = (format: ExportFormat) => exporter.make({ format, name: 'birds', source, data: null });
+
 async function made(format: ExportFormat): Promise<ReadonlyMap<string, Uint8Array>> {
-  const source = {
-    record,
-    model: JSON.stringify({ learner: 'network', model, training, input, output, task: 'classification' }),
-    preprocessing: '{}',
-    weights: encodeSafetensors({ tensors: Object.fromEntries(tensors), metadata: {} }),
-    points,
-    log: [{ time: 1, level: 'info', message: 'It <began>.' }] as const,
-  };
-  const { files } = await exporter.make({ format, name: 'birds', source, data: null });
-  return new Map(files.map(({ path, data }) => [path, data]));
+  return new Map((await draft(format)).files.map(({ path, data }) => [path, data]));
 }
 
 const text = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes);
@@ -150,3 +153,77 @@ test('arrays are numpy’s, and formats say what they hold', () => {
   assert.deepEqual([...new Float32Array(file.slice(10 + header).buffer)], [1, 2, 3, 4, 5, 6]);
   assert.ok(Object.values(exportWords).every(({ title, holds }) => title.length > 0 && holds.length < 60));
 });
+
+const run = { ...source, file: readModelFile(source.model, 3), tensors: Object.fromEntries(tensors), recipe: {} };
+
+/** Text of a file exchanged: what a maker or a disk could get wrong. */
+const exchanged = (from: string, to: string) => (bytes: Uint8Array) => {
+  assert.ok(text(bytes).includes(from), from);
+  return encodeText(text(bytes).replace(from, to));
+};
+const bitFlipped =
+  (fromEnd: number) =>
+  (bytes: Uint8Array): Uint8Array => {
+    const other = bytes.slice();
+    other[other.length - fromEnd] ^= 1;
+    return other;
+  };
+
+const proofs = [
+  {
+    format: 'safetensors',
+    says: /tensors \([\d,]+ values\) equal to the run's weights bit for bit; .*; model\.py has a module for each/,
+    damages: [
+      { file: /safetensors$/, damage: bitFlipped(4), told: /the values of .* are others/ },
+      {
+        file: /model\.py$/,
+        damage: exchanged('add_module("s2b1_short_conv"', 'add_module("other"'),
+        told: /has no module/,
+      },
+    ],
+  },
+  {
+    format: 'tensorboard',
+    says: /91 records with checksums that hold; 90 values equal/,
+    damages: [{ file: /tfevents/, damage: bitFlipped(9), told: /checksum of record 91/ }],
+  },
+  {
+    format: 'mlflow',
+    says: /92 metric values equal .*; \d+ settings equal; .* bit for bit/,
+    damages: [
+      { file: /metrics\/val_loss$/, damage: exchanged(' 0.5 ', ' 0.6 '), told: /value 1 of val_loss is 0\.6/ },
+      { file: /params\/learner$/, damage: exchanged('network', 'linear'), told: /the setting learner is another/ },
+      { file: /safetensors$/, damage: bitFlipped(1), told: /the values of .* are others/ },
+    ],
+  },
+  {
+    format: 'html',
+    says: /no reference to anything outside it, no script; 2 scores, \d+ settings and 3 curves equal/,
+    damages: [
+      { file: /html$/, damage: exchanged('<h2>Log', '<img src="https://a.b/c"><h2>Log'), told: /an element img/ },
+      { file: /html$/, damage: exchanged('<table>', '<table background="//a.b">'), told: /an attribute background/ },
+      { file: /html$/, damage: exchanged('<style>', '<style>@import "//a.b";'), told: /styles .* name an address/ },
+      { file: /html$/, damage: exchanged('>0.875<', '>0.876<'), told: /its val accuracy is not 0\.875/ },
+    ],
+  },
+  {
+    format: 'json',
+    says: /that its schema and that of the model accept; settings, preprocessing and \d+ tensors equal/,
+    damages: [
+      { file: /json$/, damage: exchanged('"values":[0,', '"values":[1,'), told: /the values of .* are others/ },
+      { file: /json$/, damage: exchanged('"task":"classification"', '"task":"guessing"'), told: /task/ },
+    ],
+  },
+] as const;
+
+for (const { format, says, damages } of proofs) {
+  test(`${format} is read back, and refused where it holds something else`, async () => {
+    const { files, proven } = await draft(format);
+    assert.match(proven.join('; '), says);
+    for (const { file, damage, told } of damages) {
+      const index = files.findIndex(({ path }) => file.test(path));
+      const other = files.map((one, at) => (at === index ? { ...one, data: damage(one.data) } : one));
+      assert.throws(() => readBack(format, other, run), told);
+    }
+  });
+}

@@ -62,7 +62,7 @@ async function project({ relation, frozen = 0, upTo, start }: From) {
     backend: none,
     dataBudget: 0,
   });
-  const { files } = await exporter.make({
+  const { files, proven } = await exporter.make({
     format: 'pytorch',
     name: 'head',
     source: {
@@ -89,11 +89,17 @@ async function project({ relation, frozen = 0, upTo, start }: From) {
       ]) => [name, value === 7 || value === 2 ? value : 'drawn'],
     ),
   );
-  return { values, text, config: JSON.parse(text('config.json')) as { frozen: string[]; firstLosses: number[] } };
+  return {
+    values,
+    text,
+    proven: proven.join('; '),
+    config: JSON.parse(text('config.json')) as { frozen: string[]; firstLosses: number[] },
+  };
 }
 
 test('a run of its own begins with what its seed draws', async () => {
-  const { values, config, text } = await project({ relation: null });
+  const { values, config, text, proven } = await project({ relation: null });
+  assert.match(proven, /^11 files there and whole, 40 rows .* bit for bit; model\.py has a module for each of 4$/);
   assert.deepEqual([...new Set(Object.values(values))], ['drawn']);
   assert.deepEqual([config.frozen, config.firstLosses.length], [[], 10]);
   assert.equal(text('model.py').match(/self\.training\)/g)?.length, 2);

@@ -2,6 +2,7 @@
 
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { certificateText } from '../../../engine/export/certificate.ts';
 import { createExporter } from '../../../engine/export/exporter.ts';
 import { lazyBackend } from '../../../engine/learners/lazy-backend.ts';
 import { InputError, TrainyardError } from '../../../engine/protocol/errors.ts';
@@ -12,6 +13,7 @@ import {
   type ExportedFile,
   type ExportFormat,
 } from '../../../engine/protocol/exports.ts';
+import { readAgain } from '../../../engine/runs/read-again.ts';
 import { makeExport, type MadeExport } from '../../../engine/runs/export.ts';
 import { modelFileWarnings } from '../../../engine/runs/model-files.ts';
 import { residentBudget } from '../../hosts/surroundings.ts';
@@ -65,11 +67,14 @@ export const exportCommand: Command = {
     );
     if (!folder) await checkOutput(out, output);
     const name = folder ? `run-${run}` : path.parse(out).name;
-    const { files, certificate } = await make(context, run, format, name);
+    const { files, certificate, proven } = await make(context, run, format, name);
     for (const { message } of await modelFileWarnings(store, run)) output.note(`! ${message}`);
     const failed = certificate !== null && !certificate.passed;
     const place = failed ? aside(out) : out;
     await (folder ? writeFolder(place, files, output) : writeFiles(place, files, output));
+    const onDisk = isStandardOutput(place)
+      ? []
+      : [await readAgain(files, (file, index) => placeIn(place, file, folder, index))];
     const bytes = files.reduce((sum, { data }) => sum + data.length, 0);
     output.event({
       event: 'exported',
@@ -78,16 +83,18 @@ export const exportCommand: Command = {
       out: place,
       bytes,
       certificate: certificate && briefly(certificate),
+      checked: exportWords[format].proof,
+      proven: [...proven, ...onDisk],
     });
     if (failed) {
       throw new TrainyardError(
         'run.export_differs',
-        `The exported model does not predict as run ${run} does: ${differences(certificate)}. It was written to ${place}.`,
+        `The exported model does not predict as run ${run} does: ${certificateText(certificate)}. It was written to ${place}.`,
         'Please report it, with the model if you can.',
       );
     }
     output.line(`Run ${run} written to ${place} (${formatBytes(bytes)})`);
-    if (certificate) output.line(`  certified: ${differences(certificate)}`);
+    for (const statement of [...proven, ...onDisk]) output.line(`  ${exportWords[format].proof}: ${statement}`);
   },
 };
 
@@ -149,11 +156,19 @@ async function make(
   }
 }
 
+/** Where a file of the export lies: in its folder, or beside the first one, which has the name asked for. */
+function placeIn(out: string, file: string, folder: boolean, index: number): string {
+  if (folder) return path.join(out, ...file.split('/'));
+  return index === 0 ? out : path.join(path.dirname(out), file);
+}
+
 /** The file itself, and beside it what belongs to it. */
 async function writeFiles(out: string, [main, ...beside]: readonly ExportedFile[], output: Output): Promise<void> {
   await writeOutput(out, [main.data], output);
   if (isStandardOutput(out)) return;
-  for (const { path: name, data } of beside) await writeOutput(path.join(path.dirname(out), name), [data], output);
+  for (const [index, { path: name, data }] of beside.entries()) {
+    await writeOutput(placeIn(out, name, false, index + 1), [data], output);
+  }
 }
 
 /** A folder that was not there before is there as a whole or not at all. */
@@ -161,7 +176,7 @@ async function writeFolder(out: string, files: readonly ExportedFile[], output: 
   const made = await mkdir(out, { recursive: true });
   try {
     for (const { path: name, data } of files) {
-      const file = path.join(out, ...name.split('/'));
+      const file = placeIn(out, name, true, 0);
       await mkdir(path.dirname(file), { recursive: true });
       await writeOutput(file, [data], output);
     }
@@ -183,19 +198,14 @@ function tell(output: Output, run: number, file: string, certificate: Certificat
   if (!certificate.passed) {
     throw new TrainyardError(
       'run.export_differs',
-      `${file} does not predict as run ${run} does: ${differences(certificate)}.`,
+      `${file} does not predict as run ${run} does: ${certificateText(certificate)}.`,
       'Export the run again.',
     );
   }
-  output.line(`${file} predicts as run ${run} does: ${differences(certificate)}`);
+  output.line(`${file} predicts as run ${run} does: ${certificateText(certificate)}`);
 }
 
 /** A certificate without its lists. */
 function briefly({ differences: _, sources: __, ...certificate }: Certificate): object {
   return certificate;
-}
-
-function differences({ rows, split, largest, allowed, labelsEqual, runtime }: Certificate): string {
-  const labels = labelsEqual === null ? '' : `, labels equal in ${labelsEqual} of ${rows}`;
-  return `largest relative difference ${largest.toPrecision(2)} (allowed ${allowed})${labels}, ${rows} rows of the ${split} split, ${runtime}`;
 }

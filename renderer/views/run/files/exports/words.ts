@@ -7,9 +7,11 @@ export interface Check {
   readonly kind: 'ok' | 'err';
 }
 
-export function checkOf({ format, certificate }: KeptExport): Check {
+/** Exports of earlier versions, but models, were not read back. */
+export function checkOf({ format, certificate, proven = [] }: KeptExport): Check {
   if (certificate?.passed === false) return { text: 'differs', kind: 'err' };
-  return { text: certificate ? 'certified' : exportWords[format].proof, kind: 'ok' };
+  if (certificate === null && proven.length === 0) return { text: 'not read back', kind: 'err' };
+  return { text: exportWords[format].proof, kind: 'ok' };
 }
 
 const superscripts = '⁰¹²³⁴⁵⁶⁷⁸⁹';
