@@ -37,6 +37,7 @@ export function createClassifier(
           probabilities: predictions.probabilities ?? new Float64Array(0),
           ...(await pictures(data, readShard)),
           attention: maps ?? { reason: noMaps },
+          attributions: (await trained.attributions?.(shown, chosen)) ?? null,
         };
       });
     },

@@ -8,16 +8,18 @@ import { ops } from './ops.ts';
 
 /**
  * Appends the backward pass of `loss` and returns the gradient of each of `wanted` (null where the loss does not depend on it).
+ * A loss makes its own gradient; another value is weighed by `seed`, of its shape.
  * Throws GraphError when a gradient is needed through an op that has none.
  */
 export function differentiate(
   graph: GraphBuilder,
   loss: ValueId,
   wanted: readonly ValueId[],
+  seed?: ValueId,
 ): readonly (ValueId | null)[] {
   const root = graph.values[loss].node;
   const relevant = dependsOn(graph, new Set(wanted));
-  const gradients = new Map<ValueId, ValueId>();
+  const gradients = new Map<ValueId, ValueId>(seed === undefined ? [] : [[loss, seed]]);
   for (let index = root; index >= 0; index--) {
     const node = graph.nodes[index];
     if (!node.inputs.some((input) => input !== null && relevant.has(input))) continue;

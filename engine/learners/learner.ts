@@ -12,7 +12,7 @@ import type { TrainerEvents } from '../train/options.ts';
 import type { Weights } from '../train/weights.ts';
 import type { RunStart } from '../protocol/family.ts';
 import type { PreparedData } from '../protocol/data.ts';
-import type { ActivationMaps } from '../protocol/evaluation.ts';
+import type { ActivationMaps, Attributions } from '../protocol/evaluation.ts';
 import type { JobStart } from '../protocol/hosts.ts';
 import type { ModelFile } from '../protocol/model-file.ts';
 import type { RunConfig, RunResult } from '../protocol/runs.ts';
@@ -87,6 +87,8 @@ export interface Trained {
   resident?(data: PreparedData, backend: () => Promise<Backend>): Promise<Resident>;
   /** Where it looked for the class `chosen` of each row of pictures; null: it does not tell. Absent: it never does. */
   attention?(rows: Rows, chosen: readonly number[]): Promise<ActivationMaps | null>;
+  /** What of each picture speaks for the class `chosen`, of the first ones where they are many; null: these are no pictures. Absent: it never tells. */
+  attributions?(rows: Rows, chosen: readonly number[]): Promise<Attributions | null>;
 }
 
 /** A run to be, and some of its rows. */

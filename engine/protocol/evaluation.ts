@@ -87,6 +87,24 @@ export interface ClassifiedPictures {
   readonly pixels: Uint8Array;
   /** Where the model looked for the class it found, or why that cannot be said. */
   readonly attention: ActivationMaps | { readonly reason: string };
+  /** What of the pictures speaks for it; null: the learner does not tell. */
+  readonly attributions: Attributions | null;
+}
+
+/** Integrated gradients (Sundararajan et al. 2017) of the predicted class, from the mean colour of the training pictures. */
+export interface Attributions {
+  readonly width: number;
+  readonly height: number;
+  /** [pictures, height, width], 0 … 1 of the strongest evidence for the class. */
+  readonly values: Float32Array;
+  /** Of the first pictures; of more there was no time. */
+  readonly pictures: readonly {
+    /** Points of the path. */
+    readonly steps: number;
+    /** Of all evidence, for and against; it should be the score's `difference` between picture and mean colour. */
+    readonly sum: number;
+    readonly difference: number;
+  }[];
 }
 
 /** Class-activation maps (Zhou et al. 2016) of the predicted class. */

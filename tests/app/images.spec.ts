@@ -143,8 +143,24 @@ test('drop a folder, train, open a cell of the confusion matrix, show the run a 
     await drawn(page);
     await expect(dialog.getByRole('list', { name: 'Probabilities' }).getByRole('listitem')).toHaveCount(3);
     await expect(dialog.getByRole('checkbox', { name: 'Show where it looked' })).toBeChecked();
+    // Class activation and integrated gradients of one size, and pixels that add up to the score.
+    const maps = dialog.getByRole('figure').getByRole('img');
+    await expect(maps).toHaveCount(2);
+    const [activation, gradients] = await Promise.all([0, 1].map((at) => maps.nth(at).boundingBox()));
+    expect([gradients?.width, gradients?.height, gradients?.y]).toEqual([
+      activation?.width,
+      activation?.height,
+      activation?.y,
+    ]);
+    const text = (await dialog.innerText()).replaceAll('−', '-').replace(/\s+/g, ' ');
+    const [, change, sum] = /changes by (-?[\d.]+); its pixels add up to (-?[\d.]+)/.exec(text)!.map(Number);
+    expect(Math.abs(sum - change)).toBeLessThanOrEqual(0.02 * Math.abs(change) + 0.011);
     expect(await violations(page)).toEqual([]);
     await screenshot(app, 'images-attention');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await violations(page)).toEqual([]);
+    await screenshot(app, 'images-attention-dark');
+    await page.emulateMedia({ colorScheme: 'light' });
     await page.keyboard.press('Escape');
     await expect(dialog).toBeHidden();
   });

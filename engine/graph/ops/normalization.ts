@@ -33,10 +33,15 @@ export const normalizationOps = {
     ],
   }),
 
-  /** Inputs x, gamma, beta, running mean, running variance. */
+  /** Inputs x, gamma, beta, running mean, running variance. Linear in x, whose gradient alone there is: gamma and beta are trained over batches. */
   batch_norm_inference: defineOp<AttributesOf<'layer_norm'>>({
     shape: ([x]) => [x!],
-    gradient: 'none',
+    gradient: (graph, { inputs: [, gamma, beta, , variance], attributes }, [dy]) => {
+      if (dy === null) return [null, null, null, null, null];
+      const zero = graph.one('expand', [beta!], { shape: graph.shape(beta!), scale: 0 });
+      const dx = graph.one('batch_norm_inference', [dy, gamma!, zero, zero, variance!], attributes);
+      return [dx, null, null, null, null];
+    },
     lower: ({ attributes, inputs, outputs, shapes: [x] }) => [
       { kernel: 'batch_norm_inference', inputs, outputs, params: { ...channels(x), epsilon: attributes.epsilon } },
     ],

@@ -3,6 +3,7 @@
 import { examineNetwork } from '../../doctor/network/examine.ts';
 import { activationMaps } from '../../train/attention.ts';
 import { checkCheckpoint, placeOfCheckpoint } from '../../train/checkpoint.ts';
+import { integratedGradients } from '../../train/integrated-gradients.ts';
 import { measureSpeed } from '../../train/measure.ts';
 import { outputWidth, resolveModel } from '../../model/resolve.ts';
 import { transferTo } from '../../train/transfer.ts';
@@ -73,6 +74,8 @@ function readNetwork(file: NetworkModelFile, weights: Weights): Trained {
     resident: async (data, backend) => ResidentNetwork.open(trained, await backend(), data),
     attention: async ({ data, readShard, dataBudget, backend }, chosen) =>
       activationMaps(trained, await backend(), data, readShard, dataBudget, chosen),
+    attributions: async ({ data, readShard, backend }, chosen) =>
+      integratedGradients(trained, await backend(), data, readShard, chosen),
   };
 }
 
