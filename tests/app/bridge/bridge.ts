@@ -8,6 +8,7 @@ import { chromium, type BrowserContext, type Page } from '@playwright/test';
 import type { GpuHost } from '../../../electron/main/gpu-window.ts';
 import { answerPage, origin } from '../../../electron/main/pages.ts';
 import { requests } from '../../../electron/main/requests.ts';
+import type { ExaminerService } from '../../../engine/protocol/checking.ts';
 import type { AppService } from '../../../engine/protocol/app.ts';
 import type { DeviceLab } from '../../../engine/lab/host.ts';
 import type { DeviceService, SpeedService } from '../../../engine/protocol/hosts.ts';
@@ -101,6 +102,7 @@ async function openGpuPage(context: BrowserContext, rows: Port): Promise<GpuHost
     devices: connect<DeviceService>(own, { service: 'devices' }),
     lab: connect<DeviceLab>(own, { service: 'lab' }),
     speed: connect<SpeedService>(own, { service: 'speed' }),
+    examiner: connect<ExaminerService>(own, { service: 'examiner' }),
     exited,
     kill: () => void page.close(),
   };

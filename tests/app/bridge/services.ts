@@ -1,6 +1,7 @@
 // The services of the app without Electron: the built store, data and CPU hosts in threads, and the main process's own
 // AppService and run manager over them. The GPU page, the system's dialogs and the window are the caller's.
 
+import type { ExaminerService } from '../../../engine/protocol/checking.ts';
 import type { ExplainerService } from '../../../engine/protocol/explanation.ts';
 import path from 'node:path';
 import { MessageChannel } from 'node:worker_threads';
@@ -74,6 +75,7 @@ export async function startServices({ home, dialogs, startGpuHost }: ServicesOpt
         lab: connect<DeviceLab>(cpu.port, { service: 'lab' }),
         exporter: connect<ExporterService>(cpu.port, { service: 'exporter' }),
         explainer: connect<ExplainerService>(cpu.port, { service: 'explainer' }),
+        examiner: connect<ExaminerService>(cpu.port, { service: 'examiner' }),
         exited: cpu.exited,
         kill: () => void cpu.end(),
       };
