@@ -42,6 +42,10 @@ test('first start: one button trains on a sample', async ({ app }) => {
     await expect(page.getByText('Saved as birds.onnx')).toBeVisible();
     expect(fs.statSync(copied).size).toBeGreaterThan(5_000);
     expect(fs.readdirSync(app.home)).toContain('penguins-small.check.py');
+
+    await exports.getByRole('button', { name: 'ONNX', exact: true }).click();
+    await certificate.getByRole('link', { name: /^row \d+ of the dataset$/ }).click();
+    await expect(page.getByText(/differs most as ONNX/)).toBeVisible();
   });
 });
 
