@@ -17,9 +17,10 @@ export function changed<C extends RunConfig>(config: C, change: ConfigChange): C
   return isNetwork(chosen) ? (withLayers(chosen, change) as RunConfig as C) : chosen;
 }
 
-function withLayers(config: NetworkConfig, { batchNorm, activation }: ConfigChange): NetworkConfig {
-  if (batchNorm === undefined && activation === undefined) return config;
+function withLayers(config: NetworkConfig, { batchNorm, activation, hidden }: ConfigChange): NetworkConfig {
+  if (batchNorm === undefined && activation === undefined && hidden === undefined) return config;
   let layers: readonly LayerSpec[] = config.model.layers;
+  if (hidden !== undefined) layers = shortened(layers, hidden);
   if (activation) layers = layers.map((layer) => (bends(layer) ? { ...layer, activation } : layer));
   if (batchNorm && !byPlace(layers)) layers = layers.flatMap((layer, i) => normalised(layer, layers[i + 1]));
   // A preset that is changed is the person's own model.
@@ -31,6 +32,14 @@ const sums = new Set(['dense', 'conv2d', 'conv_transpose2d']);
 const activationOf = (layer: LayerSpec): unknown =>
   layer['activation'] ?? registry.get(layer.type)?.fields['activation']?.default ?? 'none';
 const bends = (layer: LayerSpec): boolean => activationOf(layer) !== 'none';
+
+/** The first hidden layers and what follows each, and the outputs; as they are where layers are other than a stack of dense ones. */
+function shortened(layers: readonly LayerSpec[], hidden: number): readonly LayerSpec[] {
+  const plain = layers.every(({ type, from }) => from === undefined && stacked.test(type));
+  const end = layers.map(({ type }, place) => (type === 'dense' ? place : -1)).filter((place) => place >= 0)[hidden];
+  return plain && end !== undefined ? [...layers.slice(0, end), ...layers.slice(-1)] : layers;
+}
+const stacked = /^(dense|activation|dropout|output|.*_norm)$/;
 
 /** The layer, a batch norm and its activation; as it is where one follows already. */
 function normalised(layer: LayerSpec, next: LayerSpec | undefined): readonly LayerSpec[] {
@@ -62,12 +71,18 @@ export function allChanges(
   config: RunConfig,
   findings: readonly CheckFinding[],
 ): { readonly config: RunConfig; readonly count: number; readonly words: string } | null {
-  const actions = new Map(
-    findings.flatMap(({ action }) => (action ? [[JSON.stringify(action.changes), action] as const] : [])),
-  );
+  const actions = new Map<string, CheckAction>();
+  const spoken = new Set<string>();
+  for (const { action } of findings) {
+    if (!action) continue;
+    // What the first finding that speaks of a setting says, holds: it is the worst.
+    const settings = Object.keys(action.changes.settings ?? {});
+    if (settings.length > 0 && settings.every((name) => spoken.has(name))) continue;
+    settings.forEach((name) => spoken.add(name));
+    actions.set(JSON.stringify(action.changes), action);
+  }
   if (actions.size === 0) return null;
   const chosen = [...actions.values()];
-  // What the first finding that speaks of a setting says, holds: it is the worst.
   const together = chosen.toReversed().reduce((before, { changes }) => changed(before, changes), config);
   return { config: together, count: actions.size, words: chosen.map(({ change }) => change).join(', ') };
 }

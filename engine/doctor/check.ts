@@ -46,8 +46,8 @@ export interface Examination {
     limit: { readonly milliseconds: number } | { readonly steps: number },
     pace: Pace,
   ): Promise<Trial>;
-  /** What to try where its losses are no numbers any more, once it was tried on these rows. */
-  calmer?(rows: SampledRows, pace: Pace): Promise<CheckAction | undefined>;
+  /** What to try where its losses are no numbers any more, once it was tried on the sample. */
+  calmer?(pace: Pace): Promise<CheckAction | undefined>;
   /** How fast it trains; absent: it reads its rows once and has no steps. */
   speed?(): Promise<StepRate>;
 }

@@ -47,6 +47,7 @@ export async function examineRun(options: ExaminationOptions): Promise<CheckRepo
   const sampled = { sample: reading.sample, data };
   const answers = oneAnswer(sampled);
   const findings: CheckFinding[] = [];
+  const held: CheckFinding[] = [];
   const tell = (finding: CheckFinding): void => {
     findings.push(finding);
     onFinding(finding);
@@ -67,9 +68,14 @@ export async function examineRun(options: ExaminationOptions): Promise<CheckRepo
     for (const check of checks) {
       onProgress(titles[check.finds[0]], before / seconds);
       await pace.breathe();
-      (await made(check, pace)).forEach(tell);
+      // Whether a sign of trouble keeps it from learning is known when it was seen to learn, or not to.
+      for (const finding of await made(check, pace)) {
+        if (finding.kind === 'fix' && signs.has(finding.id)) held.push(finding);
+        else tell(finding);
+      }
       before += check.seconds;
     }
+    held.map((finding) => weighed(finding, findings)).forEach(tell);
   }
   onProgress('Done', 1);
   const sorted = inOrder(findings);
@@ -104,6 +110,20 @@ async function made(check: Check, pace: Pace): Promise<readonly CheckFinding[]> 
   }
 }
 
+/** What may keep a model from learning, and need not. */
+const signs: ReadonlySet<CheckId> = new Set(['start', 'gradients', 'activations', 'dead']);
+
+/** A sign of trouble is to be fixed first only where it was not seen to learn. */
+function weighed(sign: CheckFinding, findings: readonly CheckFinding[]): CheckFinding {
+  return learns(findings) ? { ...sign, kind: 'look', text: `${sign.text} It learns all the same.` } : sign;
+}
+
+/** A batch was learned by heart and real labels taught more than shuffled ones; one alone counts where the other cannot be told. */
+function learns(findings: readonly CheckFinding[]): boolean {
+  const kinds = findings.filter(({ id }) => id === 'heart' || id === 'shuffled').map(({ kind }) => kind);
+  return kinds.includes('fine') && kinds.every((kind) => kind === 'fine' || kind === 'undone');
+}
+
 /** Rows that all have the same answer have nothing to teach: no other check means anything. */
 function oneAnswer({ sample, data }: Sampled): CheckFinding | null {
   const { output, classCounts, targets } = data;
@@ -124,7 +144,8 @@ function verdictOf(findings: readonly CheckFinding[]): Pick<CheckReport, 'verdic
   const [fix, look, undone] = [of('fix'), of('look'), of('undone')];
   const things = (count: number): string => `${count} ${count === 1 ? 'thing' : 'things'}`;
   if (fix > 0) {
-    return { verdict: 'fix', sentence: `This run would most likely fail: ${things(fix)} to fix first.` };
+    const fails = learns(findings) ? 'This run would learn; yet there is more' : 'This run would most likely fail';
+    return { verdict: 'fix', sentence: `${fails}: ${things(fix)} to fix first.` };
   }
   const rest = undone > 0 ? ` ${undone === 1 ? 'One check' : `${undone} checks`} could not be made.` : '';
   if (look > 0)

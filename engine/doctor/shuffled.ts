@@ -1,42 +1,27 @@
 // Do the columns tell anything of the labels? The same short training on real labels and on shuffled ones, both judged on validation rows
-// by a score whose chance is known: the area under the ROC curve (0.5), the rank correlation of values (0). Scores of ranks, since a
-// training this short is not yet sure of anything. Spread of chance: Mann & Whitney (1947); 1/√n of a correlation.
+// by a score whose chance is known (rank-score.ts).
 
-import { areaUnderRoc } from '../model/roc.ts';
-import type { OutputSpec } from '../model/spec.ts';
 import type { CheckFinding, Drawing } from '../protocol/checking.ts';
-import { probabilities } from '../train/metrics.ts';
 import { counted, figure, NotDone, type Check, type Examination, type Sampled } from './check.ts';
+import { chance, deviationsApart, rankScore, targetsOf, type RankScore } from './rank-score.ts';
 import { withShuffledLabels } from './sample.ts';
 
-/** Standard deviations of chance by which a score has to differ from it. */
-export const chance = { apart: 3, fewestRows: 20, fewestSteps: 100 } as const;
 const trialMilliseconds = 1_200;
-
-export interface RankScore {
-  readonly name: string;
-  readonly value: number;
-  readonly chance: number;
-  /** Standard deviation of it where outputs know nothing of the targets. */
-  readonly deviation: number;
-}
 
 export function shuffledCheck(examination: Examination, { sample, data }: Sampled, seed: number): Check {
   return {
     finds: ['shuffled'],
     seconds: 3,
     async run(pace) {
-      const { validation, train } = sample.data.counts;
+      const { validation } = sample.data.counts;
       if (validation < chance.fewestRows) {
         throw new NotDone(`Needs ${chance.fewestRows} validation rows; the split has ${data.counts.validation}.`);
       }
       const real = await examination.trial(sample, { milliseconds: trialMilliseconds }, pace);
       const { length: steps } = real.losses;
       const bad = real.losses.findIndex((loss) => !Number.isFinite(loss));
-      const targets = (rows: Sampled['sample']) =>
-        Float32Array.from({ length: validation }, (_, row) => rows.shard.y[(train + row) * data.targets]);
       if (bad >= 0 || real.outputs.some((value) => !Number.isFinite(value))) {
-        const calmer = await examination.calmer?.(sample, pace);
+        const calmer = await examination.calmer?.(pace);
         return [
           {
             id: 'shuffled',
@@ -52,30 +37,13 @@ export function shuffledCheck(examination: Examination, { sample, data }: Sample
       const shuffled = await examination.trial(dealt, { steps }, pace);
       return [
         judgeShuffled(
-          rankScore(data.output, real.outputs, targets(sample)),
-          rankScore(data.output, shuffled.outputs, targets(dealt)),
+          rankScore(data.output, real.outputs, targetsOf(sample), seed),
+          rankScore(data.output, shuffled.outputs, targetsOf(dealt), seed),
           { steps, rows: validation, curves: [real.losses, shuffled.losses] },
         ),
       ];
     },
   };
-}
-
-export function rankScore(output: OutputSpec, outputs: Float32Array, targets: Float32Array): RankScore {
-  const rows = targets.length;
-  if (output.kind === 'value') {
-    const value = correlation(ranks(outputs), ranks(targets));
-    return { name: 'rank correlation', value, chance: 0, deviation: 1 / Math.sqrt(rows - 1) };
-  }
-  const classes = output.classes.length;
-  const counts = new Array<number>(classes).fill(0);
-  for (const target of targets) counts[target]++;
-  const present = counts.filter((count) => count > 0);
-  const value = areaUnderRoc(probabilities(outputs, rows, classes), targets, classes);
-  const variances = present.map((count) => (rows + 1) / (12 * count * (rows - count)));
-  // Of several classes their mean, as if they moved together, which is the most it can spread.
-  const spread = variances.reduce((sum, variance) => sum + Math.sqrt(variance), 0) / variances.length;
-  return { name: 'ROC area', value, chance: 0.5, deviation: spread };
 }
 
 export function judgeShuffled(
@@ -97,10 +65,11 @@ export function judgeShuffled(
     ],
     limits: [],
   };
-  const apart = (score: RankScore): number => (score.value - score.chance) / score.deviation;
-  const told = `${real.name} ${real.value.toFixed(3)} with real labels and ${shuffled.value.toFixed(3)} with shuffled ones, ${real.chance} ± ${figure(real.deviation)} by chance, on ${counted(rows)} validation rows${steps > 1 ? ` after ${counted(steps)} steps` : ''}`;
+  const byChance =
+    real.deviation > 0 ? `${real.chance} ± ${figure(real.deviation)} by chance` : 'all rows given the same';
+  const told = `${real.name} ${real.value.toFixed(3)} with real labels and ${shuffled.value.toFixed(3)} with shuffled ones, ${byChance}, on ${counted(rows)} validation rows${steps > 1 ? ` after ${counted(steps)} steps` : ''}`;
   const base = { id: 'shuffled', figure: `${real.value.toFixed(3)}, ${shuffled.value.toFixed(3)}`, drawing } as const;
-  if (apart(shuffled) > chance.apart + 1) {
+  if (deviationsApart(shuffled) > chance.apart + 1) {
     return {
       ...base,
       kind: 'look',
@@ -108,11 +77,23 @@ export function judgeShuffled(
       text: `${told}: rows of the two splits give labels away. Look for copies.`,
     };
   }
-  if (apart(real) > chance.apart) {
+  if (deviationsApart(real) > chance.apart) {
     return { ...base, kind: 'fine', title: 'Shuffled labels give chance', text: `${told}.` };
   }
   if (steps < chance.fewestSteps && steps > 1) {
     throw new NotDone(`Needs ${chance.fewestSteps} steps; ${counted(steps)} fitted into the time. ${told}.`);
+  }
+  // Chance alone reaches far on few rows: what is no better than it there may be worth much.
+  if (chance.apart * real.deviation > chance.telling * (1 - real.chance)) {
+    throw new NotDone(`Needs more validation rows to tell. ${told}.`);
+  }
+  if (deviationsApart(real) > chance.perhaps) {
+    return {
+      ...base,
+      kind: 'look',
+      title: 'Real labels teach hardly more than shuffled ones',
+      text: `${told}: the columns tell little, or more rows are needed to see it.`,
+    };
   }
   return {
     ...base,
@@ -132,29 +113,4 @@ function smoothed(losses: readonly number[]): readonly number[] {
     );
     return own.reduce((sum, loss) => sum + loss, 0) / own.length;
   });
-}
-
-/** From 1; the mean of those of equal values. */
-function ranks(values: Float32Array): Float64Array {
-  const order = Uint32Array.from(values, (_, i) => i).sort((a, b) => values[a] - values[b]);
-  const found = new Float64Array(values.length);
-  for (let from = 0; from < order.length;) {
-    let to = from;
-    while (to < order.length && values[order[to]] === values[order[from]]) to++;
-    for (let i = from; i < to; i++) found[order[i]] = (from + to + 1) / 2;
-    from = to;
-  }
-  return found;
-}
-
-function correlation(a: Float64Array, b: Float64Array): number {
-  const mean = (a.length + 1) / 2;
-  let [ab, aa, bb] = [0, 0, 0];
-  for (let i = 0; i < a.length; i++) {
-    ab += (a[i] - mean) * (b[i] - mean);
-    aa += (a[i] - mean) ** 2;
-    bb += (b[i] - mean) ** 2;
-  }
-  // The same answer for every row tells nothing.
-  return aa === 0 || bb === 0 ? (bb === 0 ? NaN : 0) : ab / Math.sqrt(aa * bb);
 }

@@ -2,6 +2,7 @@
 // kept.
 
 import type { Backend } from '../backends/backend.ts';
+import { changed } from '../doctor/changes.ts';
 import { examineRun } from '../doctor/examination.ts';
 import type { CheckFinding, ExaminerService } from '../protocol/checking.ts';
 import type { Progress, Shard } from '../protocol/data.ts';
@@ -11,6 +12,7 @@ import type { RunConfig } from '../protocol/runs.ts';
 import type { Surroundings } from '../train/control.ts';
 import { declarationOf } from './declared/registry.ts';
 import { lazyBackend } from './lazy-backend.ts';
+import { isNetwork } from './network/declaration.ts';
 import { learnerNamed } from './registry.ts';
 import { trialAlone } from './trial-alone.ts';
 
@@ -34,7 +36,8 @@ export function createExaminer(options: ExaminerOptions): ExaminerService {
     async check({ job, config, data }) {
       const declaration = declarationOf(config);
       const learner = learnerNamed(config.learner);
-      declaration.check(config, data);
+      // That all of its layers are frozen is for the check to tell, with what to try.
+      declaration.check(isNetwork(config) ? changed(config, { settings: { frozenLayers: 0 } }) : config, data);
       const readShard = (shard: number) => options.readShard(data.handle, shard);
       let device = 'CPU';
       const backend = lazyBackend(async () => {

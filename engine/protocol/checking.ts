@@ -29,6 +29,8 @@ export interface ConfigChange {
   readonly batchNorm?: true;
   /** The activation of every hidden layer. */
   readonly activation?: 'relu' | 'leaky_relu';
+  /** At most so many hidden layers, the first; of plain stacks of dense layers alone. */
+  readonly hidden?: number;
 }
 
 /** What to try: the settings with this change alone, and the change, so that several can be made at once. */

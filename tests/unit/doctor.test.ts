@@ -7,6 +7,8 @@ import type { Backend } from '../../engine/backends/backend.ts';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import { changed } from '../../engine/doctor/changes.ts';
+import { ladder } from '../../engine/doctor/network/rates.ts';
+import { deviationsApart, rankScore } from '../../engine/doctor/rank-score.ts';
 import { judgeKeepingUp } from '../../engine/doctor/keeping-up.ts';
 import { createExaminer } from '../../engine/learners/examiner.ts';
 import { configWith, usualSettings } from '../../engine/learners/declared/registry.ts';
@@ -23,7 +25,7 @@ import type { RunConfig } from '../../engine/protocol/runs.ts';
 import { withChosen } from '../../engine/settings/values.ts';
 import type { Value } from '../../engine/settings/field.ts';
 import { makeImages } from '../support/images.ts';
-import { makeTable } from '../support/table.ts';
+import { makeTable, uniform } from '../support/table.ts';
 
 interface Made {
   readonly data: PreparedData;
@@ -142,6 +144,76 @@ test('steps that silence units are found by their dead units, and the rate is to
   assert.match(dead.text, /At the start it was \d+ %: [\d,]+ steps at a rate of 0\.5/);
   const rate = dead.action?.changes.settings?.['optimizer.learningRate'];
   assert.ok(typeof rate === 'number' && rate < 0.5, JSON.stringify(dead.action?.changes));
+});
+
+/** Categories of many values, each a column of its own that is mostly 0, and classes half of which are rare; `classes` 0: values. */
+function sparseTable(classes: number): Made {
+  const [rows, values, columns] = [900, 40, 5];
+  const width = values * columns;
+  const random = uniform(7);
+  const x = new Float32Array(rows * width);
+  const y = new Float32Array(rows);
+  for (let row = 0; row < rows; row++) {
+    const codes = Array.from({ length: columns }, () => Math.floor(values * random() ** 2));
+    codes.forEach((code, column) => (x[row * width + column * values + code] = 1));
+    y[row] = classes > 0 ? Math.floor((classes * codes[0] ** 2) / values ** 2) : (codes[0] + codes[1]) / 12 - 2;
+  }
+  const like = makeTable({ rows, numeric: width, classes });
+  const classCounts = like.data.classCounts.map((_, k) => y.subarray(0, 720).filter((label) => label === k).length);
+  return { data: { ...like.data, classCounts }, readShard: async () => ({ rows, x, y }) };
+}
+
+test('no alarm at sound runs: columns that are mostly 0, rare classes, silent units', async () => {
+  const nets = [
+    [0, mlp([64, 32])],
+    [2, deep(6, 'relu')],
+    [12, mlp([64, 32])],
+  ] as const;
+  for (const [classes, layers] of nets) {
+    const made = sparseTable(classes);
+    const report = await check(made, network(made, layers, { 'optimizer.learningRate': 0.003 }));
+    assert.notEqual(report.verdict, 'fix', `${classes}: ${JSON.stringify(report.findings)}`);
+    assert.ok(of(report, 'gradients').figure !== '0');
+    assert.equal(of(report, 'shuffled').kind, 'fine', of(report, 'shuffled').text);
+  }
+});
+
+test('a rate that is advised suits the whole check, and is one', async () => {
+  for (const rate of [1e-9, 100]) {
+    const report = await check(table, network(table, mlp([32, 16]), { 'optimizer.learningRate': rate }));
+    assert.equal(report.verdict, 'fix');
+    assert.equal(report.changed?.count, 1, report.changed?.words);
+    const again = await check(table, report.changed.config);
+    assert.notEqual(again.verdict, 'fix', JSON.stringify(again.findings));
+  }
+  assert.deepEqual(ladder(1e-9, 'both').slice(0, 3), [1e-6, 1e-5, 1e-4]);
+  assert.deepEqual(ladder(100, 'down').slice(0, 3), [1, 0.1, 0.01]);
+});
+
+test('a hundred layers: figures that can be read, and fewer layers to try', async () => {
+  const report = await check(table, network(table, deep(100, 'tanh')));
+  const gradients = of(report, 'gradients');
+  assert.equal(gradients.kind, 'fix');
+  assert.ok(gradients.text.length < 120, gradients.text);
+  assert.match(report.changed?.words ?? '', /two hidden layers/);
+  assert.notEqual((await check(table, report.changed!.config)).verdict, 'fix');
+});
+
+test('chance is that of the very score', () => {
+  const output = { kind: 'classes', classes: ['a', 'b'] } as const;
+  const random = uniform(3);
+  const targets = Float32Array.from({ length: 200 }, (_, row) => (row < 40 ? 1 : 0));
+  const outputs = Float32Array.from({ length: 200 }, (_, row) => random() + (row < 40 ? 0.5 : 0));
+  const two = rankScore(output, outputs, targets, 1);
+  const exact = Math.sqrt(201 / (12 * 40 * 160));
+  assert.ok(Math.abs(two.deviation / exact - 1) < 0.15, `${two.deviation} of ${exact} (Mann & Whitney 1947)`);
+  assert.ok(deviationsApart(two) > 6);
+  // A class of one row is one row's worth of the score, however it comes out.
+  const rare = { kind: 'classes', classes: Array.from({ length: 12 }, (_, k) => `${k}`) } as const;
+  const few = Float32Array.from({ length: 60 }, (_, row) => (row < 50 ? row % 2 : row - 48));
+  const score = rankScore(rare, Float32Array.from({ length: 720 }, random), few, 1);
+  assert.ok(score.deviation < 0.06, `${score.deviation}`);
+  assert.equal(deviationsApart(rankScore(output, new Float32Array(200), targets, 1)), 0);
 });
 
 test('labels that do not belong to their rows teach no more than shuffled ones', async () => {

@@ -2,19 +2,22 @@
 // rates that are too high kill them in the first steps; where they were silent before, the first weights are to blame.
 
 import type { CheckAction, CheckFinding } from '../../protocol/checking.ts';
-import { actionOf, changed } from '../changes.ts';
+import { actionOf } from '../changes.ts';
 import { counted, figure, NotDone, percent, type Check, type Pace } from '../check.ts';
 import type { Seen } from './depth.ts';
-import { trainShortly, type ShortTraining } from './steps.ts';
+import type { RateSearch } from './rates.ts';
+import type { ShortTraining } from './steps.ts';
 import { lookInside, type Inside } from './inside.ts';
+import { countOf, deadLimits, shareOf } from './silent.ts';
 import type { Subject } from './subject.ts';
 
-export const deadLimits = { look: 0.2, fix: 0.5 } as const;
-
-const remedyMilliseconds = 400;
-
 /** `trained`: after some steps. */
-export function deadCheck(subject: Subject, seen: Seen, trained: () => ShortTraining | null): Check {
+export function deadCheck(
+  subject: Subject,
+  seen: Seen,
+  findRate: RateSearch,
+  trained: () => ShortTraining | null,
+): Check {
   return {
     finds: ['dead'],
     seconds: 1,
@@ -27,53 +30,26 @@ export function deadCheck(subject: Subject, seen: Seen, trained: () => ShortTrai
       const steps = after?.losses.length ?? 0;
       const found = judgeDead(inside, seen.inside, steps, subject.config.training.optimizer.learningRate);
       if (found.kind === 'fine') return [found];
-      return [{ ...found, action: await remedyFor(subject, seen, { steps, fix: found.kind === 'fix' }, pace) }];
+      return [{ ...found, action: await remedyFor(subject, seen, findRate, steps, pace) }];
     },
   };
 }
 
-/** Smaller steps where the rate is the reason, tried on the same rows; else what keeps sizes, or units that always answer. */
+/** Smaller steps where the rate is the reason; else what keeps sizes, or units that always answer. */
 async function remedyFor(
-  subject: Subject,
+  { config }: Subject,
   seen: Seen,
-  { steps, fix }: { readonly steps: number; readonly fix: boolean },
+  findRate: RateSearch,
+  steps: number,
   pace: Pace,
 ): Promise<CheckAction> {
-  const { config, backend, sample } = subject;
-  const rate = config.training.optimizer.learningRate;
   const before = seen.inside && shareOf(seen.inside);
-  const alive = (share: number): boolean => share < deadLimits.look;
-  const killed = before !== null && alive(before) && steps > 0;
-  // Where few more have died, much smaller steps would cost more than they save.
-  for (const part of killed ? (fix ? [0.1, 0.01, 0.001, 1e-4] : [0.1]) : []) {
-    const changes = { settings: { 'optimizer.learningRate': Number((rate * part).toPrecision(2)) } };
-    const words = `learning rate ${figure(changes.settings['optimizer.learningRate'])}`;
-    const other = { ...subject, config: changed(config, changes) };
-    const limits = { milliseconds: remedyMilliseconds, steps };
-    const { weights, losses } = await trainShortly({ backend, config: other.config, rows: sample, ...limits }, pace);
-    if (!losses.every(Number.isFinite)) continue;
-    const share = shareOf(await lookInside(other, { milliseconds: 200, weights }, pace));
-    // Well alive: the rows and the time of a trial are few.
-    if (share < deadLimits.look / 2) return actionOf(config, `Run with ${words}`, words, changes);
-  }
+  const killed = before !== null && before < deadLimits.look && steps > 0;
+  const rate = killed ? await findRate('down', pace) : null;
+  if (rate?.sound) return rate.action;
   const { change, words } = seen.remedy ?? { change: { activation: 'leaky_relu' as const }, words: 'Leaky ReLU' };
   return actionOf(config, `Run with ${words}`, words, change);
 }
-
-function countOf({ silent: layers }: Inside): { readonly units: number; readonly silent: number } {
-  // The outputs answer in any case.
-  return layers
-    .slice(0, -1)
-    .reduce((sum, { units, silent }) => ({ units: sum.units + units, silent: sum.silent + silent }), {
-      units: 0,
-      silent: 0,
-    });
-}
-
-const shareOf = (inside: Inside): number => {
-  const { units, silent } = countOf(inside);
-  return silent / units;
-};
 
 export function judgeDead(inside: Inside, before: Inside | null, steps: number, rate: number): CheckFinding {
   const { units, silent } = countOf(inside);

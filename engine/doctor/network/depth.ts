@@ -7,7 +7,7 @@ import { counted, figure, type Check, type Pace } from '../check.ts';
 import { lookInside, type Inside } from './inside.ts';
 import { modelOf, type Subject } from './subject.ts';
 
-/** How far medians of layers may lie apart before it is worth a look, and before a run would most likely fail. */
+/** How far sizes of layers may lie apart before it is worth a look, and before a run would most likely fail. */
 export const depthLimits = { look: 1e3, fix: 1e5 } as const;
 /** Half the spacing of float32 numbers at 1: a smaller relative step changes nothing. */
 const rounding = 2 ** -24;
@@ -16,6 +16,8 @@ const rounding = 2 ** -24;
 export interface Seen {
   inside: Inside | null;
   remedy: Remedy | null;
+  /** Whether a batch is learned by heart with a change; null: that check is not made. */
+  byHeart: ((change: ConfigChange) => Promise<boolean>) | null;
 }
 
 export interface Remedy {
@@ -56,6 +58,7 @@ export const remedies: readonly Remedy[] = [
   { change: { activation: 'relu' }, words: 'ReLU' },
   { change: { batchNorm: true }, words: 'batch norm' },
   { change: { activation: 'relu', batchNorm: true }, words: 'ReLU and batch norm' },
+  { change: { activation: 'relu', hidden: 2 }, words: 'two hidden layers of ReLU' },
 ];
 
 /** Tried on the same rows: the first after which both are fine. */
@@ -86,20 +89,21 @@ function lostBelow({ config: { training } }: Pick<Subject, 'config'>, inside: In
 }
 
 export function judgeGradients(inside: Inside, about: Pick<Subject, 'config'>): CheckFinding {
-  const { gradients } = inside;
+  const { gradients, sizes } = inside;
   const limit = lostBelow(about, inside);
   const drawing: Drawing = {
     kind: 'layers',
     of: 'size of the gradient',
-    note: 'median and 80 % of the weights, first backward pass',
+    note: 'median and 80 % of the weights that get any, first backward pass',
     layers: gradients,
     limits: [limit],
   };
-  const [first, last] = [gradients[0], gradients[gradients.length - 1]];
-  const least = gradients.reduce((a, b) => (b.median < a.median ? b : a));
-  const most = gradients.reduce((a, b) => (b.median > a.median ? b : a));
+  const layers = sizes.map((size, i) => ({ name: gradients[i].name, size, place: i }));
+  const [first, last] = [layers[0], layers[layers.length - 1]];
+  const least = layers.reduce((a, b) => (b.size < a.size ? b : a));
+  const most = layers.reduce((a, b) => (b.size > a.size ? b : a));
   const base = { id: 'gradients', drawing } as const;
-  if (gradients.some(({ high }) => !Number.isFinite(high))) {
+  if (sizes.some((size) => !Number.isFinite(size))) {
     return {
       ...base,
       kind: 'fix',
@@ -108,34 +112,35 @@ export function judgeGradients(inside: Inside, about: Pick<Subject, 'config'>): 
       text: 'Some are no numbers at the first step already.',
     };
   }
-  if (most.median === 0) {
+  if (most.size === 0) {
     return {
       ...base,
       kind: 'fix',
       title: 'There is no gradient',
       figure: '0',
-      text: 'Half of the weights of every layer get none: nothing would be learned.',
+      text: 'No weight of any layer gets one: nothing would be learned.',
     };
   }
-  const apart = most.median / least.median;
-  const lost = least.median < limit.value;
+  const apart = most.size / least.size;
+  const lost = least.size < limit.value;
   if (apart <= depthLimits.look && !lost) {
     return {
       ...base,
       kind: 'fine',
       title: 'Gradients keep their size',
-      figure: `${figure(first.median)} → ${figure(last.median)}`,
-      text: `The medians of the ${gradients.length} layers lie within a factor of ${figure(apart)}.`,
+      figure: `${figure(first.size)} → ${figure(last.size)}`,
+      text: `Their root mean squares in the ${gradients.length} layers lie within a factor of ${figure(apart)}.`,
     };
   }
   const kind = apart > depthLimits.fix || lost ? 'fix' : 'look';
-  const vanish = first.median < last.median;
-  const times = Number.isFinite(apart) ? `${counted(Number(apart.toPrecision(2)))} × ` : '';
+  const vanish = least.place < most.place;
+  const often = apart < 1e9 ? counted(Number(apart.toPrecision(2))) : figure(apart);
+  const times = Number.isFinite(apart) ? `${often} × ` : '';
   return {
     ...base,
     kind,
     title: vanish ? 'Gradients vanish' : 'Gradients explode',
-    figure: vanish ? figure(least.median) : figure(most.median),
+    figure: vanish ? figure(least.size) : figure(most.size),
     text: vanish
       ? `Those of ${least.name} are ${times || 'far '}smaller than those of ${most.name}, so it learns almost nothing.`
       : `Those of ${most.name} are ${times}larger than those of ${least.name}: no learning rate suits both.`,

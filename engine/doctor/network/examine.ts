@@ -7,14 +7,15 @@ import type { Backend } from '../../backends/backend.ts';
 import { measureSpeed } from '../../train/measure.ts';
 import type { Surroundings } from '../../train/control.ts';
 import type { ReadShard } from '../../train/resident-rows.ts';
-import { actionOf, changed } from '../changes.ts';
-import { figure, NotDone, type Check, type Examination, type Sampled, type StepRate } from '../check.ts';
+import { actionOf } from '../changes.ts';
+import { NotDone, type Check, type Examination, type Sampled, type StepRate } from '../check.ts';
 import { judgeStart, startTheory } from '../start.ts';
 import { agreementCheck } from './agreement.ts';
 import { deadCheck } from './dead.ts';
 import { depthCheck, type Seen } from './depth.ts';
 import { heartCheck } from './heart.ts';
 import { lookInside } from './inside.ts';
+import { rateSearch } from './rates.ts';
 import { trainShortly, type ShortTraining } from './steps.ts';
 import { modelOf, trainingOf, weightsOfClasses, type Subject } from './subject.ts';
 
@@ -63,7 +64,8 @@ export function examineNetwork(job: NetworkExamined): Examination {
   const whole = modelOf(config, data);
   if (!hasSomethingToTrain(config, whole)) return frozen(config);
   const subject: Subject = { config, backend, model: whole, data, sample };
-  const seen: Seen = { inside: null, remedy: null };
+  const seen: Seen = { inside: null, remedy: null, byHeart: null };
+  const findRate = rateSearch(subject, seen);
   let rate: StepRate | null = null;
   let trained: ShortTraining | null = null;
 
@@ -85,24 +87,10 @@ export function examineNetwork(job: NetworkExamined): Examination {
       start,
       depthCheck(subject, seen),
       agreementCheck(subject, job.reference),
-      heartCheck(subject, seen, () => rate),
-      deadCheck(subject, seen, () => trained),
+      heartCheck(subject, seen, findRate, () => rate),
+      deadCheck(subject, seen, findRate, () => trained),
     ],
-    async calmer(rows, pace) {
-      for (const part of [0.1, 0.01, 0.001, 1e-4]) {
-        const rate = Number((config.training.optimizer.learningRate * part).toPrecision(2));
-        const settings = { 'optimizer.learningRate': rate };
-        const limits = { milliseconds: 400, steps: mostTrialSteps };
-        const { losses } = await trainShortly(
-          { backend, config: changed(config, { settings }), rows, ...limits },
-          pace,
-        );
-        const falls = losses.every((loss) => Number.isFinite(loss)) && losses[losses.length - 1] < losses[0];
-        const words = `learning rate ${figure(rate)}`;
-        if (falls) return actionOf(config, `Run with ${words}`, words, { settings });
-      }
-      return undefined;
-    },
+    calmer: async (pace) => (await findRate('down', pace))?.action,
     async trial(rows, limit, pace) {
       const [milliseconds, steps] = 'steps' in limit ? [Infinity, limit.steps] : [limit.milliseconds, mostTrialSteps];
       const found = await trainShortly({ backend, config, rows, milliseconds, steps }, pace);

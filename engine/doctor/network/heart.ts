@@ -7,6 +7,7 @@ import { counted, figure, NotDone, type Check, type Pace, type StepRate } from '
 import { differentRows, pick } from '../sample.ts';
 import { startTheory } from '../start.ts';
 import { remedies, type Remedy, type Seen } from './depth.ts';
+import type { RateSearch } from './rates.ts';
 import { trainShortly } from './steps.ts';
 import type { Subject } from './subject.ts';
 
@@ -17,16 +18,22 @@ const [first, remedy] = [2_000, 500];
 /** Fewer steps say nothing of whether it can be learned. */
 const fewest = 30;
 
-export function heartCheck(subject: Subject, seen: Seen, rate: () => StepRate | null): Check {
+export function heartCheck(subject: Subject, seen: Seen, findRate: RateSearch, rate: () => StepRate | null): Check {
   const run = async (pace: Pace): Promise<readonly CheckFinding[]> => {
     const step = rate();
     const slow = step !== null && (step.milliseconds * heart.rows) / step.rows > heart.slowMilliseconds;
-    return [await learnByHeart(subject, seen, slow ? heart.fewerRows : heart.rows, pace)];
+    return [await learnByHeart(subject, seen, findRate, slow ? heart.fewerRows : heart.rows, pace)];
   };
   return { finds: ['heart'], seconds: 2.5, run };
 }
 
-async function learnByHeart(subject: Subject, seen: Seen, count: number, pace: Pace): Promise<CheckFinding> {
+async function learnByHeart(
+  subject: Subject,
+  seen: Seen,
+  findRate: RateSearch,
+  count: number,
+  pace: Pace,
+): Promise<CheckFinding> {
   const { config, sample, backend, model } = subject;
   const { train } = sample.data.counts;
   if (train < count) throw new NotDone(`Needs a batch of ${count}; the split has ${train}.`);
@@ -48,6 +55,7 @@ async function learnByHeart(subject: Subject, seen: Seen, count: number, pace: P
   };
   const isLearned = (losses: readonly number[]): boolean => least(losses.slice(-10)) < heart.learned * theory.loss;
 
+  seen.byHeart = async (change) => isLearned(await learn(change, remedy));
   const losses = await learn({}, first);
   const drawing: Drawing = {
     kind: 'curves',
@@ -79,9 +87,7 @@ async function learnByHeart(subject: Subject, seen: Seen, count: number, pace: P
       `${losses.length} steps fitted into the time; the loss fell from ${figure(losses[0])} to ${figure(end)}.`,
     );
   }
-  const action = await firstThatLearns(subject, seen, pace, explodes, async (change) =>
-    isLearned(await learn(change, remedy)),
-  );
+  const action = await firstThatLearns(subject, seen, findRate, explodes, pace);
   const figures = `${figure(losses[0])} → ${figure(end)}`;
   const tried = action ? ` With ${action.change} the same rows are learned.` : '';
   if (explodes) {
@@ -91,7 +97,7 @@ async function learnByHeart(subject: Subject, seen: Seen, count: number, pace: P
       title: 'The loss explodes',
       figure: figures,
       text: `At a learning rate of ${figure(rate)} the steps grow instead of shrinking.${tried}`,
-      action,
+      ...(action ? { action } : {}),
     };
   }
   return {
@@ -107,33 +113,22 @@ async function learnByHeart(subject: Subject, seen: Seen, count: number, pace: P
 const least = (losses: readonly number[]): number =>
   losses.reduce((least, loss) => (loss < least ? loss : least), Infinity);
 
-/** Other rates, then other layers: the first with which the batch is learned. */
+/** Layers that keep sizes where they do not, else another rate, else other layers: the first with which the batch is learned. */
 async function firstThatLearns(
   { config }: Subject,
-  { remedy: known }: Seen,
-  pace: Pace,
+  { remedy: known, byHeart }: Seen,
+  findRate: RateSearch,
   explodes: boolean,
-  learns: (change: ConfigChange) => Promise<boolean>,
+  pace: Pace,
 ): Promise<CheckAction | undefined> {
-  const rate = config.training.optimizer.learningRate;
-  const rates = (factors: readonly number[]) =>
-    factors
-      .map((factor) => Number((rate * factor).toPrecision(2)))
-      .filter((value) => value <= 1)
-      .map((value) => ({
-        change: { settings: { 'optimizer.learningRate': value } },
-        words: `learning rate ${figure(value)}`,
-      }));
-  const layers = known ? [known, ...remedies] : remedies;
-  const slower = rates([10, 100, 1e3, 1e4, 0.1, 0.01]);
-  const all: readonly Remedy[] = explodes
-    ? rates([0.1, 0.01, 0.001, 1e-4])
-    : known
-      ? [...layers, ...slower]
-      : [...slower, ...layers];
-  for (const { change, words } of all) {
-    await pace.breathe();
-    if (await learns(change)) return actionOf(config, `Run with ${words}`, words, change);
-  }
-  return undefined;
+  const withLayers = async (all: readonly Remedy[]): Promise<CheckAction | undefined> => {
+    for (const { change, words } of all) {
+      await pace.breathe();
+      if (await byHeart?.(change)) return actionOf(config, `Run with ${words}`, words, change);
+    }
+    return undefined;
+  };
+  if (explodes) return (await findRate('down', pace))?.action ?? (await withLayers(remedies));
+  const before = known ? await withLayers([known, ...remedies]) : undefined;
+  return before ?? (await findRate('both', pace))?.action ?? (known ? undefined : await withLayers(remedies));
 }

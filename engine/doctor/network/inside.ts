@@ -15,15 +15,17 @@ const same = 2e-7;
 
 export interface Inside {
   readonly layers: readonly JudgedLayer[];
-  /** Of the weights of each layer, from the first batch. */
+  /** Of the weights of each layer that got any, from the first batch. */
   readonly gradients: readonly LayerSpread[];
+  /** Root mean square of these. */
+  readonly sizes: readonly number[];
   /** Standard deviation over the rows, of the units of each layer. */
   readonly activations: readonly LayerSpread[];
   /** Units of each layer that gave the same to every row. */
   readonly silent: readonly { readonly units: number; readonly silent: number }[];
   readonly loss: number;
   readonly rows: number;
-  /** Median size of the weights of the layer with the smallest gradients. */
+  /** Root mean square of the weights of the layer with the smallest gradients. */
   readonly weightSize: number;
 }
 
@@ -43,7 +45,7 @@ export async function lookInside(
   const probe = await Probe.open({ backend, model, training, sample, batch, watched, classWeights, weights });
   try {
     const moments = layers.map(({ settled }) => new UnitMoments(model.layers[settled].outputShape));
-    const gradients: LayerSpread[] = [];
+    const [gradients, sizes]: [LayerSpread[], number[]] = [[], []];
     const start = pace.clock();
     let [loss, done] = [0, 0];
     const most = Math.min(probe.batches, Math.ceil(mostRows / batch));
@@ -53,25 +55,40 @@ export async function lookInside(
       done++;
       for (const [i, { settled, name, weight }] of layers.entries()) {
         moments[i].add(await probe.kept(settled), batch);
-        if (number === 0) gradients.push(spreadOf(name, (await probe.gradient(weight)).map(Math.abs)));
+        if (number > 0) continue;
+        const got = gotAny(await probe.gradient(weight));
+        gradients.push(spreadOf(name, got));
+        sizes.push(rootMeanSquare(got));
       }
     }
     return {
       layers,
       gradients,
+      sizes,
       activations: layers.map(({ name }, i) => spreadOf(name, moments[i].deviations())),
       silent: moments.map((moment) => moment.silent()),
       loss: loss / done,
       rows: done * batch,
-      weightSize: spreadOf('', (await probe.parameter(layers[leastOf(gradients)].weight)).map(Math.abs)).median,
+      weightSize: rootMeanSquare(
+        await probe.parameter(layers[sizes.indexOf(Math.min(...sizes))]?.weight ?? layers[0].weight),
+      ),
     };
   } finally {
     probe.close();
   }
 }
 
-const leastOf = (all: readonly LayerSpread[]): number =>
-  all.reduce((least, { median }, i) => (median < all[least].median ? i : least), 0);
+/**
+ * Sizes of what is not 0: categories that are absent from the batch and units that are silent in it get nothing, however sound the layer
+ * is. One 0 where there is nothing else.
+ */
+function gotAny(gradient: Float32Array): Float32Array {
+  const got = gradient.map(Math.abs).filter((size) => size !== 0);
+  return got.length > 0 ? got : new Float32Array(1);
+}
+
+const rootMeanSquare = (values: Float32Array): number =>
+  Math.sqrt(values.reduce((sum, value) => sum + value * value, 0) / values.length);
 
 /** Sums over rows and places of what each unit (a channel of pictures) gives. */
 class UnitMoments {
