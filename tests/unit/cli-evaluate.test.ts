@@ -98,6 +98,23 @@ test('two classes: every split, the test split counted, costs, another file', as
   assert.equal((await trainyard(home, 'evaluate', '1', other, '--split', 'test')).code, 2);
 });
 
+test('a file that writes its target true and false is evaluated by a run of ones and zeros', async (t) => {
+  const home = temporaryHome(t);
+  const write = (name: string, words: readonly string[]): string => {
+    const lines = Array.from(
+      { length: 200 },
+      (_, row) => `${(row * 37) % 101},${words[(row * 37) % 101 > 45 ? 1 : 0]}`,
+    );
+    fs.writeFileSync(path.join(home, name), ['size,large', ...lines].join('\n'));
+    return path.join(home, name);
+  };
+  const own = write('own.csv', ['0', '1']);
+  await lastEvent(home, 'train', own, '--model', 'linear');
+  const same = await lastEvent(home, 'evaluate', '1', own);
+  const inWords = await lastEvent(home, 'evaluate', '1', write('words.csv', ['false', 'true']));
+  assert.deepEqual([inWords.rows, inWords.confusion], [200, same.confusion]);
+});
+
 test('numbers: errors by range, coverage, rows farthest off', async (t) => {
   const home = temporaryHome(t);
   const trained = await lastEvent(

@@ -9,7 +9,7 @@ import { typedValue } from '../schema/stored.ts';
 import type { StoredColumn } from '../schema/stored.ts';
 import type { MeasuredTable } from '../schema/table.ts';
 import { categoryCode, rawValue } from './features.ts';
-import { normalForm } from './forms.ts';
+import { meantCategory } from './forms.ts';
 import { asFitted } from './recipe.ts';
 import type { FeatureRecipe, TargetRecipe } from './recipe.ts';
 
@@ -207,7 +207,7 @@ function keepKnown(column: StoredColumn, recipe: FeatureRecipe | TargetRecipe): 
   return { ...fitted, missing: fitted.missing.filter((word) => !known.has(word)) };
 }
 
-/** Finds categories that differ only in case, spaces or the way of writing a number, where there is no doubt. */
+/** Finds categories that differ only in case, spaces, the way of writing a number or the words for yes and no, where there is no doubt. */
 async function matchCategories(
   connection: DuckDBConnection,
   table: MeasuredTable,
@@ -222,14 +222,10 @@ async function matchCategories(
     `SELECT cell FROM (SELECT ${typedValue(column, 'category')} AS cell, ${exact} AS code FROM ${table.from})
      WHERE cell IS NOT NULL AND code = 0 GROUP BY cell ORDER BY count(*) DESC, cell LIMIT ${comparedValues}`,
   );
-  const codes = new Map<string, number | null>();
-  categories.forEach((category, index) => {
-    const form = normalForm(category);
-    codes.set(form, codes.has(form) ? null : index + 1);
-  });
+  const meantBy = meantCategory(categories);
   const variants = found.flatMap(({ cell }) => {
     const meant = said.get(String(cell));
-    const code = (meant === undefined ? codes.get(normalForm(String(cell))) : categories.indexOf(meant) + 1) || null;
+    const code = (meant === undefined ? meantBy(String(cell)) : categories.indexOf(meant) + 1) || null;
     return code === null ? [] : [{ cell: String(cell), code }];
   });
   if (variants.length === 0) return { reading: column, recipe, value: exact, respelled: [] };

@@ -5,9 +5,9 @@ import { rawCodes } from '../../model/spec.ts';
 import { InputError } from '../../protocol/errors.ts';
 import { ownValue } from '../../protocol/own.ts';
 import { isSpelledNumber, largestNumber, numberIn, type NumberSpelling } from '../schema/numbers.ts';
-import { falseWords, trueWords } from '../schema/stored.ts';
+import { truthOf } from '../schema/stored.ts';
 import { RowEncoder } from './encode.ts';
-import { bareName, normalForm } from './forms.ts';
+import { bareName, meantCategory } from './forms.ts';
 import type { CellValue } from '../../protocol/data.ts';
 import { valueOfRaw, type FeatureRecipe, type Preprocessing } from './recipe.ts';
 import { makeValues, type Values } from './values.ts';
@@ -175,20 +175,15 @@ function numberOf(text: string, spelling: NumberSpelling | undefined): number {
 }
 
 function readBoolean(value: unknown): number | undefined {
-  const word = String(value).toLowerCase();
-  if ((trueWords as readonly string[]).includes(word)) return 1;
-  return (falseWords as readonly string[]).includes(word) ? 0 : undefined;
+  const truth = truthOf(String(value));
+  return truth === undefined ? undefined : Number(truth);
 }
 
-/** Position of the category from 1: by its very name, else without case and spaces where that is clear. */
+/** Position of the category from 1: by its very name, else by what it means where that is clear. */
 function categoryReader(recipe: FeatureRecipe & { readonly categories: readonly string[] }): Reader['read'] {
   const exact = new Map(recipe.categories.map((category, index) => [category, index + 1]));
-  const alike = new Map<string, number | undefined>();
-  recipe.categories.forEach((category, index) => {
-    const form = normalForm(category);
-    alike.set(form, alike.has(form) ? undefined : index + 1);
-  });
-  const known = (text: string): number | undefined => exact.get(text) ?? alike.get(normalForm(text));
+  const meant = meantCategory(recipe.categories);
+  const known = (text: string): number | undefined => exact.get(text) ?? meant(text);
   return (value) =>
     typeof value === 'string' && exact.has(value)
       ? exact.get(value)

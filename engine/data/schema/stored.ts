@@ -34,6 +34,13 @@ export function spellingOf({ storage, numbers, written }: StoredColumn): NumberS
 export const trueWords = ['true', 'yes', 'y', 't', 'on', '1'] as const;
 export const falseWords = ['false', 'no', 'n', 'f', 'off', '0'] as const;
 
+/** Whether a word says yes or no, in any case; undefined = neither. What `booleanValue` says in SQL. */
+export function truthOf(text: string): boolean | undefined {
+  const word = text.toLowerCase();
+  if ((trueWords as readonly string[]).includes(word)) return true;
+  return (falseWords as readonly string[]).includes(word) ? false : undefined;
+}
+
 /** SQL for a column read as `type`: DOUBLE, TIMESTAMP, BOOLEAN or VARCHAR; NULL = missing or not of that type. */
 export function typedValue(column: StoredColumn, type: ColumnType): string {
   switch (type) {

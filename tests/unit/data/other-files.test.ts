@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { TestContext } from 'node:test';
 import type { PreparedData } from '../../../engine/protocol/data.ts';
+import { meantCategory } from '../../../engine/data/preprocess/forms.ts';
 import { codes, importFile, writeTable } from './helpers.ts';
 import type { TestService } from './helpers.ts';
 
@@ -184,6 +185,57 @@ test('a category in other letters is none where two are meant', async (context) 
     data.warnings[1]?.message ?? '',
     /^g: 2 of 6 cells are categories the model does not know \("c", "À"\); in training none were lost\. Expected: "/,
   );
+});
+
+for (const [trained, written] of [
+  [
+    ['0', '1'],
+    ['false', 'true'],
+  ],
+  [
+    ['0', '1'],
+    ['no', 'yes'],
+  ],
+  [
+    ['no', 'yes'],
+    ['0', '1'],
+  ],
+  [
+    ['false', 'true'],
+    ['N', 'Y'],
+  ],
+] as const) {
+  test(`a target ${written.join('/')} is that of training, ${trained.join('/')}; so is a category`, async (context) => {
+    const table = (words: readonly string[]): string =>
+      `g,size,y\n${Array.from({ length: 60 }, (_, row) => `${words[row % 2]},${row % 7},${words[row % 3 === 0 ? 1 : 0]}`).join('\n')}\n`;
+    const { service, info } = await importFile(
+      context,
+      writeTable(context, 'own.csv', table(trained)),
+      {},
+      { target: 'y' },
+    );
+    const settings = { target: 'y', task: 'classification', types: { g: 'category' } } as const;
+    const { preprocessing } = await service.prepare({ job: 'p', dataset: info.id, options: { settings, seed: 1 } });
+    const shardOf = async (name: string, words: readonly string[]) => {
+      const data = await service.transform({
+        job: name,
+        path: writeTable(context, `${name}.csv`, table(words)),
+        preprocessing,
+      });
+      assert.ok(data.columns?.every(({ missing, unknown }) => missing + unknown === 0));
+      return service.readShard({ handle: data.handle, shard: 0 });
+    };
+    const [same, other] = [await shardOf('same', trained), await shardOf('other', written)];
+    assert.deepEqual([other.x, other.y], [same.x, same.y]);
+    assert.deepEqual([...new Set(other.y)].sort(), [0, 1]);
+  });
+}
+
+test('words for yes and no stand for each other only where there are two, and one of each', () => {
+  assert.deepEqual(['true', ' NO ', '1', 'perhaps'].map(meantCategory(['n', 'y'])), [2, 1, 2, undefined]);
+  assert.deepEqual(['true', '1', 'b'].map(meantCategory(['a', 'b'])), [undefined, undefined, 2]);
+  assert.equal(meantCategory(['0', '1', '2'])('true'), undefined);
+  assert.equal(meantCategory(['yes', 'on'])('true'), undefined);
 });
 
 test('cells that are lost are counted, warned of above the usual share, and refused when they are all', async (context) => {
