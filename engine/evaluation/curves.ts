@@ -1,6 +1,7 @@
 // The curves of a ranking as they are drawn, with their areas: a step a class, so that whoever draws can do other things between.
 
 import type { ClassRows } from '../protocol/evaluated-rows.ts';
+import { curveBands, type Bands } from './bands.ts';
 import { rankedClasses, rankingOf } from './class-scores.ts';
 import { areas, gainCurve, precisionRecallCurve, rocCurve, thinned, type Areas, type Curve } from './ranking.ts';
 
@@ -11,6 +12,8 @@ export interface DrawnCurves {
   readonly roc: Curve;
   readonly pr: Curve;
   readonly gain: Curve;
+  /** Of two classes; of more the curves would hide each other. */
+  readonly bands: Bands | null;
 }
 
 /** One a class, of two classes only the second's; null where all rows are of it, or none. */
@@ -20,8 +23,10 @@ export function* drawCurves(rows: ClassRows): Generator<void, readonly (DrawnCur
     const ranking = rankingOf(rows, wanted);
     yield;
     const { positives, order } = ranking;
+    const both = positives > 0 && positives < order.length;
+    const bands = both && rows.classes.length === 2 ? yield* curveBands(ranking) : null;
     drawn.push(
-      positives === 0 || positives === order.length
+      !both
         ? null
         : {
             areas: areas(ranking, null),
@@ -29,6 +34,7 @@ export function* drawCurves(rows: ClassRows): Generator<void, readonly (DrawnCur
             roc: thinned(rocCurve(ranking)),
             pr: thinned(precisionRecallCurve(ranking)),
             gain: thinned(gainCurve(ranking)),
+            bands,
           },
     );
     yield;

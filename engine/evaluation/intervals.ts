@@ -25,13 +25,19 @@ export const resampledRows = (rows: number, most = mostResampled): Uint32Array =
 
 /** Calls `use` with how often each of so many rows was drawn, `resamples` times; the array is the same one. */
 export function resample(rows: number, use: (weights: Uint16Array, number: number) => void, times = resamples): void {
+  let number = 0;
+  for (const weights of resamplings(rows, times)) use(weights, number++);
+}
+
+/** The same one after the other, for whoever does something else between. */
+export function* resamplings(rows: number, times: number): Generator<Uint16Array, void> {
   const weights = new Uint16Array(rows);
   const scale = rows / 2 ** 32;
   const next = sequentialWords(seed, streams.rows, rows);
   for (let number = 0; number < times; number++) {
     weights.fill(0);
     for (let draw = 0; draw < rows; draw++) weights[Math.floor(next() * scale)]++;
-    use(weights, number);
+    yield weights;
   }
 }
 
