@@ -2,7 +2,7 @@
 
 import { calibrationOf } from '../../engine/evaluation/calibration.ts';
 import { classScores, confusionOf } from '../../engine/evaluation/class-scores.ts';
-import { reportClasses } from '../../engine/evaluation/classes.ts';
+import { accuracyWithForeign, reportClasses } from '../../engine/evaluation/classes.ts';
 import { scoreNames } from '../../engine/evaluation/names.ts';
 import { coverageOf, errorsAlong, errorsOf, usualUnit } from '../../engine/evaluation/residuals.ts';
 import { findSlices, sliceText, type Slice } from '../../engine/evaluation/slices.ts';
@@ -29,7 +29,7 @@ export interface About {
 }
 
 export function aboutClasses(
-  { rows, baselines }: PredictionTable & { readonly rows: ClassRows },
+  { rows, baselines, foreign = 0 }: PredictionTable & { readonly rows: ClassRows },
   validation: EvaluatedRows | null,
   columns: SlicedColumns | null,
   asked: number | undefined,
@@ -52,6 +52,7 @@ export function aboutClasses(
   const calibration = calibrationOf(rows);
   const K = rows.classes.length;
   const matrix = rows.classes.map((_, k) => [...confusion.subarray(k * K, (k + 1) * K)]);
+  const accuracy = accuracyWithForeign(confusion, K, foreign);
   const worst = worstClasses(rows, listed, threshold);
   const { wrong } = mistakesOf(rows, threshold);
   const slices = columns ? findSlices(columns.cut, { errors: wrong, shares: true }) : [];
@@ -72,6 +73,7 @@ export function aboutClasses(
         taken_for: takenFor && { class: rows.classes[takenFor.class], rows: takenFor.rows },
       })),
       scores,
+      ...(foreign > 0 ? { unknown_classes: { rows: foreign, accuracy } } : {}),
       ...(two ? { threshold } : {}),
       ...(cost ? { cost } : {}),
       confusion: matrix,
@@ -85,6 +87,11 @@ export function aboutClasses(
       })),
     },
     print(output) {
+      if (foreign > 0) {
+        output.line(
+          `${formatCount(foreign)} more of classes it does not know, wrong whatever it says: accuracy with them ${formatNumber(accuracy)}`,
+        );
+      }
       printScores(output, scores, `always “${constant}”`);
       if (cost) {
         output.line(

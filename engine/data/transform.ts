@@ -111,7 +111,12 @@ export async function transformFile(request: TransformRequest): Promise<Omit<Pre
         const info = describePrepared(preprocessing, [0, 0, table.rows], classCounts, all);
         const reasons = reasonsOf(used.filter((column) => matchedBy.has(column.recipe.column)));
         const read = used.map(({ value, cell }, index) => ({ recipe: features[index], value, cell }));
-        const told = { ...info, columns: uses, ...(fileMatch && { match: fileMatch }) };
+        const told = {
+          ...info,
+          columns: uses,
+          ...(fileMatch && { match: fileMatch }),
+          ...(target.kind === 'classes' && truth.length > 0 && { foreignTruth: truth[0].unknown }),
+        };
         return { kept: { copied, features: read, reasons }, rows, info: told };
       },
     );

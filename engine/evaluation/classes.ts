@@ -47,6 +47,14 @@ export function reportClasses(confusion: Float64Array, names: readonly string[])
   });
 }
 
+/** Accuracy where `foreign` rows more, of classes that nobody knew, are wrong. `confusion` [K·K]. */
+export function accuracyWithForeign(confusion: Float64Array, K: number, foreign: number): number {
+  const total = confusion.reduce((sum, count) => sum + count, foreign);
+  let right = 0;
+  for (let k = 0; k < K; k++) right += confusion[k * K + k];
+  return right / total;
+}
+
 function f1Interval(cells: readonly number[]): Interval {
   const drawn = new Float64Array(resamples);
   resampleCells(cells, ([hits, misses, alarms], number) => (drawn[number] = (2 * hits) / (2 * hits + misses + alarms)));

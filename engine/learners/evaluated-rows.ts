@@ -20,7 +20,7 @@ export interface TableRequest {
 }
 
 /**
- * Predicts the rows of a split. Rows whose truth is not known are left out. Throws InputError `input.no_truth` where that is all of
+ * Predicts the rows of a split. Rows whose truth is not known are left out, those of a class unknown to the run counted apart. Throws InputError `input.no_truth` where that is all of
  * them, `input.empty_split` where there are none.
  */
 export async function predictionTableOf(rows: Rows, request: TableRequest): Promise<PredictionTable> {
@@ -41,6 +41,7 @@ export async function predictionTableOf(rows: Rows, request: TableRequest): Prom
       'Predict the file instead.',
     );
   }
+  const foreign = data.foreignTruth ?? 0;
   const sources = Uint32Array.from(kept, (row) => data.sources?.[range.start + row] ?? range.start + row);
   const linear = baseline && (await readBaseline(baseline, run, trained.file).outputs(part));
   return {
@@ -49,7 +50,8 @@ export async function predictionTableOf(rows: Rows, request: TableRequest): Prom
       constant: output.kind === 'classes' ? sharesOf(classCounts, output.classes.length) : [output.offset],
       linear: linear && valuesOf(output, linear, kept),
     },
-    untold: own.targets.length - kept.length,
+    untold: own.targets.length - kept.length - foreign,
+    ...(foreign > 0 && { foreign }),
   };
 }
 

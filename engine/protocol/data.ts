@@ -299,6 +299,8 @@ export interface PreparedData {
   readonly columns?: readonly ColumnUse[];
   /** The same beside the file's own columns. */
   readonly match?: FileMatch;
+  /** A table given to `transform`: rows of a class that the recipe does not know; their y is NaN. Default: 0. */
+  readonly foreignTruth?: number;
   /** Of a dataset: its row behind each prepared row. */
   readonly sources?: Uint32Array;
   /** Pictures given to `transform`: the file of each row. */

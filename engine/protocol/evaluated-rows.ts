@@ -46,6 +46,8 @@ export interface PredictionTable {
   readonly baselines: BaselineRows;
   /** Rows that say nothing of the target and are left out. */
   readonly untold: number;
+  /** Rows of a class that the run does not know: it is wrong about them whatever it says, and they are left out. Default: 0. */
+  readonly foreign?: number;
   /** Of a cross-validation. */
   readonly folds?: FoldScores;
 }

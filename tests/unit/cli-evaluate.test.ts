@@ -87,7 +87,17 @@ test('two classes: every split, the test split counted, costs, another file', as
   const [worst] = elsewhere.worst as { row: number; truth: string }[];
   if (worst) assert.equal(lines[100 + worst.row - 1].split(',').at(-1), worst.truth);
 
+  // Rows of a class that the run has never heard of are no rows without a truth: it is wrong about them.
   const target = lines[0].lastIndexOf(',');
+  const told = lines.slice(100, 200);
+  const strange = told.map((line, row) => (row < 25 ? `${line.slice(0, line.lastIndexOf(','))},elsewhere` : line));
+  fs.writeFileSync(other, [lines[0], ...strange].join('\n'));
+  const foreign = await lastEvent(home, 'evaluate', '1', other);
+  const { value: accuracy } = scoreOf(foreign, 'accuracy');
+  const { rows: beyond, accuracy: withThem } = foreign.unknown_classes as { rows: number; accuracy: number };
+  assert.deepEqual([foreign.rows, foreign.left_out, beyond], [75, 0, 25]);
+  assert.ok(Math.abs(withThem - 0.75 * accuracy) < 1e-12);
+
   fs.writeFileSync(
     other,
     [lines[0].slice(0, target), ...lines.slice(1, 50).map((line) => line.slice(0, line.lastIndexOf(',')))].join('\n'),
