@@ -29,7 +29,7 @@ export interface About {
 }
 
 export function aboutClasses(
-  { rows, baselines, foreign = 0 }: PredictionTable & { readonly rows: ClassRows },
+  { rows, baselines, folds, foreign = 0 }: PredictionTable & { readonly rows: ClassRows },
   validation: EvaluatedRows | null,
   columns: SlicedColumns | null,
   asked: number | undefined,
@@ -44,7 +44,8 @@ export function aboutClasses(
     );
   }
   const judged = validation?.kind === 'classes' ? validation : rows;
-  const cheapest = costs && cheapestThreshold(outcomesByThreshold(judged), costs);
+  // Rows out of fold are test rows: none of them may choose what it is judged at.
+  const cheapest = costs && !folds ? cheapestThreshold(outcomesByThreshold(judged), costs) : null;
   const threshold = asked ?? cheapest ?? 0.5;
   const scores = classScores(rows, baselines, threshold);
   const confusion = confusionOf(rows, threshold);
@@ -59,7 +60,7 @@ export function aboutClasses(
   const cost = costs && {
     ...costs,
     threshold,
-    chosen_on: asked === undefined ? (validation ? 'validation' : 'these rows') : 'asked for',
+    chosen_on: asked !== undefined ? 'asked for' : folds ? null : validation ? 'validation' : 'these rows',
     a_row: costOf({ left: confusion[0], needless: confusion[1], missed: confusion[2], found: confusion[3] }, costs),
     a_row_at_half: costOf(outcomeAt(outcomesByThreshold(rows), 0.5), costs),
   };
@@ -95,7 +96,7 @@ export function aboutClasses(
       printScores(output, scores, `always “${constant}”`);
       if (cost) {
         output.line(
-          `threshold ${threshold} (${cost.chosen_on === 'validation' ? 'the cheapest on the validation split' : cost.chosen_on}): ${formatNumber(cost.a_row)} a row, ${formatNumber(cost.a_row_at_half)} at 0.5`,
+          `threshold ${threshold} (${chosenWords(cost.chosen_on)}): ${formatNumber(cost.a_row)} a row, ${formatNumber(cost.a_row_at_half)} at 0.5`,
         );
       }
       output.line();
@@ -136,6 +137,12 @@ export function aboutClasses(
       ]);
     },
   };
+}
+
+function chosenWords(on: string | null): string {
+  if (on === null)
+    return 'none is looked for on test rows, which these are; the run of a fold has validation rows for it';
+  return on === 'validation' ? 'the cheapest on the validation split' : on;
 }
 
 export function aboutValues(

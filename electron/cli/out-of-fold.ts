@@ -4,8 +4,15 @@ import { scoreNames } from '../../engine/evaluation/names.ts';
 import { predictedClass } from '../../engine/evaluation/class-scores.ts';
 import { csvField } from '../../engine/learners/prediction-table.ts';
 import { leadingMetrics } from '../../engine/model/metrics.ts';
-import type { FoldScores, PredictionTable, ScoreName } from '../../engine/protocol/evaluated-rows.ts';
+import type {
+  FoldScores,
+  FoldsShare,
+  PredictionTable,
+  ScoreName,
+  ValueRows,
+} from '../../engine/protocol/evaluated-rows.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
+import type { DataService } from '../../engine/protocol/data.ts';
 import type { FoldsResult } from '../../engine/protocol/runs.ts';
 import { ownValue } from '../../engine/protocol/own.ts';
 import { evaluateOutOfFold, type OutOfFold, type OutOfFoldParts } from '../../engine/runs/out-of-fold.ts';
@@ -44,21 +51,68 @@ export async function predictOutOfFold(context: CommandContext): Promise<void> {
   }
   await checkOutput(out, output);
   const run = runNumber(positionals[0]);
-  const { table, warnings } = await outOfFoldTable(context, run);
-  await writeOutput(out, linesOf(table, options['escape-formulas'] === true), output);
+  const { table, share, warnings } = await outOfFoldTable(context, run);
+  const { config } = await (await context.services.store).run({ run });
+  const truth =
+    table.rows.kind === 'values' ? await readTruth(context.services.data, config.dataset, table.rows) : null;
+  await writeOutput(out, linesOf(table, truth, options['escape-formulas'] === true), output);
   const rows = table.rows.truth.length;
   output.event({
     event: 'finished',
     run,
     rows,
+    ...shareEvent(share),
     out,
     warnings: warnings.map(({ code, message }) => ({ code, message })),
   });
   for (const { message } of warnings) output.line(`! ${message}`);
-  output.line(`${counted(rows, 'row')}, each predicted by the fold that did not learn from it, written to ${out}`);
+  output.line(`${shareText(share, rows)}, each predicted by the fold that did not learn from it, written to ${out}`);
 }
 
-function* linesOf({ rows, folds }: PredictionTable, escapeFormulas: boolean): Iterable<string> {
+/** Rows of the dataset that are read at a time. */
+const pageRows = 5000;
+
+/** [N] what the dataset says of the target: the rows of a model are rounded to what it computes with. */
+async function readTruth(
+  data: Pick<DataService, 'list' | 'rows'>,
+  dataset: string,
+  rows: ValueRows,
+): Promise<Float64Array> {
+  const truth = Float64Array.from(rows.truth);
+  const info = (await data.list()).find(({ id }) => id === dataset);
+  const column = info?.columns.findIndex(({ name }) => name === rows.target) ?? -1;
+  if (column < 0) return truth;
+  const places = new Map(Array.from(rows.sources, (source, place) => [source, place]));
+  const end = rows.sources.reduce((most, source) => Math.max(most, source + 1), 0);
+  for (let offset = 0; offset < end; offset += pageRows) {
+    const page = await data.rows({ dataset, offset, limit: pageRows });
+    page.rows.forEach((cells, at) => {
+      const place = places.get(offset + at);
+      const cell = cells[column];
+      if (place !== undefined && typeof cell === 'number') truth[place] = cell;
+    });
+  }
+  return truth;
+}
+
+/** `320 of 400 rows (4 of 5 folds)`; `400 rows` where that is all. */
+export function shareText({ folds, ofFolds, ofRows }: FoldsShare, rows: number): string {
+  const some = rows < ofRows ? `${formatCount(rows)} of ${counted(ofRows, 'row')}` : counted(rows, 'row');
+  return folds < ofFolds ? `${some} (${folds} of ${counted(ofFolds, 'fold')})` : some;
+}
+
+export const shareEvent = ({ folds, ofFolds, ofRows }: FoldsShare): object => ({
+  of_rows: ofRows,
+  folds_standing: folds,
+  of_folds: ofFolds,
+});
+
+/** `truth`: of values, as it is to be written. */
+function* linesOf(
+  { rows, folds }: PredictionTable,
+  truth: Float64Array | null,
+  escapeFormulas: boolean,
+): Iterable<string> {
   const line = (cells: readonly (string | number)[]): string =>
     `${cells.map((cell) => csvField(cell, escapeFormulas)).join(',')}\n`;
   const numbers = folds?.numbers ?? new Uint8Array();
@@ -66,7 +120,7 @@ function* linesOf({ rows, folds }: PredictionTable, escapeFormulas: boolean): It
   yield line(['row', 'fold', 'truth', 'prediction', ...classes.map((name) => `p(${name})`)]);
   for (let place = 0; place < rows.truth.length; place++) {
     const first = [rows.sources[place] + 1, numbers[place]];
-    if (rows.kind === 'values') yield line([...first, rows.truth[place], rows.predicted[place]]);
+    if (rows.kind === 'values') yield line([...first, (truth ?? rows.truth)[place], rows.predicted[place]]);
     else {
       const K = rows.classes.length;
       const predicted = predictedClass(rows.probabilities, place, K);

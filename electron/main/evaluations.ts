@@ -29,8 +29,8 @@ export async function evaluateRun({ store, data, processes }: Parts, request: Re
   try {
     if (source === 'out of fold') {
       const { evaluator } = await starting;
-      const { table, warnings } = await evaluateOutOfFold({ store, data, evaluator }, request);
-      return { ...table, file: null, opened: await openingsOf(store, run), warnings };
+      const { table, share, warnings } = await evaluateOutOfFold({ store, data, evaluator }, request);
+      return { ...table, file: null, share, opened: await openingsOf(store, run), warnings };
     }
     const prepared = await prepareEvaluation({ store, data }, { ...request, source });
     try {

@@ -65,6 +65,10 @@ const trashedRuns = `
 const runsWithFolds = `
   SELECT id FROM run WHERE id IN (SELECT value FROM json_each(@runs))
   UNION SELECT id FROM run WHERE relation = 'fold' AND parent IN (SELECT value FROM json_each(@runs)) ORDER BY id`;
+const partedFolds = `
+  SELECT fold.id, fold.parent, fold.start ->> '$.fold' AS number FROM run AS fold JOIN run AS parent ON parent.id = fold.parent
+  WHERE fold.relation = 'fold' AND fold.id IN (SELECT value FROM json_each(@runs))
+  AND fold.parent NOT IN (SELECT value FROM json_each(@runs)) ORDER BY fold.id LIMIT 1`;
 const removeRuns = 'DELETE FROM run WHERE id IN (SELECT value FROM json_each(?))';
 
 const searchedFields = ['name', 'datasetName', 'config', 'tags', 'notes', 'group'] as const;
@@ -81,6 +85,20 @@ interface BilledRow {
 export function withFolds(connection: Connection, runs: readonly number[]): readonly number[] {
   const found = connection.sql<[object], { id: number }>(runsWithFolds).all({ runs: JSON.stringify(runs) });
   return found.map(({ id }) => id);
+}
+
+/** Throws `input.fold` where a fold would go and its cross-validation stay: the rows that it tests would go with it. */
+export function refuseParting(connection: Connection, runs: readonly number[]): void {
+  const found = connection
+    .sql<[object], { id: number; parent: number; number: number }>(partedFolds)
+    .get({ runs: JSON.stringify(runs) });
+  if (found === undefined) return;
+  const { id, parent, number } = found;
+  throw new InputError(
+    'input.fold',
+    `Run ${id} is fold ${number} of run ${parent} and cannot be deleted by itself.`,
+    `Delete the cross-validation, run ${parent}: its folds go with it.`,
+  );
 }
 
 /** `hadCheckpoint`: whether a run has kept a checkpoint that may be gone by now. */

@@ -31,7 +31,7 @@ import { repeat } from './repeat.ts';
 import { keepReserve, withReserve } from './reserve.ts';
 import { watchChanges } from './revisions.ts';
 import { emptyTrash } from './trash.ts';
-import { createRunsTable } from './runs.ts';
+import { createRunsTable, refuseParting } from './runs.ts';
 
 export { databaseFileName };
 
@@ -149,6 +149,7 @@ function createService(home: string, history: History): StoreService {
 
   const purge: StoreService['purge'] = async ({ olderThan = 0, runs: chosen = null }) => {
     const purged = changeRuns(() => {
+      if (chosen) refuseParting(connection, chosen);
       const trashed = runs.trashed(chosen && runs.withFolds(chosen), Date.now() - olderThan);
       trashed.forEach(files.discard);
       runs.remove(trashed);
@@ -238,6 +239,7 @@ function createService(home: string, history: History): StoreService {
     async deleteRuns({ runs: chosen }) {
       const deleted = changeRuns(() => {
         for (const run of chosen) refuseActive(runs.row(run));
+        refuseParting(connection, chosen);
         const all = runs.withFolds(chosen);
         const now = Date.now();
         for (const run of all) {

@@ -87,6 +87,13 @@ export interface FoldScores {
   readonly spread: Readonly<Partial<Record<ScoreName, { readonly mean: number; readonly deviation: number }>>>;
 }
 
+/** How much of a cross-validation its table has: a fold that does not stand is missing from it with its rows. */
+export interface FoldsShare {
+  readonly folds: number;
+  readonly ofFolds: number;
+  readonly ofRows: number;
+}
+
 /** A score beside what it has to beat; an interval of NaN where there is none. */
 export interface Score {
   readonly name: ScoreName;
@@ -116,6 +123,8 @@ export interface EvaluatedRun extends ScoredTable {
   readonly opened: Openings;
   /** Of another file: its name. */
   readonly file: string | null;
+  /** Of a cross-validation. */
+  readonly share?: FoldsShare;
   readonly warnings: readonly DataWarning[];
 }
 

@@ -266,16 +266,21 @@ const standingMetrics = ({ metrics, problem }: FoldResult): readonly Metrics[] =
 /** A fold that was trained to its end. */
 export const standsAsFold = ({ state, result }: RunRecord): boolean => state === 'completed' && result !== null;
 
-function resultOf(fold: number, run: RunRecord): FoldResult {
+/** What a fold came to. */
+export function resultOf(fold: number, run: RunRecord): FoldResult {
   const stands = standsAsFold(run);
   const scores = Object.entries(run.result?.metrics ?? {}).filter(([name]) => name.startsWith('test_'));
   const problem = stands ? null : (run.error?.message ?? `it is ${run.state}`);
   return { fold, state: run.state, metrics: stands ? Object.fromEntries(scores) : {}, problem };
 }
 
-/** The runs of the folds of a cross-validation, by their numbers; of two of one fold the later. Those in the trash are none. */
-export async function foldsOf(store: Pick<StoreService, 'runs'>, run: number): Promise<ReadonlyMap<number, RunRecord>> {
-  const { runs } = await store.runs({ parent: run, sort: { by: 'createdAt', descending: false } });
+/** The runs of the folds of a cross-validation, by their numbers; of two of one fold the later. `deleted`: those in the trash, else the others. */
+export async function foldsOf(
+  store: Pick<StoreService, 'runs'>,
+  run: number,
+  { deleted = false }: { readonly deleted?: boolean } = {},
+): Promise<ReadonlyMap<number, RunRecord>> {
+  const { runs } = await store.runs({ parent: run, deleted, sort: { by: 'createdAt', descending: false } });
   return new Map(
     runs.flatMap((one) => (one.relation === 'fold' && one.start?.fold !== undefined ? [[one.start.fold, one]] : [])),
   );

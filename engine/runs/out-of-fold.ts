@@ -3,12 +3,12 @@
 
 import type { DataService, DataWarning, PreparedData } from '../protocol/data.ts';
 import { InputError, TrainyardError } from '../protocol/errors.ts';
-import type { FoldTable, ScoredTable } from '../protocol/evaluated-rows.ts';
+import type { FoldsShare, FoldTable, ScoredTable } from '../protocol/evaluated-rows.ts';
 import type { EvaluatorService } from '../protocol/hosts.ts';
 import { isCrossValidation, missingFolds } from '../protocol/folds.ts';
-import type { RunRecord } from '../protocol/runs.ts';
+import type { FoldResult, RunRecord } from '../protocol/runs.ts';
 import type { StoreService } from '../protocol/store.ts';
-import { foldsOf, standsAsFold } from './cross-validation.ts';
+import { foldsOf, resultOf, standsAsFold } from './cross-validation.ts';
 import { prepareEvaluation } from './evaluate.ts';
 
 export interface OutOfFoldParts {
@@ -19,6 +19,7 @@ export interface OutOfFoldParts {
 
 export interface OutOfFold {
   readonly table: ScoredTable;
+  readonly share: FoldsShare;
   readonly warnings: readonly DataWarning[];
 }
 
@@ -31,7 +32,9 @@ export async function evaluateOutOfFold(
   const parts: FoldTable[] = [];
   const warnings = new Map<string, DataWarning>();
   let pictures = false;
-  for (const [fold, { id }] of await standingFolds(store, record)) {
+  const { standing, folds } = await foldsNow(store, record);
+  if (standing.length === 0) throw noneStands(record, folds);
+  for (const [fold, { id }] of standing) {
     const prepared = await prepareEvaluation({ store, data }, { job, run: id, source: { split: 'test' } });
     const { request } = prepared;
     try {
@@ -45,7 +48,11 @@ export async function evaluateOutOfFold(
   const whole = pictures ? null : await prepareWhole(data, record, job);
   try {
     const table = await evaluator.outOfFold({ parts, whole });
-    return { table, warnings: [...warnings.values(), ...notAll(record), ...neverTested(record)] };
+    const rows = table.rows.truth.length + table.untold;
+    const { train, validation, test } = record.data?.counts ?? { train: 0, validation: 0, test: rows };
+    const ofRows = whole ? whole.counts.train : train + validation + test;
+    const share = { folds: parts.length, ofFolds: record.config.folds ?? 1, ofRows };
+    return { table, share, warnings: [...warnings.values(), ...notAll(folds, share, rows), ...neverTested(record)] };
   } finally {
     if (whole) await data.release({ handle: whole.handle });
   }
@@ -58,10 +65,13 @@ function prepareWhole(data: OutOfFoldParts['data'], { config }: RunRecord, job: 
   return data.prepare({ job, dataset, options: { settings, seed, forms: ['columns'] } });
 }
 
-async function standingFolds(
-  store: StoreService,
-  record: RunRecord,
-): Promise<readonly (readonly [number, RunRecord])[]> {
+export interface FoldsNow {
+  readonly standing: readonly (readonly [number, RunRecord])[];
+  readonly folds: readonly FoldResult[];
+}
+
+/** The folds as they are now, whatever the run noted when it ended: one may have come to the trash or been removed since. Throws `input.no_folds`. */
+export async function foldsNow(store: StoreService, record: RunRecord): Promise<FoldsNow> {
   if (!isCrossValidation(record.config)) {
     throw new InputError(
       'input.no_folds',
@@ -69,16 +79,36 @@ async function standingFolds(
       'Evaluate a split of its data.',
     );
   }
-  const standing = [...(await foldsOf(store, record.id))].filter(([, fold]) => standsAsFold(fold));
-  if (standing.length > 0) return standing.sort(([one], [other]) => one - other);
-  throw new TrainyardError('run.no_fold', `No fold of run ${record.id} stands yet.`, 'Train it to its end first.');
+  const { folds: of = 1 } = record.config;
+  const known = await foldsOf(store, record.id);
+  const trash = await foldsOf(store, record.id, { deleted: true });
+  const noted = new Set(record.result?.folds?.folds.map(({ fold }) => fold));
+  const folds: FoldResult[] = [];
+  for (let fold = 1; fold <= of; fold++) {
+    const run = known.get(fold);
+    const trashed = trash.get(fold);
+    if (run) folds.push(resultOf(fold, run));
+    else if (trashed) folds.push({ ...resultOf(fold, trashed), problem: 'it is in the trash' });
+    else if (noted.has(fold)) folds.push({ fold, state: 'failed', metrics: {}, problem: 'its run is gone' });
+  }
+  const standing = [...known].filter(([, fold]) => standsAsFold(fold)).sort(([one], [other]) => one - other);
+  return { standing, folds };
 }
 
-function notAll({ result }: RunRecord): readonly DataWarning[] {
-  const message = result?.folds ? missingFolds(result.folds) : null;
-  return message === null
-    ? []
-    : [{ code: 'missing_folds', message: `${message} The rows of the others are left out.` }];
+function noneStands({ id, config }: RunRecord, folds: readonly FoldResult[]): TrainyardError {
+  const why = missingFolds({ of: config.folds ?? 1, folds });
+  return new TrainyardError('run.no_fold', `No fold of run ${id} stands: ${why}`, 'Train it to its end first.');
+}
+
+function notAll(
+  folds: readonly FoldResult[],
+  { ofFolds: of, ofRows }: FoldsShare,
+  rows: number,
+): readonly DataWarning[] {
+  const missing = missingFolds({ of, folds });
+  if (missing === null) return [];
+  const message = `${missing} The rows of the others are left out: ${rows} of ${ofRows} are here.`;
+  return [{ code: 'missing_folds', message }];
 }
 
 function neverTested({ config }: RunRecord): readonly DataWarning[] {

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import Database from 'better-sqlite3';
 import type { PairedTest } from '../../engine/evaluation/paired.ts';
 import type { FoldScores, Score } from '../../engine/protocol/evaluated-rows.ts';
 import type { FoldsResult } from '../../engine/protocol/runs.ts';
@@ -209,6 +210,59 @@ test('cross-validation: each row once out of fold, the same figures in show, eva
 
   const shown = await trainyard(home, 'show', '1');
   assert.match(shown.stdout, /result +completed after 3 of 3 folds[^]+fold 1 +2 [^]+mean[^]+deviation/);
+  assert.deepEqual([event.of_rows, event.folds_standing, event.of_folds], [150, 3, 3]);
+  assert.match((await trainyard(home, 'evaluate', '1')).stdout, /^Run 1: .*, out of fold, 150 rows$/m);
+
+  const alone = await trainyard(home, 'delete', '3', '--purge');
+  assert.equal(alone.code, 2);
+  assert.match(
+    alone.stderr,
+    /Run 3 is fold 2 of run 1 and cannot be deleted by itself\. Delete the cross-validation, run 1/,
+  );
+  // As a history from before that may be.
+  const history = new Database(path.join(home, 'history.db'));
+  history.prepare('UPDATE run SET deleted_at = ? WHERE id = 3').run(Date.now());
+  history.close();
+  fs.writeFileSync(path.join(home, 'history.db-seal'), '');
+  const left = 150 - scored[1].rows;
+  const some = await lastEvent(home, 'evaluate', '1');
+  assert.deepEqual([some.rows, some.of_rows, some.folds_standing, some.of_folds], [left, 150, 2, 3]);
+  const missing = '2 of 3 folds stand (fold 2: it is in the trash).';
+  const words = `${missing} The rows of the others are left out: ${left} of 150 are here.`;
+  assert.deepEqual(some.warnings, [{ code: 'missing_folds', message: words }]);
+  const said = await trainyard(home, 'evaluate', '1');
+  assert.ok(said.stdout.includes(`, out of fold, ${left} of 150 rows (2 of 3 folds)\n`), said.stdout);
+  const written = await trainyard(home, 'predict', '1', '--out-of-fold', '--out', path.join(home, 'some.csv'));
+  assert.ok(written.stdout.includes(`! ${words}`), written.stdout);
+  assert.ok(written.stdout.includes(`\n${left} of 150 rows (2 of 3 folds), each predicted`), written.stdout);
+  assert.ok((await trainyard(home, 'show', '1')).stdout.includes(`! ${missing}`));
+
   const many = await trainyard(home, 'train', path.join(tables, 'iris.csv'), '--folds', '60');
   assert.match(many.stderr, /The class “setosa” has \d+ different rows: too few for 60 folds\. Take \d+ folds at most/);
+});
+
+test('out of fold no threshold is looked for, and numbers are written as the file has them', async (t) => {
+  const home = temporaryHome(t);
+  await lastEvent(home, 'train', path.join(tables, 'breast_cancer.csv'), '--model', 'linear', '--folds', '2');
+  const costs = ['--cost-missed', '300', '--cost-needless', '60'];
+  const priced = await lastEvent(home, 'evaluate', '1', ...costs);
+  assert.deepEqual([priced.threshold, (priced.cost as { chosen_on: unknown }).chosen_on], [0.5, null]);
+  assert.match(
+    (await trainyard(home, 'evaluate', '1', ...costs)).stdout,
+    /^threshold 0\.5 \(none is looked for on test rows/m,
+  );
+  const fold = await lastEvent(home, 'evaluate', '2', '--split', 'test', ...costs);
+  assert.equal((fold.cost as { chosen_on: unknown }).chosen_on, 'validation');
+
+  const file = path.join(home, 'prices.csv');
+  const price = (row: number): string => (887.06 + 1.13 * row).toFixed(2);
+  const rows = Array.from({ length: 60 }, (_, row) => `${row % 7},${row * 0.5},${row === 8 ? '' : price(row)}`);
+  fs.writeFileSync(file, ['kind,size,price', ...rows].join('\n'));
+  const { run } = await lastEvent(home, 'train', file, '--target', 'price', '--model', 'linear', '--folds', '3');
+  const out = path.join(home, 'prices-folds.csv');
+  await lastEvent(home, 'predict', String(run), '--out-of-fold', '--out', out);
+  const [, ...lines] = fs.readFileSync(out, 'utf8').trim().split('\n');
+  assert.equal(lines.length, 59);
+  for (const [row, , truth] of lines.map((line) => line.split(',')))
+    assert.equal(Number(truth), Number(price(Number(row) - 1)));
 });

@@ -150,8 +150,16 @@ test('folds are runs under the turn of their parent, which has their mean; they 
     [run, later].sort((a, b) => a - b),
   );
   assert.deepEqual(await listed({ search: 'crossed' }), [run, ...children]);
-  await store.deleteRuns({ runs: [run] });
+  const [, second] = children;
+  const parted = {
+    code: 'input.fold',
+    message: `Run ${second} is fold 2 of run ${run} and cannot be deleted by itself.`,
+  };
+  await assert.rejects(store.deleteRuns({ runs: [later, second] }), parted);
+  assert.deepEqual(await listed({ search: 'crossed' }), [run, ...children]);
+  await store.deleteRuns({ runs: [second, run] });
   assert.deepEqual(await listed({}), [later]);
+  await assert.rejects(store.purge({ runs: [second] }), parted);
   await store.restoreRuns({ runs: [run] });
   assert.deepEqual(await listed({ search: 'crossed' }), [run, ...children]);
   await store.deleteRuns({ runs: [run] });

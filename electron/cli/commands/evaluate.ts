@@ -6,6 +6,7 @@ import { InputError, TrainyardError } from '../../../engine/protocol/errors.ts';
 import type {
   ClassRows,
   EvaluatedRows,
+  FoldsShare,
   Openings,
   PredictionTable,
   SlicedColumns,
@@ -18,7 +19,7 @@ import { openCpu } from '../../hosts/trusted-cpu.ts';
 import { choiceOption, numberOption, runNumber, type Command, type CommandContext } from '../command.ts';
 import { aboutClasses, aboutValues } from '../evaluation.ts';
 import { withProgress } from '../import.ts';
-import { foldsEvent, outOfFoldTable, printFoldScores } from '../out-of-fold.ts';
+import { foldsEvent, outOfFoldTable, printFoldScores, shareEvent, shareText } from '../out-of-fold.ts';
 import { counted, formatCount, formatTime } from '../output.ts';
 
 export const evaluate: Command = {
@@ -76,7 +77,7 @@ export const evaluate: Command = {
     const { name, config } = await store.run({ run });
     const crossed = isCrossValidation(config);
     if (crossed && (split !== undefined || positionals.length > 1)) throw onlyOutOfFold(run);
-    const { table, validation, columns, warnings }: Tables = crossed
+    const { table, validation, columns, share, warnings }: Tables = crossed
       ? await outOfFold(context, run)
       : await readTables(context, run, source, costs !== null);
     const { rows } = table;
@@ -88,12 +89,9 @@ export const evaluate: Command = {
     const part = crossed ? 'out of fold' : 'split' in source ? source.split : null;
     for (const { message } of warnings) output.line(`! ${message}`);
     if (!output.json) {
-      const where = crossed
-        ? 'every row out of fold'
-        : 'split' in source
-          ? `${source.split} split`
-          : path.basename(source.path);
-      output.line(`Run ${run}: ${name}, ${where}, ${counted(rows.truth.length, 'row')}${openedText(source, opened)}`);
+      const where = crossed ? 'out of fold' : 'split' in source ? `${source.split} split` : path.basename(source.path);
+      const size = share ? shareText(share, rows.truth.length) : counted(rows.truth.length, 'row');
+      output.line(`Run ${run}: ${name}, ${where}, ${size}${openedText(source, opened)}`);
       if (table.untold > 0) output.line(`${counted(table.untold, 'row')} without a truth to compare with are left out`);
       about.print(output);
       if (table.folds) printFoldScores(output, table.folds);
@@ -104,6 +102,7 @@ export const evaluate: Command = {
       split: part,
       file: 'split' in source ? null : path.basename(source.path),
       rows: rows.truth.length,
+      ...(share ? shareEvent(share) : {}),
       left_out: table.untold,
       opened_before: opened.count,
       ...about.event,
@@ -122,8 +121,8 @@ function onlyOutOfFold(run: number): InputError {
 }
 
 async function outOfFold(context: CommandContext, run: number): Promise<Tables> {
-  const { table, warnings } = await outOfFoldTable(context, run);
-  return { table, validation: null, columns: table.columns, warnings };
+  const { table, share, warnings } = await outOfFoldTable(context, run);
+  return { table, validation: null, columns: table.columns, share, warnings };
 }
 
 interface Tables {
@@ -131,6 +130,8 @@ interface Tables {
   /** Of the validation split, where that is another one and has rows. */
   readonly validation: EvaluatedRows | null;
   readonly columns: SlicedColumns | null;
+  /** Of a cross-validation. */
+  readonly share?: FoldsShare;
   readonly warnings: readonly { readonly code: string; readonly message: string }[];
 }
 

@@ -5,8 +5,9 @@ import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import type { StoreService } from '../../../engine/protocol/store.ts';
 import { costOf, costWords, electricityOf } from '../../../engine/hardware/bill.ts';
 import { electricityKey } from '../../../engine/settings/electricity.ts';
-import { isCrossValidation } from '../../../engine/protocol/folds.ts';
+import { isCrossValidation, missingFolds } from '../../../engine/protocol/folds.ts';
 import { foldsOf } from '../../../engine/runs/cross-validation.ts';
+import { foldsNow } from '../../../engine/runs/out-of-fold.ts';
 import { familyWords } from '../../../engine/protocol/family.ts';
 import { baselineWords } from '../../../engine/protocol/baseline.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
@@ -85,7 +86,11 @@ export const show: Command = {
     }
     if (!output.json) {
       showRun(output, run);
-      if (run.result?.folds) printFolds(output, run.result.folds, await foldNumbers(store, run.id));
+      if (run.result?.folds) {
+        printFolds(output, run.result.folds, await foldNumbers(store, run.id));
+        const missing = missingFolds({ of: run.result.folds.of, folds: (await foldsNow(store, run)).folds });
+        if (missing !== null && missing !== run.result.doubt) output.line(`! ${missing}`);
+      }
       const cost = await costText(run, store, output);
       if (cost !== null) output.line(`  cost      ${cost}`);
     }

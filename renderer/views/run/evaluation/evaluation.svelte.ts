@@ -87,7 +87,11 @@ export class EvaluationPage {
       : null,
   );
   readonly judged = $derived(
-    this.validation?.rows.kind === 'classes' ? outcomesByThreshold(this.validation.rows) : this.outcomes,
+    this.result?.folds
+      ? null
+      : this.validation?.rows.kind === 'classes'
+        ? outcomesByThreshold(this.validation.rows)
+        : this.outcomes,
   );
   readonly confusion = $derived(this.rows?.kind === 'classes' ? confusionOf(this.rows, this.threshold) : null);
   /** The scores, with those that move with the threshold as they are at it. */
@@ -173,7 +177,6 @@ export class EvaluationPage {
 
   async #loadValidation(asked: number): Promise<void> {
     const other = !('split' in this.of) || this.of.split !== 'validation';
-    // Out of fold every row is there: it is judged by itself.
     if (!other || isCrossValidation(this.#run.config) || (this.#run.data?.counts.validation ?? 0) === 0) return;
     const known = this.#tables.get('validation');
     const job = `${this.#job}-validation`;
