@@ -1,7 +1,6 @@
 // Words without what people write in several ways.
 
-import { truthOf } from '../schema/stored.ts';
-import { booleanWords } from '../schema/typing.ts';
+import { booleanWords, truthOf } from '../schema/stored.ts';
 
 /** What stays of a category without case, spaces around and between, and ways of writing a number. */
 export function normalForm(category: string): string {

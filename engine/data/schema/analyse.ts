@@ -23,7 +23,8 @@ import type { DecimalMark, NumberSpelling } from './numbers.ts';
 import { certainMissing, possibleMissing } from './spelling.ts';
 import type { StoredColumn } from './stored.ts';
 import type { MeasuredTable } from './table.ts';
-import { booleanWords, inferType, settleMissing, short, show } from './typing.ts';
+import { booleanWords } from './stored.ts';
+import { inferType, settleMissing, short, show } from './typing.ts';
 import type { ColumnFacts } from './typing.ts';
 
 const missingWords = [...certainMissing, ...possibleMissing];

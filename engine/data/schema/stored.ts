@@ -41,6 +41,25 @@ export function truthOf(text: string): boolean | undefined {
   return (falseWords as readonly string[]).includes(word) ? false : undefined;
 }
 
+const booleanPairs: readonly (readonly [string, string])[] = trueWords.map((word, index) => [
+  word,
+  falseWords[index] as string,
+]);
+
+/** The two words of a yes/no column, as spelled first; null if it is none. */
+export function booleanWords(sample: readonly string[]): readonly [string, string] | null {
+  const spelled = new Map<string, string>();
+  for (const value of sample) {
+    const word = value.toLowerCase();
+    if (!spelled.has(word)) spelled.set(word, value);
+    if (spelled.size > 2) return null;
+  }
+  const [first, second] = [...spelled.values()];
+  if (first === undefined || second === undefined) return null;
+  const fits = booleanPairs.some(([yes, no]) => spelled.has(yes) && spelled.has(no));
+  return fits ? [first, second] : null;
+}
+
 /** SQL for a column read as `type`: DOUBLE, TIMESTAMP, BOOLEAN or VARCHAR; NULL = missing or not of that type. */
 export function typedValue(column: StoredColumn, type: ColumnType): string {
   switch (type) {

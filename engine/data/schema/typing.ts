@@ -5,7 +5,7 @@ import type { ColumnType } from '../../protocol/data.ts';
 import type { Measures, NumberFacts, TextFacts } from './measure.ts';
 import { spellingTitle } from './numbers.ts';
 import { certainMissing } from './spelling.ts';
-import { falseWords, trueWords } from './stored.ts';
+import { booleanWords } from './stored.ts';
 import type { StoredColumn } from './stored.ts';
 
 export interface ColumnFacts {
@@ -141,25 +141,6 @@ function inferText({ numbers }: StoredColumn, facts: ColumnFacts): InferredType 
     type: 'category',
     reason: `${show(distinct)} different ${distinct === 1 ? 'word' : 'words'} in ${show(count)} rows`,
   };
-}
-
-const booleanPairs: readonly (readonly [string, string])[] = trueWords.map((word, index) => [
-  word,
-  falseWords[index] as string,
-]);
-
-/** The two words of a yes/no column, as spelled first; null if it is none. */
-export function booleanWords(sample: readonly string[]): readonly [string, string] | null {
-  const spelled = new Map<string, string>();
-  for (const value of sample) {
-    const word = value.toLowerCase();
-    if (!spelled.has(word)) spelled.set(word, value);
-    if (spelled.size > 2) return null;
-  }
-  const [first, second] = [...spelled.values()];
-  if (first === undefined || second === undefined) return null;
-  const fits = booleanPairs.some(([yes, no]) => spelled.has(yes) && spelled.has(no));
-  return fits ? [first, second] : null;
 }
 
 /** Which spellings mean "missing" in a text column, and what to say about those that could but don't. */
