@@ -112,7 +112,7 @@ export const workloads: readonly Workload[] = [
     model: cifarResnet(20, 'resnet20'),
     optimizer: { name: 'sgd', learningRate: 0.1, momentum: 0.9, weightDecay: 0 },
   }),
-  ...[64, 128, 256, 512, 1024, 2048, 4096].map(productWorkload),
+  ...[64, 128, 256, 512, 1024, 2048, 4096].map((n) => productWorkload(n)),
 ];
 
 const relu: LayerSpec = { type: 'activation', activation: 'relu' };

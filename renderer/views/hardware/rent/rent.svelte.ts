@@ -58,8 +58,9 @@ export class RentPage {
     const offer = this.offers.find(({ id }) => id === this.kept.offer);
     const small = value.devices.find(({ id }) => id === 'rtx-5060-ti-16gb');
     return {
-      onDemand: offer ? offer.onDemand.value / offer.count : plain.rent,
-      spot: offer?.spot ? offer.spot.value / offer.count : 0,
+      // An instance is let whole: whoever needs one card of eight pays for eight.
+      onDemand: offer?.onDemand.value ?? plain.rent,
+      spot: offer?.spot?.value ?? 0,
       spotLasts: 10,
       card: card ? (priceOf(card) ?? plain.card) : plain.card,
       host: 0,
@@ -80,7 +81,7 @@ export class RentPage {
     const other = this.#cheapest('rtx-4090');
     const rents = [same, other].flatMap((found) => {
       if (!found) return [];
-      const rent = found.onDemand.value / found.count;
+      const rent = found.onDemand.value;
       return rent < this.inputs.onDemand ? [{ label: `a rented ${found.deviceName}, ${usd(rent)}`, rent }] : [];
     });
     return assumptions(this.inputs, rents);
@@ -113,12 +114,9 @@ export class RentPage {
 
   /** The least rent of a device, of figures that advice may rest on. */
   #cheapest(device: string): Offer | undefined {
-    return (
-      this.offers
-        .filter((offer) => offer.device === device && trusted(offer.onDemand))
-        // One card stands beside one card: an eighth of an instance cannot be had.
-        .toSorted((a, b) => a.count - b.count || a.onDemand.value - b.onDemand.value)[0]
-    );
+    return this.offers
+      .filter((offer) => offer.device === device && trusted(offer.onDemand))
+      .toSorted((a, b) => a.onDemand.value - b.onDemand.value)[0];
   }
 
   #keep(kept: Kept): void {

@@ -146,7 +146,7 @@ export function stepApart(
   const starting = calls.length * device.launchSeconds;
   const launches: Part = {
     id: launchId,
-    label: `Starting ${plural(calls.length, 'call')}`,
+    label: `Starting ${plural(calls.length, 'call')}, ${significant(1e6 * device.launchSeconds)} µs each among others`,
     flops: 0,
     bytes: 0,
     seconds: starting,
