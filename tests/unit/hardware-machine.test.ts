@@ -179,7 +179,8 @@ test('the command advises by the last lab of this machine and by the thresholds 
   const [rules, broken] = [`${home}/rules.json`, `${home}/broken.json`];
   writeFileSync(rules, '{"below-crossover.speedup": 100000}');
   writeFileSync(broken, '{"below-crossover.luck": 1}');
-  const ask = ['advise', '--model', 'resnet50', '--json'];
+  // A batch whose memory a run here can have: this CPU is an answer.
+  const ask = ['advise', '--model', 'resnet50', '--batch', '8', '--json'];
   const [plain, changed, wrong] = await Promise.all([
     trainyard(home, ...ask),
     trainyard(home, ...ask, '--rules', rules),
