@@ -57,9 +57,9 @@ test('10,000 runs: what is asked and drawn is what is in sight', async () => {
 
   const listed: readonly (readonly [string, () => Promise<void>, RegExp])[] = [
     ['opened', () => page.getByRole('link', { name: 'Runs' }).click(), /run 10000/],
-    ['sorted', () => page.getByRole('button', { name: 'Best accuracy' }).click(), /1\.0000/],
+    ['sorted', () => page.getByRole('button', { name: 'Best accuracy' }).click(), /0\.9990/],
     ['filtered', () => search.focus().then(() => page.keyboard.insertText('run 9876')), /run 9876/],
-    ['all shown again', () => search.fill(''), /1\.0000/],
+    ['all shown again', () => search.fill(''), /0\.9990/],
   ];
   for (const [what, act, expected] of listed) {
     await act();
