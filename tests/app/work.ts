@@ -38,6 +38,8 @@ export interface Watch {
   read(): Promise<Work>;
   /** Waits for so many reports of a run since the last reading. */
   waitForReports(count: number): Promise<void>;
+  /** Waits until no call of this name is on its way: one that follows from an answer is made at once. */
+  waitForAnswers(name: string): Promise<void>;
 }
 
 /** Counts from now on. */
@@ -66,6 +68,12 @@ export async function watchWork(app: App): Promise<Watch> {
         (wanted) => (globalThis as unknown as { reports(): number }).reports() >= wanted,
         count,
         { polling: 500 },
+      );
+    },
+    async waitForAnswers(name) {
+      await app.page.waitForFunction(
+        (called) => (globalThis as unknown as { onTheirWay(called: string): number }).onTheirWay(called) === 0,
+        name,
       );
     },
   };
@@ -146,6 +154,7 @@ function installCounters(): void {
 
   Object.assign(globalThis, {
     reports: () => work.events['onReport'] ?? 0,
+    onTheirWay: (called: string) => [...unanswered.values()].filter((name) => name === called).length,
     readWork: () => {
       const read = { ...work, seconds: (performance.now() - since) / 1000 };
       work = nothing();
