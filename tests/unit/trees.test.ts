@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { monotoneOf } from '../../engine/learners/boosted/declaration.ts';
 import { binnerOf, binsOf, type ColumnBins } from '../../engine/learners/trees/bins.ts';
 import {
   boost,
@@ -280,25 +281,36 @@ test('a run that was killed goes on bit for bit, with drawn rows and columns', (
   assert.deepEqual(resumed.trees.map(treeFile), whole.trees.map(treeFile));
 });
 
-test('monotone columns: predictions never fall along them', () => {
+test('monotone columns: predictions never fall along them; losses that cannot promise it are refused', () => {
   const random = uniform(11);
   const x = Float64Array.from({ length: 500 }, random);
   const z = Float64Array.from({ length: 500 }, random);
-  const targets = Array.from(x, (one, i) => Math.sin(9 * one) + z[i] + random());
+  const targets = Array.from(x, (one, i) => 1 + Math.sin(9 * one) + z[i] + random());
   const { rows, columns } = binned([x, z], [number, number], targets);
-  const objective = objectiveOf({ objective: 'auto', huberDelta: 1, quantile: 0.5 }, value, null);
-  const settings = { ...usual, trees: 30, monotone: Int8Array.of(1, 0) };
-  const problem = { rows, columns, objective, train: 500, validation: 0, settings };
-  const state = startOf(problem);
-  finish(boost(problem, state));
-  assert.ok(state.trainLoss.at(-1)! < 0.9 * state.trainLoss[0]);
-  const walks = state.trees.map((tree) => walkOf(tree, columns));
-  for (let b = 0; b <= columns[1].bins; b += 7) {
-    let before = -Infinity;
-    for (let a = 0; a < columns[0].bins; a++) {
-      const score = walks.reduce((sum, walk, t) => sum + state.trees[t].value[walk.leafOf(Uint8Array.of(a, b), 0)], 0);
-      assert.ok(score >= before - 1e-9, `${a}, ${b}`);
-      before = score;
+  const input = { kind: 'columns', columns: ['x', 'z'].map((name) => ({ ...number, name })) } as const;
+  for (const name of ['squared', 'huber', 'poisson', 'absolute', 'quantile'] as const) {
+    const wanted = (): Int8Array | null => monotoneOf({ monotone: 'x=+', objective: name }, input, value);
+    const objective = objectiveOf({ objective: name, huberDelta: 1, quantile: 0.5 }, value, null);
+    // Their leaves take a quantile, whatever stands beside them.
+    if (objective.leaf) {
+      assert.throws(wanted, { code: 'usage.monotone' });
+      assert.equal(monotoneOf({ monotone: 'none', objective: name }, input, value), null);
+      continue;
+    }
+    const settings = { ...usual, trees: 30, monotone: wanted() };
+    const problem = { rows, columns, objective, train: 500, validation: 0, settings };
+    const state = startOf(problem);
+    finish(boost(problem, state));
+    if (name === 'squared') assert.ok(state.trainLoss.at(-1)! < 0.9 * state.trainLoss[0]);
+    const walks = state.trees.map((tree) => walkOf(tree, columns));
+    for (let b = 0; b <= columns[1].bins; b += 7) {
+      let before = -Infinity;
+      for (let a = 0; a < columns[0].bins; a++) {
+        const leaves = walks.map((walk, t) => state.trees[t].value[walk.leafOf(Uint8Array.of(a, b), 0)]);
+        const score = leaves.reduce((sum, leaf) => sum + leaf, 0);
+        assert.ok(score >= before - 1e-9, `${name}: ${a}, ${b}`);
+        before = score;
+      }
     }
   }
 });

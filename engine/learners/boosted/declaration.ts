@@ -198,7 +198,7 @@ export const declaration = declare({
   curves: true,
 
   check: ({ boosted }, { input, output }) => {
-    monotoneOf(boosted.monotone, input, output);
+    monotoneOf(boosted, input, output);
   },
   units: ({ boosted }) => boosted.trees,
   listed: ({ boosted }) => ({ learningRate: boosted.learningRate }),
@@ -208,15 +208,25 @@ export const declaration = declare({
   ],
 });
 
+/** Losses whose leaves take a quantile of their rows: it keeps to no bounds. */
+const unbounded: ReadonlySet<string> = new Set(['absolute', 'quantile']);
+
 /** [columns]: +1 = may only rise, −1 = may only fall; null: all are free. Throws InputError `usage.monotone`. */
 export function monotoneOf(
-  text: string,
+  { monotone: text, objective }: Pick<BoostedSettings, 'monotone' | 'objective'>,
   input: PreparedData['input'],
   output: PreparedData['output'],
 ): Int8Array | null {
   if (text.trim() === 'none' || input.kind !== 'columns') return null;
   if (output.kind === 'classes' && output.classes.length > 2) {
     throw new InputError('usage.monotone', 'Of several classes none rises alone.', 'Leave the monotone columns out.');
+  }
+  if (output.kind === 'value' && unbounded.has(objective)) {
+    throw new InputError(
+      'usage.monotone',
+      `With the ${objective} loss predictions cannot be kept from falling or rising along a column.`,
+      'Choose another loss, such as huber, or leave the monotone columns out.',
+    );
   }
   const directions = new Int8Array(input.columns.length);
   for (const part of text.split(',')) {

@@ -32,7 +32,7 @@ async function openBoosted(job: LearnerJob<BoostedConfig>): Promise<Training> {
   const { output, counts } = data;
   const columns = await columnBins(job, surroundings.breathe);
   const rows = await readBinned(job, columns, surroundings.breathe);
-  const monotone = monotoneOf(settings.monotone, data.input, output);
+  const monotone = monotoneOf(settings, data.input, output);
   const outputs = output.kind === 'classes' && output.classes.length > 2 ? output.classes.length : 1;
   const weights = classWeights(settings, data.classCounts, outputs);
   const objective = objectiveOf(settings, output, weights);
