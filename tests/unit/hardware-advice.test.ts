@@ -157,6 +157,19 @@ test('what comes first decides, what is beyond the budget says so, and the other
   );
 });
 
+test('what a card pays from is that of the card and the rent that are advised', () => {
+  const small = card('small', 12, 4, { price: 300, rent: { offer: 'cheap', perHour: 0.1 } });
+  const both = { ...facts, others: [...others, small] };
+  const pays = (needs: Parameters<typeof advise>[0], rule: string): readonly [string | null, number] => {
+    const { device, reasons } = advise(needs, both).find((given) => given.rule === rule)!;
+    return [device, reasons.find(({ link }) => link === 'rent')!.threshold!];
+  };
+  const quick = 3400 / (3 - 0.575 * 0.18) / 3;
+  assert.deepEqual(pays({ first: 'time', hoursPerWeek: 1 }, 'rent-one'), ['a100', quick]);
+  assert.deepEqual(pays({ first: 'time', hoursPerWeek: 40 }, 'buy-one'), ['rtx-5090', quick]);
+  assert.deepEqual(pays({ hoursPerWeek: 1 }, 'rent-one'), ['small', 300 / 0.1 / 3]);
+});
+
 test('nobody waits for what cannot be had, several are paid as the box they come in', () => {
   const wafer = card('wafer', 1000, 0.001, {});
   const boxes = [{ count: 8, perHour: 20, offer: 'cloud 8x a100' }];

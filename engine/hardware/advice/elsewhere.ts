@@ -8,7 +8,7 @@ import {
   spotOverhead,
 } from '../formulas/money.ts';
 import { about } from '../run-line.ts';
-import { canBeHad, type DeviceFact, type Facts, type Reason } from './facts.ts';
+import { canBeHad, type DeviceFact, type Facts, type Needs, type Reason } from './facts.ts';
 import { fastest, gigabytes, hours, percent, reason, type Action, type Context } from './rules.ts';
 
 /** Devices that may be advised for training and hold the model, within `share` of their memory. */
@@ -18,22 +18,24 @@ export const usable = (facts: Facts, share: number): DeviceFact[] =>
       use === 'training' && doubtful !== true && software !== true && facts.memoryNeeded <= share * memory,
   );
 
+/** Those that keep the deadline. */
+const inTimeOf = ({ deadline }: Needs, devices: readonly DeviceFact[]): DeviceFact[] =>
+  devices.filter(({ seconds }) => deadline === undefined || seconds.high <= deadline);
+
 /**
- * What the person would take of these: within the deadline, else the quickest; of those within the budget, where there are any; then by
+ * What the person would rent of these: within the deadline, else the quickest; of those within the budget, where there are any; then by
  * what comes first for them.
  */
-function choose(
-  { needs: { deadline, budget, first } }: Context,
-  devices: readonly DeviceFact[],
-  money: (device: DeviceFact) => number,
-): DeviceFact | undefined {
-  const inTime = devices.filter(({ seconds }) => deadline === undefined || seconds.high <= deadline);
-  if (inTime.length === 0) return fastest(devices);
-  const affordable = inTime.filter((device) => budget === undefined || money(device) <= budget);
+function rented(needs: Needs, devices: readonly DeviceFact[]): DeviceFact | undefined {
+  const { budget, first } = needs;
+  const offered = rentable(devices);
+  const inTime = inTimeOf(needs, offered);
+  if (inTime.length === 0) return fastest(offered);
+  const affordable = inTime.filter((device) => budget === undefined || rentOf(device) <= budget);
   const left = affordable.length > 0 ? affordable : inTime;
   if (first === 'time' && affordable.length > 0) return fastest(left);
   const joules = ({ watts = Infinity, seconds }: DeviceFact): number => watts * seconds.middle;
-  const measure = first === 'energy' && affordable.length > 0 ? joules : money;
+  const measure = first === 'energy' && affordable.length > 0 ? joules : rentOf;
   return [...left].sort((a, b) => measure(a) - measure(b))[0];
 }
 
@@ -63,19 +65,25 @@ function otherRent(context: Context, taken: DeviceFact): Reason[] {
   ];
 }
 
-/** The card with the smallest memory that fits, then the highest bandwidth; what has no price cannot be bought. */
-const cardToBuy = (devices: readonly DeviceFact[]): DeviceFact | undefined =>
-  devices
-    .filter(({ price, kind }) => price !== undefined && kind === 'gpu')
-    .sort((a, b) => a.memory - b.memory || (b.bandwidth ?? 0) - (a.bandwidth ?? 0))[0];
+/**
+ * The card that the person would buy of these: the quickest where time comes first or none keeps the deadline, else the smallest memory,
+ * then the highest bandwidth; what has no price cannot be bought.
+ */
+function bought(needs: Needs, devices: readonly DeviceFact[]): DeviceFact | undefined {
+  const cards = devices.filter(({ price, kind }) => price !== undefined && kind === 'gpu');
+  const inTime = inTimeOf(needs, cards);
+  if (inTime.length === 0) return fastest(cards);
+  if (needs.first === 'time') return fastest(inTime);
+  return inTime.sort((a, b) => a.memory - b.memory || (b.bandwidth ?? 0) - (a.bandwidth ?? 0))[0];
+}
 
-/** Hours a year of use, and the hours a year from which a card pays within its life. */
+/** Hours a year of use, and the hours a year from which the card that would be bought pays within its life, against what would be rented. */
 function use({ needs, facts }: Context, share: number, life: number): { perYear: number; pays: number } | null {
   const devices = usable(facts, share);
-  const [card, rented] = [cardToBuy(devices), cheapestRent(devices)];
-  if (needs.hoursPerWeek === undefined || !card || !rented?.rent) return null;
+  const [card, rent] = [bought(needs, devices), rented(needs, devices)?.rent];
+  if (needs.hoursPerWeek === undefined || !card || !rent) return null;
   const power = (card.watts ?? 0) / 1000;
-  const pays = breakEvenHours({ card: card.price!, power, tariff: facts.tariff }, rented.rent.perHour) / life;
+  const pays = breakEvenHours({ card: card.price!, power, tariff: facts.tariff }, rent.perHour) / life;
   return { perYear: (needs.hoursPerWeek * hoursPerYear) / (24 * 7), pays };
 }
 
@@ -93,7 +101,7 @@ export const elsewhereActions: Readonly<Record<string, Action>> = {
     };
   },
   'rent-one': (context) => {
-    const device = choose(context, rentable(usable(context.facts, 0.8)), rentOf);
+    const device = rented(context.needs, usable(context.facts, 0.8));
     if (!device || context.needs.private) return null;
     const used = use(context, 0.8, context.limit('life'));
     if (used !== null && used.perYear >= used.pays) return null;
@@ -140,13 +148,7 @@ export const elsewhereActions: Readonly<Record<string, Action>> = {
     };
   },
   'buy-one': (context) => {
-    const cards = usable(context.facts, context.limit('spare')).filter(
-      ({ price, kind }) => price !== undefined && kind === 'gpu',
-    );
-    const { deadline, first } = context.needs;
-    const inTime = cards.filter(({ seconds }) => deadline === undefined || seconds.high <= deadline);
-    const quickest = first === 'time' || inTime.length === 0;
-    const card = quickest ? fastest(inTime.length === 0 ? cards : inTime) : cardToBuy(inTime);
+    const card = bought(context.needs, usable(context.facts, context.limit('spare')));
     if (!card) return null;
     const used = use(context, context.limit('spare'), context.limit('life'));
     const pays = used !== null && used.perYear >= used.pays;
