@@ -45,8 +45,9 @@ export class EvaluationFiles {
     if (validation.targets.length <= liveRows) this.#predictions(epoch, validation);
   }
 
-  /** At the end, of the weights kept. */
-  final(epoch: number, bestEpoch: number, splits: Readonly<Record<SplitName, EvaluatedSplit | null>>): void {
+  /** At the end, after `done` epochs, of the weights kept: those of the best one, where there is any. */
+  final(done: number, bestEpoch: number, splits: Readonly<Record<SplitName, EvaluatedSplit | null>>): void {
+    const epoch = bestEpoch > 0 ? bestEpoch : done;
     const evaluations = Object.entries(splits).map(([name, split]) => [name, split?.evaluation ?? { metrics: {} }]);
     this.#evaluation({ epoch, final: true, bestEpoch, splits: Object.fromEntries(evaluations) });
     if (splits.validation) this.#predictions(epoch, splits.validation);

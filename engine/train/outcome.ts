@@ -68,7 +68,7 @@ async function keepWeights({ session, options, state, best, scores, files }: Out
   // What the run has come to leaves first: evaluating takes its time, and somebody may not wait for it.
   handOver(options, kept);
   const scored = await scores.final();
-  files.final(state.bestEpoch > 0 ? state.bestEpoch : state.epoch, state.bestEpoch, scored.splits);
+  files.final(state.epoch, state.bestEpoch, scored.splits);
   return scored;
 }
 

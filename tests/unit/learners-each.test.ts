@@ -9,6 +9,7 @@ import { flagsOf } from '../../electron/cli/setting-flags.ts';
 import { requests } from '../../electron/main/requests.ts';
 import { configWith, declarations, offered, usualSettings } from '../../engine/learners/declared/registry.ts';
 import { trainedOn } from '../../engine/model/presets.ts';
+import type { RunEvaluation } from '../../engine/protocol/evaluation.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
 import { lastEvent, penguins, temporaryHome, trainyard } from '../support/cli.ts';
 
@@ -30,6 +31,11 @@ for (const learner of declarations) {
     const shown = (await lastEvent(home, 'show', String(run))) as unknown as RunRecord;
     assert.deepEqual([shown.state, shown.config.learner], ['completed', name]);
     assert.ok(requests.startRun.safeParse({ config: shown.config }).success, 'what was kept can be asked for again');
+    const evaluation = JSON.parse(
+      fs.readFileSync(path.join(home, 'runs', String(run), 'evaluation.json'), 'utf8'),
+    ) as RunEvaluation;
+    const { epochs, bestEpoch } = shown.result!;
+    assert.equal(evaluation.epoch, bestEpoch > 0 ? bestEpoch : epochs, 'scored are the weights that are kept');
     assert.match((await trainyard(home, 'runs')).stdout, new RegExp(`\\b${learner.label(shown.config)}\\b`));
 
     const out = path.join(home, `${name}.csv`);

@@ -290,9 +290,10 @@ export const compare: Command = {
       ]),
       [
         'scores of the weights kept',
-        ...found.map(({ result, config }) =>
-          result && declarationOf(config).curves ? `epoch ${result.bestEpoch}` : '–',
-        ),
+        ...found.map(({ result, config }) => {
+          const { curves, unit } = declarationOf(config);
+          return result && curves ? `${unit.one} ${result.bestEpoch}` : '–';
+        }),
       ],
       ...metricNames.map((name) => [
         name,
