@@ -55,6 +55,7 @@ export async function transferOf(
   { run, checkpoint = 'best', upTo }: TransferRequest,
 ): Promise<Family & { readonly job: JobStart }> {
   const parent = await store.run({ run });
+  refuseFolds(parent);
   const { checkStart } = learnerNamed(config.learner);
   if (!checkStart || parent.config.learner !== config.learner) {
     const what = checkStart ? `Run ${run} is ${declarationOf(parent.config).noun}` : declarationOf(config).title;

@@ -78,3 +78,15 @@ test('another rate, and weights alone, have a schedule of their own over the epo
     assert.ok(rates.every((rate, i) => i === 0 || rate < rates[i - 1]) && Math.abs(rates.at(-1)! - 0.01) < 1e-6);
   }
 });
+
+test('nothing begins with the weights of a cross-validation, which has none', async () => {
+  const { run } = await lastEvent(home, 'train', penguins, '--hidden', '4', '--epochs', '1', '--folds', '2');
+  for (const args of [
+    ['continue', String(run)],
+    ['train', penguins, '--epochs', '1', '--from', String(run)],
+  ]) {
+    const { code, stderr } = await trainyard(home, ...args);
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, /is a cross-validation: its folds have models, it has none\. .*the run of a fold\.\n$/);
+  }
+});
