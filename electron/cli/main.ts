@@ -6,6 +6,7 @@ import { fromWire, InputError, toWire, TrainyardError } from '../../engine/proto
 import { helpOf, parseCommand } from './command.ts';
 import { commands } from './commands.ts';
 import { Interruption } from './interruption.ts';
+import { loadPart } from './loading.ts';
 import { Output, type Streams } from './output.ts';
 import { ownValue } from '../../engine/protocol/own.ts';
 import { Sink } from './sink.ts';
@@ -40,14 +41,7 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   // Only now, so that what cannot be loaded is said like any other error.
-  const { Services } = await import('./services.ts').catch((error: Error) => {
-    throw new TrainyardError(
-      'internal.not_loaded',
-      `A part of Trainyard cannot be loaded: ${error.message}.`,
-      'Close other programs if memory is short; else run the set-up again (npm run setup).',
-      { cause: error },
-    );
-  });
+  const { Services } = await loadPart(import('./services.ts'));
   const services = new Services();
   const output = new Output(options.json === true, streams);
   try {

@@ -7,6 +7,7 @@ import { explainFailure } from '../../engine/history/failures.ts';
 import { makeFolder } from '../../engine/history/home.ts';
 import { homeFolder } from './home.ts';
 import { lazyService } from './lazy-service.ts';
+import { loadPart } from './loading.ts';
 
 export class Services {
   readonly home = usableHome();
@@ -15,7 +16,7 @@ export class Services {
 
   get data(): DataService {
     this.#data ??= lazyService(async () => {
-      const { createDataService } = await import('../../engine/data/service.ts');
+      const { createDataService } = await loadPart(import('../../engine/data/service.ts'));
       return createDataService({ home: this.home });
     });
     return this.#data;

@@ -5,6 +5,7 @@ import { execFile } from 'node:child_process';
 import test from 'node:test';
 import { promisify } from 'node:util';
 import { lazyService } from '../../electron/cli/lazy-service.ts';
+import { penguins, startTrainyard, temporaryHome } from '../support/cli.ts';
 
 const script = `
   import { createRequire } from 'node:module';
@@ -39,4 +40,16 @@ test('a service that is loaded late: calls and events in order, failures to whoe
   const broken = lazyService<typeof service>(async () => Promise.reject(new Error('no disk')));
   broken.onTold(() => undefined)();
   await assert.rejects(broken.tell(1), /no disk/);
+});
+
+test('a data engine that cannot be loaded is said like any other error, with what to do', async (t) => {
+  const hook = `import { registerHooks } from 'node:module';
+    registerHooks({ resolve(name, context, next) {
+      if (name.startsWith('@duckdb/')) throw new Error('no such library');
+      return next(name, context);
+    } });`;
+  const env = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(hook)}` };
+  const { code, stderr } = await startTrainyard(temporaryHome(t), ['inspect', penguins], undefined, env).finished;
+  assert.equal(code, 1, stderr);
+  assert.match(stderr, /A part of Trainyard cannot be loaded: no such library\. .*run the set-up again/);
 });

@@ -1,0 +1,17 @@
+// Parts of the program that are loaded when they are needed.
+
+import { TrainyardError } from '../../engine/protocol/errors.ts';
+
+/** What `importing` gives. Throws TrainyardError `internal.not_loaded`. */
+export async function loadPart<T>(importing: Promise<T>): Promise<T> {
+  try {
+    return await importing;
+  } catch (error) {
+    throw new TrainyardError(
+      'internal.not_loaded',
+      `A part of Trainyard cannot be loaded: ${error instanceof Error ? error.message : String(error)}.`,
+      'Close other programs if memory is short; else run the set-up again (npm run setup).',
+      { cause: error },
+    );
+  }
+}
