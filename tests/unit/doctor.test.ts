@@ -252,7 +252,7 @@ test('a net that is frozen as a whole, one class, one value, few rows', async ()
 });
 
 test('a device that computes gradients wrongly is found out', async () => {
-  const lying = (): Backend => {
+  const lying = (factor: number) => (): Backend => {
     const backend = createCpuBackend({ threads: 1 });
     return {
       device: backend.device,
@@ -261,7 +261,7 @@ test('a device that computes gradients wrongly is found out', async () => {
         const executable = await backend.compile(plan);
         const read: typeof executable.read = async (tensor, ...rest) => {
           const values = await executable.read(tensor, ...rest);
-          return tensor === 'gradient:1.weight' ? (values as Float32Array).map((value) => 1.05 * value) : values;
+          return tensor === 'gradient:1.weight' ? (values as Float32Array).map((value) => factor * value) : values;
         };
         return Object.assign(Object.create(executable) as typeof executable, {
           read,
@@ -274,10 +274,13 @@ test('a device that computes gradients wrongly is found out', async () => {
       },
     };
   };
-  const agreement = of(await check(table, network(table, mlp([32, 16])), lying), 'agreement');
+  const agreement = of(await check(table, network(table, mlp([32, 16])), lying(1.05)), 'agreement');
   assert.equal(agreement.kind, 'fix');
   assert.ok(Math.abs(Number(agreement.figure) - 0.05) < 0.005, agreement.figure);
   assert.match(agreement.text, /^Those of layer 1, on 8 rows; 10⁻⁴ is allowed/);
+  const none = of(await check(table, network(table, mlp([32, 16])), lying(NaN)), 'agreement');
+  assert.deepEqual([none.kind, none.figure], ['fix', 'no number'], 'sound layers behind it change nothing');
+  assert.match(none.text, /^Those of layer 1, /);
 });
 
 test('a linear model: the checks that mean something for it', async () => {

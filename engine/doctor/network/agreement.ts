@@ -52,7 +52,8 @@ async function compare(subject: Subject, exact: Backend, pace: Pace): Promise<Ch
       }
       const rest = Math.sqrt(sumOfSquares(apart));
       const difference = norm === 0 ? rest : rest / norm;
-      if (!(difference <= worst.difference)) worst = { name: layer, difference };
+      // What is no number is worse than any, whichever layers follow.
+      if (difference > worst.difference || Number.isNaN(difference)) worst = { name: layer, difference };
     }
     return judgeAgreement(worst, { sizes, differences }, `${backend.device.kind.toUpperCase()} against float64`, words);
   } finally {
