@@ -33,7 +33,7 @@ export interface SampledRows {
 export interface Trial {
   /** Raw outputs of the validation rows, [rows, width]. */
   readonly outputs: Float32Array;
-  /** Loss of each step. */
+  /** Training loss of each step; empty where the learner tells none. */
   readonly losses: readonly number[];
 }
 

@@ -17,7 +17,8 @@ export function shuffledCheck(examination: Examination, { sample, data }: Sample
       if (validation < chance.fewestRows) {
         throw new NotDone(`Needs ${chance.fewestRows} validation rows; the split has ${data.counts.validation}.`);
       }
-      const real = await examination.trial(sample, { milliseconds: trialMilliseconds }, pace);
+      const time = { milliseconds: trialMilliseconds };
+      const real = await examination.trial(sample, time, pace);
       const { length: steps } = real.losses;
       const bad = real.losses.findIndex((loss) => !Number.isFinite(loss));
       if (bad >= 0 || real.outputs.some((value) => !Number.isFinite(value))) {
@@ -34,7 +35,8 @@ export function shuffledCheck(examination: Examination, { sample, data }: Sample
         ];
       }
       const dealt = withShuffledLabels(sample, seed);
-      const shuffled = await examination.trial(dealt, { steps }, pace);
+      // Forests tell no training loss of each tree: theirs is as long instead.
+      const shuffled = await examination.trial(dealt, steps > 0 ? { steps } : time, pace);
       return [
         judgeShuffled(
           rankScore(data.output, real.outputs, targetsOf(sample), seed),
@@ -68,7 +70,11 @@ export function judgeShuffled(
   const byChance =
     real.deviation > 0 ? `${real.chance} ± ${figure(real.deviation)} by chance` : 'all rows given the same';
   const told = `${real.name} ${real.value.toFixed(3)} with real labels and ${shuffled.value.toFixed(3)} with shuffled ones, ${byChance}, on ${counted(rows)} validation rows${steps > 1 ? ` after ${counted(steps)} steps` : ''}`;
-  const base = { id: 'shuffled', figure: `${real.value.toFixed(3)}, ${shuffled.value.toFixed(3)}`, drawing } as const;
+  const base = {
+    id: 'shuffled',
+    figure: `${real.value.toFixed(3)}, ${shuffled.value.toFixed(3)}`,
+    ...(steps > 0 ? { drawing } : {}),
+  } as const;
   if (deviationsApart(shuffled) > chance.apart + 1) {
     return {
       ...base,

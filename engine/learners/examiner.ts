@@ -1,5 +1,5 @@
-// Checks before a run, as every host serves them: any learner that lets itself be examined, on the device of the host. Nothing of it is
-// kept.
+// Checks before a run, as every host serves them: of any learner, by what it lets be examined or else by a short training as it is
+// (trial-alone.ts), on the device of the host. Nothing of it is kept.
 
 import type { Backend } from '../backends/backend.ts';
 import { changed } from '../doctor/changes.ts';

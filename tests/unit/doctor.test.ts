@@ -10,6 +10,8 @@ import { changed } from '../../engine/doctor/changes.ts';
 import { ladder } from '../../engine/doctor/network/rates.ts';
 import { deviationsApart, rankScore } from '../../engine/doctor/rank-score.ts';
 import { judgeKeepingUp } from '../../engine/doctor/keeping-up.ts';
+import type { Examination } from '../../engine/doctor/check.ts';
+import { shuffledCheck } from '../../engine/doctor/shuffled.ts';
 import { createExaminer } from '../../engine/learners/examiner.ts';
 import { configWith, usualSettings } from '../../engine/learners/declared/registry.ts';
 import { learnerNamed } from '../../engine/learners/registry.ts';
@@ -225,6 +227,27 @@ test('labels that do not belong to their rows teach no more than shuffled ones',
     ['fix', 'Real labels teach no more than shuffled ones'],
   );
   assert.equal(of(report, 'heart').kind, 'fine', 'by heart anything can be learned');
+});
+
+test('a learner that tells no loss of its steps is given as long with shuffled labels as with its own', async () => {
+  const sample = { data: { ...table.data, shardStarts: [0, 1_500] }, shard: await table.readShard(0) };
+  const { train, validation } = table.data.counts;
+  for (const losses of [[], Array.from({ length: 200 }, () => 1)]) {
+    const limits: object[] = [];
+    const trial: Examination['trial'] = async ({ shard: { y } }, limit) => {
+      limits.push(limit);
+      // It knows the true answers, whatever labels it is given.
+      const own = limits.length === 1 ? y : new Float32Array(y.length);
+      const outputs = Float32Array.from({ length: 3 * validation }, (_, i) =>
+        i % 3 === own[train + Math.floor(i / 3)] ? 1 : 0,
+      );
+      return { outputs, losses };
+    };
+    const [found] = await shuffledCheck({ checks: [], trial }, { sample, data: table.data }, 1).run(nodeSurroundings);
+    assert.deepEqual(limits[1], losses.length > 0 ? { steps: 200 } : limits[0]);
+    assert.equal(found.kind, 'fine', found.text);
+    assert.equal(found.drawing?.kind, losses.length > 0 ? 'curves' : undefined, 'no curve without figures');
+  }
 });
 
 test('a net that is frozen as a whole, one class, one value, few rows', async () => {
