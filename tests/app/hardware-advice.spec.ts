@@ -149,6 +149,7 @@ test('advice, claims and bills in the window', async () => {
     await page.keyboard.press('Enter');
     await expect(page.getByRole('img', { name: 'From now to the finish, with your deadline' }).first()).toBeVisible();
     await expect(first).toHaveAttribute('data-rule', 'rent-one');
+    await expect(page.getByRole('radio', { name: 'money' })).toBeChecked();
     await page.getByRole('checkbox', { name: 'Data must not leave' }).check();
     await expect(first).not.toHaveAttribute('data-rule', 'rent-one');
     await screenshot(app, 'advise-long');

@@ -4,7 +4,13 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { advise } from '../../engine/hardware/advice/advise.ts';
 import { elsewhereActions } from '../../engine/hardware/advice/elsewhere.ts';
-import type { DeviceFact, Facts, Range, Recommendation } from '../../engine/hardware/advice/facts.ts';
+import {
+  usualFirst,
+  type DeviceFact,
+  type Facts,
+  type Range,
+  type Recommendation,
+} from '../../engine/hardware/advice/facts.ts';
 import { hereActions } from '../../engine/hardware/advice/here.ts';
 import { temporaryHome, trainyard } from '../support/cli.ts';
 import { standardRules, withThresholds } from '../../engine/hardware/advice/rules.ts';
@@ -143,6 +149,7 @@ test('what comes first decides, what is beyond the budget says so, and the other
   const rent = (needs: Parameters<typeof advise>[0]): Recommendation =>
     advise(needs, both).find(({ rule }) => rule === 'rent-one')!;
   assert.deepEqual([rent({ first: 'time' }).device, rent({ first: 'money' }).device], ['a100', 'slow']);
+  assert.deepEqual(rent({}), rent({ first: usualFirst }));
   assert.equal(rent({ first: 'energy' }).device, 'slow');
   assert.match(rent({ first: 'time' }).changes.at(-1)!.text, /^Money first: slow, about 4.h for 0\.40 USD$/);
   assert.match(rent({}).changes.at(-1)!.text, /^Time first: a100, about 30.min for 1\.50 USD$/);

@@ -3,7 +3,7 @@
 
 import { readFile } from 'node:fs/promises';
 import { advise } from '../../../engine/hardware/advice/advise.ts';
-import type { Recommendation } from '../../../engine/hardware/advice/facts.ts';
+import { usualFirst, type Recommendation } from '../../../engine/hardware/advice/facts.ts';
 import { factHere, factsOf } from '../../../engine/hardware/advice/from-forecast.ts';
 import { readThresholds, thresholdsKey, withThresholds, type Rules } from '../../../engine/hardware/advice/rules.ts';
 import { usableCores } from '../../../engine/backends/cpu/describe.ts';
@@ -39,7 +39,7 @@ export const adviseCommand: Command = {
     },
     private: { type: 'boolean', help: 'the data must not leave' },
     interruptible: { type: 'boolean', help: 'it may be cut off and go on' },
-    first: { type: 'string', value: 'time|money|energy', help: 'what matters most (default money)' },
+    first: { type: 'string', value: 'time|money|energy', help: `what matters most (default ${usualFirst})` },
     rules: {
       type: 'string',
       value: 'FILE',
@@ -49,7 +49,7 @@ export const adviseCommand: Command = {
   },
   run: async ({ options, output, services, interruption }) => {
     const precision = choiceOption(options, 'precision', ['float32', 'mixed16'] as const) ?? 'float32';
-    const first = choiceOption(options, 'first', ['time', 'money', 'energy'] as const);
+    const first = choiceOption(options, 'first', ['time', 'money', 'energy'] as const) ?? usualFirst;
     const epochs = numberOption(options, 'epochs', { minimum: 1, maximum: 1e6, whole: true }) ?? 10;
     const hours = numberOption(options, 'deadline', { minimum: 0.001, maximum: 1e6 });
     const budget = numberOption(options, 'budget', { minimum: 0, maximum: 1e9 });

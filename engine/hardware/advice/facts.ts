@@ -11,8 +11,12 @@ export interface Needs {
   readonly hoursPerWeek?: number;
   /** It may be cut off and go on. */
   readonly interruptible?: boolean;
+  /** Not said: `usualFirst`. */
   readonly first?: 'time' | 'money' | 'energy';
 }
+
+/** What comes first for whoever says nothing, in the window and on the command line. */
+export const usualFirst = 'money' satisfies Needs['first'];
 
 /** A forecast or measurement: `low ≤ middle ≤ high`. */
 export interface Range {

@@ -4,7 +4,7 @@ import type { AppState } from '../../../app/state.svelte.ts';
 import { failureOf, type Failure } from '../../../app/failure.ts';
 import { Machine } from '../../../components/hardware/machine.svelte.ts';
 import { advise } from '../../../../engine/hardware/advice/advise.ts';
-import type { Facts, Needs, Recommendation } from '../../../../engine/hardware/advice/facts.ts';
+import { usualFirst, type Facts, type Needs, type Recommendation } from '../../../../engine/hardware/advice/facts.ts';
 import { factHere, factsOf } from '../../../../engine/hardware/advice/from-forecast.ts';
 import { readThresholds, thresholdsKey, withThresholds } from '../../../../engine/hardware/advice/rules.ts';
 import { electricityOf } from '../../../../engine/hardware/bill.ts';
@@ -36,7 +36,7 @@ const usualNeeds: KeptNeeds = {
   hoursPerWeek: null,
   private: false,
   interruptible: false,
-  first: 'time',
+  first: usualFirst,
 };
 const key = 'hardware.needs';
 
