@@ -1,7 +1,8 @@
 // Points of runs: appended as samples, summed up for the list of runs, read back thinned, dropped after a checkpoint.
 
-import type { MetricPoint } from '../protocol/runs.ts';
+import type { MetricPoint, RunResult } from '../protocol/runs.ts';
 import type { Connection } from './database.ts';
+import { readJson } from './readable.ts';
 import { packValues, unpackValues } from './samples.ts';
 import { createSeriesNumbers, lowestIsBest } from './series.ts';
 import { thin } from './thin.ts';
@@ -73,14 +74,7 @@ const followsLoss = (series: string): boolean => series.startsWith('val_') && se
 const readBest = 'SELECT best_epoch FROM summary WHERE run = ? AND series = ?';
 const setBest = 'UPDATE summary SET best = ?, best_epoch = ? WHERE run = ? AND series = ?';
 
-/** Of a run that has ended, or of all (null): its result says what the weights score that are kept. */
-export const keepScores = `
-  UPDATE summary SET best = kept.value, best_epoch = kept.epoch FROM (
-    SELECT ended.id AS run, series.id AS series, score.value AS value, ended.result ->> '$.bestEpoch' AS epoch
-    FROM (SELECT id, CASE WHEN json_valid(result) THEN result ELSE '{}' END AS result FROM run WHERE @run IS NULL OR id = @run) AS ended,
-      json_each(ended.result, '$.metrics') AS score JOIN series ON series.name = score.key
-    WHERE score.type IN ('real', 'integer') AND json_type(ended.result, '$.bestEpoch') IN ('real', 'integer')
-  ) AS kept WHERE summary.run = kept.run AND summary.series = kept.series`;
+const readResult = 'SELECT result FROM run WHERE id = ?';
 
 export const readSummaries = `
   SELECT run, series.name AS series, last, best, best_epoch AS bestEpoch
@@ -134,10 +128,22 @@ export function createMetricsTable(connection: Connection): MetricsTable {
     return [...bySeries.values()].flatMap((points) => thin(points, limit));
   };
 
+  const keepScores = (run: number): void => {
+    const text = connection.sql<[number], { result: string | null }>(readResult).get(run)?.result ?? null;
+    const result = readJson('result', text) as RunResult | null;
+    if (typeof result?.bestEpoch !== 'number') return;
+    for (const [series, value] of Object.entries(result.metrics)) {
+      const number = numbers.find(series);
+      // A score that is no number is kept as null.
+      if (number !== null && typeof value === 'number')
+        connection.sql(setBest).run(value, result.bestEpoch, run, number);
+    }
+  };
+
   const resum = (run: number): void => {
     connection.sql(dropSummaries).run(run);
     sumUp(run, read(run, {}));
-    connection.sql(keepScores).run({ run });
+    keepScores(run);
   };
 
   const pack = (moment: readonly MetricPoint[]): Uint8Array =>
@@ -167,7 +173,7 @@ export function createMetricsTable(connection: Connection): MetricsTable {
       resum(run);
     },
     resum,
-    keepScores: (run) => void connection.sql(keepScores).run({ run }),
+    keepScores,
     summaries(runs, series) {
       const found = new Map<number, SeriesSummary[]>(runs.map((run) => [run, []]));
       const chosen = series?.map((name) => numbers.find(name)).filter((number) => number !== null);

@@ -5,7 +5,7 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import { InputError } from '../protocol/errors.ts';
 import type { Connection } from './database.ts';
 import { completeConfig, upgradeConfig } from './configs.ts';
-import { createMetricsTable, keepScores } from './metrics.ts';
+import { createMetricsTable } from './metrics.ts';
 import { searchText } from './records.ts';
 import {
   applicationId,
@@ -56,7 +56,8 @@ function tellKeptScores(connection: Connection): void {
       // Curves that cannot be read stay as they were summed up.
     }
   }
-  connection.sql(keepScores).run({ run: null });
+  const ended = connection.sql<[], { id: number }>('SELECT id FROM run WHERE result IS NOT NULL').all();
+  for (const { id } of ended) metrics.keepScores(id);
 }
 
 /** Runs are found by their settings, too. */

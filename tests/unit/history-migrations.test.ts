@@ -183,6 +183,35 @@ test('version 7: runs of old histories have no parent; a relation without one is
   await store.close();
 });
 
+test('version 9: the best scores of a run are those of the weights it kept; what cannot be read stays', (context) => {
+  const connection = openDatabase(join(temporaryHome(context), 'history.db'));
+  migrate(connection, migrations.slice(0, 8));
+  const insert = connection.sql<[string | null], never>(
+    `INSERT INTO run (name, state, dataset, dataset_name, created_at, owner_pid, owner_started_at, revision, search, config, result)
+     VALUES ('r', 'stopped', 'd', 'd.csv', 0, 1, 1, 0, '', '{}', ?)`,
+  );
+  const metrics = { val_accuracy: 0.5, val_loss: null, test_accuracy: 0.25 };
+  for (const result of [
+    { reason: 'completed', bestEpoch: 3, metrics },
+    { reason: 'completed', metrics },
+  ])
+    insert.run(JSON.stringify(result));
+  for (const result of ['{"reason":', null]) insert.run(result);
+  connection.execute(`
+    INSERT INTO series (id, name) VALUES (1, 'val_loss'), (2, 'val_accuracy');
+    INSERT INTO summary (run, series, last, best, best_epoch)
+      SELECT run.id, series.id, 0.75, 0.875, 9 FROM run, series;
+  `);
+  migrate(connection);
+  assert.deepEqual(
+    connection.sql('SELECT run, series, best, best_epoch AS epoch FROM summary WHERE best_epoch <> 9').all(),
+    [{ run: 1, series: 2, best: 0.5, epoch: 3 }],
+  );
+  const kept = connection.sql('SELECT count(*) AS count FROM summary WHERE best = 0.875').get();
+  assert.deepEqual(kept, { count: 7 });
+  connection.close();
+});
+
 test('version 10: runs keep where they come from, and may be what a finding advised', async (context) => {
   const home = temporaryHome(context);
   const connection = openDatabase(join(home, 'history.db'));
