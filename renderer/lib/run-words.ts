@@ -52,6 +52,10 @@ export function hasModel({
   return state === 'diverged' ? (result?.bestEpoch ?? 0) > 0 : result !== null || hasCheckpoint;
 }
 
+/** Tells weights apart: a run that goes on or is trained again has others. */
+export const weightsKey = ({ id, state, endedAt, result }: RunRecord): string =>
+  `${id}/${state}/${endedAt}/${result?.bestEpoch}`;
+
 /** How a run ended or stands, where its state alone does not say it: "Stopped early at epoch 55 of 100, best 45". */
 export function endText({ state, result, config }: Pick<RunRecord, 'state' | 'result' | 'config'>): string | null {
   if (result === null || result.reason === 'stopped' || (state !== 'completed' && state !== 'diverged')) return null;

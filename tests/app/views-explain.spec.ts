@@ -4,7 +4,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { root, callService, chooseNext, expect, screenshot, test } from './launch.ts';
-import { importTable, startRun, waitForState } from './scene.ts';
+import { importTable, startRun, waitForEpoch, waitForState } from './scene.ts';
 
 test('a run is explained: columns, charts, a row, findings that start a run', async ({ app }) => {
   const { page } = app;
@@ -60,4 +60,23 @@ test('a run is explained: columns, charts, a row, findings that start a run', as
   await expect(page.getByText(/^(advised by|continues) run 1/)).toBeVisible();
   // While a run trains the app asks before it closes.
   await waitForState(app, 2, 'completed', 'stopped');
+});
+
+test('a run that went on is evaluated anew on the page that showed it before', async ({ app }) => {
+  const { page } = app;
+  const dataset = await importTable(app, path.join(root, 'samples/penguins.csv'));
+  const { id } = await startRun(app, dataset, 2000, 'penguins');
+  await waitForEpoch(app, id, 1);
+  await callService(app, 'stopRun', { run: id });
+  const before = (await waitForState(app, id, 'stopped')).result;
+  await page.evaluate((run) => (location.hash = `#run/${run}/evaluation`), id);
+  const loss = page.getByRole('region', { name: 'Table of scores' }).getByRole('row', { name: /^Log loss/ });
+  await expect(loss).toBeVisible();
+  const shown = await loss.innerText();
+
+  await callService(app, 'resumeRun', { run: id });
+  const after = (await waitForState(app, id, 'completed')).result;
+  expect(after?.bestEpoch).not.toBe(before?.bestEpoch);
+  await expect(loss).toBeVisible({ timeout: 30_000 });
+  await expect.poll(() => loss.innerText()).not.toBe(shown);
 });

@@ -8,7 +8,7 @@ import type { EvaluatedRows } from '../../../engine/protocol/evaluated-rows.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { failureOf, type Failure } from '../../app/failure.ts';
 import { fixed, short } from '../../lib/format.ts';
-import { hasModel, isLive } from '../../lib/run-words.ts';
+import { hasModel, isLive, weightsKey } from '../../lib/run-words.ts';
 
 /** A run as the pair knows it: with its letter. */
 export interface Lettered {
@@ -42,20 +42,20 @@ export class PairedRows {
   }
 
   rowsOf(run: RunRecord): EvaluatedRows | undefined {
-    return this.#rows.get(keyOf(run));
+    return this.#rows.get(weightsKey(run));
   }
 
   /** Predicts the rows of those that were not yet. */
   async ask(runs: readonly RunRecord[]): Promise<void> {
     if (this.progress !== null) return;
-    const missing = runs.filter((run) => whyNot(run) === null && !this.#rows.has(keyOf(run)));
+    const missing = runs.filter((run) => whyNot(run) === null && !this.#rows.has(weightsKey(run)));
     this.failure = null;
     try {
       for (const [done, run] of missing.entries()) {
         this.progress = { done, of: missing.length };
         this.#job = `same-rows-${run.id}-${Date.now()}`;
         const { rows } = await this.#service.evaluate({ job: this.#job, run: run.id, split: 'validation' });
-        this.#rows.set(keyOf(run), rows);
+        this.#rows.set(weightsKey(run), rows);
         if (this.#job === null) break;
       }
     } catch (error) {
@@ -71,9 +71,6 @@ export class PairedRows {
     this.#job = null;
   }
 }
-
-/** A run that goes on or is trained again has other weights. */
-const keyOf = ({ id, state, endedAt, result }: RunRecord): string => `${id}/${state}/${endedAt}/${result?.bestEpoch}`;
 
 /** Why a run cannot be asked; null: it can. */
 function whyNot(run: RunRecord): string | null {

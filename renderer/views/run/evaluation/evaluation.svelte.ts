@@ -27,7 +27,7 @@ import { isCrossValidation } from '../../../../engine/protocol/folds.ts';
 import type { RunRecord } from '../../../../engine/protocol/runs.ts';
 import { failureOf, type Failure } from '../../../app/failure.ts';
 import { inSlices } from '../../../lib/steps.ts';
-import type { RunPage } from '../run.svelte.ts';
+import { ofWeights } from '../of-weights.ts';
 
 export type Chosen = { readonly split: EvaluatedSplit } | { readonly token: string; readonly name: string };
 
@@ -214,13 +214,5 @@ export class EvaluationPage {
   }
 }
 
-const pages = new WeakMap<RunPage, EvaluationPage>();
-
-/** The one of a run's page. */
-export function evaluationOf(page: RunPage, service: AppService, run: RunRecord): EvaluationPage {
-  const known = pages.get(page);
-  if (known) return known;
-  const made = new EvaluationPage(service, run);
-  pages.set(page, made);
-  return made;
-}
+/** The one of a run's page, while the run has these weights. */
+export const evaluationOf = ofWeights((service, run) => new EvaluationPage(service, run));

@@ -5,7 +5,7 @@ import type { AppService } from '../../../../engine/protocol/app.ts';
 import type { Progress, SplitName } from '../../../../engine/protocol/data.ts';
 import type { Contributions, Dependence, Explanation } from '../../../../engine/protocol/explanation.ts';
 import { failureOf, type Failure } from '../../../app/failure.ts';
-import type { RunPage } from '../run.svelte.ts';
+import { ofWeights } from '../of-weights.ts';
 
 /** Charts of single columns side by side. */
 const chartsShown = 3;
@@ -98,13 +98,5 @@ export class Explaining {
   }
 }
 
-const pages = new WeakMap<RunPage, Explaining>();
-
-/** The one of a run's page: what was computed stays while tabs change. */
-export function explainingOf(page: RunPage, service: AppService): Explaining {
-  const known = pages.get(page);
-  if (known) return known;
-  const made = new Explaining(page.id, service);
-  pages.set(page, made);
-  return made;
-}
+/** The one of a run's page: what was computed stays while tabs change, and while the run has these weights. */
+export const explainingOf = ofWeights((service, { id }) => new Explaining(id, service));
