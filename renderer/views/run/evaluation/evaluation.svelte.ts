@@ -141,7 +141,7 @@ export class EvaluationPage {
     await this.#load();
   }
 
-  /** Old figures stay until the new ones are there. */
+  /** Old figures stay until the new table is there; what is made from it piece by piece is not shown beside the new ones. */
   async #load(): Promise<void> {
     const asked = ++this.#asked;
     const { chosen } = this;
@@ -157,8 +157,7 @@ export class EvaluationPage {
       if (asked !== this.#asked) return;
       this.failure = null;
       this.opened = result.opened;
-      this.slices = null;
-      this.validation = null;
+      [this.slices, this.curves, this.validation] = [null, null, null];
       this.result = result;
       this.of = chosen;
       await this.#drawCurves(asked);
