@@ -247,6 +247,12 @@ test('the figures of runs are those of the history', async ({ app }) => {
     await expect(page.getByRole('heading', { name: 'Where errors gather' })).toBeVisible();
     await expect(page.getByText(/its folds have models/)).toHaveCount(0);
     await screenshot(app, 'run-folds-evaluation');
+    // A fold goes with its cross-validation: its page does not offer what would be refused.
+    await page.getByRole('tab', { name: 'Overview' }).click();
+    await folds.getByRole('link').first().click();
+    await page.getByRole('button', { name: /^More for .*fold 1 of 3$/ }).click();
+    await expect(page.getByRole('menuitem', { name: /^Move to trash/ })).toHaveAttribute('aria-disabled', 'true');
+    await page.keyboard.press('Escape');
     await page.evaluate(() => (location.hash = '#runs'));
     await expect(page.getByText('Linear model, 3 folds')).toBeVisible();
     await expect(page.getByText(/, fold 1 of 3/)).toHaveCount(0);
