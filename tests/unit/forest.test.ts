@@ -143,6 +143,36 @@ test('forests and extra trees learn; grown to the end they know their rows; out 
   }
 });
 
+test('rows of a leaf are counted as rows, whatever their classes weigh', () => {
+  // Nine in ten rows weigh 0.55 each: a leaf of one of them is a leaf of one row all the same.
+  const random = uniform(6);
+  const plain = setupOf(400, classes(2), { bootstrap: false, trees: 1 });
+  const targets = plain.rows.targets.map(() => (random() < 0.1 ? 1 : 0));
+  const ones = targets.subarray(0, plain.train).reduce((sum, one) => sum + one, 0);
+  const classWeights = [plain.train / (2 * (plain.train - ones)), plain.train / (2 * ones)];
+  assert.ok(classWeights[0] < 0.6);
+  const grown = (minRows: number): Forest => {
+    const settings = { ...plain.settings, minRows };
+    const weighed: ForestSetup = { ...plain, rows: { ...plain.rows, targets }, classWeights, settings };
+    const forest = empty(weighed);
+    finish(growForest(weighed, forest, lossOf(weighed)));
+    return forest;
+  };
+  const [tree] = grown(1).trees;
+  const walk = walkOf(tree, plain.columns);
+  const same = new Map<string, Set<number>>();
+  for (let row = 0; row < plain.train; row++) {
+    const key = plain.rows.bins.subarray(3 * row, 3 * row + 3).join();
+    same.set(key, (same.get(key) ?? new Set()).add(targets[row]));
+  }
+  for (let row = 0; row < plain.train; row++) {
+    if (same.get(plain.rows.bins.subarray(3 * row, 3 * row + 3).join())!.size > 1) continue;
+    assert.equal(tree.value[walk.leafOf(plain.rows.bins, 3 * row)], targets[row], 'grown to the end');
+  }
+  assert.ok(tree.rows.includes(1));
+  assert.ok(Math.min(...grown(5).trees[0].rows) >= 5);
+});
+
 test('a forest that was killed goes on bit for bit; no class is impossible', () => {
   const setup = setupOf(300, classes(3), { columns: 1 });
   const whole = empty(setup);

@@ -8,7 +8,7 @@ import type { BinnedRows } from './rows.ts';
 import { TreeBuilder, type Tree } from './tree.ts';
 
 export interface ForestRules {
-  /** Weight (rows, as often as they were drawn) of a leaf at least. */
+  /** Rows of a leaf at least, each as often as it was drawn. */
   readonly minRows: number;
   /** 0 = as deep as it gets. */
   readonly depth: number;
@@ -41,6 +41,12 @@ interface Found {
   readonly score: number;
 }
 
+/** Of all rows of a node: what they count for, and how often they were drawn. */
+interface Whole {
+  readonly weight: number;
+  readonly drawn: number;
+}
+
 /** Rows sorted between two looks at messages. */
 const slice = 400_000;
 /** Rows that are sorted by insertion. */
@@ -60,6 +66,7 @@ export class ForestGrower {
   #bins = new Uint8Array(0);
   readonly #order: Int32Array;
   #weights: Float64Array = new Float64Array(0);
+  #draws: Float64Array = new Float64Array(0);
   #best: Found | null = null;
 
   constructor(problem: ForestProblem) {
@@ -70,14 +77,20 @@ export class ForestGrower {
     this.#order = Int32Array.from(problem.columns.keys());
   }
 
-  /** Grows a tree on the rows of `list`, each with its weight in `weights` [rows]. */
-  *grow(list: Uint32Array, weights: Float64Array, draw: (below: number) => number): Generator<void, Tree, void> {
+  /** Grows a tree on the rows of `list`: how often each was drawn is in `draws` [rows], what it counts for in `weights` [rows]. */
+  *grow(
+    list: Uint32Array,
+    draws: Float64Array,
+    draw: (below: number) => number,
+    weights: Float64Array = draws,
+  ): Generator<void, Tree, void> {
     const { columns, rules } = this.#problem;
     if (this.#sorted.length < list.length) {
       this.#sorted = new Uint32Array(list.length);
       this.#bins = new Uint8Array(list.length);
     }
     this.#weights = weights;
+    this.#draws = draws;
     this.#order.forEach((_, i) => (this.#order[i] = i));
     const lists = new RowLists(list);
     const builder = new TreeBuilder();
@@ -126,14 +139,16 @@ export class ForestGrower {
   #find(list: Uint32Array, from: number, to: number, draw: (below: number) => number): Found | null {
     const weight = this.#sum(list, from, to);
     const { rules, columns } = this.#problem;
-    if (weight < 2 * rules.minRows) return null;
+    let drawn = 0;
+    for (let i = from; i < to; i++) drawn += this.#draws[list[i]];
+    if (drawn < 2 * rules.minRows) return null;
     const parent = this.#whole.reduce((sum, one) => sum + one * one, 0) / weight;
     this.#best = null;
     const order = this.#order;
     for (let i = 0, looked = 0; i < order.length && looked < rules.columns; i++) {
       const j = i + draw(order.length - i);
       [order[i], order[j]] = [order[j], order[i]];
-      if (this.#look(columns[order[i]], order[i], list, from, to, weight, draw)) looked++;
+      if (this.#look(columns[order[i]], order[i], list, from, to, { weight, drawn }, draw)) looked++;
     }
     // Found anew each time, so that no cast is needed: the looks above change it.
     const best = this.#taken();
@@ -153,7 +168,7 @@ export class ForestGrower {
     list: Uint32Array,
     from: number,
     to: number,
-    weight: number,
+    whole: Whole,
     draw: (below: number) => number,
   ): boolean {
     const used = this.#sort(index, list, from, to);
@@ -161,7 +176,7 @@ export class ForestGrower {
     if (column.kind === 'category') {
       const ordered = this.#byTarget(used);
       const only = this.#problem.rules.randomCuts ? draw(ordered.length - 1) : -1;
-      this.#scan(index, ordered, weight, only, ordered, false);
+      this.#scan(index, ordered, whole, only, ordered, false);
       return true;
     }
     const missing = used[used.length - 1] === column.bins;
@@ -172,8 +187,8 @@ export class ForestGrower {
       only = known.findLastIndex((bin) => bin <= cut);
     }
     // What is missing comes last, then first.
-    this.#scan(index, used, weight, only, null, false);
-    if (missing) this.#scan(index, [column.bins, ...known], weight, only < 0 ? -1 : only + 1, null, true);
+    this.#scan(index, used, whole, only, null, false);
+    if (missing) this.#scan(index, [column.bins, ...known], whole, only < 0 ? -1 : only + 1, null, true);
     return true;
   }
 
@@ -245,7 +260,7 @@ export class ForestGrower {
   #scan(
     column: number,
     order: readonly number[],
-    weight: number,
+    { weight, drawn }: Whole,
     only: number,
     set: readonly number[] | null,
     missingLeft: boolean,
@@ -253,7 +268,7 @@ export class ForestGrower {
     const { minRows } = this.#problem.rules;
     const whole = this.#whole;
     const side = this.#side.fill(0);
-    let [left, squares] = [0, 0];
+    let [left, drawnLeft, squares] = [0, 0, 0];
     // Of the other side.
     let others = 0;
     for (const one of whole) others += one * one;
@@ -266,6 +281,7 @@ export class ForestGrower {
         const k = this.#outputs === 1 ? 0 : target;
         const more = this.#outputs === 1 ? own * target : own;
         left += own;
+        drawnLeft += this.#draws[row];
         // (a + b)² − a²
         squares += more * (2 * side[k] + more);
         others -= more * (2 * (whole[k] - side[k]) - more);
@@ -274,7 +290,7 @@ export class ForestGrower {
       const right = weight - left;
       if (only >= 0 && place !== only) continue;
       // With what is missing alone on the left there is no bin to cut behind.
-      if (left < minRows || right < minRows || (missingLeft && place === 0)) continue;
+      if (drawnLeft < minRows || drawn - drawnLeft < minRows || (missingLeft && place === 0)) continue;
       const score = squares / left + others / right;
       if (this.#best !== null && score <= this.#best.score) continue;
       const bins = set === null ? null : set.slice(0, place + 1).sort((one, other) => one - other);

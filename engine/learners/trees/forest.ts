@@ -84,7 +84,7 @@ export function* growForest(
     const weighed = setup.classWeights
       ? weights.map((weight, row) => weight * setup.classWeights![rows.targets[row]])
       : weights;
-    const tree = yield* grower.grow(list, weighed, drawer(settings.seed, 'cuts', t));
+    const tree = yield* grower.grow(list, weights, drawer(settings.seed, 'cuts', t), weighed);
     yield* addTrees(seen, K, [tree], columns, rows, train, train + validation);
     forest.trees.push(tree);
     if (validation > 0) forest.validationLoss.push(loss(forestRaw(seen, t + 1, output), truth));
