@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import test, { after } from 'node:test';
+import { exportFormats } from '../../engine/protocol/exports.ts';
 import { lastEvent, temporaryHome, trainyard } from '../support/cli.ts';
 import { writeMixedTable } from '../support/mixed-table.ts';
 import { lacksPython, runPython } from '../support/python.ts';
@@ -167,4 +168,17 @@ test('without the dataset there is no proof, and without proof no model', async 
   const { code } = await trainyard(home, 'export', String(run), '--format', 'onnx', '--out', out);
   assert.notEqual(code, 0);
   assert.ok(!fs.existsSync(out));
+});
+
+test('a model of trees leaves in the formats that have words for it; the others name one that has', async () => {
+  const { run } = await lastEvent(home, 'train', prices, '--model', 'forest', '--trees', '3');
+  const refused: string[] = [];
+  for (const format of exportFormats) {
+    const out = path.join(home, `forest-${format}`);
+    const { code, stderr } = await trainyard(home, 'export', String(run), '--format', format, '--out', out);
+    if (code === 0) continue;
+    refused.push(format);
+    assert.match(stderr, /^trainyard: [^\n]+\. Export the run as JSON\.\n$/);
+  }
+  assert.deepEqual(refused, ['onnx', 'safetensors', 'pytorch', 'mlflow']);
 });

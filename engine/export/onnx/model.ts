@@ -65,7 +65,10 @@ function exportFeatures(onnx: OnnxBuilder, value: unknown): ValueName {
   }
   const columns: Preprocessing = parsePreprocessing(value);
   if (columns.form === 'columns') {
-    throw cannotExport('Columns as they are have no ONNX export yet.', 'Export the run as JSON.');
+    throw cannotExport(
+      'Models of trees, which take columns as they are, have no ONNX export yet.',
+      'Export the run as JSON.',
+    );
   }
   return exportColumns(onnx, columns);
 }

@@ -21,7 +21,7 @@ export const frozenLayersOf = ({ training }: NetworkModelFile): number => traini
 export function modelSource(file: ModelFile): string {
   if (isNetworkFile(file)) return networkSource(file);
   if (file.learner === 'linear' && file.input.kind === 'table') return linearSource(file as LinearModelFile);
-  throw cannotExport('This model has no form in PyTorch.', 'Export it as ONNX.');
+  throw cannotExport(`There is no form of a ${file.learner} model in PyTorch.`, 'Export the run as JSON.');
 }
 
 const head = (about: string): string => `"""${about}"""

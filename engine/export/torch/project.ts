@@ -36,7 +36,7 @@ export async function exportProject(
   if (!isNetworkFile(file)) {
     throw cannotExport(
       'Only a network is trained step by step in PyTorch.',
-      'Export this model as ONNX or safetensors.',
+      file.learner === 'linear' ? 'Export this model as ONNX or safetensors.' : 'Export the run as JSON.',
     );
   }
   const model = resolvedOf(file);
