@@ -105,7 +105,7 @@ export interface Learner<C extends RunConfig = RunConfig, F extends ModelFile = 
   measure?(job: Rows & { readonly config: C }, surroundings: Surroundings): Promise<StepSpeed>;
   /** Throws InputError `model.weights` when the weights do not fit. */
   read(file: F, weights: Weights): Trained;
-  /** What it lets be examined before a long run, on a few rows. Absent: nothing can be said beforehand. */
+  /** What it lets be examined before a long run, on a few rows. Absent: a short training of its own has to do (`trial-alone.ts`). */
   examine?(job: Examined<C>, surroundings: Surroundings): Promise<Examination>;
   /** Throws TrainyardError `run.checkpoint` or `data.safetensors` when it cannot go on from a file. Absent: any safetensors will do. */
   checkCheckpoint?(file: Uint8Array): void;
