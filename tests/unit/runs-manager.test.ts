@@ -193,6 +193,29 @@ test('a run can be stopped while it waits and while its data is prepared', async
   assert.equal(data.held.size, 0);
 });
 
+test('stopped while its data is prepared, a run can be resumed, and so can one that a finding advised', async (context) => {
+  let slowly = false;
+  const data = createTableData(() => new Promise((resolve) => setTimeout(resolve, slowly ? 150 : 0)));
+  const { manager, store } = setUp(context, { data, hosts: createTableHosts(slow(2)) });
+  const { id: plain } = await manager.start({ config: tableConfig(2) });
+  await manager.finished({ run: plain });
+  for (const advisedBy of [undefined, plain]) {
+    const { id: before } = await manager.start({ config: tableConfig(10_000) });
+    const { id: run } = await manager.start({ config: tableConfig(3), advisedBy });
+    slowly = true;
+    await manager.stop({ run: before });
+    await reaches(store, run, 'running');
+    await manager.stop({ run });
+    const stopped = await manager.finished({ run });
+    assert.deepEqual([stopped.state, stopped.error], ['stopped', null]);
+    slowly = false;
+    await manager.resume({ run });
+    const { state, error, result } = await manager.finished({ run });
+    assert.deepEqual([state, error, result?.epochs], ['completed', null, 3]);
+  }
+  assert.equal(data.held.size, 0);
+});
+
 test('another process pauses, continues and stops a run through the history', async (context) => {
   const { manager, store, home } = setUp(context, { hosts: createTableHosts(slow(2)) });
   const elsewhere = setUp(context, { home }).manager;
