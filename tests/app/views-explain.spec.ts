@@ -65,7 +65,7 @@ test('a run is explained: columns, charts, a row, findings that start a run', as
 test('a run that went on is evaluated anew on the page that showed it before', async ({ app }) => {
   const { page } = app;
   const dataset = await importTable(app, path.join(root, 'samples/penguins.csv'));
-  const { id } = await startRun(app, dataset, 2000, 'penguins');
+  const { id } = await startRun(app, dataset, 6000, 'penguins');
   await waitForEpoch(app, id, 1);
   await callService(app, 'stopRun', { run: id });
   const before = (await waitForState(app, id, 'stopped')).result;
