@@ -28,8 +28,20 @@ export type OptimizerName = keyof typeof optimizers;
 export const schedules = { constant: 'Constant', cosine: 'Cosine', one_cycle: 'One cycle', step: 'Steps' } as const;
 export type ScheduleName = keyof typeof schedules;
 
-const classes = ({ task }: TrainedOn): boolean => task === 'classification';
+const classes = ({ task }: Pick<TrainedOn, 'task'>): boolean => task === 'classification';
 const numbers = ({ task }: TrainedOn): boolean => task === 'regression';
+
+/** Of every learner that has it; `balanced`: each class weighs the inverse of its share in the training split. */
+export const classWeightsField = {
+  kind: 'choice',
+  label: 'Class weights',
+  help: 'weigh rare classes up',
+  advanced: true,
+  fits: classes,
+  choices: { none: 'None', balanced: 'Balanced' },
+  quiet: 'none',
+  default: 'none',
+} as const;
 
 /** Losses and for what they are. */
 export const losses = {
@@ -117,17 +129,7 @@ export const trainingFields = fieldsFor<TrainedOn>()({
     choices: { auto: 'By the task', ...losses },
     default: 'auto',
   },
-  // `balanced`: each class weighs the inverse of its share in the training split.
-  classWeights: {
-    kind: 'choice',
-    label: 'Class weights',
-    help: 'weigh rare classes up',
-    advanced: true,
-    fits: classes,
-    choices: { none: 'None', balanced: 'Balanced' },
-    quiet: 'none',
-    default: 'none',
-  },
+  classWeights: classWeightsField,
   labelSmoothing: {
     kind: 'number',
     label: 'Label smoothing',

@@ -3,10 +3,10 @@
 import type { PreparedData } from '../../protocol/data.ts';
 import { InputError } from '../../protocol/errors.ts';
 import { fieldsFor, type SettingsOf } from '../../settings/field.ts';
-import type { TrainedOn } from '../../settings/training.ts';
+import { classWeightsField, type TrainedOn } from '../../settings/training.ts';
 import { declare, type ConfigOf } from '../declared/declare.ts';
+import { depthField } from '../declared/forest-fields.ts';
 
-const classes = ({ task }: TrainedOn): boolean => task === 'classification';
 const numbers = ({ task }: TrainedOn): boolean => task === 'regression';
 
 export const boostedFields = fieldsFor<TrainedOn>()({
@@ -56,17 +56,7 @@ export const boostedFields = fieldsFor<TrainedOn>()({
     maximum: 1_000_000,
     default: 100,
   },
-  depth: {
-    kind: 'number',
-    whole: true,
-    label: 'Depth',
-    help: 'depth of a tree at most; 0 = any',
-    zero: 'any',
-    minimum: 0,
-    maximum: 1000,
-    advanced: true,
-    default: 0,
-  },
+  depth: depthField,
   rowFraction: {
     kind: 'number',
     label: 'Rows a tree',
@@ -168,16 +158,7 @@ export const boostedFields = fieldsFor<TrainedOn>()({
     quiet: 'none',
     default: 'none',
   },
-  classWeights: {
-    kind: 'choice',
-    label: 'Class weights',
-    help: 'weigh rare classes up',
-    advanced: true,
-    fits: classes,
-    choices: { none: 'None', balanced: 'Balanced' },
-    quiet: 'none',
-    default: 'none',
-  },
+  classWeights: classWeightsField,
 });
 
 export type BoostedSettings = SettingsOf<typeof boostedFields>;

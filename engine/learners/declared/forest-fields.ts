@@ -1,8 +1,21 @@
 // Settings that all forests have.
 
 import { fieldsFor } from '../../settings/field.ts';
-import type { TrainedOn } from '../../settings/training.ts';
+import { classWeightsField, type TrainedOn } from '../../settings/training.ts';
 import type { Fact } from './declare.ts';
+
+/** Of any tree. */
+export const depthField = {
+  kind: 'number',
+  whole: true,
+  label: 'Depth',
+  help: 'depth of a tree at most; 0 = any',
+  zero: 'any',
+  minimum: 0,
+  maximum: 1000,
+  advanced: true,
+  default: 0,
+} as const;
 
 const common = fieldsFor<TrainedOn>()({
   trees: {
@@ -23,17 +36,7 @@ const common = fieldsFor<TrainedOn>()({
     maximum: 1_000_000,
     default: 1,
   },
-  depth: {
-    kind: 'number',
-    whole: true,
-    label: 'Depth',
-    help: 'depth of a tree at most; 0 = any',
-    zero: 'any',
-    minimum: 0,
-    maximum: 1000,
-    advanced: true,
-    default: 0,
-  },
+  depth: depthField,
   nodeFraction: {
     kind: 'number',
     label: 'Columns a node',
@@ -44,16 +47,7 @@ const common = fieldsFor<TrainedOn>()({
     advanced: true,
     default: 0,
   },
-  classWeights: {
-    kind: 'choice',
-    label: 'Class weights',
-    help: 'weigh rare classes up',
-    advanced: true,
-    fits: ({ task }) => task === 'classification',
-    choices: { none: 'None', balanced: 'Balanced' },
-    quiet: 'none',
-    default: 'none',
-  },
+  classWeights: classWeightsField,
 });
 
 const bootstrap = {

@@ -4,7 +4,7 @@
 import type { InputSpec, OutputSpec } from '../../model/spec.ts';
 import { InputError } from '../../protocol/errors.ts';
 import { fieldsFor, type SettingsOf } from '../../settings/field.ts';
-import type { TrainedOn } from '../../settings/training.ts';
+import { classWeightsField, type TrainedOn } from '../../settings/training.ts';
 import { declare, type ConfigOf } from '../declared/declare.ts';
 
 export const linearFields = fieldsFor<Pick<TrainedOn, 'task'>>()({
@@ -19,15 +19,7 @@ export const linearFields = fieldsFor<Pick<TrainedOn, 'task'>>()({
     maximum: 1e9,
     default: 0,
   },
-  classWeights: {
-    kind: 'choice',
-    label: 'Class weights',
-    help: 'weigh rare classes up',
-    choices: { none: 'None', balanced: 'Balanced' },
-    quiet: 'none',
-    fits: ({ task }) => task === 'classification',
-    default: 'none',
-  },
+  classWeights: { ...classWeightsField, advanced: false },
 });
 
 export type LinearSettings = SettingsOf<typeof linearFields>;
