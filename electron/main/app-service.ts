@@ -8,7 +8,7 @@ import type { DataService, DatasetInfo, DatasetSettings } from '../../engine/pro
 import type { PredictingApp } from '../../engine/protocol/predicting.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import { createExports, exportHere } from './exports.ts';
-import { checkpointsOf, thinCheckpoints } from '../../engine/runs/checkpoints.ts';
+import { checkpointsOf, thinCheckpoints, weightShapes } from '../../engine/runs/checkpoints.ts';
 import type { RunManager } from '../../engine/runs/manager.ts';
 import type { Listeners } from '../../engine/protocol/listeners.ts';
 import { createKeeping, type Keepers } from './keeping.ts';
@@ -190,6 +190,7 @@ function history({
   | 'run'
   | 'checkpoints'
   | 'thinCheckpoints'
+  | 'weightShapes'
   | 'runs'
   | 'tags'
   | 'groups'
@@ -214,6 +215,7 @@ function history({
   return {
     run: (request) => store.run(request),
     checkpoints: ({ run }) => checkpointsOf(store, run),
+    weightShapes: (request) => weightShapes(store, request),
     async thinCheckpoints({ run, budget }) {
       await thinCheckpoints(store, run, budget);
       return checkpointsOf(store, run);

@@ -181,6 +181,7 @@ const schemas = {
     advisedBy: run.optional(),
   }),
   checkpoints: oneRun,
+  weightShapes: z.strictObject({ run, checkpoint: checkpoint.optional() }),
   thinCheckpoints: z.strictObject({ run, budget: z.number().min(0).max(1e15) }),
   extendRun: z.strictObject({ run, name: name.optional(), config, checkpoint: checkpoint.optional() }),
   resumeRun: z.strictObject({ run, device: surroundings.device.optional() }),

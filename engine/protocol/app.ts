@@ -140,6 +140,10 @@ export interface AppService extends HistoryCalls, RunExports, PredictingApp {
   extendRun(request: ContinuationRequest & { name?: string }): Promise<RunRecord>;
   /** The states that a run has kept. */
   checkpoints(request: { run: number }): Promise<readonly Checkpoint[]>;
+  /** The shape of each tensor of the weights of a state (default: the best), by name: what a model has to have to begin with them. */
+  weightShapes(
+    request: Pick<TransferRequest, 'run' | 'checkpoint'>,
+  ): Promise<Readonly<Record<string, readonly number[]>>>;
   /** Makes them fit into so many bytes: see thinning.ts. Gives those that stay. */
   thinCheckpoints(request: { run: number; budget: number }): Promise<readonly Checkpoint[]>;
   resumeRun(request: { run: number; device?: RunConfig['device'] }): Promise<RunRecord>;

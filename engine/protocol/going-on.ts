@@ -23,6 +23,14 @@ export interface TransferRequest {
   readonly upTo?: number;
 }
 
+/** Whether weights have learned from rows that are to judge them: of the same data, split otherwise. */
+export function hasSeenRows(parent: RunConfig, config: RunConfig): boolean {
+  if (parent.dataset !== config.dataset) return false;
+  return parent.seed !== config.seed || splitOf(parent.settings) !== splitOf(config.settings);
+}
+
+const splitOf = ({ split, splitBy, fold }: RunConfig['settings']): string => JSON.stringify([split, splitBy, fold]);
+
 /** A state that a run has kept. */
 export interface Checkpoint {
   readonly kept: 'best' | 'last' | 'epoch';

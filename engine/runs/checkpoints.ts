@@ -3,12 +3,12 @@
 
 import { declarationOf } from '../learners/declared/registry.ts';
 import { TrainyardError } from '../protocol/errors.ts';
-import type { Checkpoint, CheckpointChoice } from '../protocol/going-on.ts';
+import type { Checkpoint, CheckpointChoice, TransferRequest } from '../protocol/going-on.ts';
 import { thinned, type Thinning } from '../protocol/thinning.ts';
 import type { RunFile, RunRecord } from '../protocol/runs.ts';
 import type { StoreService } from '../protocol/store.ts';
 import { isCheckpoint } from '../train/checkpoint.ts';
-import { decodeSafetensors, encodeSafetensors } from '../train/safetensors.ts';
+import { decodeSafetensors, encodeSafetensors, shapesInSafetensors } from '../train/safetensors.ts';
 
 type Store = Pick<StoreService, 'run' | 'files' | 'readFile' | 'writeFile' | 'removeFile'>;
 /** What reading a state takes. */
@@ -58,10 +58,13 @@ async function weightBytes(store: Store, kept: readonly Checkpoint[], run: numbe
   return data === null ? 0 : weightsAlone(data).byteLength;
 }
 
+/** Not the optimizer's memory, nor the best weights beside the last. */
+const isWeight = (name: string): boolean => !/^(optimizer\.|best:)/.test(name);
+
 /** A file of weights alone, of one that has more. */
 export function weightsAlone(file: Uint8Array): Uint8Array {
   const { tensors } = decodeSafetensors(file);
-  const weights = Object.entries(tensors).filter(([name]) => !/^(optimizer\.|best:)/.test(name));
+  const weights = Object.entries(tensors).filter(([name]) => isWeight(name));
   return encodeSafetensors({ tensors: Object.fromEntries(weights), metadata: { format: 'pt' } });
 }
 
@@ -94,4 +97,16 @@ export async function readWeightsOf(
 ): Promise<Uint8Array | null> {
   const data = await store.readFile({ run, file: await checkpointFile(store, run, choice) });
   return data !== null && isCheckpoint(data) ? weightsAlone(data) : data;
+}
+
+/** The shapes of the weights of a state. Throws TrainyardError `run.no_start` where there are none. */
+export async function weightShapes(
+  store: CheckpointStore,
+  { run, checkpoint = 'best' }: Pick<TransferRequest, 'run' | 'checkpoint'>,
+): Promise<Readonly<Record<string, readonly number[]>>> {
+  const data = await store.readFile({ run, file: await checkpointFile(store, run, checkpoint) });
+  if (data === null) {
+    throw new TrainyardError('run.no_start', `Run ${run} has kept no such weights.`, 'Choose others, or another run.');
+  }
+  return Object.fromEntries(Object.entries(shapesInSafetensors(data)).filter(([name]) => isWeight(name)));
 }

@@ -5,7 +5,12 @@ import { learnerNamed } from '../learners/registry.ts';
 import { InputError, TrainyardError } from '../protocol/errors.ts';
 import { checkpointFile } from './checkpoints.ts';
 import type { JobStart } from '../protocol/hosts.ts';
-import type { CheckpointChoice, ContinuationRequest, TransferRequest } from '../protocol/going-on.ts';
+import {
+  hasSeenRows,
+  type CheckpointChoice,
+  type ContinuationRequest,
+  type TransferRequest,
+} from '../protocol/going-on.ts';
 import type { RunStart } from '../protocol/family.ts';
 import { isCrossValidation } from '../protocol/folds.ts';
 import { finalStates, type RunConfig, type RunFile, type RunRecord } from '../protocol/runs.ts';
@@ -70,14 +75,11 @@ export async function transferOf(
   if (bytes === null) {
     throw new TrainyardError('run.no_model', `Run ${run} has no trained model yet.`, 'Train it to its end first.');
   }
-  const { dataset, seed, settings } = parent.config;
-  const seen = dataset === config.dataset && (seed !== config.seed || splitOf(settings) !== splitOf(config.settings));
+  const seen = hasSeenRows(parent.config, config);
   const start: RunStart = { ...place, ...(upTo === undefined ? {} : { upTo }), ...(seen ? { seen } : {}) };
   const relation = 'started from';
   return { parent: run, relation, start, file, job: { ...start, parent: run, relation, file: bytes } };
 }
-
-const splitOf = ({ split, splitBy, fold }: RunConfig['settings']): string => JSON.stringify([split, splitBy, fold]);
 
 /** A cross-validation has no model of its own to go on with. */
 function refuseFolds({ id, config }: RunRecord): void {

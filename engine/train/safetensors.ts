@@ -81,6 +81,11 @@ export function checkSafetensors(file: Uint8Array): Readonly<Record<string, stri
   return readHeader(file).metadata;
 }
 
+/** The shape of each tensor, without a look at the values. Throws like `decodeSafetensors`. */
+export function shapesInSafetensors(file: Uint8Array): Readonly<Record<string, readonly number[]>> {
+  return Object.fromEntries(readHeader(file).places.map(({ name, shape }) => [name, shape]));
+}
+
 function readHeader(file: Uint8Array): { metadata: Record<string, string>; places: readonly TensorPlace[] } {
   if (file.length < 8) return damaged(`it has ${file.length} bytes`);
   const length = Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));

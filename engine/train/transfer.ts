@@ -1,6 +1,7 @@
 // Starting from the weights of another run: layer by layer what is taken and what is new, and why not where it does not fit.
 
 import type { ResolvedModel } from '../model/resolve.ts';
+import { weightsFit } from '../model/weights-fit.ts';
 import { InputError } from '../protocol/errors.ts';
 import type { JobStart } from '../protocol/hosts.ts';
 import { decodeCheckpoint, isCheckpoint } from './checkpoint.ts';
@@ -30,33 +31,17 @@ export function transferTo(
   frozenLayers: number,
 ): Transfer {
   const weights = weightsIn(file);
+  const shapes = Object.fromEntries(Object.entries(weights).map(([name, { shape }]) => [name, shape]));
   const taken: string[] = [];
   const said: string[] = [];
-  const stages = [
-    { index: -1, title: 'The embedded columns', tensors: model.inputParameters },
-    ...model.layers.map(({ index, id, def, parameters, states }) => ({
-      index,
-      title: `Layer ${index + 1}${id === String(index) ? '' : ` “${id}”`} (${def.title})`,
-      tensors: [...parameters, ...states],
-    })),
-  ];
-  for (const { index, title, tensors } of stages) {
-    if (tensors.length === 0) continue;
-    const wanted = index < upTo;
-    const there = tensors.filter(({ name }) => weights[name] !== undefined);
-    const frozen = index < frozenLayers;
-    if (!wanted || there.length === 0) {
-      if (frozen) throw nothingToFreeze(title, parent);
-      said.push(`${title}: new.`);
-      continue;
-    }
-    for (const { name, shape } of tensors) {
-      const found = weights[name]?.shape;
-      if (found?.join() === shape.join()) continue;
-      throw misshapen(title, { name, shape, found, parent, layer: index });
-    }
-    taken.push(...tensors.map(({ name }) => name));
-    said.push(`${title}: taken from run ${parent}${frozen ? ', frozen' : ''}.`);
+  for (const { title, tensors, fit, frozen, wrong, layer } of weightsFit(model, shapes, {
+    upTo,
+    frozen: frozenLayers,
+  })) {
+    if (wrong) throw misshapen(title, { ...wrong, parent, layer });
+    if (fit === 'new' && frozen) throw nothingToFreeze(title, parent);
+    if (fit === 'taken') taken.push(...tensors);
+    said.push(`${title}: ${fit === 'taken' ? `taken from run ${parent}${frozen ? ', frozen' : ''}` : 'new'}.`);
   }
   if (taken.length > 0) return { taken, weights, said };
   throw new InputError(
@@ -68,17 +53,17 @@ export function transferTo(
 
 interface Misshapen {
   readonly name: string;
-  readonly shape: readonly number[];
-  readonly found: readonly number[] | undefined;
+  readonly wanted: readonly number[];
+  readonly found?: readonly number[];
   readonly parent: number;
   readonly layer: number;
 }
 
-function misshapen(title: string, { name, shape, found, parent, layer }: Misshapen): InputError {
+function misshapen(title: string, { name, wanted, found, parent, layer }: Misshapen): InputError {
   const has = found ? `[${found.join(', ')}]` : 'nothing of the kind';
   return new InputError(
     'model.weights',
-    `${title} does not fit: ${name} has to be [${shape.join(', ')}], run ${parent} has ${has}.`,
+    `${title} does not fit: ${name} has to be [${wanted.join(', ')}], run ${parent} has ${has}.`,
     layer > 0
       ? `Take the layers before it alone: --up-to ${layer}.`
       : 'The rows are others than those of that run: take a run on the same columns, or pictures of the same size.',

@@ -258,6 +258,39 @@ async function compareBoth(app: App): Promise<void> {
   await screenshot(app, 'compare');
 }
 
+/** Where a new run starts from is chosen in New run itself, which says before the start what fits. */
+async function startFrom(page: Page): Promise<void> {
+  const pane = page.getByRole('region', { name: 'Start from' });
+  const fits = pane.getByRole('list', { name: 'What fits' });
+  const weights = pane.getByLabel('Weights of');
+  const start = page.getByRole('button', { name: 'Start', exact: true });
+  await weights.selectOption({ label: 'New weights, drawn by chance' });
+  await expect(page.getByText(/Begins with/)).toHaveCount(0);
+  await expect(fits).toHaveCount(0);
+  await weights.selectOption({ label: 'Run 3: second try +4 · this data' });
+  await expect(fits.getByText('taken, trained on')).toHaveCount(3);
+  await pane.getByLabel('Layers frozen').selectOption({ label: 'The first layer' });
+  await expect(fits.getByRole('listitem').first()).toHaveText(/\(Dense\)\s*taken and frozen/);
+
+  const units = page.getByRole('textbox', { name: 'Units of Dense 2' });
+  const usual = await units.inputValue();
+  await units.fill('9');
+  const second = fits.getByRole('listitem').nth(1);
+  await expect(second).toContainText(`does not fit: 1.weight is 48 × 9 here, 48 × ${usual} there`);
+  await expect(start).toBeDisabled();
+  await second.getByRole('button', { name: 'Take the layers before it alone' }).click();
+  await expect(second).toHaveText(/new, drawn by chance/);
+  await expect(start).toBeEnabled();
+  await pane.getByLabel('Layers frozen').selectOption({ label: 'The first 2 layers' });
+  await expect(second).toHaveText(/nothing is taken for it/);
+  await expect(start).toBeDisabled();
+  await pane.getByRole('button', { name: 'Use its layers' }).click();
+  await expect(units).toHaveValue(usual);
+  await pane.getByLabel('Layers taken').selectOption({ label: 'All layers' });
+  await expect(fits.getByText('taken and frozen')).toHaveCount(2);
+  await pane.getByLabel('Layers frozen').selectOption({ label: 'The first layer' });
+}
+
 async function goOn(app: App): Promise<void> {
   const { page } = app;
   await page.evaluate(() => {
@@ -291,7 +324,10 @@ async function goOn(app: App): Promise<void> {
   await expect(page.getByRole('region', { name: 'Family' }).getByRole('link', { name: 'second try' })).toBeVisible();
   await inspector.getByText('Transfer', { exact: true }).click();
   await inspector.getByRole('button', { name: 'New run with its weights…' }).click();
-  await expect(page.getByText(/Begins with the best weights of run 3\./)).toBeVisible();
+  const begins = page.getByText(/Begins with the best weights of run 3\./);
+  await expect(begins).toBeVisible();
+  await startFrom(page);
+  await expect(begins).toBeVisible();
   await page.getByLabel('Epochs', { exact: true }).fill('2');
   await page.getByRole('button', { name: 'Start' }).click();
   await expect(page.getByText('Completed').first()).toBeVisible({ timeout: 30_000 });

@@ -8,7 +8,7 @@ import { createStore } from '../../engine/history/store.ts';
 import type { NetworkConfig } from '../../engine/learners/network/declaration.ts';
 import type { Checkpoint } from '../../engine/protocol/going-on.ts';
 import { thinned } from '../../engine/protocol/thinning.ts';
-import { checkpointsOf, thinCheckpoints } from '../../engine/runs/checkpoints.ts';
+import { checkpointsOf, thinCheckpoints, weightShapes } from '../../engine/runs/checkpoints.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
 import { readModelFilesOf } from '../../engine/runs/model-files.ts';
 import { decodeSafetensors } from '../../engine/train/safetensors.ts';
@@ -91,6 +91,9 @@ test('every second epoch is kept, thinned by the budget, predicted with and gone
   const names = Object.keys(decodeSafetensors(before.weights).tensors);
   assert.deepEqual(names, Object.keys(decodeSafetensors((await readModelFilesOf(store, run)).weights).tensors));
   assert.notDeepEqual(before.weights, (await readModelFilesOf(store, run, 'last')).weights);
+  const shapes = await weightShapes(store, { run });
+  assert.deepEqual([Object.keys(shapes), shapes[names[0]].length], [names, 2], 'what another model has to have');
+  assert.deepEqual(await weightShapes(store, { run, checkpoint: 'last' }), shapes, 'nothing of the optimizer');
   await assert.rejects(readModelFilesOf(store, run, 5), /has not kept its epoch 5\./);
 
   const longer = { ...config, training: { ...config.training, epochs: 6 } };

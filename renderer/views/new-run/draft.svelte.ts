@@ -178,6 +178,11 @@ export class Draft {
     });
   }
 
+  /** Takes over the layers of another run, and none of its settings. */
+  useLayers(model: ModelSpec, words: string): void {
+    this.#step(words, () => this.#replace(model));
+  }
+
   rename(name: string): void {
     this.name = name;
     this.#named = true;

@@ -14,5 +14,5 @@ export function transferred(run: number, weights: string, upTo: number): Transfe
 export function transferWords({ run, checkpoint, upTo }: TransferRequest): string {
   const which = typeof checkpoint === 'number' ? `weights after epoch ${checkpoint}` : `${checkpoint} weights`;
   const layers = upTo === undefined ? '' : `, ${upTo === 1 ? 'its first layer' : `its first ${plural(upTo, 'layer')}`}`;
-  return `Begins with the ${which} of run ${run}${layers}. “Frozen layers” among the settings keeps some of them as they are.`;
+  return `Begins with the ${which} of run ${run}${layers}.`;
 }

@@ -1,0 +1,131 @@
+// What a new run begins with: weights drawn by chance, or those of another run, whole or up to a layer. Shows layer by layer what
+// of them fits the model as it stands in the draft, before it is started.
+
+import { isNetwork } from '../../../engine/learners/network/declaration.ts';
+import { outputWidth, tryResolve } from '../../../engine/model/resolve.ts';
+import type { ModelSpec } from '../../../engine/model/spec.ts';
+import { weightsFit, type LayerFit } from '../../../engine/model/weights-fit.ts';
+import type { AppService } from '../../../engine/protocol/app.ts';
+import {
+  hasSeenRows,
+  type Checkpoint,
+  type CheckpointChoice,
+  type TransferRequest,
+} from '../../../engine/protocol/going-on.ts';
+import type { RunRecord } from '../../../engine/protocol/runs.ts';
+import { failureOf, type Failure } from '../../app/failure.ts';
+import { hasModel } from '../../lib/run-words.ts';
+import type { Draft } from './draft.svelte.ts';
+
+const fields = ['id', 'name', 'dataset', 'datasetName', 'state', 'config', 'result', 'hasCheckpoint'] as const;
+/** A run whose weights may be the beginning of another. */
+export type Source = Pick<RunRecord, (typeof fields)[number]>;
+
+/** Runs that are offered, of the same data and of any. */
+const offered = 60;
+
+type Service = Pick<AppService, 'run' | 'runs' | 'checkpoints' | 'weightShapes'>;
+
+export class StartFrom {
+  /** Absent: weights drawn by chance. */
+  request: TransferRequest | undefined = $state.raw();
+  sources: readonly Source[] = $state.raw([]);
+  kept: readonly Checkpoint[] = $state.raw([]);
+  failure: Failure | null = $state.raw(null);
+  #shapes: Readonly<Record<string, readonly number[]>> | null = $state.raw(null);
+  readonly #service: Service;
+  readonly #draft: Draft;
+
+  readonly source = $derived(this.sources.find(({ id }) => id === this.request?.run));
+  /** How each layer with weights fits; null: nothing to say, or not yet. */
+  readonly fits: readonly LayerFit[] | null = $derived.by(() => {
+    if (!this.request || !this.#shapes || !this.#draft.learner.layers) return null;
+    const { model, shape, training } = this.#draft;
+    const { resolved, errors } = tryResolve(model, shape.input, outputWidth(shape.output, training.loss));
+    if (errors.length > 0) return null;
+    return weightsFit(resolved, this.#shapes, { upTo: this.request.upTo, frozen: training.frozenLayers });
+  });
+  /** Layers of the draft that have weights, by their places. */
+  readonly places = $derived((this.fits ?? []).flatMap(({ layer }) => (layer < 0 ? [] : [layer])));
+  /** The first layer that would be taken and does not fit. */
+  readonly misfit = $derived(this.fits?.find(({ fit }) => fit === 'misfit'));
+  readonly seen = $derived.by(() => this.source !== undefined && hasSeenRows(this.source.config, this.#draft.config));
+  /** Layers of the run, where they are others than those of the draft. */
+  readonly otherLayers: ModelSpec | undefined = $derived.by(() => {
+    const config = this.source?.config;
+    if (!config || !isNetwork(config)) return undefined;
+    return JSON.stringify(config.model.layers) === JSON.stringify(this.#draft.model.layers) ? undefined : config.model;
+  });
+  /** What keeps the run from being started. */
+  readonly obstacle: string | undefined = $derived.by(() => {
+    if (!this.request || !this.#draft.learner.layers) return undefined;
+    if (this.failure) return this.failure.message.replace(/\.$/, '');
+    if (!this.fits) return undefined;
+    if (this.misfit) return `${this.misfit.title} does not fit the weights of run ${this.request.run}`;
+    const loose = this.fits.find(({ fit, frozen }) => frozen && fit === 'new');
+    if (loose) return `${loose.title} is frozen with nothing taken for it: freeze fewer layers or take more`;
+    if (this.fits.every(({ frozen }) => frozen)) return 'All layers are frozen: there is nothing to train';
+    return this.fits.some(({ fit }) => fit === 'taken') ? undefined : `Nothing of run ${this.request.run} fits`;
+  });
+
+  constructor(service: Service, draft: Draft, request?: TransferRequest) {
+    this.#service = service;
+    this.#draft = draft;
+    this.request = request;
+    void this.#find().then(() => this.#read());
+  }
+
+  /** undefined: weights drawn by chance. */
+  choose(run: number | undefined): Promise<void> {
+    this.request = run === undefined ? undefined : { run, checkpoint: 'best' };
+    return this.#read();
+  }
+
+  take(checkpoint: CheckpointChoice): Promise<void> {
+    if (this.request) this.request = { ...this.request, checkpoint };
+    return this.#read();
+  }
+
+  /** Takes so many layers; undefined: all. */
+  upTo(layers: number | undefined): void {
+    if (!this.request) return;
+    const { upTo: _, ...rest } = this.request;
+    this.request = layers === undefined ? rest : { ...rest, upTo: layers };
+  }
+
+  async #find(): Promise<void> {
+    try {
+      const { dataset } = this.#draft;
+      const [here, anywhere] = await Promise.all([
+        this.#service.runs({ dataset: dataset.id, limit: offered, fields }),
+        this.#service.runs({ limit: offered, fields }),
+      ]);
+      const asked = this.request ? [await this.#service.run({ run: this.request.run })] : [];
+      const all = [...asked, ...here.runs, ...anywhere.runs].filter(
+        (run, index, runs) => runs.findIndex(({ id }) => id === run.id) === index,
+      );
+      this.sources = all.filter((run) => isNetwork(run.config) && run.config.folds === undefined && hasModel(run));
+    } catch (error) {
+      this.failure = failureOf(error);
+    }
+  }
+
+  async #read(): Promise<void> {
+    const { request } = this;
+    this.#shapes = null;
+    this.failure = null;
+    if (!request) return;
+    const asked = (): boolean => this.request?.run === request.run && this.request.checkpoint === request.checkpoint;
+    try {
+      const [kept, shapes] = await Promise.all([
+        this.#service.checkpoints({ run: request.run }),
+        this.#service.weightShapes({ run: request.run, checkpoint: request.checkpoint }),
+      ]);
+      if (!asked()) return;
+      this.kept = kept;
+      this.#shapes = shapes;
+    } catch (error) {
+      if (asked()) this.failure = failureOf(error);
+    }
+  }
+}
