@@ -30,6 +30,14 @@ const cases = [
   { name: 'a network on mixed columns', args: [mixed, '--hidden', '12,6', '--epochs', '2'], about: /double N × 1/ },
   { name: 'a network for numbers', args: [prices, '--hidden', '8', '--epochs', '2'], about: /double N × 1/ },
   { name: 'a linear model of classes', args: [mixed, '--model', 'linear'], about: /string N × 1/ },
+  { name: 'boosted trees of classes', args: [mixed, '--model', 'boosted', '--trees', '40'], about: /string N × 1/ },
+  {
+    name: 'boosted counts',
+    args: [prices, '--model', 'boosted', '--trees', '40', '--objective', 'poisson'],
+    about: /double N × 1/,
+  },
+  { name: 'a forest of classes', args: [mixed, '--model', 'forest', '--trees', '20'], about: /string N × 1/ },
+  { name: 'extra trees for numbers', args: [prices, '--model', 'extra', '--trees', '20'], about: /string N × 1/ },
   { name: 'a linear model of pictures', args: [pictures, '--model', 'linear'], about: /uint8 N × 16 × 16 × 3/ },
   { name: 'a small CNN', args: [pictures, '--model', 'small-cnn', '--epochs', '1'], about: /uint8 N × 16 × 16 × 3/ },
   { name: 'ResNet-20', args: [pictures, '--model', 'resnet20', '--epochs', '1'], about: /uint8 N × 16 × 16 × 3/ },
@@ -180,5 +188,5 @@ test('a model of trees leaves in the formats that have words for it; the others 
     refused.push(format);
     assert.match(stderr, /^trainyard: [^\n]+\. Export the run as JSON\.\n$/);
   }
-  assert.deepEqual(refused, ['onnx', 'safetensors', 'pytorch', 'mlflow']);
+  assert.deepEqual(refused, ['safetensors', 'pytorch', 'mlflow']);
 });

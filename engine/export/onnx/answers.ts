@@ -25,7 +25,7 @@ export function exportAnswers(onnx: OnnxBuilder, output: OutputSpec, raw: ValueN
   }
   const { classes } = output;
   const shares = width === 1 ? ofTwo(onnx, raw) : onnx.one('Softmax', [raw], { axis: { int: 1 } });
-  const best = onnx.one('ArgMax', [shares], { axis: { int: 1 }, keepdims: { int: 0 } });
+  const best = likeliest(onnx, raw, width);
   const label = onnx.one('Gather', [onnx.strings(classes), best], { axis: { int: 0 } });
   const answer = onnx.output(label, { name: 'label', type: 'string', shape: [anyRows], about: 'the likeliest class' });
   const probabilities = onnx.output(shares, {
@@ -35,6 +35,16 @@ export function exportAnswers(onnx: OnnxBuilder, output: OutputSpec, raw: ValueN
     about: `of ${classes.join(', ')}, in this order; they sum to 1`,
   });
   return { answer, probabilities };
+}
+
+/** Logit from which on a share and the rest of 1 differ in float64, in which the run compares them. */
+const least = 1.5 * 2 ** -53;
+
+/** Number of the likeliest class [N], of equal ones the first: by logits, since shares of float32 may be the same where they are not. */
+function likeliest(onnx: OnnxBuilder, raw: ValueName, width: number): ValueName {
+  if (width > 1) return onnx.one('ArgMax', [raw], { axis: { int: 1 }, keepdims: { int: 0 } });
+  const second = onnx.cast(onnx.one('Greater', [raw, onnx.float([least])]), 'int64');
+  return onnx.one('Squeeze', [second, onnx.int64([1])]);
 }
 
 /** [1 − p, p] of one logit. */

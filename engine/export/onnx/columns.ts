@@ -37,12 +37,17 @@ const about: Readonly<Record<ColumnKind, string>> = {
   category: 'the text as it stands in the file, spelled as in training; empty = missing',
 };
 
-/** Adds an input a column and what is made of them; returns the features [N,width]. */
-export function exportColumns(onnx: OnnxBuilder, preprocessing: Preprocessing): ValueName {
+/** Adds an input a column, by its name. */
+export function addColumnInputs(onnx: OnnxBuilder, preprocessing: Preprocessing): void {
   for (const { name, kind } of columnInputs(preprocessing)) {
     const type = kind === 'number' || kind === 'datetime' ? 'double' : 'string';
     onnx.input({ name, type, shape: [anyRows, 1], about: about[kind] });
   }
+}
+
+/** Adds an input a column and what is made of them; returns the features [N,width]. */
+export function exportColumns(onnx: OnnxBuilder, preprocessing: Preprocessing): ValueName {
+  addColumnInputs(onnx, preprocessing);
   const { features } = preprocessing;
   const numbers = features.filter((feature) => outputNames(feature).length > 0);
   const codes = features.filter((feature) => outputNames(feature).length === 0);
@@ -59,11 +64,9 @@ function exportFeature(onnx: OnnxBuilder, feature: FeatureRecipe): readonly Valu
       return [standardised(onnx, value, feature), ...missing];
     }
     case 'boolean': {
-      const word = lookUp(onnx, column, words(feature));
-      const known = onnx.one('Greater', [word, onnx.int64([0])]);
-      const truth = onnx.cast(onnx.one('Equal', [word, onnx.int64([yes])]), 'float');
-      const value = onnx.one('Where', [known, truth, onnx.float([feature.impute])]);
-      return [value, ...(feature.indicator ? [negated(onnx, known)] : [])];
+      const { there, yes } = truth(onnx, feature);
+      const value = onnx.one('Where', [there, onnx.cast(yes, 'float'), onnx.float([feature.impute])]);
+      return [value, ...(feature.indicator ? [negated(onnx, there)] : [])];
     }
     case 'one_hot': {
       const { categories, indicator } = feature;
@@ -88,14 +91,28 @@ function exportFeature(onnx: OnnxBuilder, feature: FeatureRecipe): readonly Valu
   }
 }
 
+/** Whether a number is there. No comparison with NaN is true. */
+export function known(onnx: OnnxBuilder, x: ValueName): ValueName {
+  return onnx.one('LessOrEqual', [onnx.one('Abs', [x]), onnx.double([largestNumber])]);
+}
+
+/** Whether a word for yes or no is there, and whether it is one for yes. */
+export function truth(
+  onnx: OnnxBuilder,
+  feature: FeatureRecipe & { kind: 'boolean' },
+): { readonly there: ValueName; readonly yes: ValueName } {
+  const word = lookUp(onnx, feature.column, words(feature));
+  const there = onnx.one('Greater', [word, onnx.int64([0])]);
+  return { there, yes: onnx.one('Equal', [word, onnx.int64([yes])]) };
+}
+
 /** The value, or what stands for it where there is none; and 1 there, if the recipe wants that. */
 function present(
   onnx: OnnxBuilder,
   x: ValueName,
   { impute, indicator }: { readonly impute: number; readonly indicator: boolean },
 ): { readonly value: ValueName; readonly missing: readonly ValueName[] } {
-  // No comparison with NaN is true.
-  const there = onnx.one('LessOrEqual', [onnx.one('Abs', [x]), onnx.double([largestNumber])]);
+  const there = known(onnx, x);
   const value = onnx.one('Where', [there, x, onnx.double([impute])]);
   return { value, missing: indicator ? [negated(onnx, there)] : [] };
 }
@@ -111,14 +128,21 @@ function standardised(
   return onnx.cast(onnx.one('Div', [centred, onnx.double([deviation])]), 'float');
 }
 
-/** Position of the category from 1; 0 = missing or unknown. Whole numbers may be written 3 or 3.0. */
+/** Position of the category from 1; 0 = missing or unknown. */
 function codeOf(onnx: OnnxBuilder, feature: FeatureRecipe & { kind: 'one_hot' | 'embedding' }): ValueName {
+  return lookUp(onnx, feature.column, categoryNumbers(feature));
+}
+
+/** Positions of the categories from 1, by their spellings. Whole numbers may be written 3 or 3.0. */
+export function categoryNumbers(
+  feature: FeatureRecipe & { kind: 'one_hot' | 'embedding' },
+): ReadonlyMap<string, number> {
   const codes = new Map(feature.categories.map((category, index) => [category, index + 1]));
   for (const [category, code] of [...codes]) {
     const spelled = `${category}.0`;
     if (/^-?\d{1,15}$/.test(category) && !codes.has(spelled)) codes.set(spelled, code);
   }
-  return lookUp(onnx, feature.column, codes);
+  return codes;
 }
 
 const [no, yes] = [1, 2];

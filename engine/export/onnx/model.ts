@@ -12,6 +12,7 @@ import { OnnxBuilder, type ValueName } from './builder.ts';
 import { exportColumns } from './columns.ts';
 import { learnerExports, type LearnerOnnx } from './learners.ts';
 import { exportPixels } from './pixels.ts';
+import { exportRawColumns } from './raw-columns.ts';
 import { encodeModel, opset, type OnnxValue } from './proto.ts';
 
 /** What is exported. */
@@ -64,11 +65,5 @@ function exportFeatures(onnx: OnnxBuilder, value: unknown): ValueName {
     return exportPixels(onnx, pixels);
   }
   const columns: Preprocessing = parsePreprocessing(value);
-  if (columns.form === 'columns') {
-    throw cannotExport(
-      'Models of trees, which take columns as they are, have no ONNX export yet.',
-      'Export the run as JSON.',
-    );
-  }
-  return exportColumns(onnx, columns);
+  return columns.form === 'columns' ? exportRawColumns(onnx, columns) : exportColumns(onnx, columns);
 }

@@ -22,7 +22,8 @@ export type OnnxAttribute =
   | { readonly float: number }
   | { readonly floats: readonly number[] }
   | { readonly text: string }
-  | { readonly texts: readonly string[] };
+  | { readonly texts: readonly string[] }
+  | { readonly tensor: OnnxTensor };
 
 export interface OnnxNode {
   readonly op: string;
@@ -110,7 +111,8 @@ function encodeAttribute(name: string, value: OnnxAttribute): schema.IAttributeP
   if ('float' in value) return { name, type: kinds.FLOAT, f: value.float };
   if ('floats' in value) return { name, type: kinds.FLOATS, floats: [...value.floats] };
   if ('text' in value) return { name, type: kinds.STRING, s: utf8(value.text) };
-  return { name, type: kinds.STRINGS, strings: value.texts.map(utf8) };
+  if ('tensor' in value) return { name, type: kinds.TENSOR, t: encodeTensor(name, value.tensor) };
+  return { name, type: kinds.STRINGS, strings: utf8All(value.texts) };
 }
 
 function encodeTensor(name: string, tensor: OnnxTensor): schema.ITensorProto {
@@ -128,6 +130,16 @@ function bytesOf(tensor: Exclude<OnnxTensor, { type: 'string' }>): Uint8Array {
 function encodeValue({ name, type, shape, about }: OnnxValue): schema.IValueInfoProto {
   const dim = shape.map((size) => (typeof size === 'string' ? { dimParam: size } : { dimValue: size }));
   return { name, docString: about, type: { tensorType: { elemType: types[type], shape: { dim } } } };
+}
+
+/** Texts of which many are the same. */
+function utf8All(texts: readonly string[]): Uint8Array[] {
+  const known = new Map<string, Uint8Array>();
+  return texts.map((text) => {
+    const found = known.get(text) ?? utf8(text);
+    known.set(text, found);
+    return found;
+  });
 }
 
 /** UTF-8 without TextEncoder, which is not part of the language. */

@@ -53,11 +53,18 @@ export function firstShares({ rows, train, output, classWeights }: ForestSetup):
   return shares.length > 2 ? shares : shares.slice(1);
 }
 
-/** Sums of `trees` answers [rows, outputs] as raw outputs: logits, or standardised values. */
+/** What the other of two classes has at least, of all votes. */
+export const leastVotes = 1e-12;
+
+/**
+ * Sums of `trees` answers [rows, outputs] as raw outputs: logits, or standardised values. Sums of shares are taken in float32: classes
+ * that are equal but for the order in which trees were added are equal.
+ */
 export function forestRaw(scores: Float64Array, trees: number, output: OutputSpec): Float32Array {
   if (output.kind === 'value') return Float32Array.from(scores, (score) => score / Math.max(1, trees));
-  if (output.classes.length > 2) return Float32Array.from(scores, Math.log);
-  return Float32Array.from(scores, (score) => Math.log(score / Math.max(trees + 1 - score, 1e-12)));
+  const sums = Float32Array.from(scores);
+  if (output.classes.length > 2) return sums.map(Math.log);
+  return sums.map((sum) => Math.log(sum / Math.max(trees + 1 - sum, leastVotes)));
 }
 
 /** Grows on; `forest` is brought up to date after every tree. `loss`: of raw outputs, the mean. */

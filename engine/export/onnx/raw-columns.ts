@@ -1,0 +1,44 @@
+// The columns of a file as learners take them that want them as they are (engine/data/preprocess/features.ts): numbers and times as such,
+// true and false as 1 and 0, NaN where there is nothing, categories by their codes (`rawCodes`). N rows; every input is [N,1].
+
+import { rawCodes } from '../../model/spec.ts';
+import type { FeatureRecipe, Preprocessing } from '../../data/preprocess/recipe.ts';
+import type { OnnxBuilder, ValueName } from './builder.ts';
+import { addColumnInputs, categoryNumbers, known, truth } from './columns.ts';
+import { lookUp } from './texts.ts';
+
+/** Adds an input a column; returns their values [N,columns] of type double. */
+export function exportRawColumns(onnx: OnnxBuilder, preprocessing: Preprocessing): ValueName {
+  addColumnInputs(onnx, preprocessing);
+  const parts = preprocessing.features.map((feature) => rawColumn(onnx, feature));
+  return parts.length === 1 ? parts[0] : onnx.one('Concat', parts, { axis: { int: 1 } });
+}
+
+function rawColumn(onnx: OnnxBuilder, feature: FeatureRecipe): ValueName {
+  const { column } = feature;
+  const nothing = onnx.double([NaN]);
+  switch (feature.kind) {
+    case 'number':
+    case 'datetime':
+      return onnx.one('Where', [known(onnx, column), column, nothing]);
+    case 'boolean': {
+      const { there, yes } = truth(onnx, feature);
+      return onnx.one('Where', [there, onnx.cast(yes, 'double'), nothing]);
+    }
+    case 'one_hot':
+    case 'embedding':
+      return onnx.cast(rawCode(onnx, feature), 'double');
+    default:
+      return feature satisfies never;
+  }
+}
+
+/** A text that is none of the categories is found as 0, what means "missing" as 1: the codes are the other way round. */
+function rawCode(onnx: OnnxBuilder, feature: FeatureRecipe & { kind: 'one_hot' | 'embedding' }): ValueName {
+  const { missing, unseen, first } = rawCodes;
+  const numbers = new Map([...categoryNumbers(feature)].map(([text, number]) => [text, number - 1 + first]));
+  for (const text of ['', ...feature.missing]) numbers.set(text, unseen - missing);
+  const found = lookUp(onnx, feature.column, numbers);
+  const turned = onnx.one('Sub', [onnx.int64([unseen]), found]);
+  return onnx.one('Where', [onnx.one('Less', [found, onnx.int64([first])]), turned, found]);
+}
