@@ -18,8 +18,6 @@ export function exportSafetensors(
 ): readonly ExportedFile[] {
   const metadata = { format: 'pt', 'trainyard.model': model, 'trainyard.preprocessing': preprocessing };
   const weights = { path: `${name}.safetensors`, data: torchWeights(file, tensors, metadata) };
-  // A linear model of pictures averages squares: only its weights leave.
-  if (file.learner === 'linear' && file.input.kind === 'image') return [weights];
   return [weights, { path: `${name}.model.py`, data: utf8(modelSource(file) + loaderSource(weights.path)) }];
 }
 

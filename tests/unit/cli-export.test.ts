@@ -158,6 +158,22 @@ test(
   },
 );
 
+test('a linear model leaves as a project that comes to the same solution, alone and in two processes', async () => {
+  const { run } = await lastEvent(home, 'train', prices, '--model', 'linear');
+  const projects = ['3', '4', String(run)].map((id) => ({ id, out: path.join(home, `linear-${id}`) }));
+  for (const { id, out } of projects) {
+    const { proven } = await lastEvent(home, 'export', id, '--format', 'pytorch', '--out', out);
+    assert.match(String(proven), /9 files, [\d,]+ bytes, read from the disk again/);
+    assert.match(fs.readFileSync(path.join(out, 'README.md'), 'utf8'), /There are no steps, epochs or learning rate/);
+  }
+  const lacking = lacksPython('numpy', 'torch', 'safetensors');
+  if (lacking !== false) return console.log(`  not solved in PyTorch: ${lacking}`);
+  const [same, env] = [/^the same solution$/m, { OMP_NUM_THREADS: '1' }];
+  for (const { out } of projects) assert.match(runPython(['train.py', '--compare'], { cwd: out, env }), same);
+  const two = ['-m', 'torch.distributed.run', '--nproc-per-node', '2', 'train.py', '--compare'];
+  assert.match(runPython(two, { cwd: projects[0].out, env }), same);
+});
+
 test('TensorBoard reads the event files', { skip: lacksPython('tensorboard') }, () => {
   const read = [
     'import sys',

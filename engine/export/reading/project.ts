@@ -1,5 +1,6 @@
 // A PyTorch project read back: every file there and whole, the rows as long as their headers say, the weights the run's own.
 
+import { isNetworkFile } from '../../learners/network/file.ts';
 import { decodeSafetensors, decodeText } from '../../train/safetensors.ts';
 import type { OpenedRun } from '../opened.ts';
 import { counted, differs, fileOf } from './differs.ts';
@@ -7,8 +8,10 @@ import { readModule, readWeights } from './weights.ts';
 
 const needed = [
   ...['README.md', 'requirements.txt', 'model.py', 'data.py', 'train.py', 'config.json'],
-  ...['initial.safetensors', 'trained.safetensors', 'data/x.npy', 'data/y.npy', 'data/order.npy'],
-] as const;
+  ...['trained.safetensors', 'data/x.npy', 'data/y.npy'],
+];
+/** Of a model that is trained step by step. */
+const neededForSteps = ['initial.safetensors', 'data/order.npy'];
 
 interface Config {
   readonly counts: { readonly train: number; readonly validation: number; readonly test: number };
@@ -16,10 +19,12 @@ interface Config {
 }
 
 export function readProject(files: ReadonlyMap<string, Uint8Array>, run: OpenedRun): readonly string[] {
-  for (const path of needed) if (fileOf(files, path).length === 0) differs(`the file ${path} is empty`);
+  const steps = isNetworkFile(run.file);
+  for (const path of [...needed, ...(steps ? neededForSteps : [])])
+    if (fileOf(files, path).length === 0) differs(`the file ${path} is empty`);
   const { counts, rowsOfEpoch } = JSON.parse(decodeText(fileOf(files, 'config.json'))) as Config;
   const rows = counts.train + counts.validation + counts.test;
-  const expected = { 'data/x.npy': rows, 'data/y.npy': rows, 'data/order.npy': rowsOfEpoch };
+  const expected = { 'data/x.npy': rows, 'data/y.npy': rows, ...(steps && { 'data/order.npy': rowsOfEpoch }) };
   for (const [path, count] of Object.entries(expected)) {
     const found = rowsOf(path, fileOf(files, path));
     if (found !== count) differs(`${path} has ${counted(found, 'row')} instead of ${count}`);
@@ -31,7 +36,8 @@ export function readProject(files: ReadonlyMap<string, Uint8Array>, run: OpenedR
         .map(([name, { shape }]) => [name, ...shape].join())
         .sort(),
     );
-  if (shapes('initial.safetensors') !== shapes('trained.safetensors')) differs('the first weights have other shapes');
+  if (steps && shapes('initial.safetensors') !== shapes('trained.safetensors'))
+    differs('the first weights have other shapes');
   return [
     `${counted(files.size, 'file')} there and whole, ${counted(rows, 'row')} as long as their headers say`,
     readWeights(trained, run),

@@ -1,13 +1,13 @@
 // `model.py`: the network, or the linear model, as a module of PyTorch whose state is what the safetensors file holds.
 
-import { outputsOf } from '../../learners/linear/declaration.ts';
-import type { LinearModelFile } from '../../learners/linear/file.ts';
 import { isNetworkFile, type NetworkModelFile } from '../../learners/network/file.ts';
 import { outputWidth, resolveModel, type ResolvedModel } from '../../model/resolve.ts';
 import type { InputSpec } from '../../model/spec.ts';
 import type { ModelFile } from '../../protocol/model-file.ts';
 import { cannotExport } from '../refusal.ts';
 import { torchLayers } from './layers.ts';
+import { isLinearFile, linearSource } from './linear-model.ts';
+import { head } from './head.ts';
 import { moduleNames } from './names.ts';
 
 export function resolvedOf({ model, input, output, training }: NetworkModelFile): ResolvedModel {
@@ -20,16 +20,9 @@ export const frozenLayersOf = ({ training }: NetworkModelFile): number => traini
 /** The module alone, with what it imports. */
 export function modelSource(file: ModelFile): string {
   if (isNetworkFile(file)) return networkSource(file);
-  if (file.learner === 'linear' && file.input.kind === 'table') return linearSource(file as LinearModelFile);
+  if (isLinearFile(file)) return linearSource(file);
   throw cannotExport(`There is no form of a ${file.learner} model in PyTorch.`, 'Export the run as JSON.');
 }
-
-const head = (about: string): string => `"""${about}"""
-import torch
-import torch.nn.functional as F
-from torch import nn
-
-`;
 
 function networkSource(file: NetworkModelFile): string {
   const { input } = file;
@@ -88,23 +81,6 @@ ${tables.join('\n')}
     def forward(self, x):
         return torch.cat([${parts.join(', ')}], dim=1)
 
-`;
-}
-
-function linearSource({ input, output }: LinearModelFile): string {
-  const { numeric, embeddings } = input as Extract<InputSpec, { kind: 'table' }>;
-  const width = embeddings.reduce((sum, { vocabulary }) => sum + vocabulary, numeric);
-  const ones = embeddings.map(
-    ({ vocabulary }, i) => `F.one_hot(x[:, ${numeric + i}].long(), ${vocabulary}).to(x.dtype)`,
-  );
-  return `${head('Rows in: float32, numbers first, then one code a category with many values; each value of those counts as a column of its own.')}
-class Model(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.output = nn.Linear(${width}, ${outputsOf(output)})
-
-    def forward(self, x):
-        return self.output(torch.cat([${[`x[:, :${numeric}]`, ...ones].join(', ')}], dim=1))
 `;
 }
 

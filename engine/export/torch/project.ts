@@ -12,18 +12,18 @@ import { classWeights, trainBatches, usesBatchStatistics } from '../../train/ses
 import { transferTo } from '../../train/transfer.ts';
 import type { Weights } from '../../train/weights.ts';
 import type { Shard } from '../../protocol/data.ts';
-import { utf8 } from '../onnx/proto.ts';
 import type { OpenedRun } from '../opened.ts';
 import { cannotExport } from '../refusal.ts';
 import { torchWeights } from '../safetensors.ts';
 import { torchLayers } from './layers.ts';
+import { isLinearFile } from './linear-model.ts';
+import { linearProject } from './linear.ts';
 import { frozenLayersOf, loaderSource, modelSource, resolvedOf } from './model.ts';
 import { moduleNames, underModules } from './names.ts';
 import { npy } from './npy.ts';
-import { dataSource, readme, trainSource } from './sources.ts';
+import { rowFiles } from './rows.ts';
+import { dataSource, readme, requirements, text, trainSource } from './sources.ts';
 
-/** Bytes of rows that a project holds at most. */
-const mostBytes = 2 ** 30;
 /** Losses of the run that stand in the project to be compared with. */
 const comparedSteps = 10;
 
@@ -33,37 +33,17 @@ export async function exportProject(
   readShard: (shard: number) => Promise<Shard>,
 ): Promise<readonly ExportedFile[]> {
   const { record, file, tensors, points } = run;
+  if (isLinearFile(file)) return linearProject(run, file, data, readShard);
   if (!isNetworkFile(file)) {
-    throw cannotExport(
-      'Only a network is trained step by step in PyTorch.',
-      file.learner === 'linear' ? 'Export this model as ONNX or safetensors.' : 'Export the run as JSON.',
-    );
+    throw cannotExport('Only networks and linear models are trained in PyTorch.', 'Export the run as JSON.');
   }
   const model = resolvedOf(file);
-  const { counts, width } = data;
-  const rows = counts.train + counts.validation + counts.test;
-  const pixels = data.input.kind === 'image';
-  if (rows * width * (pixels ? 1 : 4) > mostBytes) {
-    throw cannotExport(
-      'The rows of this run are too large for a project of files (over 1 GB).',
-      'Export the model alone.',
-    );
-  }
-  const x = pixels ? new Uint8Array(rows * width) : new Float32Array(rows * width);
-  const y = new Float32Array(rows);
-  for (let shard = 0; shard + 1 < data.shardStarts.length; shard++) {
-    const first = data.shardStarts[shard];
-    const read = await readShard(shard);
-    x.set(read.x, first * width);
-    y.set(read.y.subarray(0, read.rows), first);
-  }
+  const { counts } = data;
   const { training } = file;
   const batch = Math.min(training.batch, counts.train);
   const steps = trainBatches(counts.train, batch, usesBatchStatistics(model));
   const leftOut = steps.length === 1 ? counts.train % batch : 0;
   const order = new RowOrder({ rows: counts.train, leftOut, seed: training.seed }, counts.train).rowsOf(0, 0);
-  const shape =
-    data.input.kind === 'image' ? [rows, data.input.channels, data.input.height, data.input.width] : [rows, width];
   const config = {
     name: record.name,
     task: file.task,
@@ -81,18 +61,16 @@ export async function exportProject(
     firstLosses: record.relation === 'continued' ? [] : firstLosses(points),
     result: record.result?.metrics ?? {},
   };
-  const text = (path: string, content: string): ExportedFile => ({ path, data: utf8(content) });
   return [
     text('README.md', readme(record, config.firstLosses.length > 0)),
-    text('requirements.txt', 'torch>=2.1\nnumpy>=1.24\nsafetensors>=0.4\n'),
+    text('requirements.txt', requirements),
     text('model.py', modelSource(file) + loaderSource('trained.safetensors')),
-    text('data.py', dataSource),
+    text('data.py', dataSource(true)),
     text('train.py', trainSource),
     text('config.json', `${JSON.stringify(config, null, 2)}\n`),
     { path: 'initial.safetensors', data: torchWeights(file, firstWeights(run, file), { format: 'pt' }) },
     { path: 'trained.safetensors', data: torchWeights(file, tensors, { format: 'pt' }) },
-    { path: 'data/x.npy', data: npy(x, shape) },
-    { path: 'data/y.npy', data: npy(y, [rows]) },
+    ...(await rowFiles(data, readShard)),
     { path: 'data/order.npy', data: npy(order, [order.length]) },
   ];
 }

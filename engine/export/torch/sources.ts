@@ -1,6 +1,11 @@
 // The Python of a PyTorch project that is the same for every run: its data, its training, its README. What differs stands in config.json.
 
+import type { ExportedFile } from '../../protocol/exports.ts';
 import type { RunRecord } from '../../protocol/runs.ts';
+import { utf8 } from '../onnx/proto.ts';
+
+export const requirements = 'torch>=2.1\nnumpy>=1.24\nsafetensors>=0.4\n';
+export const text = (path: string, content: string): ExportedFile => ({ path, data: utf8(content) });
 
 export const readme = ({ name, parent, relation }: RunRecord, compared: boolean): string => `# ${name}
 
@@ -26,7 +31,10 @@ ${
 Of the changes to pictures, mirroring and shifting are done here. On several GPUs batch norm takes its statistics over all of them.
 `;
 
-export const dataSource = `"""The rows of the run: training first, then validation, then test."""
+/** `stepwise`: with the order of the rows in each epoch, and changes to pictures. */
+export const dataSource = (
+  stepwise: boolean,
+): string => `"""The rows of the run: training first, then validation, then test."""
 import json
 import pathlib
 
@@ -43,21 +51,32 @@ class Rows:
     def __init__(self, device):
         self.x = torch.from_numpy(np.load(here / "data" / "x.npy")).to(device)
         self.y = torch.from_numpy(np.load(here / "data" / "y.npy")).to(device)
-        self.order = torch.from_numpy(np.load(here / "data" / "order.npy").astype(np.int64))
-        self.pictures = self.x.dtype == torch.uint8
+${stepwise ? orderSource : ''}        self.pictures = self.x.dtype == torch.uint8
         if self.pictures:
             about = config["normalization"] or {"mean": [0.0], "deviation": [1.0]}
             self.mean, self.deviation = (torch.tensor(about[k], device=device).reshape(1, -1, 1, 1) for k in ("mean", "deviation"))
 
-    def take(self, rows, augmented=False):
+    def take(self, rows${stepwise ? ', augmented=False' : ''}):
         x, y = self.x[rows], self.y[rows]
         if not self.pictures:
             return x, y
         x = x.float() / 255
-        if augmented:
-            x = self.augment(x)
-        return (x - self.mean) / self.deviation, y
+${stepwise ? augmentSource : ''}        return (x - self.mean) / self.deviation, y
 
+    def split(self, name):
+        counts = config["counts"]
+        start = {"train": 0, "validation": counts["train"], "test": counts["train"] + counts["validation"]}[name]
+        return torch.arange(start, start + counts[name])
+${stepwise ? epochSource : ''}`;
+
+const orderSource = `        self.order = torch.from_numpy(np.load(here / "data" / "order.npy").astype(np.int64))
+`;
+
+const augmentSource = `        if augmented:
+            x = self.augment(x)
+`;
+
+const epochSource = `
     def augment(self, x):
         """Mirrored and shifted, as the run's settings say."""
         about = config["training"].get("augmentation") or {}
@@ -70,11 +89,6 @@ class Rows:
             places = torch.randint(0, 2 * most + 1, (len(x), 2)).tolist()
             x = torch.stack([one[:, top : top + height, left : left + width] for one, (top, left) in zip(padded, places)])
         return x
-
-    def split(self, name):
-        counts = config["counts"]
-        start = {"train": 0, "validation": counts["train"], "test": counts["train"] + counts["validation"]}[name]
-        return torch.arange(start, start + counts[name])
 
     def epoch(self, number):
         """The order of the training rows: the run's own in the first epoch."""
