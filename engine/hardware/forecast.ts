@@ -45,6 +45,8 @@ export interface DeviceForecast {
   readonly precision: 'float32' | 'mixed16';
   /** null: its memory is whatever its computer has. */
   readonly memoryBytes: number | null;
+  /** Bytes that training needs in those numbers, context and fragmentation with them. */
+  readonly neededBytes: number;
   readonly fits: boolean;
   readonly step: StepTime;
   readonly secondsPerEpoch: readonly [low: number, high: number];
@@ -89,12 +91,13 @@ export function forecast(
   const costs = subject.costs(batch);
   const options: TextbookOptions = { precision, optimizer: stateOf(subject.optimizer) };
   const memory = textbookMemory(costs, options);
-  const needs = { [precision]: memory, float32: textbookMemory(costs, { ...options, precision: 'float32' }) };
-  /** Each device by the numbers that it computes with. */
-  const fits = (memoryBytes: number, numbers: DeviceForecast['precision']): boolean => {
-    const { total } = needs[numbers] ?? textbookMemory(costs, { ...options, precision: numbers });
-    return fitOf(withOverheads(total).low, memoryBytes) !== 'too large';
-  };
+  /** Of each device by the numbers that it computes with. */
+  const needs = { float32: neededIn('float32'), mixed16: neededIn('mixed16') } as const;
+  function neededIn(numbers: DeviceForecast['precision']): number {
+    return withOverheads(textbookMemory(costs, { ...options, precision: numbers }).total).low;
+  }
+  const fits = (memoryBytes: number, numbers: DeviceForecast['precision']): boolean =>
+    fitOf(needs[numbers], memoryBytes) !== 'too large';
   /** `watts`: what is drawn in training. */
   const bill = (seconds: readonly [number, number], watts: number | undefined, offer: Offer | undefined) => {
     const hours = middleOf(seconds) / 3600;
@@ -125,6 +128,7 @@ export function forecast(
       software,
       precision: 'float32',
       memoryBytes: memoryBytes || null,
+      neededBytes: own && kind === 'cpu' ? own.total : needs.float32,
       fits: memoryBytes === 0 || (own && kind === 'cpu' ? own.total <= memoryBytes : fits(memoryBytes, 'float32')),
       step,
       secondsPerEpoch,
@@ -148,6 +152,7 @@ export function forecast(
         software: false,
         precision: timed.precision,
         memoryBytes,
+        neededBytes: needs[timed.precision],
         fits: memoryBytes === null || fits(memoryBytes, timed.precision),
         step,
         secondsPerEpoch,
@@ -176,6 +181,12 @@ function cheapest({ offers }: Catalogue, device: string): Offer | undefined {
   return offers
     .filter((offer) => offer.device === device && offer.onDemand.value > 0)
     .toSorted((a, b) => a.onDemand.value - b.onDemand.value)[0];
+}
+
+/** What a step of other costs takes on a device of the catalogue; null without rate or bandwidth. */
+export function stepOn(costs: Pick<ModelCosts, 'calls'>, device: Device, precision: ForecastOptions['precision']) {
+  const timed = timedDevice(device, precision);
+  return timed && stepTime(costs, timed.device);
 }
 
 /** A device of the catalogue at this precision or, where it has nothing for it, at the other; null without rate or bandwidth. */

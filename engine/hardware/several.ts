@@ -175,14 +175,14 @@ export function splitOf({
   return { what: 'model', activations: textbookMemory(costs, textbook).activations / costs.batch };
 }
 
-/** Several of a device of a forecast; `row`: as the catalogue has it. */
+/** Several of a device of a forecast, in the numbers that it computes with; `row`: as the catalogue has it. */
 export function severalOn(
-  { costs, textbook }: Pick<Forecast, 'costs' | 'textbook'>,
-  { step, memoryBytes }: Pick<DeviceForecast, 'step' | 'memoryBytes'>,
+  { costs, textbook: asked }: Pick<Forecast, 'costs' | 'textbook'>,
+  { step, memoryBytes, precision }: Pick<DeviceForecast, 'step' | 'memoryBytes' | 'precision'>,
   row: Pick<Device, 'link' | 'name'> | undefined,
   more: Partial<SeveralOptions> & Pick<SeveralOptions, 'most'>,
 ): Several {
-  return several({ costs, textbook, step, memoryBytes, link: linkOf(row), ...more });
+  return several({ costs, textbook: { ...asked, precision }, step, memoryBytes, link: linkOf(row), ...more });
 }
 
 const cards = new Set(['gpu', 'tpu', 'asic']);

@@ -12,6 +12,7 @@ import {
   type Recommendation,
 } from '../../engine/hardware/advice/facts.ts';
 import { hereActions } from '../../engine/hardware/advice/here.ts';
+import { togetherActions } from '../../engine/hardware/advice/together.ts';
 import { temporaryHome, trainyard } from '../support/cli.ts';
 import { standardRules, withThresholds } from '../../engine/hardware/advice/rules.ts';
 
@@ -63,12 +64,23 @@ const facts: Facts = {
   crossoverFlops: 25e6,
   tariff: 0.18,
 };
+/** Efficiencies of a device with the batch at hand, of 100; a larger batch divides better. */
+const together: Pick<Facts, 'batch' | 'together'> = {
+  batch: 100,
+  together: (_, batch) => ({
+    link: 'a wire',
+    points: [1, 0.95, 0.9, 0.85].map((share, i) => {
+      const efficiency = batch > 100 ? (1 + share) / 2 : share;
+      return { speedup: efficiency * (i + 1), efficiency, needed: 8e9 + (8e6 * batch) / (i + 1) };
+    }),
+  }),
+};
 const advised = (all: readonly Recommendation[]): Recommendation[] => all.filter((given) => given.advised);
 const rules = (...args: Parameters<typeof advise>): string[] => advised(advise(...args)).map(({ rule }) => rule);
 
 test('every rule has its action, and every action its rule', () => {
   const ids = standardRules.rules.map(({ id }) => id);
-  assert.deepEqual([...ids].sort(), Object.keys({ ...hereActions, ...elsewhereActions }).sort());
+  assert.deepEqual([...ids].sort(), Object.keys({ ...hereActions, ...elsewhereActions, ...togetherActions }).sort());
 });
 
 test('a job that is soon done, or no network, stays on the CPU, with the number', () => {
@@ -181,7 +193,7 @@ test('nobody waits for what cannot be had, several are paid as the box they come
   const wafer = card('wafer', 1000, 0.001, {});
   const boxes = [{ count: 8, perHour: 20, offer: 'cloud 8x a100' }];
   const boxed = others.map((one) => (one.id === 'a100' ? { ...one, boxes } : one));
-  const short = { ...facts, others: [wafer, ...boxed], efficiencies: [1, 0.95, 0.9, 0.85] };
+  const short = { ...facts, others: [wafer, ...boxed], ...together };
   const several = advise({ deadline: 0.4 * hour }, short).find(({ rule }) => rule === 'several')!;
   assert.equal(several.device, 'a100');
   assert.ok(Math.abs(several.money! - (20 * several.seconds!.middle) / hour) < 1e-9);
@@ -205,10 +217,63 @@ test('a deadline that this machine keeps needs nothing else; one it misses ranks
   const [first, ...later] = advised(advise({ deadline: hour }, facts));
   assert.deepEqual([first.rule, first.meetsDeadline], ['rent-one', true]);
   assert.equal(later.find(({ rule }) => rule === 'this-gpu')!.meetsDeadline, false);
-  const several = advise({ deadline: 0.4 * hour }, { ...facts, efficiencies: [1, 0.95, 0.9, 0.85] });
+  const several = advise({ deadline: 0.4 * hour }, { ...facts, ...together });
   assert.equal(several[0].rule, 'several');
   assert.equal(several[0].reasons[0].value, 0.95);
   assert.ok(rules({ deadline: 0.05 * hour }, facts).includes('cluster'));
+});
+
+test('where nothing keeps the deadline a larger batch is weighed, up to what still learns from each example', () => {
+  const short = 0.17 * hour;
+  const of = (more: Partial<Facts>, deadline = short, changes = {}): Recommendation | undefined =>
+    advise({ deadline }, { ...facts, ...together, ...more }, withThresholds(changes)).find(
+      ({ rule }) => rule === 'several-larger-batch',
+    );
+  const large = of({})!;
+  assert.deepEqual([large.device, large.meetsDeadline], ['a100', true]);
+  assert.equal(large.reasons[0].value, 200, 'the smallest that does');
+  assert.match(large.reasons[0].text, /^A batch of 200 instead of 100 over 4 of them on a wire .* and the deadline$/);
+  assert.match(large.reasons[1].text, /not known here: raise the learning rate/);
+  assert.equal(of({}, 0.4 * hour), undefined, 'the batch at hand keeps that');
+  assert.equal(of({}, 0.7 * hour), undefined, 'one keeps that');
+  const late = of({}, 60)!;
+  assert.equal(late.meetsDeadline, false);
+  assert.match(late.reasons[0].text, /nearest to the deadline/);
+  const known = of({ criticalBatch: 4000 })!;
+  assert.match(known.reasons[1].text, /critical batch is about 4,000/);
+  assert.equal(known.seconds!.high / large.seconds!.high, (1 + 200 / 4000) / (1 + 100 / 4000), 'more examples');
+  assert.equal(of({ criticalBatch: 200 }), undefined, 'twice as fast, and half again as many examples');
+  assert.equal(of({ criticalBatch: 150 }), undefined, 'no batch of 200 where 150 is critical');
+  assert.equal(of({ criticalBatch: 4000 }, short, { 'several-larger-batch.critical': 0.04 }), undefined);
+  assert.equal(of({ rows: 9000 }), undefined, 'an epoch of few steps');
+  assert.ok(
+    advise({ deadline: 60 }, { ...facts, ...together }).findIndex(({ rule }) => rule === 'several-larger-batch') <
+      advise({ deadline: 60 }, { ...facts, ...together }).findIndex(({ rule }) => rule === 'rent-one'),
+    'what is nearer to the deadline comes first',
+  );
+});
+
+test('a card is bought within the budget, where one is; beyond it the cheapest, and said', () => {
+  const buy = (needs: Parameters<typeof advise>[0]): readonly unknown[] => {
+    const { device, meetsBudget } = advise({ private: true, ...needs }, facts).find(({ rule }) => rule === 'buy-one')!;
+    return [device, meetsBudget];
+  };
+  assert.deepEqual(buy({ first: 'time' }), ['rtx-5090', undefined]);
+  assert.deepEqual(buy({ first: 'time', budget: 2000 }), ['rtx-3090', true]);
+  assert.deepEqual(buy({ first: 'time', budget: 100 }), ['rtx-3090', false]);
+  assert.deepEqual(buy({ deadline: hour, budget: 2000 }), ['rtx-5090', false], 'the one that keeps the deadline');
+});
+
+test('every device is held against the bytes of the numbers that it computes with', () => {
+  const old = card('old', 24, 1, { needed: 22e9, price: 100, otherNumbers: 'float32' });
+  const both = { ...facts, others: [...others, old] };
+  assert.match(advise({}, both).find(({ device }) => device === 'old')!.reasons[0].text, /2 of them would hold it/);
+  assert.equal(advise({ private: true }, both).find(({ rule }) => rule === 'buy-one')!.device, 'rtx-3090');
+  const here = advise({}, { ...facts, gpu: { ...gpu, needed: 11e9 } });
+  assert.ok(
+    here.every(({ rule }) => rule !== 'this-gpu'),
+    'float32 here does not fit, 16 bits would',
+  );
 });
 
 test('what fits no card is shared out, energy first caps the power', () => {

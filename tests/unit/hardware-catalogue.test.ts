@@ -196,6 +196,29 @@ test('a file that is no JSON names the line, and the built-in catalogue goes on'
   }
 });
 
+test('one look tells all that is wrong: kinds, missing fields, names twice, unknown devices and sources', () => {
+  const own = `{ "version": 1,
+  "devices": [ { "id": "my-card", "name": "Mine", "kind": "gpu", "memory": "much" },
+    { "id": "rtx-4090", "fp32": 0, "colour": "red" },
+    5 ],
+  "offers": [ { "id": "o1", "provider": "P", "instance": "i", "device": "nowhere", "count": 1, "region": "r" },
+    { "id": "o1", "onDemand": { "value": 2, "source": "hearsay" } } ] }`;
+  assert.deepEqual(problems(own), [
+    'Line 2, field `devices[0].memory`: a number expected.',
+    'Line 2, field `devices[0].vendor`: missing, and not built in.',
+    'Line 2, field `devices[0].use`: missing, and not built in.',
+    'Line 3, field `devices[1].fp32`: more than 0 expected.',
+    'Line 3, field `devices[1].colour`: no such field.',
+    'Line 4, field `devices[2]`: an object expected.',
+    'Line 5, field `offers[0].onDemand`: missing, and not built in.',
+    'Line 5, field `offers[0].device`: there is no device “nowhere”.',
+    'Line 6, field `offers[1].id`: “o1” is there twice.',
+    'Line 6, field `offers[1].onDemand.source`: “hearsay” is not among the sources.',
+  ]);
+  const whole = text.replace('"kind": "gpu"', '"kind": "toaster"').replace(/"device": "[^"]+"/, '"device": "nowhere"');
+  assert.equal(problems(whole).length, 2);
+});
+
 test('the command lists it, checks a file, and goes on with a damaged one', async (context) => {
   const home = temporaryHome(context);
   const listed = await trainyard(home, 'catalogue', '--kind', 'tpu', '--json');

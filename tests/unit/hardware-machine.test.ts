@@ -127,7 +127,7 @@ test('what may be cut off is advised to be, from the facts of a forecast alone',
     const { rows, batch } = subject;
     const found = forecast(subject, options);
     assert.equal(found.own, undefined, 'nothing is planned for a machine that was not asked about');
-    const asked = { forecast: found, catalogue, epochs: 90, rows, batch, tariff: 0.2, now: 0 };
+    const asked = { forecast: found, catalogue, epochs: 90, rows, batch, costsAt: subject.costs, tariff: 0.2, now: 0 };
     return advise({ interruptible }, factsOf({ ...asked, cpu: factHere(device, asked) }));
   };
   const spot = advised('resnet50', true).find(({ rule }) => rule === 'spot')!;
@@ -144,7 +144,7 @@ test('renting costs the same in the forecast and in the facts of advice', () => 
   const subject = subjectNamed('resnet50', {});
   const { rows, batch } = subject;
   const said = forecast(subject, options);
-  const asked = { forecast: said, catalogue, epochs: 10, rows, batch, tariff: 0.2, now: 0 };
+  const asked = { forecast: said, catalogue, epochs: 10, rows, batch, costsAt: subject.costs, tariff: 0.2, now: 0 };
   const [device] = machineDevices(known);
   const fact = factsOf({ ...asked, cpu: factHere(device, asked) }).others.find(({ id }) => id === 'rtx-4090')!;
   const money = (fact.seconds.middle / 3600) * fact.rent!.perHour;
@@ -216,7 +216,7 @@ test('several devices pay where a step is work, not where it is starts and waiti
     const subject = subjectNamed(name, { batch });
     const made = forecast(subject, { precision: 'float32', catalogue, tariff: 0.2, grid: 400 });
     const here = machineDevices({ ...known, catalogue });
-    const of = { forecast: made, catalogue, epochs: 10, rows: subject.rows, batch };
+    const of = { forecast: made, catalogue, epochs: 10, rows: subject.rows, batch, costsAt: subject.costs };
     return factsOf({ ...of, cpu: factHere(here[0], of), tariff: 0.2, now: 0 }).efficiencies!;
   };
   assert.ok(efficiencies('small', 32)[1] < 0.6, 'a second device for a small network');

@@ -81,7 +81,17 @@ const cpu: DeviceFact = {
   seconds: { low: 5e6, middle: 6e6, high: 7e6 },
   memory: 64e9,
 };
-const asked = { forecast: found, catalogue, epochs: 90, rows: subject.rows, batch: 256, cpu, tariff: 0.18, now: 0 };
+const asked = {
+  forecast: found,
+  catalogue,
+  epochs: 90,
+  rows: subject.rows,
+  batch: 256,
+  costsAt: subject.costs,
+  cpu,
+  tariff: 0.18,
+  now: 0,
+};
 
 test('advice reckons with the same', () => {
   const facts = factsOf(asked);

@@ -77,7 +77,7 @@ export const adviseCommand: Command = {
       first,
     };
     const waiting = waitingOf(bills, now, runOf(options));
-    const asked = { forecast: found, catalogue, epochs, rows, batch, tariff, now, waiting };
+    const asked = { forecast: found, catalogue, epochs, rows, batch, costsAt: subject.costs, tariff, now, waiting };
     const facts = factsOf({ ...asked, cpu: factHere(cpu, asked), gpu: gpu && factHere(gpu, asked) });
     const all = advise(needs, facts, rules);
     const advised = all.filter((given) => given.advised);

@@ -1,14 +1,15 @@
 // Advice: rules in order, each with the number that made it fire; what misses the deadline or the budget comes after what keeps
 // them; what is not advised is listed with its reason.
 
-import type { DeviceFact, Facts, Needs, Reason, Recommendation } from './facts.ts';
+import { neededOn, type DeviceFact, type Facts, type Needs, type Reason, type Recommendation } from './facts.ts';
 import { elsewhereActions } from './elsewhere.ts';
 import { hereActions } from './here.ts';
 import { gigabytes, hereSuffices, reason, standardRules, type Fired, type Rule, type Rules } from './rules.ts';
+import { togetherActions } from './together.ts';
 
-const actions = new Map(Object.entries({ ...hereActions, ...elsewhereActions }));
+const actions = new Map(Object.entries({ ...hereActions, ...elsewhereActions, ...togetherActions }));
 /** Rules that get hardware from elsewhere: pointless where this machine is done in time. */
-const elsewhere = new Set(Object.keys(elsewhereActions));
+const elsewhere = new Set(Object.keys({ ...elsewhereActions, ...togetherActions }));
 /** Rules after whose firing no other device is looked for. */
 const final = new Set(['no-network', 'finishes-soon']);
 
@@ -29,8 +30,11 @@ export function advise(needs: Needs, facts: Facts, rules: Rules = standardRules)
   }
   const order = (given: Recommendation): number =>
     (given.meetsDeadline === false ? 2 : 0) + (given.meetsBudget === false ? 1 : 0);
-  const ranked = kept.map((given, i) => ({ given, i })).sort((a, b) => order(a.given) - order(b.given) || a.i - b.i);
-  return [...ranked.map(({ given }, i) => ({ ...given, rank: i + 1 })), ...refused];
+  // Of what misses the deadline the nearest to it first; else as the rules stand.
+  const late = ({ meetsDeadline, seconds }: Recommendation): number =>
+    meetsDeadline === false ? (seconds?.high ?? 0) : 0;
+  const ranked = kept.toSorted((a, b) => order(a) - order(b) || late(a) - late(b));
+  return [...ranked.map((given, i) => ({ ...given, rank: i + 1 })), ...refused];
 }
 
 function firedRules(needs: Needs, facts: Facts, rules: Rules): { rule: Rule; fired: Fired }[] {
@@ -106,15 +110,10 @@ function whyNot(device: DeviceFact, needs: Needs, facts: Facts, spare: number): 
   if (device.use === 'inference') return reason('catalogue', 'For inference: it has no backward pass');
   if (device.use === 'research') return reason('catalogue', 'For research: it trains no such models');
   if (device.doubtful) return reason('catalogue', 'Its figures are from memory or in dispute');
-  if (device !== facts.gpu && device.memory > 0 && facts.memoryNeeded > spare * device.memory) {
-    const count = Math.ceil(facts.memoryNeeded / (spare * device.memory));
-    return reason(
-      'memory',
-      `It does not fit: ${count} of them would hold it`,
-      facts.memoryNeeded,
-      spare * device.memory,
-      'bytes',
-    );
+  const needed = neededOn(facts, device);
+  if (device !== facts.gpu && device.memory > 0 && needed > spare * device.memory) {
+    const count = Math.ceil(needed / (spare * device.memory));
+    return reason('memory', `It does not fit: ${count} of them would hold it`, needed, spare * device.memory, 'bytes');
   }
   if (needs.private && device.rent !== undefined && device.price === undefined) {
     return reason('rent', 'Data leaves this machine: you said that is not wanted');

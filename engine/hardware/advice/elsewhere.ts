@@ -1,4 +1,4 @@
-// Rules about hardware that is not here: renting, buying, several devices.
+// Rules about hardware that is not here: renting and buying one of it.
 
 import {
   breakEvenHours,
@@ -8,18 +8,11 @@ import {
   spotOverhead,
 } from '../formulas/money.ts';
 import { about } from '../run-line.ts';
-import { canBeHad, type DeviceFact, type Facts, type Needs, type Reason } from './facts.ts';
-import { fastest, gigabytes, hours, percent, reason, type Action, type Context } from './rules.ts';
-
-/** Devices that may be advised for training and hold the model, within `share` of their memory. */
-export const usable = (facts: Facts, share: number): DeviceFact[] =>
-  facts.others.filter(
-    ({ use, doubtful, software, memory }) =>
-      use === 'training' && doubtful !== true && software !== true && facts.memoryNeeded <= share * memory,
-  );
+import { neededOn, type DeviceFact, type Needs, type Reason } from './facts.ts';
+import { fastest, gigabytes, hours, percent, reason, usable, type Action, type Context } from './rules.ts';
 
 /** Those that keep the deadline. */
-const inTimeOf = ({ deadline }: Needs, devices: readonly DeviceFact[]): DeviceFact[] =>
+export const inTimeOf = ({ deadline }: Needs, devices: readonly DeviceFact[]): DeviceFact[] =>
   devices.filter(({ seconds }) => deadline === undefined || seconds.high <= deadline);
 
 /**
@@ -66,16 +59,23 @@ function otherRent(context: Context, taken: DeviceFact): Reason[] {
 }
 
 /**
- * The card that the person would buy of these: the quickest where time comes first or none keeps the deadline, else the smallest memory,
- * then the highest bandwidth; what has no price cannot be bought.
+ * The card that the person would buy of these: within the deadline, else the quickest; of those within the budget, where there are any, the
+ * quickest where time comes first, else the smallest memory, then the highest bandwidth; beyond the budget the cheapest. What has no
+ * price cannot be bought.
  */
-function bought(needs: Needs, devices: readonly DeviceFact[]): DeviceFact | undefined {
+function bought({ budget = Infinity, first, ...needs }: Needs, devices: readonly DeviceFact[]): DeviceFact | undefined {
   const cards = devices.filter(({ price, kind }) => price !== undefined && kind === 'gpu');
+  const within = (some: readonly DeviceFact[]): DeviceFact[] => some.filter(({ price }) => price! <= budget);
   const inTime = inTimeOf(needs, cards);
-  if (inTime.length === 0) return fastest(cards);
-  if (needs.first === 'time') return fastest(inTime);
-  return inTime.sort((a, b) => a.memory - b.memory || (b.bandwidth ?? 0) - (a.bandwidth ?? 0))[0];
+  if (inTime.length === 0) return fastest(within(cards)) ?? cheapestCard(cards);
+  const affordable = within(inTime);
+  if (affordable.length === 0) return cheapestCard(inTime);
+  if (first === 'time') return fastest(affordable);
+  return affordable.sort((a, b) => a.memory - b.memory || (b.bandwidth ?? 0) - (a.bandwidth ?? 0))[0];
 }
+
+const cheapestCard = (cards: readonly DeviceFact[]): DeviceFact | undefined =>
+  cards.toSorted((a, b) => a.price! - b.price!)[0];
 
 /** Hours a year of use, and the hours a year from which the card that would be bought pays within its life, against what would be rented. */
 function use({ needs, facts }: Context, share: number, life: number): { perYear: number; pays: number } | null {
@@ -92,7 +92,7 @@ export const elsewhereActions: Readonly<Record<string, Action>> = {
     const device = fastest(usable(facts, 0.8).filter(({ rent }) => rent?.free === true));
     const week = needs.hoursPerWeek ?? hours(facts.cpu.seconds.middle);
     if (!device || needs.private || needs.interruptible !== true) return null;
-    if (week > limit('hours') || facts.memoryNeeded > limit('memory') * 1e9) return null;
+    if (week > limit('hours') || neededOn(facts, device) > limit('memory') * 1e9) return null;
     return {
       device,
       seconds: device.seconds,
@@ -153,11 +153,12 @@ export const elsewhereActions: Readonly<Record<string, Action>> = {
     const used = use(context, context.limit('spare'), context.limit('life'));
     const pays = used !== null && used.perYear >= used.pays;
     if (!pays && context.needs.private !== true) return null;
+    const needed = neededOn(context.facts, card);
     const reasons = [
       reason(
         'memory',
-        `${gigabytes(context.facts.memoryNeeded)} of ${gigabytes(card.memory)}`,
-        context.facts.memoryNeeded,
+        `${gigabytes(needed)} of ${gigabytes(card.memory)}`,
+        needed,
         context.limit('spare') * card.memory,
         'bytes',
       ),
@@ -174,91 +175,6 @@ export const elsewhereActions: Readonly<Record<string, Action>> = {
         ),
       );
     return { device: card, seconds: card.seconds, money: card.price, reasons };
-  },
-  several: ({ needs, facts, limit }) => {
-    const best = fastest(usable(facts, 0.8).filter((one) => one.kind === 'gpu' && canBeHad(one, needs.private)));
-    const { deadline } = needs;
-    if (!best || deadline === undefined || best.seconds.high <= deadline) return null;
-    const devices = (facts.efficiencies ?? []).slice(0, limit('most'));
-    const count =
-      devices.findIndex(
-        (efficiency, i) => efficiency >= limit('efficiency') && best.seconds.high / ((i + 1) * efficiency) <= deadline,
-      ) + 1;
-    if (count < 2 || devices.slice(0, count).some((efficiency) => efficiency < limit('efficiency'))) return null;
-    const share = devices[count - 1];
-    const { low, middle, high } = best.seconds;
-    const by = count * share;
-    const box = needs.private
-      ? undefined
-      : best.boxes?.filter((one) => one.count >= count).toSorted((a, b) => a.perHour - b.perHour)[0];
-    return {
-      device: best,
-      seconds: { low: low / by, middle: middle / by, high: high / by },
-      ...(box ? { money: box.perHour * hours(middle / by) } : {}),
-      reasons: [
-        reason(
-          'several',
-          `${count} of them${facts.several ? ` over ${facts.several.link}` : ''} reach ${percent(share)} each, and the deadline`,
-          share,
-          limit('efficiency'),
-          'share',
-        ),
-      ],
-    };
-  },
-  shard: ({ facts, limit }) => {
-    const candidates = facts.others.filter(
-      ({ use: of, doubtful, kind }) => of === 'training' && !doubtful && kind === 'gpu',
-    );
-    const [largest] = [...candidates].sort((a, b) => b.memory - a.memory);
-    if (!largest || facts.stateBytes === undefined || facts.memoryNeeded <= limit('spare') * largest.memory)
-      return null;
-    const rest = facts.memoryNeeded - facts.stateBytes;
-    const room = limit('spare') * largest.memory - rest;
-    if (room <= 0)
-      return {
-        device: largest,
-        reasons: [
-          reason(
-            'memory',
-            `${gigabytes(rest)} beside the states: the model itself has to be split`,
-            rest,
-            limit('spare') * largest.memory,
-            'bytes',
-          ),
-        ],
-      };
-    const count = Math.ceil(facts.stateBytes / room);
-    return {
-      device: largest,
-      reasons: [
-        reason(
-          'memory',
-          `${gigabytes(facts.memoryNeeded)} shared out over ${count}`,
-          facts.memoryNeeded,
-          limit('spare') * largest.memory,
-          'bytes',
-        ),
-      ],
-    };
-  },
-  cluster: ({ needs, facts, limit }) => {
-    const best = fastest(usable(facts, 0.8).filter((one) => one.kind === 'gpu' && canBeHad(one, needs.private)));
-    if (!best || needs.private || needs.deadline === undefined) return null;
-    const count = Math.ceil(best.seconds.high / needs.deadline);
-    if (count <= limit('devices')) return null;
-    return {
-      device: best,
-      reasons: [
-        reason(
-          'several',
-          `At least ${count} of them, with ${limit('link')} GB/s a node`,
-          count,
-          limit('devices'),
-          'devices',
-        ),
-      ],
-    };
   },
   tpu: ({ needs, facts, limit }) => {
     const best = fastest(usable(facts, 0.8).filter(({ kind }) => kind === 'gpu'));
@@ -280,13 +196,13 @@ export const elsewhereActions: Readonly<Record<string, Action>> = {
   },
   'unified-memory': ({ facts, limit }) => {
     const device = fastest(usable(facts, 0.8).filter(({ unified }) => unified === true));
-    if (!device || facts.memoryNeeded <= limit('memory') * 1e9) return null;
+    if (!device) return null;
+    const needed = neededOn(facts, device);
+    if (needed <= limit('memory') * 1e9) return null;
     return {
       device,
       seconds: device.seconds,
-      reasons: [
-        reason('memory', `${gigabytes(facts.memoryNeeded)} fit`, facts.memoryNeeded, limit('memory') * 1e9, 'bytes'),
-      ],
+      reasons: [reason('memory', `${gigabytes(needed)} fit`, needed, limit('memory') * 1e9, 'bytes')],
     };
   },
 };

@@ -52,6 +52,8 @@ export interface DeviceFact {
   };
   /** Instances with several of them, let whole: the least price for each number. */
   readonly boxes?: readonly { readonly count: number; readonly perHour: number; readonly offer: string }[];
+  /** Bytes that training needs on it, in the numbers that it computes with; absent: `memoryNeeded`. */
+  readonly needed?: number;
   /** What it computes in, where that is not what was asked for. */
   readonly otherNumbers?: '16 bits' | 'float32';
 }
@@ -59,6 +61,23 @@ export interface DeviceFact {
 /** Whether a person can have it: to rent, or to buy; where data must not leave, to buy. */
 export const canBeHad = ({ price, rent, boxes = [] }: DeviceFact, secret: boolean | undefined): boolean =>
   price !== undefined || (secret !== true && (rent !== undefined || boxes.length > 0));
+
+/** Bytes that training needs on a device. */
+export const neededOn = ({ memoryNeeded }: Facts, { needed = memoryNeeded }: DeviceFact): number => needed;
+
+/** A batch over 1, 2, … of a device. */
+export interface Together {
+  /** What joins them. */
+  readonly link: string;
+  readonly points: readonly {
+    /** Times as fast, by examples, as one of them with the batch at hand. */
+    readonly speedup: number;
+    /** Speed-up a device, against one of them with this batch. */
+    readonly efficiency: number;
+    /** Bytes that each of them needs. */
+    readonly needed: number;
+  }[];
+}
 
 export interface Facts {
   readonly model: 'network' | 'linear' | 'trees';
@@ -70,7 +89,7 @@ export interface Facts {
   readonly gpu?: DeviceFact;
   /** Devices of the catalogue. */
   readonly others: readonly DeviceFact[];
-  /** Bytes that training needs on a device. */
+  /** Bytes that training needs, in the numbers that were asked for. */
   readonly memoryNeeded: number;
   /** Bytes of weights, gradients and optimizer state among them: what can be shared out. */
   readonly stateBytes?: number;
@@ -91,6 +110,8 @@ export interface Facts {
   readonly several?: { readonly on: string; readonly link: string };
   /** Efficiency of 1, 2, … of the fastest device that can be had. */
   readonly efficiencies?: readonly number[];
+  /** A device with this batch, alone and several; null: it cannot be planned. A function: only who asks waits for the plan. */
+  readonly together?: (device: DeviceFact, batch: number) => Together | null;
   /** Minutes to write a checkpoint, hours between interruptions. */
   readonly checkpointMinutes?: number;
   readonly hoursBetweenInterruptions?: number;

@@ -3,14 +3,16 @@
 
 import type { Catalogue, Device } from '../catalogue/catalogue.ts';
 import { isStale, trusted } from '../catalogue/figures.ts';
-import type { DeviceForecast, Forecast } from '../forecast.ts';
-import { withOverheads, type TextbookOptions } from '../memory-forecast.ts';
+import type { ModelCosts } from '../costs/costs.ts';
+import { stepOn, type DeviceForecast, type Forecast } from '../forecast.ts';
+import { textbookMemory, withOverheads, type TextbookOptions } from '../memory-forecast.ts';
+import { InputError } from '../../protocol/errors.ts';
 import { usualSpotHours } from '../formulas/money.ts';
 import type { MachineDevice } from '../machine.ts';
-import { severalOn } from '../several.ts';
+import { criticalBatchOf, severalOn } from '../several.ts';
 import { epochSeconds, middleOf, stepTime } from '../time-forecast.ts';
 import { waitingFacts, type Waiting } from '../waiting.ts';
-import { canBeHad, type DeviceFact, type Facts, type Range } from './facts.ts';
+import { canBeHad, type DeviceFact, type Facts, type Range, type Together } from './facts.ts';
 
 export interface FromForecast {
   readonly forecast: Forecast;
@@ -18,6 +20,8 @@ export interface FromForecast {
   readonly epochs: number;
   readonly rows: number;
   readonly batch: number;
+  /** Of the model at another batch. */
+  readonly costsAt: (batch: number) => ModelCosts;
   /** This machine's CPU. */
   readonly cpu: DeviceFact;
   readonly gpu?: DeviceFact;
@@ -47,7 +51,7 @@ export function factsOf(asked: FromForecast): Facts {
     .toSorted((a, b) => a.seconds.middle - b.seconds.middle)[0];
   const { parameters, gradients, optimizer } = memory;
   const quick = fast && forecasts.get(fast.id);
-  const together = quick && severalOn(forecast, quick, rowsOf.get(fast.id), { most: mostDevices });
+  const several = quick && severalOn(forecast, quick, rowsOf.get(fast.id), { most: mostDevices });
   return {
     model: 'network',
     rows,
@@ -63,23 +67,61 @@ export function factsOf(asked: FromForecast): Facts {
     stepFlops: costs.flopsPerExample * batch,
     batch,
     ...waitingFacts(waiting),
-    criticalBatch: together?.criticalBatch,
-    several: together && { on: fast.name, link: together.link.name },
-    efficiencies: together?.points.map(({ efficiency }) => efficiency),
+    criticalBatch: criticalBatchOf(costs),
+    several: several && { on: fast.name, link: several.link.name },
+    efficiencies: several?.points.map(({ efficiency }) => efficiency),
+    together: ({ id }, size) => {
+      const [found, row] = [forecasts.get(id), rowsOf.get(id)];
+      return found && row ? togetherOn(asked, found, row, size) : null;
+    },
     tariff,
   };
 }
 
+/** Several of a device with a batch of any size; null: it cannot be planned. */
+function togetherOn(
+  { forecast, costsAt, batch }: FromForecast,
+  found: DeviceForecast,
+  row: Device,
+  size: number,
+): Together | null {
+  const { precision } = found;
+  const costs = size === batch ? forecast.costs : plannedOrNull(costsAt, size);
+  const step = costs && stepOn(costs, row, precision);
+  if (!step) return null;
+  const { points, link } = severalOn({ ...forecast, costs }, { ...found, step }, row, { most: mostAsked });
+  const { total, activations } = textbookMemory(costs, { ...forecast.textbook, precision });
+  const alone = found.step.seconds / batch;
+  return {
+    link: link.name,
+    points: points.map(({ devices, step: seconds, efficiency }) => ({
+      speedup: (alone * size) / seconds,
+      efficiency,
+      needed: withOverheads(total - activations * (1 - 1 / devices)).low,
+    })),
+  };
+}
+
+function plannedOrNull(costsAt: FromForecast['costsAt'], batch: number): ModelCosts | null {
+  try {
+    return costsAt(batch);
+  } catch (error) {
+    if (error instanceof InputError) return null;
+    throw error;
+  }
+}
+
 /** What a disk in a data centre takes, bytes/s. */
 const diskRate = 1e9;
-const mostDevices = 8;
+/** In the table of several devices, and that a threshold may ask for. */
+const [mostDevices, mostAsked] = [8, 64];
 
 /** A device of this machine as a fact of advice. */
 export function factHere(
   { id, kind, name, timed, memoryBytes, watts }: MachineDevice,
-  { forecast: { costs }, epochs, rows, batch }: Pick<FromForecast, 'forecast' | 'epochs' | 'rows' | 'batch'>,
+  { forecast, epochs, rows, batch }: Pick<FromForecast, 'forecast' | 'epochs' | 'rows' | 'batch'>,
 ): DeviceFact {
-  const seconds = training(epochSeconds(stepTime(costs, timed), rows, batch), epochs);
+  const seconds = training(epochSeconds(stepTime(forecast.costs, timed), rows, batch), epochs);
   return {
     id,
     name: kind === 'cpu' ? 'this CPU' : `this GPU, ${name}`,
@@ -87,6 +129,7 @@ export function factHere(
     use: 'training',
     seconds,
     memory: memoryBytes,
+    needed: forecast.devices.find((row) => row.id === `here-${id}`)?.neededBytes,
     watts,
   };
 }
@@ -120,6 +163,7 @@ function deviceFact(
     unified,
     seconds: training(found?.secondsPerEpoch ?? [Infinity, Infinity], epochs),
     memory: 1e9 * (memory?.value ?? 0),
+    needed: found?.neededBytes,
     bandwidth: bandwidth && 1e9 * bandwidth.value,
     watts: power?.value,
     doubtful: [memory, bandwidth, rate].some((figure) => !trusted(figure)),

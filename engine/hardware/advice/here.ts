@@ -11,7 +11,7 @@ import {
   type Context,
   type Fired,
 } from './rules.ts';
-import type { Facts, Reason } from './facts.ts';
+import { neededOn, type Facts, type Reason } from './facts.ts';
 
 const stay = ({ facts }: Context, ...reasons: Reason[]): Fired => ({
   device: facts.cpu,
@@ -139,20 +139,21 @@ export const hereActions: Readonly<Record<string, Action>> = {
     };
   },
   'this-gpu': ({ facts, limit }) => {
-    const { gpu, memoryNeeded } = facts;
+    const { gpu } = facts;
     const gain = speedup(facts);
     if (!gpu || !fitsHere(facts, limit('memory')) || gain < limit('speedup')) return null;
+    const needed = neededOn(facts, gpu);
     return {
       device: gpu,
       seconds: gpu.seconds,
       reasons: [
         reason('crossover', `${gain.toFixed(1)} times as fast as the CPU`, gain, limit('speedup'), '×'),
         gpu.memory === 0
-          ? reason('memory', `It needs ${gigabytes(memoryNeeded)}; how much this GPU has is not known`, memoryNeeded)
+          ? reason('memory', `It needs ${gigabytes(needed)}; how much this GPU has is not known`, needed)
           : reason(
               'memory',
-              `${gigabytes(memoryNeeded)} of ${gigabytes(gpu.memory)} free`,
-              memoryNeeded,
+              `${gigabytes(needed)} of ${gigabytes(gpu.memory)} free`,
+              needed,
               limit('memory') * gpu.memory,
               'bytes',
             ),
@@ -170,10 +171,10 @@ export const hereActions: Readonly<Record<string, Action>> = {
     };
   },
   'gpu-with-savings': ({ facts, limit }) => {
-    const { gpu, memoryNeeded, savings = [] } = facts;
+    const { gpu, savings = [] } = facts;
     if (!gpu || gpu.software || fitsHere(facts, limit('memory'))) return null;
     const room = limit('memory') * gpu.memory;
-    let [bytes, factor] = [memoryNeeded, 1];
+    let [bytes, factor] = [neededOn(facts, gpu), 1];
     const taken: string[] = [];
     for (const saving of savings) {
       if (bytes <= room) break;

@@ -1,8 +1,8 @@
-// The rules of advice with their thresholds, as data that a person can see and change; what each does stands in here.ts and
-// elsewhere.ts.
+// The rules of advice with their thresholds, as data that a person can see and change; what each does stands in here.ts,
+// elsewhere.ts and together.ts.
 
 import builtIn from './rules.json' with { type: 'json' };
-import type { DeviceFact, Facts, LinkKey, Needs, Range, Reason } from './facts.ts';
+import { neededOn, type DeviceFact, type Facts, type LinkKey, type Needs, type Range, type Reason } from './facts.ts';
 
 export interface Threshold {
   readonly value: number;
@@ -110,6 +110,16 @@ export const speedup = ({ cpu, gpu }: Facts): number =>
 export const fastest = (devices: readonly DeviceFact[]): DeviceFact | undefined =>
   [...devices].sort((a, b) => a.seconds.middle - b.seconds.middle)[0];
 
+/** Devices that may be advised for training and hold the model, within `share` of their memory. */
+export const usable = (facts: Facts, share: number): DeviceFact[] =>
+  facts.others.filter(
+    (device) =>
+      device.use === 'training' &&
+      device.doubtful !== true &&
+      device.software !== true &&
+      neededOn(facts, device) <= share * device.memory,
+  );
+
 /** Whether this machine does it in time without more: then nothing has to be got. */
 export function hereSuffices({ needs, facts }: Pick<Context, 'needs' | 'facts'>): boolean {
   const here = [
@@ -120,5 +130,7 @@ export function hereSuffices({ needs, facts }: Pick<Context, 'needs' | 'facts'>)
 }
 
 /** Where the memory of the GPU is not known, nothing speaks against it. */
-export const fitsHere = ({ gpu, memoryNeeded }: Facts, share: number): boolean =>
-  gpu !== undefined && gpu.software !== true && (gpu.memory === 0 || memoryNeeded <= share * gpu.memory);
+export const fitsHere = (facts: Facts, share: number): boolean => {
+  const { gpu } = facts;
+  return gpu !== undefined && gpu.software !== true && (gpu.memory === 0 || neededOn(facts, gpu) <= share * gpu.memory);
+};

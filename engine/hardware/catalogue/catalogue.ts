@@ -3,8 +3,7 @@
 
 import builtIn from '../catalogue.json' with { type: 'json' };
 import { InputError } from '../../protocol/errors.ts';
-import { checkFile, problemAt, problemText, rowProblems, type Problem } from './check.ts';
-import type { LocatedJson } from './read-json.ts';
+import { checkFile, problemText, rowProblems, type LooseRow, type LooseRows, type Problem } from './check.ts';
 import {
   catalogueFile,
   deviceFigureNames,
@@ -17,7 +16,6 @@ import {
   type DeviceKind,
   type DeviceUse,
   type FigureEntry,
-  type OwnFile,
   type RowName,
 } from './schema.ts';
 
@@ -103,7 +101,7 @@ export function readCatalogue(own: string | null = null): { catalogue: Catalogue
 /** What is wrong with a file: an own one, or a whole catalogue. */
 export function checkCatalogue(text: string): readonly Problem[] {
   const whole = /"compiled"\s*:/.test(text);
-  if (whole) return checkFile(text, catalogueFile, (file) => wholeProblems(file)).problems;
+  if (whole) return checkFile(text, catalogueFile, wholeProblems).problems;
   return mergeOwn(builtInFile(), text).problems;
 }
 
@@ -125,18 +123,21 @@ function builtInFile(): CatalogueFile {
   return parsed;
 }
 
-const wholeProblems = (file: CatalogueFile): ReturnType<typeof rowProblems> => [
-  ...rowProblems(file, (key) => Object.hasOwn(file.sources, key)),
-  ...deviceProblems(file),
+type Placed = ReturnType<typeof rowProblems>;
+
+const wholeProblems = (rows: LooseRows): Placed => [
+  ...rowProblems(rows, (key) => Object.hasOwn(rows.sources, key)),
+  ...deviceProblems(rows.devices, rows.offers),
 ];
 
 /** Offers of devices that are nowhere. */
-function deviceProblems(file: Pick<CatalogueFile, 'devices' | 'offers'>): ReturnType<typeof rowProblems> {
-  const known = new Set(file.devices.map((device) => device.id));
-  return file.offers.flatMap(({ device, deviceName }, index) => {
+function deviceProblems(devices: readonly LooseRow[], offers: readonly LooseRow[]): Placed {
+  const known = new Set(devices.map((device) => device.id));
+  return offers.flatMap(({ device, deviceName }, index): Placed => {
     if (device === undefined)
       return deviceName === undefined ? [{ place: ['offers', index], what: 'device or deviceName expected' }] : [];
-    return known.has(device) ? [] : [{ place: ['offers', index, 'device'], what: `there is no device “${device}”` }];
+    if (known.has(device) || typeof device !== 'string') return [];
+    return [{ place: ['offers', index, 'device'], what: `there is no device “${device}”` }];
   });
 }
 
@@ -147,56 +148,53 @@ interface Merged {
 }
 
 function mergeOwn(base: CatalogueFile, text: string): { value: Merged | null; problems: readonly Problem[] } {
-  const sources = (own: OwnFile): CatalogueFile['sources'] => ({ ...base.sources, ...own.sources });
-  const {
-    value: own,
-    problems,
-    json,
-  } = checkFile(text, ownFile, (file) =>
-    rowProblems(file, (key) => key === ownSource || Object.hasOwn(sources(file), key)),
-  );
-  if (own === null || json === null) return { value: null, problems };
   const changed = new Set<string>();
-  const found: Problem[] = [];
-  const lists = Object.fromEntries(
-    rowNames.map((list) => [list, mergeRows(list, base[list], own[list] ?? [], json, changed, found)]),
-  ) as Pick<CatalogueFile, RowName>;
-  const file = { ...base, ...lists, sources: sources(own) };
-  if (found.length === 0) {
-    for (const { place, what } of deviceProblems(file)) {
-      const id = file.offers[place[1] as number].id;
-      const index = (own.offers ?? []).findIndex((offer) => offer.id === id);
-      found.push(problemAt(json, ['offers', index, ...place.slice(2)], what));
-    }
-  }
-  return found.length === 0 ? { value: { file, changed }, problems: [] } : { value: null, problems: found };
+  let file: CatalogueFile = base;
+  const { value: own, problems } = checkFile(text, ownFile, (rows) => {
+    const found: Placed = [];
+    const lists = Object.fromEntries(
+      rowNames.map((list) => [list, mergeRows(list, base[list], rows[list], changed, found)]),
+    ) as Pick<CatalogueFile, RowName>;
+    const sources = { ...base.sources, ...rows.sources };
+    file = { ...base, ...lists, sources };
+    const offers = deviceProblems(lists.devices, lists.offers).flatMap(({ place, what }): Placed => {
+      const { id } = lists.offers[place[1] as number];
+      return [{ place: ['offers', rows.offers.findIndex((offer) => offer.id === id), ...place.slice(2)], what }];
+    });
+    return [...rowProblems(rows, (key) => key === ownSource || Object.hasOwn(sources, key)), ...found, ...offers];
+  });
+  return { value: own === null ? null : { file, changed }, problems };
 }
 
-type AnyRow = Readonly<Record<string, unknown>> & { readonly id: string };
+type AnyRow = LooseRow & { readonly id: string };
 
-/** Rows of the same name keep what the own one does not say; a new one has to be whole. */
+/** Rows of the same name keep what the own one does not say; a new one has to be whole. One without a name is left out. */
 function mergeRows(
   list: RowName,
   base: readonly AnyRow[],
-  own: readonly AnyRow[],
-  json: LocatedJson,
+  own: readonly LooseRow[],
   changed: Set<string>,
-  problems: Problem[],
+  problems: Placed,
 ): AnyRow[] {
   const rows = new Map(base.map((row) => [row.id, row]));
   for (const [index, row] of own.entries()) {
+    if (!isNamed(row)) continue;
     const before = rows.get(row.id);
     const merged =
       before === undefined ? { source: ownSource, confidence: 'own', date: null, ...row } : changeRow(before, row);
     const result = rowSchemas[list].safeParse(merged);
-    for (const issue of result.success ? [] : result.error.issues) {
-      problems.push(problemAt(json, [list, index, ...(issue.path as string[])], 'missing, and not built in'));
+    for (const { path } of result.success ? [] : result.error.issues) {
+      // What is there and wrong has been told.
+      if (path.length !== 1 || merged[path[0] as string] !== undefined) continue;
+      problems.push({ place: [list, index, path[0] as string], what: 'missing, and not built in' });
     }
     rows.set(row.id, merged as AnyRow);
     changed.add(`${list}/${row.id}`);
   }
   return [...rows.values()];
 }
+
+const isNamed = (row: LooseRow): row is AnyRow => typeof row.id === 'string';
 
 const figureFields = new Set<string>([...deviceFigureNames, 'onDemand', 'spot', 'gramsPerKWh', 'usdPerKWh']);
 

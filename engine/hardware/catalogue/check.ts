@@ -2,7 +2,7 @@
 
 import type { z } from 'zod';
 import { JsonError, nameOf, readJson, type LocatedJson, type Place } from './read-json.ts';
-import { rowNames } from './schema.ts';
+import { rowNames, type RowName } from './schema.ts';
 
 export interface Problem {
   readonly line: number;
@@ -18,31 +18,52 @@ export const problemText = ({ line, field, what }: Problem): string =>
 export interface Checked<T> {
   readonly value: T | null;
   readonly problems: readonly Problem[];
-  readonly json: LocatedJson | null;
 }
 
-/** Reads a file by its schema; more checks follow in `more`, once its shape is right. */
+/** The rows of a file as far as they are any, whatever else is wrong with it. */
+export type LooseRows = { readonly [list in RowName]: readonly LooseRow[] } & { readonly sources: object };
+export type LooseRow = Readonly<Record<string, unknown>>;
+
+/** Reads a file by its schema; `more` is what the schema cannot say, asked of the rows even where something is wrong with the file. */
 export function checkFile<T>(
   text: string,
   schema: z.ZodType<T>,
-  more: (value: T) => readonly { readonly place: Place; readonly what: string }[],
+  more: (rows: LooseRows) => readonly { readonly place: Place; readonly what: string }[],
 ): Checked<T> {
   let json: LocatedJson;
   try {
     json = readJson(text);
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    return { value: null, problems: [{ line: error.line, field: '', what: error.message }], json: null };
+    return { value: null, problems: [{ line: error.line, field: '', what: error.message }] };
   }
   const parsed = schema.safeParse(json.value);
-  if (!parsed.success) {
-    return { value: null, problems: parsed.error.issues.flatMap((issue) => problemsOf(issue, json)), json };
-  }
-  const problems = more(parsed.data).map(({ place, what }) => problemAt(json, place, what));
-  return { value: problems.length === 0 ? parsed.data : null, problems, json };
+  const first = parsed.success ? [] : parsed.error.issues.flatMap((issue) => problemsOf(issue, json));
+  const told = new Set(first.map(({ field }) => field));
+  const others = more(looseRows(json.value)).map(({ place, what }) => problemAt(json, place, what));
+  const problems = [...first, ...others.filter(({ field }) => !told.has(field))].toSorted((a, b) => a.line - b.line);
+  return { value: parsed.success && problems.length === 0 ? parsed.data : null, problems };
 }
 
-export const problemAt = (json: LocatedJson, place: Place, what: string): Problem => ({
+function looseRows(value: unknown): LooseRows {
+  const file = isObject(value) ? value : {};
+  const rows = (list: RowName): readonly LooseRow[] => {
+    const found = file[list];
+    return Array.isArray(found) ? found.map((row: unknown) => (isObject(row) ? row : {})) : [];
+  };
+  return {
+    devices: rows('devices'),
+    offers: rows('offers'),
+    grids: rows('grids'),
+    tariffs: rows('tariffs'),
+    sources: isObject(file.sources) ? file.sources : {},
+  };
+}
+
+const isObject = (value: unknown): value is LooseRow =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const problemAt = (json: LocatedJson, place: Place, what: string): Problem => ({
   line: json.lineOf(place),
   field: nameOf(place),
   what,
@@ -108,16 +129,15 @@ function valueAt(value: unknown, place: Place): unknown {
 }
 
 /** What the schema cannot say: names twice, sources that are not listed, ranges that do not hold their value. */
-export function rowProblems(
-  file: { readonly [list in (typeof rowNames)[number]]?: readonly Readonly<Record<string, unknown>>[] },
-  knowsSource: (key: string) => boolean,
-): { place: Place; what: string }[] {
+export function rowProblems(file: LooseRows, knowsSource: (key: string) => boolean): { place: Place; what: string }[] {
   const found: { place: Place; what: string }[] = [];
   for (const list of rowNames) {
     const ids = new Set<unknown>();
-    for (const [index, row] of (file[list] ?? []).entries()) {
-      if (ids.has(row.id)) found.push({ place: [list, index, 'id'], what: `“${String(row.id)}” is there twice` });
-      ids.add(row.id);
+    for (const [index, row] of file[list].entries()) {
+      if (typeof row.id === 'string') {
+        if (ids.has(row.id)) found.push({ place: [list, index, 'id'], what: `“${row.id}” is there twice` });
+        ids.add(row.id);
+      }
       for (const [name, value] of Object.entries({ ...row, '': row })) {
         const place = name === '' ? [list, index] : [list, index, name];
         if (typeof value !== 'object' || value === null) continue;

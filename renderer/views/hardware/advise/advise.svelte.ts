@@ -12,9 +12,10 @@ import { forecast, type Forecast } from '../../../../engine/hardware/forecast.ts
 import { energyCost } from '../../../../engine/hardware/formulas/energy.ts';
 import { hoursPerWeek } from '../../../../engine/hardware/use.ts';
 import { waitingOf, type Waiting } from '../../../../engine/hardware/waiting.ts';
+import type { BilledRun } from '../../../../engine/protocol/bill.ts';
 import { electricityKey, type Electricity } from '../../../../engine/settings/electricity.ts';
 import { HardwareCatalogue } from '../catalogue.svelte.ts';
-import { ModelChoice } from '../model/choice.svelte.ts';
+import { ModelChoice, runOf } from '../model/choice.svelte.ts';
 
 /** As the form has them; null: not said. */
 export interface KeptNeeds {
@@ -57,8 +58,8 @@ export class AdvisePage {
   electricity: Electricity = $state.raw(electricityOf(null));
   /** By the history; undefined: no run. */
   usedHours: number | undefined = $state(undefined);
-  /** What past runs waited for. */
-  waiting: Waiting | null = $state.raw(null);
+  /** What all past runs have cost. */
+  bills: readonly BilledRun[] = $state.raw([]);
   failure: Failure | null = $state.raw(null);
   ready: boolean = $state(false);
   readonly now = Date.now();
@@ -86,10 +87,14 @@ export class AdvisePage {
     this.changes = readThresholds(thresholds).changes;
     this.electricity = electricityOf(electricity);
     this.usedHours = hoursPerWeek(bills, this.now);
-    this.waiting = waitingOf(bills, this.now);
+    this.bills = bills;
     this.ready = true;
   }
 
+  /** What runs waited for: the one whose model is chosen, else all. */
+  readonly waiting: Waiting | null = $derived.by(() => {
+    return waitingOf(this.bills, this.now, runOf(this.model.kept.model) ?? undefined);
+  });
   /** Of the model alone: it stays while needs and thresholds change. */
   readonly forecast: Forecast | null = $derived.by(() => {
     const { subject, kept } = this.model;
@@ -116,6 +121,7 @@ export class AdvisePage {
       epochs,
       rows,
       batch,
+      costsAt: subject.costs,
       tariff: this.electricity.tariff,
       now: this.now,
       waiting: this.waiting,

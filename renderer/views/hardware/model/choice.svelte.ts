@@ -170,7 +170,8 @@ function remembering(known: Map<number, ModelCosts>, subject: Subject): Subject 
   return { ...subject, costs };
 }
 
-function runOf(model: string): number | null {
+/** The run whose model it is; null: it is no run's. */
+export function runOf(model: string): number | null {
   const found = /^run (\d+)$/.exec(model);
   return found ? Number(found[1]) : null;
 }

@@ -1,0 +1,209 @@
+// Rules about several devices: a batch shared out over them, a larger one, states shared out, a cluster.
+
+import { examplesFactor } from '../formulas/parallel.ts';
+import { inTimeOf } from './elsewhere.ts';
+import { canBeHad, neededOn, type DeviceFact, type Facts, type Needs, type Range, type Together } from './facts.ts';
+import { fastest, gigabytes, hours, percent, reason, usable, type Action, type Context, type Fired } from './rules.ts';
+
+/** The quickest GPU that can be had and holds the model within `share` of its memory. */
+const quickestGpu = (needs: Needs, facts: Facts, share: number): DeviceFact | undefined =>
+  fastest(usable(facts, share).filter((one) => one.kind === 'gpu' && canBeHad(one, needs.private)));
+
+const within = ({ low, middle, high }: Range, by: number): Range => ({
+  low: low / by,
+  middle: middle / by,
+  high: high / by,
+});
+
+/** So many of a device as they are let: the cheapest instance that has them; undefined: nobody lets them together. */
+function rentOf(device: DeviceFact, count: number, { middle }: Range, { private: secret }: Needs): number | undefined {
+  if (secret) return undefined;
+  const boxes = device.boxes?.filter((box) => box.count >= count).toSorted((a, b) => a.perHour - b.perHour) ?? [];
+  const perHour = count === 1 && device.rent?.free !== true ? device.rent?.perHour : boxes[0]?.perHour;
+  return perHour === undefined ? undefined : perHour * hours(middle);
+}
+
+/** The fewest of a device that keep the deadline, else as many as are each worth having. */
+function fewest(
+  { points }: Together,
+  { seconds, deadline, efficiency, most }: { seconds: Range; deadline: number; efficiency: number; most: number },
+): { readonly devices: number; readonly keeps: boolean } {
+  let devices = 0;
+  for (const point of points.slice(0, most)) {
+    if (point.efficiency < efficiency) break;
+    devices++;
+    if (seconds.high / point.speedup <= deadline) return { devices, keeps: true };
+  }
+  return { devices, keeps: false };
+}
+
+/** Whether a training of this batch is done in time on anything that can be had. */
+function keepsDeadline({ needs, facts }: Context): boolean {
+  const devices = usable(facts, 0.8).filter((device) => canBeHad(device, needs.private));
+  return inTimeOf(needs, devices).length > 0;
+}
+
+/** The batches that the rule about larger ones looks at: doublings up to what still learns from each example, and fits an epoch. */
+function largerBatches({ facts, limit }: Context): readonly number[] {
+  const { batch, criticalBatch, rows } = facts;
+  if (batch === undefined) return [];
+  const learns = criticalBatch === undefined ? limit('examples') : limit('critical') * criticalBatch;
+  const most = Math.min(learns, rows / Math.max(1, limit('steps')));
+  const doublings = Math.floor(Math.log2(most / batch));
+  return Array.from({ length: Math.max(0, doublings) }, (_, i) => batch * 2 ** (i + 1));
+}
+
+interface Grown {
+  readonly batch: number;
+  readonly count: number;
+  readonly seconds: Range;
+  readonly efficiency: number;
+  readonly link: string;
+}
+
+/** A batch over the fewest devices that keep the deadline with it, else over as many as are worth having; null: it does not fit them. */
+function grown({ needs, facts, limit }: Context, device: DeviceFact, batch: number): Grown | null {
+  const together = facts.together?.(device, batch);
+  if (!together) return null;
+  const { criticalBatch } = facts;
+  // A larger batch takes more examples to the same result.
+  const more =
+    criticalBatch === undefined
+      ? 1
+      : examplesFactor(batch, criticalBatch) / examplesFactor(facts.batch ?? batch, criticalBatch);
+  const points = together.points.slice(0, limit('most'));
+  const end = points.findIndex(({ efficiency }) => efficiency < limit('efficiency'));
+  const all = (end < 0 ? points : points.slice(0, end)).flatMap(({ speedup, efficiency, needed }, i): Grown[] =>
+    needed > limit('memory') * device.memory
+      ? []
+      : [{ batch, count: i + 1, seconds: within(device.seconds, speedup / more), efficiency, link: together.link }],
+  );
+  return all.find(({ seconds }) => seconds.high <= needs.deadline!) ?? all.at(-1) ?? null;
+}
+
+const count = (value: number): string => value.toLocaleString('en');
+
+function sayGrown({ needs, facts }: Context, device: DeviceFact, found: Grown, most: number): Fired {
+  const { batch, count: devices, seconds, efficiency, link } = found;
+  const keeps = seconds.high <= needs.deadline!;
+  const where =
+    devices === 1 ? 'on one of them' : `over ${devices} of them on ${link} reaches ${percent(efficiency)} each`;
+  const text = `A batch of ${count(batch)} instead of ${count(facts.batch ?? 0)} ${where}${keeps ? ', and the deadline' : ': the nearest to the deadline'}`;
+  const caveat =
+    facts.criticalBatch === undefined
+      ? 'What batch this model still learns well from is not known here: raise the learning rate with the batch, warm it up, and compare a short run'
+      : `Its critical batch is about ${count(Math.round(facts.criticalBatch))}: the examples that a larger batch takes more are counted in; raise the learning rate with it`;
+  return {
+    device,
+    seconds,
+    money: rentOf(device, devices, seconds, needs),
+    reasons: [reason('several', text, batch, most, 'examples'), reason('several', caveat, facts.criticalBatch)],
+  };
+}
+
+export const togetherActions: Readonly<Record<string, Action>> = {
+  several: ({ needs, facts, limit }) => {
+    const best = quickestGpu(needs, facts, 0.8);
+    const { deadline } = needs;
+    if (!best || deadline === undefined || best.seconds.high <= deadline) return null;
+    const together = facts.together?.(best, facts.batch ?? 1);
+    if (!together) return null;
+    const { seconds: alone } = best;
+    const asked = { seconds: alone, deadline, efficiency: limit('efficiency'), most: limit('most') };
+    const { devices, keeps } = fewest(together, asked);
+    if (devices < 2) return null;
+    const { speedup, efficiency } = together.points[devices - 1];
+    const seconds = within(alone, speedup);
+    return {
+      device: best,
+      seconds,
+      money: rentOf(best, devices, seconds, needs),
+      reasons: [
+        reason(
+          'several',
+          `${devices} of them over ${together.link} reach ${percent(efficiency)} each${keeps ? ', and the deadline' : ''}`,
+          efficiency,
+          limit('efficiency'),
+          'share',
+        ),
+      ],
+    };
+  },
+  'several-larger-batch': (context) => {
+    const { needs, facts, limit } = context;
+    const { deadline } = needs;
+    if (deadline === undefined || keepsDeadline(context)) return null;
+    const best = quickestGpu(needs, facts, limit('memory'));
+    const together = best && facts.together?.(best, facts.batch ?? 1);
+    if (!best || !together) return null;
+    const asked = { seconds: best.seconds, deadline, efficiency: limit('efficiency'), most: limit('most') };
+    const shared = fewest(together, asked);
+    if (shared.keeps) return null;
+    const batches = largerBatches(context);
+    let nearest: Grown | null = null;
+    for (const batch of batches) {
+      const found = grown(context, best, batch);
+      if (found === null) continue;
+      if (nearest === null || found.seconds.high < nearest.seconds.high) nearest = found;
+      if (nearest.seconds.high <= deadline) break;
+    }
+    const alike = together.points[shared.devices - 1]?.speedup ?? 1;
+    if (nearest === null || nearest.seconds.high >= best.seconds.high / alike) return null;
+    return sayGrown(context, best, nearest, batches.at(-1)!);
+  },
+  shard: ({ facts, limit }) => {
+    const candidates = facts.others.filter(
+      ({ use: of, doubtful, kind }) => of === 'training' && !doubtful && kind === 'gpu',
+    );
+    const [largest] = [...candidates].sort((a, b) => b.memory - a.memory);
+    if (!largest || facts.stateBytes === undefined) return null;
+    const needed = neededOn(facts, largest);
+    if (needed <= limit('spare') * largest.memory) return null;
+    const rest = needed - facts.stateBytes;
+    const room = limit('spare') * largest.memory - rest;
+    if (room <= 0)
+      return {
+        device: largest,
+        reasons: [
+          reason(
+            'memory',
+            `${gigabytes(rest)} beside the states: the model itself has to be split`,
+            rest,
+            limit('spare') * largest.memory,
+            'bytes',
+          ),
+        ],
+      };
+    const count = Math.ceil(facts.stateBytes / room);
+    return {
+      device: largest,
+      reasons: [
+        reason(
+          'memory',
+          `${gigabytes(needed)} shared out over ${count}`,
+          needed,
+          limit('spare') * largest.memory,
+          'bytes',
+        ),
+      ],
+    };
+  },
+  cluster: ({ needs, facts, limit }) => {
+    const best = quickestGpu(needs, facts, 0.8);
+    if (!best || needs.private || needs.deadline === undefined) return null;
+    const count = Math.ceil(best.seconds.high / needs.deadline);
+    if (count <= limit('devices')) return null;
+    return {
+      device: best,
+      reasons: [
+        reason(
+          'several',
+          `At least ${count} of them, with ${limit('link')} GB/s a node`,
+          count,
+          limit('devices'),
+          'devices',
+        ),
+      ],
+    };
+  },
+};
