@@ -52,7 +52,7 @@ export function learnerLists(): Readonly<Record<string, string>> {
 }
 
 /** Writes the lists that have changed. */
-function writeLearnerLists(): void {
+export function writeLearnerLists(): void {
   for (const [file, contents] of Object.entries(learnerLists())) {
     const target = path.join(folder, file);
     if (!fs.existsSync(target) || fs.readFileSync(target, 'utf8') !== contents) fs.writeFileSync(target, contents);

@@ -17,26 +17,31 @@ const windows = process.platform === 'win32';
 const oldestNode = [22, 14];
 
 /**
- * What gets built, in order. `inputs` are files and folders relative to the root; a target is built again when one of them
- * changes. `needs` are built first. `command` is run by the project's Node.
+ * What gets built. `inputs` are files and folders relative to the root; a target is built again when one of them changes.
+ * `needs` are built first. `command` is run by the project's Node.
  */
 const targets = {
   lists: {
-    inputs: ['engine/learners', 'scripts/list-learners.ts'],
+    inputs: ['engine/learners', 'kernels', 'scripts/lists.ts', 'scripts/list-learners.ts', 'scripts/list-kernels.ts'],
     needs: [],
-    command: ['scripts/list-learners.ts'],
+    command: ['scripts/lists.ts'],
   },
   kernels: {
     inputs: ['kernels', 'engine/backends/cpu', 'scripts/build-kernels.ts', 'scripts/list-kernels.ts'],
     // Of a kernel's folder the AssemblyScript alone is compiled; of the backend what stands beside the TypeScript.
     ignore:
-      /(kernels\/\w+\/(kernel|reference|gpu|gpu-.*)\.ts|kernels\/(registry|references|gpu-[\w-]+)\.ts|backends\/cpu\/(?!layout)[\w.-]+\.ts)$/,
-    needs: [],
+      /(kernels\/\w+\/(kernel|reference|gpu|gpu-.*)\.ts|kernels\/(registry|references|gpu-[\w-]+)\.ts|backends\/cpu\/((?!layout)[\w.-]+\.ts|native\/.*))$/,
+    needs: ['lists'],
     command: ['scripts/build-kernels.ts'],
+  },
+  native: {
+    inputs: ['engine/backends/cpu/native', 'engine/backends/cpu/layout.ts', 'scripts/build-native.ts'],
+    needs: [],
+    command: ['scripts/build-native.ts'],
   },
   node: {
     inputs: ['engine', 'kernels', 'electron/cli', 'electron/hosts', 'vite.config.ts', 'package-lock.json'],
-    needs: ['lists', 'kernels'],
+    needs: ['lists', 'kernels', 'native'],
     command: viteBuild('node'),
   },
   main: {
@@ -46,7 +51,7 @@ const targets = {
   },
   hosts: {
     inputs: ['electron/hosts', 'engine', 'kernels', 'vite.config.ts', 'package-lock.json'],
-    needs: ['lists', 'kernels'],
+    needs: ['lists', 'kernels', 'native'],
     command: viteBuild('hosts'),
   },
   preload: { inputs: ['electron/preload', 'vite.config.ts'], needs: [], command: viteBuild('preload') },
@@ -57,7 +62,7 @@ const targets = {
   },
   tests: {
     inputs: ['tests/parity', 'engine', 'kernels', 'vite.config.ts', 'package-lock.json'],
-    needs: ['kernels'],
+    needs: ['kernels', 'native'],
     command: viteBuild('tests'),
   },
   notices: {
@@ -83,7 +88,7 @@ const targets = {
 };
 
 /** Everything the window and the command line need. */
-export const everything = ['kernels', 'node', 'main', 'hosts', 'preload', 'renderer', 'notices'];
+export const everything = ['kernels', 'native', 'node', 'main', 'hosts', 'preload', 'renderer', 'notices'];
 
 export function say(message) {
   process.stderr.write(`trainyard: ${message}\n`);
@@ -108,9 +113,7 @@ export async function setup({ targets: wanted = ['node'] } = {}) {
   wanted.forEach(visit);
   if (due.some((name) => !upToDate(name))) {
     await withLock(async () => {
-      for (const name of due) {
-        if (!upToDate(name)) await build(name, node.path);
-      }
+      await buildAll(due, node.path);
     });
   }
   return { node: node.path, current: node.current };
@@ -172,6 +175,28 @@ export function bundledNode() {
   return file && fs.existsSync(file) ? file : null;
 }
 
+/** Builds what is not up to date: each as soon as what it needs is there, as many at once as there are processors. */
+async function buildAll(due, node) {
+  const waiting = new Set(due);
+  const running = new Map();
+  const failures = [];
+  while (waiting.size + running.size > 0) {
+    for (const name of failures.length > 0 ? [] : waiting) {
+      const needs = targets[name].needs.some((need) => waiting.has(need) || running.has(need));
+      if (needs || running.size >= os.availableParallelism()) continue;
+      waiting.delete(name);
+      if (upToDate(name)) continue;
+      const work = build(name, node).catch((error) => failures.push(error));
+      running.set(
+        name,
+        work.finally(() => running.delete(name)),
+      );
+    }
+    if (running.size > 0) await Promise.race(running.values());
+    else if (failures.length > 0) throw failures[0];
+  }
+}
+
 async function build(name, node) {
   const { command } = targets[name];
   if (!fs.existsSync(path.join(root, command[0]))) return;
@@ -192,7 +217,7 @@ function upToDate(name) {
   return readText(path.join(stamps, name)) === fingerprint(name);
 }
 
-/** Names, sizes and times of all inputs: as good as their content here, and read in milliseconds. */
+/** Names, sizes and times of all inputs: as good as their content here, and read in milliseconds; the same for a copy. */
 function fingerprint(name) {
   const hash = createHash('sha1').update(process.platform);
   const { inputs, ignore } = targets[name];
@@ -202,7 +227,7 @@ function fingerprint(name) {
     if (stat.isDirectory()) {
       for (const entry of fs.readdirSync(file).sort()) visit(path.join(file, entry));
     } else if (!ignore?.test(file.replaceAll('\\', '/'))) {
-      hash.update(`${file}\0${stat.size}\0${stat.mtimeMs}\0`);
+      hash.update(`${path.relative(root, file)}\0${stat.size}\0${Math.round(stat.mtimeMs)}\0`);
     }
   };
   for (const input of inputs) visit(path.join(root, input));

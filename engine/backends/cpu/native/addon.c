@@ -16,7 +16,7 @@
 /** The layout of ../layout.ts, passed by the build so that it is declared once. */
 #if !defined(CONTROL_FAILED) || !defined(CONTROL_ARRIVED) || !defined(CONTROL_PHASE) ||                                \
     !defined(CONTROL_SLEEPERS) || !defined(RECORD_HEADER_WORDS)
-#error "compile with scripts/build-kernels.ts"
+#error "compile with scripts/build-native.ts"
 #endif
 enum { DONE = 0, FAILED = 1, TIMEOUT = 2 };
 
