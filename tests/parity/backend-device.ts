@@ -5,18 +5,18 @@ import type { Backend, Executable } from '../../engine/backends/backend.ts';
 import type { Call, Plan, Program, Slot, SlotRef, TensorPlace } from '../../engine/plan/plan.ts';
 import { elementCount, type KernelContract, type Operand, type ParityCase } from '../../kernels/contract.ts';
 import { type KernelName, kernels } from '../../kernels/registry.ts';
-import { type GuardedOperand, guardWords, type KernelDevice } from './parity.ts';
+import { type GuardedOperand, guardWords, type KernelDevice, testedKernels } from './parity.ts';
 
 /** A kernel device over a compiled plan; `close` ends the backend with it. */
 export interface BackendDevice extends KernelDevice {
   close(): Promise<void>;
 }
 
-/** Compiles the cases of all kernels (or of those named) for a backend. */
+/** Compiles the cases of the kernels under test, or of those named, for a backend. */
 export async function openKernelDevice(
   backend: Backend,
   name: string,
-  names = Object.keys(kernels) as KernelName[],
+  names: readonly KernelName[] = testedKernels,
 ): Promise<BackendDevice> {
   const executable = await backend.compile(planOfCases(names.map((each) => kernels[each])));
   return {
@@ -81,7 +81,7 @@ function planOfCases(contracts: readonly KernelContract[]): Plan {
     }
   }
   const steps = contracts.flatMap((kernel) => kernel.cases.map((parityCase) => (parityCase.step ?? 0) + 1));
-  return { slots, tensors, programs, stepCapacity: Math.max(...steps), checkpoint: [] };
+  return { slots, tensors, programs, stepCapacity: Math.max(1, ...steps), checkpoint: [] };
 }
 
 const programOf = (kernel: KernelContract, parityCase: ParityCase): string =>

@@ -16,6 +16,11 @@ export const sentinel = 0x7fc5a5a5;
 /** An operand's words with `guardWords` before and after them; `null` = absent. */
 export type GuardedOperand = Uint32Array | null;
 
+/** The kernels under test: all, or those that `npm run parity -- NAME …` names. */
+export const testedKernels: readonly KernelName[] = (Object.keys(kernels) as KernelName[]).filter((name) =>
+  (process.env['TRAINYARD_KERNELS'] ?? '.*').split(' ').some((named) => new RegExp(`^(${named})\\b`).test(name)),
+);
+
 /** What a device offers to the parity tests. */
 export interface KernelDevice {
   /** For messages: "cpu, 2 threads". */

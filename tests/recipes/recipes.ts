@@ -6,7 +6,7 @@ import { learnerRecipe } from './learner.ts';
 import type { Recipe } from './recipe.ts';
 
 export const recipes: readonly Recipe[] = [
-  // First: its type check is of the project as it is.
+  // First: its type check is of all recipes.
   {
     what: 'A setting',
     files: {},
@@ -147,20 +147,24 @@ export const gpu: GpuKernel = {
       'engine/data/formats/json-columns.ts': `// One JSON object a file, one array a column, with a first line of its own.
 
 import { quoteText } from '../sql.ts';
-import type { DatasetFormat } from './format.ts';
+import type { DatasetFormat, TableSource } from './format.ts';
 
 const mark = '{"columns of":';
 
 export const jsonColumns: DatasetFormat = {
   name: 'JSON columns',
   sniff: ({ bytes }) => Buffer.from(bytes.subarray(0, mark.length)).toString('latin1') === mark,
-  open: async ({ head }) => ({
-    columns: [{ name: 'x', storage: 'DOUBLE', missing: [] }],
-    query: \`SELECT unnest(x)::DOUBLE AS x FROM read_json(\${quoteText(head.path)})\`,
-    reading: { format: 'JSON columns' },
-    warnings: [],
-    check: async () => ({ finished: [] }),
-  }),
+  open: async ({ head }) => {
+    const source: TableSource = {
+      columns: [{ name: 'x', storage: 'DOUBLE', missing: [] }],
+      query: \`SELECT unnest(x)::DOUBLE AS x FROM read_json(\${quoteText(head.path)})\`,
+      reading: { format: 'JSON columns' },
+      warnings: [],
+      check: async () => ({ finished: [] }),
+      keepExact: () => source,
+    };
+    return source;
+  },
 };
 `,
       'tests/unit/data/json-columns.test.ts': `import assert from 'node:assert/strict';
@@ -187,6 +191,8 @@ test('JSON columns are read', async (context) => {
   },
   {
     what: 'An op',
+    // Attributes, the op, the table of ops and that of their ONNX export.
+    takes: 4,
     files: {
       'engine/graph/ops/quadruple.ts': `// Four times a value: for a test of the recipe.
 
@@ -215,6 +221,11 @@ export const quadrupleOps = {
         text: "import { quadrupleOps } from './ops/quadruple.ts';",
       },
       { file: 'engine/graph/ops.ts', before: '  ...lossOps,', text: '  ...quadrupleOps,' },
+      {
+        file: 'engine/export/onnx/ops.ts',
+        before: "  dense_input_grad: 'training',",
+        text: "  quadruple: ({ onnx, inputs: [x] }) => [onnx.one('Sum', [x, x, x, x])],",
+      },
       {
         file: 'tests/gradient/ops.test.ts',
         before: 'const reductions =',
