@@ -123,6 +123,19 @@ const rules: readonly Rule[] = [
     instead: 'What a model file holds is read where no learner works.',
   },
   {
+    files: 'engine/learners/auto/',
+    may: [
+      'engine/learners/',
+      'engine/model/',
+      'engine/optim/',
+      'engine/train/',
+      'engine/data/preprocess/modelled-rows.ts',
+      protocol,
+      settings,
+    ],
+    instead: `It alone makes of rows what each of several models learns from. ${pure}`,
+  },
+  {
     files: 'engine/learners/',
     may: [
       'kernels/',

@@ -63,14 +63,16 @@ export async function askedRun(
     );
   }
   const data = dataOf(info, Math.max(1, expectedCounts(info, settings).train), info.task);
+  const learner = learnerOption(options);
+  // One that cuts its rows into parts by itself is told how many, and is one training.
+  const ownParts = learner.parts !== undefined;
   const common = {
     dataset: info.id,
     settings: { ...settings, target: info.target ?? undefined, task: info.task },
     device: deviceOption(options) ?? 'auto',
     threads: threadsOption(options, output),
-    ...chosenFolds(options),
+    ...(ownParts ? {} : chosenFolds(options)),
   };
-  const learner = learnerOption(options);
   const parent = await parentOption(context);
   const config = learner.layers
     ? await networkOption(common, options, data, parent)

@@ -202,7 +202,8 @@ export function learnerOption(options: OptionValues): Declaration {
 export function settingsByFlags(learner: Declaration, options: OptionValues, data: TrainedOn): object {
   const about = trainedOn(data.rows, data.task, data);
   checkChoicesFit(learner.fields, options, about);
-  return withChosen(usualSettings(learner, about), chosenByFlags(learner.fields, options));
+  const { folds } = learner.parts ? chosenByFlags(runFields, options) : {};
+  return withChosen(usualSettings(learner, about), { parts: folds, ...chosenByFlags(learner.fields, options) });
 }
 
 /** The seed of a run. */

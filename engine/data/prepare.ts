@@ -16,6 +16,7 @@ import type { FeatureRecipe, Preprocessing, TargetRecipe } from './preprocess/re
 import type { RowStore } from './preprocess/row-store.ts';
 import { assignFold, sharesOfFold } from './preprocess/folds.ts';
 import { splitByColumn } from './preprocess/ordered-split.ts';
+import { partRows, usualParts } from './preprocess/parts.ts';
 import { assignSplits, leftOut as inNoSplit } from './preprocess/split.ts';
 import { describePrepared, writeRows } from './preprocess/write-rows.ts';
 import { measuredTable } from './schema/table.ts';
@@ -92,23 +93,37 @@ export async function prepareDataset(
     .map((column) => ({ info: column, column: stored.get(column.name) as StoredColumn }));
   const copies = await findCopies(connection, table, inUse, job);
   const { splitBy, fold } = options.settings;
-  const { splits, warnings: splitWarnings } =
-    splitBy === undefined
-      ? {
-          splits: splitByChance(strata, copies, (alone) =>
-            fold === undefined
-              ? assignSplits(alone, classes?.length ?? 1, shares, options.seed)
-              : assignFold(alone, classes, shares, options.seed, fold),
-          ),
-          warnings: [],
-        }
-      : await splitByColumn(connection, table, splitBy, splitColumn(info, stored, splitBy.column), {
-          strata,
-          shares,
-          seed: options.seed,
-          fold,
-          job,
-        });
+  const {
+    splits,
+    keys,
+    warnings: splitWarnings,
+  } = splitBy === undefined
+    ? {
+        keys: null,
+        splits: splitByChance(strata, copies, (alone) =>
+          fold === undefined
+            ? assignSplits(alone, classes?.length ?? 1, shares, options.seed)
+            : assignFold(alone, classes, shares, options.seed, fold),
+        ),
+        warnings: [],
+      }
+    : await splitByColumn(connection, table, splitBy, splitColumn(info, stored, splitBy.column), {
+        strata,
+        shares,
+        seed: options.seed,
+        fold,
+        job,
+      });
+  const partsOf = (): Uint8Array => {
+    const trained = strata.map((stratum, row) => (splits[row] === 0 ? stratum : -1));
+    const outputs = classes === null || classes.length === 2 ? 1 : classes.length;
+    const parts = partRows({
+      ...{ strata: trained, classes: classes?.length ?? 1, copies, seed: options.seed },
+      ...(splitBy && keys ? { by: { ...splitBy, keys } } : {}),
+      parts: options.parts || usualParts(counts[0], outputs),
+    });
+    return parts.filter((_, row) => splits[row] === 0);
+  };
   const counts = countSplits(splits);
   checkCounts(counts, sharesOfFold(shares, fold), info.rows - target.missing);
 
@@ -154,7 +169,8 @@ export async function prepareDataset(
     ...sharedRows(copies, splits),
   ];
   const sources = sourcesOf(splits, written);
-  return { rows, info: { ...describePrepared(preprocessing, written, classCounts, warnings), sources } };
+  const parted = options.parts === undefined ? {} : { parts: partsOf() };
+  return { rows, info: { ...describePrepared(preprocessing, written, classCounts, warnings), sources, ...parted } };
 }
 
 /** The row of the table behind each prepared row: split by split, in the table's order; splits that count no rows have none. */

@@ -3,7 +3,7 @@
 
 import { columnsEncoder } from '../data/preprocess/modelled-rows.ts';
 import { parsePreprocessing } from '../data/preprocess/recipe.ts';
-import { rowsOfSplit } from '../learners/evaluated-rows.ts';
+import { rowsOfSplit } from '../learners/split-rows.ts';
 import type { Rows, Trained } from '../learners/learner.ts';
 import { predictRows } from '../learners/predict.ts';
 import type { OutputSpec, RawColumn } from '../model/spec.ts';

@@ -16,6 +16,7 @@ import {
   schemaVersion7,
   schemaVersion8,
   schemaVersion10,
+  schemaVersion11,
 } from './schema.ts';
 
 export interface Migration {
@@ -34,6 +35,7 @@ export const migrations: readonly Migration[] = [
   { version: 8, apply: indexWords },
   { version: 9, apply: tellKeptScores },
   { version: 10, apply: (connection) => connection.execute(schemaVersion10) },
+  { version: 11, apply: (connection) => connection.execute(schemaVersion11) },
 ];
 
 /** Runs say which learner they have. */

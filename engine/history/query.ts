@@ -61,7 +61,7 @@ function conditionsOf(query: RunQuery): Pick<RunSql, 'parameters'> & { readonly 
   if (query.states) add('states', JSON.stringify(query.states), 'run.state IN (SELECT value FROM json_each(@states))');
   if (query.dataset !== undefined) add('dataset', query.dataset, 'run.dataset = @dataset');
   if (query.parent !== undefined) add('parent', query.parent, 'run.parent = @parent');
-  if (query.withoutFolds === true) conditions.push("run.relation IS NOT 'fold'");
+  if (query.withoutFolds === true) conditions.push("(run.relation IS NULL OR run.relation NOT IN ('fold', 'member'))");
   if (query.group !== undefined) add('group', query.group, 'run."group" = @group');
   if (query.starred !== undefined) add('starred', query.starred ? 1 : 0, 'run.starred = @starred');
   query.tags?.forEach((tag, index) => {

@@ -31,9 +31,9 @@ export interface RunsTable {
   groups(): readonly RunGroup[];
   /** Tags of runs that are not in the trash, most used first. */
   tags(): readonly string[];
-  /** What every run has cost that has begun, oldest first; a cross-validation costs what its folds do. */
+  /** What every run has cost that has begun, oldest first; a cross-validation costs what its folds do, members nothing of their own. */
   bills(): readonly BilledRun[];
-  /** These runs, and the folds of those that are cross-validations. */
+  /** These runs, the folds of those that are cross-validations, and the members of ensembles. */
   withFolds(runs: readonly number[]): readonly number[];
   inStates(states: readonly RunState[]): readonly RunRow[];
   /** Of some runs, or of all (null), those in the trash since before `before`. */
@@ -58,13 +58,13 @@ const usedGroups = `
   GROUP BY "group" ORDER BY "group" COLLATE NOCASE`;
 const billedRuns = `
   SELECT id, device, started_at, progress ->> '$.secondsElapsed' AS seconds, progress -> '$.bill' AS bill
-  FROM run WHERE started_at IS NOT NULL AND config ->> '$.folds' IS NULL ORDER BY started_at, id`;
+  FROM run WHERE started_at IS NOT NULL AND config ->> '$.folds' IS NULL AND relation IS NOT 'member' ORDER BY started_at, id`;
 const trashedRuns = `
   SELECT id FROM run WHERE deleted_at IS NOT NULL AND deleted_at <= @before
   AND (@runs IS NULL OR id IN (SELECT value FROM json_each(@runs)))`;
 const runsWithFolds = `
   SELECT id FROM run WHERE id IN (SELECT value FROM json_each(@runs))
-  UNION SELECT id FROM run WHERE relation = 'fold' AND parent IN (SELECT value FROM json_each(@runs)) ORDER BY id`;
+  UNION SELECT id FROM run WHERE relation IN ('fold', 'member') AND parent IN (SELECT value FROM json_each(@runs)) ORDER BY id`;
 const partedFolds = `
   SELECT fold.id, fold.parent, fold.start ->> '$.fold' AS number FROM run AS fold JOIN run AS parent ON parent.id = fold.parent
   WHERE fold.relation = 'fold' AND fold.id IN (SELECT value FROM json_each(@runs))
@@ -81,7 +81,7 @@ interface BilledRow {
   readonly bill: string | null;
 }
 
-/** These runs, and the folds of those that are cross-validations. */
+/** These runs, the folds of those that are cross-validations, and the members of ensembles. */
 export function withFolds(connection: Connection, runs: readonly number[]): readonly number[] {
   const found = connection.sql<[object], { id: number }>(runsWithFolds).all({ runs: JSON.stringify(runs) });
   return found.map(({ id }) => id);

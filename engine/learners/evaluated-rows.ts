@@ -1,13 +1,14 @@
 // The prediction table of a run: what it, and the linear model it was measured against, say of one split of prepared rows, beside what is so.
 
 import type { OutputSpec } from '../model/spec.ts';
-import type { PreparedData, SplitName } from '../protocol/data.ts';
+import type { SplitName } from '../protocol/data.ts';
 import { InputError } from '../protocol/errors.ts';
 import type { EvaluatedColumns, EvaluatedRows, PredictionTable } from '../protocol/evaluated-rows.ts';
 import { probabilities } from '../train/metrics.ts';
 import { splitRange } from '../train/scores.ts';
 import { readBaseline } from './baseline-file.ts';
 import type { RawOutputs, Rows, Trained } from './learner.ts';
+import { rowsOfSplit } from './split-rows.ts';
 
 export interface TableRequest {
   readonly run: number;
@@ -72,36 +73,6 @@ export async function columnsOf(rows: Rows, split: SplitName): Promise<Evaluated
     }
   }
   return { columns, values };
-}
-
-/** One split alone, as if there were no other: shards are cut at its ends. */
-export function rowsOfSplit({ data, readShard, ...rest }: Rows, split: SplitName): Rows {
-  const { start, end } = splitRange(data, split);
-  const { shardStarts, width, targets } = data;
-  const parts = shardStarts.slice(1).flatMap((shardEnd, shard) => {
-    const from = Math.max(start, shardStarts[shard]);
-    const to = Math.min(end, shardEnd);
-    return from < to ? [{ shard, from, to }] : [];
-  });
-  const view: PreparedData = {
-    ...data,
-    counts: { train: 0, validation: 0, test: end - start },
-    shardStarts: [...parts.map(({ from }) => from - start), end - start],
-  };
-  return {
-    ...rest,
-    data: view,
-    readShard: async (index) => {
-      const { shard, from, to } = parts[index];
-      const { x, y } = await readShard(shard);
-      const [first, last] = [from - shardStarts[shard], to - shardStarts[shard]];
-      return {
-        rows: to - from,
-        x: x.subarray(first * width, last * width),
-        y: y.subarray(first * targets, last * targets),
-      };
-    },
-  };
 }
 
 /**

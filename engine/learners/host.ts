@@ -6,7 +6,7 @@ import { TrainyardError } from '../protocol/errors.ts';
 import { Listeners } from '../protocol/listeners.ts';
 import type { Shard } from '../protocol/data.ts';
 import type { HostSpending, PhaseSeconds } from '../protocol/bill.ts';
-import type { RunJob, TrainerHost } from '../protocol/hosts.ts';
+import type { KeptMember, RunJob, TrainerHost } from '../protocol/hosts.ts';
 import { isWaitedFor } from '../protocol/runs.ts';
 import type { RunResult } from '../protocol/runs.ts';
 import { RunControl, type Surroundings } from '../train/control.ts';
@@ -15,6 +15,7 @@ import { baselineOf } from './baseline.ts';
 import { encodeBaseline } from './baseline-file.ts';
 import { lazyBackend, type LazyBackend } from './lazy-backend.ts';
 import type { Rows } from './learner.ts';
+import { otherLearners } from './predict.ts';
 import { learnerNamed } from './registry.ts';
 
 /** Milliseconds to find what a run has to beat: a tenth of its training, within limits; of one that was stopped the least. */
@@ -51,6 +52,7 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
   const log = new Listeners<Parameters<Parameters<TrainerHost['onLog']>[0]>[0]>();
   const paused = new Listeners<Parameters<Parameters<TrainerHost['onPaused']>[0]>[0]>();
   const file = new Listeners<Parameters<Parameters<TrainerHost['onFile']>[0]>[0]>();
+  const member = new Listeners<KeptMember>();
   let control: RunControl | null = null;
   /** Called when the checkpoint on its way is kept. */
   let checkpointKept: () => void = () => undefined;
@@ -124,6 +126,7 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
           surroundings: options.surroundings,
           checkpoint: job.checkpoint,
           start: job.start,
+          others: otherLearners,
           events: {
             onStarted: ({ device, sentence, parameters, bytes, step }) => {
               started.emit({
@@ -141,6 +144,7 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
             },
             onLog: (line) => log.emit(line),
             onPaused: (event) => paused.emit(event),
+            onMember: (event) => member.emit(event),
             onFile: (event) => {
               if (!isWaitedFor(event.file) || file.size === 0) return file.emit(event);
               const kept = new Promise<void>((resolve) => (checkpointKept = resolve));
@@ -166,5 +170,6 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
     onLog: (listener) => log.add(listener),
     onPaused: (listener) => paused.add(listener),
     onFile: (listener) => file.add(listener),
+    onMember: (listener) => member.add(listener),
   };
 }

@@ -13,7 +13,7 @@ import type { Weights } from '../train/weights.ts';
 import type { RunStart } from '../protocol/family.ts';
 import type { PreparedData } from '../protocol/data.ts';
 import type { ActivationMaps, Attributions } from '../protocol/evaluation.ts';
-import type { JobStart } from '../protocol/hosts.ts';
+import type { JobStart, KeptMember } from '../protocol/hosts.ts';
 import type { ModelFile } from '../protocol/model-file.ts';
 import type { RunConfig, RunResult } from '../protocol/runs.ts';
 
@@ -41,6 +41,16 @@ export interface StartedEvent {
 export interface LearnerEvents extends TrainerEvents {
   /** Before anything else is reported. */
   readonly onStarted: (event: StartedEvent) => void;
+  /** Of a learner that trains others: one of them that is done. */
+  readonly onMember?: (event: KeptMember) => void;
+}
+
+/** The other learners, for one that is made of them. */
+export interface OtherLearners {
+  /** Throws TrainyardError `run.learner` where there is none of that name. */
+  named(name: string): Learner;
+  /** What one of them handed over as `model.json` and weights, put to use. Throws TrainyardError where it is damaged. */
+  read(model: unknown, weights: Weights): Trained;
 }
 
 export interface LearnerJob<C extends RunConfig = RunConfig> extends Rows {
@@ -52,6 +62,7 @@ export interface LearnerJob<C extends RunConfig = RunConfig> extends Rows {
   readonly checkpoint?: Uint8Array;
   /** What it begins with of another run, where there is no checkpoint yet. */
   readonly start?: JobStart;
+  readonly others?: OtherLearners;
 }
 
 /** A learner at work on a job. It reports, writes checkpoints, and pauses and ends as its control asks. */
@@ -104,7 +115,7 @@ export interface Learner<C extends RunConfig = RunConfig, F extends ModelFile = 
   /** How fast a device is at a job; where a learner has but one device there is nothing to measure. */
   measure?(job: Rows & { readonly config: C }, surroundings: Surroundings): Promise<StepSpeed>;
   /** Throws InputError `model.weights` when the weights do not fit. */
-  read(file: F, weights: Weights): Trained;
+  read(file: F, weights: Weights, others?: OtherLearners): Trained;
   /** What it lets be examined before a long run, on a few rows. Absent: a short training of its own has to do (`trial-alone.ts`). */
   examine?(job: Examined<C>, surroundings: Surroundings): Promise<Examination>;
   /** Throws TrainyardError `run.checkpoint` or `data.safetensors` when it cannot go on from a file. Absent: any safetensors will do. */

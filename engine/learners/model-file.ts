@@ -1,6 +1,6 @@
 // `model.json` of a run, read as its learner declares it: its settings by their table, and what the learner says there is more.
 
-import { parseModelFile, type Members, type ModelFile } from '../protocol/model-file.ts';
+import { checkModelFile, parseModelFile, type Members, type ModelFile } from '../protocol/model-file.ts';
 import { ownValue } from '../protocol/own.ts';
 import { storedSchemaOf } from '../settings/schema.ts';
 import { declarations } from './declared/registry.ts';
@@ -16,4 +16,9 @@ function membersOf(learner: string): Members | undefined {
 /** Throws TrainyardError `run.damaged_file` when the text is no model file. */
 export function readModelFile(text: string, run: number): ModelFile {
   return parseModelFile(text, run, membersOf);
+}
+
+/** The same of what was read already. */
+export function checkedModelFile(found: unknown, run: number): ModelFile {
+  return checkModelFile(found, run, membersOf);
 }

@@ -4,15 +4,24 @@ import { damagedRunFile } from '../protocol/model-file.ts';
 import { evaluate, likeliest, probabilities, type Evaluation } from '../train/metrics.ts';
 import { decodeSafetensors } from '../train/safetensors.ts';
 import type { Weights } from '../train/weights.ts';
-import type { RawOutputs, Rows, Trained } from './learner.ts';
-import { readModelFile } from './model-file.ts';
+import type { OtherLearners, RawOutputs, Rows, Trained } from './learner.ts';
+import { checkedModelFile, readModelFile } from './model-file.ts';
 import { learnerNamed } from './registry.ts';
 
 /** Reads the files of a run. Throws TrainyardError when they are damaged. */
 export function readTrained(model: string, weights: Uint8Array, run: number): Trained {
   const file = readModelFile(model, run);
-  return learnerNamed(file.learner).read(file, decodeWeights(weights, run));
+  return learnerNamed(file.learner).read(file, decodeWeights(weights, run), otherLearners);
 }
+
+/** What learners that are made of others know of them. */
+export const otherLearners: OtherLearners = {
+  named: learnerNamed,
+  read(model, weights) {
+    const file = checkedModelFile(model, 0);
+    return learnerNamed(file.learner).read(file, weights, otherLearners);
+  },
+};
 
 /** Weights that can be used: every value is a number. Throws TrainyardError `data.safetensors`, `run.damaged_file`. */
 export function decodeWeights(file: Uint8Array, run: number): Weights {

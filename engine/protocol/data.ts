@@ -188,6 +188,8 @@ export interface PrepareOptions {
   readonly forms?: readonly RowForm[];
   /** Splits of a table whose rows are wanted; the others have none. Default: all. */
   readonly splits?: readonly SplitName[];
+  /** Of a table: cut the training rows into so many parts that validate in turn; 0 = as many as pay. Absent: none. */
+  readonly parts?: number;
 }
 
 /** What a run made of a column of another file. */
@@ -303,6 +305,8 @@ export interface PreparedData {
   readonly foreignTruth?: number;
   /** Of a dataset: its row behind each prepared row. */
   readonly sources?: Uint32Array;
+  /** Where `parts` were asked for: the part of each training row, from 1; 0 = it only ever trains. */
+  readonly parts?: Uint8Array;
   /** Pictures given to `transform`: the file of each row. */
   readonly files?: readonly string[];
 }

@@ -1,11 +1,11 @@
 // Runs that come from others: a run that goes on where another one ended, one that starts from another's weights, one
-// that is a fold of a cross-validation, one that a finding about another advised.
+// that is a fold of a cross-validation or a member of an ensemble, one that a finding about another advised.
 
 /**
- * `continued`: goes on with everything its parent knew; `started from`: with its weights; `fold`: a part of its work; `advised by`:
+ * `continued`: goes on with everything its parent knew; `started from`: with its weights; `fold`, `member`: a part of its work; `advised by`:
  * trained anew with the settings that a finding about its parent advised.
  */
-export const runRelations = ['continued', 'started from', 'fold', 'advised by'] as const;
+export const runRelations = ['continued', 'started from', 'fold', 'advised by', 'member'] as const;
 export type RunRelation = (typeof runRelations)[number];
 
 /** What a run took over from its parent. */
@@ -24,6 +24,8 @@ export interface RunStart {
   readonly seen?: boolean;
   /** Of a `fold`: which, from 1. */
   readonly fold?: number;
+  /** Of a `member`: which, in the order of training, from 0. */
+  readonly member?: number;
 }
 
 const relationWords: Readonly<Record<RunRelation, string>> = {
@@ -31,6 +33,7 @@ const relationWords: Readonly<Record<RunRelation, string>> = {
   'started from': 'started from',
   fold: 'fold of',
   'advised by': 'advised by',
+  member: 'member of',
 };
 
 /** Whether it began with something of its parent's. */
@@ -47,6 +50,7 @@ export function familyWords(run: {
   const { parent, relation, start } = run;
   if (parent === null || relation === null) return null;
   if (relation === 'fold') return `fold ${start?.fold ?? '?'} of run ${parent}`;
+  if (relation === 'member') return `member of run ${parent}`;
   const words = `${relationWords[relation]} run ${parent}`;
   return start?.epoch === undefined
     ? words

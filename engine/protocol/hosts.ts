@@ -84,6 +84,19 @@ export interface RunJob {
   readonly start?: JobStart;
 }
 
+/** A model that was trained as a part of a run, and is a run of its own in the history. */
+export interface KeptMember {
+  /** Which, from 0: told twice it is the same one. */
+  readonly member: number;
+  readonly title: string;
+  readonly config: RunConfig;
+  readonly parameters: number;
+  readonly result: RunResult;
+  readonly files: Readonly<
+    Record<'best.safetensors' | 'model.json' | 'preprocessing.json' | 'evaluation.json', Uint8Array>
+  >;
+}
+
 /** A process that trains one run: CPU utility process, GPU window or the command line itself. */
 export interface TrainerHost {
   /** Resolves when the run has ended, with its result; rejects when it failed. */
@@ -111,4 +124,5 @@ export interface TrainerHost {
   onLog(listener: (line: LogLine) => void): () => void;
   onPaused(listener: (event: { paused: boolean }) => void): () => void;
   onFile(listener: (event: { file: RunFile; data: Uint8Array }) => void): () => void;
+  onMember(listener: (event: KeptMember) => void): () => void;
 }

@@ -64,7 +64,15 @@ export function parseModelFile(
   run: number,
   membersOf: (learner: string) => Members | undefined,
 ): ModelFile {
-  const found = parseRunJson(text, run, 'model.json');
+  return checkModelFile(parseRunJson(text, run, 'model.json'), run, membersOf);
+}
+
+/** The same of what was read already. */
+export function checkModelFile(
+  found: unknown,
+  run: number,
+  membersOf: (learner: string) => Members | undefined,
+): ModelFile {
   // Networks do not name their learner.
   const file: unknown = typeof found === 'object' ? { learner: 'network', ...found } : found;
   const named = z.object({ learner: z.string() }).safeParse(file);

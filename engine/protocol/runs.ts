@@ -5,6 +5,7 @@ import type { HostSpending, RunBill } from './bill.ts';
 import type { DatasetSettings, LeftOutColumn, SplitName } from './data.ts';
 import type { WireError } from './errors.ts';
 import type { RunRelation, RunStart } from './family.ts';
+import type { AutoProgress, LeaderboardRow, LeftOutModel } from './leaderboard.ts';
 import type { RunOrigin } from './keeping.ts';
 
 export type RunState =
@@ -54,6 +55,8 @@ export interface TrainingProgress {
   /** Until the last epoch ends, validation included. */
   readonly secondsLeft: number | null;
   readonly loss: number | null;
+  /** Of the best of all. */
+  readonly auto?: AutoProgress;
   readonly spent?: HostSpending;
 }
 
@@ -126,6 +129,9 @@ export interface RunResult {
   readonly spent?: HostSpending;
   /** Of a cross-validation: its other figures are means and sums over the folds that stand. */
   readonly folds?: FoldsResult;
+  /** Of the best of all: the ensemble, then its members by their scores. */
+  readonly leaderboard?: readonly LeaderboardRow[];
+  readonly leftOutModels?: readonly LeftOutModel[];
   /** Why the result cannot be believed, and what to do; absent = no reason for doubt. */
   readonly doubt?: string;
   /** Of a run that diverged: the step at which its loss was no number any more, what is kept, and what to try. */

@@ -110,7 +110,7 @@ export interface RunQuery<Field extends RecordField = RecordField> {
   readonly dataset?: string;
   /** Those that come from this run. */
   readonly parent?: number;
-  /** Without those that are a fold of another one. */
+  /** Without those that are a fold of another one, or a member. */
   readonly withoutFolds?: boolean;
   readonly tags?: readonly string[];
   readonly starred?: boolean;

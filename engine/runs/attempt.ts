@@ -19,7 +19,7 @@ import type {
   RunState,
   TrainingProgress,
 } from '../protocol/runs.ts';
-import type { RunPatch, StoreService } from '../protocol/store.ts';
+import type { NewRun, RunPatch, StoreService } from '../protocol/store.ts';
 import { timeText } from '../protocol/words.ts';
 import { declarationOf } from '../learners/declared/registry.ts';
 import { checkCheckpointOf } from '../learners/registry.ts';
@@ -28,6 +28,7 @@ import type { RunHost, RunHosts } from './hosts.ts';
 import { thinCheckpoints } from './checkpoints.ts';
 import { chooseDevice } from './choose-device.ts';
 import { mayPass, patiently } from './patient-store.ts';
+import { MemberRuns } from './member-runs.ts';
 import { createRecorder } from './recorder.ts';
 import type { Recorder } from './recorder.ts';
 import { nextState, stateAfter } from './states.ts';
@@ -47,6 +48,8 @@ export interface AttemptOptions {
   /** How long a host may take to stop before it is killed. */
   readonly stopMilliseconds: number;
   readonly meter: EnergyMeter;
+  /** This process. */
+  readonly owner: NewRun['owner'];
   readonly onLog: (line: LogLine) => void;
   readonly onReport: (event: { points: readonly MetricPoint[]; progress: RunProgress }) => void;
 }
@@ -82,12 +85,14 @@ export class Attempt implements Work {
   /** Ends the attempt with an error, whatever the host does. */
   #giveUp: (error: Error) => void = () => undefined;
   readonly #queuedAt = performance.now();
+  readonly #members: MemberRuns;
 
   constructor(options: AttemptOptions) {
     this.#options = options;
     this.#run = options.record.id;
     this.#state = options.record.state;
     this.#progress = options.record.progress;
+    this.#members = new MemberRuns(options);
   }
 
   get state(): RunState {
@@ -158,9 +163,15 @@ export class Attempt implements Work {
   }
 
   #asOfNow(progress: TrainingProgress): RunProgress {
-    const { spent, ...rest } = progress;
+    const { spent, auto, ...rest } = progress;
     this.#bill?.spent(spent);
-    return { ...rest, secondsElapsed: this.#secondsElapsed(), bill: this.#bill?.total ?? this.#progress?.bill };
+    const board = auto && { auto: { ...auto, ...this.#members.withNumbers(auto, this.#run) } };
+    return {
+      ...rest,
+      ...board,
+      secondsElapsed: this.#secondsElapsed(),
+      bill: this.#bill?.total ?? this.#progress?.bill,
+    };
   }
 
   /** Changes the state as a person would see it at once. */
@@ -194,10 +205,11 @@ export class Attempt implements Work {
       await this.#change('start', { startedAt: record.startedAt ?? Date.now() });
       await this.#sayBeginning();
       const { dataset, settings, seed } = record.config;
-      const { forms } = declarationOf(record.config);
+      const { forms, parts } = declarationOf(record.config);
       const start = performance.now();
       const { preparing } = this.#options;
-      prepared ??= await data.prepare({ job: this.#job, dataset, options: { settings, seed, forms } });
+      const options = { settings, seed, forms, parts: parts?.(record.config) };
+      prepared ??= await data.prepare({ job: this.#job, dataset, options });
       const milliseconds = preparing + performance.now() - start;
       this.#bill.add('preparing', milliseconds);
       const took = timeText(milliseconds);
@@ -321,7 +333,8 @@ export class Attempt implements Work {
       if (this.#stopRequested) running.host.stop().catch(() => undefined);
       const ended = await Promise.race([result.catch((error: unknown) => preferDeath(error, died)), died, gaveUp]);
       recorder.inOrder(() => this.#thin());
-      return ended;
+      await recorder.done();
+      return { ...ended, ...this.#members.withNumbers(ended, this.#run) };
     } finally {
       for (const stop of stopListening) stop();
       await recorder.close();
@@ -361,6 +374,7 @@ export class Attempt implements Work {
         recorder.log(line);
         onLog(line);
       }),
+      host.onMember((member) => recorder.inOrder(() => this.#members.keep(member))),
       host.onPaused(({ paused }) => recorder.inOrder(() => this.#follow(paused ? 'pause' : 'resume'))),
       host.onFile(({ file, data }) => {
         const kept = recorder.file(file, data);

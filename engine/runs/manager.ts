@@ -183,7 +183,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     };
     const attempt = isCrossValidation(record.config)
       ? new CrossValidation({ store, record, runs: folds, ...watched })
-      : new Attempt({ store, data, hosts, record, prepared, preparing, stopMilliseconds, meter, ...watched });
+      : new Attempt({ store, data, hosts, record, prepared, preparing, stopMilliseconds, meter, owner, ...watched });
     let begin = (): void => undefined;
     const turn = new Promise<void>((resolve) => (begin = resolve));
     const ended = turn
@@ -248,7 +248,11 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     const learner = declarationOf(config);
     checkDevice(config);
     const job = `prepare-${++preparations}`;
-    const prepared = await data.prepare({ job, dataset, options: { settings, seed, forms: learner.forms } });
+    const prepared = await data.prepare({
+      job,
+      dataset,
+      options: { settings, seed, forms: learner.forms, parts: learner.parts?.(config) },
+    });
     try {
       learner.check(config, prepared);
       return prepared;
@@ -267,9 +271,10 @@ export function createRunManager(options: RunManagerOptions): RunManager {
 
   const begin = async (
     name: string | undefined,
-    config: RunConfig,
+    asked: RunConfig,
     from?: Family & { readonly job?: JobStart },
   ): Promise<RunRecord> => {
+    const config = declarationOf(asked).settled?.(asked) ?? asked;
     const { job: first, ...family } = from ?? {};
     const crossed = isCrossValidation(config);
     if (crossed && from && takesOver(from.relation)) throw seenBefore();

@@ -13,6 +13,7 @@ import { baselineWords } from '../../../engine/protocol/baseline.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import { leftOutText, splitOrigin, splitRule, usualSplit } from '../../../engine/protocol/use.ts';
 import { choiceOption, runNumber, type Command } from '../command.ts';
+import { printLeaderboard } from '../leaderboard.ts';
 import { printFolds } from '../out-of-fold.ts';
 import { pairedTests, pairText } from '../paired.ts';
 import { homeFolder } from '../home.ts';
@@ -121,9 +122,10 @@ function showRun(output: Output, run: RunRecord): void {
     const { curves, unit } = declarationOf(config);
     if (result.folds) output.line('  scores    means of the folds:');
     else if (result.divergence && result.bestEpoch === 0) output.line('  weights   none');
-    else if (!curves) output.line('  scores');
+    else if (!curves || isEnsemble(run)) output.line('  scores');
     else output.line(`  weights   of ${unit.one} ${result.bestEpoch}, the best by loss; their scores:`);
     printMetrics(output, result.metrics);
+    printLeaderboard(output, run);
     const against = againstText(run);
     if (against !== null) output.line(`  to beat   ${against}`);
     if (result.doubt) output.line(`  in doubt  ${result.doubt}`);
@@ -173,8 +175,14 @@ export async function foldNumbers(store: StoreService, run: number): Promise<Rea
   return new Map([...(await foldsOf(store, run))].map(([fold, { id }]) => [fold, id]));
 }
 
+/** Whether several models answer together. */
+const isEnsemble = ({ result, relation }: RunRecord): boolean =>
+  result?.leaderboard !== undefined || relation === 'member';
+
 /** Which weights are kept. */
-export function keptText({ result, config }: RunRecord): string {
+export function keptText(run: RunRecord): string {
+  const { result, config } = run;
+  if (isEnsemble(run)) return 'its scores:';
   if (result?.folds) return 'means over the folds:';
   const { curves, unit } = declarationOf(config);
   if (result?.divergence && result.bestEpoch === 0) return 'no weights are kept';

@@ -18,6 +18,7 @@ import { readOptionDefs } from '../import.ts';
 import { formatCount, formatNumber, formatSeconds, type Output } from '../output.ts';
 import { dataOptions, trainingOptions } from '../training-options.ts';
 import { checkpointOption, transferOption } from '../transfer-options.ts';
+import { leaderboardEvent, printLeaderboard } from '../leaderboard.ts';
 import { printFolds } from '../out-of-fold.ts';
 import { againstText, foldNumbers, keptText, printMetrics, timesText, workText } from './runs.ts';
 
@@ -190,6 +191,7 @@ function report(output: Output, run: RunRecord): void {
     metrics: result.metrics,
     ...(result.baseline ? { baseline: result.baseline } : {}),
     ...(result.folds ? { folds: result.folds } : {}),
+    ...leaderboardEvent(result),
     ...(result.doubt ? { doubt: result.doubt } : {}),
     ...(result.divergence ? { diverged_at_step: result.divergence.step } : {}),
   });
@@ -198,6 +200,7 @@ function report(output: Output, run: RunRecord): void {
     `Run ${run.id} ${endings[result.reason]}: ${workText(run)} on ${device} in ${timesText(run)}; ${keptText(run)}`,
   );
   printMetrics(output, result.metrics);
+  printLeaderboard(output, run);
   const against = againstText(run);
   if (against !== null) output.line(`${against}.`);
   if (result.doubt) output.line(`! ${result.doubt}`);

@@ -26,7 +26,12 @@ export async function splitByColumn(
     readonly fold?: Fold;
     readonly job: Job;
   },
-): Promise<{ readonly splits: Uint8Array; readonly warnings: readonly DataWarning[] }> {
+): Promise<{
+  readonly splits: Uint8Array;
+  /** The value of each row, or the number of its group. */
+  readonly keys: Float64Array;
+  readonly warnings: readonly DataWarning[];
+}> {
   const { strata, shares, seed, fold, job } = about;
   const keys = new Float64Array(table.rows);
   // 53 of a hash's bits: a group is a number that JavaScript can hold.
@@ -42,12 +47,13 @@ export async function splitByColumn(
   });
   if (kind === 'group') {
     const splits = fold ? assignGroupFold(keys, strata, shares, seed, fold) : assignGroups(keys, strata, shares, seed);
-    return { splits, warnings: [] };
+    return { splits, keys, warnings: [] };
   }
   refuseFewTimes(keys, strata, shares, info.name, fold);
   const lost = keys.reduce((count, time, row) => count + Number(Number.isNaN(time) && (strata[row] ?? -1) >= 0), 0);
   const message = `${show(lost)} ${lost === 1 ? 'row has' : 'rows have'} no ${info.name}, by which the split goes: left out.`;
   return {
+    keys,
     splits: fold ? assignFoldInOrder(keys, strata, shares, fold) : assignInOrder(keys, strata, shares),
     warnings: lost === 0 ? [] : [{ code: 'no_time', message, columns: [info.name] }],
   };

@@ -12,6 +12,7 @@ import type { ModelFile } from '../../protocol/model-file.ts';
 import type { Weights } from '../../train/weights.ts';
 import type { OnnxBuilder, ValueName } from './builder.ts';
 import { exportLinear } from './linear.ts';
+import { cannotExport } from '../refusal.ts';
 import { exportNetwork } from './network.ts';
 import { exportScores, exportTrees, exportVotes } from './trees.ts';
 
@@ -34,7 +35,16 @@ const forest = of<ForestModelFile>((onnx, file, weights, features) => {
   return { raw: exportVotes(onnx, file, sums), width: forestOutputs(file.output) };
 });
 
+/** Members take rows in forms of their own. */
+const noEnsemble: LearnerOnnx = () => {
+  throw cannotExport(
+    'There is no ONNX export of an ensemble yet.',
+    'Export the run as JSON, or train one of its models alone.',
+  );
+};
+
 export const learnerExports: Readonly<Record<keyof typeof files, LearnerOnnx>> = {
+  auto: noEnsemble,
   boosted: of<BoostedModelFile>((onnx, file, weights, features) => {
     const scores = exportTrees(onnx, file, weights, features);
     return { raw: exportScores(onnx, file, scores), width: weights.first.data.length };

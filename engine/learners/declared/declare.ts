@@ -75,6 +75,10 @@ export interface Declaration<C extends RunConfig = RunConfig> {
   extended?(config: C, units: number): C;
   /** What has to be said of the learning rate after the end of its schedule; null: nothing. */
   heldRate?(config: C): string | null;
+  /** The parts of the training rows it asks for, which validate in turn; 0 = as many as pay. Absent: none. */
+  parts?(config: C): number;
+  /** Settings as its runs keep them: what it does its own way is taken out. */
+  settled?(config: C): C;
   /** Bytes that the states kept of a run may take. Absent: it keeps none but the last. */
   checkpointBudget?(config: C): number;
   /** What becomes of a run that goes on with other settings. Throws InputError where it cannot. */

@@ -1,0 +1,53 @@
+// The leaderboard of a best of all, for people and for programs.
+
+import type { LeaderboardRow } from '../../engine/protocol/leaderboard.ts';
+import type { RunRecord, RunResult } from '../../engine/protocol/runs.ts';
+import { formatNumber, formatSeconds, type Output } from './output.ts';
+
+/** What `finished` and `show --json` have of it. */
+export function leaderboardEvent({ leaderboard, leftOutModels }: RunResult): object {
+  if (!leaderboard) return {};
+  return {
+    leaderboard: leaderboard.map(({ title, tied, ofFolds, ...row }) => ({ ...row, title, of_folds: ofFolds, tied })),
+    ...(leftOutModels ? { left_out_models: leftOutModels } : {}),
+  };
+}
+
+/** What is less where it is better. */
+const scoreName = ({ result }: RunRecord): string =>
+  result && Object.hasOwn(result.metrics, 'val_r2') ? 'root mean square error' : 'log loss';
+
+export function printLeaderboard(output: Output, run: RunRecord): void {
+  const { leaderboard, leftOutModels = [] } = run.result ?? {};
+  if (!leaderboard) return;
+  output.line(`  ${scoreName(run)} on rows that were not learned from (less is better), 95 % intervals:`);
+  output.table(leaderboard, [
+    { title: '  run', value: (row: LeaderboardRow) => `  ${row.run ?? '–'}` },
+    { title: 'model', value: ({ title, folds, ofFolds }) => `${title}${missing(folds.length, ofFolds)}` },
+    { title: 'score', value: ({ score }) => formatNumber(score), right: true },
+    {
+      title: 'interval',
+      value: ({ interval: [low, high] }) => `${formatNumber(low)} – ${formatNumber(high)}`,
+      right: true,
+    },
+    { title: 'trained', value: ({ seconds }) => formatSeconds(seconds), right: true },
+    {
+      title: 'µs a row',
+      value: ({ microseconds }) => (microseconds > 0 ? formatNumber(microseconds) : '–'),
+      right: true,
+    },
+    {
+      title: 'weight',
+      value: ({ member, weight }) => (member === null || weight === 0 ? '' : weight.toFixed(2)),
+      right: true,
+    },
+  ]);
+  const tied = leaderboard.slice(1).filter((row) => row.tied).length;
+  if (tied > 0)
+    output.line(
+      `  ${tied === 1 ? 'One model is' : `${tied} models are`} within noise of the ensemble on the same rows.`,
+    );
+  for (const { title, reason } of leftOutModels) output.line(`  left out: ${title}: ${reason}`);
+}
+
+const missing = (folds: number, of: number): string => (folds === of ? '' : ` (${folds} of ${of} folds)`);

@@ -1,0 +1,65 @@
+// Best of all in words: many models of several kinds on the same parts of the rows for a time that is given, and the mix of them that is
+// best on rows they did not learn from.
+
+import { fieldsFor, type SettingsOf } from '../../settings/field.ts';
+import type { TrainedOn } from '../../settings/training.ts';
+import { usualSplit } from '../../protocol/use.ts';
+import { declare, type ConfigOf } from '../declared/declare.ts';
+
+export const autoFields = fieldsFor<TrainedOn>()({
+  minutes: {
+    kind: 'number',
+    label: 'Minutes',
+    unit: 'min',
+    help: 'minutes to look for the best',
+    minimum: 0.02,
+    maximum: 10_000,
+    default: 1,
+  },
+  parts: {
+    kind: 'number',
+    whole: true,
+    label: 'Folds',
+    flag: null,
+    zero: 'as many as pay: 5 of few rows, one part held out of many',
+    help: 'parts of the training rows that validate in turn; 0 = as many as pay',
+    minimum: 0,
+    maximum: 20,
+    advanced: true,
+    default: 0,
+  },
+});
+
+export type AutoSettings = SettingsOf<typeof autoFields>;
+export type AutoConfig = ConfigOf<'auto', typeof autoFields>;
+
+export const declaration = declare({
+  name: 'auto',
+  title: 'Best of all',
+  noun: 'the best of all',
+  summary: 'Linear models, trees, forests and networks for as long as you say, and the mix of them that predicts best',
+  about: {
+    title: () => 'The best of all within a time',
+    text: 'Models of every kind are trained on the same folds, the quick ones first, so that there is an answer at any time. Those that make the best mean on rows they did not learn from predict together. The test rows are kept for the last figure.',
+  },
+  fields: autoFields,
+  forms: ['columns'],
+  unit: { one: 'model', many: 'models' },
+  curves: true,
+
+  parts: ({ auto }) => auto.parts,
+  // All rows that are not tested are trained on, and each of them validates in turn.
+  settled(config) {
+    const [train, validation, test] = config.settings.split ?? usualSplit;
+    const split = [1 - test, 0, test] as const;
+    return validation > 0 && train > 0 ? { ...config, settings: { ...config.settings, split } } : config;
+  },
+  units: () => 1,
+  facts: ({ auto, seed }) => [
+    ['model', 'the best of all'],
+    [
+      'training',
+      `${auto.minutes} ${auto.minutes === 1 ? 'minute' : 'minutes'}, ${auto.parts === 0 ? 'folds as pay' : `${auto.parts} folds`}, seed ${seed}`,
+    ],
+  ],
+});

@@ -1,0 +1,38 @@
+// What the model file of an ensemble holds besides its settings: its members, each with the model files of its folds, and how rows are
+// scaled for those that want them so.
+
+import { z } from 'zod';
+import type { ModelFile } from '../../protocol/model-file.ts';
+import type { AutoSettings } from './declaration.ts';
+
+export interface MemberFile {
+  /** What it is called. */
+  readonly title: string;
+  readonly learner: string;
+  /** Shares of all members add up to 1. */
+  readonly weight: number;
+  /** `model.json` of the model of each fold, all of them weighing the same. Their tensors are named `MEMBER.FOLD.…`, from 0. */
+  readonly models: readonly object[];
+}
+
+export interface AutoModelFile extends ModelFile {
+  readonly learner: 'auto';
+  readonly auto: AutoSettings;
+  readonly seed: number;
+  /** The preprocessing of the members that take scaled rows. */
+  readonly recipe: object;
+  readonly members: readonly MemberFile[];
+}
+
+const member = z.strictObject({
+  title: z.string(),
+  learner: z.string(),
+  weight: z.number().min(0).max(1),
+  models: z.array(z.looseObject({})).min(1),
+});
+
+export const file = {
+  seed: z.int().min(0),
+  recipe: z.looseObject({}),
+  members: z.array(member).min(1),
+};

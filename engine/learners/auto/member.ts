@@ -1,0 +1,195 @@
+// One member of an ensemble at work: its folds, one after the other, each a training of an ordinary learner that is told to stop when time
+// is up. What comes of it: the files of each fold's model, what they say of the rows they did not learn from, and of the test rows.
+
+import type { LogLine, RunConfig } from '../../protocol/runs.ts';
+import { RunControl } from '../../train/control.ts';
+import { decodeSafetensors, decodeText } from '../../train/safetensors.ts';
+import { declarationOf } from '../declared/registry.ts';
+import { rowsOfSplit } from '../split-rows.ts';
+import type { LearnerEvents, LearnerJob, OtherLearners, Training } from '../learner.ts';
+import type { PartRows } from './part-rows.ts';
+import type { Candidate } from './plan.ts';
+import { meaningOf, valuesPerRow, type RowsForMembers } from './trained.ts';
+
+/** The files of a fold's model. */
+export interface FoldModel {
+  /** The part of the rows that it was validated on, from 1. */
+  readonly part: number;
+  readonly model: Uint8Array;
+  readonly weights: Uint8Array;
+}
+
+export interface Member {
+  /** Place in the order of candidates, from 0. */
+  readonly number: number;
+  readonly title: string;
+  readonly config: RunConfig;
+  readonly models: readonly FoldModel[];
+  /** [N, values]: what it says of each row that it did not learn from; those of folds that are missing are NaN. */
+  readonly outOfFold: Float64Array;
+  /** [test rows, values]: the mean of its folds. */
+  readonly test: Float64Array;
+  /** Of training. */
+  readonly seconds: number;
+  /** To predict a row; 0 = there was no row to measure with. */
+  readonly microseconds: number;
+  readonly parameters: number;
+}
+
+/** Milliseconds of a member's work between two looks at the clock and at messages. */
+const slice = 100;
+
+interface FoldAtWork {
+  readonly part: number;
+  readonly control: RunControl;
+  readonly training: Training;
+  readonly files: Map<string, Uint8Array>;
+}
+
+export class MemberAtWork {
+  readonly candidate: Candidate;
+  readonly config: RunConfig;
+  readonly #number: number;
+  readonly #job: LearnerJob;
+  readonly #rows: PartRows;
+  readonly #test: RowsForMembers;
+  readonly #models: FoldModel[] = [];
+  readonly #outOfFold: Float64Array;
+  readonly #testSum: Float64Array;
+  #seconds = 0;
+  #predicting = 0;
+  #parameters = 0;
+  #fold: FoldAtWork | null = null;
+  /** Of the fold at work. */
+  #share = 0;
+
+  constructor(number: number, candidate: Candidate, job: LearnerJob, rows: PartRows, test: RowsForMembers) {
+    this.#number = number;
+    this.candidate = candidate;
+    this.config = candidate.config(0);
+    this.#job = job;
+    this.#rows = rows;
+    this.#test = test;
+    const values = valuesPerRow(job.data.output);
+    this.#outOfFold = new Float64Array(rows.targets.length * values).fill(NaN);
+    this.#testSum = new Float64Array(job.data.counts.test * values);
+  }
+
+  /** The fold at work, from 1. */
+  get part(): number {
+    return Math.min(this.#rows.count, this.#models.length + 1);
+  }
+
+  /** How far it is, 0 … 1. */
+  get share(): number {
+    return Math.min(1, (this.#models.length + this.#share) / this.#rows.count);
+  }
+
+  get complete(): boolean {
+    return this.#models.length === this.#rows.count;
+  }
+
+  /** Works for a moment; `last`: the fold at work comes to its end with what it has. True while there is more to do. */
+  async advance(last: boolean): Promise<boolean> {
+    const { clock } = this.#job.surroundings;
+    const start = clock();
+    this.#fold ??= await this.#open(this.#models.length + 1);
+    if (last) this.#fold.control.stop();
+    const goesOn = await this.#fold.training.advance(slice);
+    this.#seconds += (clock() - start) / 1000;
+    if (goesOn) return true;
+    await this.#finishFold(this.#fold);
+    this.#fold = null;
+    this.#share = 0;
+    return !last && !this.complete;
+  }
+
+  /** Ends the fold at work as soon as it can. */
+  stop(): void {
+    this.#fold?.control.stop();
+  }
+
+  /** Null: not one fold came to anything. */
+  result(): Member | null {
+    const folds = this.#models.length;
+    if (folds === 0) return null;
+    const { counts } = this.#job.data;
+    return {
+      number: this.#number,
+      title: this.candidate.title,
+      config: this.config,
+      models: this.#models,
+      outOfFold: this.#outOfFold,
+      test: this.#testSum.map((sum) => sum / folds),
+      seconds: this.#seconds,
+      microseconds: counts.test > 0 ? (this.#predicting * 1e6) / counts.test : 0,
+      parameters: this.#parameters,
+    };
+  }
+
+  get #others(): OtherLearners {
+    if (!this.#job.others) throw new RangeError('an ensemble is made of others');
+    return this.#job.others;
+  }
+
+  async #open(part: number): Promise<FoldAtWork> {
+    const config = this.candidate.config(part - 1);
+    const { forms } = declarationOf(config);
+    const form = forms.includes('columns') ? 'columns' : 'matrix';
+    const files = new Map<string, Uint8Array>();
+    const control = new RunControl();
+    const { surroundings, dataBudget, backend } = this.#job;
+    const job = { ...(await this.#rows.fold(part, form)), surroundings, dataBudget, backend, config, control };
+    declarationOf(config).check(config, job.data);
+    const training = await this.#others.named(config.learner).open({ ...job, events: this.#events(files) });
+    return { part, control, training, files };
+  }
+
+  #events(files: Map<string, Uint8Array>): LearnerEvents {
+    return {
+      onStarted: ({ parameters }) => (this.#parameters = parameters),
+      onReport: ({ progress }) => (this.#share = progress.step / Math.max(1, progress.steps)),
+      // What its own fold has to say is nothing to whoever watches the whole, unless something is wrong.
+      onLog: (line: LogLine) => {
+        if (line.level === 'error')
+          this.#job.events.onLog({ ...line, message: `${this.candidate.title}: ${line.message}` });
+      },
+      onPaused: () => undefined,
+      onFile: ({ file, data }) => {
+        if (file === 'model.json' || file === 'best.safetensors') files.set(file, data);
+      },
+    };
+  }
+
+  /** Predicts the rows that validated and the test rows; a fold without a model, or that diverged, comes to nothing. */
+  async #finishFold({ part, training, files }: FoldAtWork): Promise<void> {
+    const model = files.get('model.json');
+    const weights = files.get('best.safetensors');
+    if (!model || !weights || training.result().reason === 'diverged') throw new NoModel(this.candidate.title, part);
+    const { output } = this.#job.data;
+    const values = valuesPerRow(output);
+    const { surroundings, dataBudget, backend } = this.#job;
+    const trained = this.#others.read(JSON.parse(decodeText(model)), decodeSafetensors(weights).tensors);
+    const form = trained.file.input.kind === 'columns' ? 'columns' : 'matrix';
+    const own = this.#rows.rowsOf(part);
+    const said = await trained.outputs({ ...(await this.#rows.only(part, form)), dataBudget, backend });
+    const meaning = meaningOf(output, said.outputs, own.length);
+    if (!meaning.every(Number.isFinite)) throw new NoModel(this.candidate.title, part);
+    own.forEach((row, at) => this.#outOfFold.set(meaning.subarray(at * values, (at + 1) * values), row * values));
+    const tested = this.#job.data.counts.test;
+    if (tested > 0) {
+      const start = surroundings.clock();
+      const { outputs } = await trained.outputs(rowsOfSplit(this.#test.of(trained.file.input), 'test'));
+      this.#predicting += (surroundings.clock() - start) / 1000;
+      meaningOf(output, outputs, tested).forEach((value, i) => (this.#testSum[i] += value));
+    }
+    this.#models.push({ part, model, weights });
+  }
+}
+
+/** A fold that came to nothing: its model diverged, or says what is no number. */
+export class NoModel extends Error {
+  constructor(title: string, part: number) {
+    super(`${title} came to no model in fold ${part}.`);
+  }
+}

@@ -1,0 +1,120 @@
+// Which models are trained, and in what order: the quick ones first, one of each kind, then further settings drawn at random. The list
+// follows from the seed and the data alone; time decides how far it is gone along.
+
+import { defaultPreset, presetNamed, specOf, trainedOn } from '../../model/presets.ts';
+import { sequentialWords } from '../../optim/random.ts';
+import type { PreparedData } from '../../protocol/data.ts';
+import type { RunConfig } from '../../protocol/runs.ts';
+import { usualTraining } from '../../settings/network.ts';
+import { defaultsOf } from '../../settings/values.ts';
+import { boostedFields, declaration as boosted } from '../boosted/declaration.ts';
+import { configWith } from '../declared/registry.ts';
+import { declaration as extra } from '../extra/declaration.ts';
+import { declaration as forest } from '../forest/declaration.ts';
+import { extraFields, forestFields } from '../declared/forest-fields.ts';
+import { declaration as linear, linearFields } from '../linear/declaration.ts';
+import { networkConfig } from '../network/declaration.ts';
+
+/** A model to be trained on each fold. */
+export interface Candidate {
+  readonly title: string;
+  /** Settings for a fold, from 0. */
+  readonly config: (fold: number) => RunConfig;
+}
+
+/** What candidates are made for. */
+export interface PlannedFor {
+  readonly common: Omit<RunConfig, 'learner'>;
+  readonly data: Pick<PreparedData, 'task' | 'output'>;
+  /** Training rows of a fold. */
+  readonly rows: number;
+}
+
+/** Models in all, at most. */
+const most = 200;
+const stream = 4100;
+
+type About = ReturnType<typeof trainedOn>;
+type Drawn = (low: number, high: number) => number;
+
+/** The candidates in their order. */
+export function* candidates({ common, data, rows }: PlannedFor): Generator<Candidate, void, void> {
+  const classes = data.output.kind === 'classes' ? data.output.classes.length : 0;
+  const about = trainedOn(rows, data.task, { classes });
+  const start = starting(common, about);
+  yield start.linear;
+  yield start.boosted('Boosted trees, small', { trees: 150, learningRate: 0.1, leaves: 15, patience: 20 });
+  yield start.extra('Extra trees', {});
+  yield start.boosted('Boosted trees', { patience: 50 });
+  yield start.network('Network', defaultPreset(rows, undefined, classes).name);
+  yield start.forest('Forest', {});
+  for (let draw = 1; draw <= most; draw++) {
+    const next = sequentialWords(common.seed, stream, draw);
+    yield drawn(start, draw, (low, high) => low + (next() / 2 ** 32) * (high - low));
+  }
+}
+
+/** Of four drawn models two are boosted trees, one is a network, one a forest of either kind. */
+function drawn(start: ReturnType<typeof starting>, draw: number, between: Drawn): Candidate {
+  const number = Math.ceil(draw / 4) + 1;
+  switch (draw % 4) {
+    case 0: {
+      const settings = { nodeFraction: between(0.2, 1), minRows: Math.round(between(1, 5)) };
+      return between(0, 1) < 0.5
+        ? start.extra(`Extra trees ${number}`, settings)
+        : start.forest(`Forest ${number}`, settings);
+    }
+    case 2:
+      return start.network(`Network ${number}`, ['small', 'wide', 'medium'][Math.floor(between(0, 3))], draw);
+    default:
+      return start.boosted(`Boosted trees ${Math.ceil(draw / 2) + 1}`, {
+        learningRate: Number(between(0.02, 0.08).toFixed(3)),
+        leaves: Math.round(2 ** between(2.5, 7)),
+        minRows: Math.round(2 ** between(1, 6)),
+        featureFraction: Number(between(0.4, 1).toFixed(2)),
+        rowFraction: Number(between(0.5, 1).toFixed(2)),
+        l2: Number((10 ** between(-2, 1.3)).toPrecision(2)),
+        patience: 50,
+      });
+  }
+}
+
+/** What each kind starts from with this data. */
+function starting(common: Omit<RunConfig, 'learner'>, about: About) {
+  const forTrees = { trees: 100 };
+  return {
+    linear: {
+      title: 'Linear model',
+      config: () => configWith(linear, common, defaultsOf(linearFields, about)),
+    },
+    boosted: (title: string, settings: object): Candidate => ({
+      title,
+      config: () => configWith(boosted, common, { ...defaultsOf(boostedFields, about), ...settings }),
+    }),
+    forest: (title: string, settings: object): Candidate => ({
+      title,
+      config: (fold) =>
+        configWith(forest, seeded(common, fold), { ...defaultsOf(forestFields, about), ...forTrees, ...settings }),
+    }),
+    extra: (title: string, settings: object): Candidate => ({
+      title,
+      config: (fold) =>
+        configWith(extra, seeded(common, fold), { ...defaultsOf(extraFields, about), ...forTrees, ...settings }),
+    }),
+    network: (title: string, preset: string, draw = 0): Candidate => ({
+      title,
+      config(fold) {
+        const input = { kind: 'table', width: 0, numeric: 0, embeddings: [] } as const;
+        const model = specOf(presetNamed(preset)!, input);
+        const training = usualTraining(trainedOn(about.rows, about.task, { model, classes: about.classes }));
+        const { seed } = seeded(common, fold + 100 * draw);
+        return networkConfig(common, model, { ...training, seed });
+      },
+    }),
+  };
+}
+
+/** Models of different folds begin differently: their mean is the better for it. */
+function seeded<C extends { readonly seed: number }>(common: C, fold: number): C {
+  return { ...common, seed: (common.seed + 7919 * fold) % 2 ** 32 };
+}

@@ -1,0 +1,317 @@
+// Best of all at work: candidate after candidate is trained on the folds until time is up; after each the ensemble is chosen anew, so that
+// there is an answer whenever it ends. A member that is at work then is stopped, and what it has is used.
+
+import type { KeptMember } from '../../protocol/hosts.ts';
+import type { LeaderboardRow, LeftOutModel } from '../../protocol/leaderboard.ts';
+import type { RunResult, TrainingProgress } from '../../protocol/runs.ts';
+import { countText, timeText } from '../../protocol/words.ts';
+import { TrainyardError } from '../../protocol/errors.ts';
+import { Course } from '../course.ts';
+import type { LearnerJob, Training } from '../learner.ts';
+import { encodeState, type AutoState } from './checkpoint.ts';
+import type { AutoConfig } from './declaration.ts';
+import { Standing } from './leaderboard.ts';
+import { MemberAtWork, NoModel, type Member } from './member.ts';
+import { ensembleFiles, handOver } from './model.ts';
+import type { PartRows } from './part-rows.ts';
+import { candidates, type Candidate } from './plan.ts';
+import { autoScores, type AutoScores } from './scores.ts';
+import { RowsForMembers, matrixRecipe, valuesPerRow } from './trained.ts';
+
+/** Steps of progress a second of the budget. */
+const stepsPerSecond = 10;
+/** Seconds kept for choosing and writing at the end, beside what choosing took before. */
+const reserve = 0.3;
+/** A model is handed over before the end where that takes this share of the time since the last at most. */
+const handOverShare = 0.05;
+/** Members are told to the history, and checkpoints written, at this share of the time at most, likewise. */
+const breakMilliseconds = 50;
+
+export interface AutoRows {
+  readonly rows: PartRows;
+  /** [test rows] */
+  readonly testTargets: Float32Array;
+}
+
+export class AutoTraining implements Training {
+  readonly #job: LearnerJob<AutoConfig>;
+  readonly #rows: PartRows;
+  readonly #testTargets: Float32Array;
+  readonly #test: RowsForMembers;
+  readonly #course: Course;
+  readonly #members: Member[];
+  readonly #leftOut: LeftOutModel[];
+  readonly #candidates: Iterator<Candidate, void, void>;
+  readonly #secondsBefore: number;
+  #next: number;
+  /** Milliseconds of the clock, put off by pauses. */
+  #start: number;
+  #atWork: MemberAtWork | null = null;
+  #weights: readonly number[] = [];
+  #board: readonly LeaderboardRow[] = [];
+  /** Seconds the last choice took. */
+  #choosing = 0;
+  #lastHandOver = -Infinity;
+  #handOverTook = 0;
+  #exhausted = false;
+  #result: RunResult | null = null;
+
+  constructor(job: LearnerJob<AutoConfig>, { rows, testTargets }: AutoRows, before: AutoState | null) {
+    this.#job = job;
+    this.#rows = rows;
+    this.#testTargets = testTargets;
+    this.#test = new RowsForMembers(job, matrixRecipe(job.data.preprocessing));
+    this.#members = [...(before?.members ?? [])];
+    this.#leftOut = [...(before?.leftOut ?? [])];
+    this.#secondsBefore = before?.seconds ?? 0;
+    this.#start = job.surroundings.clock();
+    const fold = rows.targets.length - Math.round(rows.targets.length / Math.max(2, rows.count));
+    this.#candidates = candidates({ common: commonOf(job.config), data: job.data, rows: fold });
+    this.#next = before?.next ?? 0;
+    for (let skipped = 0; skipped < this.#next; skipped++) this.#candidates.next();
+    this.#course = new Course(job, { progress: () => this.#progress(), snapshot: () => this.#snapshot() });
+    job.control.onStop(() => this.#atWork?.stop());
+    this.#announce();
+  }
+
+  async advance(milliseconds: number): Promise<boolean> {
+    const { clock } = this.#job.surroundings;
+    const end = clock() + milliseconds;
+    while (this.#result === null && clock() < end) await this.#step();
+    return this.#result === null;
+  }
+
+  result(): RunResult {
+    if (this.#result === null) throw new RangeError('the training goes on');
+    return this.#result;
+  }
+
+  get #spent(): number {
+    return this.#secondsBefore + (this.#job.surroundings.clock() - this.#start) / 1000;
+  }
+
+  get #budget(): number {
+    return 60 * this.#job.config.auto.minutes;
+  }
+
+  get #left(): number {
+    return this.#budget - this.#spent - reserve - 2 * this.#choosing - this.#handOverTook;
+  }
+
+  /** A moment of work, and what others ask for after it. */
+  async #step(): Promise<void> {
+    const { clock } = this.#job.surroundings;
+    const before = clock();
+    const goesOn = await this.#course.between();
+    // Only a pause takes long.
+    if (clock() - before > breakMilliseconds) this.#start += clock() - before;
+    // Without any member there is no answer: the first fold comes to an end with what it has.
+    const last = !goesOn || this.#left <= 0;
+    const nothing = this.#members.length === 0;
+    if (this.#exhausted || (last && this.#atWork === null && !nothing)) return this.#finish(!goesOn);
+    this.#atWork ??= this.#begin();
+    if (this.#atWork === null) return this.#finish(!goesOn);
+    const atWork = this.#atWork;
+    try {
+      if (await atWork.advance(last)) return;
+      await this.#keep(atWork);
+    } catch (error) {
+      // One that cannot be trained leaves the others their time.
+      if (!(error instanceof NoModel) && !(error instanceof TrainyardError)) throw error;
+      this.#leftOut.push({ title: atWork.candidate.title, reason: error.message });
+      this.#course.say(`${atWork.candidate.title} is left out: ${error.message}`, 'warning');
+      this.#atWork = null;
+    }
+  }
+
+  #begin(): MemberAtWork | null {
+    const { value } = this.#candidates.next();
+    if (!value) {
+      this.#exhausted = true;
+      return null;
+    }
+    return new MemberAtWork(this.#next++, value, this.#job, this.#rows, this.#test);
+  }
+
+  /** A member that has come to its end, or to the end of time. */
+  async #keep(atWork: MemberAtWork): Promise<void> {
+    this.#atWork = null;
+    const member = atWork.result();
+    if (member === null) return;
+    this.#members.push(member);
+    const standing = this.#choose();
+    const [ensemble, ...others] = this.#board;
+    const own = others.find((row) => row.member === member.number)!;
+    const folds =
+      member.models.length < this.#rows.count ? `, ${member.models.length} of ${this.#rows.count} folds` : '';
+    this.#course.say(
+      `${member.title}: ${shown(own.score)}${folds}, in ${timeText(1000 * member.seconds)}; together ${shown(ensemble.score)}.`,
+    );
+    const { metrics } = this.#scores(standing);
+    const at = { step: Math.round(this.#spent * stepsPerSecond), epoch: this.#members.length, seconds: this.#spent };
+    for (const [series, value] of Object.entries(metrics))
+      if (series.startsWith('val_')) this.#course.point({ series, value, ...at });
+    this.#tell(member);
+    this.#handOverWhereQuick();
+    await this.#course.saveCheckpoint();
+  }
+
+  #choose(): Standing {
+    const { clock } = this.#job.surroundings;
+    const start = clock();
+    const standing = new Standing(this.#members, this.#rows, this.#job.data.output);
+    this.#weights = standing.select();
+    this.#board = standing.board(this.#weights);
+    this.#choosing = (clock() - start) / 1000;
+    return standing;
+  }
+
+  /** The history keeps it as a run of its own. */
+  #tell(member: Member): void {
+    const { events, data, config } = this.#job;
+    const standing = new Standing([member], this.#rows, data.output);
+    const { metrics, evaluation } = this.#scoresOf(standing, [1], member.test);
+    const files = ensembleFiles([member], [1], config, data);
+    const kept: KeptMember = {
+      member: member.number,
+      title: member.title,
+      config: member.config,
+      parameters: member.parameters,
+      files: { ...files, 'evaluation.json': evaluation },
+      result: {
+        reason: 'completed',
+        device: 'cpu',
+        threads: 1,
+        epochs: member.models.length,
+        steps: member.models.length,
+        seconds: member.seconds,
+        examplesPerSecond: 0,
+        metrics,
+        bestEpoch: member.models.length,
+        remark: `the mean of ${countText(member.models.length, 'model')}, one a fold`,
+      },
+    };
+    events.onMember?.(kept);
+  }
+
+  #handOverWhereQuick(): void {
+    const { clock } = this.#job.surroundings;
+    const since = clock() - this.#lastHandOver;
+    if ((this.#handOverTook * 1000) / since <= handOverShare) this.#handOver();
+  }
+
+  #handOver(): void {
+    const { clock } = this.#job.surroundings;
+    const { config, data, events } = this.#job;
+    const start = clock();
+    handOver(ensembleFiles(this.#members, this.#weights, config, data), events.onFile);
+    this.#lastHandOver = clock();
+    this.#handOverTook = (this.#lastHandOver - start) / 1000;
+  }
+
+  #scores(standing: Standing): AutoScores {
+    const test = new Float64Array(this.#testTargets.length * valuesPerRow(this.#job.data.output));
+    standing.members.forEach((member, index) => {
+      for (let i = 0; i < test.length; i++) test[i] += this.#weights[index] * member.test[i];
+    });
+    return this.#scoresOf(standing, this.#weights, test);
+  }
+
+  #scoresOf(standing: Standing, weights: readonly number[], test: Float64Array): AutoScores {
+    const { rows, values } = standing.outOfFold(weights);
+    const targets = Float32Array.from(rows, (row) => this.#rows.targets[row]);
+    const known = { values: test, targets: this.#testTargets };
+    return autoScores(this.#job.data, this.#members.length, { values, targets }, known);
+  }
+
+  async #finish(stopped: boolean): Promise<void> {
+    const { events } = this.#job;
+    if (this.#members.length === 0) throw noMember(this.#leftOut);
+    const standing = this.#choose();
+    this.#handOver();
+    const { metrics, evaluation } = this.#scores(standing);
+    void events.onFile({ file: 'evaluation.json', data: evaluation });
+    const leaderboard = this.#board;
+    const of = this.#members.length;
+    this.#result = {
+      reason: stopped ? 'stopped' : 'completed',
+      device: 'cpu',
+      threads: 1,
+      epochs: of,
+      steps: Math.round(this.#spent * stepsPerSecond),
+      seconds: this.#members.reduce((sum, { seconds }) => sum + seconds, 0),
+      examplesPerSecond: 0,
+      metrics,
+      bestEpoch: of,
+      remark: `${leaderboard[0].title.toLowerCase()}, of ${countText(of, 'model')}${tooShort(this.#members)}`,
+      leaderboard,
+      ...(this.#leftOut.length > 0 ? { leftOutModels: this.#leftOut } : {}),
+    };
+    if (stopped) await this.#course.saveCheckpoint();
+    this.#course.report(true);
+  }
+
+  #announce(): void {
+    const { counts, warnings } = this.#job.data;
+    for (const { message } of warnings) this.#course.say(message, 'warning');
+    const how = this.#rows.count > 1 ? `${this.#rows.count} folds` : 'one part of them held out';
+    this.#course.say(
+      `Best of all on ${countText(counts.train, 'row')}, ${how}, for ${timeText(1000 * this.#budget)}; ${countText(counts.test, 'row')} kept for the test.`,
+    );
+    if (this.#members.length > 0) this.#course.say(`Goes on after ${countText(this.#members.length, 'model')}.`);
+  }
+
+  #progress(): TrainingProgress {
+    const of = this.#members.length;
+    const end = this.#result !== null;
+    const now = this.#atWork;
+    return {
+      epoch: of,
+      epochs: of + (end ? 0 : 1),
+      step: Math.round((end ? this.#budget : Math.min(this.#spent, this.#budget)) * stepsPerSecond),
+      steps: Math.round(this.#budget * stepsPerSecond),
+      examplesPerSecond: 0,
+      secondsTraining: this.#spent,
+      secondsLeft: end ? 0 : Math.max(0, this.#budget - this.#spent),
+      loss: null,
+      auto: {
+        at: now && {
+          title: now.candidate.title,
+          fold: now.part,
+          folds: this.#rows.count,
+          share: Number(now.share.toFixed(3)),
+        },
+        leaderboard: this.#board,
+        leftOut: this.#leftOut,
+      },
+      spent: { phases: { training: this.#spent } },
+    };
+  }
+
+  #snapshot(): Uint8Array {
+    const state = { members: this.#members, leftOut: this.#leftOut, seconds: this.#spent };
+    return encodeState({ ...state, next: this.#next - (this.#atWork === null ? 0 : 1) });
+  }
+}
+
+/** What members have in common with the run. */
+function commonOf({ auto: _, learner: __, ...common }: AutoConfig): Omit<AutoConfig, 'auto' | 'learner'> {
+  return { ...common, device: 'cpu' };
+}
+
+const shown = (score: number): string => String(Number(score.toPrecision(4)));
+
+/** What has to be said where there was no time for more than one model, or not even for that. */
+function tooShort(members: readonly Member[]): string {
+  if (members.length > 1) return '';
+  return '; there was time for one only: give it more';
+}
+
+function noMember(leftOut: readonly LeftOutModel[]): TrainyardError {
+  const [first] = leftOut;
+  return new TrainyardError(
+    'run.no_member',
+    `No model came to anything: ${first ? `${first.title}: ${first.reason}` : 'there was none to train'}`,
+    'Train one learner alone to see more.',
+  );
+}

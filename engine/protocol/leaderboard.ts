@@ -1,0 +1,47 @@
+// What the best of all comes to: its members, each a run of the history, scored on rows they did not learn from.
+
+/** A member, or the ensemble of them. */
+export interface LeaderboardRow {
+  /** Which, in the order of training; null: the ensemble. */
+  readonly member: number | null;
+  /** Its run in the history; null: not kept (yet). Of the ensemble its own. */
+  readonly run: number | null;
+  readonly learner: string;
+  readonly title: string;
+  /** Mean log loss, or root mean square error in the target's unit: less is better. */
+  readonly score: number;
+  /** 95 %. */
+  readonly interval: readonly [low: number, high: number];
+  /** The score of each fold that it came to. */
+  readonly folds: readonly number[];
+  readonly ofFolds: number;
+  /** Whether chance explains that the ensemble is better: on the same rows. Of the ensemble: true. */
+  readonly tied: boolean;
+  /** Of training. */
+  readonly seconds: number;
+  /** To predict a row; 0: not measured. */
+  readonly microseconds: number;
+  /** In the ensemble. */
+  readonly weight: number;
+}
+
+/** A model that was not trained, or came to nothing. */
+export interface LeftOutModel {
+  readonly title: string;
+  readonly reason: string;
+}
+
+/** How far the best of all is. */
+export interface AutoProgress {
+  /** What is trained now; null: nothing. */
+  readonly at: {
+    readonly title: string;
+    /** From 1. */
+    readonly fold: number;
+    readonly folds: number;
+    /** Of the whole model, 0 … 1. */
+    readonly share: number;
+  } | null;
+  readonly leaderboard: readonly LeaderboardRow[];
+  readonly leftOut: readonly LeftOutModel[];
+}

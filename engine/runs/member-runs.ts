@@ -1,0 +1,75 @@
+// The models that a run trains as its members, kept as runs of their own: they are finished when they come, and one that comes again, after
+// its run was killed and resumed, takes the place of the one before.
+
+import type { KeptMember } from '../protocol/hosts.ts';
+import type { LeaderboardRow } from '../protocol/leaderboard.ts';
+import type { MetricPoint, RunFile, RunRecord } from '../protocol/runs.ts';
+import type { Family, NewRun, StoreService } from '../protocol/store.ts';
+
+export interface MemberRunsOptions {
+  readonly store: StoreService;
+  readonly record: RunRecord;
+  readonly owner: NewRun['owner'];
+}
+
+export class MemberRuns {
+  readonly #options: MemberRunsOptions;
+  /** Runs by the numbers of the members. */
+  #known: Map<number, number> | null = null;
+
+  constructor(options: MemberRunsOptions) {
+    this.#options = options;
+  }
+
+  async keep({ member, title, config, parameters, result, files }: KeptMember): Promise<void> {
+    const { store, record, owner } = this.#options;
+    this.#known ??= await this.#read();
+    const { id: parent, name, dataset, datasetName, data, threads } = record;
+    const family: Family = { parent, relation: 'member', start: { member } };
+    const called = { name: `${name}, ${title}`, dataset, datasetName, config, owner, family };
+    const run = this.#known.get(member) ?? (await store.createRun(called)).id;
+    this.#known.set(member, run);
+    for (const [file, bytes] of Object.entries(files))
+      await store.writeFile({ run, file: file as RunFile, data: bytes });
+    await store.truncate({ run, afterStep: -1 });
+    await store.append({ run, points: pointsOf(result) });
+    const ended = Date.now();
+    const now = (await store.run({ run: parent })).data ?? data;
+    await store.updateRun({
+      run,
+      patch: {
+        ...{ state: 'completed', device: result.device, threads: threads || result.threads, parameters, result },
+        ...{ startedAt: Math.round(ended - 1000 * result.seconds), endedAt: ended },
+        ...(now ? { data: now } : {}),
+      },
+    });
+  }
+
+  /** A leaderboard with the numbers of the runs. */
+  withNumbers<T extends { readonly leaderboard?: readonly LeaderboardRow[] }>(
+    { leaderboard }: T,
+    own: number,
+  ): Pick<T, 'leaderboard'> | object {
+    if (leaderboard === undefined) return {};
+    const numberOf = (member: number | null): number | null =>
+      member === null ? own : (this.#known?.get(member) ?? null);
+    return { leaderboard: leaderboard.map((row) => ({ ...row, run: numberOf(row.member) })) };
+  }
+
+  async #read(): Promise<Map<number, number>> {
+    const { store, record } = this.#options;
+    const { runs } = await store.runs({ parent: record.id, deleted: false });
+    return new Map(
+      runs.flatMap(({ id, relation, start }) =>
+        relation === 'member' && start?.member !== undefined ? [[start.member, id]] : [],
+      ),
+    );
+  }
+}
+
+/** What lists sort and compare by. */
+function pointsOf({ metrics, steps, seconds }: KeptMember['result']): readonly MetricPoint[] {
+  return Object.entries(metrics).flatMap(([series, value]) =>
+    series.startsWith('test_') ? [] : [{ series, step: steps, epoch: steps, seconds, value }],
+  );
+}

@@ -1,0 +1,144 @@
+// Best of all: the mix is the one that greedy selection has to find, parts of rows are fair, and a run that is killed goes on from the
+// members that are done.
+
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { partRows, usualParts, type Parting } from '../../engine/data/preprocess/parts.ts';
+import { learnerNamed } from '../../engine/learners/registry.ts';
+import { leastProbability, selectGreedily, type Judge } from '../../engine/learners/auto/selection.ts';
+import { lastEvent, startTrainyard, temporaryHome, trainyard } from '../support/cli.ts';
+import { uniform } from '../support/table.ts';
+
+/** The same by the definition: every multiset that grows by one, its mean made anew. */
+function selectByDefinition(models: readonly Float64Array[], { kind, truth, rows }: Judge): readonly number[] {
+  const lossOf = (taken: readonly number[]): number => {
+    let sum = 0;
+    for (const row of rows) {
+      const mean = taken.reduce((total, model) => total + models[model][row], 0) / taken.length;
+      sum += kind === 'classes' ? -Math.log(Math.max(mean, leastProbability)) : (mean - truth[row]) ** 2;
+    }
+    return sum / rows.length;
+  };
+  let taken: number[] = [];
+  let best = { taken, loss: Infinity };
+  for (let size = 1; size <= 40; size++) {
+    const tried = models.map((_, model) => [...taken, model]);
+    const losses = tried.map(lossOf);
+    taken = tried[losses.indexOf(Math.min(...losses))];
+    if (Math.min(...losses) < best.loss) best = { taken, loss: Math.min(...losses) };
+  }
+  return models.map((_, model) => best.taken.filter((one) => one === model).length / best.taken.length);
+}
+
+test('greedy selection takes what the definition takes, of classes and of numbers, on the rows it is shown', () => {
+  for (const kind of ['classes', 'values'] as const) {
+    for (let seed = 1; seed <= 5; seed++) {
+      const random = uniform(seed);
+      const truth = Float64Array.from({ length: 60 }, () => random());
+      const models = Array.from({ length: 6 }, (_, model) =>
+        truth.map((value) => (kind === 'classes' ? random() : value + (random() - 0.4) * (model + 1))),
+      );
+      const judge = { kind, truth, rows: Uint32Array.from({ length: 40 }, (_, at) => at + 10) };
+      const { weights, loss } = selectGreedily(models, judge);
+      selectByDefinition(models, judge).forEach((weight, model) =>
+        assert.ok(Math.abs(weight - weights[model]) < 1e-12, `${kind}, seed ${seed}: model ${model}`),
+      );
+      for (const one of models) assert.ok(loss <= selectGreedily([one], judge).loss);
+    }
+  }
+});
+
+test('parts hold each row once, classes alike; groups stay whole, the latest rows are held out, single rows train', () => {
+  const rows = 100;
+  const strata = Int32Array.from({ length: rows }, (_, row) =>
+    row === 99 ? 2 : row % 4 === 0 ? 1 : row === 7 ? -1 : 0,
+  );
+  const asked: Parting = { strata, classes: 3, copies: null, parts: 5, seed: 1 };
+  const parts = partRows(asked);
+  assert.equal(parts[7], 0, 'no training row');
+  assert.equal(parts[99], 0, 'the only row of its class is always learned from');
+  for (let part = 1; part <= 5; part++) {
+    const own = [...parts.keys()].filter((row) => parts[row] === part);
+    assert.ok(own.length >= 19 && own.length <= 20);
+    assert.equal(own.filter((row) => strata[row] === 1).length, 5);
+  }
+  const keys = Float64Array.from({ length: rows }, (_, row) => Math.floor(row / 10));
+  const groups = partRows({ ...asked, by: { kind: 'group', column: 'shop', keys } });
+  for (let row = 0; row < rows; row++) {
+    const first = Math.floor(row / 10) * 10;
+    if (strata[row] >= 0) assert.equal(groups[row], groups[first]);
+  }
+  const latest = partRows({ ...asked, by: { kind: 'time', column: 'day', keys } });
+  assert.deepEqual([...new Set([...latest.subarray(80)])], [1]);
+  assert.ok(!latest.subarray(0, 80).includes(1));
+  const copies = Int32Array.from({ length: rows }, (_, row) => (row % 2 === 0 ? row : row - 1));
+  const together = partRows({ ...asked, strata: new Int32Array(rows), classes: 1, copies });
+  for (let row = 0; row < rows; row += 2) assert.equal(together[row], together[row + 1]);
+  const one = { kind: 'group', column: 'shop', keys: new Float64Array(rows) } as const;
+  assert.throws(() => partRows({ ...asked, by: one }), /one group of shop/);
+  assert.throws(() => partRows({ ...asked, by: { ...one, kind: 'time' } }), /same shop/);
+  assert.deepEqual([usualParts(2_000, 1), usualParts(50_000, 1), usualParts(9_000, 26)], [5, 3, 1]);
+});
+
+/** Rows of two classes that no single kind of model has wholly. */
+function writeTable(folder: string): string {
+  const random = uniform(3);
+  const lines = Array.from({ length: 400 }, () => {
+    const [a, b] = [random() * 4 - 2, random() * 4 - 2];
+    const shop = ['north', 'south', 'east'][Math.floor(random() * 3)];
+    return `${a},${b},${shop},${a + (shop === 'north' ? b * b : 0) + random() > 0.5 ? 'yes' : 'no'}`;
+  });
+  const file = path.join(folder, 'shops.csv');
+  writeFileSync(file, ['a,b,shop,bought', ...lines].join('\n'));
+  return file;
+}
+
+interface Row {
+  readonly run: number;
+  readonly learner: string;
+  readonly score: number;
+  readonly interval: readonly [number, number];
+  readonly seconds: number;
+  readonly weight: number;
+}
+
+test('a best of all that is killed goes on from the members that are done, and predicts with their mix', async (t) => {
+  const home = temporaryHome(t);
+  const file = writeTable(home);
+  const begun = startTrainyard(home, ['train', file, '--model', 'auto', '--minutes', '0.2', '--json']);
+  await begun.event('epoch');
+  await begun.event('epoch');
+  begun.child.kill('SIGKILL');
+  await begun.finished;
+  const { code, events, stderr } = await trainyard(home, 'train', '--resume', '1', '--json');
+  assert.equal(code, 0, stderr);
+  const ended = events.at(-1) as unknown as { readonly elapsed_seconds: number; readonly leaderboard: readonly Row[] };
+  const { leaderboard } = ended;
+  assert.ok(ended.elapsed_seconds < 12 + 8, `${ended.elapsed_seconds} s of 12`);
+  const [ensemble, ...members] = leaderboard;
+  assert.equal(ensemble.run, 1);
+  assert.ok(members.length >= 2);
+  const runs = members.map(({ run }) => run).sort((one, other) => one - other);
+  assert.deepEqual(
+    runs,
+    Array.from({ length: members.length }, (_, at) => at + 2),
+    'none was trained twice',
+  );
+  assert.ok(members.every(({ score }) => ensemble.score <= score + 1e-9));
+  for (const { interval, score } of leaderboard) assert.ok(interval[0] <= score && score <= interval[1]);
+  const weights = members.reduce((sum, { weight }) => sum + weight, 0);
+  assert.ok(Math.abs(weights - 1) < 1e-9);
+  for (const { run } of [ensemble, members[0]]) {
+    const { events: predicted } = await trainyard(home, 'predict', String(run), file, '--json');
+    const metrics = predicted.at(-1)!.metrics as { readonly accuracy: number };
+    assert.ok(metrics.accuracy > 0.8, `run ${run}: ${metrics.accuracy}`);
+  }
+  const member = await lastEvent(home, 'show', String(members[0].run));
+  assert.deepEqual([member.relation, member.parent, member.state], ['member', 1, 'completed']);
+});
+
+test('a checkpoint that is none is refused', () => {
+  assert.throws(() => learnerNamed('auto').checkCheckpoint?.(new Uint8Array(40)), /damaged/);
+});
