@@ -1,6 +1,19 @@
 // Codes and float64 definitions of the activations, shared by references, graphs and layer definitions.
 
-export const activationCodes = { none: 0, relu: 1, leaky_relu: 2, gelu: 3, silu: 4, tanh: 5, sigmoid: 6 } as const;
+export const activationCodes = {
+  none: 0,
+  relu: 1,
+  leaky_relu: 2,
+  gelu: 3,
+  silu: 4,
+  tanh: 5,
+  sigmoid: 6,
+  mish: 7,
+  selu: 8,
+  cosine: 9,
+  log: 10,
+  soft_clip: 11,
+} as const;
 export type ActivationName = keyof typeof activationCodes;
 
 const names = Object.keys(activationCodes) as ActivationName[];
@@ -12,7 +25,20 @@ export function activationName(code: number): ActivationName {
 }
 
 /** Activations whose derivative is a function of their own output, so that the input need not be kept. */
-export const derivativeFromOutput: ReadonlySet<ActivationName> = new Set(['relu', 'leaky_relu', 'tanh', 'sigmoid']);
+export const derivativeFromOutput: ReadonlySet<ActivationName> = new Set([
+  'relu',
+  'leaky_relu',
+  'tanh',
+  'sigmoid',
+  'selu',
+]);
+
+/** SELU's scale and its limit at −∞ over that scale: Klambauer et al. 2017. */
+export const seluScale = 1.0507009873554805;
+export const seluAlpha = 1.6732632423543772;
+
+/** Least number whose logarithm `log` takes. */
+export const leastOfLog = 1e-30;
 
 /** erf, by its Maclaurin series below 3 and 1 − erfc by a continued fraction above; full float64 precision. */
 export function erf(x: number): number {
@@ -34,7 +60,12 @@ export function erf(x: number): number {
 
 const sigmoid = (x: number): number => (x >= 0 ? 1 / (1 + Math.exp(-x)) : Math.exp(x) / (1 + Math.exp(x)));
 
-/** f(x) in float64. `slope` is the negative slope of leaky_relu. */
+const softplus = (x: number): number => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x)));
+
+/**
+ * f(x) in float64. mish: Misra 2019; cosine: cos 2πx; log: ln max(x, 1e-30); soft_clip: x/√(1 + (slope·x)²), which stays below 1/slope.
+ * `slope` is also the negative slope of leaky_relu.
+ */
 export function activate(name: ActivationName, x: number, slope = 0.01): number {
   switch (name) {
     case 'none':
@@ -51,6 +82,16 @@ export function activate(name: ActivationName, x: number, slope = 0.01): number 
       return Math.tanh(x);
     case 'sigmoid':
       return sigmoid(x);
+    case 'mish':
+      return x * Math.tanh(softplus(x));
+    case 'selu':
+      return seluScale * (x > 0 ? x : seluAlpha * Math.expm1(x));
+    case 'cosine':
+      return Math.cos(2 * Math.PI * x);
+    case 'log':
+      return Math.log(Math.max(x, leastOfLog));
+    case 'soft_clip':
+      return x / Math.sqrt(1 + (slope * x) ** 2);
   }
 }
 
@@ -75,6 +116,18 @@ export function derivative(name: ActivationName, x: number, slope = 0.01): numbe
       const s = sigmoid(x);
       return s * (1 - s);
     }
+    case 'mish': {
+      const t = Math.tanh(softplus(x));
+      return t + x * (1 - t * t) * sigmoid(x);
+    }
+    case 'selu':
+      return x > 0 ? seluScale : seluScale * seluAlpha * Math.exp(x);
+    case 'cosine':
+      return -2 * Math.PI * Math.sin(2 * Math.PI * x);
+    case 'log':
+      return x > leastOfLog ? 1 / x : 0;
+    case 'soft_clip':
+      return (1 + (slope * x) ** 2) ** -1.5;
   }
 }
 
@@ -89,6 +142,8 @@ export function derivativeOfOutput(name: ActivationName, y: number, slope = 0.01
       return 1 - y * y;
     case 'sigmoid':
       return y * (1 - y);
+    case 'selu':
+      return y > 0 ? seluScale : y + seluScale * seluAlpha;
     default:
       throw new RangeError(`the derivative of ${name} is not a function of its output`);
   }

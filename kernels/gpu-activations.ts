@@ -1,6 +1,6 @@
 // Activations and their derivatives as WGSL functions on V = f32 or a vector of f32.
 
-import { activationCodes } from './activations.ts';
+import { activationCodes, seluAlpha, seluScale } from './activations.ts';
 import { float } from './gpu-wgsl.ts';
 
 /**
@@ -9,16 +9,21 @@ import { float } from './gpu-wgsl.ts';
  */
 export function activateFunction(code: number, slope: number): string {
   const body = activationBody(code, slope);
-  const helper = code === activationCodes.gelu ? erfFunction : '';
-  return `${helper}
+  return `${helperOf(code)}
 fn activate(x: V) -> V {
   ${body}
 }
 `;
 }
 
+/** Functions that an activation or its derivative calls. */
+function helperOf(code: number): string {
+  if (code === activationCodes.gelu) return erfFunction;
+  return code === activationCodes.cosine ? sineFunction : '';
+}
+
 function activationBody(code: number, slope: number): string {
-  const { none, relu, leaky_relu, gelu, silu, tanh, sigmoid } = activationCodes;
+  const { none, relu, leaky_relu, gelu, silu, tanh, sigmoid, mish, selu, cosine, log, soft_clip } = activationCodes;
   switch (code) {
     case none:
       return 'return x;';
@@ -37,15 +42,29 @@ function activationBody(code: number, slope: number): string {
     case sigmoid:
       return `let e = exp(-abs(x));
   return select(e, V(1f), x >= V(0f)) / (1f + e);`;
+    case mish:
+      return `${mishNumbers}
+  return x * (n / (n + 2f));`;
+    case selu:
+      return `return select(${float(seluScale * seluAlpha)} * (exp(min(x, V(0f))) - 1f), ${float(seluScale)} * x, x > V(0f));`;
+    case cosine:
+      return 'return sine_of_turns(x + 0.25f);';
+    case log:
+      return 'return log(max(x, V(1e-30f)));';
+    case soft_clip:
+      return `return x / sqrt(1f + (${float(slope)} * x) * (${float(slope)} * x));`;
     default:
       throw new RangeError(`no activation has code ${code}`);
   }
 }
 
+/** e^x, and n with tanh ln(1 + e^x) = n/(n + 2). */
+const mishNumbers = `let e = exp(min(x, V(20f)));
+  let n = e * (e + 2f);`;
+
 /** `fn derivative(x: V) -> V`: f′ from the input, or from the output where `fromOutput` holds. */
 export function derivativeFunction(code: number, slope: number, fromOutput: boolean): string {
-  const helper = code === activationCodes.gelu ? erfFunction : '';
-  return `${helper}
+  return `${helperOf(code)}
 fn derivative(x: V) -> V {
   ${fromOutput ? derivativeOfOutputBody(code, slope) : derivativeBody(code, slope)}
 }
@@ -53,7 +72,7 @@ fn derivative(x: V) -> V {
 }
 
 function derivativeOfOutputBody(code: number, slope: number): string {
-  const { none, relu, leaky_relu, tanh, sigmoid } = activationCodes;
+  const { none, relu, leaky_relu, tanh, sigmoid, selu } = activationCodes;
   switch (code) {
     case none:
       return 'return V(1f);';
@@ -65,13 +84,15 @@ function derivativeOfOutputBody(code: number, slope: number): string {
       return 'return 1f - x * x;';
     case sigmoid:
       return 'return x * (1f - x);';
+    case selu:
+      return `return select(x + ${float(seluScale * seluAlpha)}, V(${float(seluScale)}), x > V(0f));`;
     default:
       throw new RangeError(`the derivative of activation ${code} is not a function of its output`);
   }
 }
 
 function derivativeBody(code: number, slope: number): string {
-  const { gelu, silu, tanh, sigmoid } = activationCodes;
+  const { gelu, silu, tanh, sigmoid, mish, selu, cosine, log, soft_clip } = activationCodes;
   const logistic = `let e = exp(-abs(x));
   let s = select(e, V(1f), x >= V(0f)) / (1f + e);`;
   switch (code) {
@@ -88,10 +109,39 @@ function derivativeBody(code: number, slope: number): string {
     case sigmoid:
       return `${logistic}
   return s * (1f - s);`;
+    case mish:
+      return `${mishNumbers}
+  let below = n + 2f;
+  return n / below + x * (e / (e + 1f)) * (4f * (n + 1f) / (below * below));`;
+    case selu:
+      return `return select(${float(seluScale * seluAlpha)} * exp(min(x, V(0f))), V(${float(seluScale)}), x > V(0f));`;
+    case cosine:
+      return `return ${float(-2 * Math.PI)} * sine_of_turns(x);`;
+    case log:
+      return 'return select(V(0f), 1f / x, x > V(1e-30f));';
+    case soft_clip:
+      return `let square = 1f + (${float(slope)} * x) * (${float(slope)} * x);
+  return 1f / (square * sqrt(square));`;
     default:
       return derivativeOfOutputBody(code, slope);
   }
 }
+
+/** sin 2πx: WGSL's own sine may be off by 2⁻¹¹. */
+const sineFunction = `
+fn sine_of_turns(x: V) -> V {
+  let turn = x - round(x);
+  let size = abs(turn);
+  let z = ${float(2 * Math.PI)} * sign(turn) * min(size, 0.5f - size);
+  let square = z * z;
+  var p = V(${float(-1 / 39916800)});
+  p = p * square + ${float(1 / 362880)};
+  p = p * square + ${float(-1 / 5040)};
+  p = p * square + ${float(1 / 120)};
+  p = p * square + ${float(-1 / 6)};
+  return p * square * z + z;
+}
+`;
 
 /**
  * erf = 1 − exp(−x²)·t·P(t), t = 1/(1 + 0.4x) for x ≥ 0: the form of Abramowitz & Stegun 7.1.26 with a polynomial of

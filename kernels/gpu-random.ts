@@ -24,10 +24,8 @@ ${rounds.join('\n')}
 }`;
 }
 
-/** `fn keep(value, word) -> f32`: dropout of one value by a random word. */
-export function keepFunction(rate: number): string {
-  return `fn keep(value: f32, word: u32) -> f32 {
+/** `fn keep(value, word, rate) -> f32`: dropout of one value by a random word. */
+export const keepFunction = `fn keep(value: f32, word: u32, rate: f32) -> f32 {
   let draw = f32(word >> 8u) * ${float(2 ** -24)};
-  return select(0f, value * ${float(1 / (1 - rate))}, draw >= ${float(rate)});
+  return select(0f, value / (1f - rate), draw >= rate);
 }`;
-}

@@ -6,7 +6,7 @@ import { optimizerScalar } from './samples.ts';
 /** Parameters every optimizer has. */
 export type OptimizerParameter = 'count' | 'decayCount' | 'weightDecay' | 'clip' | 'chunks' | 'steps';
 
-/** gradient [count], scalars [steps, 4] (learning rate, 1 − β₁ᵗ, 1 − β₂ᵗ, 0), partials? [chunks] of sum_squares. */
+/** gradient [count], scalars [steps, 4] (learning rate, 1 − β₁ᵗ, 1 − β₂ᵗ, share of what is scheduled), partials? [chunks] of sum_squares. */
 export const optimizerInputs: readonly Operand<OptimizerParameter>[] = [
   { name: 'gradient', shape: (p) => [p.count] },
   { name: 'scalars', shape: (p) => [p.steps, 4], sample: (_, __, index) => optimizerScalar(index) },

@@ -18,12 +18,12 @@ export const whole = (random: () => number, limit: number): number => Math.floor
 export const word = (random: () => number): number => whole(random, 2 ** 32);
 
 /**
- * One entry of `scalars` [steps, 4]: learning rate, 1 − β₁ᵗ, 1 − β₂ᵗ, 0, as the trainer writes them for step t = 1, 2, …
+ * One entry of `scalars` [steps, 4]: learning rate, 1 − β₁ᵗ, 1 − β₂ᵗ, share of what is scheduled, as the trainer writes them for step t = 1, 2, …
  * with β₁ = 0.9 and β₂ = 0.999.
  */
 export function optimizerScalar(index: number): number {
   const t = 1 + (index >> 2);
-  return [0.01 / t, 1 - 0.9 ** t, 1 - 0.999 ** t, 0][index & 3];
+  return [0.01 / t, 1 - 0.9 ** t, 1 - 0.999 ** t, 1 / (1 + t)][index & 3];
 }
 
 /** A value `saved` for an activation's derivative: within the range of tanh and sigmoid if it is their output. */

@@ -94,6 +94,8 @@ export interface DropoutAttributes {
   readonly seed: number;
   readonly stream: number;
   readonly steps: number;
+  /** The rate is that times the step's share; of single values alone. */
+  readonly scheduled: boolean;
 }
 
 /** A band of a tensor along one axis. */

@@ -10,7 +10,8 @@ import type { ElementType } from '../../kernels/contract.ts';
  * needs a table for them); `step.shares` [stepCapacity,2]: how a part of a batch adds to the gradient; `step.scalars` [stepCapacity,4]; `step.counters` u32 [stepCapacity];
  * `ring.loss` [stepCapacity]; `ring.outputs` [outputRows,outputs]: the model's outputs of a predict submit, step after step;
  * `parameters`, `gradients`, `gradients.sum` (of the parts of a batch) and the states of the optimizer: all parameters in one slot each, of the same layout;
- * `loss.weights`: weights of the classes in the loss.
+ * `loss.weights`: weights of the classes in the loss. Where parameters have learning rates of their own, `parameters@1` is the band of
+ * those with the second factor, and so are gradients and states; `step.scalars@1` the table of their steps.
  */
 export const reservedTensors = [
   'data.x',
@@ -33,10 +34,22 @@ export const reservedTensors = [
   'loss.weights',
 ] as const;
 
+/** Tensors with bands for groups of parameters. */
+type BandedTensor =
+  'parameters' | 'gradients' | 'gradients.sum' | `optimizer.${'mean' | 'variance' | 'square' | 'velocity'}`;
+
+/** The band of a tensor that group number `group` of the parameters has. */
+export const bandName = (of: ReservedTensor, group: number): ReservedTensor => `${of}@${group}` as ReservedTensor;
+
+/** The table of the learning rates of a group. */
+export const scalarsName = (group: number): ReservedTensor => (group === 0 ? 'step.scalars' : `step.scalars@${group}`);
+
 /** A reserved name; `parameters:f16` are those of another type than f32, `gradient:0.weight` is that of one parameter. */
 export type ReservedTensor =
   | (typeof reservedTensors)[number]
   | `step.indices@${number}`
+  | `step.scalars@${number}`
+  | `${BandedTensor}@${number}`
   | `${'parameters' | 'gradients'}:${ElementType}`
   | `gradient:${string}`;
 

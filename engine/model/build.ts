@@ -9,11 +9,13 @@ export interface ForwardOptions {
   readonly seed: number;
   /** Capacity of the step tables. */
   readonly steps: number;
+  /** Dropout follows a schedule. */
+  readonly scheduled?: boolean;
 }
 
 /** The model's values in a graph. */
 export interface Forward {
-  /** [batch, outputs] */
+  /** [batch, outputs]; of members while training [batch, members, outputs] */
   readonly output: ValueId;
   /** Value of each parameter, in the model's order. */
   readonly parameters: readonly ValueId[];
@@ -26,7 +28,7 @@ export function buildForward(
   graph: GraphBuilder,
   model: ResolvedModel,
   x: ValueId,
-  { mode, seed, steps }: ForwardOptions,
+  { mode, seed, steps, scheduled = false }: ForwardOptions,
 ): Forward {
   const parameters = new Map<string, ValueId>();
   for (const { name, shape, type } of model.parameters) {
@@ -47,10 +49,12 @@ export function buildForward(
       graph,
       mode: layer.frozen ? ('inference' as const) : mode,
       args: layer.args,
+      around: layer.around,
       tensor,
       stateName: (name: string) => `${layer.id}.${name}`,
       random: { seed, stream: streams.dropout + layer.index },
       steps,
+      scheduled,
     };
     graph.origin = { layer: layer.id, phase: 'forward' };
     const inputs = layer.inputs.map((position) => (position < 0 ? input : values[position]));

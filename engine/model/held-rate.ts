@@ -1,6 +1,7 @@
 // What has to be said of a schedule that ends before the training does: from there on its last rate is held.
 
 import { learningRateAt } from '../optim/schedules.ts';
+import { endsByEpochs } from '../settings/training.ts';
 import { countText } from '../protocol/words.ts';
 import type { TrainingSpec } from './spec.ts';
 
@@ -11,8 +12,7 @@ const nextToNothing = 0.001;
 export function heldRateText(training: Pick<TrainingSpec, 'epochs' | 'optimizer' | 'schedule'>): string | null {
   const { epochs, optimizer, schedule } = training;
   const { name, overEpochs } = schedule;
-  const byEpochs = name === 'cosine' || name === 'one_cycle';
-  if (!byEpochs || overEpochs === 0 || overEpochs >= epochs) return null;
+  if (!endsByEpochs(name) || overEpochs === 0 || overEpochs >= epochs) return null;
   const rate = learningRateAt(training, overEpochs, overEpochs, 1);
   const share = rate / optimizer.learningRate;
   const held = `The schedule of the learning rate ends after ${countText(overEpochs, 'epoch')}: from there on the rate stays at ${number(rate)}, ${number(100 * share)} % of its peak.`;

@@ -27,6 +27,8 @@ export interface ParameterDef {
   readonly initializer: InitializerSpec;
   /** Weight decay acts on it (weights yes; biases and norms no). */
   readonly decay: boolean;
+  /** Its learning rate is that of the run times this; decay goes by the rate of the run. Absent: 1. */
+  readonly rate?: number;
   /** `f32` unless told otherwise. */
   readonly type?: ElementType;
 }
@@ -36,14 +38,22 @@ export interface StateDef {
   readonly name: string;
   readonly shape: Shape;
   readonly initial: number;
+  /** Set before training by the training rows of the column it belongs to: see engine/train/fitted-states.ts. */
+  readonly fitted?: 'robust_shift' | 'robust_scale';
+  /** What it was fitted to be, instead of `initial`. */
+  readonly values?: Float32Array;
   /** `f32` unless told otherwise. */
   readonly type?: ElementType;
 }
 
-/** What the data decides for a layer: only `output` and the input's embeddings look at it. */
+/** What the data decides for a layer: few look at it. */
 export interface LayerSurroundings {
   /** Width of the model's output. */
   readonly outputs: number;
+  /** Columns of a table's input that are numbers: the layers in front look at it. */
+  readonly numbers: readonly number[];
+  /** Whether the layer stands on the model's input itself, or on layers that leave its columns where they are. */
+  readonly onColumns: boolean;
 }
 
 /** Handed to a layer while its part of the graph is built. */
@@ -52,6 +62,7 @@ export interface LayerBuildContext<Arguments = LayerArguments> {
   /** Training statistics and dropout, or inference. */
   readonly mode: 'train' | 'inference';
   readonly args: Arguments;
+  readonly around: LayerSurroundings;
   /** Value of a parameter or state of this layer. */
   readonly tensor: (name: string) => ValueId;
   /** Full name of a state of this layer. */
@@ -60,6 +71,8 @@ export interface LayerBuildContext<Arguments = LayerArguments> {
   readonly random: { readonly seed: number; readonly stream: number };
   /** Capacity of the step tables. */
   readonly steps: number;
+  /** Dropout follows a schedule. */
+  readonly scheduled: boolean;
 }
 
 /** Shapes are those of one example: no batch dimension. */
@@ -72,6 +85,8 @@ export interface LayerDef<T extends LayerFields = LayerFields> {
   readonly fields: T;
   /** Takes several inputs (add, concat). */
   readonly many?: boolean;
+  /** Leaves each column of a table where it is. */
+  readonly byColumn?: boolean;
   /** Throws ModelError when the inputs do not fit. */
   shape(inputs: readonly Shape[], args: ArgumentsOf<T>, around: LayerSurroundings): Shape;
   parameters?(inputs: readonly Shape[], args: ArgumentsOf<T>, around: LayerSurroundings): readonly ParameterDef[];

@@ -2,7 +2,7 @@
 
 import { cifarResnet, lenet, mobilenet, resnet18, smallCnn, vgg, type ImageInput } from './image-presets.ts';
 import { usualTraining } from '../settings/network.ts';
-import type { TrainedOn } from '../settings/training.ts';
+import type { TableRecipe, TrainedOn } from '../settings/training.ts';
 import type { InputSpec, ModelSpec, Task, TrainingSpec } from './spec.ts';
 
 export interface Preset {
@@ -30,6 +30,46 @@ export function mlp(hidden: readonly number[], options: { dropout?: number; pres
     ...(options.preset ? { preset: options.preset } : {}),
     layers: [...layers, { type: 'output' }],
   };
+}
+
+/** Three layers of 256 with all that the paper puts in front of them (Holzmüller et al. 2024). */
+function realMlp(): ModelSpec {
+  const hidden = { type: 'dense', units: 256, activation: 'selu', parametrisation: 'ntk' };
+  const dropout = { type: 'dropout', rate: 0.15 };
+  return {
+    version: 1,
+    preset: 'realmlp',
+    layers: [
+      { type: 'robust_scale' },
+      { type: 'number_embedding' },
+      { type: 'scale' },
+      ...[1, 2, 3].flatMap(() => [hidden, dropout]),
+      { type: 'output', parametrisation: 'ntk' },
+    ],
+  };
+}
+
+/** Members of two layers (Gorishniy et al. 2024); narrower than theirs, which are made for GPUs. */
+function tabM(): ModelSpec {
+  const hidden = { type: 'member_dense', units: 128, activation: 'relu' };
+  const dropout = { type: 'dropout', rate: 0.1 };
+  return {
+    version: 1,
+    preset: 'tabm',
+    layers: [
+      { type: 'robust_scale' },
+      { type: 'number_embedding', rate: 1 },
+      { type: 'members' },
+      ...[1, 2].flatMap(() => [hidden, dropout]),
+      { type: 'output' },
+    ],
+  };
+}
+
+/** The recipe that networks with such layers are trained by. */
+function recipeOf({ layers }: ModelSpec): TableRecipe | undefined {
+  if (layers.some(({ type }) => type === 'members')) return 'tabm';
+  return layers.some(({ parametrisation }) => parametrisation === 'ntk') ? 'realmlp' : undefined;
 }
 
 export const presets: readonly Preset[] = [
@@ -61,6 +101,20 @@ export const presets: readonly Preset[] = [
     summary: '512, 512, 256 and 128 units with dropout: for hundreds of thousands of rows.',
     input: 'table',
     spec: mlp([512, 512, 256, 128], { dropout: 0.2, preset: 'large' }),
+  },
+  {
+    name: 'realmlp',
+    title: 'RealMLP',
+    summary: 'Robust scaling, waves for numbers and a long schedule: the strong single network for tables.',
+    input: 'table',
+    spec: realMlp(),
+  },
+  {
+    name: 'tabm',
+    title: 'TabM',
+    summary: '32 members in one network, whose answers are averaged: slower, and often the best network for tables.',
+    input: 'table',
+    spec: tabM(),
   },
   imagePreset('small-cnn', 'Small CNN', 'Three convolutions: quick, for a first look at any images.', smallCnn),
   imagePreset('lenet', 'LeNet-5', 'The classic for digits and letters of about 28 pixels.', lenet),
@@ -120,6 +174,7 @@ export function trainedOn(
     pictures: input?.kind === 'image' ? input : null,
     model: {
       batchNorm: !model || model.layers.some(({ type }) => type === 'batch_norm'),
+      recipe: model && recipeOf(model),
       steps: presetNamed(model?.preset ?? '')?.steps ?? usualSteps,
     },
   };

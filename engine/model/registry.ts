@@ -6,11 +6,19 @@ import { conv2d, convTranspose2d } from './layers/convolution.ts';
 import { dense, output } from './layers/dense.ts';
 import { dropout, dropout2d } from './layers/dropout.ts';
 import { add, concat, flatten, reshape } from './layers/joins.ts';
+import { memberDense, members } from './layers/members.ts';
 import { batchNorm, groupNorm, layerNorm } from './layers/normalization.ts';
+import { numberEmbedding } from './layers/number-embedding.ts';
 import { averagePool, globalAveragePool, maxPool, upsample } from './layers/pooling.ts';
+import { robustScale, scaleColumns } from './layers/scaling.ts';
 
 const definitions: readonly LayerDef[] = [
   dense,
+  robustScale,
+  scaleColumns,
+  numberEmbedding,
+  members,
+  memberDense,
   conv2d,
   convTranspose2d,
   maxPool,

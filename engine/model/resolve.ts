@@ -3,7 +3,7 @@
 
 import type { Shape } from '../graph/graph.ts';
 import { ModelError } from './errors.ts';
-import type { LayerArguments, LayerDef, ParameterDef, StateDef } from './layer.ts';
+import type { LayerArguments, LayerDef, LayerSurroundings, ParameterDef, StateDef } from './layer.ts';
 import { lossRules, resolveLoss } from './losses.ts';
 import { layers as registry } from './registry.ts';
 import type { InputSpec, LayerSpec, LossName, ModelSpec, OutputSpec } from './spec.ts';
@@ -16,6 +16,7 @@ export interface ResolvedLayer {
   readonly id: string;
   readonly def: LayerDef;
   readonly args: LayerArguments;
+  readonly around: LayerSurroundings;
   /** Positions of the layers feeding this one; −1 = the model's input. */
   readonly inputs: readonly number[];
   readonly inputShapes: readonly Shape[];
@@ -72,11 +73,12 @@ export function tryResolve(
 ): { readonly resolved: ResolvedModel; readonly errors: readonly ModelError[] } {
   const errors: ModelError[] = [];
   const inputShape = inputShapeOf(input);
+  const numbers = numbersOf(input);
   const resolved: ResolvedLayer[] = [];
   const positions = new Map<string, number>([['input', -1]]);
   spec.layers.forEach((layer, index) => {
     try {
-      const next = resolveLayer(layer, index, resolved, positions, inputShape, outputs);
+      const next = resolveLayer(layer, index, resolved, positions, inputShape, { outputs, numbers });
       if (positions.has(next.id)) throw new ModelError(`Two layers are called “${next.id}”.`, 'Rename one.', index);
       positions.set(next.id, index);
       resolved.push(next);
@@ -115,12 +117,33 @@ function embeddingTables(input: InputSpec): readonly ParameterDef[] {
   }));
 }
 
+/** Columns of the input that are numbers. */
+function numbersOf(input: InputSpec): readonly number[] {
+  if (input.kind !== 'table') return [];
+  return input.numbers ?? Array.from({ length: input.numeric }, (_, column) => column);
+}
+
+/** The columns of the input stand in its output where they stood. */
+const keepsColumns = ({ def, around }: ResolvedLayer): boolean => def.byColumn === true && around.onColumns;
+
 const idOf = (layer: LayerSpec, index: number): string => layer.id ?? String(index);
 
 function unresolved(layer: LayerSpec, index: number, shape: Shape): ResolvedLayer {
   const def = registry.get(layer.type) ?? registry.get('flatten')!;
   const id = idOf(layer, index);
-  return { index, id, def, args: {}, inputs: [], inputShapes: [], outputShape: shape, parameters: [], states: [] };
+  const around = { outputs: 0, numbers: [], onColumns: false };
+  return {
+    index,
+    id,
+    def,
+    args: {},
+    around,
+    inputs: [],
+    inputShapes: [],
+    outputShape: shape,
+    parameters: [],
+    states: [],
+  };
 }
 
 function resolveLayer(
@@ -129,14 +152,15 @@ function resolveLayer(
   before: readonly ResolvedLayer[],
   positions: ReadonlyMap<string, number>,
   inputShape: Shape,
-  outputs: number,
+  data: Omit<LayerSurroundings, 'onColumns'>,
 ): ResolvedLayer {
   const def = registry.get(layer.type);
   if (!def) throw new ModelError(`There is no layer “${layer.type}”.`, `Layers: ${[...registry.keys()].join(', ')}.`);
   const args = resolveArguments(def, layer);
   const inputs = resolveInputs(def, layer, index, positions);
   const inputShapes = inputs.map((position) => (position < 0 ? inputShape : before[position].outputShape));
-  const outputShape = def.shape(inputShapes, args, { outputs });
+  const around = { ...data, onColumns: inputs.every((position) => position < 0 || keepsColumns(before[position])) };
+  const outputShape = def.shape(inputShapes, args, around);
   const id = idOf(layer, index);
   const named = <T extends { readonly name: string }>(defs: readonly T[]): readonly T[] =>
     defs.map((item) => ({ ...item, name: `${id}.${item.name}` }));
@@ -145,10 +169,11 @@ function resolveLayer(
     id,
     def,
     args,
+    around,
     inputs,
     inputShapes,
     outputShape,
-    parameters: named(def.parameters?.(inputShapes, args, { outputs }) ?? []),
+    parameters: named(def.parameters?.(inputShapes, args, around) ?? []),
     states: named(def.states?.(inputShapes, args) ?? []),
   };
 }

@@ -32,6 +32,8 @@ export type InputSpec =
       readonly width: number;
       readonly numeric: number;
       readonly embeddings: readonly EmbeddedColumn[];
+      /** Which of the numeric features are numbers, not marks of 0 and 1; absent: all. */
+      readonly numbers?: readonly number[];
     }
   | { readonly kind: 'image'; readonly channels: number; readonly height: number; readonly width: number }
   /** Columns as they are, in this order: what learns from them has to be no network. */

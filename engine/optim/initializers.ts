@@ -9,7 +9,11 @@ export type InitializerSpec =
   | { readonly kind: 'uniform_fan_in'; readonly fanIn: number }
   /** N(0, 2/fanIn): He et al. 2015, for ReLU. */
   | { readonly kind: 'he_normal'; readonly fanIn: number }
-  | { readonly kind: 'normal'; readonly deviation: number };
+  | { readonly kind: 'normal'; readonly deviation: number }
+  /** U(−bound, bound) */
+  | { readonly kind: 'uniform'; readonly bound: number }
+  /** −1 or 1, each as likely. */
+  | { readonly kind: 'signs' };
 
 /** Fills a parameter with its first values. `index` is its position among the model's parameters. */
 export function initialize(spec: InitializerSpec, target: Float32Array, seed: number, index: number): void {
@@ -28,6 +32,13 @@ export function initialize(spec: InitializerSpec, target: Float32Array, seed: nu
       return;
     case 'normal':
       fillNormal(target, seed, stream, spec.deviation);
+      return;
+    case 'uniform':
+      fillUniform(target, seed, stream, -spec.bound, spec.bound);
+      return;
+    case 'signs':
+      fillUniform(target, seed, stream, -1, 1);
+      for (let i = 0; i < target.length; i++) target[i] = target[i] < 0 ? -1 : 1;
       return;
     default:
       spec satisfies never;

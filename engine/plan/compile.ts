@@ -2,6 +2,7 @@
 // kernel calls, assemble.ts gives every operand a place in memory.
 
 import { GraphError } from '../graph/errors.ts';
+import { scalarsName } from '../graph/tensors.ts';
 import { Layout, layOutParameters, type ParameterSlots } from './layout.ts';
 import { assemblePlan } from './assemble.ts';
 import { lowerProgram, placeGradients, type LoweredProgram } from './lower.ts';
@@ -69,6 +70,13 @@ export function nameTensors(options: PlanOptions, slots: ParameterSlots, trainin
   }
   for (const name of optimizerStateNames(options.training.optimizer)) {
     layout.add(name, [slots.get('f32')!.count], 'persistent');
+  }
+  const parameters = slots.get('f32')!;
+  if (parameters.groups.length > 1) {
+    const moved = ['parameters', options.parts ? 'gradients.sum' : 'gradients'] as const;
+    for (const name of [...moved, ...optimizerStateNames(options.training.optimizer)])
+      layout.addBands(name, parameters);
+    parameters.groups.slice(1).forEach((_, i) => layout.add(scalarsName(i + 1), [stepCapacity, 4], 'step'));
   }
   if (options.training.clipNorm > 0) layout.add(clippingTensor.name, clippingTensor.shape, 'persistent');
   if (options.training.classWeights !== 'none') {

@@ -4,7 +4,7 @@
 import { elementBytes, type ElementType } from '../../kernels/contract.ts';
 import type { Shape } from '../graph/graph.ts';
 import { sizeOf } from '../graph/op.ts';
-import { gradientName, type ReservedTensor, slotName } from '../graph/tensors.ts';
+import { bandName, gradientName, type ReservedTensor, slotName } from '../graph/tensors.ts';
 import type { ParameterDef } from '../model/layer.ts';
 import type { Slot, TensorPlace } from './plan.ts';
 
@@ -42,6 +42,14 @@ export class Layout {
     this.#addPieces('gradients', parameters, slots, gradientName);
   }
 
+  /** Names the bands of a tensor that its groups of parameters have. */
+  addBands(of: ReservedTensor, { groups }: ParameterLayout): void {
+    const { slot, type } = this.tensors[of];
+    groups.forEach(({ offset, count }, group) => {
+      if (count > 0) this.tensors[bandName(of, group)] = { slot, offset, shape: [count], type };
+    });
+  }
+
   slot(label: string, elements: number, kind: Slot['kind'], type: ElementType = 'f32'): number {
     const id = this.slots.length;
     this.slots.push({ id, label, elements, kind, type });
@@ -76,8 +84,23 @@ export interface ParameterLayout {
   readonly offsets: ReadonlyMap<string, number>;
   /** Elements of the slot, gaps included. */
   readonly count: number;
-  /** Elements at the front that weight decay acts on. */
+  /** Bands of the slot, one a factor of the learning rate: that of 1 first, if only an empty one. */
+  readonly groups: readonly ParameterGroup[];
+}
+
+/** Parameters side by side that the optimizer moves alike. */
+export interface ParameterGroup {
+  /** Factor of the learning rate. */
+  readonly rate: number;
+  readonly offset: number;
+  readonly count: number;
+  /** Elements at its front that weight decay acts on. */
   readonly decayCount: number;
+}
+
+/** Factors of the learning rate among parameters: 1, then the others as they come. */
+export function ratesOf(parameters: readonly ParameterDef[]): readonly number[] {
+  return [...new Set([1, ...parameters.map(({ rate = 1 }) => rate)])];
 }
 
 /** A layout for each element type of parameters; there is always one for f32, if only an empty one. */
@@ -98,15 +121,19 @@ export function layOutParameters(parameters: readonly ParameterDef[]): Parameter
 
 function layOut(parameters: readonly ParameterDef[], type: ElementType): ParameterLayout {
   const offsets = new Map<string, number>();
-  let count = 0;
-  let decayCount = 0;
-  for (const decay of [true, false]) {
-    for (const parameter of parameters) {
-      if (parameter.decay !== decay) continue;
-      offsets.set(parameter.name, count);
-      count += align(sizeOf(parameter.shape), type);
+  let end = 0;
+  const groups = ratesOf(parameters).map((rate): ParameterGroup => {
+    const offset = end;
+    let decayCount = 0;
+    for (const decay of [true, false]) {
+      for (const parameter of parameters) {
+        if (parameter.decay !== decay || (parameter.rate ?? 1) !== rate) continue;
+        offsets.set(parameter.name, end);
+        end += align(sizeOf(parameter.shape), type);
+      }
+      if (decay) decayCount = end - offset;
     }
-    if (decay) decayCount = count;
-  }
-  return { offsets, count: Math.max(count, align(1, type)), decayCount };
+    return { rate, offset, count: end - offset, decayCount };
+  });
+  return { offsets, count: Math.max(end, align(1, type)), groups };
 }

@@ -43,9 +43,14 @@ export function buildTrainingGraph(
   const { model, training, stepCapacity: steps } = options;
   const graph = newGraph();
   const [x, y] = gatherBatch(graph, options, batch, imageAugmentation(training.augmentation));
-  const { output, parameters, layers } = buildForward(graph, model, x, { mode: 'train', seed: training.seed, steps });
+  const { output, parameters, layers } = buildForward(graph, model, x, {
+    mode: 'train',
+    seed: training.seed,
+    steps,
+    scheduled: training.schedule.regularisation === 'flat_cosine',
+  });
   graph.origin = { layer: 'loss', phase: 'forward' };
-  const loss = applyLoss(graph, options, output, y);
+  const loss = applyLoss(graph, options, ...byMember(graph, output, y));
   const wanted = differentiate(graph, loss, parameters);
   verify(graph, 'autodiff');
 
@@ -97,6 +102,20 @@ function gatherBatch(
     seed: training.seed,
     augmentation,
   });
+}
+
+/** Outputs of members [batch, members, outputs] as rows of their own, each with the target of its row: the loss is their mean. */
+function byMember(graph: GraphBuilder, output: ValueId, target: ValueId): readonly [ValueId, ValueId] {
+  const shape = graph.shape(output);
+  if (shape.length === 2) return [output, target];
+  const [batch, members, outputs] = shape;
+  const [, targets] = graph.shape(target);
+  const column = graph.one('reshape', [target], { shape: [batch, 1, targets] });
+  const repeated = graph.one('expand', [column], { shape: [batch, members, targets], scale: 1 });
+  return [
+    graph.one('reshape', [output], { shape: [batch * members, outputs] }),
+    graph.one('reshape', [repeated], { shape: [batch * members, targets] }),
+  ];
 }
 
 function applyLoss(graph: GraphBuilder, options: StepOptions, prediction: ValueId, target: ValueId): ValueId {

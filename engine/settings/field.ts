@@ -27,6 +27,8 @@ interface Common<About, Value> {
   readonly unit?: string | WordsBy;
   /** A comparison leaves it out while it has this value. */
   readonly quiet?: Value;
+  /** What runs had that were recorded before it was a setting, where its default is no constant. */
+  readonly before?: Value;
   /** What a form calls leaving it out, where that is offered. */
   readonly unset?: string;
   /** Without one the setting may be left out. */
@@ -124,6 +126,7 @@ type Checked<T, About> = {
   readonly [Name in keyof T]: {
     readonly default?: ValueOf<T[Name]> | ((about: About) => ValueOf<T[Name]>);
     readonly quiet?: ValueOf<T[Name]>;
+    readonly before?: ValueOf<T[Name]>;
     readonly when?: {
       readonly [Other in keyof ConditionOf<T[Name]>]: Other extends keyof T ? readonly ValueOf<T[Other]>[] : never;
     };

@@ -17,16 +17,31 @@ export interface TrainedOn {
     readonly batchNorm: boolean;
     /** Steps to aim at with a table. */
     readonly steps: number;
+    /** Networks for tables that have settings of their own. */
+    readonly recipe?: TableRecipe;
   };
   /** Asked for, where others than the usual one are. */
   readonly optimizer?: OptimizerName;
 }
 
+/** Of networks for tables: RealMLP (Holzmüller et al. 2024) and TabM (Gorishniy et al. 2024). */
+export type TableRecipe = 'realmlp' | 'tabm';
+
 export const optimizers = { adamw: 'AdamW', adam: 'Adam', sgd: 'SGD', rmsprop: 'RMSProp' } as const;
 export type OptimizerName = keyof typeof optimizers;
 
-export const schedules = { constant: 'Constant', cosine: 'Cosine', one_cycle: 'One cycle', step: 'Steps' } as const;
+export const schedules = {
+  constant: 'Constant',
+  cosine: 'Cosine',
+  one_cycle: 'One cycle',
+  step: 'Steps',
+  coslog4: 'Four waves',
+} as const;
 export type ScheduleName = keyof typeof schedules;
+
+/** Schedules that go by the number of epochs, after which they hold their last rate. */
+const byEpochs = ['cosine', 'one_cycle', 'coslog4'] as const satisfies readonly ScheduleName[];
+export const endsByEpochs = (name: ScheduleName): boolean => (byEpochs as readonly ScheduleName[]).includes(name);
 
 const classes = ({ task }: Pick<TrainedOn, 'task'>): boolean => task === 'classification';
 const numbers = ({ task }: TrainedOn): boolean => task === 'regression';
@@ -79,10 +94,10 @@ export const trainingFields = fieldsFor<TrainedOn>()({
   'schedule.name': {
     kind: 'choice',
     label: 'Schedule',
-    help: 'learning-rate schedule, default cosine; one_cycle for images',
+    help: 'learning-rate schedule, default cosine; one_cycle for images, coslog4 (four waves) for realmlp',
     flag: 'schedule',
     choices: schedules,
-    default: ({ pictures }) => (pictures ? 'one_cycle' : 'cosine'),
+    default: ({ pictures, model }) => (pictures ? 'one_cycle' : model.recipe === 'realmlp' ? 'coslog4' : 'cosine'),
   },
   batch: {
     kind: 'number',
@@ -108,7 +123,7 @@ export const trainingFields = fieldsFor<TrainedOn>()({
     help: 'stop when validation stalls',
     flag: null,
     words: ['Never', 'When validation stalls'],
-    default: ({ pictures }) => pictures === null,
+    default: ({ pictures, model }) => pictures === null && model.recipe !== 'realmlp',
   },
   // Of the validation loss.
   'earlyStopping.patience': {
@@ -141,7 +156,8 @@ export const trainingFields = fieldsFor<TrainedOn>()({
     fits: classes,
     when: { loss: ['auto', 'cross_entropy'] },
     quiet: 0,
-    default: ({ task, pictures }) => (pictures && task === 'classification' ? 0.1 : 0),
+    default: ({ task, pictures, model }) =>
+      task === 'classification' && (pictures !== null || model.recipe === 'realmlp') ? 0.1 : 0,
   },
   huberDelta: {
     kind: 'number',
@@ -222,7 +238,8 @@ export const trainingFields = fieldsFor<TrainedOn>()({
     advanced: true,
     when: { 'optimizer.name': ['adam', 'adamw'] },
     quiet: 0.999,
-    default: 0.999,
+    before: 0.999,
+    default: ({ model }) => (model.recipe === 'realmlp' ? 0.95 : 0.999),
   },
   'optimizer.alpha': {
     kind: 'number',
@@ -348,14 +365,26 @@ export const trainingFields = fieldsFor<TrainedOn>()({
     whole: true,
     label: 'Schedule ends at epoch',
     zero: 'the last',
-    help: 'cosine, one_cycle: epoch at which the schedule ends, and after which its last rate is held; 0 = the last',
+    help: 'cosine, one_cycle, coslog4: epoch at which the schedule ends, and after which its last rate is held; 0 = the last',
     flag: 'schedule-epochs',
     minimum: 0,
     maximum: most,
     advanced: true,
-    when: { 'schedule.name': ['cosine', 'one_cycle'] },
+    when: { 'schedule.name': byEpochs },
     quiet: 0,
     default: 0,
+  },
+  'schedule.regularisation': {
+    kind: 'choice',
+    label: 'Dropout and decay',
+    help: 'dropout, and weight decay of adam and adamw: constant, or flat_cosine: from half of the epochs on down to 0',
+    flag: 'regularisation',
+    choices: { constant: 'Constant', flat_cosine: 'Falling' },
+    advanced: true,
+    fits: ({ pictures }) => pictures === null,
+    quiet: 'constant',
+    before: 'constant',
+    default: ({ model }) => (model.recipe === 'realmlp' ? 'flat_cosine' : 'constant'),
   },
   'earlyStopping.minimumDelta': {
     kind: 'number',
@@ -395,7 +424,8 @@ function usualOptimizer(data: TrainedOn): OptimizerName {
 const isUsual = (data: TrainedOn): boolean => (data.optimizer ?? usualOptimizer(data)) === usualOptimizer(data);
 
 function usualRate(data: TrainedOn): number {
-  const { task, pictures, optimizer } = data;
+  const { task, pictures, optimizer, model } = data;
+  if (model.recipe === 'realmlp' && isUsual(data)) return task === 'classification' ? 0.04 : 0.2;
   const adaptive = task === 'classification' && !pictures ? 0.003 : 0.002;
   if (isUsual(data)) return isSteep(data) ? 0.2 : adaptive;
   return optimizer === 'sgd' ? 0.05 : adaptive;
@@ -407,15 +437,17 @@ function usualRate(data: TrainedOn): number {
  * training rows) from R² 0.44 to 0.48.
  */
 function usualWeightDecay(data: TrainedOn): number {
-  const { rows, task, pictures } = data;
+  const { rows, task, pictures, model } = data;
   if (!isUsual(data)) return 0;
+  if (model.recipe === 'realmlp') return 0.02;
   if (pictures) return isSteep(data) ? (rows < fewPictures ? 1e-3 : 5e-4) : 0.01;
   const strength = task === 'regression' ? Math.min(3, 1_000 / rows) : Math.min(1, 300 / rows);
   return Number(Math.max(0.01, strength).toPrecision(2));
 }
 
-function usualBatch({ rows, pictures }: TrainedOn): number {
+function usualBatch({ rows, pictures, model }: TrainedOn): number {
   if (pictures) return 64;
+  if (model.recipe) return rows < 100_000 ? 256 : 512;
   return rows < 4_000 ? 32 : rows < 20_000 ? 64 : rows < 100_000 ? 128 : rows < 500_000 ? 256 : 512;
 }
 
@@ -423,5 +455,6 @@ function usualEpochs(data: TrainedOn): number {
   const { rows, pictures, model } = data;
   if (pictures) return rows < fewPictures ? 40 : rows < 30_000 ? 25 : 15;
   const steps = Math.max(1, Math.ceil(rows / usualBatch(data)));
+  if (model.recipe === 'realmlp') return Math.min(256, Math.max(16, Math.round(12_000 / steps)));
   return Math.min(200, Math.max(10, Math.round(model.steps / steps)));
 }

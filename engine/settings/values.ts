@@ -56,15 +56,12 @@ export function defaultsOf<About, const T extends FieldTable<About>>(table: T, a
   ) as SettingsOf<T>;
 }
 
-/** Settings written down before some of the table's were there, with the values those had without saying so: their constants. */
+/** Settings written down before some of the table's were there, with the values those had without saying so: their constants, or what they were before there was a choice. */
 export function completed<S extends object>(table: FieldTable, settings: S): S {
-  return fieldsOf(table).reduce(
-    (whole, [name, { default: usual }]) =>
-      usual === undefined || typeof usual === 'function' || valueAt(whole, name) !== undefined
-        ? whole
-        : withValue(whole, name, usual),
-    settings,
-  );
+  return fieldsOf(table).reduce((whole, [name, { default: usual, before: earlier }]) => {
+    const before = typeof usual === 'function' ? earlier : usual;
+    return before === undefined || valueAt(whole, name) !== undefined ? whole : withValue(whole, name, before);
+  }, settings);
 }
 
 /** The values with which nothing is asked for: those a comparison leaves out. */

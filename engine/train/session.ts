@@ -4,9 +4,11 @@
 import type { Backend, Executable } from '../backends/backend.ts';
 import { outputWidth, resolveModel, type ResolvedModel } from '../model/resolve.ts';
 import { frozenModel } from '../model/freeze.ts';
+import { fittedModel } from './fitted-states.ts';
 import type { ModelSpec, TrainingSpec } from '../model/spec.ts';
-import { learningRateAt } from '../optim/schedules.ts';
+import { flatCosine, learningRateAt } from '../optim/schedules.ts';
 import { compilePlan } from '../plan/compile.ts';
+import { ratesOf } from '../plan/layout.ts';
 import { programName, stepOf, type Plan } from '../plan/plan.ts';
 import { classWeightsTensor } from '../plan/step.ts';
 import type { PreparedData } from '../protocol/data.ts';
@@ -90,7 +92,9 @@ export class Session {
 
   static async #openInParts(options: SessionOptions, accumulate: number): Promise<Session> {
     const { data, training, predictOnly = false } = options;
-    const whole = options.resolved ?? resolveModel(options.model, data.input, outputWidth(data.output, training.loss));
+    const resolved =
+      options.resolved ?? resolveModel(options.model, data.input, outputWidth(data.output, training.loss));
+    const whole = predictOnly ? resolved : await fittedModel(resolved, data, options.readShard);
     const model = predictOnly ? whole : frozenModel(whole, training.frozenLayers ?? 0);
     const batch = Math.min(training.batch, Math.max(1, data.counts.train));
     const dataBudget = Math.min(options.dataBudget, options.backend.dataBudget ?? Infinity);
@@ -137,6 +141,9 @@ export class Session {
       capacity: plan.stepCapacity,
       training,
       learningRate: (step) => this.learningRate(step),
+      rates: ratesOf(model.parameters),
+      regularisation:
+        training.schedule.regularisation === 'flat_cosine' ? (step) => flatCosine(this.#progress(step)) : null,
       updates: (step) => step - this.#begun.optimizerStep,
       parts: parts ?? null,
       batches: programs,
@@ -270,11 +277,19 @@ export class Session {
   }
 
   learningRate(step: number): number {
-    const { scheduleStep, scheduleEpoch } = this.#begun;
+    return learningRateAt(this.training, step - this.#begun.scheduleStep, this.#scheduledSteps, this.stepsPerEpoch);
+  }
+
+  /** Steps of the schedule. */
+  get #scheduledSteps(): number {
     const { epochs, schedule } = this.training;
     const last = schedule.overEpochs > 0 ? schedule.overEpochs : epochs;
-    const steps = this.stepsPerEpoch * Math.max(0, last - scheduleEpoch);
-    return learningRateAt(this.training, step - scheduleStep, steps, this.stepsPerEpoch);
+    return this.stepsPerEpoch * Math.max(0, last - this.#begun.scheduleEpoch);
+  }
+
+  /** How far the schedule is at a step: 0 … 1. */
+  #progress(step: number): number {
+    return Math.min(1, (step - this.#begun.scheduleStep) / Math.max(1, this.#scheduledSteps - 1));
   }
 
   close(): void {

@@ -5,6 +5,7 @@ import type { Executable } from '../backends/backend.ts';
 import { optimizerStates } from '../model/summary.ts';
 import type { TrainingSpec } from '../model/spec.ts';
 import { drawBeta, streams } from '../optim/random.ts';
+import { scalarsName } from '../graph/tensors.ts';
 import { indicesOf, partSizes } from '../plan/parts.ts';
 
 export interface StepTablesOptions {
@@ -13,6 +14,10 @@ export interface StepTablesOptions {
   readonly capacity: number;
   readonly training: TrainingSpec;
   readonly learningRate: (step: number) => number;
+  /** Factors of the learning rate, one a group of the parameters. */
+  readonly rates: readonly number[];
+  /** Share of dropout and weight decay at a step; null: they stay what they are. */
+  readonly regularisation: ((step: number) => number) | null;
   /** Updates that made the optimizer's state, before a step. */
   readonly updates: (step: number) => number;
   /** Rows of each part of a step that takes so many; null: steps are one program. */
@@ -59,6 +64,11 @@ export class StepTables {
       }
     }
     executable.write('step.scalars', this.#scalars.subarray(0, 4 * tableRows));
+    this.#options.rates.slice(1).forEach((rate, i) => {
+      const scaled = this.#scalars.slice(0, 4 * tableRows);
+      for (let row = 0; row < tableRows; row++) scaled[4 * row] *= rate;
+      executable.write(scalarsName(i + 1), scaled);
+    });
     executable.write('step.counters', this.#counters.subarray(0, tableRows));
     if (!parts) {
       executable.write('step.indices', rows.places);
@@ -75,14 +85,18 @@ export class StepTables {
   }
 
   #fill(row: number, step: number, counter: number): void {
-    const { training, learningRate, updates } = this.#options;
+    const { training, learningRate, updates, regularisation } = this.#options;
     const { beta1, beta2 } = training.optimizer;
     const corrected = optimizerStates(training.optimizer) > 0;
     const mixup = training.augmentation?.mixup ?? 0;
     this.#scalars[4 * row] = learningRate(step);
     this.#scalars[4 * row + 1] = corrected ? 1 - beta1 ** (updates(step) + 1) : 1;
     this.#scalars[4 * row + 2] = corrected ? 1 - beta2 ** (updates(step) + 1) : 1;
-    this.#scalars[4 * row + 3] = mixup > 0 ? drawBeta(mixup, training.seed, streams.mixup, step) : 0;
+    this.#scalars[4 * row + 3] = regularisation
+      ? regularisation(step)
+      : mixup > 0
+        ? drawBeta(mixup, training.seed, streams.mixup, step)
+        : 0;
     this.#counters[row] = counter;
   }
 

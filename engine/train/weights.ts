@@ -20,8 +20,9 @@ export function initializeWeights(executable: Executable, model: ResolvedModel, 
     initialize(initializer, values, seed, index);
     executable.write(name, type === 'f32' ? values : toHost(type, values));
   });
-  for (const { name, shape, initial, type = 'f32' } of model.states) {
-    executable.write(name, toHost(type, new Float32Array(sizeOf(shape)).fill(initial)));
+  for (const { name, shape, initial, values: fitted, type = 'f32' } of model.states) {
+    const values = fitted ?? new Float32Array(sizeOf(shape)).fill(initial);
+    executable.write(name, toHost(type, values));
   }
 }
 

@@ -1,6 +1,20 @@
 // AssemblyScript: y = f(x). One loop an activation, so that nothing is decided within it.
 
-import { activate, GELU, LEAKY_RELU, NONE, RELU, SIGMOID, SILU, TANH } from '../shared/activations';
+import {
+  activate,
+  COSINE,
+  GELU,
+  LEAKY_RELU,
+  LOG,
+  MISH,
+  NONE,
+  RELU,
+  SELU,
+  SIGMOID,
+  SILU,
+  SOFT_CLIP,
+  TANH,
+} from '../shared/activations';
 import { integer, LINE, pointer, read, real, shareStart, write } from '../shared/vectors';
 
 export function activation(args: usize, thread: i32, threads: i32, step: i32): void {
@@ -23,6 +37,16 @@ export function activation(args: usize, thread: i32, threads: i32, step: i32): v
       return activateRange(TANH, x, y, slope, start, end);
     case SIGMOID:
       return activateRange(SIGMOID, x, y, slope, start, end);
+    case MISH:
+      return activateRange(MISH, x, y, slope, start, end);
+    case SELU:
+      return activateRange(SELU, x, y, slope, start, end);
+    case COSINE:
+      return activateRange(COSINE, x, y, slope, start, end);
+    case LOG:
+      return activateRange(LOG, x, y, slope, start, end);
+    case SOFT_CLIP:
+      return activateRange(SOFT_CLIP, x, y, slope, start, end);
     default:
       return activateRange(NONE, x, y, slope, start, end);
   }

@@ -1,14 +1,19 @@
 // AssemblyScript: dx = dy ⊙ f′. One loop an activation and kind of saved tensor, so that nothing is decided within it.
 
 import {
+  COSINE,
   derivative,
   derivativeOfOutput,
   GELU,
   LEAKY_RELU,
+  LOG,
+  MISH,
   NONE,
   RELU,
+  SELU,
   SIGMOID,
   SILU,
+  SOFT_CLIP,
   TANH,
 } from '../shared/activations';
 import { integer, LINE, pointer, read, real, shareStart, write } from '../shared/vectors';
@@ -38,6 +43,17 @@ export function activation_grad(args: usize, thread: i32, threads: i32, step: i3
     case SIGMOID:
       if (fromOutput) return ofOutput(SIGMOID, dy, saved, dx, slope, start, end);
       return fromInput(SIGMOID, dy, saved, dx, slope, start, end);
+    case SELU:
+      if (fromOutput) return ofOutput(SELU, dy, saved, dx, slope, start, end);
+      return fromInput(SELU, dy, saved, dx, slope, start, end);
+    case MISH:
+      return fromInput(MISH, dy, saved, dx, slope, start, end);
+    case COSINE:
+      return fromInput(COSINE, dy, saved, dx, slope, start, end);
+    case LOG:
+      return fromInput(LOG, dy, saved, dx, slope, start, end);
+    case SOFT_CLIP:
+      return fromInput(SOFT_CLIP, dy, saved, dx, slope, start, end);
     default:
       return fromInput(NONE, dy, saved, dx, slope, start, end);
   }

@@ -4,7 +4,7 @@ import { activationCodes } from '../activations.ts';
 import { defineKernel } from '../contract.ts';
 import { savedActivation } from '../samples.ts';
 
-const { none, relu, leaky_relu, gelu, silu, tanh, sigmoid } = activationCodes;
+const { none, relu, leaky_relu, gelu, silu, tanh, sigmoid, mish, selu, cosine, log, soft_clip } = activationCodes;
 
 export const kernel = defineKernel({
   name: 'activation_grad',
@@ -38,5 +38,11 @@ export const kernel = defineKernel({
     { params: { count: 1031, activation: tanh, slope: 0, fromOutput: 0 } },
     { params: { count: 1031, activation: sigmoid, slope: 0, fromOutput: 1 } },
     { params: { count: 1031, activation: sigmoid, slope: 0, fromOutput: 0 } },
+    { params: { count: 1031, activation: mish, slope: 0, fromOutput: 0 } },
+    { params: { count: 1031, activation: selu, slope: 0, fromOutput: 1 } },
+    { params: { count: 67, activation: selu, slope: 0, fromOutput: 0 } },
+    { params: { count: 1031, activation: cosine, slope: 0, fromOutput: 0 } },
+    { params: { count: 67, activation: log, slope: 0, fromOutput: 0 } },
+    { params: { count: 67, activation: soft_clip, slope: 0.5, fromOutput: 0 } },
   ],
 });

@@ -14,9 +14,9 @@ export function adam(args: usize, thread: i32, threads: i32, step: i32): void {
   const decayCount = integer(args, 7);
   const beta1 = real(args, 8);
   const beta2 = real(args, 9);
-  const weightDecay = real(args, 11);
   const decoupled = integer(args, 12) != 0;
   const learningRate = stepScalar(scalars, step, 0);
+  const weightDecay = real(args, 11) * (integer(args, 16) != 0 ? stepScalar(scalars, step, 3) : 1);
 
   const scale = f32x4.splat(clipScale(pointer(args, 2), integer(args, 14), real(args, 13)));
   const keepMean = f32x4.splat(beta1);

@@ -4,14 +4,24 @@
 import { defineKernel } from '../contract.ts';
 import { optimizerInputs, optimizerState, squaredState } from '../optimizer.ts';
 
-const usual = { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: 0, decoupled: 0, clip: 0, chunks: 0, steps: 1 };
+const usual = {
+  beta1: 0.9,
+  beta2: 0.999,
+  epsilon: 1e-8,
+  weightDecay: 0,
+  decoupled: 0,
+  clip: 0,
+  chunks: 0,
+  steps: 1,
+  scheduled: 0,
+};
 
 export const kernel = defineKernel({
   name: 'adam',
   summary:
     'g = scale·gradient (+ weightDecay·p if not decoupled; else p ← p·(1 − lr·weightDecay)); mean ← β₁·mean + (1 − β₁)·g; ' +
     'variance ← β₂·variance + (1 − β₂)·g²; p ← p − lr/(1 − β₁ᵗ)·mean/(√(variance/(1 − β₂ᵗ)) + epsilon). ' +
-    'Decay acts on the first decayCount elements; scale = min(1, clip/(√Σpartials + 1e-6)), 1 without partials.',
+    'With `scheduled` weightDecay counts scalars[step, 3] times. Decay acts on the first decayCount elements; scale = min(1, clip/(√Σpartials + 1e-6)), 1 without partials.',
   inputs: optimizerInputs,
   outputs: [optimizerState('parameters'), optimizerState('mean'), squaredState('variance')],
   params: {
@@ -25,6 +35,7 @@ export const kernel = defineKernel({
     clip: 'f32',
     chunks: 'i32',
     steps: 'i32',
+    scheduled: 'i32',
   },
   usesStep: true,
   cost: (p) => ({ flops: 14 * p.count, bytes: 28 * p.count }),
@@ -37,6 +48,10 @@ export const kernel = defineKernel({
     {
       params: { ...usual, count: 131, decayCount: 17, weightDecay: 0.2, decoupled: 1, clip: 100, chunks: 1, steps: 2 },
       step: 1,
+    },
+    {
+      params: { ...usual, count: 70, decayCount: 66, weightDecay: 0.5, decoupled: 1, scheduled: 1 },
+      absent: ['partials'],
     },
     { params: { ...usual, count: 29, decayCount: 5, weightDecay: 0.01, clip: 0.5, chunks: 64 } },
   ],

@@ -5,13 +5,13 @@ import { clipScale } from '../optimizer.ts';
 import type { kernel } from './kernel.ts';
 
 export const reference: Reference<ParameterOf<typeof kernel>> = (inputs, outputs, params, step) => {
-  const { count, decayCount, beta1, beta2, epsilon, weightDecay, decoupled, clip } = params;
+  const { count, decayCount, beta1, beta2, epsilon, weightDecay, decoupled, clip, scheduled } = params;
   const { gradient, scalars } = present(inputs);
   const { parameters, mean, variance } = present(outputs);
-  const [learningRate, meanCorrection, varianceCorrection] = scalars.subarray(4 * step);
+  const [learningRate, meanCorrection, varianceCorrection, share] = scalars.subarray(4 * step);
   const scale = clipScale(inputs.partials, clip);
   for (let i = 0; i < count; i++) {
-    const decay = i < decayCount ? weightDecay : 0;
+    const decay = i < decayCount ? weightDecay * (scheduled ? share : 1) : 0;
     let slope = gradient[i] * scale;
     if (decoupled) parameters[i] *= 1 - learningRate * decay;
     else slope += decay * parameters[i];

@@ -7,12 +7,15 @@ import { at, integer, LINE, pointer, read, real, shareStart, write } from '../sh
 export function dropout(args: usize, thread: i32, threads: i32, step: i32): void {
   const x = pointer(args, 0);
   const counter = load<i32>(at(pointer(args, 1), step));
-  const y = pointer(args, 2);
-  const count = integer(args, 3);
-  const threshold = i32x4.splat(<i32>ceil(real(args, 4) * <f32>16777216));
-  const scale = f32x4.splat(1 / (1 - real(args, 4)));
-  const seed = integer(args, 5);
-  const stream = integer(args, 6);
+  const scalars = pointer(args, 2);
+  const y = pointer(args, 3);
+  const count = integer(args, 4);
+  let rate = real(args, 5);
+  if (scalars != 0) rate *= load<f32>(at(scalars, 4 * step + 3));
+  const threshold = i32x4.splat(<i32>ceil(rate * <f32>16777216));
+  const scale = f32x4.splat(1 / (1 - rate));
+  const seed = integer(args, 6);
+  const stream = integer(args, 7);
   const end = shareStart(count, LINE, thread + 1, threads);
   for (let i = shareStart(count, LINE, thread, threads); i < end; i += 8) {
     threefry(seed, stream, i32x4.add(i32x4.splat(i >> 1), i32x4(0, 1, 2, 3)), counter);

@@ -5,7 +5,7 @@ import { activationCodes } from '../activations.ts';
 import { defineKernel } from '../contract.ts';
 import { savedActivation } from '../samples.ts';
 
-const { relu, leaky_relu, gelu, silu, tanh, sigmoid } = activationCodes;
+const { relu, leaky_relu, gelu, silu, tanh, sigmoid, mish, selu } = activationCodes;
 const plain = { transposeA: 0, transposeB: 0, activation: 0, slope: 0, gradient: 0 };
 
 export const kernel = defineKernel({
@@ -53,6 +53,9 @@ export const kernel = defineKernel({
     { params: { ...plain, m: 33, n: 67, k: 129, activation: leaky_relu, slope: 0.1 }, absent: ['saved'] },
     { params: { ...plain, m: 5, n: 6, k: 601 }, absent: ['saved'] },
     { params: { ...plain, m: 15, n: 6, k: 5, activation: tanh }, absent: ['saved'] },
+    { params: { ...plain, m: 10, n: 9, k: 3, activation: mish }, absent: ['saved'] },
+    { params: { ...plain, m: 5, n: 35, k: 4, activation: selu }, absent: ['bias', 'saved'] },
+    { params: { ...plain, m: 6, n: 34, k: 5, transposeB: 1, activation: selu, gradient: 1 }, absent: ['bias'] },
     { params: { ...plain, m: 9, n: 10, k: 2, activation: silu }, absent: ['bias', 'saved'] },
     { params: { ...plain, m: 19, n: 23, k: 29, transposeA: 1 }, absent: ['bias', 'saved'] },
     { params: { ...plain, m: 64, n: 48, k: 96, transposeB: 1 }, absent: ['bias', 'saved'] },

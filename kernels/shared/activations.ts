@@ -1,7 +1,7 @@
 // AssemblyScript: the activations and their derivatives on four float32 lanes. Called with a constant code within a loop,
 // the switch folds away. Codes are those of kernels/activations.ts.
 
-import { exp, gaussian, multiplyAdd, normalDistribution, sigmoid, tanh } from './math';
+import { exp, gaussian, log, multiplyAdd, normalDistribution, sigmoid, sineOfTurns, tanh } from './math';
 
 export const NONE = 0;
 export const RELU = 1;
@@ -10,11 +10,35 @@ export const GELU = 3;
 export const SILU = 4;
 export const TANH = 5;
 export const SIGMOID = 6;
+export const MISH = 7;
+export const SELU = 8;
+export const COSINE = 9;
+export const LOG = 10;
+export const SOFT_CLIP = 11;
 
 /** 1/√(2π) */
 const DENSITY_AT_ZERO: f32 = 0.3989422804;
 
-/** f(x); `slope` is the negative slope of leaky_relu. */
+/** SELU's scale, and that times its alpha. */
+const SELU_SCALE: f32 = 1.0507009874;
+const SELU_FLOOR: f32 = 1.7580993408;
+const TWO_PI: f32 = 6.2831853072;
+const LEAST_OF_LOG: f32 = 1e-30;
+
+/** e^x for Mish, whose ratio is 1 from 20 on. */
+@inline
+function heldExp(x: v128): v128 {
+  return exp(f32x4.min(x, f32x4.splat(20)));
+}
+
+/** 1 + (slope·x)² */
+@inline
+function clipSquare(x: v128, slope: v128): v128 {
+  const scaled = f32x4.mul(x, slope);
+  return multiplyAdd(scaled, scaled, f32x4.splat(1));
+}
+
+/** f(x); `slope` is the negative slope of leaky_relu, and one over the limit of soft_clip. */
 @inline
 export function activate(code: i32, x: v128, slope: v128): v128 {
   const zero = f32x4.splat(0);
@@ -31,6 +55,23 @@ export function activate(code: i32, x: v128, slope: v128): v128 {
       return tanh(x);
     case SIGMOID:
       return sigmoid(x);
+    case MISH: {
+      // tanh ln(1 + e) = n/(n + 2), n = e(e + 2), e = e^x.
+      const e = heldExp(x);
+      const n = f32x4.mul(e, f32x4.add(e, f32x4.splat(2)));
+      return f32x4.mul(x, f32x4.div(n, f32x4.add(n, f32x4.splat(2))));
+    }
+    case SELU: {
+      const grown = f32x4.sub(exp(f32x4.min(x, zero)), f32x4.splat(1));
+      const below = f32x4.mul(grown, f32x4.splat(SELU_FLOOR));
+      return v128.bitselect(f32x4.mul(x, f32x4.splat(SELU_SCALE)), below, f32x4.gt(x, zero));
+    }
+    case COSINE:
+      return sineOfTurns(f32x4.add(x, f32x4.splat(0.25)));
+    case LOG:
+      return log(f32x4.max(x, f32x4.splat(LEAST_OF_LOG)));
+    case SOFT_CLIP:
+      return f32x4.div(x, f32x4.sqrt(clipSquare(x, slope)));
     default:
       return x;
   }
@@ -66,12 +107,33 @@ export function derivative(code: i32, x: v128, slope: v128): v128 {
       const denominator = f32x4.add(one, e);
       return f32x4.div(e, f32x4.mul(denominator, denominator));
     }
+    case MISH: {
+      // t + x·σ·(1 − t²), where 1 − t² = 4(n + 1)/(n + 2)².
+      const e = heldExp(x);
+      const n = f32x4.mul(e, f32x4.add(e, f32x4.splat(2)));
+      const below = f32x4.add(n, f32x4.splat(2));
+      const rest = f32x4.div(f32x4.mul(f32x4.add(n, one), f32x4.splat(4)), f32x4.mul(below, below));
+      const share = f32x4.div(e, f32x4.add(e, one));
+      return multiplyAdd(x, f32x4.mul(share, rest), f32x4.div(n, below));
+    }
+    case SELU: {
+      const below = f32x4.mul(exp(f32x4.min(x, zero)), f32x4.splat(SELU_FLOOR));
+      return v128.bitselect(f32x4.splat(SELU_SCALE), below, f32x4.gt(x, zero));
+    }
+    case COSINE:
+      return f32x4.mul(sineOfTurns(x), f32x4.splat(-TWO_PI));
+    case LOG:
+      return v128.and(f32x4.div(one, x), f32x4.gt(x, f32x4.splat(LEAST_OF_LOG)));
+    case SOFT_CLIP: {
+      const square = clipSquare(x, slope);
+      return f32x4.div(one, f32x4.mul(square, f32x4.sqrt(square)));
+    }
     default:
       return one;
   }
 }
 
-/** f′ from the output y = f(x): relu, leaky_relu, tanh and sigmoid only; 1 for other codes. */
+/** f′ from the output y = f(x): relu, leaky_relu, tanh, sigmoid and selu only; 1 for other codes. */
 @inline
 export function derivativeOfOutput(code: i32, y: v128, slope: v128): v128 {
   const one = f32x4.splat(1);
@@ -83,6 +145,10 @@ export function derivativeOfOutput(code: i32, y: v128, slope: v128): v128 {
       return f32x4.sub(one, f32x4.mul(y, y));
     case SIGMOID:
       return f32x4.mul(y, f32x4.sub(one, y));
+    case SELU: {
+      const below = f32x4.add(y, f32x4.splat(SELU_FLOOR));
+      return v128.bitselect(f32x4.splat(SELU_SCALE), below, f32x4.gt(y, f32x4.splat(0)));
+    }
     default:
       return one;
   }

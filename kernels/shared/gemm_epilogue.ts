@@ -1,7 +1,21 @@
 // AssemblyScript: what follows a product when it is not ReLU: the other activations, and the derivatives taken from an
 // activation's output. Works in place on a stretch of a row of c. One loop a code, so that nothing is decided within it.
 
-import { activate, derivativeOfOutput, GELU, LEAKY_RELU, RELU, SIGMOID, SILU, TANH } from './activations';
+import {
+  activate,
+  COSINE,
+  derivativeOfOutput,
+  GELU,
+  LEAKY_RELU,
+  LOG,
+  MISH,
+  RELU,
+  SELU,
+  SIGMOID,
+  SILU,
+  SOFT_CLIP,
+  TANH,
+} from './activations';
 import { read, write } from './vectors';
 
 /** c = f(c) for `count` elements. */
@@ -17,6 +31,16 @@ export function applyActivation(code: i32, slope: v128, c: usize, count: i32): v
       return activateRow(TANH, slope, c, count);
     case SIGMOID:
       return activateRow(SIGMOID, slope, c, count);
+    case MISH:
+      return activateRow(MISH, slope, c, count);
+    case SELU:
+      return activateRow(SELU, slope, c, count);
+    case COSINE:
+      return activateRow(COSINE, slope, c, count);
+    case LOG:
+      return activateRow(LOG, slope, c, count);
+    case SOFT_CLIP:
+      return activateRow(SOFT_CLIP, slope, c, count);
   }
 }
 
@@ -38,6 +62,8 @@ export function applyGradient(code: i32, slope: v128, c: usize, saved: usize, co
       return scaleRow(TANH, slope, c, saved, count);
     case SIGMOID:
       return scaleRow(SIGMOID, slope, c, saved, count);
+    case SELU:
+      return scaleRow(SELU, slope, c, saved, count);
   }
 }
 

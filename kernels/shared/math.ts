@@ -86,6 +86,23 @@ export function tanh(x: v128): v128 {
   return v128.bitselect(near, far, f32x4.lt(magnitude, f32x4.splat(0.63)));
 }
 
+/** sin 2πx within 3e-7, for |x| below 2²²: whole turns are taken off exactly. */
+@inline
+export function sineOfTurns(x: v128): v128 {
+  const turn = f32x4.sub(x, f32x4.nearest(x));
+  // In −1/2 … 1/2; beyond a quarter the sine comes back: sin 2πr = sin 2π(1/2 − r).
+  const size = f32x4.abs(turn);
+  const folded = f32x4.min(size, f32x4.sub(f32x4.splat(0.5), size));
+  const z = f32x4.mul(v128.bitselect(turn, folded, i32x4.splat(0x80000000)), f32x4.splat(6.2831853072));
+  const square = f32x4.mul(z, z);
+  let p = f32x4.splat(<f32>(-1.0 / 39916800.0));
+  p = multiplyAdd(p, square, f32x4.splat(<f32>(1.0 / 362880.0)));
+  p = multiplyAdd(p, square, f32x4.splat(<f32>(-1.0 / 5040.0)));
+  p = multiplyAdd(p, square, f32x4.splat(<f32>(1.0 / 120.0)));
+  p = multiplyAdd(p, square, f32x4.splat(<f32>(-1.0 / 6.0)));
+  return multiplyAdd(f32x4.mul(p, square), z, z);
+}
+
 /** 1/(1 + e^−x) within 3e-7 relative. */
 @inline
 export function sigmoid(x: v128): v128 {

@@ -10,7 +10,7 @@ export function clipScale(partials: usize, chunks: i32, clip: f32): f32 {
   return min<f32>(1, clip / (sqrt<f32>(sumLanes(sum)) + 1e-6));
 }
 
-/** One of the step's four scalars: 0 learning rate, 1 and 2 bias corrections. */
+/** One of the step's four scalars: 0 learning rate, 1 and 2 bias corrections, 3 share of what is scheduled. */
 @inline
 export function stepScalar(scalars: usize, step: i32, index: i32): f32 {
   return load<f32>(at(scalars, 4 * step + index));

@@ -38,12 +38,56 @@ const onImages = (name: string, ...tested: LayerSpec[]): Case => ({
 });
 
 const cases: readonly Case[] = [
-  ...['relu', 'leaky_relu', 'gelu', 'silu', 'tanh', 'sigmoid'].flatMap((activation) => [
+  ...['relu', 'leaky_relu', 'gelu', 'silu', 'tanh', 'sigmoid', 'mish', 'selu'].flatMap((activation) => [
     { name: `dense with ${activation}`, layers: between({ type: 'dense', units: 4, activation }) },
     { name: `activation ${activation}`, layers: between({ type: 'activation', activation }) },
   ]),
   { name: 'dense without bias', layers: between({ type: 'dense', units: 3, bias: false, activation: 'none' }) },
   { name: 'dropout', layers: between({ type: 'dropout', rate: 0.4 }) },
+  {
+    name: 'dropout by a schedule',
+    layers: between({ type: 'dropout', rate: 0.5 }),
+    training: { schedule: { ...defaultTraining(100, 'regression').schedule, regularisation: 'flat_cosine' } },
+  },
+  {
+    name: 'dense as NTK',
+    layers: [
+      { ...smooth, parametrisation: 'ntk' },
+      { ...output, parametrisation: 'ntk' },
+    ],
+    training: { clipNorm: 1 },
+  },
+  {
+    name: 'columns robustly scaled, each number in waves, and scaled',
+    layers: [
+      { type: 'robust_scale' },
+      { type: 'number_embedding', frequencies: 3, deviation: 1 },
+      { type: 'scale' },
+      output,
+    ],
+    table: { numeric: 5, numbers: [0, 2, 3] },
+  },
+  {
+    name: 'waves of all columns',
+    layers: [{ type: 'scale' }, { type: 'number_embedding', frequencies: 2, width: 2 }, output],
+    table: { embeddings: [{ vocabulary: 4, dimensions: 2 }] },
+  },
+  {
+    name: 'members with numbers',
+    layers: [{ type: 'members', members: 3 }, { type: 'member_dense', units: 4, activation: 'tanh' }, output],
+  },
+  {
+    name: 'members with classes and weights',
+    layers: [
+      { ...smooth },
+      { type: 'members', members: 2 },
+      { type: 'member_dense', units: 3, activation: 'mish' },
+      { type: 'dropout', rate: 0.3 },
+      output,
+    ],
+    table: { classes: 3 },
+    training: { classWeights: 'balanced', labelSmoothing: 0.1 },
+  },
   { name: 'batch norm', layers: between({ type: 'batch_norm' }, { type: 'activation', activation: 'silu' }) },
   { name: 'layer norm', layers: between({ type: 'layer_norm' }, { type: 'activation', activation: 'tanh' }) },
   {
@@ -185,7 +229,9 @@ function open(testCase: Case): { executable: ReferenceExecutable; parameters: re
   normalization?.mean.forEach((mean, channel) => {
     executable.write('data.normalization', Float32Array.of(mean, normalization.deviation[channel]), 2 * channel);
   });
-  executable.write('step.scalars', Float32Array.from([0, 1, 1, 0.7]));
+  for (const table of Object.keys(plan.tensors).filter((name) => name.startsWith('step.scalars'))) {
+    executable.write(table, Float32Array.from([0, 1, 1, 0.7]));
+  }
   executable.write('step.indices', Uint32Array.from([7, 2, 11, 0, 5, 2]));
   if ('loss.weights' in plan.tensors) executable.values('loss.weights').set([0.7, 1.9, 1.2].slice(0, 2));
   return { executable, parameters: model.parameters.filter((p) => sizeOf(p.shape) > 0).map((p) => p.name) };

@@ -17,6 +17,8 @@ export interface TableOptions {
   /** Classes of the target; 0 = a number. */
   readonly classes: number;
   readonly embeddings?: readonly { readonly vocabulary: number; readonly dimensions: number }[];
+  /** Columns that are numbers; absent: all of `numeric`. */
+  readonly numbers?: readonly number[];
   readonly split?: readonly [number, number, number];
   readonly shardRows?: number;
   readonly seed?: number;
@@ -56,6 +58,7 @@ export function makeTable(options: TableOptions): MadeTable {
     width,
     numeric,
     embeddings: embeddings.map((column, i) => ({ name: `c${i}`, ...column })),
+    ...(options.numbers ? { numbers: options.numbers } : {}),
   };
   const output: OutputSpec =
     classes > 0

@@ -120,8 +120,10 @@ for (const { kernel, variable, values, others, params } of losses) {
 }
 
 test('activation_grad is the derivative of activation', () => {
-  const x = sample(16, 5);
+  const anywhere = sample(16, 5);
   for (const activation of Object.values(activationCodes)) {
+    // Differences of the logarithm say nothing close to 0.
+    const x = activation === activationCodes.log ? anywhere.map((value) => 0.5 + Math.abs(value)) : anywhere;
     const params = { count: 16, activation, slope: 0.1 };
     const total = (values: Float64Array): number => {
       const y = new Float64Array(16);

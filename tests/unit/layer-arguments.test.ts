@@ -26,7 +26,7 @@ const side = 'of 1..65536 whole';
 
 /** Names, defaults and limits since the first version: a model file leaves out what is as usual. */
 const everSince: Readonly<Record<string, readonly string[]>> = {
-  dense: [`units 64 ${side}`, 'activation relu', 'slope 0.01 of 0..1', 'bias true'],
+  dense: [`units 64 ${side}`, 'activation relu', 'slope 0.01 of 0..1', 'bias true', 'parametrisation standard'],
   conv2d: [...convolution, 'stride 1 of 1..8 whole', ...spread, ...ending],
   conv_transpose2d: [
     ...[...convolution, 'stride 2 of 1..8 whole', ...spread],
@@ -46,7 +46,7 @@ const everSince: Readonly<Record<string, readonly string[]>> = {
   concat: [],
   flatten: [],
   reshape: [`channels 1 ${side}`, `height 8 ${side}`, `width 8 ${side}`],
-  output: [],
+  output: ['parametrisation standard'],
 };
 
 function told(name: string, field: Field): string {
@@ -60,10 +60,10 @@ test('what a model of an earlier version leaves out means what it did', () => {
     const now = Object.entries(registry.get(type)!.fields).map(([name, field]) => told(name, field));
     assert.deepEqual(now, fields, type);
   }
-  const names = ['none', 'relu', 'leaky_relu', 'gelu', 'silu', 'tanh', 'sigmoid'];
+  const names = ['none', 'relu', 'leaky_relu', 'gelu', 'silu', 'tanh', 'sigmoid', 'mish', 'selu'];
   for (const type of Object.keys(everSince)) {
-    for (const field of Object.values(registry.get(type)!.fields)) {
-      if (field.kind === 'choice') assert.deepEqual(Object.keys(field.choices), names);
+    for (const [name, field] of Object.entries(registry.get(type)!.fields)) {
+      if (field.kind === 'choice' && name === 'activation') assert.deepEqual(Object.keys(field.choices), names);
     }
   }
 });
@@ -108,7 +108,7 @@ test('a model file of an earlier version reads as before', () => {
       { groups: 3, epsilon: 1e-5 },
       { rate: 0.25 },
       {},
-      {},
+      { parametrisation: 'standard' },
     ],
   );
   assert.deepEqual(
@@ -132,7 +132,7 @@ test('what is wrong with an argument is said with the layer, what it is and its 
   wrong(
     { type: 'activation', activation: 'constructor' },
     'Activation: Activation is "constructor".',
-    'It has to be one of none, relu, leaky_relu, gelu, silu, tanh, sigmoid.',
+    'It has to be one of none, relu, leaky_relu, gelu, silu, tanh, sigmoid, mish, selu.',
   );
   wrong({ type: 'max_pool', sise: 2 }, 'Max pool has no argument “sise”.', 'Its arguments: size, stride, padding.');
   wrong({ type: 'add', toString: 1 }, 'Add has no argument “toString”.', 'Its arguments: none.');
@@ -142,8 +142,8 @@ test('the form shows the arguments that have an effect', () => {
   const { fields } = registry.get('dense')!;
   const shown = (layer: object): readonly string[] =>
     shownFields(fields, completed(fields, layer), undefined).map(([name]) => name);
-  assert.deepEqual(shown({}), ['units', 'activation', 'bias']);
-  assert.deepEqual(shown({ activation: 'leaky_relu' }), ['units', 'activation', 'slope', 'bias']);
+  assert.deepEqual(shown({}), ['units', 'activation', 'bias', 'parametrisation']);
+  assert.deepEqual(shown({ activation: 'leaky_relu' }), ['units', 'activation', 'slope', 'bias', 'parametrisation']);
 });
 
 test('the functions of a layer are given the arguments as their table types them', () => {
@@ -159,5 +159,5 @@ test('the functions of a layer are given the arguments as their table types them
     flops: (_, output, { often }) => output[0] * Number(often),
     build: (_, [x]) => x,
   });
-  assert.deepEqual(layer.shape([[3]], { way: 'up', times: 2 }, { outputs: 1 }), [6]);
+  assert.deepEqual(layer.shape([[3]], { way: 'up', times: 2 }, { outputs: 1, numbers: [], onColumns: true }), [6]);
 });

@@ -200,9 +200,13 @@ const learnerTables = declarations.flatMap(({ name, fields, free }) => [
   ...Object.entries(free).map(([group, { table: own }]) => ({ of: name, prefix: `${group}.`, table: own })),
 ]);
 
-test('a setting has a constant default, for the runs recorded before it was there', () => {
+test('a setting has a constant default, or says what it was, for the runs recorded before it was there', () => {
   const byData = learnerTables.flatMap(({ prefix, table: fields }) =>
-    values.fieldsOf(fields).flatMap(([name, field]) => (typeof field.default === 'function' ? [prefix + name] : [])),
+    values
+      .fieldsOf(fields)
+      .flatMap(([name, field]) =>
+        typeof field.default === 'function' && field.before === undefined ? [prefix + name] : [],
+      ),
   );
   assert.deepEqual(byData.toSorted(), chosenByData.toSorted());
 });

@@ -136,7 +136,17 @@ export function inputSpec({ features, form }: Preprocessing): InputSpec {
       ? [{ name: feature.column, vocabulary: feature.categories.length + 1, dimensions: feature.dimensions }]
       : [],
   );
-  return { kind: 'table', width: numeric + embeddings.length, numeric, embeddings };
+  const numbers = features.flatMap(areNumbers).flatMap((number, column) => (number ? [column] : []));
+  const marks = numbers.length < numeric ? { numbers } : {};
+  return { kind: 'table', width: numeric + embeddings.length, numeric, embeddings, ...marks };
+}
+
+/** Of the numbers a feature becomes: whether each is a number, not a mark of 0 and 1. */
+function areNumbers(feature: FeatureRecipe): readonly boolean[] {
+  const names = outputNames(feature);
+  const { kind } = feature;
+  if (kind !== 'number' && kind !== 'datetime') return names.map(() => false);
+  return names.map((_, at) => !(feature.indicator && at === names.length - 1));
 }
 
 function rawColumn(feature: FeatureRecipe): RawColumn {

@@ -2,9 +2,18 @@
 // (tests/unit/export-torch.test.ts).
 
 import type { ResolvedLayer } from '../../model/resolve.ts';
+import {
+  memberDenseSource,
+  memberOutputSource,
+  membersSource,
+  numberEmbeddingSource,
+  robustScaleSource,
+  scaleSource,
+} from './table-layers.ts';
 
-/** Python of a layer. `x`: names of its inputs; `m`: an expression for its module. */
+/** Python of a layer. `x`: names of its inputs; `m`: an expression for its module; `source`: classes it needs. */
 export interface TorchLayer {
+  readonly source?: (layer: ResolvedLayer) => string;
   readonly module?: (layer: ResolvedLayer) => string;
   readonly forward: (layer: ResolvedLayer, x: readonly string[], m: string) => string;
 }
@@ -44,8 +53,41 @@ export const torchLayers: Readonly<Record<string, TorchLayer>> = {
     module: (layer) => `nn.Linear(${layer.inputShapes[0][0]}, ${layer.outputShape[0]}, bias=${bool(args(layer).bias)})`,
     forward: applied,
   },
+  robust_scale: {
+    source: () => robustScaleSource,
+    module: (layer) => `RobustScale(${layer.inputShapes[0][0]}, ${String(args(layer)['limit'])})`,
+    forward: (_, [x], m) => `${m}(${x})`,
+  },
+  scale: {
+    source: () => scaleSource,
+    module: (layer) => `Scale(${layer.inputShapes[0].join(', ')})`,
+    forward: (_, [x], m) => `${m}(${x})`,
+  },
+  number_embedding: {
+    source: () => numberEmbeddingSource,
+    module: (layer) => {
+      const { frequencies, width } = args(layer);
+      const [inputs] = layer.inputShapes[0];
+      return `NumberEmbedding(${inputs}, [${layer.around.numbers.join(', ')}], ${String(frequencies)}, ${String(width)})`;
+    },
+    forward: (layer, [x], m) => (layer.around.numbers.length === 0 ? x : `${m}(${x})`),
+  },
+  members: {
+    source: () => membersSource,
+    module: ({ outputShape }) => `Members(${outputShape.join(', ')})`,
+    forward: (_, [x], m) => `${m}(${x})`,
+  },
+  member_dense: {
+    source: () => memberDenseSource,
+    module: ({ inputShapes, outputShape }) => `MemberDense(${inputShapes[0].join(', ')}, ${outputShape[1]})`,
+    forward: applied,
+  },
   output: {
-    module: ({ inputShapes, outputShape }) => `nn.Linear(${inputShapes[0][0]}, ${outputShape[0]})`,
+    source: ({ inputShapes: [input] }) => (input.length === 2 ? memberOutputSource : ''),
+    module: ({ inputShapes: [input], outputShape }) =>
+      input.length === 2
+        ? `MemberOutput(${input.join(', ')}, ${outputShape[0]})`
+        : `nn.Linear(${input[0]}, ${outputShape[0]})`,
     forward: (_, [x], m) => `${m}(${x})`,
   },
   conv2d: { module: (layer) => convolution('Conv2d', layer), forward: applied },

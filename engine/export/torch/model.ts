@@ -31,12 +31,17 @@ function networkSource(file: NetworkModelFile): string {
   const values = ['x'];
   const modules: string[] = [];
   const lines: string[] = [];
+  const classes = new Set<string>();
+  const drops = file.training.schedule.regularisation === 'flat_cosine';
   model.layers.forEach((layer, index) => {
     const rule = torchLayers[layer.def.type];
     const name = names.get(layer.id)!;
+    if (rule.source) classes.add(rule.source(layer));
     if (rule.module) modules.push(`        self.add_module(${JSON.stringify(name)}, ${rule.module(layer)})`);
     const inputs = layer.inputs.map((position) => values[position + 1]);
-    const applied = rule.forward(layer, inputs, `m[${JSON.stringify(name)}]`);
+    const whole = rule.forward(layer, inputs, `m[${JSON.stringify(name)}]`);
+    const applied =
+      drops && layer.def.type === 'dropout' ? whole.replace(', self.training', ' * self.share, self.training') : whole;
     // A frozen layer works as it does in prediction.
     const line = index < frozenLayersOf(file) ? applied.replace('self.training', 'False') : applied;
     values.push(`v${index}`);
@@ -48,11 +53,11 @@ function networkSource(file: NetworkModelFile): string {
       ? `Pictures in: float32 [N, ${first.join(', ')}], (pixel / 255 - mean) / deviation. Logits out [N, ${model.outputs}].`
       : `Rows in: float32 [N, ${(input as Extract<InputSpec, { kind: 'table' }>).width}], numbers first, then one code a category with many values. Out: [N, ${model.outputs}], logits or standardised values.`,
   )}
-${inputSource(input)}
+${inputSource(input)}${[...classes].join('')}
 class Model(nn.Module):
     def __init__(self):
         super().__init__()
-${[...(hasTables(input) ? ['        self.input = Inputs()'] : []), ...modules].join('\n')}
+${drops ? '        self.share = 1.0  # of the rates of dropout\n' : ''}${[...(hasTables(input) ? ['        self.input = Inputs()'] : []), ...modules].join('\n')}
 
     def forward(self, x):
         m = self._modules

@@ -3,6 +3,7 @@
 // under torchrun: each step's batch is divided among the processes and weighed so that the mean gradient is that of the whole batch.
 
 import { isNetworkFile, type NetworkModelFile } from '../../learners/network/file.ts';
+import type { ParameterDef } from '../../model/layer.ts';
 import { resolveLoss } from '../../model/losses.ts';
 import { initialize } from '../../optim/initializers.ts';
 import type { PreparedData } from '../../protocol/data.ts';
@@ -55,7 +56,8 @@ export async function exportProject(
     training,
     classWeights: [...(classWeights(training, data.classCounts, model.outputs) ?? [])],
     normalization: data.normalization ?? null,
-    undecayed: undecayed(file),
+    undecayed: namesOf(file, ({ decay }) => !decay),
+    rates: ratesByName(file),
     frozen: frozenModules(file),
     // A run that goes on begins with the curve of another, whose settings may have been others.
     firstLosses: record.relation === 'continued' ? [] : firstLosses(points),
@@ -86,7 +88,9 @@ function firstWeights({ record, tensors, start }: OpenedRun, file: NetworkModelF
     return [name, { shape, data }] as const;
   });
   const kept = states.map(
-    ({ name, shape, initial }) => [name, { shape, data: new Float32Array(size(shape)).fill(initial) }] as const,
+    ({ name, shape, initial, fitted }) =>
+      // What is fitted to the data before the training does not change in it.
+      [name, fitted ? tensors[name] : { shape, data: new Float32Array(size(shape)).fill(initial) }] as const,
   );
   const drawn: Weights = Object.fromEntries([...first, ...kept]);
   // What is frozen stands among the weights of the run as it began.
@@ -121,12 +125,20 @@ function frozenModules(file: NetworkModelFile): readonly string[] {
   return [...input, ...layers.map(({ id }) => names.get(id)!)];
 }
 
-/** Ends of the names of parameters that weight decay leaves alone. */
-function undecayed(file: NetworkModelFile): readonly string[] {
+/** Names of some of the parameters. */
+function namesOf(file: NetworkModelFile, chosen: (parameter: ParameterDef) => boolean): readonly string[] {
   const model = resolvedOf(file);
   const zero = { shape: [0], data: new Float32Array(0) };
-  const names = model.parameters.filter(({ decay }) => !decay).map(({ name }) => [name, zero] as const);
+  const names = model.parameters.filter(chosen).map(({ name }) => [name, zero] as const);
   return Object.keys(underModules(model, Object.fromEntries(names)));
+}
+
+/** Factors of the learning rate other than 1. */
+function ratesByName(file: NetworkModelFile): Readonly<Record<string, number>> {
+  const rates = new Set(resolvedOf(file).parameters.flatMap(({ rate = 1 }) => (rate === 1 ? [] : [rate])));
+  return Object.fromEntries(
+    [...rates].flatMap((rate) => namesOf(file, (parameter) => parameter.rate === rate).map((name) => [name, rate])),
+  );
 }
 
 /** Of the run's first steps, where its curve has each of them. */

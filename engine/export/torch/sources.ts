@@ -151,16 +151,33 @@ def learning_rate(step, steps, per_epoch):
         return cosine(peak, peak * schedule["finalShare"], share)
     if schedule["name"] == "one_cycle":
         return cosine(peak / 25, peak, share / 0.3) if share < 0.3 else cosine(peak, peak / 250_000, (share - 0.3) / 0.7)
+    if schedule["name"] == "coslog4":
+        return peak * 0.5 * (1 - math.cos(2 * math.pi * math.log2(1 + 15 * share)))
     return peak
+
+
+def regularisation(step, steps, per_epoch):
+    """Share of dropout and weight decay at a step from 0."""
+    schedule = training["schedule"]
+    if schedule.get("regularisation") != "flat_cosine":
+        return 1.0
+    over = schedule.get("overEpochs") or 0
+    steps = over * per_epoch if over else steps
+    return 0.5 * (1 + math.cos(math.pi * max(0.0, 2 * min(1, step / max(1, steps - 1)) - 1)))
 
 
 def make_optimizer(model):
     about, still = training["optimizer"], set(config["undecayed"])
     named = list(model.named_parameters())
-    groups = [
-        {"params": [p for n, p in named if n not in still], "weight_decay": about["weightDecay"]},
-        {"params": [p for n, p in named if n in still], "weight_decay": 0.0},
-    ]
+    factors = config["rates"]
+    groups = []
+    for factor in dict.fromkeys([1.0, *factors.values()]):
+        own = [(n, p) for n, p in named if factors.get(n, 1.0) == factor]
+        # AdamW's decay goes by the learning rate of the run, not by that of the group.
+        decay = about["weightDecay"] / (factor if about["name"] == "adamw" else 1)
+        for part, of in (([p for n, p in own if n not in still], decay), ([p for n, p in own if n in still], 0.0)):
+            if part:
+                groups.append({"params": part, "weight_decay": of, "decay": of, "factor": factor})
     rate = about["learningRate"]
     if about["name"] == "sgd":
         nesterov = bool(about["nesterov"]) and about["momentum"] > 0
@@ -229,12 +246,21 @@ def main():
     for epoch in range(options.epochs):
         total = 0.0
         for places in rows.epoch(epoch).split(batch):
+            share = regularisation(step, training["epochs"] * per_epoch, per_epoch)
+            model.share = share
             for group in optimizer.param_groups:
-                group["lr"] = learning_rate(step, training["epochs"] * per_epoch, per_epoch)
+                group["lr"] = group["factor"] * learning_rate(step, training["epochs"] * per_epoch, per_epoch)
+                if "adam" in training["optimizer"]["name"]:
+                    group["weight_decay"] = group["decay"] * share
             own = places.tensor_split(world)[rank]
             x, y = rows.take(own, augmented=True)
             if len(own):
-                loss, _ = losses(whole(x), y, weights)
+                outputs, members = whole(x), 1
+                if outputs.dim() == 3:
+                    # Each member of an ensemble has its own loss; the loss is their mean.
+                    members = outputs.shape[1]
+                    outputs, y = outputs.flatten(0, 1), y.repeat_interleave(members)
+                loss = losses(outputs, y, weights)[0] / members
             else:
                 loss = sum(p.sum() for p in whole.parameters()) * 0
             # The weight of the whole batch; DistributedDataParallel takes the mean over the processes.

@@ -53,10 +53,10 @@ export const elementwiseOps = {
   dropout: defineOp<DropoutAttributes>({
     shape: ([x]) => [x!],
     gradient: (graph, { attributes }, [dy]) => [dy === null ? null : graph.one('dropout', [dy], attributes)],
-    lower: ({ attributes: { rate, seed, stream, steps }, inputs: [x], outputs: [y], shapes }) => [
+    lower: ({ attributes: { rate, seed, stream, steps, scheduled }, inputs: [x], outputs: [y], shapes }) => [
       {
         kernel: 'dropout',
-        inputs: [x, reserved('step.counters')],
+        inputs: [x, reserved('step.counters'), scheduled ? reserved('step.scalars') : null],
         outputs: [y],
         params: { count: sizeOf(shapes[0]!), rate, seed, stream, steps },
       },

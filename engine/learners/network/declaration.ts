@@ -8,7 +8,7 @@ import type { ModelSpec, TrainingSpec } from '../../model/spec.ts';
 import { augmentationFields, noAugmentation } from '../../settings/augmentation.ts';
 import { completeTraining } from '../../settings/network.ts';
 import { valueAt } from '../../settings/values.ts';
-import { trainingFields } from '../../settings/training.ts';
+import { endsByEpochs, trainingFields } from '../../settings/training.ts';
 import { InputError } from '../../protocol/errors.ts';
 import type { RunStart } from '../../protocol/family.ts';
 import type { RunConfig } from '../../protocol/runs.ts';
@@ -106,8 +106,7 @@ function extended(config: NetworkConfig, epochs: number): NetworkConfig {
   const { training } = config;
   const { overEpochs, name } = training.schedule;
   const planned = overEpochs > 0 ? overEpochs : training.epochs;
-  const byNumber = name === 'cosine' || name === 'one_cycle';
-  const schedule = { ...training.schedule, overEpochs: byNumber && planned !== epochs ? planned : 0 };
+  const schedule = { ...training.schedule, overEpochs: endsByEpochs(name) && planned !== epochs ? planned : 0 };
   return { ...config, training: { ...training, epochs, schedule } };
 }
 

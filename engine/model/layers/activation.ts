@@ -5,6 +5,9 @@ import type { GraphBuilder, ValueId } from '../../graph/graph.ts';
 import { sizeOf } from '../../graph/op.ts';
 import { defineLayer, layerFields } from '../layer.ts';
 
+/** What a person may choose; the others belong to layers that need them. */
+type OfferedActivation = Exclude<ActivationName, 'cosine' | 'log' | 'soft_clip'>;
+
 const words = {
   none: 'no activation',
   relu: 'ReLU',
@@ -13,10 +16,12 @@ const words = {
   silu: 'SiLU',
   tanh: 'tanh',
   sigmoid: 'sigmoid',
-} satisfies Record<ActivationName, string>;
+  mish: 'Mish',
+  selu: 'SELU',
+} satisfies Record<OfferedActivation, string>;
 
 /** Which activation, and what only one of them needs. */
-export const activationFields = (usual: ActivationName) =>
+export const activationFields = (usual: OfferedActivation) =>
   layerFields({
     activation: {
       kind: 'choice',

@@ -18,10 +18,10 @@ export const dropout = defineLayer({
   group: 'regularisation',
   fields: rateOf(0.2),
   shape: ([input]) => input,
-  build: ({ graph, mode, args, random, steps }, [x]) => {
+  build: ({ graph, mode, args, random, steps, scheduled }, [x]) => {
     const { rate } = args;
     if (mode === 'inference' || rate === 0) return x;
-    return graph.one('dropout', [x], { rate, seed: random.seed, stream: random.stream, steps });
+    return graph.one('dropout', [x], { rate, seed: random.seed, stream: random.stream, steps, scheduled });
   },
   flops: ([input]) => 2 * sizeOf(input),
 });
@@ -36,7 +36,8 @@ export const dropout2d = defineLayer({
   build: ({ graph, mode, args, random, steps }, [x]) => {
     const { rate } = args;
     if (mode === 'inference' || rate === 0) return x;
-    return graph.one('dropout_channels', [x], { rate, seed: random.seed, stream: random.stream, steps });
+    const { seed, stream } = random;
+    return graph.one('dropout_channels', [x], { rate, seed, stream, steps, scheduled: false });
   },
   flops: ([input]) => sizeOf(input),
 });

@@ -4,7 +4,16 @@
 #include "vectors.h"
 
 /** Codes of kernels/activations.ts. */
-enum { NONE, RELU, LEAKY_RELU, GELU, SILU, TANH, SIGMOID };
+enum { NONE, RELU, LEAKY_RELU, GELU, SILU, TANH, SIGMOID, MISH, SELU, COSINE, LOG, SOFT_CLIP };
+
+/** SELU's scale, and that times its alpha. */
+#define SELU_SCALE 1.0507009874f
+#define SELU_FLOOR 1.7580993408f
+
+static Vector square_root(Vector x) {
+  for (int lane = 0; lane < LANES; lane++) x[lane] = sqrtf(x[lane]);
+  return x;
+}
 
 static Vector exponential(Vector x) {
   const Vector held = smallest(largest(x, splat(-87.336f)), splat(88.376f));
@@ -52,6 +61,35 @@ static Vector normal_distribution(Vector x, Vector bell) {
   return choose(x < 0.0f, tail, 1.0f - tail);
 }
 
+/** ln x for positive normal x. */
+static Vector logarithm(Vector x) {
+  const IntVector bits = (IntVector)x;
+  const IntVector n = (bits - 0x3f3504f3) >> 23;
+  const Vector f = (Vector)(bits - (n << 23)) - 1.0f;
+  const Vector s = f / (f + 2.0f);
+  const Vector square = s * s;
+  Vector p = splat(2.0f / 9.0f);
+  p = p * square + 2.0f / 7.0f;
+  p = p * square + 2.0f / 5.0f;
+  p = p * square + 2.0f / 3.0f;
+  p = p * square + 2.0f;
+  return __builtin_convertvector(n, Vector) * 0.6931471806f + p * s;
+}
+
+/** sin 2πx */
+static Vector sine_of_turns(Vector x) {
+  const Vector turn = x - ((x + 12582912.0f) - 12582912.0f);
+  const Vector size = magnitude(turn);
+  const Vector z = with_sign(smallest(size, 0.5f - size), turn) * 6.2831853072f;
+  const Vector square = z * z;
+  Vector p = splat(-1.0f / 39916800.0f);
+  p = p * square + 1.0f / 362880.0f;
+  p = p * square - 1.0f / 5040.0f;
+  p = p * square + 1.0f / 120.0f;
+  p = p * square - 1.0f / 6.0f;
+  return p * square * z + z;
+}
+
 static Vector activate(int code, Vector x, float slope) {
   switch (code) {
   case RELU:
@@ -66,6 +104,19 @@ static Vector activate(int code, Vector x, float slope) {
     return hyperbolic_tangent(x);
   case SIGMOID:
     return sigmoid(x);
+  case MISH: {
+    const Vector e = exponential(smallest(x, splat(20)));
+    const Vector n = e * (e + 2.0f);
+    return x * (n / (n + 2.0f));
+  }
+  case SELU:
+    return choose(x > 0.0f, x * SELU_SCALE, (exponential(smallest(x, splat(0))) - 1.0f) * SELU_FLOOR);
+  case COSINE:
+    return sine_of_turns(x + 0.25f);
+  case LOG:
+    return logarithm(largest(x, splat(1e-30f)));
+  case SOFT_CLIP:
+    return x / square_root(x * slope * (x * slope) + 1.0f);
   default:
     return x;
   }
@@ -94,6 +145,22 @@ static Vector derivative(int code, Vector x, float slope) {
     const Vector e = exponential(-magnitude(x));
     return e / ((1.0f + e) * (1.0f + e));
   }
+  case MISH: {
+    const Vector e = exponential(smallest(x, splat(20)));
+    const Vector n = e * (e + 2.0f);
+    const Vector below = n + 2.0f;
+    return x * (e / (e + 1.0f) * ((n + 1.0f) * 4.0f / (below * below))) + n / below;
+  }
+  case SELU:
+    return choose(x > 0.0f, splat(SELU_SCALE), exponential(smallest(x, splat(0))) * SELU_FLOOR);
+  case COSINE:
+    return sine_of_turns(x) * -6.2831853072f;
+  case LOG:
+    return choose(x > 1e-30f, 1.0f / x, splat(0));
+  case SOFT_CLIP: {
+    const Vector square = x * slope * (x * slope) + 1.0f;
+    return 1.0f / (square * square_root(square));
+  }
   default:
     return splat(1);
   }
@@ -110,6 +177,8 @@ static Vector derivative_of_output(int code, Vector y, float slope) {
     return 1.0f - y * y;
   case SIGMOID:
     return y * (1.0f - y);
+  case SELU:
+    return choose(y > 0.0f, splat(SELU_SCALE), y + SELU_FLOOR);
   default:
     return splat(1);
   }

@@ -130,7 +130,7 @@ static void adam(const Call *call) {
   const float *scalars = operand(call, 1) + 4 * (ptrdiff_t)call->step;
   float *parameters = operand(call, 3), *mean = operand(call, 4), *variance = operand(call, 5);
   const int count = integer(call, 6), decay_count = integer(call, 7);
-  const float decay = real(call, 11);
+  const float decay = real(call, 11) * (integer(call, 16) ? scalars[3] : 1);
   const int decoupled = integer(call, 12);
   AdamStep step = {
       .scale = clip_scale(operand(call, 2), integer(call, 14), real(call, 13)),
@@ -166,10 +166,12 @@ static void dropout(const Call *call) {
   enum { BLOCK = 2 * LANES * CHAINS };
   const float *x = operand(call, 0);
   const uint32_t counter = ((const uint32_t *)operand(call, 1))[call->step];
-  float *y = operand(call, 2);
-  const int count = integer(call, 3);
-  const float rate = real(call, 4), scale = 1 / (1 - rate);
-  const uint32_t seed = call->args[5], stream = call->args[6];
+  const float *scalars = operand(call, 2);
+  float *y = operand(call, 3);
+  const int count = integer(call, 4);
+  const float share = scalars ? scalars[4 * (ptrdiff_t)call->step + 3] : 1;
+  const float rate = real(call, 5) * share, scale = 1 / (1 - rate);
+  const uint32_t seed = call->args[6], stream = call->args[7];
   // (word >> 8)·2⁻²⁴ ≥ rate, in whole numbers.
   const int32_t threshold = (int32_t)ceilf(rate * 16777216.0f);
   const int end = share_start(count, 16, call->thread + 1, call->threads);

@@ -1,6 +1,6 @@
 // Activations, sums, products, softmax.
 
-import type { ActivationName } from '../../../../kernels/activations.ts';
+import { leastOfLog, seluAlpha, seluScale, type ActivationName } from '../../../../kernels/activations.ts';
 import type { AxesAttributes } from '../../../graph/attributes.ts';
 import type { Shape } from '../../../graph/graph.ts';
 import { cannotExport } from '../../refusal.ts';
@@ -27,6 +27,22 @@ export function activate(onnx: OnnxBuilder, x: ValueName, activation: Activation
       return onnx.one('Tanh', [x]);
     case 'sigmoid':
       return onnx.one('Sigmoid', [x]);
+    case 'mish':
+      return onnx.one('Mul', [x, onnx.one('Tanh', [onnx.one('Softplus', [x])])]);
+    case 'selu':
+      return onnx.one('Selu', [x], { alpha: { float: seluAlpha }, gamma: { float: seluScale } });
+    case 'cosine': {
+      // Whole turns are taken off first: exact, where the product with 2π would be rounded.
+      const turn = onnx.one('Sub', [x, onnx.one('Floor', [x])]);
+      return onnx.one('Cos', [onnx.one('Mul', [turn, onnx.float([2 * Math.PI])])]);
+    }
+    case 'log':
+      return onnx.one('Log', [onnx.one('Max', [x, onnx.float([leastOfLog])])]);
+    case 'soft_clip': {
+      const scaled = onnx.one('Mul', [x, onnx.float([slope])]);
+      const square = onnx.one('Add', [onnx.one('Mul', [scaled, scaled]), onnx.float([1])]);
+      return onnx.one('Div', [x, onnx.one('Sqrt', [square])]);
+    }
     default:
       return activation satisfies never;
   }
