@@ -4,14 +4,17 @@
 import { declarationOf } from '../learners/declared/registry.ts';
 import type { CheckpointChoice } from '../protocol/going-on.ts';
 import type { DataService, PreparedData } from '../protocol/data.ts';
-import type {
-  Certificate,
-  ExportedFile,
-  ExporterService,
-  ExportFormat,
-  ExportSource,
-  OnnxService,
+import { TrainyardError } from '../protocol/errors.ts';
+import {
+  exportWords,
+  type Certificate,
+  type ExportedFile,
+  type ExporterService,
+  type ExportFormat,
+  type ExportSource,
+  type OnnxService,
 } from '../protocol/exports.ts';
+import type { RunConfig } from '../protocol/runs.ts';
 import type { StoreService } from '../protocol/store.ts';
 import { readModelFilesOf } from './model-files.ts';
 
@@ -88,6 +91,7 @@ export async function makeExport(parts: ExportParts, request: ExportRequest): Pr
   let prepared: PreparedData | null = null;
   try {
     const source = await readSource(store, request);
+    checkFormat(source.record.config, format);
     if (ofRows.has(format)) {
       onStage?.('Preparing rows', null);
       const { dataset, settings, seed } = source.record.config;
@@ -107,6 +111,19 @@ export async function makeExport(parts: ExportParts, request: ExportRequest): Pr
     for (const host of hosts) host.kill();
     if (prepared) await data.release({ handle: prepared.handle });
   }
+}
+
+/** Throws TrainyardError `run.export` for a format that has no words for a learner's models. */
+function checkFormat(config: RunConfig, format: ExportFormat): void {
+  const { noun, formats } = declarationOf(config);
+  if (formats.includes(format)) return;
+  const { title } = exportWords[format];
+  const others = formats.map((one) => exportWords[one].title);
+  throw new TrainyardError(
+    'run.export',
+    `There is no ${title} of ${noun}.`,
+    `It leaves as ${others.slice(0, -1).join(', ')} or ${others.at(-1) ?? ''}.`,
+  );
 }
 
 async function readSource(

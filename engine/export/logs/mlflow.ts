@@ -1,9 +1,11 @@
 // A run as a folder that MLflow's file store reads (`mlflow ui --backend-store-uri FOLDER`): an experiment, in it the run with a file a
 // parameter, a metric (lines of time, value, step) and a tag, and the model among its artifacts.
 
+import { declarationOf } from '../../learners/declared/registry.ts';
 import type { ExportedFile } from '../../protocol/exports.ts';
 import { grouped } from '../grouped.ts';
 import { encodeText } from '../../train/safetensors.ts';
+import { exportOnnx } from '../onnx/model.ts';
 import { utf8 } from '../onnx/proto.ts';
 import type { OpenedRun } from '../opened.ts';
 import { exportSafetensors } from '../safetensors.ts';
@@ -12,6 +14,10 @@ import { flatSettings } from './settings.ts';
 /** MLflow refuses names with other characters, and longer values. */
 const nameOf = (text: string): string => text.replace(/[^\w\-. /]/g, '_').replaceAll('/', '_');
 const longestValue = 6000;
+
+/** The model's file, and the version of Python's onnx that its operators came with. */
+export const onnxArtifact = 'model.onnx';
+const onnxVersion = '1.15.0';
 
 /** Its number among the experiments: 0 is MLflow's own default. */
 const experiment = '1';
@@ -77,9 +83,33 @@ export function exportMlflow(name: string, run: OpenedRun): readonly ExportedFil
       ),
     ),
     ...Object.entries(tags).map(([key, value]) => file(`${folder}/tags/${key}`, value)),
-    ...exportSafetensors(name, run).map(({ path, data }) => ({ path: `${folder}/artifacts/model/${path}`, data })),
+    ...modelFiles(name, run).map(({ path, data }) => ({ path: `${folder}/artifacts/model/${path}`, data })),
     { path: `${folder}/artifacts/model/model.json`, data: encodeText(run.model) },
     { path: `${folder}/artifacts/model/preprocessing.json`, data: encodeText(run.preprocessing) },
+  ];
+}
+
+/** The weights; of a model that has none for PyTorch, the model itself as MLflow's flavour `onnx` loads it. */
+function modelFiles(name: string, run: OpenedRun): readonly ExportedFile[] {
+  const { record, file, tensors, recipe } = run;
+  if (declarationOf(record.config).formats.includes('safetensors')) return exportSafetensors(name, run);
+  const { bytes } = exportOnnx({ name: record.name, file, weights: tensors, preprocessing: recipe });
+  const flavour = {
+    artifact_path: 'model',
+    flavors: {
+      onnx: {
+        code: null,
+        data: onnxArtifact,
+        onnx_version: onnxVersion,
+        providers: ['CPUExecutionProvider'],
+      },
+    },
+    run_id: runId(record.id, record.createdAt),
+    utc_time_created: new Date(record.createdAt).toISOString().replace('T', ' ').replace('Z', '000'),
+  };
+  return [
+    { path: 'MLmodel', data: utf8(yaml(flavour)) },
+    { path: onnxArtifact, data: bytes },
   ];
 }
 

@@ -3,7 +3,9 @@
 import { decodeText } from '../../train/safetensors.ts';
 import type { MetricPoint } from '../../protocol/runs.ts';
 import { crc32c } from '../logs/tensorboard.ts';
+import { onnxArtifact } from '../logs/mlflow.ts';
 import { flatSettings } from '../logs/settings.ts';
+import { exportOnnx } from '../onnx/model.ts';
 import type { OpenedRun } from '../opened.ts';
 import { counted, differs } from './differs.ts';
 import { readModule, readWeights } from './weights.ts';
@@ -107,15 +109,31 @@ export function readMlflow(files: Files, run: OpenedRun): readonly string[] {
     if (!found || !value.startsWith(decodeText(found))) differs(`the setting ${key} is another`);
   }
   const values = readMetrics(of('metrics'), run);
-  const artifacts = of('artifacts');
-  const weights = [...artifacts].find(([name]) => name.endsWith('.safetensors'))?.[1] ?? differs('it has no weights');
-  const module = [...artifacts].find(([name]) => name.endsWith('.model.py'))?.[1];
   return [
     `${counted(values, 'metric value')} equal to the run's curves and scores`,
     `${counted(params.size, 'setting')} equal`,
-    readWeights(weights, run),
-    ...(module ? [readModule(module, weights)] : []),
+    ...readArtifacts(of('artifacts'), run),
   ];
+}
+
+/** The weights with their module, or the model as ONNX; and the files that the run keeps. */
+function readArtifacts(artifacts: Files, run: OpenedRun): readonly string[] {
+  const equal = (name: string, text: string): boolean => decodeText(artifacts.get(name) ?? new Uint8Array(0)) === text;
+  if (!equal('model/model.json', run.model) || !equal('model/preprocessing.json', run.preprocessing)) {
+    differs('model.json or preprocessing.json is another');
+  }
+  const onnx = artifacts.get(`model/${onnxArtifact}`);
+  if (onnx) {
+    const { record, file, tensors, recipe } = run;
+    const { bytes } = exportOnnx({ name: record.name, file, weights: tensors, preprocessing: recipe });
+    if (onnx.length !== bytes.length || onnx.some((byte, at) => byte !== bytes[at]))
+      differs(`${onnxArtifact} is another`);
+    if (!artifacts.has('model/MLmodel')) differs('MLmodel is missing');
+    return [`${onnxArtifact} equal to the export as ONNX, model.json and preprocessing.json to the run's`];
+  }
+  const weights = [...artifacts].find(([name]) => name.endsWith('.safetensors'))?.[1] ?? differs('it has no weights');
+  const module = [...artifacts].find(([name]) => name.endsWith('.model.py'))?.[1];
+  return [readWeights(weights, run), ...(module ? [readModule(module, weights)] : [])];
 }
 
 const stored = (key: string): string => key.replace(/[^\w\-. ]/g, '_');

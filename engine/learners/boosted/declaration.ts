@@ -5,7 +5,7 @@ import { InputError } from '../../protocol/errors.ts';
 import { fieldsFor, type SettingsOf } from '../../settings/field.ts';
 import { classWeightsField, type TrainedOn } from '../../settings/training.ts';
 import { declare, type ConfigOf } from '../declared/declare.ts';
-import { depthField } from '../declared/forest-fields.ts';
+import { depthField, treeFormats } from '../declared/forest-fields.ts';
 
 const numbers = ({ task }: TrainedOn): boolean => task === 'regression';
 
@@ -175,6 +175,7 @@ export const declaration = declare({
   },
   fields: boostedFields,
   forms: ['columns'],
+  formats: treeFormats,
   unit: { one: 'tree', many: 'trees' },
   curves: true,
 

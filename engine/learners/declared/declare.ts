@@ -4,6 +4,7 @@
 
 import type { InputSpec, LayerSpec, OutputSpec } from '../../model/spec.ts';
 import type { PreparedData, RowForm } from '../../protocol/data.ts';
+import { exportFormats, type ExportFormat } from '../../protocol/exports.ts';
 import type { RunStart } from '../../protocol/family.ts';
 import type { RunConfig } from '../../protocol/runs.ts';
 import type { FieldTable, SettingsOf } from '../../settings/field.ts';
@@ -54,6 +55,8 @@ export interface Declaration<C extends RunConfig = RunConfig> {
   readonly free: Readonly<Record<string, FreeGroup>>;
   /** Forms of rows it learns from, the one it likes best first. */
   readonly forms: readonly RowForm[];
+  /** Formats its models can leave in. */
+  readonly formats: readonly ExportFormat[];
   /** Devices it trains on; of several `auto` chooses by measuring. */
   readonly devices: readonly Device[];
   /** What it counts its way by: a network epochs. */
@@ -119,6 +122,7 @@ export function declare<const Name extends string, const T extends FieldTable<Tr
   return {
     own: name,
     free: {},
+    formats: exportFormats,
     devices: ['cpu'],
     unit: { one: 'step', many: 'steps' },
     curves: false,

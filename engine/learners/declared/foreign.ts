@@ -1,6 +1,7 @@
 // What is said of a learner that this version does not know: a run of a later version stays a row that says so, with all that stands
 // beside its settings; it is neither trained on nor begun anew here.
 
+import { exportFormats } from '../../protocol/exports.ts';
 import { TrainyardError } from '../../protocol/errors.ts';
 import type { Declaration } from './declare.ts';
 
@@ -58,6 +59,7 @@ export function foreignDeclaration(learner: string): Declaration {
     fields: {},
     own: learner,
     free: {},
+    formats: exportFormats,
     forms: [],
     devices: ['cpu', 'gpu', 'reference'],
     unit: { one: 'step', many: 'steps' },

@@ -2,7 +2,11 @@
 
 import { fieldsFor } from '../../settings/field.ts';
 import { classWeightsField, type TrainedOn } from '../../settings/training.ts';
+import type { ExportFormat } from '../../protocol/exports.ts';
 import type { Fact } from './declare.ts';
+
+/** Trees leave in these formats: they hold no tensors that PyTorch would load. */
+export const treeFormats: readonly ExportFormat[] = ['onnx', 'html', 'tensorboard', 'mlflow', 'json'];
 
 /** Of any tree. */
 export const depthField = {

@@ -2,7 +2,7 @@
 
 import type { SettingsOf } from '../../settings/field.ts';
 import { declare, type ConfigOf } from '../declared/declare.ts';
-import { extraFields, forestFacts } from '../declared/forest-fields.ts';
+import { extraFields, forestFacts, treeFormats } from '../declared/forest-fields.ts';
 
 export type ExtraSettings = SettingsOf<typeof extraFields>;
 export type ExtraConfig = ConfigOf<'extra', typeof extraFields>;
@@ -18,6 +18,7 @@ export const declaration = declare({
   },
   fields: extraFields,
   forms: ['columns'],
+  formats: treeFormats,
   unit: { one: 'tree', many: 'trees' },
   curves: true,
   units: ({ extra }) => extra.trees,

@@ -2,7 +2,7 @@
 
 import type { SettingsOf } from '../../settings/field.ts';
 import { declare, type ConfigOf } from '../declared/declare.ts';
-import { forestFacts, forestFields } from '../declared/forest-fields.ts';
+import { forestFacts, forestFields, treeFormats } from '../declared/forest-fields.ts';
 
 export type ForestSettings = SettingsOf<typeof forestFields>;
 export type ForestConfig = ConfigOf<'forest', typeof forestFields>;
@@ -18,6 +18,7 @@ export const declaration = declare({
   },
   fields: forestFields,
   forms: ['columns'],
+  formats: treeFormats,
   unit: { one: 'tree', many: 'trees' },
   curves: true,
   units: ({ forest }) => forest.trees,

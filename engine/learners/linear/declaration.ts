@@ -3,6 +3,7 @@
 
 import type { InputSpec, OutputSpec } from '../../model/spec.ts';
 import { InputError } from '../../protocol/errors.ts';
+import { exportFormats } from '../../protocol/exports.ts';
 import { fieldsFor, type SettingsOf } from '../../settings/field.ts';
 import { classWeightsField, type TrainedOn } from '../../settings/training.ts';
 import { declare, type ConfigOf } from '../declared/declare.ts';
@@ -61,6 +62,8 @@ export const declaration = declare({
   },
   fields: linearFields,
   forms: ['matrix', 'pixels'],
+  // It is solved, not trained: there is no project that would train it.
+  formats: exportFormats.filter((format) => format !== 'pytorch'),
   unit: { one: 'penalty', many: 'penalties' },
 
   parameters: (input, output) => (columnsOf(input, gridOf(input)) + 1) * outputsOf(output),

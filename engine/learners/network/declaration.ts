@@ -10,6 +10,7 @@ import { completeTraining } from '../../settings/network.ts';
 import { valueAt } from '../../settings/values.ts';
 import { endsByEpochs, trainingFields } from '../../settings/training.ts';
 import { InputError } from '../../protocol/errors.ts';
+import { exportFormats } from '../../protocol/exports.ts';
 import type { RunStart } from '../../protocol/family.ts';
 import type { RunConfig } from '../../protocol/runs.ts';
 import type { Declaration, Fact } from '../declared/declare.ts';
@@ -54,6 +55,7 @@ export const declaration: Declaration<NetworkConfig> = {
       of: 'Pictures',
     },
   },
+  formats: exportFormats,
   forms: ['matrix', 'pixels'],
   devices: ['auto', 'cpu', 'gpu', 'reference'],
   unit: { one: 'epoch', many: 'epochs' },

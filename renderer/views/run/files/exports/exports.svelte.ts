@@ -1,6 +1,7 @@
 // The exports of one run as its page shows them: what is there, what is being made, which one is looked at.
 
 import { SvelteMap } from 'svelte/reactivity';
+import { declarationOf } from '../../../../../engine/learners/declared/registry.ts';
 import type { AppService } from '../../../../../engine/protocol/app.ts';
 import type { Progress } from '../../../../../engine/protocol/data.ts';
 import {
@@ -9,6 +10,7 @@ import {
   type ExportFormat,
   type KeptExport,
 } from '../../../../../engine/protocol/exports.ts';
+import type { RunRecord } from '../../../../../engine/protocol/runs.ts';
 import { failureOf, type Failure } from '../../../../app/failure.ts';
 
 export class RunExportsState {
@@ -18,10 +20,13 @@ export class RunExportsState {
   failure: Failure | null = $state.raw(null);
   /** By format, while it is being made. */
   readonly making = new SvelteMap<ExportFormat, Progress>();
+  /** Formats that a model of this learner can leave in. */
+  readonly formats: readonly ExportFormat[];
   readonly #service: AppService;
 
-  constructor(run: number, service: AppService) {
-    this.run = run;
+  constructor({ id, config }: Pick<RunRecord, 'id' | 'config'>, service: AppService) {
+    this.run = id;
+    this.formats = declarationOf(config).formats;
     this.#service = service;
   }
 
@@ -55,7 +60,7 @@ export class RunExportsState {
   /** Those that are not there yet, one after the other; the first that fails is still told when the others are there. */
   async makeAll(): Promise<void> {
     let first: Failure | null = null;
-    for (const format of exportFormats) {
+    for (const format of this.formats) {
       if (this.of(format)) continue;
       await this.make(format);
       first ??= this.failure && {
