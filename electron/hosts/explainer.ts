@@ -5,10 +5,11 @@ import type { Backend } from '../../engine/backends/backend.ts';
 import { contributionsOf, type ExplainedRow } from '../../engine/explanation/contributions.ts';
 import { partialDependence } from '../../engine/explanation/dependence.ts';
 import { explain } from '../../engine/explanation/explain.ts';
-import { answerOf, readRow, readSubject } from '../../engine/explanation/rows.ts';
+import { answerOf, exactlyWhy, readRow, readSubject } from '../../engine/explanation/rows.ts';
 import { oneAnswer, usualClass, type Answer, type Pace, type Subject } from '../../engine/explanation/subject.ts';
-import type { Rows } from '../../engine/learners/learner.ts';
+import type { Rows, Trained } from '../../engine/learners/learner.ts';
 import { readTrained } from '../../engine/learners/predict.ts';
+import { columnGains } from '../../engine/learners/trees/explained.ts';
 import type { DataService, Progress } from '../../engine/protocol/data.ts';
 import type { ExplainerService, ExplainRequest } from '../../engine/protocol/explanation.ts';
 import { Listeners } from '../../engine/protocol/listeners.ts';
@@ -17,6 +18,7 @@ import { withRows } from './with-rows.ts';
 
 interface Opened {
   readonly rows: Rows;
+  readonly trained: Trained;
   readonly subject: Subject;
   readonly answer: Answer;
   readonly pace: Pace;
@@ -51,14 +53,15 @@ export function createExplainer(
         const key = `${data.handle} ${split}`;
         if (kept?.key !== key) kept = { key, subject: await readSubject(rows, split) };
         const { subject } = kept;
-        const ask = answerOf(readTrained(model, weights, run), preprocessing, rows);
+        const trained = readTrained(model, weights, run);
+        const ask = answerOf(trained, preprocessing, rows);
         // Between two questions a cancellation gets in.
         const answer: Answer = async (columns, count) => {
           await nodeSurroundings.breathe();
           return ask(columns, count);
         };
         const wanted = request.wanted ?? usualClass(subject.output);
-        return use({ rows, subject, answer, pace: paceOf(job), wanted });
+        return use({ rows, trained, subject, answer, pace: paceOf(job), wanted });
       });
     } finally {
       stopped.delete(job);
@@ -67,9 +70,11 @@ export function createExplainer(
 
   return {
     explain: (request) =>
-      opened(request, ({ subject, answer, pace, wanted }) =>
-        explain(subject, answer, { ...pace, wanted, shuffles: request.shuffles, clock: nodeSurroundings.clock }),
-      ),
+      opened(request, async ({ trained: { trees }, subject, answer, pace, wanted }) => {
+        const options = { ...pace, wanted, shuffles: request.shuffles, clock: nodeSurroundings.clock };
+        const found = await explain(subject, answer, options);
+        return trees ? { ...found, gains: columnGains(trees) } : found;
+      }),
     dependence: (request) =>
       opened(request, async ({ subject, answer, wanted }) => {
         const found = [];
@@ -77,10 +82,11 @@ export function createExplainer(
         return found;
       }),
     row: (request) =>
-      opened(request, async ({ rows, subject, answer, pace, wanted }) => {
+      opened(request, async ({ rows, trained, subject, answer, pace, wanted }) => {
         const row =
           request.row === undefined ? await tellingRow(subject, answer, wanted) : await readRow(rows, request.row);
-        return contributionsOf(subject, answer, row, wanted, pace);
+        const exact = await exactlyWhy(trained, subject, answer, row, wanted);
+        return exact ?? contributionsOf(subject, answer, row, wanted, pace);
       }),
     cancel: async ({ job }) => void stopped.add(job),
     onProgress: (listener) => progress.add(listener),

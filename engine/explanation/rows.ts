@@ -6,12 +6,14 @@ import { parsePreprocessing } from '../data/preprocess/recipe.ts';
 import { rowsOfSplit } from '../learners/split-rows.ts';
 import type { Rows, Trained } from '../learners/learner.ts';
 import { predictRows } from '../learners/predict.ts';
+import { exactContributions } from '../learners/trees/explained.ts';
 import type { OutputSpec, RawColumn } from '../model/spec.ts';
 import type { PreparedData, SplitName } from '../protocol/data.ts';
+import type { Contributions } from '../protocol/explanation.ts';
 import { InputError } from '../protocol/errors.ts';
 import { splitRange } from '../train/scores.ts';
 import type { ExplainedRow } from './contributions.ts';
-import type { Answer, Subject } from './subject.ts';
+import { oneAnswer, type Answer, type Subject } from './subject.ts';
 
 /** Rows of a split. `rows` hold columns as they are. Throws InputError `input.empty_split`. */
 export async function readSubject(rows: Rows, split: SplitName): Promise<Subject> {
@@ -70,6 +72,22 @@ async function readColumns(
     }
   }
   return { values, truth };
+}
+
+/** What each column did for a row, exactly, by the trees a model is made of; null: it is made of none. */
+export async function exactlyWhy(
+  { trees }: Trained,
+  subject: Subject,
+  answer: Answer,
+  row: ExplainedRow,
+  wanted: number | null,
+): Promise<Contributions | null> {
+  if (!trees) return null;
+  const { scale, average, row: contributions } = exactContributions(trees, wanted);
+  const columns = Array.from(row.values, (value) => Float64Array.of(value));
+  const [own] = await oneAnswer(subject, answer, wanted, columns, 1);
+  const errors = new Float64Array(columns.length);
+  return { ...row, average, background: 0, ...contributions(row.values), errors, exact: { scale, answer: own } };
 }
 
 /** `preprocessing`: what the run keeps as `preprocessing.json`. */

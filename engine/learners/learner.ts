@@ -2,6 +2,7 @@
 // manager, history, evaluation and prediction know this much of it and no more. What it says of itself without doing anything
 // stands in declared/.
 
+import type { GrownTrees } from './trees/explained.ts';
 import type { Backend, DeviceDescription } from '../backends/backend.ts';
 import type { Examination, Sampled } from '../doctor/check.ts';
 import type { EvaluationSpec } from '../train/metrics.ts';
@@ -94,6 +95,8 @@ export interface Trained {
   /** The loss its scores have. */
   readonly evaluation: EvaluationSpec;
   outputs(rows: Rows): Promise<RawOutputs>;
+  /** The trees it is made of. Absent: there are none. */
+  readonly trees?: GrownTrees;
   /** Compiled and kept on the device for rows like those of `data`, which is not read. Absent: `outputs` is quick for any few rows. */
   resident?(data: PreparedData, backend: () => Promise<Backend>): Promise<Resident>;
   /** Where it looked for the class `chosen` of each row of pictures; null: it does not tell. Absent: it never does. */

@@ -45,21 +45,31 @@ export interface Dependence {
   readonly ticks: Float64Array;
 }
 
-/** What each column did for the answer of one row: Shapley values by sampling (Štrumbelj & Kononenko 2014). */
+/** What the trees add up to: the answer itself, the logarithm of the odds of a class, a score that shares of classes are made of, the logarithm of a count. */
+export type TreeScale = 'answer' | 'log odds' | 'score' | 'logarithm';
+
+/** What each column did for the answer of one row: Shapley values, by sampling (Štrumbelj & Kononenko 2014) or of trees exactly (Lundberg et al. 2018). */
 export interface Contributions {
+  /** Of trees: what average, prediction and shares are counted in, and the answer itself. Absent: by sampling, of the answer. */
+  readonly exact?: { readonly scale: TreeScale; readonly answer: number };
   /** Row of the dataset, from 0. */
   readonly source: number;
   /** [C] what stands in it. */
   readonly values: Float64Array;
   /** Class number or value; NaN where it is not known. */
   readonly truth: number;
-  /** Mean answer of the rows it is compared with, and how many those are. */
+  /** Mean answer of the rows it is compared with, and how many those are; of trees, 0: the rows they were grown on. */
   readonly average: number;
   readonly background: number;
   readonly prediction: number;
-  /** [C] they add up to prediction − average; and the standard error of each, for the ways and for the rows it is compared with. */
+  /** [C] they add up to prediction − average; and the standard error of each, for the ways and for the rows it is compared with: exact ones have none. */
   readonly shares: Float64Array;
   readonly errors: Float64Array;
+}
+
+export interface ColumnGains {
+  readonly gain: Float64Array;
+  readonly splits: Float64Array;
 }
 
 export interface Explanation {
@@ -67,6 +77,8 @@ export interface Explanation {
   /** Class whose probability is explained; null: a number. */
   readonly wanted: number | null;
   readonly importance: Importance;
+  /** Of trees: what the splits on each column gained in all, and how many there are, [C]. */
+  readonly gains?: ColumnGains;
   readonly dependence: readonly Dependence[];
   readonly seconds: number;
 }

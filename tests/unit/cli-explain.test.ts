@@ -75,3 +75,22 @@ test('classes, words and refusals', async (t) => {
   const beyond = await trainyard(home, 'explain', '1', '--row', '9999');
   assert.deepEqual([beyond.code, /Row 9999 is none of those/.test(beyond.stderr)], [2, true]);
 });
+
+test('trees are explained exactly, and tell what their splits gained', async () => {
+  for (const [model, scale] of [
+    ['boosted', 'score'],
+    ['forest', 'answer'],
+  ]) {
+    const { run } = await lastEvent(home, 'train', penguins, '--model', model, '--trees', '12');
+    const found = await lastEvent(home, 'explain', String(run), '--row', '3', '--shuffles', '2');
+    const row = found.row as Record<'method' | 'scale', string> & Record<'prediction' | 'average' | 'answer', number>;
+    const { contributions } = found.row as { contributions: { share: number; error: number }[] };
+    assert.deepEqual([row.method, row.scale], ['exact', scale]);
+    const sum = contributions.reduce((all, { share }) => all + share, row.average);
+    assert.ok(Math.abs(sum - row.prediction) <= 1e-9, `${sum} of ${row.prediction}`);
+    assert.ok(contributions.every(({ error }) => error === 0));
+    if (scale === 'answer') assert.ok(Math.abs(row.prediction - row.answer) < 1e-6);
+    const importance = found.importance as readonly { gain: number; splits: number }[];
+    assert.ok(importance.some(({ gain, splits }) => gain > 0 && splits > 0));
+  }
+});

@@ -3,7 +3,7 @@
 import { byImportance, usualShuffles } from '../../../engine/explanation/importance.ts';
 import { judgedBy } from '../../../engine/explanation/explain.ts';
 import { columnFindings, curveFindings, type Curve, type Finding } from '../../../engine/explanation/findings.ts';
-import { cellText } from '../../../engine/explanation/words.ts';
+import { cellText, explainedWords } from '../../../engine/explanation/words.ts';
 import { scoreNames } from '../../../engine/evaluation/names.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import type { Contributions, Dependence, Explanation } from '../../../engine/protocol/explanation.ts';
@@ -15,7 +15,7 @@ import { createExplainer } from '../../hosts/explainer.ts';
 import { openCpu } from '../../hosts/trusted-cpu.ts';
 import { choiceOption, numberOption, runNumber, textOption, type Command } from '../command.ts';
 import { withProgress } from '../import.ts';
-import { formatCount, formatNumber, formatSeconds, type Output } from '../output.ts';
+import { formatCount, formatNumber, formatSeconds, type Column, type Output } from '../output.ts';
 
 export const explain: Command = {
   name: 'explain',
@@ -124,7 +124,13 @@ function wantedClass(output: OutputSpec, name: string | undefined): number | und
 const answerWords = (output: OutputSpec, wanted: number | null): string =>
   output.kind === 'classes' ? `p(${output.classes[wanted ?? 0]})` : output.name;
 
-function printImportance(output: Output, { columns, importance }: Explanation, spec: OutputSpec): void {
+/** `31.2 %` */
+const formatShare = (gains: Float64Array, column: number): string => {
+  const all = gains.reduce((sum, gain) => sum + gain, 0);
+  return `${(all > 0 ? (100 * gains[column]) / all : 0).toFixed(1)} %`;
+};
+
+function printImportance(output: Output, { columns, importance, gains }: Explanation, spec: OutputSpec): void {
   const score = judgedBy({ output: spec }, importance.scores);
   output.line();
   output.table(byImportance(importance, score), [
@@ -135,6 +141,12 @@ function printImportance(output: Output, { columns, importance }: Explanation, s
       right: true,
     },
     { title: '±', value: ({ spread }) => formatNumber(spread.deviation), right: true },
+    ...(gains
+      ? ([
+          { title: 'gain of splits', value: ({ column }) => formatShare(gains.gain, column), right: true },
+          { title: 'splits', value: ({ column }) => formatCount(gains.splits[column]), right: true },
+        ] satisfies readonly Column<ReturnType<typeof byImportance>[number]>[])
+      : []),
     { title: '', value: ({ spread }) => (spread.noise ? 'no more than chance' : '') },
   ]);
   output.line(
@@ -173,8 +185,11 @@ function printRow(output: Output, { columns, wanted }: Explanation, why: Contrib
   const order = [...why.shares.keys()].sort((a, b) => Math.abs(why.shares[b]) - Math.abs(why.shares[a]));
   output.line();
   output.line(
-    `Row ${why.source + 1}: ${answerWords(spec, wanted)} is ${formatNumber(why.prediction)}, on average over ${formatCount(why.background)} rows ${formatNumber(why.average)}`,
+    `Row ${why.source + 1}: ${explainedWords(answerWords(spec, wanted), why)} is ${formatNumber(why.prediction)}, on average over ${why.exact ? 'the rows the trees were grown on' : `${formatCount(why.background)} rows`} ${formatNumber(why.average)}`,
   );
+  if (why.exact && why.exact.scale !== 'answer') {
+    output.line(`${answerWords(spec, wanted)} itself is ${formatNumber(why.exact.answer)}`);
+  }
   output.table(order, [
     { title: 'column', value: (column) => columns[column].name },
     { title: 'in this row', value: (column) => cellText(columns[column], why.values[column]) },
@@ -183,11 +198,14 @@ function printRow(output: Output, { columns, wanted }: Explanation, why: Contrib
       value: (column) => `${why.shares[column] < 0 ? '' : '+'}${formatNumber(why.shares[column])}`,
       right: true,
     },
-    { title: '±', value: (column) => formatNumber(why.errors[column]), right: true },
+    ...(why.exact
+      ? []
+      : [{ title: '±', value: (column: number) => formatNumber(why.errors[column]), right: true } as const]),
   ]);
+  if (why.exact) output.line('exact (TreeSHAP): the columns add up to the difference');
 }
 
-function eventOf({ columns, importance, dependence, wanted, seconds }: Explanation, spec: OutputSpec): object {
+function eventOf({ columns, importance, gains, dependence, wanted, seconds }: Explanation, spec: OutputSpec): object {
   const score = judgedBy({ output: spec }, importance.scores);
   return {
     explained: answerWords(spec, wanted),
@@ -199,6 +217,7 @@ function eventOf({ columns, importance, dependence, wanted, seconds }: Explanati
       column: columns[column].name,
       ...spread,
       drops: importance.columns[column].drops,
+      ...(gains ? { gain: gains.gain[column], splits: gains.splits[column] } : {}),
     })),
     correlated: importance.correlated.map(({ columns: [a, b], r }) => ({
       columns: [columns[a].name, columns[b].name],
@@ -217,6 +236,8 @@ function eventOf({ columns, importance, dependence, wanted, seconds }: Explanati
 
 const rowEvent = ({ columns }: Explanation, why: Contributions): object => ({
   row: why.source + 1,
+  method: why.exact ? 'exact' : 'sampled',
+  ...why.exact,
   average: why.average,
   background: why.background,
   prediction: why.prediction,

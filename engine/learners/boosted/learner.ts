@@ -1,6 +1,7 @@
 // Boosted trees as a learner: grown in slices, in whatever process they are in; no device is opened.
 
 import { InputError } from '../../protocol/errors.ts';
+import type { OutputSpec } from '../../model/spec.ts';
 import type { EvaluationSpec } from '../../train/metrics.ts';
 import { classWeights } from '../../train/session-sizes.ts';
 import type { Weights } from '../../train/weights.ts';
@@ -9,6 +10,7 @@ import { plainLoss } from '../scoring.ts';
 import { boost, keptRounds, startOf, type Boosted, type BoostProblem } from '../trees/boosting.ts';
 import { decodeTrees, encodeTrees } from '../trees/checkpoint.ts';
 import { addTrees } from '../trees/ensemble.ts';
+import type { ExplainedSum } from '../trees/explained.ts';
 import { objectiveOf, type Objective } from '../trees/objectives.ts';
 import { columnBins, readBinned } from '../trees/rows.ts';
 import { trainedTrees } from '../trees/trained.ts';
@@ -133,6 +135,16 @@ function checkCounts(targets: Float32Array, output: BoostedModelFile['output']):
   );
 }
 
+/** Numbers are explained in their unit, classes and counts by what the trees add up to. */
+function scoreOf({ objective }: BoostedSettings, output: OutputSpec, wanted: number | null): ExplainedSum {
+  if (output.kind === 'value') {
+    if (objective === 'poisson') return { output: 0, factor: 1, offset: 0, scale: 'logarithm' };
+    return { output: 0, factor: output.scale, offset: output.offset, scale: 'answer' };
+  }
+  if (output.classes.length > 2) return { output: wanted ?? 0, factor: 1, offset: 0, scale: 'score' };
+  return { output: 0, factor: wanted === 0 ? -1 : 1, offset: 0, scale: 'log odds' };
+}
+
 function readBoosted(file: BoostedModelFile, tensors: Weights): Trained {
   const { output, boosted } = file;
   const columns = file.columns.map(columnOf);
@@ -148,5 +160,6 @@ function readBoosted(file: BoostedModelFile, tensors: Weights): Trained {
     );
   }
   const evaluation = evaluationOf(boosted, output, null, objective);
-  return trainedTrees(file, evaluation, { columns, trees, first, raw: objective.raw });
+  const sumOf = (wanted: number | null): ExplainedSum => scoreOf(boosted, output, wanted);
+  return trainedTrees(file, evaluation, { columns, trees, first, raw: objective.raw, sumOf });
 }

@@ -1,6 +1,7 @@
 // Forests as learners: what `forest` and `extra` share. They differ in how a cut is chosen, and in what they are called.
 
 import { InputError } from '../../protocol/errors.ts';
+import type { OutputSpec } from '../../model/spec.ts';
 import type { ModelFile } from '../../protocol/model-file.ts';
 import type { RunConfig } from '../../protocol/runs.ts';
 import { lossRules, resolveLoss } from '../../model/losses.ts';
@@ -10,6 +11,7 @@ import type { Learner, LearnerJob, Trained, Training } from '../learner.ts';
 import { plainLoss } from '../scoring.ts';
 import { decodeTrees, encodeTrees } from './checkpoint.ts';
 import { addTrees } from './ensemble.ts';
+import type { ExplainedSum } from './explained.ts';
 import { firstShares, forestOutputs, forestRaw, growForest, type Forest, type ForestSetup } from './forest.ts';
 import type { ColumnFile, TreeFile } from './model-schema.ts';
 import { columnBins, readBinned } from './rows.ts';
@@ -139,6 +141,17 @@ function groveOf(kind: ForestKind, setup: ForestSetup, forest: Forest, config: R
   };
 }
 
+/** Votes are shares of classes, or means of values: what is explained is the answer itself. */
+function votesOf(output: OutputSpec, trees: number, wanted: number | null): ExplainedSum {
+  const scale = 'answer';
+  if (output.kind === 'value') {
+    return { output: 0, factor: output.scale / Math.max(1, trees), offset: output.offset, scale };
+  }
+  const factor = 1 / (trees + 1);
+  if (output.classes.length > 2) return { output: wanted ?? 0, factor, offset: 0, scale };
+  return wanted === 0 ? { output: 0, factor: -factor, offset: 1, scale } : { output: 0, factor, offset: 0, scale };
+}
+
 function readForest(file: ForestModelFile, first: Float32Array | undefined): Trained {
   const { output, input } = file;
   const outputs = forestOutputs(output);
@@ -153,5 +166,12 @@ function readForest(file: ForestModelFile, first: Float32Array | undefined): Tra
     );
   }
   const raw = (scores: Float64Array): Float32Array => forestRaw(scores, trees.length, output);
-  return trainedTrees(file, { output, training: plainLoss, weights: null }, { columns, trees, first, raw });
+  return trainedTrees(
+    file,
+    { output, training: plainLoss, weights: null },
+    {
+      ...{ columns, trees, first, raw },
+      sumOf: (wanted) => votesOf(output, trees.length, wanted),
+    },
+  );
 }

@@ -3,22 +3,20 @@
 import type { EvaluationSpec } from '../../train/metrics.ts';
 import type { ModelFile } from '../../protocol/model-file.ts';
 import type { RawOutputs, Rows, Trained } from '../learner.ts';
-import { binnerOf, type ColumnBins } from './bins.ts';
+import { binnerOf } from './bins.ts';
 import { addTrees, finish } from './ensemble.ts';
-import { walkOf, type Tree, type Walk } from './tree.ts';
+import type { GrownTrees } from './explained.ts';
+import { walkOf, type Walk } from './tree.ts';
 
-export interface TrainedTrees {
-  readonly columns: readonly ColumnBins[];
-  readonly trees: readonly Tree[];
-  /** [outputs]: what the scores of a row begin with. */
-  readonly first: ArrayLike<number>;
+/** `first` [outputs]: what the scores of a row begin with. */
+export interface TrainedTrees extends GrownTrees {
   /** Scores [rows, outputs] as raw outputs. */
   readonly raw: (scores: Float64Array) => Float32Array;
 }
 
 export function trainedTrees(file: ModelFile, evaluation: EvaluationSpec, trained: TrainedTrees): Trained {
   const walks = trained.trees.map((tree) => walkOf(tree, trained.columns));
-  return { file, evaluation, outputs: (rows) => predict(rows, trained, walks) };
+  return { file, evaluation, outputs: (rows) => predict(rows, trained, walks), trees: trained };
 }
 
 /** Shard by shard: there may be more rows than memory. */

@@ -55,6 +55,20 @@ export function walkOf(tree: Tree, columns: readonly ColumnBins[]): Walk {
   };
 }
 
+/** Which way a row of bins goes at a node. */
+export function goesLeftOf(
+  { column, cut, missingLeft, sets }: Tree,
+  columns: readonly ColumnBins[],
+): (node: number, bins: Uint8Array) => boolean {
+  const masks = masksOf(sets);
+  return (node, bins) => {
+    const bin = bins[column[node]];
+    const own = columns[column[node]];
+    if (own.kind === 'category') return ((masks[cut[node] * words + (bin >> 5)] >>> (bin & 31)) & 1) === 1;
+    return bin === own.bins ? missingLeft[node] === 1 : bin <= cut[node];
+  };
+}
+
 /** [sets, 8] words of 32 bins. */
 export function masksOf(sets: readonly (readonly number[])[]): Uint32Array {
   const masks = new Uint32Array(sets.length * words);

@@ -4,12 +4,21 @@ import { byImportance } from '../../../../engine/explanation/importance.ts';
 import type { AppService } from '../../../../engine/protocol/app.ts';
 import type { Progress, SplitName } from '../../../../engine/protocol/data.ts';
 import type { Contributions, Dependence, Explanation } from '../../../../engine/protocol/explanation.ts';
+import { ownValue } from '../../../../engine/protocol/own.ts';
 import { failureOf, type Failure } from '../../../app/failure.ts';
 import { ofWeights } from '../of-weights.ts';
 
 /** Charts of single columns side by side. */
 const chartsShown = 3;
 let jobs = 0;
+
+export const ofTrees = { gain: 'Gain of splits', splits: 'Number of splits' } as const;
+export const isOfTrees = (measure: string): measure is keyof typeof ofTrees => Object.hasOwn(ofTrees, measure);
+
+const sharesOf = (values: Float64Array): Float64Array => {
+  const all = values.reduce((sum, value) => sum + value, 0);
+  return values.map((value) => (all > 0 ? value / all : 0));
+};
 
 export class Explaining {
   readonly run: number;
@@ -20,6 +29,8 @@ export class Explaining {
   dependence: readonly Dependence[] = $state.raw([]);
   /** Score importance is told in. */
   score: string = $state('');
+  /** That score, or of trees what the splits gained or how many there are. */
+  measure: string = $state('');
   chosen: number | null = $state(null);
   progress: Progress | null = $state.raw(null);
   working: boolean = $state(false);
@@ -50,6 +61,7 @@ export class Explaining {
       if (job !== this.#job) return;
       const scores = Object.keys(found.importance.scores);
       if (!scores.includes(this.score)) this.score = scores[0] ?? '';
+      if (!isOfTrees(this.measure) || !found.gains) this.measure = this.score;
       [this.found, this.dependence, this.failure] = [found, found.dependence, null];
       this.chosen = found.dependence[0]?.column ?? null;
       this.why = await this.#service.explainRow({ ...this.#asked, row: this.why?.source });
@@ -65,7 +77,20 @@ export class Explaining {
     return this.#service.cancelExplanation({ job: this.#job });
   }
 
-  async choose({ split, wanted }: { readonly split?: SplitName; readonly wanted?: number }): Promise<void> {
+  async choose({
+    split,
+    wanted,
+    measure,
+  }: {
+    readonly split?: SplitName;
+    readonly wanted?: number;
+    readonly measure?: string;
+  }): Promise<void> {
+    if (measure !== undefined) {
+      this.measure = measure;
+      if (!isOfTrees(measure)) this.score = measure;
+      return;
+    }
     if (split !== undefined && split !== this.split) [this.split, this.why] = [split, null];
     if (wanted !== undefined) this.wanted = wanted;
     if (this.found || this.failure) await this.compute();
@@ -93,8 +118,24 @@ export class Explaining {
     }
   }
 
+  /** Columns by their importance, the first first. */
   get order(): ReturnType<typeof byImportance> {
-    return this.found ? byImportance(this.found.importance, this.score) : [];
+    const { found, measure } = this;
+    if (found === null) return [];
+    if (!found.gains || !isOfTrees(measure)) return byImportance(found.importance, measure);
+    const shares = sharesOf(found.gains[measure]);
+    const rows = Array.from(shares, (mean, column) => ({
+      column,
+      spread: { mean, deviation: 0, noise: mean === 0 },
+    }));
+    return rows.sort((a, b) => b.spread.mean - a.spread.mean);
+  }
+
+  /** [C] what is drawn of each column: a value a shuffle, or its share of the gain or of the splits. */
+  get drops(): readonly (readonly number[])[] {
+    const { found, measure } = this;
+    if (found?.gains && isOfTrees(measure)) return Array.from(sharesOf(found.gains[measure]), (share) => [share]);
+    return found?.importance.columns.map((one) => ownValue(one.drops, measure) ?? []) ?? [];
   }
 }
 

@@ -1,0 +1,140 @@
+// Exact contributions: against the sum over all subsets of the columns (Shapley 1953), and adding up to what the trees say.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { columnGains, exactContributions, type GrownTrees } from '../../engine/learners/trees/explained.ts';
+import type { ColumnBins } from '../../engine/learners/trees/bins.ts';
+import { goesLeftOf, TreeBuilder, type Tree } from '../../engine/learners/trees/tree.ts';
+import { uniform } from '../support/table.ts';
+
+const random = uniform(3);
+const below = (count: number): number => Math.floor(random() * count);
+
+const columnsOf = (count: number): ColumnBins[] =>
+  Array.from({ length: count }, (_, i) =>
+    i % 3 === 2
+      ? { kind: 'category', bins: 6, codes: Int32Array.from({ length: 6 }, (_unused, k) => k) }
+      : { kind: 'number', bins: 10, edges: Float64Array.from({ length: 9 }, (_unused, k) => k + 0.5) },
+  );
+
+/** Splits the last leaves first where it has to be deep. */
+function randomTree(columns: readonly ColumnBins[], leaves: number, outputs: number, deep = false): Tree {
+  const builder = new TreeBuilder();
+  for (let leaf = 1; leaf < leaves; leaf++) {
+    const column = deep ? leaf % columns.length : below(columns.length);
+    const { kind, bins } = columns[column];
+    const set =
+      kind === 'category' ? Array.from({ length: bins + 1 }, (_, bin) => bin).filter(() => random() < 0.5) : null;
+    const split = { column, cut: below(bins), missingLeft: random() < 0.5, gain: 1 + below(9), set };
+    builder.split(deep ? leaf - 1 : below(leaf), split);
+  }
+  const starts = Int32Array.from({ length: leaves + 1 }, (_, leaf) => leaf * outputs);
+  const spread = { starts, outputs: Int32Array.from({ length: leaves * outputs }, (_, i) => i % outputs) };
+  const value = Float64Array.from({ length: leaves * outputs }, () => random() - 0.3);
+  const rows = Float64Array.from({ length: leaves }, () => 1 + below(50));
+  return builder.finish(value, rows, outputs > 1 ? spread : null);
+}
+
+/** What a tree says on average of rows of which some columns are known. */
+function expectation(
+  tree: Tree,
+  output: number,
+  goesLeft: (node: number) => boolean,
+  known: (column: number) => boolean,
+): number {
+  const { left, right, rows, spread, value } = tree;
+  const rowsOf = (child: number): number => (child < 0 ? rows[~child] : rowsOf(left[child]) + rowsOf(right[child]));
+  const at = (child: number): number => {
+    if (child < 0) return spread ? value[spread.starts[~child] + output] : value[~child];
+    if (known(tree.column[child])) return at(goesLeft(child) ? left[child] : right[child]);
+    const [a, b] = [left[child], right[child]];
+    return (rowsOf(a) * at(a) + rowsOf(b) * at(b)) / (rowsOf(a) + rowsOf(b));
+  };
+  return at(left.length === 0 ? -1 : 0);
+}
+
+function grownOf(
+  C: number,
+  trees: readonly Tree[],
+  columns: readonly ColumnBins[],
+  first: readonly number[],
+): GrownTrees {
+  return {
+    columns,
+    trees,
+    first,
+    sumOf: (wanted) => ({ output: wanted ?? 0, factor: 1.5, offset: C, scale: 'score' }),
+  };
+}
+
+const factorial = (n: number): number => (n < 2 ? 1 : n * factorial(n - 1));
+
+test('contributions are the Shapley values of all subsets of the columns', () => {
+  for (const outputs of [1, 3]) {
+    const C = 6;
+    const columns = columnsOf(C);
+    const trees = Array.from({ length: 5 }, (_, i) => randomTree(columns, [1, 2, 9, 20, 33][i], outputs));
+    const grown = grownOf(C, trees, columns, outputs === 1 ? [0.25] : [0.1, 0.2, 0.3]);
+    for (let round = 0; round < 4; round++) {
+      const row = columns.map(({ kind, bins }) => (random() < 0.2 ? (kind === 'number' ? NaN : 99) : below(bins)));
+      const wanted = outputs - 1;
+      const { average, row: explained } = exactContributions(grown, wanted);
+      const { shares, prediction } = explained(row);
+      const bins = Uint8Array.from(row, (value, at) =>
+        Number.isNaN(value) || value === 99 ? columns[at].bins : value,
+      );
+      const valueOf = (subset: number): number =>
+        trees.reduce((sum, tree) => {
+          const goesLeft = (node: number): boolean => goesLeftOf(tree, columns)(node, bins);
+          return sum + expectation(tree, wanted, goesLeft, (column) => ((subset >> column) & 1) === 1);
+        }, grown.first[wanted]);
+      for (let column = 0; column < C; column++) {
+        let share = 0;
+        for (let subset = 0; subset < 2 ** C; subset++) {
+          if ((subset >> column) & 1) continue;
+          const size = [...Array(C).keys()].filter((i) => (subset >> i) & 1).length;
+          const weight = (factorial(size) * factorial(C - size - 1)) / factorial(C);
+          share += weight * (valueOf(subset | (1 << column)) - valueOf(subset));
+        }
+        assert.ok(
+          Math.abs(shares[column] - 1.5 * share) < 1e-10,
+          `column ${column}: ${shares[column]}, ${1.5 * share}`,
+        );
+      }
+      assert.ok(Math.abs(average - 1.5 * valueOf(0) - C) < 1e-10);
+      assert.ok(Math.abs(prediction - 1.5 * valueOf(2 ** C - 1) - C) < 1e-10);
+    }
+  }
+});
+
+test('they add up to the prediction, of wide, deep and many trees', () => {
+  for (const [C, leaves, deep] of [
+    [40, 3000, false],
+    [40, 41, true],
+    [12, 400, true],
+  ] as const) {
+    const columns = columnsOf(C);
+    const trees = Array.from({ length: 20 }, () => randomTree(columns, leaves, 1, deep));
+    const { average, row } = exactContributions(grownOf(C, trees, columns, [0.5]), null);
+    for (let round = 0; round < 5; round++) {
+      const { shares, prediction } = row(columns.map(({ bins }) => below(bins)));
+      const sum = shares.reduce((all, share) => all + share, average);
+      assert.ok(Math.abs(sum - prediction) <= 1e-9, `${leaves} leaves, ${C} columns: ${sum - prediction}`);
+    }
+  }
+});
+
+test('gains and splits are counted by column', () => {
+  const columns = columnsOf(3);
+  const trees = [randomTree(columns, 8, 1), randomTree(columns, 5, 1)];
+  const { gain, splits } = columnGains({ columns, trees });
+  assert.equal(
+    splits.reduce((a, b) => a + b, 0),
+    11,
+  );
+  const all = trees.flatMap(({ gain: own }) => [...own]).reduce((a, b) => a + b, 0);
+  assert.equal(
+    gain.reduce((a, b) => a + b, 0),
+    all,
+  );
+});
