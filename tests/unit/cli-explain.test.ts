@@ -76,7 +76,8 @@ test('classes, words and refusals', async (t) => {
   assert.deepEqual([beyond.code, /Row 9999 is none of those/.test(beyond.stderr)], [2, true]);
 });
 
-test('trees are explained exactly, and tell what their splits gained', async () => {
+test('trees are explained exactly, and tell what their splits gained', async (t) => {
+  const home = temporaryHome(t);
   for (const [model, scale] of [
     ['boosted', 'score'],
     ['forest', 'answer'],
@@ -85,12 +86,25 @@ test('trees are explained exactly, and tell what their splits gained', async () 
     const found = await lastEvent(home, 'explain', String(run), '--row', '3', '--shuffles', '2');
     const row = found.row as Record<'method' | 'scale', string> & Record<'prediction' | 'average' | 'answer', number>;
     const { contributions } = found.row as { contributions: { share: number; error: number }[] };
-    assert.deepEqual([row.method, row.scale], ['exact', scale]);
+    assert.deepEqual([row.method, row.scale], ['exact', scale], JSON.stringify(found).slice(0, 3000));
     const sum = contributions.reduce((all, { share }) => all + share, row.average);
     assert.ok(Math.abs(sum - row.prediction) <= 1e-9, `${sum} of ${row.prediction}`);
     assert.ok(contributions.every(({ error }) => error === 0));
     if (scale === 'answer') assert.ok(Math.abs(row.prediction - row.answer) < 1e-6);
     const importance = found.importance as readonly { gain: number; splits: number }[];
     assert.ok(importance.some(({ gain, splits }) => gain > 0 && splits > 0));
+    const look = await lastEvent(home, 'show', String(run), '--tree', '2', '--class', 'Gentoo');
+    const nodes = look.nodes as readonly { kind: string; rows: number; left: number; right: number; column: string }[];
+    assert.equal(look.leaves, nodes.filter(({ kind }) => kind === 'leaf').length);
+    for (const { kind, rows, left, right } of nodes) {
+      if (kind === 'split') assert.equal(rows, nodes[left].rows + nodes[right].rows);
+    }
+    const { stdout } = await trainyard(home, 'show', String(run), '--tree', '2');
+    assert.match(stdout, /^Tree 2 of 12, Adelie: \d+ leaves, depth \d+\n[^]*├ yes/);
+    assert.equal(stdout.split('\n').filter((line) => /\(\d+ rows?(, gain .*)?\)$/.test(line)).length, nodes.length);
+    assert.match(
+      (await trainyard(home, 'show', String(run), '--tree', '13')).stderr,
+      /no tree 13\. Choose one of 1 … 12/,
+    );
   }
 });

@@ -63,6 +63,8 @@ function grownOf(
     columns,
     trees,
     first,
+    adds: true,
+    alone: () => ({ factor: 1, offset: 0 }),
     sumOf: (wanted) => ({ output: wanted ?? 0, factor: 1.5, offset: C, scale: 'score' }),
   };
 }

@@ -5,7 +5,6 @@ import { judgedBy } from '../../../engine/explanation/explain.ts';
 import { columnFindings, curveFindings, type Curve, type Finding } from '../../../engine/explanation/findings.ts';
 import { cellText, explainedWords } from '../../../engine/explanation/words.ts';
 import { scoreNames } from '../../../engine/evaluation/names.ts';
-import { InputError } from '../../../engine/protocol/errors.ts';
 import type { Contributions, Dependence, Explanation } from '../../../engine/protocol/explanation.ts';
 import type { OutputSpec } from '../../../engine/model/spec.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
@@ -14,6 +13,7 @@ import { prepareExplanation } from '../../../engine/runs/explain.ts';
 import { createExplainer } from '../../hosts/explainer.ts';
 import { openCpu } from '../../hosts/trusted-cpu.ts';
 import { choiceOption, numberOption, runNumber, textOption, type Command } from '../command.ts';
+import { wantedClass } from '../wanted-class.ts';
 import { withProgress } from '../import.ts';
 import { formatCount, formatNumber, formatSeconds, type Column, type Output } from '../output.ts';
 
@@ -106,19 +106,6 @@ function printFindings(output: Output, findings: readonly Finding[]): void {
     output.line(`${kind === 'fine' ? '✓' : '!'} ${title}: ${figure}`);
     output.line(`  ${text}${action ? ` ${action.label}.` : ''}`);
   }
-}
-
-function wantedClass(output: OutputSpec, name: string | undefined): number | undefined {
-  if (name === undefined) return undefined;
-  const place = output.kind === 'classes' ? output.classes.indexOf(name) : -1;
-  if (place >= 0) return place;
-  throw new InputError(
-    'usage.option',
-    `--class is “${name}”.`,
-    output.kind === 'classes'
-      ? `It has to be one of ${output.classes.slice(0, 20).join(', ')}.`
-      : 'This run predicts a number.',
-  );
 }
 
 const answerWords = (output: OutputSpec, wanted: number | null): string =>

@@ -6,13 +6,19 @@ import type { StoreService } from '../../../engine/protocol/store.ts';
 import { costOf, costWords, electricityOf } from '../../../engine/hardware/bill.ts';
 import { electricityKey } from '../../../engine/settings/electricity.ts';
 import { isCrossValidation, missingFolds } from '../../../engine/protocol/folds.ts';
+import { usualClass } from '../../../engine/explanation/subject.ts';
+import { lookAtTree } from '../../../engine/learners/trees/look.ts';
+import { readModelFiles } from '../../../engine/runs/model-files.ts';
+import { treesOfRun } from '../../../engine/runs/trees.ts';
 import { foldsOf } from '../../../engine/runs/cross-validation.ts';
 import { foldsNow } from '../../../engine/runs/out-of-fold.ts';
 import { familyWords } from '../../../engine/protocol/family.ts';
 import { baselineWords } from '../../../engine/protocol/baseline.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import { leftOutText, splitOrigin, splitRule, usualSplit } from '../../../engine/protocol/use.ts';
-import { choiceOption, runNumber, type Command } from '../command.ts';
+import { choiceOption, numberOption, runNumber, textOption, type Command } from '../command.ts';
+import { printTree } from '../tree-text.ts';
+import { wantedClass } from '../wanted-class.ts';
 import { printLeaderboard } from '../leaderboard.ts';
 import { printFolds } from '../out-of-fold.ts';
 import { pairedTests, pairText } from '../paired.ts';
@@ -71,12 +77,24 @@ export const show: Command = {
   summary: 'Shows one run: settings, result, best epoch.',
   positionals: [1, 1],
   options: {
+    tree: { type: 'string', value: 'K', help: 'draws tree K of a run of trees, from 1, instead' },
+    class: { type: 'string', value: 'NAME', help: 'class whose values the leaves of --tree show' },
     metrics: { type: 'boolean', help: 'also every recorded metric point' },
     log: { type: 'boolean', help: 'also what the run said: epochs, checkpoints, device, times' },
   },
   run: async ({ positionals, options, output, services }) => {
     const store = await services.store;
     const run = await store.run({ run: runNumber(positionals[0]) });
+    const tree = numberOption(options, 'tree', { minimum: 1, whole: true });
+    if (tree !== undefined) {
+      const { model, weights } = await readModelFiles(store, run.id);
+      const { trees, file } = treesOfRun(model, weights, run.id);
+      const wanted = wantedClass(file.output, textOption(options, 'class')) ?? usualClass(file.output);
+      const look = lookAtTree(trees, file, tree, wanted);
+      output.event({ event: 'tree', run: run.id, ...look });
+      if (!output.json) printTree(output, look);
+      return;
+    }
     output.event(runEvent(run));
     for (const [fold, child] of isCrossValidation(run.config) ? await foldsOf(store, run.id) : []) {
       output.event({ event: 'fold', fold, run: child.id, state: child.state, metrics: child.result?.metrics ?? null });

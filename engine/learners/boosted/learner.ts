@@ -161,5 +161,6 @@ function readBoosted(file: BoostedModelFile, tensors: Weights): Trained {
   }
   const evaluation = evaluationOf(boosted, output, null, objective);
   const sumOf = (wanted: number | null): ExplainedSum => scoreOf(boosted, output, wanted);
-  return trainedTrees(file, evaluation, { columns, trees, first, raw: objective.raw, sumOf });
+  const alone = (wanted: number | null) => ({ factor: sumOf(wanted).factor, offset: 0 });
+  return trainedTrees(file, evaluation, { columns, trees, first, raw: objective.raw, sumOf, alone, adds: true });
 }

@@ -20,6 +20,10 @@ export interface GrownTrees {
   readonly first: ArrayLike<number>;
   /** What is explained of a class, or of a number (null). */
   sumOf(wanted: number | null): ExplainedSum;
+  /** What a tree alone says: of boosting what it adds, of a forest its own answer. */
+  alone(wanted: number | null): Pick<ExplainedSum, 'factor' | 'offset'>;
+  /** Whether trees add to each other; else they are averaged. */
+  readonly adds: boolean;
 }
 
 export interface ExactContributions {

@@ -171,7 +171,12 @@ function readForest(file: ForestModelFile, first: Float32Array | undefined): Tra
     { output, training: plainLoss, weights: null },
     {
       ...{ columns, trees, first, raw },
+      adds: false,
       sumOf: (wanted) => votesOf(output, trees.length, wanted),
+      alone(wanted) {
+        const { factor, offset } = votesOf(output, trees.length, wanted);
+        return { factor: factor * (output.kind === 'value' ? Math.max(1, trees.length) : trees.length + 1), offset };
+      },
     },
   );
 }

@@ -6,6 +6,8 @@ export { metricLimits as limitsOf } from '../../../engine/model/metrics.ts';
 import type { Curve } from '../../components/chart/curves.ts';
 import type { Series } from './run.svelte.ts';
 
+const outOfBag = 'oob_loss';
+
 /** Curves of one metric: the training and the validation split, or the single series of that name. */
 export function curvesOf(metric: string, series: ReadonlyMap<string, Series>): Curve[] {
   const curves: Curve[] = [];
@@ -40,6 +42,12 @@ export function curvesOf(metric: string, series: ReadonlyMap<string, Series>): C
       best: bestIndex(validation.value, lowerWins(metric)),
     });
   }
+  // What a forest's trees say of the training rows that each of them has not seen.
+  const outside = metric === 'loss' ? series.get(outOfBag) : undefined;
+  if (outside) {
+    const { epoch: x, value: y } = outside;
+    curves.push({ id: outOfBag, label: 'out of bag', token: 'test', dash: [2, 3], width: 2, x, y, best: bestIndex(y, true) });
+  }
   if (single)
     curves.push({ id: metric, label: metricWord(metric), token: 'test', dash: [], x: single.epoch, y: single.value });
   return curves;
@@ -60,7 +68,7 @@ export function otherMetrics(series: ReadonlyMap<string, Series>, first: readonl
   const found = new Set(first);
   for (const name of series.keys()) {
     const { split, metric } = parseSeries(name);
-    if (metric !== 'loss' && metric !== 'step_loss' && split !== 'test') found.add(metric);
+    if (metric !== 'loss' && metric !== 'step_loss' && metric !== outOfBag && split !== 'test') found.add(metric);
   }
   return [...found].filter((metric) => ['train_', 'val_', ''].some((prefix) => series.has(prefix + metric)));
 }
