@@ -9,6 +9,9 @@ import { meanInterval, wilson, type Interval } from './intervals.ts';
 export const leastRows = 40;
 /** Ranges a column of numbers is cut into, of about equal rows. */
 const ranges = 5;
+/** Significant digits of the ends of a range, and the most that any value is written with. */
+const usualDigits = 4;
+const mostDigits = 15;
 /** Numbers that stand for themselves, at most; and those that are sorted to find ranges. */
 const mostSingle = 8;
 const mostSorted = 16_384;
@@ -82,8 +85,9 @@ function cutNumbers({ name, kind }: RawColumn, values: Float64Array): CutColumn 
     }
     codes[row] = code;
   }
-  // A value that stands for itself is written whole.
-  const text = (value: number): string => written(value, kind, single ? 15 : 4);
+  // A value that stands for itself is written whole, the ends of ranges so that they can be told apart.
+  const digits = single ? mostDigits : digitsToTell([...starts, ...ends], kind);
+  const text = (value: number): string => written(value, kind, digits);
   const labels = starts.map((start, i) =>
     single || start === ends[i]
       ? `= ${text(start)}`
@@ -110,6 +114,18 @@ function rangeStarts(values: Float64Array): readonly number[] {
   const least = values.reduce((low, value) => Math.min(low, value), Infinity);
   const starts = Array.from({ length: ranges }, (_, i) => sorted[Math.floor((i * sorted.length) / ranges)]);
   return [...new Set([least, ...starts.slice(1)])];
+}
+
+/** The fewest digits in which different values are written differently. */
+function digitsToTell(values: readonly number[], kind: RawColumn['kind']): number {
+  const different = new Set(values);
+  let digits = usualDigits;
+  while (
+    digits < mostDigits &&
+    new Set([...different].map((value) => written(value, kind, digits))).size < different.size
+  )
+    digits++;
+  return digits;
 }
 
 function written(value: number, kind: RawColumn['kind'], digits: number): string {

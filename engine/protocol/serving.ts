@@ -19,6 +19,8 @@ export interface FormField {
   readonly kind: 'number' | 'boolean' | 'datetime' | 'category';
   /** What fills gaps: the middle of the training rows, or their most frequent category. Times in milliseconds. */
   readonly middle: CellValue;
+  /** Training had rows without a value here, so that the model knows what to make of one. */
+  readonly gaps: boolean;
   /** Category: those that training knows, the most frequent first. */
   readonly categories?: readonly string[];
   /** Number, datetime: a range that holds most training rows, where nothing better is known. */

@@ -205,19 +205,21 @@ export function dataOf(preprocessing: Preprocessing): PreparedData {
 const usualDeviations = 3;
 
 function fieldOf(recipe: FeatureRecipe): FormField {
-  const { column: name } = recipe;
+  const { column: name, missingShare } = recipe;
+  // Recipes of earlier versions say it by the column that tells of gaps.
+  const gaps = missingShare === undefined ? recipe.kind === 'embedding' || recipe.indicator : missingShare > 0;
   switch (recipe.kind) {
     case 'number':
     case 'datetime': {
       const { mean, deviation, impute, kind } = recipe;
       const reach = usualDeviations * deviation;
-      return { name, kind, middle: impute, usual: [mean - reach, mean + reach] };
+      return { name, kind, middle: impute, gaps, usual: [mean - reach, mean + reach] };
     }
     case 'boolean':
-      return { name, kind: 'boolean', middle: recipe.impute >= 0.5 };
+      return { name, kind: 'boolean', gaps, middle: recipe.impute >= 0.5 };
     case 'one_hot':
     case 'embedding':
-      return { name, kind: 'category', middle: recipe.categories[0], categories: recipe.categories };
+      return { name, kind: 'category', gaps, middle: recipe.categories[0], categories: recipe.categories };
     default:
       return recipe satisfies never;
   }

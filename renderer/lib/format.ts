@@ -27,7 +27,9 @@ export function fixed(value: number | null | undefined, digits = 0): string {
 export function short(value: number | null | undefined, digits = usualDigits): string {
   if (value === null || value === undefined || Number.isNaN(value)) return missing;
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-4 || size >= 1e7))
+  // So many digits are asked for where values differ in their last ones alone: there they are written out.
+  const whole = digits > 7 && size >= 1e7 && size < 1e15;
+  if (!whole && size !== 0 && (size < 1e-4 || size >= 1e7))
     return value
       .toExponential(Math.max(2, digits - usualDigits + 2))
       .replace('-', '−')

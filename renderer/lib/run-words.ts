@@ -52,6 +52,15 @@ export function hasModel({
   return state === 'diverged' ? (result?.bestEpoch ?? 0) > 0 : result !== null || hasCheckpoint;
 }
 
+/** Why a run does not go to the trash by itself, or with these; undefined: it may. */
+export function partOf(
+  { relation, parent }: Pick<RunRecord, 'relation' | 'parent'>,
+  others?: ReadonlySet<number>,
+): string | undefined {
+  if (relation !== 'fold' || parent === null || others?.has(parent)) return undefined;
+  return `It is a part of run ${parent} and goes with it`;
+}
+
 /** Tells weights apart: a run that goes on or is trained again has others. */
 export const weightsKey = ({ id, state, endedAt, result }: RunRecord): string =>
   `${id}/${state}/${endedAt}/${result?.bestEpoch}`;

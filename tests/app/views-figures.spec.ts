@@ -258,6 +258,9 @@ test('the figures of runs are those of the history', async ({ app }) => {
     await expect(page.getByText(/, fold 1 of 3/)).toHaveCount(0);
     await page.getByRole('searchbox').first().fill('fold 1 of 3');
     await expect(page.getByText(/, fold 1 of 3/).first()).toBeVisible();
+    await page.getByRole('checkbox', { name: /fold 1 of 3/ }).check();
+    await expect(page.getByRole('button', { name: /^Move to trash/ })).toBeDisabled();
+    await page.keyboard.press('Escape');
     await page.getByRole('searchbox').first().fill('');
   });
 

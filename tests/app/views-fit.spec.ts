@@ -4,14 +4,15 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
 import { callService, chooseNext, dropFiles, expect, screenshot, test, type App } from './launch.ts';
-import { runConfig, waitForState } from './scene.ts';
+import { runConfig, waitForEpoch, waitForState } from './scene.ts';
 
 const rows = 200;
 
 function write(folder: string, name: string, price: (row: number) => string): string {
   const lines = Array.from({ length: rows }, (_, row) => {
     const date = new Date(Date.UTC(2023, 0, 1 + row)).toISOString().slice(0, 10);
-    return `${date},${price(row)},${(row * 7) % 13},${((row * 7919) % 31) % 2 === 0 ? 'up' : 'down'}`;
+    const volume = row % 20 === 3 ? '' : 1e12 + ((row * 7) % 13);
+    return `${date},${price(row)},${volume},${((row * 7919) % 31) % 2 === 0 ? 'up' : 'down'}`;
   });
   const file = path.join(folder, name);
   fs.writeFileSync(file, `date,price,volume,target\n${lines.join('\n')}\n`);
@@ -126,6 +127,19 @@ test('a split by time is offered; a file that does not fit is refused, or predic
     await whatIf.getByRole('slider', { name: 'price' }).locator('xpath=preceding-sibling::button').click();
     await whatIf.getByRole('textbox', { name: 'price' }).fill('1000');
     await expect(whatIf).toContainText('the model has not seen this');
+    const volume = whatIf.getByRole('slider', { name: 'volume', exact: true });
+    await volume.press('Home');
+    await expect(volume).toHaveAttribute('aria-valuetext', '1,000,000,000,000');
+    await volume.press('End');
+    await expect(whatIf.getByRole('button', { name: '1,000,000,000,012' })).toBeVisible();
+    const gap = whatIf.getByRole('button', { name: 'volume is missing' });
+    await gap.click();
+    await expect(gap).toHaveAttribute('aria-pressed', 'true');
+    await expect(volume).toHaveAttribute('aria-valuetext', 'missing');
+    await expect(whatIf).not.toContainText('Error');
+    await volume.press('Home');
+    await expect(gap).toHaveAttribute('aria-pressed', 'false');
+    await expect(whatIf.getByRole('button', { name: 'price is missing' })).toHaveCount(0);
     await page.getByRole('button', { name: 'Measure', exact: true }).click();
     await expect(page.getByRole('region', { name: 'Speed on this machine' })).toContainText('median of 200');
   });
@@ -159,5 +173,26 @@ test('a split by time is offered; a file that does not fit is refused, or predic
     await serving.getByRole('checkbox').uncheck();
     await expect(serving).toContainText('Serve on this machine only');
     await expect(fetch(address)).rejects.toThrow();
+  });
+
+  await test.step('what a run predicted before it went on is gone with its weights', async () => {
+    const long = await callService<RunRecord>(app, 'startRun', { name: 'Long', config: runConfig(dataset, 1_000_000) });
+    const stop = async (epoch: number): Promise<void> => {
+      await waitForEpoch(app, long.id, epoch);
+      await callService(app, 'stopRun', { run: long.id });
+      await waitForState(app, long.id, 'stopped');
+    };
+    await stop(2);
+    await page.evaluate((id) => (location.hash = `#run/${id}/predict`), long.id);
+    await expect(page.getByText('Drop a table with these 3 columns.')).toBeVisible();
+    await dropFiles(
+      app,
+      write(home, 'again.csv', (row) => String(10 + row / 40)),
+    );
+    await expect(page.getByRole('table', { name: 'Predicted rows' })).toBeVisible();
+    const { progress } = await callService<RunRecord>(app, 'resumeRun', { run: long.id });
+    await stop((progress?.epoch ?? 2) + 1);
+    await expect(page.getByRole('table', { name: 'Predicted rows' })).toHaveCount(0);
+    await expect(page.getByText('Drop a table with these 3 columns.')).toBeVisible();
   });
 });

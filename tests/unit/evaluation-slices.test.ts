@@ -45,6 +45,13 @@ const columns: EvaluatedColumns = {
   ],
 };
 
+test('ranges of large values that differ little are written so that they can be told apart', () => {
+  const values = Float64Array.from({ length: rows }, (_, row) => 1e12 + (row % 40) / 4);
+  const { columns: cut } = cutColumns({ columns: [{ name: 'big', kind: 'number' }], values: [values] });
+  assert.equal(new Set(cut[0].labels).size, cut[0].labels.length);
+  assert.match(cut[0].labels[0], /^1000000000000–100000000000[12]/);
+});
+
 test('slices: what is planted is found first, with its rows; small groups are left out', () => {
   // Monthly contracts that are paperless are wrong, others hardly ever.
   const planted = (row: number): boolean => columns.values[0][row] === 2 && columns.values[2][row] === 1;

@@ -24,6 +24,8 @@ export const listedFields = [
   'notes',
   'starred',
   'group',
+  'parent',
+  'relation',
 ] as const satisfies readonly RecordField[];
 export type ListedRun = Pick<RunRecord, (typeof listedFields)[number]>;
 

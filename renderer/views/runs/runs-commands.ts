@@ -29,7 +29,7 @@ export function runsCommands(table: RunsTable, actions: RunsActions): Command[] 
       'export-json': { unavailable: one, run: () => actions.exportAs('json') },
       'delete-run': {
         keys: ['Del'],
-        unavailable: () => (table.shelf === 'trash' ? 'They are there already' : some()),
+        unavailable: () => (table.shelf === 'trash' ? 'They are there already' : (some() ?? table.parted)),
         run: actions.remove,
       },
     }),

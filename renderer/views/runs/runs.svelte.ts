@@ -5,6 +5,7 @@ import { SvelteSet } from 'svelte/reactivity';
 import type { AppService } from '../../../engine/protocol/app.ts';
 import type { RunQuery } from '../../../engine/protocol/store.ts';
 import type { RunState } from '../../../engine/protocol/runs.ts';
+import { partOf } from '../../lib/run-words.ts';
 import { leadingSeries } from '../../lib/series.ts';
 import { throttle } from '../../lib/throttle.ts';
 import { PagedList } from '../../components/paged.svelte.ts';
@@ -164,6 +165,17 @@ export class RunsTable {
   }
 
   /** Runs acted on: the selected ones, else the current one. */
+  /** Why what is chosen does not go to the trash: a fold goes with its cross-validation alone. */
+  get parted(): string | undefined {
+    const run = this.current === undefined ? undefined : this.rows.at(this.current);
+    const ids = this.selected.size > 0 ? this.selected : new Set(run ? [run.id] : []);
+    for (const [, known] of this.rows.known()) {
+      const words = ids.has(known.id) ? partOf(known, ids) : undefined;
+      if (words !== undefined) return words;
+    }
+    return undefined;
+  }
+
   async chosen(): Promise<ListedRun[]> {
     const known = new Map([...this.rows.known()].map(([, run]) => [run.id, run]));
     const run = this.current === undefined ? undefined : this.rows.at(this.current);

@@ -42,10 +42,18 @@ export class WhatIfState {
     void this.#service.closeModel({ run: this.#run });
   }
 
-  /** Columns that are not given, or null, take the middle of the training rows. `given`: as the model reads them. */
+  /**
+   * Columns that are not given take the middle of the training rows, and so do those that are null where training had no gaps.
+   * `given`: as the model reads them.
+   */
   async startFrom(words: string, given: RowValues): Promise<void> {
     const fields = this.form?.fields ?? [];
-    const values = Object.fromEntries(fields.map(({ name, middle }) => [name, ownValue(given, name) ?? middle]));
+    const values = Object.fromEntries(
+      fields.map(({ name, middle, gaps }) => {
+        const value = ownValue(given, name);
+        return [name, value === null && gaps ? null : (value ?? middle)];
+      }),
+    );
     this.values = values;
     const answer = await this.#ask(values);
     this.start = { words, values, answer };
