@@ -1,13 +1,12 @@
 // Training on the GPU in the hidden window, here on the software adapter that comes with Electron: slow, and marked as such.
 
-import fs from 'node:fs';
 import type { DeviceInfo } from '../../engine/protocol/app.ts';
 import type { LabRecord, LabSummary } from '../../engine/protocol/lab.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
-import { callService, expect, launch, test, type App } from './launch.ts';
+import { callService, expect, testsOfOneApp, type App } from './launch.ts';
 import { importTable, runConfig, waitForEpoch, waitForState, writeTable } from './scene.ts';
 
-const software = { TRAINYARD_SOFTWARE_GPU: '1' };
+const test = testsOfOneApp({ env: { TRAINYARD_SOFTWARE_GPU: '1' } });
 
 async function startOnGpu(app: App, rows: number, epochs: number): Promise<RunRecord> {
   const dataset = await importTable(app, writeTable(app.home, rows));
@@ -15,8 +14,7 @@ async function startOnGpu(app: App, rows: number, epochs: number): Promise<RunRe
   return callService<RunRecord>(app, 'startRun', { name: 'On the GPU', config });
 }
 
-test('devices: the processor, and the software adapter marked as such', async () => {
-  const app = await launch({ env: software });
+test('devices: the processor, and the software adapter marked as such', async ({ app }) => {
   const devices = await callService<readonly DeviceInfo[]>(app, 'devices');
   expect(devices[0]).toMatchObject({ kind: 'cpu', available: true, software: false });
   const gpu = devices.find(({ kind }) => kind === 'gpu');
@@ -24,24 +22,18 @@ test('devices: the processor, and the software adapter marked as such', async ()
     available: true,
     software: true,
   });
-  await app.close();
-  fs.rmSync(app.home, { recursive: true, force: true });
 });
 
-test('a run trains on the GPU, in a hidden window that goes with it', async () => {
-  const app = await launch({ env: software });
+test('a run trains on the GPU, in a hidden window that goes with it', async ({ app }) => {
   const { id } = await startOnGpu(app, 400, 3);
   const run = await waitForState(app, id, 'completed', 'failed');
   expect(run.error).toBeNull();
   expect(run.device).toMatch(/gpu|SwiftShader/i);
   expect(run.result?.metrics['val_accuracy']).toBeGreaterThan(0.8);
   await expect.poll(() => app.electron.windows().length).toBe(1);
-  await app.close();
-  fs.rmSync(app.home, { recursive: true, force: true });
 });
 
-test('a GPU window that dies fails its run with the reason; it goes on on the CPU', async () => {
-  const app = await launch({ env: software });
+test('a GPU window that dies fails its run with the reason; it goes on on the CPU', async ({ app }) => {
   const { id } = await startOnGpu(app, 1000, 10_000);
   await waitForEpoch(app, id, 2);
   await app.electron.evaluate(({ BrowserWindow }) => {
@@ -54,12 +46,11 @@ test('a GPU window that dies fails its run with the reason; it goes on on the CP
   await expect.poll(async () => (await callService<RunRecord>(app, 'run', { run: id })).device).toMatch(/cpu/i);
   await callService(app, 'stopRun', { run: id });
   await waitForState(app, id, 'stopped');
-  await app.close();
-  fs.rmSync(app.home, { recursive: true, force: true });
 });
 
-test('the lab measures the processor and the adapter in software while a run waits; cancelled, it keeps nothing', async () => {
-  const app = await launch({ env: software });
+test('the lab measures the processor and the adapter in software while a run waits; cancelled, it keeps nothing', async ({
+  app,
+}) => {
   const dataset = await importTable(app, writeTable(app.home, 1000));
   const { id } = await callService<RunRecord>(app, 'startRun', { name: 'Beside', config: runConfig(dataset, 100_000) });
   await waitForEpoch(app, id, 1);
@@ -81,6 +72,4 @@ test('the lab measures the processor and the adapter in software while a run wai
   expect(await callService<readonly LabSummary[]>(app, 'labs')).toHaveLength(1);
   await callService(app, 'stopRun', { run: id });
   await waitForState(app, id, 'stopped');
-  await app.close();
-  fs.rmSync(app.home, { recursive: true, force: true });
 });

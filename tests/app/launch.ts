@@ -4,7 +4,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { test as base, _electron, type ElectronApplication, type Page } from '@playwright/test';
+import { test as base, _electron, type ElectronApplication, type Page, type TestInfo } from '@playwright/test';
 
 export const root = path.resolve(import.meta.dirname, '../..');
 export const screenshots = path.join(root, 'test-results', 'screenshots');
@@ -182,7 +182,9 @@ export async function windowIsVisible({ electron, page }: App): Promise<boolean>
   return (await electron.browserWindow(page)).evaluate((window) => window.isVisible());
 }
 
+/** A picture for a person to look at, kept where TRAINYARD_PICTURES is 1; without it the page is drawn and that is all. */
 export async function screenshot({ page }: App, name: string): Promise<void> {
+  if (process.env['TRAINYARD_PICTURES'] !== '1') return drawn(page);
   await page.screenshot({ path: path.join(screenshots, `${name}.png`) });
 }
 
@@ -191,13 +193,54 @@ export const test = base.extend<{ app: App }>({
   app: async ({ browserName: _ }, use, info) => {
     const app = await launch();
     await use(app);
-    if (info.status !== info.expectedStatus) {
-      await screenshot(app, `failed-${info.title.replace(/\W+/g, '-')}`).catch(() => undefined);
-      process.stderr.write(app.stderr());
-    }
-    await app.close();
-    fs.rmSync(app.home, { recursive: true, force: true });
+    await tellFailure(app, info);
+    await end(app);
   },
 });
+
+/**
+ * The same with one app for all tests of a file that use it, in their order: for tests that leave it working. Each begins with the
+ * page loaded anew, at its first view; after a failure the next has a fresh app.
+ */
+export function testsOfOneApp(options: LaunchOptions = {}): typeof test {
+  let shared: App | null = null;
+  const sharing = base.extend<{ app: App }>({
+    app: async ({ browserName: _ }, use, info) => {
+      if (shared) await loadAnew(shared);
+      const app = (shared ??= await launch(options));
+      await use(app);
+      if (await tellFailure(app, info)) {
+        shared = null;
+        await end(app);
+      }
+    },
+  });
+  sharing.afterAll(async () => {
+    if (shared) await end(shared);
+    shared = null;
+  });
+  return sharing;
+}
+
+async function loadAnew({ electron, page }: App): Promise<void> {
+  await page.evaluate(() => (location.hash = '#welcome'));
+  const loaded = page.waitForEvent('load');
+  await (await electron.browserWindow(page)).evaluate((window) => window.webContents.reload());
+  await loaded;
+}
+
+/** Of a test that failed: a picture, and what the app wrote. */
+async function tellFailure(app: App, { status, expectedStatus, title }: TestInfo): Promise<boolean> {
+  if (status === expectedStatus) return false;
+  const picture = path.join(screenshots, `failed-${title.replace(/\W+/g, '-')}.png`);
+  await app.page.screenshot({ path: picture }).catch(() => undefined);
+  process.stderr.write(app.stderr());
+  return true;
+}
+
+async function end(app: App): Promise<void> {
+  await app.close();
+  fs.rmSync(app.home, { recursive: true, force: true });
+}
 
 export { expect } from '@playwright/test';

@@ -3,16 +3,28 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { answerDialog, callService, closeWindow, expect, launch, test, windowIsVisible } from './launch.ts';
+import {
+  answerDialog,
+  callService,
+  closeWindow,
+  expect,
+  launch,
+  test,
+  testsOfOneApp,
+  windowIsVisible,
+} from './launch.ts';
 import { importTable, processIds, startRun, waitForEpoch, waitForState, writeTable } from './scene.ts';
 import type { DatasetInfo } from '../../engine/protocol/data.ts';
 import type { MetricPoint, RunRecord } from '../../engine/protocol/runs.ts';
 
 const long = 100_000;
 
-test('a run trains in a process of its own, to its end', async ({ app }) => {
-  const dataset = await importTable(app, writeTable(app.home, 400));
-  expect(dataset).toMatchObject({ rows: 400, target: 'side', task: 'classification' });
+/** For those of a run's process, on one dataset. */
+const sharing = testsOfOneApp();
+
+sharing('a run trains in a process of its own, to its end', async ({ app }) => {
+  const dataset = await importTable(app, writeTable(app.home, 2000));
+  expect(dataset).toMatchObject({ rows: 2000, target: 'side', task: 'classification' });
   const { id } = await startRun(app, dataset, 3);
   const run = await waitForState(app, id, 'completed', 'failed');
   expect(run.error).toBeNull();
@@ -22,7 +34,7 @@ test('a run trains in a process of its own, to its end', async ({ app }) => {
   await expect.poll(() => processIds(app, 'training')).toEqual([]);
 });
 
-test('a run pauses, continues and stops', async ({ app }) => {
+sharing('a run pauses, continues and stops', async ({ app }) => {
   const dataset = await importTable(app, writeTable(app.home, 2000));
   const { id } = await startRun(app, dataset, long);
   await waitForEpoch(app, id, 2);
@@ -41,26 +53,29 @@ test('a run pauses, continues and stops', async ({ app }) => {
   expect(stopped.hasCheckpoint).toBe(true);
 });
 
-test('a killed training process fails its run with the reason; the run resumes; the app goes on', async ({ app }) => {
-  const dataset = await importTable(app, writeTable(app.home, 2000));
-  const { id } = await startRun(app, dataset, long);
-  await waitForEpoch(app, id, 5);
-  const [pid] = await processIds(app, 'training');
-  process.kill(pid, 'SIGKILL');
-  const failed = await waitForState(app, id, 'failed');
-  expect(failed.error?.message).toMatch(/gone|killed/);
-  expect(failed.error?.hint).toMatch(/[Rr]esume/);
-  expect(failed.error?.message).not.toContain(app.home);
-  // The page still answers, and so does everything behind it.
-  expect(await callService<readonly DatasetInfo[]>(app, 'datasets')).toHaveLength(1);
-  await callService(app, 'resumeRun', { run: id });
-  await waitForState(app, id, 'running');
-  await callService(app, 'stopRun', { run: id });
-  await waitForState(app, id, 'stopped');
-});
+sharing(
+  'a killed training process fails its run with the reason; the run resumes; the app goes on',
+  async ({ app }) => {
+    const dataset = await importTable(app, writeTable(app.home, 2000));
+    const { id } = await startRun(app, dataset, long);
+    await waitForEpoch(app, id, 5);
+    const [pid] = await processIds(app, 'training');
+    process.kill(pid, 'SIGKILL');
+    const failed = await waitForState(app, id, 'failed');
+    expect(failed.error?.message).toMatch(/gone|killed/);
+    expect(failed.error?.hint).toMatch(/[Rr]esume/);
+    expect(failed.error?.message).not.toContain(app.home);
+    // The page still answers, and so does everything behind it.
+    expect(await callService<readonly DatasetInfo[]>(app, 'datasets')).toHaveLength(1);
+    await callService(app, 'resumeRun', { run: id });
+    await waitForState(app, id, 'running');
+    await callService(app, 'stopRun', { run: id });
+    await waitForState(app, id, 'stopped');
+  },
+);
 
-test('the data process and the store come back when they are killed, and a run goes on', async ({ app }) => {
-  const dataset = await importTable(app, writeTable(app.home, 400));
+sharing('the data process and the store come back when they are killed, and a run goes on', async ({ app }) => {
+  const dataset = await importTable(app, writeTable(app.home, 2000));
   const going = await startRun(app, dataset, long);
   await waitForEpoch(app, going.id, 2);
   for (const kind of ['data', 'store']) {

@@ -11,10 +11,14 @@ import {
   dropFiles,
   electronChoice,
   expect,
-  test,
+  test as ownTest,
+  testsOfOneApp,
   windowIsVisible,
   type App,
 } from './launch.ts';
+
+/** One app for all that leaves the window as it is; how often it has been brought back is counted. */
+const test = testsOfOneApp();
 
 test('the page is sandboxed, isolated and without Node', async ({ app }) => {
   const globals = await app.page.evaluate(() => {
@@ -186,7 +190,7 @@ const waysIn: readonly string[] = [
   "make('iframe', {}).contentWindow.open('about:srcdoc', '_top'), 0",
 ];
 
-test('37 ways out of the window lead nowhere', async ({ app }) => {
+ownTest('37 ways out of the window lead nowhere', async ({ app }) => {
   const browser = await app.electron.browserWindow(app.page);
   const make = `globalThis.make ??= (name, values) => {
     const element = Object.assign(document.createElement(name), values);
@@ -218,7 +222,7 @@ test('37 ways out of the window lead nowhere', async ({ app }) => {
   expect(await callService<readonly unknown[]>(app, 'datasets')).toEqual([]);
 });
 
-test('a window that Chromium itself leads elsewhere is brought back', async ({ app }) => {
+ownTest('a window that Chromium itself leads elsewhere is brought back', async ({ app }) => {
   const browser = await app.electron.browserWindow(app.page);
   await app.page.evaluate(() => (location.hash = '#settings'));
   for (const address of ['about:blank', 'about:srcdoc', 'chrome://nothing/']) {

@@ -5,10 +5,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { mlp } from '../../engine/model/presets.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
-import { callService, drawn, expect, screenshot, test } from './launch.ts';
+import { callService, drawn, expect, screenshot, test, testsOfOneApp } from './launch.ts';
 import { importTable, runConfig, startRun, waitForState, writeTable } from './scene.ts';
 
-test('commands by everyday words, all datasets and tags in the filter', async ({ app }) => {
+const sharing = testsOfOneApp();
+
+sharing('commands by everyday words, all datasets and tags in the filter', async ({ app }) => {
   const { page } = app;
   const dataset = await importTable(app, writeTable(app.home, 400));
   for (let i = 0; i < 14; i++) {
@@ -212,7 +214,7 @@ test('what is out of its limits is said at its field and keeps the run from star
   expect((await callService<{ readonly runs: readonly unknown[] }>(app, 'runs', {})).runs).toEqual([]);
 });
 
-test('a run of a preset that is no longer offered has its name, and is run again', async ({ app }) => {
+sharing('a run of a preset that is no longer offered has its name, and is run again', async ({ app }) => {
   const { page } = app;
   const dataset = await importTable(app, writeTable(app.home, 400));
   const config = { ...runConfig(dataset, 2), model: mlp([], { preset: 'linear' }) };

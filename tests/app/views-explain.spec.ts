@@ -3,8 +3,10 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { root, callService, chooseNext, expect, screenshot, test } from './launch.ts';
+import { root, callService, chooseNext, expect, screenshot, testsOfOneApp } from './launch.ts';
 import { importTable, startRun, waitForEpoch, waitForState } from './scene.ts';
+
+const test = testsOfOneApp();
 
 test('a run is explained: columns, charts, a row, findings that start a run', async ({ app }) => {
   const { page } = app;

@@ -4,11 +4,13 @@ import type { NetworkConfig } from '../../engine/learners/network/declaration.ts
 import fs from 'node:fs';
 import path from 'node:path';
 import { encoders, paint } from '../support/pictures.ts';
-import { callService, dropFiles, expect, root, screenshot, test, type App } from './launch.ts';
+import { callService, dropFiles, expect, root, screenshot, testsOfOneApp, type App } from './launch.ts';
 import { importTable, processIds, startRun, waitForEpoch, waitForState, writeTable } from './scene.ts';
 import type { DatasetInfo } from '../../engine/protocol/data.ts';
 import { mlp } from '../../engine/model/presets.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
+
+const test = testsOfOneApp();
 
 const messy = (name: string): string => path.join(root, 'tests/fixtures/messy', name);
 

@@ -4,8 +4,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
-import { callService, dropFiles, expect, launch, screenshot, test, type App } from './launch.ts';
+import { callService, dropFiles, expect, launch, screenshot, test, testsOfOneApp, type App } from './launch.ts';
 import { writeTable } from './scene.ts';
+
+const sharing = testsOfOneApp();
 
 test('first start: one button trains on a sample', async ({ app }) => {
   const { page } = app;
@@ -121,7 +123,7 @@ test('drop, look, train, pause, quit, come back, train again, compare', async ()
   fs.rmSync(first.home, { recursive: true, force: true });
 });
 
-test('import shows its progress and can be cancelled', async ({ app }) => {
+sharing('import shows its progress and can be cancelled', async ({ app }) => {
   const { page, home } = app;
   await ready(app);
   await dropFiles(app, writeTable(home, 1_500_000, 'large.csv'));
@@ -132,7 +134,7 @@ test('import shows its progress and can be cancelled', async ({ app }) => {
   await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
 });
 
-test('runs are renamed, starred, tagged, deleted and brought back', async ({ app }) => {
+sharing('runs are renamed, starred, tagged, deleted and brought back', async ({ app }) => {
   const { page } = app;
   await page.getByRole('button', { name: 'Train on this: Palmer penguins' }).click();
   await expect(page.getByRole('region', { name: 'Results' }).getByRole('row', { name: /Accuracy/ })).toBeVisible();
@@ -166,7 +168,7 @@ test('runs are renamed, starred, tagged, deleted and brought back', async ({ app
   await expect(grid.getByRole('link', { name: 'birds' })).toBeVisible();
 });
 
-test('a chart is read by pointer, zoomed, exported and shown as a table', async ({ app }) => {
+sharing('a chart is read by pointer, zoomed, exported and shown as a table', async ({ app }) => {
   const { page, home } = app;
   await page.getByRole('button', { name: 'Train on this: Palmer penguins' }).click();
   await expect(page.getByText('Completed').first()).toBeVisible({ timeout: 30_000 });
