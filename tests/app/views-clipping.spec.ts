@@ -334,13 +334,6 @@ async function picture({ electron, page }: App, name: string): Promise<void> {
   fs.writeFileSync(path.join(screenshots, `${name}.png`), Buffer.from(png, 'base64'));
 }
 
-/** What is drawn a frame late, such as widths that follow from other widths, has come. */
-async function settled(page: Page): Promise<void> {
-  await page.evaluate(
-    () => new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 60)))),
-  );
-}
-
 test('no text is cut in any view, at three widths and two zooms', async ({ app }) => {
   test.setTimeout(240_000);
   const { page } = app;
@@ -356,9 +349,8 @@ test('no text is cut in any view, at three widths and two zooms', async ({ app }
         }, address);
         await ready(page);
         await act?.(page);
-        await settled(page);
-        await picture(app, `whole-${name}-${size[0]}-${zoom}x`);
         expect.soft(await clippedTexts(page), `${name}, ${size[0]} wide, ${zoom} ×`).toEqual([]);
+        await picture(app, `whole-${name}-${size[0]}-${zoom}x`);
         if (name === 'run-pictures') expect.soft(await hiddenOfMatrix(page), `ten classes, ${size[0]}`).toEqual([0, 0]);
         if (act) await page.keyboard.press('Escape');
       }
@@ -373,9 +365,8 @@ test('no text is cut in any view, at three widths and two zooms', async ({ app }
       for (const size of sizes) {
         for (const zoom of zooms) {
           await resize(app, size, zoom);
-          await settled(page);
-          await picture(app, `whole-${name}-${size[0]}-${zoom}x`);
           expect.soft(await clippedTexts(page), `${name}, ${size[0]} wide, ${zoom} ×`).toEqual([]);
+          await picture(app, `whole-${name}-${size[0]}-${zoom}x`);
           if (name === 'evaluation-pictures' && zoom === 1)
             expect.soft(await hiddenOfMatrix(page), `ten classes, ${size[0]}`).toEqual([0, 0]);
         }
