@@ -7,6 +7,7 @@ import type { ExportDraft, ExportedFile, ExporterService, ExportFormat } from '.
 import { parseRunJson } from '../protocol/model-file.ts';
 import type { PreparedData } from '../protocol/data.ts';
 import { makeCheck, type CheckParts } from './checking.ts';
+import { exportFolds } from './folds.ts';
 import { exportHtml } from './html/report.ts';
 import { exportJson } from './json.ts';
 import { exportMlflow } from './logs/mlflow.ts';
@@ -54,6 +55,7 @@ const makers: Readonly<Record<ExportFormat, Maker>> = {
 export function createExporter(parts: ExporterParts): ExporterService {
   return {
     async make({ format, name, source, data }) {
+      if ('folds' in source) return exportFolds({ format, name, source });
       const { id } = source.record;
       const run: OpenedRun = {
         ...source,

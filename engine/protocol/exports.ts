@@ -108,6 +108,11 @@ export interface ExportSource {
   readonly log: readonly LogLine[];
 }
 
+/** A cross-validation: what its folds came to, by their numbers. */
+export interface FoldsSource extends Pick<ExportSource, 'record' | 'points' | 'log'> {
+  readonly folds: readonly (Pick<ExportSource, 'record' | 'points'> & { readonly fold: number })[];
+}
+
 export interface ExportDraft {
   readonly files: readonly ExportedFile[];
   /** Null: there is nothing that a model's answers could be compared with. */
@@ -123,7 +128,7 @@ export interface ExporterService {
     format: ExportFormat;
     /** Begins the names of the files. */
     name: string;
-    source: ExportSource;
+    source: ExportSource | FoldsSource;
     data: PreparedData | null;
   }): Promise<ExportDraft>;
 }

@@ -221,7 +221,10 @@ export class CrossValidation implements Work {
       throw new TrainyardError(
         'run.no_fold',
         `None of the ${this.#of} folds stands: fold 1: ${folds[0]?.problem ?? ''}`,
-        'Look at the run of that fold; resume this one to try again.',
+        // One that diverged is not trained again.
+        folds.every(({ state }) => state === 'diverged')
+          ? 'Look at the run of that fold, and train with other settings.'
+          : 'Look at the run of that fold; resume this one to try again.',
       );
     }
     const result = this.#resultOf(standing, { of: this.#of, folds, ...spreadOfFolds(folds.flatMap(standingMetrics)) });

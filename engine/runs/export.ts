@@ -12,10 +12,13 @@ import {
   type ExporterService,
   type ExportFormat,
   type ExportSource,
+  type FoldsSource,
   type OnnxService,
 } from '../protocol/exports.ts';
+import { isCrossValidation } from '../protocol/folds.ts';
 import type { RunConfig } from '../protocol/runs.ts';
 import type { StoreService } from '../protocol/store.ts';
+import { foldsOf } from './cross-validation.ts';
 import { readModelFilesOf } from './model-files.ts';
 
 /** A process, to be ended when its work is done or not wanted any more. */
@@ -28,7 +31,7 @@ export type ExporterHost = Host<ExporterService>;
 export type OnnxHost = Host<OnnxService>;
 
 export interface ExportParts {
-  readonly store: Pick<StoreService, 'run' | 'readFile' | 'files' | 'metrics' | 'log'>;
+  readonly store: Pick<StoreService, 'run' | 'runs' | 'readFile' | 'files' | 'metrics' | 'log'>;
   readonly data: Pick<DataService, 'prepare' | 'release' | 'cancel'>;
   readonly exporter: () => Promise<ExporterHost>;
   readonly onnx: () => Promise<OnnxHost>;
@@ -92,7 +95,7 @@ export async function makeExport(parts: ExportParts, request: ExportRequest): Pr
   try {
     const source = await readSource(store, request);
     checkFormat(source.record.config, format);
-    if (ofRows.has(format)) {
+    if (ofRows.has(format) && !('folds' in source)) {
       onStage?.('Preparing rows', null);
       const { dataset, settings, seed } = source.record.config;
       const { forms } = declarationOf(source.record.config);
@@ -129,8 +132,15 @@ function checkFormat(config: RunConfig, format: ExportFormat): void {
 async function readSource(
   store: ExportParts['store'],
   { run, checkpoint, format }: ExportRequest,
-): Promise<ExportSource> {
+): Promise<ExportSource | FoldsSource> {
   const record = await store.run({ run });
+  if (isCrossValidation(record.config)) {
+    const folds = [...(await foldsOf(store, run))].map(async ([fold, one]) => {
+      return { fold, record: one, points: await store.metrics({ run: one.id }) };
+    });
+    const [points, log, all] = await Promise.all([store.metrics({ run }), store.log({ run }), Promise.all(folds)]);
+    return { record, points, log, folds: all.sort((a, b) => a.fold - b.fold) };
+  }
   const files = await readModelFilesOf(store, run, checkpoint);
   const [points, log] = ofCurves.has(format)
     ? await Promise.all([store.metrics({ run }), store.log({ run })])

@@ -184,6 +184,29 @@ test('TensorBoard reads the event files', { skip: lacksPython('tensorboard') }, 
   assert.equal(runPython(['-c', read, path.join(compared, 'tensorboard')]).trim(), '2');
 });
 
+test('a cross-validation leaves as a report, as event files a fold and as text; not as a model it does not have', async () => {
+  const { run } = await lastEvent(home, 'train', mixed, '--model', 'linear', '--folds', '3');
+  const outOf = async (format: string): Promise<string> => {
+    const out = path.join(home, `folds-${format}`);
+    await lastEvent(home, 'export', String(run), '--format', format, '--out', out);
+    return out;
+  };
+  assert.match(fs.readFileSync(await outOf('html'), 'utf8'), /<th>mean<\/th><th>deviation<\/th><th>fold 1<\/th>/);
+  assert.deepEqual(fs.readdirSync(await outOf('tensorboard')).sort(), ['fold-1', 'fold-2', 'fold-3', 'mean']);
+  const { folds, run: about } = JSON.parse(fs.readFileSync(await outOf('json'), 'utf8')) as {
+    readonly run: { readonly result: { readonly folds: { readonly mean: Record<string, number> } } };
+    readonly folds: readonly { readonly fold: number; readonly state: string }[];
+  };
+  assert.deepEqual(
+    folds.map(({ fold, state }) => [fold, state]),
+    [1, 2, 3].map((fold) => [fold, 'completed']),
+  );
+  assert.ok(about.result.folds.mean.test_accuracy > 0);
+  const { code, stderr } = await trainyard(home, 'export', String(run), '--format', 'onnx');
+  assert.equal(code, 1);
+  assert.match(stderr, /its folds have models, it has none\. Export it as html, tensorboard or json/);
+});
+
 test('without the dataset there is no proof, and without proof no model', async () => {
   const datasets = (await trainyard(home, 'datasets', '--json')).events as readonly { dataset: string; name: string }[];
   const { run } = await lastEvent(home, 'train', prices, '--model', 'linear');

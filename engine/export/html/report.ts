@@ -3,7 +3,7 @@
 import { grouped } from '../grouped.ts';
 import { metricWords } from '../../model/metrics.ts';
 import type { ExportedFile } from '../../protocol/exports.ts';
-import type { MetricPoint } from '../../protocol/runs.ts';
+import type { MetricPoint, RunRecord } from '../../protocol/runs.ts';
 import { utf8 } from '../onnx/proto.ts';
 import { flatSettings } from '../logs/settings.ts';
 import type { OpenedRun } from '../opened.ts';
@@ -22,18 +22,26 @@ const looks = {
 
 export function exportHtml(name: string, { record, points, log }: OpenedRun): ExportedFile {
   const { result, config } = record;
+  return page(name, record, [
+    result ? `<h2>Scores</h2>${scores(result.metrics)}` : '',
+    `<h2>Curves</h2><div class="charts">${curves(points)}</div>`,
+    `<h2>Settings</h2>${table(flatSettings(config))}`,
+    `<h2>Log</h2><pre>${escaped(log.map(({ message }) => message).join('\n'))}</pre>`,
+  ]);
+}
+
+/** The page with its head, its title and what the run is. */
+export function page(name: string, record: RunRecord, parts: readonly string[]): ExportedFile {
+  const { config } = record;
   const title = `${record.name}: ${record.datasetName}`;
   const body = [
     `<h1>${escaped(record.name)}</h1>`,
     `<p>${escaped(`${record.datasetName}, ${config.learner}, ${record.parameters.toLocaleString('en')} parameters, ${record.state}${record.endedAt ? `, ${new Date(record.endedAt).toISOString().slice(0, 16).replace('T', ' ')} UTC` : ''}`)}</p>`,
     record.notes ? `<p>${escaped(record.notes)}</p>` : '',
-    result ? `<h2>Scores</h2>${scores(result.metrics)}` : '',
-    `<h2>Curves</h2><div class="charts">${curves(points)}</div>`,
-    `<h2>Settings</h2>${table(flatSettings(config))}`,
-    `<h2>Log</h2><pre>${escaped(log.map(({ message }) => message).join('\n'))}</pre>`,
+    ...parts,
   ];
-  const page = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title><style>${style}</style></head><body>${body.join('\n')}</body></html>`;
-  return { path: `${name}.html`, data: utf8(page) };
+  const whole = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title><style>${style}</style></head><body>${body.join('\n')}</body></html>`;
+  return { path: `${name}.html`, data: utf8(whole) };
 }
 
 /** A row a metric, a column a split. */
@@ -72,7 +80,7 @@ function curves(points: readonly MetricPoint[]): string {
     .join('');
 }
 
-function table(rows: readonly (readonly [string, string])[]): string {
+export function table(rows: readonly (readonly [string, string])[]): string {
   const cells = rows.map(([key, value]) => `<tr><th scope="row">${escaped(key)}</th><td>${escaped(value)}</td></tr>`);
   return `<table><tbody>${cells.join('')}</tbody></table>`;
 }

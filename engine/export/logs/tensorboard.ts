@@ -5,7 +5,10 @@ import type { ExportedFile } from '../../protocol/exports.ts';
 import { utf8 } from '../onnx/proto.ts';
 import type { OpenedRun } from '../opened.ts';
 
-export function exportTensorboard(name: string, { record, points }: OpenedRun): readonly ExportedFile[] {
+export function exportTensorboard(
+  name: string,
+  { record, points }: Pick<OpenedRun, 'record' | 'points'>,
+): readonly ExportedFile[] {
   const start = (record.startedAt ?? record.createdAt) / 1000;
   const records = [event(start, 0, [...text(3, 'brain.Event:2')])];
   for (const { series, step, seconds, value } of points) {

@@ -12,7 +12,7 @@ import { readModule, readWeights } from './weights.ts';
 
 type Files = ReadonlyMap<string, Uint8Array>;
 
-export function readTensorboard(files: Files, { points }: OpenedRun): readonly string[] {
+export function readTensorboard(files: Files, { points }: Pick<OpenedRun, 'points'>): readonly string[] {
   const [[path, file]] = [...files];
   const events = readRecords(path, file).map(readEvent);
   const values = events.flatMap((event) => event.values.map((one) => ({ ...one, step: event.step })));

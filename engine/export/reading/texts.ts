@@ -3,8 +3,12 @@
 import { readModelFile } from '../../learners/model-file.ts';
 import { metricWords } from '../../model/metrics.ts';
 import { parseSpecification } from '../../protocol/specification.ts';
+import type { FoldsSource } from '../../protocol/exports.ts';
+import { ownValue } from '../../protocol/own.ts';
+import type { RunRecord } from '../../protocol/runs.ts';
 import { decodeText } from '../../train/safetensors.ts';
 import { shown } from '../html/chart.ts';
+import { foldSeries } from '../html/folds.ts';
 import { flatSettings } from '../logs/settings.ts';
 import type { OpenedRun } from '../opened.ts';
 import { counted, differs } from './differs.ts';
@@ -28,10 +32,7 @@ const columns = ['train', 'val', 'test'] as const;
 export function readHtml(files: Files, { record, points }: OpenedRun): readonly string[] {
   const [page] = [...files.values()].map(decodeText);
   selfContained(page);
-  const rows = [...page.matchAll(/<tr><th scope="row">(.*?)<\/th>(.*?)<\/tr>/gs)].map(([, name, cells]) => [
-    plain(name),
-    [...cells.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell]) => plain(cell)),
-  ]) as readonly [string, readonly string[]][];
+  const rows = rowsOf(page);
   const scores = Object.entries(record.result?.metrics ?? {}).flatMap(([key, value]) => {
     const at = columns.findIndex((split) => key.startsWith(`${split}_`));
     return at < 0 ? [] : [{ name: metricWords(key.slice(columns[at].length + 1)), at, value }];
@@ -40,17 +41,56 @@ export function readHtml(files: Files, { record, points }: OpenedRun): readonly 
     const holds = rows.some(([row, cells]) => row === name && cells.length === 3 && cells[at] === shown(value));
     if (!holds) differs(`its ${columns[at]} ${name} is not ${shown(value)}`);
   }
-  const settings = flatSettings(record.config);
-  for (const [key, value] of settings) {
-    if (!rows.some(([row, cells]) => row === key && cells[0] === value)) differs(`the setting ${key} is another`);
-  }
+  const settings = readSettings(rows, record);
   const curves = new Set(points.map(({ series }) => series)).size;
   const drawn = page.match(/<polyline /g)?.length ?? 0;
   if (drawn !== curves) differs(`${counted(drawn, 'curve')} instead of ${curves}`);
   return [
     'no reference to anything outside it, no script',
-    `${counted(scores.length, 'score')}, ${counted(settings.length, 'setting')} and ${counted(curves, 'curve')} equal to the run's`,
+    `${counted(scores.length, 'score')}, ${counted(settings, 'setting')} and ${counted(curves, 'curve')} equal to the run's`,
   ];
+}
+
+/** The page of a cross-validation. */
+export function readFoldsHtml(page: string, source: FoldsSource): readonly string[] {
+  selfContained(page);
+  const rows = rowsOf(page);
+  const { mean = {}, deviation = {}, folds = [] } = source.record.result?.folds ?? {};
+  for (const key of Object.keys(mean)) {
+    const name = metricWords(key.replace(/^test_/, ''));
+    const values = [mean[key], deviation[key], ...folds.map(({ metrics }) => ownValue(metrics, key))];
+    const cells = values.map((value) => (value === undefined ? '–' : shown(value)));
+    if (!rows.some(([row, found]) => row === name && found.join() === cells.join())) differs(`${name} is another`);
+  }
+  const settings = readSettings(rows, source.record);
+  const curves = foldSeries(source).reduce(
+    (sum, series) => sum + source.folds.filter(({ points }) => points.some((one) => one.series === series)).length,
+    0,
+  );
+  const drawn = page.match(/<polyline /g)?.length ?? 0;
+  if (drawn !== curves) differs(`${counted(drawn, 'curve')} instead of ${curves}`);
+  return [
+    'no reference to anything outside it, no script',
+    `${counted(Object.keys(mean).length, 'score')} of ${counted(folds.length, 'fold')}, ${counted(settings, 'setting')} and ${counted(curves, 'curve')} equal to the run's`,
+  ];
+}
+
+type Row = readonly [name: string, cells: readonly string[]];
+
+function rowsOf(page: string): readonly Row[] {
+  return [...page.matchAll(/<tr><th scope="row">(.*?)<\/th>(.*?)<\/tr>/gs)].map(([, name, cells]) => [
+    plain(name),
+    [...cells.matchAll(/<td[^>]*>(.*?)<\/td>/gs)].map(([, cell]) => plain(cell)),
+  ]) as readonly Row[];
+}
+
+/** How many there are. */
+function readSettings(rows: readonly Row[], { config }: RunRecord): number {
+  const settings = flatSettings(config);
+  for (const [key, value] of settings) {
+    if (!rows.some(([row, cells]) => row === key && cells[0] === value)) differs(`the setting ${key} is another`);
+  }
+  return settings.length;
 }
 
 /** Texts of people are escaped, so that each `<` begins an element of the report's own. */
