@@ -144,6 +144,24 @@ test('forests and extra trees learn; grown to the end they know their rows; out 
   }
 });
 
+test('a value missing where a node had none goes the way of most rows', () => {
+  const setup = setupOf(200, value, { depth: 1, minRows: 1 });
+  const { rows, columns } = setup;
+  // The first column alone tells: above its bin 1 the target is another, and few rows are below.
+  for (const fewLeft of [true, false]) {
+    const targets = Float32Array.from(rows.targets, (_, row) => {
+      rows.bins.fill(0, row * 3, row * 3 + 3);
+      const few = row < 20;
+      rows.bins[row * 3] = few === fewLeft ? 0 : 1;
+      return few ? 1 : 0;
+    });
+    const problem = { rows: { ...rows, targets }, columns, classes: 0, rules: setup.settings };
+    const list = Uint32Array.from(targets.keys());
+    const tree = finish(new ForestGrower(problem).grow(list, new Float64Array(200).fill(1), () => 0));
+    assert.deepEqual([tree.column[0], tree.missingLeft[0]], [0, fewLeft ? 0 : 1]);
+  }
+});
+
 test('rows of a leaf are counted as rows, whatever their classes weigh', () => {
   // Nine in ten rows weigh 0.55 each: a leaf of one of them is a leaf of one row all the same.
   const random = uniform(6);

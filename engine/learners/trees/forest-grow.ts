@@ -186,8 +186,8 @@ export class ForestGrower {
       const cut = known[0] + draw(Math.max(1, known[known.length - 1] - known[0]));
       only = known.findLastIndex((bin) => bin <= cut);
     }
-    // What is missing comes last, then first.
-    this.#scan(index, used, whole, only, null, false);
+    // What is missing comes last, then first; where nothing is, a later one goes the way of most rows.
+    this.#scan(index, used, whole, only, null, missing ? false : null);
     if (missing) this.#scan(index, [column.bins, ...known], whole, only < 0 ? -1 : only + 1, null, true);
     return true;
   }
@@ -263,7 +263,7 @@ export class ForestGrower {
     { weight, drawn }: Whole,
     only: number,
     set: readonly number[] | null,
-    missingLeft: boolean,
+    missingLeft: boolean | null,
   ): void {
     const { minRows } = this.#problem.rules;
     const whole = this.#whole;
@@ -294,7 +294,10 @@ export class ForestGrower {
       const score = squares / left + others / right;
       if (this.#best !== null && score <= this.#best.score) continue;
       const bins = set === null ? null : set.slice(0, place + 1).sort((one, other) => one - other);
-      this.#best = { column, cut: set === null ? bin : 0, set: bins, missingLeft, score };
+      this.#best = {
+        ...{ column, cut: set === null ? bin : 0, set: bins, score },
+        missingLeft: missingLeft ?? 2 * drawnLeft >= drawn,
+      };
     }
   }
 
