@@ -11,7 +11,8 @@ import { numericValue, typedValue } from '../schema/stored.ts';
 import type { MeasuredTable } from '../schema/table.ts';
 import { show } from '../schema/typing.ts';
 import { sharesOfRest, splitsOfFold, type Shares } from './folds.ts';
-import { leftOut, randomBits } from './split.ts';
+import { drawnGroups, groupsOf, stratifiedFolds } from './groups.ts';
+import { leftOut } from './split.ts';
 
 /** Assigns each row to a split by a column, as one fold of a cross-validation where it is one. `strata[row]` < 0: the row is left out. */
 export async function splitByColumn(
@@ -125,7 +126,7 @@ export function assignFoldInOrder(times: Float64Array, strata: Int32Array, share
   );
 }
 
-/** Whole groups to folds of about as many rows; the groups of the others train and validate. No group stands in two splits. */
+/** Whole groups to folds; the groups of the others train and validate. No group stands in two splits. */
 export function assignGroupFold(
   keys: Float64Array,
   strata: Int32Array,
@@ -133,10 +134,10 @@ export function assignGroupFold(
   seed: number,
   { number, of }: Fold,
 ): Uint8Array {
-  const folds = assignGroups(keys, strata, new Array<number>(of).fill(1 / of), seed, 'folds');
+  const folds = stratifiedFolds(keys, strata, of, seed);
   return splitsOfFold(
     strata,
-    (row) => folds[row] === number - 1,
+    (row) => folds[row] === number,
     (rest) => assignGroups(keys, rest, sharesOfRest(shares), seed),
   );
 }
@@ -151,29 +152,11 @@ export function assignGroups(
   strata: Int32Array,
   shares: readonly number[],
   seed: number,
-  called: 'splits' | 'folds' = 'splits',
 ): Uint8Array {
-  const groups = new Map<number, number[]>();
-  let usable = 0;
-  for (let row = 0; row < keys.length; row++) {
-    if ((strata[row] ?? -1) < 0) continue;
-    usable++;
-    const key = Number.isNaN(keys[row]) ? -1 - row : (keys[row] as number);
-    const members = groups.get(key);
-    if (members === undefined) groups.set(key, [row]);
-    else members.push(row);
-  }
+  const { groups, usable } = groupsOf(keys, strata);
   const wanted = shares.map((share, split) => ({ split, share, lacks: share * usable, rows: 0 }));
   const used = wanted.filter(({ share }) => share > 0);
-  if (groups.size < used.length) {
-    throw new InputError(
-      'input.too_few_groups',
-      `${groups.size} ${groups.size === 1 ? 'group is' : 'groups are'} too few for ${used.length} ${called}.`,
-      'Choose another column, or another split.',
-    );
-  }
-  const drawn = [...groups.values()].map((rows) => ({ rows, order: randomBits(seed, rows[0] as number) }));
-  drawn.sort((one, other) => one.order - other.order);
+  const drawn = drawnGroups(groups, used.length, seed, 'splits').map((rows) => ({ rows }));
   const splits = new Uint8Array(keys.length).fill(leftOut);
   drawn.forEach(({ rows }, index) => {
     const empty = used.filter((split) => split.rows === 0);
