@@ -14,6 +14,7 @@ import type { Prepared } from './prepare.ts';
 import { describeUse, refuseUnusable } from './preprocess/losses.ts';
 import { rawCell } from './preprocess/features.ts';
 import { bareName } from './preprocess/forms.ts';
+import { likeOthers } from './preprocess/likeness.ts';
 import { absentColumn, matchColumns } from './preprocess/match.ts';
 import { findColumns, renamed, requireColumns, valuesOf, withoutColumns } from './preprocess/match-names.ts';
 import { describeMatch, reasonsOf } from './preprocess/match-words.ts';
@@ -88,6 +89,7 @@ export async function transformFile(request: TransformRequest): Promise<Omit<Pre
         const asked = used.filter(({ recipe }) => !without.has(recipe.column));
         if (!force && !report) await refuseUnusable(connection, table, found.name, asked);
         const { uses, warnings } = await describeUse(connection, table, used);
+        warnings.push(...(await likeOthers(connection, table, matched.slice(0, present.length))));
         const truth = matched.slice(present.length).filter(({ unknown }) => unknown > 0);
         warnings.push(...(await describeUse(connection, table, truth)).warnings);
         const fileMatch =

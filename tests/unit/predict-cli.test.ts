@@ -77,6 +77,32 @@ test('predict keeps the columns of the file, says what it could not use, and wri
   assert.equal((without.columns as { missing: number }[])[0]?.missing, 1);
 });
 
+test('columns that were exchanged are told by their values; none of a file like that of the training is', async (t) => {
+  const home = temporaryHome(t);
+  const place = (name: string): string => path.join(home, name);
+  const write = (name: string, header: string, cells: (row: number) => readonly (string | number)[]): string => {
+    const rows = Array.from({ length: 200 }, (_, row) => [...cells(row), row % 97 < 48 ? 'yes' : 'no'].join(','));
+    writeFileSync(place(name), `${header},y\n${rows.join('\n')}\n`);
+    return place(name);
+  };
+  const day = (row: number, year: number): string =>
+    new Date(Date.UTC(year, 0, 1 + (row % 300))).toISOString().slice(0, 10);
+  const cells = (row: number) => [40 + (row % 21), 900 + (row % 201), 45 + (row % 9), day(row, 1980), day(row, 2024)];
+  const header = 'size,amount,age,born,bought';
+  await lastEvent(home, 'train', write('right.csv', header, cells), '--target', 'y', '--model', 'linear');
+  const toldOf = async (file: string): Promise<readonly string[]> => {
+    const { warnings } = await lastEvent(home, 'predict', '1', file);
+    return (warnings as { code: string; message: string }[]).flatMap(({ code, message }) =>
+      code === 'like_other' ? [message] : [],
+    );
+  };
+  assert.deepEqual(await toldOf(place('right.csv')), []);
+  const told = await toldOf(write('exchanged.csv', 'amount,size,age,bought,born', cells));
+  assert.equal(told.length, 3, told.join());
+  assert.equal(told[0], 'size looks like amount: its mean is 999.5, in training it was 49.53. Were the two exchanged?');
+  assert.match(told[2], /^born looks like bought: its times are about 2024-0\d-\d\d, in training .* 1980-0/);
+});
+
 test(
   'a file ten times as long takes hardly more memory',
   { skip: process.platform !== 'linux' && 'Linux alone tells how much memory a process has had' },
