@@ -152,11 +152,12 @@ export function assignGroups(
   strata: Int32Array,
   shares: readonly number[],
   seed: number,
+  called: 'splits' | 'folds' = 'splits',
 ): Uint8Array {
   const { groups, usable } = groupsOf(keys, strata);
   const wanted = shares.map((share, split) => ({ split, share, lacks: share * usable, rows: 0 }));
   const used = wanted.filter(({ share }) => share > 0);
-  const drawn = drawnGroups(groups, used.length, seed, 'splits').map((rows) => ({ rows }));
+  const drawn = drawnGroups(groups, used.length, seed, called).map((rows) => ({ rows }));
   const splits = new Uint8Array(keys.length).fill(leftOut);
   drawn.forEach(({ rows }, index) => {
     const empty = used.filter((split) => split.rows === 0);
