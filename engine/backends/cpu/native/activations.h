@@ -1,6 +1,8 @@
 // The activations on vectors, by the same formulas as kernels/shared/math.ts (bounds of the errors stand there).
 
 #pragma once
+#include <math.h>
+
 #include "vectors.h"
 
 /** Codes of kernels/activations.ts. */
