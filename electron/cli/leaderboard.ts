@@ -42,7 +42,7 @@ export function printLeaderboard(output: Output, run: RunRecord): void {
       right: true,
     },
   ]);
-  const tied = leaderboard.slice(1).filter((row) => row.tied).length;
+  const tied = leaderboard.filter(({ member, tied: near }) => member !== null && near).length;
   if (tied > 0)
     output.line(
       `  ${tied === 1 ? 'One model is' : `${tied} models are`} within noise of the ensemble on the same rows.`,

@@ -2,7 +2,7 @@
 
 /** A member, or the ensemble of them. */
 export interface LeaderboardRow {
-  /** Which, in the order of training; null: the ensemble. */
+  /** Which, in the order of training; null: the ensemble, or the answer that is always the same (`constant`). */
   readonly member: number | null;
   /** Its run in the history; null: not kept (yet). Of the ensemble its own. */
   readonly run: number | null;

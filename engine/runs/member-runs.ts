@@ -51,9 +51,11 @@ export class MemberRuns {
     own: number,
   ): Pick<T, 'leaderboard'> | object {
     if (leaderboard === undefined) return {};
-    const numberOf = (member: number | null): number | null =>
-      member === null ? own : (this.#known?.get(member) ?? null);
-    return { leaderboard: leaderboard.map((row) => ({ ...row, run: numberOf(row.member) })) };
+    const numberOf = ({ member, learner }: LeaderboardRow): number | null => {
+      if (member !== null) return this.#known?.get(member) ?? null;
+      return learner === 'auto' ? own : null;
+    };
+    return { leaderboard: leaderboard.map((row) => ({ ...row, run: numberOf(row) })) };
   }
 
   async #read(): Promise<Map<number, number>> {

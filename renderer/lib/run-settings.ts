@@ -92,7 +92,9 @@ function splitText({ data, config }: RunRecord): string {
   const { train, validation, test } = data.counts;
   const rows = `${fixed(train)} train / ${fixed(validation)} validation / ${fixed(test)} test`;
   const origin = splitOrigin(data);
-  return `${rows}${rule}${origin === '' ? '' : `; ${origin}`}${validation === 0 ? '; nothing validates' : ''}`;
+  const parted = declarationOf(config).parts !== undefined;
+  const without = parted ? '; rows to learn from validate in turn' : '; nothing validates';
+  return `${rows}${rule}${origin === '' ? '' : `; ${origin}`}${validation === 0 ? without : ''}`;
 }
 
 function leftOut({ data, config }: RunRecord): string {

@@ -119,6 +119,7 @@ test('advice, claims and bills in the window', async () => {
     expect(await callService(app, 'getSetting', { key: 'electricity' })).toEqual({ tariff: 1.8, grid: 475 });
     await screenshot(app, 'hardware-costs');
     await go(page, `#new/${dataset.id}`);
+    await page.getByRole('button', { name: 'Small MLP' }).click();
     const outlook = page.getByRole('region', { name: 'Outlook' });
     await expect(outlook).toContainText(/CPU: .*; a GPU would not help/);
     await expect(outlook).toContainText('Forecast from the last lab.');

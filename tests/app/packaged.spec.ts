@@ -130,6 +130,7 @@ installed(
     await first.page.shows('Train a network on this machine');
     await first.page.drop(table);
     await first.page.click('New run with this data');
+    await first.page.click('Small MLP');
     await first.page.click('Start');
     await first.page.shows('Completed', 60_000);
 

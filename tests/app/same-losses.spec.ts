@@ -22,7 +22,7 @@ const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'trainyard-losses-'));
 test.afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
 
 const choices: readonly Choice[] = [
-  { path: penguins, preset: null, epochs: null },
+  { path: penguins, preset: { name: 'small', title: 'Small MLP' }, epochs: null },
   { path: path.join(tables, 'digits.csv'), preset: { name: 'large', title: 'Large MLP' }, epochs: 4 },
   { path: writePictures(folder), preset: { name: 'small-cnn', title: 'Small CNN' }, epochs: 3 },
 ];

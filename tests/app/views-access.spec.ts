@@ -44,7 +44,10 @@ async function setScene(app: App): Promise<readonly View[]> {
     {
       name: 'new-run',
       address: `#new/${dataset.id}`,
-      ready: (page) => expect(page.getByRole('row', { name: /^Total/ })).toBeVisible(),
+      ready: async (page) => {
+        await page.getByRole('button', { name: 'Small MLP' }).click();
+        await expect(page.getByRole('row', { name: /^Total/ })).toBeVisible();
+      },
     },
     { name: 'run-live', address: `#run/${live}`, ready: curve('Loss') },
     { name: 'run-ended', address: `#run/${runs[1]}`, ready: curve('Accuracy') },

@@ -109,6 +109,7 @@ test('steps of the editor are taken back and done again; every fix offered mends
   const { page } = app;
   const dataset = await importTable(app, writeTable(app.home, 400));
   await page.evaluate((id) => (location.hash = `#new/${id}`), dataset.id);
+  await page.getByRole('button', { name: 'Small MLP' }).click();
   const first = page.getByRole('textbox', { name: 'Units of Dense 1' });
   await expect(first).toHaveValue('64');
 
@@ -182,6 +183,7 @@ test('what is out of its limits is said at its field and keeps the run from star
   const { page } = app;
   const dataset = await importTable(app, writeTable(app.home, 400));
   await page.evaluate((id) => (location.hash = `#new/${id}`), dataset.id);
+  await page.getByRole('button', { name: 'Small MLP' }).click();
   const start = page.getByRole('button', { name: 'Start', exact: true });
   const refuses = async (name: string | RegExp, value: string, description: RegExp): Promise<void> => {
     const field = page.getByRole('textbox', { name });

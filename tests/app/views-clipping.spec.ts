@@ -208,11 +208,18 @@ async function setScene(
       ready: async (page) => expect(page.getByRole('option').first()).toHaveAttribute('aria-label', /airplane/),
     },
     { name: 'new-run', address: `#new/${wine.id}?from=${runs[0]}`, ready: summary },
-    { name: 'new-run-usual', address: `#new/${wine.id}`, ready: summary },
+    {
+      name: 'new-run-usual',
+      address: `#new/${wine.id}`,
+      ready: async (page) => expect(page.getByRole('region', { name: 'Settings of the best of all' })).toBeVisible(),
+    },
     {
       name: 'new-run-wrong-field',
       address: `#new/${wine.id}?wrong`,
-      ready: summary,
+      ready: async (page) => {
+        await page.getByRole('button', { name: 'Small MLP' }).click();
+        await summary(page);
+      },
       act: async (page) => {
         const units = page.getByRole('textbox', { name: /^Units of Dense/ }).first();
         await units.fill('0');

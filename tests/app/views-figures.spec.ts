@@ -166,6 +166,8 @@ test('the figures of runs are those of the history', async ({ app }) => {
     await page.reload();
     await expect(page.getByText(/No row validates: nothing shows/)).toBeVisible();
     await page.evaluate((id) => (location.hash = `#new/${id}`), table.id);
+    await expect(page.getByText(/trains on 270, tests on 30/)).toBeVisible();
+    await page.getByRole('button', { name: 'Small MLP' }).click();
     await expect(page.getByText(/trains on 270, validates on 0, tests on 30/)).toBeVisible();
     await expect(page.getByText(/No row validates/)).toBeVisible();
     await callService(app, 'saveSettings', { dataset: table.id, settings: table.settings });

@@ -210,6 +210,40 @@ sharing('a chart is read by pointer, zoomed, exported and shown as a table', asy
   await expect(pane.getByRole('table', { name: 'Loss as a table' }).getByRole('row').nth(2)).toBeVisible();
 });
 
+test('best of all: drop a table, give it some seconds, open the leaderboard, open a member, predict', async ({
+  app,
+}) => {
+  const { page } = app;
+  test.setTimeout(120_000);
+  await ready(app);
+  const file = writeTable(app.home, 600);
+  await dropFiles(app, file);
+  await page.getByRole('button', { name: 'New run with this data' }).click();
+  await expect(page.getByRole('button', { name: /^Best of all/, pressed: true })).toBeVisible();
+  await page.getByRole('textbox', { name: 'Minutes' }).fill('0.2');
+  await screenshot(app, 'new-best-of-all');
+  await page.getByRole('button', { name: 'Start', exact: true }).click();
+
+  await expect(page.getByRole('heading', { level: 1, name: 'points-auto' })).toBeVisible();
+  const board = page.getByRole('region', { name: 'Leaderboard', exact: true });
+  await expect(board.getByRole('link', { name: 'Linear model' })).toBeVisible({ timeout: 30_000 });
+  await expect(page.getByRole('button', { name: 'Stop, keep the best' })).toBeVisible();
+  await screenshot(app, 'best-of-all-live');
+  await expect(page.getByText('Completed').first()).toBeVisible({ timeout: 60_000 });
+  await expect(board.getByRole('row', { name: /^1 (Ensemble of|The best one alone)/ })).toBeVisible();
+  await expect(board.getByRole('row', { name: /Always the same answer/ })).toContainText(/right of the scale|0\.\d/);
+  await screenshot(app, 'best-of-all');
+
+  await board.getByRole('link', { name: 'Linear model' }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'points-auto, Linear model' })).toBeVisible();
+  await page.getByRole('link', { name: 'member of run 1' }).click();
+  await page.getByRole('tab', { name: 'Predict' }).click();
+  await dropFiles(app, file);
+  await expect(page.getByRole('table', { name: 'Predicted rows' }).getByRole('row').nth(2)).toContainText(
+    /above|below/,
+  );
+});
+
 /** Answers the next save dialog with this path. */
 async function saveNextAs({ electron }: App, chosen: string): Promise<void> {
   await electron.evaluate(({ dialog }, file) => {

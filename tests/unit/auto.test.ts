@@ -117,7 +117,9 @@ test('a best of all that is killed goes on from the members that are done, and p
   const ended = events.at(-1) as unknown as { readonly elapsed_seconds: number; readonly leaderboard: readonly Row[] };
   const { leaderboard } = ended;
   assert.ok(ended.elapsed_seconds < 12 + 8, `${ended.elapsed_seconds} s of 12`);
-  const [ensemble, ...members] = leaderboard;
+  const [ensemble, ...others] = leaderboard;
+  assert.equal(others.at(-1)?.learner, 'constant');
+  const members = others.slice(0, -1);
   assert.equal(ensemble.run, 1);
   assert.ok(members.length >= 2);
   const runs = members.map(({ run }) => run).sort((one, other) => one - other);

@@ -124,7 +124,24 @@ export class Standing {
       microseconds: member.microseconds,
       weight: weights[index],
     }));
-    return [ensemble, ...rows.sort((one, other) => one.score - other.score)];
+    return [ensemble, ...rows.sort((one, other) => one.score - other.score), this.#constant(all)];
+  }
+
+  /** The answer that is always the same: the shares of the classes, or the mean, of all training rows. */
+  #constant(best: Said): LeaderboardRow {
+    const { targets } = this.#rows;
+    const counts = new Map<number, number>();
+    for (const target of targets) counts.set(target, (counts.get(target) ?? 0) + 1);
+    const mean = targets.reduce((sum, target) => sum + target, 0) / targets.length;
+    const said =
+      this.#output.kind === 'classes'
+        ? Float64Array.from(targets, (target) => (counts.get(target) ?? 0) / targets.length)
+        : new Float64Array(targets.length).fill(mean);
+    return {
+      ...this.#row(said, this.#allParts(), best),
+      ...{ member: null, run: null, learner: 'constant', title: 'Always the same answer' },
+      ...{ seconds: 0, microseconds: 0, weight: 0 },
+    };
   }
 
   #row(

@@ -109,6 +109,8 @@ export class Draft {
       this.#trainingChosen = true;
       this.#replace(config.model);
     }
+    // A table is given the best of all, unless something else was asked for.
+    if (!config && dataset.kind === 'table') this.chooseLearner(declarationOf({ learner: 'auto' }));
     // What the draft begins with is no step.
     this.#undo = undo;
   }
@@ -116,7 +118,8 @@ export class Draft {
   get config(): RunConfig {
     // What was found out is written down, so that the run says it by itself.
     const settings = decided(this.dataset);
-    const folds = this.folds === undefined ? {} : { folds: this.folds };
+    // What cuts its rows into parts by itself is one training.
+    const folds = this.folds === undefined || this.learner.parts ? {} : { folds: this.folds };
     const common = { dataset: this.dataset.id, settings, device: this.device, threads: this.threads, ...folds };
     const { learner, seed } = this;
     if (!learner.layers) {
