@@ -9,6 +9,7 @@ import {
   type Race,
   type TimedRace,
 } from '../../engine/hardware/crossover-forecast.ts';
+import { deviceWords } from '../../engine/protocol/lab.ts';
 import { formatNumber, type Output } from './output.ts';
 
 const rounded = (value: number | null): number | null => (value === null ? null : Math.max(1, Math.round(value)));
@@ -57,11 +58,15 @@ export function reportCrossover(output: Output, report: CrossoverReport): void {
     })),
   });
   if (output.json) return;
-  for (const [i, id] of [near, far].entries()) {
+  const [nearWords, farWords] = [near, far].map((id, i) => {
+    const { kind, threads, software: soft = false } = backends[i].device;
+    return deviceWords({ id, kind: kind === 'gpu' ? kind : 'cpu', threads, software: soft });
+  });
+  for (const [i, words] of [nearWords, farWords].entries()) {
     const { name: title, software: soft, kind, threads } = backends[i].device;
     const chosen = kind === 'cpu' && backends.some(({ device }) => device.kind === 'gpu') && threads > 1;
     const how = chosen ? `; steps on one thread or ${threads}, whichever is faster, as in training` : '';
-    output.line(`${id}: ${title}${soft ? ' (software: for testing)' : ''}${how}`);
+    output.line(`${words}: ${title}${soft ? ' (software: for testing)' : ''}${how}`);
   }
   output.line();
   const ms = (seconds: number): string => `${formatNumber(milliseconds(seconds))} ms`;
@@ -70,12 +75,12 @@ export function reportCrossover(output: Output, report: CrossoverReport): void {
     races.map((race, i) => ({ race, expected: forecast[i] })),
     [
       { title: size, value: ({ race }) => String(race.batch), right: true },
-      { title: `${near} forecast`, value: ({ expected }) => ms(expected.near), right: true },
+      { title: `${nearWords}, forecast`, value: ({ expected }) => ms(expected.near), right: true },
       { title: 'measured', value: ({ race }) => ms(race.near), right: true },
-      { title: `${far} forecast`, value: ({ expected }) => ms(expected.far), right: true },
+      { title: `${farWords}, forecast`, value: ({ expected }) => ms(expected.far), right: true },
       { title: 'measured', value: ({ race }) => ms(race.far), right: true },
       {
-        title: `${far} ahead`,
+        title: `${farWords} ahead`,
         value: ({ race }) => `${percent(Math.exp(race.lead) - 1)} ± ${percent(2 * race.error)}`,
         right: true,
       },
@@ -85,7 +90,9 @@ export function reportCrossover(output: Output, report: CrossoverReport): void {
   const [forecastWords, measuredWords] = [said, found].map((each, i) =>
     crossoverWords(each, i === 0 ? forecast : races, size),
   );
-  output.line(`${far} overtakes ${near} with ${name}: forecast ${forecastWords}, measured ${measuredWords}.`);
+  output.line(
+    `${farWords} against ${nearWords} with ${name}: ahead ${forecastWords} by the forecast, ${measuredWords} as measured.`,
+  );
   const [low, high] = [rounded(found.low), rounded(found.high)];
   if (races.length > 0 && low !== high && low! < races.at(-1)!.batch)
     output.line(`Neither is surely ahead between ${low} and ${high ?? 'the largest'}.`);

@@ -23,6 +23,7 @@ export async function cpuDevice(home: string, anew = false): Promise<DeviceInfo>
       memory: `${gigabytes(cpu.memory)}, ${gigabytes(cpu.availableMemory)} available`,
       'self-test': selfTestFact(options, trust),
     },
+    memoryBytes: cpu.memory,
     software: false,
     available: true,
   };

@@ -4,6 +4,7 @@
 import path from 'node:path';
 import { app, dialog, session, powerMonitor } from 'electron';
 import { makeFolder } from '../../engine/history/home.ts';
+import { refuseTraining } from '../../engine/history/measuring.ts';
 import { processOwner } from '../../engine/history/owner.ts';
 import { toWire } from '../../engine/protocol/errors.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
@@ -65,6 +66,7 @@ async function start(): Promise<void> {
       gpu: () => devices.gpu(),
     },
     owner: processOwner(),
+    refuse: () => refuseTraining(home),
   });
   const window = new MainWindow({
     home,

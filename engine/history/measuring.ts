@@ -22,8 +22,11 @@ export function measuringElsewhere(home: string): Measuring | null {
   return found !== null && found.owner.pid !== process.pid && isAlive(found.owner) ? found : null;
 }
 
+/** For whoever is about to train. Throws InputError `input.measuring` while another process measures. */
+export const refuseTraining = (home: string): void => refuseBesideMeasuring(home, 'training would spoil its figures');
+
 /** Throws InputError `input.measuring` while another process measures. */
-export function refuseBesideMeasuring(home: string, beside: string): void {
+function refuseBesideMeasuring(home: string, beside: string): void {
   const found = measuringElsewhere(home);
   if (found === null) return;
   throw new InputError(

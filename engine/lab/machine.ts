@@ -1,6 +1,7 @@
 // A whole lab: the devices of a machine in turns, round after round (rounds.ts), each in the process that has it. A device that fails
 // leaves the rest; a lab that is cancelled leaves nothing.
 
+import { deviceWords } from '../protocol/lab.ts';
 import { toWire } from '../protocol/errors.ts';
 import type { DeviceInfo } from '../protocol/app.ts';
 import type {
@@ -107,7 +108,10 @@ export async function measureMachine(options: MachineLabOptions): Promise<LabRes
     startedAt,
     seconds: (clock() - start) / 1000,
     devices: merged.map(({ device }) => device),
-    notes: [...notes, ...merged.flatMap(({ id, notes: own }) => own.map((note) => `${id}: ${note}`))],
+    notes: [
+      ...notes,
+      ...merged.flatMap(({ device, notes: own }) => own.map((note) => `${deviceWords(device)}: ${note}`)),
+    ],
   };
 }
 
@@ -201,7 +205,7 @@ export function chooseTargets(infos: readonly DeviceInfo[]): {
   const notes: string[] = ['16-bit products were left out: there are no 16-bit kernels yet.'];
   const cpu = infos.find(({ kind }) => kind === 'cpu');
   const hasNative = /native/.test(cpu?.facts['kernels'] ?? '');
-  if (!hasNative) notes.push('cpu-wasm was left out: without the native addon it is the same as cpu.');
+  if (!hasNative) notes.push('WebAssembly was left out: without the native addon the CPU computes with nothing else.');
   const gpus = infos.filter(({ kind }) => kind === 'gpu').map((info, adapter) => ({ info, adapter }));
   const usable = gpus.filter(({ info }) => info.available);
   const hardware = usable.filter(({ info }) => !info.software);

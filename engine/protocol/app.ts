@@ -30,6 +30,8 @@ export interface DeviceInfo {
   readonly name: string;
   /** CPU: cores, instruction sets, memory. GPU: vendor, architecture, limits, features. For people, in order. */
   readonly facts: Readonly<Record<string, string>>;
+  /** Of the CPU: bytes of memory of this machine. */
+  readonly memoryBytes?: number;
   /** Marked "software: for testing"; never chosen by itself. */
   readonly software: boolean;
   readonly available: boolean;

@@ -222,3 +222,19 @@ export interface RaceTimes {
   readonly near: readonly number[];
   readonly far: readonly number[];
 }
+
+/** Words for a device: what it is called in charts, tables and steps. */
+export function deviceWords({
+  id,
+  kind,
+  threads,
+  software,
+}: Pick<LabDevice, 'id' | 'kind' | 'threads' | 'software'>): string {
+  if (kind === 'gpu') {
+    const place = Number(id.split('-')[1] ?? 0);
+    return software ? 'GPU in software' : place > 0 ? `GPU ${place + 1}` : 'GPU';
+  }
+  if (id === 'cpu-wasm') return 'CPU, WebAssembly';
+  if (id === 'cpu-1') return 'CPU, 1 thread';
+  return threads > 0 ? `CPU, ${threads} ${threads === 1 ? 'thread' : 'threads'}` : 'CPU, all threads';
+}

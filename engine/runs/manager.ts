@@ -30,6 +30,8 @@ export interface RunManagerOptions {
   readonly hosts: RunHosts;
   /** This process, from `processOwner()`. */
   readonly owner: NewRun['owner'];
+  /** Throws, with the reason, while nothing may train here: another process measures this machine. What waits already goes on waiting. */
+  readonly refuse?: () => void;
   /** Measures energy; default: the processor's own meter. */
   readonly meter?: EnergyMeter;
   /** How long a host may take to stop before it is ended; default one minute. */
@@ -144,6 +146,7 @@ function seenBefore(): InputError {
 
 export function createRunManager(options: RunManagerOptions): RunManager {
   const { data, hosts, owner, meter = () => startEnergyMeter(), stopMilliseconds = defaultStopMilliseconds } = options;
+  const { refuse = () => undefined } = options;
   const store = patientStore(options.store);
   const entries = new Map<number, Entry>();
   const reports = new Listeners<RunReport>();
@@ -157,10 +160,19 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   const laneIsBusy = (lane: Lane, except?: Entry | null): boolean =>
     [...entries.values()].some((entry) => entry.begun && entry.lane === lane && entry !== except);
 
+  const mayTrain = (): boolean => {
+    try {
+      refuse();
+      return holds === 0;
+    } catch {
+      return false;
+    }
+  };
+
   /** Lets the next run of each free lane begin, in the order of queueing. */
   const beginNext = (): void => {
     for (const entry of entries.values()) {
-      if (!entry.begun && holds === 0 && !laneIsBusy(entry.lane, entry.within)) entry.begin();
+      if (!entry.begun && !laneIsBusy(entry.lane, entry.within) && mayTrain()) entry.begin();
     }
     const waiting = [...entries.values()].some((entry) => !entry.begun);
     if (waiting && poll === null) poll = setInterval(() => void obeyRequests(), queuePollMilliseconds);
@@ -223,6 +235,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       const { request } = await store.append({ run: entry.run, points: [] }).catch(() => ({ request: null }));
       if (request === 'stop') await stopEntry(entry);
     }
+    beginNext();
   }
 
   /** Takes over one queued run whose process is gone; null if it is none. */
@@ -307,12 +320,14 @@ export function createRunManager(options: RunManagerOptions): RunManager {
 
   const manager: RunManager = {
     async start({ name, config, from, advisedBy }) {
+      refuse();
       if (from) return begin(name, config, await transferOf(store, config, from));
       if (advisedBy === undefined) return begin(name, config);
       const { id } = await store.run({ run: advisedBy });
       return begin(name, config, { parent: id, relation: 'advised by', start: {} });
     },
     async goOn({ run, name, ...request }) {
+      refuse();
       await store.recover();
       const parent = await store.run({ run });
       const { family, config } = await continuationOf(store, parent, request);
@@ -321,6 +336,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       return begin(name?.trim() || `${parent.name} +${more}`, config, family);
     },
     async resume({ run, device }) {
+      refuse();
       if (entries.has(run)) nextState(run, entries.get(run)!.attempt.state, 'requeue');
       await store.recover();
       const adopted = await adoptOne(run, device);
@@ -346,6 +362,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       await (entries.get(run)?.attempt.pause() ?? askOwner(run, 'pause'));
     },
     async continue({ run }) {
+      refuse();
       await (entries.get(run)?.attempt.continue() ?? askOwner(run, 'resume'));
     },
     async stop({ run, now }) {

@@ -100,7 +100,8 @@ export function counted(value: number, unit: string): string {
 /** `2 min 10 s`, in words for headers. */
 export function duration(seconds: number | null | undefined): string {
   if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return missing;
-  if (seconds < 1) return `${fixed(seconds, seconds < 0.1 ? 2 : 1)}${space}s`;
+  if (seconds < 0.1) return `${short(Number((1000 * seconds).toPrecision(2)))}${space}ms`;
+  if (seconds < 1) return `${fixed(seconds, 1)}${space}s`;
   const total = Math.round(seconds);
   if (total < 60) return `${total}${space}s`;
   if (total < 3600) return `${Math.floor(total / 60)}${space}min ${total % 60}${space}s`;

@@ -4,9 +4,11 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
+import { beginMeasuring } from '../../engine/history/measuring.ts';
 import { labText } from '../../engine/lab/file.ts';
 import type { LabRecord, LabSummary } from '../../engine/protocol/lab.ts';
 import { figuresOf } from '../../renderer/views/hardware/lab/reading.ts';
+import { tableConfig } from '../unit/fixtures/training.ts';
 import { workstation } from '../unit/fixtures/workstation.ts';
 import { clippedTexts } from './clipping.ts';
 import { callService, chooseNext, drawn, expect, launch, screenshot, test, type App } from './launch.ts';
@@ -59,6 +61,19 @@ test('the lab and the roofline', async () => {
     await page.getByRole('button', { name: 'Cancel' }).click();
     await expect(page.getByText('This machine has not been measured')).toBeVisible();
     expect(await labs()).toEqual([]);
+  });
+
+  await test.step('beside a lab of another process nothing is measured or trained, and the reason is said', async () => {
+    const file = path.join(home, 'hardware', 'measuring.json');
+    // This process of the tests is the other one.
+    const done = beginMeasuring(home, 'lab');
+    await measure.click();
+    await expect(page.getByText(/A lab of another process \(\d+\) measures this machine: both/).first()).toBeVisible();
+    await expect(callService(app, 'startRun', { config: tableConfig(1) })).rejects.toThrow(
+      /another process \(\d+\) measures this machine: training would spoil its figures/,
+    );
+    done();
+    expect(fs.existsSync(file)).toBe(false);
   });
 
   await test.step('a short lab: steps, then the figures that are kept; what was noisy is said', async () => {

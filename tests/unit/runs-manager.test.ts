@@ -434,3 +434,23 @@ test('whoever holds the machine has it alone: what trains pauses, what waits wai
   await again();
   await reaches(store, third.id, 'running');
 });
+
+test('while another process measures, nothing is started or goes on, and what waits goes on waiting', async (context) => {
+  let measured = false;
+  const refuse = (): void => {
+    if (measured) throw new InputError('input.measuring', 'Another process measures.', 'Wait.');
+  };
+  const { manager, store } = setUp(context, { hosts: createTableHosts(slow(2)), refuse });
+  const first = await manager.start({ config: tableConfig(1000) });
+  const second = await manager.start({ config: tableConfig(2) });
+  await reaches(store, first.id, 'running');
+  measured = true;
+  await assert.rejects(manager.start({ config: tableConfig(2) }), { code: 'input.measuring' });
+  await manager.stop({ run: first.id });
+  await manager.finished({ run: first.id });
+  await assert.rejects(manager.resume({ run: first.id }), { code: 'input.measuring' });
+  assert.equal((await store.run({ run: second.id })).state, 'queued', 'the lane is free, the machine is not');
+  measured = false;
+  assert.equal((await manager.finished({ run: second.id })).state, 'completed');
+  assert.equal((await store.runs({})).runs.length, 2);
+});

@@ -2,6 +2,7 @@
 // machine is as its newest lab measured it; before the first it is guessed, and said to be.
 
 import { usableCores } from '../../../engine/backends/cpu/describe.ts';
+import { energyText, moneyText } from '../../../engine/hardware/bill.ts';
 import { forecast, type DeviceForecast, type Forecast } from '../../../engine/hardware/forecast.ts';
 import type { Subject } from '../../../engine/hardware/costs/familiar.ts';
 import { choiceOption, type Command } from '../command.ts';
@@ -11,7 +12,7 @@ import { devicesHere } from '../machine-here.ts';
 import { openCatalogue } from '../own-catalogue.ts';
 import { subjectOption, subjectOptions } from '../forecast-subject.ts';
 import { printSeveral, severalAsAsked, severalAsked, severalEvent, severalOptions } from '../several-report.ts';
-import { formatBytes, formatCount, formatNumber, formatSeconds, formatTime, type Output } from '../output.ts';
+import { formatBytes, formatCount, formatTime, type Output } from '../output.ts';
 
 export const forecastCommand: Command = {
   name: 'forecast',
@@ -103,17 +104,35 @@ function payment({ offer, rented = 1, costBasis }: DeviceForecast): string {
   return costBasis === 'energy' ? 'its energy' : '–';
 }
 
+/** `8.2 GFLOP`, `21 kFLOP` */
+function flopText(flops: number): string {
+  const units = ['', 'k', 'M', 'G', 'T', 'P'];
+  const step = Math.max(0, Math.min(units.length - 1, Math.floor(Math.log10(flops) / 3)));
+  return `${Number((flops / 1000 ** step).toPrecision(3))} ${units[step]}FLOP`;
+}
+
 function titleOf({ name, basis }: DeviceForecast): string {
   if (basis === 'data sheet') return name;
   return `here: ${name}${basis === 'estimate' ? ' (a guess)' : ''}`;
 }
 
-/** Seconds as a person says them: `14 min`, `3.2 h`, `11 d`. */
-function duration(seconds: number): string {
-  if (seconds < 60) return formatSeconds(seconds);
-  const [value, unit] =
-    seconds < 3600 ? [seconds / 60, 'min'] : seconds < 172_800 ? [seconds / 3600, 'h'] : [seconds / 86_400, 'd'];
-  return `${value < 10 ? value.toFixed(1) : formatCount(value)} ${unit}`;
+const spans = [
+  ['d', 86_400, 172_800],
+  ['h', 3600, 3600],
+  ['min', 60, 60],
+  ['s', 1, 1],
+  ['ms', 1e-3, 1e-3],
+  ['µs', 1e-6, 0],
+] as const;
+
+/** A range as a person says it, both ends in the unit of the upper: `0.9 to 1.6 h`, `4.1 to 20 ms`. */
+function rangeText([low, high]: readonly [low: number, high: number]): string {
+  const [unit, size] = spans.find(([, , least]) => high >= least) ?? spans[5];
+  const told = (seconds: number): string => {
+    const value = seconds / size;
+    return value < 10 ? String(Number(value.toPrecision(2))) : formatCount(value);
+  };
+  return `${told(low)} to ${told(high)} ${unit}`;
 }
 
 function print(
@@ -123,7 +142,7 @@ function print(
 ): void {
   const { name, batch, rows, optimizer } = subject;
   output.line(
-    `${name}: ${formatCount(costs.parameters)} parameters, ${formatNumber(costs.flopsPerExample / 1e9)} GFLOP an example in training`,
+    `${name}: ${formatCount(costs.parameters)} parameters, ${flopText(costs.flopsPerExample)} an example in training`,
   );
   output.line(`batches of ${batch}, ${formatCount(rows)} rows an epoch, ${optimizer}`);
   output.line();
@@ -157,11 +176,11 @@ function print(
     { title: 'fits', value: (device) => (device.fits ? 'yes' : 'no') },
     {
       title: 'an epoch',
-      value: ({ secondsPerEpoch: [low, high] }) => `${duration(low)} to ${duration(high)}`,
+      value: ({ secondsPerEpoch }) => rangeText(secondsPerEpoch),
       right: true,
     },
-    { title: 'kWh', value: (device) => formatNumber(device.kwh), right: true },
-    { title: 'USD', value: (device) => formatNumber(device.cost), right: true },
+    { title: 'energy', value: ({ kwh }) => (kwh === null ? '–' : energyText(kwh)), right: true },
+    { title: 'money', value: ({ cost }) => (cost === null ? '–' : moneyText(cost)), right: true },
     { title: 'for', value: payment },
   ]);
 }

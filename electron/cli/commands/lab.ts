@@ -9,6 +9,7 @@ import { labText, largestLabFile, readLab } from '../../../engine/lab/file.ts';
 import { measureMachine } from '../../../engine/lab/machine.ts';
 import { refuseRuns } from '../../../engine/lab/runs.ts';
 import { partWords } from '../../../engine/lab/reports.ts';
+import { deviceWords } from '../../../engine/protocol/lab.ts';
 import { spreadShare } from '../../../engine/lab/spread.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import type { DeviceInfo } from '../../../engine/protocol/app.ts';
@@ -169,7 +170,10 @@ function print(output: Output, { machine, devices, notes, seconds }: LabResult):
   const latency = (device: LabDevice, name: string): Spread | undefined =>
     device.latencies.find((one) => one.name === name)?.microseconds;
   output.table(devices, [
-    { title: 'device', value: ({ id, software }) => `${id}${software ? ' (software: for testing)' : ''}` },
+    {
+      title: 'device',
+      value: (device) => `${deviceWords(device)}${device.software ? ' (software: for testing)' : ''}`,
+    },
     { title: 'best product', value: ({ products }) => figure(largest(products)?.value, 'GFLOP/s'), right: true },
     { title: 'copy', value: ({ copy }) => figure(copy.at(-1)?.value, 'GB/s'), right: true },
     { title: 'call', value: (device) => figure(latency(device, 'call'), 'µs'), right: true },
@@ -177,10 +181,10 @@ function print(output: Output, { machine, devices, notes, seconds }: LabResult):
     { title: 'read-back', value: (device) => figure(latency(device, 'readback'), 'µs'), right: true },
   ]);
   output.line();
-  const steps = devices.flatMap(({ id, workloads }) => workloads.map((one) => ({ id, ...one })));
+  const steps = devices.flatMap((device) => device.workloads.map((one) => ({ device, ...one })));
   output.table(steps, [
     { title: 'training', value: ({ name }) => name },
-    { title: 'device', value: ({ id }) => id },
+    { title: 'device', value: ({ device }) => deviceWords(device) },
     { title: 'median', value: ({ milliseconds, unit }) => figure(milliseconds, unit), right: true },
   ]);
   if (notes.length > 0) output.line();

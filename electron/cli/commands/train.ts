@@ -7,7 +7,7 @@ import type { MetricPoint, RunProgress, RunRecord, RunResult } from '../../../en
 import { declarationOf } from '../../../engine/learners/declared/registry.ts';
 import { createRunManager, type RunManager } from '../../../engine/runs/manager.ts';
 import { damagedCheckpoint } from '../../../engine/runs/attempt.ts';
-import { refuseBesideMeasuring } from '../../../engine/history/measuring.ts';
+import { refuseTraining } from '../../../engine/history/measuring.ts';
 import { processOwner } from '../../../engine/history/owner.ts';
 import { askedRun, deviceOption } from '../asked-run.ts';
 import { runNumber, textOption, type Command, type CommandContext } from '../command.ts';
@@ -75,9 +75,10 @@ export async function follow(
   begin: (manager: RunManager) => Promise<RunRecord>,
 ): Promise<number> {
   const store = await services.store;
-  refuseBesideMeasuring(services.home, 'training would spoil its figures');
+  const refuse = (): void => refuseTraining(services.home);
+  refuse();
   const data = cancellable(services.data);
-  const manager = createRunManager({ store, data, hosts: inProcessHosts(data), owner: processOwner() });
+  const manager = createRunManager({ store, data, hosts: inProcessHosts(data), owner: processOwner(), refuse });
   let run: RunRecord | null = null;
   const stop = manager.onReport(({ run: reporting, points, progress }) => {
     const fold = run !== null && reporting !== run.id ? { run: reporting } : {};

@@ -59,10 +59,11 @@ export class Machine {
   /** `withSoftware`: adapters in software as well, named as such. */
   devices(catalogue: Catalogue, withSoftware = false): readonly MachineDevice[] {
     const gpu = this.#app.devices.find(({ kind, available, software }) => kind === 'gpu' && available && !software);
+    const cpu = this.#app.devices.find(({ kind }) => kind === 'cpu');
     return machineDevices({
       lab: this.lab,
       cores: navigator.hardwareConcurrency,
-      memoryBytes: this.lab?.machine.memoryBytes ?? 0,
+      memoryBytes: this.lab?.machine.memoryBytes ?? cpu?.memoryBytes ?? 0,
       gpu: gpu?.name ?? null,
       catalogue,
       factors: this.#factors,

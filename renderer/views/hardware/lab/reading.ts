@@ -1,6 +1,7 @@
 // What a lab says to a person: figures with their spread, curves of its charts, the crossover, the steps of the caches, the share of
 // the work that does not divide over threads, and how two labs differ. Pure: the window shows it, tests hold it against labs.
 
+import { deviceWords } from '../../../../engine/protocol/lab.ts';
 import { valueAt } from '../../../../engine/hardware/calibration.ts';
 import { amdahl } from '../../../../engine/hardware/formulas/parallel.ts';
 import { labParts } from '../../../../engine/protocol/lab.ts';
@@ -47,22 +48,6 @@ export const microText = (microseconds: number): string => `${significant(micros
 export function spreadText(spread: Spread): string {
   const half = halfSpread(spread);
   return `±${half > 1 ? '>100' : fixed(100 * half, half < 0.1 ? 1 : 0)}${space}%`;
-}
-
-/** Words for a device: what it is called in charts, tables and steps. */
-export function deviceWords({
-  id,
-  kind,
-  threads,
-  software,
-}: Pick<LabDevice, 'id' | 'kind' | 'threads' | 'software'>): string {
-  if (kind === 'gpu') {
-    const place = Number(id.split('-')[1] ?? 0);
-    return software ? 'GPU in software' : place > 0 ? `GPU ${place + 1}` : 'GPU';
-  }
-  if (id === 'cpu-wasm') return 'CPU, WebAssembly';
-  if (id === 'cpu-1') return 'CPU, 1 thread';
-  return threads > 0 ? `CPU, ${plural(threads, 'thread')}` : 'CPU, all threads';
 }
 
 /** Colour, dash and mark of a device: hues are this machine's, an adapter in software is grey. */

@@ -9,6 +9,7 @@ import {
   type Remedy,
   type TextbookOptions,
 } from '../../../../engine/hardware/memory-forecast.ts';
+import type { Catalogue } from '../../../../engine/hardware/catalogue/catalogue.ts';
 import { failureOf } from '../../../app/failure.ts';
 import type { AppState } from '../../../app/state.svelte.ts';
 import { bytes, fixed, percent } from '../../../lib/format.ts';
@@ -62,31 +63,29 @@ export class MemoryPage {
   card: number = $state(12e9);
   /** Bytes of memory of one's own, typed; kept between visits. */
   typed: number | null = $state(null);
-  /** Bytes of this machine, once it was measured. */
-  here: number | null = $state(null);
+  #catalogue: Catalogue | null = $state.raw(null);
   /** null: being read. */
   past: readonly RunMemory[] | null = $state.raw(null);
   readonly ticked = new SvelteSet<RemedyName>();
   readonly #app: AppState;
+  readonly #machine: Machine;
 
   constructor(app: AppState) {
     this.#app = app;
+    this.#machine = new Machine(app);
     this.choice = new ModelChoice(app);
   }
 
   async load(): Promise<void> {
     const { service } = this.#app;
-    const machine = new Machine(this.#app);
     const [typed, { catalogue }] = await Promise.all([
       this.#app.preferences.read(typedKey, isBytes, 0),
       readKnowledge(service),
-      machine.load(),
+      this.#machine.load(),
       this.choice.load(),
     ]);
     if (typed > 0) this.ownCard(typed);
-    // A step runs in the memory of the GPU, where there is one.
-    const [cpu, gpu] = machine.devices(catalogue);
-    this.here = [gpu?.memoryBytes, cpu.memoryBytes].find((size) => size) ?? null;
+    this.#catalogue = catalogue;
     this.past = await pastRuns(service);
   }
 
@@ -98,6 +97,12 @@ export class MemoryPage {
     this.#app.preferences.write(typedKey, size);
   }
 
+  /** Bytes of this machine: a step runs in the memory of the GPU, where there is one that is not software. */
+  readonly here: number | null = $derived.by(() => {
+    if (this.#catalogue === null) return null;
+    const [cpu, gpu] = this.#machine.devices(this.#catalogue);
+    return [gpu?.memoryBytes, cpu.memoryBytes].find((size) => size) ?? null;
+  });
   readonly cards: readonly number[] = $derived.by(() => {
     const { here, typed } = this;
     const own = typed === null || typed === here ? [] : [typed];

@@ -25,7 +25,7 @@ import { widened, widestOf } from '../../../../engine/hardware/costs/widen.ts';
 import type { ModelSpec } from '../../../../engine/model/spec.ts';
 import type { LabDevice, LabResult } from '../../../../engine/protocol/lab.ts';
 import { labDesk, type LabDesk } from '../lab/desk.svelte.ts';
-import { deviceWords } from '../lab/reading.ts';
+import { deviceWords } from '../../../../engine/protocol/lab.ts';
 import { ModelChoice } from '../model/choice.svelte.ts';
 import { roofOf, stepApart, stepWords } from './parts.ts';
 
