@@ -261,7 +261,7 @@ test('a machine: the process of the GPU dies; the devices before it are kept, an
   const dying = hostsOf(
     {
       onLabProgress: (listener) => {
-        const measured = device('gpu-0');
+        const measured = { ...device('gpu-0'), kind: 'gpu' as const };
         setImmediate(() => {
           listener({ device: 'gpu-0', name: 'G', part: 'copy', done: 0.5, secondsLeft: 1, measured });
           die('its window ended (crashed)');
@@ -281,7 +281,7 @@ test('a machine: the process of the GPU dies; the devices before it are kept, an
   assert.ok(result.notes.includes('CPU, 1 thread: noted'));
   assert.match(
     result.notes.join('\n'),
-    /GPU[^:]*: GPU lost while measuring \(its window ended \(crashed\)\): the rest was kept/,
+    /GPU: GPU lost while measuring \(its window ended \(crashed\)\): the rest was kept/,
   );
 });
 

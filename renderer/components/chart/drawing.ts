@@ -27,7 +27,7 @@ export interface ChartRule {
   readonly x: number;
   readonly label: string;
   /** Its words stand above the curves, not at the foot. */
-  readonly top?: true;
+  readonly top?: boolean;
 }
 
 export interface Drawing {

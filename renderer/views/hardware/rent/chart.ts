@@ -49,3 +49,21 @@ export function rentMarks(answer: RentAnswer, axes: Axes) {
       : [],
   );
 }
+
+/** Share of the hours that the words of an upright line take, and of the height below which their place at the top is free of curves. */
+const [wordsShare, freeShare] = [0.25, 0.85];
+
+/** One and three years of the person's own use, their words where no curve runs through them. */
+export function rentRules({ hoursPerWeek }: RentInputs, answer: RentAnswer, axes: Axes) {
+  return [1, 3].map((years) => {
+    const x = years * weeksPerYear * hoursPerWeek;
+    const costs = [x, x + wordsShare * axes.hours].flatMap(
+      (hours) => Object.values(answer.at(hours)) as (number | null)[],
+    );
+    return {
+      x,
+      label: years === 1 ? '1 year of your use' : `${years} years of your use`,
+      top: costs.every((cost) => (cost ?? 0) < freeShare * axes.money),
+    };
+  });
+}
