@@ -10,6 +10,8 @@ import { oneAnswer, usualClass, type Answer, type Pace, type Subject } from '../
 import type { Rows, Trained } from '../../engine/learners/learner.ts';
 import { readTrained } from '../../engine/learners/predict.ts';
 import { columnGains } from '../../engine/learners/trees/explained.ts';
+import { lookAtTree } from '../../engine/learners/trees/look.ts';
+import { treesOfRun } from '../../engine/runs/trees.ts';
 import type { DataService, Progress } from '../../engine/protocol/data.ts';
 import type { ExplainerService, ExplainRequest } from '../../engine/protocol/explanation.ts';
 import { Listeners } from '../../engine/protocol/listeners.ts';
@@ -33,6 +35,8 @@ export function createExplainer(
   const progress = new Listeners<{ job: string; progress: Progress }>();
   const stopped = new Set<string>();
   let kept: { readonly key: string; readonly subject: Subject } | null = null;
+
+  let looked: ({ readonly model: string } & ReturnType<typeof treesOfRun>) | null = null;
 
   const paceOf = (job: string): Pace => {
     const start = nodeSurroundings.clock();
@@ -88,6 +92,11 @@ export function createExplainer(
         const exact = await exactlyWhy(trained, subject, answer, row, wanted);
         return exact ?? contributionsOf(subject, answer, row, wanted, pace);
       }),
+    async tree({ run, model, weights, tree, wanted }) {
+      if (looked?.model !== model) looked = { model, ...treesOfRun(model, weights, run) };
+      const { trees, file } = looked;
+      return lookAtTree(trees, file, tree, wanted ?? usualClass(file.output));
+    },
     cancel: async ({ job }) => void stopped.add(job),
     onProgress: (listener) => progress.add(listener),
   };

@@ -15,6 +15,7 @@ import { createKeeping, type Keepers } from './keeping.ts';
 import { openingsOf, type EvaluationSource } from '../../engine/runs/evaluate.ts';
 import { evaluateRun } from './evaluations.ts';
 import { createChecks } from './checks.ts';
+import { createTreeLooks } from './trees.ts';
 import { createExplanations } from './explanations.ts';
 import { createLab } from './lab.ts';
 import type { MainWindow } from './main-window.ts';
@@ -59,6 +60,7 @@ export function createAppService(parts: AppServiceParts): AppService {
   return {
     ...datasets(parts),
     ...explanations,
+    ...createTreeLooks(parts),
     ...checks,
     ...predicting(parts, predictions),
     ...training(parts),

@@ -242,6 +242,7 @@ const schemas = {
   explainColumns: z.strictObject({ ...explained, columns: z.array(count).min(1).max(12) }),
   explainRow: z.strictObject({ ...explained, row: count.optional() }),
   cancelExplanation: z.strictObject({ job }),
+  lookAtTree: z.strictObject({ run, tree: count, wanted: count.optional() }),
   checkRun: z.strictObject({ job, config }),
   cancelCheck: z.strictObject({ job }),
   exportRun: z.strictObject({ run, format: z.enum(['json', 'safetensors']) }),

@@ -18,6 +18,7 @@ import type { ClassifiedPictures, PredictedPage, RunEvaluation } from './evaluat
 import type { RunExports } from './exports.ts';
 import type { Checkpoint, ContinuationRequest, TransferRequest } from './going-on.ts';
 import type { EvaluatedRun, EvaluatedSplit, Openings } from './evaluated-rows.ts';
+import type { TreeLook } from './trees.ts';
 import type { Contributions, Dependence, Explanation } from './explanation.ts';
 import type { RepairReport, RunPatch, StoreService } from './store.ts';
 import type { MetricPoint, RunConfig, RunProgress, RunRecord } from './runs.ts';
@@ -215,6 +216,8 @@ export interface AppService extends HistoryCalls, RunExports, PredictingApp {
     row?: number;
   }): Promise<Contributions>;
   cancelExplanation(request: { job: string }): Promise<void>;
+  /** A tree of a run, from 1. `wanted`: class whose values its leaves show (default: the second of two, else the first). */
+  lookAtTree(request: { run: number; tree: number; wanted?: number }): Promise<TreeLook>;
   /**
    * Checks in some ten seconds whether a run would learn, on the device it would have (`auto`: the CPU). Findings go to `onCheckFinding`
    * as they are known, progress goes by the job. Nothing is kept. Rejects with CancelledError after `cancelCheck`.

@@ -2,6 +2,7 @@
 // of it on raw columns, as they stand in the file. N rows, C columns, G values of a column, R rows drawn.
 
 import type { RawColumn } from '../model/spec.ts';
+import type { TreeLook, TreeScale } from './trees.ts';
 import type { PreparedData, Progress, SplitName } from './data.ts';
 
 /** How much worse a score is when the values of a column are dealt out anew among the rows. */
@@ -44,9 +45,6 @@ export interface Dependence {
   /** Values of rows: where the file has any. */
   readonly ticks: Float64Array;
 }
-
-/** What the trees add up to: the answer itself, the logarithm of the odds of a class, a score that shares of classes are made of, the logarithm of a count. */
-export type TreeScale = 'answer' | 'log odds' | 'score' | 'logarithm';
 
 /** What each column did for the answer of one row: Shapley values, by sampling (Štrumbelj & Kononenko 2014) or of trees exactly (Lundberg et al. 2018). */
 export interface Contributions {
@@ -104,6 +102,14 @@ export interface ExplainerService {
   dependence(request: ExplainRequest & { readonly columns: readonly number[] }): Promise<readonly Dependence[]>;
   /** `row` of the dataset, from 0; absent: the surest wrong one, else the first. Throws InputError `input.no_row`. */
   row(request: ExplainRequest & { readonly row?: number }): Promise<Contributions>;
+  /** A tree of a run, from 1; what was read last is kept. Throws InputError `usage.tree`, `input.no_trees`. */
+  tree(request: {
+    readonly run: number;
+    readonly model: string;
+    readonly weights: Uint8Array;
+    readonly tree: number;
+    readonly wanted?: number;
+  }): Promise<TreeLook>;
   cancel(request: { job: string }): Promise<void>;
   onProgress(listener: (event: { job: string; progress: Progress }) => void): () => void;
 }

@@ -1,6 +1,7 @@
 // A tree of a run as it is looked at: its nodes in words and figures.
 
-import type { TreeScale } from './explanation.ts';
+/** What the trees add up to: the answer itself, the logarithm of the odds of a class, a score that shares of classes are made of, the logarithm of a count. */
+export type TreeScale = 'answer' | 'log odds' | 'score' | 'logarithm';
 
 export type TreeNode =
   | {

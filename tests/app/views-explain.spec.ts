@@ -4,7 +4,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { root, callService, chooseNext, expect, screenshot, testsOfOneApp } from './launch.ts';
-import { importTable, startRun, waitForEpoch, waitForState } from './scene.ts';
+import { forestFields } from '../../engine/learners/declared/forest-fields.ts';
+import type { RunRecord } from '../../engine/protocol/runs.ts';
+import { defaultsOf } from '../../engine/settings/values.ts';
+import { importTable, runConfig, startRun, waitForEpoch, waitForState } from './scene.ts';
 
 const test = testsOfOneApp();
 
@@ -62,6 +65,56 @@ test('a run is explained: columns, charts, a row, findings that start a run', as
   await expect(page.getByText(/^(advised by|continues) run 1/)).toBeVisible();
   // While a run trains the app asks before it closes.
   await waitForState(app, 2, 'completed', 'stopped');
+});
+
+test('a forest is explained exactly, its trees are drawn, and it leaves in the formats that have words for it', async ({
+  app,
+}) => {
+  const { page } = app;
+  const dataset = await importTable(app, path.join(root, 'samples/penguins.csv'));
+  const {
+    model: _model,
+    training: _training,
+    ...common
+  } = runConfig(dataset, 1) as RunConfig & Record<string, unknown>;
+  const settings = defaultsOf(forestFields, { task: 'classification' } as never);
+  const config = { ...common, learner: 'forest', forest: { ...settings, trees: 8 } };
+  const { id } = await callService<RunRecord>(app, 'startRun', { name: 'forest', config });
+  await waitForState(app, id, 'completed');
+  await page.evaluate((run) => (location.hash = `#run/${run}`), id);
+  await expect(page.getByText('out of bag', { exact: true }).first()).toBeVisible();
+  await screenshot(app, 'forest-overview');
+
+  await page.evaluate((run) => (location.hash = `#run/${run}/explain`), id);
+  await page.getByRole('button', { name: 'Explain', exact: true }).click();
+  const why = page.getByRole('region', { name: 'Why this row' });
+  await expect(why).toContainText('exact (TreeSHAP), in p(', { timeout: 30_000 });
+  await page.getByRole('combobox', { name: 'Score' }).selectOption('gain');
+  await expect(page.getByText('share of what all splits gained')).toBeVisible();
+  await screenshot(app, 'forest-explain');
+
+  await page.getByRole('tab', { name: 'Trees' }).click();
+  const drawing = page.getByRole('region', { name: 'Drawing of the tree' });
+  await expect(drawing.locator('[data-place="0"]')).toContainText('rows · gain');
+  await drawing.locator('[data-place="0"]').focus();
+  await page.keyboard.press('ArrowDown');
+  await expect(drawing.locator('[data-place]:focus')).not.toHaveAttribute('data-place', '0');
+  const shown = await drawing.locator('[data-place]').count();
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('Enter');
+  await expect(drawing.locator('[data-place]')).toHaveCount(1);
+  await page.keyboard.press('Enter');
+  await expect(drawing.locator('[data-place]')).toHaveCount(shown);
+  await page.getByRole('button', { name: 'Tree after' }).click();
+  await expect(page.getByRole('heading', { name: 'Tree 2 of 8' })).toBeVisible();
+  for (const width of [1100, 1440, 1920]) {
+    await (await app.electron.browserWindow(page)).evaluate((window, w) => window.setContentSize(w, 900), width);
+    await screenshot(app, `tree-${width}`);
+  }
+
+  await page.getByRole('tab', { name: 'Files' }).click();
+  const formats = page.getByRole('region', { name: 'Table of exports' }).locator('tbody th');
+  await expect(formats).toHaveText(['ONNX', 'Report', 'TensorBoard', 'MLflow folder', 'Specification']);
 });
 
 test('a run that went on is evaluated anew on the page that showed it before', async ({ app }) => {

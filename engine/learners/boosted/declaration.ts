@@ -176,6 +176,7 @@ export const declaration = declare({
   fields: boostedFields,
   forms: ['columns'],
   formats: treeFormats,
+  trees: true,
   unit: { one: 'tree', many: 'trees' },
   curves: true,
 

@@ -55,6 +55,8 @@ export interface Declaration<C extends RunConfig = RunConfig> {
   readonly free: Readonly<Record<string, FreeGroup>>;
   /** Forms of rows it learns from, the one it likes best first. */
   readonly forms: readonly RowForm[];
+  /** Whether its models are trees, which can be looked at. */
+  readonly trees: boolean;
   /** Formats its models can leave in. */
   readonly formats: readonly ExportFormat[];
   /** Devices it trains on; of several `auto` chooses by measuring. */
@@ -123,6 +125,7 @@ export function declare<const Name extends string, const T extends FieldTable<Tr
     own: name,
     free: {},
     formats: exportFormats,
+    trees: false,
     devices: ['cpu'],
     unit: { one: 'step', many: 'steps' },
     curves: false,

@@ -60,6 +60,7 @@ export function foreignDeclaration(learner: string): Declaration {
     own: learner,
     free: {},
     formats: exportFormats,
+    trees: false,
     forms: [],
     devices: ['cpu', 'gpu', 'reference'],
     unit: { one: 'step', many: 'steps' },

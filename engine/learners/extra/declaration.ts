@@ -19,6 +19,7 @@ export const declaration = declare({
   fields: extraFields,
   forms: ['columns'],
   formats: treeFormats,
+  trees: true,
   unit: { one: 'tree', many: 'trees' },
   curves: true,
   units: ({ extra }) => extra.trees,

@@ -19,6 +19,7 @@ export const declaration = declare({
   fields: forestFields,
   forms: ['columns'],
   formats: treeFormats,
+  trees: true,
   unit: { one: 'tree', many: 'trees' },
   curves: true,
   units: ({ forest }) => forest.trees,

@@ -56,6 +56,7 @@ export const declaration: Declaration<NetworkConfig> = {
     },
   },
   formats: exportFormats,
+  trees: false,
   forms: ['matrix', 'pixels'],
   devices: ['auto', 'cpu', 'gpu', 'reference'],
   unit: { one: 'epoch', many: 'epochs' },

@@ -1,6 +1,7 @@
 // Trained trees as those see them who explain them: what their sums mean, exact contributions of the columns, and what the columns gained.
 
-import type { ColumnGains, TreeScale } from '../../protocol/explanation.ts';
+import type { ColumnGains } from '../../protocol/explanation.ts';
+import type { TreeScale } from '../../protocol/trees.ts';
 import { binnerOf, type ColumnBins } from './bins.ts';
 import { shapTree, TreeShap } from './shap.ts';
 import { goesLeftOf, type Tree } from './tree.ts';

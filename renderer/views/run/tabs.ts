@@ -13,11 +13,15 @@ const hasOwnFiles: RunTab['shown'] = (run) => !isCrossValidation(run.config);
 const isExplained: RunTab['shown'] = (run) =>
   !isLive(run) && hasModel(run) && !declarationOf(run.config).ofPictures(run.config);
 
+/** A finished run of trees. */
+const isOfTrees: RunTab['shown'] = (run) => !isLive(run) && hasModel(run) && declarationOf(run.config).trees;
+
 // prettier-ignore
 export const runTabs: readonly RunTab[] = [
   { id: '', label: 'Overview', words: ['curves', 'results', 'settings', 'log'], load: () => Promise.resolve({ default: Overview }) },
   { id: 'evaluation', label: 'Evaluation', words: ['scores', 'out of fold', 'roc', 'confusion matrix', 'calibration', 'threshold', 'errors', 'slices', 'residuals'], load: () => import('./evaluation/Evaluation.svelte') },
   { id: 'explain', label: 'Explain', words: ['importance', 'why', 'shapley', 'dependence', 'findings', 'overfits'], shown: isExplained, load: () => import('./explain/Explain.svelte') },
+  { id: 'trees', label: 'Trees', words: ['tree', 'splits', 'leaves', 'gain', 'forest', 'boosted'], shown: isOfTrees, load: () => import('./trees/Trees.svelte') },
   { id: 'predict', label: 'Predict', words: ['predictions', 'file', 'what if', 'serve', 'speed'], shown: hasModel, load: () => import('./predict/Predict.svelte') },
   { id: 'files', label: 'Files', words: ['export', 'ONNX', 'safetensors', 'certificate', 'checkpoints', 'continue', 'extend', 'transfer', 'family'], shown: hasOwnFiles, load: () => import('./files/Files.svelte') },
 ];
