@@ -10,9 +10,10 @@ export type ParameterKind = 'i32' | 'f32';
 
 /**
  * Element type of an operand, a tensor or a slot, with its bytes. Numbers are `f32`; `f16` is a storage format (half.ts);
- * rows, positions and random counters are `u32`, signed whole numbers `i32`, pixels and bins `u8`.
+ * rows, positions and random counters are `u32`, signed whole numbers `i32`, pixels and bins `u8`. Trees alone, on the CPU alone,
+ * have numbers of `f64`; words of 64 bits are pairs of `u32`, the lower half first.
  */
-export const elementBytes = { f32: 4, f16: 2, u32: 4, i32: 4, u8: 1 } as const;
+export const elementBytes = { f32: 4, f64: 8, f16: 2, u32: 4, i32: 4, u8: 1 } as const;
 export type ElementType = keyof typeof elementBytes;
 
 /**

@@ -56,9 +56,11 @@ function buildNative(): void {
     const include = path.join(root, 'node_modules', 'node-api-headers', 'include');
     const parts = [
       compile('addon.c', 'addon', [`-I${include}`, '-DNAPI_VERSION=6', ...layoutDefinitions()]),
-      ...Object.entries(variants).map(([name, flags]) =>
+      ...Object.entries(variants).flatMap(([name, flags]) => [
         compile('kernels.c', name, [`-DTABLE=table_${name}`, ...flags]),
-      ),
+        // Sums of trees have one set of bits everywhere.
+        compile('trees.c', `trees-${name}`, [`-DTABLE=table_${name}`, ...flags, '-ffp-contract=off']),
+      ]),
     ];
     const shared = process.platform === 'darwin' ? ['-bundle', '-undefined', 'dynamic_lookup'] : ['-shared'];
     const temporary = `${addon}.${process.pid}`;

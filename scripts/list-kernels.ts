@@ -16,6 +16,10 @@ export function kernelFolders(): readonly string[] {
     .sort();
 }
 
+/** Those with GPU code: trees grow on the CPU alone. */
+const gpuFolders = (names: readonly string[]): readonly string[] =>
+  names.filter((name) => fs.existsSync(path.join(folder, name, 'gpu.ts')));
+
 /** `softmax_grad` → `softmaxGrad` */
 const variable = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
@@ -73,18 +77,18 @@ export function kernelLists(names = kernelFolders()): Readonly<Record<string, st
       (list) => ['export const references: Readonly<Record<KernelName, Reference>> = {', ...list, '};'],
     ),
     'gpu-registry.ts': source(
-      names,
+      gpuFolders(names),
       {
         file: 'gpu.ts',
         name: 'gpu',
         head: [
-          `${made} The GPU code of every kernel.`,
+          `${made} The GPU code of every kernel that runs there.`,
           '',
           "import type { GpuKernel } from './gpu-contract.ts';",
           "import type { KernelName } from './registry.ts';",
         ],
       },
-      (list) => ['export const gpuKernels: Readonly<Record<KernelName, GpuKernel>> = {', ...list, '};'],
+      (list) => ['export const gpuKernels: Readonly<Partial<Record<KernelName, GpuKernel>>> = {', ...list, '};'],
     ),
   };
 }

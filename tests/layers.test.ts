@@ -143,6 +143,7 @@ const rules: readonly Rule[] = [
       'engine/optim/',
       'engine/train/',
       'engine/doctor/',
+      'engine/plan/plan.ts',
       'engine/backends/backend.ts',
       'engine/backends/host-arrays.ts',
       protocol,

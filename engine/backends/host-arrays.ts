@@ -4,13 +4,15 @@ import { elementBytes, type ElementType } from '../../kernels/contract.ts';
 import { fromHalf, toHalf } from '../../kernels/half.ts';
 
 /** Typed contents of a tensor on the host side. */
-export type HostArray = Float32Array | Uint32Array | Int32Array | Uint16Array | Uint8Array;
+export type HostArray = Float32Array | Float64Array | Uint32Array | Int32Array | Uint16Array | Uint8Array;
 
 /** The type's array over part of a buffer; `length` in elements, `start` in bytes. */
 export function hostView(type: ElementType, buffer: ArrayBufferLike, start: number, length: number): HostArray {
   switch (type) {
     case 'f32':
       return new Float32Array(buffer, start, length);
+    case 'f64':
+      return new Float64Array(buffer, start, length);
     case 'f16':
       return new Uint16Array(buffer, start, length);
     case 'u32':

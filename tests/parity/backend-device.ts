@@ -3,7 +3,14 @@
 
 import type { Backend, Executable } from '../../engine/backends/backend.ts';
 import type { Call, Plan, Program, Slot, SlotRef, TensorPlace } from '../../engine/plan/plan.ts';
-import { elementCount, type KernelContract, type Operand, type ParityCase } from '../../kernels/contract.ts';
+import { hostView } from '../../engine/backends/host-arrays.ts';
+import {
+  elementBytes,
+  elementCount,
+  type KernelContract,
+  type Operand,
+  type ParityCase,
+} from '../../kernels/contract.ts';
 import { type KernelName, kernels } from '../../kernels/registry.ts';
 import { type GuardedOperand, guardWords, type KernelDevice, testedKernels } from './parity.ts';
 
@@ -41,7 +48,8 @@ async function runCase(
     operands.forEach((operand, index) => {
       const words = values[index];
       if (!words) return;
-      const data = operand.type === 'u8' ? new Uint8Array(words.buffer) : words;
+      const type = rawType(operand);
+      const data = hostView(type, words.buffer, 0, words.byteLength / elementBytes[type]);
       executable.write(`${program}.${operand.name}`, data);
     });
   write(kernel.inputs, inputs);
@@ -49,7 +57,13 @@ async function runCase(
   await executable.run(program, (parityCase.step ?? 0) + 1);
   const read = async (operand: Operand, index: number): Promise<GuardedOperand> => {
     const words = outputs[index];
-    return words && ((await executable.read(`${program}.${operand.name}`, 0, words.length)) as Uint32Array);
+    if (!words) return words;
+    const values = await executable.read(
+      `${program}.${operand.name}`,
+      0,
+      words.byteLength / elementBytes[rawType(operand)],
+    );
+    return new Uint32Array(values.buffer, values.byteOffset, words.length);
   };
   return Promise.all(kernel.outputs.map(read));
 }
@@ -65,14 +79,14 @@ function planOfCases(contracts: readonly KernelContract[]): Plan {
       const place = (operand: Operand): SlotRef | null => {
         if (parityCase.absent?.includes(operand.name)) return null;
         const count = elementCount(operand.shape(parityCase.params));
-        const bytes = operand.type === 'u8';
-        const type = bytes ? 'u8' : 'u32';
-        const elements = bytes ? 4 * (Math.ceil(count / 4) + 2 * guardWords) : count + 2 * guardWords;
+        const type = rawType(operand);
+        const words = Math.ceil((count * elementBytes[type]) / 4);
+        const elements = (4 * (words + 2 * guardWords)) / elementBytes[type];
         const label = `${program}.${operand.name}`;
         const slot = slots.length;
         slots.push({ id: slot, elements, type, kind: 'persistent', label });
         tensors[label] = { slot, offset: 0, shape: [elements], type };
-        return { slot, offset: bytes ? 4 * guardWords : guardWords };
+        return { slot, offset: (4 * guardWords) / elementBytes[type] };
       };
       const inputs = kernel.inputs.map(place);
       const outputs = kernel.outputs.map(place);
@@ -83,6 +97,9 @@ function planOfCases(contracts: readonly KernelContract[]): Plan {
   const steps = contracts.flatMap((kernel) => kernel.cases.map((parityCase) => (parityCase.step ?? 0) + 1));
   return { slots, tensors, programs, stepCapacity: Math.max(1, ...steps), checkpoint: [] };
 }
+
+/** What stands in a slot: words of 32 bits, but for other sizes. */
+const rawType = ({ type }: Operand): 'u8' | 'u32' | 'f64' => (type === 'u8' || type === 'f64' ? type : 'u32');
 
 const programOf = (kernel: KernelContract, parityCase: ParityCase): string =>
   `${kernel.name} ${kernel.cases.indexOf(parityCase)}`;

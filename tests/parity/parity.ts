@@ -2,7 +2,14 @@
 // every device: inputs come from a seeded generator, each operand stands between guard words, and outputs start out as a
 // sentinel, so that an element left out, a write past the end and a result that uses what lies beyond an input all show.
 
-import { elementCount, type KernelContract, type Operand, type ParityCase } from '../../kernels/contract.ts';
+import { hostView } from '../../engine/backends/host-arrays.ts';
+import {
+  elementBytes,
+  elementCount,
+  type KernelContract,
+  type Operand,
+  type ParityCase,
+} from '../../kernels/contract.ts';
 import { references } from '../../kernels/references.ts';
 import { type KernelName, kernels } from '../../kernels/registry.ts';
 import { normal } from '../../kernels/samples.ts';
@@ -92,15 +99,16 @@ export function compare(prepared: PreparedCase, results: readonly GuardedOperand
     const words = results[index];
     if (!expected) return;
     if (!words) return fail(`output ${operand.name} did not come back`);
-    const touched = firstTouchedGuard(words, expected.length);
+    const width = operand.type === 'f64' ? 2 : 1;
+    const touched = firstTouchedGuard(words, width * expected.length);
     if (touched) fail(`output ${operand.name} was written outside, ${touched}`);
-    const got = new Float32Array(words.buffer, words.byteOffset + 4 * guardWords, expected.length);
+    const got = hostView(operand.type ?? 'f32', words.buffer, words.byteOffset + 4 * guardWords, expected.length);
     const scale = expected.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0);
     const { relative, absolute } = kernel.tolerance;
     for (let i = 0; i < expected.length; i++) {
       if (!Number.isFinite(expected[i]))
         fail(`the reference gives ${expected[i]} for ${operand.name}[${i}]: mend the case`);
-      if (words[guardWords + i] === sentinel)
+      if (words[guardWords + width * (i + 1) - 1] === sentinel)
         fail(`element ${operand.name}[${i}] was not written; wanted ${expected[i]}`);
       const allowed = absolute + relative * Math.max(Math.abs(expected[i]), scale);
       const difference = Math.abs(got[i] - expected[i]);
@@ -140,13 +148,11 @@ function sampleOperand(operand: Operand, params: Readonly<Record<string, number>
 
 /** The words of an operand (bytes are packed, an output never has them) between guards; of sentinels alone if it is `unwritten`. */
 function guarded(operand: Operand, values: Float64Array, unwritten: boolean): Uint32Array {
-  const length = operand.type === 'u8' ? Math.ceil(values.length / 4) : values.length;
+  const length = Math.ceil((values.length * elementBytes[operand.type ?? 'f32']) / 4);
   const words = new Uint32Array(length + 2 * guardWords).fill(sentinel);
   if (unwritten) return words;
   const bytes = 4 * guardWords;
-  if (operand.type === 'u8') new Uint8Array(words.buffer, bytes, values.length).set(values);
-  else if (operand.type === 'u32') words.set(values, guardWords);
-  else new Float32Array(words.buffer, bytes, values.length).set(values);
+  hostView(operand.type ?? 'f32', words.buffer, bytes, values.length).set(values);
   return words;
 }
 

@@ -17,6 +17,7 @@ import { walkOf } from '../../engine/learners/trees/tree.ts';
 import { lossRules } from '../../engine/model/losses.ts';
 import type { OutputSpec, RawColumn } from '../../engine/model/spec.ts';
 import { uniform } from '../support/table.ts';
+import { finishAsync } from '../support/trees.ts';
 
 const kinds: readonly RawColumn[] = [
   { name: 'x', kind: 'number' },
@@ -116,19 +117,19 @@ test('the first split of a tree is the best of all there are', () => {
   }
 });
 
-test('forests and extra trees learn; grown to the end they know their rows; out of bag is near validation', () => {
+test('forests and extra trees learn; grown to the end they know their rows; out of bag is near validation', async () => {
   for (const output of [value, classes(2), classes(4)]) {
     for (const randomCuts of [false, true]) {
       const setup = setupOf(1500, output, { randomCuts, trees: 40, columns: 2 });
       const forest = empty(setup);
-      finish(growForest(setup, forest, lossOf(setup)));
+      await finishAsync(growForest(setup, forest, lossOf(setup)));
       const [first, last] = [forest.validationLoss[0], forest.validationLoss.at(-1)!];
       assert.ok(last < first, `${first} to ${last}`);
       const outside = forest.outOfBagLoss.at(-1)!;
       assert.ok(outside < 2 * last && last < 2 * outside, `out of bag ${outside}, validation ${last}`);
       const whole = setupOf(200, output, { randomCuts, bootstrap: false, trees: 1 });
       const one = empty(whole);
-      finish(growForest(whole, one, lossOf(whole)));
+      await finishAsync(growForest(whole, one, lossOf(whole)));
       const [tree] = one.trees;
       const walk = walkOf(tree, whole.columns);
       let right = 0;
@@ -162,7 +163,7 @@ test('a value missing where a node had none goes the way of most rows', () => {
   }
 });
 
-test('rows of a leaf are counted as rows, whatever their classes weigh', () => {
+test('rows of a leaf are counted as rows, whatever their classes weigh', async () => {
   // Nine in ten rows weigh 0.55 each: a leaf of one of them is a leaf of one row all the same.
   const random = uniform(6);
   const plain = setupOf(400, classes(2), { bootstrap: false, trees: 1 });
@@ -170,14 +171,14 @@ test('rows of a leaf are counted as rows, whatever their classes weigh', () => {
   const ones = targets.subarray(0, plain.train).reduce((sum, one) => sum + one, 0);
   const classWeights = [plain.train / (2 * (plain.train - ones)), plain.train / (2 * ones)];
   assert.ok(classWeights[0] < 0.6);
-  const grown = (minRows: number): Forest => {
+  const grown = async (minRows: number): Promise<Forest> => {
     const settings = { ...plain.settings, minRows };
     const weighed: ForestSetup = { ...plain, rows: { ...plain.rows, targets }, classWeights, settings };
     const forest = empty(weighed);
-    finish(growForest(weighed, forest, lossOf(weighed)));
+    await finishAsync(growForest(weighed, forest, lossOf(weighed)));
     return forest;
   };
-  const [tree] = grown(1).trees;
+  const [tree] = (await grown(1)).trees;
   const walk = walkOf(tree, plain.columns);
   const same = new Map<string, Set<number>>();
   for (let row = 0; row < plain.train; row++) {
@@ -189,22 +190,22 @@ test('rows of a leaf are counted as rows, whatever their classes weigh', () => {
     assert.equal(tree.value[walk.leafOf(plain.rows.bins, 3 * row)], targets[row], 'grown to the end');
   }
   assert.ok(tree.rows.includes(1));
-  assert.ok(Math.min(...grown(5).trees[0].rows) >= 5);
+  assert.ok(Math.min(...(await grown(5)).trees[0].rows) >= 5);
 });
 
-test('a forest that was killed goes on bit for bit; no class is impossible', () => {
+test('a forest that was killed goes on bit for bit; no class is impossible', async () => {
   const setup = setupOf(300, classes(3), { columns: 1 });
   const whole = empty(setup);
-  finish(growForest(setup, whole, lossOf(setup)));
+  await finishAsync(growForest(setup, whole, lossOf(setup)));
   const killed = empty(setup);
   const work = growForest(setup, killed, lossOf(setup));
-  while (killed.trees.length < 7) work.next();
+  while (killed.trees.length < 7) await work.next();
   const read = (file: object) => JSON.parse(JSON.stringify(file)) as ReturnType<typeof treeFile>;
   const resumed: Forest = {
     ...killed,
     trees: killed.trees.map((tree) => treeOf(read(treeFile(tree)), setup.columns, 3)),
   };
-  finish(growForest(setup, resumed, lossOf(setup)));
+  await finishAsync(growForest(setup, resumed, lossOf(setup)));
   assert.deepEqual(resumed.trees.map(treeFile), whole.trees.map(treeFile));
   assert.deepEqual(resumed.outOfBagLoss, whole.outOfBagLoss);
   assert.deepEqual(resumed.validationLoss, whole.validationLoss);
@@ -212,10 +213,10 @@ test('a forest that was killed goes on bit for bit; no class is impossible', () 
   assert.ok(forestRaw(Float64Array.of(0.3, 20.3), 20, classes(2)).every(Number.isFinite));
 });
 
-test('trees that were changed are no trees', () => {
+test('trees that were changed are no trees', async () => {
   const setup = setupOf(200, classes(3), { trees: 1 });
   const forest = empty(setup);
-  finish(growForest(setup, forest, lossOf(setup)));
+  await finishAsync(growForest(setup, forest, lossOf(setup)));
   const file = treeFile(forest.trees[0]);
   const { spread } = file;
   assert.ok(spread);

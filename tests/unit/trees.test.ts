@@ -2,7 +2,10 @@
 // the same bits after a kill, and on odd tables.
 
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import test, { after } from 'node:test';
+import type { Backend } from '../../engine/backends/backend.ts';
+import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
+import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import { monotoneOf } from '../../engine/learners/boosted/declaration.ts';
 import { binnerOf, binsOf, type ColumnBins } from '../../engine/learners/trees/bins.ts';
 import {
@@ -12,16 +15,23 @@ import {
   type BoostProblem,
   type BoostSettings,
 } from '../../engine/learners/trees/boosting.ts';
-import { finish } from '../../engine/learners/trees/ensemble.ts';
-import { toGrid } from '../../engine/learners/trees/gradients.ts';
-import { addRows, binStarts, subtract } from '../../engine/learners/trees/histogram.ts';
+import { BoostDevice } from '../../engine/learners/trees/device.ts';
+import { Grower } from '../../engine/learners/trees/grow.ts';
+import { sortNumbers } from '../../engine/learners/trees/sort-numbers.ts';
 import { objectiveOf, type ObjectiveName } from '../../engine/learners/trees/objectives.ts';
 import type { BinnedRows } from '../../engine/learners/trees/rows.ts';
-import { leafValue, SplitFinder, unbound, type SplitRules } from '../../engine/learners/trees/split.ts';
+import type { SplitRules } from '../../engine/learners/trees/split.ts';
 import { treeFile, treeOf } from '../../engine/learners/trees/tree-files.ts';
 import { walkOf } from '../../engine/learners/trees/tree.ts';
 import type { OutputSpec, RawColumn } from '../../engine/model/spec.ts';
+import { references } from '../../kernels/references.ts';
+import { treeLosses } from '../../kernels/trees.ts';
 import { uniform } from '../support/table.ts';
+import { finishAsync } from '../support/trees.ts';
+
+const cpu = createCpuBackend({ threads: 1 });
+const backend = async (): Promise<Backend> => cpu;
+after(() => cpu.close());
 
 const value: OutputSpec = { kind: 'value', name: 'y', offset: 0, scale: 1 };
 const two: OutputSpec = { kind: 'classes', classes: ['no', 'yes'] };
@@ -66,7 +76,7 @@ function problemOf(rows: number, output: OutputSpec = value, more: Partial<Boost
   const train = Math.floor(0.8 * rows);
   const objective = objectiveOf({ objective: 'auto', huberDelta: 1, quantile: 0.5 }, output, null);
   const settings = { ...usual, ...more };
-  return { ...binned(values, kinds, truth), objective, train, validation: rows - train, settings };
+  return { ...binned(values, kinds, truth), objective, train, validation: rows - train, settings, backend };
 }
 
 test('bins: one value, 255 and more, all missing, infinities', () => {
@@ -143,49 +153,81 @@ function bestByHand(rows: BinnedRows, columns: readonly ColumnBins[], g: Float64
   return best;
 }
 
-test('the best split is the best of all there are: numbers, missing values, subsets of categories', () => {
+test('the best split is the best of all there are: numbers, missing values, subsets of categories', async () => {
   for (const only of [0, 1, 2]) {
     const { values, kinds, targets } = example(900);
     const { rows, columns } = binned([values[only]], [kinds[only]], targets);
-    const gradient = Float64Array.from(targets, (target) => -target);
-    const hessian = Float64Array.from(targets, (_, i) => 0.5 + (i % 7) / 7);
-    const list = Uint32Array.from(targets.keys());
-    toGrid({ gradient, hessian }, list);
-    const starts = binStarts(columns);
-    const histogram = new Float64Array(3 * starts[1]);
-    finish(addRows(histogram, rows, starts, Int32Array.of(0), { gradient, hessian }, list, 0, 900));
-    const sum = (array: Float64Array): number => array.reduce((total, one) => total + one, 0);
-    const total = { gradient: sum(gradient), hessian: sum(hessian), rows: 900 };
+    const objective = objectiveOf({ objective: 'auto', huberDelta: 1, quantile: 0.5 }, value, null);
+    const own = { ...usual, leaves: 2 };
+    const sizes = { rows: 900, leaves: 2, outputs: 1, loss: objective.device };
+    const device = await BoostDevice.open(cpu, rows, columns, own, sizes);
+    device.setScores(new Float64Array(900));
+    await device.prepare(Uint32Array.from(targets.keys()), 0);
+    const work = new Grower(device, columns, own).grow(900, Int32Array.of(0));
+    let step = await work.next();
+    while (!step.done) step = await work.next();
+    const { tree } = step.value;
+    const gradient = Float64Array.from(rows.targets, (target) => -target);
+    const best = bestByHand(
+      rows,
+      columns,
+      gradient,
+      gradient.map(() => 1),
+    );
     // Sorted categories are best of all for leaves without their own penalty: Fisher's theorem is about equal penalties.
-    const found = new SplitFinder(columns, starts, rules).best(histogram, total, Int32Array.of(0), unbound);
-    const best = bestByHand(rows, columns, gradient, hessian);
-    assert.ok(found !== null && best > 1);
-    if (only === 1) assert.ok(found.gain <= best + 1e-9 && found.gain > 0.98 * best, `${found.gain} of ${best}`);
-    else assert.ok(Math.abs(found.gain - best) < 1e-9, `${found.gain}, ${best}`);
-    assert.equal(found.left.rows + found.right.rows, 900);
-    assert.equal(found.leftValue, leafValue(found.left, 0, only === 1 ? 3.5 : 0.5));
+    const gain = tree.gain[0];
+    assert.ok(best > 1);
+    // Gradients stand on a grid of 2⁻²³ of the largest.
+    if (only === 1) assert.ok(gain <= best + 1e-3 && gain > 0.98 * best, `${gain} of ${best}`);
+    else assert.ok(Math.abs(gain - best) < 1e-4, `${gain}, ${best}`);
+    assert.equal(tree.rows[0] + tree.rows[1], 900);
+    device.dispose();
   }
 });
 
-test('a parent minus a child is the sibling, to the bit', () => {
-  const { values, kinds, targets } = example(500);
-  const { rows, columns } = binned(values, kinds, targets);
-  const random = uniform(3);
-  const gradients = {
-    gradient: Float64Array.from(targets, () => random() - 0.5),
-    hessian: Float64Array.from(targets, random),
-  };
-  const list = Uint32Array.from(targets.keys());
-  toGrid(gradients, list);
-  const starts = binStarts(columns);
-  const made = (from: number, to: number): Float64Array => {
-    const histogram = new Float64Array(3 * starts[3]);
-    finish(addRows(histogram, rows, starts, Int32Array.of(0, 1, 2), gradients, list, from, to));
-    return histogram;
-  };
-  const parent = made(0, 500);
-  subtract(parent, made(0, 123));
-  assert.deepEqual(parent, made(123, 500));
+test('trees are the same bits on one thread and several, natively, by WebAssembly alone and by the references', async () => {
+  const backends = [
+    cpu,
+    createCpuBackend({ threads: 3 }),
+    createCpuBackend({ threads: 1, native: false }),
+    createCpuBackend({ threads: 2, native: false }),
+    createReferenceBackend(),
+  ];
+  const cases: readonly (readonly [OutputSpec, Partial<BoostSettings>])[] = [
+    [value, { trees: 5, minRows: 5, leaves: 9 }],
+    [two, { trees: 4, rowFraction: 0.7, leaves: 12 }],
+    [three, { trees: 3, columnFraction: 0.6, depth: 3 }],
+    [value, { trees: 4, monotone: Int8Array.of(1, 0, -1), l1: 0.2, minRows: 20 }],
+  ];
+  for (const [output, settings] of cases) {
+    const found: { readonly trees: readonly object[]; readonly losses: readonly number[] }[] = [];
+    for (const one of backends) {
+      const problem = { ...problemOf(700, output, settings), backend: async () => one };
+      const state = startOf(problem);
+      await finishAsync(boost(problem, state));
+      found.push({ trees: state.trees.map(treeFile), losses: [state.trainLoss, state.validationLoss].flat() });
+    }
+    for (const { trees, losses } of found) {
+      assert.deepEqual(trees, found[0].trees);
+      losses.forEach((loss, i) =>
+        assert.ok(Math.abs(loss - found[0].losses[i]) < 1e-12, `${loss}, ${found[0].losses[i]}`),
+      );
+    }
+    // The references use other exponentials and logarithms.
+    for (const { losses } of found.slice(0, -1)) assert.deepEqual(losses, found[0].losses);
+  }
+  for (const one of backends.slice(1)) await one.close();
+});
+
+test('many numbers are sorted as few are', () => {
+  const random = uniform(23);
+  const numbers = Float64Array.from({ length: 9000 }, (_, i) => {
+    const wide = (random() - 0.5) * 10 ** (600 * random() - 300);
+    return [wide, Math.floor(9 * random()), Infinity, -Infinity, 0, 5e-324, -wide][i % 7];
+  });
+  const wanted = numbers.toSorted();
+  assert.deepEqual(sortNumbers(numbers.slice()), wanted);
+  assert.deepEqual(sortNumbers(new Float64Array(5000)), new Float64Array(5000));
 });
 
 test('gradients are slopes of the loss, hessians of the gradient', () => {
@@ -207,11 +249,21 @@ test('gradients are slopes of the loss, hessians of the gradient', () => {
     );
     const scores = Float64Array.from({ length: n * K }, () => 2 * random() - 0.7);
     const list = Uint32Array.from({ length: n }, (_, row) => row);
+    let shares: Float64Array | null = null;
+    // The kernel's own reference; tests/parity holds the devices against it.
+    const { device } = objective;
     const at = (k: number, moved: Float64Array) => {
-      const into = { gradient: new Float64Array(n), hessian: new Float64Array(n) };
-      objective.prepare?.(moved, list);
-      objective.gradients(moved, targets, list, k, into);
-      return into;
+      const pairs = new Float64Array(2 * n);
+      const inputs = {
+        ...{ scores: moved, targets: Float64Array.from(targets), list: Float64Array.from(list) },
+        ...{ weights: weights && Float64Array.from(weights), constants: Float64Array.of(...device.constants, 0) },
+      };
+      const params = { rows: n, outputs: K, kind: treeLosses[device.name], classes: device.classes };
+      const outputs = { pairs, shares: (shares ??= new Float64Array(n * K)), maxima: new Float64Array(2) };
+      for (const one of K > 1 ? [0, k] : [k]) {
+        references.tree_gradients({ ...inputs, job: Float64Array.of(n, one) }, outputs, params, 0);
+      }
+      return { gradient: pairs.filter((_, i) => i % 2 === 0), hessian: pairs.filter((_, i) => i % 2 === 1) };
     };
     const total = weights ? targets.reduce((sum, target) => sum + weights[target], 0) : n;
     // Half the square's slope is the error itself.
@@ -238,11 +290,11 @@ test('gradients are slopes of the loss, hessians of the gradient', () => {
   }
 });
 
-test('boosting learns, stops early with its best round, and each leaf has its rows', () => {
+test('boosting learns, stops early with its best round, and each leaf has its rows', async () => {
   for (const output of [value, two, three]) {
     const problem = problemOf(600, output, { patience: 5, trees: 200, minRows: 5 });
     const state = startOf(problem);
-    finish(boost(problem, state));
+    await finishAsync(boost(problem, state));
     const { validationLoss, trainLoss } = state;
     const kept = keptRounds(state, 5);
     assert.ok(trainLoss.length < 200 && trainLoss.length === kept + 5, `${trainLoss.length} rounds, best ${kept}`);
@@ -264,24 +316,24 @@ test('boosting learns, stops early with its best round, and each leaf has its ro
   }
 });
 
-test('a run that was killed goes on bit for bit, with drawn rows and columns', () => {
+test('a run that was killed goes on bit for bit, with drawn rows and columns', async () => {
   const problem = problemOf(400, three, { rowFraction: 0.7, columnFraction: 0.6 });
   const whole = startOf(problem);
-  finish(boost(problem, whole));
+  await finishAsync(boost(problem, whole));
   const killed = startOf(problem);
   const work = boost(problem, killed);
-  while (killed.trainLoss.length < 5) work.next();
+  while (killed.trainLoss.length < 5) await work.next();
   const read = (file: object): object => JSON.parse(JSON.stringify(file)) as object;
   const resumed = {
     ...killed,
     trees: killed.trees.map((tree) => treeOf(read(treeFile(tree)) as ReturnType<typeof treeFile>, problem.columns, 1)),
   };
-  finish(boost(problem, resumed));
+  await finishAsync(boost(problem, resumed));
   assert.deepEqual(resumed.trainLoss, whole.trainLoss);
   assert.deepEqual(resumed.trees.map(treeFile), whole.trees.map(treeFile));
 });
 
-test('monotone columns: predictions never fall along them; losses that cannot promise it are refused', () => {
+test('monotone columns: predictions never fall along them; losses that cannot promise it are refused', async () => {
   const random = uniform(11);
   const x = Float64Array.from({ length: 500 }, random);
   const z = Float64Array.from({ length: 500 }, random);
@@ -298,9 +350,9 @@ test('monotone columns: predictions never fall along them; losses that cannot pr
       continue;
     }
     const settings = { ...usual, trees: 30, monotone: wanted() };
-    const problem = { rows, columns, objective, train: 500, validation: 0, settings };
+    const problem = { rows, columns, objective, train: 500, validation: 0, settings, backend };
     const state = startOf(problem);
-    finish(boost(problem, state));
+    await finishAsync(boost(problem, state));
     if (name === 'squared') assert.ok(state.trainLoss.at(-1)! < 0.9 * state.trainLoss[0]);
     const walks = state.trees.map((tree) => walkOf(tree, columns));
     for (let b = 0; b <= columns[1].bins; b += 7) {
@@ -315,7 +367,7 @@ test('monotone columns: predictions never fall along them; losses that cannot pr
   }
 });
 
-test('odd tables: constant columns, nothing but missing values, one row, no validation rows', () => {
+test('odd tables: constant columns, nothing but missing values, one row, no validation rows', async () => {
   for (const column of [Float64Array.of(1, 1, 1, 1), Float64Array.of(NaN, NaN, NaN, NaN), Float64Array.of(5)]) {
     const { rows, columns } = binned(
       [column],
@@ -330,9 +382,10 @@ test('odd tables: constant columns, nothing but missing values, one row, no vali
       train: column.length,
       validation: 0,
       settings: { ...usual, patience: 3 },
+      backend,
     };
     const state = startOf(problem);
-    finish(boost(problem, state));
+    await finishAsync(boost(problem, state));
     assert.equal(state.trees.at(0)?.column.length, 0);
     assert.ok(state.trainLoss.every(Number.isFinite));
   }

@@ -6,6 +6,7 @@ import type { GpuContext, GpuKernel } from '../../../kernels/gpu-contract.ts';
 import { gpuKernels } from '../../../kernels/gpu-registry.ts';
 import { kernels, type KernelName } from '../../../kernels/registry.ts';
 import type { Call, Plan, Slot } from '../../plan/plan.ts';
+import { TrainyardError } from '../../protocol/errors.ts';
 
 /** Alignment of binding and dynamic offsets that every device accepts. */
 export const offsetAlignment = 256;
@@ -45,8 +46,15 @@ export function planBytes(plan: Plan, traits: DeviceTraits): number {
 /** What kernels may know of the device. */
 export type DeviceTraits = Omit<GpuContext, 'has'>;
 
-/** The plan's verifier has seen to it that every kernel exists. */
-export const kernelOf = (call: Call): GpuKernel => gpuKernels[call.kernel as KernelName];
+/**
+ * The plan's verifier has seen to it that every kernel exists.
+ * @throws TrainyardError `device.unsupported_plan` for one that no GPU has.
+ */
+export function kernelOf(call: Call): GpuKernel {
+  const kernel = gpuKernels[call.kernel as KernelName];
+  if (kernel) return kernel;
+  throw new TrainyardError('device.unsupported_plan', `The GPU does not have "${call.kernel}".`, 'Use the CPU.');
+}
 
 /** Bytes between the passes of a call, the most of all calls. */
 export function temporaryBytes(plan: Plan, traits: DeviceTraits): number {

@@ -1,4 +1,4 @@
-// Boosted trees as a learner: grown in slices, in whatever process they are in; no device is opened.
+// Boosted trees as a learner: the CPU's kernels grow them, the host says in slices what is next.
 
 import { InputError } from '../../protocol/errors.ts';
 import type { OutputSpec } from '../../model/spec.ts';
@@ -40,7 +40,7 @@ async function openBoosted(job: LearnerJob<BoostedConfig>): Promise<Training> {
   const objective = objectiveOf(settings, output, weights);
   if (settings.objective === 'poisson') checkCounts(rows.targets, output);
   const problem: BoostProblem = {
-    ...{ rows, columns, objective, train: counts.train, validation: counts.validation },
+    ...{ rows, columns, objective, train: counts.train, validation: counts.validation, backend: job.backend },
     settings: { ...settings, ...categories, columnFraction: settings.featureFraction, monotone, seed },
   };
   const before = job.checkpoint ? decodeTrees(job.checkpoint) : null;
@@ -52,18 +52,29 @@ async function openBoosted(job: LearnerJob<BoostedConfig>): Promise<Training> {
         validationLoss: [...before.validationLoss],
       }
     : startOf(problem);
+  const { device } = await job.backend();
+  const threads = device.threads === 1 ? 'one thread' : `up to ${device.threads} threads`;
   events.onStarted({
-    device: { kind: 'cpu', name: 'CPU', threads: 1 },
-    sentence: 'Boosted trees are grown on the CPU, on one thread.',
+    device,
+    sentence: `Boosted trees are grown on the CPU, on ${threads}.`,
     parameters: 0,
     bytes: rows.bins.byteLength + rows.targets.byteLength,
     step: state.trainLoss.length,
   });
   const evaluation = evaluationOf(settings, output, weights, objective);
-  return new TreeTraining(job, groveOf(config, problem, state, evaluation), before?.seconds ?? 0);
+  return new TreeTraining(
+    job,
+    { ...groveOf(config, problem, state, evaluation), threads: device.threads },
+    before?.seconds ?? 0,
+  );
 }
 
-function groveOf(config: BoostedConfig, problem: BoostProblem, state: Boosted, evaluation: EvaluationSpec): Grove {
+function groveOf(
+  config: BoostedConfig,
+  problem: BoostProblem,
+  state: Boosted,
+  evaluation: EvaluationSpec,
+): Omit<Grove, 'threads'> {
   const { columns, rows, objective, settings } = problem;
   const kept = (): number => keptRounds(state, settings.patience);
   const keptTrees = (): Boosted['trees'] => state.trees.slice(0, kept() * objective.outputs);

@@ -2,6 +2,7 @@
 // to one of their own; the last bin of a column holds what is missing, or the categories without a bin.
 
 import { rawCodes, type RawColumn } from '../../model/spec.ts';
+import { sortNumbers } from './sort-numbers.ts';
 
 /** Bins of a column at most, beside the last one. */
 export const mostBins = 255;
@@ -24,22 +25,24 @@ export function binsOf(column: RawColumn, sample: Float64Array): ColumnBins {
   return column.kind === 'category' ? categoryBins(sample) : numberBins(sample);
 }
 
+/** Distinct values in order, and the rows of each. */
+interface Distinct {
+  readonly values: Float64Array;
+  readonly counts: Uint32Array;
+}
+
 function numberBins(sample: Float64Array): ColumnBins {
-  // NaN is sorted to the end.
-  const sorted = sample.toSorted();
-  let known = sorted.length;
-  while (known > 0 && Number.isNaN(sorted[known - 1])) known--;
-  const values: number[] = [];
-  const counts: number[] = [];
+  const sorted = sortNumbers(sample.filter((value) => value === value));
+  const known = sorted.length;
+  const counts = new Uint32Array(known);
+  let distinct = 0;
   for (let i = 0; i < known; i++) {
     // −0 is 0.
-    if (values.length > 0 && sorted[i] === values[values.length - 1]) counts[counts.length - 1]++;
-    else {
-      values.push(sorted[i]);
-      counts.push(1);
-    }
+    if (distinct === 0 || sorted[i] !== sorted[distinct - 1]) sorted[distinct++] = sorted[i];
+    counts[distinct - 1]++;
   }
-  const edges = values.length <= mostBins ? edgesOfFew(values, counts) : edgesOfMany(values, counts, known);
+  const found: Distinct = { values: sorted.subarray(0, distinct), counts: counts.subarray(0, distinct) };
+  const edges = distinct <= mostBins ? edgesOfFew(found) : edgesOfMany(found, known);
   return { kind: 'number', bins: edges.length + 1, edges: Float64Array.from(edges) };
 }
 
@@ -51,7 +54,7 @@ function between(low: number, high: number): number {
 }
 
 /** Each value a bin, neighbours together until they are enough rows. */
-function edgesOfFew(values: readonly number[], counts: readonly number[]): number[] {
+function edgesOfFew({ values, counts }: Distinct): number[] {
   const edges: number[] = [];
   let rows = 0;
   for (let i = 0; i + 1 < values.length; i++) {
@@ -64,26 +67,27 @@ function edgesOfFew(values: readonly number[], counts: readonly number[]): numbe
 }
 
 /** About equal counts; a value with more rows than that has a bin of its own. */
-function edgesOfMany(values: readonly number[], counts: readonly number[], total: number): number[] {
+function edgesOfMany({ values, counts }: Distinct, total: number): number[] {
   const most = Math.max(1, Math.min(mostBins, Math.floor(total / leastRows)));
   let share = total / most;
   let [restBins, restRows] = [most, total];
-  const large = counts.map((count) => count >= share);
-  counts.forEach((count, i) => {
-    if (!large[i]) return;
+  const much = share;
+  for (const count of counts) {
+    if (count < much) continue;
     restBins--;
     restRows -= count;
-  });
+  }
   share = restRows / Math.max(1, restBins);
   const edges: number[] = [];
   let rows = 0;
   for (let i = 0; i + 1 < values.length && edges.length + 1 < most; i++) {
-    if (!large[i]) restRows -= counts[i];
+    const large = counts[i] >= much;
+    if (!large) restRows -= counts[i];
     rows += counts[i];
-    const full = large[i] || rows >= share || (large[i + 1] && rows >= Math.max(1, share / 2));
+    const full = large || rows >= share || (counts[i + 1] >= much && rows >= Math.max(1, share / 2));
     if (!full) continue;
     edges.push(between(values[i], values[i + 1]));
-    if (!large[i]) share = restRows / Math.max(1, --restBins);
+    if (!large) share = restRows / Math.max(1, --restBins);
     rows = 0;
   }
   return edges;
@@ -115,26 +119,26 @@ export type Binner = (
 /** The function that puts the values of a column into its bins. */
 export function binnerOf(column: ColumnBins): Binner {
   if (column.kind === 'category') return categoryBinner(column.codes);
-  const { edges } = column;
   const missing = column.bins;
+  // Filled up, so that the search is eight steps for all.
+  const edges = new Float64Array(256).fill(Infinity);
+  edges.set(column.edges);
   return (x, rows, width, at, bins, first) => {
     for (let row = 0, place = at, to = first * width + at; row < rows; row++, place += width, to += width) {
       const value = x[place];
-      bins[to] = value === value ? lowerBound(edges, value) : missing;
+      // The first edge that is not below the value; no branch to be guessed.
+      let bin = 0;
+      bin += (edges[bin + 127] < value ? 1 : 0) << 7;
+      bin += (edges[bin + 63] < value ? 1 : 0) << 6;
+      bin += (edges[bin + 31] < value ? 1 : 0) << 5;
+      bin += (edges[bin + 15] < value ? 1 : 0) << 4;
+      bin += (edges[bin + 7] < value ? 1 : 0) << 3;
+      bin += (edges[bin + 3] < value ? 1 : 0) << 2;
+      bin += (edges[bin + 1] < value ? 1 : 0) << 1;
+      bin += edges[bin] < value ? 1 : 0;
+      bins[to] = value === value ? bin : missing;
     }
   };
-}
-
-/** The first edge that is not below the value. */
-function lowerBound(edges: Float64Array, value: number): number {
-  let low = 0;
-  let high = edges.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (edges[middle] < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 function categoryBinner(codes: Int32Array): Binner {

@@ -1,11 +1,10 @@
 // Gradient boosting (Friedman 2001): tree after tree, each grown on the gradients of the loss at the scores so far. What is known is
 // the trees and their losses: scores are made of them again, bit for bit.
 
+import type { Backend } from '../../backends/backend.ts';
 import type { ColumnBins } from './bins.ts';
-import { addTrees } from './ensemble.ts';
-import { toGrid } from './gradients.ts';
+import { BoostDevice } from './device.ts';
 import { Grower, type GrowRules, type GrownTree } from './grow.ts';
-import { binStarts } from './histogram.ts';
 import type { Objective } from './objectives.ts';
 import type { BinnedRows } from './rows.ts';
 import { drawColumns, drawer, drawRows } from './sampling.ts';
@@ -30,6 +29,8 @@ export interface BoostProblem {
   readonly validation: number;
   readonly objective: Objective;
   readonly settings: BoostSettings;
+  /** Where it grows; opened when first asked for. */
+  readonly backend: () => Promise<Backend>;
 }
 
 /** What boosting knows; it is what a checkpoint keeps. */
@@ -72,84 +73,82 @@ function isOver({ settings: { trees, patience } }: BoostProblem, state: Boosted)
 const digits = 9;
 
 /** Boosts on; `state` is brought up to date after every round. */
-export function* boost(problem: BoostProblem, state: Boosted): Generator<void, void, void> {
-  const { rows, columns, train, validation, objective, settings } = problem;
+export async function* boost(problem: BoostProblem, state: Boosted): AsyncGenerator<void, void, void> {
+  const { rows, columns, train, validation, objective, settings, backend } = problem;
   const K = objective.outputs;
   const seen = train + validation;
+  const sizes = { rows: seen, leaves: settings.leaves, outputs: K, loss: objective.device };
+  const device = await BoostDevice.open(await backend(), rows, columns, settings, sizes);
   const scores = new Float64Array(seen * K);
   for (let i = 0; i < scores.length; i++) scores[i] = state.first[i % K];
-  yield* addTrees(scores, K, state.trees, columns, rows, 0, seen);
-  const grower = new Grower(rows, columns, binStarts(columns), settings);
+  device.setScores(scores);
+  for (const [t, tree] of state.trees.entries()) {
+    await device.addTree(tree, t % K, [0, seen]);
+    yield;
+  }
+  const grower = new Grower(device, columns, settings);
   const all = Uint32Array.from({ length: train }, (_, row) => row);
-  const gradients = { gradient: new Float64Array(train), hessian: new Float64Array(train) };
   const sampled = settings.rowFraction < 1 || settings.columnFraction < 1;
 
   for (let round = state.trainLoss.length; !isOver(problem, state); round++) {
     const list = drawRows(all, settings.rowFraction, settings.seed, round);
-    objective.prepare?.(scores, list);
-    const grown: GrownTree[] = [];
+    const others = notIn(list, seen);
+    const trees: Tree[] = [];
     for (let k = 0; k < K; k++) {
-      objective.gradients(scores, rows.targets, list, k, gradients);
-      toGrid(gradients, list);
+      await device.prepare(list, k);
       yield;
       const draw = drawer(settings.seed, 'columns', round * K + k);
       const chosen = drawColumns(columns.length, settings.columnFraction, draw);
-      const tree = yield* grower.grow(gradients, K === 1 ? list : list.slice(), chosen);
-      shrink(tree, objective, scores, rows.targets, settings.learningRate);
-      grown.push(tree);
+      const grown = yield* grower.grow(list.length, chosen);
+      await shrink(grown, problem, device);
+      await addGrown(grown, device, k);
+      await device.addTree(grown.tree, k, others);
+      trees.push(grown.tree);
     }
     // Nothing gains enough, and it would be the same the next time.
-    if (!sampled && round > 0 && grown.every(({ tree }) => tree.column.length === 0)) return;
-    for (const [k, tree] of grown.entries()) addGrown(scores, K, k, tree);
-    const trees = grown.map(({ tree }) => tree);
-    const outOfBag = list.length < train ? 0 : train;
-    if (outOfBag < seen) yield* addUnseen(scores, K, trees, problem, grown[0].list, outOfBag);
+    if (!sampled && round > 0 && trees.every((tree) => tree.column.length === 0)) break;
     state.trees.push(...trees);
-    if (validation > 0) state.validationLoss.push(objective.loss(scores, rows.targets, train, seen));
-    state.trainLoss.push(objective.loss(scores, rows.targets, 0, train));
+    if (validation > 0) state.validationLoss.push(await device.loss(train, seen));
+    state.trainLoss.push(await device.loss(0, train));
     yield;
   }
+  device.dispose();
+}
+
+/** Rows below `rows` that an ascending list does not have. */
+function notIn(list: Uint32Array, rows: number): Uint32Array {
+  const others = new Uint32Array(rows - list.length);
+  for (let row = 0, i = 0, at = 0; row < rows; row++) {
+    if (i < list.length && list[i] === row) i++;
+    else others[at++] = row;
+  }
+  return others;
 }
 
 /** The leaves' values as they are kept: the loss's own where it has some, times the learning rate. */
-function shrink(
-  { tree, list, starts, ends }: GrownTree,
-  { leaf }: Objective,
-  scores: Float64Array,
-  targets: Float32Array,
-  rate: number,
-): void {
+async function shrink(
+  { tree, starts, ends }: GrownTree,
+  { objective, rows, settings }: BoostProblem,
+  device: BoostDevice,
+): Promise<void> {
   const { value } = tree;
+  const { leaf } = objective;
+  const [list, scores] = leaf ? [await device.list(), await device.scores()] : [];
   for (let i = 0; i < value.length; i++) {
-    if (leaf)
-      value[i] = leaf(Float64Array.from(list.subarray(starts[i], ends[i]), (row) => targets[row] - scores[row]));
-    value[i] = Number((rate * value[i]).toPrecision(digits));
+    if (leaf && list && scores) {
+      value[i] = leaf(Float64Array.from(list.subarray(starts[i], ends[i]), (row) => rows.targets[row] - scores[row]));
+    }
+    value[i] = Number((settings.learningRate * value[i]).toPrecision(digits));
   }
 }
 
 /** Adds a tree to the scores of the rows that it was grown on: their leaves are known. */
-function addGrown(scores: Float64Array, K: number, k: number, { tree, list, starts, ends }: GrownTree): void {
-  for (let leaf = 0; leaf < starts.length; leaf++) {
-    const value = tree.value[leaf];
-    for (let i = starts[leaf]; i < ends[leaf]; i++) scores[list[i] * K + k] += value;
-  }
-}
-
-/** Adds a round's trees to the rows from `from` on that it was not grown on. */
-function* addUnseen(
-  scores: Float64Array,
-  K: number,
-  trees: readonly Tree[],
-  { rows, columns, train, validation }: BoostProblem,
-  drawn: Uint32Array,
-  from: number,
-): Generator<void, void, void> {
-  if (from === train) {
-    yield* addTrees(scores.subarray(train * K), K, trees, columns, rows, train, train + validation);
-    return;
-  }
-  const before = scores.slice(0, train * K);
-  yield* addTrees(scores, K, trees, columns, rows, 0, train + validation);
-  // Those it was grown on have it already.
-  for (const row of drawn) for (let k = 0; k < K; k++) scores[row * K + k] = before[row * K + k];
+async function addGrown({ tree, starts, ends }: GrownTree, device: BoostDevice, k: number): Promise<void> {
+  const order = [...starts.keys()].sort((one, other) => starts[one] - starts[other]);
+  const values = Float64Array.from(order, (leaf) => tree.value[leaf]);
+  await device.addGrown(
+    Uint32Array.from(order, (leaf) => ends[leaf]),
+    values,
+    k,
+  );
 }

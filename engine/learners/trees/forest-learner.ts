@@ -111,6 +111,7 @@ function groveOf(kind: ForestKind, setup: ForestSetup, forest: Forest, config: R
   return {
     name: kind.name,
     rows,
+    threads: 1,
     rounds: settings.trees,
     work: growForest(setup, forest, loss),
     done: () => trees.length,

@@ -68,11 +68,11 @@ export function forestRaw(scores: Float64Array, trees: number, output: OutputSpe
 }
 
 /** Grows on; `forest` is brought up to date after every tree. `loss`: of raw outputs, the mean. */
-export function* growForest(
+export async function* growForest(
   setup: ForestSetup,
   forest: Forest,
   loss: (outputs: Float32Array, targets: Float32Array) => number,
-): Generator<void, void, void> {
+): AsyncGenerator<void, void, void> {
   const { rows, columns, train, validation, output, settings } = setup;
   const K = forest.first.length;
   const classes = output.kind === 'classes' ? output.classes.length : 0;

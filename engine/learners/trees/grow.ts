@@ -2,10 +2,7 @@
 // with fewer rows is counted, the other is what is left of their parent's histogram.
 
 import type { ColumnBins } from './bins.ts';
-import type { Gradients } from './gradients.ts';
-import { addRows, entries, subtract } from './histogram.ts';
-import { RowLists } from './partition.ts';
-import type { BinnedRows } from './rows.ts';
+import type { BoostDevice, FoundCuts } from './device.ts';
 import { leafValue, SplitFinder, unbound, type Bounds, type Split, type SplitRules, type Sums } from './split.ts';
 import { TreeBuilder, type Tree } from './tree.ts';
 
@@ -17,101 +14,83 @@ export interface GrowRules extends SplitRules {
 
 export interface GrownTree {
   readonly tree: Tree;
-  /** Row numbers of the rows it was grown on, leaf by leaf: those of leaf i from `starts[i]` to before `ends[i]`. */
-  readonly list: Uint32Array;
+  /** The rows it was grown on stand leaf by leaf in the device's list: those of leaf i from `starts[i]` to before `ends[i]`. */
   readonly starts: readonly number[];
   readonly ends: readonly number[];
 }
 
 interface Leaf {
-  from: number;
-  to: number;
-  depth: number;
-  sums: Sums;
-  bounds: Bounds;
+  readonly from: number;
+  readonly to: number;
+  readonly depth: number;
+  readonly sums: Sums;
+  readonly bounds: Bounds;
   /** Its value by its own sums. */
-  value: number;
-  histogram: Float64Array | null;
+  readonly value: number;
+  /** Where its histogram is; null: it has none. */
+  slot: number | null;
   split: Split | null;
 }
 
-/** Bytes that histograms may take. */
-const mostBytes = 2 ** 28;
-
 export class Grower {
-  readonly #rows: BinnedRows;
+  readonly #device: BoostDevice;
   readonly #columns: readonly ColumnBins[];
-  readonly #starts: Int32Array;
   readonly #rules: GrowRules;
   readonly #finder: SplitFinder;
   /** Histograms that are free. */
-  readonly #pool: Float64Array[] = [];
-  #made = 0;
+  readonly #free: number[];
 
-  constructor(rows: BinnedRows, columns: readonly ColumnBins[], starts: Int32Array, rules: GrowRules) {
-    this.#rows = rows;
+  constructor(device: BoostDevice, columns: readonly ColumnBins[], rules: GrowRules) {
+    this.#device = device;
     this.#columns = columns;
-    this.#starts = starts;
     this.#rules = rules;
-    this.#finder = new SplitFinder(columns, starts, rules);
+    this.#finder = new SplitFinder(columns, rules);
+    this.#free = Array.from({ length: device.sizes.histograms }, (_, slot) => slot);
   }
 
-  /** Grows a tree on the rows of `list`, which is sorted in place, by the columns in `chosen`. */
-  *grow(
-    gradients: Gradients,
-    list: Uint32Array,
-    chosen: Int32Array,
-    random: ((below: number) => number) | null = null,
-  ): Generator<void, GrownTree, void> {
+  /** Grows a tree on the `rows` rows that the device was prepared for, by the columns in `chosen`. */
+  async *grow(rows: number, chosen: Int32Array): AsyncGenerator<void, GrownTree, void> {
     const { l1, l2 } = this.#rules;
-    const lists = new RowLists(list);
+    const device = this.#device;
     const builder = new TreeBuilder();
-    const sums = sumsOf(gradients, list);
-    const root: Leaf = {
-      from: 0,
-      to: list.length,
-      depth: 0,
-      sums,
-      bounds: unbound,
-      value: 0,
-      histogram: null,
-      split: null,
-    };
-    root.value = leafValue(sums, l1, l2);
-    root.histogram = this.#takeHistogram([]);
-    yield* addRows(root.histogram!, this.#rows, this.#starts, chosen, gradients, list, 0, list.length);
-    const leaves = [root];
-    this.#find(root, chosen, random);
+    const leaves: Leaf[] = [];
+    device.choose(chosen);
+    const slot = this.#take(leaves);
+    await device.count({ from: 0, to: rows, slot, parent: null });
+    const [found] = await device.find([{ slot, bounds: unbound }]);
+    const root = { from: 0, to: rows, depth: 0, sums: found.sums, bounds: unbound, value: 0, slot, split: null };
+    leaves.push({ ...root, value: leafValue(found.sums, l1, l2) });
+    await this.#look(leaves[0], found, chosen);
+    yield;
     while (leaves.length < this.#rules.leaves) {
       const next = bestOf(leaves);
       if (next < 0) break;
       const parent = leaves[next];
       const split = parent.split!;
       builder.split(next, split);
-      const middle = lists.split(this.#rows, this.#columns[split.column], split, parent.from, parent.to);
-      const [left, right] = this.#children(parent, split, middle);
+      const [left, right] = this.#children(parent, split);
       leaves[next] = left;
       leaves.push(right);
-      yield* this.#count(parent, left, right, leaves, gradients, list, chosen);
-      for (const leaf of [left, right]) this.#find(leaf, chosen, random);
+      await this.#divide(parent, left, right, leaves, chosen);
       yield;
     }
-    for (const { histogram } of leaves) if (histogram) this.#pool.push(histogram);
+    for (const leaf of leaves) this.#drop(leaf);
     const tree = builder.finish(
       Float64Array.from(leaves, ({ value }) => value),
       Float64Array.from(leaves, ({ from, to }) => to - from),
     );
-    return { tree, list, starts: leaves.map(({ from }) => from), ends: leaves.map(({ to }) => to) };
+    return { tree, starts: leaves.map(({ from }) => from), ends: leaves.map(({ to }) => to) };
   }
 
-  #children(parent: Leaf, split: Split, middle: number): readonly [Leaf, Leaf] {
+  #children(parent: Leaf, split: Split): readonly [Leaf, Leaf] {
     const { monotone } = this.#rules;
     const direction = monotone === null || split.set ? 0 : monotone[split.column];
     const border = (split.leftValue + split.rightValue) / 2;
     const { lowest, highest } = parent.bounds;
     const below: Bounds = { lowest, highest: Math.min(highest, border) };
     const above: Bounds = { lowest: Math.max(lowest, border), highest };
-    const common = { depth: parent.depth + 1, histogram: null, split: null };
+    const common = { depth: parent.depth + 1, slot: null, split: null };
+    const middle = parent.from + split.left.rows;
     return [
       {
         ...common,
@@ -126,62 +105,69 @@ export class Grower {
     ];
   }
 
-  /** Makes the histograms of two children of a leaf, if they may be split at all. */
-  *#count(
-    parent: Leaf,
-    left: Leaf,
-    right: Leaf,
-    leaves: readonly Leaf[],
-    gradients: Gradients,
-    list: Uint32Array,
-    chosen: Int32Array,
-  ): Generator<void, void, void> {
-    const inherited = parent.histogram;
-    parent.histogram = null;
+  /** Sorts the rows of two children of a leaf, and finds how they are best split if they may be. */
+  async #divide(parent: Leaf, left: Leaf, right: Leaf, leaves: readonly Leaf[], chosen: Int32Array): Promise<void> {
+    const device = this.#device;
+    const split = parent.split!;
+    const places = [parent.from, left.to, parent.to] as const;
     if (leaves.length >= this.#rules.leaves || (!this.#mayBeSplit(left) && !this.#mayBeSplit(right))) {
-      if (inherited) this.#pool.push(inherited);
-      return;
+      this.#drop(parent);
+      return device.sort(split, ...places);
     }
     const [small, large] = left.to - left.from <= right.to - right.from ? [left, right] : [right, left];
-    small.histogram = this.#takeHistogram(leaves);
-    yield* addRows(small.histogram, this.#rows, this.#starts, chosen, gradients, list, small.from, small.to);
-    if (inherited) {
-      subtract(inherited, small.histogram);
-      large.histogram = inherited;
+    const inherited = parent.slot;
+    parent.slot = null;
+    small.slot = this.#take(leaves);
+    const counted = { from: small.from, to: small.to, slot: small.slot, parent: inherited };
+    if (inherited !== null) {
+      large.slot = inherited;
+      const looked = [left, right].map(({ slot, bounds }) => ({ slot: slot!, bounds }));
+      const found = await device.grow(split, places, counted, looked);
+      for (const [i, leaf] of [left, right].entries()) await this.#look(leaf, found[i], chosen);
       return;
     }
-    large.histogram = this.#takeHistogram(leaves.filter((leaf) => leaf !== small));
-    yield* addRows(large.histogram, this.#rows, this.#starts, chosen, gradients, list, large.from, large.to);
+    await device.sort(split, ...places);
+    await device.count(counted);
+    large.slot = this.#take(leaves.filter((leaf) => leaf !== small));
+    await device.count({ from: large.from, to: large.to, slot: large.slot, parent: null });
+    for (const leaf of [left, right]) {
+      const [found] = await device.find([{ slot: leaf.slot!, bounds: leaf.bounds }]);
+      await this.#look(leaf, found, chosen);
+    }
   }
 
   #mayBeSplit({ sums, depth }: Leaf): boolean {
     return sums.rows >= 2 * this.#rules.minRows && (this.#rules.depth === 0 || depth < this.#rules.depth);
   }
 
-  #find(leaf: Leaf, chosen: Int32Array, random: ((below: number) => number) | null): void {
-    if (leaf.histogram === null) return;
+  /** Takes the best of what was found of a leaf, and of its categories. */
+  async #look(leaf: Leaf, { cuts }: FoundCuts, chosen: Int32Array): Promise<void> {
     if (this.#mayBeSplit(leaf)) {
-      leaf.split = this.#finder.best(leaf.histogram, leaf.sums, chosen, leaf.bounds, random);
+      const histograms = new Map<number, Float64Array>();
+      for (const column of chosen) {
+        if (this.#columns[column].kind === 'category') {
+          histograms.set(column, await this.#device.histogram(leaf.slot!, column));
+        }
+      }
+      leaf.split = this.#finder.best(leaf.sums, chosen, leaf.bounds, cuts, histograms);
     }
-    if (leaf.split !== null) return;
-    this.#pool.push(leaf.histogram);
-    leaf.histogram = null;
+    if (leaf.split === null) this.#drop(leaf);
   }
 
-  /** An empty histogram; where they have become too many, that of the leaf that will be split last. */
-  #takeHistogram(leaves: readonly Leaf[]): Float64Array {
-    const size = entries * this.#starts[this.#starts.length - 1];
-    const free = this.#pool.pop();
-    if (free) return free.fill(0);
-    const owners = leaves.filter(({ histogram }) => histogram !== null);
-    if (owners.length > 0 && (this.#made + 1) * size * 8 > mostBytes) {
-      const last = owners.reduce((least, leaf) => ((leaf.split?.gain ?? 0) < (least.split?.gain ?? 0) ? leaf : least));
-      const taken = last.histogram!;
-      last.histogram = null;
-      return taken.fill(0);
-    }
-    this.#made++;
-    return new Float64Array(size);
+  #drop(leaf: Leaf): void {
+    if (leaf.slot !== null) this.#free.push(leaf.slot);
+    leaf.slot = null;
+  }
+
+  /** A place for a histogram; where all are taken, that of the leaf that will be split last. */
+  #take(leaves: readonly Leaf[]): number {
+    const free = this.#free.pop();
+    if (free !== undefined) return free;
+    const owners = leaves.filter(({ slot }) => slot !== null);
+    const last = owners.reduce((least, leaf) => ((leaf.split?.gain ?? 0) < (least.split?.gain ?? 0) ? leaf : least));
+    const taken = last.slot!;
+    last.slot = null;
+    return taken;
   }
 }
 
@@ -191,13 +177,4 @@ function bestOf(leaves: readonly Leaf[]): number {
     if (split !== null && (best < 0 || split.gain > leaves[best].split!.gain)) best = index;
   });
   return best;
-}
-
-function sumsOf({ gradient, hessian }: Gradients, list: Uint32Array): Sums {
-  const sums: Sums = { gradient: 0, hessian: 0, rows: list.length };
-  for (const row of list) {
-    sums.gradient += gradient[row];
-    sums.hessian += hessian[row];
-  }
-  return sums;
 }

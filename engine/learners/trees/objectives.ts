@@ -1,9 +1,9 @@
-// What boosting makes small: for each loss its first score, gradient and hessian by the score, the value of a leaf where that is
-// no Newton step, and the mean loss. Scores are [rows, outputs], standardised as the targets are; those of Poisson are logarithms
+// What boosting makes small: for each loss its first score, what the kernels tree_gradients and tree_loss know it by, the value of a leaf
+// where that is no Newton step, and the mean loss. Scores are [rows, outputs], standardised as the targets are; those of Poisson are logarithms
 // of counts. N rows, K outputs.
 
+import type { TreeLoss } from '../../../kernels/trees.ts';
 import type { OutputSpec } from '../../model/spec.ts';
-import type { Gradients } from './gradients.ts';
 
 /** Losses of numbers; classes have cross-entropy: of one logit for two of them, else by softmax. */
 export type ObjectiveName = 'squared' | 'absolute' | 'huber' | 'quantile' | 'poisson';
@@ -16,14 +16,21 @@ export interface ObjectiveSettings {
   readonly quantile: number;
 }
 
+/** A loss as kernels take it. */
+export interface DeviceLoss {
+  readonly name: TreeLoss;
+  readonly classes: number;
+  /** [classes] */
+  readonly weights: ArrayLike<number> | null;
+  /** Huber's delta or the quantile; offset and scale of counts. */
+  readonly constants: readonly [shape: number, offset: number, scale: number];
+}
+
 export interface Objective {
   readonly outputs: number;
+  readonly device: DeviceLoss;
   /** The best scores that are the same for all rows, [outputs]. */
   first(targets: Float32Array, rows: Uint32Array): Float64Array;
-  /** Before the gradients of a round. */
-  readonly prepare?: (scores: Float64Array, list: Uint32Array) => void;
-  /** By output `k` of all rows in `list`; written at the rows' places. */
-  gradients(scores: Float64Array, targets: Float32Array, list: Uint32Array, k: number, into: Gradients): void;
   /** The value of a leaf by what is left of its rows' targets (target − score); absent: that of its sums. */
   readonly leaf?: (left: Float64Array) => number;
   /** The mean over rows from … to − 1. */
@@ -31,9 +38,6 @@ export interface Objective {
   /** Scores as the raw outputs of a model. */
   raw(scores: Float64Array): Float32Array;
 }
-
-/** LightGBM's `poisson_max_delta_step`. */
-const poissonStep = 0.7;
 
 export function objectiveOf(
   settings: ObjectiveSettings,
@@ -46,23 +50,22 @@ export function objectiveOf(
   switch (settings.objective) {
     case 'auto':
     case 'squared':
-      return ofErrors({ slope: (error) => error, loss: (error) => error * error, first: mean });
+      return ofErrors('squared', 0, { loss: (error) => error * error, first: mean });
     case 'absolute':
-      return ofErrors({ slope: Math.sign, loss: Math.abs, first: median, leaf: median });
+      return ofErrors('absolute', 0, { loss: Math.abs, first: median, leaf: median });
     case 'huber': {
       const delta = settings.huberDelta;
-      const slope = (error: number): number => Math.min(delta, Math.max(-delta, error));
       const loss = (error: number): number => {
         const size = Math.abs(error);
         return size <= delta ? 0.5 * error * error : delta * (size - 0.5 * delta);
       };
-      return ofErrors({ slope, loss, first: median });
+      return ofErrors('huber', delta, { loss, first: median });
     }
     case 'quantile': {
       const share = settings.quantile;
       const at = (values: Float64Array): number => quantileOf(values, share);
       const slope = (error: number): number => (error >= 0 ? 1 - share : -share);
-      return ofErrors({ slope, loss: (error) => error * slope(error), first: at, leaf: at });
+      return ofErrors('quantile', share, { loss: (error) => error * slope(error), first: at, leaf: at });
     }
     case 'poisson':
       return poisson(output.offset, output.scale);
@@ -84,22 +87,20 @@ export function quantileOf(values: Float64Array, share: number): number {
 }
 
 /** A loss of the error, score − target. */
-function ofErrors(rule: {
-  readonly slope: (error: number) => number;
-  readonly loss: (error: number) => number;
-  readonly first: (targets: Float64Array) => number;
-  readonly leaf?: (left: Float64Array) => number;
-}): Objective {
+function ofErrors(
+  name: TreeLoss,
+  shape: number,
+  rule: {
+    readonly loss: (error: number) => number;
+    readonly first: (targets: Float64Array) => number;
+    readonly leaf?: (left: Float64Array) => number;
+  },
+): Objective {
   return {
     outputs: 1,
+    device: { name, classes: 1, weights: null, constants: [shape, 0, 1] },
     leaf: rule.leaf,
     first: (targets, rows) => Float64Array.of(rule.first(Float64Array.from(rows, (row) => targets[row]))),
-    gradients(scores, targets, list, _k, { gradient, hessian }) {
-      for (const row of list) {
-        gradient[row] = rule.slope(scores[row] - targets[row]);
-        hessian[row] = 1;
-      }
-    },
     loss(scores, targets, from, to) {
       let sum = 0;
       for (let row = from; row < to; row++) sum += rule.loss(scores[row] - targets[row]);
@@ -114,17 +115,11 @@ function poisson(offset: number, scale: number): Objective {
   const count = (target: number): number => Math.max(0, target * scale + offset);
   return {
     outputs: 1,
+    device: { name: 'poisson', classes: 1, weights: null, constants: [0, offset, scale] },
     first(targets, rows) {
       let sum = 0;
       for (const row of rows) sum += count(targets[row]);
       return Float64Array.of(Math.log(Math.max(sum / rows.length, 1e-9)));
-    },
-    gradients(scores, targets, list, _k, { gradient, hessian }) {
-      for (const row of list) {
-        const expected = Math.exp(scores[row]);
-        gradient[row] = expected - count(targets[row]);
-        hessian[row] = expected * Math.exp(poissonStep);
-      }
     },
     loss(scores, targets, from, to) {
       let sum = 0;
@@ -145,18 +140,10 @@ const shares = (targets: Float32Array, rows: Uint32Array, K: number, weights: Ar
 function logistic(weights: ArrayLike<number> | null): Objective {
   return {
     outputs: 1,
+    device: { name: 'logistic', classes: 2, weights, constants: [0, 0, 1] },
     first(targets, rows) {
       const [zero, one] = shares(targets, rows, 2, weights);
       return Float64Array.of(Math.log(one / zero));
-    },
-    gradients(scores, targets, list, _k, { gradient, hessian }) {
-      for (const row of list) {
-        const target = targets[row];
-        const weight = weights === null ? 1 : weights[target];
-        const p = 1 / (1 + Math.exp(-scores[row]));
-        gradient[row] = weight * (p - target);
-        hessian[row] = weight * p * (1 - p);
-      }
     },
     loss(scores, targets, from, to) {
       let [sum, total] = [0, 0];
@@ -181,31 +168,10 @@ function softmax(K: number, weights: ArrayLike<number> | null): Objective {
     for (let k = 0; k < K; k++) sum += Math.exp(scores[row * K + k] - most);
     return [most, sum];
   };
-  // Friedman 2001, equation 32: only K − 1 of the outputs are free.
-  const factor = K / (K - 1);
-  /** [rows, K] */
-  let p = new Float64Array(0);
   return {
     outputs: K,
+    device: { name: 'softmax', classes: K, weights, constants: [0, 0, 1] },
     first: (targets, rows) => Float64Array.from(shares(targets, rows, K, weights), Math.log),
-    prepare(scores, list) {
-      if (p.length < scores.length) p = new Float64Array(scores.length);
-      for (const row of list) {
-        const at = row * K;
-        let [most, sum] = [-Infinity, 0];
-        for (let k = 0; k < K; k++) most = Math.max(most, scores[at + k]);
-        for (let k = 0; k < K; k++) sum += p[at + k] = Math.exp(scores[at + k] - most);
-        for (let k = 0; k < K; k++) p[at + k] /= sum;
-      }
-    },
-    gradients(_scores, targets, list, k, { gradient, hessian }) {
-      for (const row of list) {
-        const weight = weights === null ? 1 : weights[targets[row]];
-        const share = p[row * K + k];
-        gradient[row] = weight * (share - (targets[row] === k ? 1 : 0));
-        hessian[row] = weight * factor * share * (1 - share);
-      }
-    },
     loss(scores, targets, from, to) {
       let [loss, total] = [0, 0];
       for (let row = from; row < to; row++) {

@@ -1,7 +1,8 @@
-// The best way to split a leaf by its histogram. Gains are those of gradient boosting with L1 and L2 (Chen & Guestrin 2016,
-// equation 7, without the halves); categories are split by their sorted gradient statistics (Fisher 1958) as LightGBM does.
+// The best way to split a leaf. Cuts of numbers are found by the kernel tree_split; categories are split here, by their sorted gradient
+// statistics (Fisher 1958) as LightGBM does. Gains are those of gradient boosting with L1 and L2 (Chen & Guestrin 2016, equation 7,
+// without the halves).
 
-import { entries } from './histogram.ts';
+import { splitEntries } from '../../../kernels/tree_split/kernel.ts';
 import type { ColumnBins } from './bins.ts';
 
 export interface SplitRules {
@@ -69,11 +70,14 @@ function score(gradient: number, hessian: number, l1: number, l2: number, bounds
   return -(2 * t * value + (hessian + l2) * value * value);
 }
 
+/** Numbers of a bin: gradient, hessian, rows. */
+const entries = 3;
+
 /** Looks for splits of one leaf. */
 export class SplitFinder {
   readonly #columns: readonly ColumnBins[];
-  readonly #starts: Int32Array;
   readonly #rules: SplitRules;
+  /** Of the column that is looked at, [bins, 3]. */
   #histogram: Float64Array = new Float64Array(0);
   #total: Sums = { gradient: 0, hessian: 0, rows: 0 };
   #bounds: Bounds = unbound;
@@ -82,25 +86,23 @@ export class SplitFinder {
   /** Gain above the least one, of the best so far. */
   #bestGain = 0;
 
-  constructor(columns: readonly ColumnBins[], starts: Int32Array, rules: SplitRules) {
+  constructor(columns: readonly ColumnBins[], rules: SplitRules) {
     this.#columns = columns;
-    this.#starts = starts;
     this.#rules = rules;
   }
 
   /**
-   * The best split of a leaf by the columns in `chosen`; of equal ones the first. `random` draws a number below another: then a
-   * column of numbers has one cut, drawn by it. Null: nothing gains enough.
+   * The best split of a leaf by the columns in `chosen`; of equal ones the first. `cuts` [columns, 8] has the best of each column
+   * of numbers, `histograms` [bins, 3] those of categories. Null: nothing gains enough.
    */
   best(
-    histogram: Float64Array,
     total: Sums,
     chosen: Int32Array,
     bounds: Bounds,
-    random: ((below: number) => number) | null = null,
+    cuts: Float64Array,
+    histograms: ReadonlyMap<number, Float64Array>,
   ): Split | null {
     const { l1, l2, minRows } = this.#rules;
-    this.#histogram = histogram;
     this.#total = total;
     this.#bounds = this.#rules.monotone === null ? unbound : bounds;
     this.#parent = score(total.gradient, total.hessian, l1, l2, this.#bounds);
@@ -108,100 +110,53 @@ export class SplitFinder {
     this.#bestGain = 0;
     if (total.rows < 2 * minRows) return null;
     for (const column of chosen) {
-      if (this.#columns[column].kind === 'category') this.#byCategory(column);
-      else this.#byNumber(column, random);
+      const histogram = histograms.get(column);
+      if (histogram) this.#byCategory(column, histogram);
+      else this.#byNumber(column, cuts.subarray(column * splitEntries, (column + 1) * splitEntries));
     }
     return this.#best;
   }
 
-  #byNumber(column: number, random: ((below: number) => number) | null): void {
-    const { bins } = this.#columns[column];
-    const start = entries * this.#starts[column];
-    const histogram = this.#histogram;
-    const missing = start + entries * bins;
-    const missingRows = histogram[missing + 2];
-    const only = random === null ? -1 : this.#drawnCut(start, bins, random);
-    if (random !== null && only < 0) return;
-    const left: Sums = { gradient: 0, hessian: 0, rows: 0 };
-    for (let bin = 0, at = start; bin < bins; bin++, at += entries) {
-      if (histogram[at + 2] === 0 && bin > 0 && bin !== only) continue;
-      left.gradient += histogram[at];
-      left.hessian += histogram[at + 1];
-      left.rows += histogram[at + 2];
-      if (random !== null && bin !== only) continue;
-      // With all that is known on the left, what is missing is alone on the right.
-      if (bin + 1 === bins && missingRows === 0) break;
-      this.#try(column, bin, left, missingRows > 0 ? false : 2 * left.rows >= this.#total.rows);
-      if (missingRows === 0 || bin + 1 === bins) continue;
-      this.#try(
-        column,
-        bin,
-        {
-          gradient: left.gradient + histogram[missing],
-          hessian: left.hessian + histogram[missing + 1],
-          rows: left.rows + missingRows,
-        },
-        true,
-      );
-    }
-  }
-
-  /** A bin between the first and the last that have rows; −1: there is but one. */
-  #drawnCut(start: number, bins: number, random: (below: number) => number): number {
-    const histogram = this.#histogram;
-    let [first, last] = [0, bins - 1];
-    while (first < bins && histogram[start + entries * first + 2] === 0) first++;
-    while (last > first && histogram[start + entries * last + 2] === 0) last--;
-    return last > first ? first + random(last - first) : -1;
-  }
-
-  #try(column: number, cut: number, left: Sums, missingLeft: boolean): void {
-    const { l1, l2, minGain, minRows, minHessian, monotone } = this.#rules;
-    const total = this.#total;
-    const rows = total.rows - left.rows;
-    if (left.rows < minRows || rows < minRows) return;
-    const hessian = total.hessian - left.hessian;
-    if (left.hessian < minHessian || hessian < minHessian) return;
-    const gradient = total.gradient - left.gradient;
-    const bounds = this.#bounds;
-    const gain =
-      score(left.gradient, left.hessian, l1, l2, bounds) + score(gradient, hessian, l1, l2, bounds) - this.#parent;
+  #byNumber(column: number, [gain, cut, missingLeft, gradient, hessian, rows]: Float64Array): void {
+    const { l1, l2, minGain } = this.#rules;
     if (gain - minGain <= this.#bestGain) return;
-    const right: Sums = { gradient, hessian, rows };
-    const leftValue = leafValue(left, l1, l2, bounds);
-    const rightValue = leafValue(right, l1, l2, bounds);
-    if (monotone !== null && monotone[column] * (rightValue - leftValue) < 0) return;
-    this.#take({ column, cut, set: null, missingLeft, gain, left: { ...left }, right, leftValue, rightValue });
+    const total = this.#total;
+    const left: Sums = { gradient, hessian, rows };
+    const right: Sums = {
+      gradient: total.gradient - gradient,
+      hessian: total.hessian - hessian,
+      rows: total.rows - rows,
+    };
+    const leftValue = leafValue(left, l1, l2, this.#bounds);
+    const rightValue = leafValue(right, l1, l2, this.#bounds);
+    const side = { column, cut, set: null, missingLeft: missingLeft === 1 };
+    this.#take({ ...side, gain, left, right, leftValue, rightValue });
   }
 
-  #byCategory(column: number): void {
+  #byCategory(column: number, histogram: Float64Array): void {
     const { bins } = this.#columns[column];
-    const start = entries * this.#starts[column];
-    const present = Array.from({ length: bins + 1 }, (_, bin) => bin).filter(
-      (bin) => this.#histogram[start + entries * bin + 2] > 0,
-    );
+    this.#histogram = histogram;
+    const present = Array.from({ length: bins + 1 }, (_, bin) => bin).filter((bin) => histogram[entries * bin + 2] > 0);
     if (present.length < 2) return;
     if (present.length <= fewCategories) {
-      for (const bin of present) this.#trySet(column, [bin], this.#sumsOf(start, [bin]), this.#rules.l2);
+      for (const bin of present) this.#trySet(column, [bin], this.#sumsOf([bin]), this.#rules.l2);
       return;
     }
     const { catSmooth, catL2, l2 } = this.#rules;
-    const histogram = this.#histogram;
-    const ratio = (bin: number): number =>
-      histogram[start + entries * bin] / (histogram[start + entries * bin + 1] + catSmooth);
+    const ratio = (bin: number): number => histogram[entries * bin] / (histogram[entries * bin + 1] + catSmooth);
     const sorted = present
-      .filter((bin) => histogram[start + entries * bin + 2] >= catSmooth)
+      .filter((bin) => histogram[entries * bin + 2] >= catSmooth)
       .sort((one, other) => ratio(one) - ratio(other) || one - other);
     const most = Math.min(mostInSet, Math.floor((sorted.length + 1) / 2));
-    for (const order of [sorted, sorted.toReversed()]) this.#trySorted(column, start, order.slice(0, most), l2 + catL2);
+    for (const order of [sorted, sorted.toReversed()]) this.#trySorted(column, order.slice(0, most), l2 + catL2);
   }
 
-  #trySorted(column: number, start: number, order: readonly number[], l2: number): void {
+  #trySorted(column: number, order: readonly number[], l2: number): void {
     const { minRows, minHessian } = this.#rules;
     const left: Sums = { gradient: 0, hessian: 0, rows: 0 };
     let group = 0;
     for (let i = 0; i < order.length; i++) {
-      const { gradient, hessian, rows } = this.#sumsOf(start, order.slice(i, i + 1));
+      const { gradient, hessian, rows } = this.#sumsOf(order.slice(i, i + 1));
       left.gradient += gradient;
       left.hessian += hessian;
       left.rows += rows;
@@ -215,10 +170,10 @@ export class SplitFinder {
     }
   }
 
-  #sumsOf(start: number, bins: readonly number[]): Sums {
+  #sumsOf(bins: readonly number[]): Sums {
     const sums: Sums = { gradient: 0, hessian: 0, rows: 0 };
     for (const bin of bins) {
-      const at = start + entries * bin;
+      const at = entries * bin;
       sums.gradient += this.#histogram[at];
       sums.hessian += this.#histogram[at + 1];
       sums.rows += this.#histogram[at + 2];

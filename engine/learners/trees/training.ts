@@ -18,9 +18,11 @@ export interface Grove {
   /** What the log says trains: "Gradient boosting". */
   readonly name: string;
   readonly rows: BinnedRows;
+  /** On the CPU. */
+  readonly threads: number;
   /** Rounds of a whole run. */
   readonly rounds: number;
-  readonly work: Generator<void, void, void>;
+  readonly work: Pick<AsyncGenerator<void, void, void>, 'next'>;
   /** Rounds so far. */
   done(): number;
   /** Losses of each round so far, by the names of their curves. */
@@ -68,7 +70,7 @@ export class TreeTraining implements Training {
     const { clock } = this.#job.surroundings;
     const end = clock() + milliseconds;
     do {
-      const done = this.#slice();
+      const done = await this.#slice();
       this.#addPoints();
       const goesOn = await this.#course.between();
       if (!goesOn && !done) await this.#course.saveCheckpoint();
@@ -91,11 +93,11 @@ export class TreeTraining implements Training {
   }
 
   /** True when there is nothing left to do. */
-  #slice(): boolean {
+  async #slice(): Promise<boolean> {
     const { clock } = this.#job.surroundings;
     const start = clock();
     try {
-      while (clock() - start < sliceMilliseconds) if (this.#grove.work.next().done) return true;
+      while (clock() - start < sliceMilliseconds) if ((await this.#grove.work.next()).done) return true;
       return false;
     } finally {
       this.#seconds += (clock() - start) / 1000;
@@ -168,7 +170,7 @@ export class TreeTraining implements Training {
     this.#result = {
       reason,
       device: 'cpu',
-      threads: 1,
+      threads: grove.threads,
       epochs: this.#done,
       steps: this.#done,
       seconds: this.#secondsSpent,

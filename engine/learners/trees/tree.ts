@@ -70,7 +70,7 @@ export function goesLeftOf(
 }
 
 /** [sets, 8] words of 32 bins. */
-export function masksOf(sets: readonly (readonly number[])[]): Uint32Array {
+export function masksOf(sets: readonly (readonly number[])[]): Uint32Array<ArrayBuffer> {
   const masks = new Uint32Array(sets.length * words);
   sets.forEach((set, index) => {
     for (const bin of set) masks[index * words + (bin >> 5)] |= 1 << (bin & 31);

@@ -6,6 +6,7 @@
 #include "gemm.h"
 #include "normalization.h"
 #include "threefry.h"
+#include "trees.h"
 #include <math.h>
 
 static void matmul(const Call *call) {
@@ -224,6 +225,15 @@ static const NamedKernel kernels[] = {
     {"dropout", dropout},
     {"gather_rows", gather_rows},
     {"matmul", matmul},
+    {"tree_gradients", tree_gradients},
+    {"tree_grid", tree_grid},
+    {"tree_histogram", tree_histogram},
+    {"tree_loss", tree_loss},
+    {"tree_move", tree_move},
+    {"tree_partition", tree_partition},
+    {"tree_predict", tree_predict},
+    {"tree_scores", tree_scores},
+    {"tree_split", tree_split},
 };
 
 #if LANES == 16
