@@ -58,7 +58,11 @@ async function isSameFile(first: string, second: string): Promise<boolean> {
   return one !== null && other !== null && one.dev === other.dev && one.ino === other.ino;
 }
 
-/** A file name without anything that means something to a file system. */
+/** What a file system makes something of, and what cannot be seen or turns the order of what is read: ends of lines, marks of direction. */
+const unfit =
+  /[<>:"/\\|?*]|[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\p{Surrogate}/gu;
+
+/** A file name of a name that a person gave, without any of that. */
 export function safeName(name: string): string {
-  return name.replace(/[\u0000-\u001f<>:"/\\|?*]/g, '-').replace(/^\.+/, '') || 'trainyard';
+  return name.replace(unfit, '-').replace(/^\.+/, '') || 'trainyard';
 }

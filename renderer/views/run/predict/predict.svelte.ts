@@ -5,7 +5,6 @@ import type { ColumnMatch, FileMatching, PredictionFormat, Progress } from '../.
 import { ownValue } from '../../../../engine/protocol/own.ts';
 import type { FilePrediction } from '../../../../engine/protocol/predicting.ts';
 import { failureOf, wasCancelled, type Failure } from '../../../app/failure.ts';
-import { ofWeights } from '../of-weights.ts';
 
 const order = { refused: 0, warned: 1, without: 2, fine: 3 } as const;
 
@@ -137,10 +136,3 @@ export class PredictState {
     if (this.result) void this.#service.closePrediction({ prediction: this.result.prediction });
   }
 }
-
-/** The one of a run's page, while the run has these weights. */
-export const predictionOf = ofWeights((service, run, page) => {
-  page.predicted?.close();
-  page.predicted = new PredictState(service, run.id);
-  return page.predicted;
-});
