@@ -63,7 +63,7 @@ export const declaration = declare({
   fields: linearFields,
   forms: ['matrix', 'pixels'],
   // It is solved, not trained: there is no project that would train it.
-  formats: exportFormats.filter((format) => format !== 'pytorch'),
+  formats: exportFormats,
   unit: { one: 'penalty', many: 'penalties' },
 
   parameters: (input, output) => (columnsOf(input, gridOf(input)) + 1) * outputsOf(output),
