@@ -46,7 +46,16 @@ export function curvesOf(metric: string, series: ReadonlyMap<string, Series>): C
   const outside = metric === 'loss' ? series.get(outOfBag) : undefined;
   if (outside) {
     const { epoch: x, value: y } = outside;
-    curves.push({ id: outOfBag, label: 'out of bag', token: 'test', dash: [2, 3], width: 2, x, y, best: bestIndex(y, true) });
+    curves.push({
+      id: outOfBag,
+      label: 'out of bag',
+      token: 'test',
+      dash: [2, 3],
+      width: 2,
+      x,
+      y,
+      best: bestIndex(y, true),
+    });
   }
   if (single)
     curves.push({ id: metric, label: metricWord(metric), token: 'test', dash: [], x: single.epoch, y: single.value });
