@@ -16,7 +16,9 @@ import {
   type BoostSettings,
 } from '../../engine/learners/trees/boosting.ts';
 import { BoostDevice } from '../../engine/learners/trees/device.ts';
+import { addTrees, finish } from '../../engine/learners/trees/ensemble.ts';
 import { Grower } from '../../engine/learners/trees/grow.ts';
+import { openPredictor } from '../../engine/learners/trees/predictor.ts';
 import { sortNumbers } from '../../engine/learners/trees/sort-numbers.ts';
 import { objectiveOf, type ObjectiveName } from '../../engine/learners/trees/objectives.ts';
 import type { BinnedRows } from '../../engine/learners/trees/rows.ts';
@@ -217,6 +219,26 @@ test('trees are the same bits on one thread and several, natively, by WebAssembl
     for (const { losses } of found.slice(0, -1)) assert.deepEqual(losses, found[0].losses);
   }
   for (const one of backends.slice(1)) await one.close();
+});
+
+test('a device that is asked answers as the trees do, whatever their number', async () => {
+  for (const [output, trees] of [
+    [value, 5],
+    [three, 4],
+  ] as const) {
+    const problem = problemOf(700, output, { trees, minRows: 5 });
+    const state = startOf(problem);
+    await finishAsync(boost(problem, state));
+    const K = problem.objective.outputs;
+    for (const rows of [1, 513, 700]) {
+      const wanted = new Float64Array(rows * K).fill(0.25);
+      const predictor = await openPredictor(cpu, state.trees, problem.columns, K, rows);
+      const found = await predictor.add(problem.rows.bins.subarray(0, rows * 3), wanted);
+      predictor.close();
+      finish(addTrees(wanted, K, state.trees, problem.columns, problem.rows, 0, rows));
+      assert.deepEqual([...found], [...wanted]);
+    }
+  }
 });
 
 test('many numbers are sorted as few are', () => {

@@ -9,9 +9,9 @@ import type { Learner, LearnerJob, Trained, Training } from '../learner.ts';
 import { plainLoss } from '../scoring.ts';
 import { boost, keptRounds, startOf, type Boosted, type BoostProblem } from '../trees/boosting.ts';
 import { decodeTrees, encodeTrees } from '../trees/checkpoint.ts';
-import { addTrees } from '../trees/ensemble.ts';
 import type { ExplainedSum } from '../trees/explained.ts';
 import { objectiveOf, type Objective } from '../trees/objectives.ts';
+import { addEverywhere } from '../trees/predictor.ts';
 import { columnBins, readBinned } from '../trees/rows.ts';
 import { trainedTrees } from '../trees/trained.ts';
 import { TreeTraining, type Grove } from '../trees/training.ts';
@@ -91,9 +91,9 @@ function groveOf(
     snapshot: (seconds) =>
       encodeTrees({ ...state, first: [...state.first], trees: state.trees.map(treeFile), seconds }),
     evaluation,
-    *outputs() {
+    async *outputs() {
       const scores = firstScores(state.first, rows.rows);
-      yield* addTrees(scores, objective.outputs, keptTrees(), columns, rows, 0, rows.rows);
+      yield* addEverywhere(problem.backend, scores, objective.outputs, keptTrees(), columns, rows);
       return objective.raw(scores);
     },
     model: () => ({

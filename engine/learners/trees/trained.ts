@@ -4,8 +4,8 @@ import type { EvaluationSpec } from '../../train/metrics.ts';
 import type { ModelFile } from '../../protocol/model-file.ts';
 import type { RawOutputs, Rows, Trained } from '../learner.ts';
 import { binnerOf } from './bins.ts';
-import { addTrees, finish } from './ensemble.ts';
 import type { GrownTrees } from './explained.ts';
+import { addEverywhere } from './predictor.ts';
 import { walkOf, type Walk } from './tree.ts';
 
 /** `first` [outputs]: what the scores of a row begin with. */
@@ -21,7 +21,7 @@ export function trainedTrees(file: ModelFile, evaluation: EvaluationSpec, traine
 
 /** Shard by shard: there may be more rows than memory. */
 async function predict(
-  { data, readShard }: Rows,
+  { data, readShard, backend }: Rows,
   { columns, trees, first, raw }: TrainedTrees,
   walks: readonly Walk[],
 ): Promise<RawOutputs> {
@@ -40,7 +40,8 @@ async function predict(
     binners.forEach((binner, at) => binner(x as ArrayLike<number>, count, width, at, bins, 0));
     const scores = new Float64Array(count * K);
     for (let i = 0; i < scores.length; i++) scores[i] = first[i % K];
-    finish(addTrees(scores, K, trees, columns, { bins, width }, 0, count, walks));
+    const work = addEverywhere(backend, scores, K, trees, columns, { bins, width }, walks);
+    while (!(await work.next()).done) continue;
     outputs.set(raw(scores), start * K);
     targets.set(y.subarray(0, count), start);
   }

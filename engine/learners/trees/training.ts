@@ -34,7 +34,7 @@ export interface Grove {
   snapshot(seconds: number): Uint8Array;
   readonly evaluation: EvaluationSpec;
   /** Raw outputs [rows, width] of all rows, by the trees that are kept. */
-  outputs(): Generator<void, Float32Array, void>;
+  outputs(): Generator<void, Float32Array, void> | AsyncGenerator<void, Float32Array, void>;
   /** Its part of `model.json`, and the tensors beside it. */
   model(): { readonly own: object; readonly tensors: Weights };
   remark(): string;
@@ -193,7 +193,7 @@ export class TreeTraining implements Training {
     const { clock, breathe } = this.#job.surroundings;
     const work = this.#grove.outputs();
     for (let until = clock() + sliceMilliseconds; ;) {
-      const { done, value } = work.next();
+      const { done, value } = await work.next();
       if (done) return value;
       if (clock() < until) continue;
       await breathe();
