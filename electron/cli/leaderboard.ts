@@ -1,14 +1,15 @@
 // The leaderboard of a best of all, for people and for programs.
 
-import type { LeaderboardRow } from '../../engine/protocol/leaderboard.ts';
+import type { LeaderboardRow, LearningCurve } from '../../engine/protocol/leaderboard.ts';
 import type { RunRecord, RunResult } from '../../engine/protocol/runs.ts';
-import { formatNumber, formatSeconds, type Output } from './output.ts';
+import { formatCount, formatNumber, formatSeconds, type Output } from './output.ts';
 
 /** What `finished` and `show --json` have of it. */
-export function leaderboardEvent({ leaderboard, leftOutModels }: RunResult): object {
+export function leaderboardEvent({ leaderboard, leftOutModels, learningCurve }: RunResult): object {
   if (!leaderboard) return {};
   return {
     leaderboard: leaderboard.map(({ title, tied, ofFolds, ...row }) => ({ ...row, title, of_folds: ofFolds, tied })),
+    ...(learningCurve ? { learning_curve: learningCurve } : {}),
     ...(leftOutModels ? { left_out_models: leftOutModels } : {}),
   };
 }
@@ -47,7 +48,16 @@ export function printLeaderboard(output: Output, run: RunRecord): void {
     output.line(
       `  ${tied === 1 ? 'One model is' : `${tied} models are`} within noise of the ensemble on the same rows.`,
     );
+  const { learningCurve: curve } = run.result ?? {};
+  if (curve) {
+    const said = curve.points.map(({ rows, score }) => `${formatCount(rows)} rows ${formatNumber(score)}`).join(', ');
+    output.line(`  learning curve of ${curve.title}: ${said}`);
+    if (curve.twice) output.line(`  ${twiceText(curve.twice)}`);
+  }
   for (const { title, reason } of leftOutModels) output.line(`  left out: ${title}: ${reason}`);
 }
 
 const missing = (folds: number, of: number): string => (folds === of ? '' : ` (${folds} of ${of} folds)`);
+
+const twiceText = ({ rows, score, interval: [low, high] }: NonNullable<LearningCurve['twice']>): string =>
+  `with twice the data, ${formatCount(rows)} rows: about ${formatNumber(score)} (${formatNumber(low)} – ${formatNumber(high)}), by a power law`;

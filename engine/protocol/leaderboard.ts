@@ -45,3 +45,20 @@ export interface AutoProgress {
   readonly leaderboard: readonly LeaderboardRow[];
   readonly leftOut: readonly LeftOutModel[];
 }
+
+/** What a model scores with fewer rows, and by a power law of that with twice as many. */
+export interface LearningCurve {
+  readonly title: string;
+  /** From few rows to all; scores and intervals as in the leaderboard. */
+  readonly points: readonly {
+    readonly rows: number;
+    readonly score: number;
+    readonly interval: readonly [low: number, high: number];
+  }[];
+  /** Of twice the rows. Null: there was time for too few points. */
+  readonly twice: {
+    readonly rows: number;
+    readonly score: number;
+    readonly interval: readonly [low: number, high: number];
+  } | null;
+}

@@ -5,7 +5,7 @@ import type { HostSpending, RunBill } from './bill.ts';
 import type { DatasetSettings, LeftOutColumn, SplitName } from './data.ts';
 import type { WireError } from './errors.ts';
 import type { RunRelation, RunStart } from './family.ts';
-import type { AutoProgress, LeaderboardRow, LeftOutModel } from './leaderboard.ts';
+import type { AutoProgress, LeaderboardRow, LearningCurve, LeftOutModel } from './leaderboard.ts';
 import type { RunOrigin } from './keeping.ts';
 
 export type RunState =
@@ -131,6 +131,8 @@ export interface RunResult {
   readonly folds?: FoldsResult;
   /** Of the best of all: the ensemble, then its members by their scores. */
   readonly leaderboard?: readonly LeaderboardRow[];
+  /** Where it was asked for. */
+  readonly learningCurve?: LearningCurve;
   readonly leftOutModels?: readonly LeftOutModel[];
   /** Why the result cannot be believed, and what to do; absent = no reason for doubt. */
   readonly doubt?: string;

@@ -7,6 +7,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { partRows, usualParts, type Parting } from '../../engine/data/preprocess/parts.ts';
 import { learnerNamed } from '../../engine/learners/registry.ts';
+import { fitPowerLaw, lossAt, withTwice } from '../../engine/learners/auto/curve.ts';
 import { leastProbability, selectGreedily, type Judge } from '../../engine/learners/auto/selection.ts';
 import { lastEvent, startTrainyard, temporaryHome, trainyard } from '../support/cli.ts';
 import { uniform } from '../support/table.ts';
@@ -48,6 +49,18 @@ test('greedy selection takes what the definition takes, of classes and of number
       for (const one of models) assert.ok(loss <= selectGreedily([one], judge).loss);
     }
   }
+});
+
+test('a power law is found again, and twice the rows are read off it', () => {
+  const law = { floor: 0.2, scale: 3, power: 0.5 };
+  const points = [100, 200, 400, 800, 1000].map((rows) => ({ rows, loss: lossAt(law, rows), error: 0.001 }));
+  const found = fitPowerLaw(points);
+  for (const name of ['floor', 'scale', 'power'] as const) assert.ok(Math.abs(found[name] - law[name]) < 1e-6, name);
+  const { loss, interval } = withTwice(points, 1);
+  assert.ok(Math.abs(loss - lossAt(law, 2000)) < 1e-9);
+  assert.ok(interval[0] < loss && loss < interval[1] && interval[1] < points[4].loss + 0.004);
+  const flat = points.map((point) => ({ ...point, loss: 0.5 }));
+  assert.ok(Math.abs(withTwice(flat, 1).loss - 0.5) < 1e-9, 'nothing is to be gained');
 });
 
 test('parts hold each row once, classes alike; groups stay whole, the latest rows are held out, single rows train', () => {

@@ -10,6 +10,17 @@ import { valuesPerRow } from './trained.ts';
 /** Of a normal distribution: 95 % lie within so many standard deviations. */
 const normal95 = 1.96;
 
+/** A mean loss as it is shown: a log loss, or a root mean square in the target's unit. */
+export const shownLoss = (output: OutputSpec, mean: number): number =>
+  output.kind === 'classes' ? Math.max(0, mean) : Math.sqrt(Math.max(0, mean)) * output.scale;
+
+/** The loss of each row that a member has predicted out of fold. */
+export function lossesOfMember({ outOfFold, models }: Member, rows: PartRows, output: OutputSpec): Float64Array {
+  const own = Uint32Array.from(models.flatMap(({ part }) => [...rows.rowsOf(part)]));
+  const kind = output.kind === 'classes' ? 'classes' : 'values';
+  return lossesOf({ kind, truth: rows.targets, rows: own }, saidOf(outOfFold, rows.targets, output), null, 1);
+}
+
 /** A score of rows with its interval: the mean log loss, or the root of the mean square in the target's unit. Less is better. */
 export function scoreOf(
   losses: Float64Array,
@@ -18,8 +29,7 @@ export function scoreOf(
   const mean = meanOf(losses);
   const variance = losses.reduce((sum, loss) => sum + (loss - mean) ** 2, 0) / Math.max(1, losses.length - 1);
   const around = normal95 * Math.sqrt(variance / Math.max(1, losses.length));
-  const shown = (value: number): number =>
-    output.kind === 'classes' ? Math.max(0, value) : Math.sqrt(Math.max(0, value)) * output.scale;
+  const shown = (value: number): number => shownLoss(output, value);
   return { score: shown(mean), interval: [shown(mean - around), shown(mean + around)] };
 }
 

@@ -4,6 +4,7 @@
 import { modelledRows } from '../../data/preprocess/modelled-rows.ts';
 import type { PreparedData, RowForm, Shard } from '../../protocol/data.ts';
 import { InputError } from '../../protocol/errors.ts';
+import { shuffle } from '../../optim/random.ts';
 import { rowsOfSplit } from '../split-rows.ts';
 import type { Rows } from '../learner.ts';
 import { matrixRecipe } from './trained.ts';
@@ -15,6 +16,8 @@ interface Held {
 
 /** Rows of a shard of a fold. */
 const shardRows = 65_536;
+/** Of random numbers: which rows a smaller share has. */
+const stream = 4201;
 
 export class PartRows {
   readonly #rows: Rows;
@@ -24,6 +27,10 @@ export class PartRows {
   readonly targets: Float32Array;
   /** How many parts validate. */
   readonly count: number;
+
+  /** Share of the rows that folds learn from. */
+  #share = 1;
+  #seed = 0;
 
   private constructor(rows: Rows, parts: Uint8Array, targets: Float32Array) {
     this.#rows = rows;
@@ -50,6 +57,23 @@ export class PartRows {
     return made;
   }
 
+  /** The same folds with this share of the rows to learn from, drawn by the seed; a smaller share is a part of a larger one. */
+  some(share: number, seed: number): PartRows {
+    const fewer = new PartRows(this.#rows, this.#parts, this.targets);
+    this.#held.forEach((held, form) => fewer.#held.set(form, held));
+    fewer.#share = share;
+    fewer.#seed = seed;
+    return fewer;
+  }
+
+  /** Rows that the fold in which `part` validates learns from. */
+  learnedFrom(part: number): Uint32Array {
+    const all = this.#rowsWhere((own) => own !== part);
+    if (this.#share >= 1) return all;
+    shuffle(all, this.#seed, stream, part);
+    return all.slice(0, Math.max(2, Math.round(this.#share * all.length))).sort();
+  }
+
   /** Rows of the part, from 1, in their order. */
   rowsOf(part: number): Uint32Array {
     return this.#rowsWhere((own) => own === part);
@@ -58,7 +82,7 @@ export class PartRows {
   /** The fold in which `part` validates, as a job for learners that take `form`. */
   async fold(part: number, form: RowForm): Promise<Pick<Rows, 'data' | 'readShard'>> {
     const { data, x } = this.#held.get(form) ?? (await this.#hold(form));
-    const train = this.#rowsWhere((own) => own !== part);
+    const train = this.learnedFrom(part);
     const validation = this.rowsOf(part);
     return this.#view(data, x, [train, validation]);
   }

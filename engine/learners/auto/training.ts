@@ -10,11 +10,12 @@ import { Course } from '../course.ts';
 import type { LearnerJob, Training } from '../learner.ts';
 import { encodeState, type AutoState } from './checkpoint.ts';
 import type { AutoConfig } from './declaration.ts';
+import { CurveAtWork } from './curve-work.ts';
 import { Standing } from './leaderboard.ts';
 import { MemberAtWork, NoModel, type Member } from './member.ts';
 import { ensembleFiles, handOver } from './model.ts';
 import type { PartRows } from './part-rows.ts';
-import { candidates, type Candidate } from './plan.ts';
+import { candidates, type Candidate, type PlannedFor } from './plan.ts';
 import { autoScores, type AutoScores } from './scores.ts';
 import { RowsForMembers, matrixRecipe, valuesPerRow } from './trained.ts';
 
@@ -24,6 +25,8 @@ const stepsPerSecond = 10;
 const reserve = 0.3;
 /** A model is handed over before the end where that takes this share of the time since the last at most. */
 const handOverShare = 0.05;
+/** Of the time, where a learning curve is asked for. */
+const curveShare = 0.2;
 /** Members are told to the history, and checkpoints written, at this share of the time at most, likewise. */
 const breakMilliseconds = 50;
 
@@ -41,6 +44,7 @@ export class AutoTraining implements Training {
   readonly #course: Course;
   readonly #members: Member[];
   readonly #leftOut: LeftOutModel[];
+  readonly #plannedFor: PlannedFor;
   readonly #candidates: Iterator<Candidate, void, void>;
   readonly #secondsBefore: number;
   #next: number;
@@ -54,6 +58,7 @@ export class AutoTraining implements Training {
   #lastHandOver = -Infinity;
   #handOverTook = 0;
   #exhausted = false;
+  #curve: CurveAtWork | null = null;
   #result: RunResult | null = null;
 
   constructor(job: LearnerJob<AutoConfig>, { rows, testTargets }: AutoRows, before: AutoState | null) {
@@ -66,7 +71,8 @@ export class AutoTraining implements Training {
     this.#secondsBefore = before?.seconds ?? 0;
     this.#start = job.surroundings.clock();
     const fold = rows.targets.length - Math.round(rows.targets.length / Math.max(2, rows.count));
-    this.#candidates = candidates({ common: commonOf(job.config), data: job.data, rows: fold });
+    this.#plannedFor = { common: commonOf(job.config), data: job.data, rows: fold };
+    this.#candidates = candidates(this.#plannedFor);
     this.#next = before?.next ?? 0;
     for (let skipped = 0; skipped < this.#next; skipped++) this.#candidates.next();
     this.#course = new Course(job, { progress: () => this.#progress(), snapshot: () => this.#snapshot() });
@@ -94,7 +100,12 @@ export class AutoTraining implements Training {
     return 60 * this.#job.config.auto.minutes;
   }
 
+  /** Seconds for the members. */
   get #left(): number {
+    return this.#leftInAll - (this.#job.config.auto.curve ? curveShare * this.#budget : 0);
+  }
+
+  get #leftInAll(): number {
     return this.#budget - this.#spent - reserve - 2 * this.#choosing - this.#handOverTook;
   }
 
@@ -108,7 +119,10 @@ export class AutoTraining implements Training {
     // Without any member there is no answer: the first fold comes to an end with what it has.
     const last = !goesOn || this.#left <= 0;
     const nothing = this.#members.length === 0;
-    if (this.#exhausted || (last && this.#atWork === null && !nothing)) return this.#finish(!goesOn);
+    if (this.#exhausted || (last && this.#atWork === null && !nothing)) {
+      if (goesOn && (await this.#drawCurve())) return;
+      return this.#finish(!goesOn);
+    }
     this.#atWork ??= this.#begin();
     if (this.#atWork === null) return this.#finish(!goesOn);
     const atWork = this.#atWork;
@@ -122,6 +136,21 @@ export class AutoTraining implements Training {
       this.#course.say(`${atWork.candidate.title} is left out: ${error.message}`, 'warning');
       this.#atWork = null;
     }
+  }
+
+  /** A moment of work on the learning curve, of the best member that has all its folds. True while there is more to do. */
+  async #drawCurve(): Promise<boolean> {
+    if (!this.#job.config.auto.curve) return false;
+    if (this.#curve === null) {
+      const row = this.#board.find(({ member, folds, ofFolds }) => member !== null && folds.length === ofFolds);
+      const best = this.#members.find(({ number }) => number === row?.member);
+      if (!best) return false;
+      const all = candidates(this.#plannedFor);
+      const candidate = [...Array(best.number + 1)].map(() => all.next().value).at(-1);
+      if (!candidate) return false;
+      this.#curve = new CurveAtWork(this.#job, this.#rows, this.#test, candidate, best);
+    }
+    return this.#curve.advance(this.#leftInAll <= 0);
   }
 
   #begin(): MemberAtWork | null {
@@ -245,6 +274,7 @@ export class AutoTraining implements Training {
       bestEpoch: of,
       remark: `${leaderboard[0].title.toLowerCase()}, of ${countText(of, 'model')}${tooShort(this.#members)}`,
       leaderboard,
+      ...(this.#curve ? { learningCurve: this.#curve.result() } : {}),
       ...(this.#leftOut.length > 0 ? { leftOutModels: this.#leftOut } : {}),
     };
     if (stopped) await this.#course.saveCheckpoint();
