@@ -10,7 +10,7 @@ import { oneAnswer, usualClass, type Answer, type Pace, type Subject } from '../
 import type { Rows, Trained } from '../../engine/learners/learner.ts';
 import { readTrained } from '../../engine/learners/predict.ts';
 import { columnGains } from '../../engine/learners/trees/explained.ts';
-import { lookAtTree } from '../../engine/learners/trees/look.ts';
+import { lookAtTree } from '../../engine/runs/tree-look.ts';
 import { treesOfRun } from '../../engine/runs/trees.ts';
 import type { DataService, Progress } from '../../engine/protocol/data.ts';
 import type { ExplainerService, ExplainRequest } from '../../engine/protocol/explanation.ts';

@@ -7,7 +7,7 @@ import { costOf, costWords, electricityOf } from '../../../engine/hardware/bill.
 import { electricityKey } from '../../../engine/settings/electricity.ts';
 import { isCrossValidation, missingFolds } from '../../../engine/protocol/folds.ts';
 import { usualClass } from '../../../engine/explanation/subject.ts';
-import { lookAtTree } from '../../../engine/learners/trees/look.ts';
+import { lookAtTree } from '../../../engine/runs/tree-look.ts';
 import { readModelFiles } from '../../../engine/runs/model-files.ts';
 import { treesOfRun } from '../../../engine/runs/trees.ts';
 import { foldsOf } from '../../../engine/runs/cross-validation.ts';

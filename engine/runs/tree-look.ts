@@ -1,14 +1,14 @@
 // A trained tree in words: conditions in the columns' own values, rows, gains, and what a leaf says in what is explained.
 
-import { cellText } from '../../explanation/words.ts';
-import { InputError } from '../../protocol/errors.ts';
-import type { ModelFile } from '../../protocol/model-file.ts';
-import type { TreeLook, TreeNode } from '../../protocol/trees.ts';
-import { rawCodes, type RawColumn } from '../../model/spec.ts';
-import type { ColumnBins } from './bins.ts';
-import type { GrownTrees } from './explained.ts';
-import { nodeRows, shapTree } from './shap.ts';
-import type { Tree } from './tree.ts';
+import { cellText } from '../explanation/words.ts';
+import { InputError } from '../protocol/errors.ts';
+import type { ModelFile } from '../protocol/model-file.ts';
+import type { TreeLook, TreeNode } from '../protocol/trees.ts';
+import { rawCodes, type RawColumn } from '../model/spec.ts';
+import type { ColumnBins } from '../learners/trees/bins.ts';
+import type { GrownTrees } from '../learners/trees/explained.ts';
+import { nodeRows, shapTree } from '../learners/trees/shap.ts';
+import type { Tree } from '../learners/trees/tree.ts';
 
 /** Categories of a condition that are named. */
 const named = 6;
