@@ -34,7 +34,7 @@ export function mlp(hidden: readonly number[], options: { dropout?: number; pres
 
 /** Three layers of 256 with all that the paper puts in front of them (Holzmüller et al. 2024). */
 function realMlp(): ModelSpec {
-  const hidden = { type: 'dense', units: 256, activation: 'selu', parametrisation: 'ntk' };
+  const hidden = { type: 'dense', units: 256, activation: 'mish', parametrisation: 'ntk' };
   const dropout = { type: 'dropout', rate: 0.15 };
   return {
     version: 1,

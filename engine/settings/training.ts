@@ -156,8 +156,7 @@ export const trainingFields = fieldsFor<TrainedOn>()({
     fits: classes,
     when: { loss: ['auto', 'cross_entropy'] },
     quiet: 0,
-    default: ({ task, pictures, model }) =>
-      task === 'classification' && (pictures !== null || model.recipe === 'realmlp') ? 0.1 : 0,
+    default: ({ task, pictures }) => (pictures && task === 'classification' ? 0.1 : 0),
   },
   huberDelta: {
     kind: 'number',
@@ -403,6 +402,9 @@ export const trainingFields = fieldsFor<TrainedOn>()({
 /** How a network is trained, but for the changes to pictures. */
 export type NetworkSettings = SettingsOf<typeof trainingFields>;
 
+/** Learning rate × decay × steps of RealMLP. */
+const realMlpDecay = 16;
+
 /** Pictures to train on from which a cycle is long enough to rise to its peak without diverging. */
 const fewestForCycle = 2000;
 const fewPictures = 10_000;
@@ -439,10 +441,19 @@ function usualRate(data: TrainedOn): number {
 function usualWeightDecay(data: TrainedOn): number {
   const { rows, task, pictures, model } = data;
   if (!isUsual(data)) return 0;
-  if (model.recipe === 'realmlp') return 0.02;
+  if (model.recipe === 'realmlp') return decayOverAll(data);
   if (pictures) return isSteep(data) ? (rows < fewPictures ? 1e-3 : 5e-4) : 0.01;
   const strength = task === 'regression' ? Math.min(3, 1_000 / rows) : Math.min(1, 300 / rows);
   return Number(Math.max(0.01, strength).toPrecision(2));
+}
+
+/**
+ * RealMLP's share taken off at each step, so that all steps together take about as much off: 0.02, as in the paper, is that for many
+ * rows; few, of which there are fewer steps, need more (vehicle: log loss 0.52 → 0.39; spam: 0.168 → 0.164).
+ */
+function decayOverAll(data: TrainedOn): number {
+  const steps = Math.ceil(data.rows / usualBatch(data)) * usualEpochs(data);
+  return Number(Math.min(1, Math.max(0.02, realMlpDecay / (usualRate(data) * steps))).toPrecision(2));
 }
 
 function usualBatch({ rows, pictures, model }: TrainedOn): number {

@@ -22,6 +22,7 @@ const parametrisationFields = layerFields({
     kind: 'choice',
     label: 'Parametrisation',
     help: 'how first weights and their steps depend on the number of inputs; NTK: both go by its root, which stands high learning rates',
+    advanced: true,
     choices: { standard: 'Standard', ntk: 'NTK' },
     default: 'standard',
   },
@@ -37,23 +38,24 @@ function denseParameters(
   units: number,
   bias: boolean,
   parametrisation: Parametrisation,
+  first: { readonly weight: number; readonly bias: number } = { weight: 1, bias: 1 },
 ): readonly ParameterDef[] {
   const root = Math.sqrt(inputs);
   const ntk = parametrisation === 'ntk';
-  const first = ntk
-    ? ({ kind: 'normal', deviation: 1 / root } as const)
+  const usual = ntk
+    ? ({ kind: 'normal', deviation: first.weight / root } as const)
     : ({ kind: 'uniform_fan_in', fanIn: inputs } as const);
   const weight: ParameterDef = {
     name: 'weight',
     shape: [inputs, units],
-    initializer: first,
+    initializer: usual,
     decay: true,
     ...(ntk ? { rate: 1 / root } : {}),
   };
   if (!bias) return [weight];
   const about: Pick<ParameterDef, 'initializer' | 'rate'> = ntk
-    ? { initializer: { kind: 'normal', deviation: 1 }, rate: 0.1 }
-    : { initializer: first };
+    ? { initializer: { kind: 'normal', deviation: first.bias }, rate: 0.1 }
+    : { initializer: usual };
   return [weight, { name: 'bias', shape: [units], decay: false, ...about }];
 }
 
@@ -89,6 +91,9 @@ export const dense = defineLayer({
   flops: ([input], [units]) => 2 * input[0] * units,
 });
 
+/** First outputs of a NTK layer close to 0: it is sure of nothing it cannot know yet. */
+const unsure = { weight: 0.1, bias: 0 };
+
 export const output = defineLayer({
   type: 'output',
   title: 'Output',
@@ -102,7 +107,7 @@ export const output = defineLayer({
   parameters: ([input], { parametrisation }, { outputs }) =>
     input.length === 2
       ? memberOutputParameters(input, outputs)
-      : denseParameters(input[0], outputs, true, parametrisation),
+      : denseParameters(input[0], outputs, true, parametrisation, unsure),
   build: (context, [x]) =>
     context.graph.shape(x).length === 3 ? buildMemberOutput(context, x) : buildDense(context, x, true),
   flops: ([input], [units]) => 2 * sizeOf(input) * units,
