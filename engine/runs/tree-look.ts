@@ -1,6 +1,6 @@
 // A trained tree in words: conditions in the columns' own values, rows, gains, and what a leaf says in what is explained.
 
-import { cellText } from '../explanation/words.ts';
+import { cellText } from '../model/cell-text.ts';
 import { InputError } from '../protocol/errors.ts';
 import type { ModelFile } from '../protocol/model-file.ts';
 import type { TreeLook, TreeNode } from '../protocol/trees.ts';

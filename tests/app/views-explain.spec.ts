@@ -4,9 +4,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { root, callService, chooseNext, expect, screenshot, testsOfOneApp } from './launch.ts';
-import { forestFields } from '../../engine/learners/declared/forest-fields.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
-import { defaultsOf } from '../../engine/settings/values.ts';
 import { importTable, runConfig, startRun, waitForEpoch, waitForState } from './scene.ts';
 
 const test = testsOfOneApp();
@@ -72,13 +70,9 @@ test('a forest is explained exactly, its trees are drawn, and it leaves in the f
 }) => {
   const { page } = app;
   const dataset = await importTable(app, path.join(root, 'samples/penguins.csv'));
-  const {
-    model: _model,
-    training: _training,
-    ...common
-  } = runConfig(dataset, 1) as RunConfig & Record<string, unknown>;
-  const settings = defaultsOf(forestFields, { task: 'classification' } as never);
-  const config = { ...common, learner: 'forest', forest: { ...settings, trees: 8 } };
+  const { model: _model, training: _training, ...common } = runConfig(dataset, 1);
+  const forest = { trees: 8, minRows: 1, depth: 0, nodeFraction: 0, classWeights: 'none', bootstrap: 'yes' };
+  const config = { ...common, learner: 'forest', forest };
   const { id } = await callService<RunRecord>(app, 'startRun', { name: 'forest', config });
   await waitForState(app, id, 'completed');
   await page.evaluate((run) => (location.hash = `#run/${run}`), id);
