@@ -33,7 +33,13 @@ const settings = z.strictObject({
   ignored: z.array(z.string()).max(100_000).optional(),
   split: z.tuple([share, share, share]).optional(),
   splitBy: z.strictObject({ kind: z.enum(splitKinds), column: z.string() }).optional(),
-  fold: z.strictObject({ number: z.int().min(1).max(100), of: z.int().min(2).max(100) }).optional(),
+  fold: z
+    .strictObject({
+      number: z.int().min(1).max(100),
+      of: z.int().min(2).max(100),
+      dealt: z.literal('by class').optional(),
+    })
+    .optional(),
   labels: wordsTo(z.string().max(1000)).optional(),
 });
 

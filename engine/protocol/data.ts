@@ -62,6 +62,8 @@ export interface Fold {
   readonly number: number;
   /** How many there are. */
   readonly of: number;
+  /** How whole groups were dealt out; absent: by their rows alone, as earlier versions did, and where nothing goes by groups. */
+  readonly dealt?: 'by class';
 }
 
 /** What a person may change about an imported dataset; the import itself never changes. */

@@ -1,13 +1,17 @@
 // Cross-validation as a run: its folds are runs of their own, and it has what they come to.
 
 import { ownValue } from './own.ts';
+import type { Fold } from './data.ts';
 import type { FoldsResult, Metrics, RunConfig } from './runs.ts';
 
 export const isCrossValidation = ({ folds }: Pick<RunConfig, 'folds'>): boolean => folds !== undefined;
 
-/** The settings of one of its folds. */
-export function foldConfig({ folds: of = 1, ...config }: RunConfig, number: number): RunConfig {
-  return { ...config, settings: { ...config.settings, fold: { number, of } } };
+/** The settings of one of its folds. `begun`: those of one that it has already: all rows are divided as they were for that. */
+export function foldConfig({ folds: of = 1, ...config }: RunConfig, number: number, begun?: RunConfig): RunConfig {
+  const { settings } = config;
+  const dealt = begun ? begun.settings.fold?.dealt : settings.splitBy?.kind === 'group' ? 'by class' : undefined;
+  const fold: Fold = { number, of, ...(dealt && { dealt }) };
+  return { ...config, settings: { ...settings, fold } };
 }
 
 /** `4 of 5 folds stand: fold 3 diverged.`; null where all do. */

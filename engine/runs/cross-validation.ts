@@ -147,7 +147,7 @@ export class CrossValidation implements Work {
       await this.#resumed;
       if (this.#stopRequested) break;
       try {
-        const child = await this.#trainFold(fold, known.get(fold), ended);
+        const child = await this.#trainFold(fold, known, ended);
         ended.push(child);
         if (ended.length === 1) await this.#keepDevice(child);
         results.push(resultOf(fold, child));
@@ -161,12 +161,17 @@ export class CrossValidation implements Work {
     return this.#endingOf(ended, results);
   }
 
-  async #trainFold(fold: number, known: RunRecord | undefined, before: readonly RunRecord[]): Promise<RunRecord> {
+  async #trainFold(
+    fold: number,
+    begun: ReadonlyMap<number, RunRecord>,
+    before: readonly RunRecord[],
+  ): Promise<RunRecord> {
     const { record, runs } = this.#options;
+    const known = begun.get(fold);
     // One that diverged would do so again.
     if (known?.state === 'completed' || known?.state === 'diverged') return known;
     const { device } = record.config;
-    const run = known?.id ?? (await runs.begin(record, fold, this.#configOf(fold, before)));
+    const run = known?.id ?? (await runs.begin(record, fold, this.#configOf(fold, before, [...begun.values()][0])));
     if (known && !runs.isActive(run)) await runs.resume(run, device);
     this.#child = run;
     const deafen = runs.onProgress(run, (progress) => this.#follow(progress, before));
@@ -185,9 +190,9 @@ export class CrossValidation implements Work {
     await this.#options.store.updateRun({ run: this.#run, patch: { device, threads, parameters } });
   }
 
-  /** All folds train on the device that was chosen for the first. */
-  #configOf(fold: number, before: readonly RunRecord[]): RunRecord['config'] {
-    const config = foldConfig(this.#options.record.config, fold);
+  /** All folds train on the device that was chosen for the first, and divide the rows as it did, be it of an earlier version. */
+  #configOf(fold: number, before: readonly RunRecord[], begun: RunRecord | undefined): RunRecord['config'] {
+    const config = foldConfig(this.#options.record.config, fold, begun?.config);
     const chosen = before.find(({ result }) => result !== null)?.device;
     return config.device === 'auto' && (chosen === 'cpu' || chosen === 'gpu') ? { ...config, device: chosen } : config;
   }

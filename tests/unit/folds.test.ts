@@ -172,24 +172,33 @@ test('folds are runs under the turn of their parent, which has their mean; they 
 
 test('pause, continue and stop act on the fold at work; what is done is not done again', async (context) => {
   const { store, manager } = setUp(context, createTableHosts(slow(1)));
-  const { id: run } = await manager.start({ config: tableConfig(60, { folds: 3 }) });
+  const settings = { splitBy: { kind: 'group', column: 'owner' } } as const;
+  const { id: run } = await manager.start({ config: tableConfig(60, { folds: 3, settings }) });
   await foldIn(store, run, 1, 'running');
   await manager.pause({ run });
   await foldIn(store, run, 1, 'paused');
   assert.equal((await store.run({ run })).state, 'paused');
   await manager.continue({ run });
-  const first = await foldIn(store, run, 1, 'completed');
+  await foldIn(store, run, 1, 'completed');
   await foldIn(store, run, 2, 'running');
   await manager.stop({ run });
   const stopped = await manager.finished({ run });
   assert.equal(stopped.state, 'stopped');
   assert.deepEqual(await states(store, run), ['completed', 'stopped']);
+  // As a version had it that dealt groups out by their rows alone: all folds are of one division.
+  for (const { id, config } of (await foldsOf(store, run)).values()) {
+    const { dealt, ...fold } = config.settings.fold!;
+    assert.equal(dealt, 'by class');
+    await store.updateRun({ run: id, patch: { config: { ...config, settings: { ...settings, fold } } } });
+  }
+  const first = (await foldsOf(store, run)).get(1);
   assert.match(stopped.result!.doubt!, /^1 of 3 folds stands \(fold 2: it is stopped; 1 was not begun\)\./);
   await manager.resume({ run });
   const ended = await manager.finished({ run });
   assert.deepEqual([ended.state, ended.result!.doubt], ['completed', undefined]);
   assert.deepEqual(await states(store, run), ['completed', 'completed', 'completed']);
   assert.deepEqual((await foldsOf(store, run)).get(1), first);
+  assert.deepEqual((await foldsOf(store, run)).get(3)!.config.settings.fold, { number: 3, of: 3 });
   assert.equal(
     (await store.metrics({ run, series: ['val_loss'] })).length,
     1,

@@ -126,21 +126,30 @@ export function assignFoldInOrder(times: Float64Array, strata: Int32Array, share
   );
 }
 
-/** Whole groups to folds; the groups of the others train and validate. No group stands in two splits. */
+/**
+ * Whole groups to folds; the groups of the others train and validate. No group stands in two splits. A fold that does not say how groups
+ * are dealt out is of an earlier version, and keeps its rows.
+ */
 export function assignGroupFold(
   keys: Float64Array,
   strata: Int32Array,
   shares: Shares,
   seed: number,
-  { number, of }: Fold,
+  { number, of, dealt }: Fold,
 ): Uint8Array {
-  const folds = stratifiedFolds(keys, strata, of, seed);
+  const folds = dealt === 'by class' ? stratifiedFolds(keys, strata, of, seed) : foldsByRows(keys, strata, of, seed);
   return splitsOfFold(
     strata,
     (row) => folds[row] === number,
     (rest) => assignGroups(keys, rest, sharesOfRest(shares), seed),
   );
 }
+
+/** The fold of each row, from 1, each group in that which lacks most rows. */
+const foldsByRows = (keys: Float64Array, strata: Int32Array, of: number, seed: number): Int32Array =>
+  Int32Array.from(assignGroups(keys, strata, new Array<number>(of).fill(1 / of), seed, 'folds'), (split) =>
+    split === leftOut ? 0 : split + 1,
+  );
 
 /**
  * Whole groups, in an order drawn by the seed, each to the split that lacks most rows; no split with a share stays empty. A

@@ -56,7 +56,7 @@ test('the same seed gives the same folds, another seed others', () => {
 test('a group is in one split, and tested once', () => {
   const keys = Float64Array.from({ length: 400 }, (_, row) => randomBits(5, row) % 23);
   const strata = new Int32Array(400);
-  const folds = all(4).map((number) => assignGroupFold(keys, strata, shares, 9, { number, of: 4 }));
+  const folds = all(4).map((number) => assignGroupFold(keys, strata, shares, 9, { number, of: 4, dealt: 'by class' }));
   for (const splits of folds) {
     const of = new Map<number, number>();
     splits.forEach((split, row) => {
@@ -68,12 +68,29 @@ test('a group is in one split, and tested once', () => {
   }
   keys.forEach((_, row) => assert.equal(folds.filter((splits) => splits[row] === 2).length, 1));
   assert.throws(
-    () => assignGroupFold(Float64Array.of(1, 1, 2, 2), new Int32Array(4), shares, 1, { number: 1, of: 3 }),
+    () =>
+      assignGroupFold(Float64Array.of(1, 1, 2, 2), new Int32Array(4), shares, 1, {
+        number: 1,
+        of: 3,
+        dealt: 'by class',
+      }),
     {
       code: 'input.too_few_groups',
       message: '2 groups are too few for 3 folds.',
     },
   );
+});
+
+test('a fold that does not say how its groups were dealt out keeps the rows it had in earlier versions', () => {
+  const keys = Float64Array.of(1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 7);
+  const strata = Int32Array.from(keys, (key) => Number(key > 3));
+  // Taken down from the version before groups were dealt out by class.
+  const tested = all(3).map((number) => rowsIn(assignGroupFold(keys, strata, shares, 4, { number, of: 3 }), 2));
+  assert.deepEqual(tested, [
+    [0, 1, 2, 3, 10, 11, 12],
+    [6, 7, 13],
+    [4, 5, 8, 9],
+  ]);
 });
 
 test('groups are dealt out so that every fold has its share of each class, as scikit-learn does', () => {
@@ -90,7 +107,7 @@ test('groups are dealt out so that every fold has its share of each class, as sc
       const own = folds.filter((_, row) => strata[row] === stratum);
       return spreadOf(all(5).map((fold) => own.filter((one) => one === fold).length / own.length)).deviation;
     });
-    // StratifiedGroupKFold(5, shuffle=True) of scikit-learn 1.9 has 0.0136 to 0.0142 on these rows, chance 0.06.
+    // StratifiedGroupKFold(5, shuffle=True) of scikit-learn 1.9 has 0.0136 to 0.0142 on these rows.
     const mean = deviations.reduce((sum, one) => sum + one, 0) / 3;
     assert.ok(mean < 0.0145, `${mean}`);
     const rows = all(5).map((fold) => folds.filter((one) => one === fold).length);
