@@ -3,7 +3,7 @@
 import { calibrationOf } from '../../engine/evaluation/calibration.ts';
 import { classScores, confusionOf } from '../../engine/evaluation/class-scores.ts';
 import { accuracyWithForeign, reportClasses } from '../../engine/evaluation/classes.ts';
-import { scoreNames } from '../../engine/evaluation/names.ts';
+import { scoreNames, scoreWords } from '../../engine/evaluation/names.ts';
 import { coverageOf, errorsAlong, errorsOf, usualUnit } from '../../engine/evaluation/residuals.ts';
 import { findSlices, sliceText, type Slice } from '../../engine/evaluation/slices.ts';
 import { cheapestThreshold, costOf, outcomeAt, outcomesByThreshold } from '../../engine/evaluation/threshold.ts';
@@ -93,7 +93,7 @@ export function aboutClasses(
           `${formatCount(foreign)} more of classes it does not know, wrong whatever it says: accuracy with them ${formatNumber(accuracy)}`,
         );
       }
-      printScores(output, scores, `always “${constant}”`);
+      printScores(output, scores, `always “${constant}”`, rows.classes);
       if (cost) {
         output.line(
           `threshold ${threshold} (${chosenWords(cost.chosen_on)}): ${formatNumber(cost.a_row)} a row, ${formatNumber(cost.a_row_at_half)} at 0.5`,
@@ -207,11 +207,16 @@ export function aboutValues(
   };
 }
 
-function printScores(output: Output, scores: readonly Score[], constant: string): void {
+function printScores(
+  output: Output,
+  scores: readonly Score[],
+  constant: string,
+  classes: readonly string[] | null = null,
+): void {
   const write = ({ name }: Score, value: number | null): string =>
     scoreNames[name].unit === 'share' && value !== null ? `${(100 * value).toFixed(1)} %` : formatNumber(value);
   output.table(scores, [
-    { title: 'score', value: ({ name }) => scoreNames[name].words },
+    { title: 'score', value: ({ name }) => scoreWords(name, classes) },
     { title: 'value', value: (score) => write(score, score.value), right: true },
     {
       title: '95 % interval',

@@ -1,9 +1,9 @@
 // Cross-validations in the terminal: every row out of fold, as scores and as a CSV file, and what the folds came to.
 
-import { scoreNames } from '../../engine/evaluation/names.ts';
+import { scoreNames, scoreWords } from '../../engine/evaluation/names.ts';
 import { predictedClass } from '../../engine/evaluation/class-scores.ts';
 import { csvField } from '../../engine/learners/prediction-table.ts';
-import { leadingMetrics } from '../../engine/model/metrics.ts';
+import { leadingMetrics, metricWords } from '../../engine/model/metrics.ts';
 import type {
   FoldScores,
   FoldsShare,
@@ -135,13 +135,17 @@ export function foldsEvent({ folds, spread }: FoldScores): object {
   return { folds: folds.map(({ fold, rows, scores }) => ({ fold, rows, scores })), spread };
 }
 
-export function printFoldScores(output: Output, { folds, spread }: FoldScores): void {
+export function printFoldScores(
+  output: Output,
+  { folds, spread }: FoldScores,
+  classes: readonly string[] | null,
+): void {
   const names = Object.keys(spread) as ScoreName[];
   const write = (name: ScoreName, value: number | undefined): string =>
     scoreNames[name].unit === 'share' && value !== undefined ? `${(100 * value).toFixed(1)} %` : formatNumber(value);
   output.line();
   output.table(names, [
-    { title: 'score by fold', value: (name) => scoreNames[name].words },
+    { title: 'score by fold', value: (name) => scoreWords(name, classes) },
     { title: 'mean', value: (name) => write(name, spread[name]?.mean), right: true },
     { title: 'deviation', value: (name) => write(name, spread[name]?.deviation), right: true },
     ...folds.slice(0, 10).map(({ fold, scores }): Column<ScoreName> => ({
@@ -170,7 +174,7 @@ export function printFolds(
     { title: '  tested on', value: ({ words }) => `  ${words}` },
     { title: 'run', value: ({ run }) => (run === undefined ? '' : formatCount(run)), right: true },
     ...names.map((name): Column<(typeof lines)[number]> => ({
-      title: name.replace('test_', '').replaceAll('_', ' '),
+      title: metricWords(name.replace('test_', '')),
       value: ({ metrics }) => formatNumber(ownValue(metrics, name)),
       right: true,
     })),

@@ -52,10 +52,10 @@ export const scoreNames = {
   },
   accuracy: { words: 'Accuracy', better: 'higher', unit: 'plain', explanation: 'Share of the rows that are right' },
   f1: {
-    words: 'F1',
+    words: 'F1 (macro)',
     better: 'higher',
     unit: 'plain',
-    explanation: 'Harmonic mean of precision and recall; with more than two classes its mean over them',
+    explanation: 'Harmonic mean of precision and recall; of more than two classes the mean over those that occur',
   },
   rmse: { words: 'Root mean square', better: 'lower', unit: 'target', explanation: 'Root of the mean squared error' },
   mae: { words: 'Mean absolute', better: 'lower', unit: 'target', explanation: 'Mean of how far off it is' },
@@ -79,3 +79,7 @@ export const scoreNames = {
     explanation: 'Mean of predicted − true: above 0 = too high',
   },
 } as const satisfies Readonly<Record<ScoreName, ScoreDefinition>>;
+
+/** The words of a score. F1 of two classes is that of the second, which is looked for, and says so; training's is the mean over both. */
+export const scoreWords = (name: ScoreName, classes: readonly string[] | null): string =>
+  name === 'f1' && classes?.length === 2 ? `F1 of “${classes[1]}”` : scoreNames[name].words;

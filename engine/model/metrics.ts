@@ -53,7 +53,7 @@ export const metrics = {
   },
   // The mean over the classes that occur.
   f1: {
-    words: 'F1',
+    words: 'F1 (macro)',
     ...share,
     ofClasses: ({ confusion }) => overClasses(confusion, (hits, rows, predicted) => (2 * hits) / (rows + predicted)),
   },

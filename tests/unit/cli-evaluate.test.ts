@@ -43,7 +43,12 @@ test('two classes: every split, the test split counted, costs, another file', as
       event.rows,
     );
     assert.equal(event.opened_before, 0);
+    // A run notes the mean of F1 over the classes; of two classes the one that is looked for is asked about here.
+    const each = (event.classes as { f1: number; name: string }[]).map(({ f1 }) => f1);
+    assert.ok(Math.abs((each[0] + each[1]) / 2 - metrics[`${prefix}_f1`]) < 1e-6);
+    assert.ok(each.some((f1) => Math.abs(f1 - scoreOf(event, 'f1').value) < 1e-6));
   }
+  assert.match((await trainyard(home, 'show', '1')).stdout, /^ {2}F1 \(macro\) /m);
   const again = await trainyard(
     home,
     'evaluate',
@@ -58,6 +63,7 @@ test('two classes: every split, the test split counted, costs, another file', as
   assert.match(again.stdout, /test split, 14\d rows, opened once before, last 20/);
   assert.match(again.stdout, /the cheapest on the validation split/);
   assert.match(again.stdout, /^Calibration error /m);
+  assert.match(again.stdout, /^F1 of “[^”]+” /m);
 
   const between = await lastEvent(
     home,

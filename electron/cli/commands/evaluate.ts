@@ -94,7 +94,7 @@ export const evaluate: Command = {
       output.line(`Run ${run}: ${name}, ${where}, ${size}${openedText(source, opened)}`);
       if (table.untold > 0) output.line(`${counted(table.untold, 'row')} without a truth to compare with are left out`);
       about.print(output);
-      if (table.folds) printFoldScores(output, table.folds);
+      if (table.folds) printFoldScores(output, table.folds, rows.kind === 'classes' ? rows.classes : null);
     }
     output.event({
       event: 'evaluation',

@@ -4,7 +4,7 @@ import { byImportance, usualShuffles } from '../../../engine/explanation/importa
 import { judgedBy } from '../../../engine/explanation/explain.ts';
 import { columnFindings, curveFindings, type Curve, type Finding } from '../../../engine/explanation/findings.ts';
 import { cellText, explainedWords } from '../../../engine/explanation/words.ts';
-import { scoreNames } from '../../../engine/evaluation/names.ts';
+import { scoreWords } from '../../../engine/evaluation/names.ts';
 import type { Contributions, Dependence, Explanation } from '../../../engine/protocol/explanation.ts';
 import type { OutputSpec } from '../../../engine/model/spec.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
@@ -123,7 +123,7 @@ function printImportance(output: Output, { columns, importance, gains }: Explana
   output.table(byImportance(importance, score), [
     { title: 'column', value: ({ column }) => columns[column].name },
     {
-      title: `loss of ${scoreNames[score].words} when shuffled`,
+      title: `loss of ${scoreWords(score, spec.kind === 'classes' ? spec.classes : null)} when shuffled`,
       value: ({ spread }) => formatNumber(spread.mean),
       right: true,
     },

@@ -1,6 +1,6 @@
 // Commands on past runs: show, compare, delete and restore; runs-list.ts lists them.
 
-import { leadingMetrics } from '../../../engine/model/metrics.ts';
+import { leadingMetrics, metricWords } from '../../../engine/model/metrics.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import type { StoreService } from '../../../engine/protocol/store.ts';
 import { costOf, costWords, electricityOf } from '../../../engine/hardware/bill.ts';
@@ -232,7 +232,7 @@ export function printMetrics(output: Output, metrics: Readonly<Record<string, nu
   const names = [...new Set(Object.keys(metrics).map((name) => name.replace(/^(train|val|test)_/, '')))];
   if (names.length === 0) return;
   output.table(names, [
-    { title: '  metric', value: (name) => `  ${name.replaceAll('_', ' ')}` },
+    { title: '  metric', value: (name) => `  ${metricWords(name)}` },
     ...['train', 'val', 'test'].map((split) => ({
       title: split,
       value: (name: string) => formatNumber(ownValue(metrics, `${split}_${name}`)),
@@ -322,7 +322,10 @@ export const compare: Command = {
         }),
       ],
       ...metricNames.map((name) => [
-        name,
+        name.replace(
+          /^(train|val|test)_(.+)$/,
+          (_, split: string, metric: string) => `${split} ${metricWords(metric)}`,
+        ),
         ...found.map((run) => formatNumber(ownValue(run.result?.metrics ?? {}, name))),
       ]),
       ...Object.entries({ ...baselines, ...costs }).map(([name, values]) => [
