@@ -12,6 +12,7 @@ import { categoryCode, rawValue } from './features.ts';
 import { meantCategory } from './forms.ts';
 import { asFitted } from './recipe.ts';
 import type { FeatureRecipe, TargetRecipe } from './recipe.ts';
+import { nearer } from './request-numbers.ts';
 
 /** A recipe's column as a file has it. */
 export interface MatchedColumn {
@@ -141,9 +142,6 @@ function categoriesOf(recipe: FeatureRecipe | TargetRecipe): readonly string[] |
   if (recipe.kind === 'one_hot' || recipe.kind === 'embedding') return recipe.categories;
   return recipe.kind === 'classes' ? recipe.classes : null;
 }
-
-/** Of two ways to read numbers that may be a thousand times as large, the nearer one has to be nearer by this. */
-const nearer = 4;
 
 interface Weighed {
   readonly recipe: FeatureRecipe | TargetRecipe;

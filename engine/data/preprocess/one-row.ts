@@ -4,7 +4,6 @@
 import { rawCodes } from '../../model/spec.ts';
 import { InputError } from '../../protocol/errors.ts';
 import { ownValue } from '../../protocol/own.ts';
-import { isSpelledNumber, largestNumber, numberIn, type NumberSpelling } from '../schema/numbers.ts';
 import { truthOf } from '../schema/stored.ts';
 import { RowEncoder } from './encode.ts';
 import { bareName, meantCategory } from './forms.ts';
@@ -12,6 +11,7 @@ import type { CellValue } from '../../protocol/data.ts';
 import { valueOfRaw, type FeatureRecipe, type Preprocessing } from './recipe.ts';
 import { makeValues, type Values } from './values.ts';
 import { readTime } from './read-time.ts';
+import { readersOfNumbers } from './request-numbers.ts';
 
 /** Values by the name of their column. */
 export type RowObject = Readonly<Record<string, unknown>>;
@@ -58,7 +58,9 @@ export class RowReader {
    */
   read(rows: readonly RowObject[]): EncodedRows {
     const raw = this.#readers.map(() => new Array<number | null>(rows.length).fill(null));
-    const reasons = rows.map((row, at) => this.#readRow(row, at, raw));
+    const given = rows.map((row) => this.#givenBy(row));
+    const readers = this.#readersOf(given);
+    const reasons = given.map((row, at) => this.#readRow(readers, row, at, raw));
     const x = makeValues(this.#encoder.element, rows.length * this.#encoder.width);
     const columns = raw.map((values) => ({ getItem: (row: number) => values[row] ?? null }));
     this.#encoder.encode(columns, rows.length, x);
@@ -69,7 +71,7 @@ export class RowReader {
   values(row: RowObject): Readonly<Record<string, CellValue>> {
     const given = this.#givenBy(row);
     return Object.fromEntries(
-      this.#readers.map(({ recipe, read }, index) => {
+      this.#readersOf([given]).map(({ recipe, read }, index) => {
         const value = given.get(index);
         const found = read(value);
         const unknown = found === undefined && 'categories' in recipe;
@@ -78,9 +80,27 @@ export class RowReader {
     );
   }
 
-  #readRow(row: RowObject, at: number, raw: readonly (number | null)[][]): readonly string[] {
-    const given = this.#givenBy(row);
-    return this.#readers.flatMap(({ recipe, read, problem }, index) => {
+  /** Those of numbers as the rows of this request settle how they are written. */
+  #readersOf(given: readonly ReadonlyMap<number, unknown>[]): readonly Reader[] {
+    const columns = this.#readers.flatMap(({ recipe }, index) =>
+      recipe.kind === 'number' ? [{ index, recipe, values: given.map((row) => row.get(index)) }] : [],
+    );
+    const numbers = readersOfNumbers(columns);
+    const settled = new Map(columns.map(({ index }, place) => [index, numbers[place]]));
+    return this.#readers.map((reader, index): Reader => {
+      const number = settled.get(index);
+      if (number === undefined) return reader;
+      return { ...reader, read: (value) => present(value, reader.recipe, number) };
+    });
+  }
+
+  #readRow(
+    readers: readonly Reader[],
+    given: ReadonlyMap<number, unknown>,
+    at: number,
+    raw: readonly (number | null)[][],
+  ): readonly string[] {
+    return readers.flatMap(({ recipe, read, problem }, index) => {
       if (!given.has(index)) {
         const message = `Row ${at + 1} has no "${recipe.column}".`;
         throw new InputError(
@@ -128,11 +148,8 @@ function neverMissing(recipe: FeatureRecipe): boolean {
 function readerOf(recipe: FeatureRecipe): Reader {
   switch (recipe.kind) {
     case 'number':
-      return {
-        recipe,
-        problem: 'no number',
-        read: (value) => present(value, recipe, (one) => readNumber(one, recipe.numbers)),
-      };
+      // How numbers are read, the rows of a request settle.
+      return { recipe, problem: 'no number', read: () => undefined };
     case 'boolean':
       return { recipe, problem: 'neither yes nor no', read: (value) => present(value, recipe, readBoolean) };
     case 'datetime':
@@ -159,19 +176,6 @@ function present(
   if (typeof value !== 'string') return read(value);
   const text = value.trim();
   return text === '' || missing.includes(text) ? null : read(text);
-}
-
-const plainNumber = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
-
-function readNumber(value: unknown, spelling: NumberSpelling | undefined): number | undefined {
-  const number = typeof value === 'string' ? numberOf(value, spelling) : Number(value);
-  return typeof value !== 'object' && Math.abs(number) <= largestNumber ? number : undefined;
-}
-
-function numberOf(text: string, spelling: NumberSpelling | undefined): number {
-  if (spelling === undefined || !isSpelledNumber(text, spelling)) return plainNumber.test(text) ? Number(text) : NaN;
-  const bare = spelling.mark === '' ? text : text.replaceAll(spelling.mark, '');
-  return (/^[^0-9]*[-\u2212(]|-$/.test(bare) ? -1 : 1) * Number(numberIn(text, spelling));
 }
 
 function readBoolean(value: unknown): number | undefined {

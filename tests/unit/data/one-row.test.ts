@@ -80,6 +80,35 @@ for (const forms of [['matrix'], ['columns']] as const) {
   });
 }
 
+test('numbers of a request are read as those of a file: marks between thousands, decimal commas, currencies, yes and no', async (context) => {
+  const lines = Array.from({ length: 300 }, (_, row) => `${((row * 37) % 1500) + 0.5},${row % 2}`);
+  const file = writeTable(context, 'train.csv', `${['price,y', ...lines].join('\n')}\n`);
+  const { service, info } = await importFile(context, file, {}, { target: 'y' });
+  const options = { settings: { target: 'y' }, seed: 1, forms: ['columns'] } as const;
+  const { preprocessing } = await service.prepare({ job: 'p', dataset: info.id, options });
+  const reader = new RowReader(parsePreprocessing(preprocessing));
+  const columns: readonly (readonly (string | number | boolean)[])[] = [
+    ['1,234.5', '7', 3],
+    ['1,234'],
+    ['1.234,5', '2,5', 'dear'],
+    ['$5', "1'234", '12 %'],
+    ['2,5', '100.5'],
+    ['true', '3', 'inf', '1e3'],
+    [true, false],
+    [true, 3],
+  ];
+  for (const column of columns) {
+    const rows = column.map((price) => ({ price }));
+    const path = writeTable(context, 'rows.json', JSON.stringify(rows));
+    const data = await service.transform({ job: 't', path, preprocessing, force: true, match: {} });
+    const { x } = await service.readShard({ handle: data.handle, shard: 0 });
+    assert.deepEqual([...reader.read(rows).x], [...x], column.join());
+    await service.release({ handle: data.handle });
+  }
+  assert.deepEqual([...reader.read([{ price: '1,234.5' }]).x], [1234.5]);
+  assert.deepEqual(reader.values({ price: '1,234.5' }), { price: 1234.5 });
+});
+
 test('times are read by their formats', () => {
   const day = Date.UTC(2023, 1, 14);
   const cases: readonly (readonly [value: string | number, format: string | undefined, wanted: number | undefined])[] =
