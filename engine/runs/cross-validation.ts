@@ -1,9 +1,10 @@
 // A cross-validation from its turn to its end: its folds are runs of their own, one after the other, under its turn. Each is begun when the
 // one before has ended, so that there is never more than one to pause, stop or lose; what was done already is not done again.
 
-import { toWire, TrainyardError } from '../protocol/errors.ts';
-import { foldConfig, missingFolds, spreadOfFolds } from '../protocol/folds.ts';
+import { InputError, toWire, TrainyardError } from '../protocol/errors.ts';
+import { foldConfig, isCrossValidation, missingFolds, spreadOfFolds } from '../protocol/folds.ts';
 import { forPage } from '../protocol/shown-errors.ts';
+import { finalStates } from '../protocol/runs.ts';
 import type {
   FoldResult,
   FoldsResult,
@@ -292,4 +293,33 @@ export async function foldsOf(
   return new Map(
     runs.flatMap((one) => (one.relation === 'fold' && one.start?.fold !== undefined ? [[one.start.fold, one]] : [])),
   );
+}
+
+/**
+ * A fold trains under its cross-validation or by itself, never both at once. `isActive`: of runs of this process.
+ * @throws InputError `input.fold_twice` to whoever would resume the second of them.
+ */
+export async function refuseTwice(
+  store: Pick<StoreService, 'run' | 'runs'>,
+  { id, config, relation, parent, start }: RunRecord,
+  isActive: (run: number) => boolean,
+): Promise<void> {
+  if (relation === 'fold' && parent !== null) {
+    const { state } = await store.run({ run: parent });
+    if (finalStates.has(state)) return;
+    throw new InputError(
+      'input.fold_twice',
+      `Run ${id} is fold ${start?.fold ?? '?'} of run ${parent}, which is ${state} and trains it when it comes to it.`,
+      `Stop run ${parent} to train the fold by itself.`,
+    );
+  }
+  if (!isCrossValidation(config)) return;
+  for (const [fold, child] of await foldsOf(store, id)) {
+    if (child.state !== 'running' && child.state !== 'paused' && !isActive(child.id)) continue;
+    throw new InputError(
+      'input.fold_twice',
+      `Fold ${fold} of run ${id} is at work by itself: run ${child.id} is ${child.state}.`,
+      `Wait until run ${child.id} has ended, or stop it.`,
+    );
+  }
 }

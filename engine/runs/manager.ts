@@ -15,7 +15,7 @@ import { Listeners } from '../protocol/listeners.ts';
 import { foldConfig, isCrossValidation } from '../protocol/folds.ts';
 import { startEnergyMeter } from '../system/energy.ts';
 import { Attempt, dataOf, type Work } from './attempt.ts';
-import { CrossValidation, type FoldRuns } from './cross-validation.ts';
+import { CrossValidation, refuseTwice, type FoldRuns } from './cross-validation.ts';
 import type { ContinuationRequest, TransferRequest } from '../protocol/going-on.ts';
 import { continuationOf, transferOf } from './continuation.ts';
 import type { EnergyMeter } from './bill.ts';
@@ -318,6 +318,23 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     }
   };
 
+  /** Goes on with a run that had ended before its time, or with a queued one that nobody answers for. */
+  const resume = async (run: number, device?: RunConfig['device']): Promise<RunRecord> => {
+    const adopted = await adoptOne(run, device);
+    if (adopted) return adopted;
+    const before = await store.run({ run });
+    const state = nextState(run, before.state, 'requeue');
+    if (before.deletedAt !== null) {
+      throw new InputError('input.run_deleted', `Run ${run} is in the trash.`, 'Restore it first.');
+    }
+    const config = device ? { ...before.config, device } : before.config;
+    checkDevice(config);
+    const patch = { state, config, owner, endedAt: null, result: null, error: null, request: null };
+    const record = await store.updateRun({ run, patch, when: [before.state] });
+    enqueue(record, null);
+    return record;
+  };
+
   const manager: RunManager = {
     async start({ name, config, from, advisedBy }) {
       refuse();
@@ -339,19 +356,8 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       refuse();
       if (entries.has(run)) nextState(run, entries.get(run)!.attempt.state, 'requeue');
       await store.recover();
-      const adopted = await adoptOne(run, device);
-      if (adopted) return adopted;
-      const before = await store.run({ run });
-      const state = nextState(run, before.state, 'requeue');
-      if (before.deletedAt !== null) {
-        throw new InputError('input.run_deleted', `Run ${run} is in the trash.`, 'Restore it first.');
-      }
-      const config = device ? { ...before.config, device } : before.config;
-      checkDevice(config);
-      const patch = { state, config, owner, endedAt: null, result: null, error: null, request: null };
-      const record = await store.updateRun({ run, patch, when: [before.state] });
-      enqueue(record, null);
-      return record;
+      await refuseTwice(store, await store.run({ run }), (child) => entries.has(child));
+      return resume(run, device);
     },
     async adopt() {
       const adopted = await store.adopt({ owner });
@@ -413,7 +419,9 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       return record.id;
     },
     async resume(run, device) {
-      await manager.resume({ run, ...(device === 'auto' ? {} : { device }) });
+      refuse();
+      await store.recover();
+      await resume(run, device === 'auto' ? undefined : device);
     },
     finished: (run) => manager.finished({ run }),
     isActive: (run) => entries.has(run),

@@ -193,7 +193,22 @@ test('pause, continue and stop act on the fold at work; what is done is not done
   }
   const first = (await foldsOf(store, run)).get(1);
   assert.match(stopped.result!.doubt!, /^1 of 3 folds stands \(fold 2: it is stopped; 1 was not begun\)\./);
+  // It and one of its folds by hand would be two trainings on one device: the second is refused, whichever it is.
+  const { id: ahead } = await manager.start({ config: tableConfig(200) });
+  const second = (await foldsOf(store, run)).get(2)!.id;
+  await manager.resume({ run: second });
+  await assert.rejects(manager.resume({ run }), {
+    code: 'input.fold_twice',
+    message: `Fold 2 of run ${run} is at work by itself: run ${second} is queued.`,
+  });
+  await manager.stop({ run: second });
+  await manager.finished({ run: second });
   await manager.resume({ run });
+  await assert.rejects(manager.resume({ run: second }), {
+    code: 'input.fold_twice',
+    message: `Run ${second} is fold 2 of run ${run}, which is queued and trains it when it comes to it.`,
+  });
+  await manager.stop({ run: ahead });
   const ended = await manager.finished({ run });
   assert.deepEqual([ended.state, ended.result!.doubt], ['completed', undefined]);
   assert.deepEqual(await states(store, run), ['completed', 'completed', 'completed']);
