@@ -20,6 +20,7 @@ import { findColumns, renamed, requireColumns, valuesOf, withoutColumns } from '
 import { describeMatch, reasonsOf } from './preprocess/match-words.ts';
 import { parsePreprocessing } from './preprocess/recipe.ts';
 import type { Preprocessing } from './preprocess/recipe.ts';
+import { spreadsOfFile } from './preprocess/spread-of-file.ts';
 import { describePrepared, writeRows } from './preprocess/write-rows.ts';
 import { spellColumns } from './schema/analyse.ts';
 import type { StoredColumn } from './schema/stored.ts';
@@ -89,7 +90,7 @@ export async function transformFile(request: TransformRequest): Promise<Omit<Pre
         const asked = used.filter(({ recipe }) => !without.has(recipe.column));
         if (!force && !report) await refuseUnusable(connection, table, found.name, asked);
         const { uses, warnings } = await describeUse(connection, table, used);
-        warnings.push(...(await likeOthers(connection, table, matched.slice(0, present.length))));
+        warnings.push(...likeOthers(await spreadsOfFile(connection, table, matched.slice(0, present.length))));
         const truth = matched.slice(present.length).filter(({ unknown }) => unknown > 0);
         warnings.push(...(await describeUse(connection, table, truth)).warnings);
         const fileMatch =

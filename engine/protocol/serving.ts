@@ -40,6 +40,8 @@ export interface RowAnswers {
   readonly probabilities: readonly (readonly number[])[] | null;
   /** What could not be used of each row. */
   readonly reasons: readonly (readonly string[])[];
+  /** What looks wrong about all rows together, in words: columns that were exchanged. */
+  readonly warnings: readonly string[];
 }
 
 /** How fast a device predicts with a model. */

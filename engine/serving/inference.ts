@@ -112,8 +112,8 @@ function invalid(message: string, hint: string): InputError {
   return new InputError('input.request', message, hint);
 }
 
-/** A row's answer in plain JSON. */
-export function plainAnswers(output: OutputSpec, { values, probabilities, reasons }: RowAnswers): object {
+/** The answers in plain JSON, with what looks wrong about the rows together. */
+export function plainAnswers(output: OutputSpec, { values, probabilities, reasons, warnings }: RowAnswers): object {
   const predictions = values.map((found, row) => ({
     prediction: output.kind === 'classes' ? output.classes[found] : found,
     ...(output.kind === 'classes'
@@ -121,18 +121,18 @@ export function plainAnswers(output: OutputSpec, { values, probabilities, reason
       : {}),
     ...(reasons[row].length > 0 ? { reasons: reasons[row] } : {}),
   }));
-  return { predictions };
+  return { predictions, ...(warnings.length > 0 ? { warnings } : {}) };
 }
 
 /**
  * The answer of the open inference protocol; `outputs` of the request choose among the tensors. What of a row could not be used stands in the
- * tensor `reasons` (empty: nothing), and a parameter counts such rows whatever was chosen.
+ * tensor `reasons` (empty: nothing), and a parameter counts such rows whatever was chosen; another says what looks wrong about all rows.
  */
 export function inferAnswer(
   model: string,
   output: OutputSpec,
   { id, outputs }: InferRequest,
-  { values, probabilities, reasons }: RowAnswers,
+  { values, probabilities, reasons, warnings }: RowAnswers,
 ): object {
   const wanted = outputs && new Set(outputs.map(({ name }) => name));
   const doubtful = reasons.filter((told) => told.length > 0).length;
@@ -151,7 +151,14 @@ export function inferAnswer(
     model_name: model,
     model_version: '1',
     ...(id === undefined ? {} : { id }),
-    ...(doubtful > 0 ? { parameters: { rows_with_reasons: doubtful } } : {}),
+    ...(doubtful > 0 || warnings.length > 0
+      ? {
+          parameters: {
+            ...(doubtful > 0 ? { rows_with_reasons: doubtful } : {}),
+            ...(warnings.length > 0 ? { warnings: warnings.join(' ') } : {}),
+          },
+        }
+      : {}),
     outputs: tensors.filter(({ name }) => wanted?.has(name) ?? true),
   };
 }

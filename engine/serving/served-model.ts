@@ -82,14 +82,15 @@ export class ServedModel {
   /** Throws InputError `input.missing_column` when a row lacks a column of the model. */
   async predict(rows: readonly RowObject[]): Promise<RowAnswers> {
     if (rows.length === 0)
-      return { values: [], probabilities: this.output.kind === 'classes' ? [] : null, reasons: [] };
+      return { values: [], probabilities: this.output.kind === 'classes' ? [] : null, reasons: [], warnings: [] };
     const encoded = this.#reader.read(rows);
     const outputs = await this.#outputs(encoded.x, encoded.rows);
     const { values, probabilities } = predictionsOf(this.#trained, outputs, encoded.rows);
     const classes = this.output.kind === 'classes' ? this.output.classes.length : 0;
     const shares =
       probabilities && rows.map((_, row) => [...probabilities.subarray(row * classes, (row + 1) * classes)]);
-    return { values: [...values], probabilities: shares, reasons: encoded.reasons };
+    const { reasons, warnings } = encoded;
+    return { values: [...values], probabilities: shares, reasons, warnings };
   }
 
   /** See `RowReader.values`. */

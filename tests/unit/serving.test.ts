@@ -101,6 +101,37 @@ test('serve answers programs of this machine that have the token, and nobody els
     assert.deepEqual((odd.body.predictions as { reasons: string[] }[])[0].reasons, ['island: "Mars" is unknown']);
   });
 
+  await t.test('numbers are read as in files, and columns that look exchanged are named', async () => {
+    const [header, ...lines] = readFileSync(penguins, 'utf8').trim().split(/\r?\n/);
+    const names = header.split(',');
+    const rows = lines
+      .map((line) => Object.fromEntries(line.split(',').map((cell, at) => [names[at], cell])))
+      .filter(({ body_mass_g: mass }) => Number(mass) > 0);
+    const right = await ask('/predict', rows);
+    assert.deepEqual(Object.keys(right.body), ['predictions']);
+    const marked = rows.map((row) => ({ ...row, body_mass_g: Number(row.body_mass_g).toLocaleString('en') }));
+    assert.match(marked[0].body_mass_g, /^\d,\d{3}$/);
+    assert.deepEqual((await ask('/predict', marked)).body, right.body);
+    const exchanged = rows.map((row) => ({
+      ...row,
+      body_mass_g: row.flipper_length_mm,
+      flipper_length_mm: row.body_mass_g,
+    }));
+    const { warnings } = (await ask('/predict', exchanged)).body as { warnings: readonly string[] };
+    assert.match(warnings.join(' '), /body_mass_g looks like flipper_length_mm: its mean is 20\d/);
+    const inputs = names
+      .filter((name) => name !== 'species')
+      .map((name) => ({
+        name,
+        shape: [rows.length],
+        datatype: 'BYTES',
+        data: exchanged.map((row) => (row as Record<string, string>)[name]),
+      }));
+    const { parameters } = (await ask(`/v2/models/${model}/infer`, { inputs })).body;
+    assert.equal((parameters as { warnings: string }).warnings, warnings.join(' '));
+    assert.equal((await ask('/predict', exchanged.slice(0, 5))).body.warnings, undefined, 'five rows tell nothing');
+  });
+
   await t.test('strangers, pages and other names are refused', async () => {
     const refused = async (headers: Record<string, string>): Promise<number> =>
       (await ask('/predict', penguin, { headers })).status;

@@ -1,15 +1,11 @@
-// Columns of a file that were exchanged: numbers, or times, that lie as those of another column did in training and not as their own.
-// Names cannot tell that.
+// Columns that were exchanged: numbers, or times, that lie as those of another column did in training and not as their own. Names cannot tell
+// that. Of a file and of a request alike.
 
-import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DataWarning } from '../../protocol/data.ts';
-import { queryRows } from '../database.ts';
-import type { MeasuredTable } from '../schema/table.ts';
-import type { MatchedColumn } from './match.ts';
 import type { FeatureRecipe } from './recipe.ts';
 
 /** In fewer rows mean and deviation tell nothing. */
-const fewestRows = 20;
+export const fewestRows = 20;
 /** Distance from its own column from which on a column is looked at: means twice the deviation apart. */
 const far = 0.5;
 /** Distance to another column that counts as its own, and how many times nearer that one has to be. */
@@ -18,7 +14,7 @@ const timesNearer = 10;
 /** Named in one message. */
 const namedColumns = 3;
 
-interface Spread {
+export interface Spread {
   readonly mean: number;
   readonly deviation: number;
 }
@@ -31,31 +27,26 @@ function distance(one: Spread, other: Spread): number {
   return (one.mean - other.mean) ** 2 / (4 * (a + b)) + Math.log((a + b) / (2 * Math.sqrt(a * b))) / 2;
 }
 
-type Spreading = Extract<FeatureRecipe, { kind: 'number' | 'datetime' }>;
-const spreads = (column: MatchedColumn): column is MatchedColumn & { readonly recipe: Spreading } =>
-  column.recipe.kind === 'number' || column.recipe.kind === 'datetime';
+export type Spreading = Extract<FeatureRecipe, { kind: 'number' | 'datetime' }>;
+
+/** A column as training had it and as it is here; null: of too few rows. */
+export interface SpreadColumn {
+  readonly recipe: Spreading;
+  readonly own: Spread | null;
+}
+
+/** Mean and deviation of the values that are there; null of too few. */
+export function spreadOfValues(values: readonly (number | null)[]): Spread | null {
+  const present = values.filter((value) => value !== null);
+  if (present.length < fewestRows) return null;
+  const mean = present.reduce((sum, value) => sum + value, 0) / present.length;
+  const deviation = Math.sqrt(present.reduce((sum, value) => sum + (value - mean) ** 2, 0) / present.length);
+  return Number.isFinite(mean) && Number.isFinite(deviation) ? { mean, deviation } : null;
+}
 
 /** Says which columns look like others. */
-export async function likeOthers(
-  connection: DuckDBConnection,
-  table: MeasuredTable,
-  matched: readonly MatchedColumn[],
-): Promise<readonly DataWarning[]> {
-  const columns = matched.filter(spreads);
-  if (columns.length < 2 || table.rows < fewestRows) return [];
-  const selected = columns.flatMap(({ value }, index) => [
-    `count(${value}) AS rows_${index}`,
-    `avg(${value}) AS mean_${index}`,
-    `stddev_pop(${value}) AS deviation_${index}`,
-  ]);
-  const [found = {}] = await queryRows(connection, `SELECT ${selected.join(', ')} FROM ${table.from}`);
-  const here = columns.map((_, index): Spread | null => {
-    const [mean, deviation] = [Number(found[`mean_${index}`]), Number(found[`deviation_${index}`])];
-    const known = Number(found[`rows_${index}`]) >= fewestRows && Number.isFinite(mean) && Number.isFinite(deviation);
-    return known ? { mean, deviation } : null;
-  });
-  const alike = columns.flatMap(({ recipe }, index) => {
-    const own = here[index];
+export function likeOthers(columns: readonly SpreadColumn[]): readonly DataWarning[] {
+  const alike = columns.flatMap(({ recipe, own }) => {
     if (!own) return [];
     const apart = distance(own, recipe);
     if (apart < far) return [];

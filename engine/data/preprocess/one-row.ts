@@ -7,6 +7,7 @@ import { ownValue } from '../../protocol/own.ts';
 import { truthOf } from '../schema/stored.ts';
 import { RowEncoder } from './encode.ts';
 import { bareName, meantCategory } from './forms.ts';
+import { fewestRows, likeOthers, spreadOfValues } from './likeness.ts';
 import type { CellValue } from '../../protocol/data.ts';
 import { valueOfRaw, type FeatureRecipe, type Preprocessing } from './recipe.ts';
 import { makeValues, type Values } from './values.ts';
@@ -22,6 +23,8 @@ export interface EncodedRows {
   readonly x: Values;
   /** What could not be used of each row, in words. */
   readonly reasons: readonly (readonly string[])[];
+  /** What all of them together look like: columns that were exchanged. */
+  readonly warnings: readonly string[];
 }
 
 interface Reader {
@@ -64,7 +67,7 @@ export class RowReader {
     const x = makeValues(this.#encoder.element, rows.length * this.#encoder.width);
     const columns = raw.map((values) => ({ getItem: (row: number) => values[row] ?? null }));
     this.#encoder.encode(columns, rows.length, x);
-    return { rows: rows.length, x, reasons };
+    return { rows: rows.length, x, reasons, warnings: this.#exchanged(raw) };
   }
 
   /** A row as it is read, column by column: what is not given or cannot be used is null, a category that is unknown its own word. */
@@ -78,6 +81,15 @@ export class RowReader {
         return [recipe.column, unknown ? String(value) : valueOfRaw(recipe, found)];
       }),
     );
+  }
+
+  /** As of the columns of a file; of a few rows nothing can be told. */
+  #exchanged(raw: readonly (readonly (number | null)[])[]): readonly string[] {
+    if ((raw[0]?.length ?? 0) < fewestRows) return [];
+    const columns = this.#readers.flatMap(({ recipe }, index) =>
+      recipe.kind === 'number' || recipe.kind === 'datetime' ? [{ recipe, own: spreadOfValues(raw[index]) }] : [],
+    );
+    return likeOthers(columns).map(({ message }) => message);
   }
 
   /** Those of numbers as the rows of this request settle how they are written. */

@@ -62,14 +62,30 @@ function escape(text: string): string {
 
 /** Whether a text is a number written this way. */
 export function isSpelledNumber(value: string, spelling?: NumberSpelling): boolean {
-  return spelling === undefined
-    ? isNumber(value, pointStyle)
-    : new RegExp(`^${pattern(spelling)}$`, 'u').test(value.trim());
+  return spelling === undefined ? isNumber(value, pointStyle) : compiled(spelling).whole.test(value.trim());
+}
+
+interface Compiled {
+  readonly whole: RegExp;
+  readonly digits: RegExp;
+}
+
+/** Made once: there are few ways of writing, and a request of one row asks for several of them. */
+const known = new Map<string, Compiled>();
+
+function compiled(spelling: NumberSpelling): Compiled {
+  const key = `${spelling.decimal}${spelling.thousands}|${spelling.mark}`;
+  let found = known.get(key);
+  if (found === undefined) {
+    found = { whole: new RegExp(`^${pattern(spelling)}$`, 'u'), digits: new RegExp(digits(spelling)) };
+    known.set(key, found);
+  }
+  return found;
 }
 
 /** The number in a text, without its sign, for people. */
 export function numberIn(value: string, spelling: NumberSpelling): string {
-  const [found = ''] = new RegExp(digits(spelling)).exec(value) ?? [];
+  const [found = ''] = compiled(spelling).digits.exec(value) ?? [];
   const together =
     spelling.thousands === '' ? found : found.replaceAll(new RegExp(separators[spelling.thousands], 'g'), '');
   return spelling.decimal === '.' ? together : together.replace(',', '.');
@@ -109,7 +125,7 @@ export function sniffNumberSpelling(values: readonly string[], decimal: DecimalM
     // Marks that stand for thousands in some values do so in all.
     if (shown !== null && shown !== style.decimal) continue;
     const spelling = { ...style, mark };
-    const whole = new RegExp(`^${pattern(spelling)}$`, 'u');
+    const { whole } = compiled(spelling);
     const hits = numeric.filter((value) => whole.test(value));
     if (hits.length > most && !looksLikeCodes(hits, spelling)) [best, most] = [spelling, hits.length];
   }
