@@ -8,10 +8,10 @@ import { beginMeasuring } from '../../engine/history/measuring.ts';
 import { labText } from '../../engine/lab/file.ts';
 import type { LabRecord, LabSummary } from '../../engine/protocol/lab.ts';
 import { figuresOf } from '../../renderer/views/hardware/lab/reading.ts';
-import { tableConfig } from '../unit/fixtures/training.ts';
 import { workstation } from '../unit/fixtures/workstation.ts';
 import { clippedTexts } from './clipping.ts';
 import { callService, chooseNext, drawn, expect, launch, screenshot, test, type App } from './launch.ts';
+import { runConfig } from './scene.ts';
 
 const sizes = [
   [1100, 720],
@@ -69,7 +69,8 @@ test('the lab and the roofline', async () => {
     const done = beginMeasuring(home, 'lab');
     await measure.click();
     await expect(page.getByText(/A lab of another process \(\d+\) measures this machine: both/).first()).toBeVisible();
-    await expect(callService(app, 'startRun', { config: tableConfig(1) })).rejects.toThrow(
+    const config = runConfig({ id: 'made', rows: 96, task: 'classification', settings: {} }, 1);
+    await expect(callService(app, 'startRun', { config })).rejects.toThrow(
       /another process \(\d+\) measures this machine: training would spoil its figures/,
     );
     done();

@@ -29,7 +29,10 @@ export async function importTable(app: App, file: string): Promise<DatasetInfo> 
   return callService<DatasetInfo>(app, 'importPath', { job: `scene-${token}`, token });
 }
 
-export function runConfig(dataset: DatasetInfo, epochs: number): NetworkConfig {
+export function runConfig(
+  dataset: Pick<DatasetInfo, 'id' | 'rows' | 'task' | 'settings'>,
+  epochs: number,
+): NetworkConfig {
   const { seed, ...usual } = defaultTraining(dataset.rows, dataset.task ?? 'classification');
   return {
     learner: 'network',
