@@ -199,6 +199,31 @@ test('nobody waits for what cannot be had, several are paid as the box they come
   assert.ok(Math.abs(several.money! - (20 * several.seconds!.middle) / hour) < 1e-9);
 });
 
+test('several devices have money and meet the budget or not: let together, else bought; private ones bought', () => {
+  const sold = others.map((one) => (one.id === 'a100' ? { ...one, price: 15_000 } : one));
+  const short = { ...facts, others: sold, ...together };
+  const of = (rule: string, needs: Parameters<typeof advise>[0], among: Facts = short): Recommendation =>
+    advise({ deadline: rule === 'several' ? 0.4 * hour : 0.17 * hour, ...needs }, among).find(
+      (given) => given.rule === rule,
+    )!;
+  for (const [rule, count] of [
+    ['several', 2],
+    ['several-larger-batch', 4],
+  ] as const) {
+    const { money, meetsBudget, reasons } = of(rule, { budget: 3000 });
+    assert.deepEqual([money, meetsBudget], [count * 15_000, false], rule);
+    assert.match(reasons.at(-1)!.text, /^Nobody lets so many together here: .*,000 USD to buy \d of them$/);
+    const secret = of(rule, { budget: 90_000, private: true });
+    assert.deepEqual([secret.money, secret.meetsBudget], [count * 15_000, true], rule);
+    assert.match(secret.reasons.at(-1)!.text, /^The data stays with you: /);
+    const nobody = of(rule, { budget: 5 }, { ...facts, ...together });
+    assert.deepEqual(
+      [nobody.money, nobody.reasons.at(-1)!.text],
+      [undefined, `What ${count} of them cost is not known`],
+    );
+  }
+});
+
 test('what does not fit this CPU is not advised there, other numbers than those asked for are said', () => {
   const tight = { ...facts, gpu: undefined, cpu: { ...cpu, seconds: around(60), memory: 4.3e9 }, cpuFits: false };
   const all = advise({ deadline: hour }, tight);

@@ -2,7 +2,16 @@
 
 import { examplesFactor } from '../formulas/parallel.ts';
 import { inTimeOf } from './elsewhere.ts';
-import { canBeHad, neededOn, type DeviceFact, type Facts, type Needs, type Range, type Together } from './facts.ts';
+import {
+  canBeHad,
+  neededOn,
+  type DeviceFact,
+  type Facts,
+  type Needs,
+  type Range,
+  type Reason,
+  type Together,
+} from './facts.ts';
 import { fastest, gigabytes, hours, percent, reason, usable, type Action, type Context, type Fired } from './rules.ts';
 
 /** The quickest GPU that can be had and holds the model within `share` of its memory. */
@@ -15,12 +24,35 @@ const within = ({ low, middle, high }: Range, by: number): Range => ({
   high: high / by,
 });
 
-/** So many of a device as they are let: the cheapest instance that has them; undefined: nobody lets them together. */
-function rentOf(device: DeviceFact, count: number, { middle }: Range, { private: secret }: Needs): number | undefined {
-  if (secret) return undefined;
+const usdText = (money: number): string => money.toLocaleString('en', { maximumFractionDigits: money < 100 ? 2 : 0 });
+
+/**
+ * What so many of a device cost, and where from: the cheapest instance that has them together; bought where nobody lets them so, or where
+ * data must not leave. No money where they are neither let together nor sold.
+ */
+function costOf(
+  device: DeviceFact,
+  count: number,
+  { middle }: Range,
+  { private: secret, budget }: Needs,
+): { readonly money?: number; readonly paid: readonly Reason[] } {
   const boxes = device.boxes?.filter((box) => box.count >= count).toSorted((a, b) => a.perHour - b.perHour) ?? [];
-  const perHour = count === 1 && device.rent?.free !== true ? device.rent?.perHour : boxes[0]?.perHour;
-  return perHour === undefined ? undefined : perHour * hours(middle);
+  const one = count === 1 && device.rent?.free !== true ? device.rent : undefined;
+  const rent = secret === true ? undefined : (one ?? boxes[0]);
+  if (rent) {
+    const money = rent.perHour * hours(middle);
+    return {
+      money,
+      paid: [reason('cost', `${usdText(money)} USD for this training, ${rent.offer}`, money, budget, 'USD')],
+    };
+  }
+  const them = count === 1 ? 'it' : `${count} of them`;
+  if (device.price === undefined) {
+    return { paid: [reason('cost', `What ${them} cost is not known`, undefined, budget, 'USD')] };
+  }
+  const money = count * device.price;
+  const why = secret === true ? 'The data stays with you' : 'Nobody lets so many together here';
+  return { money, paid: [reason('cost', `${why}: ${usdText(money)} USD to buy ${them}`, money, budget, 'USD')] };
 }
 
 /** The fewest of a device that keep the deadline, else as many as are each worth having. */
@@ -93,11 +125,16 @@ function sayGrown({ needs, facts }: Context, device: DeviceFact, found: Grown, m
     facts.criticalBatch === undefined
       ? 'What batch this model still learns well from is not known here: raise the learning rate with the batch, warm it up, and compare a short run'
       : `Its critical batch is about ${count(Math.round(facts.criticalBatch))}: the examples that a larger batch takes more are counted in; raise the learning rate with it`;
+  const { money, paid } = costOf(device, devices, seconds, needs);
   return {
     device,
     seconds,
-    money: rentOf(device, devices, seconds, needs),
-    reasons: [reason('several', text, batch, most, 'examples'), reason('several', caveat, facts.criticalBatch)],
+    money,
+    reasons: [
+      reason('several', text, batch, most, 'examples'),
+      reason('several', caveat, facts.criticalBatch),
+      ...paid,
+    ],
   };
 }
 
@@ -114,10 +151,11 @@ export const togetherActions: Readonly<Record<string, Action>> = {
     if (devices < 2) return null;
     const { speedup, efficiency } = together.points[devices - 1];
     const seconds = within(alone, speedup);
+    const { money, paid } = costOf(best, devices, seconds, needs);
     return {
       device: best,
       seconds,
-      money: rentOf(best, devices, seconds, needs),
+      money,
       reasons: [
         reason(
           'several',
@@ -126,6 +164,7 @@ export const togetherActions: Readonly<Record<string, Action>> = {
           limit('efficiency'),
           'share',
         ),
+        ...paid,
       ],
     };
   },
