@@ -1,9 +1,10 @@
 // The models that a run trains as its members, kept as runs of their own: they are finished when they come, and one that comes again, after
 // its run was killed and resumed, takes the place of the one before.
 
+import { secondsOfPhases } from '../protocol/bill.ts';
 import type { KeptMember } from '../protocol/hosts.ts';
 import type { LeaderboardRow } from '../protocol/leaderboard.ts';
-import type { MetricPoint, RunFile, RunRecord } from '../protocol/runs.ts';
+import type { MetricPoint, RunFile, RunProgress, RunRecord } from '../protocol/runs.ts';
 import type { Family, NewRun, StoreService } from '../protocol/store.ts';
 
 export interface MemberRunsOptions {
@@ -21,7 +22,9 @@ export class MemberRuns {
     this.#options = options;
   }
 
-  async keep({ member, title, config, parameters, result, files }: KeptMember): Promise<void> {
+  async keep({ member, title, config, parameters, result: told, files }: KeptMember): Promise<void> {
+    const { spent: _, ...result } = told;
+    const progress = progressOf(told);
     const { store, record, owner } = this.#options;
     this.#known ??= await this.#read();
     const { id: parent, name, dataset, datasetName, data, threads } = record;
@@ -41,6 +44,7 @@ export class MemberRuns {
         ...{ state: 'completed', device: result.device, threads: threads || result.threads, parameters, result },
         ...{ startedAt: Math.round(ended - 1000 * result.seconds), endedAt: ended },
         ...(now ? { data: now } : {}),
+        ...(progress ? { progress } : {}),
       },
     });
   }
@@ -67,6 +71,16 @@ export class MemberRuns {
       ),
     );
   }
+}
+
+/** Where it stands at its end, with its share of the bill of its run. */
+function progressOf({ epochs, steps, examplesPerSecond, seconds, spent }: KeptMember['result']): RunProgress | null {
+  if (!spent) return null;
+  return {
+    ...{ epoch: epochs, epochs, step: steps, steps, examplesPerSecond, secondsTraining: seconds },
+    ...{ secondsLeft: 0, loss: null, secondsElapsed: secondsOfPhases(spent.phases) },
+    bill: { ...spent, cpuSeconds: spent.cpuSeconds ?? 0, gpuSeconds: 0 },
+  };
 }
 
 /** What lists sort and compare by. */

@@ -9,6 +9,8 @@ import { partRows, usualParts, type Parting } from '../../engine/data/preprocess
 import { learnerNamed } from '../../engine/learners/registry.ts';
 import { fitPowerLaw, lossAt, withTwice } from '../../engine/learners/auto/curve.ts';
 import { leastProbability, selectGreedily, type Judge } from '../../engine/learners/auto/selection.ts';
+import { secondsOfPhases } from '../../engine/protocol/bill.ts';
+import type { RunProgress } from '../../engine/protocol/runs.ts';
 import { lastEvent, startTrainyard, temporaryHome, trainyard } from '../support/cli.ts';
 import { uniform } from '../support/table.ts';
 
@@ -152,6 +154,16 @@ test('a best of all that is killed goes on from the members that are done, and p
   }
   const member = await lastEvent(home, 'show', String(members[0].run));
   assert.deepEqual([member.relation, member.parent, member.state], ['member', 1, 'completed']);
+
+  // Both keep their bills: what the two attempts took is in their phases, once.
+  const { progress } = (await lastEvent(home, 'show', '1')) as unknown as { readonly progress: RunProgress };
+  const [phases, elapsed] = [secondsOfPhases(progress.bill!.phases), progress.secondsElapsed];
+  assert.ok(phases > 0.7 * elapsed && phases < 1.3 * elapsed, `${phases} s of ${elapsed}`);
+  assert.ok(progress.bill!.phases.training! > 5);
+  const { bill } = member.progress as RunProgress;
+  assert.ok(bill!.phases.training! > 0 && bill!.cpuSeconds > 0);
+  assert.ok(bill!.cpuSeconds < progress.bill!.cpuSeconds);
+  assert.equal('spent' in (member.result as object), false, 'it stands in the bill alone');
 });
 
 test('a checkpoint that is none is refused', () => {

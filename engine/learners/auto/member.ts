@@ -1,6 +1,7 @@
 // One member of an ensemble at work: its folds, one after the other, each a training of an ordinary learner that is told to stop when time
 // is up. What comes of it: the files of each fold's model, what they say of the rows they did not learn from, and of the test rows.
 
+import type { HostSpending } from '../../protocol/bill.ts';
 import type { LogLine, RunConfig } from '../../protocol/runs.ts';
 import { RunControl } from '../../train/control.ts';
 import { decodeSafetensors, decodeText } from '../../train/safetensors.ts';
@@ -31,6 +32,8 @@ export interface Member {
   readonly test: Float64Array;
   /** Of training. */
   readonly seconds: number;
+  /** All it took, scoring of its folds included; absent: a checkpoint of an earlier version. */
+  readonly spent?: HostSpending;
   /** To predict a row; 0 = there was no row to measure with. */
   readonly microseconds: number;
   readonly parameters: number;
@@ -57,6 +60,8 @@ export class MemberAtWork {
   readonly #outOfFold: Float64Array;
   readonly #testSum: Float64Array;
   #seconds = 0;
+  #scoring = 0;
+  #cpuSeconds = 0;
   #predicting = 0;
   #parameters = 0;
   #fold: FoldAtWork | null = null;
@@ -91,17 +96,24 @@ export class MemberAtWork {
 
   /** Works for a moment; `last`: the fold at work comes to its end with what it has. True while there is more to do. */
   async advance(last: boolean): Promise<boolean> {
-    const { clock } = this.#job.surroundings;
-    const start = clock();
-    this.#fold ??= await this.#open(this.#models.length + 1);
-    if (last) this.#fold.control.stop();
-    const goesOn = await this.#fold.training.advance(slice);
-    this.#seconds += (clock() - start) / 1000;
-    if (goesOn) return true;
-    await this.#finishFold(this.#fold);
-    this.#fold = null;
-    this.#share = 0;
-    return !last && !this.complete;
+    const { clock, used } = this.#job.surroundings;
+    const cpuBefore = used?.().cpuSeconds ?? 0;
+    try {
+      const start = clock();
+      this.#fold ??= await this.#open(this.#models.length + 1);
+      if (last) this.#fold.control.stop();
+      const goesOn = await this.#fold.training.advance(slice);
+      const trained = clock();
+      this.#seconds += (trained - start) / 1000;
+      if (goesOn) return true;
+      await this.#finishFold(this.#fold);
+      this.#scoring += (clock() - trained) / 1000;
+      this.#fold = null;
+      this.#share = 0;
+      return !last && !this.complete;
+    } finally {
+      this.#cpuSeconds += (used?.().cpuSeconds ?? 0) - cpuBefore;
+    }
   }
 
   /** Ends the fold at work as soon as it can. */
@@ -122,6 +134,7 @@ export class MemberAtWork {
       outOfFold: this.#outOfFold,
       test: this.#testSum.map((sum) => sum / folds),
       seconds: this.#seconds,
+      spent: { phases: { training: this.#seconds, scoring: this.#scoring }, cpuSeconds: this.#cpuSeconds },
       microseconds: counts.test > 0 ? (this.#predicting * 1e6) / counts.test : 0,
       parameters: this.#parameters,
     };

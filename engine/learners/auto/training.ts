@@ -1,6 +1,7 @@
 // Best of all at work: candidate after candidate is trained on the folds until time is up; after each the ensemble is chosen anew, so that
 // there is an answer whenever it ends. A member that is at work then is stopped, and what it has is used.
 
+import type { PhaseSeconds } from '../../protocol/bill.ts';
 import type { KeptMember } from '../../protocol/hosts.ts';
 import type { LeaderboardRow, LeftOutModel } from '../../protocol/leaderboard.ts';
 import type { RunResult, TrainingProgress } from '../../protocol/runs.ts';
@@ -94,6 +95,11 @@ export class AutoTraining implements Training {
 
   get #spent(): number {
     return this.#secondsBefore + (this.#job.surroundings.clock() - this.#start) / 1000;
+  }
+
+  /** Of this attempt: the bill has those before. */
+  get #phases(): PhaseSeconds {
+    return { training: this.#spent - this.#secondsBefore };
   }
 
   get #budget(): number {
@@ -218,6 +224,7 @@ export class AutoTraining implements Training {
         metrics,
         bestEpoch: member.models.length,
         remark: `the mean of ${countText(member.models.length, 'model')}, one a fold`,
+        spent: member.spent,
       },
     };
     events.onMember?.(kept);
@@ -276,6 +283,7 @@ export class AutoTraining implements Training {
       leaderboard,
       ...(this.#curve ? { learningCurve: this.#curve.result() } : {}),
       ...(this.#leftOut.length > 0 ? { leftOutModels: this.#leftOut } : {}),
+      spent: { phases: this.#phases },
     };
     if (stopped) await this.#course.saveCheckpoint();
     this.#course.report(true);
@@ -314,7 +322,7 @@ export class AutoTraining implements Training {
         leaderboard: this.#board,
         leftOut: this.#leftOut,
       },
-      spent: { phases: { training: this.#spent } },
+      spent: { phases: this.#phases },
     };
   }
 
