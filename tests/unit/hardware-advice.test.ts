@@ -248,6 +248,35 @@ test('a deadline that this machine keeps needs nothing else; one it misses ranks
   assert.ok(rules({ deadline: 0.05 * hour }, facts).includes('cluster'));
 });
 
+test('a cluster is held against its own table: late it comes after what keeps the deadline, and says so', () => {
+  const table = (reached: (devices: number) => number): Partial<Facts> => ({
+    batch: 100,
+    together: () => ({
+      link: 'a wire',
+      points: Array.from({ length: 64 }, (_, i) => {
+        const speedup = reached(i + 1);
+        return { speedup, efficiency: speedup / (i + 1), needed: 8e9 };
+      }),
+    }),
+  });
+  const of = (reached: (devices: number) => number): Recommendation | undefined =>
+    advise({ deadline: 0.04 * hour, budget: 1 }, { ...facts, ...table(reached) }).find(
+      ({ rule }) => rule === 'cluster',
+    );
+  const keeps = of((devices) => 0.9 * devices)!;
+  assert.deepEqual([keeps.reasons[0].value, keeps.meetsDeadline, keeps.meetsBudget], [17, true, false]);
+  assert.ok(Math.abs(keeps.seconds!.high - (0.6 * hour) / (0.9 * 17)) < 1e-9);
+  assert.equal(keeps.money!.toFixed(3), ((17 * 3 * 0.5) / (0.9 * 17)).toFixed(3));
+  const late = of((devices) => 7 * (1 - 0.8 ** devices) - devices / 100)!;
+  assert.equal(late.meetsDeadline, false);
+  assert.match(late.reasons[0].text, /^No number of them keeps the deadline with this batch: /);
+  assert.equal(
+    of((devices) => 1 / devices),
+    undefined,
+    'more of them are slower than one',
+  );
+});
+
 test('where nothing keeps the deadline a larger batch is weighed, up to what still learns from each example', () => {
   const short = 0.17 * hour;
   const of = (more: Partial<Facts>, deadline = short, changes = {}): Recommendation | undefined =>

@@ -69,6 +69,24 @@ function fewest(
   return { devices, keeps: false };
 }
 
+/** The fewest of a device that keep the deadline by its table, however little each adds; else as many as are quickest. */
+function clusterOf(
+  { points }: Together,
+  { seconds, deadline }: { seconds: Range; deadline: number },
+): { readonly devices: number; readonly keeps: boolean } {
+  const enough = points.findIndex(({ speedup }) => seconds.high / speedup <= deadline);
+  if (enough >= 0) return { devices: enough + 1, keeps: true };
+  const most = Math.max(...points.map(({ speedup }) => speedup));
+  return { devices: points.findIndex(({ speedup }) => speedup === most) + 1, keeps: false };
+}
+
+/** USD of so many of a device in as many instances as it takes; undefined: nobody lets them. */
+function clusterRent({ rent, boxes = [] }: DeviceFact, count: number, { middle }: Range): number | undefined {
+  const single = rent && rent.free !== true ? [{ count: 1, perHour: rent.perHour }] : [];
+  const offered = [...single, ...boxes].map((box) => Math.ceil(count / box.count) * box.perHour * hours(middle));
+  return offered.length === 0 ? undefined : Math.min(...offered);
+}
+
 /** Whether a training of this batch is done in time on anything that can be had. */
 function keepsDeadline({ needs, facts }: Context): boolean {
   const devices = usable(facts, 0.8).filter((device) => canBeHad(device, needs.private));
@@ -230,19 +248,29 @@ export const togetherActions: Readonly<Record<string, Action>> = {
   cluster: ({ needs, facts, limit }) => {
     const best = quickestGpu(needs, facts, 0.8);
     if (!best || needs.private || needs.deadline === undefined) return null;
-    const count = Math.ceil(best.seconds.high / needs.deadline);
-    if (count <= limit('devices')) return null;
+    const least = Math.ceil(best.seconds.high / needs.deadline);
+    if (least <= limit('devices')) return null;
+    const together = facts.together?.(best, facts.batch ?? 1);
+    const link = `with ${limit('link')} GB/s a node`;
+    if (!together) {
+      const text = `At least ${least} of them, ${link}: what they reach together is not known`;
+      return { device: best, reasons: [reason('several', text, least, limit('devices'), 'devices')] };
+    }
+    const found = clusterOf(together, { seconds: best.seconds, deadline: needs.deadline });
+    // What a box does as well needs no cluster.
+    if (found.devices <= limit('devices')) return null;
+    const { devices, keeps } = found;
+    const { speedup: times, efficiency } = together.points[devices - 1];
+    const seconds = within(best.seconds, times);
+    const reached = `${devices} of them, ${link}, reach ${percent(efficiency)} each`;
+    const text = keeps
+      ? `${reached}, and the deadline`
+      : `No number of them keeps the deadline with this batch: ${reached}, ${times.toPrecision(3)} × as fast as one, the most up to ${together.points.length}`;
     return {
       device: best,
-      reasons: [
-        reason(
-          'several',
-          `At least ${count} of them, with ${limit('link')} GB/s a node`,
-          count,
-          limit('devices'),
-          'devices',
-        ),
-      ],
+      seconds,
+      money: clusterRent(best, devices, seconds),
+      reasons: [reason('several', text, devices, limit('devices'), 'devices')],
     };
   },
 };
