@@ -78,7 +78,7 @@ export async function copyTable<T>(
 const exactLimit = 2 ** 53;
 const writtenLimit = 1e40;
 
-/** Columns of numbers with values so large that digits were lost. The file's statistics know. */
+/** Columns of numbers with values so large that digits were lost. The file's statistics know of most that they have none. */
 async function findInexact(
   connection: DuckDBConnection,
   path: string,
@@ -90,11 +90,19 @@ async function findInexact(
   if (names.length === 0) return [];
   const extremes = names.map((name) => `min(${quoteName(name)}), max(${quoteName(name)})`);
   const found = await queryColumns(connection, `SELECT ${extremes.join(', ')} FROM ${parquetTable(path)}`);
-  return names.filter((_, index) =>
+  const large = names.filter((_, index) =>
     [found[2 * index]?.[0], found[2 * index + 1]?.[0]].some(
-      (value) => typeof value === 'number' && Math.abs(value) >= exactLimit && Math.abs(value) < writtenLimit,
+      (value) => typeof value === 'number' && Math.abs(value) >= exactLimit,
     ),
   );
+  if (large.length === 0) return [];
+  // Its extremes alone would let one cell, larger than anything that is written out, hide the others.
+  const within = large.map((name) => {
+    const size = `abs(${quoteName(name)})`;
+    return `coalesce(bool_or(${size} >= ${exactLimit} AND ${size} < ${writtenLimit}), false)`;
+  });
+  const lost = await queryColumns(connection, `SELECT ${within.join(', ')} FROM ${parquetTable(path)}`);
+  return large.filter((_, index) => lost[index]?.[0] === true);
 }
 
 /** Rows of a row group of a table with so many columns; DuckDB works on 2,048 rows at a time. */

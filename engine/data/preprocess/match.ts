@@ -127,10 +127,12 @@ const unchanged = { respelled: [] } as const;
 function expressions({ reading, recipe, value: special }: Candidate): Pick<MatchedColumn, 'value' | 'cell' | 'usable'> {
   const value = special ?? rawValue(recipe, reading);
   const usable = categoriesOf(recipe) === null ? `(${value}) IS NOT NULL` : `(${value}) > 0`;
-  return { value, cell: cellOf(reading), usable };
+  return { value, cell: cellOf(reading, recipe), usable };
 }
 
-function cellOf(column: StoredColumn): string {
+/** A category is its text, whatever it is stored as: no number is too large to be one. */
+function cellOf(column: StoredColumn, recipe: FeatureRecipe | TargetRecipe): string {
+  if (categoriesOf(recipe) !== null) return typedValue(column, 'category');
   if (column.storage === 'DOUBLE') return typedValue({ ...column, dateFormat: undefined }, 'number');
   return typedValue(
     column,

@@ -312,3 +312,31 @@ test('a column that is spelled differently is named with the nearest there is', 
   assert.match(odd.warnings[0]?.message ?? '', /^y: 120 of 120 cells are no numbers \("one"\)\. Expected/);
   assert.match(data.warnings[0]?.message ?? '', /There is a column "Y", but none "y"/);
 });
+
+test('one cell does not change how a file’s other cells of a category are read', async (context) => {
+  const sizes = ['1e+300', '-1e+30', '3e+38', '-5.0'];
+  const lines = Array.from({ length: rows }, (_, row) => `${sizes[row % 4]},${row % 7},${row % 4}`);
+  const path = writeTable(context, 'train.csv', `${['size,x,y', ...lines].join('\n')}\n`);
+  const { service, info } = await importFile(context, path, {}, { target: 'y', types: { size: 'category' } });
+  const settings = { target: 'y', task: 'regression', types: { size: 'category' } } as const;
+  const { preprocessing } = await service.prepare({ job: 'p', dataset: info.id, options: { settings, seed: 1 } });
+  const read = async (last: string): Promise<{ values: number[]; lost: unknown }> => {
+    const text = `size,x\n${[...sizes, last].map((size) => `${size},1`).join('\n')}\n`;
+    const data = await service.transform({ job: 't', path: writeTable(context, 'new.csv', text), preprocessing });
+    const [{ missing, unknown }] = data.columns ?? [];
+    return { values: await numbers(service, data), lost: { missing, unknown } };
+  };
+  const before = await read('-5.0');
+  assert.deepEqual(before.lost, { missing: 0, unknown: 0 });
+  for (const odd of ['-1e308', '1e300', '7']) {
+    const { values, lost } = await read(odd);
+    const width = values.length / 5;
+    assert.deepEqual(values.slice(0, 4 * width), before.values.slice(0, 4 * width), odd);
+    assert.deepEqual(lost, { missing: 0, unknown: 0.2 }, odd);
+  }
+  // Nor where no cell has digits that a number would lose, and the column is stored as numbers.
+  const text = 'size,x\n1e+300,1\n-1e308,1\n-5.0,1\n';
+  const data = await service.transform({ job: 't', path: writeTable(context, 'new.csv', text), preprocessing });
+  const [{ missing, unknown }] = data.columns ?? [];
+  assert.deepEqual({ missing, unknown }, { missing: 0, unknown: 1 / 3 });
+});
