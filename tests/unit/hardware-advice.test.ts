@@ -183,10 +183,29 @@ test('what a card pays from is that of the card and the rent that are advised', 
     const { device, reasons } = advise(needs, both).find((given) => given.rule === rule)!;
     return [device, reasons.find(({ link }) => link === 'rent')!.threshold!];
   };
-  const quick = 3400 / (3 - 0.575 * 0.18) / 3;
+  // An hour of the card does the work of 50 rented minutes.
+  const quick = 3400 / (3 * (0.5 / 0.6) - 0.575 * 0.18) / 3;
   assert.deepEqual(pays({ first: 'time', hoursPerWeek: 1 }, 'rent-one'), ['a100', quick]);
   assert.deepEqual(pays({ first: 'time', hoursPerWeek: 40 }, 'buy-one'), ['rtx-5090', quick]);
   assert.deepEqual(pays({ hoursPerWeek: 1 }, 'rent-one'), ['small', 300 / 0.1 / 3]);
+});
+
+test('break-even is by work done, in hours of the card that is named; what is late is not bought for its price', () => {
+  const slow = card('slow card', 24, 50, { price: 300 });
+  const both = { ...facts, others: [slow, others[2]] };
+  const of = (needs: Parameters<typeof advise>[0], rule: string): Recommendation | undefined =>
+    advise(needs, both).find((given) => given.rule === rule);
+  // A rented hour does the work of a hundred of the card: each of these saves three cents.
+  const rent = of({ hoursPerWeek: 10 }, 'rent-one')!.reasons.find(({ link }) => link === 'rent')!;
+  assert.ok(Math.abs(rent.threshold! - 300 / 0.03 / 3) < 1e-6);
+  assert.equal(
+    rent.text,
+    '521 h of slow card a year; bought, it pays from 3,333 of its hours a year, against renting a100 for the same work',
+  );
+  assert.equal(of({ hoursPerWeek: 10 }, 'buy-one'), undefined);
+  assert.ok(of({ hoursPerWeek: 100 }, 'buy-one')!.reasons.some(({ text }) => text.startsWith('5,214 h of slow card')));
+  const inTime = { hoursPerWeek: 100, deadline: hour };
+  assert.deepEqual([of(inTime, 'rent-one')?.meetsDeadline, of(inTime, 'buy-one')], [true, undefined]);
 });
 
 test('nobody waits for what cannot be had, several are paid as the box they come in', () => {

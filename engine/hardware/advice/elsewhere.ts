@@ -77,14 +77,39 @@ function bought({ budget = Infinity, first, ...needs }: Needs, devices: readonly
 const cheapestCard = (cards: readonly DeviceFact[]): DeviceFact | undefined =>
   cards.toSorted((a, b) => a.price! - b.price!)[0];
 
-/** Hours a year of use, and the hours a year from which the card that would be bought pays within its life, against what would be rented. */
-function use({ needs, facts }: Context, share: number, life: number): { perYear: number; pays: number } | null {
+interface Used {
+  readonly card: DeviceFact;
+  readonly rented: DeviceFact;
+  /** Hours of the card a year, as they are used and as they pay it within its life. */
+  readonly perYear: number;
+  readonly pays: number;
+  readonly toBuy: boolean;
+}
+
+/**
+ * Use held against what the card that would be bought pays from, beside what would be rented. Both are hours of the card: an hour of it
+ * saves the rent of as long as the rented device takes for the same work, less its electricity. A card that misses a deadline that the
+ * rented device keeps is not to be bought, however much it is used.
+ */
+function use({ needs, facts }: Context, share: number, life: number): Used | null {
   const devices = usable(facts, share);
-  const [card, rent] = [bought(needs, devices), rented(needs, devices)?.rent];
-  if (needs.hoursPerWeek === undefined || !card || !rent) return null;
+  const [card, other] = [bought(needs, devices), rented(needs, devices)];
+  if (needs.hoursPerWeek === undefined || !card || !other?.rent) return null;
   const power = (card.watts ?? 0) / 1000;
-  const pays = breakEvenHours({ card: card.price!, power, tariff: facts.tariff }, rent.perHour) / life;
-  return { perYear: (needs.hoursPerWeek * hoursPerYear) / (24 * 7), pays };
+  const saved = other.rent.perHour * (other.seconds.middle / card.seconds.middle);
+  const pays = breakEvenHours({ card: card.price!, power, tariff: facts.tariff }, saved) / life;
+  const perYear = (needs.hoursPerWeek * hoursPerYear) / (24 * 7);
+  const late = inTimeOf(needs, [card]).length < inTimeOf(needs, [other]).length;
+  return { card, rented: other, perYear, pays, toBuy: perYear >= pays && !late };
+}
+
+const count = (hours: number): string => (hours < 1 ? 'under 1' : Math.round(hours).toLocaleString('en'));
+
+/** `521 h of an RTX 3060 a year; it pays from 2,900 of its hours a year, against renting RTX 4090 for the same work`. */
+function useWords({ card, rented: other, perYear, pays }: Used): string {
+  const from = Number.isFinite(pays) ? `it pays from ${count(pays)} of its hours a year` : 'it never pays';
+  const rival = other.id === card.id ? 'against renting one' : `against renting ${other.name} for the same work`;
+  return `${count(perYear)} h of ${card.name} a year; bought, ${from}, ${rival}`;
 }
 
 export const elsewhereActions: Readonly<Record<string, Action>> = {
@@ -104,20 +129,20 @@ export const elsewhereActions: Readonly<Record<string, Action>> = {
     const device = rented(context.needs, usable(context.facts, 0.8));
     if (!device || context.needs.private) return null;
     const used = use(context, 0.8, context.limit('life'));
-    if (used !== null && used.perYear >= used.pays) return null;
+    if (used?.toBuy) return null;
     const money = rentOf(device);
     const paid = reason('cost', `${usdText(money)} USD for this training`, money, context.needs.budget, 'USD');
     const fired = { device, seconds: device.seconds, money };
     const other = otherRent(context, device);
     if (used === null) return { ...fired, reasons: [paid], changes: other };
-    const pays = Number.isFinite(used.pays) ? `a card pays from ${Math.round(used.pays)}` : 'a card never pays';
-    const text = `${Math.round(used.perYear)} h a year; ${pays}`;
     const more = Math.round((used.pays * 168) / hoursPerYear);
     return {
       ...fired,
-      reasons: [paid, reason('rent', text, used.perYear, used.pays, 'h')],
+      reasons: [paid, reason('rent', useWords(used), used.perYear, used.pays, 'h')],
       changes: [
-        ...(Number.isFinite(used.pays) ? [reason('rent', `More than ${more} h a week`, used.pays)] : []),
+        ...(used.perYear < used.pays && Number.isFinite(used.pays)
+          ? [reason('rent', `More than ${more} h of ${used.card.name} a week`, used.pays)]
+          : []),
         ...other,
       ],
     };
@@ -151,8 +176,7 @@ export const elsewhereActions: Readonly<Record<string, Action>> = {
     const card = bought(context.needs, usable(context.facts, context.limit('spare')));
     if (!card) return null;
     const used = use(context, context.limit('spare'), context.limit('life'));
-    const pays = used !== null && used.perYear >= used.pays;
-    if (!pays && context.needs.private !== true) return null;
+    if (!used?.toBuy && context.needs.private !== true) return null;
     const needed = neededOn(context.facts, card);
     const reasons = [
       reason(
@@ -164,16 +188,7 @@ export const elsewhereActions: Readonly<Record<string, Action>> = {
       ),
     ];
     if (context.needs.private) reasons.push(reason('catalogue', 'The data stays with you'));
-    if (pays)
-      reasons.push(
-        reason(
-          'rent',
-          `${Math.round(used.perYear)} h a year; it pays from ${Math.round(used.pays)}`,
-          used.perYear,
-          used.pays,
-          'h',
-        ),
-      );
+    if (used?.toBuy) reasons.push(reason('rent', useWords(used), used.perYear, used.pays, 'h'));
     return { device: card, seconds: card.seconds, money: card.price, reasons };
   },
   tpu: ({ needs, facts, limit }) => {
