@@ -43,11 +43,12 @@ export interface DeviceForecast {
   readonly software: boolean;
   /** What it computes in: one without 16-bit units stays with float32, one with nothing else takes 16 bits. */
   readonly precision: 'float32' | 'mixed16';
-  /** null: its memory is whatever its computer has. */
+  /** null: its memory is whatever its computer has, and not known. */
   readonly memoryBytes: number | null;
   /** Bytes that training needs in those numbers, context and fragmentation with them. */
   readonly neededBytes: number;
-  readonly fits: boolean;
+  /** null: its memory is not known. */
+  readonly fits: boolean | null;
   readonly step: StepTime;
   readonly secondsPerEpoch: readonly [low: number, high: number];
   /** Of an epoch, at the middle of its range. */
@@ -96,8 +97,8 @@ export function forecast(
   function neededIn(numbers: DeviceForecast['precision']): number {
     return withOverheads(textbookMemory(costs, { ...options, precision: numbers }).total).low;
   }
-  const fits = (memoryBytes: number, numbers: DeviceForecast['precision']): boolean =>
-    fitOf(needs[numbers], memoryBytes) !== 'too large';
+  const fits = (memoryBytes: number | null, numbers: DeviceForecast['precision']): boolean | null =>
+    memoryBytes === null ? null : fitOf(needs[numbers], memoryBytes) !== 'too large';
   /** `watts`: what is drawn in training. */
   const bill = (seconds: readonly [number, number], watts: number | undefined, offer: Offer | undefined) => {
     const hours = middleOf(seconds) / 3600;
@@ -129,7 +130,7 @@ export function forecast(
       precision: 'float32',
       memoryBytes: memoryBytes || null,
       neededBytes: own && kind === 'cpu' ? own.total : needs.float32,
-      fits: memoryBytes === 0 || (own && kind === 'cpu' ? own.total <= memoryBytes : fits(memoryBytes, 'float32')),
+      fits: own && kind === 'cpu' && memoryBytes > 0 ? own.total <= memoryBytes : fits(memoryBytes || null, 'float32'),
       step,
       secondsPerEpoch,
       // As the bill of a run counts it: the processor by its threads, a GPU by its usual load.
@@ -153,7 +154,7 @@ export function forecast(
         precision: timed.precision,
         memoryBytes,
         neededBytes: needs[timed.precision],
-        fits: memoryBytes === null || fits(memoryBytes, timed.precision),
+        fits: fits(memoryBytes, timed.precision),
         step,
         secondsPerEpoch,
         ...bill(secondsPerEpoch, device.power && load * device.power.value, cheapest(catalogue, id)),

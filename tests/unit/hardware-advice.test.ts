@@ -14,7 +14,7 @@ import {
 import { hereActions } from '../../engine/hardware/advice/here.ts';
 import { togetherActions } from '../../engine/hardware/advice/together.ts';
 import { temporaryHome, trainyard } from '../support/cli.ts';
-import { standardRules, withThresholds } from '../../engine/hardware/advice/rules.ts';
+import { hereSuffices, standardRules, withThresholds } from '../../engine/hardware/advice/rules.ts';
 
 const hour = 3600;
 const around = (seconds: number): Range => ({ low: seconds / 1.2, middle: seconds, high: seconds * 1.2 });
@@ -347,6 +347,9 @@ test('every device is held against the bytes of the numbers that it computes wit
     here.every(({ rule }) => rule !== 'this-gpu'),
     'float32 here does not fit, 16 bits would',
   );
+  const needs = { deadline: gpu.seconds.high };
+  assert.ok(hereSuffices({ needs, facts }));
+  assert.ok(!hereSuffices({ needs, facts: { ...facts, gpu: { ...gpu, memory: 0 } } }), 'nobody knows that it fits');
 });
 
 test('what fits no card is shared out, energy first caps the power', () => {

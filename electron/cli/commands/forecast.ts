@@ -173,7 +173,7 @@ function print(
   output.table(devices, [
     { title: 'device', value: titleOf },
     { title: 'in', value: (device) => (device.precision === 'mixed16' ? '16 bits' : 'float32') },
-    { title: 'fits', value: (device) => (device.fits ? 'yes' : 'no') },
+    { title: 'fits', value: (device) => (device.fits === null ? 'unknown' : device.fits ? 'yes' : 'no') },
     {
       title: 'an epoch',
       value: ({ secondsPerEpoch }) => rangeText(secondsPerEpoch),

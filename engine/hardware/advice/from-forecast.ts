@@ -56,7 +56,7 @@ export function factsOf(asked: FromForecast): Facts {
     model: 'network',
     rows,
     cpu,
-    cpuFits: forecasts.get(`here-${cpu.id}`)?.fits,
+    cpuFits: forecasts.get(`here-${cpu.id}`)?.fits ?? undefined,
     gpu,
     others,
     memoryNeeded: withOverheads(memory.total).low,

@@ -120,11 +120,11 @@ export const usable = (facts: Facts, share: number): DeviceFact[] =>
       neededOn(facts, device) <= share * device.memory,
   );
 
-/** Whether this machine does it in time without more: then nothing has to be got. */
+/** Whether this machine surely does it in time without more: then nothing has to be got. */
 export function hereSuffices({ needs, facts }: Pick<Context, 'needs' | 'facts'>): boolean {
   const here = [
     ...(facts.cpuFits === false ? [] : [facts.cpu]),
-    ...(facts.gpu && fitsHere(facts, 0.8) ? [facts.gpu] : []),
+    ...(facts.gpu && facts.gpu.memory > 0 && fitsHere(facts, 0.8) ? [facts.gpu] : []),
   ];
   return needs.deadline !== undefined && here.some(({ seconds }) => seconds.high <= needs.deadline!);
 }

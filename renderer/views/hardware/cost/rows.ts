@@ -33,8 +33,9 @@ export interface CostRow {
   readonly software: boolean;
   /** This machine before it was measured: never on the frontier. */
   readonly guessed: boolean;
-  readonly fits: boolean;
-  /** What to do where it does not fit. */
+  /** null: its memory is not known; it is never on the frontier. */
+  readonly fits: boolean | null;
+  /** What to do where it does not fit; that it is not known. */
   readonly fitNote: string;
   /** Seconds of an epoch and of all of them, as ranges and in the middle. */
   readonly epochRange: readonly [low: number, high: number];
@@ -125,7 +126,7 @@ function common(
     software: false,
     guessed: forecast.basis === 'estimate',
     fits,
-    fitNote: fits ? '' : batch > 0 ? `fits batch ${fixed(batch)}` : 'needs several',
+    fitNote: fits === null ? 'memory unknown' : fits ? '' : batch > 0 ? `fits batch ${fixed(batch)}` : 'needs several',
     epochRange: secondsPerEpoch,
     epoch,
     training: epoch * epochs,
