@@ -30,7 +30,7 @@ import {
   together,
   totalOf,
 } from '../../renderer/views/hardware/memory/memory.ts';
-import { memoryFigure, memoryOfRun } from '../../renderer/components/hardware/run-memory.ts';
+import { memoryFigure, memoryOfRun, rowsFigure } from '../../renderer/components/hardware/run-memory.ts';
 import { figureWords } from '../../renderer/views/hardware/claims/words.ts';
 import { throughStep } from '../../renderer/views/hardware/memory/through.ts';
 import { usd } from '../../renderer/views/hardware/money.ts';
@@ -188,6 +188,12 @@ test('the memory of an ended run stands beside its forecast, on the CPU and on a
     /held 140.MB at most; a whole run was to add \d+(\.\d+)?.MB/,
   );
   assert.equal(memoryOfRun(model!, { data: null, device: 'gpu', threads: 0 }, 8), null);
+
+  // Of trees the bytes of the rows are not what training took.
+  const trees = rowsFigure({ deviceBytes: 24e3, peakBytes: 192e6 });
+  assert.deepEqual([trees.name, trees.value], ['Memory of its process', '192\u00a0MB']);
+  assert.match(trees.how, /The rows .* took 24\.0.kB/);
+  assert.equal(rowsFigure({ deviceBytes: 24e3 }).name, 'Memory, rows alone');
 });
 
 test('time and cost: rows to buy and to rent, the frontier, order and filters', () => {

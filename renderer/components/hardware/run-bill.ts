@@ -13,7 +13,7 @@ import type { AppState } from '../../app/state.svelte.ts';
 import { duration } from '../../lib/format.ts';
 import { readKnowledge, type Knowledge } from './knowledge.ts';
 import { Machine } from './machine.svelte.ts';
-import { memoryFigure, memoryOfRun } from './run-memory.ts';
+import { memoryFigure, memoryOfRun, rowsFigure } from './run-memory.ts';
 
 export interface BillFigure {
   readonly name: string;
@@ -44,7 +44,7 @@ export async function billFigures(app: AppState, run: RunRecord): Promise<readon
           how: `${cost.how} ${carbonText(cost.carbon)}. ${rates}`,
         };
   if (bill.deviceBytes === undefined) return [time, energy];
-  return [time, energy, memoryFigure(bill, forecast)];
+  return [time, energy, isNetwork(run.config) ? memoryFigure(bill, forecast) : rowsFigure(bill)];
 }
 
 /** What it took from start to end, and what is forecast of the epochs it ran, by what this machine is known for now. */

@@ -24,6 +24,24 @@ export function memoryOfRun(
   }
 }
 
+/** Of what is no network nothing but the rows is counted: what its process came to stands first, where that is known. */
+export function rowsFigure({ deviceBytes = 0, peakBytes }: Pick<RunBill, 'deviceBytes' | 'peakBytes'>) {
+  const rows = `The rows as it trains on them took ${bytes(deviceBytes)}`;
+  return peakBytes === undefined
+    ? {
+        name: 'Memory, rows alone',
+        value: bytes(deviceBytes),
+        note: '',
+        how: `${rows}; what training took is not known.`,
+      }
+    : {
+        name: 'Memory of its process',
+        value: bytes(peakBytes),
+        note: '',
+        how: `The most it held, the program with it. ${rows}.`,
+      };
+}
+
 /** What was allocated beside the forecast, and what its process came to. */
 export function memoryFigure({ deviceBytes, peakBytes }: RunBill, forecast: PlanMemory | null) {
   const process =
