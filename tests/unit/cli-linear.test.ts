@@ -21,6 +21,12 @@ test('train --model linear, show, predict and export', async () => {
   assert.match(shown.stdout, /^ {2}model {5}linear, 45 parameters$/m);
   assert.match(shown.stdout, /^ {2}training {2}penalty chosen by what validates best, seed 1$/m);
   assert.match(shown.stdout, /^ {2}result {4}completed after penalty .+ by the validation rows, /m);
+  assert.match(shown.stdout, /^ {2}phases {4}preparing .*training [\d.]+ s.*baseline [\d.]+ s$/m);
+  assert.match(
+    shown.stdout,
+    /^ {2}memory {4}its process held \d+(\.\d)? MB at most, the rows alone took [\d.]+ [kM]?B$/m,
+  );
+  assert.doesNotMatch(shown.stdout, / 0 training rows/);
   assert.match(shown.stdout, /A linear model is solved on the CPU, on one thread\./);
   assert.match((await trainyard(home, 'runs')).stdout, / linear +cpu +– /);
 

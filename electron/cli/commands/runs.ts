@@ -12,6 +12,8 @@ import { readModelFiles } from '../../../engine/runs/model-files.ts';
 import { treesOfRun } from '../../../engine/runs/trees.ts';
 import { foldsOf } from '../../../engine/runs/cross-validation.ts';
 import { foldsNow } from '../../../engine/runs/out-of-fold.ts';
+import { phases, phaseWord } from '../../../engine/protocol/bill.ts';
+import { isNetwork } from '../../../engine/learners/network/declaration.ts';
 import { familyWords } from '../../../engine/protocol/family.ts';
 import { baselineWords } from '../../../engine/protocol/baseline.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
@@ -24,7 +26,16 @@ import { printFolds } from '../out-of-fold.ts';
 import { pairedTests, pairText } from '../paired.ts';
 import { homeFolder } from '../home.ts';
 import { openCatalogue } from '../own-catalogue.ts';
-import { counted, formatCount, formatNumber, formatSeconds, formatTime, type Column, type Output } from '../output.ts';
+import {
+  counted,
+  formatBytes,
+  formatCount,
+  formatNumber,
+  formatSeconds,
+  formatTime,
+  type Column,
+  type Output,
+} from '../output.ts';
 import type { Fact } from '../../../engine/learners/declared/declare.ts';
 import { declarationOf } from '../../../engine/learners/declared/registry.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
@@ -110,6 +121,7 @@ export const show: Command = {
         const missing = missingFolds({ of: run.result.folds.of, folds: (await foldsNow(store, run)).folds });
         if (missing !== null && missing !== run.result.doubt) output.line(`! ${missing}`);
       }
+      for (const [name, value] of billFacts(run)) output.line(`  ${name.padEnd(9)} ${value}`);
       const cost = await costText(run, store, output);
       if (cost !== null) output.line(`  cost      ${cost}`);
     }
@@ -156,6 +168,26 @@ function showRun(output: Output, run: RunRecord): void {
 function familyFacts(run: RunRecord): readonly Fact[] {
   const words = familyWords(run);
   return words === null ? [] : [['family', words]];
+}
+
+/** Seconds by phase, and what its process held in memory. */
+function billFacts({ progress, config }: RunRecord): readonly Fact[] {
+  const bill = progress?.bill;
+  if (!bill) return [];
+  const spent = phases.flatMap((phase) => {
+    const seconds = bill.phases[phase];
+    return seconds === undefined ? [] : [`${phaseWord(phase)} ${formatSeconds(seconds)}`];
+  });
+  const { deviceBytes, peakBytes } = bill;
+  const allocated = isNetwork(config) ? 'model and rows' : 'the rows alone';
+  const memory = [
+    ...(peakBytes === undefined ? [] : [`its process held ${formatBytes(peakBytes)} at most`]),
+    ...(deviceBytes === undefined ? [] : [`${allocated} took ${formatBytes(deviceBytes)}`]),
+  ];
+  return [
+    ...(spent.length > 0 ? [['phases', spent.join(', ')] as const] : []),
+    ...(memory.length > 0 ? [['memory', memory.join(', ')] as const] : []),
+  ];
 }
 
 /** What it came to at the person's own electricity; null while nothing is known of it. */
@@ -209,10 +241,10 @@ export function keptText(run: RunRecord): string {
 
 /** What a run took: all of it, and the training alone with its speed. */
 export function timesText({ progress, result }: RunRecord): string {
-  const training = result
-    ? `training ${formatSeconds(result.seconds)}, ${formatCount(result.examplesPerSecond)} training rows/s`
-    : '';
-  return `${progress ? formatSeconds(progress.secondsElapsed) : '–'} without pauses (${training})`;
+  // What has no steps has no rate.
+  const rate = result?.examplesPerSecond ? `, ${formatCount(result.examplesPerSecond)} training rows/s` : '';
+  const training = result ? ` (training ${formatSeconds(result.seconds)}${rate})` : '';
+  return progress ? `${formatSeconds(progress.secondsElapsed)} without pauses${training}` : training.trim();
 }
 
 function splitText({ data, config }: RunRecord): string {
