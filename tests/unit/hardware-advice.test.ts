@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { advise } from '../../engine/hardware/advice/advise.ts';
+import { advise, lateness } from '../../engine/hardware/advice/advise.ts';
 import { elsewhereActions } from '../../engine/hardware/advice/elsewhere.ts';
 import {
   usualFirst,
@@ -254,6 +254,28 @@ test('what does not fit this CPU is not advised there, other numbers than those 
   const chip = card('tpu', 80, 0.1, { kind: 'tpu', otherNumbers: '16 bits', rent: { offer: 'cloud', perHour: 1 } });
   const [first] = advise({ first: 'time' }, { ...tight, others: [chip] });
   assert.ok(first.reasons.some(({ text }) => text === 'It computes in 16 bits: it has nothing else'));
+});
+
+test('the upper end of the range is held against the deadline, and said where the middle keeps it', () => {
+  const range = { low: 50, middle: 60, high: 72 };
+  assert.deepEqual(
+    [undefined, 72, 71, 60, 59].map((deadline) => lateness(range, deadline)),
+    ['', '', 'may end after the deadline', 'may end after the deadline', 'after the deadline'],
+  );
+  const here = (deadline: number): Recommendation =>
+    advise({ deadline }, facts).find(({ rule }) => rule === 'this-gpu')!;
+  const close = here(2.1 * hour);
+  assert.equal(close.meetsDeadline, false);
+  assert.equal(
+    close.reasons.at(-1)!.text.replaceAll('\u00a0', ' '),
+    'It may take up to 2.4 h: the upper end of the forecast is held against the deadline of 2.1 h',
+  );
+  for (const deadline of [1.5, 3]) {
+    assert.ok(
+      here(deadline * hour).reasons.every(({ text }) => !text.includes('upper end')),
+      String(deadline),
+    );
+  }
 });
 
 test('a deadline that this machine keeps needs nothing else; one it misses ranks what keeps it first', () => {

@@ -2,7 +2,7 @@
 // first, its processor is guessed from its cores.
 
 import { readFile } from 'node:fs/promises';
-import { advise } from '../../../engine/hardware/advice/advise.ts';
+import { advise, lateness } from '../../../engine/hardware/advice/advise.ts';
 import { usualFirst, type Recommendation } from '../../../engine/hardware/advice/facts.ts';
 import { factHere, factsOf } from '../../../engine/hardware/advice/from-forecast.ts';
 import { readThresholds, thresholdsKey, withThresholds, type Rules } from '../../../engine/hardware/advice/rules.ts';
@@ -90,7 +90,8 @@ export const adviseCommand: Command = {
     });
     for (const given of advised) {
       const time = given.seconds ? `, about ${about([given.seconds.low, given.seconds.high])}` : '';
-      const late = given.meetsDeadline === false ? ', after the deadline' : '';
+      const words = given.seconds ? lateness(given.seconds, needs.deadline) : '';
+      const late = words === '' ? '' : `, ${words}`;
       const dear = given.meetsBudget === false ? ', beyond the budget' : '';
       const name = given.device && names.get(given.device);
       output.line(`${given.rank}. ${given.title}${name ? `: ${name}` : ''}${time}${late}${dear}`);

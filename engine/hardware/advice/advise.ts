@@ -1,7 +1,16 @@
 // Advice: rules in order, each with the number that made it fire; what misses the deadline or the budget comes after what keeps
 // them; what is not advised is listed with its reason.
 
-import { neededOn, type DeviceFact, type Facts, type Needs, type Reason, type Recommendation } from './facts.ts';
+import { about } from '../run-line.ts';
+import {
+  neededOn,
+  type DeviceFact,
+  type Facts,
+  type Needs,
+  type Range,
+  type Reason,
+  type Recommendation,
+} from './facts.ts';
 import { elsewhereActions } from './elsewhere.ts';
 import { hereActions } from './here.ts';
 import { gigabytes, hereSuffices, reason, standardRules, type Fired, type Rule, type Rules } from './rules.ts';
@@ -55,9 +64,28 @@ function firedRules(needs: Needs, facts: Facts, rules: Rules): { rule: Rule; fir
   return found;
 }
 
+/**
+ * What the forecast says of a deadline, in seconds: '' where it is kept. One rule everywhere: the upper end of the range is held against
+ * it, so what is done in time in the middle of the range may still end after.
+ */
+export function lateness({ middle, high }: Range, deadline: number | undefined): string {
+  if (deadline === undefined || high <= deadline) return '';
+  return middle <= deadline ? 'may end after the deadline' : 'after the deadline';
+}
+
+/** Said where the middle, which is what people are shown, is within the deadline and the upper end is not. */
+function upperEndReason(seconds: Range | undefined, deadline: number | undefined): Reason[] {
+  if (seconds === undefined || deadline === undefined) return [];
+  const { middle, high } = seconds;
+  if (high <= deadline || middle > deadline) return [];
+  const upTo = `It may take up to ${about([high, high])}`;
+  const words = `${upTo}: the upper end of the forecast is held against the deadline of ${about([deadline, deadline])}`;
+  return [reason('cost', words, high, deadline, 's')];
+}
+
 function recommendation(needs: Needs, rule: Rule, fired: Fired): Recommendation {
   const { device, reasons, changes = [], seconds, money } = fired;
-  const meetsDeadline = seconds && needs.deadline !== undefined ? seconds.high <= needs.deadline : undefined;
+  const meetsDeadline = seconds && needs.deadline !== undefined ? lateness(seconds, needs.deadline) === '' : undefined;
   const meetsBudget = needs.budget === undefined || money === undefined ? undefined : money <= needs.budget;
   return {
     rank: 0,
@@ -65,7 +93,7 @@ function recommendation(needs: Needs, rule: Rule, fired: Fired): Recommendation 
     rule: rule.id,
     title: rule.title,
     device: device?.id ?? null,
-    reasons: [...reasons, ...numbersReason(device), ...staleReason(device)],
+    reasons: [...reasons, ...upperEndReason(seconds, needs.deadline), ...numbersReason(device), ...staleReason(device)],
     seconds,
     money,
     meetsDeadline,
