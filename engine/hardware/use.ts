@@ -51,6 +51,10 @@ export const saysUse = (use: Use | null): boolean => use !== null && use.perWeek
 export const usualHours = (use: Use | null): number =>
   saysUse(use) ? Math.min(168, Math.round(10 * use!.perWeek!) / 10) : assumedUse;
 
+/** Hours a week that are the person's own, however few, at least what a slider can show; without any run those assumed. */
+export const ownHours = (use: Use | null): number =>
+  use === null || use.perWeek === null ? assumedUse : Math.min(168, Math.max(0.1, Math.round(10 * use.perWeek) / 10));
+
 export interface Month {
   /** `2026-11`; local time. */
   readonly month: string;

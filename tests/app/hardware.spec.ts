@@ -196,7 +196,13 @@ test('the hardware section', async () => {
     await open(page, 'rent');
     await expect(page.getByText(/Line 2, field `devices\[0\]\.memory`: a number expected/)).toBeVisible();
     await expect(page.getByText('The built-in catalogue is used.')).toBeVisible();
-    await expect(page.getByText('Your runs come to under 1 h a week so far: assume 5 h a week?')).toBeVisible();
+    await expect(
+      page.getByText('Your runs come to under 1 h a week so far: move “Use” to what is to come.'),
+    ).toBeVisible();
+    await expect(page.getByRole('slider', { name: 'Use, by your runs' })).toHaveAttribute(
+      'aria-valuetext',
+      /^0\.1 h a week/,
+    );
     await expect(page.getByRole('img', { name: /Hours of training by week/ })).toBeVisible();
     fs.rmSync(file);
   });

@@ -18,7 +18,7 @@ import { costRows, filtered, frontier, noFilter, sortedBy, spanText } from '../.
 import { answerOf, assumptions, weeksText, wordsOf, type RentInputs } from '../../renderer/views/hardware/rent/rent.ts';
 import { addressLimit } from '../../engine/backends/cpu/arena.ts';
 import { machineDevices } from '../../engine/hardware/machine.ts';
-import { useOf, usualHours, weeksShown } from '../../engine/hardware/use.ts';
+import { ownHours, useOf, usualHours, weeksShown } from '../../engine/hardware/use.ts';
 import {
   batchWays,
   offBy,
@@ -105,6 +105,13 @@ test('the use is the mean of the weeks since the first run', () => {
   assert.deepEqual(
     [null, useOf([], now), useOf([run(1, 0.2)], now), useOf([run(1, 7.34)], now)].map(usualHours),
     [5, 5, 5, 7.3],
+  );
+  assert.deepEqual(
+    [null, useOf([], now), useOf([run(1, 0.01)], now), useOf([run(1, 0.23)], now), useOf([run(1, 7.34)], now)].map(
+      ownHours,
+    ),
+    [5, 5, 0.1, 0.2, 7.3],
+    'rent or buy begins with the own use, however little',
   );
   const young = useOf([run(1, 4), run(8, 6)], now);
   assert.deepEqual([young.perWeek, young.counted, young.weeks.at(-1), young.weeks.at(-2)], [5, 2, 4, 6]);

@@ -3,7 +3,7 @@
 import type { AppState } from '../../../app/state.svelte.ts';
 import type { Device, Offer } from '../../../../engine/hardware/catalogue/catalogue.ts';
 import { electricityOf } from '../../../../engine/hardware/bill.ts';
-import { useOf, usualHours, type Use } from '../../../../engine/hardware/use.ts';
+import { ownHours, useOf, type Use } from '../../../../engine/hardware/use.ts';
 import { electricityKey, type Electricity } from '../../../../engine/settings/electricity.ts';
 import { trusted } from '../../../../engine/hardware/catalogue/figures.ts';
 import { HardwareCatalogue } from '../catalogue.svelte.ts';
@@ -69,7 +69,7 @@ export class RentPage {
       ownShare: 0.7,
       watts: card?.power?.value ?? 350,
       tariff: this.electricity.tariff,
-      hoursPerWeek: usualHours(this.use),
+      hoursPerWeek: ownHours(this.use),
     };
   });
   readonly inputs: RentInputs = $derived.by(() => ({ ...this.usual, ...this.kept.own }));
