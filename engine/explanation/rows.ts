@@ -11,6 +11,7 @@ import type { OutputSpec, RawColumn } from '../model/spec.ts';
 import type { PreparedData, SplitName } from '../protocol/data.ts';
 import type { Contributions } from '../protocol/explanation.ts';
 import { InputError } from '../protocol/errors.ts';
+import { otherSplits } from '../protocol/use.ts';
 import { splitRange } from '../train/scores.ts';
 import type { ExplainedRow } from './contributions.ts';
 import { oneAnswer, type Answer, type Subject } from './subject.ts';
@@ -20,7 +21,7 @@ export async function readSubject(rows: Rows, split: SplitName): Promise<Subject
   const { counts, sources, output } = rows.data;
   const columns = columnsOf(rows.data);
   if (counts[split] === 0) {
-    throw new InputError('input.empty_split', `The ${split} split has no rows.`, 'Explain another one.');
+    throw new InputError('input.empty_split', `The ${split} split has no rows.`, otherSplits('Explain', split));
   }
   const { start } = splitRange(rows.data, split);
   const read = await readColumns(rowsOfSplit(rows, split), columns, output);

@@ -4,6 +4,7 @@ import type { OutputSpec } from '../model/spec.ts';
 import type { SplitName } from '../protocol/data.ts';
 import { InputError } from '../protocol/errors.ts';
 import type { EvaluatedColumns, EvaluatedRows, PredictionTable } from '../protocol/evaluated-rows.ts';
+import { otherSplits } from '../protocol/use.ts';
 import { probabilities } from '../train/metrics.ts';
 import { splitRange } from '../train/scores.ts';
 import { readBaseline } from './baseline-file.ts';
@@ -30,7 +31,7 @@ export async function predictionTableOf(rows: Rows, request: TableRequest): Prom
   const { data } = rows;
   const range = splitRange(data, split);
   if (range.start === range.end) {
-    throw new InputError('input.empty_split', `The ${split} split has no rows.`, 'Evaluate another one.');
+    throw new InputError('input.empty_split', `The ${split} split has no rows.`, otherSplits('Evaluate', split));
   }
   const part = rowsOfSplit(rows, split);
   const own = await trained.outputs(part);

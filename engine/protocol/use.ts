@@ -6,6 +6,14 @@ import type { RunData } from './runs.ts';
 
 export const splitNames = ['train', 'validation', 'test'] as const satisfies readonly SplitName[];
 
+/** The split a run is looked at on unless another is asked for: of rows it did not learn from. Null: nothing is known of the rows yet. */
+export const usualRowsOf = (data: Pick<RunData, 'counts'> | null): SplitName =>
+  data !== null && data.counts.validation === 0 && data.counts.test > 0 ? 'test' : 'validation';
+
+/** `Evaluate the train or test split.`: where `empty` has no rows. */
+export const otherSplits = (verb: string, empty: SplitName): string =>
+  `${verb} the ${splitNames.filter((name) => name !== empty).join(' or ')} split.`;
+
 /** The forms of rows that are made of each kind of dataset. */
 export const formsOf: Readonly<Record<DatasetInfo['kind'], readonly RowForm[]>> = {
   table: ['matrix', 'columns'],

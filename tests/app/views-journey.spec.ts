@@ -234,6 +234,15 @@ test('best of all: drop a table, give it some seconds, open the leaderboard, ope
   await expect(board.getByRole('row', { name: /Always the same answer/ })).toContainText(/right of the scale|0\.\d/);
   await screenshot(app, 'best-of-all');
 
+  await page.getByRole('tab', { name: 'Evaluation' }).click();
+  await expect(page.getByRole('radio', { name: 'Test', exact: true })).toBeChecked();
+  await expect(page.getByRole('radio', { name: 'Validation', exact: true })).toBeHidden();
+  await page.getByRole('tab', { name: 'Files' }).click();
+  const exports = page.getByRole('region', { name: 'Exports', exact: true });
+  await expect(exports.getByText('Specification')).toBeVisible();
+  await expect(exports.getByText(/ONNX|PyTorch|safetensors/)).toBeHidden();
+  await page.getByRole('tab', { name: 'Overview' }).click();
+
   await board.getByRole('link', { name: 'Linear model' }).click();
   await expect(page.getByRole('heading', { level: 1, name: 'points-auto, Linear model' })).toBeVisible();
   await page.getByRole('link', { name: 'member of run 1' }).click();

@@ -122,8 +122,7 @@ interface Row {
 test('a best of all that is killed goes on from the members that are done, and predicts with their mix', async (t) => {
   const home = temporaryHome(t);
   const file = writeTable(home);
-  const begun = startTrainyard(home, ['train', file, '--model', 'auto', '--minutes', '0.2', '--json']);
-  await begun.event('epoch');
+  const begun = startTrainyard(home, ['train', file, '--model', 'auto', '--minutes', '0.1', '--json']);
   await begun.event('epoch');
   begun.child.kill('SIGKILL');
   await begun.finished;
@@ -131,7 +130,7 @@ test('a best of all that is killed goes on from the members that are done, and p
   assert.equal(code, 0, stderr);
   const ended = events.at(-1) as unknown as { readonly elapsed_seconds: number; readonly leaderboard: readonly Row[] };
   const { leaderboard } = ended;
-  assert.ok(ended.elapsed_seconds < 12 + 8, `${ended.elapsed_seconds} s of 12`);
+  assert.ok(ended.elapsed_seconds < 6 + 6, `${ended.elapsed_seconds} s of 6`);
   const [ensemble, ...others] = leaderboard;
   assert.equal(others.at(-1)?.learner, 'constant');
   const members = others.slice(0, -1);
@@ -152,6 +151,14 @@ test('a best of all that is killed goes on from the members that are done, and p
     const metrics = predicted.at(-1)!.metrics as { readonly accuracy: number };
     assert.ok(metrics.accuracy > 0.8, `run ${run}: ${metrics.accuracy}`);
   }
+  const evaluated = await lastEvent(home, 'evaluate', '1');
+  const explained = await lastEvent(home, 'explain', '1', '--shuffles', '2');
+  assert.deepEqual([evaluated.split, explained.split], ['test', 'test'], 'no row it learned from');
+  assert.match((await trainyard(home, 'evaluate', '1', '--split', 'validation')).stderr, /the train or test split/);
+  const refused = await trainyard(home, 'export', '1', '--format', 'onnx');
+  assert.match(refused.stderr, /no ONNX of the best of all.*Report, TensorBoard, MLflow/s);
+  const folder = await trainyard(home, 'export', '1', '--format', 'mlflow', '--out', path.join(home, 'mlflow'));
+  assert.equal(folder.code, 0, folder.stderr);
   const member = await lastEvent(home, 'show', String(members[0].run));
   assert.deepEqual([member.relation, member.parent, member.state], ['member', 1, 'completed']);
 

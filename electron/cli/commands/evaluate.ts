@@ -13,6 +13,7 @@ import type {
   ValueRows,
 } from '../../../engine/protocol/evaluated-rows.ts';
 import { isCrossValidation } from '../../../engine/protocol/folds.ts';
+import { usualRowsOf } from '../../../engine/protocol/use.ts';
 import { countOpening, prepareEvaluation, type EvaluationSource } from '../../../engine/runs/evaluate.ts';
 import { createEvaluator } from '../../hosts/evaluator.ts';
 import { openCpu } from '../../hosts/trusted-cpu.ts';
@@ -26,7 +27,7 @@ export const evaluate: Command = {
   name: 'evaluate',
   usage: 'RUN [PATH]',
   summary:
-    'Shows how good a finished run is: on a split of its data (the validation split unless said otherwise), or on another file.',
+    'Shows how good a finished run is: on a split of its data (the validation split unless said otherwise, the test split where the run has none), or on another file.',
   positionals: [1, 2],
   options: {
     split: { type: 'string', value: 'NAME', help: 'train, validation or test; each look at the test split is counted' },
@@ -69,12 +70,12 @@ export const evaluate: Command = {
     }
     const costs = missed === undefined || needless === undefined ? null : { missed, needless };
     const threshold = numberOption(options, 'threshold', { minimum: 0, maximum: 1 });
+    const store = await services.store;
+    const { name, config, data } = await store.run({ run });
     const source: EvaluationSource =
       positionals.length > 1
         ? { path: path.resolve(positionals[1]), force: options.force === true }
-        : { split: split ?? 'validation' };
-    const store = await services.store;
-    const { name, config } = await store.run({ run });
+        : { split: split ?? usualRowsOf(data) };
     const crossed = isCrossValidation(config);
     if (crossed && (split !== undefined || positionals.length > 1)) throw onlyOutOfFold(run);
     const { table, validation, columns, share, warnings }: Tables = crossed

@@ -9,6 +9,7 @@ import type { Contributions, Dependence, Explanation } from '../../../engine/pro
 import type { OutputSpec } from '../../../engine/model/spec.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
 import type { MetricPoint } from '../../../engine/protocol/runs.ts';
+import { usualRowsOf } from '../../../engine/protocol/use.ts';
 import { prepareExplanation } from '../../../engine/runs/explain.ts';
 import { createExplainer } from '../../hosts/explainer.ts';
 import { openCpu } from '../../hosts/trusted-cpu.ts';
@@ -27,7 +28,7 @@ export const explain: Command = {
     split: {
       type: 'string',
       value: 'NAME',
-      help: 'train, validation (default) or test; each look at the test split is counted',
+      help: 'train, validation (default; test where the run has no validation rows) or test; each look at the test split is counted',
     },
     row: { type: 'string', value: 'N', help: 'row of the dataset, from 1, whose answer is explained column by column' },
     class: {
@@ -40,11 +41,12 @@ export const explain: Command = {
   run: async (context) => {
     const { positionals, options, output, services, interruption } = context;
     const run = runNumber(positionals[0]);
-    const split = choiceOption(options, 'split', ['train', 'validation', 'test']) ?? 'validation';
+    const asked = choiceOption(options, 'split', ['train', 'validation', 'test']);
     const row = numberOption(options, 'row', { minimum: 1, whole: true });
     const shuffles = numberOption(options, 'shuffles', { minimum: 2, maximum: 1000, whole: true });
     const store = await services.store;
-    const { name, config, result } = await store.run({ run });
+    const { name, config, data: prepared, result } = await store.run({ run });
+    const split = asked ?? usualRowsOf(prepared);
     const points = await store.metrics({ run, series: ['train_loss', 'val_loss'] });
     const { data } = services;
     const explainer = createExplainer(Promise.resolve(data), () => openCpu({ home: services.home }));

@@ -25,6 +25,7 @@ import type {
 } from '../../../../engine/protocol/evaluated-rows.ts';
 import { isCrossValidation } from '../../../../engine/protocol/folds.ts';
 import type { RunRecord } from '../../../../engine/protocol/runs.ts';
+import { usualRowsOf } from '../../../../engine/protocol/use.ts';
 import { failureOf, type Failure } from '../../../app/failure.ts';
 import { inSlices } from '../../../lib/steps.ts';
 import { ofWeights } from '../of-weights.ts';
@@ -71,7 +72,7 @@ export class EvaluationPage {
     this.#service = service;
     this.#run = run;
     if (isCrossValidation(run.config)) this.chosen = { split: 'out of fold' };
-    else if ((run.data?.counts.validation ?? 1) === 0) this.chosen = { split: 'train' };
+    else this.chosen = { split: usualRowsOf(run.data) };
     void this.#start();
   }
 

@@ -5,6 +5,8 @@ import type { AppService } from '../../../../engine/protocol/app.ts';
 import type { Progress, SplitName } from '../../../../engine/protocol/data.ts';
 import type { Contributions, Dependence, Explanation } from '../../../../engine/protocol/explanation.ts';
 import { ownValue } from '../../../../engine/protocol/own.ts';
+import type { RunRecord } from '../../../../engine/protocol/runs.ts';
+import { splitNames, usualRowsOf } from '../../../../engine/protocol/use.ts';
 import { failureOf, type Failure } from '../../../app/failure.ts';
 import { ofWeights } from '../of-weights.ts';
 
@@ -23,6 +25,8 @@ const sharesOf = (values: Float64Array): Float64Array => {
 export class Explaining {
   readonly run: number;
   split: SplitName = $state('validation');
+  /** Splits that have rows. */
+  readonly splits: readonly SplitName[];
   wanted: number | undefined = $state();
   found: Explanation | null = $state.raw(null);
   why: Contributions | null = $state.raw(null);
@@ -38,8 +42,10 @@ export class Explaining {
   readonly #service: AppService;
   #job = '';
 
-  constructor(run: number, service: AppService) {
-    this.run = run;
+  constructor({ id, data }: Pick<RunRecord, 'id' | 'data'>, service: AppService) {
+    this.run = id;
+    this.split = usualRowsOf(data);
+    this.splits = splitNames.filter((split) => (data?.counts[split] ?? 1) > 0);
     this.#service = service;
   }
 
@@ -140,4 +146,4 @@ export class Explaining {
 }
 
 /** The one of a run's page: what was computed stays while tabs change, and while the run has these weights. */
-export const explainingOf = ofWeights((service, { id }) => new Explaining(id, service));
+export const explainingOf = ofWeights((service, run) => new Explaining(run, service));
