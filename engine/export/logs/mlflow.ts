@@ -89,10 +89,12 @@ export function exportMlflow(name: string, run: OpenedRun): readonly ExportedFil
   ];
 }
 
-/** The weights; of a model that has none for PyTorch, the model itself as MLflow's flavour `onnx` loads it. */
+/** The weights; of a model that has none for PyTorch, the model itself as MLflow's flavour `onnx` loads it; of an ensemble nothing. */
 function modelFiles(name: string, run: OpenedRun): readonly ExportedFile[] {
   const { record, file, tensors, recipe } = run;
-  if (declarationOf(record.config).formats.includes('safetensors')) return exportSafetensors(name, run);
+  const { formats } = declarationOf(record.config);
+  if (formats.includes('safetensors')) return exportSafetensors(name, run);
+  if (!formats.includes('onnx')) return [];
   const { bytes } = exportOnnx({ name: record.name, file, weights: tensors, preprocessing: recipe });
   const flavour = {
     artifact_path: 'model',

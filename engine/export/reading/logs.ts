@@ -5,6 +5,7 @@ import type { MetricPoint } from '../../protocol/runs.ts';
 import { crc32c } from '../logs/tensorboard.ts';
 import { onnxArtifact } from '../logs/mlflow.ts';
 import { flatSettings } from '../logs/settings.ts';
+import { declarationOf } from '../../learners/declared/registry.ts';
 import { exportOnnx } from '../onnx/model.ts';
 import type { OpenedRun } from '../opened.ts';
 import { counted, differs } from './differs.ts';
@@ -130,6 +131,9 @@ function readArtifacts(artifacts: Files, run: OpenedRun): readonly string[] {
       differs(`${onnxArtifact} is another`);
     if (!artifacts.has('model/MLmodel')) differs('MLmodel is missing');
     return [`${onnxArtifact} equal to the export as ONNX, model.json and preprocessing.json to the run's`];
+  }
+  if (!declarationOf(run.record.config).formats.includes('safetensors')) {
+    return ["model.json and preprocessing.json equal to the run's"];
   }
   const weights = [...artifacts].find(([name]) => name.endsWith('.safetensors'))?.[1] ?? differs('it has no weights');
   const module = [...artifacts].find(([name]) => name.endsWith('.model.py'))?.[1];

@@ -16,7 +16,7 @@ import { failureOf, type Failure } from '../../../../app/failure.ts';
 export class RunExportsState {
   readonly run: number;
   kept: readonly KeptExport[] = $state.raw([]);
-  chosen: ExportFormat = $state('onnx');
+  chosen: ExportFormat = $state('html');
   failure: Failure | null = $state.raw(null);
   /** By format, while it is being made. */
   readonly making = new SvelteMap<ExportFormat, Progress>();
@@ -27,6 +27,7 @@ export class RunExportsState {
   constructor({ id, config }: Pick<RunRecord, 'id' | 'config'>, service: AppService) {
     this.run = id;
     this.formats = declarationOf(config).formats;
+    [this.chosen] = this.formats;
     this.#service = service;
   }
 
