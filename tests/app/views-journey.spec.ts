@@ -234,6 +234,9 @@ test('best of all: drop a table, give it some seconds, open the leaderboard, ope
   await expect(board.getByRole('row', { name: /Always the same answer/ })).toContainText(/right of the scale|0\.\d/);
   await screenshot(app, 'best-of-all');
 
+  const loss = page.getByRole('region', { name: 'Loss', exact: true });
+  await expect.poll(async () => (await loss.boundingBox())?.width).toBeGreaterThan(300);
+
   await page.getByRole('tab', { name: 'Evaluation' }).click();
   await expect(page.getByRole('radio', { name: 'Test', exact: true })).toBeChecked();
   await expect(page.getByRole('radio', { name: 'Validation', exact: true })).toBeHidden();
@@ -241,6 +244,10 @@ test('best of all: drop a table, give it some seconds, open the leaderboard, ope
   const exports = page.getByRole('region', { name: 'Exports', exact: true });
   await expect(exports.getByText('Specification')).toBeVisible();
   await expect(exports.getByText(/ONNX|PyTorch|safetensors/)).toBeHidden();
+  const checkpoints = page.getByRole('region', { name: 'Checkpoints', exact: true });
+  await expect(checkpoints.getByRole('cell', { name: 'everything' })).toBeVisible();
+  await expect(checkpoints).not.toContainText(/ of /);
+  await screenshot(app, 'best-of-all-files');
   await page.getByRole('tab', { name: 'Overview' }).click();
 
   await board.getByRole('link', { name: 'Linear model' }).click();

@@ -160,6 +160,9 @@ test('a best of all that is killed goes on from the members that are done, and p
   const folder = await trainyard(home, 'export', '1', '--format', 'mlflow', '--out', path.join(home, 'mlflow'));
   assert.equal(folder.code, 0, folder.stderr);
   const member = await lastEvent(home, 'show', String(members[0].run));
+  const { stdout } = await trainyard(home, 'show', String(members[0].run));
+  assert.match(stdout, /result .*training/);
+  assert.doesNotMatch(stdout, /training rows\/s|– without pauses/, 'nobody counted them');
   assert.deepEqual([member.relation, member.parent, member.state], ['member', 1, 'completed']);
 
   // Both keep their bills: what the two attempts took is in their phases, once.

@@ -152,8 +152,8 @@ function progressText(unit: string, progress: RunProgress, points: readonly Metr
   const validation = points.findLast((point) => point.series.startsWith('val_') && point.series !== 'val_loss');
   if (validation) lastMetrics = `, ${validation.series.replace('_', ' ')} ${formatNumber(validation.value)}`;
   const left = progress.secondsLeft === null ? '' : `, ${formatSeconds(progress.secondsLeft)} left`;
-  const rate = `${formatCount(progress.examplesPerSecond)} training rows/s`;
-  return `${unit} ${progress.epoch}/${progress.epochs}, loss ${formatNumber(progress.loss)}${lastMetrics}, ${rate}${left}`;
+  const rate = progress.examplesPerSecond > 0 ? `, ${formatCount(progress.examplesPerSecond)} training rows/s` : '';
+  return `${unit} ${progress.epoch}/${progress.epochs}, loss ${formatNumber(progress.loss)}${lastMetrics}${rate}${left}`;
 }
 
 const endings: Readonly<Record<RunResult['reason'], string>> = {
