@@ -26,16 +26,22 @@ export async function continuationOf(
 ): Promise<{ readonly family: Family; readonly config: RunConfig }> {
   refuseLive(parent);
   refuseFolds(parent);
-  const { goesOn, begunAnew, units, unit, title } = declarationOf(parent.config);
+  const { goesOn, begunAnew, units, unit, title, trees } = declarationOf(parent.config);
   if (!goesOn) {
+    const solved = parent.state === 'completed';
     throw new InputError(
       'input.continue',
-      `${title}: it is solved to its end, and nothing is left to go on with.`,
-      parent.state === 'completed' ? 'Train it again with other settings.' : 'Resume it.',
+      solved
+        ? `${title}: it is solved to its end, and nothing is left to go on with.`
+        : `${title}: a run of it that did not come to its end goes on as the same run.`,
+      solved ? 'Train it again with other settings.' : `Resume it: train --resume ${parent.id}.`,
     );
   }
+  if (trees && checkpoint !== 'last') {
+    throw new InputError('input.continue', 'Trees go on from the last there are.', 'Leave --checkpoint out.');
+  }
   refuseOtherData(parent.config, config);
-  const changes = goesOn(parent.config, config);
+  const changes = goesOn(parent.config, config, parent.result?.reason);
   const { file, place } = await chosenFile(store, parent, checkpoint);
   if (units(config) <= place.epoch) {
     throw new InputError(
@@ -136,10 +142,12 @@ async function placeAfter(store: StoreService, run: number, epoch: number): Prom
   throw new TrainyardError('run.no_start', `Run ${run} has no epoch ${epoch}.`, 'Choose one that it has done.');
 }
 
-function noCheckpoint({ id }: RunRecord): TrainyardError {
+function noCheckpoint({ id, config }: RunRecord): TrainyardError {
   return new TrainyardError(
     'run.no_start',
-    `Run ${id} has kept no checkpoint of its end, as runs of earlier versions: all it has is its best weights.`,
-    'Go on from those: --checkpoint best.',
+    `Run ${id} has kept no checkpoint of its end, as runs of earlier versions: all it has is its best ${declarationOf(config).trees ? 'trees' : 'weights'}.`,
+    declarationOf(config).trees
+      ? 'Train it again with more trees: the first are the same.'
+      : 'Go on from those: --checkpoint best.',
   );
 }

@@ -90,3 +90,44 @@ test('nothing begins with the weights of a cross-validation, which has none', as
     assert.match(stderr, /is a cross-validation: its folds have models, it has none\. .*the run of a fold\.\n$/);
   }
 });
+
+test('trees grow on: 6 and 4 more are 10 in one go, also of a run that had stopped early; what cannot be is said', async () => {
+  const home = temporaryHome({ after } as never);
+  const trees = (run: number): unknown =>
+    (JSON.parse(fs.readFileSync(path.join(home, 'runs', String(run), 'model.json'), 'utf8')) as { trees: unknown })
+      .trees;
+  /** Those with a value a tree: a forest's training loss is that of its end alone. */
+  const curves = async (run: number, model: string): Promise<unknown> =>
+    (await trainyard(home, 'show', String(run), '--metrics', '--json')).events
+      .filter(({ series }) => ['val_loss', model === 'boosted' ? 'train_loss' : 'oob_loss'].includes(String(series)))
+      .map(({ series, step, value }) => [series, step, value]);
+  let run = 0;
+  for (const [model, ...flags] of [['boosted', '--patience', '0'], ['forest'], ['extra']]) {
+    const settings = [penguins, '--model', model, '--threads', '1', ...flags];
+    await lastEvent(home, 'train', ...settings, '--trees', '6');
+    const more = await lastEvent(home, 'continue', String(run + 1), '--epochs', '+4');
+    const whole = await lastEvent(home, 'train', ...settings, '--trees', '10');
+    assert.deepEqual([more.epochs, more.metrics], [10, whole.metrics], model);
+    assert.deepEqual(trees(run + 2), trees(run + 3), model);
+    assert.deepEqual(await curves(run + 2, model), await curves(run + 3, model), model);
+    run += 3;
+  }
+  assert.match((await trainyard(home, 'show', '2', '--log')).stdout, /Goes on where run 1 was after 6 trees\./);
+
+  const early = [penguins, '--model', 'boosted', '--threads', '1', '--lr', '1'];
+  const stopped = await lastEvent(home, 'train', ...early, '--trees', '60', '--patience', '2');
+  assert.equal(stopped.reason, 'early_stopped');
+  for (const [args, message] of [
+    [['10', '--epochs', '+4'], /would stop again at once\. Give it more patience: --patience 0/],
+    [['1', '--epochs', '6'], /has done 6 trees: there is nothing to do up to 6/],
+    [['1', '--epochs', '+4', '--checkpoint', 'best'], /Trees go on from the last there are\./],
+    [['1', '--epochs', '+4', '--lr', '0.2'], /Trees go on as they began: with another learningRate/],
+  ] as const) {
+    const { code, stderr } = await trainyard(home, 'continue', ...args);
+    assert.deepEqual([code, message.test(stderr)], [2, true], stderr);
+  }
+  await lastEvent(home, 'continue', '10', '--trees', String(Number(stopped.epochs) + 3), '--patience', '0');
+  const trained = ['--trees', String(Number(stopped.epochs) + 3), '--patience', '0'];
+  await lastEvent(home, 'train', ...early, ...trained);
+  assert.deepEqual(trees(11), trees(12));
+});

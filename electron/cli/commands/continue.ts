@@ -17,7 +17,13 @@ const surroundings = { device, threads };
 /** The flags of what a run that goes on may have other than its parent; `--epochs` is said in another way. */
 const { epochs: _, ...settingFlags } = Object.assign(
   {},
-  ...declarations.filter(({ goesOn }) => goesOn).map(({ fields }) => flagsOf(fields)),
+  // Those of networks last: where a flag is of several learners, their words for it stand.
+  ...declarations
+    .filter(({ goesOn }) => goesOn)
+    .toSorted((one, other) => Number(other.trees) - Number(one.trees))
+    .map(({ fields, goesOnWith: names }) =>
+      flagsOf(names ? Object.fromEntries(Object.entries(fields).filter(([name]) => names.includes(name))) : fields),
+    ),
 ) as Record<string, OptionDef>;
 
 export const continueCommand: Command = {

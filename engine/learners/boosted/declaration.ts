@@ -2,10 +2,11 @@
 
 import type { PreparedData } from '../../protocol/data.ts';
 import { InputError } from '../../protocol/errors.ts';
+import type { RunResult } from '../../protocol/runs.ts';
 import { fieldsFor, type SettingsOf } from '../../settings/field.ts';
 import { classWeightsField, type TrainedOn } from '../../settings/training.ts';
 import { declare, type ConfigOf } from '../declared/declare.ts';
-import { depthField, treeFormats } from '../declared/forest-fields.ts';
+import { depthField, goOnAsBefore, treeFormats } from '../declared/forest-fields.ts';
 
 const numbers = ({ task }: TrainedOn): boolean => task === 'regression';
 
@@ -184,12 +185,30 @@ export const declaration = declare({
     monotoneOf(boosted, input, output);
   },
   units: ({ boosted }) => boosted.trees,
+  extended: (config, trees) => ({ ...config, boosted: { ...config.boosted, trees } }),
+  goesOn,
+  goesOnWith: ['trees', 'patience'],
   listed: ({ boosted }) => ({ learningRate: boosted.learningRate }),
   facts: ({ boosted, seed }) => [
     ['model', `boosted, up to ${boosted.trees.toLocaleString('en')} trees of ${boosted.leaves} leaves`],
     ['training', `learning rate ${boosted.learningRate}, at least ${boosted.minRows} rows a leaf, seed ${seed}`],
   ],
 });
+
+function goesOn(
+  { boosted: before }: BoostedConfig,
+  { boosted: after }: BoostedConfig,
+  ended?: RunResult['reason'],
+): Record<string, never> {
+  if (ended === 'early_stopped' && after.patience > 0 && after.patience <= before.patience) {
+    throw new InputError(
+      'input.continue',
+      `It stopped early, after ${before.patience.toLocaleString('en')} trees without gain: it would stop again at once.`,
+      'Give it more patience: --patience 0 grows all its trees.',
+    );
+  }
+  return goOnAsBefore(before, after, ['trees', 'patience']);
+}
 
 /** Losses whose leaves take a quantile of their rows: it keeps to no bounds. */
 const unbounded: ReadonlySet<string> = new Set(['absolute', 'quantile']);

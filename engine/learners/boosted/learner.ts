@@ -8,7 +8,7 @@ import type { Weights } from '../../train/weights.ts';
 import type { Learner, LearnerJob, Trained, Training } from '../learner.ts';
 import { plainLoss } from '../scoring.ts';
 import { boost, keptRounds, startOf, type Boosted, type BoostProblem } from '../trees/boosting.ts';
-import { decodeTrees, encodeTrees } from '../trees/checkpoint.ts';
+import { decodeTrees, encodeTrees, placeOfTrees, treesBefore } from '../trees/checkpoint.ts';
 import type { ExplainedSum } from '../trees/explained.ts';
 import { objectiveOf, type Objective } from '../trees/objectives.ts';
 import { addEverywhere } from '../trees/predictor.ts';
@@ -23,6 +23,7 @@ export const learner: Learner<BoostedConfig, BoostedModelFile> = {
   open: openBoosted,
   read: readBoosted,
   checkCheckpoint: decodeTrees,
+  placeOf: (file) => placeOfTrees(file, ({ trainLoss }) => trainLoss.length),
 };
 
 /** LightGBM's `cat_smooth` and `cat_l2`. */
@@ -43,7 +44,7 @@ async function openBoosted(job: LearnerJob<BoostedConfig>): Promise<Training> {
     ...{ rows, columns, objective, train: counts.train, validation: counts.validation, backend: job.backend },
     settings: { ...settings, ...categories, columnFraction: settings.featureFraction, monotone, seed },
   };
-  const before = job.checkpoint ? decodeTrees(job.checkpoint) : null;
+  const before = treesBefore(job);
   const state: Boosted = before
     ? {
         first: Float32Array.from(before.first),
@@ -62,11 +63,7 @@ async function openBoosted(job: LearnerJob<BoostedConfig>): Promise<Training> {
     step: state.trainLoss.length,
   });
   const evaluation = evaluationOf(settings, output, weights, objective);
-  return new TreeTraining(
-    job,
-    { ...groveOf(config, problem, state, evaluation), threads: device.threads },
-    before?.seconds ?? 0,
-  );
+  return new TreeTraining(job, { ...groveOf(config, problem, state, evaluation), threads: device.threads }, before);
 }
 
 function groveOf(
@@ -88,8 +85,7 @@ function groveOf(
     losses: { train_loss: state.trainLoss, val_loss: state.validationLoss },
     kept,
     stoppedEarly: () => kept() < state.trainLoss.length && state.trainLoss.length < settings.trees,
-    snapshot: (seconds) =>
-      encodeTrees({ ...state, first: [...state.first], trees: state.trees.map(treeFile), seconds }),
+    snapshot: (spent) => encodeTrees({ ...state, first: [...state.first], trees: state.trees.map(treeFile), ...spent }),
     evaluation,
     async *outputs() {
       const scores = firstScores(state.first, rows.rows);

@@ -6,7 +6,7 @@ import type { InputSpec, LayerSpec, OutputSpec } from '../../model/spec.ts';
 import type { PreparedData, RowForm } from '../../protocol/data.ts';
 import { exportFormats, type ExportFormat } from '../../protocol/exports.ts';
 import type { RunStart } from '../../protocol/family.ts';
-import type { RunConfig } from '../../protocol/runs.ts';
+import type { RunConfig, RunResult } from '../../protocol/runs.ts';
 import type { FieldTable, SettingsOf } from '../../settings/field.ts';
 import type { TrainedOn } from '../../settings/training.ts';
 import { completed, settingFacts } from '../../settings/values.ts';
@@ -87,7 +87,9 @@ export interface Declaration<C extends RunConfig = RunConfig> {
   /** Bytes that the states kept of a run may take. Absent: it keeps none but the last. */
   checkpointBudget?(config: C): number;
   /** What becomes of a run that goes on with other settings. Throws InputError where it cannot. */
-  goesOn?(before: C, after: C): Pick<RunStart, 'anew' | 'incomparable'>;
+  goesOn?(before: C, after: C, ended?: RunResult['reason']): Pick<RunStart, 'anew' | 'incomparable'>;
+  /** Its settings that a run may go on with otherwise. Absent: all that `goesOn` does not refuse. */
+  readonly goesOnWith?: readonly string[];
   /** Its settings where its schedule begins anew: it is one over all that is to come, unless another end was asked for. */
   begunAnew?(before: C, after: C): C;
   /** What the model is called by its settings, for names of runs and for searching: `small`; null: nothing. */

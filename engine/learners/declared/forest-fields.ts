@@ -2,6 +2,7 @@
 
 import { fieldsFor } from '../../settings/field.ts';
 import { classWeightsField, type TrainedOn } from '../../settings/training.ts';
+import { InputError } from '../../protocol/errors.ts';
 import type { ExportFormat } from '../../protocol/exports.ts';
 import type { Fact } from './declare.ts';
 
@@ -73,6 +74,19 @@ export const extraFields = fieldsFor<TrainedOn>()({
   ...common,
   bootstrap: { ...bootstrap, default: 'no' },
 });
+
+/** More trees are grown as those before them were. Throws InputError `input.continue` for other settings than `free`. */
+export function goOnAsBefore(before: object, after: object, free: readonly string[]): Record<string, never> {
+  const settings = Object.entries(before) as readonly (readonly [string, unknown])[];
+  const now = new Map<string, unknown>(Object.entries(after));
+  const other = settings.filter(([name, value]) => !free.includes(name) && now.get(name) !== value);
+  if (other.length === 0) return {};
+  throw new InputError(
+    'input.continue',
+    `Trees go on as they began: with another ${other.map(([name]) => name).join(', ')} they would be others.`,
+    'Train them again with these settings.',
+  );
+}
 
 /** What `show` says of a forest. */
 export function forestFacts(

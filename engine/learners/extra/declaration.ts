@@ -2,7 +2,7 @@
 
 import type { SettingsOf } from '../../settings/field.ts';
 import { declare, type ConfigOf } from '../declared/declare.ts';
-import { extraFields, forestFacts, treeFormats } from '../declared/forest-fields.ts';
+import { extraFields, forestFacts, goOnAsBefore, treeFormats } from '../declared/forest-fields.ts';
 
 export type ExtraSettings = SettingsOf<typeof extraFields>;
 export type ExtraConfig = ConfigOf<'extra', typeof extraFields>;
@@ -23,5 +23,8 @@ export const declaration = declare({
   unit: { one: 'tree', many: 'trees' },
   curves: true,
   units: ({ extra }) => extra.trees,
+  extended: (config, trees) => ({ ...config, extra: { ...config.extra, trees } }),
+  goesOn: (before, after) => goOnAsBefore(before.extra, after.extra, ['trees']),
+  goesOnWith: ['trees'],
   facts: ({ extra, seed }) => forestFacts('extra', extra, seed),
 });

@@ -2,7 +2,7 @@
 
 import type { SettingsOf } from '../../settings/field.ts';
 import { declare, type ConfigOf } from '../declared/declare.ts';
-import { forestFacts, forestFields, treeFormats } from '../declared/forest-fields.ts';
+import { forestFacts, goOnAsBefore, forestFields, treeFormats } from '../declared/forest-fields.ts';
 
 export type ForestSettings = SettingsOf<typeof forestFields>;
 export type ForestConfig = ConfigOf<'forest', typeof forestFields>;
@@ -23,5 +23,8 @@ export const declaration = declare({
   unit: { one: 'tree', many: 'trees' },
   curves: true,
   units: ({ forest }) => forest.trees,
+  extended: (config, trees) => ({ ...config, forest: { ...config.forest, trees } }),
+  goesOn: (before, after) => goOnAsBefore(before.forest, after.forest, ['trees']),
+  goesOnWith: ['trees'],
   facts: ({ forest, seed }) => forestFacts('forest', forest, seed),
 });

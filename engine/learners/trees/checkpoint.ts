@@ -2,6 +2,7 @@
 // trees again, and bins of the rows.
 
 import { TrainyardError } from '../../protocol/errors.ts';
+import type { LearnerJob } from '../learner.ts';
 import { decodeText, encodeText } from '../../train/safetensors.ts';
 import type { TreeFile } from './model-schema.ts';
 
@@ -15,6 +16,8 @@ export interface TreesSoFar {
   readonly validationLoss: readonly number[];
   /** Spent so far. */
   readonly seconds: number;
+  /** Of those, spent by the run that this one goes on from. */
+  readonly taken?: number;
 }
 
 export function encodeTrees(state: TreesSoFar): Uint8Array {
@@ -35,6 +38,23 @@ export function decodeTrees(file: Uint8Array): TreesSoFar {
     'The checkpoint is damaged: it does not say which trees there were.',
     'Start the run again from its settings.',
   );
+}
+
+/** How far a run was when it wrote a checkpoint; `rounds`: trees, or of boosting those of a round. Throws as above. */
+export function placeOfTrees(
+  file: Uint8Array,
+  rounds: (trees: TreesSoFar) => number,
+): { epoch: number; step: number; seconds: number } {
+  const state = decodeTrees(file);
+  return { epoch: rounds(state), step: rounds(state), seconds: state.seconds };
+}
+
+/** What a training goes on from: its own checkpoint, or that of the run before it, whose seconds are not its own. */
+export function treesBefore({ checkpoint, start }: Pick<LearnerJob, 'checkpoint' | 'start'>): TreesSoFar | null {
+  if (checkpoint) return decodeTrees(checkpoint);
+  if (!start) return null;
+  const before = decodeTrees(start.file);
+  return { ...before, taken: before.seconds };
 }
 
 const arrays = ['first', 'trees', 'trainLoss', 'validationLoss'] as const;

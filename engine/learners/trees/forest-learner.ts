@@ -9,7 +9,7 @@ import type { EvaluationSpec } from '../../train/metrics.ts';
 import { classWeights } from '../../train/session-sizes.ts';
 import type { Learner, LearnerJob, Trained, Training } from '../learner.ts';
 import { plainLoss } from '../scoring.ts';
-import { decodeTrees, encodeTrees } from './checkpoint.ts';
+import { decodeTrees, encodeTrees, placeOfTrees, treesBefore } from './checkpoint.ts';
 import { addTrees } from './ensemble.ts';
 import type { ExplainedSum } from './explained.ts';
 import { firstShares, forestOutputs, forestRaw, growForest, type Forest, type ForestSetup } from './forest.ts';
@@ -52,6 +52,7 @@ export function forestLearner<C extends RunConfig>(
     open: (job) => openForest(kind, settingsOf(job.config), job),
     read: (file, tensors) => readForest(file, (tensors as Partial<typeof tensors>).first?.data),
     checkCheckpoint: decodeTrees,
+    placeOf: (file) => placeOfTrees(file, ({ trees }) => trees.length),
   };
 }
 
@@ -62,7 +63,7 @@ function nodeColumns(share: number, columns: number, classes: boolean): number {
 }
 
 async function openForest(kind: ForestKind, settings: CommonForest, job: LearnerJob): Promise<Training> {
-  const { config, data, surroundings, events, checkpoint } = job;
+  const { config, data, surroundings, events } = job;
   const { output, counts } = data;
   const columns = await columnBins(job, surroundings.breathe);
   const rows = await readBinned(job, columns, surroundings.breathe);
@@ -75,7 +76,7 @@ async function openForest(kind: ForestKind, settings: CommonForest, job: Learner
     ...{ rows, columns, train: counts.train, validation: counts.validation, output },
     ...{ classWeights: weights, settings: rules },
   };
-  const before = checkpoint ? decodeTrees(checkpoint) : null;
+  const before = treesBefore(job);
   const forest: Forest = {
     first: before ? Float32Array.from(before.first) : firstShares(setup),
     trees: (before?.trees ?? []).map((tree) => treeOf(tree, columns, forestOutputs(output))),
@@ -89,7 +90,7 @@ async function openForest(kind: ForestKind, settings: CommonForest, job: Learner
     bytes: rows.bins.byteLength + rows.targets.byteLength,
     step: forest.trees.length,
   });
-  return new TreeTraining(job, groveOf(kind, setup, forest, config), before?.seconds ?? 0);
+  return new TreeTraining(job, groveOf(kind, setup, forest, config), before);
 }
 
 function groveOf(kind: ForestKind, setup: ForestSetup, forest: Forest, config: RunConfig): Grove {
@@ -118,9 +119,9 @@ function groveOf(kind: ForestKind, setup: ForestSetup, forest: Forest, config: R
     losses: { oob_loss: outOfBagLoss, val_loss: validationLoss },
     kept: () => trees.length,
     stoppedEarly: () => false,
-    snapshot: (seconds) =>
+    snapshot: (spent) =>
       encodeTrees({
-        ...{ first: [...first], trees: trees.map(treeFile), seconds },
+        ...{ first: [...first], trees: trees.map(treeFile), ...spent },
         ...{ trainLoss: outOfBagLoss, validationLoss },
       }),
     evaluation,

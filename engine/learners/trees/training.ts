@@ -11,6 +11,7 @@ import type { Weights } from '../../train/weights.ts';
 import { Course, sliceMilliseconds } from '../course.ts';
 import type { LearnerJob, Training } from '../learner.ts';
 import { scoreSplits } from '../scoring.ts';
+import type { TreesSoFar } from './checkpoint.ts';
 import type { BinnedRows } from './rows.ts';
 
 /** Trees that grow, round by round. */
@@ -31,7 +32,7 @@ export interface Grove {
   kept(): number;
   /** Why it ended before all rounds, if it did. */
   stoppedEarly(): boolean;
-  snapshot(seconds: number): Uint8Array;
+  snapshot(spent: Pick<TreesSoFar, 'seconds' | 'taken'>): Uint8Array;
   readonly evaluation: EvaluationSpec;
   /** Raw outputs [rows, width] of all rows, by the trees that are kept. */
   outputs(): Generator<void, Float32Array, void> | AsyncGenerator<void, Float32Array, void>;
@@ -47,18 +48,21 @@ export class TreeTraining implements Training {
   /** Rounds done, and seconds they took, before this training. */
   readonly #roundsBefore: number;
   readonly #secondsBefore: number;
+  /** Of those, the seconds of the run that this one goes on from. */
+  readonly #taken: number;
   #seconds = 0;
   #reported: number;
   #result: RunResult | null = null;
 
-  constructor(job: LearnerJob, grove: Grove, secondsBefore: number) {
+  constructor(job: LearnerJob, grove: Grove, before: TreesSoFar | null) {
     this.#job = job;
     this.#grove = grove;
     this.#roundsBefore = this.#reported = this.#done;
-    this.#secondsBefore = secondsBefore;
+    this.#secondsBefore = before?.seconds ?? 0;
+    this.#taken = before?.taken ?? 0;
     this.#course = new Course(job, {
       progress: () => this.#progress(),
-      snapshot: () => grove.snapshot(this.#secondsSpent),
+      snapshot: () => grove.snapshot({ seconds: this.#secondsSpent, taken: this.#taken }),
     });
     // Whoever stops a run may not wait until it has.
     job.control.onStop(() => this.#handOver());
@@ -73,7 +77,7 @@ export class TreeTraining implements Training {
       const done = await this.#slice();
       this.#addPoints();
       const goesOn = await this.#course.between();
-      if (!goesOn && !done) await this.#course.saveCheckpoint();
+      if (!goesOn || done) await this.#course.saveCheckpoint();
       if (!goesOn || done) await this.#finish(!goesOn && !done);
     } while (this.#result === null && clock() < end);
     return this.#result === null;
@@ -116,13 +120,19 @@ export class TreeTraining implements Training {
   }
 
   #announce(): void {
-    const { counts, input, warnings } = this.#job.data;
+    const { data, start, checkpoint } = this.#job;
+    const { counts, input, warnings } = data;
     for (const { message } of warnings) this.#course.say(message, 'warning');
     if (counts.validation === 0) this.#course.say(noValidationWarning().message, 'warning');
     const columns = input.kind === 'columns' ? input.columns.length : 0;
     const on = `${countText(counts.train, 'row')} and ${countText(columns, 'column')}`;
     this.#course.say(`${this.#grove.name} on ${on}, validated on ${counts.validation.toLocaleString('en')}.`);
-    if (this.#roundsBefore > 0) this.#course.say(`Goes on after tree ${this.#roundsBefore}.`);
+    if (this.#roundsBefore > 0)
+      this.#course.say(
+        start && !checkpoint
+          ? `Goes on where run ${start.parent} was after ${countText(this.#roundsBefore, 'tree')}.`
+          : `Goes on after tree ${this.#roundsBefore}.`,
+      );
   }
 
   #progress(): TrainingProgress {
@@ -134,7 +144,7 @@ export class TreeTraining implements Training {
       step: this.#done,
       steps: all,
       examplesPerSecond: this.#rowsPerSecond(),
-      secondsTraining: this.#secondsSpent,
+      secondsTraining: this.#secondsSpent - this.#taken,
       secondsLeft: here > 0 ? ((all - this.#done) * this.#seconds) / here : null,
       loss: Object.values(this.#grove.losses)[0].at(-1) ?? null,
       spent: { phases: { training: this.#seconds } },
@@ -173,7 +183,7 @@ export class TreeTraining implements Training {
       threads: grove.threads,
       epochs: this.#done,
       steps: this.#done,
-      seconds: this.#secondsSpent,
+      seconds: this.#secondsSpent - this.#taken,
       examplesPerSecond: this.#rowsPerSecond(),
       metrics: scored.metrics,
       bestEpoch: best,
