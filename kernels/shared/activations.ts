@@ -69,7 +69,7 @@ export function activate(code: i32, x: v128, slope: v128): v128 {
     case COSINE:
       return sineOfTurns(f32x4.add(x, f32x4.splat(0.25)));
     case LOG:
-      return log(f32x4.max(x, f32x4.splat(LEAST_OF_LOG)));
+      return v128.bitselect(log(f32x4.max(x, f32x4.splat(LEAST_OF_LOG))), x, f32x4.eq(x, x));
     case SOFT_CLIP:
       return f32x4.div(x, f32x4.sqrt(clipSquare(x, slope)));
     default:

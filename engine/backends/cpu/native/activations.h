@@ -116,7 +116,7 @@ static Vector activate(int code, Vector x, float slope) {
   case COSINE:
     return sine_of_turns(x + 0.25f);
   case LOG:
-    return logarithm(largest(x, splat(1e-30f)));
+    return choose(x == x, logarithm(largest(x, splat(1e-30f))), x);
   case SOFT_CLIP:
     return x / square_root(x * slope * (x * slope) + 1.0f);
   default:
