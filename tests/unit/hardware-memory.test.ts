@@ -78,9 +78,9 @@ for (const [name, batch, rows] of [
   ['mobilenet', 16, 32],
 ] as const) {
   test(`a whole run of ${name} takes what is forecast, within 5 %`, async (context) => {
-    // The least of up to three: garbage that waits to be collected makes a process larger than it has to be.
+    // The least of up to six: V8 enlarges the heap of what is new (by 16 MB) in some processes, more often where the machine is busy.
     let [needed, forecast] = [Infinity, 0];
-    for (let tries = 0; tries < 3 && Math.abs(forecast / needed - 1) > 0.05; tries++) {
+    for (let tries = 0; tries < 6 && Math.abs(forecast / needed - 1) > 0.05; tries++) {
       const child = fork(new URL('../support/run-memory-child.ts', import.meta.url), [
         name,
         `${batch}`,
