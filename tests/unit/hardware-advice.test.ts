@@ -308,6 +308,7 @@ test('a cluster is held against its own table: late it comes after what keeps th
   assert.deepEqual([keeps.reasons[0].value, keeps.meetsDeadline, keeps.meetsBudget], [17, true, false]);
   assert.ok(Math.abs(keeps.seconds!.high - (0.6 * hour) / (0.9 * 17)) < 1e-9);
   assert.equal(keeps.money!.toFixed(3), ((17 * 3 * 0.5) / (0.9 * 17)).toFixed(3));
+  assert.match(keeps.reasons[1].text, /^1\.67 USD for this training, the network not counted$/);
   const late = of((devices) => 7 * (1 - 0.8 ** devices) - devices / 100)!;
   assert.equal(late.meetsDeadline, false);
   assert.match(late.reasons[0].text, /^No number of them keeps the deadline with this batch: /);
@@ -329,6 +330,12 @@ test('where nothing keeps the deadline a larger batch is weighed, up to what sti
   assert.equal(large.reasons[0].value, 200, 'the smallest that does');
   assert.match(large.reasons[0].text, /^A batch of 200 instead of 100 over 4 of them on a wire .* and the deadline$/);
   assert.match(large.reasons[1].text, /not known here: raise the learning rate/);
+  const cheap = {
+    ...others[2],
+    rent: { offer: 'cloud', perHour: 0.001 },
+    boxes: [{ count: 8, perHour: 0.01, offer: 'box' }],
+  };
+  assert.equal(of({ others: [cheap] })!.reasons.at(-1)!.text, 'under 0.01 USD for this training, box');
   assert.equal(of({}, 0.4 * hour), undefined, 'the batch at hand keeps that');
   assert.equal(of({}, 0.7 * hour), undefined, 'one keeps that');
   const late = of({}, 60)!;

@@ -24,7 +24,8 @@ const within = ({ low, middle, high }: Range, by: number): Range => ({
   high: high / by,
 });
 
-const usdText = (money: number): string => money.toLocaleString('en', { maximumFractionDigits: money < 100 ? 2 : 0 });
+const usdText = (money: number): string =>
+  money < 0.01 ? 'under 0.01' : money.toLocaleString('en', { maximumFractionDigits: money < 100 ? 2 : 0 });
 
 /**
  * What so many of a device cost, and where from: the cheapest instance that has them together; bought where nobody lets them so, or where
@@ -263,14 +264,26 @@ export const togetherActions: Readonly<Record<string, Action>> = {
     const { speedup: times, efficiency } = together.points[devices - 1];
     const seconds = within(best.seconds, times);
     const reached = `${devices} of them, ${link}, reach ${percent(efficiency)} each`;
+    const money = clusterRent(best, devices, seconds);
     const text = keeps
       ? `${reached}, and the deadline`
       : `No number of them keeps the deadline with this batch: ${reached}, ${times.toPrecision(3)} × as fast as one, the most up to ${together.points.length}`;
     return {
       device: best,
       seconds,
-      money: clusterRent(best, devices, seconds),
-      reasons: [reason('several', text, devices, limit('devices'), 'devices')],
+      money,
+      reasons: [
+        reason('several', text, devices, limit('devices'), 'devices'),
+        money === undefined
+          ? reason('cost', 'Nobody lets them here: what they cost is not known', undefined, needs.budget, 'USD')
+          : reason(
+              'cost',
+              `${usdText(money)} USD for this training, the network not counted`,
+              money,
+              needs.budget,
+              'USD',
+            ),
+      ],
     };
   },
 };
