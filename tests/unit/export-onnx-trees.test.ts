@@ -58,9 +58,11 @@ const beside = (value: number): number[] => {
 
 const xs = [...edges.flatMap((edge) => (edge === 0 ? [0, -0, 5e-324] : beside(edge))), NaN, Infinity, -1e151, 7];
 const whens = [...times.flatMap(beside), NaN, -5 * day];
-const cities = [...categories, '', 'none', 'Nowhere', ' city 3  ', 'city  4'];
+/** Words for "missing" that training had none of. */
+const absent = ['NA', 'null', 'nan', 'NaN', 'N/A', '-', '?', '\u00a0'];
+const cities = [...categories, '', 'none', ...absent, 'Nowhere', ' city 3  ', 'city  4'];
 const members = ['yes', 'no', '', 'what', 'TRUE '];
-const codes = ['3', '3.0', 'a, b', '', 'z'];
+const codes = ['3', '3.0', 'a, b', '', 'z', 'NULL', 'nil'];
 
 const N = 1500;
 const random = uniform(11);
@@ -74,14 +76,16 @@ const rows = new Float64Array(N * 5);
   const { missing, unseen, first } = rawCodes;
   const cityOf = (cell: string): number => {
     const at = categories.indexOf(cell.trim().replace(/\s+/, ' '));
-    return at >= 0 ? at + first : ['', 'none'].includes(cell) ? missing : unseen;
+    return at >= 0 ? at + first : ['', 'none', ...absent].includes(cell) ? missing : unseen;
   };
   const raw = [
     cells.x.map((value) => (Math.abs(value) < 1e150 ? value : null)),
     cells.city.map(cityOf),
     cells.member.map((word) => ({ yes: 1, TRUE: 1, no: 0 })[word.trim()] ?? null),
     cells.when.map((value) => (Number.isNaN(value) ? null : value)),
-    cells.code.map((cell) => ({ 3: first, '3.0': first, 'a, b': first + 1, '': missing })[cell] ?? unseen),
+    cells.code.map(
+      (cell) => ({ 3: first, '3.0': first, 'a, b': first + 1, '': missing, NULL: missing })[cell] ?? unseen,
+    ),
   ];
   const items = raw.map((values) => ({ getItem: (row: number) => values[row] }));
   new RowEncoder(recipe).encode(items as never, N, rows);

@@ -1,6 +1,8 @@
 // The columns of a file as learners take them that want them as they are (engine/data/preprocess/features.ts): numbers and times as such,
 // true and false as 1 and 0, NaN where there is nothing, categories by their codes (`rawCodes`). N rows; every input is [N,1].
 
+import { certainMissing, possibleMissing } from '../../data/schema/spelling.ts';
+import { settleMissing } from '../../data/schema/typing.ts';
 import { rawCodes } from '../../model/spec.ts';
 import type { FeatureRecipe, Preprocessing } from '../../data/preprocess/recipe.ts';
 import type { OnnxBuilder, ValueName } from './builder.ts';
@@ -33,11 +35,20 @@ function rawColumn(onnx: OnnxBuilder, feature: FeatureRecipe): ValueName {
   }
 }
 
+/** What another file may write for "missing", as it is read there: the usual words beside these categories, in three spellings. */
+function missingTexts({ categories }: { readonly categories: readonly string[] }): readonly string[] {
+  const usual = [...certainMissing, ...possibleMissing].filter((word) => word !== '');
+  const { missing } = settleMissing(new Map(usual.map((word) => [word, 0])), categories);
+  const spelled = missing.flatMap((word) => [word, word.toUpperCase(), word[0].toUpperCase() + word.slice(1)]);
+  return [...new Set(['', '\u00a0', 'NaN', '<Na>', ...spelled])];
+}
+
 /** A text that is none of the categories is found as 0, what means "missing" as 1: the codes are the other way round. */
 function rawCode(onnx: OnnxBuilder, feature: FeatureRecipe & { kind: 'one_hot' | 'embedding' }): ValueName {
   const { missing, unseen, first } = rawCodes;
   const numbers = new Map([...categoryNumbers(feature)].map(([text, number]) => [text, number - 1 + first]));
-  for (const text of ['', ...feature.missing]) numbers.set(text, unseen - missing);
+  for (const text of missingTexts(feature)) if (!numbers.has(text)) numbers.set(text, unseen - missing);
+  for (const text of feature.missing) numbers.set(text, unseen - missing);
   const found = lookUp(onnx, feature.column, numbers);
   const turned = onnx.one('Sub', [onnx.int64([unseen]), found]);
   return onnx.one('Where', [onnx.one('Less', [found, onnx.int64([first])]), turned, found]);
