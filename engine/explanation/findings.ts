@@ -178,6 +178,10 @@ const nothing: Rule = ({ result }, config) => {
   };
 };
 
+/** Epochs after which a network that is no better than a linear model may lack room; and how much better that one is clearly better. */
+const enough = 20;
+const clearly = 0.02;
+
 const small: Rule = ({ train, validation, result }, config) => {
   const scores = against(result);
   if (
@@ -190,6 +194,33 @@ const small: Rule = ({ train, validation, result }, config) => {
   const [trained, validated] = [train.value.at(-1), validation.value.at(-1)];
   // A gap between the two is no lack of room.
   if (trained === undefined || validated === undefined || validated > 1.1 * trained) return null;
+  const epochs = validation.value.length;
+  const better = scores.linear - scores.own > clearly;
+  if (better || epochs < enough) {
+    // More room would only be longer to fill.
+    const more = Math.max(10, epochs);
+    const ended = result?.reason === 'early_stopped';
+    const advice = ended
+      ? 'more epochs brought it nothing, nor would more room'
+      : 'train longer before it is made wider';
+    return {
+      id: 'small',
+      kind: 'look',
+      title: better ? 'A linear model does better' : 'A linear model does as well',
+      figure: `${write(scores.own)} against ${write(scores.linear)}`,
+      text: `In ${scores.name}, after ${epochs} ${epochs === 1 ? 'epoch' : 'epochs'}, with training at ${write(trained)} and validation at ${write(validated)}: ${advice}.`,
+      ...(ended
+        ? {}
+        : {
+            action: {
+              label: `Go on for ${more} epochs`,
+              config: withTraining(config, { epochs: config.training.epochs + more }),
+              continues: true,
+              change: `+${more} epochs`,
+            },
+          }),
+    };
+  }
   const layers = config.model.layers.map((layer) =>
     layer.type === 'dense' && typeof layer['units'] === 'number' ? { ...layer, units: 2 * layer['units'] } : layer,
   );

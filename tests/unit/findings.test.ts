@@ -118,3 +118,13 @@ test('columns: those that carry nothing are left out by a run, those that say th
   assert.deepEqual(found[0].action?.config.settings.ignored, ['b']);
   assert.equal(found[1].figure, 'r = 0.91');
 });
+
+test('a network that a linear model clearly beats, or of few epochs, is to train longer, not to be wider', () => {
+  const short = { epoch: [1, 2, 3, 4], value: [0.4, 0.36, 0.33, 0.31] };
+  const found = only({ train: short, validation: short, result: result({ metrics: { val_accuracy: 0.7 } }) });
+  assert.deepEqual([found.id, found.title], ['small', 'A linear model does better']);
+  assert.match(found.text, /after 4 epochs, with training at 0\.31 and validation at 0\.31: train longer/);
+  assert.deepEqual([found.action?.continues, found.action?.change], [true, '+10 epochs']);
+  const ended = result({ reason: 'early_stopped', metrics: { val_accuracy: 0.7 } });
+  assert.equal(only({ train: short, validation: short, result: ended }).action, undefined);
+});
