@@ -7,6 +7,8 @@ import path from 'node:path';
 import test from 'node:test';
 import { partRows, usualParts, type Parting } from '../../engine/data/preprocess/parts.ts';
 import { learnerNamed } from '../../engine/learners/registry.ts';
+import type { NetworkConfig } from '../../engine/learners/network/declaration.ts';
+import { candidates, type Candidate } from '../../engine/learners/auto/plan.ts';
 import { fitPowerLaw, lossAt, withTwice } from '../../engine/learners/auto/curve.ts';
 import { leastProbability, selectGreedily, type Judge } from '../../engine/learners/auto/selection.ts';
 import { secondsOfPhases } from '../../engine/protocol/bill.ts';
@@ -95,6 +97,28 @@ test('parts hold each row once, classes alike; groups stay whole, the latest row
   assert.throws(() => partRows({ ...asked, by: one }), /one group of shop/);
   assert.throws(() => partRows({ ...asked, by: { ...one, kind: 'time' } }), /same shop/);
   assert.deepEqual([usualParts(2_000, 1), usualParts(50_000, 1), usualParts(9_000, 26)], [5, 3, 1]);
+});
+
+test('quick models of every kind come first, RealMLP once they had their turns; the same seed plans the same', () => {
+  const settings = { target: 'bought', task: 'classification' } as const;
+  const common = { dataset: 'd', device: 'cpu', threads: 1, seed: 4, settings } as const;
+  const output = { kind: 'classes', classes: ['no', 'yes'] } as const;
+  const plan = (): readonly Candidate[] => [
+    ...candidates({ common, data: { task: 'classification', output }, rows: 400 }),
+  ];
+  const planned = plan();
+  assert.deepEqual(
+    planned.slice(0, 6).map(({ title }) => title),
+    ['Linear model', 'Boosted trees, small', 'Extra trees', 'Boosted trees', 'Network', 'Forest'],
+  );
+  assert.equal(
+    planned.findIndex(({ title }) => title === 'RealMLP'),
+    10,
+  );
+  const config = planned[10].config(0);
+  assert.equal((config as NetworkConfig).model.preset, 'realmlp');
+  assert.equal((config as NetworkConfig).training.schedule.name, 'coslog4');
+  assert.deepEqual(plan()[10].config(2), planned[10].config(2));
 });
 
 /** Rows of two classes that no single kind of model has wholly. */
