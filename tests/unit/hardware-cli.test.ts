@@ -68,7 +68,8 @@ test('for people: a calm table, this machine guessed until it is measured', asyn
   const { code, stdout } = await trainyard(temporaryHome(context), 'forecast', '--model', 'small', '--rows', '5000');
   assert.equal(code, 0);
   assert.match(stdout, /^small: .* parameters/);
-  assert.match(stdout, /largest batch: .* in 8 GB.*, 5,000 here/);
+  assert.match(stdout, /^largest batch by PyTorch: .* in 8 GB.* in 80 GB$/m);
+  assert.match(stdout, /^largest batch here, by Trainyard: 5,000$/m);
   assert.match(stdout, /\nhere: .* \(a guess\) .*\n/);
   assert.match(stdout, /This machine has not been measured: its row is a guess.*`trainyard lab`/);
 });

@@ -162,8 +162,9 @@ function print(
   if (own)
     output.line(`a whole run here adds ${formatBytes(own.run)} to its process, with checkpoints and best weights`);
   const fitting = largestBatch.map(({ bytes, batch: most }) => `${formatCount(most)} in ${bytes / 1e9} GB`);
-  const here = largestHere === undefined ? [] : [`${formatCount(largestHere)} here`];
-  output.line(`largest batch: ${[...fitting, ...here].join(', ')}`);
+  output.line(`largest batch by PyTorch: ${fitting.join(', ')}`);
+  if (largestHere !== undefined)
+    output.line(`largest batch here, by ${subject.model ? 'Trainyard' : 'PyTorch'}: ${formatCount(largestHere)}`);
   for (const { name: remedy, text, saves, time } of remedies) {
     output.line(
       `  ${remedy} saves ${formatBytes(saves)}${time > 1 ? ` for ×${time.toFixed(2)} the time` : ''}: ${text}`,
