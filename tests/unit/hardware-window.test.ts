@@ -307,7 +307,14 @@ test('memory: parts and stages add up, batches are those of the forecast, remedi
 
   const ways = batchWays(subject, [12e9, 80e9]);
   assert.equal(ways[0].batches[0], largestTextbookBatch(subject.costs, options, 12e9));
-  assert.ok(ways[3].batches[1] > ways[2].batches[1] && ways[2].batches[1] > ways[0].batches[1]);
+  assert.ok(ways[3].batches[1]! > ways[2].batches[1]! && ways[2].batches[1]! > ways[0].batches[1]!);
+  // Here only this program trains: its own figure, as on the command line, and none of another program.
+  const here = batchWays(subject, [12e9, 4.3e9], { bytes: 4.3e9, batch: 24 });
+  assert.deepEqual(
+    here.map(({ id, batches }) => [id, batches[1]]),
+    [['trainyard', 24], ...ways.map(({ id }) => [id, null])],
+  );
+  assert.deepEqual([here[0].batches[0], here[1].batches[0]], [null, ways[0].batches[0]]);
   const all = remedies(subject.costs, options, 64);
   const alone = all.map((remedy) => together(subject, options, [remedy]).needed);
   const both = together(subject, options, all);

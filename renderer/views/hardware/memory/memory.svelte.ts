@@ -2,6 +2,7 @@
 
 import { SvelteSet } from 'svelte/reactivity';
 import {
+  largestOwnBatch,
   remedies,
   textbookMemory,
   usualMemories,
@@ -119,6 +120,31 @@ export class MemoryPage {
       return { memory: null, problem: `${message} ${hint}` };
     }
   });
+  /** The largest batch of this program on the processor here; null: it is being looked for. */
+  #largest: number | null = $state.raw(null);
+  /** Whether the memory here is what a run of ours on the processor can have. */
+  readonly #ownHere: boolean = $derived.by(
+    () => this.here !== null && this.own.memory !== null && planDevice(this.#app.devices).kind === 'cpu',
+  );
+  readonly #ways: readonly BatchWay[] = $derived.by(() => {
+    const { subject } = this.choice;
+    if (subject === null || this.own.problem) return [];
+    const own = this.#ownHere ? { bytes: this.here!, batch: this.#largest } : undefined;
+    return batchWays(subject, this.cards, own);
+  });
+
+  /** Looks for it a moment after the last change: it takes some ten plans. Ends with what it returns. */
+  lookForLargest(): () => void {
+    const { here } = this;
+    const { subject } = this.choice;
+    this.#largest = null;
+    if (!this.#ownHere || here === null || !subject?.model) return () => undefined;
+    const { model, rows } = subject;
+    const cores = navigator.hardwareConcurrency;
+    const timer = setTimeout(() => (this.#largest = largestOwnBatch(model, rows, cores, here)), 400);
+    return () => clearTimeout(timer);
+  }
+
   readonly worked: Worked | null = $derived.by(() => {
     const { subject, kept } = this.choice;
     if (subject === null || this.own.problem) return null;
@@ -135,7 +161,7 @@ export class MemoryPage {
       parts,
       stages,
       step: throughStep(costs, parts, stages),
-      ways: batchWays(subject, this.cards),
+      ways: this.#ways,
       remedies: helping,
       options,
       before: together(subject, options, []),

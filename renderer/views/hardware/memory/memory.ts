@@ -143,8 +143,8 @@ function shortened(stages: readonly Stage[]): readonly Stage[] {
 export interface BatchWay {
   readonly id: string;
   readonly label: string;
-  /** By the bytes of each card. */
-  readonly batches: readonly number[];
+  /** By the bytes of each card; null: not of this program. */
+  readonly batches: readonly (number | null)[];
   /** Times as long an epoch takes. */
   readonly time: number;
 }
@@ -157,17 +157,29 @@ const ways = [
   { id: 'mixed16-recompute', label: '16 bits, recomputed', precision: 'mixed16', recompute: 'full' },
 ] as const;
 
-/** The largest batch four ways, by the textbook. */
-export function batchWays(subject: Subject, cards: readonly number[]): readonly BatchWay[] {
-  return ways.map(({ id, label, precision, recompute }) => {
+/**
+ * The largest batch four ways, by the textbook. `own`: this program trains the model on the processor here, at most in such batches
+ * (null: being looked for): a way of its own, and the only one in the memory of this machine.
+ */
+export function batchWays(
+  subject: Subject,
+  cards: readonly number[],
+  own?: { readonly bytes: number; readonly batch: number | null },
+): readonly BatchWay[] {
+  const here = cards.map((bytes) => (bytes === own?.bytes ? own.batch : null));
+  const first = own ? [{ id: 'trainyard', label: 'Trainyard, float32', time: 1, batches: here }] : [];
+  const others = ways.map(({ id, label, precision, recompute }) => {
     const options = { ...textbookOptions(subject, precision), recompute };
     return {
       id,
       label,
       time: recompute === 'full' ? recomputeTime : 1,
-      batches: cards.map((bytes) => largestTextbookBatch(subject.costs, options, bytes)),
+      batches: cards.map((bytes) =>
+        bytes === own?.bytes ? null : largestTextbookBatch(subject.costs, options, bytes),
+      ),
     };
   });
+  return [...first, ...others];
 }
 
 export type RemedyName = Remedy['name'];
