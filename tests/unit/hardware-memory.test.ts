@@ -50,18 +50,19 @@ for (const [name, batch] of [
   ['vgg', 16],
 ] as const) {
   test(`the process of ${name} grows as forecast, within 5 %`, async (context) => {
-    // The most of up to three: a collection of garbage in time keeps a process smaller than it may be.
-    let most = 0;
-    for (let tries = 0; tries < 3; tries++) {
+    // The median of up to five: when garbage is collected, and when V8 enlarges its heap, differs between processes on a busy machine.
+    const taken: number[] = [];
+    for (let tries = 0; tries < 5; tries++) {
       const child = fork(new URL('../support/memory-child.ts', import.meta.url), [name, String(batch), '64']);
       const exited = once(child, 'exit');
       const [{ growth, plan, program }] = (await once(child, 'message')) as [MemoryTaken];
       await exited;
       if (growth === null)
         return context.skip('THIS SYSTEM DOES NOT SAY HOW MUCH MEMORY A PROCESS HAS: nothing was held against it');
-      most = Math.max(most, growth);
-      if (tries === 2 || Math.abs((plan + program) / most - 1) <= 0.05) {
-        near(plan + program, most, 0.05);
+      taken.push(growth);
+      const middle = taken.toSorted((a, b) => a - b)[taken.length >> 1];
+      if (tries === 4 || Math.abs((plan + program) / middle - 1) <= 0.05) {
+        near(plan + program, middle, 0.05);
         break;
       }
     }
