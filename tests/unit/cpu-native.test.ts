@@ -195,11 +195,13 @@ test(
     });
     let output = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
-    await once(child.stdout, 'data');
+    // Listened for from the start: a child that ends early has to fail the test, not hold it up.
+    const exited = once(child, 'exit');
+    await Promise.race([once(child.stdout, 'data'), exited]);
     child.kill('SIGSTOP');
     await new Promise((resolve) => setTimeout(resolve, 1000));
     child.kill('SIGCONT');
-    await once(child, 'exit');
+    await exited;
     assert.equal(output, 'running\ndone\n');
   },
 );
