@@ -180,6 +180,7 @@ const rules: readonly Rule[] = [
       'engine/data/images/recipe.ts',
       'engine/data/schema/stored.ts',
       'engine/data/schema/numbers.ts',
+      'engine/data/schema/spelling.ts',
       protocol,
       settings,
     ],

@@ -30,6 +30,18 @@ export const possibleMissing: ReadonlySet<string> = new Set([
   'missing',
 ]);
 
+/** Why a spelling that could mean "missing" is a value here; null = it means "missing". */
+export function keepsAsValue(spelling: string, sample: readonly string[]): string | null {
+  const word = spelling.toLowerCase();
+  const others = sample.filter((value) => value.toLowerCase() !== word);
+  if (word === 'none' || word === 'nil') return 'among words it usually means "there is none"';
+  if (word === '-' && others.includes('+')) return 'it stands beside "+"';
+  if (word === 'na' && others.length >= 3 && others.every((value) => /^[A-Z]{2}$/.test(value))) {
+    return 'the other values are codes of two letters';
+  }
+  return null;
+}
+
 /** Longer values, with some room for spaces around them, mean something. */
 const longestMissing = 16;
 

@@ -4,7 +4,7 @@
 import type { ColumnType } from '../../protocol/data.ts';
 import type { Measures, NumberFacts, TextFacts } from './measure.ts';
 import { spellingTitle } from './numbers.ts';
-import { certainMissing } from './spelling.ts';
+import { certainMissing, keepsAsValue } from './spelling.ts';
 import { booleanWords } from './stored.ts';
 import type { StoredColumn } from './stored.ts';
 
@@ -158,18 +158,6 @@ export function settleMissing(
   const treated = missing.filter((spelling) => !certainMissing.has(spelling.toLowerCase()));
   if (treated.length > 0) notes.unshift(`${treated.map((spelling) => `"${spelling}"`).join(', ')} read as missing`);
   return { missing, ...(notes.length === 0 ? {} : { note: notes.join('; ') }) };
-}
-
-/** Why a spelling that could mean "missing" is a value here; null = it means "missing". */
-function keepsAsValue(spelling: string, sample: readonly string[]): string | null {
-  const word = spelling.toLowerCase();
-  const others = sample.filter((value) => value.toLowerCase() !== word);
-  if (word === 'none' || word === 'nil') return 'among words it usually means "there is none"';
-  if (word === '-' && others.includes('+')) return 'it stands beside "+"';
-  if (word === 'na' && others.length >= 3 && others.every((value) => /^[A-Z]{2}$/.test(value))) {
-    return 'the other values are codes of two letters';
-  }
-  return null;
 }
 
 /** A value within a message: its beginning, if it is long. */

@@ -1,8 +1,7 @@
 // The columns of a file as learners take them that want them as they are (engine/data/preprocess/features.ts): numbers and times as such,
 // true and false as 1 and 0, NaN where there is nothing, categories by their codes (`rawCodes`). N rows; every input is [N,1].
 
-import { certainMissing, possibleMissing } from '../../data/schema/spelling.ts';
-import { settleMissing } from '../../data/schema/typing.ts';
+import { certainMissing, keepsAsValue, possibleMissing } from '../../data/schema/spelling.ts';
 import { rawCodes } from '../../model/spec.ts';
 import type { FeatureRecipe, Preprocessing } from '../../data/preprocess/recipe.ts';
 import type { OnnxBuilder, ValueName } from './builder.ts';
@@ -38,7 +37,7 @@ function rawColumn(onnx: OnnxBuilder, feature: FeatureRecipe): ValueName {
 /** What another file may write for "missing", as it is read there: the usual words beside these categories, in three spellings. */
 function missingTexts({ categories }: { readonly categories: readonly string[] }): readonly string[] {
   const usual = [...certainMissing, ...possibleMissing].filter((word) => word !== '');
-  const { missing } = settleMissing(new Map(usual.map((word) => [word, 0])), categories);
+  const missing = usual.filter((word) => keepsAsValue(word, categories) === null);
   const spelled = missing.flatMap((word) => [word, word.toUpperCase(), word[0].toUpperCase() + word.slice(1)]);
   return [...new Set(['', '\u00a0', 'NaN', '<Na>', ...spelled])];
 }
