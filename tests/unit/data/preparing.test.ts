@@ -117,6 +117,7 @@ test('categories: one column each up to 16, then an embedding', async (context) 
     width: 4,
     numeric: 3,
     embeddings: [{ name: 'many', vocabulary: 41, dimensions: 13 }],
+    numbers: [],
   });
   for (const row of x) {
     assert.equal(
