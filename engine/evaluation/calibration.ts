@@ -41,6 +41,9 @@ export function binsOf({ classes, truth, probabilities }: ClassRows): BinnedRows
   return binned;
 }
 
+/** What adding up probabilities in float64 alone may leave. */
+const sumError = 1e-12;
+
 export interface Calibration {
   /** Those that hold rows. */
   readonly bins: readonly CalibrationBin[];
@@ -69,5 +72,6 @@ export function calibrationOf(table: ClassRows): Calibration {
       ...wilson(hits[b], count),
     });
   });
-  return { bins, error: off / bin.length };
+  const error = off / bin.length;
+  return { bins, error: error < sumError ? 0 : error };
 }

@@ -102,6 +102,9 @@ test('a file is checked again; one of another run is refused', async () => {
   const refused = await trainyard(home, 'export', '1', '--check', damaged);
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /onnxruntime cannot run the model/);
+  const folder = await trainyard(home, 'export', '1', '--format', 'onnx', '--out', `${home}/..`);
+  assert.equal(folder.code, 2);
+  assert.match(folder.stderr, /folder/);
 });
 
 const project = path.join(home, 'project');

@@ -335,3 +335,16 @@ test('a true value of 0 stays 0 where targets are kept scaled: errors in per cen
   const scores = valueScores(values(truth, [48_000, 52_000, 90_000, 50_000]), { constant: [51_000], linear: null });
   assert.ok(Math.abs(scores.find(({ name }) => name === 'mape')!.value - 0.05) < 1e-6);
 });
+
+test('a model that always says the share of a class is calibrated: what adding up leaves is no error', () => {
+  const truth = Array.from({ length: 999 }, (_, i) => Number(i % 3 === 0));
+  assert.equal(
+    calibrationOf(
+      twoClasses(
+        truth,
+        truth.map(() => 1 / 3),
+      ),
+    ).error,
+    0,
+  );
+});

@@ -98,8 +98,15 @@ export const exportCommand: Command = {
   },
 };
 
-/** What lies beside such a file names it by its name and ending: another ending than the format's own gets that behind it. */
+/** Whether a path can only be a folder's. */
+const namesFolder = (out: string): boolean => /(^|[/\\])\.{0,2}$/.test(out);
+
+/**
+ * What lies beside such a file names it by its name and ending: another ending than the format's own gets that behind it. A folder
+ * stays what it is, for the output to refuse.
+ */
 function placeOf(out: string, format: ExportFormat): string {
+  if (namesFolder(out)) return out;
   const beside = format === 'onnx' || format === 'safetensors';
   if (!beside || isStandardOutput(out) || path.extname(out).toLowerCase() === `.${format}`) return out;
   return `${out}.${format}`;
