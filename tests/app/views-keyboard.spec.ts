@@ -31,6 +31,8 @@ test('from data to a comparison without a pointer', async ({ app }) => {
 
   await test.step('a layer is moved and another removed; the run is started', async () => {
     await page.keyboard.press('Control+Enter');
+    await page.getByRole('button', { name: 'Small MLP' }).focus();
+    await page.keyboard.press('Enter');
     const first = page.getByRole('textbox', { name: 'Units of Dense 1' });
     await expect(first).toHaveValue('64');
     await first.focus();
