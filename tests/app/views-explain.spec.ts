@@ -4,7 +4,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { root, callService, chooseNext, expect, screenshot, testsOfOneApp } from './launch.ts';
-import type { RunConfig, RunRecord } from '../../engine/protocol/runs.ts';
+import type { RunRecord } from '../../engine/protocol/runs.ts';
 import { importTable, runConfig, startRun, waitForEpoch, waitForState } from './scene.ts';
 
 const test = testsOfOneApp();
