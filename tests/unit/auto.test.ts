@@ -8,6 +8,8 @@ import test from 'node:test';
 import { partRows, usualParts, type Parting } from '../../engine/data/preprocess/parts.ts';
 import { learnerNamed } from '../../engine/learners/registry.ts';
 import type { NetworkConfig } from '../../engine/learners/network/declaration.ts';
+import { Standing } from '../../engine/learners/auto/leaderboard.ts';
+import type { Member } from '../../engine/learners/auto/member.ts';
 import { candidates, type Candidate } from '../../engine/learners/auto/plan.ts';
 import { fitPowerLaw, lossAt, withTwice } from '../../engine/learners/auto/curve.ts';
 import { leastProbability, selectGreedily, type Judge } from '../../engine/learners/auto/selection.ts';
@@ -37,6 +39,13 @@ function selectByDefinition(models: readonly Float64Array[], { kind, truth, rows
   return models.map((_, model) => best.taken.filter((one) => one === model).length / best.taken.length);
 }
 
+function plan(): readonly Candidate[] {
+  const settings = { target: 'bought', task: 'classification' } as const;
+  const common = { dataset: 'd', device: 'cpu', threads: 1, seed: 4, settings } as const;
+  const output = { kind: 'classes', classes: ['no', 'yes'] } as const;
+  return [...candidates({ common, data: { task: 'classification', output }, rows: 400 })];
+}
+
 test('greedy selection takes what the definition takes, of classes and of numbers, on the rows it is shown', () => {
   for (const kind of ['classes', 'values'] as const) {
     for (let seed = 1; seed <= 5; seed++) {
@@ -53,6 +62,31 @@ test('greedy selection takes what the definition takes, of classes and of number
       for (const one of models) assert.ok(loss <= selectGreedily([one], judge).loss);
     }
   }
+});
+
+test('a member with fewer folds has no weight beside one with all, however well it does on them; alone it answers', () => {
+  const targets = Float32Array.of(0, 1, 2, 3);
+  const rows = { targets, count: 2, rowsOf: (part: number) => Uint32Array.from(part === 1 ? [0, 1] : [2, 3]) };
+  const output = { kind: 'value', name: 'price', offset: 0, scale: 1 } as const;
+  const config = plan()[0].config(0);
+  const nothing = new Uint8Array(0);
+  const member = (number: number, outOfFold: readonly number[], parts: readonly number[]): Member => ({
+    number,
+    ...{ title: `${number}`, config, seconds: 1, microseconds: 1, parameters: 1 },
+    models: parts.map((part) => ({ part, model: nothing, weights: nothing })),
+    outOfFold: Float64Array.from(outOfFold),
+    test: new Float64Array(0),
+  });
+  const whole = member(0, [0.5, 1.5, 2.5, 3.5], [1, 2]);
+  const sure = member(1, [0, 1, NaN, NaN], [1]);
+  const standing = new Standing([sure, whole], rows, output);
+  assert.deepEqual(standing.select(), [0, 1]);
+  assert.deepEqual(
+    standing.board([0, 1]).map(({ title }) => title),
+    ['The best one alone', '0', '1', 'Always the same answer'],
+  );
+  const alone = new Standing([sure, member(2, [1, 2, NaN, NaN], [1])], rows, output);
+  assert.deepEqual(alone.select(), [1, 0]);
 });
 
 test('a power law is found again, and twice the rows are read off it', () => {
@@ -100,12 +134,6 @@ test('parts hold each row once, classes alike; groups stay whole, the latest row
 });
 
 test('quick models of every kind come first, RealMLP once they had their turns; the same seed plans the same', () => {
-  const settings = { target: 'bought', task: 'classification' } as const;
-  const common = { dataset: 'd', device: 'cpu', threads: 1, seed: 4, settings } as const;
-  const output = { kind: 'classes', classes: ['no', 'yes'] } as const;
-  const plan = (): readonly Candidate[] => [
-    ...candidates({ common, data: { task: 'classification', output }, rows: 400 }),
-  ];
   const planned = plan();
   assert.deepEqual(
     planned.slice(0, 6).map(({ title }) => title),

@@ -33,15 +33,18 @@ export function scoreOf(
   return { score: shown(mean), interval: [shown(mean - around), shown(mean + around)] };
 }
 
+/** The rows that members are scored on. */
+export type ScoredRows = Pick<PartRows, 'rowsOf' | 'targets' | 'count'>;
+
 /** The members and what they say of the rows. */
 export class Standing {
-  readonly #rows: PartRows;
+  readonly #rows: ScoredRows;
   readonly #output: OutputSpec;
   readonly members: readonly Member[];
   /** [members][N] of the truth: see `Said`. */
   readonly #said: readonly Said[];
 
-  constructor(members: readonly Member[], rows: PartRows, output: OutputSpec) {
+  constructor(members: readonly Member[], rows: ScoredRows, output: OutputSpec) {
     this.members = members;
     this.#rows = rows;
     this.#output = output;
@@ -58,35 +61,19 @@ export class Standing {
   }
 
   /**
-   * [members] weights. Of members that did not come to all their folds one counts, the last: where the mix with it is better on the rows
-   * it has predicted.
+   * [members] weights. Of members that did not come to all their folds none counts beside one that did: a mix would be chosen, and
+   * judged, by a part of the rows alone. Where none did, those with the most folds count.
    */
   select(): readonly number[] {
-    const indices = this.members.map((_, index) => index);
-    const complete = indices.filter((index) => this.members[index].models.length === this.#rows.count);
-    const partial = indices.filter((index) => !complete.includes(index)).at(-1);
-    const whole = complete.length > 0 ? this.#among(complete, this.#allParts()) : null;
-    if (partial === undefined) return whole!.weights;
-    const judge = this.#judge(this.#parts(this.members[partial]));
-    const wider = this.#among([...complete, partial], this.#parts(this.members[partial]));
-    if (whole === null) return wider.weights;
-    const before = meanOf(lossesOf(judge, mixed(this.#said, whole.weights), null, 1));
-    return wider.loss < before ? wider.weights : whole.weights;
+    const most = Math.max(...this.members.map(({ models }) => models.length));
+    const counted = this.members.filter(({ models }) => models.length === most);
+    const said = counted.map((member) => this.#said[this.members.indexOf(member)]);
+    const { weights } = selectGreedily(said, this.#judge(this.#parts(counted[0])));
+    return this.members.map((member) => weights[counted.indexOf(member)] ?? 0);
   }
 
   #allParts(): readonly number[] {
     return Array.from({ length: this.#rows.count }, (_, part) => part + 1);
-  }
-
-  #among(
-    indices: readonly number[],
-    parts: readonly number[],
-  ): { readonly weights: readonly number[]; readonly loss: number } {
-    const { weights, loss } = selectGreedily(
-      indices.map((index) => this.#said[index]),
-      this.#judge(parts),
-    );
-    return { weights: this.members.map((_, index) => weights[indices.indexOf(index)] ?? 0), loss };
   }
 
   /** The parts that all members of weight have predicted. */
@@ -109,7 +96,7 @@ export class Standing {
     return { rows, values };
   }
 
-  /** The ensemble first, then the members by their scores. `titles`: of the ensemble. */
+  /** The ensemble first, then the members by their scores, those with fewer folds behind: theirs are of fewer rows. */
   board(weights: readonly number[]): readonly LeaderboardRow[] {
     const weighty = weights.filter((weight) => weight > 0).length;
     const best = this.#row(mixed(this.#said, weights), this.partsOf(weights), null);
@@ -134,7 +121,8 @@ export class Standing {
       microseconds: member.microseconds,
       weight: weights[index],
     }));
-    return [ensemble, ...rows.sort((one, other) => one.score - other.score), this.#constant(all)];
+    rows.sort((one, other) => other.folds.length - one.folds.length || one.score - other.score);
+    return [ensemble, ...rows, this.#constant(all)];
   }
 
   /** The answer that is always the same: the shares of the classes, or the mean, of all training rows. */
