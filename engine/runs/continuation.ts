@@ -37,11 +37,11 @@ export async function continuationOf(
       solved ? 'Train it again with other settings.' : `Resume it: train --resume ${parent.id}.`,
     );
   }
+  refuseOtherData(parent.config, config);
+  const changes = goesOn(parent.config, config, parent.result?.reason);
   if (trees && checkpoint !== 'last') {
     throw new InputError('input.continue', 'Trees go on from the last there are.', 'Leave --checkpoint out.');
   }
-  refuseOtherData(parent.config, config);
-  const changes = goesOn(parent.config, config, parent.result?.reason);
   const { file, place } = await chosenFile(store, parent, checkpoint);
   if (units(config) <= place.epoch) {
     throw new InputError(

@@ -24,7 +24,8 @@ export interface EpochNote {
 
 type BegunData = Pick<PreparedData, 'counts' | 'warnings'> & { readonly input: Pick<PreparedData['input'], 'kind'> };
 
-const endings: Readonly<Record<RunResult['reason'], string>> = {
+/** How a run ended, in words. */
+export const endings: Readonly<Record<RunResult['reason'], string>> = {
   completed: 'Completed',
   early_stopped: 'Stopped early',
   stopped: 'Stopped',

@@ -200,6 +200,27 @@ test('a training that diverges ends with exit code 1, with what it keeps and wha
   assert.match(resumed.stderr, /Run 1 is diverged: it cannot be resumed\. It would diverge again/);
 });
 
+test('boosted trees that diverge keep the best of them, and do not go on', async (t) => {
+  const home = temporaryHome(t);
+  const wild = ['--model', 'boosted', '--lr', '100', '--trees', '400', '--patience', '0'];
+  const regression = ['--target', 'sepal_length', '--task', 'regression'];
+  const { code, events, stderr } = await trainyard(home, 'train', iris, ...regression, ...wild, '--json');
+  assert.equal(code, 1);
+  const { reason, diverged_at_step: step, best_epoch: best, metrics } = events.at(-1)!;
+  assert.equal(reason, 'diverged');
+  assert.match(
+    stderr,
+    new RegExp(
+      `The loss became .* at tree ${step as number}\\. What it was after tree ${best as number} is kept\\. Train`,
+    ),
+  );
+  assert.ok(Object.values(metrics as object).every(Number.isFinite), JSON.stringify(metrics));
+  assert.equal((await lastEvent(home, 'predict', '1', iris, '--force')).rows, 150);
+  const more = await trainyard(home, 'continue', '1', '--epochs', '+10');
+  assert.equal(more.code, 2);
+  assert.match(more.stderr, /It diverged at a learning rate of 100: .* Train it again with a lower learning rate/s);
+});
+
 test('devices lists the CPU with its facts', async (t) => {
   const { code, events } = await trainyard(temporaryHome(t), 'devices', '--json');
   assert.equal(code, 0);

@@ -338,6 +338,23 @@ test('boosting learns, stops early with its best round, and each leaf has its ro
   }
 });
 
+test('boosting whose loss leaves all numbers ends there, and keeps up to its best round', async () => {
+  for (const share of [0.8, 1]) {
+    const problem = problemOf(300, value, { learningRate: 100, trees: 400, minRows: 5 });
+    const train = Math.floor(300 * share);
+    const state = startOf(problem);
+    await finishAsync(boost({ ...problem, train, validation: 300 - train }, state));
+    const { divergence, trainLoss, validationLoss, trees } = state;
+    assert.deepEqual([divergence?.step, Number.isFinite(divergence?.loss)], [trainLoss.length + 1, false]);
+    assert.ok(trainLoss.length < 400 && trainLoss.every(Number.isFinite), `${trainLoss.length} rounds`);
+    assert.deepEqual([trees.length, validationLoss.length], [trainLoss.length, share < 1 ? trainLoss.length : 0]);
+    const losses = share < 1 ? validationLoss : trainLoss;
+    assert.equal(losses[keptRounds(state, 0) - 1], Math.min(...losses));
+  }
+  const none = { first: Float32Array.of(0), trees: [], trainLoss: [], validationLoss: [] };
+  assert.equal(keptRounds({ ...none, divergence: { step: 1, loss: NaN } }, 0), 0);
+});
+
 test('a run that was killed goes on bit for bit, with drawn rows and columns', async () => {
   const problem = problemOf(400, three, { rowFraction: 0.7, columnFraction: 0.6 });
   const whole = startOf(problem);

@@ -200,6 +200,13 @@ function goesOn(
   { boosted: after }: BoostedConfig,
   ended?: RunResult['reason'],
 ): Record<string, never> {
+  if (ended === 'diverged') {
+    throw new InputError(
+      'input.continue',
+      `It diverged at a learning rate of ${before.learningRate}: with more trees it would do so again.`,
+      'Train it again with a lower learning rate.',
+    );
+  }
   if (ended === 'early_stopped' && after.patience > 0 && after.patience <= before.patience) {
     throw new InputError(
       'input.continue',

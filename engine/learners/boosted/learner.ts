@@ -3,6 +3,7 @@
 import { InputError } from '../../protocol/errors.ts';
 import type { OutputSpec } from '../../model/spec.ts';
 import type { EvaluationSpec } from '../../train/metrics.ts';
+import type { Divergence } from '../../train/outcome.ts';
 import { classWeights } from '../../train/session-sizes.ts';
 import type { Weights } from '../../train/weights.ts';
 import type { Learner, LearnerJob, Trained, Training } from '../learner.ts';
@@ -73,35 +74,48 @@ function groveOf(
   evaluation: EvaluationSpec,
 ): Omit<Grove, 'threads'> {
   const { columns, rows, objective, settings } = problem;
+  const { first, trees, trainLoss, validationLoss } = state;
   const kept = (): number => keptRounds(state, settings.patience);
-  const keptTrees = (): Boosted['trees'] => state.trees.slice(0, kept() * objective.outputs);
+  const keptTrees = (): Boosted['trees'] => trees.slice(0, kept() * objective.outputs);
   const own = { learner: 'boosted', boosted: config.boosted, seed: config.seed, columns: columns.map(columnFile) };
   return {
     name: 'Gradient boosting',
     rows,
     rounds: settings.trees,
     work: boost(problem, state),
-    done: () => state.trainLoss.length,
-    losses: { train_loss: state.trainLoss, val_loss: state.validationLoss },
+    done: () => trainLoss.length,
+    losses: { train_loss: trainLoss, val_loss: validationLoss },
     kept,
-    stoppedEarly: () => kept() < state.trainLoss.length && state.trainLoss.length < settings.trees,
-    snapshot: (spent) => encodeTrees({ ...state, first: [...state.first], trees: state.trees.map(treeFile), ...spent }),
+    stoppedEarly: () => kept() < trainLoss.length && trainLoss.length < settings.trees,
+    divergence: () => (state.divergence ? describe(state.divergence, kept(), settings) : null),
+    snapshot: (spent) =>
+      encodeTrees({ first: [...first], trees: trees.map(treeFile), trainLoss, validationLoss, ...spent }),
     evaluation,
     async *outputs() {
-      const scores = firstScores(state.first, rows.rows);
+      const scores = firstScores(first, rows.rows);
       yield* addEverywhere(problem.backend, scores, objective.outputs, keptTrees(), columns, rows);
       return objective.raw(scores);
     },
     model: () => ({
       own: { ...own, trees: keptTrees().map(treeFile) },
-      tensors: { first: { shape: [state.first.length], data: state.first } },
+      tensors: { first: { shape: [first.length], data: first } },
     }),
     remark() {
-      const rounds = state.trainLoss.length;
+      const rounds = trainLoss.length;
       const best = kept();
-      const of = best < rounds ? `, the best of ${rounds.toLocaleString('en')} by the validation rows` : '';
+      const by = validationLoss.length > 0 ? 'validation' : 'training';
+      const of = best < rounds ? `, the best of ${rounds.toLocaleString('en')} by the ${by} rows` : '';
       return `${best.toLocaleString('en')} ${best === 1 ? 'tree' : 'trees'}${objective.outputs > 1 ? ' a class' : ''}${of}`;
     },
+  };
+}
+
+function describe({ step, loss }: Divergence, kept: number, { learningRate }: BoostProblem['settings']) {
+  const keeps = kept > 0 ? `What it was after tree ${kept} is kept.` : 'There are no trees worth keeping.';
+  return {
+    step,
+    message: `The loss became ${loss} at tree ${step}. ${keeps}`,
+    hint: `Train again with a lower learning rate (it is ${learningRate}).`,
   };
 }
 

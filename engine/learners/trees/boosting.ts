@@ -2,6 +2,7 @@
 // the trees and their losses: scores are made of them again, bit for bit.
 
 import type { Backend } from '../../backends/backend.ts';
+import type { Divergence } from '../../train/outcome.ts';
 import type { ColumnBins } from './bins.ts';
 import { BoostDevice } from './device.ts';
 import { Grower, type GrowRules, type GrownTree } from './grow.ts';
@@ -43,6 +44,8 @@ export interface Boosted {
   readonly trainLoss: number[];
   /** Empty without validation rows. */
   readonly validationLoss: number[];
+  /** The round whose loss was no number: it is left out, and no other follows. */
+  divergence?: Divergence;
 }
 
 export function startOf({ objective, rows, train }: BoostProblem): Boosted {
@@ -51,12 +54,17 @@ export function startOf({ objective, rows, train }: BoostProblem): Boosted {
   return { first, trees: [], trainLoss: [], validationLoss: [] };
 }
 
-/** Rounds whose trees are kept: up to the best by the validation rows where boosting may stop early, else all. */
-export function keptRounds({ trainLoss, validationLoss }: Boosted, patience: number): number {
-  if (patience === 0 || validationLoss.length === 0) return trainLoss.length;
-  let best = 0;
-  validationLoss.forEach((loss, round) => {
-    if (loss < validationLoss[best]) best = round;
+/**
+ * Rounds whose trees are kept: up to the best by the validation rows where boosting may stop early, else all. Of what diverged the last ones are
+ * worth nothing: up to the best in any case.
+ */
+export function keptRounds({ trainLoss, validationLoss, divergence }: Boosted, patience: number): number {
+  const validated = validationLoss.length > 0;
+  if (!divergence && (patience === 0 || !validated)) return trainLoss.length;
+  const losses = validated ? validationLoss : trainLoss;
+  let best = -1;
+  losses.forEach((loss, round) => {
+    if (best < 0 || loss < losses[best]) best = round;
   });
   return best + 1;
 }
@@ -107,9 +115,14 @@ export async function* boost(problem: BoostProblem, state: Boosted): AsyncGenera
     }
     // Nothing gains enough, and it would be the same the next time.
     if (!sampled && round > 0 && trees.every((tree) => tree.column.length === 0)) break;
-    state.trees.push(...trees);
+    const loss = await device.loss(0, train);
+    if (!Number.isFinite(loss)) {
+      state.divergence = { step: round + 1, loss };
+      break;
+    }
     if (validation > 0) state.validationLoss.push(await device.loss(train, seen));
-    state.trainLoss.push(await device.loss(0, train));
+    state.trainLoss.push(loss);
+    state.trees.push(...trees);
     yield;
   }
   device.dispose();

@@ -4,6 +4,7 @@
 import type { RunResult, TrainingProgress } from '../../protocol/runs.ts';
 import { noValidationWarning } from '../../protocol/use.ts';
 import { countText, timeText } from '../../protocol/words.ts';
+import { endings } from '../../train/diary.ts';
 import { doubtHint } from '../../train/doubt.ts';
 import type { EvaluationSpec } from '../../train/metrics.ts';
 import { handOverModel } from '../../train/model-files.ts';
@@ -32,6 +33,8 @@ export interface Grove {
   kept(): number;
   /** Why it ended before all rounds, if it did. */
   stoppedEarly(): boolean;
+  /** Where its loss was no number any more, and what to try; absent: it cannot be. */
+  divergence?(): NonNullable<RunResult['divergence']> | null;
   snapshot(spent: Pick<TreesSoFar, 'seconds' | 'taken'>): Uint8Array;
   readonly evaluation: EvaluationSpec;
   /** Raw outputs [rows, width] of all rows, by the trees that are kept. */
@@ -160,11 +163,41 @@ export class TreeTraining implements Training {
     const { surroundings } = this.#job;
     const grove = this.#grove;
     const start = surroundings.clock();
+    const best = grove.kept();
+    const divergence = grove.divergence?.() ?? null;
+    const scored = divergence !== null && best === 0 ? null : await this.#keepAndScore(best);
+    const scoring = surroundings.clock() - start;
+    const ended = stopped ? 'stopped' : grove.stoppedEarly() ? 'early_stopped' : 'completed';
+    const reason = divergence ? 'diverged' : ended;
+    this.#result = {
+      reason,
+      device: 'cpu',
+      threads: grove.threads,
+      epochs: this.#done,
+      steps: this.#done,
+      seconds: this.#secondsSpent - this.#taken,
+      examplesPerSecond: this.#rowsPerSecond(),
+      metrics: scored?.metrics ?? {},
+      bestEpoch: best,
+      remark: grove.remark(),
+      spent: { phases: { training: this.#seconds, scoring: scoring / 1000 } },
+      ...(scored?.doubt ? { doubt: `${scored.doubt} ${doubtHint}` } : {}),
+      ...(divergence ? { divergence } : {}),
+    };
+    this.#course.report(true);
+    const times = `growing ${timeText(1000 * this.#seconds)}, scoring ${timeText(scoring)}`;
+    this.#course.say(`Time: ${times}.`, 'info', true);
+    this.#course.say(`${endings[reason]}: ${grove.remark()}.`, 'info', true);
+    if (scored?.doubt) this.#course.say(scored.doubt, 'warning');
+  }
+
+  /** Hands over what is kept, and scores it. */
+  async #keepAndScore(best: number): Promise<ReturnType<typeof scoreSplits>> {
+    const grove = this.#grove;
     this.#handOver();
     const outputs = await this.#outputs();
     const width = outputs.length / grove.rows.rows;
     const step = Math.max(1, this.#done);
-    const best = grove.kept();
     const scored = scoreSplits(this.#job, grove.evaluation, { step, best }, (from, to) => ({
       outputs: outputs.subarray(from * width, to * width),
       targets: grove.rows.targets.subarray(from, to),
@@ -175,28 +208,7 @@ export class TreeTraining implements Training {
       const at = Math.max(1, best);
       this.#course.point({ ...point, step: at, epoch: at, seconds: this.#secondsSpent });
     }
-    const scoring = surroundings.clock() - start;
-    const reason = stopped ? 'stopped' : grove.stoppedEarly() ? 'early_stopped' : 'completed';
-    this.#result = {
-      reason,
-      device: 'cpu',
-      threads: grove.threads,
-      epochs: this.#done,
-      steps: this.#done,
-      seconds: this.#secondsSpent - this.#taken,
-      examplesPerSecond: this.#rowsPerSecond(),
-      metrics: scored.metrics,
-      bestEpoch: best,
-      remark: grove.remark(),
-      spent: { phases: { training: this.#seconds, scoring: scoring / 1000 } },
-      ...(scored.doubt === null ? {} : { doubt: `${scored.doubt} ${doubtHint}` }),
-    };
-    this.#course.report(true);
-    const times = `growing ${timeText(1000 * this.#seconds)}, scoring ${timeText(scoring)}`;
-    this.#course.say(`Time: ${times}.`, 'info', true);
-    const ended = { stopped: 'Stopped', early_stopped: 'Stopped early', completed: 'Completed' }[reason];
-    this.#course.say(`${ended}: ${grove.remark()}.`, 'info', true);
-    if (scored.doubt !== null) this.#course.say(scored.doubt, 'warning');
+    return scored;
   }
 
   async #outputs(): Promise<Float32Array> {
