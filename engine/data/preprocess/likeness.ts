@@ -44,27 +44,51 @@ export function spreadOfValues(values: readonly (number | null)[]): Spread | nul
   return Number.isFinite(mean) && Number.isFinite(deviation) ? { mean, deviation } : null;
 }
 
-/** Says which columns look like others. */
+/** A column that lies as others do, nearest first, and not as itself. */
+interface Displaced {
+  readonly recipe: Spreading;
+  readonly own: Spread;
+  readonly others: readonly Spreading[];
+}
+
+/**
+ * Says which columns look like others that have left their place too: what is rare, or of other rows than training saw, looks like
+ * some column as well, but none looks like it.
+ */
 export function likeOthers(columns: readonly SpreadColumn[]): readonly DataWarning[] {
-  const alike = columns.flatMap(({ recipe, own }) => {
-    if (!own) return [];
-    const apart = distance(own, recipe);
-    if (apart < far) return [];
-    const others = columns.filter((other) => other.recipe.kind === recipe.kind && other.recipe !== recipe);
-    const measured = others.map((other) => ({ name: other.recipe.column, to: distance(own, other.recipe) }));
-    const nearest = measured.reduce((best, one) => (one.to < best.to ? one : best), { name: '', to: Infinity });
-    return nearest.to < near && nearest.to * timesNearer < apart
-      ? [{ column: recipe.column, like: nearest.name, own, recipe }]
-      : [];
-  });
-  return alike.slice(0, namedColumns).map(({ column, like, own, recipe }) => ({
+  const exchanged = onlyExchanged(columns.flatMap((column) => displaced(column, columns)));
+  return exchanged.slice(0, namedColumns).map(({ recipe, own, others: [{ column: like }] }) => ({
     code: 'like_other',
     message:
       recipe.kind === 'number'
-        ? `${column} looks like ${like}: its mean is ${figure(own.mean)}, in training it was ${figure(recipe.mean)}. Were the two exchanged?`
-        : `${column} looks like ${like}: its times are about ${day(own.mean)}, in training they were about ${day(recipe.mean)}. Were the two exchanged?`,
-    columns: [column, like],
+        ? `${recipe.column} looks like ${like}: its mean is ${figure(own.mean)}, in training it was ${figure(recipe.mean)}. Were the two exchanged?`
+        : `${recipe.column} looks like ${like}: its times are about ${day(own.mean)}, in training they were about ${day(recipe.mean)}. Were the two exchanged?`,
+    columns: [recipe.column, like],
   }));
+}
+
+function displaced({ recipe, own }: SpreadColumn, columns: readonly SpreadColumn[]): readonly Displaced[] {
+  const apart = own === null ? 0 : distance(own, recipe);
+  if (own === null || apart < far) return [];
+  const others = columns
+    .filter((other) => other.recipe.kind === recipe.kind && other.recipe !== recipe)
+    .map((other) => ({ recipe: other.recipe, to: distance(own, other.recipe) }))
+    .filter(({ to }) => to < near && to * timesNearer < apart)
+    .sort((one, other) => one.to - other.to);
+  return [{ recipe, own, others: others.map((other) => other.recipe) }];
+}
+
+/** Those whose place another of them has taken, and that have taken the place of another: two columns, or more in a ring. */
+function onlyExchanged(columns: readonly Displaced[]): readonly Displaced[] {
+  const left = new Set(columns.map(({ recipe }) => recipe));
+  const taken = new Set(columns.flatMap(({ others }) => others));
+  const kept = columns
+    .filter(({ recipe }) => taken.has(recipe))
+    .map((column) => ({ ...column, others: column.others.filter((other) => left.has(other)) }))
+    .filter(({ others }) => others.length > 0);
+  const same =
+    kept.length === columns.length && kept.every((one, at) => one.others.length === columns[at].others.length);
+  return same ? kept : onlyExchanged(kept);
 }
 
 const figure = (value: number): string =>
