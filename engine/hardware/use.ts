@@ -40,18 +40,14 @@ export function useOf(runs: readonly Pick<BilledRun, 'startedAt' | 'secondsElaps
 export const hoursPerWeek = (runs: Parameters<typeof useOf>[0], now: number): number | undefined =>
   useOf(runs, now).perWeek ?? undefined;
 
-/** Hours a week assumed where there are no runs, or so few that they say nothing of what is to come. */
+/** Hours a week assumed where there are no runs. */
 export const assumedUse = 5;
 const leastUse = 1;
 
-/** Whether the runs say how much is used. */
-export const saysUse = (use: Use | null): boolean => use !== null && use.perWeek !== null && use.perWeek >= leastUse;
+/** Whether there are runs, and so few that they may say little of what is to come. */
+export const isSeldom = (use: Use | null): boolean => use !== null && use.perWeek !== null && use.perWeek < leastUse;
 
-/** Hours a week to reckon with. */
-export const usualHours = (use: Use | null): number =>
-  saysUse(use) ? Math.min(168, Math.round(10 * use!.perWeek!) / 10) : assumedUse;
-
-/** Hours a week that are the person's own, however few, at least what a slider can show; without any run those assumed. */
+/** Hours a week to reckon with: the person's own, however few, at least what a slider can show; without any run those assumed. */
 export const ownHours = (use: Use | null): number =>
   use === null || use.perWeek === null ? assumedUse : Math.min(168, Math.max(0.1, Math.round(10 * use.perWeek) / 10));
 

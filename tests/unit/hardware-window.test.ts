@@ -18,7 +18,7 @@ import { costRows, filtered, frontier, noFilter, sortedBy, spanText } from '../.
 import { answerOf, assumptions, weeksText, wordsOf, type RentInputs } from '../../renderer/views/hardware/rent/rent.ts';
 import { addressLimit } from '../../engine/backends/cpu/arena.ts';
 import { machineDevices } from '../../engine/hardware/machine.ts';
-import { ownHours, useOf, usualHours, weeksShown } from '../../engine/hardware/use.ts';
+import { isSeldom, ownHours, useOf, weeksShown } from '../../engine/hardware/use.ts';
 import {
   batchWays,
   offBy,
@@ -102,17 +102,9 @@ test('the use is the mean of the weeks since the first run', () => {
     secondsElapsed: 3600 * hours,
   });
   assert.equal(useOf([], now).perWeek, null);
-  assert.deepEqual(
-    [null, useOf([], now), useOf([run(1, 0.2)], now), useOf([run(1, 7.34)], now)].map(usualHours),
-    [5, 5, 5, 7.3],
-  );
-  assert.deepEqual(
-    [null, useOf([], now), useOf([run(1, 0.01)], now), useOf([run(1, 0.23)], now), useOf([run(1, 7.34)], now)].map(
-      ownHours,
-    ),
-    [5, 5, 0.1, 0.2, 7.3],
-    'rent or buy begins with the own use, however little',
-  );
+  const uses = [null, ...[[], [run(1, 0.01)], [run(1, 0.23)], [run(1, 7.34)]].map((runs) => useOf(runs, now))];
+  assert.deepEqual(uses.map(ownHours), [5, 5, 0.1, 0.2, 7.3], 'the own use, however little');
+  assert.deepEqual(uses.map(isSeldom), [false, false, true, true, false]);
   const young = useOf([run(1, 4), run(8, 6)], now);
   assert.deepEqual([young.perWeek, young.counted, young.weeks.at(-1), young.weeks.at(-2)], [5, 2, 4, 6]);
   const old = useOf([run(150, 24), run(80, 12), run(3, 12), run(400, 1)], now);
@@ -218,6 +210,9 @@ test('time and cost: rows to buy and to rent, the frontier, order and filters', 
   assert.ok(Math.abs(bought.training / 3600 - hours) < 1e-9);
   // Its electricity, and its share of two years of ten hours a week.
   assert.ok(Math.abs(bought.money! - (3 * card.kwh! * 0.2 + (bought.price!.value * hours) / (2 * 52 * 10))) < 1e-9);
+  const seldom = costRows(devices, catalogue, { ...settings, hoursPerWeek: 0.1, epochs: 1e4 }, fit);
+  const dear = seldom.find(({ id }) => id === 'rtx-4090/buy')!;
+  assert.ok(Math.abs(dear.money! - (1e4 * card.kwh! * 0.2 + bought.price!.value)) < 1e-6, 'the whole price, no more');
   const rented = rows.find(({ kind, name }) => kind === 'rent' && name.startsWith('GeForce RTX 4090'))!;
   assert.ok(Math.abs(rented.money! - rented.price!.value * hours) < 1e-9);
 

@@ -54,8 +54,9 @@ export const usualSpotHours = 10;
 /** USD an hour of work done, of interrupted hours at `spot`. */
 export const effectiveSpotPrice = (spot: number, overhead: number): number => spot * (1 + overhead);
 
-/** USD of a price that `hours` of use bear, where it is paid off in `lifetime` hours. */
-export const writeOff = (price: number, hours: number, lifetime: number): number => (price * hours) / lifetime;
+/** USD of a price that `hours` of use bear, where it is paid off in `lifetime` hours: never more than all of it. */
+export const writeOff = (price: number, hours: number, lifetime: number): number =>
+  price * Math.min(1, hours / lifetime);
 
 export interface WaysToPay {
   readonly purchase: Purchase;

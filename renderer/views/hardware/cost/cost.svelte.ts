@@ -8,7 +8,7 @@ import { staleText } from '../../../../engine/hardware/catalogue/figures.ts';
 import { forecast, type DeviceForecast } from '../../../../engine/hardware/forecast.ts';
 import type { MachineDevice } from '../../../../engine/hardware/machine.ts';
 import type { TextbookOptions } from '../../../../engine/hardware/memory-forecast.ts';
-import { assumedUse, useOf, usualHours } from '../../../../engine/hardware/use.ts';
+import { assumedUse, ownHours, useOf } from '../../../../engine/hardware/use.ts';
 import { Machine } from '../../../components/hardware/machine.svelte.ts';
 import { electricityKey, type Electricity } from '../../../../engine/settings/electricity.ts';
 import { HardwareCatalogue } from '../catalogue.svelte.ts';
@@ -73,7 +73,7 @@ export class CostPage {
     this.bar = bar;
     this.pins = pins;
     this.electricity = electricityOf(electricity);
-    this.#usedHours = usualHours(useOf(bills, this.now));
+    this.#usedHours = ownHours(useOf(bills, this.now));
     this.ready = true;
   }
 
