@@ -71,8 +71,6 @@ export interface Forecast {
   readonly own?: PlanMemory;
   /** Largest batch by bytes of a card. */
   readonly largestBatch: readonly { readonly bytes: number; readonly batch: number }[];
-  /** On this machine's CPU, never more than the rows; absent where this machine was not asked about. */
-  readonly largestHere?: number;
   readonly remedies: readonly Remedy[];
   readonly devices: readonly DeviceForecast[];
 }
@@ -137,7 +135,6 @@ export function forecast(
       ...bill(secondsPerEpoch, watts && (kind === 'gpu' && !software ? load * watts : watts), undefined),
     };
   });
-  const spare = cpu?.memoryBytes;
   const others = catalogue.devices.flatMap((device): readonly DeviceForecast[] => {
     const timed = device.use === 'training' ? timedDevice(device, precision) : null;
     if (timed === null) return [];
@@ -166,15 +163,28 @@ export function forecast(
     memory,
     textbook: options,
     ...(own ? { own } : {}),
-    ...(spare ? { largestHere: largestHere(subject, options, cores, spare) } : {}),
     largestBatch: usualMemories.map((bytes) => ({ bytes, batch: largestTextbookBatch(subject.costs, options, bytes) })),
     remedies: remedies(subject.costs, options, batch),
     devices: [...measured, ...others.toSorted((a, b) => a.secondsPerEpoch[0] - b.secondsPerEpoch[0])],
   };
 }
 
-function largestHere({ model, costs, rows }: Subject, options: TextbookOptions, cores: number, bytes: number): number {
-  return model ? largestOwnBatch(model, rows, cores, bytes) : largestTextbookBatch(costs, options, bytes);
+/**
+ * The largest batch on this machine's CPU with so many bytes to spare, by the textbook where this program does not build the model. Apart
+ * from the forecast, as it takes some ten plans; the window takes them in slices (`largestOwnBatch`).
+ */
+export function largestHere(
+  { model, costs, rows }: Subject,
+  textbook: TextbookOptions,
+  cores: number,
+  bytes: number,
+): number {
+  if (!model) return largestTextbookBatch(costs, textbook, bytes);
+  const plans = largestOwnBatch(model, rows, cores, bytes);
+  for (;;) {
+    const plan = plans.next();
+    if (plan.done === true) return plan.value;
+  }
 }
 
 /** The offer with the least bill for one such device, the whole instance paid; what is free is free for a while. */

@@ -224,9 +224,13 @@ const mostBatch = 65_536;
 
 /**
  * The largest batch whose `need` fits `bytes`, 0 where not even one example does; `need` grows with the batch. Looks for the largest
- * power of two, then halves the interval: a plan where `most` fits, some ten elsewhere.
+ * power of two, then halves the interval: a plan where `most` fits, some ten elsewhere. A step a plan.
  */
-export function largestBatch(need: (batch: number) => number, bytes: number, most = mostBatch): number {
+export function* largestBatch(
+  need: (batch: number) => number,
+  bytes: number,
+  most = mostBatch,
+): Generator<void, number> {
   const fitsAt = (batch: number): boolean => {
     try {
       return need(batch) <= bytes;
@@ -237,9 +241,11 @@ export function largestBatch(need: (batch: number) => number, bytes: number, mos
     }
   };
   if (fitsAt(most)) return most;
+  yield;
   if (!fitsAt(1)) return 0;
   let [power, beyond] = [0, Math.ceil(Math.log2(most))];
   while (beyond - power > 1) {
+    yield;
     const middle = (power + beyond) >> 1;
     if (fitsAt(2 ** middle)) power = middle;
     else beyond = middle;
@@ -247,6 +253,7 @@ export function largestBatch(need: (batch: number) => number, bytes: number, mos
   let fits = 2 ** power;
   let tooLarge = Math.min(most + 1, 2 * fits);
   while (tooLarge - fits > Math.max(1, fits >> 5)) {
+    yield;
     const middle = (fits + tooLarge) >> 1;
     if (fitsAt(middle)) fits = middle;
     else tooLarge = middle;
@@ -257,8 +264,13 @@ export function largestBatch(need: (batch: number) => number, bytes: number, mos
 /** What a run of ours on the CPU can have of so many bytes. */
 export const usableBytes = (bytes: number): number => Math.min(bytes, addressLimit);
 
-/** The largest batch of a run of ours on the CPU of a machine with so many bytes to spare; never more than the rows there are. */
-export function largestOwnBatch(model: ModelAtHand, rows: number, cores: number, bytes: number): number {
+/** The largest batch of a run of ours on the CPU of a machine with so many bytes to spare; never more than the rows there are. A step a plan. */
+export function largestOwnBatch(
+  model: ModelAtHand,
+  rows: number,
+  cores: number,
+  bytes: number,
+): Generator<void, number> {
   const need = (batch: number): number => {
     const training = { ...model.training, batch };
     const counts = { train: rows, validation: 0, test: 0 };

@@ -18,7 +18,8 @@ import { processOwner } from '../../engine/history/owner.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { bytes, fixed } from '../../renderer/lib/format.ts';
 import { textbookOptions } from '../../renderer/views/hardware/memory/memory.ts';
-import { forecast } from '../../engine/hardware/forecast.ts';
+import { addressLimit } from '../../engine/backends/cpu/arena.ts';
+import { forecast, largestHere } from '../../engine/hardware/forecast.ts';
 import { breakEvenHours } from '../../engine/hardware/formulas/money.ts';
 import { costRows, spanText, type CostRow } from '../../renderer/views/hardware/cost/rows.ts';
 import { usd } from '../../renderer/views/hardware/money.ts';
@@ -237,6 +238,10 @@ test('the hardware section', async () => {
     await page.getByRole('textbox', { name: 'Batch' }).fill('256');
     const own = planMemory(subject.model!, { train: subject.rows, validation: 0, test: 0 }, { kind: 'cpu', cores: 2 });
     await expect(answer(page)).toContainText(`Batch 256 needs ${bytes(own.memory.total).replace(/\.\d.*/, '')}`);
+    // As on the command line: the same search, here in slices.
+    const cores = await page.evaluate(() => navigator.hardwareConcurrency);
+    const most = largestHere(subject, textbookOptions(subject, 'float32'), cores, addressLimit);
+    await expect(page.getByRole('row').filter({ hasText: 'Trainyard, float32' })).toContainText(fixed(most));
     const picture = page.getByRole('slider', { name: 'Memory through one step chart' });
     await expect(picture).toHaveAttribute('aria-valuetext', /states .*, rows .*, work space .*, stage 1 .*, peak /);
     await picture.focus();

@@ -204,7 +204,11 @@ test('the largest batch that fits, and what to do where it does not', () => {
   const need = (batch: number): number =>
     planMemory({ ...model!, training: { ...model!.training, batch } }, { ...counts, train: 65_536 }, cpu, 2 ** 28)
       .memory.total;
-  const own = largestBatch(need, 8e9);
+  const search = largestBatch(need, 8e9);
+  let [step, plans] = [search.next(), 1];
+  for (; step.done !== true; plans++) step = search.next();
+  const own = step.value;
+  assert.ok(plans > 5 && plans < 15, `${plans} steps: the window breathes between plans`);
   assert.ok(need(own) <= 8e9 && need(Math.ceil(1.05 * own)) > 8e9, String(own));
   const asked = new Set<number>();
   const watched = (batch: number) => (asked.add(batch), costs(batch));

@@ -3,7 +3,7 @@
 
 import { usableCores } from '../../../engine/backends/cpu/describe.ts';
 import { energyText, moneyText } from '../../../engine/hardware/bill.ts';
-import { forecast, type DeviceForecast, type Forecast } from '../../../engine/hardware/forecast.ts';
+import { forecast, largestHere, type DeviceForecast, type Forecast } from '../../../engine/hardware/forecast.ts';
 import type { Subject } from '../../../engine/hardware/costs/familiar.ts';
 import { choiceOption, type Command } from '../command.ts';
 import { electricityAsked, electricityHere, electricityOptions } from '../electricity.ts';
@@ -35,9 +35,12 @@ export const forecastCommand: Command = {
     const electricity = await electricityHere(store, asked);
     const lab = await newestLab(store);
     const here = devicesHere(lab, catalogue);
-    const found = interruption.whileComputing(() =>
-      forecast(subject, { precision, catalogue, here, cores: usableCores(), ...electricity }),
-    );
+    const cores = usableCores();
+    const spare = here.find(({ kind }) => kind === 'cpu')?.memoryBytes;
+    const [found, most] = interruption.whileComputing(() => {
+      const made = forecast(subject, { precision, catalogue, here, cores, ...electricity });
+      return [made, spare ? largestHere(subject, made.textbook, cores, spare) : null] as const;
+    });
     const { costs, memory, own, devices } = found;
     const many = together && severalAsAsked(found, catalogue, together);
     output.event({
@@ -52,7 +55,7 @@ export const forecastCommand: Command = {
       ...(own ? { memory_here: whole({ ...own, byLayer: undefined }) } : {}),
       largest_batch: {
         ...Object.fromEntries(found.largestBatch.map(({ bytes, batch }) => [`${bytes / 1e9}GB`, batch])),
-        here: found.largestHere ?? null,
+        here: most,
       },
       electricity,
       remedies: found.remedies.map(({ name, saves, time }) => ({ name, saves: Math.round(saves), time })),
@@ -61,7 +64,7 @@ export const forecastCommand: Command = {
       ...(many ? { several: severalEvent(many.device, subject.batch, many.several) } : {}),
     });
     if (output.json) return;
-    print(output, subject, found);
+    print(output, subject, found, most);
     if (many) printSeveral(output, many.device, subject.batch, many.several);
     const rates = `${electricity.tariff} USD and ${electricity.grid} g CO₂ a kWh`;
     output.line(`Electricity: ${rates}, for each device alone, without the rest of its computer.`);
@@ -138,7 +141,8 @@ function rangeText([low, high]: readonly [low: number, high: number]): string {
 function print(
   output: Output,
   subject: Subject,
-  { costs, memory, own, largestBatch, largestHere, remedies, devices }: Forecast,
+  { costs, memory, own, largestBatch, remedies, devices }: Forecast,
+  mostHere: number | null,
 ): void {
   const { name, batch, rows, optimizer } = subject;
   output.line(
@@ -163,8 +167,8 @@ function print(
     output.line(`a whole run here adds ${formatBytes(own.run)} to its process, with checkpoints and best weights`);
   const fitting = largestBatch.map(({ bytes, batch: most }) => `${formatCount(most)} in ${bytes / 1e9} GB`);
   output.line(`largest batch by PyTorch: ${fitting.join(', ')}`);
-  if (largestHere !== undefined)
-    output.line(`largest batch here, by ${subject.model ? 'Trainyard' : 'PyTorch'}: ${formatCount(largestHere)}`);
+  if (mostHere !== null)
+    output.line(`largest batch here, by ${subject.model ? 'Trainyard' : 'PyTorch'}: ${formatCount(mostHere)}`);
   for (const { name: remedy, text, saves, time } of remedies) {
     output.line(
       `  ${remedy} saves ${formatBytes(saves)}${time > 1 ? ` for ×${time.toFixed(2)} the time` : ''}: ${text}`,

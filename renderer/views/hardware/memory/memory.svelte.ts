@@ -14,6 +14,7 @@ import type { Catalogue } from '../../../../engine/hardware/catalogue/catalogue.
 import { failureOf } from '../../../app/failure.ts';
 import type { AppState } from '../../../app/state.svelte.ts';
 import { bytes, fixed, percent } from '../../../lib/format.ts';
+import { inSlices } from '../../../lib/steps.ts';
 import { readKnowledge } from '../../../components/hardware/knowledge.ts';
 import { Machine } from '../../../components/hardware/machine.svelte.ts';
 import { ModelChoice } from '../model/choice.svelte.ts';
@@ -133,16 +134,24 @@ export class MemoryPage {
     return batchWays(subject, this.cards, own);
   });
 
-  /** Looks for it a moment after the last change: it takes some ten plans. Ends with what it returns. */
+  /** Looks for it a moment after the last change, plan by plan, some ten of them: the window breathes between. Ends with what it returns. */
   lookForLargest(): () => void {
     const { here } = this;
     const { subject } = this.choice;
     this.#largest = null;
     if (!this.#ownHere || here === null || !subject?.model) return () => undefined;
     const { model, rows } = subject;
-    const cores = navigator.hardwareConcurrency;
-    const timer = setTimeout(() => (this.#largest = largestOwnBatch(model, rows, cores, here)), 400);
-    return () => clearTimeout(timer);
+    let wanted = true;
+    const timer = setTimeout(() => {
+      const plans = largestOwnBatch(model, rows, navigator.hardwareConcurrency, here);
+      void inSlices(plans, () => wanted).then((largest) => {
+        if (wanted) this.#largest = largest;
+      });
+    }, 400);
+    return () => {
+      wanted = false;
+      clearTimeout(timer);
+    };
   }
 
   readonly worked: Worked | null = $derived.by(() => {
