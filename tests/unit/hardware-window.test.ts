@@ -33,6 +33,7 @@ import {
 import { memoryFigure, memoryOfRun, rowsFigure } from '../../renderer/components/hardware/run-memory.ts';
 import { figureWords } from '../../renderer/views/hardware/claims/words.ts';
 import { throughStep } from '../../renderer/views/hardware/memory/through.ts';
+import { fixed } from '../../renderer/lib/format.ts';
 import { usd } from '../../renderer/views/hardware/money.ts';
 import { temporaryHome } from '../support/cli.ts';
 
@@ -210,6 +211,18 @@ test('time and cost: rows to buy and to rent, the frontier, order and filters', 
   assert.ok(Math.abs(bought.training / 3600 - hours) < 1e-9);
   // Its electricity, and its share of two years of ten hours a week.
   assert.ok(Math.abs(bought.money! - (3 * card.kwh! * 0.2 + (bought.price!.value * hours) / (2 * 52 * 10))) < 1e-9);
+  // What does not fit is told a batch in the numbers that the device computes with.
+  const large = subjectNamed('resnet50', { batch: 2048 });
+  const largeFit = { costs: large.costs, options: { precision: 'float32', optimizer: 'adam' } } as const;
+  const told = forecast(large, { precision: 'float32', catalogue, tariff: 0.2, grid: 400 }).devices;
+  const halved = costRows(told, catalogue, settings, largeFit).filter(
+    ({ fits, numbers }) => fits === false && numbers === '16 bits',
+  );
+  assert.ok(halved.length > 0);
+  for (const { fitNote, memoryBytes } of halved) {
+    const most = largestTextbookBatch(large.costs, { precision: 'mixed16', optimizer: 'adam' }, memoryBytes!);
+    assert.equal(fitNote, `fits batch ${fixed(most)}`);
+  }
   const seldom = costRows(devices, catalogue, { ...settings, hoursPerWeek: 0.1, epochs: 1e4 }, fit);
   const dear = seldom.find(({ id }) => id === 'rtx-4090/buy')!;
   assert.ok(Math.abs(dear.money! - (1e4 * card.kwh! * 0.2 + bought.price!.value)) < 1e-6, 'the whole price, no more');

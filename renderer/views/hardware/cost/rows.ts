@@ -117,7 +117,9 @@ function common(
   const { name, fits, secondsPerEpoch, memoryBytes, precision } = forecast;
   const epoch = middleOf(secondsPerEpoch);
   const times = (value: number | null): number | null => known(value === null ? null : value * epochs);
-  const batch = fits || memoryBytes === null ? 0 : largestTextbookBatch(fit.costs, fit.options, memoryBytes);
+  // In the numbers that it computes with, as whether it fits.
+  const options = { ...fit.options, precision };
+  const batch = fits || memoryBytes === null ? 0 : largestTextbookBatch(fit.costs, options, memoryBytes);
   return {
     name: forecast.basis === 'estimate' ? `${name} (a guess)` : name,
     vendor: device?.vendor ?? '',
