@@ -100,9 +100,11 @@ export function carbonText(kilograms: number): string {
   return kilograms >= 1 ? `${short(kilograms)} kg CO₂` : `${small(1000 * kilograms)} g CO₂`;
 }
 
-/** `$0.94`; under a cent `0.004 ¢`, `under 0.001 ¢`. */
+/** `$0.94`, `$407,998.80`; under a cent `0.004 ¢`, `under 0.001 ¢`. */
 export function moneyText(usd: number): string {
-  return usd >= 0.01 || usd === 0 ? `$${usd.toFixed(2)}` : `${small(100 * usd)} ¢`;
+  return usd >= 0.01 || usd === 0
+    ? `$${usd.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`
+    : `${small(100 * usd)} ¢`;
 }
 
 function priced(joules: number, { tariff, grid }: Electricity, source: BillCost['source'], how: string): BillCost {

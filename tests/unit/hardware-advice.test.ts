@@ -11,10 +11,18 @@ import {
   type Range,
   type Recommendation,
 } from '../../engine/hardware/advice/facts.ts';
+import { moneyText } from '../../engine/hardware/bill.ts';
 import { hereActions } from '../../engine/hardware/advice/here.ts';
 import { togetherActions } from '../../engine/hardware/advice/together.ts';
 import { temporaryHome, trainyard } from '../support/cli.ts';
-import { hereSuffices, standardRules, withThresholds } from '../../engine/hardware/advice/rules.ts';
+import {
+  gigabytes,
+  hereSuffices,
+  reason,
+  standardRules,
+  usdText,
+  withThresholds,
+} from '../../engine/hardware/advice/rules.ts';
 
 const hour = 3600;
 const around = (seconds: number): Range => ({ low: seconds / 1.2, middle: seconds, high: seconds * 1.2 });
@@ -335,7 +343,7 @@ test('where nothing keeps the deadline a larger batch is weighed, up to what sti
     rent: { offer: 'cloud', perHour: 0.001 },
     boxes: [{ count: 8, perHour: 0.01, offer: 'box' }],
   };
-  assert.equal(of({ others: [cheap] })!.reasons.at(-1)!.text, 'under 0.01 USD for this training, box');
+  assert.equal(of({ others: [cheap] })!.reasons.at(-1)!.text, 'Under 0.01 USD for this training, box');
   assert.equal(of({}, 0.4 * hour), undefined, 'the batch at hand keeps that');
   assert.equal(of({}, 0.7 * hour), undefined, 'one keeps that');
   const late = of({}, 60)!;
@@ -385,8 +393,18 @@ test('what fits no card is shared out, energy first caps the power', () => {
   const huge = { ...facts, memoryNeeded: 120e9, stateBytes: 100e9 };
   const shard = advise({}, huge).find(({ rule }) => rule === 'shard')!;
   assert.match(shard.reasons[0].text, /shared out over 3$/);
+  const split = advise({}, { ...facts, memoryNeeded: 18_661.9e9, stateBytes: 100e9 });
+  const [why] = split.find(({ rule }) => rule === 'shard')!.reasons;
+  assert.equal(why.text, '18,561.9 GB beside the states: the model itself has to be split');
   const capped = advise({ first: 'energy' }, facts).find(({ rule }) => rule === 'energy-first')!;
   assert.equal(capped.reasons[0].value, 240);
+});
+
+test('figures read as people write them, and a reason begins with a capital letter', () => {
+  assert.deepEqual([0, 0.94, 1.5, 407_998.8].map(usdText), ['under 0.01 USD', '0.94 USD', '1.50 USD', '407,999 USD']);
+  assert.deepEqual([1e8, 18_661.9e9].map(gigabytes), ['0.1 GB', '18,661.9 GB']);
+  assert.equal(reason('cost', `${usdText(0)} for this training`).text, 'Under 0.01 USD for this training');
+  assert.deepEqual([407_998.8, 0.94].map(moneyText), ['$407,998.80', '$0.94']);
 });
 
 test('what is not advised says why', () => {

@@ -9,7 +9,7 @@ import {
 } from '../formulas/money.ts';
 import { about } from '../run-line.ts';
 import { neededOn, type DeviceFact, type Needs, type Reason } from './facts.ts';
-import { fastest, gigabytes, hours, percent, reason, usable, type Action, type Context } from './rules.ts';
+import { fastest, gigabytes, hours, percent, reason, usable, usdText, type Action, type Context } from './rules.ts';
 
 /** Those that keep the deadline. */
 export const inTimeOf = ({ deadline }: Needs, devices: readonly DeviceFact[]): DeviceFact[] =>
@@ -38,7 +38,6 @@ const cheapestRent = (devices: readonly DeviceFact[]): DeviceFact | undefined =>
 const rentable = (devices: readonly DeviceFact[]): DeviceFact[] =>
   devices.filter(({ rent }) => rent !== undefined && rent.free !== true);
 const rentOf = ({ seconds, rent }: DeviceFact): number => hours(seconds.middle) * (rent?.perHour ?? Infinity);
-const usdText = (money: number): string => (money < 0.01 ? 'under 0.01' : money.toFixed(2));
 
 /** The other end of what can be rented: the quickest beside the cheapest, and the other way about. */
 function otherRent(context: Context, taken: DeviceFact): Reason[] {
@@ -48,7 +47,7 @@ function otherRent(context: Context, taken: DeviceFact): Reason[] {
     const money = rentOf({ name, seconds, ...rest });
     return reason(
       'cost',
-      `${words}: ${name}, about ${about([seconds.low, seconds.high])} for ${usdText(money)} USD`,
+      `${words}: ${name}, about ${about([seconds.low, seconds.high])} for ${usdText(money)}`,
       money,
     );
   };
@@ -131,7 +130,7 @@ export const elsewhereActions: Readonly<Record<string, Action>> = {
     const used = use(context, 0.8, context.limit('life'));
     if (used?.toBuy) return null;
     const money = rentOf(device);
-    const paid = reason('cost', `${usdText(money)} USD for this training`, money, context.needs.budget, 'USD');
+    const paid = reason('cost', `${usdText(money)} for this training`, money, context.needs.budget, 'USD');
     const fired = { device, seconds: device.seconds, money };
     const other = otherRent(context, device);
     if (used === null) return { ...fired, reasons: [paid], changes: other };
@@ -164,7 +163,7 @@ export const elsewhereActions: Readonly<Record<string, Action>> = {
       reasons: [
         reason(
           'rent',
-          `${price.toFixed(2)} USD an hour of work, lost work counted at an interruption every ${between} h: ${percent(share)} of on demand`,
+          `${usdText(price)} an hour of work, lost work counted at an interruption every ${between} h: ${percent(share)} of on demand`,
           share,
           limit('price'),
           'share',

@@ -93,15 +93,22 @@ export interface Context {
   readonly limit: (name: string) => number;
 }
 
+/** A reason is a sentence of its own: it begins with a capital letter. */
 export const reason = (link: LinkKey, text: string, value?: number, threshold?: number, unit?: string): Reason => ({
-  text,
+  text: text.charAt(0).toUpperCase() + text.slice(1),
   value,
   threshold,
   unit,
   link,
 });
 
-export const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;
+const decimals = (value: number, digits: number): string =>
+  value.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+/** `18,661.9 GB`. */
+export const gigabytes = (bytes: number): string => `${decimals(bytes / 1e9, 1)} GB`;
+/** `0.94 USD`, `407,999 USD`, `under 0.01 USD`. */
+export const usdText = (money: number): string =>
+  `${money < 0.01 ? 'under 0.01' : decimals(money, money < 100 ? 2 : 0)} USD`;
 export const hours = (seconds: number): number => seconds / 3600;
 export const percent = (share: number): string => `${Math.round(share * 100)} %`;
 export const speedup = ({ cpu, gpu }: Facts): number =>

@@ -12,7 +12,18 @@ import {
   type Reason,
   type Together,
 } from './facts.ts';
-import { fastest, gigabytes, hours, percent, reason, usable, type Action, type Context, type Fired } from './rules.ts';
+import {
+  fastest,
+  gigabytes,
+  hours,
+  percent,
+  reason,
+  usable,
+  usdText,
+  type Action,
+  type Context,
+  type Fired,
+} from './rules.ts';
 
 /** The quickest GPU that can be had and holds the model within `share` of its memory. */
 const quickestGpu = (needs: Needs, facts: Facts, share: number): DeviceFact | undefined =>
@@ -23,9 +34,6 @@ const within = ({ low, middle, high }: Range, by: number): Range => ({
   middle: middle / by,
   high: high / by,
 });
-
-const usdText = (money: number): string =>
-  money < 0.01 ? 'under 0.01' : money.toLocaleString('en', { maximumFractionDigits: money < 100 ? 2 : 0 });
 
 /**
  * What so many of a device cost, and where from: the cheapest instance that has them together; bought where nobody lets them so, or where
@@ -44,7 +52,7 @@ function costOf(
     const money = rent.perHour * hours(middle);
     return {
       money,
-      paid: [reason('cost', `${usdText(money)} USD for this training, ${rent.offer}`, money, budget, 'USD')],
+      paid: [reason('cost', `${usdText(money)} for this training, ${rent.offer}`, money, budget, 'USD')],
     };
   }
   const them = count === 1 ? 'it' : `${count} of them`;
@@ -53,7 +61,7 @@ function costOf(
   }
   const money = count * device.price;
   const why = secret === true ? 'The data stays with you' : 'Nobody lets so many together here';
-  return { money, paid: [reason('cost', `${why}: ${usdText(money)} USD to buy ${them}`, money, budget, 'USD')] };
+  return { money, paid: [reason('cost', `${why}: ${usdText(money)} to buy ${them}`, money, budget, 'USD')] };
 }
 
 /** The fewest of a device that keep the deadline, else as many as are each worth having. */
@@ -276,13 +284,7 @@ export const togetherActions: Readonly<Record<string, Action>> = {
         reason('several', text, devices, limit('devices'), 'devices'),
         money === undefined
           ? reason('cost', 'Nobody lets them here: what they cost is not known', undefined, needs.budget, 'USD')
-          : reason(
-              'cost',
-              `${usdText(money)} USD for this training, the network not counted`,
-              money,
-              needs.budget,
-              'USD',
-            ),
+          : reason('cost', `${usdText(money)} for this training, the network not counted`, money, needs.budget, 'USD'),
       ],
     };
   },
