@@ -2,6 +2,7 @@
 // from the command line.
 
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { after } from 'node:test';
 import type { Backend } from '../../engine/backends/backend.ts';
@@ -18,6 +19,7 @@ import { usualTraining } from '../../engine/settings/network.ts';
 import { fittedModel } from '../../engine/train/fitted-states.ts';
 import { decodeSafetensors } from '../../engine/train/safetensors.ts';
 import { lastEvent, penguins, temporaryHome } from '../support/cli.ts';
+import { lacksPython, runPython } from '../support/python.ts';
 import { makeTable } from '../support/table.ts';
 import { series, trainHere } from '../support/train.ts';
 import { missingGpu, testGpu } from '../support/webgpu.ts';
@@ -159,3 +161,32 @@ test('train --model realmlp and tabm, predict, export', async () => {
     await lastEvent(home, 'export', run, '--format', 'pytorch', '--out', path.join(home, name));
   }
 });
+
+test(
+  'in PyTorch the first ten losses are the run’s, with numbers and without any',
+  { skip: lacksPython('numpy', 'torch', 'safetensors') },
+  async (t) => {
+    const home = temporaryHome(t);
+    const marks = path.join(home, 'marks.csv');
+    const rows = Array.from({ length: 200 }, (_, i) => [`x${i % 3}`, `y${(i >> 1) % 4}`, i % 2 ? 'yes' : 'no'].join());
+    writeFileSync(marks, ['a,b,answer', ...rows].join('\n'));
+    // One epoch of 11 or 12 steps: what falls in its second half falls among the first ten.
+    for (const [name, table, target, batch] of [
+      ['realmlp', marks, 'answer', '14'],
+      ['tabm', penguins, 'species', '27'],
+    ] as const) {
+      const { spec } = presetNamed(name)!;
+      const model = path.join(home, `${name}.json`);
+      // Dropout draws other numbers in PyTorch.
+      writeFileSync(model, JSON.stringify({ ...spec, layers: spec.layers.filter(({ type }) => type !== 'dropout') }));
+      const flags = ['--epochs', '1', '--batch', batch, '--regularisation', 'flat_cosine'];
+      const { run } = await lastEvent(home, 'train', table, '--target', target, '--model', model, ...flags);
+      const out = path.join(home, name);
+      await lastEvent(home, 'export', String(run), '--format', 'pytorch', '--out', out);
+      const said = runPython(['train.py', '--compare'], { cwd: out, env: { OMP_NUM_THREADS: '1' } });
+      const differences = [...said.matchAll(/^step \d+: .* difference (\S+)$/gm)].map(([, value]) => Number(value));
+      assert.equal(differences.length, 10, said);
+      assert.ok(Math.max(...differences) < 1e-5, said);
+    }
+  },
+);

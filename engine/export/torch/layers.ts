@@ -64,13 +64,15 @@ export const torchLayers: Readonly<Record<string, TorchLayer>> = {
     forward: (_, [x], m) => `${m}(${x})`,
   },
   number_embedding: {
-    source: () => numberEmbeddingSource,
+    source: ({ around }) => (around.numbers.length === 0 ? '' : numberEmbeddingSource),
     module: (layer) => {
+      const { numbers } = layer.around;
+      if (numbers.length === 0) return 'nn.Identity()';
       const { frequencies, width } = args(layer);
       const [inputs] = layer.inputShapes[0];
-      return `NumberEmbedding(${inputs}, [${layer.around.numbers.join(', ')}], ${String(frequencies)}, ${String(width)})`;
+      return `NumberEmbedding(${inputs}, [${numbers.join(', ')}], ${String(frequencies)}, ${String(width)})`;
     },
-    forward: (layer, [x], m) => (layer.around.numbers.length === 0 ? x : `${m}(${x})`),
+    forward: (_, [x], m) => `${m}(${x})`,
   },
   members: {
     source: () => membersSource,
