@@ -174,7 +174,7 @@ export function trainedOn(
     pictures: input?.kind === 'image' ? input : null,
     model: {
       batchNorm: !model || model.layers.some(({ type }) => type === 'batch_norm'),
-      recipe: model && recipeOf(model),
+      recipe: model && input?.kind !== 'image' ? recipeOf(model) : undefined,
       steps: presetNamed(model?.preset ?? '')?.steps ?? usualSteps,
     },
   };

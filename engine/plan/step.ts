@@ -9,6 +9,7 @@ import type { ReservedTensor } from '../graph/tensors.ts';
 import { verify } from '../graph/verify.ts';
 import { imageAugmentation } from '../model/augmentation.ts';
 import { buildForward } from '../model/build.ts';
+import { ModelError } from '../model/errors.ts';
 import { lossRules, resolveLoss } from '../model/losses.ts';
 import type { ResolvedModel } from '../model/resolve.ts';
 import type { OutputSpec, TrainingSpec } from '../model/spec.ts';
@@ -42,12 +43,21 @@ export function buildTrainingGraph(
 ): TrainingGraph {
   const { model, training, stepCapacity: steps } = options;
   const graph = newGraph();
-  const [x, y] = gatherBatch(graph, options, batch, imageAugmentation(training.augmentation));
+  const augmentation = imageAugmentation(training.augmentation);
+  const scheduled = training.schedule.regularisation === 'flat_cosine';
+  // Both stand in the fourth column of `step.scalars`.
+  if (scheduled && augmentation.mixup > 0) {
+    throw new ModelError(
+      'Dropout and weight decay cannot fall while pictures are mixed.',
+      'Keep them constant (--regularisation constant), or set mixup to 0.',
+    );
+  }
+  const [x, y] = gatherBatch(graph, options, batch, augmentation);
   const { output, parameters, layers } = buildForward(graph, model, x, {
     mode: 'train',
     seed: training.seed,
     steps,
-    scheduled: training.schedule.regularisation === 'flat_cosine',
+    scheduled,
   });
   graph.origin = { layer: 'loss', phase: 'forward' };
   const loss = applyLoss(graph, options, ...byMember(graph, output, y));

@@ -15,6 +15,7 @@ import { resolveModel } from '../../engine/model/resolve.ts';
 import type { ModelSpec, TrainingSpec } from '../../engine/model/spec.ts';
 import { flatCosine, learningRateAt } from '../../engine/optim/schedules.ts';
 import { layOutParameters } from '../../engine/plan/layout.ts';
+import { buildTrainingGraph } from '../../engine/plan/step.ts';
 import { usualTraining } from '../../engine/settings/network.ts';
 import { fittedModel } from '../../engine/train/fitted-states.ts';
 import { decodeSafetensors } from '../../engine/train/safetensors.ts';
@@ -125,6 +126,26 @@ test('four waves end at 0, each twice as long as the one before; dropout and dec
     [0, 0.5, 0.75, 1].map(flatCosine).map((value) => Number(value.toFixed(6))),
     [1, 1, 0.5, 0],
   );
+});
+
+test('a network for pictures with an NTK layer is trained as pictures are; dropout does not fall while they are mixed', () => {
+  const input = { kind: 'image', channels: 1, height: 4, width: 4 } as const;
+  const output = { kind: 'classes', column: 'y', classes: ['a', 'b'] } as const;
+  const spec: ModelSpec = {
+    version: 1,
+    layers: [{ type: 'flatten' }, { type: 'dense', units: 4, parametrisation: 'ntk' }, { type: 'output' }],
+  };
+  const training = usualTraining(trainedOn(120, 'classification', { input, model: spec, classes: 2 }));
+  const plain = usualTraining(trainedOn(120, 'classification', { input, model: { ...spec, layers: [] }, classes: 2 }));
+  assert.deepEqual(training, plain);
+  const model = resolveModel(spec, input, 2);
+  const data = { rows: 120, width: 16, targets: 1 };
+  const mixed = { ...training, augmentation: { ...training.augmentation!, mixup: 0.4 } };
+  const falling = { ...mixed, schedule: { ...mixed.schedule, regularisation: 'flat_cosine' } } as const;
+  const stepOf = (one: TrainingSpec) =>
+    buildTrainingGraph({ model, output, training: one, data, stepCapacity: 4, predictSteps: 1 }, 8);
+  assert.ok(stepOf(mixed).gradients.size > 0);
+  assert.throws(() => stepOf(falling), /cannot fall while pictures are mixed/);
 });
 
 test('marks of 0 and 1 are no numbers; a table of numbers alone says nothing', () => {
