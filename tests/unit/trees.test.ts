@@ -372,6 +372,32 @@ test('a run that was killed goes on bit for bit, with drawn rows and columns', a
   assert.deepEqual(resumed.trees.map(treeFile), whole.trees.map(treeFile));
 });
 
+test('what boosting takes of a device it gives back: at its end, stopped on the way, and where something goes wrong', async () => {
+  let open = 0;
+  const counting = async (): Promise<Backend> => ({
+    ...cpu,
+    async compile(plan) {
+      const executable = await cpu.compile(plan);
+      open++;
+      return { ...executable, dispose: () => (open--, executable.dispose()) };
+    },
+  });
+  const problem = { ...problemOf(200), backend: counting };
+  await finishAsync(boost(problem, startOf(problem)));
+  assert.equal(open, 0);
+  const stopped = boost(problem, startOf(problem));
+  await stopped.next();
+  assert.equal(open, 1);
+  await stopped.return();
+  assert.equal(open, 0);
+  const leaf = (): number => {
+    throw new RangeError('no leaf');
+  };
+  const broken = { ...problem, objective: { ...problem.objective, leaf } };
+  await assert.rejects(finishAsync(boost(broken, startOf(broken))), /no leaf/);
+  assert.equal(open, 0);
+});
+
 test('monotone columns: predictions never fall along them; losses that cannot promise it are refused', async () => {
   const random = uniform(11);
   const x = Float64Array.from({ length: 500 }, random);

@@ -80,13 +80,27 @@ function isOver({ settings: { trees, patience } }: BoostProblem, state: Boosted)
 /** Digits of a leaf's value: it is written so, and means what is written. */
 const digits = 9;
 
-/** Boosts on; `state` is brought up to date after every round. */
+/** Boosts on; `state` is brought up to date after every round. The device's memory is given back at its end, or when it returns before. */
 export async function* boost(problem: BoostProblem, state: Boosted): AsyncGenerator<void, void, void> {
   const { rows, columns, train, validation, objective, settings, backend } = problem;
+  const sizes = {
+    rows: train + validation,
+    leaves: settings.leaves,
+    outputs: objective.outputs,
+    loss: objective.device,
+  };
+  const device = await BoostDevice.open(await backend(), rows, columns, settings, sizes);
+  try {
+    yield* boostOn(device, problem, state);
+  } finally {
+    device.dispose();
+  }
+}
+
+async function* boostOn(device: BoostDevice, problem: BoostProblem, state: Boosted): AsyncGenerator<void, void, void> {
+  const { columns, train, validation, objective, settings } = problem;
   const K = objective.outputs;
   const seen = train + validation;
-  const sizes = { rows: seen, leaves: settings.leaves, outputs: K, loss: objective.device };
-  const device = await BoostDevice.open(await backend(), rows, columns, settings, sizes);
   const scores = new Float64Array(seen * K);
   for (let i = 0; i < scores.length; i++) scores[i] = state.first[i % K];
   device.setScores(scores);
@@ -125,7 +139,6 @@ export async function* boost(problem: BoostProblem, state: Boosted): AsyncGenera
     state.trees.push(...trees);
     yield;
   }
-  device.dispose();
 }
 
 /** Rows below `rows` that an ascending list does not have. */

@@ -98,11 +98,14 @@ export async function* addEverywhere(
     return;
   }
   const predictor = await openPredictor(await backend(), trees, columns, outputs, rows);
-  for (let from = 0; from < rows; from += predictedAtOnce) {
-    const to = Math.min(rows, from + predictedAtOnce);
-    const own = bins.subarray(from * width, to * width);
-    scores.set(await predictor.add(own, scores.subarray(from * outputs, to * outputs)), from * outputs);
-    yield;
+  try {
+    for (let from = 0; from < rows; from += predictedAtOnce) {
+      const to = Math.min(rows, from + predictedAtOnce);
+      const own = bins.subarray(from * width, to * width);
+      scores.set(await predictor.add(own, scores.subarray(from * outputs, to * outputs)), from * outputs);
+      yield;
+    }
+  } finally {
+    predictor.close();
   }
-  predictor.close();
 }

@@ -24,7 +24,7 @@ export interface Grove {
   readonly threads: number;
   /** Rounds of a whole run. */
   readonly rounds: number;
-  readonly work: Pick<AsyncGenerator<void, void, void>, 'next'>;
+  readonly work: Pick<AsyncGenerator<void, void, void>, 'next' | 'return'>;
   /** Rounds so far. */
   done(): number;
   /** Losses of each round so far, by the names of their curves. */
@@ -163,6 +163,8 @@ export class TreeTraining implements Training {
     const { surroundings } = this.#job;
     const grove = this.#grove;
     const start = surroundings.clock();
+    // Stopped, it may hold memory that scoring needs.
+    await grove.work.return();
     const best = grove.kept();
     const divergence = grove.divergence?.() ?? null;
     const scored = divergence !== null && best === 0 ? null : await this.#keepAndScore(best);
