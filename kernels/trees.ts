@@ -2,7 +2,8 @@
 // rows are whole numbers of few bits (tree_grid), so sums of them have no order: of a row one 64-bit word is its gradient, the
 // other its hessian above a 1 that counts the row. `job` operands hold what differs from call to call.
 
-import { whole } from './samples.ts';
+import type { Operand } from './contract.ts';
+import { normalWithOutliers, uniform, whole } from './samples.ts';
 
 /** Losses by their codes. */
 export const treeLosses = {
@@ -15,6 +16,32 @@ export const treeLosses = {
   softmax: 6,
 } as const;
 export type TreeLoss = keyof typeof treeLosses;
+
+/**
+ * What a loss is made of: scores [rows, outputs], targets [rows], a weight a class, and constants (Huber's delta or the quantile, offset and
+ * scale of counts).
+ */
+export const lossInputs: readonly Operand<'rows' | 'outputs' | 'kind' | 'classes'>[] = [
+  {
+    name: 'scores',
+    shape: (p) => [p.rows, p.outputs],
+    type: 'f64',
+    sample: (_, random, index) => normalWithOutliers(random, index, 9),
+  },
+  {
+    name: 'targets',
+    shape: (p) => [p.rows],
+    sample: (p, random) => (p.kind < treeLosses.logistic ? uniform(random, 0, 5) : whole(random, p.classes)),
+  },
+  {
+    name: 'weights',
+    shape: (p) => [p.classes],
+    type: 'f64',
+    optional: true,
+    sample: (_, random) => uniform(random, 0.5, 2),
+  },
+  { name: 'constants', shape: () => [4], type: 'f64', sample: (_p, _, index) => [0.3, 1, 2, 0][index] },
+];
 
 /** Positions of a list, or rows, that one thread takes at a time; sums are made block by block. */
 export const blockRows = 4096;

@@ -1,8 +1,7 @@
 // Gradients and hessians of boosting, by the scores so far.
 
 import { defineKernel } from '../contract.ts';
-import { normalWithOutliers, uniform, whole } from '../samples.ts';
-import { blocksOf, treeLosses } from '../trees.ts';
+import { blocksOf, lossInputs } from '../trees.ts';
 
 export const kernel = defineKernel({
   name: 'tree_gradients',
@@ -11,25 +10,7 @@ export const kernel = defineKernel({
     'constants: Huber’s delta or the quantile, offset and scale of counts), times the weight of the row’s class; ' +
     'maxima: their largest sizes, block by block. Of softmax the shares are made for score 0 and read for the others.',
   inputs: [
-    {
-      name: 'scores',
-      shape: (p) => [p.rows, p.outputs],
-      type: 'f64',
-      sample: (_, random, index) => normalWithOutliers(random, index, 9),
-    },
-    {
-      name: 'targets',
-      shape: (p) => [p.rows],
-      sample: (p, random) => (p.kind < treeLosses.logistic ? uniform(random, 0, 5) : whole(random, p.classes)),
-    },
-    {
-      name: 'weights',
-      shape: (p) => [p.classes],
-      type: 'f64',
-      optional: true,
-      sample: (_, random) => uniform(random, 0.5, 2),
-    },
-    { name: 'constants', shape: () => [4], type: 'f64', sample: (_p, _, index) => [0.3, 1, 2, 0][index] },
+    ...lossInputs,
     { name: 'list', shape: (p) => [p.rows], type: 'u32', sample: (p, _, index) => p.rows - 1 - index },
     { name: 'job', shape: () => [2], type: 'u32', sample: (p, _, index) => (index === 0 ? p.rows : 0) },
   ],

@@ -1,33 +1,14 @@
 // The loss of boosting over consecutive rows, block by block.
 
 import { defineKernel } from '../contract.ts';
-import { normalWithOutliers, uniform, whole } from '../samples.ts';
-import { blocksOf, treeLosses } from '../trees.ts';
+import { blocksOf, lossInputs } from '../trees.ts';
 
 export const kernel = defineKernel({
   name: 'tree_loss',
   summary:
     'Of (from, to) = job: sums[block] = (Σ weight·loss, Σ weight) over the rows of a block of [from, to); losses as in tree_gradients.',
   inputs: [
-    {
-      name: 'scores',
-      shape: (p) => [p.rows, p.outputs],
-      type: 'f64',
-      sample: (_, random, index) => normalWithOutliers(random, index, 9),
-    },
-    {
-      name: 'targets',
-      shape: (p) => [p.rows],
-      sample: (p, random) => (p.kind < treeLosses.logistic ? uniform(random, 0, 5) : whole(random, p.classes)),
-    },
-    {
-      name: 'weights',
-      shape: (p) => [p.classes],
-      type: 'f64',
-      optional: true,
-      sample: (_, random) => uniform(random, 0.5, 2),
-    },
-    { name: 'constants', shape: () => [4], type: 'f64', sample: (_p, _, index) => [0.3, 1, 2, 0][index] },
+    ...lossInputs,
     {
       name: 'job',
       shape: () => [2],
