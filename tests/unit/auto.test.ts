@@ -6,6 +6,11 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { partRows, usualParts, type Parting } from '../../engine/data/preprocess/parts.ts';
+import { nodeSurroundings } from '../../electron/hosts/surroundings.ts';
+import { declaration as autoDeclaration } from '../../engine/learners/auto/declaration.ts';
+import { configWith } from '../../engine/learners/declared/registry.ts';
+import type { Learner, LearnerEvents } from '../../engine/learners/learner.ts';
+import { otherLearners } from '../../engine/learners/predict.ts';
 import { learnerNamed } from '../../engine/learners/registry.ts';
 import type { NetworkConfig } from '../../engine/learners/network/declaration.ts';
 import { Standing } from '../../engine/learners/auto/leaderboard.ts';
@@ -14,9 +19,14 @@ import { candidates, type Candidate } from '../../engine/learners/auto/plan.ts';
 import { fitPowerLaw, lossAt, withTwice } from '../../engine/learners/auto/curve.ts';
 import { leastProbability, selectGreedily, type Judge } from '../../engine/learners/auto/selection.ts';
 import { secondsOfPhases } from '../../engine/protocol/bill.ts';
-import type { RunProgress } from '../../engine/protocol/runs.ts';
+import { InputError } from '../../engine/protocol/errors.ts';
+import type { RunProgress, RunResult } from '../../engine/protocol/runs.ts';
+import { RunControl, type Surroundings } from '../../engine/train/control.ts';
 import { lastEvent, startTrainyard, temporaryHome, trainyard } from '../support/cli.ts';
-import { uniform } from '../support/table.ts';
+import { makeTable, uniform } from '../support/table.ts';
+
+const settings = { target: 'bought', task: 'classification' } as const;
+const common = { dataset: 'd', device: 'cpu', threads: 1, seed: 4, settings } as const;
 
 /** The same by the definition: every multiset that grows by one, its mean made anew. */
 function selectByDefinition(models: readonly Float64Array[], { kind, truth, rows }: Judge): readonly number[] {
@@ -40,8 +50,6 @@ function selectByDefinition(models: readonly Float64Array[], { kind, truth, rows
 }
 
 function plan(): readonly Candidate[] {
-  const settings = { target: 'bought', task: 'classification' } as const;
-  const common = { dataset: 'd', device: 'cpu', threads: 1, seed: 4, settings } as const;
   const output = { kind: 'classes', classes: ['no', 'yes'] } as const;
   return [...candidates({ common, data: { task: 'classification', output }, rows: 400 })];
 }
@@ -226,6 +234,57 @@ test('a best of all that is killed goes on from the members that are done, and p
   assert.ok(bill!.phases.training! > 0 && bill!.cpuSeconds > 0);
   assert.ok(bill!.cpuSeconds < progress.bill!.cpuSeconds);
   assert.equal('spent' in (member.result as object), false, 'it stands in the bill alone');
+});
+
+/** Trains a best of all whose only kind is the linear model, which comes to nothing of fewer than `least` rows. */
+async function learnLinear(
+  least: number,
+  surroundings: Surroundings,
+  events: Partial<LearnerEvents>,
+  control = new RunControl(),
+) {
+  const table = makeTable({ rows: 200, numeric: 3, classes: 2, split: [0.8, 0, 0.2] });
+  const parts = Uint8Array.from({ length: 160 }, (_, row) => 1 + (row % 5));
+  const diverged: Learner['open'] = async () => ({
+    advance: async () => false,
+    result: () => ({ reason: 'diverged' }) as RunResult,
+  });
+  const training = await learnerNamed('auto').open({
+    config: configWith(autoDeclaration, common, { minutes: 100, curve: true, parts: 0 }),
+    data: { ...table.data, preprocessing: {}, parts },
+    readShard: table.readShard,
+    dataBudget: 1e9,
+    backend: () => Promise.reject(new Error('no device')),
+    control,
+    surroundings,
+    others: {
+      ...otherLearners,
+      named(name) {
+        if (name !== 'linear') throw new InputError('run.learner', 'It is not wanted here.', 'Leave it out.');
+        const { open, read } = learnerNamed(name);
+        return { read, open: (job) => (job.data.counts.train < least ? diverged(job) : open(job)) };
+      },
+    },
+    events: {
+      onStarted: () => undefined,
+      onReport: () => undefined,
+      onLog: () => undefined,
+      onPaused: () => undefined,
+      onFile: () => undefined,
+      ...events,
+    },
+  });
+  while (await training.advance(1_000)) continue;
+  return training.result();
+}
+
+test('a learning curve has a point less where so few rows come to no model, and the run its result', async () => {
+  const result = await learnLinear(30, nodeSurroundings, {});
+  assert.equal(result.reason, 'completed');
+  assert.deepEqual(
+    result.learningCurve?.points.map(({ rows }) => rows),
+    [51, 102, 128],
+  );
 });
 
 test('a checkpoint that is none is refused', () => {

@@ -4,7 +4,7 @@ import type { LearningCurve } from '../../protocol/leaderboard.ts';
 import type { LearnerJob } from '../learner.ts';
 import { curveShares, withTwice, type CurvePoint } from './curve.ts';
 import { lossesOfMember, shownLoss } from './leaderboard.ts';
-import { MemberAtWork, type Member } from './member.ts';
+import { comesToNothing, MemberAtWork, type Member } from './member.ts';
 import type { PartRows } from './part-rows.ts';
 import type { Candidate } from './plan.ts';
 import { meanOf } from './selection.ts';
@@ -39,10 +39,15 @@ export class CurveAtWork {
     if (this.#next >= curveShares.length) return false;
     const rows = this.#rows.some(curveShares[this.#next], this.#job.config.seed);
     this.#atWork ??= new MemberAtWork(-1, this.#candidate, this.#job, rows, this.#test);
-    if (await this.#atWork.advance(last)) return true;
-    const member = this.#atWork.result();
-    // What was stopped on its way says nothing of its rows.
-    if (member && !last && this.#atWork.complete) this.#points.push(this.#pointOf(member, rows));
+    try {
+      if (await this.#atWork.advance(last)) return true;
+      const member = this.#atWork.result();
+      // What was stopped on its way says nothing of its rows.
+      if (member && !last && this.#atWork.complete) this.#points.push(this.#pointOf(member, rows));
+    } catch (error) {
+      // So few rows may be too few: the curve has a point less.
+      if (!comesToNothing(error)) throw error;
+    }
     this.#atWork = null;
     this.#next++;
     return !last && this.#next < curveShares.length;

@@ -2,6 +2,7 @@
 // is up. What comes of it: the files of each fold's model, what they say of the rows they did not learn from, and of the test rows.
 
 import type { HostSpending } from '../../protocol/bill.ts';
+import { TrainyardError } from '../../protocol/errors.ts';
 import type { LogLine, RunConfig } from '../../protocol/runs.ts';
 import { RunControl } from '../../train/control.ts';
 import { decodeSafetensors, decodeText } from '../../train/safetensors.ts';
@@ -201,8 +202,12 @@ export class MemberAtWork {
 }
 
 /** A fold that came to nothing: its model diverged, or says what is no number. */
-export class NoModel extends Error {
+class NoModel extends Error {
   constructor(title: string, part: number) {
     super(`${title} came to no model in fold ${part}.`);
   }
 }
+
+/** Whether an error says of a member that it cannot be trained, and nothing of the others. */
+export const comesToNothing = (error: unknown): error is Error =>
+  error instanceof NoModel || error instanceof TrainyardError;

@@ -13,7 +13,7 @@ import { encodeState, type AutoState } from './checkpoint.ts';
 import type { AutoConfig } from './declaration.ts';
 import { CurveAtWork } from './curve-work.ts';
 import { Standing } from './leaderboard.ts';
-import { MemberAtWork, NoModel, type Member } from './member.ts';
+import { comesToNothing, MemberAtWork, type Member } from './member.ts';
 import { ensembleFiles, handOver } from './model.ts';
 import type { PartRows } from './part-rows.ts';
 import { candidates, type Candidate, type PlannedFor } from './plan.ts';
@@ -130,18 +130,20 @@ export class AutoTraining implements Training {
       return this.#finish(!goesOn);
     }
     this.#atWork ??= this.#begin();
-    if (this.#atWork === null) return this.#finish(!goesOn);
+    // All are done: what is left to do is seen to in the next step.
+    if (this.#atWork === null) return;
     const atWork = this.#atWork;
     try {
       if (await atWork.advance(last)) return;
-      await this.#keep(atWork);
     } catch (error) {
       // One that cannot be trained leaves the others their time.
-      if (!(error instanceof NoModel) && !(error instanceof TrainyardError)) throw error;
+      if (!comesToNothing(error)) throw error;
       this.#leftOut.push({ title: atWork.candidate.title, reason: error.message });
       this.#course.say(`${atWork.candidate.title} is left out: ${error.message}`, 'warning');
       this.#atWork = null;
+      return;
     }
+    await this.#keep(atWork);
   }
 
   /** A moment of work on the learning curve, of the best member that has all its folds. True while there is more to do. */
