@@ -21,12 +21,18 @@ export class Course {
   readonly #stand: Stand;
   readonly #points: WaitingPoints;
   #lastCheckpoint: number;
+  #paused = 0;
 
   constructor(job: LearnerJob, stand: Stand) {
     this.#job = job;
     this.#stand = stand;
     this.#points = new WaitingPoints(job.surroundings.clock);
     this.#lastCheckpoint = job.surroundings.clock();
+  }
+
+  /** Milliseconds of pauses so far. */
+  get paused(): number {
+    return this.#paused;
   }
 
   say(message: string, level: LogLine['level'] = 'info', detail = false): void {
@@ -61,9 +67,11 @@ export class Course {
       const since = surroundings.clock();
       this.say('Paused.');
       await control.whileRunning();
+      const pause = surroundings.clock() - since;
+      this.#paused += pause;
       if (!control.stopRequested) {
         events.onPaused({ paused: false });
-        this.say(`Goes on after a pause of ${timeText(surroundings.clock() - since)}.`);
+        this.say(`Goes on after a pause of ${timeText(pause)}.`);
       }
     }
     return !control.stopRequested;

@@ -287,6 +287,28 @@ test('a learning curve has a point less where so few rows come to no model, and 
   );
 });
 
+test('a pause takes nothing of the time, a checkpoint does', async () => {
+  const [pause, checkpoint] = [30_000, 7_000];
+  const control = new RunControl();
+  let [now, paused, breaths] = [0, 0, 0];
+  const clock = (): number => (now += 100);
+  const breathe = async (): Promise<void> => {
+    if (++breaths !== 20) return;
+    control.pause();
+    setImmediate(() => {
+      [now, paused] = [now + pause, paused + pause];
+      control.resume();
+    });
+  };
+  const onFile: LearnerEvents['onFile'] = async ({ file }) => {
+    if (file === 'checkpoint.bin') now += checkpoint;
+  };
+  const { steps } = await learnLinear(0, { ...nodeSurroundings, clock, breathe }, { onFile }, control);
+  assert.equal(paused, pause);
+  const seconds = (now - paused) / 1000;
+  assert.ok(Math.abs(steps / 10 - seconds) < 2, `${steps / 10} s of ${seconds}`);
+});
+
 test('a checkpoint that is none is refused', () => {
   assert.throws(() => learnerNamed('auto').checkCheckpoint?.(new Uint8Array(40)), /damaged/);
 });

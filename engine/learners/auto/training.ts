@@ -28,8 +28,6 @@ const reserve = 0.3;
 const handOverShare = 0.05;
 /** Of the time, where a learning curve is asked for. */
 const curveShare = 0.2;
-/** Members are told to the history, and checkpoints written, at this share of the time at most, likewise. */
-const breakMilliseconds = 50;
 
 export interface AutoRows {
   readonly rows: PartRows;
@@ -49,8 +47,8 @@ export class AutoTraining implements Training {
   readonly #candidates: Iterator<Candidate, void, void>;
   readonly #secondsBefore: number;
   #next: number;
-  /** Milliseconds of the clock, put off by pauses. */
-  #start: number;
+  /** Milliseconds of the clock. */
+  readonly #start: number;
   #atWork: MemberAtWork | null = null;
   #weights: readonly number[] = [];
   #board: readonly LeaderboardRow[] = [];
@@ -94,7 +92,7 @@ export class AutoTraining implements Training {
   }
 
   get #spent(): number {
-    return this.#secondsBefore + (this.#job.surroundings.clock() - this.#start) / 1000;
+    return this.#secondsBefore + (this.#job.surroundings.clock() - this.#start - this.#course.paused) / 1000;
   }
 
   /** Of this attempt: the bill has those before. */
@@ -117,11 +115,7 @@ export class AutoTraining implements Training {
 
   /** A moment of work, and what others ask for after it. */
   async #step(): Promise<void> {
-    const { clock } = this.#job.surroundings;
-    const before = clock();
     const goesOn = await this.#course.between();
-    // Only a pause takes long.
-    if (clock() - before > breakMilliseconds) this.#start += clock() - before;
     // Without any member there is no answer: the first fold comes to an end with what it has.
     const last = !goesOn || this.#left <= 0;
     const nothing = this.#members.length === 0;
