@@ -308,6 +308,7 @@ export class Attempt implements Work {
   async #trainOn(running: RunHost, prepared: PreparedData, config: RunConfig): Promise<RunResult> {
     const { store } = this.#options;
     const checkpoint = await this.#checkpoint();
+    if (checkpoint) await this.#members.read();
     const start = checkpoint ? undefined : await this.#start();
     const gaveUp = new Promise<never>((_resolve, reject) => (this.#giveUp = reject));
     const died = running.exited.then((reason): never => {

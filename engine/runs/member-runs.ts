@@ -22,16 +22,21 @@ export class MemberRuns {
     this.#options = options;
   }
 
+  /** The members that an earlier attempt has kept. */
+  async read(): Promise<void> {
+    this.#known ??= await this.#read();
+  }
+
   async keep({ member, title, config, parameters, result: told, files }: KeptMember): Promise<void> {
     const { spent: _, ...result } = told;
     const progress = progressOf(told);
     const { store, record, owner } = this.#options;
-    this.#known ??= await this.#read();
+    await this.read();
     const { id: parent, name, dataset, datasetName, data, threads } = record;
     const family: Family = { parent, relation: 'member', start: { member } };
     const called = { name: `${name}, ${title}`, dataset, datasetName, config, owner, family };
-    const run = this.#known.get(member) ?? (await store.createRun(called)).id;
-    this.#known.set(member, run);
+    const run = this.#known?.get(member) ?? (await this.#create(called, result));
+    this.#known?.set(member, run);
     for (const [file, bytes] of Object.entries(files))
       await store.writeFile({ run, file: file as RunFile, data: bytes });
     await store.truncate({ run, afterStep: -1 });
@@ -60,6 +65,14 @@ export class MemberRuns {
       return learner === 'auto' ? own : null;
     };
     return { leaderboard: leaderboard.map((row) => ({ ...row, run: numberOf(row) })) };
+  }
+
+  /** Nobody takes it for one that waits for its turn, whenever this process is killed. */
+  async #create(called: NewRun, { device }: KeptMember['result']): Promise<number> {
+    const { store } = this.#options;
+    const { id } = await store.createRun(called);
+    await store.updateRun({ run: id, patch: { state: 'running', device } });
+    return id;
   }
 
   async #read(): Promise<Map<number, number>> {

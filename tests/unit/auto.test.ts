@@ -19,10 +19,15 @@ import { candidates, type Candidate } from '../../engine/learners/auto/plan.ts';
 import { fitPowerLaw, lossAt, withTwice } from '../../engine/learners/auto/curve.ts';
 import { leastProbability, selectGreedily, type Judge } from '../../engine/learners/auto/selection.ts';
 import { secondsOfPhases } from '../../engine/protocol/bill.ts';
+import { createStore } from '../../engine/history/store.ts';
+import type { KeptMember } from '../../engine/protocol/hosts.ts';
+import type { LeaderboardRow } from '../../engine/protocol/leaderboard.ts';
+import { MemberRuns } from '../../engine/runs/member-runs.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
 import type { RunProgress, RunResult } from '../../engine/protocol/runs.ts';
 import { RunControl, type Surroundings } from '../../engine/train/control.ts';
 import { lastEvent, startTrainyard, temporaryHome, trainyard } from '../support/cli.ts';
+import { exampleConfig, newRun } from './fixtures/history.ts';
 import { makeTable, uniform } from '../support/table.ts';
 
 const settings = { target: 'bought', task: 'classification' } as const;
@@ -307,6 +312,37 @@ test('a pause takes nothing of the time, a checkpoint does', async () => {
   assert.equal(paused, pause);
   const seconds = (now - paused) / 1000;
   assert.ok(Math.abs(steps / 10 - seconds) < 2, `${steps / 10} s of ${seconds}`);
+});
+
+test('members of an attempt before keep their numbers; one that is lost on its way waits for no turn', async (context) => {
+  const home = temporaryHome(context);
+  const store = createStore(home);
+  context.after(() => store.close());
+  const { owner, ...called } = newRun();
+  const record = await store.createRun({ owner, ...called });
+  const member = (number: number): KeptMember => ({
+    member: number,
+    title: 'Linear model',
+    config: exampleConfig,
+    parameters: 3,
+    files: { 'model.json': new Uint8Array(2) } as unknown as KeptMember['files'],
+    result: {
+      ...{ reason: 'completed', device: 'cpu', threads: 1, epochs: 5, steps: 5, seconds: 1, examplesPerSecond: 0 },
+      ...{ metrics: { val_loss: 0.5 }, bestEpoch: 5 },
+    },
+  });
+  await new MemberRuns({ store, record, owner }).keep(member(0));
+  const [{ id }] = (await store.runs({ parent: record.id })).runs;
+
+  const later = new MemberRuns({ store, record, owner });
+  await later.read();
+  const leaderboard = [{ member: 0 }] as unknown as readonly LeaderboardRow[];
+  assert.deepEqual(later.withNumbers({ leaderboard }, record.id), { leaderboard: [{ member: 0, run: id }] });
+
+  const writeFile = (): Promise<never> => Promise.reject(new Error('killed'));
+  await assert.rejects(new MemberRuns({ store: { ...store, writeFile }, record, owner }).keep(member(1)), /killed/);
+  const states = (await store.runs({ parent: record.id })).runs.map(({ state }) => state);
+  assert.deepEqual(states.sort(), ['completed', 'running'], 'a queued run is begun by the next process');
 });
 
 test('a checkpoint that is none is refused', () => {
