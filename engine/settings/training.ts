@@ -1,5 +1,6 @@
 // How a network is trained: the settings of the learner `network`. Defaults aim at what a careful colleague would choose for so
 // many rows of a table (about 3,000 to 10,000 steps, stopped early when validation stalls) or of pictures.
+// Long because it is one table: forms, help and comparisons take the settings in its order.
 
 import type { Task } from './dataset.ts';
 import { fieldsFor, type SettingsOf } from './field.ts';

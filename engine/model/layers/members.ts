@@ -91,7 +91,7 @@ export function memberOutputParameters([count, inputs]: readonly number[], outpu
 
 /**
  * While training the outputs of each member, [B, M, outputs]; else one answer [B, outputs]: the mean of the numbers, or the logarithm
- * of the mean of the shares that the classes have, which softmax turns into that mean.
+ * of the mean of the shares that the classes have, which softmax turns into that mean. A single logit counts as a number.
  */
 export function buildMemberOutput({ graph, tensor, mode }: LayerBuildContext<unknown>, x: ValueId): ValueId {
   const byMember = graph.one('transpose', [x], { permutation: [1, 0, 2] });
