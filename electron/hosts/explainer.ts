@@ -89,7 +89,7 @@ export function createExplainer(
       opened(request, async ({ rows, trained, subject, answer, pace, wanted }) => {
         const row =
           request.row === undefined ? await tellingRow(subject, answer, wanted) : await readRow(rows, request.row);
-        const exact = await exactlyWhy(trained, subject, answer, row, wanted);
+        const exact = await exactlyWhy(trained, subject, answer, row, wanted, { ...nodeSurroundings, ...pace });
         return exact ?? contributionsOf(subject, answer, row, wanted, pace);
       }),
     async tree({ run, model, weights, tree, wanted }) {

@@ -10,11 +10,11 @@ import { exactContributions } from '../learners/trees/explained.ts';
 import type { OutputSpec, RawColumn } from '../model/spec.ts';
 import type { PreparedData, SplitName } from '../protocol/data.ts';
 import type { Contributions } from '../protocol/explanation.ts';
-import { InputError } from '../protocol/errors.ts';
+import { CancelledError, InputError } from '../protocol/errors.ts';
 import { otherSplits } from '../protocol/use.ts';
 import { splitRange } from '../train/scores.ts';
 import type { ExplainedRow } from './contributions.ts';
-import { oneAnswer, type Answer, type Subject } from './subject.ts';
+import { oneAnswer, type Answer, type Pace, type Subject } from './subject.ts';
 
 /** Rows of a split. `rows` hold columns as they are. Throws InputError `input.empty_split`. */
 export async function readSubject(rows: Rows, split: SplitName): Promise<Subject> {
@@ -75,20 +75,43 @@ async function readColumns(
   return { values, truth };
 }
 
-/** What each column did for a row, exactly, by the trees a model is made of; null: it is made of none. */
+/** Time to let a cancellation in. */
+interface Unhurried extends Pace {
+  /** Milliseconds. */
+  readonly clock: () => number;
+  readonly breathe: () => Promise<void>;
+}
+
+/** Milliseconds after which a cancellation gets in. */
+const sliceMilliseconds = 50;
+
+/**
+ * What each column did for a row, exactly, by the trees a model is made of; null: it is made of none. Some trees alone say nothing:
+ * stopped, it throws CancelledError.
+ */
 export async function exactlyWhy(
   { trees }: Trained,
   subject: Subject,
   answer: Answer,
   row: ExplainedRow,
   wanted: number | null,
+  { stopped, onProgress, clock, breathe }: Unhurried,
 ): Promise<Contributions | null> {
   if (!trees) return null;
   const { scale, average, row: contributions } = exactContributions(trees, wanted);
+  const working = contributions(row.values);
+  let [step, told] = [working.next(), clock()];
+  for (; !step.done; step = working.next()) {
+    if (clock() - told < sliceMilliseconds) continue;
+    onProgress?.(step.value);
+    await breathe();
+    if (stopped?.()) throw new CancelledError();
+    told = clock();
+  }
   const columns = Array.from(row.values, (value) => Float64Array.of(value));
   const [own] = await oneAnswer(subject, answer, wanted, columns, 1);
   const errors = new Float64Array(columns.length);
-  return { ...row, average, background: 0, ...contributions(row.values), errors, exact: { scale, answer: own } };
+  return { ...row, average, background: 0, ...step.value, errors, exact: { scale, answer: own } };
 }
 
 /** `preprocessing`: what the run keeps as `preprocessing.json`. */

@@ -100,7 +100,7 @@ export interface ExplainerService {
   explain(request: ExplainRequest & { readonly shuffles?: number }): Promise<Explanation>;
   /** How the answer moves with some columns, by their places. */
   dependence(request: ExplainRequest & { readonly columns: readonly number[] }): Promise<readonly Dependence[]>;
-  /** `row` of the dataset, from 0; absent: the surest wrong one, else the first. Throws InputError `input.no_row`. */
+  /** `row` of the dataset, from 0; absent: the surest wrong one, else the first. Throws InputError `input.no_row`; stopped, CancelledError of trees. */
   row(request: ExplainRequest & { readonly row?: number }): Promise<Contributions>;
   /** A tree of a run, from 1; what was read last is kept. Throws InputError `usage.tree`, `input.no_trees`. */
   tree(request: {

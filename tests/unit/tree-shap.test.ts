@@ -2,9 +2,18 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { columnGains, exactContributions, type GrownTrees } from '../../engine/learners/trees/explained.ts';
+import { exactlyWhy } from '../../engine/explanation/rows.ts';
+import type { Subject } from '../../engine/explanation/subject.ts';
+import type { Trained } from '../../engine/learners/learner.ts';
+import {
+  columnGains,
+  exactContributions,
+  type ExactRow,
+  type GrownTrees,
+} from '../../engine/learners/trees/explained.ts';
 import type { ColumnBins } from '../../engine/learners/trees/bins.ts';
 import { goesLeftOf, TreeBuilder, type Tree } from '../../engine/learners/trees/tree.ts';
+import type { Contributions } from '../../engine/protocol/explanation.ts';
 import { uniform } from '../support/table.ts';
 
 const random = uniform(3);
@@ -69,6 +78,12 @@ function grownOf(
   };
 }
 
+function finished(working: Generator<number, ExactRow, void>): ExactRow {
+  let step = working.next();
+  while (!step.done) step = working.next();
+  return step.value;
+}
+
 const factorial = (n: number): number => (n < 2 ? 1 : n * factorial(n - 1));
 
 test('contributions are the Shapley values of all subsets of the columns', () => {
@@ -81,7 +96,7 @@ test('contributions are the Shapley values of all subsets of the columns', () =>
       const row = columns.map(({ kind, bins }) => (random() < 0.2 ? (kind === 'number' ? NaN : 99) : below(bins)));
       const wanted = outputs - 1;
       const { average, row: explained } = exactContributions(grown, wanted);
-      const { shares, prediction } = explained(row);
+      const { shares, prediction } = finished(explained(row));
       const bins = Uint8Array.from(row, (value, at) =>
         Number.isNaN(value) || value === 99 ? columns[at].bins : value,
       );
@@ -119,11 +134,38 @@ test('they add up to the prediction, of wide, deep and many trees', () => {
     const trees = Array.from({ length: 20 }, () => randomTree(columns, leaves, 1, deep));
     const { average, row } = exactContributions(grownOf(C, trees, columns, [0.5]), null);
     for (let round = 0; round < 5; round++) {
-      const { shares, prediction } = row(columns.map(({ bins }) => below(bins)));
+      const { shares, prediction } = finished(row(columns.map(({ bins }) => below(bins))));
       const sum = shares.reduce((all, share) => all + share, average);
       assert.ok(Math.abs(sum - prediction) <= 1e-9, `${leaves} leaves, ${C} columns: ${sum - prediction}`);
     }
   }
+});
+
+test('a row of many trees tells how far it is, and is cancelled', async () => {
+  const columns = columnsOf(4);
+  const trees = Array.from({ length: 8 }, () => randomTree(columns, 9, 1));
+  const trained = { trees: grownOf(4, trees, columns, [0.5]) } as unknown as Trained;
+  const subject = { output: { kind: 'value', name: 'y', offset: 0, scale: 1 } } as unknown as Subject;
+  const row = { values: Float64Array.of(1, 2, 3, 4), source: 0, truth: NaN };
+  const explained = async (stopAt: number): Promise<{ shares: readonly number[]; found: Contributions | null }> => {
+    const shares: number[] = [];
+    let now = 0;
+    const found = await exactlyWhy(trained, subject, async () => Float64Array.of(7), row, null, {
+      ...{ clock: () => (now += 100), breathe: () => Promise.resolve() },
+      ...{ onProgress: (share: number) => shares.push(share), stopped: () => shares.length === stopAt },
+    });
+    return { shares, found };
+  };
+  const { shares, found } = await explained(Infinity);
+  assert.deepEqual(
+    shares,
+    [1, 2, 3, 4, 5, 6, 7, 8].map((tree) => tree / 8),
+  );
+  assert.deepEqual(
+    [found?.prediction, found?.exact?.answer],
+    [finished(exactContributions(trained.trees!, null).row(row.values)).prediction, 7],
+  );
+  await assert.rejects(explained(3), { code: 'run.cancelled' });
 });
 
 test('gains and splits are counted by column', () => {

@@ -7,6 +7,7 @@ import { cellText, explainedWords } from '../../../engine/explanation/words.ts';
 import { scoreWords } from '../../../engine/evaluation/names.ts';
 import type { Contributions, Dependence, Explanation } from '../../../engine/protocol/explanation.ts';
 import type { OutputSpec } from '../../../engine/model/spec.ts';
+import { CancelledError } from '../../../engine/protocol/errors.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
 import type { MetricPoint } from '../../../engine/protocol/runs.ts';
 import { usualRowsOf } from '../../../engine/protocol/use.ts';
@@ -61,7 +62,7 @@ export const explain: Command = {
     const deafen = interruption.listen(() => void explainer.cancel({ job: request.job }));
     try {
       const found = await explainer.explain({ ...request, wanted, shuffles });
-      const why = row === undefined ? null : await explainer.row({ ...request, wanted, row: row - 1 });
+      const why = row === undefined ? null : await unlessCancelled(explainer.row({ ...request, wanted, row: row - 1 }));
       output.clearBar();
       output.line(
         `Run ${run}: ${name}, ${split} split, ${formatCount(found.importance.of)} rows, in ${formatSeconds(found.seconds)}`,
@@ -96,6 +97,13 @@ export const explain: Command = {
     interruption.check();
   },
 };
+
+/** What was found before is printed still. */
+const unlessCancelled = (row: Promise<Contributions>): Promise<Contributions | null> =>
+  row.catch((error: unknown) => {
+    if (error instanceof CancelledError) return null;
+    throw error;
+  });
 
 const curveOf = (points: readonly MetricPoint[], series: string): Curve => {
   const own = points.filter((point) => point.series === series);

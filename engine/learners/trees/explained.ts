@@ -27,12 +27,17 @@ export interface GrownTrees {
   readonly adds: boolean;
 }
 
+export interface ExactRow {
+  readonly shares: Float64Array;
+  readonly prediction: number;
+}
+
 export interface ExactContributions {
   readonly scale: TreeScale;
   /** By the training rows. */
   readonly average: number;
-  /** Of a row: what the columns did [columns], which is prediction − average, and the prediction. */
-  row(values: ArrayLike<number>): { readonly shares: Float64Array; readonly prediction: number };
+  /** Of a row: what the columns did [columns], which is prediction − average, and the prediction; after each tree the share that is done. */
+  row(values: ArrayLike<number>): Generator<number, ExactRow, void>;
 }
 
 /** Trees that speak of an output: all of those with several outputs a leaf, else each of its own. */
@@ -52,15 +57,16 @@ export function exactContributions(grown: GrownTrees, wanted: number | null): Ex
   return {
     scale,
     average: factor * average + offset,
-    row(values) {
+    *row(values) {
       binners.forEach((binner, at) => binner(values, 1, columns.length, at, bins, 0));
       const shares = new Float64Array(columns.length);
       let sum = first[output];
-      trees.forEach((one, t) => {
+      for (const [t, one] of trees.entries()) {
         const goesLeft = (node: number): boolean => tests[t](node, bins);
         shap.add(one, goesLeft, factor, shares);
         sum += one.value[leafOf(one.tree, goesLeft)];
-      });
+        yield (t + 1) / trees.length;
+      }
       return { shares, prediction: factor * sum + offset };
     },
   };

@@ -7,7 +7,7 @@ import type { Contributions, Dependence, Explanation } from '../../../../engine/
 import { ownValue } from '../../../../engine/protocol/own.ts';
 import type { RunRecord } from '../../../../engine/protocol/runs.ts';
 import { splitNames, usualRowsOf } from '../../../../engine/protocol/use.ts';
-import { failureOf, type Failure } from '../../../app/failure.ts';
+import { failureOf, wasCancelled, type Failure } from '../../../app/failure.ts';
 import { ofWeights } from '../of-weights.ts';
 
 /** Charts of single columns side by side. */
@@ -72,7 +72,8 @@ export class Explaining {
       this.chosen = found.dependence[0]?.column ?? null;
       this.why = await this.#service.explainRow({ ...this.#asked, row: this.why?.source });
     } catch (error) {
-      if (job === this.#job) this.failure = failureOf(error);
+      // Of trees nothing is said of a row that was cancelled; what was found before stays.
+      if (job === this.#job && !(this.found && wasCancelled(error))) this.failure = failureOf(error);
     } finally {
       stop();
       if (job === this.#job) [this.working, this.progress] = [false, null];
