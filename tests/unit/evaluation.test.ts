@@ -7,7 +7,7 @@ import test from 'node:test';
 import { calibrationOf } from '../../engine/evaluation/calibration.ts';
 import { classScores, confusionOf, rankingsOf } from '../../engine/evaluation/class-scores.ts';
 import { medianInterval, resampleCells, wilson } from '../../engine/evaluation/intervals.ts';
-import { exactBinomial, holm, pairedTest, rowsToTell } from '../../engine/evaluation/paired.ts';
+import { exactBinomial, holm, pairedTest, rowsToTell, turned } from '../../engine/evaluation/paired.ts';
 import { gainCurve, precisionRecallCurve, rocCurve, thinned } from '../../engine/evaluation/ranking.ts';
 import {
   cheapestThreshold,
@@ -296,9 +296,14 @@ test('two runs on the same rows', () => {
   assert.equal(found.bothRight, 412 - 31 - 12);
   assert.ok(found.difference.low > 0 && found.difference.value > found.difference.low);
   assert.deepEqual(pairedTest(first, first)?.p, 1);
+  const back = pairedTest(second, first)!;
+  const { difference, ...rest } = turned(back);
+  assert.deepEqual([rest.better, rest.worse, rest.p], [31, 12, found.p]);
+  for (const end of ['value', 'low', 'high'] as const)
+    assert.ok(Math.abs(difference[end] - found.difference[end]) < 1e-12, end);
   // Rows are matched by their number, whatever their order; others do not count.
-  const turned = { ...second, sources: sourcesOf(412).map((row) => 700 - row) };
-  assert.equal(pairedTest(first, turned)?.rows, 123);
+  const other = { ...second, sources: sourcesOf(412).map((row) => 700 - row) };
+  assert.equal(pairedTest(first, other)?.rows, 123);
   assert.equal(pairedTest(first, { ...second, sources: sourcesOf(412).map((row) => row + 1000) }), null);
   const [{ truth: prices, predicted }] = fixture.numbers;
   const better = pairedTest(

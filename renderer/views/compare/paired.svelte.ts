@@ -1,14 +1,16 @@
 // Runs tested against each other on the validation rows both predict: the rows are predicted when they are asked for, once a run, and every
-// pair is a function of them (engine/evaluation/paired.ts). The window of two runs and the pane of many read the same.
+// pair is tested once they are there (engine/evaluation/paired.ts), slice by slice of a frame. The window of two runs and the pane of many
+// read the same.
 
 import { SvelteMap } from 'svelte/reactivity';
-import { holm, pairedTest, rowsToTell, type PairedTest } from '../../../engine/evaluation/paired.ts';
+import { holm, pairedSteps, rowsToTell, turned, type PairedTest } from '../../../engine/evaluation/paired.ts';
 import type { AppService } from '../../../engine/protocol/app.ts';
 import type { EvaluatedRows } from '../../../engine/protocol/evaluated-rows.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { failureOf, type Failure } from '../../app/failure.ts';
 import { fixed, short } from '../../lib/format.ts';
 import { hasModel, isLive, weightsKey } from '../../lib/run-words.ts';
+import { inSlices } from '../../lib/steps.ts';
 
 /** A run as the pair knows it: with its letter. */
 export interface Lettered {
@@ -30,12 +32,15 @@ export interface TestedPair {
 const called = 0.05;
 
 export class PairedRows {
-  /** Runs predicted so far of those that were asked for; null: nothing is going on. */
+  /** Runs predicted so far of those that were asked for: of all, their pairs are tested; null: nothing is going on. */
   progress: { readonly done: number; readonly of: number } | null = $state.raw(null);
   failure: Failure | null = $state.raw(null);
   readonly #service: Pick<AppService, 'evaluate' | 'cancel'>;
   readonly #rows = new SvelteMap<string, EvaluatedRows>();
+  /** By the weights of both; null: these rows cannot be tested. */
+  readonly #tests = new SvelteMap<string, PairedTest | null>();
   #job: string | null = null;
+  #wanted = false;
 
   constructor(service: Pick<AppService, 'evaluate' | 'cancel'>) {
     this.#service = service;
@@ -45,32 +50,59 @@ export class PairedRows {
     return this.#rows.get(weightsKey(run));
   }
 
-  /** Predicts the rows of those that were not yet. */
+  /** Of the second against the first; undefined: not tested yet. */
+  testOf(first: RunRecord, second: RunRecord): PairedTest | null | undefined {
+    const known = this.#tests.get(keyOf(first, second));
+    if (known !== undefined) return known;
+    const other = this.#tests.get(keyOf(second, first));
+    return other ? turned(other) : other;
+  }
+
+  /** Predicts the rows of those that were not yet, and tests their pairs. */
   async ask(runs: readonly RunRecord[]): Promise<void> {
     if (this.progress !== null) return;
     const missing = runs.filter((run) => whyNot(run) === null && !this.#rows.has(weightsKey(run)));
     this.failure = null;
+    this.#wanted = true;
     try {
       for (const [done, run] of missing.entries()) {
         this.progress = { done, of: missing.length };
         this.#job = `same-rows-${run.id}-${Date.now()}`;
         const { rows } = await this.#service.evaluate({ job: this.#job, run: run.id, split: 'validation' });
         this.#rows.set(weightsKey(run), rows);
-        if (this.#job === null) break;
+        if (!this.#wanted) break;
       }
+      this.progress = { done: missing.length, of: missing.length };
+      await this.#test(runs);
     } catch (error) {
-      if (this.#job !== null) this.failure = failureOf(error);
+      if (this.#wanted) this.failure = failureOf(error);
     }
     this.#job = null;
     this.progress = null;
   }
 
   cancel(): void {
+    this.#wanted = false;
     if (this.#job === null) return;
     void this.#service.cancel({ job: this.#job }).catch(() => undefined);
     this.#job = null;
   }
+
+  async #test(runs: readonly RunRecord[]): Promise<void> {
+    for (const [first, second] of pairsOf(runs)) {
+      const [a, b] = [this.rowsOf(first), this.rowsOf(second)];
+      if (!a || !b || first.dataset !== second.dataset || this.testOf(first, second) !== undefined) continue;
+      const test = await inSlices(pairedSteps(a, b), () => this.#wanted);
+      if (!this.#wanted) return;
+      this.#tests.set(keyOf(first, second), test);
+    }
+  }
 }
+
+const keyOf = (first: RunRecord, second: RunRecord): string => `${weightsKey(first)} ${weightsKey(second)}`;
+
+const pairsOf = <T>(all: readonly T[]): (readonly [T, T])[] =>
+  all.flatMap((first, index) => all.slice(index + 1).map((second) => [first, second] as const));
 
 /** Why a run cannot be asked; null: it can. */
 function whyNot(run: RunRecord): string | null {
@@ -79,13 +111,17 @@ function whyNot(run: RunRecord): string | null {
   return run.data?.counts.validation === 0 ? 'has no validation rows' : null;
 }
 
-/** All pairs of these runs, corrected for how many there are; null until the rows are there of all that can be asked. */
+/** All pairs of these runs, corrected for how many there are; null until all that can be tested are. */
 export function testedPairs(
   runs: readonly Lettered[],
-  rowsOf: (run: RunRecord) => EvaluatedRows | undefined,
+  rows: Pick<PairedRows, 'rowsOf' | 'testOf'>,
 ): readonly TestedPair[] | null {
-  if (runs.some(({ run }) => whyNot(run) === null && rowsOf(run) === undefined)) return null;
-  const pairs = runs.flatMap((first, index) => runs.slice(index + 1).map((second) => pairOf(first, second, rowsOf)));
+  const pairs: TestedPair[] = [];
+  for (const [first, second] of pairsOf(runs)) {
+    const pair = pairOf(first, second, rows);
+    if (pair === null) return null;
+    pairs.push(pair);
+  }
   const tested = pairs.filter(({ test }) => test !== null);
   const corrected = holm(tested.map(({ test }) => test!.p));
   return [
@@ -94,20 +130,23 @@ export function testedPairs(
   ];
 }
 
-function pairOf(first: Lettered, second: Lettered, rowsOf: (run: RunRecord) => EvaluatedRows | undefined): TestedPair {
+/** Null: not tested yet. */
+function pairOf(first: Lettered, second: Lettered, rows: Pick<PairedRows, 'rowsOf' | 'testOf'>): TestedPair | null {
   const none = (reason: string): TestedPair => ({ first, second, test: null, corrected: 1, reason });
   for (const { run, letter } of [first, second]) {
     const why = whyNot(run);
     if (why !== null) return none(`${letter} ${why}`);
   }
   if (first.run.dataset !== second.run.dataset) return none('other dataset');
-  const [a, b] = [rowsOf(first.run)!, rowsOf(second.run)!];
-  const test = pairedTest(b, a);
-  if (test === null) return none(a.kind === b.kind ? 'no common rows' : 'learn different things');
-  // Of classes more is better, of errors less.
-  const sign = a.kind === 'classes' ? 1 : -1;
-  if (test.difference.value * sign >= 0) return { first, second, test, corrected: 1, reason: '' };
-  return { first: second, second: first, test: pairedTest(a, b), corrected: 1, reason: '' };
+  const test = rows.testOf(first.run, second.run);
+  if (test === undefined) return null;
+  const kind = rows.rowsOf(first.run)?.kind;
+  if (test === null) return none(kind === rows.rowsOf(second.run)?.kind ? 'no common rows' : 'learn different things');
+  // The difference is the second's less the first's. Of classes more is better, of errors less.
+  const better = test.difference.value * (kind === 'classes' ? 1 : -1) > 0;
+  return better
+    ? { first: second, second: first, test, corrected: 1, reason: '' }
+    : { first, second, test: turned(test), corrected: 1, reason: '' };
 }
 
 export const isCalled = ({ test, corrected }: Pick<TestedPair, 'test' | 'corrected'>): boolean =>
