@@ -37,11 +37,15 @@ export function continued(
   return name === undefined ? { ...longer, ...{ [own]: settings } } : valueAt(settings, name);
 }
 
-/** What the last epochs brought: how much lower the validation loss got. */
-export function gains(series: ReadonlyMap<string, Series>, last: number): readonly (readonly [string, string])[] {
+/** What the last epochs, or trees, brought: how much lower the validation loss got. */
+export function gains(
+  series: ReadonlyMap<string, Series>,
+  last: number,
+  units: string,
+): readonly (readonly [string, string])[] {
   const losses = series.get('val_loss')?.value ?? [];
   if (losses.length <= last) return [];
   const before = Math.min(...losses.slice(0, -last));
   const gained = before - Math.min(...losses);
-  return [[`Last ${last} epochs gained`, gained > 0 ? `${fixed(gained, 4)} of loss` : 'nothing']];
+  return [[`Last ${last} ${units} gained`, gained > 0 ? `${fixed(gained, 4)} of loss` : 'nothing']];
 }
