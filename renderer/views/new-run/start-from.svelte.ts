@@ -45,8 +45,6 @@ export class StartFrom {
     if (errors.length > 0) return null;
     return weightsFit(resolved, this.#shapes, { upTo: this.request.upTo, frozen: training.frozenLayers });
   });
-  /** Layers of the draft that have weights, by their places. */
-  readonly places = $derived((this.fits ?? []).flatMap(({ layer }) => (layer < 0 ? [] : [layer])));
   /** The first layer that would be taken and does not fit. */
   readonly misfit = $derived(this.fits?.find(({ fit }) => fit === 'misfit'));
   readonly seen = $derived.by(() => this.source !== undefined && hasSeenRows(this.source.config, this.#draft.config));
