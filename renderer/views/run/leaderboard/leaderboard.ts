@@ -34,8 +34,14 @@ export const scoreWord = ({ config }: Pick<RunRecord, 'config'>): string =>
 /** `3 models are within noise of the ensemble: …`; null where there is nothing to compare. */
 export function noiseText(rows: readonly LeaderboardRow[]): string | null {
   const members = rows.filter(({ member }) => member !== null);
+  const mixed = members.filter(({ weight }) => weight > 0);
+  // One alone is no ensemble, and not within noise of itself.
+  const alone = mixed.length === 1 ? mixed[0] : undefined;
+  const others = members.filter((row) => row !== alone);
   if (members.length < 2) return null;
-  const tied = members.filter((row) => row.tied).length;
-  if (tied === 0) return 'The ensemble is better than each of its models: on the same rows chance does not explain it.';
-  return `${tied === 1 ? 'One model is' : `${tied} models are`} within noise of the ensemble: on the same rows chance explains the difference.`;
+  const best = alone ? alone.title : 'the ensemble';
+  const tied = others.filter((row) => row.tied).length;
+  if (tied === 0)
+    return `${alone ? `${best} is better than each other model` : 'The ensemble is better than each of its models'}: on the same rows chance does not explain it.`;
+  return `${tied === 1 ? 'One model is' : `${tied} models are`} within noise of ${best}: on the same rows chance explains the difference.`;
 }
