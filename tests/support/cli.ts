@@ -5,10 +5,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
+import { setup } from '../../scripts/setup.mjs';
 
 const root = path.resolve(import.meta.dirname, '../..');
-/** Built by `npm test`: from its sources each command would take four times as long to start. */
+/** Built: from its sources each command would take four times as long to start. */
 const program = path.join(root, 'build/node/trainyard.js');
+// `npm test` has brought it up to date; `node --test FILE` alone would test what was built before.
+await setup({ targets: ['node'] });
 
 export const tables = path.join(root, 'tests/fixtures/tables');
 export const penguins = path.join(root, 'samples/penguins.csv');
