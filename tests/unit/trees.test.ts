@@ -272,15 +272,23 @@ test('gradients are slopes of the loss, hessians of the gradient', () => {
     const scores = Float64Array.from({ length: n * K }, () => 2 * random() - 0.7);
     const list = Uint32Array.from({ length: n }, (_, row) => row);
     let shares: Float64Array | null = null;
-    // The kernel's own reference; tests/parity holds the devices against it.
+    // The kernels' own references; tests/parity holds the devices against them.
     const { device } = objective;
+    const params = { rows: n, outputs: K, kind: treeLosses[device.name], classes: device.classes };
+    const common = {
+      ...{ targets: Float64Array.from(targets), list: Float64Array.from(list) },
+      ...{ weights: weights && Float64Array.from(weights), constants: Float64Array.of(...device.constants, 0) },
+    };
+    const lossAt = (moved: Float64Array): number => {
+      const sums = new Float64Array(2);
+      references.tree_loss({ ...common, scores: moved, job: Float64Array.of(0, n) }, { sums }, params, 0);
+      return sums[0] / sums[1];
+    };
+    // What scores a model is what it is grown by.
+    if (objective.loss) assert.ok(Math.abs(objective.loss(scores, targets) - lossAt(scores)) < 1e-12, name);
     const at = (k: number, moved: Float64Array) => {
       const pairs = new Float64Array(2 * n);
-      const inputs = {
-        ...{ scores: moved, targets: Float64Array.from(targets), list: Float64Array.from(list) },
-        ...{ weights: weights && Float64Array.from(weights), constants: Float64Array.of(...device.constants, 0) },
-      };
-      const params = { rows: n, outputs: K, kind: treeLosses[device.name], classes: device.classes };
+      const inputs = { ...common, scores: moved };
       const outputs = { pairs, shares: (shares ??= new Float64Array(n * K)), maxima: new Float64Array(2) };
       for (const one of K > 1 ? [0, k] : [k]) {
         references.tree_gradients({ ...inputs, job: Float64Array.of(n, one) }, outputs, params, 0);
@@ -297,7 +305,7 @@ test('gradients are slopes of the loss, hessians of the gradient', () => {
         const [up, down] = [1, -1].map((sign) => {
           const moved = scores.slice();
           moved[row * K + k] += sign * step;
-          return { loss: objective.loss(moved, targets, 0, n), gradient: at(k, moved).gradient[row] };
+          return { loss: lossAt(moved), gradient: at(k, moved).gradient[row] };
         });
         const slope = (factor * total * (up.loss - down.loss)) / (2 * step);
         assert.ok(Math.abs(slope - gradient[row]) < 1e-4, `${name} of ${K}: ${slope}, ${gradient[row]}`);

@@ -133,14 +133,16 @@ function evaluationOf(
   objective: Objective,
 ): EvaluationSpec {
   const training = { ...plainLoss, huberDelta };
-  if (output.kind === 'classes' || name === 'auto' || name === 'squared') return { output, training, weights };
+  const { loss } = objective;
+  if (output.kind === 'classes') return { output, training, weights };
   if (name === 'absolute') return { output, training: { ...training, loss: 'mae' }, weights };
   if (name === 'huber') return { output, training: { ...training, loss: 'huber' }, weights };
+  if (!loss) return { output, training, weights };
   const scores = (outputs: Float32Array): Float64Array =>
     name === 'quantile'
       ? Float64Array.from(outputs)
       : Float64Array.from(outputs, (value) => Math.log(Math.max(value * output.scale + output.offset, 1e-12)));
-  return { output, training, weights, ownLoss: (o, t) => objective.loss(scores(o), t, 0, t.length) };
+  return { output, training, weights, ownLoss: (o, t) => loss(scores(o), t) };
 }
 
 /** Throws InputError `input.objective` for targets that are no counts. */

@@ -1,5 +1,5 @@
-// What boosting makes small: for each loss its first score, what the kernels tree_gradients and tree_loss know it by, the value of a leaf
-// where that is no Newton step, and the mean loss. Scores are [rows, outputs], standardised as the targets are; those of Poisson are logarithms
+// What boosting makes small: for each loss its first score, what the kernels tree_gradients and tree_loss know it by, and the value of a leaf
+// where that is no Newton step. Scores are [rows, outputs], standardised as the targets are; those of Poisson are logarithms
 // of counts. N rows, K outputs.
 
 import type { TreeLoss } from '../../../kernels/trees.ts';
@@ -33,8 +33,8 @@ export interface Objective {
   first(targets: Float32Array, rows: Uint32Array): Float64Array;
   /** The value of a leaf by what is left of its rows' targets (target − score); absent: that of its sums. */
   readonly leaf?: (left: Float64Array) => number;
-  /** The mean over rows from … to − 1. */
-  loss(scores: Float64Array, targets: Float32Array, from: number, to: number): number;
+  /** The mean over all rows, by which a model is scored; absent: a loss of networks is that. */
+  readonly loss?: (scores: Float64Array, targets: Float32Array) => number;
   /** Scores as the raw outputs of a model. */
   raw(scores: Float64Array): Float32Array;
 }
@@ -50,22 +50,18 @@ export function objectiveOf(
   switch (settings.objective) {
     case 'auto':
     case 'squared':
-      return ofErrors('squared', 0, { loss: (error) => error * error, first: mean });
+      return ofErrors('squared', 0, { first: mean });
     case 'absolute':
-      return ofErrors('absolute', 0, { loss: Math.abs, first: median, leaf: median });
-    case 'huber': {
-      const delta = settings.huberDelta;
-      const loss = (error: number): number => {
-        const size = Math.abs(error);
-        return size <= delta ? 0.5 * error * error : delta * (size - 0.5 * delta);
-      };
-      return ofErrors('huber', delta, { loss, first: median });
-    }
+      return ofErrors('absolute', 0, { first: median, leaf: median });
+    case 'huber':
+      return ofErrors('huber', settings.huberDelta, { first: median });
     case 'quantile': {
       const share = settings.quantile;
       const at = (values: Float64Array): number => quantileOf(values, share);
       const slope = (error: number): number => (error >= 0 ? 1 - share : -share);
-      return ofErrors('quantile', share, { loss: (error) => error * slope(error), first: at, leaf: at });
+      const loss = (scores: Float64Array, targets: Float32Array): number =>
+        mean(scores.map((score, row) => (score - targets[row]) * slope(score - targets[row])));
+      return { ...ofErrors('quantile', share, { first: at, leaf: at }), loss };
     }
     case 'poisson':
       return poisson(output.offset, output.scale);
@@ -91,7 +87,6 @@ function ofErrors(
   name: TreeLoss,
   shape: number,
   rule: {
-    readonly loss: (error: number) => number;
     readonly first: (targets: Float64Array) => number;
     readonly leaf?: (left: Float64Array) => number;
   },
@@ -101,11 +96,6 @@ function ofErrors(
     device: { name, classes: 1, weights: null, constants: [shape, 0, 1] },
     leaf: rule.leaf,
     first: (targets, rows) => Float64Array.of(rule.first(Float64Array.from(rows, (row) => targets[row]))),
-    loss(scores, targets, from, to) {
-      let sum = 0;
-      for (let row = from; row < to; row++) sum += rule.loss(scores[row] - targets[row]);
-      return sum / (to - from);
-    },
     raw: (scores) => Float32Array.from(scores),
   };
 }
@@ -121,11 +111,7 @@ function poisson(offset: number, scale: number): Objective {
       for (const row of rows) sum += count(targets[row]);
       return Float64Array.of(Math.log(Math.max(sum / rows.length, 1e-9)));
     },
-    loss(scores, targets, from, to) {
-      let sum = 0;
-      for (let row = from; row < to; row++) sum += Math.exp(scores[row]) - count(targets[row]) * scores[row];
-      return sum / (to - from);
-    },
+    loss: (scores, targets) => mean(scores.map((score, row) => Math.exp(score) - count(targets[row]) * score)),
     raw: (scores) => Float32Array.from(scores, (score) => (Math.exp(score) - offset) / scale),
   };
 }
@@ -145,43 +131,15 @@ function logistic(weights: ArrayLike<number> | null): Objective {
       const [zero, one] = shares(targets, rows, 2, weights);
       return Float64Array.of(Math.log(one / zero));
     },
-    loss(scores, targets, from, to) {
-      let [sum, total] = [0, 0];
-      for (let row = from; row < to; row++) {
-        const weight = weights?.[targets[row]] ?? 1;
-        const score = scores[row];
-        sum += weight * (Math.max(score, 0) - score * targets[row] + Math.log1p(Math.exp(-Math.abs(score))));
-        total += weight;
-      }
-      return sum / total;
-    },
     raw: (scores) => Float32Array.from(scores),
   };
 }
 
 function softmax(K: number, weights: ArrayLike<number> | null): Objective {
-  /** Largest score of a row, and the sum of the others' exponentials by it. */
-  const sums = (scores: Float64Array, row: number): readonly [number, number] => {
-    let most = -Infinity;
-    for (let k = 0; k < K; k++) most = Math.max(most, scores[row * K + k]);
-    let sum = 0;
-    for (let k = 0; k < K; k++) sum += Math.exp(scores[row * K + k] - most);
-    return [most, sum];
-  };
   return {
     outputs: K,
     device: { name: 'softmax', classes: K, weights, constants: [0, 0, 1] },
     first: (targets, rows) => Float64Array.from(shares(targets, rows, K, weights), Math.log),
-    loss(scores, targets, from, to) {
-      let [loss, total] = [0, 0];
-      for (let row = from; row < to; row++) {
-        const [most, sum] = sums(scores, row);
-        const weight = weights?.[targets[row]] ?? 1;
-        loss += weight * (most + Math.log(sum) - scores[row * K + targets[row]]);
-        total += weight;
-      }
-      return loss / total;
-    },
     raw: (scores) => Float32Array.from(scores),
   };
 }
