@@ -27,6 +27,8 @@ export type GuardedOperand = Uint32Array | null;
 export const testedKernels: readonly KernelName[] = (Object.keys(kernels) as KernelName[]).filter((name) =>
   (process.env['TRAINYARD_KERNELS'] ?? '.*').split(' ').some((named) => new RegExp(`^(${named})\\b`).test(name)),
 );
+if (testedKernels.length === 0)
+  throw new RangeError(`no kernel is named ${process.env['TRAINYARD_KERNELS']}: see kernels/`);
 
 /** What a device offers to the parity tests. */
 export interface KernelDevice {
