@@ -14,6 +14,7 @@ import { readModelFile } from '../../engine/learners/model-file.ts';
 import { isNetworkFile } from '../../engine/learners/network/file.ts';
 import type { InputSpec } from '../../engine/model/spec.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
+import { refuseMember } from '../../engine/runs/member-runs.ts';
 import { readModelFiles } from '../../engine/runs/model-files.ts';
 import { choiceOption, numberOption, runNumber, textOption, type OptionDef, type OptionValues } from './command.ts';
 import type { Services } from './services.ts';
@@ -71,12 +72,14 @@ function inputOption(options: OptionValues): readonly number[] | undefined {
 
 async function subjectOfRun(services: Services, run: number, asked: Asked): Promise<Subject> {
   const store = await services.store;
+  const record = await store.run({ run });
+  refuseMember(record, 'could be forecast');
   const files = await readModelFiles(store, run);
   const file = readModelFile(files.model, run);
   if (!isNetworkFile(file)) {
     throw new InputError('usage.model', `Run ${run} is ${declarationOf(file).noun}.`, 'Forecasts are of networks.');
   }
-  const rows = (await store.run({ run })).data?.counts.train;
+  const rows = record.data?.counts.train;
   const known = rows === undefined ? asked : { rows, ...asked };
   return subjectOf(`run ${run}`, file.model, file.input, file.output, known, file.training);
 }

@@ -13,6 +13,7 @@ import {
 } from '../protocol/going-on.ts';
 import type { RunStart } from '../protocol/family.ts';
 import { isCrossValidation } from '../protocol/folds.ts';
+import { refuseMember } from './member-runs.ts';
 import { finalStates, type RunConfig, type RunFile, type RunRecord } from '../protocol/runs.ts';
 import type { Family, StoreService } from '../protocol/store.ts';
 
@@ -26,6 +27,7 @@ export async function continuationOf(
 ): Promise<{ readonly family: Family; readonly config: RunConfig }> {
   refuseLive(parent);
   refuseFolds(parent);
+  refuseMember(parent, 'could go on');
   const { goesOn, begunAnew, units, unit, title, trees } = declarationOf(parent.config);
   if (!goesOn) {
     const solved = parent.state === 'completed';
@@ -67,6 +69,7 @@ export async function transferOf(
 ): Promise<Family & { readonly job: JobStart }> {
   const parent = await store.run({ run });
   refuseFolds(parent);
+  refuseMember(parent, 'another could begin with');
   const { checkStart } = learnerNamed(config.learner);
   if (!checkStart || parent.config.learner !== config.learner) {
     const what = checkStart ? `Run ${run} is ${declarationOf(parent.config).noun}` : declarationOf(config).title;

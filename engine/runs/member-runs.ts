@@ -2,10 +2,21 @@
 // its run was killed and resumed, takes the place of the one before.
 
 import { secondsOfPhases } from '../protocol/bill.ts';
+import { InputError } from '../protocol/errors.ts';
 import type { KeptMember } from '../protocol/hosts.ts';
 import type { LeaderboardRow } from '../protocol/leaderboard.ts';
 import type { MetricPoint, RunFile, RunProgress, RunRecord } from '../protocol/runs.ts';
 import type { Family, NewRun, StoreService } from '../protocol/store.ts';
+
+/** Throws InputError `input.member` for a member: `alone` says what it cannot be asked for. */
+export function refuseMember({ id, parent, relation }: RunRecord, alone: string): void {
+  if (relation !== 'member') return;
+  throw new InputError(
+    'input.member',
+    `Run ${id} is a member of run ${parent}: it has a model for each fold, none that ${alone}.`,
+    'Train its settings as a run of its own.',
+  );
+}
 
 export interface MemberRunsOptions {
   readonly store: StoreService;

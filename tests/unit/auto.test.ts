@@ -229,6 +229,17 @@ test('a best of all that is killed goes on from the members that are done, and p
   assert.match(stdout, /result .*training/);
   assert.doesNotMatch(stdout, /training rows\/s|– without pauses/, 'nobody counted them');
   assert.deepEqual([member.relation, member.parent, member.state], ['member', 1, 'completed']);
+  const number = String(members[0].run);
+  for (const asked of [
+    ['forecast', '--model', number],
+    ['show', number, '--tree', '1'],
+    ['continue', number],
+    ['train', file, '--from', number],
+  ]) {
+    const { code: refusal, stderr: why } = await trainyard(home, ...asked);
+    assert.equal(refusal, 2, asked.join(' '));
+    assert.match(why, /is a member of run 1: it has a model for each fold/, asked.join(' '));
+  }
 
   // Both keep their bills: what the two attempts took is in their phases, once.
   const { progress } = (await lastEvent(home, 'show', '1')) as unknown as { readonly progress: RunProgress };

@@ -8,6 +8,7 @@ import { electricityKey } from '../../../engine/settings/electricity.ts';
 import { isCrossValidation, missingFolds } from '../../../engine/protocol/folds.ts';
 import { usualClass } from '../../../engine/explanation/subject.ts';
 import { lookAtTree } from '../../../engine/runs/tree-look.ts';
+import { refuseMember } from '../../../engine/runs/member-runs.ts';
 import { readModelFiles } from '../../../engine/runs/model-files.ts';
 import { treesOfRun } from '../../../engine/runs/trees.ts';
 import { foldsOf } from '../../../engine/runs/cross-validation.ts';
@@ -98,6 +99,7 @@ export const show: Command = {
     const run = await store.run({ run: runNumber(positionals[0]) });
     const tree = numberOption(options, 'tree', { minimum: 1, whole: true });
     if (tree !== undefined) {
+      refuseMember(run, 'could be drawn');
       const { model, weights } = await readModelFiles(store, run.id);
       const { trees, file } = treesOfRun(model, weights, run.id);
       const wanted = wantedClass(file.output, textOption(options, 'class')) ?? usualClass(file.output);

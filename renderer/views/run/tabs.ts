@@ -14,7 +14,9 @@ const isExplained: RunTab['shown'] = (run) =>
   !isLive(run) && hasModel(run) && !declarationOf(run.config).ofPictures(run.config);
 
 /** A finished run of trees. */
-const isOfTrees: RunTab['shown'] = (run) => !isLive(run) && hasModel(run) && declarationOf(run.config).trees;
+/** A member has the trees of each fold, none of its own. */
+const isOfTrees: RunTab['shown'] = (run) =>
+  !isLive(run) && hasModel(run) && declarationOf(run.config).trees && run.relation !== 'member';
 
 // prettier-ignore
 export const runTabs: readonly RunTab[] = [
