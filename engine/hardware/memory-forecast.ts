@@ -68,7 +68,7 @@ function copiedBytes(plan: Plan, weights: number): number {
 }
 
 /** Graph, plan and what making them leaves behind: 4 MB, and 10 more from so many calls on, where V8 enlarges the heap of what is new. */
-const planningBytes = { few: 4e6, many: 14e6, calls: 300 } as const;
+const planningBytes = { few: 4e6, many: 14e6, calls: 200 } as const;
 
 /** Rows of the parts of a dataset. */
 export interface RowCounts {
