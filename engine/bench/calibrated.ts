@@ -3,7 +3,8 @@
 import { fitFactors, isComplete, type Factors, type TimedStep } from '../hardware/calibration.ts';
 import { callCosts } from '../hardware/costs/from-model.ts';
 import type { LabDevice } from '../protocol/lab.ts';
-import { labWorkloads, type Workload } from './workloads.ts';
+import type { Workload } from './workload.ts';
+import { labWorkloads } from './workloads.ts';
 
 const fitted = new WeakMap<LabDevice, Factors | undefined>();
 

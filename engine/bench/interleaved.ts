@@ -1,7 +1,7 @@
 // Times several workloads in turns, round after round, so that whatever else a machine does disturbs all alike: what is compared
 // is compared within a round.
 
-import type { OpenWorkload } from './workloads.ts';
+import type { OpenWorkload } from './workload.ts';
 
 export interface Interleaving {
   readonly clock: () => number;

@@ -1,7 +1,7 @@
 // Timing a workload: warm up, then repeat for a while; the best is what the machine can do, the median what it does, and the
 // middle 90 % how steadily it does it.
 
-import type { OpenWorkload } from './workloads.ts';
+import type { OpenWorkload } from './workload.ts';
 
 export interface Timing {
   /** Milliseconds of one unit of work. */

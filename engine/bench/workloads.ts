@@ -1,58 +1,13 @@
 // The benchmark workloads: the same models and sizes that the peers' baselines time, on any backend. A workload opens on a
 // backend and then runs units of work (an epoch, a step, a product), each complete when its promise resolves.
 
-import type { Backend } from '../backends/backend.ts';
 import { cifarResnet, normalised } from '../model/image-presets.ts';
-import { defaultTraining, mlp } from '../model/presets.ts';
-import { resolveModel } from '../model/resolve.ts';
-import {
-  valuesOf,
-  type LayerSpec,
-  type ModelSpec,
-  type InputSpec,
-  type NetworkInput,
-  type OutputSpec,
-  type TrainingSpec,
-} from '../model/spec.ts';
-import { fillNormal, sequentialWords, shuffle } from '../optim/random.ts';
-import { compilePlan } from '../plan/compile.ts';
-import { programName, type Plan, type Program } from '../plan/plan.ts';
-import { initializeWeights } from '../train/weights.ts';
-
-export interface OpenWorkload {
-  /** Threads in use, where the device has any. */
-  readonly threads: number;
-  /** Runs units of work one after the other (one by default) and waits for the last. */
-  readonly run: (units?: number) => Promise<void>;
-  readonly close: () => void;
-}
-
-export interface Workload {
-  readonly name: string;
-  readonly unit: 'ms/epoch' | 'ms/step';
-  /** Floating-point operations of one unit. */
-  readonly flops: number;
-  /** Bytes its kernels read and write, each operand once. */
-  readonly bytes: number;
-  /** The programs that a unit runs, and how often each. */
-  readonly programs: readonly { readonly program: Program; readonly times: number }[];
-  readonly open: (backend: Backend) => Promise<OpenWorkload>;
-}
-
-/** Training steps of a model on random rows. */
-export interface TrainingWorkload {
-  readonly name: string;
-  readonly unit: Workload['unit'];
-  readonly rows: number;
-  readonly batch: number;
-  /** Units whose steps go into one call of the backend, one by default; their tables have to fit memory. */
-  readonly unitsAtOnce?: number;
-  readonly input: InputSpec;
-  readonly output: OutputSpec;
-  readonly model: ModelSpec;
-  /** Adam with 0.001 by default. */
-  readonly optimizer?: Partial<TrainingSpec['optimizer']>;
-}
+import { mlp } from '../model/presets.ts';
+import type { LayerSpec, NetworkInput, OutputSpec } from '../model/spec.ts';
+import { fillNormal } from '../optim/random.ts';
+import type { Plan } from '../plan/plan.ts';
+import { trainingWorkload } from './training-workload.ts';
+import type { Workload } from './workload.ts';
 
 const table = (width: number): NetworkInput => ({ kind: 'table', width, numeric: width, embeddings: [] });
 const digits: OutputSpec = { kind: 'classes', classes: Array.from({ length: 10 }, (_, k) => String(k)) };
@@ -176,107 +131,6 @@ export const labWorkloads: readonly Workload[] = [
   ...workloads.filter(({ name }) => !name.startsWith('gemm-')),
   ...kindsOfWork,
 ];
-
-/** A workload of training steps of any model. */
-export function trainingWorkload(workload: TrainingWorkload): Workload {
-  const { name, unit, rows, batch, unitsAtOnce = 1, input, output, model: spec } = workload;
-  const width = valuesOf(input);
-  const classes = output.kind === 'classes' ? output.classes.length : 0;
-  const base = defaultTraining(rows, classes > 0 ? 'classification' : 'regression');
-  const training: TrainingSpec = {
-    ...base,
-    batch,
-    optimizer: { ...base.optimizer, name: 'adam', learningRate: 0.001, weightDecay: 0, ...workload.optimizer },
-  };
-  const model = resolveModel(spec, input, Math.max(1, classes));
-  const [full, remainder] = [Math.floor(rows / batch), rows % batch];
-  const makePlan = (): Plan =>
-    compilePlan({
-      model,
-      output,
-      training,
-      data: { rows, width, targets: 1 },
-      stepCapacity: full * unitsAtOnce,
-      predictSteps: 1,
-      trainBatches: remainder > 0 ? [batch, remainder] : [batch],
-      predictBatch: batch,
-    });
-  let known: Workload['programs'] | undefined;
-  // Planned when it is asked for: the window knows all of them and looks at those of a lab.
-  const programsOf = (): Workload['programs'] => {
-    if (known) return known;
-    const { programs } = makePlan();
-    const rest = remainder > 0 ? [{ program: programs[programName('train', remainder)], times: 1 }] : [];
-    return (known = [{ program: programs[programName('train', batch)], times: full }, ...rest]);
-  };
-  const total = (what: 'flops' | 'bytes'): number =>
-    programsOf().reduce((sum, { program, times }) => sum + times * program[what], 0);
-
-  return {
-    name,
-    unit,
-    get flops() {
-      return total('flops');
-    },
-    get bytes() {
-      return total('bytes');
-    },
-    get programs() {
-      return programsOf();
-    },
-    open: async (backend) => {
-      const executable = await backend.compile(makePlan());
-      initializeWeights(executable, model, 1);
-      if (input.kind !== 'image') {
-        const x = new Float32Array(rows * width);
-        fillNormal(x, 1, 50, 1);
-        executable.write('data.x', x);
-      } else {
-        const next = sequentialWords(1, 50, 0);
-        executable.write(
-          'data.x',
-          Uint8Array.from({ length: rows * width }, () => next() >>> 24),
-        );
-        const normalization = Array.from({ length: input.channels }, () => [0.5, 0.29]);
-        executable.write('data.normalization', Float32Array.from(normalization.flat()));
-      }
-      const y = new Float32Array(rows);
-      if (classes > 0) y.forEach((_, i) => (y[i] = (i * 7) % classes));
-      else fillNormal(y, 1, 51, 1);
-      executable.write('data.y', y);
-      const order = Uint32Array.from({ length: rows }, (_, i) => i);
-      const indices = new Uint32Array(unitsAtOnce * full * batch);
-      const scalars = new Float32Array(unitsAtOnce * full * 4);
-      let steps = 0;
-      const trainSteps = async (rowsOfSteps: Uint32Array, size: number): Promise<void> => {
-        const count = rowsOfSteps.length / size;
-        for (let i = 0; i < count; i++) {
-          const t = ++steps;
-          scalars.set([training.optimizer.learningRate, 1 - 0.9 ** t, 1 - 0.999 ** t, 0], 4 * i);
-        }
-        executable.write('step.indices', rowsOfSteps);
-        executable.write('step.scalars', scalars.subarray(0, 4 * count));
-        await executable.run(programName('train', size), count);
-      };
-      return {
-        threads: executable.threads ?? backend.device.threads,
-        run: async (units = 1) => {
-          for (let done = 0; done < units; done += unitsAtOnce) {
-            const count = Math.min(unitsAtOnce, units - done);
-            for (let i = 0; i < count; i++) {
-              shuffle(order, 1, 2, steps + i);
-              indices.set(order.subarray(0, full * batch), i * full * batch);
-            }
-            await trainSteps(indices.subarray(0, count * full * batch), batch);
-            if (remainder > 0) await trainSteps(order.subarray(full * batch), remainder);
-          }
-          await executable.read('ring.loss', 0, 1);
-        },
-        close: () => executable.dispose(),
-      };
-    },
-  };
-}
 
 /** N×N×N product in float32, named `gemm-N`. */
 export function productWorkload(n: number, products = 1): Workload {

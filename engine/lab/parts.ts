@@ -2,7 +2,8 @@
 // take longer than its share is left out, and that is said; time that one size does not need is there for those after it.
 
 import type { Backend } from '../backends/backend.ts';
-import { labWorkloads, productWorkload, type Workload } from '../bench/workloads.ts';
+import type { Workload } from '../bench/workload.ts';
+import { labWorkloads, productWorkload } from '../bench/workloads.ts';
 import type { LabDevice, LabPart, LabTarget, Sample, Spread } from '../protocol/lab.ts';
 import { TrainyardError } from '../protocol/errors.ts';
 import type { LabSession } from './session.ts';

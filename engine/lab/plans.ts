@@ -1,6 +1,6 @@
 // Plans of one kernel, for measuring a device by itself: arrays that are copied and added, and small calls in a row.
 
-import type { OpenWorkload } from '../bench/workloads.ts';
+import type { OpenWorkload } from '../bench/workload.ts';
 import type { Executable } from '../backends/backend.ts';
 import type { Call, Plan, Program, Slot } from '../plan/plan.ts';
 

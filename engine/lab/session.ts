@@ -2,7 +2,7 @@
 // was left out. The parts themselves stand in parts.ts.
 
 import { longUnit, measure, type Timing } from '../bench/measure.ts';
-import type { OpenWorkload } from '../bench/workloads.ts';
+import type { OpenWorkload } from '../bench/workload.ts';
 import type { LabPart, LabReport, Spread } from '../protocol/lab.ts';
 import type { LabControl, LabSurroundings } from './control.ts';
 import { isNoisy, leastCalls, mostTries, spreadShare, timeSpread } from './spread.ts';

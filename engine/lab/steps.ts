@@ -2,7 +2,8 @@
 
 import type { Backend } from '../backends/backend.ts';
 import { timerOf } from '../bench/interleaved.ts';
-import { trainingWorkload, type OpenWorkload, type TrainingWorkload, type Workload } from '../bench/workloads.ts';
+import { trainingWorkload, type TrainingWorkload } from '../bench/training-workload.ts';
+import type { OpenWorkload, Workload } from '../bench/workload.ts';
 import { InputError } from '../protocol/errors.ts';
 import type { LabTarget, RacedModel, RacePoint, StepHost } from '../protocol/lab.ts';
 

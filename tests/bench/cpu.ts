@@ -5,7 +5,8 @@
 import { parseArgs } from 'node:util';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { findNative } from '../../engine/backends/cpu/native.ts';
-import { workloads, type OpenWorkload, type Workload } from '../../engine/bench/workloads.ts';
+import type { OpenWorkload, Workload } from '../../engine/bench/workload.ts';
+import { workloads } from '../../engine/bench/workloads.ts';
 
 interface Variant {
   readonly name: string;

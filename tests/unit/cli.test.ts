@@ -237,6 +237,29 @@ test('bench times a workload and says in which unit', async (t) => {
   assert.ok(Number(row.value) > 0 && Number(row.gflops) > 0 && row.unit === 'ms/step');
 });
 
+test('bench --profile tells where a step goes, call by call; a product is one call', async (t) => {
+  const home = temporaryHome(t);
+  const { code, events } = await trainyard(
+    home,
+    'bench',
+    '--profile',
+    '--only',
+    'tabular-mlp',
+    '--threads',
+    '1',
+    '--json',
+  );
+  assert.equal(code, 0);
+  const [whole, ...calls] = events;
+  assert.equal(whole.calls, calls.length);
+  assert.ok(Number(whole.step) > 0 && Number(whole.least) > 0);
+  assert.ok(Math.abs(calls.reduce((sum, { share }) => sum + Number(share), 0) - 1) < 1e-9);
+  assert.deepEqual([calls[0].layer, calls[0].phase, calls[0].kernel], ['data', 'forward', 'gather_rows']);
+  const refused = await trainyard(home, 'bench', '--profile', '--only', 'gemm-64');
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /gemm-64 is one call/);
+});
+
 const refusals: readonly { readonly name: string; readonly args: readonly string[]; readonly message: RegExp }[] = [
   { name: 'unknown command', args: ['tarin'], message: /no command “tarin”.*--help/ },
   { name: 'unknown option', args: ['train', iris, '--epoch', '3'], message: /--epoch.*train --help/ },

@@ -8,11 +8,13 @@ import type { Backend } from '../../../engine/backends/backend.ts';
 import { createWebgpuBackend } from '../../../engine/backends/webgpu/backend.ts';
 import { type DevicePeaks, measurePeaks } from '../../../engine/backends/webgpu/probe.ts';
 import { measure } from '../../../engine/bench/measure.ts';
-import { workloads, type Workload } from '../../../engine/bench/workloads.ts';
+import type { Workload } from '../../../engine/bench/workload.ts';
+import { workloads } from '../../../engine/bench/workloads.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import { choiceOption, numberOption, textOption, type Command, type OptionValues } from '../command.ts';
 import { openFirstGpu } from '../gpu.ts';
 import { formatNumber, type Output } from '../output.ts';
+import { profileWorkloads } from '../profile-report.ts';
 import { threadsOption } from '../threads-option.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
 
@@ -58,9 +60,14 @@ export const bench: Command = {
       help: 'a program that times the same workloads; {only} becomes the names',
       multiple: true,
     },
+    profile: { type: 'boolean', help: 'where a training step goes: every call, held against this CPU at its best' },
     rounds: { type: 'string', value: 'N', help: 'rounds, alternating with the peers (default 3 with a peer, else 1)' },
   },
   run: async ({ options, output }) => {
+    if (options.profile === true) {
+      const threads = threadsOption(options, output);
+      return profileWorkloads(chooseWorkloads(options), threads, options.only !== undefined, output);
+    }
     const suite = choiceOption(options, 'suite', ['cpu', 'gpu', 'all'] as const) ?? 'cpu';
     const peers = (options.peer ?? []) as readonly string[];
     const rounds = numberOption(options, 'rounds', { minimum: 1, whole: true }) ?? (peers.length > 0 ? 3 : 1);
