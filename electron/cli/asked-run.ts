@@ -10,6 +10,7 @@ import type { RunConfig, RunRecord } from '../../engine/protocol/runs.ts';
 import { expectedCounts, leftOutColumns, leftOutText } from '../../engine/protocol/use.ts';
 import { runFields } from '../../engine/settings/run.ts';
 import type { CommandContext, OptionValues } from './command.ts';
+import { withFlag } from './data-warning.ts';
 import { importFile, readOptions } from './import.ts';
 import { counted, type Output } from './output.ts';
 import { chosenByFlags } from './setting-flags.ts';
@@ -108,5 +109,5 @@ function announce(output: Output, info: DatasetInfo): void {
   if (info.target) output.line(`predicts ${info.target} (${info.task}): ${info.targetReason}`);
   if (info.kind === 'table') output.line(`left out: ${leftOutText(leftOutColumns(info))}`);
   // What keeps it from being trained on is said when it is refused.
-  for (const warning of info.warnings) if (!warning.blocks) output.line(`! ${warning.message}`);
+  for (const warning of info.warnings) if (!warning.blocks) output.line(`! ${withFlag(warning)}`);
 }

@@ -13,7 +13,8 @@ import { obstacleOf, obstacleWarning } from './schema/learnable.ts';
 import { topOf } from './schema/measure.ts';
 import type { MeasuredTable } from './schema/table.ts';
 import { classWarnings, columnWarnings, leakWarnings } from './schema/quality.ts';
-import { checkSplitBy, splitWarnings } from './schema/split-by.ts';
+import { checkSplitBy } from './schema/split-by.ts';
+import { splitWarnings } from './schema/split-warnings.ts';
 import { settleTarget } from './schema/target.ts';
 import type { StoredColumn } from './schema/stored.ts';
 
@@ -77,7 +78,10 @@ export async function describeTable(
   const facts = { column, info, task, classes };
   const unused = new Set(leftOutColumns({ columns, target, settings }).map((left) => left.column));
   const all = columns.map((one, at) => ({ column: stored[at] as StoredColumn, info: one }));
-  const features = all.filter(({ info: one }) => one.name !== target && !ignored.has(one.name));
+  const others = all.filter(({ info: one }) => one.name !== target);
+  // What the model never sees by a person's choice gives nothing away.
+  const group = settings.splitBy?.kind === 'group' ? settings.splitBy.column : null;
+  const features = others.filter(({ info: one }) => !ignored.has(one.name) && one.name !== group);
   const obstacle = obstacleOf({ rows: table.rows, columns, target, task, classes, settings });
   warnings.unshift(...obstacleWarning(obstacle, target));
   if (obstacle !== null) return { ...base, warnings };
@@ -86,12 +90,28 @@ export async function describeTable(
     ({ code }) => code !== 'row_order' || settings.splitBy === undefined,
   );
   warnings.push(...classWarnings(facts), ...leaks);
+  const { splitBy, split = usualSplit } = settings;
+  const by = splitBy && all.find(({ info: one }) => one.name === splitBy.column);
   const copies = await copiesWarning(
     connection,
     table,
     all.filter(({ info: one }) => !unused.has(one.name)),
+    splitBy && by ? { kind: splitBy.kind, by, before: split[0] + split[1] } : null,
   );
-  warnings.push(...(copies === null ? [] : [copies]), ...splitWarnings(columns, table.rows, { target, settings }));
+  const used = new Set(features.map(({ info: one }) => one.name).filter((name) => !unused.has(name)));
+  const known = new Set(leaks.flatMap(({ columns: named = [] }) => named));
+  const bySplit = await splitWarnings(connection, table, {
+    target: facts,
+    columns: others,
+    used,
+    settings,
+    all: columns,
+  });
+  warnings.push(
+    ...(copies === null ? [] : [copies]),
+    // What is said of a column already is not said twice.
+    ...bySplit.filter(({ code, columns: [name] = [] }) => code !== 'leak' || name === undefined || !known.has(name)),
+  );
   return { ...base, warnings };
 }
 

@@ -11,11 +11,12 @@ import {
 } from '../../../engine/protocol/use.ts';
 import { numberOption, type Command } from '../command.ts';
 import { importFile, readOptions, readOptionDefs } from '../import.ts';
+import { withFlag } from '../data-warning.ts';
 import { counted, formatBytes, formatCount, formatNumber, type Output } from '../output.ts';
 import { datasetSettings, dataOptions } from '../training-options.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
 
-const { target, task, types, ignore } = dataOptions;
+const { target, task, types, ignore, split, time, group } = dataOptions;
 
 export const inspect: Command = {
   name: 'inspect',
@@ -28,6 +29,9 @@ export const inspect: Command = {
     target,
     task,
     ignore,
+    split,
+    time,
+    group,
     ...readOptionDefs,
   },
   run: async (context) => {
@@ -101,7 +105,7 @@ function describe(output: Output, info: DatasetInfo): void {
     `split: about ${formatCount(counts.train)} train, ${formatCount(counts.validation)} validate, ` +
       `${formatCount(counts.test)} test${origin === '' ? '' : `; ${origin}`}`,
   );
-  for (const warning of info.warnings) output.line(`! ${warning.message}`);
+  for (const warning of info.warnings) output.line(`! ${withFlag(warning)}`);
 }
 
 /** Of the file, and of the copy made of it. */

@@ -2,7 +2,7 @@
 // they are compared on two grids, of which one lies half a step beside the other, so that rounding rarely parts copies.
 
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { ColumnInfo, DataWarning } from '../../protocol/data.ts';
+import type { ColumnInfo, DataWarning, SplitBy } from '../../protocol/data.ts';
 import { queryRows, streamNumbers } from '../database.ts';
 import type { Job } from '../jobs.ts';
 import { numericValue, typedValue } from './stored.ts';
@@ -41,12 +41,22 @@ interface Repeats {
   readonly step: number;
 }
 
-/** What to say about rows that repeat others; null = none does. */
+/** A split that goes by a column: copies do not keep together in it. */
+export interface SplitOfCopies {
+  readonly kind: SplitBy['kind'];
+  readonly by: ComparedColumn;
+  /** Share of the rows that are not of the test split. */
+  readonly before: number;
+}
+
+/** What to say about rows that repeat others; null = none does. `split`: they may be on both sides of it. */
 export async function copiesWarning(
   connection: DuckDBConnection,
   table: MeasuredTable,
-  columns: readonly ComparedColumn[],
+  all: readonly ComparedColumn[],
+  split: SplitOfCopies | null = null,
 ): Promise<DataWarning | null> {
+  const columns = all.filter(({ info }) => info.name !== split?.by.info.name);
   const { repeated, different, copies, step } = await countRepeats(connection, table, columns);
   if (repeated === 0) return null;
   const [grid] = grids(columns, step);
@@ -59,10 +69,43 @@ export async function copiesWarning(
   return {
     code: 'duplicates',
     message: copies
-      ? `${which}: copies are kept in one split, unless it goes by time or group.`
+      ? split === null
+        ? `${which}: copies are kept in one split, unless it goes by time or group.`
+        : `${which}${await acrossSplit(connection, table, grid, split)}`
       : `${which}, as these allow few combinations (${show(different)}): results look better than they are when both are in different splits.`,
     rows: rows.map((row) => Number(row.number)),
   };
+}
+
+/** How many copies a split parts, and what to do. */
+async function acrossSplit(
+  connection: DuckDBConnection,
+  table: MeasuredTable,
+  grid: string,
+  { kind, by: { column, info }, before }: SplitOfCopies,
+): Promise<string> {
+  const { name } = info;
+  if (kind === 'group') {
+    const [row = {}] = await queryRows(
+      connection,
+      `SELECT sum(n) AS parted FROM (SELECT count(*) AS n FROM
+         (SELECT ${grid} AS row, ${typedValue(column, 'category')} AS g FROM ${table.from}) GROUP BY row HAVING count(DISTINCT g) > 1)`,
+    );
+    const parted = Number(row.parted ?? 0);
+    if (parted === 0) return `, all within one ${name}: none stands in two splits.`;
+    return `: ${show(parted)} rows have a copy in another ${name}, and a split by ${name} may learn from one and test on the other. Remove copies from the file if they are no rows of their own.`;
+  }
+  const time = numericValue(column, info.type === 'number' ? 'number' : 'datetime');
+  const [row = {}] = await queryRows(
+    connection,
+    `WITH placed AS (SELECT ${grid} AS row, t > quantile_disc(t, ${before}) OVER () AS later
+       FROM (SELECT *, ${time} AS t FROM ${table.from}) WHERE t IS NOT NULL)
+     SELECT count(*) FILTER (later) AS tested, count(*) FILTER (later AND row IN (SELECT row FROM placed WHERE NOT later)) AS parted
+     FROM placed`,
+  );
+  const [tested, parted] = [Number(row.tested ?? 0), Number(row.parted ?? 0)];
+  if (parted === 0) return ` but for ${name}, none of them in the test split.`;
+  return ` but for ${name}: ${show(parted)} of the ${show(tested)} rows of the test split repeat one that comes before it, and may be answered by heart. Remove copies from the file if they are no rows of their own.`;
 }
 
 /**

@@ -209,10 +209,11 @@ async function selectOne(
   return Object.assign({}, ...parts) as Record<string, SqlValue>;
 }
 
-function leak(name: string, message: string): DataWarning {
-  return {
-    code: 'leak',
-    message: `${message} Leave it out unless it is known before the prediction is needed.`,
-    columns: [name],
-  };
+/** A column that gives the target away, and what to do about it. */
+export function leak(
+  name: string,
+  message: string,
+  advice = 'Leave it out unless it is known before the prediction is needed.',
+): DataWarning {
+  return { code: 'leak', message: `${message} ${advice}`, columns: [name] };
 }

@@ -143,8 +143,8 @@ function howItTells(
   if (filled !== null) return filled;
   const telling = labels.kind === 'classes' ? tellingRecall : tellingDetermination;
   const score = (feature: Float64Array): number => treeScore(feature, labels);
-  const found = (what: string, reached: number): string =>
-    `${what} tells it by itself (${labels.kind === 'classes' ? 'balanced accuracy' : 'R²'} ${Math.floor(reached * 1000) / 1000})`;
+  const found = (what: string, reached: number, verb = 'tells it by itself'): string =>
+    `${what} ${verb} (${labels.kind === 'classes' ? 'balanced accuracy' : 'R²'} ${Math.floor(reached * 1000) / 1000})`;
   if (info.type === 'number' || info.type === 'datetime' || info.type === 'boolean') {
     const feature = Float64Array.from(values, (value) => (value === null ? -Infinity : Number(value)));
     const reached = score(feature);
@@ -162,7 +162,8 @@ function howItTells(
     const reached = score(codes(parts, labels));
     const end = length > 0 ? 'first' : 'last';
     const letters = Math.abs(length) === 1 ? `its ${end} letter` : `its ${end} ${Math.abs(length)} letters`;
-    if (reached >= telling) return found(letters, reached);
+    if (reached >= telling)
+      return found(letters, reached, Math.abs(length) === 1 ? undefined : 'tell it by themselves');
   }
   return null;
 }

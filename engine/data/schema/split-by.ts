@@ -2,16 +2,24 @@
 // test a model between the rows it learned from.
 
 import { InputError } from '../../protocol/errors.ts';
-import type { ColumnInfo, DatasetSettings, DataWarning } from '../../protocol/data.ts';
+import type { ColumnInfo, DatasetSettings } from '../../protocol/data.ts';
 import { didYouMean } from '../closest.ts';
 
 /** Rows a group has on average, at least, and groups there are. */
 const rowsPerGroup = 2;
-const fewestGroups = 5;
+export const fewestGroups = 5;
+/** Of an identifier's values, those that come again, at least: then it names something that has several rows. */
+const repeatedShare = 0.05;
 
 /** Names of whom or what rows may belong to. */
 const groupName =
   /^(?:(?:patient|subject|person|participant|user|customer|client|member|household|family|student|pupil|speaker|writer|author|donor|animal|session|group|batch|lot|site|clinic|hospital|school|store|shop|device|machine|sensor|station|vehicle|account|company|customer)[\s_-]*(?:id|nr|no|number|code|name|key)?|.+(?:[\s_-](?:id|uuid|guid|key|nr)|Id|ID)|id)$/i;
+
+/** Dates that belong to somebody, not to a row. */
+const ownDate = /birth|born|(?:^|[\s_-])dob(?:$|[\s_-])/i;
+
+/** Whether a column is called as something is that may have several rows. */
+export const isGroupName = (name: string): boolean => groupName.test(name);
 
 /** @throws InputError if the split is to go by a column that there is not, or by one that has no order. */
 export function checkSplitBy(
@@ -53,45 +61,20 @@ export function splitCandidates(
 ): { readonly time: readonly string[]; readonly group: readonly string[] } {
   const others = columns.filter(({ name }) => name !== target);
   const used = others.filter(({ name }) => settings.ignored?.includes(name) !== true);
-  const time = used.filter(({ type, distinct }) => type === 'datetime' && distinct >= fewestGroups);
+  const time = used.filter(
+    ({ name, type, distinct }) => type === 'datetime' && distinct >= fewestGroups && !ownDate.test(name),
+  );
   const group = others.filter(
-    ({ name, type, distinct }) =>
-      (type === 'category' || type === 'identifier' || type === 'number' || type === 'text') &&
-      groupName.test(name) &&
+    ({ name, type, distinct, missing }) =>
       distinct >= fewestGroups &&
-      rows >= distinct * rowsPerGroup,
+      ((type === 'identifier' && rows - missing - distinct >= rows * repeatedShare) ||
+        ((type === 'category' || type === 'identifier' || type === 'number' || type === 'text') &&
+          groupName.test(name) &&
+          rows >= distinct * rowsPerGroup)),
   );
   const byDistinct = (one: ColumnInfo, other: ColumnInfo): number => other.distinct - one.distinct;
   return {
     time: [...time].sort(byDistinct).map(({ name }) => name),
     group: [...group].sort(byDistinct).map(({ name }) => name),
   };
-}
-
-/** What there is to say about a split by chance where another may be meant. */
-export function splitWarnings(
-  columns: readonly ColumnInfo[],
-  rows: number,
-  about: { readonly target: string | null; readonly settings: DatasetSettings },
-): DataWarning[] {
-  if (about.settings.splitBy !== undefined) return [];
-  const { time, group } = splitCandidates(columns, rows, about);
-  const warnings: DataWarning[] = [];
-  const [date] = time;
-  const [owner] = group;
-  if (date !== undefined) {
-    warnings.push({
-      code: 'time_split',
-      message: `${date} is a time, and rows are split by chance: the model is tested between rows it learned from, not on later ones. Split by time if it is to predict what comes.`,
-      columns: [date],
-    });
-  }
-  if (owner !== undefined) {
-    warnings.push({
-      code: 'group_split',
-      message: `Several rows share a ${owner}, and rows are split by chance: the model is tested on ones it learned from. Split by group if it is to predict for new ones.`,
-      columns: [owner],
-    });
-  }
-  return warnings;
 }

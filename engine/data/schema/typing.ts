@@ -129,7 +129,10 @@ function inferText({ numbers }: StoredColumn, facts: ColumnFacts): InferredType 
   if (different > 0.5 && distinct > categoryLimit) {
     return words >= 2
       ? { type: 'text', reason: `${show(distinct)} different texts in ${show(count)} rows, too many for categories` }
-      : { type: 'identifier', reason: `${show(distinct)} different values in ${show(count)} rows: nearly one a row` };
+      : {
+          type: 'identifier',
+          reason: `${show(distinct)} different values in ${show(count)} rows: ${different >= nearlyOneARow ? 'nearly one a row' : 'too many for categories'}`,
+        };
   }
   if (codes) {
     return {
@@ -159,6 +162,9 @@ export function settleMissing(
   if (treated.length > 0) notes.unshift(`${treated.map((spelling) => `"${spelling}"`).join(', ')} read as missing`);
   return { missing, ...(notes.length === 0 ? {} : { note: notes.join('; ') }) };
 }
+
+/** Of so many rows each has a value of its own: `nearly one a row` is said of no less. */
+const nearlyOneARow = 0.9;
 
 /** A value within a message: its beginning, if it is long. */
 export function short(value: string): string {
