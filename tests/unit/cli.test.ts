@@ -260,8 +260,35 @@ test('bench --profile tells where a step goes, call by call; a product is one ca
   assert.match(refused.stderr, /gemm-64 is one call/);
 });
 
+test('bench times trees on made-up rows, in turns with a peer that says what it took', async (t) => {
+  const line = JSON.stringify({ peer: 'other', workload: 'predict', value: 5000, cpu: 4000, threads: 1 });
+  const rows = ['--suite', 'tables', '--only', 'predict', '--rows', '400', '--threads', '1'];
+  const peer = `node -e "console.log(process.argv.includes('400') ? process.argv[1] : '')" -- '${line}'`;
+  const { code, events } = await trainyard(
+    temporaryHome(t),
+    'bench',
+    ...rows,
+    '--peer',
+    peer,
+    '--rounds',
+    '2',
+    '--json',
+  );
+  assert.equal(code, 0);
+  const [row] = events;
+  assert.deepEqual([events.length, row.workload, row.rows, row.columns], [1, 'predict', 400, 28]);
+  assert.ok(Number(row.value) > 0 && Number(row.cpu) > 0 && row.unit === 'ms/prediction');
+  assert.ok((row.ratios as Record<string, number>)['other ×1'] > 0);
+  assert.ok((row.cpuRatios as Record<string, number>)['other ×1'] > 0);
+});
+
 const refusals: readonly { readonly name: string; readonly args: readonly string[]; readonly message: RegExp }[] = [
   { name: 'unknown command', args: ['tarin'], message: /no command “tarin”.*--help/ },
+  {
+    name: 'no workload of the suite',
+    args: ['bench', '--suite', 'tables', '--only', 'gemm-64'],
+    message: /boosted, predict, forest/,
+  },
   { name: 'unknown option', args: ['train', iris, '--epoch', '3'], message: /--epoch.*train --help/ },
   { name: 'missing file', args: ['train', '/nowhere/data.csv'], message: /data\.csv/ },
   { name: 'no file', args: ['train'], message: /needs a file/ },

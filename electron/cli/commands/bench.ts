@@ -1,13 +1,12 @@
-// `bench`: times the benchmark workloads on this machine, if wanted against other programs in the same run. A peer is a
-// command that prints one JSON object a line with `peer`, `workload` and `value` (milliseconds); rounds alternate
-// between ours and theirs, because shared machines drift.
+// `bench`: times the benchmark workloads on this machine, if wanted against other programs in the same run. Rounds alternate
+// between ours and theirs, because shared machines drift. The suite `tables` (trees) is bench-tables.ts.
 
-import { spawn } from 'node:child_process';
 import { createCpuBackend } from '../../../engine/backends/cpu/backend.ts';
 import type { Backend } from '../../../engine/backends/backend.ts';
 import { createWebgpuBackend } from '../../../engine/backends/webgpu/backend.ts';
 import { type DevicePeaks, measurePeaks } from '../../../engine/backends/webgpu/probe.ts';
 import { measure } from '../../../engine/bench/measure.ts';
+import { tableTasks, usualTableRows } from '../../../engine/bench/tables.ts';
 import type { Workload } from '../../../engine/bench/workload.ts';
 import { workloads } from '../../../engine/bench/workloads.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
@@ -17,6 +16,8 @@ import { formatNumber, type Output } from '../output.ts';
 import { profileWorkloads } from '../profile-report.ts';
 import { threadsOption } from '../threads-option.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
+import { median, runPeer } from './bench-peers.ts';
+import { benchTables } from './bench-tables.ts';
 
 interface Row {
   readonly workload: string;
@@ -51,8 +52,12 @@ export const bench: Command = {
   summary: 'Times the benchmark workloads on this machine.',
   positionals: [0, 0],
   options: {
-    suite: { type: 'string', value: 'cpu|gpu|all', help: 'devices to time (default cpu)' },
-    only: { type: 'string', value: 'NAME,…', help: `of ${workloads.map((workload) => workload.name).join(', ')}` },
+    suite: {
+      type: 'string',
+      value: 'cpu|gpu|all|tables',
+      help: 'devices to time (default cpu); tables: trees, on the CPU',
+    },
+    only: { type: 'string', value: 'NAME,…', help: `of ${namesOf(workloads)}; of tables ${namesOf(tableTasks)}` },
     threads: { type: 'string', value: 'N', help: 'CPU threads; 0 = as many as pay' },
     peer: {
       type: 'string',
@@ -61,17 +66,30 @@ export const bench: Command = {
       multiple: true,
     },
     profile: { type: 'boolean', help: 'where a training step goes: every call, held against this CPU at its best' },
+    rows: {
+      type: 'string',
+      value: 'N',
+      help: 'of the suite tables: rows made up (default 100,000; a forest has 20,000 at most)',
+    },
     rounds: { type: 'string', value: 'N', help: 'rounds, alternating with the peers (default 3 with a peer, else 1)' },
   },
   run: async ({ options, output }) => {
     if (options.profile === true) {
       const threads = threadsOption(options, output);
-      return profileWorkloads(chooseWorkloads(options), threads, options.only !== undefined, output);
+      return profileWorkloads(chooseNamed(options, workloads), threads, options.only !== undefined, output);
     }
-    const suite = choiceOption(options, 'suite', ['cpu', 'gpu', 'all'] as const) ?? 'cpu';
+    const suite = choiceOption(options, 'suite', ['cpu', 'gpu', 'all', 'tables'] as const) ?? 'cpu';
     const peers = (options.peer ?? []) as readonly string[];
     const rounds = numberOption(options, 'rounds', { minimum: 1, whole: true }) ?? (peers.length > 0 ? 3 : 1);
-    const chosen = chooseWorkloads(options);
+    if (suite === 'tables') {
+      const rows = numberOption(options, 'rows', { minimum: 100, whole: true }) ?? usualTableRows;
+      const threads = threadsOption(options, output);
+      return benchTables({ tasks: chooseNamed(options, tableTasks), rows, threads, peers, rounds }, output);
+    }
+    if (options.rows !== undefined) {
+      throw new InputError('usage.rows', 'Only the suite tables has rows to choose.', 'Add --suite tables.');
+    }
+    const chosen = chooseNamed(options, workloads);
     const devices: Timed[] = [];
     if (suite !== 'gpu') {
       devices.push({ backend: createCpuBackend({ threads: threadsOption(options, output) }) });
@@ -93,14 +111,17 @@ export const bench: Command = {
   },
 };
 
-function chooseWorkloads(options: OptionValues): readonly Workload[] {
+function namesOf(named: readonly { readonly name: string }[]): string {
+  return named.map(({ name }) => name).join(', ');
+}
+
+function chooseNamed<W extends { readonly name: string }>(options: OptionValues, all: readonly W[]): readonly W[] {
   const names = textOption(options, 'only')?.split(',');
-  if (!names) return workloads;
+  if (!names) return all;
   return names.map((name) => {
-    const found = workloads.find((workload) => workload.name === name);
+    const found = all.find((workload) => workload.name === name);
     if (found) return found;
-    const known = workloads.map((workload) => workload.name).join(', ');
-    throw new InputError('usage.workload', `There is no workload “${name}”.`, `Workloads: ${known}.`);
+    throw new InputError('usage.workload', `There is no workload “${name}”.`, `Workloads: ${namesOf(all)}.`);
   });
 }
 
@@ -175,26 +196,6 @@ function shares({ flops, bytes }: Workload, milliseconds: number, peaks: DeviceP
     shareOfPeak: share(flops / milliseconds / 1e6, peaks.gflops),
     shareOfCopy: share(bytes / milliseconds / 1e6, peaks.copyGigabytes),
   };
-}
-
-/** Runs a peer for one workload and reads its lines; those for other workloads are passed over. */
-async function runPeer(command: string, workload: string): Promise<readonly { peer: string; value: number }[]> {
-  const line = command.includes('{only}') ? command.replaceAll('{only}', workload) : `${command} --only ${workload}`;
-  const child = spawn(line, { shell: true, stdio: ['ignore', 'pipe', 'inherit'] });
-  let text = '';
-  for await (const chunk of child.stdout) text += String(chunk);
-  return text
-    .split('\n')
-    .filter((part) => part.startsWith('{'))
-    .map((part) => JSON.parse(part) as { peer: string; workload: string; value?: number; threads?: number })
-    .flatMap(({ peer, workload: name, value, threads }) =>
-      name === workload && value !== undefined ? [{ peer: threads ? `${peer} ×${threads}` : peer, value }] : [],
-    );
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[sorted.length >> 1];
 }
 
 const percent = (share: number | undefined): string =>
