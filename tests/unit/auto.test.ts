@@ -220,8 +220,10 @@ test('a best of all that is killed goes on from the members that are done, and p
   const explained = await lastEvent(home, 'explain', '1', '--shuffles', '2');
   assert.deepEqual([evaluated.split, explained.split], ['test', 'test'], 'no row it learned from');
   assert.match((await trainyard(home, 'evaluate', '1', '--split', 'validation')).stderr, /the train or test split/);
-  const refused = await trainyard(home, 'export', '1', '--format', 'onnx');
-  assert.match(refused.stderr, /no ONNX of the best of all.*Report, TensorBoard, MLflow/s);
+  const exported = await trainyard(home, 'export', '1', '--format', 'onnx', '--out', path.join(home, 'all'));
+  assert.match(exported.stdout, /certified: .*labels equal in 40 of 40/, exported.stderr);
+  const refused = await trainyard(home, 'export', '1', '--format', 'pytorch');
+  assert.match(refused.stderr, /no PyTorch project of the best of all.*ONNX, Report, TensorBoard, MLflow/s);
   const folder = await trainyard(home, 'export', '1', '--format', 'mlflow', '--out', path.join(home, 'mlflow'));
   assert.equal(folder.code, 0, folder.stderr);
   const member = await lastEvent(home, 'show', String(members[0].run));

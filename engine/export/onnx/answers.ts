@@ -48,7 +48,7 @@ function likeliest(onnx: OnnxBuilder, raw: ValueName, width: number): ValueName 
 }
 
 /** [1 − p, p] of one logit. */
-function ofTwo(onnx: OnnxBuilder, logit: ValueName): ValueName {
+export function ofTwo(onnx: OnnxBuilder, logit: ValueName): ValueName {
   const sides = onnx.one('Concat', [onnx.one('Neg', [logit]), logit], { axis: { int: 1 } });
   return onnx.one('Sigmoid', [sides]);
 }

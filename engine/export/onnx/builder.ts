@@ -18,6 +18,7 @@ export class OnnxBuilder {
   readonly inputs: OnnxValue[] = [];
   readonly outputs: OnnxValue[] = [];
   readonly #names = new Set<string>();
+  #prefix = '';
   readonly #constants = new Map<string, ValueName>();
   #next = 0;
 
@@ -57,8 +58,23 @@ export class OnnxBuilder {
     return this.one('Cast', [value], { to: { int: typeCode(type) } });
   }
 
+  /** What `work` adds; weights of the model within the model begin with `prefix`. */
+  within<T>(prefix: string, work: () => T): T {
+    const outer = this.#prefix;
+    this.#prefix += prefix;
+    try {
+      return work();
+    } finally {
+      this.#prefix = outer;
+    }
+  }
+
   /** A tensor of the model under its own name. */
   weight(name: string, tensor: OnnxTensor): ValueName {
+    return this.#keep(`${this.#prefix}${name}`, tensor);
+  }
+
+  #keep(name: string, tensor: OnnxTensor): ValueName {
     const own = this.#unused(name);
     this.tensors[own] = tensor;
     return own;
@@ -92,11 +108,11 @@ export class OnnxBuilder {
   }
 
   #constant(tensor: OnnxTensor): ValueName {
-    if (tensor.values.length > mostCompared) return this.weight(`constant.${this.#next++}`, tensor);
+    if (tensor.values.length > mostCompared) return this.#keep(`constant.${this.#next++}`, tensor);
     const key = `${tensor.type} ${tensor.shape.join()} ${JSON.stringify([...tensor.values])}`;
     const known = this.#constants.get(key);
     if (known !== undefined) return known;
-    const name = this.weight(`constant.${this.#next++}`, tensor);
+    const name = this.#keep(`constant.${this.#next++}`, tensor);
     this.#constants.set(key, name);
     return name;
   }

@@ -45,10 +45,8 @@ export function addColumnInputs(onnx: OnnxBuilder, preprocessing: Preprocessing)
   }
 }
 
-/** Adds an input a column and what is made of them; returns the features [N,width]. */
-export function exportColumns(onnx: OnnxBuilder, preprocessing: Preprocessing): ValueName {
-  addColumnInputs(onnx, preprocessing);
-  const { features } = preprocessing;
+/** What is made of the inputs; returns the features [N,width]. */
+export function exportColumns(onnx: OnnxBuilder, { features }: Preprocessing): ValueName {
   const numbers = features.filter((feature) => outputNames(feature).length > 0);
   const codes = features.filter((feature) => outputNames(feature).length === 0);
   const parts = [...numbers, ...codes].flatMap((feature) => exportFeature(onnx, feature));

@@ -82,32 +82,36 @@ export function encodeModel(model: OnnxModel): Uint8Array {
       { domain: 'ai.onnx.ml', version: mlOpset },
     ],
     metadataProps: Object.entries(metadata).map(([key, value]) => ({ key, value })),
-    graph: {
-      name,
-      node: nodes.map((node, index) => encodeNode(node, index)),
-      initializer: Object.entries(tensors).map(([key, tensor]) => encodeTensor(key, tensor)),
-      input: inputs.map(encodeValue),
-      output: outputs.map(encodeValue),
-    },
   };
-  return onnx.ModelProto.encode(message).finish();
+  const graph = {
+    name,
+    initializer: Object.entries(tensors).map(([key, tensor]) => encodeTensor(key, tensor)),
+    input: inputs.map(encodeValue),
+    output: outputs.map(encodeValue),
+  };
+  // Node by node: protobufjs has an object for each number that it is about to write, and trees have millions.
+  const parts = [
+    onnx.GraphProto.encode(graph).finish(),
+    ...nodes.flatMap((node, at) => field(1, encodeNode(node, at))),
+  ];
+  return joined([onnx.ModelProto.encode(message).finish(), ...field(7, joined(parts))]);
 }
 
-function encodeNode({ op, domain, inputs, outputs, attributes }: OnnxNode, index: number): schema.INodeProto {
-  return {
-    name: `${op}_${index}`,
-    opType: op,
-    domain,
-    input: [...inputs],
-    output: [...outputs],
-    attribute: Object.entries(attributes).map(([name, value]) => encodeAttribute(name, value)),
-  };
+function encodeNode({ op, domain, inputs, outputs, attributes }: OnnxNode, index: number): Uint8Array {
+  const own = { name: `${op}_${index}`, opType: op, domain, input: [...inputs], output: [...outputs] };
+  const encoded = Object.entries(attributes).flatMap(([name, value]) => field(5, encodeAttribute(name, value)));
+  return joined([onnx.NodeProto.encode(own).finish(), ...encoded]);
 }
 
-function encodeAttribute(name: string, value: OnnxAttribute): schema.IAttributeProto {
+function encodeAttribute(name: string, value: OnnxAttribute): Uint8Array {
+  const head = onnx.AttributeProto.encode(attributeOf(name, value)).finish();
+  return 'ints' in value ? joined([head, ...field(8, packed(value.ints))]) : head;
+}
+
+function attributeOf(name: string, value: OnnxAttribute): schema.IAttributeProto {
   const { AttributeType: kinds } = onnx.AttributeProto;
   if ('int' in value) return { name, type: kinds.INT, i: value.int };
-  if ('ints' in value) return { name, type: kinds.INTS, ints: [...value.ints] };
+  if ('ints' in value) return { name, type: kinds.INTS };
   if ('float' in value) return { name, type: kinds.FLOAT, f: value.float };
   if ('floats' in value) return { name, type: kinds.FLOATS, floats: [...value.floats] };
   if ('text' in value) return { name, type: kinds.STRING, s: utf8(value.text) };
@@ -140,6 +144,40 @@ function utf8All(texts: readonly string[]): Uint8Array[] {
     known.set(text, found);
     return found;
   });
+}
+
+/** A message, or packed numbers, as the field of this number: one that may stand behind all others of its message. */
+function field(number: number, bytes: Uint8Array): readonly Uint8Array[] {
+  return [packed([number * 8 + 2, bytes.byteLength]), bytes];
+}
+
+/** Whole numbers of at most 53 bits as varints, negative ones as the ten bytes of their 64 bits. */
+function packed(values: readonly number[]): Uint8Array {
+  let at = 0;
+  let bytes = new Uint8Array(values.length * 2 + 10);
+  for (const value of values) {
+    if (at + 10 > bytes.length) bytes = joined([bytes, new Uint8Array(bytes.length)]);
+    if (value < 0) {
+      let rest = BigInt.asUintN(64, BigInt(value));
+      for (; rest > 127n; rest >>= 7n) bytes[at++] = Number(rest & 127n) | 128;
+      bytes[at++] = Number(rest);
+    } else {
+      let rest = value;
+      for (; rest > 127; rest = Math.floor(rest / 128)) bytes[at++] = (rest % 128) | 128;
+      bytes[at++] = rest;
+    }
+  }
+  return bytes.subarray(0, at);
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.byteLength;
+  }
+  return all;
 }
 
 /** UTF-8 without TextEncoder, which is not part of the language. */

@@ -5,13 +5,12 @@ import { certainMissing, keepsAsValue, possibleMissing } from '../../data/schema
 import { rawCodes } from '../../model/spec.ts';
 import type { FeatureRecipe, Preprocessing } from '../../data/preprocess/recipe.ts';
 import type { OnnxBuilder, ValueName } from './builder.ts';
-import { addColumnInputs, categoryNumbers, known, truth } from './columns.ts';
+import { categoryNumbers, known, truth } from './columns.ts';
 import { lookUp } from './texts.ts';
 
-/** Adds an input a column; returns their values [N,columns] of type double. */
-export function exportRawColumns(onnx: OnnxBuilder, preprocessing: Preprocessing): ValueName {
-  addColumnInputs(onnx, preprocessing);
-  const parts = preprocessing.features.map((feature) => rawColumn(onnx, feature));
+/** The values of the inputs [N,columns] of type double. */
+export function exportRawColumns(onnx: OnnxBuilder, { features }: Preprocessing): ValueName {
+  const parts = features.map((feature) => rawColumn(onnx, feature));
   return parts.length === 1 ? parts[0] : onnx.one('Concat', parts, { axis: { int: 1 } });
 }
 

@@ -60,8 +60,8 @@ export const declaration = declare({
     const split = [1 - test, 0, test] as const;
     return validation > 0 && train > 0 ? { ...config, settings: { ...config.settings, split } } : config;
   },
-  // Its members take rows in forms of their own: none of the formats that hold a model has words for that yet.
-  formats: ['html', 'tensorboard', 'mlflow', 'json'],
+  // Its members are of several kinds: PyTorch has no words for all of them.
+  formats: ['onnx', 'html', 'tensorboard', 'mlflow', 'json'],
   units: () => 1,
   facts: ({ auto, seed }) => [
     ['model', 'the best of all'],

@@ -63,19 +63,34 @@ export function matrixRecipe(preprocessing: unknown): object {
   return recipe;
 }
 
-interface Weighted {
+/** A model of an ensemble. */
+export interface Weighted {
+  /** Begins the names of its tensors in the file of the ensemble: `MEMBER.FOLD.`. */
+  readonly prefix: string;
+  readonly tensors: Weights;
   readonly trained: Trained;
+  /** All of an ensemble add up to 1. */
   readonly weight: number;
+}
+
+/** The models of an ensemble, those of each member's folds. Throws InputError `model.weights`. */
+export function modelsOf(
+  { members }: AutoModelFile,
+  tensors: Weights,
+  others: OtherLearners | undefined,
+): readonly Weighted[] {
+  return members.flatMap(({ models, weight }, member) =>
+    models.map((model, fold): Weighted => {
+      const prefix = `${member}.${fold}.`;
+      const own = tensorsOf(tensors, prefix);
+      return { prefix, tensors: own, trained: readMember(model, own, others), weight: weight / models.length };
+    }),
+  );
 }
 
 export function readEnsemble(file: AutoModelFile, tensors: Weights, others: OtherLearners | undefined): Trained {
   const { output, recipe } = file;
-  const models = file.members.flatMap(({ models: own, weight }, member) =>
-    own.map((model, fold): Weighted => ({
-      trained: readMember(model, tensorsOf(tensors, `${member}.${fold}.`), others),
-      weight: weight / own.length,
-    })),
-  );
+  const models = modelsOf(file, tensors, others);
   return {
     file,
     evaluation: { output, training: plainLoss, weights: null },
