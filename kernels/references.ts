@@ -50,6 +50,7 @@ import { reference as softmaxCrossEntropy } from './softmax_cross_entropy/refere
 import { reference as softmaxGrad } from './softmax_grad/reference.ts';
 import { reference as storeRows } from './store_rows/reference.ts';
 import { reference as sumSquares } from './sum_squares/reference.ts';
+import { reference as treeBins } from './tree_bins/reference.ts';
 import { reference as treeGradients } from './tree_gradients/reference.ts';
 import { reference as treeGrid } from './tree_grid/reference.ts';
 import { reference as treeHistogram } from './tree_histogram/reference.ts';
@@ -58,6 +59,7 @@ import { reference as treeMove } from './tree_move/reference.ts';
 import { reference as treePartition } from './tree_partition/reference.ts';
 import { reference as treePredict } from './tree_predict/reference.ts';
 import { reference as treeScores } from './tree_scores/reference.ts';
+import { reference as treeSort } from './tree_sort/reference.ts';
 import { reference as treeSplit } from './tree_split/reference.ts';
 import { reference as upsample } from './upsample/reference.ts';
 import { reference as upsampleGrad } from './upsample_grad/reference.ts';
@@ -110,6 +112,7 @@ export const references: Readonly<Record<KernelName, Reference>> = {
   softmax_grad: softmaxGrad,
   store_rows: storeRows,
   sum_squares: sumSquares,
+  tree_bins: treeBins,
   tree_gradients: treeGradients,
   tree_grid: treeGrid,
   tree_histogram: treeHistogram,
@@ -118,6 +121,7 @@ export const references: Readonly<Record<KernelName, Reference>> = {
   tree_partition: treePartition,
   tree_predict: treePredict,
   tree_scores: treeScores,
+  tree_sort: treeSort,
   tree_split: treeSplit,
   upsample,
   upsample_grad: upsampleGrad,

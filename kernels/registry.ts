@@ -49,6 +49,7 @@ import { kernel as softmaxCrossEntropy } from './softmax_cross_entropy/kernel.ts
 import { kernel as softmaxGrad } from './softmax_grad/kernel.ts';
 import { kernel as storeRows } from './store_rows/kernel.ts';
 import { kernel as sumSquares } from './sum_squares/kernel.ts';
+import { kernel as treeBins } from './tree_bins/kernel.ts';
 import { kernel as treeGradients } from './tree_gradients/kernel.ts';
 import { kernel as treeGrid } from './tree_grid/kernel.ts';
 import { kernel as treeHistogram } from './tree_histogram/kernel.ts';
@@ -57,6 +58,7 @@ import { kernel as treeMove } from './tree_move/kernel.ts';
 import { kernel as treePartition } from './tree_partition/kernel.ts';
 import { kernel as treePredict } from './tree_predict/kernel.ts';
 import { kernel as treeScores } from './tree_scores/kernel.ts';
+import { kernel as treeSort } from './tree_sort/kernel.ts';
 import { kernel as treeSplit } from './tree_split/kernel.ts';
 import { kernel as upsample } from './upsample/kernel.ts';
 import { kernel as upsampleGrad } from './upsample_grad/kernel.ts';
@@ -109,6 +111,7 @@ const contracts = {
   softmax_grad: softmaxGrad,
   store_rows: storeRows,
   sum_squares: sumSquares,
+  tree_bins: treeBins,
   tree_gradients: treeGradients,
   tree_grid: treeGrid,
   tree_histogram: treeHistogram,
@@ -117,6 +120,7 @@ const contracts = {
   tree_partition: treePartition,
   tree_predict: treePredict,
   tree_scores: treeScores,
+  tree_sort: treeSort,
   tree_split: treeSplit,
   upsample,
   upsample_grad: upsampleGrad,

@@ -59,7 +59,9 @@ function buildNative(): void {
       ...Object.entries(variants).flatMap(([name, flags]) => [
         compile('kernels.c', name, [`-DTABLE=table_${name}`, ...flags]),
         // Sums of trees have one set of bits everywhere.
-        compile('trees.c', `trees-${name}`, [`-DTABLE=table_${name}`, ...flags, '-ffp-contract=off']),
+        ...['trees', 'tree_bins'].map((file) =>
+          compile(`${file}.c`, `${file}-${name}`, [`-DTABLE=table_${name}`, ...flags, '-ffp-contract=off']),
+        ),
       ]),
     ];
     const shared = process.platform === 'darwin' ? ['-bundle', '-undefined', 'dynamic_lookup'] : ['-shared'];

@@ -101,8 +101,8 @@ export function compare(prepared: PreparedCase, results: readonly GuardedOperand
     const words = results[index];
     if (!expected) return;
     if (!words) return fail(`output ${operand.name} did not come back`);
-    const width = operand.type === 'f64' ? 2 : 1;
-    const touched = firstTouchedGuard(words, width * expected.length);
+    const bytes = elementBytes[operand.type ?? 'f32'];
+    const touched = firstTouchedGuard(words, expected.length * bytes);
     if (touched) fail(`output ${operand.name} was written outside, ${touched}`);
     const got = hostView(operand.type ?? 'f32', words.buffer, words.byteOffset + 4 * guardWords, expected.length);
     const scale = expected.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0);
@@ -110,7 +110,7 @@ export function compare(prepared: PreparedCase, results: readonly GuardedOperand
     for (let i = 0; i < expected.length; i++) {
       if (!Number.isFinite(expected[i]))
         fail(`the reference gives ${expected[i]} for ${operand.name}[${i}]: mend the case`);
-      if (words[guardWords + width * (i + 1) - 1] === sentinel)
+      if (words[guardWords + Math.ceil(((i + 1) * bytes) / 4) - 1] === sentinel)
         fail(`element ${operand.name}[${i}] was not written; wanted ${expected[i]}`);
       const allowed = absolute + relative * Math.max(Math.abs(expected[i]), scale);
       const difference = Math.abs(got[i] - expected[i]);
@@ -123,12 +123,15 @@ export function compare(prepared: PreparedCase, results: readonly GuardedOperand
   });
 }
 
-/** Where a guard word of an output was overwritten, if anywhere. */
-function firstTouchedGuard(words: Uint32Array, length: number): string | undefined {
-  const end = guardWords + length;
-  const index = words.findIndex((word, i) => (i < guardWords || i >= end) && word !== sentinel);
+/** Where what surrounds an output of so many bytes was overwritten, if anywhere: in words. */
+function firstTouchedGuard(words: Uint32Array, bytes: number): string | undefined {
+  const start = 4 * guardWords;
+  const untouched = new Uint8Array(new Uint32Array(words.length).fill(sentinel).buffer);
+  const all = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+  const index = all.findIndex((byte, i) => (i < start || i >= start + bytes) && byte !== untouched[i]);
   if (index < 0) return undefined;
-  return index < guardWords ? `${guardWords - index} before the start` : `${index - end} after the end`;
+  const far = index < start ? start - index : index - start - bytes;
+  return index < start ? `${Math.ceil(far / 4)} before the start` : `${Math.floor(far / 4)} after the end`;
 }
 
 /** The parameters as a call record holds them: `f32` ones rounded to float32. */
@@ -148,7 +151,7 @@ function sampleOperand(operand: Operand, params: Readonly<Record<string, number>
   return (operand.type ?? 'f32') === 'f32' ? values.map(Math.fround) : values;
 }
 
-/** The words of an operand (bytes are packed, an output never has them) between guards; of sentinels alone if it is `unwritten`. */
+/** The words of an operand (bytes are packed) between guards; of sentinels alone if it is `unwritten`. */
 function guarded(operand: Operand, values: Float64Array, unwritten: boolean): Uint32Array {
   const length = Math.ceil((values.length * elementBytes[operand.type ?? 'f32']) / 4);
   const words = new Uint32Array(length + 2 * guardWords).fill(sentinel);

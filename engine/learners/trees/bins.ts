@@ -22,7 +22,20 @@ export type ColumnBins =
 
 /** The bins of a column by a sample of its values; `column` says what they are. */
 export function binsOf(column: RawColumn, sample: Float64Array): ColumnBins {
-  return column.kind === 'category' ? categoryBins(sample) : numberBins(sample);
+  if (column.kind === 'category') return categoryBins(sample);
+  const own = sample.slice();
+  return numberBins(sortNumbers(own.subarray(0, moveKnown(own))));
+}
+
+/** Brings the values that are there to the front, in their order; returns how many they are. */
+export function moveKnown(sample: Float64Array): number {
+  let known = 0;
+  for (let i = 0; i < sample.length; i++) {
+    const value = sample[i];
+    sample[known] = value;
+    known += value === value ? 1 : 0;
+  }
+  return known;
 }
 
 /** Distinct values in order, and the rows of each. */
@@ -31,8 +44,8 @@ interface Distinct {
   readonly counts: Uint32Array;
 }
 
-function numberBins(sample: Float64Array): ColumnBins {
-  const sorted = sortNumbers(sample.filter((value) => value === value));
+/** The bins of a column of numbers by known values in order, whose array is used up. */
+export function numberBins(sorted: Float64Array): ColumnBins {
   const known = sorted.length;
   const counts = new Uint32Array(known);
   let distinct = 0;
@@ -72,10 +85,10 @@ function edgesOfMany({ values, counts }: Distinct, total: number): number[] {
   let share = total / most;
   let [restBins, restRows] = [most, total];
   const much = share;
-  for (const count of counts) {
-    if (count < much) continue;
+  for (let i = 0; i < counts.length; i++) {
+    if (counts[i] < much) continue;
     restBins--;
-    restRows -= count;
+    restRows -= counts[i];
   }
   share = restRows / Math.max(1, restBins);
   const edges: number[] = [];

@@ -144,6 +144,7 @@ async function* boostOn(device: BoostDevice, problem: BoostProblem, state: Boost
 /** Rows below `rows` that an ascending list does not have. */
 function notIn(list: Uint32Array, rows: number): Uint32Array {
   const others = new Uint32Array(rows - list.length);
+  if (others.length === 0) return others;
   for (let row = 0, i = 0, at = 0; row < rows; row++) {
     if (i < list.length && list[i] === row) i++;
     else others[at++] = row;

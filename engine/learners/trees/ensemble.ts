@@ -62,3 +62,11 @@ export function finish<Result>(work: Generator<void, Result, void>): Result {
     if (done) return value;
   }
 }
+
+/** The same where others may have their turn. */
+export async function finishAsync<Result>(work: AsyncGenerator<void, Result, void>): Promise<Result> {
+  for (;;) {
+    const { done, value } = await work.next();
+    if (done) return value;
+  }
+}

@@ -4,7 +4,8 @@
 import { drawnPlaces } from '../../optim/random.ts';
 import type { RawColumn } from '../../model/spec.ts';
 import type { Rows } from '../learner.ts';
-import { binnerOf, binsOf, type ColumnBins } from './bins.ts';
+import { binsOf, moveKnown, numberBins, type ColumnBins } from './bins.ts';
+import { hostBinner, openBinner, paysOnDevice, sortColumns } from './table-device.ts';
 
 export interface BinnedRows {
   readonly rows: number;
@@ -21,7 +22,7 @@ const mostSampled = 200_000;
 /** Of random numbers. */
 const sampleStream = 3001;
 
-type Read = Pick<Rows, 'data' | 'readShard'>;
+type Read = Pick<Rows, 'data' | 'readShard' | 'backend'>;
 
 /** Throws RangeError for rows of another form. */
 export function rawColumns({ input }: Read['data']): readonly RawColumn[] {
@@ -30,34 +31,59 @@ export function rawColumns({ input }: Read['data']): readonly RawColumn[] {
 }
 
 /** The bins of all columns, by the training rows. */
-export async function columnBins({ data, readShard }: Read, breathe: () => Promise<void>): Promise<ColumnBins[]> {
+export async function columnBins(
+  { data, readShard, backend }: Read,
+  breathe: () => Promise<void>,
+): Promise<ColumnBins[]> {
   const columns = rawColumns(data);
   const width = columns.length;
   // The same for any seed: what is learnt of the columns is no matter of luck.
   const places = drawnPlaces(data.counts.train, mostSampled, 0, sampleStream);
   const sample = columns.map(() => new Float64Array(places.length));
   let next = 0;
+  // A few rows at a time, so that they are still in the cache when the last column takes them.
+  const few = 128;
   for (let shard = 0; shard + 1 < data.shardStarts.length && next < places.length; shard++) {
     const [start, end] = [data.shardStarts[shard], data.shardStarts[shard + 1]];
     if (places[next] >= end) continue;
     const { x } = await readShard(shard);
-    for (; next < places.length && places[next] < end; next++) {
-      const at = (places[next] - start) * width;
-      for (let column = 0; column < width; column++) sample[column][next] = x[at + column];
+    while (next < places.length && places[next] < end) {
+      const first = next;
+      while (next < places.length && next < first + few && places[next] < end) next++;
+      for (let column = 0; column < width; column++) {
+        const own = sample[column];
+        for (let i = first; i < next; i++) own[i] = x[(places[i] - start) * width + column];
+      }
     }
     await breathe();
   }
+  const sorted = paysOnDevice(places.length * width) ? await sortedNumbers(columns, sample, backend, breathe) : null;
   const bins: ColumnBins[] = [];
   for (const [index, column] of columns.entries()) {
-    bins.push(binsOf(column, sample[index]));
+    const own = sorted?.get(index);
+    bins.push(own ? numberBins(own) : binsOf(column, sample[index]));
     await breathe();
   }
   return bins;
 }
 
+/** Of each column of numbers what is known of it, in order: by the device. */
+async function sortedNumbers(
+  columns: readonly RawColumn[],
+  sample: readonly Float64Array<ArrayBuffer>[],
+  backend: Read['backend'],
+  breathe: () => Promise<void>,
+): Promise<ReadonlyMap<number, Float64Array>> {
+  const numbers = [...columns.keys()].filter((column) => columns[column].kind === 'number');
+  if (numbers.length === 0) return new Map();
+  const known = numbers.map((column) => sample[column].subarray(0, moveKnown(sample[column])));
+  for await (const _ of sortColumns(await backend(), known)) await breathe();
+  return new Map(numbers.map((column, i) => [column, known[i]]));
+}
+
 /** All rows in their bins. */
 export async function readBinned(
-  { data, readShard }: Read,
+  { data, readShard, backend }: Read,
   columns: readonly ColumnBins[],
   breathe: () => Promise<void>,
 ): Promise<BinnedRows> {
@@ -65,17 +91,24 @@ export async function readBinned(
   const rows = shardStarts[shardStarts.length - 1];
   const width = columns.length;
   const binned = { rows, width, bins: new Uint8Array(rows * width), targets: new Float32Array(rows) };
-  const binners = columns.map(binnerOf);
-  for (let shard = 0; shard + 1 < shardStarts.length; shard++) {
-    const first = shardStarts[shard];
-    const count = shardStarts[shard + 1] - first;
-    const { x, y } = await readShard(shard);
-    binned.targets.set(y.subarray(0, count), first);
-    for (const [at, binner] of binners.entries()) {
-      binner(x as ArrayLike<number>, count, width, at, binned.bins, first);
-      if (count > 50_000) await breathe();
+  const binner = paysOnDevice(rows * width)
+    ? await openBinner(await backend(), columns, largestShard(shardStarts))
+    : hostBinner(columns);
+  try {
+    for (let shard = 0; shard + 1 < shardStarts.length; shard++) {
+      const first = shardStarts[shard];
+      const count = shardStarts[shard + 1] - first;
+      const { x, y } = await readShard(shard);
+      binned.targets.set(y.subarray(0, count), first);
+      const bins = binned.bins.subarray(first * width, (first + count) * width);
+      for await (const _ of binner.put(x as ArrayLike<number>, count, bins)) await breathe();
     }
-    await breathe();
+  } finally {
+    binner.close();
   }
   return binned;
 }
+
+/** Rows of the largest shard. */
+export const largestShard = (shardStarts: readonly number[]): number =>
+  shardStarts.reduce((most, start, i) => Math.max(most, i > 0 ? start - shardStarts[i - 1] : 0), 0);

@@ -3,9 +3,11 @@
 import type { EvaluationSpec } from '../../train/metrics.ts';
 import type { ModelFile } from '../../protocol/model-file.ts';
 import type { RawOutputs, Rows, Trained } from '../learner.ts';
-import { binnerOf } from './bins.ts';
+import { addTrees, finish, finishAsync } from './ensemble.ts';
 import type { GrownTrees } from './explained.ts';
-import { addEverywhere } from './predictor.ts';
+import { openPredictor, pays } from './predictor.ts';
+import { largestShard } from './rows.ts';
+import { hostBinner } from './table-device.ts';
 import { walkOf, type Walk } from './tree.ts';
 
 /** `first` [outputs]: what the scores of a row begin with. */
@@ -29,21 +31,30 @@ async function predict(
   const rows = shardStarts[shardStarts.length - 1];
   const K = first.length;
   const width = columns.length;
-  const binners = columns.map(binnerOf);
   const outputs = new Float32Array(rows * K);
   const targets = new Float32Array(rows);
-  for (let shard = 0; shard + 1 < shardStarts.length; shard++) {
-    const start = shardStarts[shard];
-    const count = shardStarts[shard + 1] - start;
-    const { x, y } = await readShard(shard);
-    const bins = new Uint8Array(count * width);
-    binners.forEach((binner, at) => binner(x as ArrayLike<number>, count, width, at, bins, 0));
-    const scores = new Float64Array(count * K);
-    for (let i = 0; i < scores.length; i++) scores[i] = first[i % K];
-    const work = addEverywhere(backend, scores, K, trees, columns, { bins, width }, walks);
-    while (!(await work.next()).done) continue;
-    outputs.set(raw(scores), start * K);
-    targets.set(y.subarray(0, count), start);
+  const predictor = pays(trees, rows)
+    ? await openPredictor(await backend(), trees, columns, K, largestShard(shardStarts))
+    : null;
+  const binner = hostBinner(columns);
+  try {
+    for (let shard = 0; shard + 1 < shardStarts.length; shard++) {
+      const start = shardStarts[shard];
+      const count = shardStarts[shard + 1] - start;
+      const { x, y } = await readShard(shard);
+      const scores = new Float64Array(count * K);
+      for (let i = 0; i < scores.length; i++) scores[i] = first[i % K];
+      if (predictor) await finishAsync(predictor.addRows(x as ArrayLike<number>, scores));
+      else {
+        const bins = new Uint8Array(count * width);
+        await finishAsync(binner.put(x as ArrayLike<number>, count, bins));
+        finish(addTrees(scores, K, trees, columns, { bins, width }, 0, count, walks));
+      }
+      outputs.set(raw(scores), start * K);
+      targets.set(y.subarray(0, count), start);
+    }
+  } finally {
+    predictor?.close();
   }
   return { outputs, targets };
 }

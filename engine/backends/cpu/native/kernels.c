@@ -225,6 +225,7 @@ static const NamedKernel kernels[] = {
     {"dropout", dropout},
     {"gather_rows", gather_rows},
     {"matmul", matmul},
+    {"tree_bins", tree_bins},
     {"tree_gradients", tree_gradients},
     {"tree_grid", tree_grid},
     {"tree_histogram", tree_histogram},
@@ -233,6 +234,7 @@ static const NamedKernel kernels[] = {
     {"tree_partition", tree_partition},
     {"tree_predict", tree_predict},
     {"tree_scores", tree_scores},
+    {"tree_sort", tree_sort},
     {"tree_split", tree_split},
 };
 
