@@ -34,7 +34,7 @@ import { createPredictor } from './predictor.ts';
 import { homeArgument, nodeSurroundings, residentBudget } from './surroundings.ts';
 import { openCpu } from './trusted-cpu.ts';
 
-type Rows = Pick<DataService, 'readShard' | 'rawRows' | 'keepPredictions'>;
+type Rows = Pick<DataService, 'readShard' | 'rawRows' | 'keepPredictions' | 'keepNumbers'>;
 
 const port = parentPort(process.parentPort);
 let linked: (rows: Rows) => void;

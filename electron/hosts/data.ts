@@ -14,8 +14,8 @@ try {
   const service = createDataService({ home: homeArgument() });
   serve<DataService>(port, service);
   // A process that computes reads rows, hands back what it predicts for them, and nothing else.
-  const { readShard, rawRows, keepPredictions } = service;
-  onLink(process.parentPort, (link) => serve(link, { readShard, rawRows, keepPredictions }));
+  const { readShard, rawRows, keepPredictions, keepNumbers } = service;
+  onLink(process.parentPort, (link) => serve(link, { readShard, rawRows, keepPredictions, keepNumbers }));
   announceReady(port);
 } catch (error) {
   announceFailure(port, error);

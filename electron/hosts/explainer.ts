@@ -5,15 +5,22 @@ import type { Backend } from '../../engine/backends/backend.ts';
 import { contributionsOf, type ExplainedRow } from '../../engine/explanation/contributions.ts';
 import { partialDependence } from '../../engine/explanation/dependence.ts';
 import { explain } from '../../engine/explanation/explain.ts';
-import { answerOf, exactlyWhy, readRow, readSubject } from '../../engine/explanation/rows.ts';
+import { answerOf, exactlyWhy, meanContributions, readRow, readSubject } from '../../engine/explanation/rows.ts';
+import {
+  contributionNames,
+  explainTable,
+  sampledFrom,
+  usualTableDraws,
+  type Sampled,
+} from '../../engine/explanation/whole-tables.ts';
 import { oneAnswer, usualClass, type Answer, type Pace, type Subject } from '../../engine/explanation/subject.ts';
 import type { Rows, Trained } from '../../engine/learners/learner.ts';
 import { readTrained } from '../../engine/learners/predict.ts';
-import { columnGains } from '../../engine/learners/trees/explained.ts';
+import { columnGains, exactContributions } from '../../engine/learners/trees/explained.ts';
 import { lookAtTree } from '../../engine/runs/tree-look.ts';
 import { treesOfRun } from '../../engine/runs/trees.ts';
 import type { DataService, Progress } from '../../engine/protocol/data.ts';
-import type { ExplainerService, ExplainRequest } from '../../engine/protocol/explanation.ts';
+import type { ExplainerService, ExplainRequest, TableContributions } from '../../engine/protocol/explanation.ts';
 import { Listeners } from '../../engine/protocol/listeners.ts';
 import { nodeSurroundings } from './surroundings.ts';
 import { withRows } from './with-rows.ts';
@@ -29,7 +36,7 @@ interface Opened {
 
 /** `openBackend` opens the CPU, for one request. */
 export function createExplainer(
-  shards: Promise<Pick<DataService, 'readShard'>>,
+  shards: Promise<Pick<DataService, 'readShard' | 'keepNumbers'>>,
   openBackend: () => Promise<Backend>,
 ): ExplainerService {
   const progress = new Listeners<{ job: string; progress: Progress }>();
@@ -75,9 +82,12 @@ export function createExplainer(
   return {
     explain: (request) =>
       opened(request, async ({ trained: { trees }, subject, answer, pace, wanted }) => {
-        const options = { ...pace, wanted, shuffles: request.shuffles, clock: nodeSurroundings.clock };
+        const { shuffles, together } = request;
+        const options = { ...pace, wanted, shuffles, together, clock: nodeSurroundings.clock };
         const found = await explain(subject, answer, options);
-        return trees ? { ...found, gains: columnGains(trees) } : found;
+        if (!trees) return found;
+        const means = await meanContributions(trees, subject, wanted, { ...nodeSurroundings, stopped: pace.stopped });
+        return { ...found, gains: columnGains(trees), ...(means && { contributions: means }) };
       }),
     dependence: (request) =>
       opened(request, async ({ subject, answer, wanted }) => {
@@ -92,6 +102,30 @@ export function createExplainer(
         const exact = await exactlyWhy(trained, subject, answer, row, wanted, { ...nodeSurroundings, ...pace });
         return exact ?? contributionsOf(subject, answer, row, wanted, pace);
       }),
+    async table({ job, run, model, weights, preprocessing, data, split, file, draws = usualTableDraws, ...asked }) {
+      try {
+        const trained = readTrained(model, weights, run);
+        const { readShard, keepNumbers } = await shards;
+        const wanted = asked.wanted ?? usualClass(trained.file.output);
+        const names = contributionNames(file.input.kind === 'columns' ? file.input.columns : []);
+        const explained = (sampled: () => Promise<Sampled>): Promise<TableContributions> =>
+          explainTable(
+            { data: file, readShard: (shard) => readShard({ handle: file.handle, shard }) },
+            trained.trees ? exactContributions(trained.trees, wanted) : null,
+            sampled,
+            wanted,
+            (columns) => keepNumbers({ handle: file.handle, names, columns }),
+            { ...nodeSurroundings, ...paceOf(job) },
+          );
+        return await withRows(shards, openBackend, data ?? file, (rows) =>
+          explained(async () =>
+            sampledFrom(await readSubject(rows, split), answerOf(trained, preprocessing, rows), draws),
+          ),
+        );
+      } finally {
+        stopped.delete(job);
+      }
+    },
     async tree({ run, model, weights, tree, wanted }) {
       if (looked?.model !== model) looked = { model, ...treesOfRun(model, weights, run) };
       const { trees, file } = looked;

@@ -48,6 +48,8 @@ export class KeptTable {
   readonly #classes: readonly string[];
   #predicted = 0;
   #files = 0;
+  /** Names of the numbers that stand beside the rows in place of predictions. */
+  #numbers: readonly string[] | null = null;
   /** How the file's columns are written: found out once. */
   #originals: readonly Original[] | null = null;
 
@@ -121,6 +123,29 @@ export class KeptTable {
     this.#predicted += values.length;
   }
 
+  /** Numbers of the rows that follow, one array a name; they are written in place of predictions, with all their digits. */
+  async addNumbers(names: readonly string[], columns: readonly Float64Array[]): Promise<void> {
+    const { connection } = this.#database;
+    if (this.#numbers === null) {
+      this.#numbers = names;
+      const typed = names.map((_, index) => `${quoteName(`${this.#prefix}n${index}`)} DOUBLE`);
+      await connection.run(`CREATE TABLE numbers (${typed.join(', ')})`);
+    }
+    const types = names.map(() => DOUBLE);
+    const appender = await connection.createAppender('numbers');
+    try {
+      for (let start = 0; start < columns[0].length; start += chunkRows) {
+        const chunk = DuckDBDataChunk.create(types, Math.min(chunkRows, columns[0].length - start));
+        columns.forEach((values, index) =>
+          chunk.setColumnValues(index, Array.from(values.subarray(start, start + chunkRows))),
+        );
+        appender.appendDataChunk(chunk);
+      }
+    } finally {
+      appender.closeSync();
+    }
+  }
+
   async page(offset: number, limit: number): Promise<PredictedRows> {
     const { copied, features, reasons } = this.#opened;
     const { from } = copied.table;
@@ -190,7 +215,7 @@ export class KeptTable {
       const report = job.stage('Writing');
       await runWithProgress(
         connection,
-        `COPY (SELECT ${list} FROM ${copied.table.from} POSITIONAL JOIN predictions) TO ${quoteText(path)} (${options})`,
+        `COPY (SELECT ${list} FROM ${copied.table.from} POSITIONAL JOIN ${this.#numbers === null ? 'predictions' : 'numbers'}) TO ${quoteText(path)} (${options})`,
         (share) => report(share),
       );
       return { path, bytes: (await stat(path)).size };
@@ -208,6 +233,13 @@ export class KeptTable {
   }
 
   #predictions({ probabilities }: PredictionFormat): { expression: string; storage: StorageType; name: string }[] {
+    if (this.#numbers !== null) {
+      return this.#numbers.map((name, index) => ({
+        expression: quoteName(`${this.#prefix}n${index}`),
+        storage: 'DOUBLE',
+        name,
+      }));
+    }
     const value = quoteName(`${this.#prefix}value`);
     if (this.#classes.length === 0) return [{ expression: value, storage: 'DOUBLE', name: 'prediction' }];
     const shares = this.#classes.map((name, index) => ({

@@ -171,6 +171,8 @@ export function createDataService(options: DataServiceOptions): DataService & { 
       await keptOf(handle).add(values, probabilities);
     },
 
+    keepNumbers: ({ handle, names, columns }) => keptOf(handle).addNumbers(names, columns),
+
     predictedRows: ({ handle, offset, limit }) => keptOf(handle).page(offset, limit),
 
     writePredictions: ({ job, handle, ...format }) => jobs.run(job, (running) => keptOf(handle).write(format, running)),

@@ -8,8 +8,13 @@ import { drawnRows, oneAnswer, rowsAtOnce, someRows, type Answer, type Pace, typ
 
 const seed = 32;
 const stream = 5_000;
-/** Rows it is compared with, each on two ways through the columns; more ways where those are few. */
-const [mostBackground, leastWays] = [512, 512];
+/** Ways through the columns, two from each row it is compared with; more from each where those are few. */
+const usualDraws = 1_024;
+
+/** The rows that one is compared with, for so many draws: the same ones every time. */
+export function backgroundOf(whole: Subject, draws: number): Subject {
+  return someRows(whole, drawnRows(whole.truth.length, Math.ceil(draws / 2), seed));
+}
 
 /** One row: what stands in its columns, which row of the dataset it is, and its truth (NaN = not known). */
 export interface ExplainedRow {
@@ -23,12 +28,11 @@ export async function contributionsOf(
   answer: Answer,
   row: ExplainedRow,
   wanted: number | null,
-  { stopped, onProgress }: Pace = {},
+  { stopped, onProgress, draws = usualDraws }: Pace & { readonly draws?: number } = {},
 ): Promise<Contributions> {
-  const subject = someRows(whole, drawnRows(whole.truth.length, mostBackground, seed));
+  const subject = backgroundOf(whole, draws);
   const [C, B] = [subject.columns.length, subject.truth.length];
-  const rounds = Math.max(1, Math.ceil(leastWays / (2 * B)));
-  const pairs = rounds * B;
+  const pairs = Math.ceil(draws / 2 / B) * B;
   const sums = new Float64Array(C);
   const squares = new Float64Array(C);
   let [average, prediction, done] = [0, 0, 0];

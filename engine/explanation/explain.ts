@@ -3,16 +3,15 @@
 import type { ScoreName } from '../protocol/evaluated-rows.ts';
 import type { Dependence, Explanation } from '../protocol/explanation.ts';
 import { partialDependence } from './dependence.ts';
-import { byImportance, permutationImportance } from './importance.ts';
-import { scoresFor, usualClass, type Answer, type Pace, type Subject } from './subject.ts';
+import { byImportance, permutationImportance, type ImportanceOptions } from './importance.ts';
+import { scoresFor, usualClass, type Answer, type Subject } from './subject.ts';
 
 /** Columns whose dependence is drawn at once. */
 export const firstColumns = 3;
 
-export interface ExplainOptions extends Pace {
+export interface ExplainOptions extends ImportanceOptions {
   /** Class whose probability is explained; default: see `usualClass`. */
   readonly wanted?: number | null;
-  readonly shuffles?: number;
   /** Milliseconds. */
   readonly clock: () => number;
 }

@@ -252,7 +252,9 @@ export function columnFindings(
   const order = byImportance(importance, score);
   const idle = order
     .filter(({ spread }) => spread.noise)
-    .map(({ column, spread }) => ({ name: columns[column].name, spread }));
+    .flatMap(({ column, together, spread }) =>
+      [column, ...together].map((place) => ({ name: columns[place].name, spread })),
+    );
   if (importance.shuffles >= 3 && idle.length > 0 && idle.length < columns.length) {
     const names = idle.map(({ name }) => name);
     const most = Math.max(...idle.map(({ spread }) => Math.abs(spread.mean)));
@@ -272,7 +274,7 @@ export function columnFindings(
     });
   }
   const [pair] = importance.correlated;
-  if (pair) {
+  if (pair && importance.columns.every(({ together }) => together === undefined)) {
     const [a, b] = pair.columns.map((column) => columns[column].name);
     found.push({
       id: 'twins',

@@ -9,12 +9,13 @@ import { predictRows } from '../learners/predict.ts';
 import { exactContributions } from '../learners/trees/explained.ts';
 import type { OutputSpec, RawColumn } from '../model/spec.ts';
 import type { PreparedData, SplitName } from '../protocol/data.ts';
-import type { Contributions } from '../protocol/explanation.ts';
+import type { Contributions, MeanContributions } from '../protocol/explanation.ts';
 import { CancelledError, InputError } from '../protocol/errors.ts';
 import { otherSplits } from '../protocol/use.ts';
 import { splitRange } from '../train/scores.ts';
+import { unhurried, type Unhurried } from './unhurried.ts';
 import type { ExplainedRow } from './contributions.ts';
-import { oneAnswer, type Answer, type Pace, type Subject } from './subject.ts';
+import { drawnRows, oneAnswer, someRows, type Answer, type Subject } from './subject.ts';
 
 /** Rows of a split. `rows` hold columns as they are. Throws InputError `input.empty_split`. */
 export async function readSubject(rows: Rows, split: SplitName): Promise<Subject> {
@@ -75,16 +76,6 @@ async function readColumns(
   return { values, truth };
 }
 
-/** Time to let a cancellation in. */
-interface Unhurried extends Pace {
-  /** Milliseconds. */
-  readonly clock: () => number;
-  readonly breathe: () => Promise<void>;
-}
-
-/** Milliseconds after which a cancellation gets in. */
-const sliceMilliseconds = 50;
-
 /**
  * What each column did for a row, exactly, by the trees a model is made of; null: it is made of none. Some trees alone say nothing:
  * stopped, it throws CancelledError.
@@ -95,23 +86,42 @@ export async function exactlyWhy(
   answer: Answer,
   row: ExplainedRow,
   wanted: number | null,
-  { stopped, onProgress, clock, breathe }: Unhurried,
+  pace: Unhurried,
 ): Promise<Contributions | null> {
   if (!trees) return null;
-  const { scale, average, row: contributions } = exactContributions(trees, wanted);
-  const working = contributions(row.values);
-  let [step, told] = [working.next(), clock()];
-  for (; !step.done; step = working.next()) {
-    if (clock() - told < sliceMilliseconds) continue;
-    onProgress?.(step.value);
-    await breathe();
-    if (stopped?.()) throw new CancelledError();
-    told = clock();
-  }
+  const { scale, average, rows } = exactContributions(trees, wanted);
+  const { shares, predictions } = await unhurried(rows(row.values, 1), pace);
   const columns = Array.from(row.values, (value) => Float64Array.of(value));
   const [own] = await oneAnswer(subject, answer, wanted, columns, 1);
   const errors = new Float64Array(columns.length);
-  return { ...row, average, background: 0, ...step.value, errors, exact: { scale, answer: own } };
+  return { ...row, average, background: 0, prediction: predictions[0], shares, errors, exact: { scale, answer: own } };
+}
+
+/** Steps through the edges of trees that mean contributions may take: some seconds; but so many rows in any case. */
+const [mostSteps, leastRows, mostRows] = [3e8, 64, 4_096];
+
+/** What the columns of trees did on average over some of the rows; null: stopped. */
+export async function meanContributions(
+  trees: NonNullable<Trained['trees']>,
+  whole: Subject,
+  wanted: number | null,
+  pace: Unhurried,
+): Promise<MeanContributions | null> {
+  const exact = exactContributions(trees, wanted);
+  const most = Math.min(mostRows, Math.max(leastRows, Math.floor(mostSteps / Math.max(1, exact.cost))));
+  const { values, sources } = someRows(whole, drawnRows(whole.sources.length, most, 33));
+  const [N, C] = [sources.length, values.length];
+  const flat = new Float64Array(N * C);
+  values.forEach((column, at) => column.forEach((value, row) => (flat[row * C + at] = value)));
+  try {
+    const { shares } = await unhurried(exact.rows(flat, N), pace);
+    const mean = new Float64Array(C);
+    for (let i = 0; i < shares.length; i++) mean[i % C] += Math.abs(shares[i]) / N;
+    return { mean, scale: exact.scale, rows: N };
+  } catch (error) {
+    if (error instanceof CancelledError) return null;
+    throw error;
+  }
 }
 
 /** `preprocessing`: what the run keeps as `preprocessing.json`. */

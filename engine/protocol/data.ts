@@ -376,6 +376,8 @@ export interface DataService {
   }): Promise<PreparedData>;
   /** Predictions of the rows that follow those kept so far: values [rows], probabilities [rows, classes]. */
   keepPredictions(request: { handle: string; values: Float64Array; probabilities: Float64Array | null }): Promise<void>;
+  /** Numbers of the rows that follow, one array a name, which `writePredictions` then writes in place of predictions. */
+  keepNumbers(request: { handle: string; names: readonly string[]; columns: readonly Float64Array[] }): Promise<void>;
   /** Rows of a kept file, with their predictions as far as there are any. */
   predictedRows(request: { handle: string; offset: number; limit: number }): Promise<PredictedRows>;
   /** Writes a kept file with its predictions; the path is that of a new file, which goes with the handle. */

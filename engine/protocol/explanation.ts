@@ -9,6 +9,8 @@ import type { PreparedData, Progress, SplitName } from './data.ts';
 export interface ColumnImportance {
   /** Place among the columns. */
   readonly column: number;
+  /** Others that were dealt out with it, where those that say nearly the same were; absent: none. */
+  readonly together?: readonly number[];
   /** One a shuffle, by score: above 0 = worse without the column. */
   readonly drops: Readonly<Record<string, readonly number[]>>;
 }
@@ -65,9 +67,38 @@ export interface Contributions {
   readonly errors: Float64Array;
 }
 
+/** Of trees, [C]: what the splits on each column gained in all, and how many there are. */
 export interface ColumnGains {
   readonly gain: Float64Array;
   readonly splits: Float64Array;
+}
+
+/** What the columns of trees did on average, whichever way they moved the answer. */
+export interface MeanContributions {
+  /** [C] mean size of the exact contributions, in the unit of `scale`. */
+  readonly mean: Float64Array;
+  readonly scale: TreeScale;
+  /** Rows it was measured on. */
+  readonly rows: number;
+}
+
+/** Contributions of all rows of a file. */
+export interface TableContributions {
+  readonly rows: number;
+  readonly columns: readonly RawColumn[];
+  /** Class that is explained; null: a number. */
+  readonly wanted: number | null;
+  /** Of trees what contributions are counted in; null: found by sampling, of the answer itself. */
+  readonly scale: TreeScale | null;
+  /** The expected value: each row's contributions add up to its prediction − this. */
+  readonly average: number;
+  /** [C] mean size of the contributions; and their mean standard error, 0 where they are exact. */
+  readonly mean: Float64Array;
+  readonly errors: Float64Array;
+  /** By sampling: ways through the columns of each row, and the rows they begin at; exact: 0. */
+  readonly draws: number;
+  readonly background: number;
+  readonly seconds: number;
 }
 
 export interface Explanation {
@@ -75,8 +106,9 @@ export interface Explanation {
   /** Class whose probability is explained; null: a number. */
   readonly wanted: number | null;
   readonly importance: Importance;
-  /** Of trees: what the splits on each column gained in all, and how many there are, [C]. */
+  /** Of trees. Without `contributions` it was cancelled before. */
   readonly gains?: ColumnGains;
+  readonly contributions?: MeanContributions;
   readonly dependence: readonly Dependence[];
   readonly seconds: number;
 }
@@ -95,13 +127,25 @@ export interface ExplainRequest {
   readonly wanted?: number;
 }
 
+export interface TableRequest extends Omit<ExplainRequest, 'data'> {
+  readonly data: PreparedData | null;
+  readonly file: PreparedData;
+  /** Ways through the columns of each row, where they are sampled. */
+  readonly draws?: number;
+}
+
 export interface ExplainerService {
   /** Stopped by `cancel` it tells what is known by then. */
-  explain(request: ExplainRequest & { readonly shuffles?: number }): Promise<Explanation>;
+  explain(request: ExplainRequest & { readonly shuffles?: number; readonly together?: boolean }): Promise<Explanation>;
   /** How the answer moves with some columns, by their places. */
   dependence(request: ExplainRequest & { readonly columns: readonly number[] }): Promise<readonly Dependence[]>;
   /** `row` of the dataset, from 0; absent: the surest wrong one, else the first. Throws InputError `input.no_row`; stopped, CancelledError of trees. */
   row(request: ExplainRequest & { readonly row?: number }): Promise<Contributions>;
+  /**
+   * Every row of a file (columns as they are), kept beside it (`DataService.keepNumbers`): the expected value, a column each, the
+   * prediction. `data`: null for trees; others are compared with rows of its split. Stopped, it throws CancelledError.
+   */
+  table(request: TableRequest): Promise<TableContributions>;
   /** A tree of a run, from 1; what was read last is kept. Throws InputError `usage.tree`, `input.no_trees`. */
   tree(request: {
     readonly run: number;

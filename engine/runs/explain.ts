@@ -3,10 +3,11 @@
 
 import type { DataService, DataWarning, SplitName } from '../protocol/data.ts';
 import { InputError } from '../protocol/errors.ts';
-import type { ExplainRequest } from '../protocol/explanation.ts';
+import type { ExplainRequest, TableRequest } from '../protocol/explanation.ts';
 import { parseRunJson } from '../protocol/model-file.ts';
 import type { StoreService } from '../protocol/store.ts';
 import { countOpening, prepareColumns } from './evaluate.ts';
+import { readTrained } from '../learners/predict.ts';
 import { modelFileWarnings, readModelFiles } from './model-files.ts';
 
 /**
@@ -21,14 +22,48 @@ export async function prepareExplanation(
   const { model, weights, preprocessing } = await readModelFiles(store, run);
   const kept = parseRunJson(preprocessing, run, 'preprocessing.json');
   const data = await prepareColumns(parts, { job, run, split });
-  if (data === null) {
-    throw new InputError(
-      'input.pictures',
-      `Run ${run} learned from pictures: they have no columns to explain it by.`,
-      'Show it a picture: it tells where it looked.',
-    );
-  }
+  if (data === null) throw ofPictures(run);
   await countOpening(store, run, { split });
   const request = { job, run, model, weights, preprocessing: kept, data, split };
   return { request, warnings: await modelFileWarnings(store, run) };
+}
+
+/**
+ * All rows of a file, kept for what is found of each. Of trees the run's own rows are not needed: `request.data` is null. The caller
+ * releases `request.file` and `request.data`. Throws InputError `input.pictures`.
+ */
+export async function prepareTable(
+  parts: { readonly store: StoreService; readonly data: Pick<DataService, 'prepare' | 'transform' | 'release'> },
+  asked: {
+    readonly job: string;
+    readonly run: number;
+    readonly split: SplitName;
+    readonly path: string;
+    readonly force: boolean;
+  },
+): Promise<{ readonly request: TableRequest; readonly warnings: readonly DataWarning[] }> {
+  const { job, run, split, path, force } = asked;
+  const { store, data } = parts;
+  const { model, weights, preprocessing } = await readModelFiles(store, run);
+  const kept = parseRunJson(preprocessing, run, 'preprocessing.json') as object;
+  if ('kind' in kept) throw ofPictures(run);
+  const asTheyAre = { ...kept, form: 'columns' };
+  const file = await data.transform({ job, path, preprocessing: asTheyAre, force, match: {}, keep: true });
+  try {
+    const own = readTrained(model, weights, run).trees ? null : await prepareColumns(parts, asked);
+    if (own) await countOpening(store, run, { split });
+    const request = { job, run, model, weights, preprocessing: kept, data: own, split, file };
+    return { request, warnings: [...(await modelFileWarnings(store, run)), ...file.warnings] };
+  } catch (error) {
+    await data.release({ handle: file.handle });
+    throw error;
+  }
+}
+
+function ofPictures(run: number): InputError {
+  return new InputError(
+    'input.pictures',
+    `Run ${run} learned from pictures: they have no columns to explain it by.`,
+    'Show it a picture: it tells where it looked.',
+  );
 }

@@ -10,7 +10,13 @@ interface Found {
   readonly score: string;
   readonly explained: string;
   readonly shuffles: number;
-  readonly importance: readonly { column: string; mean: number; noise: boolean; drops: Record<string, number[]> }[];
+  readonly importance: readonly {
+    column: string;
+    together?: string[];
+    mean: number;
+    noise: boolean;
+    drops: Record<string, number[]>;
+  }[];
   readonly correlated: readonly { columns: readonly string[]; r: number }[];
   readonly dependence: readonly { column: string; values: readonly (string | number)[]; mean: readonly number[] }[];
   readonly row: {
@@ -46,6 +52,10 @@ test('a network and a linear model of columns of every kind', async (t) => {
     assert.ok(noise && kind && kind.mean > 20 * Math.abs(noise.mean), JSON.stringify(found.importance));
     assert.equal(kind.drops.rmse.length, 10);
     assert.deepEqual(found.correlated[0].columns, ['a', 'twin']);
+    const asked = ['explain', String(run), '--group', '--split', 'train', '--shuffles', '4'];
+    const grouped = (await lastEvent(home, ...asked)) as unknown as Found;
+    const pair = grouped.importance.find(({ column }) => column === 'a')!;
+    assert.deepEqual([pair.together, grouped.importance.length], [['twin'], found.importance.length - 1]);
     const { contributions, prediction, average } = found.row;
     const sum = contributions.reduce((total, { share }) => total + share, 0);
     assert.ok(Math.abs(sum - (prediction - average)) < 1e-6 * Math.abs(prediction), `${sum}`);
@@ -55,6 +65,44 @@ test('a network and a linear model of columns of every kind', async (t) => {
     const at = (value: string): number => byKind.mean[byKind.values.indexOf(value)];
     assert.ok(at('high') - at('low') > 150 && at('high') - at('low') < 250, `${at('low')} … ${at('high')}`);
   }
+});
+
+/** Header and rows of numbers of a CSV file without quotes. */
+function readNumbers(file: string): {
+  readonly names: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+} {
+  const [names, ...rows] = fs
+    .readFileSync(file, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(','));
+  return { names, rows };
+}
+
+test('each row of a file: sampled with so many draws, beside its own columns', async (t) => {
+  const home = temporaryHome(t);
+  await lastEvent(home, 'train', penguins, '--model', 'linear');
+  const out = path.join(home, 'why.csv');
+  const few = path.join(home, 'few.csv');
+  const lines = fs.readFileSync(penguins, 'utf8').split('\n');
+  fs.writeFileSync(few, [...lines.slice(0, 9), ''].join('\n'));
+  const told = await lastEvent(home, 'explain', '1', few, '--out', out, '--columns', 'all', '--draws', '40');
+  assert.deepEqual(
+    [told.method, told.rows, told.draws, told.background, told.explained],
+    ['sampled', 8, 40, 20, 'p(Adelie)'],
+  );
+  const own = lines[0].trim().split(',');
+  const { names, rows } = readNumbers(out);
+  assert.deepEqual(names.slice(0, own.length), own);
+  const [expected, prediction] = ['expected', 'prediction'].map((name) => names.indexOf(name));
+  assert.ok(expected === own.length && prediction > expected, names.join());
+  for (const row of rows) {
+    const sum = row.slice(expected, prediction).reduce((all, value) => all + Number(value), 0);
+    assert.ok(Math.abs(sum - Number(row[prediction])) < 1e-9, row.join());
+  }
+  const orphan = await trainyard(home, 'explain', '1', '--out', out);
+  assert.deepEqual([orphan.code, /--out is about the rows of a file/.test(orphan.stderr)], [2, true]);
 });
 
 test('classes, words and refusals', async (t) => {
@@ -93,6 +141,24 @@ test('trees are explained exactly, and tell what their splits gained', async (t)
     if (scale === 'answer') assert.ok(Math.abs(row.prediction - row.answer) < 1e-6);
     const importance = found.importance as readonly { gain: number; splits: number }[];
     assert.ok(importance.some(({ gain, splits }) => gain > 0 && splits > 0));
+    assert.ok((importance as unknown as { contribution: number }[]).some(({ contribution }) => contribution > 0));
+    const parquet = path.join(home, `${model}.parquet`);
+    const whole = await lastEvent(home, 'explain', String(run), penguins, '--out', parquet);
+    assert.deepEqual([whole.method, whole.scale, whole.expected], ['exact', scale, row.average]);
+    const again = await lastEvent(home, 'inspect', parquet);
+    assert.equal(again.rows, whole.rows, JSON.stringify(again).slice(0, 500));
+    const csv = path.join(home, `${model}.csv`);
+    await lastEvent(home, 'explain', String(run), penguins, '--out', csv);
+    const { names, rows } = readNumbers(csv);
+    assert.deepEqual([names[0], names.at(-1), rows.length], ['expected', 'prediction', whole.rows]);
+    for (const cells of rows) {
+      const total = cells.slice(0, -1).reduce((all, value) => all + Number(value), 0);
+      assert.ok(Math.abs(total - Number(cells.at(-1))) <= 1e-9, cells.join());
+    }
+    // The row that was asked for alone.
+    contributions.forEach(({ share }, at) => assert.ok(Math.abs(share - Number(rows[2][at + 1])) < 1e-12));
+    const shown = await trainyard(home, 'show', String(run));
+    assert.match(shown.stdout, /\n {2}gain {6}\S.* \d+\.\d %/);
     const look = await lastEvent(home, 'show', String(run), '--tree', '2', '--class', 'Gentoo');
     const nodes = look.nodes as readonly { kind: string; rows: number; left: number; right: number; column: string }[];
     assert.equal(look.leaves, nodes.filter(({ kind }) => kind === 'leaf').length);

@@ -51,6 +51,31 @@ test('importance: the loss of a shuffle is what theory says, a column without us
   assert.deepEqual(await permutationImportance(subject, answer), found, 'the same every time');
 });
 
+test('columns that say the same are shuffled as one', async () => {
+  const subject = subjectOf(1_000);
+  const [a, b] = subject.values;
+  const twins: Subject = {
+    ...subject,
+    values: [a, b, a, b.map((value) => -value)],
+    truth: a.map((value, row) => 2 * value + b[row]),
+  };
+  const sum: Answer = async ([one, two, other], rows) =>
+    Float64Array.from({ length: rows }, (_, row) => one[row] + other[row] + two[row]);
+  const alone = await permutationImportance(twins, sum);
+  const together = await permutationImportance(twins, sum, { together: true });
+  assert.deepEqual(
+    byImportance(together, 'rmse').map((row) => [row.column, ...row.together]),
+    [
+      [0, 2],
+      [1, 3],
+    ],
+  );
+  // Both of them move: the same shuffle costs twice as much.
+  together.columns[0].drops.rmse.forEach((drop, shuffle) =>
+    assert.ok(Math.abs(drop - 2 * alone.columns[0].drops.rmse[shuffle]) < 1e-9),
+  );
+});
+
 test('importance that is stopped keeps the shuffles done, the same number of every column', async () => {
   let asked = 0;
   const subject = subjectOf(4_096);

@@ -5,12 +5,8 @@ import test from 'node:test';
 import { exactlyWhy } from '../../engine/explanation/rows.ts';
 import type { Subject } from '../../engine/explanation/subject.ts';
 import type { Trained } from '../../engine/learners/learner.ts';
-import {
-  columnGains,
-  exactContributions,
-  type ExactRow,
-  type GrownTrees,
-} from '../../engine/learners/trees/explained.ts';
+import { columnGains, exactContributions, type GrownTrees } from '../../engine/learners/trees/explained.ts';
+import { finish } from '../../engine/learners/trees/ensemble.ts';
 import type { ColumnBins } from '../../engine/learners/trees/bins.ts';
 import { goesLeftOf, TreeBuilder, type Tree } from '../../engine/learners/trees/tree.ts';
 import type { Contributions } from '../../engine/protocol/explanation.ts';
@@ -78,10 +74,12 @@ function grownOf(
   };
 }
 
-function finished(working: Generator<number, ExactRow, void>): ExactRow {
-  let step = working.next();
-  while (!step.done) step = working.next();
-  return step.value;
+function explained(
+  { rows }: ReturnType<typeof exactContributions>,
+  values: readonly number[],
+): { shares: Float64Array; prediction: number } {
+  const { shares, predictions } = finish(rows(values, 1));
+  return { shares, prediction: predictions[0] };
 }
 
 const factorial = (n: number): number => (n < 2 ? 1 : n * factorial(n - 1));
@@ -95,8 +93,9 @@ test('contributions are the Shapley values of all subsets of the columns', () =>
     for (let round = 0; round < 4; round++) {
       const row = columns.map(({ kind, bins }) => (random() < 0.2 ? (kind === 'number' ? NaN : 99) : below(bins)));
       const wanted = outputs - 1;
-      const { average, row: explained } = exactContributions(grown, wanted);
-      const { shares, prediction } = finished(explained(row));
+      const exact = exactContributions(grown, wanted);
+      const { average } = exact;
+      const { shares, prediction } = explained(exact, row);
       const bins = Uint8Array.from(row, (value, at) =>
         Number.isNaN(value) || value === 99 ? columns[at].bins : value,
       );
@@ -132,11 +131,15 @@ test('they add up to the prediction, of wide, deep and many trees', () => {
   ] as const) {
     const columns = columnsOf(C);
     const trees = Array.from({ length: 20 }, () => randomTree(columns, leaves, 1, deep));
-    const { average, row } = exactContributions(grownOf(C, trees, columns, [0.5]), null);
-    for (let round = 0; round < 5; round++) {
-      const { shares, prediction } = finished(row(columns.map(({ bins }) => below(bins))));
-      const sum = shares.reduce((all, share) => all + share, average);
+    const exact = exactContributions(grownOf(C, trees, columns, [0.5]), null);
+    const rows = Array.from({ length: 5 }, () => columns.map(({ bins }) => below(bins)));
+    const together = finish(exact.rows(rows.flat(), rows.length));
+    for (const [index, row] of rows.entries()) {
+      const { shares, prediction } = explained(exact, row);
+      const sum = shares.reduce((all, share) => all + share, exact.average);
       assert.ok(Math.abs(sum - prediction) <= 1e-9, `${leaves} leaves, ${C} columns: ${sum - prediction}`);
+      assert.deepEqual(together.shares.subarray(index * C, (index + 1) * C), shares);
+      assert.equal(together.predictions[index], prediction);
     }
   }
 });
@@ -147,7 +150,7 @@ test('a row of many trees tells how far it is, and is cancelled', async () => {
   const trained = { trees: grownOf(4, trees, columns, [0.5]) } as unknown as Trained;
   const subject = { output: { kind: 'value', name: 'y', offset: 0, scale: 1 } } as unknown as Subject;
   const row = { values: Float64Array.of(1, 2, 3, 4), source: 0, truth: NaN };
-  const explained = async (stopAt: number): Promise<{ shares: readonly number[]; found: Contributions | null }> => {
+  const told = async (stopAt: number): Promise<{ shares: readonly number[]; found: Contributions | null }> => {
     const shares: number[] = [];
     let now = 0;
     const found = await exactlyWhy(trained, subject, async () => Float64Array.of(7), row, null, {
@@ -156,16 +159,16 @@ test('a row of many trees tells how far it is, and is cancelled', async () => {
     });
     return { shares, found };
   };
-  const { shares, found } = await explained(Infinity);
+  const { shares, found } = await told(Infinity);
   assert.deepEqual(
     shares,
     [1, 2, 3, 4, 5, 6, 7, 8].map((tree) => tree / 8),
   );
   assert.deepEqual(
     [found?.prediction, found?.exact?.answer],
-    [finished(exactContributions(trained.trees!, null).row(row.values)).prediction, 7],
+    [explained(exactContributions(trained.trees!, null), [...row.values]).prediction, 7],
   );
-  await assert.rejects(explained(3), { code: 'run.cancelled' });
+  await assert.rejects(told(3), { code: 'run.cancelled' });
 });
 
 test('gains and splits are counted by column', () => {

@@ -22,6 +22,7 @@ import { leftOutText, splitOrigin, splitRule, usualSplit } from '../../../engine
 import { choiceOption, numberOption, runNumber, textOption, type Command } from '../command.ts';
 import { printTree } from '../tree-text.ts';
 import { wantedClass } from '../wanted-class.ts';
+import { gainText } from '../tree-gains.ts';
 import { printLeaderboard } from '../leaderboard.ts';
 import { printFolds } from '../out-of-fold.ts';
 import { pairedTests, pairText } from '../paired.ts';
@@ -123,6 +124,8 @@ export const show: Command = {
         const missing = missingFolds({ of: run.result.folds.of, folds: (await foldsNow(store, run)).folds });
         if (missing !== null && missing !== run.result.doubt) output.line(`! ${missing}`);
       }
+      const gain = await gainText(store, run);
+      if (gain !== null) output.line(`  gain      ${gain}`);
       for (const [name, value] of billFacts(run)) output.line(`  ${name.padEnd(9)} ${value}`);
       const cost = await costText(run, store, output);
       if (cost !== null) output.line(`  cost      ${cost}`);

@@ -56,7 +56,7 @@ export function addSpread(
 }
 
 /** Does all of some work at once. */
-export function finish<Result>(work: Generator<void, Result, void>): Result {
+export function finish<Result>(work: Generator<unknown, Result, void>): Result {
   for (;;) {
     const { done, value } = work.next();
     if (done) return value;

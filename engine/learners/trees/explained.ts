@@ -3,8 +3,8 @@
 import type { ColumnGains } from '../../protocol/explanation.ts';
 import type { TreeScale } from '../../protocol/trees.ts';
 import { binnerOf, type ColumnBins } from './bins.ts';
-import { shapTree, TreeShap } from './shap.ts';
-import { goesLeftOf, type Tree } from './tree.ts';
+import { shapCost, shapTree, TreeShap } from './shap.ts';
+import { walkOf, type Tree } from './tree.ts';
 
 /** A sum of trees [output] is, times `factor` and with `offset`, what is explained. */
 export interface ExplainedSum {
@@ -27,18 +27,25 @@ export interface GrownTrees {
   readonly adds: boolean;
 }
 
-export interface ExactRow {
+export interface ExactRows {
+  /** [rows, columns] what each column did; of a row they add up to prediction − average. */
   readonly shares: Float64Array;
-  readonly prediction: number;
+  /** [rows] */
+  readonly predictions: Float64Array;
 }
 
 export interface ExactContributions {
   readonly scale: TreeScale;
+  /** Steps that a row takes through the edges of all trees. */
+  readonly cost: number;
   /** By the training rows. */
   readonly average: number;
-  /** Of a row: what the columns did [columns], which is prediction − average, and the prediction; after each tree the share that is done. */
-  row(values: ArrayLike<number>): Generator<number, ExactRow, void>;
+  /** Of rows [count, columns] as they are; between two steps the share that is done. */
+  rows(values: ArrayLike<number>, count: number): Generator<number, ExactRows, void>;
 }
+
+/** Steps of rows through edges between two looks at messages. */
+const stepsAtOnce = 4_000_000;
 
 /** Trees that speak of an output: all of those with several outputs a leaf, else each of its own. */
 export function treesOf({ trees, first }: Pick<GrownTrees, 'trees' | 'first'>, output: number): readonly Tree[] {
@@ -49,34 +56,34 @@ export function exactContributions(grown: GrownTrees, wanted: number | null): Ex
   const { columns, first } = grown;
   const { output, factor, offset, scale } = grown.sumOf(wanted);
   const trees = treesOf(grown, output).map((tree) => shapTree(tree, output));
-  const tests = trees.map(({ tree }) => goesLeftOf(tree, columns));
-  const shap = new TreeShap(trees.reduce((most, { depth }) => Math.max(most, depth), 0));
+  const walks = trees.map(({ tree }) => walkOf(tree, columns));
+  const shap = new TreeShap();
   const binners = columns.map(binnerOf);
-  const bins = new Uint8Array(columns.length);
+  const C = columns.length;
   const average = trees.reduce((sum, { mean }) => sum + mean, first[output]);
   return {
     scale,
+    cost: trees.reduce((sum, one) => sum + shapCost(one), 0),
     average: factor * average + offset,
-    *row(values) {
-      binners.forEach((binner, at) => binner(values, 1, columns.length, at, bins, 0));
-      const shares = new Float64Array(columns.length);
-      let sum = first[output];
+    // Tree by tree: what is made ready of one serves all rows.
+    *rows(values, count) {
+      const bins = new Uint8Array(count * C);
+      binners.forEach((binner, at) => binner(values, count, C, at, bins, 0));
+      const shares = new Float64Array(count * C);
+      const predictions = new Float64Array(count).fill(first[output]);
       for (const [t, one] of trees.entries()) {
-        const goesLeft = (node: number): boolean => tests[t](node, bins);
-        shap.add(one, goesLeft, factor, shares);
-        sum += one.value[leafOf(one.tree, goesLeft)];
+        shap.load(one, columns);
+        const atOnce = Math.ceil(stepsAtOnce / Math.max(1, shapCost(one)));
+        for (let row = 0; row < count; row++) {
+          shap.add(bins, row * C, factor, shares, row * C);
+          predictions[row] += one.value[walks[t].leafOf(bins, row * C)];
+          if ((row + 1) % atOnce === 0 && row + 1 < count) yield (t + (row + 1) / count) / trees.length;
+        }
         yield (t + 1) / trees.length;
       }
-      return { shares, prediction: factor * sum + offset };
+      return { shares, predictions: predictions.map((sum) => factor * sum + offset) };
     },
   };
-}
-
-function leafOf({ left, right }: Tree, goesLeft: (node: number) => boolean): number {
-  if (left.length === 0) return 0;
-  let node = 0;
-  while (node >= 0) node = goesLeft(node) ? left[node] : right[node];
-  return ~node;
 }
 
 /** What the splits on each column gained in all, and how many there are: [columns]. */

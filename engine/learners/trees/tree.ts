@@ -55,17 +55,18 @@ export function walkOf(tree: Tree, columns: readonly ColumnBins[]): Walk {
   };
 }
 
-/** Which way a row of bins goes at a node. */
+/** Which way the row whose bins stand from `at` on goes at a node. */
 export function goesLeftOf(
   { column, cut, missingLeft, sets }: Tree,
   columns: readonly ColumnBins[],
-): (node: number, bins: Uint8Array) => boolean {
+): (node: number, bins: Uint8Array, at?: number) => boolean {
   const masks = masksOf(sets);
-  return (node, bins) => {
-    const bin = bins[column[node]];
-    const own = columns[column[node]];
-    if (own.kind === 'category') return ((masks[cut[node] * words + (bin >> 5)] >>> (bin & 31)) & 1) === 1;
-    return bin === own.bins ? missingLeft[node] === 1 : bin <= cut[node];
+  const missing = Int32Array.from(column, (index) => (columns[index].kind === 'category' ? -1 : columns[index].bins));
+  return (node, bins, at = 0) => {
+    const bin = bins[at + column[node]];
+    const last = missing[node];
+    if (last < 0) return ((masks[cut[node] * words + (bin >> 5)] >>> (bin & 31)) & 1) === 1;
+    return bin === last ? missingLeft[node] === 1 : bin <= cut[node];
   };
 }
 

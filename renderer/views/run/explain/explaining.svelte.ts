@@ -14,13 +14,24 @@ import { ofWeights } from '../of-weights.ts';
 const chartsShown = 3;
 let jobs = 0;
 
-export const ofTrees = { gain: 'Gain of splits', splits: 'Number of splits' } as const;
+export const ofTrees = {
+  gain: 'Gain of splits',
+  splits: 'Number of splits',
+  contribution: 'Mean |contribution|',
+} as const;
 export const isOfTrees = (measure: string): measure is keyof typeof ofTrees => Object.hasOwn(ofTrees, measure);
 
 const sharesOf = (values: Float64Array): Float64Array => {
   const all = values.reduce((sum, value) => sum + value, 0);
   return values.map((value) => (all > 0 ? value / all : 0));
 };
+
+/** The columns' shares of a measure of trees, [C]; null: it is none, or not known. */
+function ofTreesIn({ gains, contributions }: Explanation, measure: string): Float64Array | null {
+  if (!isOfTrees(measure)) return null;
+  const values = measure === 'contribution' ? contributions?.mean : gains?.[measure];
+  return values ? sharesOf(values) : null;
+}
 
 export class Explaining {
   readonly run: number;
@@ -67,7 +78,7 @@ export class Explaining {
       if (job !== this.#job) return;
       const scores = Object.keys(found.importance.scores);
       if (!scores.includes(this.score)) this.score = scores[0] ?? '';
-      if (!isOfTrees(this.measure) || !found.gains) this.measure = this.score;
+      if (ofTreesIn(found, this.measure) === null) this.measure = this.score;
       [this.found, this.dependence, this.failure] = [found, found.dependence, null];
       this.chosen = found.dependence[0]?.column ?? null;
       this.why = await this.#service.explainRow({ ...this.#asked, row: this.why?.source });
@@ -129,19 +140,21 @@ export class Explaining {
   get order(): ReturnType<typeof byImportance> {
     const { found, measure } = this;
     if (found === null) return [];
-    if (!found.gains || !isOfTrees(measure)) return byImportance(found.importance, measure);
-    const shares = sharesOf(found.gains[measure]);
+    const shares = ofTreesIn(found, measure);
+    if (shares === null) return byImportance(found.importance, measure);
     const rows = Array.from(shares, (mean, column) => ({
       column,
+      together: [],
       spread: { mean, deviation: 0, noise: mean === 0 },
     }));
     return rows.sort((a, b) => b.spread.mean - a.spread.mean);
   }
 
-  /** [C] what is drawn of each column: a value a shuffle, or its share of the gain or of the splits. */
+  /** [C] what is drawn of each column: a value a shuffle, or its share of what trees tell. */
   get drops(): readonly (readonly number[])[] {
     const { found, measure } = this;
-    if (found?.gains && isOfTrees(measure)) return Array.from(sharesOf(found.gains[measure]), (share) => [share]);
+    const shares = found && ofTreesIn(found, measure);
+    if (shares) return Array.from(shares, (share) => [share]);
     return found?.importance.columns.map((one) => ownValue(one.drops, measure) ?? []) ?? [];
   }
 }
