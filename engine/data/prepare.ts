@@ -14,6 +14,7 @@ import type { FeatureColumn } from './preprocess/fit.ts';
 import { asFitted } from './preprocess/recipe.ts';
 import type { FeatureRecipe, Preprocessing, TargetRecipe } from './preprocess/recipe.ts';
 import type { RowStore } from './preprocess/row-store.ts';
+import { classSplitWarnings, refuseOneClass, refuseOneClassApart } from './preprocess/class-splits.ts';
 import { assignFold, sharesOfFold } from './preprocess/folds.ts';
 import { splitByColumn } from './preprocess/ordered-split.ts';
 import { partRows, usualParts } from './preprocess/parts.ts';
@@ -126,6 +127,12 @@ export async function prepareDataset(
   };
   const counts = countSplits(splits);
   checkCounts(counts, sharesOfFold(shares, fold), info.rows - target.missing);
+  const ofClasses = classes && { strata, splits, classes, target: target.name };
+  // A run that learned from such rows may still be looked at.
+  const trains = options.splits === undefined;
+  if (ofClasses && trains) refuseOneClass(ofClasses);
+  const parted = options.parts === undefined ? {} : { parts: partsOf() };
+  if (ofClasses && trains && parted.parts) refuseOneClassApart(ofClasses, parted.parts);
 
   job.stage('Fitting the preprocessing');
   const features: FeatureColumn[] = [];
@@ -165,11 +172,11 @@ export async function prepareDataset(
   const warnings = [
     ...missingTargetWarning(target, info.rows),
     ...splitWarnings,
+    ...(ofClasses ? classSplitWarnings(ofClasses) : []),
     ...together,
     ...sharedRows(copies, splits),
   ];
   const sources = sourcesOf(splits, written);
-  const parted = options.parts === undefined ? {} : { parts: partsOf() };
   return { rows, info: { ...describePrepared(preprocessing, written, classCounts, warnings), sources, ...parted } };
 }
 

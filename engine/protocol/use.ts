@@ -35,7 +35,8 @@ export function leftOutColumns({
       return [{ column: name, reason: 'group' }];
     if (settings.ignored?.includes(name)) return [{ column: name, reason: 'ignored' }];
     if (type === 'identifier' || type === 'text') return [{ column: name, reason: type }];
-    return distinct === 0 || (distinct === 1 && missing === 0) ? [{ column: name, reason: 'constant' }] : [];
+    if (distinct === 0) return [{ column: name, reason: 'empty' }];
+    return distinct === 1 && missing === 0 ? [{ column: name, reason: 'constant' }] : [];
   });
 }
 

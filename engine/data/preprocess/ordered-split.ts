@@ -46,12 +46,13 @@ export async function splitByColumn(
     for (let row = 0; row < rows; row++) keys[start + row] = values?.getItem(row) ?? NaN;
     start += rows;
   });
+  const lost = keys.reduce((count, one, row) => count + Number(Number.isNaN(one) && (strata[row] ?? -1) >= 0), 0);
   if (kind === 'group') {
     const splits = fold ? assignGroupFold(keys, strata, shares, seed, fold) : assignGroups(keys, strata, shares, seed);
-    return { splits, keys, warnings: [] };
+    const message = `${show(lost)} ${lost === 1 ? 'row has' : 'rows have'} no ${info.name}, by which the split goes: each counts as a group of its own.`;
+    return { splits, keys, warnings: lost === 0 ? [] : [{ code: 'no_group', message, columns: [info.name] }] };
   }
   refuseFewTimes(keys, strata, shares, info.name, fold);
-  const lost = keys.reduce((count, time, row) => count + Number(Number.isNaN(time) && (strata[row] ?? -1) >= 0), 0);
   const message = `${show(lost)} ${lost === 1 ? 'row has' : 'rows have'} no ${info.name}, by which the split goes: left out.`;
   return {
     keys,

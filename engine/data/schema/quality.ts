@@ -18,6 +18,8 @@ const rareClass = 10;
 const strongImbalance = 20;
 /** A feature this closely tied to the target usually is the target in other words. */
 const leakCorrelation = 0.999;
+/** Of fewer rows any two numbers may lie on a line. */
+const leakRows = 10;
 /** Features with more values are not tested for telling the class. */
 const leakDistinct = 50;
 /** Rows a value has to have on average before "it always means the same class" says anything. */
@@ -109,7 +111,13 @@ async function correlationLeaks(
   target: TargetFacts,
   features: readonly Feature[],
 ): Promise<DataWarning[]> {
-  const numbers = features.filter(({ info }) => info.type === 'number' && (info.deviation ?? 0) > 0);
+  if (table.rows - target.info.missing < leakRows) return [];
+  const numbers = features.filter(
+    ({ info }) =>
+      info.type === 'number' &&
+      (info.deviation ?? 0) > 0 &&
+      table.rows - info.missing - target.info.missing >= leakRows,
+  );
   if (numbers.length === 0 || target.info.type !== 'number') return [];
   const value = numericValue(target.column, 'number');
   const selected = numbers.map(

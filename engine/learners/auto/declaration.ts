@@ -5,6 +5,7 @@ import { fieldsFor, type SettingsOf } from '../../settings/field.ts';
 import type { TrainedOn } from '../../settings/training.ts';
 import { usualSplit } from '../../protocol/use.ts';
 import { declare, type ConfigOf } from '../declared/declare.ts';
+import { refuseManyScores } from '../declared/many-scores.ts';
 
 export const autoFields = fieldsFor<TrainedOn>()({
   minutes: {
@@ -39,6 +40,9 @@ export const autoFields = fieldsFor<TrainedOn>()({
 export type AutoSettings = SettingsOf<typeof autoFields>;
 export type AutoConfig = ConfigOf<'auto', typeof autoFields>;
 
+/** Of a member: 256 MiB of them. */
+const mostScores = 2 ** 25;
+
 export const declaration = declare({
   name: 'auto',
   title: 'Best of all',
@@ -53,6 +57,8 @@ export const declaration = declare({
   unit: { one: 'model', many: 'models' },
   curves: true,
 
+  // What each member says of each row is kept until the mix is chosen.
+  check: (_config, data) => refuseManyScores('the best of all', data, mostScores),
   parts: ({ auto }) => auto.parts,
   // All rows that are not tested are trained on, and each of them validates in turn.
   settled(config) {

@@ -53,7 +53,6 @@ export class PartRows {
     }
     const made = new PartRows(rows, parts, new Float32Array(data.counts.train));
     await made.#hold('columns', made.targets);
-    made.#refuseOneClass();
     return made;
   }
 
@@ -154,20 +153,5 @@ export class PartRows {
       if (fits(part)) places[count++] = row;
     });
     return places.slice(0, count);
-  }
-
-  /** Groups, or times, may be such that all rows a fold learns from are of one class. */
-  #refuseOneClass(): void {
-    if (this.#rows.data.output.kind !== 'classes') return;
-    for (let part = 1; part <= this.count; part++) {
-      const classes = new Set<number>();
-      for (const row of this.#rowsWhere((own) => own !== part)) if (classes.add(this.targets[row]).size > 1) break;
-      if (classes.size > 1) continue;
-      throw new InputError(
-        'input.one_class',
-        `All rows that fold ${part} of ${this.count} would learn from are of one class.`,
-        'Split by chance, by another column, or into fewer folds.',
-      );
-    }
   }
 }

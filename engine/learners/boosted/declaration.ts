@@ -6,6 +6,7 @@ import type { RunResult } from '../../protocol/runs.ts';
 import { fieldsFor, type SettingsOf } from '../../settings/field.ts';
 import { classWeightsField, type TrainedOn } from '../../settings/training.ts';
 import { declare, type ConfigOf } from '../declared/declare.ts';
+import { refuseManyScores } from '../declared/many-scores.ts';
 import { depthField, goOnAsBefore, treeFormats } from '../declared/forest-fields.ts';
 
 const numbers = ({ task }: TrainedOn): boolean => task === 'regression';
@@ -181,8 +182,9 @@ export const declaration = declare({
   unit: { one: 'tree', many: 'trees' },
   curves: true,
 
-  check: ({ boosted }, { input, output }) => {
-    monotoneOf(boosted, input, output);
+  check: ({ boosted }, data) => {
+    monotoneOf(boosted, data.input, data.output);
+    refuseManyScores('gradient boosting', data);
   },
   units: ({ boosted }) => boosted.trees,
   extended: (config, trees) => ({ ...config, boosted: { ...config.boosted, trees } }),

@@ -2,6 +2,7 @@
 
 import type { SettingsOf } from '../../settings/field.ts';
 import { declare, type ConfigOf } from '../declared/declare.ts';
+import { refuseManyScores } from '../declared/many-scores.ts';
 import { extraFields, forestFacts, goOnAsBefore, treeFormats } from '../declared/forest-fields.ts';
 
 export type ExtraSettings = SettingsOf<typeof extraFields>;
@@ -22,6 +23,7 @@ export const declaration = declare({
   trees: true,
   unit: { one: 'tree', many: 'trees' },
   curves: true,
+  check: (_config, data) => refuseManyScores('a forest', data),
   units: ({ extra }) => extra.trees,
   extended: (config, trees) => ({ ...config, extra: { ...config.extra, trees } }),
   goesOn: (before, after) => goOnAsBefore(before.extra, after.extra, ['trees']),

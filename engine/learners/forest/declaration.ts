@@ -2,6 +2,7 @@
 
 import type { SettingsOf } from '../../settings/field.ts';
 import { declare, type ConfigOf } from '../declared/declare.ts';
+import { refuseManyScores } from '../declared/many-scores.ts';
 import { forestFacts, goOnAsBefore, forestFields, treeFormats } from '../declared/forest-fields.ts';
 
 export type ForestSettings = SettingsOf<typeof forestFields>;
@@ -22,6 +23,7 @@ export const declaration = declare({
   trees: true,
   unit: { one: 'tree', many: 'trees' },
   curves: true,
+  check: (_config, data) => refuseManyScores('a forest', data),
   units: ({ forest }) => forest.trees,
   extended: (config, trees) => ({ ...config, forest: { ...config.forest, trees } }),
   goesOn: (before, after) => goOnAsBefore(before.forest, after.forest, ['trees']),

@@ -7,6 +7,7 @@ import { exportFormats } from '../../protocol/exports.ts';
 import { fieldsFor, type SettingsOf } from '../../settings/field.ts';
 import { classWeightsField, type TrainedOn } from '../../settings/training.ts';
 import { declare, type ConfigOf } from '../declared/declare.ts';
+import { refuseManyScores } from '../declared/many-scores.ts';
 
 export const linearFields = fieldsFor<Pick<TrainedOn, 'task'>>()({
   // Times half the sum of the squared weights, beside the sum of the rows' losses; for numbers times that sum, beside the sum
@@ -67,7 +68,9 @@ export const declaration = declare({
   unit: { one: 'penalty', many: 'penalties' },
 
   parameters: (input, output) => (columnsOf(input, gridOf(input)) + 1) * outputsOf(output),
-  check(_config, { input, output }) {
+  check(_config, data) {
+    const { input, output } = data;
+    refuseManyScores('a linear model', data);
     const columns = columnsOf(input, gridOf(input));
     if (columns * outputsOf(output) <= mostWeights) return;
     const [wide, scores] = [columns, outputsOf(output)].map((count) => count.toLocaleString('en'));
