@@ -14,16 +14,19 @@ import { readModelFile } from '../../engine/learners/model-file.ts';
 import { isNetworkFile } from '../../engine/learners/network/file.ts';
 import type { InputSpec } from '../../engine/model/spec.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
+import { tableLearners } from '../../engine/hardware/tables/work.ts';
 import { refuseMember } from '../../engine/runs/member-runs.ts';
 import { readModelFiles } from '../../engine/runs/model-files.ts';
 import { choiceOption, numberOption, runNumber, textOption, type OptionDef, type OptionValues } from './command.ts';
 import type { Services } from './services.ts';
 import { readModel } from './training-options.ts';
 
+const modelNames = [...knownNames, ...tableLearners];
+
 export const subjectOptions = {
-  model: { type: 'string', value: 'NAME|FILE|RUN', path: true, help: `${knownNames.join(', ')}; a file, or a run` },
+  model: { type: 'string', value: 'NAME|FILE|RUN', path: true, help: `${modelNames.join(', ')}; a file, or a run` },
   input: { type: 'string', value: '3x224x224', help: 'pictures; or the columns of a table, the tokens of a sequence' },
-  classes: { type: 'string', value: 'N', help: 'classes to tell apart' },
+  classes: { type: 'string', value: 'N', help: 'classes to tell apart; of trees and linear models 0 = a number' },
   batch: { type: 'string', value: 'N', help: 'rows of a step (default 32)' },
   optimizer: { type: 'string', value: 'adam|sgd', help: 'sgd with momentum (default adam)' },
   rows: { type: 'string', value: 'N', help: 'rows of an epoch' },
@@ -35,7 +38,7 @@ const mostRows = 1e12;
 export async function subjectOption(options: OptionValues, services: Services): Promise<Subject> {
   const name = textOption(options, 'model');
   if (name === undefined) {
-    throw new InputError('usage.model', '--model is missing.', `Models: ${knownNames.join(', ')}; a file, or a run.`);
+    throw new InputError('usage.model', '--model is missing.', `Models: ${modelNames.join(', ')}; a file, or a run.`);
   }
   const asked: Asked = {
     batch: numberOption(options, 'batch', { minimum: 1, maximum: 2 ** 20, whole: true }),
@@ -45,6 +48,10 @@ export async function subjectOption(options: OptionValues, services: Services): 
     input: inputOption(options),
   };
   const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)) as Asked;
+  if ((tableLearners as readonly string[]).includes(name)) {
+    const hint = '`trainyard forecast` says how long it takes.';
+    throw new InputError('usage.model', `${name} is trained on the CPU alone: there is nothing to overtake it.`, hint);
+  }
   const run = runOf(options);
   if (run !== undefined) return subjectOfRun(services, run, given);
   if (name.endsWith('.json')) return subjectOfFile(name, given);

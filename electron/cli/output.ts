@@ -156,3 +156,22 @@ export function formatTime(milliseconds: number): string {
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
 }
+
+const spans = [
+  ['d', 86_400, 172_800],
+  ['h', 3600, 3600],
+  ['min', 60, 60],
+  ['s', 1, 1],
+  ['ms', 1e-3, 1e-3],
+  ['µs', 1e-6, 0],
+] as const;
+
+/** A range as a person says it, both ends in the unit of the upper: `0.9 to 1.6 h`, `4.1 to 20 ms`. */
+export function rangeText([low, high]: readonly [low: number, high: number]): string {
+  const [unit, size] = spans.find(([, , least]) => high >= least) ?? spans[5];
+  const told = (seconds: number): string => {
+    const value = seconds / size;
+    return value < 10 ? String(Number(value.toPrecision(2))) : formatCount(value);
+  };
+  return low === high ? `${told(high)} ${unit}` : `${told(low)} to ${told(high)} ${unit}`;
+}

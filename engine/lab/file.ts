@@ -33,7 +33,7 @@ const device = z.strictObject({
   transfer: z.strictObject({ toGbPerSecond: spread, fromGbPerSecond: spread }).optional(),
   scaling: z.strictObject({ product: count, samples, own: samples.optional() }).optional(),
   workloads: z
-    .array(z.strictObject({ name: text, unit: z.enum(['ms/epoch', 'ms/step']), milliseconds: spread }))
+    .array(z.strictObject({ name: text, unit: z.enum(['ms/epoch', 'ms/step', 'ms/fit']), milliseconds: spread }))
     .max(100),
 });
 

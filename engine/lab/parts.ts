@@ -2,6 +2,7 @@
 // take longer than its share is left out, and that is said; time that one size does not need is there for those after it.
 
 import type { Backend } from '../backends/backend.ts';
+import { learnerFits } from '../bench/learner-fits.ts';
 import type { Workload } from '../bench/workload.ts';
 import { labWorkloads, productWorkload } from '../bench/workloads.ts';
 import type { LabDevice, LabPart, LabTarget, Sample, Spread } from '../protocol/lab.ts';
@@ -193,7 +194,7 @@ async function measureProducts(context: PartContext, found: (what: Found) => voi
 async function timeWorkload(
   context: PartContext,
   backend: Backend,
-  workload: Workload,
+  workload: Pick<Workload, 'open'>,
   share: number,
 ): Promise<Spread | null> {
   const { session, doing } = context;
@@ -352,14 +353,17 @@ async function measureScaling(context: PartContext, found: (what: Found) => void
 async function measureWorkloads(context: PartContext, found: (what: Found) => void): Promise<void> {
   const { session, device, threads } = context;
   const chosen = withinReason(context, 'Most training steps', labWorkloads, ({ flops }) => flops <= softwareMost.flops);
-  const shares = new Shares(context, chosen.length);
-  const kept: { name: string; unit: Workload['unit']; milliseconds: Spread }[] = [];
+  const fits = learnerFits.filter(({ on }) => on.includes(device.id));
+  const shares = new Shares(context, chosen.length + fits.length);
+  const kept: LabDevice['workloads'][number][] = [];
   // As training does: on one thread or on all, whichever proves faster.
   await withDevice(context, device.id === 'cpu' || device.id === 'cpu-wasm' ? 0 : threads, async (backend) => {
-    for (const workload of chosen) {
+    // What they take is about the same anywhere: before those that may be left out.
+    for (const workload of [...fits, ...chosen]) {
       context.doing = `a unit of ${workload.name}`;
       const share = shares.next();
-      if (!session.fits(context.doing, leastTime(workload.flops / 1e6, device.products), share)) continue;
+      const least = 'flops' in workload ? leastTime(workload.flops / 1e6, device.products) : 0;
+      if (!session.fits(context.doing, least, share)) continue;
       const milliseconds = await timeWorkload(context, backend, workload, share);
       if (milliseconds === null) continue;
       kept.push({ name: workload.name, unit: workload.unit, milliseconds });

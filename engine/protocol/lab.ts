@@ -56,10 +56,10 @@ export interface LabDevice {
     /** One product each, on one thread and on all; at: threads; value: GFLOP/s of all together. */
     readonly own?: readonly Sample[];
   };
-  /** Training steps of the benchmark workloads (engine/bench/workloads.ts). */
+  /** Training steps of the benchmark workloads (engine/bench/workloads.ts), and fits of table models (engine/bench/learner-fits.ts). */
   readonly workloads: readonly {
     readonly name: string;
-    readonly unit: 'ms/epoch' | 'ms/step';
+    readonly unit: 'ms/epoch' | 'ms/step' | 'ms/fit';
     readonly milliseconds: Spread;
   }[];
 }

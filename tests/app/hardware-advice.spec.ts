@@ -124,6 +124,16 @@ test('advice, claims and bills in the window', async () => {
     await expect(outlook).toContainText(/CPU: .*; a GPU would not help/);
     await expect(outlook).toContainText('Forecast from the last lab.');
     await screenshot(app, 'new-outlook');
+    // What is no network trains on the CPU alone, and has its time too.
+    for (const [learner, says] of [
+      [/^Boosted trees/, /CPU: at most about .*; trees do not use a GPU/],
+      [/^Linear model/, /CPU: about .*; linear models do not use a GPU/],
+      [/^Best of all/, /About 60.s: it looks for the best/],
+    ] as const) {
+      await page.getByRole('button', { name: learner }).click();
+      await expect(outlook).toContainText(says);
+    }
+    await screenshot(app, 'new-outlook-tables');
   });
 
   await test.step('advice is ranked for the needs, and a changed threshold changes it, here and for the command line', async () => {

@@ -20,6 +20,7 @@ import { newestLab } from '../../../engine/hardware/machine.ts';
 import { devicesHere } from '../machine-here.ts';
 import { openCatalogue } from '../own-catalogue.ts';
 import { formatTime } from '../output.ts';
+import { printTableAdvice, tableAsked, tableOptions } from '../table-forecast.ts';
 
 export const adviseCommand: Command = {
   name: 'advise',
@@ -28,6 +29,7 @@ export const adviseCommand: Command = {
   positionals: [0, 0],
   options: {
     ...subjectOptions,
+    ...tableOptions,
     epochs: { type: 'string', value: 'N', help: 'epochs of the training (default 10)' },
     precision: { type: 'string', value: 'float32|mixed16', help: 'numbers to compute with (default float32)' },
     deadline: { type: 'string', value: 'HOURS', help: 'until when it has to be done' },
@@ -54,14 +56,20 @@ export const adviseCommand: Command = {
     const hours = numberOption(options, 'deadline', { minimum: 0.001, maximum: 1e6 });
     const budget = numberOption(options, 'budget', { minimum: 0, maximum: 1e9 });
     const hoursAsked = numberOption(options, 'hours-per-week', { minimum: 0, maximum: 168 });
-    const subject = await subjectOption(options, services);
-    const { rows, batch } = subject;
+    const table = await tableAsked(options, services);
+    const subject = table ?? (await subjectOption(options, services));
     const { catalogue } = openCatalogue(services.home, output);
     const store = await services.store;
     const rules = await rulesAsked(textOption(options, 'rules'), store);
-    const { tariff, grid } = await electricityHere(store, {});
+    const electricity = await electricityHere(store, {});
+    const { tariff, grid } = electricity;
     const lab = await newestLab(store);
     const here = devicesHere(lab, catalogue);
+    if ('task' in subject) {
+      const asked = { asked: subject, catalogue, lab, memoryBytes: here[0].memoryBytes, electricity };
+      return printTableAdvice(output, asked, hours === undefined ? undefined : hours * 3600);
+    }
+    const { rows, batch } = subject;
     const found = interruption.whileComputing(() =>
       forecast(subject, { precision, catalogue, here, cores: usableCores(), tariff, grid }),
     );

@@ -12,7 +12,8 @@ import { devicesHere } from '../machine-here.ts';
 import { openCatalogue } from '../own-catalogue.ts';
 import { subjectOption, subjectOptions } from '../forecast-subject.ts';
 import { printSeveral, severalAsAsked, severalAsked, severalEvent, severalOptions } from '../several-report.ts';
-import { formatBytes, formatCount, formatTime, type Output } from '../output.ts';
+import { formatBytes, formatCount, formatTime, rangeText, type Output } from '../output.ts';
+import { printTableForecast, tableAsked, tableOptions } from '../table-forecast.ts';
 
 export const forecastCommand: Command = {
   name: 'forecast',
@@ -21,6 +22,7 @@ export const forecastCommand: Command = {
   positionals: [0, 0],
   options: {
     ...subjectOptions,
+    ...tableOptions,
     precision: { type: 'string', value: 'float32|mixed16', help: 'numbers to compute with (default float32)' },
     ...severalOptions,
     ...electricityOptions,
@@ -29,12 +31,17 @@ export const forecastCommand: Command = {
     const precision = choiceOption(options, 'precision', ['float32', 'mixed16'] as const) ?? 'float32';
     const asked = electricityAsked(options);
     const together = severalAsked(options);
-    const subject = await subjectOption(options, services);
+    const table = await tableAsked(options, services);
+    const subject = table ?? (await subjectOption(options, services));
     const { catalogue } = openCatalogue(services.home, output);
     const store = await services.store;
     const electricity = await electricityHere(store, asked);
     const lab = await newestLab(store);
     const here = devicesHere(lab, catalogue);
+    if ('task' in subject) {
+      const memoryBytes = here[0].memoryBytes;
+      return printTableForecast(output, { asked: subject, catalogue, lab, memoryBytes, electricity });
+    }
     const cores = usableCores();
     const spare = here.find(({ kind }) => kind === 'cpu')?.memoryBytes;
     const [found, most] = interruption.whileComputing(() => {
@@ -117,25 +124,6 @@ function flopText(flops: number): string {
 function titleOf({ name, basis }: DeviceForecast): string {
   if (basis === 'data sheet') return name;
   return `here: ${name}${basis === 'estimate' ? ' (a guess)' : ''}`;
-}
-
-const spans = [
-  ['d', 86_400, 172_800],
-  ['h', 3600, 3600],
-  ['min', 60, 60],
-  ['s', 1, 1],
-  ['ms', 1e-3, 1e-3],
-  ['µs', 1e-6, 0],
-] as const;
-
-/** A range as a person says it, both ends in the unit of the upper: `0.9 to 1.6 h`, `4.1 to 20 ms`. */
-function rangeText([low, high]: readonly [low: number, high: number]): string {
-  const [unit, size] = spans.find(([, , least]) => high >= least) ?? spans[5];
-  const told = (seconds: number): string => {
-    const value = seconds / size;
-    return value < 10 ? String(Number(value.toPrecision(2))) : formatCount(value);
-  };
-  return `${told(low)} to ${told(high)} ${unit}`;
 }
 
 function print(

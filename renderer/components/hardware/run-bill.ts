@@ -9,6 +9,9 @@ import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { costsOfModel, type ModelAtHand } from '../../../engine/hardware/costs/from-model.ts';
 import { about } from '../../../engine/hardware/run-line.ts';
 import { aroundRuns, runSeconds } from '../../../engine/hardware/run-time.ts';
+import { learnerSpeed, tableSeconds } from '../../../engine/hardware/tables/speed.ts';
+import { taskOfTable } from '../../../engine/hardware/tables/task.ts';
+import { isTableModel } from '../../../engine/hardware/tables/work.ts';
 import type { AppState } from '../../app/state.svelte.ts';
 import { duration } from '../../lib/format.ts';
 import { readKnowledge, type Knowledge } from './knowledge.ts';
@@ -51,10 +54,11 @@ export async function billFigures(app: AppState, run: RunRecord): Promise<readon
 async function timeFigure(
   app: AppState,
   { catalogue }: Knowledge,
-  { id, data, device, progress }: RunRecord,
+  run: RunRecord,
   { phases }: RunBill,
   model: ModelAtHand | null,
 ): Promise<BillFigure> {
+  const { id, data, device, progress } = run;
   const parts = Object.entries(phases).map(([phase, spent]) => `${phaseWord(phase)} ${duration(spent)}`);
   const figure = {
     name: 'Time, all phases',
@@ -62,9 +66,10 @@ async function timeFigure(
     note: '',
     how: `${parts.join(', ')}.`,
   };
-  if (model === null || !data || !progress) return figure;
+  if (!data || !progress) return figure;
   const machine = new Machine(app);
   const [bills] = await Promise.all([app.service.bills(), machine.load()]);
+  if (model === null) return (await tableFigure(app, run, machine, figure)) ?? figure;
   const kind = device.startsWith('gpu') ? 'gpu' : 'cpu';
   const known = machine.devices(catalogue).find((one) => one.kind === kind);
   if (!known) return figure;
@@ -80,6 +85,25 @@ async function timeFigure(
     // A model of an earlier version that cannot be planned any more has no forecast.
     return figure;
   }
+}
+
+/** The same of trees and linear models, by the trees that were grown; null where there is no forecast. */
+async function tableFigure(
+  { service }: AppState,
+  { id, config, data, progress }: RunRecord,
+  { lab }: Machine,
+  figure: BillFigure,
+): Promise<BillFigure | null> {
+  if (!isTableModel(config) || !data || !progress) return null;
+  const [bills, datasets] = await Promise.all([service.bills(), service.datasets()]);
+  const info = datasets.find((one) => one.id === config.dataset);
+  if (!info) return null;
+  const described = { ...info, settings: config.settings, target: config.settings.target ?? info.target };
+  const speed = learnerSpeed(lab?.devices ?? [], navigator.hardwareConcurrency);
+  const around = aroundRuns(bills.filter(({ run }) => run !== id));
+  const said = tableSeconds(taskOfTable(config, described, data.counts, progress.epoch), speed, around);
+  const basis = speed.measured ? 'from the last lab' : 'guessed: no lab has timed such models on this machine';
+  return { ...figure, note: `forecast ${about(said)}`, how: `${figure.how} The forecast is ${basis}.` };
 }
 
 /** Null where there is no plan: a linear model, a dataset that is gone. */
