@@ -128,7 +128,7 @@ test('advice, claims and bills in the window', async () => {
     for (const [learner, says] of [
       [/^Boosted trees/, /CPU: at most about .*; trees do not use a GPU/],
       [/^Linear model/, /CPU: about .*; linear models do not use a GPU/],
-      [/^Best of all/, /About 60.s: it looks for the best/],
+      [/^Best of all/, /About 6\d.s: it looks for the best/],
     ] as const) {
       await page.getByRole('button', { name: learner }).click();
       await expect(outlook).toContainText(says);

@@ -18,7 +18,9 @@ test('nobody waits for what cannot be had, several are paid as the box they come
 });
 
 test('several devices have money and meet the budget or not: let together, else bought; private ones bought', () => {
-  const sold = others.map((one) => (one.id === 'a100' ? { ...one, price: 15_000 } : one));
+  // Nothing cheaper is sold beside it.
+  const alone = others.filter(({ price }) => price === undefined);
+  const sold = alone.map((one) => (one.id === 'a100' ? { ...one, price: 15_000 } : one));
   const short = { ...facts, others: sold, ...together };
   const of = (rule: string, needs: Parameters<typeof advise>[0], among: Facts = short): Recommendation =>
     advise({ deadline: rule === 'several' ? 0.4 * hour : 0.17 * hour, ...needs }, among).find(
@@ -34,12 +36,44 @@ test('several devices have money and meet the budget or not: let together, else 
     const secret = of(rule, { budget: 90_000, private: true });
     assert.deepEqual([secret.money, secret.meetsBudget], [count * 15_000, true], rule);
     assert.match(secret.reasons.at(-1)!.text, /^The data stays with you: /);
-    const nobody = of(rule, { budget: 5 }, { ...facts, ...together });
+    const nobody = of(rule, { budget: 5 }, { ...facts, others: alone, ...together });
     assert.deepEqual(
       [nobody.money, nobody.reasons.at(-1)!.text],
       [undefined, `What ${count} of them cost is not known`],
     );
   }
+});
+
+test('of several that keep the deadline the cheapest within the budget, and none that one socket cannot feed', () => {
+  const sold = others.map((one) => (one.id === 'a100' ? { ...one, price: 15_000 } : one));
+  const of = (needs: Parameters<typeof advise>[0], among = sold): readonly Recommendation[] =>
+    advise({ deadline: 0.4 * hour, ...needs }, { ...facts, others: among, ...together });
+  const several = (all: readonly Recommendation[]): Recommendation => all.find(({ rule }) => rule === 'several')!;
+  const cheap = several(of({}));
+  assert.deepEqual([cheap.device, cheap.money], ['rtx-5090', 6800]);
+  assert.match(cheap.changes[0].text, /^Time first: 2 × a100, about .* for 30,000 USD$/);
+  const quick = several(of({ first: 'time' }));
+  assert.deepEqual([quick.device, quick.money], ['a100', 30_000]);
+  assert.equal(several(of({ first: 'time', budget: 9000 })).device, 'rtx-5090', 'within the budget first');
+  const thirsty = (id: string) => sold.map((one) => (one.id === id ? { ...one, watts: 800 } : one));
+  assert.equal(several(of({}, thirsty('rtx-5090'))).device, 'a100');
+  // Where nothing else would do it stands under what is not advised, with its watts.
+  const only = thirsty('rtx-5090').filter(({ id }) => id === 'rtx-5090');
+  const refused = of({}, only).find(({ advised, device }) => !advised && device === 'rtx-5090')!;
+  assert.match(refused.reasons[0].text, /^2 of them draw 1,600 W at one socket$/);
+});
+
+test('a TPU, unified memory and shared states have their money', () => {
+  const chip = card('tpu', 32, 30, { kind: 'tpu', rent: { offer: 'cloud tpu', perHour: 2 } });
+  const box = card('box', 512, 4000, { unified: true, price: 9000 });
+  const slow = [card('slow', 24, 2000, { price: 500, rent: { offer: 'cloud slow', perHour: 1 } }), chip, box];
+  const of = (rule: string, among: Partial<Facts>): Recommendation | undefined =>
+    advise({}, { ...facts, ...together, others: slow, ...among }).find((given) => given.rule === rule);
+  assert.equal(of('tpu', { memoryNeeded: 8e9 })?.money, 60);
+  assert.equal(of('unified-memory', { memoryNeeded: 200e9 })?.money, 9000);
+  const shard = of('shard', { memoryNeeded: 30e9, stateBytes: 28e9, others: [slow[0]] })!;
+  assert.equal(shard.money, 2 * 500);
+  assert.ok(shard.seconds!.middle > 1000 * hour && shard.seconds!.middle < 2000 * hour);
 });
 
 test('a cluster is held against its own table: late it comes after what keeps the deadline, and says so', () => {

@@ -28,11 +28,12 @@ export function advise(needs: Needs, facts: Facts, rules: Rules = standardRules)
   const kept: Recommendation[] = [];
   const refused: Recommendation[] = [...refusedDevices(needs, facts, rules)];
   for (const { rule, fired: what } of fired) {
-    const watts = elsewhere.has(rule.id) && rule.id !== 'buy-one' ? 0 : (what.device?.watts ?? 0);
+    const here = !elsewhere.has(rule.id) || rule.id === 'buy-one';
+    const count = what.bought ?? (here ? 1 : 0);
+    const watts = count * (what.device?.watts ?? 0);
     if (watts > rules.socket.value) {
-      refused.push(
-        refuse(what.device!, reason('catalogue', `${watts} W at one socket`, watts, rules.socket.value, 'W')),
-      );
+      const drawn = `${count > 1 ? `${count} of them draw ` : ''}${watts.toLocaleString('en')} W at one socket`;
+      refused.push(refuse(what.device!, reason('catalogue', drawn, watts, rules.socket.value, 'W')));
       continue;
     }
     kept.push(recommendation(needs, rule, what));
@@ -56,7 +57,7 @@ function firedRules(needs: Needs, facts: Facts, rules: Rules): { rule: Rule; fir
       if (threshold === undefined) throw new RangeError(`The rule ${rule.id} has no threshold ${name}.`);
       return threshold.value;
     };
-    const fired = action({ needs, facts, limit });
+    const fired = action({ needs, facts, limit, socket: rules.socket.value });
     if (fired === null || (fired.device === facts.cpu && facts.cpuFits === false)) continue;
     found.push({ rule, fired });
     if (final.has(rule.id) && (needs.deadline === undefined || facts.cpu.seconds.high <= needs.deadline)) break;

@@ -111,6 +111,11 @@ function useWords({ card, rented: other, perYear, pays }: Used): string {
   return `${count(perYear)} h of ${card.name} a year; bought, ${from}, ${rival}`;
 }
 
+const moneyReason = (money: number | undefined, words: string, budget: number | undefined): Reason =>
+  money === undefined
+    ? reason('cost', 'What it costs is not known', undefined, budget, 'USD')
+    : reason('cost', `${usdText(money)} ${words}`, money, budget, 'USD');
+
 export const elsewhereActions: Readonly<Record<string, Action>> = {
   'free-notebook': ({ needs, facts, limit }) => {
     const device = fastest(usable(facts, 0.8).filter(({ rent }) => rent?.free === true));
@@ -194,9 +199,11 @@ export const elsewhereActions: Readonly<Record<string, Action>> = {
     const best = fastest(usable(facts, 0.8).filter(({ kind }) => kind === 'gpu'));
     const chip = fastest(usable(facts, 0.8).filter(({ kind }) => kind === 'tpu'));
     if (!best || !chip || needs.private || hours(best.seconds.middle) < limit('hours')) return null;
+    const money = chip.rent && chip.rent.free !== true ? rentOf(chip) : undefined;
     return {
       device: chip,
       seconds: chip.seconds,
+      money,
       reasons: [
         reason(
           'cost',
@@ -205,10 +212,11 @@ export const elsewhereActions: Readonly<Record<string, Action>> = {
           limit('hours'),
           'h',
         ),
+        moneyReason(money, 'for this training', needs.budget),
       ],
     };
   },
-  'unified-memory': ({ facts, limit }) => {
+  'unified-memory': ({ needs, facts, limit }) => {
     const device = fastest(usable(facts, 0.8).filter(({ unified }) => unified === true));
     if (!device) return null;
     const needed = neededOn(facts, device);
@@ -216,7 +224,11 @@ export const elsewhereActions: Readonly<Record<string, Action>> = {
     return {
       device,
       seconds: device.seconds,
-      reasons: [reason('memory', `${gigabytes(needed)} fit`, needed, limit('memory') * 1e9, 'bytes')],
+      money: device.price,
+      reasons: [
+        reason('memory', `${gigabytes(needed)} fit`, needed, limit('memory') * 1e9, 'bytes'),
+        moneyReason(device.price, 'to buy it', needs.budget),
+      ],
     };
   },
 };

@@ -149,7 +149,11 @@ export const hereActions: Readonly<Record<string, Action>> = {
       reasons: [
         reason('crossover', `${gain.toFixed(1)} times as fast as the CPU`, gain, limit('speedup'), '×'),
         gpu.memory === 0
-          ? reason('memory', `It needs ${gigabytes(needed)}; how much this GPU has is not known`, needed)
+          ? reason(
+              'memory',
+              `It needs ${gigabytes(needed)}; how much this GPU has is not known: its data sheet or the system’s display settings say it; write it into your own catalogue under the name ${gpu.name.replace(/^this GPU, /, '')}`,
+              needed,
+            )
           : reason(
               'memory',
               `${gigabytes(needed)} of ${gigabytes(gpu.memory)} free`,

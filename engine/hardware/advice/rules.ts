@@ -82,6 +82,8 @@ export interface Fired {
   readonly changes?: readonly Reason[];
   readonly seconds?: Range;
   readonly money?: number;
+  /** How many of the device are bought, and stand at one socket. */
+  readonly bought?: number;
 }
 
 export type Action = (context: Context) => Fired | null;
@@ -91,6 +93,8 @@ export interface Context {
   readonly facts: Facts;
   /** A threshold of the rule at work. */
   readonly limit: (name: string) => number;
+  /** Watts that one socket gives. */
+  readonly socket: number;
 }
 
 /** A reason is a sentence of its own: it begins with a capital letter. */

@@ -1,17 +1,10 @@
 // Rules about several devices: a batch shared out over them, a larger one, states shared out, a cluster.
 
 import { examplesFactor } from '../formulas/parallel.ts';
+import { about } from '../run-line.ts';
 import { inTimeOf } from './elsewhere.ts';
-import {
-  canBeHad,
-  neededOn,
-  type DeviceFact,
-  type Facts,
-  type Needs,
-  type Range,
-  type Reason,
-  type Together,
-} from './facts.ts';
+import { costOf, fewest, sharedOver, within } from './shared.ts';
+import { canBeHad, neededOn, type DeviceFact, type Facts, type Needs, type Range, type Together } from './facts.ts';
 import {
   fastest,
   gigabytes,
@@ -28,55 +21,6 @@ import {
 /** The quickest GPU that can be had and holds the model within `share` of its memory. */
 const quickestGpu = (needs: Needs, facts: Facts, share: number): DeviceFact | undefined =>
   fastest(usable(facts, share).filter((one) => one.kind === 'gpu' && canBeHad(one, needs.private)));
-
-const within = ({ low, middle, high }: Range, by: number): Range => ({
-  low: low / by,
-  middle: middle / by,
-  high: high / by,
-});
-
-/**
- * What so many of a device cost, and where from: the cheapest instance that has them together; bought where nobody lets them so, or where
- * data must not leave. No money where they are neither let together nor sold.
- */
-function costOf(
-  device: DeviceFact,
-  count: number,
-  { middle }: Range,
-  { private: secret, budget }: Needs,
-): { readonly money?: number; readonly paid: readonly Reason[] } {
-  const boxes = device.boxes?.filter((box) => box.count >= count).toSorted((a, b) => a.perHour - b.perHour) ?? [];
-  const one = count === 1 && device.rent?.free !== true ? device.rent : undefined;
-  const rent = secret === true ? undefined : (one ?? boxes[0]);
-  if (rent) {
-    const money = rent.perHour * hours(middle);
-    return {
-      money,
-      paid: [reason('cost', `${usdText(money)} for this training, ${rent.offer}`, money, budget, 'USD')],
-    };
-  }
-  const them = count === 1 ? 'it' : `${count} of them`;
-  if (device.price === undefined) {
-    return { paid: [reason('cost', `What ${them} cost is not known`, undefined, budget, 'USD')] };
-  }
-  const money = count * device.price;
-  const why = secret === true ? 'The data stays with you' : 'Nobody lets so many together here';
-  return { money, paid: [reason('cost', `${why}: ${usdText(money)} to buy ${them}`, money, budget, 'USD')] };
-}
-
-/** The fewest of a device that keep the deadline, else as many as are each worth having. */
-function fewest(
-  { points }: Together,
-  { seconds, deadline, efficiency, most }: { seconds: Range; deadline: number; efficiency: number; most: number },
-): { readonly devices: number; readonly keeps: boolean } {
-  let devices = 0;
-  for (const point of points.slice(0, most)) {
-    if (point.efficiency < efficiency) break;
-    devices++;
-    if (seconds.high / point.speedup <= deadline) return { devices, keeps: true };
-  }
-  return { devices, keeps: false };
-}
 
 /** The fewest of a device that keep the deadline by its table, however little each adds; else as many as are quickest. */
 function clusterOf(
@@ -152,11 +96,9 @@ function sayGrown({ needs, facts }: Context, device: DeviceFact, found: Grown, m
     facts.criticalBatch === undefined
       ? 'What batch this model still learns well from is not known here: raise the learning rate with the batch, warm it up, and compare a short run'
       : `Its critical batch is about ${count(Math.round(facts.criticalBatch))}: the examples that a larger batch takes more are counted in; raise the learning rate with it`;
-  const { money, paid } = costOf(device, devices, seconds, needs);
+  const { money, paid, bought } = costOf(device, devices, seconds, needs);
   return {
-    device,
-    seconds,
-    money,
+    ...{ device, seconds, money, bought },
     reasons: [
       reason('several', text, batch, most, 'examples'),
       reason('several', caveat, facts.criticalBatch),
@@ -165,34 +107,42 @@ function sayGrown({ needs, facts }: Context, device: DeviceFact, found: Grown, m
   };
 }
 
+/** ZeRO's third stage takes so many times as long where the link decides (arXiv 1910.02054): the upper end. */
+const gathering = 1.5;
+
 export const togetherActions: Readonly<Record<string, Action>> = {
-  several: ({ needs, facts, limit }) => {
+  several: (context) => {
+    const { needs, facts, limit } = context;
     const best = quickestGpu(needs, facts, 0.8);
     const { deadline } = needs;
     if (!best || deadline === undefined || best.seconds.high <= deadline) return null;
-    const together = facts.together?.(best, facts.batch ?? 1);
-    if (!together) return null;
-    const { seconds: alone } = best;
-    const asked = { seconds: alone, deadline, efficiency: limit('efficiency'), most: limit('most') };
-    const { devices, keeps } = fewest(together, asked);
-    if (devices < 2) return null;
-    const { speedup, efficiency } = together.points[devices - 1];
-    const seconds = within(alone, speedup);
-    const { money, paid } = costOf(best, devices, seconds, needs);
+    const found = sharedOver(context, best, deadline);
+    if (found === null) return null;
+    const { taken, quickest } = found;
+    const { device, devices, seconds, money, paid, bought, keeps, link, efficiency } = taken;
+    const other =
+      quickest === taken
+        ? []
+        : [
+            reason(
+              'cost',
+              `Time first: ${quickest.devices} × ${quickest.device.name}, about ${about([quickest.seconds.low, quickest.seconds.high])}${quickest.money === undefined ? '' : ` for ${usdText(quickest.money)}`}`,
+              quickest.seconds.middle,
+            ),
+          ];
     return {
-      device: best,
-      seconds,
-      money,
+      ...{ device, seconds, money, bought },
       reasons: [
         reason(
           'several',
-          `${devices} of them over ${together.link} reach ${percent(efficiency)} each${keeps ? ', and the deadline' : ''}`,
+          `${devices} of them over ${link} reach ${percent(efficiency)} each${keeps ? ', and the deadline' : ''}`,
           efficiency,
           limit('efficiency'),
           'share',
         ),
         ...paid,
       ],
+      changes: other,
     };
   },
   'several-larger-batch': (context) => {
@@ -217,7 +167,7 @@ export const togetherActions: Readonly<Record<string, Action>> = {
     if (nearest === null || nearest.seconds.high >= best.seconds.high / alike) return null;
     return sayGrown(context, best, nearest, batches.at(-1)!);
   },
-  shard: ({ facts, limit }) => {
+  shard: ({ needs, facts, limit }) => {
     const candidates = facts.others.filter(
       ({ use: of, doubtful, kind }) => of === 'training' && !doubtful && kind === 'gpu',
     );
@@ -240,17 +190,22 @@ export const togetherActions: Readonly<Record<string, Action>> = {
           ),
         ],
       };
-    const count = Math.ceil(facts.stateBytes / room);
+    const devices = Math.ceil(facts.stateBytes / room);
+    const point = facts.together?.(largest, facts.batch ?? 1)?.points[devices - 1];
+    // Parameters are gathered for both ways and gradients summed: half as much again goes over the link.
+    const seconds = point && within(largest.seconds, point.speedup / gathering);
+    const { money, paid, bought } = seconds ? costOf(largest, devices, seconds, needs) : { paid: [] };
     return {
-      device: largest,
+      ...{ device: largest, seconds, money, bought },
       reasons: [
         reason(
           'memory',
-          `${gigabytes(needed)} shared out over ${count}`,
+          `${gigabytes(needed)} shared out over ${devices}`,
           needed,
           limit('spare') * largest.memory,
           'bytes',
         ),
+        ...paid,
       ],
     };
   },
