@@ -2,14 +2,20 @@
 
 import { holm, pairedTest, type PairedTest } from '../../engine/evaluation/paired.ts';
 import type { SplitName } from '../../engine/protocol/data.ts';
+import { comparedRows } from '../../engine/learners/declared/compared-rows.ts';
 import type { EvaluatedRows } from '../../engine/protocol/evaluated-rows.ts';
+import { isCrossValidation } from '../../engine/protocol/folds.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
 import { countOpening, prepareEvaluation } from '../../engine/runs/evaluate.ts';
 import { createEvaluator } from '../hosts/evaluator.ts';
 import { openCpu } from '../hosts/trusted-cpu.ts';
 import type { CommandContext } from './command.ts';
 import { withProgress } from './import.ts';
+import { outOfFoldTable } from './out-of-fold.ts';
 import { formatCount, formatNumber } from './output.ts';
+
+/** Out of fold: of a run without folds its validation split. */
+export type PairedSplit = SplitName | 'out-of-fold';
 
 export interface Pair {
   readonly first: RunRecord;
@@ -24,7 +30,7 @@ export interface Pair {
 export async function pairedTests(
   context: CommandContext,
   [first, ...others]: readonly RunRecord[],
-  split: SplitName,
+  split: PairedSplit,
 ): Promise<readonly Pair[]> {
   const own = await rowsOf(context, first, split);
   const pairs: Omit<Pair, 'corrected'>[] = [];
@@ -36,7 +42,10 @@ export async function pairedTests(
   return pairs.map((pair) => ({ ...pair, corrected: pair.test === null ? null : (corrected.next().value ?? null) }));
 }
 
-async function rowsOf(context: CommandContext, { id: run }: RunRecord, split: SplitName): Promise<EvaluatedRows> {
+async function rowsOf(context: CommandContext, record: RunRecord, asked: PairedSplit): Promise<EvaluatedRows> {
+  const { id: run, config } = record;
+  if (isCrossValidation(config)) return (await outOfFoldTable(context, run)).table.rows;
+  const split = asked === 'out-of-fold' ? comparedRows(record) : asked;
   const { services } = context;
   const { data, home } = services;
   const store = await services.store;

@@ -3,13 +3,13 @@
 import type { Backend } from '../../engine/backends/backend.ts';
 import { modelledRows } from '../../engine/data/preprocess/modelled-rows.ts';
 import { classScores } from '../../engine/evaluation/class-scores.ts';
-import { joinFolds } from '../../engine/evaluation/folds.ts';
+import { foldScores, joinFolds } from '../../engine/evaluation/folds.ts';
 import { cutColumns } from '../../engine/evaluation/slices.ts';
 import { valueScores } from '../../engine/evaluation/value-scores.ts';
 import { columnsOf, predictionTableOf } from '../../engine/learners/evaluated-rows.ts';
 import { readTrained } from '../../engine/learners/predict.ts';
-import type { DataService } from '../../engine/protocol/data.ts';
-import type { EvaluatedColumns, PredictionTable, Score } from '../../engine/protocol/evaluated-rows.ts';
+import type { DataService, PreparedData } from '../../engine/protocol/data.ts';
+import type { EvaluatedColumns, PredictionTable, Score, SlicedColumns } from '../../engine/protocol/evaluated-rows.ts';
 import type { EvaluatorService, TableRequest } from '../../engine/protocol/hosts.ts';
 import { withRows } from './with-rows.ts';
 
@@ -18,13 +18,17 @@ export function createEvaluator(
   shards: Promise<Pick<DataService, 'readShard'>>,
   openBackend: () => Promise<Backend>,
 ): EvaluatorService {
-  const table = ({ data, model, weights, preprocessing, ...request }: TableRequest): Promise<PredictionTable> =>
-    withRows(shards, openBackend, data, (rows) =>
+  const table = async ({ data, model, weights, preprocessing, ...request }: TableRequest): Promise<PredictionTable> => {
+    const { numbers, ...made } = await withRows(shards, openBackend, data, (rows) =>
       predictionTableOf(modelledRows(rows, preprocessing), {
         ...request,
         trained: readTrained(model, weights, request.run),
       }),
     );
+    // One part that was held out is a split like any other.
+    const several = numbers !== null && numbers.some((fold) => fold !== numbers[0]);
+    return several ? { ...made, folds: foldScores(made.rows, numbers) } : made;
+  };
   const columns: EvaluatorService['columns'] = async ({ data, split }) => {
     if (data.input.kind !== 'columns') return null;
     return withRows(shards, openBackend, data, async (rows) => {
@@ -32,20 +36,24 @@ export function createEvaluator(
       return { ...found, cut: cutColumns(found) };
     });
   };
+  /** Of some of the training rows. */
+  const columnsBehind = (data: PreparedData, sources: Uint32Array): Promise<SlicedColumns> =>
+    withRows(shards, openBackend, data, async (rows) => {
+      const picked = pickRows(await columnsOf(rows, 'train'), data.sources, sources);
+      return { ...picked, cut: cutColumns(picked) };
+    });
   return {
     table,
     async scored(request) {
       const made = await table(request);
-      return { ...made, scores: scoresOf(made), columns: await columns(request) };
+      const { split, data } = request;
+      const found =
+        split === 'out of fold' ? await columnsBehind(data, made.rows.sources) : await columns({ data, split });
+      return { ...made, scores: scoresOf(made), columns: found };
     },
     async outOfFold({ parts, whole }) {
       const made = joinFolds(parts);
-      const found =
-        whole &&
-        (await withRows(shards, openBackend, whole, async (rows) => {
-          const picked = pickRows(await columnsOf(rows, 'train'), whole.sources, made.rows.sources);
-          return { ...picked, cut: cutColumns(picked) };
-        }));
+      const found = whole && (await columnsBehind(whole, made.rows.sources));
       return { ...made, scores: scoresOf(made), columns: found };
     },
     columns,

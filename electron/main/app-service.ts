@@ -307,9 +307,9 @@ function surroundings({
 function evaluationSource(
   { split, token, force }: Pick<Parameters<AppService['evaluate']>[0], 'split' | 'token' | 'force'>,
   paths: ChosenPaths,
-): EvaluationSource | 'out of fold' {
+): EvaluationSource {
   if (token !== undefined) return { path: paths.resolve(token), force };
-  return split === 'out of fold' ? split : { split: split ?? 'validation' };
+  return { split: split ?? 'validation' };
 }
 
 const settingsKey = (dataset: string): string => `dataset.${dataset}`;

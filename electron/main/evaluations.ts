@@ -4,6 +4,7 @@
 import path from 'node:path';
 import type { DataService } from '../../engine/protocol/data.ts';
 import type { EvaluatedRun } from '../../engine/protocol/evaluated-rows.ts';
+import { isCrossValidation } from '../../engine/protocol/folds.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import { countOpening, openingsOf, prepareEvaluation, type EvaluationSource } from '../../engine/runs/evaluate.ts';
 import { evaluateOutOfFold } from '../../engine/runs/out-of-fold.ts';
@@ -18,7 +19,7 @@ interface Parts {
 interface Request {
   readonly job: string;
   readonly run: number;
-  readonly source: EvaluationSource | 'out of fold';
+  readonly source: EvaluationSource;
 }
 
 export async function evaluateRun({ store, data, processes }: Parts, request: Request): Promise<EvaluatedRun> {
@@ -27,7 +28,8 @@ export async function evaluateRun({ store, data, processes }: Parts, request: Re
   const starting = processes.startCpuHost();
   starting.catch(() => undefined);
   try {
-    if (source === 'out of fold') {
+    const { config } = await store.run({ run });
+    if ('split' in source && source.split === 'out of fold' && isCrossValidation(config)) {
       const { evaluator } = await starting;
       const { table, share, warnings } = await evaluateOutOfFold({ store, data, evaluator }, request);
       return { ...table, file: null, share, opened: await openingsOf(store, run), warnings };

@@ -3,7 +3,7 @@
 import type { OutputSpec } from '../model/spec.ts';
 import type { SplitName } from '../protocol/data.ts';
 import { InputError } from '../protocol/errors.ts';
-import type { EvaluatedColumns, EvaluatedRows, PredictionTable } from '../protocol/evaluated-rows.ts';
+import type { EvaluatedColumns, EvaluatedRows, EvaluatedSplit, PredictionTable } from '../protocol/evaluated-rows.ts';
 import { otherSplits } from '../protocol/use.ts';
 import { probabilities } from '../train/metrics.ts';
 import { splitRange } from '../train/scores.ts';
@@ -18,17 +18,23 @@ export interface TableRequest {
   readonly baseline: Uint8Array | null;
   /** Rows of each class in the training split; empty for numbers. */
   readonly classCounts: readonly number[];
-  readonly split: SplitName;
+  readonly split: EvaluatedSplit;
+}
+
+/** With the fold of each row, where they are out of fold. */
+export interface MadeTable extends PredictionTable {
+  readonly numbers: Uint8Array | null;
 }
 
 /**
  * Predicts the rows of a split. Rows whose truth is not known are left out, those of a class unknown to the run counted apart. Throws InputError `input.no_truth` where that is all of
  * them, `input.empty_split` where there are none.
  */
-export async function predictionTableOf(rows: Rows, request: TableRequest): Promise<PredictionTable> {
+export async function predictionTableOf(rows: Rows, request: TableRequest): Promise<MadeTable> {
   const { trained, baseline, run, split, classCounts } = request;
   const { output } = trained.file;
   const { data } = rows;
+  if (split === 'out of fold') return outOfFoldTable(rows, request);
   const range = splitRange(data, split);
   if (range.start === range.end) {
     throw new InputError('input.empty_split', `The ${split} split has no rows.`, otherSplits('Evaluate', split));
@@ -54,8 +60,33 @@ export async function predictionTableOf(rows: Rows, request: TableRequest): Prom
     },
     untold: own.targets.length - kept.length - foreign,
     ...(foreign > 0 && { foreign }),
+    numbers: null,
   };
 }
+
+/** The training rows that models of folds did not learn from. A linear model that learned from all of them is nothing to compare with. */
+async function outOfFoldTable(rows: Rows, { trained, classCounts, run }: TableRequest): Promise<MadeTable> {
+  const { output } = trained.file;
+  if (!trained.outOfFold) throw noFolds(run);
+  const own = await trained.outOfFold(rows);
+  const all = [...own.targets.keys()];
+  const sources = Uint32Array.from(own.places, (place) => rows.data.sources?.[place] ?? place);
+  const constant = output.kind === 'classes' ? sharesOf(classCounts, output.classes.length) : [output.offset];
+  return {
+    rows: evaluatedRows(output, own, all, sources),
+    baselines: { constant, linear: null },
+    untold: 0,
+    numbers: own.folds,
+  };
+}
+
+/** Of a run that learned from all its training rows with one model. */
+export const noFolds = (run: number): InputError =>
+  new InputError(
+    'input.no_folds',
+    `Run ${run} has no folds: none of its training rows was kept from it.`,
+    'Evaluate a split of its data.',
+  );
 
 /** The columns of a split as they are, of the rows that the prediction table has. `rows` hold columns as they are. */
 export async function columnsOf(rows: Rows, split: SplitName): Promise<EvaluatedColumns> {

@@ -90,11 +90,21 @@ export interface Resident {
 }
 
 /** A learner put to use, with what a run has kept. */
+/** Of rows in parts that validated in turn. */
+export interface OutOfFoldOutputs extends RawOutputs {
+  /** Which of the training rows these are, rising; one that only ever trained is not among them. */
+  readonly places: Uint32Array;
+  /** The part of each, from 1. */
+  readonly folds: Uint8Array;
+}
+
 export interface Trained {
   readonly file: ModelFile;
   /** The loss its scores have. */
   readonly evaluation: EvaluationSpec;
   outputs(rows: Rows): Promise<RawOutputs>;
+  /** What it says of training rows that it did not learn from; `rows` with their parts. Absent: it learned from all of them. */
+  outOfFold?(rows: Rows): Promise<OutOfFoldOutputs>;
   /** The trees it is made of. Absent: there are none. */
   readonly trees?: GrownTrees;
   /** Compiled and kept on the device for rows like those of `data`, which is not read. Absent: `outputs` is quick for any few rows. */

@@ -4,7 +4,7 @@ import type { RunConfig, MetricPoint, TrainingProgress, RunResult, LogLine, RunF
 import type { RunRelation, RunStart } from './family.ts';
 import type { DeviceInfo } from './app.ts';
 import type { PreparedData, SplitName } from './data.ts';
-import type { FoldTable, PredictionTable, ScoredTable, SlicedColumns } from './evaluated-rows.ts';
+import type { FoldTable, PredictionTable, ScoredTable, SlicedColumns, EvaluatedSplit } from './evaluated-rows.ts';
 import type { PredictionSummary } from './predicting.ts';
 import type { ModelSource, PredictionSpeed } from './serving.ts';
 import type { ClassifiedPictures } from './evaluation.ts';
@@ -47,7 +47,7 @@ export interface TableRequest {
   readonly classCounts: readonly number[];
   /** Of a table: columns as they are. */
   readonly data: PreparedData;
-  readonly split: SplitName;
+  readonly split: EvaluatedSplit;
 }
 
 export interface EvaluatorService {
@@ -58,7 +58,7 @@ export interface EvaluatorService {
   /** The folds of a cross-validation as one table, with its scores and columns. `whole`: all rows as columns as they are, in one split; null for pictures. */
   outOfFold(request: { parts: readonly FoldTable[]; whole: PreparedData | null }): Promise<ScoredTable>;
   /** The columns of the same rows; null for pictures. */
-  columns(request: Pick<TableRequest, 'data' | 'split'>): Promise<SlicedColumns | null>;
+  columns(request: { readonly data: PreparedData; readonly split: SplitName }): Promise<SlicedColumns | null>;
 }
 
 export interface DeviceService {

@@ -1,9 +1,11 @@
 // Evaluating a run, up to the work itself: the rows are prepared as for its training (or read from another file as it was trained), its files
 // are read, and each look at the test split is counted. The window and the command line both come this way.
 
+import { declarationOf } from '../learners/declared/registry.ts';
+import { noFolds } from '../learners/evaluated-rows.ts';
 import type { DataService, DataWarning, PreparedData, SplitName } from '../protocol/data.ts';
 import { TrainyardError } from '../protocol/errors.ts';
-import type { Openings } from '../protocol/evaluated-rows.ts';
+import type { EvaluatedSplit, Openings } from '../protocol/evaluated-rows.ts';
 import type { RunEvaluation } from '../protocol/evaluation.ts';
 import type { TableRequest } from '../protocol/hosts.ts';
 import { parseRunJson } from '../protocol/model-file.ts';
@@ -11,8 +13,8 @@ import type { RunRecord } from '../protocol/runs.ts';
 import type { StoreService } from '../protocol/store.ts';
 import { modelFileWarnings, readModelFiles } from './model-files.ts';
 
-/** A split of the run's dataset, or the rows of another file. */
-export type EvaluationSource = { readonly split: SplitName } | { readonly path: string; readonly force?: boolean };
+/** A split of the run's dataset, those of its training rows that its folds did not learn from, or the rows of another file. */
+export type EvaluationSource = { readonly split: EvaluatedSplit } | { readonly path: string; readonly force?: boolean };
 
 interface Parts {
   readonly store: StoreService;
@@ -47,12 +49,24 @@ export async function prepareEvaluation(
   const warnings = await modelFileWarnings(store, run);
   const kept = parseRunJson(preprocessing, run, 'preprocessing.json') as object;
   const split = 'split' in source ? source.split : 'test';
-  const prepared = await prepareRows(data, record, kept, { ...asked, splits: [split, ...splits] });
+  const outOfFold = split === 'out of fold';
+  const parts = outOfFold ? await partsOf(store, record) : undefined;
+  const wanted = outOfFold ? (['train'] as const) : [split, ...splits];
+  const prepared = await prepareRows(data, record, kept, { ...asked, splits: wanted, parts });
   const classCounts = 'split' in source ? prepared.classCounts : await trainingClasses(store, run);
   return {
     request: { run, model, weights, preprocessing: kept, baseline, classCounts, data: prepared, split },
     warnings: [...warnings, ...('split' in source ? [] : prepared.warnings)],
   };
+}
+
+/** The parts that its training rows were cut into, which validated in turn. A member of an ensemble has those of that. Throws `input.no_folds`. */
+async function partsOf(store: StoreService, record: RunRecord): Promise<number> {
+  const { relation, parent } = record;
+  const { config } = relation === 'member' && parent !== null ? await store.run({ run: parent }) : record;
+  const parts = declarationOf(config).parts?.(config);
+  if (parts === undefined) throw noFolds(record.id);
+  return parts;
 }
 
 /** The rows of all splits as columns as they are; null for pictures. The caller releases them. */
@@ -75,7 +89,13 @@ async function prepareRows(
     job,
     source,
     splits,
-  }: { readonly job: string; readonly source: EvaluationSource; readonly splits?: readonly SplitName[] },
+    parts,
+  }: {
+    readonly job: string;
+    readonly source: EvaluationSource;
+    readonly splits?: readonly SplitName[];
+    readonly parts?: number;
+  },
 ): Promise<PreparedData> {
   if ('path' in source) {
     const asTheyAre = 'kind' in preprocessing ? preprocessing : { ...preprocessing, form: 'columns' };
@@ -83,7 +103,11 @@ async function prepareRows(
   }
   const { dataset, settings, seed } = config;
   try {
-    return await data.prepare({ job, dataset, options: { settings, seed, forms: ['columns', 'pixels'], splits } });
+    return await data.prepare({
+      job,
+      dataset,
+      options: { settings, seed, forms: ['columns', 'pixels'], splits, parts },
+    });
   } catch (error) {
     if (!(error instanceof TrainyardError) || error.code !== 'input.unknown_dataset') throw error;
     throw new TrainyardError(

@@ -220,6 +220,14 @@ test('a best of all that is killed goes on from the members that are done, and p
   const explained = await lastEvent(home, 'explain', '1', '--shuffles', '2');
   assert.deepEqual([evaluated.split, explained.split], ['test', 'test'], 'no row it learned from');
   assert.match((await trainyard(home, 'evaluate', '1', '--split', 'validation')).stderr, /the train or test split/);
+  for (const { run, score } of [ensemble, members[0]]) {
+    const { split, rows, scores } = await lastEvent(home, 'evaluate', String(run), '--split', 'out-of-fold');
+    const found = (scores as { name: string; value: number }[]).find(({ name }) => name === 'log_loss')!.value;
+    assert.deepEqual([split, rows], ['out of fold', 360], 'every training row');
+    assert.ok(Math.abs(found - score) < 1e-5, `run ${run}: ${found}, ${score} on the leaderboard`);
+  }
+  const { paired } = await lastEvent(home, 'compare', '1', String(members[0].run), '--paired', 'out-of-fold');
+  assert.equal((paired as { test: { rows: number } }[])[0].test.rows, 360);
   const exported = await trainyard(home, 'export', '1', '--format', 'onnx', '--out', path.join(home, 'all'));
   assert.match(exported.stdout, /certified: .*labels equal in 40 of 40/, exported.stderr);
   const refused = await trainyard(home, 'export', '1', '--format', 'pytorch');

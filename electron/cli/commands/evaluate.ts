@@ -30,7 +30,11 @@ export const evaluate: Command = {
     'Shows how good a finished run is: on a split of its data (the validation split unless said otherwise, the test split where the run has none), or on another file.',
   positionals: [1, 2],
   options: {
-    split: { type: 'string', value: 'NAME', help: 'train, validation or test; each look at the test split is counted' },
+    split: {
+      type: 'string',
+      value: 'NAME',
+      help: 'train, validation, test or, of the best of all, out-of-fold; each look at the test split is counted',
+    },
     threshold: {
       type: 'string',
       value: 'P',
@@ -54,7 +58,7 @@ export const evaluate: Command = {
   run: async (context) => {
     const { positionals, options, output, services } = context;
     const run = runNumber(positionals[0]);
-    const split = choiceOption(options, 'split', ['train', 'validation', 'test']);
+    const split = choiceOption(options, 'split', ['train', 'validation', 'test', 'out-of-fold']);
     if (split !== undefined && positionals.length > 1) {
       throw new InputError(
         'usage.evaluate',
@@ -75,9 +79,10 @@ export const evaluate: Command = {
     const source: EvaluationSource =
       positionals.length > 1
         ? { path: path.resolve(positionals[1]), force: options.force === true }
-        : { split: split ?? usualRowsOf(data) };
+        : { split: split === 'out-of-fold' ? 'out of fold' : (split ?? usualRowsOf(data)) };
     const crossed = isCrossValidation(config);
-    if (crossed && (split !== undefined || positionals.length > 1)) throw onlyOutOfFold(run);
+    if (crossed && ((split !== undefined && split !== 'out-of-fold') || positionals.length > 1))
+      throw onlyOutOfFold(run);
     const { table, validation, columns, share, warnings }: Tables = crossed
       ? await outOfFold(context, run)
       : await readTables(context, run, source, costs !== null);
@@ -90,7 +95,12 @@ export const evaluate: Command = {
     const part = crossed ? 'out of fold' : 'split' in source ? source.split : null;
     for (const { message } of warnings) output.line(`! ${message}`);
     if (!output.json) {
-      const where = crossed ? 'out of fold' : 'split' in source ? `${source.split} split` : path.basename(source.path);
+      const where =
+        part === null
+          ? path.basename((source as { path: string }).path)
+          : part === 'out of fold'
+            ? part
+            : `${part} split`;
       const size = share ? shareText(share, rows.truth.length) : counted(rows.truth.length, 'row');
       output.line(`Run ${run}: ${name}, ${where}, ${size}${openedText(source, opened)}`);
       if (table.untold > 0) output.line(`${counted(table.untold, 'row')} without a truth to compare with are left out`);
@@ -165,6 +175,10 @@ async function readTables(
     }
   };
   try {
+    if (request.split === 'out of fold') {
+      const table = await evaluator.scored(request);
+      return { table, validation: null, columns: table.columns, warnings };
+    }
     const table = await evaluator.table(request);
     const other = 'split' in source && source.split !== 'validation' && request.data.counts.validation > 0;
     const validation =
@@ -173,7 +187,7 @@ async function readTables(
         : other
           ? (await evaluator.table({ ...request, split: 'validation' })).rows
           : null;
-    return { table, validation, columns: await evaluator.columns(request), warnings };
+    return { table, validation, columns: await evaluator.columns({ ...request, split: request.split }), warnings };
   } finally {
     await data.release({ handle: request.data.handle });
   }

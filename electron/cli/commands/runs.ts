@@ -288,12 +288,12 @@ export const compare: Command = {
     paired: {
       type: 'string',
       value: 'SPLIT',
-      help: 'test the others against the first on the same rows of a split: train, validation or test',
+      help: 'test the others against the first on the same rows of a split: train, validation, test, or out-of-fold (of runs without folds the validation split)',
     },
   },
   run: async (context) => {
     const { positionals, options, output, services } = context;
-    const split = choiceOption(options, 'paired', ['train', 'validation', 'test']);
+    const split = choiceOption(options, 'paired', ['train', 'validation', 'test', 'out-of-fold']);
     const store = await services.store;
     const ids = positionals.map(runNumber);
     const found = await Promise.all(ids.map((id) => store.run({ run: id })));

@@ -16,9 +16,12 @@ type MemberRule = (member: ModelFile, weights: Weights) => { readonly raw: Value
 /** Adds the models, each by `rule`; gives the raw outputs that a model with their mean would have: [N,1] or [N,K]. */
 export function exportEnsemble(onnx: OnnxBuilder, file: AutoModelFile, weights: Weights, rule: MemberRule): ValueName {
   let sum: ValueName | null = null;
-  for (const { prefix, tensors, trained, weight } of modelsOf(file, weights, otherLearners)) {
+  for (const { prefix, tensors, trained, weight, folds } of modelsOf(file, weights, otherLearners)) {
     const { raw, width } = onnx.within(prefix, () => rule(trained.file, tensors));
-    const share = onnx.one('Mul', [meaning(onnx, file.output, onnx.cast(raw, 'double'), width), onnx.double([weight])]);
+    const share = onnx.one('Mul', [
+      meaning(onnx, file.output, onnx.cast(raw, 'double'), width),
+      onnx.double([weight / folds]),
+    ]);
     sum = sum === null ? share : onnx.one('Add', [sum, share]);
   }
   if (sum === null) throw new RangeError('an ensemble has members');

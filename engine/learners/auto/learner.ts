@@ -1,17 +1,21 @@
 // Best of all as a learner: it trains the others on folds of its rows and keeps the mix of them that is best.
 
 import { rowsOfSplit } from '../split-rows.ts';
-import type { Learner, LearnerJob, Training } from '../learner.ts';
+import type { Learner, LearnerJob, Trained, Training } from '../learner.ts';
 import { checkState, decodeState } from './checkpoint.ts';
 import type { AutoConfig } from './declaration.ts';
 import type { AutoModelFile } from './file.ts';
+import { outOfFoldOf } from './out-of-fold.ts';
 import { PartRows } from './part-rows.ts';
-import { readEnsemble } from './trained.ts';
+import { modelsOf, readEnsemble } from './trained.ts';
 import { AutoTraining } from './training.ts';
 
 export const learner: Learner<AutoConfig, AutoModelFile> = {
   open: openAuto,
-  read: readEnsemble,
+  read(file, tensors, others) {
+    const outOfFold: Trained['outOfFold'] = (rows) => outOfFoldOf(file, modelsOf(file, tensors, others), rows);
+    return { ...readEnsemble(file, tensors, others), outOfFold };
+  },
   checkCheckpoint: checkState,
 };
 

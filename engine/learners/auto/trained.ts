@@ -69,8 +69,12 @@ export interface Weighted {
   readonly prefix: string;
   readonly tensors: Weights;
   readonly trained: Trained;
-  /** All of an ensemble add up to 1. */
+  /** In which it was validated, from 1. */
+  readonly fold: number;
+  /** Of its member; those of all members add up to 1. */
   readonly weight: number;
+  /** Models that share the weight: one a fold. */
+  readonly folds: number;
 }
 
 /** The models of an ensemble, those of each member's folds. Throws InputError `model.weights`. */
@@ -83,7 +87,8 @@ export function modelsOf(
     models.map((model, fold): Weighted => {
       const prefix = `${member}.${fold}.`;
       const own = tensorsOf(tensors, prefix);
-      return { prefix, tensors: own, trained: readMember(model, own, others), weight: weight / models.length };
+      const trained = readMember(model, own, others);
+      return { prefix, tensors: own, trained, fold: fold + 1, weight, folds: models.length };
     }),
   );
 }
@@ -100,10 +105,11 @@ export function readEnsemble(file: AutoModelFile, tensors: Weights, others: Othe
       const forMembers = new RowsForMembers(rows, recipe);
       const sum = new Float64Array(count * valuesPerRow(output));
       let targets = new Float32Array(count);
-      for (const { trained, weight } of models) {
+      for (const { trained, weight, folds } of models) {
         const said = await trained.outputs(forMembers.of(trained.file.input));
         const values = meaningOf(output, said.outputs, count);
-        for (let i = 0; i < sum.length; i++) sum[i] += weight * values[i];
+        const share = weight / folds;
+        for (let i = 0; i < sum.length; i++) sum[i] += share * values[i];
         targets = said.targets as typeof targets;
       }
       return { outputs: rawOf(output, sum), targets };

@@ -1,11 +1,13 @@
-// Runs tested against each other on the validation rows both predict: the rows are predicted when they are asked for, once a run, and every
+// Runs tested against each other on rows that both predict and neither learned from (`comparedRows`): the rows are predicted when they are asked for, once a run, and every
 // pair is tested once they are there (engine/evaluation/paired.ts), slice by slice of a frame. The window of two runs and the pane of many
 // read the same.
 
 import { SvelteMap } from 'svelte/reactivity';
 import { holm, pairedSteps, rowsToTell, turned, type PairedTest } from '../../../engine/evaluation/paired.ts';
+import { comparedRows } from '../../../engine/learners/declared/compared-rows.ts';
 import type { AppService } from '../../../engine/protocol/app.ts';
 import type { EvaluatedRows } from '../../../engine/protocol/evaluated-rows.ts';
+import { isCrossValidation } from '../../../engine/protocol/folds.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { failureOf, type Failure } from '../../app/failure.ts';
 import { fixed, short } from '../../lib/format.ts';
@@ -68,7 +70,7 @@ export class PairedRows {
       for (const [done, run] of missing.entries()) {
         this.progress = { done, of: missing.length };
         this.#job = `same-rows-${run.id}-${Date.now()}`;
-        const { rows } = await this.#service.evaluate({ job: this.#job, run: run.id, split: 'validation' });
+        const { rows } = await this.#service.evaluate({ job: this.#job, run: run.id, split: comparedRows(run) });
         this.#rows.set(weightsKey(run), rows);
         if (!this.#wanted) break;
       }
@@ -107,8 +109,9 @@ const pairsOf = <T>(all: readonly T[]): (readonly [T, T])[] =>
 /** Why a run cannot be asked; null: it can. */
 function whyNot(run: RunRecord): string | null {
   if (isLive(run)) return 'still training';
+  if (isCrossValidation(run.config)) return run.result === null ? 'has no folds that stand' : null;
   if (!hasModel(run)) return 'has no weights';
-  return run.data?.counts.validation === 0 ? 'has no validation rows' : null;
+  return comparedRows(run) === 'validation' && run.data?.counts.validation === 0 ? 'has no validation rows' : null;
 }
 
 /** All pairs of these runs, corrected for how many there are; null until all that can be tested are. */
@@ -148,6 +151,10 @@ function pairOf(first: Lettered, second: Lettered, rows: Pick<PairedRows, 'rowsO
     ? { first: second, second: first, test, corrected: 1, reason: '' }
     : { first, second, test: turned(test), corrected: 1, reason: '' };
 }
+
+/** The rows that these runs are tested on: `validation rows`. */
+export const testedRows = (runs: readonly RunRecord[]): string =>
+  runs.some((run) => comparedRows(run) === 'out of fold') ? 'rows that neither learned from' : 'validation rows';
 
 export const isCalled = ({ test, corrected }: Pick<TestedPair, 'test' | 'corrected'>): boolean =>
   test !== null && corrected < called;

@@ -1,0 +1,16 @@
+// Which of its rows a run did not learn from, for whoever looks at it or holds it against another.
+
+import type { EvaluatedSplit } from '../../protocol/evaluated-rows.ts';
+import { isCrossValidation } from '../../protocol/folds.ts';
+import type { RunRecord } from '../../protocol/runs.ts';
+import { declarationOf } from './registry.ts';
+
+type Asked = Pick<RunRecord, 'config' | 'relation'>;
+
+/** Whether parts of its training rows validated in turn: of an ensemble and its members. */
+export const hasParts = ({ config, relation }: Asked): boolean =>
+  relation === 'member' || declarationOf(config).parts !== undefined;
+
+/** The rows on which it is held against others: all that its folds did not learn from, or those that validated. */
+export const comparedRows = (run: Asked): EvaluatedSplit =>
+  isCrossValidation(run.config) || hasParts(run) ? 'out of fold' : 'validation';
