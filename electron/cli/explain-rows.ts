@@ -30,8 +30,8 @@ export const rowOptions = {
   out: {
     type: 'string',
     path: true,
-    value: 'FILE.csv|FILE.parquet',
-    help: 'write there what each column did for each row of the file PATH, with the expected value and the prediction',
+    value: 'FILE.csv|FILE.parquet|FOLDER',
+    help: 'write there what each column did for each row of the file PATH, with the expected value and the prediction; of pictures, into a folder, what explains each, as PNG',
   },
   columns: {
     type: 'string',

@@ -64,6 +64,6 @@ function ofPictures(run: number): InputError {
   return new InputError(
     'input.pictures',
     `Run ${run} learned from pictures: they have no columns to explain it by.`,
-    'Show it a picture: it tells where it looked.',
+    `Show it pictures: trainyard explain ${run} picture.png --out maps tells where it looked.`,
   );
 }

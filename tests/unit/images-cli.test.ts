@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { imageSize } from 'image-size';
 import { lastEvent, temporaryHome, trainyard } from '../support/cli.ts';
 import { blue, encoders, noisyClasses, paint, red, temporaryFolder, writeTree } from '../support/pictures.ts';
 import type { Colour } from '../support/pictures.ts';
@@ -51,6 +52,31 @@ test('a folder is inspected, trained on, and its model classifies pictures', asy
   assert.equal(lines[0], 'row,file,prediction,p(blau),p(rot)');
   assert.match(lines[1], /^1,some blue\.jpg,blau,/);
   assert.match(lines[2], /^2,some red\.png,rot,/);
+
+  // What explains each of them: numbers, and pictures that can be read back.
+  const maps = path.join(folder, 'maps');
+  const explained = await trainyard(
+    home,
+    ...['explain', String(finished.run), path.join(folder, 'new'), '--out', maps, '--json'],
+  );
+  const [first, second] = explained.events as unknown as {
+    file: string;
+    class: string;
+    out: string;
+    class_activation: { width: number; values: number[] };
+    integrated_gradients: { values: number[]; sum: number; difference: number };
+  }[];
+  assert.deepEqual([first.file, first.class, second.class], ['some blue.jpg', 'blau', 'rot'], explained.stderr);
+  for (const { class_activation: active, integrated_gradients: pixels, out: file } of [first, second]) {
+    assert.equal(Math.max(...active.values), 1);
+    assert.equal(pixels.values.length, 16 * 16);
+    assert.ok(Math.abs(pixels.sum - pixels.difference) <= 0.02 * Math.abs(pixels.difference) + 1e-6);
+    // The picture and two maps, 14 points a pixel, with gaps between.
+    const { width, height } = imageSize(readFileSync(file));
+    assert.deepEqual([width, height], [3 * 224 + 16, 224]);
+  }
+  const refused = await trainyard(home, 'explain', String(finished.run), path.join(folder, 'new'), '--draws', '8');
+  assert.deepEqual([refused.code, /--draws is about tables/.test(refused.stderr)], [2, true]);
 });
 
 test('size and fit can be chosen', async (t) => {

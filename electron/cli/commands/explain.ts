@@ -7,6 +7,8 @@ import type { Contributions } from '../../../engine/protocol/explanation.ts';
 import { CancelledError } from '../../../engine/protocol/errors.ts';
 import type { MetricPoint } from '../../../engine/protocol/runs.ts';
 import { usualRowsOf } from '../../../engine/protocol/use.ts';
+import { parseRunJson } from '../../../engine/protocol/model-file.ts';
+import { readModelFiles } from '../../../engine/runs/model-files.ts';
 import { prepareExplanation } from '../../../engine/runs/explain.ts';
 import { createExplainer } from '../../hosts/explainer.ts';
 import { openCpu } from '../../hosts/trusted-cpu.ts';
@@ -14,6 +16,7 @@ import { choiceOption, numberOption, runNumber, textOption, type Command } from 
 import { wantedClass } from '../wanted-class.ts';
 import { withProgress } from '../import.ts';
 import { eventOf, printDependence, printFindings, printImportance, printRow, rowEvent } from '../explanation.ts';
+import { explainPictures } from '../explain-pictures.ts';
 import { explainRows, refuseRowOptions, rowOptions } from '../explain-rows.ts';
 import { formatCount, formatSeconds } from '../output.ts';
 
@@ -41,9 +44,13 @@ export const explain: Command = {
   },
   run: async (context) => {
     const { positionals, options, output, services, interruption } = context;
-    if (positionals.length > 1) return explainRows(context);
-    refuseRowOptions(options);
     const run = runNumber(positionals[0]);
+    if (positionals.length > 1) {
+      const { preprocessing } = await readModelFiles(await services.store, run);
+      const kept = parseRunJson(preprocessing, run, 'preprocessing.json');
+      return isOfPictures(kept) ? explainPictures(context, kept) : explainRows(context);
+    }
+    refuseRowOptions(options);
     const asked = choiceOption(options, 'split', ['train', 'validation', 'test']);
     const row = numberOption(options, 'row', { minimum: 1, whole: true });
     const shuffles = numberOption(options, 'shuffles', { minimum: 2, maximum: 1000, whole: true });
@@ -99,6 +106,9 @@ export const explain: Command = {
     interruption.check();
   },
 };
+
+/** Whether what a run keeps as `preprocessing.json` is of pictures. */
+const isOfPictures = (kept: unknown): boolean => typeof kept === 'object' && kept !== null && 'kind' in kept;
 
 /** What was found before is printed still. */
 const unlessCancelled = (row: Promise<Contributions>): Promise<Contributions | null> =>
