@@ -43,4 +43,18 @@ test('findings, verdict and exit code; nothing is kept', async (t) => {
     ['data', 'start', 'shuffled'],
   );
   assert.match((await trainyard(home, 'runs')).stdout, /No runs/);
+
+  // An earlier run's data and settings, with one changed.
+  await trainyard(home, 'train', 'samples/penguins.csv', '--target', 'island', '--epochs', '1', '--hidden', '8');
+  const again = await trainyard(home, 'check', '--from', '1', '--lr', '0.003');
+  assert.match(again.stdout, /^As run 1: .*, on penguins/, again.stderr);
+  assert.ok(again.stdout.split('\n').filter((line) => /^[✓!✗–] /.test(line)).length === 8, again.stdout);
+  for (const [args, words] of [
+    [['--from', '1', '--hidden', '9'], /--hidden does not go with --from/],
+    [['penguins.csv', '--from', '1'], /--from names the data too/],
+    [[], /check needs data or a run/],
+  ] as const) {
+    const refused = await trainyard(home, 'check', ...args);
+    assert.deepEqual([refused.code, words.test(refused.stderr)], [2, true], refused.stderr);
+  }
 });

@@ -4,13 +4,16 @@ import { createReferenceBackend } from '../../../engine/backends/reference/backe
 import { createExaminer } from '../../../engine/learners/examiner.ts';
 import { declarationOf } from '../../../engine/learners/declared/registry.ts';
 import type { CheckFinding, CheckKind, CheckReport } from '../../../engine/protocol/checking.ts';
+import { InputError } from '../../../engine/protocol/errors.ts';
+import type { RunConfig } from '../../../engine/protocol/runs.ts';
 import { runFields } from '../../../engine/settings/run.ts';
 import { nodeSurroundings, residentBudget } from '../../hosts/surroundings.ts';
 import { askedRun } from '../asked-run.ts';
-import type { Command } from '../command.ts';
+import { runNumber, textOption, type Command, type CommandContext } from '../command.ts';
 import { openDevice } from '../hosts.ts';
 import { readOptionDefs, withProgress } from '../import.ts';
 import { formatSeconds, type Output } from '../output.ts';
+import { settingsOfRun } from '../settings-of-run.ts';
 import { flagsOf } from '../setting-flags.ts';
 import { dataOptions, trainingOptions } from '../training-options.ts';
 
@@ -19,14 +22,24 @@ export const needsFixing = 3;
 
 export const check: Command = {
   name: 'check',
-  usage: 'DATASET|FILE',
+  usage: '[DATASET|FILE]',
   summary: 'Checks in some ten seconds whether a run would learn, and says what to try; it takes the flags of `train`.',
-  positionals: [1, 1],
-  options: { ...dataOptions, ...trainingOptions, ...flagsOf(runFields), ...readOptionDefs },
+  positionals: [0, 1],
+  options: {
+    ...dataOptions,
+    ...trainingOptions,
+    ...flagsOf(runFields),
+    ...readOptionDefs,
+    from: {
+      type: 'string',
+      value: 'RUN',
+      help: 'instead of a file: the data, the model and the settings of an earlier run, with what other flags change',
+    },
+  },
   run: async (context) => {
     const { output, services, interruption, endWith } = context;
     const { data } = services;
-    const { config } = await askedRun(context, { datasets: true });
+    const config = await askedConfig(context);
     const { forms } = declarationOf(config);
     const { dataset, settings, seed } = config;
     const prepared = await withProgress(data, context, (job) =>
@@ -60,6 +73,24 @@ export const check: Command = {
     }
   },
 };
+
+/** That of a file or a dataset and the flags, or of an earlier run. */
+async function askedConfig(context: CommandContext): Promise<RunConfig> {
+  const { positionals, options, services, output } = context;
+  const from = textOption(options, 'from');
+  if ((from === undefined) === (positionals.length === 0)) {
+    throw new InputError(
+      'usage.arguments',
+      from === undefined ? 'check needs data or a run.' : '--from names the data too.',
+      'trainyard check data.csv, or trainyard check --from 12',
+    );
+  }
+  if (from === undefined) return (await askedRun(context, { datasets: true })).config;
+  const run = await (await services.store).run({ run: runNumber(from) });
+  const config = settingsOfRun(context, run);
+  output.line(`As run ${run.id}: ${run.name}, on ${run.datasetName}, ${declarationOf(config).label(config)}`);
+  return config;
+}
 
 const marks: Readonly<Record<CheckKind, string>> = { fix: '✗', look: '!', undone: '–', fine: '✓' };
 
