@@ -29,6 +29,8 @@ export interface ForecastOptions {
   readonly here?: readonly MachineDevice[];
   /** Threads of its CPU; one by default. */
   readonly cores?: number;
+  /** Of a plan that whoever asks has already; without it the subject's model is planned. */
+  readonly own?: PlanMemory;
   /** USD a kWh and g of CO₂ a kWh. */
   readonly tariff: number;
   readonly grid: number;
@@ -84,7 +86,7 @@ const stateOf = (optimizer: Subject['optimizer']): StateOptimizer =>
 /** Forecasts a model at its batch. */
 export function forecast(
   subject: Subject,
-  { precision, catalogue, here = [], cores = 1, tariff, grid }: ForecastOptions,
+  { precision, catalogue, here = [], cores = 1, own: planned, tariff, grid }: ForecastOptions,
 ): Forecast {
   const { batch, rows } = subject;
   const costs = subject.costs(batch);
@@ -113,9 +115,10 @@ export function forecast(
   };
   const cpu = here.find(({ kind }) => kind === 'cpu');
   const own =
-    cpu && subject.model
+    planned ??
+    (cpu && subject.model
       ? planMemory(subject.model, { train: rows, validation: 0, test: 0 }, { kind: 'cpu', cores }).memory
-      : undefined;
+      : undefined);
   const measured = here.map((device): DeviceForecast => {
     const { id, kind, name, software, timed, memoryBytes, watts } = device;
     const step = stepTime(costs, timed);

@@ -207,7 +207,7 @@ export function splitWords(split: Split, name: string): string {
     case 'batch':
       return `The batch does not fit ${name} at once: compute it in parts, or share it out.`;
     case 'states':
-      return `The states do not fit ${name}: share them out (ZeRO stage ${split.stage}) over at least ${split.devices}.`;
+      return `Weights, gradients and optimizer states do not fit ${name}: divide them among at least ${split.devices} (ZeRO stage ${split.stage}).`;
     case 'model':
       return `The activations of one example do not fit ${name}: the model itself has to be split.`;
   }

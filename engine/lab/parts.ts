@@ -358,8 +358,8 @@ async function measureWorkloads(context: PartContext, found: (what: Found) => vo
   const kept: LabDevice['workloads'][number][] = [];
   // As training does: on one thread or on all, whichever proves faster.
   await withDevice(context, device.id === 'cpu' || device.id === 'cpu-wasm' ? 0 : threads, async (backend) => {
-    // What they take is about the same anywhere: before those that may be left out.
-    for (const workload of [...fits, ...chosen]) {
+    // Fits last: what large steps leave of their time is theirs.
+    for (const workload of [...chosen, ...fits]) {
       context.doing = `a unit of ${workload.name}`;
       const share = shares.next();
       const least = 'flops' in workload ? leastTime(workload.flops / 1e6, device.products) : 0;

@@ -153,7 +153,8 @@ test('what is wrong with a file names line and field', () => {
     'Line 4, field `devices[0].name`: missing, and not built in.',
   );
   const rows = (fields: object): string => JSON.stringify({ version: 1, devices: [{ id: 'rtx-4090', ...fields }] });
-  assert.deepEqual(problems(rows({ memory: -1 })), ['Line 1, field `devices[0].memory`: at least 0 expected.']);
+  assert.deepEqual(problems(rows({ memory: -1 })), ['Line 1, field `devices[0].memory`: more than 0 expected.']);
+  assert.deepEqual(problems(rows({ fp32: -4 })), ['Line 1, field `devices[0].fp32`: more than 0 expected.']);
   assert.deepEqual(problems(rows({ memory: { value: 'x' } })), [
     'Line 1, field `devices[0].memory.value`: a number expected.',
   ]);

@@ -7,6 +7,7 @@ import test from 'node:test';
 import { createOwnCatalogue } from '../../electron/main/own-catalogue.ts';
 import {
   largestTextbookBatch,
+  planMemory,
   remedies,
   textbookMemory,
   withOverheads,
@@ -33,7 +34,7 @@ import {
 import { memoryFigure, memoryOfRun, rowsFigure } from '../../renderer/components/hardware/run-memory.ts';
 import { figureWords } from '../../renderer/views/hardware/claims/words.ts';
 import { throughStep } from '../../renderer/views/hardware/memory/through.ts';
-import { fixed } from '../../renderer/lib/format.ts';
+import { bytes, fixed } from '../../renderer/lib/format.ts';
 import { usd } from '../../renderer/views/hardware/money.ts';
 import { temporaryHome } from '../support/cli.ts';
 
@@ -223,6 +224,13 @@ test('time and cost: rows to buy and to rent, the frontier, order and filters', 
     const most = largestTextbookBatch(large.costs, { precision: 'mixed16', optimizer: 'adam' }, memoryBytes!);
     assert.equal(fitNote, `fits batch ${fixed(most)}`);
   }
+  // The processor here is held against the plan, as in Memory and the advice, not against the textbook.
+  const { model, ...light } = large;
+  const own = planMemory(model!, { train: large.rows, validation: 0, test: 0 }, { kind: 'cpu', cores: 2 }).memory;
+  const here = machineDevices({ lab: null, cores: 2, memoryBytes: 8e9, gpu: null, catalogue });
+  const planned = forecast(light, { precision: 'float32', catalogue, here, own, tariff: 0.2, grid: 400 }).devices;
+  const [cpu] = costRows(planned, catalogue, settings, largeFit);
+  assert.deepEqual([cpu.fits, cpu.fitNote], [false, `needs ${bytes(own.total)}`]);
   const seldom = costRows(devices, catalogue, { ...settings, hoursPerWeek: 0.1, epochs: 1e4 }, fit);
   const dear = seldom.find(({ id }) => id === 'rtx-4090/buy')!;
   assert.ok(Math.abs(dear.money! - (1e4 * card.kwh! * 0.2 + bought.price!.value)) < 1e-6, 'the whole price, no more');

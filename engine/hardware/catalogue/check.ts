@@ -89,7 +89,8 @@ function problemsOf(issue: z.core.$ZodIssue, json: LocatedJson): Problem[] {
     case 'invalid_value':
       return [at(`${issue.values.length > 1 ? 'one of ' : ''}${issue.values.join(', ')} expected`)];
     case 'too_small':
-      return [at(issue.origin === 'string' ? 'a text expected' : `at least ${issue.minimum} expected`)];
+      if (issue.origin === 'string') return [at('a text expected')];
+      return [at(`${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum} expected`)];
     case 'too_big':
       return [
         at(

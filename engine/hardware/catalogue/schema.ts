@@ -39,11 +39,7 @@ const figureObject = z.strictObject({
 /** A figure of at most `most`: what is beyond it is a slip of the pen. */
 const figure = (most: number, above0 = false) => {
   return z.union([
-    z
-      .number()
-      .nonnegative()
-      .max(most)
-      .refine((value) => !above0 || value !== 0, 'more than 0 expected'),
+    (above0 ? z.number().positive() : z.number().nonnegative()).max(most),
     figureObject
       .refine((f) => f.value <= most, `at most ${most} expected`)
       .refine((f) => !above0 || f.value > 0, 'a value above 0 expected'),

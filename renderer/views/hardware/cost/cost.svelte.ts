@@ -7,7 +7,7 @@ import { electricityOf } from '../../../../engine/hardware/bill.ts';
 import { staleText } from '../../../../engine/hardware/catalogue/figures.ts';
 import { forecast, type DeviceForecast } from '../../../../engine/hardware/forecast.ts';
 import type { MachineDevice } from '../../../../engine/hardware/machine.ts';
-import type { TextbookOptions } from '../../../../engine/hardware/memory-forecast.ts';
+import { planMemory, type PlanMemory, type TextbookOptions } from '../../../../engine/hardware/memory-forecast.ts';
 import { assumedUse, ownHours, useOf } from '../../../../engine/hardware/use.ts';
 import { Machine } from '../../../components/hardware/machine.svelte.ts';
 import { electricityKey, type Electricity } from '../../../../engine/settings/electricity.ts';
@@ -81,17 +81,29 @@ export class CostPage {
   readonly here: readonly MachineDevice[] = $derived.by(() =>
     this.ready ? this.machine.devices(this.catalogue.value, true) : [],
   );
+  /** What this program's plan takes here: that of the Memory tab and the advice. Of the model alone: prices change nothing of it. */
+  readonly #own: PlanMemory | undefined = $derived.by(() => {
+    const { subject } = this.model;
+    if (!this.ready || !subject?.model) return undefined;
+    const cores = navigator.hardwareConcurrency;
+    try {
+      return planMemory(subject.model, { train: subject.rows, validation: 0, test: 0 }, { kind: 'cpu', cores }).memory;
+    } catch {
+      // The forecast says why it cannot be planned.
+      return undefined;
+    }
+  });
   /** What the forecast says, or why there is none. */
   readonly forecast: { readonly devices: readonly DeviceForecast[]; readonly problem: string } = $derived.by(() => {
     const { subject, problem, kept } = this.model;
     if (!this.ready || subject === null) return { devices: [], problem };
     try {
-      // Without the plan: its memory is the Memory tab's.
       const { model: _plan, ...light } = subject;
       const { devices } = forecast(light, {
         precision: kept.precision,
         catalogue: this.catalogue.value,
         here: this.here,
+        own: this.#own,
         tariff: this.electricity.tariff,
         grid: this.electricity.grid,
       });

@@ -10,7 +10,7 @@ import { largestTextbookBatch, type TextbookOptions } from '../../../../engine/h
 import { energyCost } from '../../../../engine/hardware/formulas/energy.ts';
 import { writeOff } from '../../../../engine/hardware/formulas/money.ts';
 import { middleOf } from '../../../../engine/hardware/time-forecast.ts';
-import { fixed, short } from '../../../lib/format.ts';
+import { bytes, fixed, short } from '../../../lib/format.ts';
 
 export interface CostSettings {
   readonly epochs: number;
@@ -119,7 +119,13 @@ function common(
   const times = (value: number | null): number | null => known(value === null ? null : value * epochs);
   // In the numbers that it computes with, as whether it fits.
   const options = { ...fit.options, precision };
-  const batch = fits || memoryBytes === null ? 0 : largestTextbookBatch(fit.costs, options, memoryBytes);
+  const byPlan = forecast.id === 'here-cpu';
+  const batch = fits || memoryBytes === null || byPlan ? 0 : largestTextbookBatch(fit.costs, options, memoryBytes);
+  const needs = byPlan
+    ? `needs ${bytes(forecast.neededBytes)}`
+    : batch > 0
+      ? `fits batch ${fixed(batch)}`
+      : 'needs several';
   return {
     name: forecast.basis === 'estimate' ? `${name} (a guess)` : name,
     vendor: device?.vendor ?? '',
@@ -128,7 +134,7 @@ function common(
     software: false,
     guessed: forecast.basis === 'estimate',
     fits,
-    fitNote: fits === null ? 'memory unknown' : fits ? '' : batch > 0 ? `fits batch ${fixed(batch)}` : 'needs several',
+    fitNote: fits === null ? 'memory unknown' : fits ? '' : needs,
     epochRange: secondsPerEpoch,
     epoch,
     training: epoch * epochs,
