@@ -7,7 +7,7 @@ import { isNetwork, networkConfig } from '../../engine/learners/network/declarat
 import type { DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
 import type { RunConfig, RunRecord } from '../../engine/protocol/runs.ts';
-import { expectedCounts, leftOutColumns, leftOutText } from '../../engine/protocol/use.ts';
+import { expectedCounts, fewTestedText, leftOutColumns, leftOutText } from '../../engine/protocol/use.ts';
 import { runFields } from '../../engine/settings/run.ts';
 import type { CommandContext, OptionValues } from './command.ts';
 import { withFlag } from './data-warning.ts';
@@ -67,12 +67,18 @@ export async function askedRun(
   const learner = learnerOption(options);
   // One that cuts its rows into parts by itself is told how many, and is one training.
   const ownParts = learner.parts !== undefined;
+  const folds = ownParts ? {} : chosenFolds(options);
+  const few =
+    ownParts || folds.folds !== undefined || info.kind !== 'table'
+      ? null
+      : fewTestedText(expectedCounts(info, settings), info.task);
+  if (few !== null) output.line(`${few} (--folds 5)`);
   const common = {
     dataset: info.id,
     settings: { ...settings, target: info.target ?? undefined, task: info.task },
     device: deviceOption(options) ?? 'auto',
     threads: threadsOption(options, output),
-    ...(ownParts ? {} : chosenFolds(options)),
+    ...folds,
   };
   const parent = await parentOption(context);
   const config = learner.layers

@@ -82,6 +82,23 @@ export function expectedCounts(
   };
 }
 
+/** With fewer rows in the test split, one split says little of a model; folds test all rows, where there are enough for them. */
+const fewTested = 300;
+const enoughForFolds = 20;
+
+/** How uncertain the scores of a test split of few rows are, and what helps; null = there are enough, or none are to be tested. */
+export function fewTestedText(counts: Readonly<Record<SplitName, number>>, task: DatasetInfo['task']): string | null {
+  const all = counts.train + counts.validation + counts.test;
+  if (task === null || counts.test === 0 || counts.test >= fewTested || all < enoughForFolds) return null;
+  // 95 % of a share that is a half; of a root mean square error with errors as a normal distribution has them.
+  const uncertain =
+    task === 'classification'
+      ? `an accuracy of so few is uncertain by up to ± ${Math.round(98 / Math.sqrt(counts.test))} points`
+      : `a root mean square error of so few is uncertain by about ± ${Math.round(196 / Math.sqrt(2 * counts.test))} %`;
+  const [tested, rows] = [counts.test, all].map((count) => count.toLocaleString('en'));
+  return `About ${tested} ${counts.test === 1 ? 'row tests' : 'rows test'} the model: ${uncertain}. Cross-validation in 5 folds tests all ${rows} rows, in about five times the time.`;
+}
+
 /** Where the splits come from, for people; empty where all are drawn by their shares. */
 export function splitOrigin({ givenSplits: given, counts }: Pick<RunData, 'givenSplits' | 'counts'>): string {
   if (given.length < 2) return '';

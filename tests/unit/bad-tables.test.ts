@@ -165,6 +165,13 @@ const tables: readonly BadTable[] = [
     cells: (row, next) => [next(), next(), `c${row % 60}`],
   },
   {
+    name: 'more classes than can be told apart',
+    columns: ['a', 'y'],
+    rows: 4_400,
+    cells: (row, next) => [next(), `c${row % 2_100}`],
+    refused: ['input.too_many_classes', /has 2,100 different values: more than 2,000 classes cannot be told apart/],
+  },
+  {
     name: 'three rows',
     columns: ['a', 'y'],
     rows: 3,

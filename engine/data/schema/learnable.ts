@@ -11,6 +11,8 @@ export interface Obstacle {
   readonly hint: string;
 }
 
+/** More classes have more pairs that may be taken for each other than anybody could look at, or keep. */
+const mostClasses = 2_000;
 /** Columns named in a message. */
 const namedColumns = 8;
 
@@ -46,6 +48,13 @@ export function obstacleOf({
       code: 'input.too_many_classes',
       message: `The target "${name}" has ${show(distinct)} different values in ${show(usable)} rows: too many for classes.`,
       hint: 'Choose another target column, or regression if it holds numbers.',
+    };
+  }
+  if (task === 'classification' && classes.length > mostClasses) {
+    return {
+      code: 'input.too_many_classes',
+      message: `The target "${name}" has ${show(distinct)} different values: more than ${show(mostClasses)} classes cannot be told apart.`,
+      hint: 'Join rare classes in the file, choose another target column, or regression if it holds numbers.',
     };
   }
   if (task === 'regression' && minimum === maximum) {

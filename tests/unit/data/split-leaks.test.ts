@@ -6,6 +6,7 @@ import test from 'node:test';
 import type { TestContext } from 'node:test';
 import { shiftOf } from '../../../engine/data/schema/shifts.ts';
 import type { DatasetInfo, DatasetSettings } from '../../../engine/protocol/data.ts';
+import { fewTestedText } from '../../../engine/protocol/use.ts';
 import { codes, importFile, writeTable } from './helpers.ts';
 
 type Cell = string | number;
@@ -207,4 +208,17 @@ test('an identifier that comes again is offered as a group, and its reason is tr
   assert.equal(type, 'identifier');
   assert.equal(reason, `${distinct} different values in 400 rows: too many for categories`);
   assert.deepEqual(info.warnings.find(({ code }) => code === 'group_split')?.columns, ['Artikel']);
+});
+
+test('a test split of few rows: how uncertain it is, and what folds would do', () => {
+  const of = (test: number) => ({ train: 8 * test, validation: test, test });
+  assert.equal(
+    fewTestedText(of(34), 'classification'),
+    'About 34 rows test the model: an accuracy of so few is uncertain by up to ± 17 points. Cross-validation in 5 folds tests all 340 rows, in about five times the time.',
+  );
+  assert.match(
+    fewTestedText(of(100), 'regression') ?? '',
+    /a root mean square error of so few is uncertain by about ± 14 %/,
+  );
+  assert.deepEqual([fewTestedText(of(300), 'regression'), fewTestedText(of(1), 'regression')], [null, null]);
 });
