@@ -1,4 +1,5 @@
-// The curves of a ranking as they are drawn, with their areas: a step a class, so that whoever draws can do other things between.
+// The curves of a ranking as they are drawn, with their areas: a step a pass over the rows, so that whoever draws can do other
+// things between.
 
 import type { ClassRows } from '../protocol/evaluated-rows.ts';
 import { curveBands, type Bands } from './bands.ts';
@@ -25,19 +26,19 @@ export function* drawCurves(rows: ClassRows): Generator<void, readonly (DrawnCur
     const { positives, order } = ranking;
     const both = positives > 0 && positives < order.length;
     const bands = both && rows.classes.length === 2 ? yield* curveBands(ranking) : null;
-    drawn.push(
-      !both
-        ? null
-        : {
-            areas: areas(ranking, null),
-            prevalence: positives / order.length,
-            roc: thinned(rocCurve(ranking)),
-            pr: thinned(precisionRecallCurve(ranking)),
-            gain: thinned(gainCurve(ranking)),
-            bands,
-          },
-    );
+    if (!both) {
+      drawn.push(null);
+      continue;
+    }
+    const own = areas(ranking, null);
     yield;
+    const roc = thinned(rocCurve(ranking));
+    yield;
+    const pr = thinned(precisionRecallCurve(ranking));
+    yield;
+    const gain = thinned(gainCurve(ranking));
+    yield;
+    drawn.push({ areas: own, prevalence: positives / order.length, roc, pr, gain, bands });
   }
   return drawn;
 }

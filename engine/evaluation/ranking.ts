@@ -1,6 +1,8 @@
 // Rows in the order of a score, and what follows from the order alone: ROC, precision and recall, gain. Rows of equal scores stand
 // or fall together, so that no figure depends on their order.
 
+import { fallingOrder } from './order.ts';
+
 /** Rows by falling score. */
 export interface Ranking {
   /** [N] row at each place. */
@@ -39,36 +41,6 @@ export function rank(scores: Float64Array, truth: Int32Array, wanted: number): R
   }
   if (rows > 0) last[rows - 1] = 1;
   return { order, scores: sorted, positive, last, positives };
-}
-
-/** With fewer rows a sort by comparison is as quick. */
-const radixRows = 4_096;
-
-/** Rows by falling value, of equal ones the first row first. */
-function fallingOrder(values: Float64Array): Uint32Array {
-  const rows = values.length;
-  const order = new Uint32Array(rows);
-  for (let row = 0; row < rows; row++) order[row] = row;
-  if (rows < radixRows) return order.sort((a, b) => values[b] - values[a] || a - b);
-  // The bits of numbers that are not negative rise with them: sorted by 16 of them at a time, the lowest first.
-  const bits = new Uint16Array(values.slice().buffer);
-  const littleEndian = new Uint16Array(Float64Array.of(1).buffer)[3] !== 0;
-  let from = order;
-  let to = new Uint32Array(rows);
-  const starts = new Uint32Array(65_537);
-  for (let digit = 0; digit < 4; digit++) {
-    const at = littleEndian ? digit : 3 - digit;
-    starts.fill(0);
-    // Complemented, so that they fall.
-    for (let row = 0; row < rows; row++) starts[65_536 - bits[row * 4 + at]]++;
-    for (let value = 1; value <= 65_536; value++) starts[value] += starts[value - 1];
-    for (let place = 0; place < rows; place++) {
-      const row = from[place];
-      to[starts[65_535 - bits[row * 4 + at]]++] = row;
-    }
-    [from, to] = [to, from];
-  }
-  return from;
 }
 
 /**

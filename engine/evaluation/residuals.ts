@@ -1,6 +1,7 @@
 // What the errors of a model of numbers look like: along the predictions, by ranges of the true value, by the values of a column, and in all;
 // and whether the interval that the validation rows suggest holds. An error is predicted − true.
 
+import { risingOrder } from './order.ts';
 import type { EvaluatedColumns, ValueRows } from '../protocol/evaluated-rows.ts';
 import { medianInterval, quantile, wilson, type Interval } from './intervals.ts';
 import { cutColumns } from './slices.ts';
@@ -59,15 +60,21 @@ export interface ErrorRange {
 /** Ranges of about equal rows along `along` [N]; values that are equal stay together. */
 export function errorsAlong(along: Float64Array, errors: Float64Array, ranges = 8): readonly ErrorRange[] {
   const rows = along.length;
-  const order = Uint32Array.from(along.keys()).sort((a, b) => along[a] - along[b]);
+  const order = risingOrder(along);
   const found: ErrorRange[] = [];
   let start = 0;
   for (let range = 1; range <= ranges; range++) {
     let end = Math.round((range * rows) / ranges);
     while (end < rows && end > start && along[order[end]] === along[order[end - 1]]) end++;
     if (end <= start) continue;
-    const part = Float64Array.from(order.subarray(start, end), (row) => errors[row]).sort();
-    const absolute = part.map(Math.abs).sort();
+    const part = new Float64Array(end - start);
+    const absolute = new Float64Array(end - start);
+    for (let place = start; place < end; place++) {
+      part[place - start] = errors[order[place]];
+      absolute[place - start] = Math.abs(errors[order[place]]);
+    }
+    part.sort();
+    absolute.sort();
     found.push({
       ...{ from: along[order[start]], to: along[order[end - 1]], rows: end - start },
       ...{ off: quantile(absolute, 0.5), interval: medianInterval(absolute) },

@@ -67,18 +67,18 @@ function cutColumn(column: RawColumn, values: Float64Array): CutColumn {
 }
 
 function cutNumbers({ name, kind }: RawColumn, values: Float64Array): CutColumn {
-  const known = values.filter((value) => !Number.isNaN(value));
+  const known = knownOf(values);
   // Few values stand for themselves, the others for ranges that begin with these.
   const distinct = fewValues(known);
   const single = distinct !== null;
-  const starts = distinct ?? rangeStarts(known);
-  const ends = starts.map(() => -Infinity);
+  const starts = Float64Array.from(distinct ?? rangeStarts(known));
+  const ends = new Float64Array(starts.length).fill(-Infinity);
   const hasMissing = known.length < values.length;
   const codes = new Uint8Array(values.length);
   for (let row = 0; row < values.length; row++) {
     const value = values[row];
     let code = starts.length;
-    if (!Number.isNaN(value)) {
+    if (value === value) {
       code = 0;
       while (code + 1 < starts.length && value >= starts[code + 1]) code++;
       if (value > ends[code]) ends[code] = value;
@@ -88,12 +88,20 @@ function cutNumbers({ name, kind }: RawColumn, values: Float64Array): CutColumn 
   // A value that stands for itself is written whole, the ends of ranges so that they can be told apart.
   const digits = single ? mostDigits : digitsToTell([...starts, ...ends], kind);
   const text = (value: number): string => written(value, kind, digits);
-  const labels = starts.map((start, i) =>
+  const labels = Array.from(starts, (start, i) =>
     single || start === ends[i]
       ? `= ${text(start)}`
       : `${text(start)}${start < 0 || ends[i] < 0 ? ' to ' : '–'}${text(ends[i])}`,
   );
   return { name, codes, labels: hasMissing ? [...labels, 'missing'] : labels };
+}
+
+/** Without the missing ones; loops of typed arrays, as the rows may be many. */
+function knownOf(values: Float64Array): Float64Array {
+  const known = new Float64Array(values.length);
+  let count = 0;
+  for (let row = 0; row < values.length; row++) if (values[row] === values[row]) known[count++] = values[row];
+  return known.subarray(0, count);
 }
 
 /** The values there are, if they are few, in order; null = more than that. */
@@ -110,8 +118,11 @@ function fewValues(values: Float64Array): readonly number[] | null {
 /** Where ranges of about equal rows begin; of many rows as an even part of them says. */
 function rangeStarts(values: Float64Array): readonly number[] {
   const step = Math.ceil(values.length / mostSorted);
-  const sorted = Float64Array.from({ length: Math.ceil(values.length / step) }, (_, i) => values[i * step]).sort();
-  const least = values.reduce((low, value) => Math.min(low, value), Infinity);
+  const sorted = new Float64Array(Math.ceil(values.length / step));
+  for (let i = 0; i < sorted.length; i++) sorted[i] = values[i * step];
+  sorted.sort();
+  let least = Infinity;
+  for (let i = 0; i < values.length; i++) if (values[i] < least) least = values[i];
   const starts = Array.from({ length: ranges }, (_, i) => sorted[Math.floor((i * sorted.length) / ranges)]);
   return [...new Set([least, ...starts.slice(1)])];
 }

@@ -41,7 +41,7 @@ export async function predictionTableOf(rows: Rows, request: TableRequest): Prom
   }
   const part = rowsOfSplit(rows, split);
   const own = await trained.outputs(part);
-  const kept = [...own.targets.keys()].filter((row) => !Number.isNaN(own.targets[row]));
+  const kept = Uint32Array.from(own.targets.keys()).filter((row) => !Number.isNaN(own.targets[row]));
   if (kept.length === 0) {
     throw new InputError(
       'input.no_truth',
@@ -120,12 +120,7 @@ export function trueValue(
   return Math.abs(value) <= Math.abs(moved) * 2 ** -23 ? 0 : value;
 }
 
-function evaluatedRows(
-  output: OutputSpec,
-  own: RawOutputs,
-  kept: readonly number[],
-  sources: Uint32Array,
-): EvaluatedRows {
+function evaluatedRows(output: OutputSpec, own: RawOutputs, kept: Uint32Array, sources: Uint32Array): EvaluatedRows {
   const predicted = valuesOf(output, own, kept);
   if (output.kind === 'classes') {
     const truth = Int32Array.from(kept, (row) => own.targets[row]);
@@ -136,7 +131,7 @@ function evaluatedRows(
 }
 
 /** Probabilities [kept, classes] or values [kept] in the target's unit. */
-function valuesOf(output: OutputSpec, { outputs, targets }: RawOutputs, kept: readonly number[]): Float64Array {
+function valuesOf(output: OutputSpec, { outputs, targets }: RawOutputs, kept: Uint32Array): Float64Array {
   if (output.kind === 'value') return Float64Array.from(kept, (row) => outputs[row] * output.scale + output.offset);
   const K = output.classes.length;
   const all = probabilities(outputs, targets.length, K);

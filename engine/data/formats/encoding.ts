@@ -54,7 +54,8 @@ function sniffUtf16(head: Uint8Array): TextEncoding | null {
 
 function shareOfControls(head: Uint8Array): number {
   let controls = 0;
-  for (const byte of head) {
+  for (let index = 0; index < head.length; index++) {
+    const byte = head[index] as number;
     // Tab, line feed, form feed, carriage return and the old end-of-file mark belong to texts.
     if (byte < 0x20 && !(byte >= 0x09 && byte <= 0x0d) && byte !== 0x1a) controls++;
   }
