@@ -10,7 +10,7 @@ import { loadPart } from './loading.ts';
 import { Output, type Streams } from './output.ts';
 import { ownValue } from '../../engine/protocol/own.ts';
 import { Sink } from './sink.ts';
-import { visible } from './visible.ts';
+import { visible } from '../../engine/protocol/visible.ts';
 
 const interruption = new Interruption();
 const streams: Streams = {

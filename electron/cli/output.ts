@@ -3,7 +3,7 @@
 
 import { InputError } from '../../engine/protocol/errors.ts';
 import type { Sink } from './sink.ts';
-import { visible } from './visible.ts';
+import { visible } from '../../engine/protocol/visible.ts';
 
 export interface Column<T> {
   readonly title: string;

@@ -1,5 +1,5 @@
 // Names, columns and paths come from files and may hold anything: a terminal obeys escape sequences, and characters that
-// turn the direction of writing make a line read as something else. What people read passes through here.
+// turn the direction of writing make a line read as something else. What people read, in a terminal or in the window, passes through here.
 
 /** Control characters, line and paragraph separators, marks of direction, invisible characters and lone surrogates. */
 const unprintable =

@@ -13,7 +13,7 @@ import { formatNumber, Output } from '../../electron/cli/output.ts';
 import { checkOutput } from '../../electron/cli/output-file.ts';
 import { predictionTable } from '../../engine/learners/prediction-table.ts';
 import { Sink } from '../../electron/cli/sink.ts';
-import { visible } from '../../electron/cli/visible.ts';
+import { visible } from '../../engine/protocol/visible.ts';
 import { toWire } from '../../engine/protocol/errors.ts';
 import { inShell, lastEvent, startTrainyard, trainyard } from '../support/cli.ts';
 

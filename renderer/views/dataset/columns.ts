@@ -1,6 +1,7 @@
 // Words for columns: their types, ranges and gaps.
 
 import type { ColumnInfo, ColumnType } from '../../../engine/protocol/data.ts';
+import { visible } from '../../../engine/protocol/visible.ts';
 import { dateOf, digitsFor, fixed, percentOf, plural, short } from '../../lib/format.ts';
 
 const typeWords: Readonly<Record<ColumnType, string>> = {
@@ -26,25 +27,38 @@ function digitsOf({ minimum, maximum }: ColumnInfo): number {
   return digitsFor(minimum ?? 0, maximum ?? 0);
 }
 
+/** A frequent value as people read it: yes and no are what the type is called by. */
+const topWord = ({ type }: ColumnInfo, value: string): string =>
+  type !== 'boolean' ? visible(value) : value === 'true' ? 'yes' : value === 'false' ? 'no' : visible(value);
+
 /** The two small words under a distribution. */
 export function extremes(column: ColumnInfo, rows: number): readonly [string, string] {
   if (column.histogram && column.minimum !== undefined && column.maximum !== undefined) {
     const digits = digitsOf(column);
+    const { minimum, maximum } = column;
+    // Years and numbers like them have four digits and no comma.
+    const four = [minimum, maximum].every((value) => Number.isInteger(value) && value >= 1000 && value < 10_000);
     const say =
       column.type === 'datetime'
         ? dateOf
-        : (value: number): string => (Number.isInteger(value) ? fixed(value) : short(value, digits));
-    return [say(column.minimum), say(column.maximum)];
+        : (value: number): string =>
+            four ? String(value) : Number.isInteger(value) ? fixed(value) : short(value, digits);
+    return [say(minimum), say(maximum)];
   }
   const first = column.top?.[0];
-  return [first ? `${first.value} ${percentOf(first.count, rows)}` : '', plural(column.distinct, 'value')];
+  return [
+    first ? `${topWord(column, first.value)} ${percentOf(first.count, rows)}` : '',
+    plural(column.distinct, 'value'),
+  ];
 }
 
 /** What stands under a distribution on the left: the lowest value, or the most frequent one and its share. */
 export function lowEnd(column: ColumnInfo, rows: number): { readonly value: string; readonly share: string } {
   const first = column.top?.[0];
   if (column.histogram && column.minimum !== undefined) return { value: extremes(column, rows)[0], share: '' };
-  return first ? { value: first.value, share: percentOf(first.count, rows) } : { value: '', share: '' };
+  return first
+    ? { value: topWord(column, first.value), share: percentOf(first.count, rows) }
+    : { value: '', share: '' };
 }
 
 /** Heights of the bars: bins, or the most frequent values. */

@@ -1,5 +1,6 @@
 // The confusion matrix as it is drawn: which classes have a place, and how strong each cell is.
 
+import { visible } from '../../../../engine/protocol/visible.ts';
 import type { SplitEvaluation } from '../../../../engine/protocol/evaluation.ts';
 
 /** More classes than this cannot be read side by side: then those with the most mistakes are shown. */
@@ -47,7 +48,7 @@ export function matrixOf(evaluation: SplitEvaluation | undefined): Matrix | null
   );
   return {
     shown,
-    names: classes.map(({ name }) => name),
+    names: classes.map(({ name }) => visible(name)),
     counts: confusion,
     rows,
     mistakes: rows - right,
