@@ -162,6 +162,17 @@ export async function chooseNext({ electron }: App, chosen: string): Promise<voi
   }, chosen);
 }
 
+/** Answers the next save dialog with this path. */
+export async function saveNextAs({ electron }: App, chosen: string): Promise<void> {
+  await electron.evaluate(({ dialog }, file) => {
+    const original = dialog.showSaveDialog;
+    dialog.showSaveDialog = (async () => {
+      dialog.showSaveDialog = original;
+      return { canceled: false, filePath: file };
+    }) as typeof dialog.showSaveDialog;
+  }, chosen);
+}
+
 /** Chooses an item of the native menu. */
 export async function chooseFromMenu({ electron }: App, menu: string, item: string): Promise<void> {
   await electron.evaluate(

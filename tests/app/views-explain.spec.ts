@@ -39,6 +39,15 @@ test('a run is explained: columns, charts, a row, findings that start a run', as
 
   // What was computed stays while tabs change.
   await page.getByRole('tab', { name: 'Evaluation' }).click();
+  // Of three classes each curve has its name and area; one is chosen away.
+  const roc = page.getByRole('region', { name: 'ROC', exact: true });
+  for (const name of ['Adelie', 'Chinstrap', 'Gentoo'])
+    await expect(roc.getByText(new RegExp(`^${name} [01]\\.\\d{3}`))).toBeVisible();
+  await roc.getByRole('button', { name: 'Classes named in ROC' }).click();
+  await page.getByRole('menuitemcheckbox', { name: 'Gentoo' }).click();
+  await page.keyboard.press('Escape');
+  await expect(roc.getByText(/^Gentoo/)).toHaveCount(0);
+  await screenshot(app, 'roc-of-three-classes');
   // A file that is refused gives its name to no figures.
   const scores = page.getByRole('region', { name: 'Scores', exact: true });
   await expect(scores).toContainText('validation split');

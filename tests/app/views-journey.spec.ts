@@ -4,7 +4,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
-import { callService, dropFiles, expect, launch, screenshot, test, testsOfOneApp, type App } from './launch.ts';
+import { callService, dropFiles, expect, launch, saveNextAs, screenshot, test, testsOfOneApp, type App } from './launch.ts';
 import { writeTable } from './scene.ts';
 
 const sharing = testsOfOneApp();
@@ -259,17 +259,6 @@ test('best of all: drop a table, give it some seconds, open the leaderboard, ope
     /above|below/,
   );
 });
-
-/** Answers the next save dialog with this path. */
-async function saveNextAs({ electron }: App, chosen: string): Promise<void> {
-  await electron.evaluate(({ dialog }, file) => {
-    const original = dialog.showSaveDialog;
-    dialog.showSaveDialog = (async () => {
-      dialog.showSaveDialog = original;
-      return { canceled: false, filePath: file };
-    }) as typeof dialog.showSaveDialog;
-  }, chosen);
-}
 
 /** Waits until the first view is there: before that nobody listens for a drop. */
 async function ready({ page }: App): Promise<void> {

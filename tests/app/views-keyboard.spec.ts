@@ -1,6 +1,8 @@
 // The whole way by keyboard alone: palette, table, editor, chart, compare.
 
-import { expect, test } from './launch.ts';
+import fs from 'node:fs';
+import path from 'node:path';
+import { expect, saveNextAs, test } from './launch.ts';
 import { importTable, startRun, waitForState, writeTable } from './scene.ts';
 
 test('from data to a comparison without a pointer', async ({ app }) => {
@@ -74,6 +76,26 @@ test('from data to a comparison without a pointer', async ({ app }) => {
     for (let i = 0; i < 8; i++) await page.keyboard.press('PageUp');
     await expect(page.getByText(/threshold 0\.90/)).toBeVisible();
     await expect.poll(() => matrix.textContent()).not.toBe(before);
+    // T and E of the pane with the focus: its figures in place of the drawing, and the ways out.
+    await page.keyboard.press('t');
+    const table = page.getByRole('table', { name: 'Threshold as a table' });
+    await expect(table.getByRole('columnheader')).toHaveText([
+      /^threshold/,
+      /cost a row/,
+      /found/,
+      /missed/,
+      /needless/,
+      /left/,
+    ]);
+    await page.keyboard.press('t');
+    await expect(page.getByRole('img', { name: /^Cost a row by threshold/ })).toBeVisible();
+    await page.keyboard.press('e');
+    await expect(page.getByRole('menuitem')).toHaveText(['Save as PNG…', 'Save as SVG…', 'Save as CSV…']);
+    const drawing = path.join(app.home, 'threshold.svg');
+    await saveNextAs(app, drawing);
+    await page.getByRole('menuitem', { name: 'Save as SVG…' }).press('Enter');
+    await expect(page.getByText('Saved as threshold.svg')).toBeVisible();
+    expect(fs.readFileSync(drawing, 'utf8')).toMatch(/^<svg .*>Threshold<\/text>.*stroke="rgb/s);
     await page.getByRole('radio', { name: 'Validation' }).focus();
     await page.keyboard.press('ArrowRight');
     await expect(page.getByText(/test opened once/)).toBeVisible();

@@ -1,5 +1,7 @@
-// The arithmetic under the charts: smoothing, thinning to the pixels there are, looking up, axis ranges, text for export.
+// The arithmetic under the charts: smoothing, thinning to the pixels there are, looking up, axis ranges, figures for export.
 // Thinning keeps the lowest and highest value of every pixel column, so no spike is ever lost.
+
+import type { Figures } from '../pane/figures.ts';
 
 export interface Curve {
   readonly id: string;
@@ -210,17 +212,18 @@ export function valueRange(
   return { minimum, maximum };
 }
 
-/** `x,train,validation` and one line for every x that any curve has. Full precision, decimal point. */
-export function toCsv(xTitle: string, curves: readonly Curve[]): string {
-  const rows = new Map<number, (number | '')[]>();
+/** A column of `x` and one a curve, with a row for every x that any of them has. */
+export function figuresOf(xTitle: string, curves: readonly Curve[]): Figures {
+  const rows = new Map<number, (number | null)[]>();
   curves.forEach((curve, column) => {
     curve.x.forEach((x, i) => {
-      const row = rows.get(x) ?? curves.map((): number | '' => '');
+      const row = rows.get(x) ?? curves.map((): number | null => null);
       row[column] = curve.y[i];
       rows.set(x, row);
     });
   });
-  const quote = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const lines = [...rows].sort(([a], [b]) => a - b).map(([x, values]) => [x, ...values].join(','));
-  return `${[xTitle, ...curves.map((curve) => curve.label)].map(quote).join(',')}\n${lines.join('\n')}\n`;
+  return {
+    columns: [xTitle, ...curves.map((curve) => curve.label)],
+    rows: [...rows].sort(([a], [b]) => a - b).map(([x, values]) => [x, ...values]),
+  };
 }

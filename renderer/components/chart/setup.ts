@@ -120,6 +120,8 @@ function dataset({ curve, points }: DrawnCurve, colour: (token: string) => strin
     borderDash: [...curve.dash],
     showLine: curve.line !== false,
     pointStyle: mark === 'square' ? 'rect' : mark === 'triangle' ? 'triangle' : 'circle',
+    // A dot at the edge of the axes is drawn whole.
+    ...(points.length === 1 && { clip: 4 }),
     pointRadius: mark ? ({ dataIndex }) => radius(dataIndex) : points.length === 1 ? 3 : 0,
     pointBorderWidth: curve.hollow ? 1.5 : 1,
     pointBorderColor: curve.hollow ? colour(token) : colour('surface'),

@@ -27,8 +27,11 @@ import { isCrossValidation } from '../../../../engine/protocol/folds.ts';
 import type { RunRecord } from '../../../../engine/protocol/runs.ts';
 import { usualRowsOf } from '../../../../engine/protocol/use.ts';
 import { failureOf, type Failure } from '../../../app/failure.ts';
+import { breathe } from '../../../lib/breathe.ts';
 import { inSlices } from '../../../lib/steps.ts';
 import { ofWeights } from '../of-weights.ts';
+import { readable } from './readable.ts';
+import { toggled, weakestClasses } from './named-classes.ts';
 
 export type Chosen = { readonly split: EvaluatedSplit } | { readonly token: string; readonly name: string };
 
@@ -49,6 +52,8 @@ export interface ShownCurves {
 export class EvaluationPage {
   chosen: Chosen = $state.raw({ split: 'validation' });
   result: EvaluatedRun | null = $state.raw(null);
+  /** The same for the second and the third row of panes: figures of many rows take a while each, and the window answers in between. */
+  later: readonly (EvaluatedRun | null)[] = $state.raw([null, null]);
   /** Whose rows the figures are of: while others are read, and where those were refused, not the ones chosen. */
   of: Chosen = $state.raw({ split: 'validation' });
   /** Of the validation split, where another one is shown: thresholds are judged by it. */
@@ -60,6 +65,8 @@ export class EvaluationPage {
   working: boolean = $state(false);
   threshold: number = $state(0.5);
   costs: Costs = $state.raw(usualCosts);
+  /** Classes whose curves a person chose to be named, of more than two. */
+  #named: readonly number[] | null = $state.raw(null);
   readonly #service: AppService;
   readonly #run: RunRecord;
   #asked = 0;
@@ -108,6 +115,13 @@ export class EvaluationPage {
     );
   });
 
+  /** Classes whose curves have a name: those chosen, otherwise the weakest. */
+  readonly named = $derived(this.#named ?? weakestClasses(this.curves?.own ?? []));
+
+  toggleNamed(k: number): void {
+    this.#named = toggled(this.named, k);
+  }
+
   /** Those on show are not read again: a failure beside them is put away. */
   choose(chosen: Chosen): void {
     this.chosen = chosen;
@@ -153,7 +167,7 @@ export class EvaluationPage {
     this.working = true;
     try {
       const known = 'split' in chosen ? this.#tables.get(chosen.split) : undefined;
-      const result = known ?? (await this.#service.evaluate({ job: this.#job, run, ...which }));
+      const result = known ?? readable(await this.#service.evaluate({ job: this.#job, run, ...which }));
       if ('split' in chosen) this.#tables.set(chosen.split, result);
       if (asked !== this.#asked) return;
       this.failure = null;
@@ -161,6 +175,7 @@ export class EvaluationPage {
       [this.slices, this.curves, this.validation] = [null, null, null];
       this.result = result;
       this.of = chosen;
+      await this.#showLater(asked);
       await this.#drawCurves(asked);
       await this.#slice();
       await this.#loadValidation(asked);
@@ -173,6 +188,16 @@ export class EvaluationPage {
     } finally {
       if (asked === this.#asked) this.working = false;
     }
+  }
+
+  async #showLater(asked: number): Promise<void> {
+    const { result } = this;
+    for (const row of this.later.keys()) {
+      await breathe();
+      if (asked !== this.#asked) return;
+      this.later = this.later.map((shown, i) => (i === row ? result : shown));
+    }
+    await breathe();
   }
 
   async #loadValidation(asked: number): Promise<void> {
