@@ -2,7 +2,7 @@
 
 import type { TreeLook } from '../../../../engine/protocol/trees.ts';
 
-export const box = { width: 148, height: 58, across: 164, down: 104 } as const;
+export const box = { width: 160, height: 58, across: 176, down: 104 } as const;
 
 export interface Placed {
   /** Among the nodes of the tree. */
