@@ -111,7 +111,7 @@ export function runColumns(series: string): readonly RunColumn[] {
       sort: 'dataset',
       text: (run) => run.datasetName,
     },
-    { id: 'model', label: 'Model', width: 80, least: 90, most: 180, text: modelText },
+    { id: 'model', label: 'Model', width: 80, least: 150, most: 180, text: modelText },
     {
       id: 'device',
       label: 'Device',
