@@ -4,7 +4,17 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
-import { callService, dropFiles, expect, launch, saveNextAs, screenshot, test, testsOfOneApp, type App } from './launch.ts';
+import {
+  callService,
+  dropFiles,
+  expect,
+  launch,
+  saveNextAs,
+  screenshot,
+  test,
+  testsOfOneApp,
+  type App,
+} from './launch.ts';
 import { writeTable } from './scene.ts';
 
 const sharing = testsOfOneApp();
