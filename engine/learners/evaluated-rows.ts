@@ -69,7 +69,7 @@ async function outOfFoldTable(rows: Rows, { trained, classCounts, run }: TableRe
   const { output } = trained.file;
   if (!trained.outOfFold) throw noFolds(run);
   const own = await trained.outOfFold(rows);
-  const all = [...own.targets.keys()];
+  const all = Uint32Array.from(own.targets.keys());
   const sources = Uint32Array.from(own.places, (place) => rows.data.sources?.[place] ?? place);
   const constant = output.kind === 'classes' ? sharesOf(classCounts, output.classes.length) : [output.offset];
   return {
