@@ -95,7 +95,7 @@ export const trainingFields = fieldsFor<TrainedOn>()({
   'schedule.name': {
     kind: 'choice',
     label: 'Schedule',
-    help: 'learning-rate schedule, default cosine; one_cycle for images, coslog4 (four waves) for realmlp',
+    help: 'learning-rate schedule, default cosine; one_cycle for images, coslog4 (four waves) for tabular and realmlp',
     flag: 'schedule',
     choices: schedules,
     default: ({ pictures, model }) => (pictures ? 'one_cycle' : model.recipe === 'realmlp' ? 'coslog4' : 'cosine'),
@@ -403,7 +403,8 @@ export const trainingFields = fieldsFor<TrainedOn>()({
 /** How a network is trained, but for the changes to pictures. */
 export type NetworkSettings = SettingsOf<typeof trainingFields>;
 
-/** Learning rate × decay × steps of RealMLP. */
+/** Steps of RealMLP at most, and learning rate × decay × steps in all of them. */
+export const realMlpSteps = 12_000;
 const realMlpDecay = 16;
 
 /** Pictures to train on from which a cycle is long enough to rise to its peak without diverging. */
@@ -454,7 +455,8 @@ function usualWeightDecay(data: TrainedOn): number {
  */
 function decayOverAll(data: TrainedOn): number {
   const steps = Math.ceil(data.rows / usualBatch(data)) * usualEpochs(data);
-  return Number(Math.min(1, Math.max(0.02, realMlpDecay / (usualRate(data) * steps))).toPrecision(2));
+  const inAll = (realMlpDecay * data.model.steps) / realMlpSteps;
+  return Number(Math.min(1, Math.max(0.02, inAll / (usualRate(data) * steps))).toPrecision(2));
 }
 
 function usualBatch({ rows, pictures, model }: TrainedOn): number {
@@ -467,6 +469,8 @@ function usualEpochs(data: TrainedOn): number {
   const { rows, pictures, model } = data;
   if (pictures) return rows < fewPictures ? 40 : rows < 30_000 ? 25 : 15;
   const steps = Math.max(1, Math.ceil(rows / usualBatch(data)));
-  if (model.recipe === 'realmlp') return Math.min(256, Math.max(16, Math.round(12_000 / steps)));
-  return Math.min(200, Math.max(10, Math.round(model.steps / steps)));
+  const wanted = Math.round(model.steps / steps);
+  // 256, as in the paper, of all its steps.
+  if (model.recipe === 'realmlp') return Math.min(Math.round((256 * model.steps) / realMlpSteps), Math.max(16, wanted));
+  return Math.min(200, Math.max(10, wanted));
 }

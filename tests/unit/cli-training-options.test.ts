@@ -24,7 +24,7 @@ test('pictures get a convolutional net and its recipe, tables what they had', as
   assert.equal(training.optimizer.name, 'sgd');
   assert.equal(training.optimizer.learningRate, 0.2);
   assert.equal(training.augmentation?.crop, 4);
-  assert.equal((await modelOption({}, table)).preset, 'small');
+  assert.equal((await modelOption({}, table)).preset, 'tabular');
   assert.equal(trainingSpec({}, table).augmentation, undefined);
   assert.equal(trainingSpec({ optimizer: 'sgd' }, table).optimizer.learningRate, 0.05);
   assert.equal(trainingSpec({ optimizer: 'adam' }, pictures, model).optimizer.learningRate, 0.002);
@@ -62,8 +62,19 @@ test('a table with many classes and rows gets a wider network and more epochs', 
   const model = await modelOption({}, letters);
   assert.equal(model.preset, 'wide');
   assert.equal(trainingSpec({}, letters, model).epochs, 68);
-  assert.equal((await modelOption({}, { ...letters, rows: 1000 })).preset, 'small');
-  assert.equal((await modelOption({}, { ...letters, classes: 8 })).preset, 'small');
+  assert.equal((await modelOption({}, { ...letters, rows: 1000 })).preset, 'tabular');
+  assert.equal((await modelOption({}, { ...letters, classes: 8 })).preset, 'tabular');
+});
+
+test('a table gets a network that is trained like RealMLP, for half as long', async () => {
+  const model = await modelOption({}, table);
+  const { schedule, epochs, earlyStopping, optimizer } = trainingSpec({}, table, model);
+  assert.deepEqual([schedule.name, epochs, earlyStopping.enabled, optimizer.beta2], ['coslog4', 128, false, 0.95]);
+  const realmlp = await modelOption({ model: 'realmlp' }, table);
+  assert.equal(trainingSpec({}, table, realmlp).epochs, 256);
+  const { preset: _, ...edited } = realmlp;
+  assert.equal(trainingSpec({}, table, edited).epochs, 256);
+  assert.equal((await modelOption({}, { ...table, rows: 20_000 })).preset, 'medium');
 });
 
 test('a split goes by time or by group', () => {

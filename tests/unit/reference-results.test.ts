@@ -6,8 +6,9 @@ import path from 'node:path';
 import test from 'node:test';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { createDataService } from '../../engine/data/service.ts';
-import { defaultPreset } from '../../engine/model/presets.ts';
+import { defaultPreset, trainedOn } from '../../engine/model/presets.ts';
 import type { DatasetSettings } from '../../engine/protocol/data.ts';
+import { usualTraining } from '../../engine/settings/network.ts';
 import { penguins, tables, temporaryHome } from '../support/cli.ts';
 import { trainHere } from '../support/train.ts';
 
@@ -35,6 +36,10 @@ for (const { file, settings = {}, metric, least } of expected) {
     for (const seed of [1, 2, 3]) {
       const options = { settings: { ...settings, target: info.target!, task: info.task! }, seed };
       const prepared = await data.prepare({ job: 'prepare', dataset: info.id, options });
+      const { counts, output, task } = prepared;
+      const classes = output.kind === 'classes' ? output.classes.length : 0;
+      const model = defaultPreset(counts.train, undefined, classes).spec;
+      const training = { ...usualTraining(trainedOn(counts.train, task, { model, classes })), seed };
       const { result } = await trainHere(
         {
           data: prepared,
@@ -42,11 +47,7 @@ for (const { file, settings = {}, metric, least } of expected) {
           y: new Float32Array(0),
           readShard: (shard) => data.readShard({ handle: prepared.handle, shard }),
         },
-        {
-          backend: createCpuBackend({ threads: 1 }),
-          model: defaultPreset(prepared.counts.train).spec,
-          training: { seed },
-        },
+        { backend: createCpuBackend({ threads: 1 }), model, training },
       );
       scores.push(result.metrics[metric]);
     }

@@ -1,7 +1,7 @@
 // Which models are trained, and in what order: the quick ones first, one of each kind, then further settings drawn at random. The list
 // follows from the seed and the data alone; time decides how far it is gone along.
 
-import { defaultPreset, presetNamed, specOf, trainedOn } from '../../model/presets.ts';
+import { plainPreset, presetNamed, specOf, trainedOn } from '../../model/presets.ts';
 import { sequentialWords } from '../../optim/random.ts';
 import type { PreparedData } from '../../protocol/data.ts';
 import type { RunConfig } from '../../protocol/runs.ts';
@@ -30,6 +30,8 @@ export interface PlannedFor {
   readonly rows: number;
 }
 
+/** Rows of a fold up to which five of RealMLP are a matter of seconds. */
+const fewRows = 2_000;
 /** Models in all, at most. */
 const most = 200;
 const stream = 4100;
@@ -44,15 +46,17 @@ export function* candidates({ common, data, rows }: PlannedFor): Generator<Candi
   const start = starting(common, about);
   yield start.linear;
   yield start.boosted('Boosted trees, small', { trees: 150, learningRate: 0.1, leaves: 15, patience: 20 });
-  yield start.extra('Extra trees', {});
+  yield start.network('Network', plainPreset(rows, classes).name);
   yield start.boosted('Boosted trees', { patience: 50 });
-  yield start.network('Network', defaultPreset(rows, undefined, classes).name);
+  yield start.network('MLP for tables', 'tabular');
+  // Of many rows these take longest, and the most room.
+  yield start.extra('Extra trees', {});
   yield start.forest('Forest', {});
   for (let draw = 1; draw <= most; draw++) {
     const next = sequentialWords(common.seed, stream, draw);
     yield drawn(start, draw, (low, high) => low + (next() / 2 ** 32) * (high - low));
     // The slowest kind comes once the quick ones have had their turns.
-    if (draw === 4) yield start.network('RealMLP', 'realmlp');
+    if (draw === (rows < fewRows ? 4 : 12)) yield start.network('RealMLP', 'realmlp');
   }
 }
 
@@ -67,7 +71,7 @@ function drawn(start: ReturnType<typeof starting>, draw: number, between: Drawn)
         : start.forest(`Forest ${number}`, settings);
     }
     case 2:
-      return start.network(`Network ${number}`, ['small', 'wide', 'medium'][Math.floor(between(0, 3))], draw);
+      return start.network(`Network ${number}`, ['tabular', 'small', 'wide', 'medium'][Math.floor(between(0, 4))], draw);
     default:
       return start.boosted(`Boosted trees ${Math.ceil(draw / 2) + 1}`, {
         learningRate: Number(between(0.02, 0.08).toFixed(3)),
