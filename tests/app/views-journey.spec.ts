@@ -24,7 +24,7 @@ test('first start: one button trains on a sample', async ({ app }) => {
   await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
   await screenshot(app, 'welcome');
   await page.getByRole('button', { name: 'Train on this: Palmer penguins' }).click();
-  await expect(page.getByRole('heading', { level: 1 })).toHaveText('penguins-small');
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('penguins-tabular');
   await expect(page.getByRole('slider', { name: 'Accuracy chart' })).toHaveAttribute('aria-valuetext', /validation/);
   await expect(page.getByRole('region', { name: 'Results' }).getByRole('row', { name: /Accuracy/ })).toBeVisible();
   // A run that still works would be asked about when the app is closed.
@@ -34,7 +34,7 @@ test('first start: one button trains on a sample', async ({ app }) => {
     await page.getByRole('tab', { name: 'Files' }).click();
     const exports = page.getByRole('region', { name: 'Exports', exact: true });
     await exports.getByRole('button', { name: 'Export ONNX' }).click();
-    await expect(exports.getByRole('row', { name: /^ONNX penguins-small\.onnx .* certified/ })).toBeVisible({
+    await expect(exports.getByRole('row', { name: /^ONNX penguins-tabular\.onnx .* certified/ })).toBeVisible({
       timeout: 60_000,
     });
     const certificate = page.getByRole('region', { name: 'Certificate' });
@@ -44,7 +44,7 @@ test('first start: one button trains on a sample', async ({ app }) => {
     await screenshot(app, 'files');
 
     await exports.getByRole('button', { name: 'Export Report' }).click();
-    await expect(exports.getByRole('row', { name: /^Report penguins-small\.html .* read back/ })).toBeVisible();
+    await expect(exports.getByRole('row', { name: /^Report penguins-tabular\.html .* read back/ })).toBeVisible();
     await expect(certificate.getByText(/^no reference to anything outside it/)).toBeVisible();
     await expect(certificate.getByText(/^1 file, .* read from the disk again/)).toBeVisible();
 
@@ -53,7 +53,7 @@ test('first start: one button trains on a sample', async ({ app }) => {
     await exports.getByRole('button', { name: 'Save ONNX' }).click();
     await expect(page.getByText('Saved as birds.onnx')).toBeVisible();
     expect(fs.statSync(copied).size).toBeGreaterThan(5_000);
-    expect(fs.readdirSync(app.home)).toContain('penguins-small.check.py');
+    expect(fs.readdirSync(app.home)).toContain('penguins-tabular.check.py');
 
     await exports.getByRole('button', { name: 'ONNX', exact: true }).click();
     await certificate.getByRole('link', { name: /^row \d+ of the dataset$/ }).click();
@@ -150,9 +150,9 @@ sharing('runs are renamed, starred, tagged, deleted and brought back', async ({ 
   await expect(page.getByRole('region', { name: 'Results' }).getByRole('row', { name: /Accuracy/ })).toBeVisible();
   await page.getByRole('link', { name: 'Runs' }).click();
   const grid = page.getByRole('grid', { name: 'Runs' });
-  await grid.getByRole('row', { name: /penguins-small/ }).click();
+  await grid.getByRole('row', { name: /penguins-tabular/ }).click();
   await page.keyboard.press('F2');
-  await page.getByRole('textbox', { name: 'New name of penguins-small' }).fill('birds');
+  await page.getByRole('textbox', { name: 'New name of penguins-tabular' }).fill('birds');
   await page.keyboard.press('Enter');
   await expect(grid.getByRole('link', { name: 'birds' })).toBeVisible();
 
