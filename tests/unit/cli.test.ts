@@ -56,6 +56,8 @@ test('train, then everything that can be done with runs', async (t) => {
     home,
     'train',
     iris,
+    '--model',
+    'small',
     '--epochs',
     '60',
     '--patience',
@@ -165,7 +167,7 @@ test('train, then everything that can be done with runs', async (t) => {
 
 test('same seed and thread count, same run; in parts it is the same but for rounding', async (t) => {
   const home = temporaryHome(t);
-  const same = ['--epochs', '8', '--threads', '2', '--seed', '11', '--batch', '32'];
+  const same = ['--model', 'small', '--epochs', '8', '--threads', '2', '--seed', '11', '--batch', '32'];
   const run = (...more: readonly string[]) => lastEvent(home, 'train', iris, ...same, ...more);
   const [a, b, parts] = [await run(), await run(), await run('--accumulate', '4')];
   assert.deepEqual(a.metrics, b.metrics);

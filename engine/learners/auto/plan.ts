@@ -71,7 +71,11 @@ function drawn(start: ReturnType<typeof starting>, draw: number, between: Drawn)
         : start.forest(`Forest ${number}`, settings);
     }
     case 2:
-      return start.network(`Network ${number}`, ['tabular', 'small', 'wide', 'medium'][Math.floor(between(0, 4))], draw);
+      return start.network(
+        `Network ${number}`,
+        ['tabular', 'small', 'wide', 'medium'][Math.floor(between(0, 4))],
+        draw,
+      );
     default:
       return start.boosted(`Boosted trees ${Math.ceil(draw / 2) + 1}`, {
         learningRate: Number(between(0.02, 0.08).toFixed(3)),
