@@ -230,7 +230,11 @@ test('best of all: drop a table, give it some seconds, open the leaderboard, ope
   await dropFiles(app, file);
   await page.getByRole('button', { name: 'New run with this data' }).click();
   await expect(page.getByRole('button', { name: /^Best of all/, pressed: true })).toBeVisible();
-  await page.getByRole('textbox', { name: 'Minutes' }).fill('0.2');
+  await page.getByRole('textbox', { name: 'Minutes' }).fill('0.25');
+  await page
+    .getByRole('switch', { name: 'Learning curve' })
+    .or(page.getByRole('checkbox', { name: 'Learning curve' }))
+    .click();
   await screenshot(app, 'new-best-of-all');
   await page.getByRole('button', { name: 'Start', exact: true }).click();
 
@@ -247,13 +251,24 @@ test('best of all: drop a table, give it some seconds, open the leaderboard, ope
   const loss = page.getByRole('region', { name: 'Loss', exact: true });
   await expect.poll(async () => (await loss.boundingBox())?.width).toBeGreaterThan(300);
 
+  const curve = page.getByRole('region', { name: 'Learning curve', exact: true });
+  await curve.getByRole('img').hover();
+  await expect(curve.getByText(/^\d+ rows.*: [\d.]+ \([\d.]+ – [\d.]+\)$/)).toBeVisible();
+  await curve.getByRole('button', { name: 'Export Learning curve' }).click();
+  await page.getByRole('menuitemcheckbox', { name: 'Show as table' }).click();
+  await expect(curve.getByRole('table').getByRole('row').nth(1)).toBeVisible();
+
   await page.getByRole('tab', { name: 'Evaluation' }).click();
   await expect(page.getByRole('radio', { name: 'Test', exact: true })).toBeChecked();
+  await page.getByRole('radio', { name: 'Out of fold' }).click();
+  await expect(page.getByText(/540 rows.*each predicted by the models that did not learn from it/)).toBeVisible();
+  await screenshot(app, 'best-of-all-evaluation');
   await expect(page.getByRole('radio', { name: 'Validation', exact: true })).toBeHidden();
   await page.getByRole('tab', { name: 'Files' }).click();
   const exports = page.getByRole('region', { name: 'Exports', exact: true });
   await expect(exports.getByText('Specification')).toBeVisible();
-  await expect(exports.getByText(/ONNX|PyTorch|safetensors/)).toBeHidden();
+  await expect(exports.getByText('ONNX', { exact: true })).toBeVisible();
+  await expect(exports.getByText(/PyTorch|safetensors/)).toBeHidden();
   const checkpoints = page.getByRole('region', { name: 'Checkpoints', exact: true });
   await expect(checkpoints.getByRole('cell', { name: 'everything' })).toBeVisible();
   await expect(checkpoints).not.toContainText(/ of /);
