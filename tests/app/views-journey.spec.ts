@@ -260,7 +260,7 @@ test('best of all: drop a table, give it some seconds, open the leaderboard, ope
 
   await page.getByRole('tab', { name: 'Evaluation' }).click();
   await expect(page.getByRole('radio', { name: 'Test', exact: true })).toBeChecked();
-  await page.getByRole('radio', { name: 'Out of fold' }).click();
+  await page.getByText('Out of fold', { exact: true }).click();
   await expect(page.getByText(/540 rows.*each predicted by the models that did not learn from it/)).toBeVisible();
   await screenshot(app, 'best-of-all-evaluation');
   await expect(page.getByRole('radio', { name: 'Validation', exact: true })).toBeHidden();
