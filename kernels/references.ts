@@ -51,6 +51,7 @@ import { reference as softmaxGrad } from './softmax_grad/reference.ts';
 import { reference as storeRows } from './store_rows/reference.ts';
 import { reference as sumSquares } from './sum_squares/reference.ts';
 import { reference as treeBins } from './tree_bins/reference.ts';
+import { reference as treeForest } from './tree_forest/reference.ts';
 import { reference as treeGradients } from './tree_gradients/reference.ts';
 import { reference as treeGrid } from './tree_grid/reference.ts';
 import { reference as treeHistogram } from './tree_histogram/reference.ts';
@@ -113,6 +114,7 @@ export const references: Readonly<Record<KernelName, Reference>> = {
   store_rows: storeRows,
   sum_squares: sumSquares,
   tree_bins: treeBins,
+  tree_forest: treeForest,
   tree_gradients: treeGradients,
   tree_grid: treeGrid,
   tree_histogram: treeHistogram,

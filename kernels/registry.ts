@@ -50,6 +50,7 @@ import { kernel as softmaxGrad } from './softmax_grad/kernel.ts';
 import { kernel as storeRows } from './store_rows/kernel.ts';
 import { kernel as sumSquares } from './sum_squares/kernel.ts';
 import { kernel as treeBins } from './tree_bins/kernel.ts';
+import { kernel as treeForest } from './tree_forest/kernel.ts';
 import { kernel as treeGradients } from './tree_gradients/kernel.ts';
 import { kernel as treeGrid } from './tree_grid/kernel.ts';
 import { kernel as treeHistogram } from './tree_histogram/kernel.ts';
@@ -112,6 +113,7 @@ const contracts = {
   store_rows: storeRows,
   sum_squares: sumSquares,
   tree_bins: treeBins,
+  tree_forest: treeForest,
   tree_gradients: treeGradients,
   tree_grid: treeGrid,
   tree_histogram: treeHistogram,

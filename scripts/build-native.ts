@@ -59,7 +59,7 @@ function buildNative(): void {
       ...Object.entries(variants).flatMap(([name, flags]) => [
         compile('kernels.c', name, [`-DTABLE=table_${name}`, ...flags]),
         // Sums of trees have one set of bits everywhere.
-        ...['trees', 'tree_bins'].map((file) =>
+        ...['trees', 'tree_bins', 'tree_forest'].map((file) =>
           compile(`${file}.c`, `${file}-${name}`, [`-DTABLE=table_${name}`, ...flags, '-ffp-contract=off']),
         ),
       ]),

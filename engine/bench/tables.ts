@@ -149,6 +149,7 @@ export const tableTasks: readonly TableTask[] = [
       const looked = Math.round(Math.sqrt(table.width));
       const setup: ForestSetup = {
         ...{ rows, columns: bins, train: table.rows, validation: 0, output, classWeights: null },
+        backend: async () => backend,
         settings: { trees: 300, minRows: 1, depth: 0, columns: looked, randomCuts: false, bootstrap: true, seed: 1 },
       };
       const first = forestOutputs(output) === 1 ? firstShares(setup) : new Float32Array(0);

@@ -43,11 +43,27 @@ export function drawBeta(shape: number, seed: number, stream: number, counter: n
   }
 }
 
+/** The four words that a sequential generator begins with (sfc32), as kernels take them. */
+export function sequentialState(seed: number, stream: number, counter: number): Uint32Array {
+  const [a, b] = threefry2x32(seed, stream, counter, 1);
+  const state = Uint32Array.of(a, b, 1, counter);
+  for (let i = 0; i < 12; i++) nextWord(state);
+  return state;
+}
+
+function nextWord(state: Uint32Array): number {
+  const [a, b, c, d] = state;
+  const result = (a + b + d) | 0;
+  state[0] = b ^ (b >>> 9);
+  state[1] = c + (c << 3);
+  state[2] = ((c << 21) | (c >>> 11)) + result;
+  state[3] = d + 1;
+  return result >>> 0;
+}
+
 /** A fast sequential generator of 32-bit words, for shuffles. */
 export function sequentialWords(seed: number, stream: number, counter: number): () => number {
-  let [a, b] = threefry2x32(seed, stream, counter, 1);
-  let c = 1;
-  let d = counter | 0;
+  let [a, b, c, d] = sequentialState(seed, stream, counter);
   const next = (): number => {
     const result = (a + b + d) | 0;
     d = (d + 1) | 0;
@@ -57,7 +73,6 @@ export function sequentialWords(seed: number, stream: number, counter: number): 
     c = (c + result) | 0;
     return result >>> 0;
   };
-  for (let i = 0; i < 12; i++) next();
   return next;
 }
 

@@ -1,9 +1,10 @@
 // Forests: the best split against all there are, drawn cuts, rows drawn with replacement, the loss out of bag, the same bits after a kill.
 
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import test, { after } from 'node:test';
+import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
+import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import { binnerOf, binsOf } from '../../engine/learners/trees/bins.ts';
-import { finish } from '../../engine/learners/trees/ensemble.ts';
 import {
   firstShares,
   forestRaw,
@@ -11,13 +12,16 @@ import {
   type Forest,
   type ForestSetup,
 } from '../../engine/learners/trees/forest.ts';
-import { ForestGrower } from '../../engine/learners/trees/forest-grow.ts';
+import { drawer } from '../../engine/learners/trees/sampling.ts';
 import { treeFile, treeOf } from '../../engine/learners/trees/tree-files.ts';
 import { walkOf } from '../../engine/learners/trees/tree.ts';
 import { lossRules } from '../../engine/model/losses.ts';
 import type { OutputSpec, RawColumn } from '../../engine/model/spec.ts';
 import { uniform } from '../support/table.ts';
 import { finishAsync } from '../support/trees.ts';
+
+const cpu = createCpuBackend({ threads: 1 });
+after(() => cpu.close());
 
 const kinds: readonly RawColumn[] = [
   { name: 'x', kind: 'number' },
@@ -55,7 +59,16 @@ function setupOf(rows: number, output: OutputSpec, more: Partial<ForestSetup['se
     ...more,
   };
   const all = { rows, width: 3, bins, targets };
-  return { rows: all, columns, train, validation: rows - train, output, classWeights: null, settings };
+  return {
+    rows: all,
+    columns,
+    train,
+    validation: rows - train,
+    output,
+    classWeights: null,
+    settings,
+    backend: async () => cpu,
+  };
 }
 
 const empty = (setup: ForestSetup): Forest => ({
@@ -67,13 +80,39 @@ const lossOf = ({ output }: ForestSetup) => {
     rule.value(outputs, targets, { labelSmoothing: 0, huberDelta: 1 }, null);
 };
 
-test('the first split of a tree is the best of all there are', () => {
+async function grownBy(setup: ForestSetup): Promise<Forest['trees']> {
+  const forest = empty(setup);
+  await finishAsync(growForest(setup, forest, lossOf(setup)));
+  return forest.trees;
+}
+
+test('trees are the same bits on one thread and several, natively, by WebAssembly alone and by the references', async () => {
+  const backends = [
+    ...[1, 2, 3].map((threads) => createCpuBackend({ threads })),
+    createCpuBackend({ threads: 2, native: false }),
+    createReferenceBackend(),
+  ];
+  for (const [output, settings] of [
+    [value, { trees: 5, columns: 2 }],
+    [classes(2), { trees: 9, columns: 1, minRows: 2 }],
+    [classes(4), { trees: 6, columns: 2, randomCuts: true, bootstrap: false }],
+  ] as const) {
+    const setup = setupOf(160, output, settings);
+    const found = [];
+    for (const backend of backends) found.push(await grownBy({ ...setup, backend: async () => backend }));
+    for (const trees of found.slice(1)) assert.deepEqual(trees, found[0]);
+  }
+  for (const backend of backends) await backend.close();
+});
+
+test('the first split of a tree is the best of all there are', async () => {
   for (const output of [value, classes(2), classes(4)]) {
-    const setup = setupOf(300, output, { depth: 1, minRows: 3 });
-    const { rows, columns } = setup;
+    const setup = setupOf(300, output, { depth: 1, minRows: 3, trees: 1 });
+    const { rows, columns, train } = setup;
     const K = output.kind === 'classes' && output.classes.length > 2 ? output.classes.length : 1;
-    const random = uniform(2);
-    const weights = Float64Array.from({ length: 300 }, () => Math.floor(3 * random()));
+    const weights = new Float64Array(train);
+    const draw = drawer(setup.settings.seed, 'bootstrap', 0);
+    for (let i = 0; i < train; i++) weights[draw(train)]++;
     const list = Uint32Array.from(weights.keys()).filter((row) => weights[row] > 0);
     const purity = (chosen: readonly number[]): number => {
       const sums = new Float64Array(K);
@@ -104,13 +143,7 @@ test('the first split of a tree is the best of all there are', () => {
     });
     most = Math.max(best, most) - purity([...list]);
     best = K === 1 ? most : best - purity([...list]);
-    const problem = {
-      rows,
-      columns,
-      classes: output.kind === 'classes' ? output.classes.length : 0,
-      rules: setup.settings,
-    };
-    const tree = finish(new ForestGrower(problem).grow(list.slice(), weights, () => 0));
+    const [tree] = await grownBy(setup);
     assert.equal(tree.column.length, 1);
     if (K === 1) assert.ok(Math.abs(tree.gain[0] - best) < 1e-6, `${tree.gain[0]}, ${best}`);
     else assert.ok(tree.gain[0] > best - 1e-6 && tree.gain[0] < most + 1e-6, `${best}, ${tree.gain[0]}, ${most}`);
@@ -145,9 +178,9 @@ test('forests and extra trees learn; grown to the end they know their rows; out 
   }
 });
 
-test('a value missing where a node had none goes the way of most rows', () => {
-  const setup = setupOf(200, value, { depth: 1, minRows: 1 });
-  const { rows, columns } = setup;
+test('a value missing where a node had none goes the way of most rows', async () => {
+  const setup = setupOf(200, value, { depth: 1, minRows: 1, trees: 1, bootstrap: false });
+  const { rows } = setup;
   // The first column alone tells: above its bin 1 the target is another, and few rows are below.
   for (const fewLeft of [true, false]) {
     const targets = Float32Array.from(rows.targets, (_, row) => {
@@ -156,9 +189,7 @@ test('a value missing where a node had none goes the way of most rows', () => {
       rows.bins[row * 3] = few === fewLeft ? 0 : 1;
       return few ? 1 : 0;
     });
-    const problem = { rows: { ...rows, targets }, columns, classes: 0, rules: setup.settings };
-    const list = Uint32Array.from(targets.keys());
-    const tree = finish(new ForestGrower(problem).grow(list, new Float64Array(200).fill(1), () => 0));
+    const [tree] = await grownBy({ ...setup, rows: { ...rows, targets } });
     assert.deepEqual([tree.column[0], tree.missingLeft[0]], [0, fewLeft ? 0 : 1]);
   }
 });

@@ -74,7 +74,7 @@ async function openForest(kind: ForestKind, settings: CommonForest, job: Learner
   const rules = { trees, minRows, depth, bootstrap, columns: looked, randomCuts: kind.randomCuts, seed: config.seed };
   const setup: ForestSetup = {
     ...{ rows, columns, train: counts.train, validation: counts.validation, output },
-    ...{ classWeights: weights, settings: rules },
+    ...{ classWeights: weights, settings: rules, backend: job.backend },
   };
   const before = treesBefore(job);
   const forest: Forest = {
@@ -83,17 +83,19 @@ async function openForest(kind: ForestKind, settings: CommonForest, job: Learner
     validationLoss: [...(before?.validationLoss ?? [])],
     outOfBagLoss: [...(before?.trainLoss ?? [])],
   };
+  const { device } = await job.backend();
+  const threads = device.threads === 1 ? 'one thread' : `up to ${device.threads} threads`;
   events.onStarted({
-    device: { kind: 'cpu', name: 'CPU', threads: 1 },
-    sentence: `${kind.name}: trees are grown on the CPU, on one thread.`,
+    device,
+    sentence: `${kind.name}: trees are grown on the CPU, on ${threads}.`,
     parameters: 0,
     bytes: rows.bins.byteLength + rows.targets.byteLength,
     step: forest.trees.length,
   });
-  return new TreeTraining(job, groveOf(kind, setup, forest, config), before);
+  return new TreeTraining(job, { ...groveOf(kind, setup, forest, config), threads: device.threads }, before);
 }
 
-function groveOf(kind: ForestKind, setup: ForestSetup, forest: Forest, config: RunConfig): Grove {
+function groveOf(kind: ForestKind, setup: ForestSetup, forest: Forest, config: RunConfig): Omit<Grove, 'threads'> {
   const { columns, rows, output, settings } = setup;
   const evaluation: EvaluationSpec = {
     output,
@@ -112,7 +114,6 @@ function groveOf(kind: ForestKind, setup: ForestSetup, forest: Forest, config: R
   return {
     name: kind.name,
     rows,
-    threads: 1,
     rounds: settings.trees,
     work: growForest(setup, forest, loss),
     done: () => trees.length,

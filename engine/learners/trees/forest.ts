@@ -1,15 +1,24 @@
 // Forests: trees that know nothing of each other, each grown on rows drawn with replacement, whose answers are averaged. The rows a tree
 // was not grown on are out of its bag: what the other trees say of them is as good as a validation.
 
+import type { Backend } from '../../backends/backend.ts';
 import type { OutputSpec } from '../../model/spec.ts';
 import type { ColumnBins } from './bins.ts';
 import { addSpread, addTrees } from './ensemble.ts';
-import { ForestGrower, type ForestRules } from './forest-grow.ts';
+import { ForestDevice, type GrownOne } from './forest-device.ts';
 import type { BinnedRows } from './rows.ts';
 import { drawer } from './sampling.ts';
 import { walkOf, type Tree } from './tree.ts';
 
-export interface ForestSettings extends ForestRules {
+export interface ForestSettings {
+  /** Rows of a leaf at least, each as often as it was drawn. */
+  readonly minRows: number;
+  /** 0 = as deep as it gets. */
+  readonly depth: number;
+  /** Columns that a node looks at: those that are the same in all its rows do not count. */
+  readonly columns: number;
+  /** One cut a column, drawn between its least and largest bin (Geurts et al. 2006), instead of the best. */
+  readonly randomCuts: boolean;
   readonly trees: number;
   /** Each tree is grown on as many rows as there are, drawn with replacement; else on all of them. */
   readonly bootstrap: boolean;
@@ -25,6 +34,8 @@ export interface ForestSetup {
   /** Weights of the classes, or null. */
   readonly classWeights: ArrayLike<number> | null;
   readonly settings: ForestSettings;
+  /** Where trees grow; opened when first asked for. */
+  readonly backend: () => Promise<Backend>;
 }
 
 /** What a forest knows; it is what a checkpoint keeps. */
@@ -73,43 +84,63 @@ export async function* growForest(
   forest: Forest,
   loss: (outputs: Float32Array, targets: Float32Array) => number,
 ): AsyncGenerator<void, void, void> {
+  if (forest.trees.length >= setup.settings.trees) return;
+  const K = forest.first.length;
+  const device = await ForestDevice.open(await setup.backend(), setup, K, setup.settings.trees - forest.trees.length);
+  try {
+    yield* growOn(device, setup, forest, loss);
+  } finally {
+    device.dispose();
+  }
+}
+
+async function* growOn(
+  device: ForestDevice,
+  setup: ForestSetup,
+  forest: Forest,
+  loss: (outputs: Float32Array, targets: Float32Array) => number,
+): AsyncGenerator<void, void, void> {
   const { rows, columns, train, validation, output, settings } = setup;
   const K = forest.first.length;
-  const classes = output.kind === 'classes' ? output.classes.length : 0;
-  const grower = new ForestGrower({ rows, columns, classes, rules: settings });
   const bag = new OutOfBag(setup, forest.first);
   const seen = new Float64Array(validation * K).map((_, i) => forest.first[i % K]);
   yield* addTrees(seen, K, forest.trees, columns, rows, train, train + validation);
   const truth = rows.targets.subarray(train, train + validation);
-  for (let t = 0; t < forest.trees.length; t++) {
-    bag.add(forest.trees[t], drawWeights(setup, t));
+  for (let t = 0; t < forest.trees.length && settings.bootstrap; t++) {
+    bag.add(forest.trees[t], drawnRows(setup, t));
     yield;
   }
-  for (let t = forest.trees.length; t < settings.trees; t++) {
-    const weights = drawWeights(setup, t);
-    const list = Uint32Array.from({ length: train }, (_, row) => row).filter((row) => weights[row] > 0);
-    const weighed = setup.classWeights
-      ? weights.map((weight, row) => weight * setup.classWeights![rows.targets[row]])
-      : weights;
-    const tree = yield* grower.grow(list, weights, drawer(settings.seed, 'cuts', t), weighed);
-    yield* addTrees(seen, K, [tree], columns, rows, train, train + validation);
-    forest.trees.push(tree);
-    if (validation > 0) forest.validationLoss.push(loss(forestRaw(seen, t + 1, output), truth));
-    if (settings.bootstrap) {
-      bag.add(tree, weights);
-      forest.outOfBagLoss.push(bag.loss(t + 1, loss));
-    }
+  // Trees are done in any order, and taken in their own.
+  const done = new Map<number, GrownOne>();
+  let next = forest.trees.length;
+  while (forest.trees.length < settings.trees) {
+    device.fill(() => (next < settings.trees ? next++ : null));
+    for (const [t, grown] of await device.grow()) done.set(t, grown);
     yield;
+    for (let own = done.get(forest.trees.length); own; own = done.get(forest.trees.length)) {
+      const { tree, inBag } = own;
+      const t = forest.trees.length;
+      done.delete(t);
+      if (validation > 0) {
+        yield* addTrees(seen, K, [tree], columns, rows, train, train + validation);
+        forest.validationLoss.push(loss(forestRaw(seen, t + 1, output), truth));
+      }
+      if (settings.bootstrap) {
+        bag.add(tree, inBag);
+        forest.outOfBagLoss.push(bag.loss(t + 1, loss));
+      }
+      forest.trees.push(tree);
+      yield;
+    }
   }
 }
 
-/** How often each training row is drawn for a tree. */
-function drawWeights({ train, settings }: ForestSetup, tree: number): Float64Array {
-  const weights = new Float64Array(train);
-  if (!settings.bootstrap) return weights.fill(1);
+/** Which training rows were drawn for a tree: 1 = at least once. */
+function drawnRows({ train, settings }: ForestSetup, tree: number): Uint8Array {
+  const drawn = new Uint8Array(train);
   const draw = drawer(settings.seed, 'bootstrap', tree);
-  for (let i = 0; i < train; i++) weights[draw(train)]++;
-  return weights;
+  for (let i = 0; i < train; i++) drawn[draw(train)] = 1;
+  return drawn;
 }
 
 /** What the trees say of the rows that they were not grown on. */
@@ -131,11 +162,11 @@ class OutOfBag {
     this.#sums = new Float64Array(rows * first.length);
   }
 
-  add(tree: Tree, weights: Float64Array): void {
+  add(tree: Tree, inBag: Uint8Array): void {
     const { rows, columns } = this.#setup;
     const walk = walkOf(tree, columns);
     for (let row = 0; row < this.#votes.length; row++) {
-      if (weights[row] > 0) continue;
+      if (inBag[row] === 1) continue;
       this.#votes[row]++;
       const leaf = walk.leafOf(rows.bins, row * rows.width);
       if (tree.spread === null) this.#sums[row] += tree.value[leaf];
@@ -147,13 +178,17 @@ class OutOfBag {
   loss(trees: number, loss: (outputs: Float32Array, targets: Float32Array) => number): number {
     const { output, rows } = this.#setup;
     const K = this.#outputs;
-    const known = Uint32Array.from(this.#votes.keys()).filter((row) => this.#votes[row] > 0);
-    const scores = new Float64Array(known.length * K);
-    known.forEach((row, i) => {
-      const weight = trees / this.#votes[row];
+    const votes = this.#votes;
+    let known = 0;
+    for (let row = 0; row < votes.length; row++) if (votes[row] > 0) known++;
+    const scores = new Float64Array(known * K);
+    const targets = new Float32Array(known);
+    for (let row = 0, i = 0; row < votes.length; row++) {
+      if (votes[row] === 0) continue;
+      const weight = trees / votes[row];
       for (let k = 0; k < K; k++) scores[i * K + k] = this.#first[k] + weight * this.#sums[row * K + k];
-    });
-    const targets = Float32Array.from(known, (row) => rows.targets[row]);
+      targets[i++] = rows.targets[row];
+    }
     return loss(forestRaw(scores, trees, output), targets);
   }
 }

@@ -1,6 +1,6 @@
 // Which rows and columns a tree is grown on: functions of seed, stream and tree alone.
 
-import { sequentialWords } from '../../optim/random.ts';
+import { sequentialState, sequentialWords } from '../../optim/random.ts';
 
 const streams = { rows: 3002, columns: 3003, cuts: 3004, bootstrap: 3005 } as const;
 type Stream = keyof typeof streams;
@@ -10,6 +10,10 @@ export function drawer(seed: number, stream: Stream, tree: number): (below: numb
   const next = sequentialWords(seed, streams[stream], tree);
   return (below) => Math.floor((next() / 2 ** 32) * below);
 }
+
+/** What such a drawer begins with, for a kernel that draws. */
+export const drawerState = (seed: number, stream: Stream, tree: number): Uint32Array =>
+  sequentialState(seed, streams[stream], tree);
 
 /** A share of `rows` in their order, at least one, each subset as likely (Knuth, 3.4.2, algorithm S). */
 export function drawRows(rows: Uint32Array, share: number, seed: number, tree: number): Uint32Array {

@@ -226,6 +226,7 @@ static const NamedKernel kernels[] = {
     {"gather_rows", gather_rows},
     {"matmul", matmul},
     {"tree_bins", tree_bins},
+    {"tree_forest", tree_forest},
     {"tree_gradients", tree_gradients},
     {"tree_grid", tree_grid},
     {"tree_histogram", tree_histogram},

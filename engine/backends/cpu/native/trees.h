@@ -8,6 +8,7 @@
 #define NAME_OF(name, table) JOIN_NAMES(name, table)
 
 #define tree_bins NAME_OF(tree_bins, TABLE)
+#define tree_forest NAME_OF(tree_forest, TABLE)
 #define tree_gradients NAME_OF(tree_gradients, TABLE)
 #define tree_grid NAME_OF(tree_grid, TABLE)
 #define tree_histogram NAME_OF(tree_histogram, TABLE)
@@ -20,6 +21,7 @@
 #define tree_split NAME_OF(tree_split, TABLE)
 
 void tree_bins(const Call *call);
+void tree_forest(const Call *call);
 void tree_gradients(const Call *call);
 void tree_grid(const Call *call);
 void tree_histogram(const Call *call);
