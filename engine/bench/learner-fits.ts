@@ -5,7 +5,8 @@ import type { Backend } from '../backends/backend.ts';
 import { labFits } from '../hardware/tables/speed.ts';
 import type { ColumnBins } from '../learners/trees/bins.ts';
 import { boost, startOf } from '../learners/trees/boosting.ts';
-import { firstShares, growForest, type ForestSetup } from '../learners/trees/forest.ts';
+import { firstShares, growForest } from '../learners/trees/forest.ts';
+import type { ForestSetup } from '../learners/trees/forest-setup.ts';
 import { objectiveOf } from '../learners/trees/objectives.ts';
 import type { BinnedRows } from '../learners/trees/rows.ts';
 import { constantWeights, searchPenalty } from '../learners/linear/path.ts';
@@ -92,14 +93,17 @@ export const learnerFits: readonly LearnerFit[] = [
     name: labFits.forest.name,
     unit: 'ms/fit',
     on: ['cpu-1'],
-    open: async () => {
+    open: async (backend) => {
       const { model, counts, columns: width } = labFits.forest.task;
       const { trees, minRows } = model.forest;
       const table = binnedOf(counts.train, width);
       const columns = Math.round(Math.sqrt(width));
       const settings = { trees, minRows, depth: 0, columns, randomCuts: false, bootstrap: true, seed: 1 };
-      const setup: ForestSetup = { ...table, train: counts.train, validation: 0, output, classWeights: null, settings };
-      return opened(1, () => {
+      const setup: ForestSetup = {
+        ...{ ...table, train: counts.train, validation: 0, output, classWeights: null, settings },
+        backend: async () => backend,
+      };
+      return opened(backend.device.threads, () => {
         const forest = { first: firstShares(setup), trees: [], validationLoss: [], outOfBagLoss: [] };
         return finished(growForest(setup, forest, () => 0));
       });

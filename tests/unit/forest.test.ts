@@ -5,14 +5,9 @@ import test, { after } from 'node:test';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import { binnerOf, binsOf } from '../../engine/learners/trees/bins.ts';
-import {
-  firstShares,
-  forestRaw,
-  growForest,
-  type Forest,
-  type ForestSetup,
-} from '../../engine/learners/trees/forest.ts';
+import { firstShares, forestRaw, growForest, type Forest } from '../../engine/learners/trees/forest.ts';
 import { drawer } from '../../engine/learners/trees/sampling.ts';
+import type { ForestSetup } from '../../engine/learners/trees/forest-setup.ts';
 import { treeFile, treeOf } from '../../engine/learners/trees/tree-files.ts';
 import { walkOf } from '../../engine/learners/trees/tree.ts';
 import { lossRules } from '../../engine/model/losses.ts';

@@ -2,7 +2,7 @@
 
 import { categoryKind, slotStatus, stateAt, stateWords } from '../../../kernels/tree_forest/kernel.ts';
 import type { Backend, Executable } from '../../backends/backend.ts';
-import type { ForestSetup } from './forest.ts';
+import type { ForestSetup } from './forest-setup.ts';
 import { kernelPlan } from './kernel-plan.ts';
 import { drawerState } from './sampling.ts';
 import type { Tree } from './tree.ts';

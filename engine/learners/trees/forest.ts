@@ -1,42 +1,13 @@
 // Forests: trees that know nothing of each other, each grown on rows drawn with replacement, whose answers are averaged. The rows a tree
 // was not grown on are out of its bag: what the other trees say of them is as good as a validation.
 
-import type { Backend } from '../../backends/backend.ts';
 import type { OutputSpec } from '../../model/spec.ts';
-import type { ColumnBins } from './bins.ts';
 import { addSpread, addTrees } from './ensemble.ts';
 import { ForestDevice, type GrownOne } from './forest-device.ts';
-import type { BinnedRows } from './rows.ts';
+import type { ForestSetup } from './forest-setup.ts';
+
 import { drawer } from './sampling.ts';
 import { walkOf, type Tree } from './tree.ts';
-
-export interface ForestSettings {
-  /** Rows of a leaf at least, each as often as it was drawn. */
-  readonly minRows: number;
-  /** 0 = as deep as it gets. */
-  readonly depth: number;
-  /** Columns that a node looks at: those that are the same in all its rows do not count. */
-  readonly columns: number;
-  /** One cut a column, drawn between its least and largest bin (Geurts et al. 2006), instead of the best. */
-  readonly randomCuts: boolean;
-  readonly trees: number;
-  /** Each tree is grown on as many rows as there are, drawn with replacement; else on all of them. */
-  readonly bootstrap: boolean;
-  readonly seed: number;
-}
-
-export interface ForestSetup {
-  readonly rows: BinnedRows;
-  readonly columns: readonly ColumnBins[];
-  readonly train: number;
-  readonly validation: number;
-  readonly output: OutputSpec;
-  /** Weights of the classes, or null. */
-  readonly classWeights: ArrayLike<number> | null;
-  readonly settings: ForestSettings;
-  /** Where trees grow; opened when first asked for. */
-  readonly backend: () => Promise<Backend>;
-}
 
 /** What a forest knows; it is what a checkpoint keeps. */
 export interface Forest {
