@@ -230,6 +230,14 @@ test('the figures of runs are those of the history', async ({ app }) => {
   await test.step('a cross-validation: its folds on its page, every row out of fold, one line in the list', async () => {
     await page.evaluate((id) => (location.hash = `#new/${id}`), table.id);
     await page.getByRole('button', { name: /^Linear model/ }).click();
+    const few = page.getByText(
+      /^About \d+ rows test the model: an accuracy of so few is uncertain by up to ± \d+ points/,
+    );
+    await expect(few).toBeVisible();
+    await screenshot(app, 'new-few-rows');
+    await page.getByRole('button', { name: 'Take 5 folds' }).click();
+    await expect(page.getByLabel('Cross-validation')).toHaveValue('5');
+    await expect(few).toHaveCount(0);
     await page.getByLabel('Cross-validation').selectOption({ label: '3 folds' });
     await screenshot(app, 'new-folds');
     await page.getByRole('button', { name: 'Start', exact: true }).click();
