@@ -67,8 +67,8 @@ function copiedBytes(plan: Plan, weights: number): number {
   return states + 3 * weights;
 }
 
-/** Graph, plan and what making them leaves behind: 4 MB, and 10 more from so many calls on, where V8 enlarges the heap of what is new. */
-const planningBytes = { few: 4e6, many: 14e6, calls: 200 } as const;
+/** Graph, plan and what making them leaves behind: 6 MB, and 8 more from so many calls on, where V8 enlarges the heap of what is new. */
+const planningBytes = { few: 6e6, many: 14e6, calls: 200 } as const;
 
 /** Rows of the parts of a dataset. */
 export interface RowCounts {

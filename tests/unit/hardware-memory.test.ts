@@ -73,14 +73,20 @@ async function told<T>(
 
 const unsaid = 'THIS SYSTEM DOES NOT SAY HOW MUCH MEMORY A PROCESS HAS: nothing was held against it';
 
+/**
+ * Garbage is collected by the thread that makes it: with helpers beside it the most that a process takes hangs on when they get their
+ * turn, by 16 MB (half of V8's young generation) and more.
+ */
+const oneCollector = ['--single-threaded-gc'];
+
 for (const [name, batch] of [
   ['resnet20', 32],
   ['resnet32', 32],
   ['vgg', 16],
 ] as const) {
   test(`the process of ${name} grows as forecast, within 5 %`, async (context) => {
-    const ratio = await middleOf(5, async () => {
-      const { growth, plan, program } = await told<MemoryTaken>('memory-child.ts', [name, batch, 64]);
+    const ratio = await middleOf(3, async () => {
+      const { growth, plan, program } = await told<MemoryTaken>('memory-child.ts', [name, batch, 64], oneCollector);
       return growth === null ? null : (plan + program) / growth;
     });
     if (ratio === null) return context.skip(unsaid);
@@ -88,12 +94,6 @@ for (const [name, batch] of [
     return undefined;
   });
 }
-
-/**
- * Garbage is collected by the thread that makes it: with helpers beside it the most that a whole run takes hangs on when they get their
- * turn, by 16 MB (half of V8's young generation) and more.
- */
-const oneCollector = ['--single-threaded-gc'];
 
 for (const [name, batch, rows] of [
   ['small', 32, 640],
