@@ -201,7 +201,9 @@ export class DevTools {
   /** Clicks the first button or link whose name begins so, once it is there. */
   async click(name: string): Promise<void> {
     let point: { x: number; y: number } | null = null;
+    let before: typeof point = null;
     await expect(async () => {
+      before = point;
       point = await this.evaluate(`(() => {
         const named = [...document.querySelectorAll('button, a')].find((each) => !each.disabled &&
           (each.getAttribute('aria-label') ?? each.textContent).trim().startsWith(${JSON.stringify(name)}));
@@ -211,6 +213,7 @@ export class DevTools {
         return { x: left + width / 2, y: top + height / 2 };
       })()`);
       expect(point, `a button or link “${name}”`).not.toBeNull();
+      expect(point, `“${name}” where it was a moment before`).toEqual(before);
     }).toPass({ timeout: patience });
     for (const type of ['mousePressed', 'mouseReleased']) {
       await this.#send('Input.dispatchMouseEvent', { type, ...(point ?? {}), button: 'left', clickCount: 1 });

@@ -13,7 +13,7 @@ import {
   testsOfOneApp,
   windowIsVisible,
 } from './launch.ts';
-import { importTable, processIds, startRun, waitForEpoch, waitForState, writeTable } from './scene.ts';
+import { importTable, killProcess, processIds, startRun, waitForEpoch, waitForState, writeTable } from './scene.ts';
 import type { DatasetInfo } from '../../engine/protocol/data.ts';
 import type { MetricPoint, RunRecord } from '../../engine/protocol/runs.ts';
 
@@ -78,11 +78,7 @@ sharing('the data process and the store come back when they are killed, and a ru
   const dataset = await importTable(app, writeTable(app.home, 2000));
   const going = await startRun(app, dataset, long);
   await waitForEpoch(app, going.id, 2);
-  for (const kind of ['data', 'store']) {
-    const [pid] = await processIds(app, kind);
-    process.kill(pid, 'SIGKILL');
-    await expect.poll(() => processIds(app, kind)).not.toContain(pid);
-  }
+  for (const kind of ['data', 'store']) await killProcess(app, kind);
   expect(await callService<readonly DatasetInfo[]>(app, 'datasets')).toEqual([
     expect.objectContaining({ id: dataset.id }),
   ]);
@@ -205,8 +201,7 @@ test('the way of released Electrons: store, data and training as utility process
   for (const kind of ['data', 'store']) {
     const [pid] = await processIds(app, kind);
     expect(fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8')).toMatch(/--require\0.*stand-in\.cjs/);
-    process.kill(pid, 'SIGKILL');
-    await expect.poll(() => processIds(app, kind)).not.toContain(pid);
+    await killProcess(app, kind);
   }
   const second = await startRun(app, dataset, 2);
   await waitForState(app, second.id, 'completed');

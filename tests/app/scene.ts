@@ -81,6 +81,22 @@ export async function processIds({ electron }: App, kind: string): Promise<reado
   return utilities.length > 0 ? utilities : plainNodeChildren(electron.process().pid ?? 0, kind);
 }
 
+/** Kills the process of this kind, and waits until the app has taken note of its end. */
+export async function killProcess(app: App, kind: string): Promise<void> {
+  const [pid] = await processIds(app, kind);
+  process.kill(pid, 'SIGKILL');
+  await expect.poll(() => isAlive(pid)).toBe(false);
+}
+
+/** Also while it has ended and its parent has not looked yet. */
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 /** The store runs under plain Node where Electron's own is too old. */
 function plainNodeChildren(parent: number, kind: string): readonly number[] {
   if (process.platform !== 'linux') return [];
