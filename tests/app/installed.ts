@@ -123,6 +123,11 @@ interface Answer {
   readonly error?: { readonly message: string };
 }
 
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
 /** The window's page over the DevTools protocol: as much of it as a walk through the app needs. */
 export class DevTools {
   readonly #socket: WebSocket;
@@ -200,8 +205,8 @@ export class DevTools {
 
   /** Clicks the first button or link whose name begins so, once it is there. */
   async click(name: string): Promise<void> {
-    let point: { x: number; y: number } | null = null;
-    let before: typeof point = null;
+    let point: Point | null = null;
+    let before: Point | null = null;
     await expect(async () => {
       before = point;
       point = await this.evaluate(`(() => {
