@@ -9,8 +9,9 @@ import type { EvaluatedSplit, Openings } from '../protocol/evaluated-rows.ts';
 import type { RunEvaluation } from '../protocol/evaluation.ts';
 import type { TableRequest } from '../protocol/hosts.ts';
 import { parseRunJson } from '../protocol/model-file.ts';
-import type { RunRecord } from '../protocol/runs.ts';
+import type { RunConfig, RunRecord } from '../protocol/runs.ts';
 import type { StoreService } from '../protocol/store.ts';
+import { divisionOf } from './division.ts';
 import { modelFileWarnings, readModelFiles } from './model-files.ts';
 
 /** A split of the run's dataset, those of its training rows that its folds did not learn from, or the rows of another file. */
@@ -50,9 +51,10 @@ export async function prepareEvaluation(
   const kept = parseRunJson(preprocessing, run, 'preprocessing.json') as object;
   const split = 'split' in source ? source.split : 'test';
   const outOfFold = split === 'out of fold';
-  const parts = outOfFold ? await partsOf(store, record) : undefined;
+  const division = await divisionOf(store, record);
+  const parts = outOfFold ? partsOf(record, division) : undefined;
   const wanted = outOfFold ? (['train'] as const) : [split, ...splits];
-  const prepared = await prepareRows(data, record, kept, { ...asked, splits: wanted, parts });
+  const prepared = await prepareRows(data, { ...record, config: division }, kept, { ...asked, splits: wanted, parts });
   const classCounts = 'split' in source ? prepared.classCounts : await trainingClasses(store, run);
   return {
     request: { run, model, weights, preprocessing: kept, baseline, classCounts, data: prepared, split },
@@ -60,12 +62,10 @@ export async function prepareEvaluation(
   };
 }
 
-/** The parts that its training rows were cut into, which validated in turn. A member of an ensemble has those of that. Throws `input.no_folds`. */
-async function partsOf(store: StoreService, record: RunRecord): Promise<number> {
-  const { relation, parent } = record;
-  const { config } = relation === 'member' && parent !== null ? await store.run({ run: parent }) : record;
-  const parts = declarationOf(config).parts?.(config);
-  if (parts === undefined) throw noFolds(record.id);
+/** The parts that its training rows were cut into, which validated in turn. Throws `input.no_folds`. */
+function partsOf({ id }: RunRecord, division: RunConfig): number {
+  const parts = declarationOf(division).parts?.(division);
+  if (parts === undefined) throw noFolds(id);
   return parts;
 }
 
@@ -77,10 +77,12 @@ export async function prepareColumns(
   const record = await store.run({ run });
   const { preprocessing } = await readModelFiles(store, run);
   const kept = parseRunJson(preprocessing, run, 'preprocessing.json') as object;
-  return 'kind' in kept ? null : prepareRows(data, record, kept, { job, source: { split } });
+  if ('kind' in kept) return null;
+  const config = await divisionOf(store, record);
+  return prepareRows(data, { ...record, config }, kept, { job, source: { split } });
 }
 
-/** Of a dataset as for its training: the same settings, the same seed, the same splits. */
+/** Of a dataset as for its training: the same settings, the same seed, the same splits. `config`: its division. */
 async function prepareRows(
   data: Parts['data'],
   { id, config, datasetName }: RunRecord,

@@ -19,6 +19,7 @@ import { isCrossValidation } from '../protocol/folds.ts';
 import type { RunConfig } from '../protocol/runs.ts';
 import type { StoreService } from '../protocol/store.ts';
 import { foldsOf } from './cross-validation.ts';
+import { divisionOf } from './division.ts';
 import { readModelFilesOf } from './model-files.ts';
 
 /** A process, to be ended when its work is done or not wanted any more. */
@@ -97,7 +98,7 @@ export async function makeExport(parts: ExportParts, request: ExportRequest): Pr
     checkFormat(source.record.config, format);
     if (ofRows.has(format) && !('folds' in source)) {
       onStage?.('Preparing rows', null);
-      const { dataset, settings, seed } = source.record.config;
+      const { dataset, settings, seed } = await divisionOf(store, source.record);
       const { forms } = declarationOf(source.record.config);
       prepared = await unlessCancelled(data.prepare({ job, dataset, options: { settings, seed, forms } }));
     }

@@ -182,6 +182,7 @@ function writeTable(folder: string): string {
 interface Row {
   readonly run: number;
   readonly learner: string;
+  readonly title: string;
   readonly score: number;
   readonly interval: readonly [number, number];
   readonly folds: readonly number[];
@@ -228,11 +229,19 @@ test('a best of all that is killed goes on from the members that are done, and p
   const explained = await lastEvent(home, 'explain', '1', '--shuffles', '2');
   assert.deepEqual([evaluated.split, explained.split], ['test', 'test'], 'no row it learned from');
   assert.match((await trainyard(home, 'evaluate', '1', '--split', 'validation')).stderr, /the train or test split/);
-  for (const { run, score } of [ensemble, members[0]]) {
+  // One that draws by a seed of its own is judged on the rows of the whole all the same.
+  const drawn = whole.filter(({ title }) => /^Network \d/.test(title)).slice(0, 1);
+  for (const { run, score } of [ensemble, members[0], ...drawn]) {
     const { split, rows, scores } = await lastEvent(home, 'evaluate', String(run), '--split', 'out-of-fold');
     const found = (scores as { name: string; value: number }[]).find(({ name }) => name === 'log_loss')!.value;
     assert.deepEqual([split, rows], ['out of fold', 360], 'every training row');
     assert.ok(Math.abs(found - score) < 1e-5, `run ${run}: ${found}, ${score} on the leaderboard`);
+  }
+  for (const { run } of drawn) {
+    const { scores } = await lastEvent(home, 'evaluate', String(run), '--split', 'test');
+    const found = (scores as { name: string; value: number }[]).find(({ name }) => name === 'log_loss')!.value;
+    const { result } = (await lastEvent(home, 'show', String(run))) as unknown as { result: RunResult };
+    assert.ok(Math.abs(found - result.metrics['test_loss']) < 1e-5, `run ${run}: ${found} on the test rows`);
   }
   const { paired } = await lastEvent(home, 'compare', '1', String(members[0].run), '--paired', 'out-of-fold');
   assert.equal((paired as { test: { rows: number } }[])[0].test.rows, 360);
