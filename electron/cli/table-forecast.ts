@@ -15,6 +15,7 @@ import { configWith, declarationOf, usualSettings } from '../../engine/learners/
 import { InputError } from '../../engine/protocol/errors.ts';
 import type { LabResult } from '../../engine/protocol/lab.ts';
 import type { RunConfig } from '../../engine/protocol/runs.ts';
+import { refuseMember } from '../../engine/runs/member-runs.ts';
 import type { Electricity } from '../../engine/settings/electricity.ts';
 import { numberOption, textOption, type OptionDef, type OptionValues } from './command.ts';
 import { runOf } from './forecast-subject.ts';
@@ -78,8 +79,10 @@ function named(name: string, options: OptionValues): AskedTable | null {
 
 async function ofRun(run: number, services: Services): Promise<AskedTable | null> {
   const store = await services.store;
-  const { config, data, progress } = await store.run({ run });
+  const record = await store.run({ run });
+  const { config, data, progress } = record;
   if (!isTableModel(config) || !data) return null;
+  refuseMember(record, 'could be forecast');
   const info = await services.data.describe({ dataset: config.dataset, settings: config.settings });
   return { name: `run ${run}`, task: taskOfTable(config, info, data.counts, progress?.epoch) };
 }

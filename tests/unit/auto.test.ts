@@ -257,8 +257,10 @@ test('a best of all that is killed goes on from the members that are done, and p
   assert.doesNotMatch(stdout, /training rows\/s|– without pauses/, 'nobody counted them');
   assert.deepEqual([member.relation, member.parent, member.state], ['member', 1, 'completed']);
   const number = String(members[0].run);
+  const trees = members.find(({ learner }) => learner === 'boosted')!;
   for (const asked of [
     ['forecast', '--model', number],
+    ['forecast', '--model', String(trees.run)],
     ['show', number, '--tree', '1'],
     ['continue', number],
     ['train', file, '--from', number],

@@ -66,7 +66,8 @@ async function timeFigure(
     note: '',
     how: `${parts.join(', ')}.`,
   };
-  if (!data || !progress) return figure;
+  // A member has a model a fold, and counts folds where others count epochs or trees.
+  if (!data || !progress || run.relation === 'member') return figure;
   const machine = new Machine(app);
   const [bills] = await Promise.all([app.service.bills(), machine.load()]);
   if (model === null) return (await tableFigure(app, run, machine, figure)) ?? figure;
