@@ -1,6 +1,6 @@
 // `explain RUN PICTURE|FOLDER`: where a net looked and which pixels speak for its answer, as pictures or as numbers.
 
-import { mkdir } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { PreparedData } from '../../engine/protocol/data.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
@@ -13,7 +13,7 @@ import { openCpu } from '../hosts/trusted-cpu.ts';
 import { runNumber, textOption, type CommandContext, type OptionValues } from './command.ts';
 import { withProgress } from './import.ts';
 import { pngOf, sideBySide, type MapOfPicture } from './map-picture.ts';
-import { checkOutput, writeOutput } from './output-file.ts';
+import { checkOutput, refuseInputs, writeOutput } from './output-file.ts';
 import { counted, formatNumber, type Output } from './output.ts';
 
 type Explained = Omit<ClassifiedPictures, 'total' | 'notes'>;
@@ -51,7 +51,8 @@ export async function explainPictures(context: CommandContext, preprocessing: un
   };
   try {
     const files = prepared.files ?? [];
-    const names = folder === undefined ? [] : await freeNames(folder, files, output);
+    const names = folder === undefined ? [] : freeNames(files);
+    if (folder !== undefined) await openFolder(folder, names, path.resolve(positionals[1]), files, output);
     for (const { message } of prepared.warnings) output.line(`! ${message}`);
     for (const [row, file] of files.entries()) {
       interruption.check();
@@ -103,19 +104,34 @@ async function onlyRow(
   };
 }
 
-/** `some red.png` for `new/some red.jpg`; with a number where several have that name. Makes the folder. */
-async function freeNames(folder: string, files: readonly string[], output: Output): Promise<readonly string[]> {
-  await mkdir(folder, { recursive: true }).catch(() => undefined);
+/** `some red.png` for `new/some red.jpg`; with a number where several have that name. */
+function freeNames(files: readonly string[]): readonly string[] {
   const taken = new Set<string>();
-  const names = files.map((file) => {
+  return files.map((file) => {
     const { name } = path.parse(file);
     let free = `${name}.png`;
     for (let number = 2; taken.has(free.toLowerCase()); number++) free = `${name} (${number}).png`;
     taken.add(free.toLowerCase());
     return free;
   });
-  if (names.length > 0) await checkOutput(path.join(folder, names[0]), output);
-  return names;
+}
+
+/** Makes a folder, where names can be written and are none of the pictures read at `source`. Throws as `checkOutput` and `refuseInputs`. */
+async function openFolder(
+  folder: string,
+  names: readonly string[],
+  source: string,
+  files: readonly string[],
+  output: Output,
+): Promise<void> {
+  await mkdir(folder, { recursive: true }).catch(() => undefined);
+  const root = (await stat(source)).isDirectory() ? source : path.dirname(source);
+  const written = names.map((name) => path.join(folder, name));
+  await refuseInputs(
+    written,
+    files.map((file) => path.join(root, file)),
+  );
+  if (written.length > 0) await checkOutput(written[0], output);
 }
 
 function mapsOf({ attention, attributions }: Explained): readonly MapOfPicture[] {

@@ -48,16 +48,30 @@ export async function writeOutput(file: string, content: Content, output: Output
 }
 
 /** Refuses to write over a file that is read: the same path, or another name of the same file. Throws InputError `input.same_file`. */
-export async function refuseInput(file: string, input: string): Promise<void> {
-  if (isStandardOutput(file)) return;
-  const [old, read] = await Promise.all([file, input].map((one) => stat(one, { bigint: true }).catch(() => null)));
-  const sameFile = old?.isFile() && read !== null && old.dev === read.dev && old.ino === read.ino;
-  if (!sameFile && path.resolve(file) !== path.resolve(input)) return;
-  throw new InputError(
-    'input.same_file',
-    `${file} is the file that is read: writing there would replace it.`,
-    'Choose another place.',
-  );
+export function refuseInput(file: string, input: string): Promise<void> {
+  return refuseInputs([file], [input]);
+}
+
+/** The same of several files, none of which may be any of those that are read. */
+export async function refuseInputs(files: readonly string[], inputs: readonly string[]): Promise<void> {
+  const read = new Set<string>();
+  for (const input of inputs) read.add(path.resolve(input)).add((await sameFileAs(input)) ?? '');
+  for (const file of files) {
+    if (isStandardOutput(file)) continue;
+    const own = await sameFileAs(file);
+    if ((own === null || !read.has(own)) && !read.has(path.resolve(file))) continue;
+    throw new InputError(
+      'input.same_file',
+      `${file} is the file that is read: writing there would replace it.`,
+      'Choose another place.',
+    );
+  }
+}
+
+/** What names of one regular file have in common; null: there is none. */
+async function sameFileAs(file: string): Promise<string | null> {
+  const found = await stat(file, { bigint: true }).catch(() => null);
+  return found?.isFile() ? `${found.dev}:${found.ino}` : null;
 }
 
 /**

@@ -75,6 +75,15 @@ test('a folder is inspected, trained on, and its model classifies pictures', asy
     const { width, height } = imageSize(readFileSync(file));
     assert.deepEqual([width, height], [3 * 224 + 16, 224]);
   }
+  const before = readFileSync(path.join(folder, 'new/some red.png'));
+  for (const asked of ['new', 'new/some red.png']) {
+    const into = await trainyard(
+      home,
+      ...['explain', String(finished.run), path.join(folder, asked), '--out', path.join(folder, 'new')],
+    );
+    assert.deepEqual([into.code, /some red\.png is the file that is read/.test(into.stderr)], [2, true], into.stderr);
+  }
+  assert.deepEqual(readFileSync(path.join(folder, 'new/some red.png')), before);
   const refused = await trainyard(home, 'explain', String(finished.run), path.join(folder, 'new'), '--draws', '8');
   assert.deepEqual([refused.code, /--draws is about tables/.test(refused.stderr)], [2, true]);
 });
