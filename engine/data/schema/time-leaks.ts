@@ -6,7 +6,7 @@ import type { DataWarning } from '../../protocol/data.ts';
 import { queryColumns, queryRows, type SqlValue } from '../database.ts';
 import { leak } from './quality.ts';
 import type { Feature, TargetFacts } from './roles.ts';
-import { shiftOf } from './shifts.ts';
+import { shiftFinder } from './shifts.ts';
 import { numericValue, typedValue } from './stored.ts';
 import { columnsAtOnce, type MeasuredTable } from './table.ts';
 import { short, show } from './typing.ts';
@@ -118,12 +118,13 @@ async function shiftedTargets(
   const label = valueOf({ column: target.column, info: target.info });
   const chosen = await followers(read, label, keys);
   if (chosen === null) return [];
+  const shiftOf = shiftFinder(chosen.labels, chosen.next);
   const warnings: DataWarning[] = [];
   for (let start = 0; start < features.length; start += columnsAtOnce) {
     const group = features.slice(start, start + columnsAtOnce);
-    const [, labels = [], , ...cellsOf] = await read(label, group.map(valueOf));
+    const [, , , ...cellsOf] = await read(label, group.map(valueOf));
     group.forEach(({ info }, index) => {
-      const found = shiftOf(cellsOf[index] ?? [], labels, chosen.next);
+      const found = shiftOf(cellsOf[index] ?? []);
       if (found === null) return;
       const order = `in the order of ${time.info.name}${chosen.key === null ? '' : `, each ${chosen.key} by itself`}`;
       const what =
@@ -136,14 +137,14 @@ async function shiftedTargets(
   return warnings;
 }
 
-/** The row that follows each one; by itself where every time is another, else within the values of a column. Null = none follows. */
+/** Targets, and the row that follows each one; by itself where every time is another, else within the values of a column. Null = none follows. */
 async function followers(
   read: (label: string, some: readonly string[]) => Promise<SqlValue[][]>,
   label: string,
   keys: readonly Feature[],
-): Promise<{ readonly key: string | null; readonly next: Int32Array } | null> {
+): Promise<{ readonly key: string | null; readonly labels: readonly SqlValue[]; readonly next: Int32Array } | null> {
   const tried = [...keys].sort((one, other) => other.info.distinct - one.info.distinct).slice(0, mostKeys);
-  const [times = [], , , ...owners] = await read(
+  const [times = [], labels = [], , ...owners] = await read(
     label,
     tried.map(({ column }) => typedValue(column, 'category')),
   );
@@ -163,7 +164,7 @@ async function followers(
       last.set(owner, row);
     });
     if (same * 100 <= times.length && last.size * 2 <= times.length)
-      return { key: at === 0 ? null : (tried[at - 1]?.info.name ?? null), next };
+      return { key: at === 0 ? null : (tried[at - 1]?.info.name ?? null), labels, next };
   }
   return null;
 }

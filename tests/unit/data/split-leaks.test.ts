@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { TestContext } from 'node:test';
-import { shiftOf } from '../../../engine/data/schema/shifts.ts';
+import { shiftFinder } from '../../../engine/data/schema/shifts.ts';
 import type { DatasetInfo, DatasetSettings } from '../../../engine/protocol/data.ts';
 import { fewTestedText } from '../../../engine/protocol/use.ts';
 import { codes, importFile, writeTable } from './helpers.ts';
@@ -193,7 +193,17 @@ test('a target that hardly changes agrees with nothing by that', () => {
   const labels = Array.from({ length: 400 }, (_, row) => Math.floor(row / 40) % 2);
   const next = Int32Array.from(labels, (_, row) => (row + 1 < labels.length ? row + 1 : -1));
   const lagged = labels.map((_, row) => labels[row - 1] ?? 0);
-  assert.deepEqual([shiftOf(labels, labels, next), shiftOf(lagged, labels, next)], [null, null]);
+  const shiftOf = shiftFinder(labels, next);
+  assert.deepEqual([shiftOf(labels), shiftOf(lagged)], [null, null]);
+});
+
+test('a number that counts the rows is no total of a target that is mostly 1', () => {
+  const labels = Array.from({ length: 400 }, (_, row) => (row % 7 === 3 ? 0 : 1));
+  const next = Int32Array.from(labels, (_, row) => (row + 1 < labels.length ? row + 1 : -1));
+  let sum = 0;
+  const totals = labels.map((label) => (sum += label));
+  const shiftOf = shiftFinder(labels, next);
+  assert.deepEqual([shiftOf(labels.map((_, row) => row)), shiftOf(totals)?.kind], [null, 'total']);
 });
 
 test('an identifier that comes again is offered as a group, and its reason is true', async (context) => {
