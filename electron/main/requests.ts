@@ -33,6 +33,7 @@ const settings = z.strictObject({
   ignored: z.array(z.string()).max(100_000).optional(),
   split: z.tuple([share, share, share]).optional(),
   splitBy: z.strictObject({ kind: z.enum(splitKinds), column: z.string() }).optional(),
+  joined: z.literal(true).optional(),
   fold: z
     .strictObject({
       number: z.int().min(1).max(100),

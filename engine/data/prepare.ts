@@ -93,7 +93,7 @@ export async function prepareDataset(
     .filter(({ name }) => !unused.has(name))
     .map((column) => ({ info: column, column: stored.get(column.name) as StoredColumn }));
   const copies = await findCopies(connection, table, inUse, job);
-  const { splitBy, fold } = options.settings;
+  const { splitBy, fold, joined } = options.settings;
   const {
     splits,
     keys,
@@ -115,6 +115,8 @@ export async function prepareDataset(
         fold,
         job,
       });
+  // Its test rows are those of any other model on the same split.
+  if (joined) splits.forEach((split, row) => split === 1 && (splits[row] = 0));
   const partsOf = (): Uint8Array => {
     const trained = strata.map((stratum, row) => (splits[row] === 0 ? stratum : -1));
     const outputs = classes === null || classes.length === 2 ? 1 : classes.length;
@@ -126,7 +128,8 @@ export async function prepareDataset(
     return parts.filter((_, row) => splits[row] === 0);
   };
   const counts = countSplits(splits);
-  checkCounts(counts, sharesOfFold(shares, fold), info.rows - target.missing);
+  const [train, validation, test] = sharesOfFold(shares, fold);
+  checkCounts(counts, joined ? [train + validation, 0, test] : [train, validation, test], info.rows - target.missing);
   const ofClasses = classes && { strata, splits, classes, target: target.name };
   // A run that learned from such rows may still be looked at.
   const trains = options.splits === undefined;

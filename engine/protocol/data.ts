@@ -77,6 +77,8 @@ export interface DatasetSettings {
   readonly split?: readonly [number, number, number];
   /** Tables only. Default: rows are drawn by chance. */
   readonly splitBy?: SplitBy;
+  /** Of a run whose training rows are cut into parts that validate in turn: the validation split trains too. The test split stays as it is. */
+  readonly joined?: true;
   /** Of a run that is a fold of a cross-validation: this part of all rows is its test split. Splits that a source brings do not count. */
   readonly fold?: Fold;
   /** Pictures only: corrected classes by file name. */

@@ -3,7 +3,6 @@
 
 import { fieldsFor, type SettingsOf } from '../../settings/field.ts';
 import type { TrainedOn } from '../../settings/training.ts';
-import { usualSplit } from '../../protocol/use.ts';
 import { declare, type ConfigOf } from '../declared/declare.ts';
 import { refuseManyScores } from '../declared/many-scores.ts';
 
@@ -61,11 +60,7 @@ export const declaration = declare({
   check: (_config, data) => refuseManyScores('the best of all', data, mostScores),
   parts: ({ auto }) => auto.parts,
   // All rows that are not tested are trained on, and each of them validates in turn.
-  settled(config) {
-    const [train, validation, test] = config.settings.split ?? usualSplit;
-    const split = [1 - test, 0, test] as const;
-    return validation > 0 && train > 0 ? { ...config, settings: { ...config.settings, split } } : config;
-  },
+  settled: (config) => ({ ...config, settings: { ...config.settings, joined: true } }),
   // Its members are of several kinds: PyTorch has no words for all of them.
   formats: ['onnx', 'html', 'tensorboard', 'mlflow', 'json'],
   units: () => 1,

@@ -7,7 +7,7 @@ import { medianOf } from '../../../engine/data/preprocess/median.ts';
 import { modelledRows } from '../../../engine/data/preprocess/modelled-rows.ts';
 import { sniffDateFormats } from '../../../engine/data/schema/dates.ts';
 import { randomBits } from '../../../engine/data/preprocess/split.ts';
-import type { PreparedData, PrepareOptions, Shard } from '../../../engine/protocol/data.ts';
+import type { DatasetSettings, PreparedData, PrepareOptions, Shard } from '../../../engine/protocol/data.ts';
 import { importFile, writeTable } from './helpers.ts';
 
 /** Every kind of column: numbers and dates with gaps, few categories and many, yes and no. */
@@ -41,6 +41,25 @@ test('columns as they are become the rows of the model, of the wanted splits alo
   const own = await made.readShard(0);
   assert.deepEqual(own.x, all.x.slice(train * learned.width, (train + validation) * learned.width));
   assert.deepEqual(own.y, all.y.slice(train, train + validation));
+});
+
+test('rows that validate in turn are those that train and those that validate elsewhere; the test rows stay, to the row', async (context) => {
+  const lines = Array.from({ length: 344 }, (_, row) => `${randomBits(3, row)},${['no', 'yes', 'maybe'][row % 3]}`);
+  const { service, info } = await importFile(context, writeTable(context, 'odd.csv', ['a,b', ...lines].join('\n')));
+  const prepare = (settings: DatasetSettings, parts?: number): Promise<PreparedData> =>
+    service.prepare({
+      job: 'p',
+      dataset: info.id,
+      options: { settings: { target: 'b', ...settings }, seed: 0, parts },
+    });
+  for (const settings of [{}, { splitBy: { kind: 'time', column: 'a' } }] as const) {
+    const apart = await prepare(settings);
+    const joined = await prepare({ ...settings, joined: true }, 5);
+    const { train, validation, test: tested } = apart.counts;
+    assert.deepEqual(joined.counts, { train: train + validation, validation: 0, test: tested });
+    assert.equal(joined.parts?.length, train + validation);
+    assert.deepEqual(joined.sources?.slice(train + validation), apart.sources?.slice(train + validation));
+  }
 });
 
 test('the median is the middle of the sorted numbers', () => {
