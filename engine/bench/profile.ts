@@ -3,10 +3,11 @@
 
 import type { Backend } from '../backends/backend.ts';
 import { measure, quantile } from './measure.ts';
-import type { Workload } from './workload.ts';
+import type { OpenCalls, Workload } from './workload.ts';
 import { productWorkload } from './workloads.ts';
 import { callCosts } from '../hardware/costs/from-model.ts';
 import type { CallCost } from '../hardware/costs/costs.ts';
+import type { ProfiledCall, StepProfile } from '../protocol/step-profile.ts';
 import { copyProgram, runsOf, stretchesPlan } from '../lab/plans.ts';
 
 /** What a device does at its best, so many threads. */
@@ -17,44 +18,19 @@ export interface Peaks {
   readonly copy: readonly { readonly bytes: number; readonly gbPerSecond: number }[];
 }
 
-export interface CallProfile extends CallCost {
-  /** In the quarter of the steps that was disturbed least: a submit of its own is taken off. */
-  readonly milliseconds: number;
-  /** Of all calls' time. */
-  readonly share: number;
-  /** What its work takes at the device's best. */
-  readonly least: number;
-  /** Which of the two holds it back there. */
-  readonly limit: 'computing' | 'memory';
-}
-
-export interface StepProfile {
-  readonly workload: string;
-  readonly threads: number;
-  /** Milliseconds of the whole step, run as training does, at its best. */
-  readonly step: number;
-  /** In their order. */
-  readonly calls: readonly CallProfile[];
-}
-
-/** Calls by what they have in common: their number, milliseconds, least milliseconds, and work. */
-export interface ProfileGroup {
-  readonly name: string;
-  readonly calls: number;
-  readonly milliseconds: number;
-  readonly share: number;
-  readonly least: number;
-  readonly flops: number;
-  readonly bytes: number;
-}
+export type CallProfile = CallCost & ProfiledCall;
 
 const peakProducts = [256, 512, 1024];
 /** From what fits the cache of a core to what fits none. */
 const peakCopies = Array.from({ length: 6 }, (_, i) => 2 ** (16 + 2 * i));
-/** Milliseconds of each size, and of a step. */
+/** Milliseconds of each size, of a step's calls, and of those of a step that lasts. */
 const peakTime = 60;
-const stepTime = 1500;
-const leastSteps = 15;
+const callsTime = 1500;
+const longestTime = 10_000;
+/** Steps whose calls are timed: so many where they are quick, and at least. */
+const [usualSteps, leastSteps] = [15, 3];
+/** Of the whole step, in milliseconds, after so many that warm it up. */
+const [stepTime, leastTimed, warmups] = [500, 5, 3];
 
 /** Best rates of a device, a second's work. */
 export async function measurePeaks(backend: Backend, clock: () => number): Promise<Peaks> {
@@ -86,19 +62,26 @@ function bandwidth({ copy }: Peaks, bytes: number): number {
   return low.gbPerSecond + share * (high.gbPerSecond - low.gbPerSecond);
 }
 
+interface ProfileOptions {
+  /** Awaited between steps, and not timed. */
+  readonly between?: () => Promise<void>;
+  /** Share that is done, 0 … 1. */
+  readonly onProgress?: (share: number) => void;
+}
+
 /** Times each call of a workload's step. Null for a workload that is one call. */
 export async function profileStep(
   backend: Backend,
-  workload: Workload,
+  workload: Pick<Workload, 'name' | 'openCalls'>,
   peaks: Peaks,
   clock: () => number,
-  between: () => Promise<void> = async () => {},
-): Promise<StepProfile | null> {
+  { between = async () => {}, onProgress = () => {} }: ProfileOptions = {},
+): Promise<StepProfile<CallProfile> | null> {
   const open = await workload.openCalls?.(backend);
   if (!open) return null;
   try {
     const count = open.program.calls.length;
-    const { best: step } = await measure({ run: open.step }, clock, { milliseconds: stepTime / 3, between });
+    const step = await fastestStep(open, clock, between);
     const times: number[][] = Array.from({ length: count }, () => []);
     const submits: number[] = [];
     const timed = async (position: number | null): Promise<number> => {
@@ -106,10 +89,14 @@ export async function profileStep(
       await open.call(position);
       return clock() - start;
     };
-    const end = clock() + stepTime;
-    for (let done = 0; done < leastSteps || clock() < end; done++) {
+    const begun = clock();
+    const enough = (done: number): boolean =>
+      done >= leastSteps && clock() >= begun + (done >= usualSteps ? callsTime : longestTime);
+    for (let done = 0; !enough(done); done++) {
       submits.push(await timed(null));
       for (let i = 0; i < count; i++) times[i].push(await timed(i));
+      const passed = clock() - begun;
+      onProgress(Math.min(1, Math.max(passed / longestTime, Math.min(passed / callsTime, (done + 1) / usualSteps))));
       await between();
     }
     const submit = undisturbed(submits);
@@ -120,7 +107,8 @@ export async function profileStep(
       const flops = backend.device.kind === 'cpu' ? Math.min(cost.flops, cost.cpu?.flops ?? Infinity) : cost.flops;
       const [computing, memory] = [flops / peaks.gflops / 1e6, cost.bytes / bandwidth(peaks, cost.bytes) / 1e6];
       const limit = computing > memory ? 'computing' : 'memory';
-      return { ...cost, milliseconds: own[i], share: own[i] / all, least: Math.max(computing, memory), limit };
+      const share = all > 0 ? own[i] / all : 0;
+      return { ...cost, milliseconds: own[i], share, least: Math.max(computing, memory), limit };
     });
     return { workload: workload.name, threads: open.threads, step, calls };
   } finally {
@@ -128,26 +116,18 @@ export async function profileStep(
   }
 }
 
-/** Calls put together, those with most time first. */
-export function groupCalls(
-  calls: readonly CallProfile[],
-  nameOf: (call: CallProfile) => string,
-): readonly ProfileGroup[] {
-  const groups = new Map<string, ProfileGroup>();
-  for (const call of calls) {
-    const name = nameOf(call);
-    const { calls: number = 0, milliseconds = 0, share = 0, least = 0, flops = 0, bytes = 0 } = groups.get(name) ?? {};
-    groups.set(name, {
-      name,
-      calls: number + 1,
-      milliseconds: milliseconds + call.milliseconds,
-      share: share + call.share,
-      least: least + call.least,
-      flops: flops + call.flops,
-      bytes: bytes + call.bytes,
-    });
+/** Milliseconds of a step, as many at once as training submits. */
+async function fastestStep(open: OpenCalls, clock: () => number, between: () => Promise<void>): Promise<number> {
+  for (let i = 0; i < warmups; i++) await open.steps();
+  let best = Infinity;
+  const end = clock() + stepTime;
+  for (let done = 0; done < leastTimed || clock() < end; done++) {
+    const start = clock();
+    const steps = await open.steps();
+    best = Math.min(best, (clock() - start) / steps);
+    await between();
   }
-  return [...groups.values()].sort((a, b) => b.milliseconds - a.milliseconds);
+  return best;
 }
 
 const undisturbed = (times: readonly number[]): number =>

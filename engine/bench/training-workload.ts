@@ -1,6 +1,6 @@
 // Training steps of any model on random rows, as a workload: whole, or call by call.
 
-import type { Backend } from '../backends/backend.ts';
+import type { Backend, Executable } from '../backends/backend.ts';
 import { defaultTraining } from '../model/presets.ts';
 import { resolveModel } from '../model/resolve.ts';
 import { valuesOf, type InputSpec, type ModelSpec, type OutputSpec, type TrainingSpec } from '../model/spec.ts';
@@ -8,7 +8,7 @@ import { fillNormal, sequentialWords, shuffle } from '../optim/random.ts';
 import { compilePlan } from '../plan/compile.ts';
 import { programName, type Plan, type Program } from '../plan/plan.ts';
 import { initializeWeights } from '../train/weights.ts';
-import type { Workload } from './workload.ts';
+import type { OpenCalls, Workload } from './workload.ts';
 
 /** Training steps of a model on random rows. */
 export interface TrainingWorkload {
@@ -28,12 +28,21 @@ export interface TrainingWorkload {
 const nothing = 'nothing';
 const callName = (position: number): string => `call ${position}`;
 
+/** Steps of a profile that go to the device at once. */
+export const profiledAtOnce = 16;
+
 /** The plan with a program more for each call of one, and one without any. */
-function inCalls(plan: Plan, { batch, calls }: Program): Plan {
+export function inCalls(plan: Plan, { batch, calls }: Pick<Program, 'batch' | 'calls'>): Plan {
   const program = (name: string, one: Program['calls']): Program => ({ name, batch, calls: one, flops: 0, bytes: 0 });
   const programs = [program(nothing, []), ...calls.map((call, i) => program(callName(i), [call]))];
   return { ...plan, programs: { ...plan.programs, ...Object.fromEntries(programs.map((each) => [each.name, each])) } };
 }
+
+/** Runs one of these calls. */
+export const callOf =
+  (executable: Executable): OpenCalls['call'] =>
+  (position) =>
+    executable.run(position === null ? nothing : callName(position), 1);
 
 const inOrder = (count: number): Uint32Array => Uint32Array.from({ length: count }, (_, i) => i);
 
@@ -149,9 +158,17 @@ export function trainingWorkload(workload: TrainingWorkload): Workload {
       return {
         threads: executable.threads ?? backend.device.threads,
         program,
-        // The rows of the first step stay in the tables for the calls.
-        step: () => steps(inOrder(batch), batch),
-        call: (position) => executable.run(position === null ? nothing : callName(position), 1),
+        steps: async () => {
+          const most = executable.stepsAtOnce(programName('train', batch));
+          const count = Math.min(profiledAtOnce, unitsAtOnce * full, Math.max(1, most));
+          // The rows of the first step stay in the tables for the calls.
+          await steps(
+            Uint32Array.from({ length: count * batch }, (_, i) => i % batch),
+            batch,
+          );
+          return count;
+        },
+        call: callOf(executable),
         close: () => executable.dispose(),
       };
     },

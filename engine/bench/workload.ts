@@ -16,7 +16,8 @@ export interface OpenCalls {
   readonly threads: number;
   /** The whole step. */
   readonly program: Program;
-  readonly step: () => Promise<void>;
+  /** Runs as many of it as training would submit at once, and says how many. */
+  readonly steps: () => Promise<number>;
   /** One call of the step by its position; null: a submit with nothing in it. */
   readonly call: (position: number | null) => Promise<void>;
   readonly close: () => void;

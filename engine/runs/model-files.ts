@@ -5,6 +5,7 @@ import { isCrossValidation } from '../protocol/folds.ts';
 import type { DataWarning } from '../protocol/data.ts';
 import type { CheckpointChoice } from '../protocol/going-on.ts';
 import { readWeightsOf, type CheckpointStore } from './checkpoints.ts';
+import type { RunRecord } from '../protocol/runs.ts';
 import type { StoreService } from '../protocol/store.ts';
 
 export interface ModelFiles {
@@ -22,6 +23,12 @@ function onlyFolds(run: number): InputError {
   );
 }
 
+/** Why a run has no model: `input.folds` or `run.no_model`. */
+export function noModel({ id, config }: Pick<RunRecord, 'id' | 'config'>): TrainyardError {
+  if (isCrossValidation(config)) return onlyFolds(id);
+  return new TrainyardError('run.no_model', `Run ${id} has no trained model yet.`, 'Train it to its end first.');
+}
+
 /**
  * Reads them. Throws TrainyardError `run.no_model` when the run has not kept a model yet, `run.file_gone` and
  * `run.damaged_file`.
@@ -31,8 +38,7 @@ export async function readModelFiles(store: Pick<StoreService, 'readFile' | 'run
   const model = await store.readFile({ run, file: 'model.json' });
   const preprocessing = await store.readFile({ run, file: 'preprocessing.json' });
   if (!weights || !model || !preprocessing) {
-    if (isCrossValidation((await store.run({ run })).config)) throw onlyFolds(run);
-    throw new TrainyardError('run.no_model', `Run ${run} has no trained model yet.`, 'Train it to its end first.');
+    throw noModel(await store.run({ run }));
   }
   const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
   return { model: text(model), preprocessing: text(preprocessing), weights };

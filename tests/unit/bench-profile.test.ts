@@ -3,9 +3,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
-import { groupCalls, measurePeaks, profileStep, type Peaks } from '../../engine/bench/profile.ts';
+import { measurePeaks, profileStep, type Peaks } from '../../engine/bench/profile.ts';
 import { trainingWorkload } from '../../engine/bench/training-workload.ts';
 import { productWorkload, workloads } from '../../engine/bench/workloads.ts';
+import { groupCalls } from '../../engine/protocol/step-profile.ts';
 import { smallCnn } from '../../engine/model/image-presets.ts';
 
 const peaks: Peaks = { gflops: 100, copy: [1e4, 1e6].map((bytes, i) => ({ bytes, gbPerSecond: 40 - 30 * i })) };
@@ -32,7 +33,7 @@ for (const workload of steps) {
     test(`${workload.name}: the calls of a step on ${threads}, in their order, with all its work`, async () => {
       const backend = createCpuBackend({ threads });
       const { clock, between } = ticking();
-      const profile = (await profileStep(backend, workload, peaks, clock, between))!;
+      const profile = (await profileStep(backend, workload, peaks, clock, { between }))!;
       const [{ program }] = workload.programs;
       assert.equal(profile.threads, threads);
       assert.deepEqual(

@@ -10,10 +10,20 @@ import { tableTasks, usualTableRows } from '../../../engine/bench/tables.ts';
 import type { Workload } from '../../../engine/bench/workload.ts';
 import { workloads } from '../../../engine/bench/workloads.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
-import { choiceOption, numberOption, textOption, type Command, type OptionValues } from '../command.ts';
+import { readProfiled } from '../../../engine/runs/profiled.ts';
+import { workloadOfRun } from '../../hosts/profiler.ts';
+import {
+  choiceOption,
+  numberOption,
+  runNumber,
+  textOption,
+  type Command,
+  type CommandContext,
+  type OptionValues,
+} from '../command.ts';
 import { openFirstGpu } from '../gpu.ts';
 import { formatNumber, type Output } from '../output.ts';
-import { profileWorkloads } from '../profile-report.ts';
+import { refuseSingleCalls, reportProfiles } from '../profile-report.ts';
 import { threadsOption } from '../threads-option.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
 import { median, runPeer } from './bench-peers.ts';
@@ -66,6 +76,7 @@ export const bench: Command = {
       multiple: true,
     },
     profile: { type: 'boolean', help: 'where a training step goes: every call, held against this CPU at its best' },
+    run: { type: 'string', value: 'RUN', help: 'with --profile: the step of this run, by its model and settings' },
     rows: {
       type: 'string',
       value: 'N',
@@ -73,10 +84,13 @@ export const bench: Command = {
     },
     rounds: { type: 'string', value: 'N', help: 'rounds, alternating with the peers (default 3 with a peer, else 1)' },
   },
-  run: async ({ options, output }) => {
+  run: async (context) => {
+    const { options, output } = context;
     if (options.profile === true) {
-      const threads = threadsOption(options, output);
-      return profileWorkloads(chooseNamed(options, workloads), threads, options.only !== undefined, output);
+      return profile(context);
+    }
+    if (options.run !== undefined) {
+      throw new InputError('usage.run', 'Of a run only the profile is taken.', 'Add --profile.');
     }
     const suite = choiceOption(options, 'suite', ['cpu', 'gpu', 'all', 'tables'] as const) ?? 'cpu';
     const peers = (options.peer ?? []) as readonly string[];
@@ -110,6 +124,22 @@ export const bench: Command = {
     if (!output.json) print(output, rows);
   },
 };
+
+/** `--profile`: of the workloads, or of a run. */
+async function profile({ options, output, services }: CommandContext): Promise<void> {
+  const asked = threadsOption(options, output);
+  const name = textOption(options, 'run');
+  if (name === undefined) {
+    const chosen = chooseNamed(options, workloads);
+    if (options.only !== undefined) refuseSingleCalls(chosen);
+    return reportProfiles(chosen, asked, output);
+  }
+  if (options.only !== undefined) {
+    throw new InputError('usage.option', '--run and --only exclude each other.', 'Give one of them.');
+  }
+  const run = await readProfiled(await services.store, runNumber(name));
+  return reportProfiles([workloadOfRun(run)], options.threads === undefined ? run.threads : asked, output);
+}
 
 function namesOf(named: readonly { readonly name: string }[]): string {
   return named.map(({ name }) => name).join(', ');
