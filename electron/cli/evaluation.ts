@@ -156,7 +156,7 @@ export function aboutValues(
   const ranges = errorsAlong(rows.truth, errors);
   const coverage = validation?.kind === 'values' ? coverageOf(validation, rows) : null;
   const slices = columns ? findSlices(columns.cut, { errors: errors.map(Math.abs), shares: false }) : [];
-  const worst = worstValues(rows, listed);
+  const worst = worstValues(rows, listed, unit);
   const text = (value: number): string => (unit === 'share' ? `${(100 * value).toFixed(1)} %` : formatNumber(value));
   return {
     event: {
@@ -199,7 +199,7 @@ export function aboutValues(
         { title: 'predicted', value: ({ predicted }) => formatNumber(predicted), right: true },
         {
           title: 'off by',
-          value: ({ error, share }) => (share === null ? formatNumber(error) : `${(100 * share).toFixed(1)} %`),
+          value: ({ error, share }) => text(unit === 'share' ? (share ?? NaN) : error),
           right: true,
         },
       ]);

@@ -2,6 +2,7 @@
 
 import type { ClassRows, ValueRows } from '../protocol/evaluated-rows.ts';
 import { predictedClass } from './class-scores.ts';
+import { errorsOf, type ErrorUnit } from './residuals.ts';
 
 /** [N] 1 where a row is taken for another class than its own; of two classes also where that missed the second. */
 export interface Mistakes {
@@ -94,13 +95,11 @@ export interface WrongValue {
   readonly share: number | null;
 }
 
-/** By share where every true value has one, else by error. */
-export function worstValues({ truth, predicted }: ValueRows, most: number): readonly WrongValue[] {
-  const shares = !truth.includes(0);
-  const near = new Float64Array(truth.length);
-  for (let row = 0; row < near.length; row++) {
-    near[row] = -Math.abs(predicted[row] - truth[row]) / (shares ? Math.abs(truth[row]) : 1);
-  }
+/** The farthest off first, in the unit in which errors are told. */
+export function worstValues(table: ValueRows, most: number, unit: ErrorUnit): readonly WrongValue[] {
+  const { truth, predicted } = table;
+  const near = errorsOf(table, unit);
+  for (let row = 0; row < near.length; row++) near[row] = -Math.abs(near[row]);
   return leastPlaces(near, most).map((place) => {
     const error = predicted[place] - truth[place];
     return {

@@ -123,10 +123,28 @@ test('errors of numbers by range, by column, in all, and whether an interval hol
   const coverage = coverageOf(values, values);
   assert.ok(Math.abs(coverage.held - 0.8) < 0.02);
   assert.deepEqual(
-    worstValues(values, 1)[0].place,
+    worstValues(values, 1, 'share')[0].place,
     [...values.truth.keys()].sort(
       (a, b) => Math.abs(errors[b] / values.truth[b]) - Math.abs(errors[a] / values.truth[a]),
     )[0],
+  );
+});
+
+test('of a target that crosses 0 the worst rows are the farthest off, not those of the least values', () => {
+  const crossing: ValueRows = {
+    ...{ kind: 'values', target: 'balance', sources: Uint32Array.of(0, 1, 2, 3) },
+    truth: Float64Array.of(0.01, 5, -5, 2),
+    predicted: Float64Array.of(-0.5, 9, -2, 2.1),
+  };
+  const unit = usualUnit(crossing);
+  assert.equal(unit, 'target');
+  assert.deepEqual(
+    worstValues(crossing, 3, unit).map(({ place, error }) => [place, error]),
+    [
+      [1, 4],
+      [2, 3],
+      [0, -0.51],
+    ],
   );
 });
 
