@@ -1,6 +1,6 @@
 // The leaderboard of a best of all, for people and for programs.
 
-import type { LeaderboardRow, LearningCurve } from '../../engine/protocol/leaderboard.ts';
+import { noiseText, type LeaderboardRow, type LearningCurve } from '../../engine/protocol/leaderboard.ts';
 import type { RunRecord, RunResult } from '../../engine/protocol/runs.ts';
 import { formatCount, formatNumber, formatSeconds, type Output } from './output.ts';
 
@@ -8,7 +8,11 @@ import { formatCount, formatNumber, formatSeconds, type Output } from './output.
 export function leaderboardEvent({ leaderboard, leftOutModels, learningCurve }: RunResult): object {
   if (!leaderboard) return {};
   return {
-    leaderboard: leaderboard.map(({ title, tied, ofFolds, ...row }) => ({ ...row, title, of_folds: ofFolds, tied })),
+    leaderboard: leaderboard.map(({ title, tied, ofFolds, ensembleThere, ...row }) => ({
+      ...{ ...row, title, of_folds: ofFolds },
+      ...(ensembleThere === undefined ? {} : { ensemble_there: ensembleThere }),
+      tied,
+    })),
     ...(learningCurve ? { learning_curve: learningCurve } : {}),
     ...(leftOutModels ? { left_out_models: leftOutModels } : {}),
   };
@@ -24,7 +28,7 @@ export function printLeaderboard(output: Output, run: RunRecord): void {
   output.line(`  ${scoreName(run)} on rows that were not learned from (less is better), 95 % intervals:`);
   output.table(leaderboard, [
     { title: '  run', value: (row: LeaderboardRow) => `  ${row.run ?? '–'}` },
-    { title: 'model', value: ({ title, folds, ofFolds }) => `${title}${missing(folds.length, ofFolds)}` },
+    { title: 'model', value: (row) => `${row.title}${missing(row)}` },
     { title: 'score', value: ({ score }) => formatNumber(score), right: true },
     {
       title: 'interval',
@@ -43,11 +47,8 @@ export function printLeaderboard(output: Output, run: RunRecord): void {
       right: true,
     },
   ]);
-  const tied = leaderboard.filter(({ member, tied: near }) => member !== null && near).length;
-  if (tied > 0)
-    output.line(
-      `  ${tied === 1 ? 'One model is' : `${tied} models are`} within noise of the ensemble on the same rows.`,
-    );
+  const noise = noiseText(leaderboard);
+  if (noise !== null) output.line(`  ${noise}`);
   const { learningCurve: curve } = run.result ?? {};
   if (curve) {
     const said = curve.points.map(({ rows, score }) => `${formatCount(rows)} rows ${formatNumber(score)}`).join(', ');
@@ -57,7 +58,12 @@ export function printLeaderboard(output: Output, run: RunRecord): void {
   for (const { title, reason } of leftOutModels) output.line(`  left out: ${title}: ${reason}`);
 }
 
-const missing = (folds: number, of: number): string => (folds === of ? '' : ` (${folds} of ${of} folds)`);
+/** `(1 of 5 folds; ensemble there 0.2290)` */
+function missing({ folds, ofFolds, ensembleThere }: LeaderboardRow): string {
+  if (folds.length === ofFolds) return '';
+  const there = ensembleThere === undefined ? '' : `; ensemble there ${formatNumber(ensembleThere)}`;
+  return ` (${folds.length} of ${ofFolds} folds${there})`;
+}
 
 const twiceText = ({ rows, score, interval: [low, high] }: NonNullable<LearningCurve['twice']>): string =>
   `with twice the data, ${formatCount(rows)} rows: about ${formatNumber(score)} (${formatNumber(low)} – ${formatNumber(high)}), by a power law`;

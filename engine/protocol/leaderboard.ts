@@ -15,6 +15,8 @@ export interface LeaderboardRow {
   /** The score of each fold that it came to. */
   readonly folds: readonly number[];
   readonly ofFolds: number;
+  /** What the ensemble scores on the same rows, where those are a part of its own: scores of other rows are not held against each other. */
+  readonly ensembleThere?: number;
   /** Whether chance explains that the ensemble is better: on the same rows. Of the ensemble: true. */
   readonly tied: boolean;
   /** Of training. */
@@ -61,4 +63,19 @@ export interface LearningCurve {
     readonly score: number;
     readonly interval: readonly [low: number, high: number];
   } | null;
+}
+
+/** `3 models are within noise of the ensemble: …`; null where there is nothing to compare. */
+export function noiseText(rows: readonly LeaderboardRow[]): string | null {
+  const members = rows.filter(({ member }) => member !== null);
+  const mixed = members.filter(({ weight }) => weight > 0);
+  // One alone is no ensemble, and not within noise of itself.
+  const alone = mixed.length === 1 ? mixed[0] : undefined;
+  const others = members.filter((row) => row !== alone);
+  if (members.length < 2) return null;
+  const best = alone ? alone.title : 'the ensemble';
+  const tied = others.filter((row) => row.tied).length;
+  if (tied === 0)
+    return `${alone ? `${best} is better than each other model` : 'The ensemble is better than each of its models'}: on the same rows chance does not explain it.`;
+  return `${tied === 1 ? 'One model is' : `${tied} models are`} within noise of ${best}: on the same rows chance explains the difference.`;
 }

@@ -6,11 +6,6 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { partRows, usualParts, type Parting } from '../../engine/data/preprocess/parts.ts';
-import { nodeSurroundings } from '../../electron/hosts/surroundings.ts';
-import { declaration as autoDeclaration } from '../../engine/learners/auto/declaration.ts';
-import { configWith } from '../../engine/learners/declared/registry.ts';
-import type { Learner, LearnerEvents } from '../../engine/learners/learner.ts';
-import { otherLearners } from '../../engine/learners/predict.ts';
 import { learnerNamed } from '../../engine/learners/registry.ts';
 import type { NetworkConfig } from '../../engine/learners/network/declaration.ts';
 import { Standing } from '../../engine/learners/auto/leaderboard.ts';
@@ -23,12 +18,10 @@ import { createStore } from '../../engine/history/store.ts';
 import type { KeptMember } from '../../engine/protocol/hosts.ts';
 import type { LeaderboardRow } from '../../engine/protocol/leaderboard.ts';
 import { MemberRuns } from '../../engine/runs/member-runs.ts';
-import { InputError } from '../../engine/protocol/errors.ts';
 import type { RunProgress, RunResult } from '../../engine/protocol/runs.ts';
-import { RunControl, type Surroundings } from '../../engine/train/control.ts';
 import { lastEvent, startTrainyard, temporaryHome, trainyard } from '../support/cli.ts';
 import { exampleConfig, newRun } from './fixtures/history.ts';
-import { makeTable, uniform } from '../support/table.ts';
+import { uniform } from '../support/table.ts';
 
 const settings = { target: 'bought', task: 'classification' } as const;
 const common = { dataset: 'd', device: 'cpu', threads: 1, seed: 4, settings } as const;
@@ -97,6 +90,15 @@ test('a member with fewer folds has no weight beside one with all, however well 
   assert.deepEqual(
     standing.board([0, 1]).map(({ title }) => title),
     ['The best one alone', '0', '1', 'Always the same answer'],
+  );
+  const [, , fewer] = standing.board([0, 1]);
+  assert.deepEqual([fewer.score, fewer.ensembleThere], [0, 0.5], 'beside what the ensemble has on the same rows');
+  assert.ok(standing.board([0, 1]).every(({ member: of, ensembleThere }) => of === 1 || ensembleThere === undefined));
+  const far = member(3, [9, 8, -7, -6], [1, 2]);
+  assert.deepEqual(
+    new Standing([whole, far], rows, output).board([1, 0]).map(({ tied }) => tied),
+    [true, true, false, true],
+    'chance does not explain what is far behind',
   );
   const alone = new Standing([sure, member(2, [1, 2, NaN, NaN], [1])], rows, output);
   assert.deepEqual(alone.select(), [1, 0]);
@@ -237,7 +239,7 @@ test('a best of all that is killed goes on from the members that are done, and p
     assert.deepEqual([split, rows], ['out of fold', 360], 'every training row');
     assert.ok(Math.abs(found - score) < 1e-5, `run ${run}: ${found}, ${score} on the leaderboard`);
   }
-  for (const { run } of drawn) {
+  for (const { run } of [members[0], ...drawn]) {
     const { scores } = await lastEvent(home, 'evaluate', String(run), '--split', 'test');
     const found = (scores as { name: string; value: number }[]).find(({ name }) => name === 'log_loss')!.value;
     const { result } = (await lastEvent(home, 'show', String(run))) as unknown as { result: RunResult };
@@ -279,79 +281,6 @@ test('a best of all that is killed goes on from the members that are done, and p
   assert.ok(bill!.phases.training! > 0 && bill!.cpuSeconds > 0);
   assert.ok(bill!.cpuSeconds < progress.bill!.cpuSeconds);
   assert.equal('spent' in (member.result as object), false, 'it stands in the bill alone');
-});
-
-/** Trains a best of all whose only kind is the linear model, which comes to nothing of fewer than `least` rows. */
-async function learnLinear(
-  least: number,
-  surroundings: Surroundings,
-  events: Partial<LearnerEvents>,
-  control = new RunControl(),
-) {
-  const table = makeTable({ rows: 200, numeric: 3, classes: 2, split: [0.8, 0, 0.2] });
-  const parts = Uint8Array.from({ length: 160 }, (_, row) => 1 + (row % 5));
-  const diverged: Learner['open'] = async () => ({
-    advance: async () => false,
-    result: () => ({ reason: 'diverged' }) as RunResult,
-  });
-  const training = await learnerNamed('auto').open({
-    config: configWith(autoDeclaration, common, { minutes: 100, curve: true, parts: 0 }),
-    data: { ...table.data, preprocessing: {}, parts },
-    readShard: table.readShard,
-    dataBudget: 1e9,
-    backend: () => Promise.reject(new Error('no device')),
-    control,
-    surroundings,
-    others: {
-      ...otherLearners,
-      named(name) {
-        if (name !== 'linear') throw new InputError('run.learner', 'It is not wanted here.', 'Leave it out.');
-        const { open, read } = learnerNamed(name);
-        return { read, open: (job) => (job.data.counts.train < least ? diverged(job) : open(job)) };
-      },
-    },
-    events: {
-      onStarted: () => undefined,
-      onReport: () => undefined,
-      onLog: () => undefined,
-      onPaused: () => undefined,
-      onFile: () => undefined,
-      ...events,
-    },
-  });
-  while (await training.advance(1_000)) continue;
-  return training.result();
-}
-
-test('a learning curve has a point less where so few rows come to no model, and the run its result', async () => {
-  const result = await learnLinear(30, nodeSurroundings, {});
-  assert.equal(result.reason, 'completed');
-  assert.deepEqual(
-    result.learningCurve?.points.map(({ rows }) => rows),
-    [51, 102, 128],
-  );
-});
-
-test('a pause takes nothing of the time, a checkpoint does', async () => {
-  const [pause, checkpoint] = [30_000, 7_000];
-  const control = new RunControl();
-  let [now, paused, breaths] = [0, 0, 0];
-  const clock = (): number => (now += 100);
-  const breathe = async (): Promise<void> => {
-    if (++breaths !== 20) return;
-    control.pause();
-    setImmediate(() => {
-      [now, paused] = [now + pause, paused + pause];
-      control.resume();
-    });
-  };
-  const onFile: LearnerEvents['onFile'] = async ({ file }) => {
-    if (file === 'checkpoint.bin') now += checkpoint;
-  };
-  const { steps } = await learnLinear(0, { ...nodeSurroundings, clock, breathe }, { onFile }, control);
-  assert.equal(paused, pause);
-  const seconds = (now - paused) / 1000;
-  assert.ok(Math.abs(steps / 10 - seconds) < 2, `${steps / 10} s of ${seconds}`);
 });
 
 test('members of an attempt before keep their numbers; one that is lost on its way waits for no turn', async (context) => {

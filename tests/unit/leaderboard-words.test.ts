@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { LeaderboardRow } from '../../engine/protocol/leaderboard.ts';
-import { noiseText } from '../../renderer/views/run/leaderboard/leaderboard.ts';
+import { axisOf } from '../../renderer/views/run/leaderboard/leaderboard.ts';
+import { noiseText, type LeaderboardRow } from '../../engine/protocol/leaderboard.ts';
 
 const row = (member: number | null, weight: number, tied: boolean): LeaderboardRow => ({
   ...{ member, run: null, learner: member === null ? 'auto' : 'linear', title: `Model ${member}` },
@@ -23,4 +23,9 @@ test('models within noise of the ensemble are counted; one alone is not within n
     noiseText([ensemble, row(1, 1, true), row(2, 0, false)]) ?? '',
     /^Model 1 is better than each other model:/,
   );
+});
+
+test('what was scored on fewer rows stands on no axis with the others', () => {
+  const fewer = { ...row(2, 0, true), interval: [-9, 9], folds: [-9], ofFolds: 5, ensembleThere: 1 } as const;
+  assert.deepEqual(axisOf([ensemble, row(1, 1, true), fewer]), { from: 0, to: 2 });
 });

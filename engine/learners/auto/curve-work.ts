@@ -40,7 +40,7 @@ export class CurveAtWork {
     const rows = this.#rows.some(curveShares[this.#next], this.#job.config.seed);
     this.#atWork ??= new MemberAtWork(-1, this.#candidate, this.#job, rows, this.#test);
     try {
-      if (await this.#atWork.advance(last)) return true;
+      if (await this.#atWork.advance(last, false)) return true;
       const member = this.#atWork.result();
       // What was stopped on its way says nothing of its rows.
       if (member && !last && this.#atWork.complete) this.#points.push(this.#pointOf(member, rows));

@@ -146,12 +146,22 @@ export class Standing {
     said: Said,
     parts: readonly number[],
     best: Said | null,
-  ): Pick<LeaderboardRow, 'score' | 'interval' | 'folds' | 'ofFolds' | 'tied'> {
+  ): Pick<LeaderboardRow, 'score' | 'interval' | 'folds' | 'ofFolds' | 'ensembleThere' | 'tied'> {
     const judge = this.#judge(parts);
     const losses = lossesOf(judge, said, null, 1);
+    const there = best && judge.rows.length < this.#judged(best) ? lossesOf(judge, best, null, 1) : null;
     const folds = parts.map((part) => scoreOf(lossesOf(this.#judge([part]), said, null, 1), this.#output).score);
     const tied = best === null || !this.#isWorse(said, best, parts);
-    return { ...scoreOf(losses, this.#output), folds, ofFolds: this.#rows.count, tied };
+    return {
+      ...{ ...scoreOf(losses, this.#output), folds, ofFolds: this.#rows.count },
+      ...(there ? { ensembleThere: scoreOf(there, this.#output).score } : {}),
+      tied,
+    };
+  }
+
+  /** Rows of all parts that the ensemble has predicted. */
+  #judged(best: Said): number {
+    return this.#judge(this.#allParts()).rows.filter((row) => !Number.isNaN(best[row])).length;
   }
 
   /** Whether chance does not explain that it is behind, on the rows that both have predicted. */

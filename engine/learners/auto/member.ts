@@ -91,12 +91,20 @@ export class MemberAtWork {
     return Math.min(1, (this.#models.length + this.#share) / this.#rows.count);
   }
 
+  /** Folds that are done. */
+  get folds(): number {
+    return this.#models.length;
+  }
+
   get complete(): boolean {
     return this.#models.length === this.#rows.count;
   }
 
-  /** Works for a moment; `last`: the fold at work comes to its end with what it has. True while there is more to do. */
-  async advance(last: boolean): Promise<boolean> {
+  /**
+   * Works for a moment; `last`: the fold at work comes to its end with what it has. That counts where it completes the member, or where
+   * nothing else answers (`needed`). True while there is more to do.
+   */
+  async advance(last: boolean, needed: boolean): Promise<boolean> {
     const { clock, used } = this.#job.surroundings;
     const cpuBefore = used?.().cpuSeconds ?? 0;
     try {
@@ -107,7 +115,7 @@ export class MemberAtWork {
       const trained = clock();
       this.#seconds += (trained - start) / 1000;
       if (goesOn) return true;
-      await this.#finishFold(this.#fold);
+      if (!last || needed || this.#completes(this.#fold)) await this.#finishFold(this.#fold);
       this.#scoring += (clock() - trained) / 1000;
       this.#fold = null;
       this.#share = 0;
@@ -115,6 +123,11 @@ export class MemberAtWork {
     } finally {
       this.#cpuSeconds += (used?.().cpuSeconds ?? 0) - cpuBefore;
     }
+  }
+
+  /** Whether a fold that was cut short makes the member whole; one that has learned nothing yet is no fold. */
+  #completes({ part, training }: FoldAtWork): boolean {
+    return part === this.#rows.count && training.result().bestEpoch > 0;
   }
 
   /** Ends the fold at work as soon as it can. */

@@ -6,7 +6,6 @@ import type { KeptMember } from '../../protocol/hosts.ts';
 import type { LeaderboardRow, LeftOutModel } from '../../protocol/leaderboard.ts';
 import type { RunResult, TrainingProgress } from '../../protocol/runs.ts';
 import { countText, timeText } from '../../protocol/words.ts';
-import { TrainyardError } from '../../protocol/errors.ts';
 import { Course } from '../course.ts';
 import type { LearnerJob, Training } from '../learner.ts';
 import { encodeState, type AutoState } from './checkpoint.ts';
@@ -19,6 +18,7 @@ import type { PartRows } from './part-rows.ts';
 import { candidates, type Candidate, type PlannedFor } from './plan.ts';
 import { autoScores, type AutoScores } from './scores.ts';
 import { RowsForMembers, matrixRecipe, valuesPerRow } from './trained.ts';
+import { noBetter, noMember, shown, tooShort } from './words.ts';
 
 /** Steps of progress a second of the budget. */
 const stepsPerSecond = 10;
@@ -50,6 +50,7 @@ export class AutoTraining implements Training {
   /** Milliseconds of the clock. */
   readonly #start: number;
   #atWork: MemberAtWork | null = null;
+  #standing: Standing | null = null;
   #weights: readonly number[] = [];
   #board: readonly LeaderboardRow[] = [];
   /** Seconds the last choice took. */
@@ -128,7 +129,7 @@ export class AutoTraining implements Training {
     if (this.#atWork === null) return;
     const atWork = this.#atWork;
     try {
-      if (await atWork.advance(last)) return;
+      if (await atWork.advance(last, nothing && atWork.folds === 0)) return;
     } catch (error) {
       // One that cannot be trained leaves the others their time.
       if (!comesToNothing(error)) throw error;
@@ -137,7 +138,7 @@ export class AutoTraining implements Training {
       this.#atWork = null;
       return;
     }
-    await this.#keep(atWork);
+    await this.#keep(atWork, last);
   }
 
   /** A moment of work on the learning curve, of the best member that has all its folds. True while there is more to do. */
@@ -164,8 +165,8 @@ export class AutoTraining implements Training {
     return new MemberAtWork(this.#next++, value, this.#job, this.#rows, this.#test);
   }
 
-  /** A member that has come to its end, or to the end of time. */
-  async #keep(atWork: MemberAtWork): Promise<void> {
+  /** A member that has come to its end, or to the end of time: what is kept then is kept once, at the end. */
+  async #keep(atWork: MemberAtWork, last: boolean): Promise<void> {
     this.#atWork = null;
     const member = atWork.result();
     if (member === null) return;
@@ -183,14 +184,18 @@ export class AutoTraining implements Training {
     for (const [series, value] of Object.entries(metrics))
       if (series.startsWith('val_')) this.#course.point({ series, value, ...at });
     this.#tell(member);
+    if (last) return;
     this.#handOverWhereQuick();
     await this.#course.saveCheckpoint();
   }
 
+  /** Of the members there are; chosen anew where there are more than before. */
   #choose(): Standing {
+    if (this.#standing?.members.length === this.#members.length) return this.#standing;
     const { clock } = this.#job.surroundings;
     const start = clock();
-    const standing = new Standing(this.#members, this.#rows, this.#job.data.output);
+    const standing = new Standing([...this.#members], this.#rows, this.#job.data.output);
+    this.#standing = standing;
     this.#weights = standing.select();
     this.#board = standing.board(this.#weights);
     this.#choosing = (clock() - start) / 1000;
@@ -275,6 +280,7 @@ export class AutoTraining implements Training {
       examplesPerSecond: 0,
       metrics,
       bestEpoch: of,
+      ...noBetter(leaderboard),
       remark: `${leaderboard[0].title.toLowerCase()}, of ${countText(of, 'model')}${tooShort(this.#members)}`,
       leaderboard,
       ...(this.#curve ? { learningCurve: this.#curve.result() } : {}),
@@ -331,21 +337,4 @@ export class AutoTraining implements Training {
 /** What members have in common with the run. */
 function commonOf({ auto: _, learner: __, ...common }: AutoConfig): Omit<AutoConfig, 'auto' | 'learner'> {
   return { ...common, device: 'cpu' };
-}
-
-const shown = (score: number): string => String(Number(score.toPrecision(4)));
-
-/** What has to be said where there was no time for more than one model, or not even for that. */
-function tooShort(members: readonly Member[]): string {
-  if (members.length > 1) return '';
-  return '; there was time for one only: give it more';
-}
-
-function noMember(leftOut: readonly LeftOutModel[]): TrainyardError {
-  const [first] = leftOut;
-  return new TrainyardError(
-    'run.no_member',
-    `No model came to anything: ${first ? `${first.title}: ${first.reason}` : 'there was none to train'}`,
-    'Train one learner alone to see more.',
-  );
 }

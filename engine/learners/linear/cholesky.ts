@@ -41,7 +41,7 @@ export function solveFactored(matrix: Float64Array, M: number, vector: Float64Ar
 /** Trace of (L·Lᵀ)⁻¹: the sum of squares of L⁻¹, column by column. */
 export function* inverseTrace(matrix: Float64Array, M: number): Work<number> {
   const column = new Float64Array(M);
-  let trace = 0;
+  let [trace, done] = [0, 0];
   for (let start = 0; start < M; start++) {
     column.fill(0);
     column[start] = 1;
@@ -51,7 +51,11 @@ export function* inverseTrace(matrix: Float64Array, M: number): Work<number> {
       column[row] = sum / matrix[row * M + row];
       trace += column[row] ** 2;
     }
-    if (start % 64 === 63) yield;
+    done += (M - start) ** 2 / 2;
+    if (done > blockOf(1)) {
+      done = 0;
+      yield;
+    }
   }
   return trace;
 }

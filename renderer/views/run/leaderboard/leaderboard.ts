@@ -14,7 +14,8 @@ const most = 4;
 export function axisOf(rows: readonly LeaderboardRow[]): Axis {
   if (rows.length === 0) return { from: 0, to: 1 };
   const [low, high] = rows[0].interval;
-  const models = rows.filter((row) => row.member !== null || isEnsemble(row));
+  // What was scored on a part of the rows stands on no axis with the others.
+  const models = rows.filter((row) => (row.member !== null || isEnsemble(row)) && row.ensembleThere === undefined);
   const from = Math.min(...models.map(({ interval, folds }) => Math.min(interval[0], ...folds)));
   const to = Math.max(...models.map(({ interval, folds }) => Math.max(interval[1], ...folds)));
   return { from: Math.max(from, low - (high - low) * most), to: Math.min(to, high + (high - low) * most) };
@@ -30,18 +31,3 @@ export function placesOf(rows: readonly LeaderboardRow[]): readonly (number | nu
 
 export const scoreWord = ({ config }: Pick<RunRecord, 'config'>): string =>
   config.settings.task === 'regression' ? 'RMSE' : 'Log loss';
-
-/** `3 models are within noise of the ensemble: …`; null where there is nothing to compare. */
-export function noiseText(rows: readonly LeaderboardRow[]): string | null {
-  const members = rows.filter(({ member }) => member !== null);
-  const mixed = members.filter(({ weight }) => weight > 0);
-  // One alone is no ensemble, and not within noise of itself.
-  const alone = mixed.length === 1 ? mixed[0] : undefined;
-  const others = members.filter((row) => row !== alone);
-  if (members.length < 2) return null;
-  const best = alone ? alone.title : 'the ensemble';
-  const tied = others.filter((row) => row.tied).length;
-  if (tied === 0)
-    return `${alone ? `${best} is better than each other model` : 'The ensemble is better than each of its models'}: on the same rows chance does not explain it.`;
-  return `${tied === 1 ? 'One model is' : `${tied} models are`} within noise of ${best}: on the same rows chance explains the difference.`;
-}
