@@ -7,7 +7,7 @@ import type { Catalogue } from '../../engine/hardware/catalogue/catalogue.ts';
 import { energy, energyCost, wattsPerThread } from '../../engine/hardware/formulas/energy.ts';
 import { about } from '../../engine/hardware/run-line.ts';
 import { tableMemory } from '../../engine/hardware/tables/memory.ts';
-import { learnerSpeed, tableSeconds, unmeasuredSpeed } from '../../engine/hardware/tables/speed.ts';
+import { isMeasured, learnerSpeed, tableSeconds, unmeasuredSpeed } from '../../engine/hardware/tables/speed.ts';
 import { taskOfTable, withoutGpu } from '../../engine/hardware/tables/task.ts';
 import { isTableModel, tableLearners, type TableTask } from '../../engine/hardware/tables/work.ts';
 import { middleOf } from '../../engine/hardware/time-forecast.ts';
@@ -113,10 +113,10 @@ function rowsOf({ asked: { task }, catalogue, lab, memoryBytes }: TableForecastO
   const here: Row = {
     id: 'here-cpu',
     name: lab?.devices.find(({ id }) => id === 'cpu')?.name ?? `a CPU with ${cores} ${cores === 1 ? 'core' : 'cores'}`,
-    basis: speed.measured ? 'here' : 'estimate',
+    basis: isMeasured(speed, task.model) ? 'here' : 'estimate',
     fits: fits(memoryBytes),
     seconds: tableSeconds(task, speed),
-    watts: wattsPerThread * (task.model.learner === 'boosted' ? cores : 1),
+    watts: wattsPerThread * (task.model.learner === 'linear' ? 1 : cores),
   };
   const others = catalogue.devices.flatMap((device): readonly Row[] => {
     if (device.kind !== 'cpu' || !device.cores || !device.fp32 || task.model.learner === 'auto') return [];
@@ -136,12 +136,21 @@ function rowsOf({ asked: { task }, catalogue, lab, memoryBytes }: TableForecastO
   return [here, ...others.toSorted((a, b) => a.seconds[0] - b.seconds[0])];
 }
 
-const threadWords = ({ model }: TableTask): string =>
-  model.learner === 'boosted'
-    ? 'Several cores share the rows of a tree, not one tree after another.'
-    : model.learner === 'auto'
-      ? 'A faster processor tries more models in the same time.'
-      : 'They are fitted on one thread: more cores do not help.';
+function threadWords({ model }: TableTask): string {
+  switch (model.learner) {
+    case 'boosted':
+      return 'Several cores share the rows of a tree, not one tree after another.';
+    case 'forest':
+    case 'extra':
+      return 'Several cores grow trees side by side, one each.';
+    case 'linear':
+      return 'They are fitted on one thread: more cores do not help.';
+    case 'auto':
+      return 'A faster processor tries more models in the same time.';
+    default:
+      return model satisfies never;
+  }
+}
 
 const sentence = (words: string): string => `${words[0].toUpperCase()}${words.slice(1)}.`;
 

@@ -92,13 +92,14 @@ export const learnerFits: readonly LearnerFit[] = [
   {
     name: labFits.forest.name,
     unit: 'ms/fit',
-    on: ['cpu-1'],
+    on: ['cpu', 'cpu-1'],
     open: async (backend) => {
       const { model, counts, columns: width } = labFits.forest.task;
-      const { trees, minRows } = model.forest;
+      const { trees, minRows, bootstrap: drawn } = model.forest;
       const table = binnedOf(counts.train, width);
       const columns = Math.round(Math.sqrt(width));
-      const settings = { trees, minRows, depth: 0, columns, randomCuts: false, bootstrap: true, seed: 1 };
+      const bootstrap = (drawn as string) === 'yes';
+      const settings = { trees, minRows, depth: 0, columns, randomCuts: false, bootstrap, seed: 1 };
       const setup: ForestSetup = {
         ...{ ...table, train: counts.train, validation: 0, output, classWeights: null, settings },
         backend: async () => backend,

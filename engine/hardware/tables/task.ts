@@ -3,7 +3,7 @@
 import type { DatasetInfo } from '../../protocol/data.ts';
 import { leftOutColumns } from '../../protocol/use.ts';
 import { about } from '../run-line.ts';
-import { tableSeconds, type LearnerSpeed } from './speed.ts';
+import { isMeasured, tableSeconds, type LearnerSpeed } from './speed.ts';
 import { mostBins, type TableModel, type TableTask } from './work.ts';
 
 type Described = Pick<DatasetInfo, 'columns' | 'target' | 'settings' | 'classes' | 'task' | 'kind'>;
@@ -61,7 +61,7 @@ export function tableLine(task: TableTask, speed: LearnerSpeed, around: number, 
   const most = model.learner === 'boosted' && model.boosted.patience > 0 && counts.validation > 0;
   return {
     text: `CPU: ${most ? 'at most' : ''} about ${time}; ${withoutGpu(model)}`.replace(/ {2,}/, ' '),
-    basis: speed.measured
+    basis: isMeasured(speed, model)
       ? 'Forecast from the last lab.'
       : 'Estimated: no lab has timed such models on this machine yet.',
   };

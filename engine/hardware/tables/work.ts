@@ -54,11 +54,12 @@ export interface TableTask {
   readonly grown?: number;
 }
 
-/** Seconds by what is done; `shared`: what several threads divide among them. */
+/** Seconds by what is done; `shared`: what several threads divide among them, `parts` at most. */
 export interface TableWork {
   readonly reading: number;
   readonly alone: number;
   readonly shared: number;
+  readonly parts: number;
   readonly scoring: number;
 }
 
@@ -82,9 +83,12 @@ const cost = {
     category: 1_800,
     scored: 3.1,
   },
-  /** A value and level of a node's rows, of classes and of numbers; a row a tree. */
-  forest: { classes: 22, numbers: 74, row: 1_300 },
-  extra: { classes: 33, numbers: 69, row: 1_720 },
+  /** In the kernel, which has a tree a thread: a value and level of a node's rows; a row a tree. Of classes and of numbers. */
+  forest: { classes: { value: 4.35, row: 0 }, numbers: { value: 13.2, row: 0 } },
+  extra: { classes: { value: 4.3, row: 190 }, numbers: { value: 11.7, row: 0 } },
+  /** On the host, a row a tree: it is read; what it says of the rows out of its bag, and of each of several classes. */
+  grown: { classes: 72, numbers: 275 },
+  outOfBag: { classes: 124, numbers: 199, output: 49 },
   /** Nodes that a row goes through to be scored. */
   walked: 8,
   /** A multiplication with its addition. */
@@ -147,6 +151,7 @@ function boostedWork(task: TableTask, settings: Extract<TableModel, { learner: '
     reading: readingOf(task),
     alone: warmUp + nano(trees * (leaves - 1) * (split + 2 * category * categories * settings.featureFraction)),
     shared: nano(trees * each),
+    parts: Infinity,
     scoring: nano((seen + counts.test) * trees * scored),
   };
 }
@@ -154,19 +159,23 @@ function boostedWork(task: TableTask, settings: Extract<TableModel, { learner: '
 function forestWork(
   task: TableTask,
   { trees: asked, minRows, nodeFraction, bootstrap }: ForestShape,
-  each: { readonly classes: number; readonly numbers: number; readonly row: number },
+  each: (typeof cost)['forest' | 'extra'],
 ): TableWork {
   const { counts, columns, classes, grown: trees = asked } = task;
   const usual = classes > 0 ? Math.sqrt(columns) : columns / 3;
   const looked = Math.max(1, Math.min(columns, Math.round(nodeFraction > 0 ? nodeFraction * columns : usual)));
   const rows = counts.train * (bootstrap === 'yes' ? drawnOnce : 1);
   const levels = Math.log2(Math.max(2, rows / minRows));
-  const value = classes > 0 ? each.classes : each.numbers;
+  const kind = classes > 0 ? 'classes' : 'numbers';
+  const { value, row } = each[kind];
+  const outOfBag = cost.outOfBag[kind] + (classes > 2 ? cost.outOfBag.output * classes : 0);
+  const host = cost.grown[kind] + (bootstrap === 'yes' ? outOfBag : 0);
   const all = counts.train + counts.validation + counts.test;
   return {
     reading: readingOf(task),
-    alone: warmUp + nano(trees * (value * rows * looked * levels + each.row * counts.train)),
-    shared: 0,
+    alone: warmUp + nano(trees * host * counts.train),
+    shared: nano(trees * (value * rows * looked * levels + row * counts.train)),
+    parts: trees,
     scoring: nano(all * trees * levels * cost.walked),
   };
 }
@@ -193,5 +202,6 @@ function linearWork({ counts, columns: P, classes }: TableTask, penalty: number)
       : parameters <= fewParameters
         ? steps * (newton * train * ((P + 1) ** 2 / 2) * (K > 1 ? K ** 2 / 2 : 1) + 2 * pass * train * P * K)
         : passes * pass * 2 * train * P * K;
-  return { reading: nano(3 * all * P), alone: warmUp + nano(weighed), shared: 0, scoring: nano(2 * all * P * K) };
+  const [reading, alone, scoring] = [nano(3 * all * P), warmUp + nano(weighed), nano(2 * all * P * K)];
+  return { reading, alone, shared: 0, parts: 1, scoring };
 }

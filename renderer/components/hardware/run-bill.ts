@@ -9,7 +9,7 @@ import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { costsOfModel, type ModelAtHand } from '../../../engine/hardware/costs/from-model.ts';
 import { about } from '../../../engine/hardware/run-line.ts';
 import { aroundRuns, runSeconds } from '../../../engine/hardware/run-time.ts';
-import { learnerSpeed, tableSeconds } from '../../../engine/hardware/tables/speed.ts';
+import { isMeasured, learnerSpeed, tableSeconds } from '../../../engine/hardware/tables/speed.ts';
 import { taskOfTable } from '../../../engine/hardware/tables/task.ts';
 import { isTableModel } from '../../../engine/hardware/tables/work.ts';
 import type { AppState } from '../../app/state.svelte.ts';
@@ -103,7 +103,9 @@ async function tableFigure(
   const speed = learnerSpeed(lab?.devices ?? [], navigator.hardwareConcurrency);
   const around = aroundRuns(bills.filter(({ run }) => run !== id));
   const said = tableSeconds(taskOfTable(config, described, data.counts, progress.epoch), speed, around);
-  const basis = speed.measured ? 'from the last lab' : 'guessed: no lab has timed such models on this machine';
+  const basis = isMeasured(speed, config)
+    ? 'from the last lab'
+    : 'guessed: no lab has timed such models on this machine';
   return { ...figure, note: `forecast ${about(said)}`, how: `${figure.how} The forecast is ${basis}.` };
 }
 
