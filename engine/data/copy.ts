@@ -9,7 +9,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { Database, interruptWith, queryColumns, queryRows, runWithProgress } from './database.ts';
 import type { DatabaseLimits } from './database.ts';
 import { unpack } from './formats/archive.ts';
-import type { FileHead, TableSource, TrainingFile } from './formats/format.ts';
+import type { CellTexts, FileHead, TableSource, TrainingFile } from './formats/format.ts';
 import { findFormat } from './formats/registry.ts';
 import type { Job } from './jobs.ts';
 import { columnsAtOnce, measuredTable } from './schema/table.ts';
@@ -27,6 +27,8 @@ export interface CopiedTable {
   readonly reading: Readonly<Record<string, string>>;
   readonly warnings: readonly DataWarning[];
   readonly decimal: DecimalMark;
+  /** See `TableSource`. */
+  readonly texts?: CellTexts;
 }
 
 /** Rows of a Parquet row group: a page of rows, wherever it is, costs reading one of them. */
@@ -165,8 +167,8 @@ async function readAll(
       );
     }
     const warnings = [...source.warnings, ...check.finished];
-    const { columns, reading, decimal = { mark: '.', certain: false } } = source;
-    return { path, table, columns, reading, warnings, decimal };
+    const { columns, reading, decimal = { mark: '.', certain: false }, texts } = source;
+    return { path, table, columns, reading, warnings, decimal, ...(texts && { texts }) };
   }
   throw new InputError(
     'input.unreadable',

@@ -2,14 +2,16 @@
 // holds both and spills to the disk: there may be more of them than memory.
 
 import { rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { DOUBLE, DuckDBDataChunk, VARCHAR } from '@duckdb/node-api';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { OutputSpec } from '../model/spec.ts';
 import type { CellValue, PredictedRows, PredictionFormat } from '../protocol/data.ts';
+import { InputError } from '../protocol/errors.ts';
 import { Database, interruptWith, queryRows, runWithProgress } from './database.ts';
 import type { DatabaseLimits } from './database.ts';
 import { explainFailure } from './failures.ts';
+import type { CellTexts } from './formats/format.ts';
 import type { Job } from './jobs.ts';
 import { valueOfRaw, type FeatureRecipe } from './preprocess/recipe.ts';
 import type { StorageType, StoredColumn } from './schema/stored.ts';
@@ -25,6 +27,14 @@ interface Opened {
   readonly reasons: string;
   readonly output: OutputSpec;
   readonly limits: DatabaseLimits;
+  /** The cells as they stand in the file, and which file that is; without it the values that were read stand for them. */
+  readonly texts?: CellTexts & { readonly stamp: FileStamp };
+}
+
+/** What tells that a file is still the one that was read. */
+interface FileStamp {
+  readonly size: number;
+  readonly mtimeMs: number;
 }
 
 /** SQL for a column of the file as it is written; `whole`: all its numbers are whole, or all its times days. */
@@ -38,7 +48,7 @@ const chunkRows = 2048;
 /** Digits that are kept of a prediction: what float32 holds, and a little more. */
 const digits = 9;
 /** A spreadsheet would compute such a text; a number is none. */
-const formulaStart = '^[=+\\-@\\t\\r\\n＝＋－＠]';
+const formulaStart = '^ *[=+\\-@\\t\\r\\n＝＋－＠]';
 
 export class KeptTable {
   readonly #opened: Opened;
@@ -54,8 +64,11 @@ export class KeptTable {
   #originals: readonly Original[] | null = null;
 
   static async open(opened: Opened): Promise<KeptTable> {
-    const { workFolder, limits, output } = opened;
-    const database = await Database.open(limits, join(workFolder, 'spill'), { files: [], folders: [workFolder] });
+    const { workFolder, limits, output, texts } = opened;
+    const database = await Database.open(limits, join(workFolder, 'spill'), {
+      files: texts ? [texts.path] : [],
+      folders: [workFolder],
+    });
     const kept = new KeptTable(opened, database);
     const probabilities = output.kind === 'classes' ? output.classes : [];
     const columns = ['value', ...probabilities.map((_, index) => `p${index}`)];
@@ -192,13 +205,15 @@ export class KeptTable {
     const release = interruptWith(connection, job);
     try {
       const text = format.format === 'csv';
-      const original = format.original ? (this.#originals ??= await this.#wayOfWriting(connection)) : [];
+      const texts = text && format.original ? await this.#texts() : null;
+      const original =
+        texts?.columns ?? (format.original ? (this.#originals ??= await this.#wayOfWriting(connection)) : []);
       const own = (expression: string, storage: StorageType): string =>
         text && format.escapeFormulas === true && storage === 'VARCHAR' ? escaped(expression) : expression;
       const selected = [
         ...original.map(({ plain, whole }, index) => {
           const { storage, name } = this.columns[index];
-          const point = text && storage === 'DOUBLE' && !whole;
+          const point = text && texts === null && storage === 'DOUBLE' && !whole;
           return { expression: own(point ? withoutPoint(plain) : plain, storage), name };
         }),
         ...this.#predictions(format).map(({ expression, storage, name }) => ({
@@ -215,7 +230,7 @@ export class KeptTable {
       const report = job.stage('Writing');
       await runWithProgress(
         connection,
-        `COPY (SELECT ${list} FROM ${copied.table.from} POSITIONAL JOIN ${this.#numbers === null ? 'predictions' : 'numbers'}) TO ${quoteText(path)} (${options})`,
+        `COPY (SELECT ${list} FROM ${copied.table.from} POSITIONAL JOIN ${this.#numbers === null ? 'predictions' : 'numbers'}${texts === null ? '' : ` POSITIONAL JOIN ${texts.from}`}) TO ${quoteText(path)} (${options})`,
         (share) => report(share),
       );
       return { path, bytes: (await stat(path)).size };
@@ -251,7 +266,23 @@ export class KeptTable {
     return [{ expression: label, storage: 'VARCHAR', name: 'prediction' }, ...(probabilities ? shares : [])];
   }
 
-  /** SQL for each column as its file wrote it: whole numbers without a point, days without a time. */
+  /** The cells as they stand in the file, a table beside the others; null where the file has no texts. */
+  async #texts(): Promise<{ readonly columns: readonly Original[]; readonly from: string } | null> {
+    const { texts } = this.#opened;
+    if (texts === undefined) return null;
+    const now = await stampOf(texts.path).catch(() => null);
+    if (now?.size !== texts.stamp.size || now.mtimeMs !== texts.stamp.mtimeMs) {
+      throw new InputError(
+        'input.changed',
+        `${basename(texts.path)} is not what was predicted: it has changed, or is gone.`,
+        'Predict it again, or save the predictions without the original columns.',
+      );
+    }
+    const names = this.columns.map((_, index) => `${this.#prefix}o${index}`);
+    return { columns: names.map((name) => ({ plain: quoteName(name), whole: false })), from: texts.table(names) };
+  }
+
+  /** SQL for each column as its values were read, for files that have no texts: whole numbers without a point, days without a time. */
   async #wayOfWriting(connection: DuckDBConnection): Promise<readonly Original[]> {
     const { from } = this.#opened.copied.table;
     const whole = await queryRows(
@@ -269,6 +300,12 @@ export class KeptTable {
     this.#database.close();
     await rm(this.#opened.workFolder, { recursive: true, force: true });
   }
+}
+
+/** Of a file as it is now. */
+export async function stampOf(path: string): Promise<FileStamp> {
+  const { size, mtimeMs } = await stat(path);
+  return { size, mtimeMs };
 }
 
 function rounded(value: number): number {

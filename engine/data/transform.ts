@@ -9,7 +9,7 @@ import type { CopiedTable } from './copy.ts';
 import type { DatabaseLimits } from './database.ts';
 import { inspectPath, readHead, refuseFolder } from './files.ts';
 import type { Job } from './jobs.ts';
-import { KeptTable } from './kept-table.ts';
+import { KeptTable, stampOf } from './kept-table.ts';
 import type { Prepared } from './prepare.ts';
 import { describeUse, refuseUnusable } from './preprocess/losses.ts';
 import { rawCell } from './preprocess/features.ts';
@@ -58,6 +58,7 @@ export async function transformFile(request: TransformRequest): Promise<Omit<Pre
   const like = { units: preprocessing.unitsRow === true };
   const found = await inspectPath(path);
   if (found.folder) throw refuseFolder(found.name);
+  const before = await stampOf(found.path);
   const head = await readHead(found.path, found.name, found.size);
   const workFolder = await store.makeAnyWorkFolder();
   let kept = false;
@@ -125,7 +126,12 @@ export async function transformFile(request: TransformRequest): Promise<Omit<Pre
     );
     const { rows, info } = made;
     if (request.keep !== true) return { rows, info };
-    const table = await KeptTable.open({ ...made.kept, workFolder, output: info.output, limits });
+    const { texts } = made.kept.copied;
+    const stamp = texts && (texts.path === found.path ? before : await stampOf(texts.path));
+    const table = await KeptTable.open({
+      ...{ ...made.kept, workFolder, output: info.output, limits },
+      ...(texts && stamp && { texts: { ...texts, stamp } }),
+    });
     kept = true;
     return { rows, info, kept: table };
   } finally {

@@ -17,7 +17,7 @@ import type { DatasetFormat, OpenRequest, SourceCheck, TableSource } from './for
 import { describeReading, relax, settleLayout } from './layout.ts';
 import type { Layout } from './layout.ts';
 import { beginsLong, countRecords } from './lines.ts';
-import { isGrouped, readCsv, rejectLimit } from './read-csv.ts';
+import { isGrouped, readCsv, rejectLimit, textsOfCsv, type ReadCall } from './read-csv.ts';
 import { mend, mendedWarning, takeCensus } from './mixed.ts';
 import type { Mended } from './mixed.ts';
 import { explainBroken, forgetRejects, skippedLines, takeRejects } from './rejects.ts';
@@ -137,9 +137,11 @@ function quickSource(
     `skip = ${dialect.skip + (header === 'skip' ? 1 : 0)}`,
     `buffer_size = ${bufferBytes}`,
   ];
+  const call: ReadCall = { ...dialect, columns, settings };
   return {
     columns,
-    query: readCsv(path, layout, { ...dialect, columns, settings }),
+    query: readCsv(path, layout, call),
+    texts: textsOfCsv(path, call),
     reading: describeReading(layout),
     warnings: layout.warnings,
     decimal: layout.decimal,
@@ -201,9 +203,11 @@ function rewrittenSource(request: OpenRequest, layout: Layout, table: Rewritten)
     // Left to find it, DuckDB takes the first line break for it, which may stand inside quotes.
     "new_line = '\\n'",
   ];
+  const call: ReadCall = { delimiter: ',', quote: '"', columns, settings };
   return {
     columns,
-    query: readCsv(table.path, layout, { delimiter: ',', quote: '"', columns, settings }),
+    query: readCsv(table.path, layout, call),
+    texts: textsOfCsv(table.path, call),
     reading: describeReading(layout),
     warnings: layout.warnings,
     decimal: layout.decimal,

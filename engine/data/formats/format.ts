@@ -40,6 +40,14 @@ export interface TrainingFile {
   readonly units: boolean;
 }
 
+/** The cells of a file as they stand in it, before they are trimmed, taken for missing or read as numbers. */
+export interface CellTexts {
+  /** The file that they are read from: the person's own, or a copy in the work folder. */
+  readonly path: string;
+  /** SQL for a table of the same rows in the same order, its columns under these names. */
+  readonly table: (names: readonly string[]) => string;
+}
+
 /** A file that DuckDB can read. */
 export interface TableSource {
   /** Columns as they will be stored, in the file's order. */
@@ -64,6 +72,8 @@ export interface TableSource {
   readonly recover?: () => Promise<TableSource>;
   /** Columns stored as numbers that may be too large to be exact; without it, all of them. */
   readonly large?: ReadonlySet<string>;
+  /** Of text: its cells as they stand there. Without it, the values of `query` are all there is. */
+  readonly texts?: CellTexts;
   /** The same source with some columns of numbers kept as text, digit by digit. */
   readonly keepExact: (columns: readonly string[]) => TableSource;
 }

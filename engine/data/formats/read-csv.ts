@@ -3,6 +3,7 @@
 import { parsedNumber } from '../schema/numbers.ts';
 import type { StoredColumn } from '../schema/stored.ts';
 import { quoteList, quoteName, quoteText } from '../sql.ts';
+import type { CellTexts } from './format.ts';
 import type { Layout } from './layout.ts';
 
 /** Rejected rows remembered: enough to decide, and bounded for any file. */
@@ -18,24 +19,49 @@ export interface ReadCall {
 }
 
 /** The `read_csv` call for a layout. */
-export function readCsv(path: string, layout: Layout, { delimiter, quote, columns, settings }: ReadCall): string {
-  const types = columns.map(
-    (column) => `${quoteText(column.name)}: ${quoteText(isGrouped(column) ? 'VARCHAR' : column.storage)}`,
-  );
+export function readCsv(path: string, layout: Layout, call: ReadCall): string {
+  const { delimiter, columns } = call;
+  const types = columns.map((column) => [column.name, isGrouped(column) ? 'VARCHAR' : column.storage] as const);
   const { style, missing } = layout;
+  const table = csvTable(path, call, types, [
+    `nullstr = ${quoteList(missing.filter((word) => word === '' || !word.includes(delimiter)))}`,
+    `decimal_separator = ${quoteText(style.decimal)}`,
+    'store_rejects = true',
+    `rejects_limit = ${rejectLimit}`,
+  ]);
+  return `SELECT ${columns.map(storedValue).join(', ')} FROM ${table}`;
+}
+
+/** The cells of the same rows as they stand in the file; an empty one is null. */
+export function textsOfCsv(path: string, call: ReadCall): CellTexts {
+  return {
+    path,
+    table: (names) =>
+      csvTable(
+        path,
+        call,
+        names.map((name) => [name, 'VARCHAR'] as const),
+        ["nullstr = ''"],
+      ),
+  };
+}
+
+function csvTable(
+  path: string,
+  { delimiter, quote, settings }: ReadCall,
+  types: readonly (readonly [name: string, type: string])[],
+  further: readonly string[],
+): string {
   const all = [
     'auto_detect = false',
     `delim = ${quoteText(delimiter)}`,
     `quote = ${quoteText(quote)}`,
     `escape = ${quoteText(quote)}`,
-    `columns = {${types.join(', ')}}`,
-    `nullstr = ${quoteList(missing.filter((word) => word === '' || !word.includes(delimiter)))}`,
-    `decimal_separator = ${quoteText(style.decimal)}`,
-    'store_rejects = true',
-    `rejects_limit = ${rejectLimit}`,
+    `columns = {${types.map(([name, type]) => `${quoteText(name)}: ${quoteText(type)}`).join(', ')}}`,
+    ...further,
     ...settings,
   ];
-  return `SELECT ${columns.map(storedValue).join(', ')} FROM read_csv(${quoteText(path)}, ${all.join(', ')})`;
+  return `read_csv(${quoteText(path)}, ${all.join(', ')})`;
 }
 
 /** Numbers with marks between thousands. DuckDB's own way of reading them would take 1,5 for 15. */
