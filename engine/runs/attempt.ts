@@ -105,7 +105,9 @@ export class Attempt implements Work {
     const ending = await this.#train().catch((error: unknown) => this.#endingOf(error));
     if (ending.error) await this.#say('error', ending.error.message, true).catch(() => undefined);
     this.#state = ending.state;
-    const progress = this.#progress && this.#asOfNow(this.#progress);
+    // What ended before its first report has cost something too.
+    const last = this.#progress ?? (this.#bill && noneYet(this.#options.record.config));
+    const progress = last && this.#asOfNow(last);
     const patch = { ...ending, progress, endedAt: Date.now(), request: null };
     // Without its end a run stands there as running, and cannot be resumed, for as long as this program lives.
     return patiently(() => store.updateRun({ run: this.#run, patch }), mayPass);
@@ -201,7 +203,7 @@ export class Attempt implements Work {
       if (request === 'stop') this.#stopRequested = true;
       this.#checkStop();
       this.#begun = performance.now();
-      this.#bill = new Bill(record.progress?.bill, this.#options.meter);
+      this.#bill = new Bill(record.progress?.bill, this.#options.meter, () => this.#secondsElapsed());
       await this.#change('start', { startedAt: record.startedAt ?? Date.now() });
       await this.#sayBeginning();
       const { dataset, settings, seed } = record.config;
@@ -332,7 +334,13 @@ export class Attempt implements Work {
       // What was asked for while the host was being made.
       if (this.#pauseRequested) running.host.pause().catch(() => undefined);
       if (this.#stopRequested) running.host.stop().catch(() => undefined);
-      const ended = await Promise.race([result.catch((error: unknown) => preferDeath(error, died)), died, gaveUp]);
+      const lost = (error: unknown): never => {
+        this.#bill?.lost();
+        throw error;
+      };
+      // Its connection ends with it; news of its death may come later.
+      const answer = result.catch(lost).catch((error: unknown) => preferDeath(error, died));
+      const ended = await Promise.race([answer, died, gaveUp]).catch(lost);
       recorder.inOrder(() => this.#thin());
       await recorder.done();
       return { ...ended, ...this.#members.withNumbers(ended, this.#run) };
@@ -423,9 +431,17 @@ export class Attempt implements Work {
   }
 
   #endingOf(error: unknown): Ending {
+    this.#bill?.lost();
     if (!this.#stopRequested) return { state: 'failed', result: null, error: forPage(toWire(error)) };
     return { state: 'stopped', result: null, error: error instanceof CancelledError ? null : forPage(toWire(error)) };
   }
+}
+
+/** Of a run that ended before its first report. */
+function noneYet(config: RunConfig): TrainingProgress {
+  const epochs = declarationOf(config).units(config);
+  const nothing = { epoch: 0, step: 0, steps: 0, examplesPerSecond: 0, secondsTraining: 0 };
+  return { ...nothing, epochs, secondsLeft: null, loss: null };
 }
 
 /** What the history keeps of prepared data. */

@@ -8,14 +8,18 @@ import { processOwner } from '../../engine/history/owner.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { phases } from '../../engine/protocol/bill.ts';
 import { Bill } from '../../engine/runs/bill.ts';
+import type { RunHosts } from '../../engine/runs/hosts.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
 import { startEnergyMeter } from '../../engine/system/energy.ts';
 import { temporaryHome } from './fixtures/history.ts';
 import { createTableData, createTableHosts, tableConfig } from './fixtures/training.ts';
 
+/** Of bills whose hosts tell all. */
+const still = (): number => 0;
+
 test('attempts add up; a host tells all it has spent each time, not what is new', () => {
   let joules = 0;
-  const first = new Bill(undefined, () => () => joules);
+  const first = new Bill(undefined, () => () => joules, still);
   first.add('preparing', 500);
   first.add('starting', 250);
   first.began({ device: 'cpu', name: 'a CPU', bytes: 1000 });
@@ -33,7 +37,7 @@ test('attempts add up; a host tells all it has spent each time, not what is new'
     peakBytes: 60,
   });
 
-  const second = new Bill(bill, () => () => 10);
+  const second = new Bill(bill, () => () => 10, still);
   second.began({ device: 'gpu', name: 'a GPU', bytes: 400 });
   second.spent({ phases: { training: 2, checkpoints: 0.5 } });
   assert.deepEqual(second.total, {
@@ -48,16 +52,69 @@ test('attempts add up; a host tells all it has spent each time, not what is new'
 });
 
 test('energy of some attempts alone is not told as that of the run', () => {
-  const unmeasured = new Bill(undefined, () => null);
+  const unmeasured = new Bill(undefined, () => null, still);
   assert.equal('joules' in unmeasured.total, false);
-  assert.equal('joules' in new Bill(unmeasured.total, () => () => 10).total, false);
-  const stopsAnswering = new Bill({ ...unmeasured.total, joules: 5 }, () => () => null);
+  assert.equal('joules' in new Bill(unmeasured.total, () => () => 10, still).total, false);
+  const stopsAnswering = new Bill({ ...unmeasured.total, joules: 5 }, () => () => null, still);
   assert.equal('joules' in stopsAnswering.total, false);
+});
+
+test('what a host does after its last report is spent too, until it dies or is ended', () => {
+  let seconds = 10;
+  const bill = new Bill(
+    undefined,
+    () => null,
+    () => seconds,
+  );
+  bill.add('preparing', 1000);
+  bill.add('starting', 2000);
+  bill.began({ device: 'gpu', name: 'a GPU', bytes: 1 });
+  seconds = 20;
+  bill.spent({ phases: { preparing: 1, training: 3, validation: 1 }, cpuSeconds: 10, peakBytes: 60 });
+  seconds = 24;
+  assert.equal(bill.total.phases.training, 3, 'it may tell yet');
+  bill.lost();
+  // What comes after its end is tidying up.
+  seconds = 99;
+  bill.lost();
+  const { phases: spent, cpuSeconds, gpuSeconds } = bill.total;
+  assert.deepEqual(spent, { preparing: 1, starting: 2, training: 7, validation: 1 });
+  assert.deepEqual([cpuSeconds, gpuSeconds], [10 + (10 / 5) * 4, 8], 'at the rate of what it told');
+
+  const after = new Bill(
+    bill.total,
+    () => null,
+    () => seconds,
+  );
+  after.add('preparing', 0);
+  after.add('starting', 0);
+  after.spent({ phases: { training: 1 }, cpuSeconds: 1 });
+  seconds += 5;
+  assert.equal(after.total.phases.training, 8, 'and a host that ends as it should has told all');
+});
+
+test('one that ends before any report: what it was about is known', () => {
+  for (const [done, expected, processor] of [
+    [[], { preparing: 4 }, 0],
+    [['preparing'], { preparing: 1, starting: 4 }, 0],
+    [['preparing', 'starting'], { preparing: 1, starting: 1, training: 4 }, 4],
+  ] as const) {
+    let seconds = 0;
+    const bill = new Bill(
+      undefined,
+      () => null,
+      () => seconds,
+    );
+    for (const phase of done) bill.add(phase, 1000);
+    seconds += 4;
+    bill.lost();
+    assert.deepEqual(bill.total, { phases: expected, cpuSeconds: processor, gpuSeconds: 0 });
+  }
 });
 
 test('what the processor takes during a pause is not the run’s', () => {
   let joules = 0;
-  const bill = new Bill(undefined, () => () => joules);
+  const bill = new Bill(undefined, () => () => joules, still);
   joules = 10;
   bill.resume();
   bill.pause();
@@ -93,6 +150,27 @@ test('a run that pauses pays for nothing meanwhile', async (context) => {
   await manager.stop({ run });
   const { progress } = await manager.finished({ run });
   assert.equal(progress!.bill!.joules, 0);
+});
+
+test('a run whose host dies before its first report has a bill', async (context) => {
+  const store = createStore(temporaryHome(context));
+  const working = createTableHosts();
+  const hosts: RunHosts = {
+    async create(device) {
+      const made = await working.create(device);
+      const silent = { ...made.host, train: () => new Promise<never>(() => undefined) };
+      const exited = new Promise<string>((resolve) => setTimeout(() => resolve('it was killed'), 50));
+      return { ...made, host: silent, exited };
+    },
+  };
+  const manager = createRunManager({ store, data: createTableData(), hosts, owner: processOwner(), meter: () => null });
+  context.after(() => store.close());
+  const { id: run } = await manager.start({ config: tableConfig(20) });
+  const { state, progress } = await manager.finished({ run });
+  assert.deepEqual([state, progress?.epoch, progress?.epochs], ['failed', 0, 20]);
+  const { preparing, starting } = progress!.bill!.phases;
+  assert.ok(preparing! > 0 && starting! >= 0.045, `${preparing}, ${starting}`);
+  assert.equal((await store.bills()).length, 1);
 });
 
 test('phases add up to the time at work', async (context) => {
