@@ -11,7 +11,7 @@ import type { TableRequest } from '../protocol/hosts.ts';
 import { parseRunJson } from '../protocol/model-file.ts';
 import type { RunConfig, RunRecord } from '../protocol/runs.ts';
 import type { StoreService } from '../protocol/store.ts';
-import { divisionOf } from './division.ts';
+import { divisionOf } from '../protocol/division.ts';
 import { modelFileWarnings, readModelFiles } from './model-files.ts';
 
 /** A split of the run's dataset, those of its training rows that its folds did not learn from, or the rows of another file. */

@@ -19,7 +19,7 @@ import { isCrossValidation } from '../protocol/folds.ts';
 import type { RunConfig } from '../protocol/runs.ts';
 import type { StoreService } from '../protocol/store.ts';
 import { foldsOf } from './cross-validation.ts';
-import { divisionOf } from './division.ts';
+import { divisionOf } from '../protocol/division.ts';
 import { readModelFilesOf } from './model-files.ts';
 
 /** A process, to be ended when its work is done or not wanted any more. */

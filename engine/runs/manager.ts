@@ -12,6 +12,7 @@ import { learnerNamed } from '../learners/registry.ts';
 import type { JobStart } from '../protocol/hosts.ts';
 import { checkLearner, declarationOf } from '../learners/declared/registry.ts';
 import { Listeners } from '../protocol/listeners.ts';
+import { onRowsOf } from '../protocol/division.ts';
 import { foldConfig, isCrossValidation } from '../protocol/folds.ts';
 import { startEnergyMeter } from '../system/energy.ts';
 import { Attempt, dataOf, type Work } from './attempt.ts';
@@ -340,8 +341,9 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       refuse();
       if (from) return begin(name, config, await transferOf(store, config, from));
       if (advisedBy === undefined) return begin(name, config);
-      const { id } = await store.run({ run: advisedBy });
-      return begin(name, config, { parent: id, relation: 'advised by', start: {} });
+      const parent = await store.run({ run: advisedBy });
+      const changed = await onRowsOf(store, parent, config);
+      return begin(name, changed, { parent: parent.id, relation: 'advised by', start: {} });
     },
     async goOn({ run, name, ...request }) {
       refuse();

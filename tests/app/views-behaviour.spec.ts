@@ -3,8 +3,10 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { createStore } from '../../engine/history/store.ts';
 import { mlp } from '../../engine/model/presets.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
+import { newRun } from '../unit/fixtures/history.ts';
 import { callService, drawn, expect, screenshot, test, testsOfOneApp } from './launch.ts';
 import { importTable, runConfig, startRun, waitForState, writeTable } from './scene.ts';
 
@@ -231,3 +233,28 @@ sharing('a run of a preset that is no longer offered has its name, and is run ag
   await expect(page.getByRole('heading', { level: 1, name: 'Old-again' })).toBeVisible();
   await waitForState(app, id + 1, 'completed');
 });
+
+sharing(
+  'a member of a best of all is run again on the rows of the whole, and has nothing to go on with',
+  async ({ app }) => {
+    const { page } = app;
+    const dataset = await importTable(app, writeTable(app.home, 400));
+    const config = runConfig(dataset, 2);
+    const store = createStore(app.home);
+    const called = newRun({ dataset: dataset.id });
+    const { id: whole } = await store.createRun({ ...called, name: 'Whole', config: { ...config, seed: 3 } });
+    const family = { parent: whole, relation: 'member', start: { member: 0 } } as const;
+    const member = await store.createRun({ ...called, name: 'Drawn', config: { ...config, seed: 791_903 }, family });
+    for (const run of [whole, member.id]) {
+      await store.updateRun({ run, patch: { state: 'completed', startedAt: 1, endedAt: 2 } });
+    }
+    await store.close();
+    await page.evaluate((run) => (location.hash = `#run/${run}/files`), member.id);
+    await expect(page.getByText(`It is a member of run ${whole}: it has a model for each fold`)).toBeVisible();
+    await page.getByRole('button', { name: 'Run again with changes' }).click();
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await expect(page.getByRole('heading', { level: 1, name: 'Drawn-again' })).toBeVisible();
+    const again = await waitForState(app, member.id + 1, 'completed');
+    expect(again.config.seed).toBe(3);
+  },
+);

@@ -4,6 +4,7 @@ import { createReferenceBackend } from '../../../engine/backends/reference/backe
 import { createExaminer } from '../../../engine/learners/examiner.ts';
 import { declarationOf } from '../../../engine/learners/declared/registry.ts';
 import type { CheckFinding, CheckKind, CheckReport } from '../../../engine/protocol/checking.ts';
+import { onRowsOf } from '../../../engine/protocol/division.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import type { RunConfig } from '../../../engine/protocol/runs.ts';
 import { runFields } from '../../../engine/settings/run.ts';
@@ -86,8 +87,9 @@ async function askedConfig(context: CommandContext): Promise<RunConfig> {
     );
   }
   if (from === undefined) return (await askedRun(context, { datasets: true })).config;
-  const run = await (await services.store).run({ run: runNumber(from) });
-  const config = settingsOfRun(context, run);
+  const store = await services.store;
+  const run = await store.run({ run: runNumber(from) });
+  const config = await onRowsOf(store, run, settingsOfRun(context, run));
   output.line(`As run ${run.id}: ${run.name}, on ${run.datasetName}, ${declarationOf(config).label(config)}`);
   return config;
 }

@@ -17,9 +17,23 @@ import { failureOf, type Failure } from '../../app/failure.ts';
 import { hasModel } from '../../lib/run-words.ts';
 import type { Draft } from './draft.svelte.ts';
 
-const fields = ['id', 'name', 'dataset', 'datasetName', 'state', 'config', 'result', 'hasCheckpoint'] as const;
+const fields = [
+  'id',
+  'name',
+  'dataset',
+  'datasetName',
+  'state',
+  'config',
+  'result',
+  'hasCheckpoint',
+  'relation',
+] as const;
 /** A run whose weights may be the beginning of another. */
 export type Source = Pick<RunRecord, (typeof fields)[number]>;
+
+/** A network of one model: folds, and members of an ensemble, have others or many. */
+const hasWeights = (run: Source): boolean =>
+  isNetwork(run.config) && run.config.folds === undefined && run.relation !== 'member' && hasModel(run);
 
 /** Runs that are offered, of the same data and of any. */
 const offered = 60;
@@ -102,7 +116,7 @@ export class StartFrom {
       const all = [...asked, ...here.runs, ...anywhere.runs].filter(
         (run, index, runs) => runs.findIndex(({ id }) => id === run.id) === index,
       );
-      this.sources = all.filter((run) => isNetwork(run.config) && run.config.folds === undefined && hasModel(run));
+      this.sources = all.filter(hasWeights);
     } catch (error) {
       this.failure = failureOf(error);
     }
