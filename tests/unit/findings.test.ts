@@ -80,6 +80,7 @@ test('jumps: a fifth of the learning rate; divergence: a tenth, clipped', () => 
   );
   const gone = only({ result: result({ reason: 'diverged', divergence: { step: 1234, message: '', hint: '' } }) });
   assert.deepEqual([gone.id, gone.figure, trainingOf(gone).clipNorm], ['diverged', 'step 1,234', 1]);
+  assert.equal(trainingOf(gone).optimizer.learningRate, Number((training.optimizer.learningRate / 10).toPrecision(2)));
 });
 
 test('no better than always the same, and no better than a linear model', () => {
