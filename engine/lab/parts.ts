@@ -83,7 +83,7 @@ const leastShare = 0.5;
 /** Gives each of some figures its share of what is left. */
 class Shares {
   readonly #clock: () => number;
-  readonly #end: number;
+  #end: number;
   readonly #least: number;
   #left: number;
 
@@ -92,6 +92,11 @@ class Shares {
     this.#end = this.#clock() + share;
     this.#least = (leastShare * share) / figures;
     this.#left = figures;
+  }
+
+  /** What took so many milliseconds was no figure's: theirs is as long as it was. */
+  give(milliseconds: number): void {
+    this.#end += milliseconds;
   }
 
   next(): number {
@@ -131,6 +136,7 @@ async function measureLatencies(context: PartContext, found: (what: Found) => vo
       };
       // A submit at a time: they follow each other as a trainer's do.
       const workload = what === 'read' ? { run } : runsOf(executable, what, what === 'one' ? 1 : undefined);
+      shares.give(await session.prepare(workload));
       return session.time({ what: words, share: shares.next(), workload });
     });
   };
@@ -244,9 +250,11 @@ async function measureStretches(
     try {
       for (const { program, bytes } of stretches) {
         context.doing = `the ${kind} of ${megabytes(bytes)}`;
+        const workload = runsOf(executable, program);
+        if (bytes === stretches[0].bytes) shares.give(await session.prepare(workload));
         const share = shares.next();
         if (!session.fits(context.doing, leastTime(bytes / 1e6, samples), share)) continue;
-        const times = await session.time({ what: context.doing, share, workload: runsOf(executable, program) });
+        const times = await session.time({ what: context.doing, share, workload });
         if (times === null) continue;
         samples.push({ at: bytes, value: rateSpread(times, bytes / 1e6) });
         found({ [kind]: [...samples] });

@@ -164,6 +164,6 @@ export function mergedRounds(rounds: readonly LabMeasurement[]): {
   const notes = [...new Set(rounds.flatMap((round) => round.notes))];
   return {
     device: mergedDevice(devices),
-    notes: [...notes, ...reportNotes(reports, rounds.length), ...threadsNote(devices)],
+    notes: [...notes, ...reportNotes(reports, rounds.length, devices.at(-1)?.threads), ...threadsNote(devices)],
   };
 }

@@ -48,9 +48,12 @@ export class LabSession {
   #givenUp: LabReport['givenUp'][number][] = [];
   #measured: string[] = [];
   #breathed = 0;
+  /** Looks at the others since the part began: those at single figures are mostly too short to tell. */
+  #others: (() => number | null) | undefined;
 
   constructor(options: SessionOptions) {
     this.#options = options;
+    this.#others = options.surroundings.watchOthers?.();
   }
 
   get #calls(): number {
@@ -82,6 +85,14 @@ export class LabSession {
     if (needed <= share) return true;
     this.#leftOut.push({ what, needed, share });
     return false;
+  }
+
+  /** Runs a unit that no figure is of, as threads start with the first. Returns the milliseconds it took. */
+  async prepare(workload: Timed['workload']): Promise<number> {
+    const start = this.clock();
+    await workload.run(1);
+    await this.between();
+    return this.clock() - start;
   }
 
   /**
@@ -142,7 +153,9 @@ export class LabSession {
   closePart(part: LabPart): void {
     const [measured, noise, leftOut, givenUp] = [this.#measured, this.#noise, this.#leftOut, this.#givenUp];
     [this.#measured, this.#noise, this.#leftOut, this.#givenUp] = [[], [], [], []];
-    this.reports.push({ part, measured, noise, leftOut, givenUp });
+    const others = this.#others?.() ?? null;
+    this.#others = this.#options.surroundings.watchOthers?.();
+    this.reports.push({ part, measured, noise, leftOut, givenUp, others });
   }
 }
 

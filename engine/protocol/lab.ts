@@ -156,6 +156,8 @@ export interface LabReport {
   readonly givenUp: readonly { readonly what: string; readonly others: number | null }[];
   /** Width of the middle 90 % as a share of the median; processors that other programs used, where that is known. */
   readonly noise: readonly { readonly what: string; readonly share: number; readonly others: number | null }[];
+  /** Processors that other programs used while the part lasted; null or absent: not known. */
+  readonly others?: number | null;
 }
 
 /** What a host measured of one device. */

@@ -13,7 +13,7 @@ import { threadCounts } from '../../engine/lab/parts.ts';
 import { reportNotes } from '../../engine/lab/reports.ts';
 import { mergedRounds, mergedSpread, roundsOf } from '../../engine/lab/rounds.ts';
 import { LabSession } from '../../engine/lab/session.ts';
-import { isNoisy, spreadShare } from '../../engine/lab/spread.ts';
+import { differenceSpread, isNoisy, spreadShare } from '../../engine/lab/spread.ts';
 import { CancelledError, InputError, TrainyardError } from '../../engine/protocol/errors.ts';
 import type { LabDevice, LabHost, LabMeasurement, LabResult, LabTarget, Spread } from '../../engine/protocol/lab.ts';
 import { createNodeLab, describeMachine } from '../../electron/hosts/lab.ts';
@@ -56,6 +56,65 @@ test('what is noisy is measured again, and kept in the quiet', async () => {
   assert.deepEqual([isNoisy(spread), spread.tries], [false, 2]);
   session.closePart('product');
   assert.deepEqual(notesOf(session), []);
+});
+
+test('one that is steady and slow is measured again only where it is noisy, and the faster try is kept', async () => {
+  const surroundings = madeUpClock();
+  const session = sessionOn(surroundings);
+  let calls = 0;
+  // Disturbed, then quicker by half and no less noisy.
+  const run = async (): Promise<void> => surroundings.spend((++calls < 40 ? 20 : 10) * (calls % 3 === 0 ? 1.5 : 1));
+  const spread = await session.time({ what: 'a product', share: 2500, workload: { run } });
+  assert.equal(spread?.median, 10);
+  assert.equal(spread?.tries, 3);
+});
+
+test('a difference is between what the quickest and the slowest leave', () => {
+  const spread = (low: number, median: number, high: number): Spread => ({ low, median, high, calls: 15 });
+  const { low, median, high } = differenceSpread(spread(3, 4, 6), spread(1, 2, 3));
+  assert.deepEqual([low, median, high], [1, 2, 4]);
+});
+
+test('a first call that threads start with, or that was disturbed, is no long unit: rounds are as long as they should be', async () => {
+  const { clock, spend } = madeUpClock();
+  const seen: number[] = [];
+  const run = async (units = 1): Promise<void> => {
+    spend(seen.length === 0 ? 80 : 0.01 * units);
+    seen.push(units);
+  };
+  await measure({ run }, clock, { milliseconds: 20, least: 5, round: 1 });
+  assert.equal(seen.at(-1), 100, 'a hundred units last a round of a millisecond');
+  // One that is long is warm when it has run once, and nothing of it is thrown away.
+  const long: number[] = [];
+  const timing = await measure({ run: async () => (long.push(1), spend(80)) }, clock, {
+    ...{ milliseconds: 0, least: 5, round: 1 },
+  });
+  assert.deepEqual([timing.repeats, long.length], [5, 6]);
+});
+
+test('what gets faster while it warms up is warmed up until it has settled', async () => {
+  const { clock, spend } = madeUpClock();
+  let done = 0;
+  // Code of a second compiler after five rounds.
+  const run = async (units = 1): Promise<void> => spend((++done <= 5 ? 0.05 - 0.006 * done : 0.01) * units);
+  const timing = await measure({ run }, clock, { milliseconds: 5, least: 5, round: 1 });
+  assert.ok(timing.high < 1.01 * timing.low, `${timing.low} … ${timing.high}`);
+});
+
+test('what others did is known of a part though its figures were too short to tell', async () => {
+  const clock = madeUpClock();
+  let looks = 0;
+  const session = sessionOn({ ...clock, watchOthers: () => ((whole) => () => (whole ? 0.1 : null))(looks++ === 0) });
+  let calls = 0;
+  const run = async (): Promise<void> => clock.spend(++calls % 3 === 0 ? 20 : 10);
+  await session.time({ what: 'a product', share: 2000, workload: { run } });
+  session.closePart('product');
+  const words = (threads: number): string => reportNotes(session.reports, 1, threads).join();
+  assert.match(
+    words(2),
+    /Other programs were quiet: threads that wait for each other, a changing clock rate or another/,
+  );
+  assert.match(words(1), /Other programs were quiet: a changing clock rate or another machine/);
 });
 
 test('noise that stays is measured three times, kept, and said with its likely reason', async () => {

@@ -157,6 +157,12 @@ const rounded = (value: number | undefined): number | null =>
 const halfSpread = (spread: Spread | undefined): number | null =>
   spread === undefined ? null : Number((spreadShare(spread) / 2).toPrecision(3));
 
+/** `4`; `>100` of what was disturbed so much that no more can be said. */
+function halfPercent(spread: Spread): string {
+  const half = Math.round(50 * spreadShare(spread));
+  return half > 100 ? '>100' : String(half);
+}
+
 const largest = (samples: readonly Sample[]): Sample | undefined =>
   [...samples].sort((a, b) => b.value.median - a.value.median)[0];
 
@@ -164,9 +170,7 @@ function print(output: Output, { machine, devices, notes, seconds }: LabResult):
   output.line(`${machine.name}: ${machine.cpu}, measured in ${formatSeconds(seconds)}`);
   output.line();
   const figure = (spread: Spread | undefined, unit: string): string =>
-    spread === undefined
-      ? '–'
-      : `${Number(spread.median.toPrecision(3))} ${unit} ±${Math.round(50 * spreadShare(spread))} %`;
+    spread === undefined ? '–' : `${Number(spread.median.toPrecision(3))} ${unit} ±${halfPercent(spread)} %`;
   const latency = (device: LabDevice, name: string): Spread | undefined =>
     device.latencies.find((one) => one.name === name)?.microseconds;
   output.table(devices, [
