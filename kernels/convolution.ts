@@ -130,4 +130,8 @@ export const convolutionCases: readonly Convolution[] = [
   { ...plain, batch: 2, channels: 2, height: 3, width: 3, filters: 3, kernel: 3, padding: 2, stride: 4 },
   // Sums of few products that still take more channels, taps and weights than the native kernels pack at once.
   { ...plain, batch: 1, channels: 17, height: 2, width: 2, filters: 69, kernel: 11, padding: 5 },
+  // Channels, filters and results enough for Winograd's transforms, beyond a vector and beyond a block of weights.
+  { ...plain, batch: 2, channels: 70, height: 6, width: 9, filters: 68, padding: 0 },
+  { ...plain, batch: 2, channels: 1, height: 4, width: 3, filters: 5, kernel: 1, padding: 0 },
+  { ...plain, batch: 6, channels: 23, height: 10, width: 13, filters: 21, padding: 2 },
 ];

@@ -44,6 +44,8 @@ function buildNative(): void {
       '-ffp-contract=fast',
       '-Wall',
       '-Wno-psabi',
+      `-DSCRATCH_FLOATS=${layout.nativeScratchFloats}`,
+      `-DPOINT_TILES=${layout.nativeTileFloats}`,
       ...flags,
       '-c',
       path.join(source, file),

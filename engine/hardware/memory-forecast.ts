@@ -4,7 +4,7 @@
 import { valuesOf } from '../model/spec.ts';
 import { elementBytes } from '../../kernels/contract.ts';
 import type { GpuLimits } from '../../kernels/gpu-contract.ts';
-import { addressLimit, arenaBytes } from '../backends/cpu/arena.ts';
+import { addressLimit, arenaBytes, nativeTileBytes } from '../backends/cpu/arena.ts';
 import { mostThreads } from '../backends/cpu/threads.ts';
 import { planBytes } from '../backends/webgpu/sizes.ts';
 import { sizeOf } from '../graph/op.ts';
@@ -15,6 +15,7 @@ import { buildTrainingGraph } from '../plan/step.ts';
 import { InputError } from '../protocol/errors.ts';
 import { planOptions, rowsResident } from '../train/session-sizes.ts';
 import type { KeptActivations, ModelCosts } from './costs/costs.ts';
+import { blocksOfWeights } from './costs/on-cpu.ts';
 import { keptBy, refuseTooLarge, type ModelAtHand } from './costs/from-model.ts';
 import {
   memoryLimits,
@@ -46,7 +47,7 @@ export interface PlanMemory {
   readonly rows: number;
   /** All of it: what the executable says it has allocated. */
   readonly total: number;
-  /** What the process takes beside that until it trains: graph and plan, and the array that first weights are drawn in. */
+  /** What the process takes beside that until it trains: graph and plan, the array that first weights are drawn in, native scratch memory. */
   readonly program: number;
   /** What the process of a host grows by at most over a whole run: the plan (not on a GPU), copies of weights, and what trains. */
   readonly run: number;
@@ -120,8 +121,9 @@ export function planMemory(
   const weights = [...model.parameters, ...model.states].reduce((bytes, { shape }) => bytes + 4 * sizeOf(shape), 0);
   const allocated = device.kind === 'cpu' ? memory.total : 0;
   const running = calls < runningBytes.calls ? runningBytes.few : runningBytes.many;
-  const run = allocated + copiedBytes(plan, weights) + running;
-  return { plan, memory: { ...memory, program: planning + drawn, run } };
+  const native = nativeBytes(plan, device);
+  const run = allocated + native + copiedBytes(plan, weights) + running;
+  return { plan, memory: { ...memory, program: planning + drawn + native, run } };
 }
 
 /** The bytes of a plan on a device, sorted by what they are for. */
@@ -145,6 +147,13 @@ export function memoryOf(
   const parameters = persistent - gradients - optimizer;
   const workspace = total - persistent - rows - activations;
   return { parameters, gradients, optimizer, activations, byLayer, workspace, rows, total };
+}
+
+/** What native convolutions by blocks of weights work in beside the arena: more than what any run takes anyway. */
+function nativeBytes(plan: Plan, device: PlanDevice): number {
+  if (device.kind !== 'cpu') return 0;
+  const calls = Object.values(plan.programs).flatMap((program) => program.calls);
+  return calls.some(blocksOfWeights) ? nativeTileBytes * mostThreads(plan, device.cores) : 0;
 }
 
 function totalBytes(plan: Plan, device: PlanDevice): number {

@@ -5,10 +5,12 @@ import { elementBytes, type KernelContract } from '../../../kernels/contract.ts'
 import { kernels as contracts, type KernelName } from '../../../kernels/registry.ts';
 import type { Call, Plan, Program, Slot } from '../../plan/plan.ts';
 import { TrainyardError } from '../../protocol/errors.ts';
-import { alignment, programHeaderWords, recordHeaderWords, staticBase } from './layout.ts';
+import { alignment, nativeTileFloats, programHeaderWords, recordHeaderWords, staticBase } from './layout.ts';
 
 /** Packing buffers of one thread (kernels/shared/gemm.ts). */
 export const scratchBytes = 512 * 1024;
+/** Bytes that a thread's native convolutions work in beside the arena where their weights are transformed in blocks. */
+export const nativeTileBytes = 4 * nativeTileFloats;
 /** WASM addresses have 32 bits. */
 export const addressLimit = 2 ** 32;
 /** A page of WebAssembly's memory. */

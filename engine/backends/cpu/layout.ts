@@ -42,6 +42,10 @@ export const submitSpins = 50000;
 /** A sleeping thread looks for failures this often (nanoseconds). */
 export const sleepSlice = 100000000;
 
+/** Floats of scratch memory that the native kernels have beside the arena, a thread; most of it for Winograd's tiles and products. */
+export const nativeScratchFloats = 1441792;
+export const nativeTileFloats = 1048576;
+
 /** Results of `runProgram`. */
 export const outcomeDone = 0;
 export const outcomeFailed = 1;

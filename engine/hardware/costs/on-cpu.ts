@@ -22,7 +22,9 @@ export function cpuWork({ kernel, params }: Call, kind: WorkKind, flops: number,
   if (kind === 'product') return product(kernel, params, flops);
   if (kind === 'depthwise') return depthwise(kernel, params as Convolution, flops);
   if (kind === 'convolution') {
-    return (kernel === 'conv2d_weight_grad' ? weightGradient : imageByImage)(kernel, params as Convolution, flops);
+    const of = params as Convolution;
+    if (goesByTransforms(of)) return transformed(kernel, of);
+    return (kernel === 'conv2d_weight_grad' ? weightGradient : imageByImage)(kernel, of, flops);
   }
   const slower = busy[kernel as KernelName];
   const streamed =
@@ -100,6 +102,48 @@ function imageByImage(kernel: string, of: Convolution, flops: number): CpuWork {
     from: 4 * weights,
     pieces: batch,
   };
+}
+
+/** Winograd's tiles: results along a side, and elements; fewest channels, results and products that they pay for; a block of weights. */
+const [tileResults, tileElements, leastChannels, leastProducts, weightBlock] = [4, 36, 12, 2 ** 21, 64];
+/** The transforms of an element of an image and of its results, and of a weight, as so many operations of a product. */
+const [elementOperations, weightOperations] = [60, 400];
+
+const tilesOf = ([, , height, width]: readonly number[]): number =>
+  Math.ceil(height / tileResults) * Math.ceil(width / tileResults);
+
+/** Whether the native kernels take Winograd's transforms (conv_winograd.h: winograd_pays). */
+function goesByTransforms(of: Convolution): boolean {
+  const { kernel, stride, dilation, groups, padding, channels, filters } = of;
+  const results = outputShape(of);
+  const size = results[2] * results[3];
+  return (
+    kernel === 3 &&
+    stride === 1 &&
+    dilation === 1 &&
+    groups === 1 &&
+    padding <= 2 &&
+    of.width <= 256 &&
+    Math.min(size, of.height * of.width) >= lanes &&
+    Math.min(channels, filters) >= leastChannels &&
+    2 * size >= tilesOf(results) * tileResults ** 2 &&
+    9 * of.batch * channels * filters * size >= leastProducts
+  );
+}
+
+/** Whether it does so by blocks of weights, which takes all of the memory for tiles. */
+export const blocksOfWeights = ({ kernel, params }: Call): boolean =>
+  kernel.startsWith('conv2d') &&
+  goesByTransforms(params as Convolution) &&
+  params.channels * wholeVectors(params.filters) > weightBlock ** 2;
+
+/** Products at each element of a tile, and the transforms on the way there and back. */
+function transformed(kernel: string, of: Convolution): CpuWork {
+  const { batch, channels, filters } = of;
+  const tiles = batch * tilesOf(outputShape(of));
+  const transforms = elementOperations * tiles * tileResults ** 2 * (channels + filters);
+  const flops = 2 * tileElements * tiles * channels * filters + transforms + weightOperations * channels * filters;
+  return { flops, edge: fullEdge, streamed: 0, from: 0, ...(kernel === 'conv2d_weight_grad' ? {} : { pieces: batch }) };
 }
 
 /** Spreading the rows of the gradient, for every block of weights anew, takes as long as so many more of their rows. */

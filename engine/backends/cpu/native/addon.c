@@ -51,6 +51,7 @@ typedef struct {
   uint8_t *memory;
   float *scratch;
   double patience;
+  int winograd;
   /** Native kernels by their number in call records; NULL = not native. */
   Kernel *kernels;
 } Machine;
@@ -118,7 +119,7 @@ static int barrier(const Machine *machine, int threads) {
 
 /** Runs `calls` records from `record` on, with a barrier after each. */
 static int run_stretch(const Machine *machine, uint32_t record, int calls, int thread, int threads, int step) {
-  Call call = {machine->memory, NULL, thread, threads, step, machine->scratch};
+  Call call = {machine->memory, NULL, thread, threads, step, machine->scratch, machine->winograd};
   const uint32_t *words = (const uint32_t *)(machine->memory + record);
   for (int i = 0; i < calls; i++, words += words[1]) {
     call.args = words + RECORD_HEADER_WORDS;
@@ -180,6 +181,9 @@ static napi_value js_attach(napi_env env, napi_callback_info info) {
   if (machine) {
     machine->memory = memory;
     machine->patience = patience;
+    // For tests and for comparing: TRAINYARD_WINOGRAD=0 has all convolutions computed directly.
+    const char *wish = getenv("TRAINYARD_WINOGRAD");
+    machine->winograd = !wish || strcmp(wish, "0") != 0;
     machine->kernels = calloc(names, sizeof *machine->kernels);
     machine->scratch = aligned_alloc(64, SCRATCH_FLOATS * sizeof(float));
   }

@@ -3,6 +3,7 @@
 
 #pragma once
 #include "conv_weights.h"
+#include "winograd_weights.h"
 
 /** Σ a·b */
 static float sum_products(const float *a, const float *b, int count) {
@@ -57,7 +58,9 @@ static void depthwise_weights(const Call *call, const Shape *s, const View *v) {
 static void conv2d_weight_grad(const Call *call) {
   const Shape s = read_shape(call, 4);
   const View view = forward_view(&s);
-  if (is_depthwise(&s, &view)) depthwise_weights(call, &s, &view);
+  const Tiling tiling = open_tiling(s.height, s.width, s.padding);
+  if (winograd_pays(call, &s, &tiling, s.channels, s.filters)) winograd_weights(call, &s, &tiling);
+  else if (is_depthwise(&s, &view)) depthwise_weights(call, &s, &view);
   else weight_products(call, &s, &view);
   bias_gradient(call, &s);
 }

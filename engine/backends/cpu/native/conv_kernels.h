@@ -1,15 +1,30 @@
 // Convolution forwards and the gradient of its input; threads share the images. (The weight's: conv_weights.h, conv_depthwise.h.)
 
 #pragma once
-#include "conv.h"
+#include "conv_winograd.h"
 
 static void conv2d(const Call *call) {
   const Shape s = read_shape(call, 4);
   const int channels = s.channels / s.groups, filters = s.filters / s.groups, area = s.kernel * s.kernel;
   const ptrdiff_t plane = (ptrdiff_t)s.height * s.width, out_plane = (ptrdiff_t)s.out_height * s.out_width;
   const float *x = operand(call, 0), *bias = operand(call, 2);
-  const View view = forward_view(&s);
+  const int start = share_start(s.batch, 1, call->thread, call->threads);
   const int end = share_start(s.batch, 1, call->thread + 1, call->threads);
+  const Tiling tiling = open_tiling(s.height, s.width, s.padding);
+  if (winograd_pays(call, &s, &tiling, s.channels, s.filters)) {
+    const Weights3 w = {operand(call, 1), s.filters, s.channels, (ptrdiff_t)s.channels * area, area, 0};
+    const Target target = {
+        .planes = operand(call, 3) + start * s.filters * out_plane,
+        .plane_floats = out_plane,
+        .bias = bias,
+        .activation = integer(call, 14),
+        .slope = real(call, 15),
+        .step = 1,
+    };
+    winograd_images(&tiling, &w, x, target, s.filters * out_plane, start, end, call->scratch);
+    return;
+  }
+  const View view = forward_view(&s);
   for (int group = 0; group < s.groups; group++) {
     Filters f = {
         .weights = operand(call, 1) + (ptrdiff_t)group * filters * channels * area,
@@ -19,7 +34,7 @@ static void conv2d(const Call *call) {
         .channel_stride = area,
     };
     prepare_filters(&view, &f, call->scratch + BAND_FLOATS + TILE_COLUMNS + GRID_FLOATS);
-    for (int n = share_start(s.batch, 1, call->thread, call->threads); n < end; n++) {
+    for (int n = start; n < end; n++) {
       const Target target = {
           .planes = operand(call, 3) + ((ptrdiff_t)n * s.filters + group * filters) * out_plane,
           .plane_floats = out_plane,
@@ -62,6 +77,21 @@ static void conv2d_input_grad(const Call *call) {
   const int gradient = integer(call, 17);
   const int start = share_start(s.batch, 1, call->thread, call->threads);
   const int end = share_start(s.batch, 1, call->thread + 1, call->threads);
+  const Tiling tiling = open_tiling(s.out_height, s.out_width, 2 - s.padding);
+  if (winograd_pays(call, &s, &tiling, s.filters, s.channels)) {
+    const Weights3 w = {operand(call, 1), s.channels, s.filters, area, (ptrdiff_t)s.channels * area, 1};
+    const Target target = {
+        .planes = operand(call, 4) + start * s.channels * plane,
+        .plane_floats = plane,
+        .bias = gradient ? NULL : bias,
+        .saved = gradient ? saved + start * s.channels * plane : NULL,
+        .activation = integer(call, 15),
+        .slope = real(call, 16),
+        .step = 1,
+    };
+    winograd_images(&tiling, &w, dy, target, s.channels * plane, start, end, call->scratch);
+    return;
+  }
   // Elements that no product reaches are 0: cleared at once, unless a bias or an activation makes something of them.
   const int clear = s.kernel < s.stride && (gradient || (!bias && integer(call, 15) == NONE));
   const ptrdiff_t image_floats = s.channels * plane;

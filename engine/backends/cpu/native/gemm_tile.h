@@ -13,6 +13,8 @@
 #define TILE_ROWS 8
 #endif
 #define TILE_VECTORS 2
+/** A tile's `accumulate`: its sum starts from 0 and is then added to c. Of very many terms such sums round less. */
+#define ADD_AFTER 2
 #define TILE_COLUMNS (TILE_VECTORS * LANES)
 
 /** One tile's operands. Strides are in floats. */
@@ -26,7 +28,7 @@ typedef struct {
   int depth;
   float *c;
   ptrdiff_t c_row;
-  /** The first block of the summed dimension starts from the bias (or 0), later ones from c. */
+  /** The first block of the summed dimension starts from the bias (or 0), later ones from c, or are added to it (ADD_AFTER). */
   const float *bias;
   int accumulate;
   /** Applied in registers: RELU or NONE. */
@@ -39,7 +41,7 @@ INLINE void run_tile(const Tile *t, const int rows, const int vectors, const int
   for (int i = 0; i < rows; i++) {
 #pragma GCC unroll 2
     for (int j = 0; j < vectors; j++) {
-      if (t->accumulate) sums[i][j] = load(t->c + i * t->c_row + j * LANES);
+      if (t->accumulate == 1) sums[i][j] = load(t->c + i * t->c_row + j * LANES);
       else sums[i][j] = t->bias ? load(t->bias + j * LANES) : splat(0);
     }
   }
@@ -66,8 +68,9 @@ INLINE void run_tile(const Tile *t, const int rows, const int vectors, const int
   for (int i = 0; i < rows; i++) {
 #pragma GCC unroll 2
     for (int j = 0; j < vectors; j++) {
-      const Vector sum = relu ? largest(sums[i][j], splat(0)) : sums[i][j];
-      store(t->c + i * t->c_row + j * LANES, sum);
+      float *c = t->c + i * t->c_row + j * LANES;
+      if (t->accumulate == ADD_AFTER) sums[i][j] += load(c);
+      store(c, relu ? largest(sums[i][j], splat(0)) : sums[i][j]);
     }
   }
 }

@@ -5,8 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Floats of scratch memory a thread has. */
-#define SCRATCH_FLOATS (512 * 1024)
+/** Floats of scratch memory a thread has, and those of them for tiles and products of Winograd's: ../layout.ts, by the build. */
+#if !defined(SCRATCH_FLOATS) || !defined(POINT_TILES)
+#error "compile with scripts/build-native.ts"
+#endif
 
 typedef struct {
   uint8_t *memory;
@@ -16,6 +18,8 @@ typedef struct {
   int step;
   /** This thread's own, 64-byte aligned. */
   float *scratch;
+  /** Whether 3 × 3 convolutions may go by Winograd's transforms. */
+  int winograd;
 } Call;
 
 typedef void (*Kernel)(const Call *call);
