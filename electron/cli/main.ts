@@ -3,6 +3,7 @@
 
 import process from 'node:process';
 import { fromWire, InputError, toWire, TrainyardError } from '../../engine/protocol/errors.ts';
+import { about } from './about.ts';
 import { helpOf, parseCommand } from './command.ts';
 import { commands } from './commands.ts';
 import { Interruption } from './interruption.ts';
@@ -22,7 +23,7 @@ const streams: Streams = {
 async function main(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args;
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
-    streams.out.write(await overview());
+    streams.out.write(overview());
     return 0;
   }
   if (name === '--version') {
@@ -55,12 +56,9 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-async function overview(): Promise<string> {
-  const lines = await Promise.all(
-    Object.values(commands).map(async (load) => {
-      const command = await load();
-      return `  ${[command.name, command.usage].filter(Boolean).join(' ').padEnd(25)} ${command.summary}`;
-    }),
+function overview(): string {
+  const lines = Object.values(about).map(
+    ({ name, usage, summary }) => `  ${[name, usage].filter(Boolean).join(' ').padEnd(25)} ${summary}`,
   );
   return [
     'Trainyard trains neural networks on this machine, offline.',

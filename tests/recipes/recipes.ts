@@ -307,12 +307,11 @@ export const quadrupleOps = {
     files: {
       'electron/cli/commands/greet.ts': `// \`greet\`: says hello.
 
+import { about } from '../about.ts';
 import type { Command } from '../command.ts';
 
 export const greet: Command = {
-  name: 'greet',
-  usage: '',
-  summary: 'Says hello to whoever asks.',
+  ...about.greet,
   positionals: [0, 0],
   options: {},
   run: async ({ output }) => output.line('Hello.'),
@@ -324,6 +323,11 @@ export const greet: Command = {
         file: 'electron/cli/commands.ts',
         before: '  inspect:',
         text: "  greet: async () => (await import('./commands/greet.ts')).greet,",
+      },
+      {
+        file: 'electron/cli/about.ts',
+        before: '  inspect:',
+        text: "  greet: { name: 'greet', usage: '', summary: 'Says hello to whoever asks.' },",
       },
     ],
     proves: /Says hello to whoever asks/,

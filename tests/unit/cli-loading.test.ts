@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import test from 'node:test';
 import { promisify } from 'node:util';
+import { about } from '../../electron/cli/about.ts';
+import { commands } from '../../electron/cli/commands.ts';
 import { lazyService } from '../../electron/cli/lazy-service.ts';
 import { penguins, startTrainyard, temporaryHome } from '../support/cli.ts';
 
@@ -16,6 +18,32 @@ const script = `
 test('the list of runs and forecasts come without the data engine', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
   assert.equal(stdout.trim(), '0');
+});
+
+test('--help loads no command, and --version hardly more', async (t) => {
+  const hook = `import { registerHooks } from 'node:module';
+    const loaded = [];
+    registerHooks({ load(url, context, next) { loaded.push(url); return next(url, context); } });
+    process.on('exit', () => process.stderr.write(loaded.filter((url) => url.startsWith('file:')).join('\\n')));`;
+  const env = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(hook)}` };
+  const loadedBy = async (...args: readonly string[]): Promise<readonly string[]> => {
+    const { code, stderr } = await startTrainyard(temporaryHome(t), args, undefined, env).finished;
+    assert.equal(code, 0, stderr);
+    return stderr.split('\n').map((url) => url.slice(url.lastIndexOf('/') + 1));
+  };
+  const help = await loadedBy('--help');
+  // 114 where each command was loaded for the line it has in the help.
+  assert.ok(help.length <= 12, `${help.length}: ${help.join(' ')}`);
+  assert.ok((await loadedBy('--version')).length <= help.length + 1);
+});
+
+test('the help has a line for each command, in their order, and each says the same of itself', async () => {
+  assert.deepEqual(Object.keys(about), Object.keys(commands));
+  for (const [name, load] of Object.entries(commands)) {
+    const { name: own, usage, summary } = await load();
+    assert.deepEqual({ name: own, usage, summary }, about[name as keyof typeof about]);
+    assert.equal(own, name);
+  }
 });
 
 test('a service that is loaded late: calls and events in order, failures to whoever calls', async () => {

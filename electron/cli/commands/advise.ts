@@ -8,11 +8,12 @@ import { factHere, factsOf } from '../../../engine/hardware/advice/from-forecast
 import { readThresholds, thresholdsKey, withThresholds, type Rules } from '../../../engine/hardware/advice/rules.ts';
 import { usableCores } from '../../../engine/backends/cpu/describe.ts';
 import { forecast } from '../../../engine/hardware/forecast.ts';
-import { about } from '../../../engine/hardware/run-line.ts';
+import { about as timeAbout } from '../../../engine/hardware/run-line.ts';
 import { hoursPerWeek } from '../../../engine/hardware/use.ts';
 import { waitingOf } from '../../../engine/hardware/waiting.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import type { StoreService } from '../../../engine/protocol/store.ts';
+import { about } from '../about.ts';
 import { choiceOption, numberOption, textOption, type Command } from '../command.ts';
 import { electricityHere } from '../electricity.ts';
 import { runOf, subjectOption, subjectOptions } from '../forecast-subject.ts';
@@ -23,9 +24,7 @@ import { formatTime } from '../output.ts';
 import { printTableAdvice, tableAsked, tableOptions } from '../table-forecast.ts';
 
 export const adviseCommand: Command = {
-  name: 'advise',
-  usage: '',
-  summary: 'Says what to train a model on, and why.',
+  ...about.advise,
   positionals: [0, 0],
   options: {
     ...subjectOptions,
@@ -97,7 +96,7 @@ export const adviseCommand: Command = {
       not_advised: refused.map(({ device, reasons }) => ({ device, reasons })),
     });
     for (const given of advised) {
-      const time = given.seconds ? `, about ${about([given.seconds.low, given.seconds.high])}` : '';
+      const time = given.seconds ? `, about ${timeAbout([given.seconds.low, given.seconds.high])}` : '';
       const words = given.seconds ? lateness(given.seconds, needs.deadline) : '';
       const late = words === '' ? '' : `, ${words}`;
       const dear = given.meetsBudget === false ? ', beyond the budget' : '';

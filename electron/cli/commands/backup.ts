@@ -4,14 +4,13 @@ import path from 'node:path';
 import { restoreHistory } from '../../../engine/history/client.node.ts';
 import type { ArchiveReport, JobProgress } from '../../../engine/protocol/keeping.ts';
 import type { StoreService } from '../../../engine/protocol/store.ts';
+import { about } from '../about.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { counted, formatBytes, formatTime, type Output } from '../output.ts';
 import { checkOutput } from '../output-file.ts';
 
 export const backup: Command = {
-  name: 'backup',
-  usage: 'FILE',
-  summary: 'Writes runs, their files, labs, settings and own prices to one file, while runs train.',
+  ...about.backup,
   positionals: [1, 1],
   options: { datasets: { type: 'boolean', help: 'the imported datasets, too' } },
   run: async (context) => {
@@ -29,9 +28,7 @@ export const backup: Command = {
 };
 
 export const restore: Command = {
-  name: 'restore',
-  usage: 'FILE',
-  summary: 'Brings a home back from a backup; what was there is kept beside it.',
+  ...about.restore,
   positionals: [1, 1],
   options: {},
   run: async ({ positionals, output, services, interruption }) => {

@@ -12,6 +12,7 @@ import { workloads } from '../../../engine/bench/workloads.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import { readProfiled } from '../../../engine/runs/profiled.ts';
 import { workloadOfRun } from '../../hosts/profiler.ts';
+import { about } from '../about.ts';
 import {
   choiceOption,
   numberOption,
@@ -57,9 +58,7 @@ const gpuRoundMilliseconds = 100;
 const tooLarge = { cpu: 2e10, software: 1e9 } as const;
 
 export const bench: Command = {
-  name: 'bench',
-  usage: '',
-  summary: 'Times the benchmark workloads on this machine.',
+  ...about.bench,
   positionals: [0, 0],
   options: {
     suite: {

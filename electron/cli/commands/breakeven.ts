@@ -2,6 +2,7 @@
 
 import { InputError } from '../../../engine/protocol/errors.ts';
 import { breakEvenHours, hourlyPower, yearsOfUse } from '../../../engine/hardware/formulas/money.ts';
+import { about } from '../about.ts';
 import { numberOption, type Command, type OptionValues } from '../command.ts';
 import { formatCount } from '../output.ts';
 
@@ -10,9 +11,7 @@ const mostUsd = 10_000_000;
 const mostKilowatts = 100;
 
 export const breakeven: Command = {
-  name: 'breakeven',
-  usage: '',
-  summary: 'Says after how many hours buying a card costs no more than renting one.',
+  ...about.breakeven,
   positionals: [0, 0],
   options: {
     card: { type: 'string', value: 'USD', help: 'price of the card' },

@@ -9,15 +9,14 @@ import {
 } from '../../../engine/hardware/catalogue/catalogue.ts';
 import { isStale, staleText, trusted } from '../../../engine/hardware/catalogue/figures.ts';
 import { deviceKinds } from '../../../engine/hardware/catalogue/schema.ts';
+import { about } from '../about.ts';
 import { choiceOption, textOption, type Command } from '../command.ts';
 import { homeFolder } from '../home.ts';
 import { openCatalogue, problemLines, readCatalogueText } from '../own-catalogue.ts';
 import { counted, type Column, type Output } from '../output.ts';
 
 export const catalogue: Command = {
-  name: 'catalogue',
-  usage: '',
-  summary: 'Lists devices and what renting them costs, or checks a file of own entries.',
+  ...about.catalogue,
   positionals: [0, 0],
   options: {
     kind: { type: 'string', value: 'KIND', help: `only these: ${deviceKinds.join(', ')}` },

@@ -10,6 +10,7 @@ import type { RunConfig } from '../../../engine/protocol/runs.ts';
 import { runFields } from '../../../engine/settings/run.ts';
 import { nodeSurroundings, residentBudget } from '../../hosts/surroundings.ts';
 import { askedRun } from '../asked-run.ts';
+import { about } from '../about.ts';
 import { runNumber, textOption, type Command, type CommandContext } from '../command.ts';
 import { openDevice } from '../hosts.ts';
 import { readOptionDefs, withProgress } from '../import.ts';
@@ -22,9 +23,7 @@ import { dataOptions, trainingOptions } from '../training-options.ts';
 export const needsFixing = 3;
 
 export const check: Command = {
-  name: 'check',
-  usage: '[DATASET|FILE]',
-  summary: 'Checks in some ten seconds whether a run would learn, and says what to try; it takes the flags of `train`.',
+  ...about.check,
   positionals: [0, 1],
   options: {
     ...dataOptions,

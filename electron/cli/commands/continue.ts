@@ -5,6 +5,7 @@ import { InputError } from '../../../engine/protocol/errors.ts';
 import type { RunConfig, RunRecord } from '../../../engine/protocol/runs.ts';
 import { runFields } from '../../../engine/settings/run.ts';
 import { withChosen } from '../../../engine/settings/values.ts';
+import { about } from '../about.ts';
 import { runNumber, textOption, type Command, type OptionDef, type OptionValues } from '../command.ts';
 import { chosenByFlags, flagsOf } from '../setting-flags.ts';
 import { checkpointChoice, checkpointOption } from '../transfer-options.ts';
@@ -27,9 +28,7 @@ const { epochs: _, ...settingFlags } = Object.assign(
 ) as Record<string, OptionDef>;
 
 export const continueCommand: Command = {
-  name: 'continue',
-  usage: 'RUN',
-  summary: 'Goes on where a finished or stopped run was, for longer or with other settings, as a new run.',
+  ...about.continue,
   positionals: [1, 1],
   options: {
     epochs: { type: 'string', value: '+N|N', help: 'so many more, or up to so many in all' },

@@ -2,6 +2,7 @@
 
 import type { RunRecord, RunRequest, RunState } from '../../../engine/protocol/runs.ts';
 import { InputError, TrainyardError } from '../../../engine/protocol/errors.ts';
+import { about } from '../about.ts';
 import { runNumber, type Command } from '../command.ts';
 import type { Services } from '../services.ts';
 
@@ -9,16 +10,9 @@ import type { Services } from '../services.ts';
 const patienceMilliseconds = 15_000;
 const pollMilliseconds = 100;
 
-function control(
-  name: RunRequest,
-  summary: string,
-  from: readonly RunState[],
-  done: (state: RunState) => boolean,
-): Command {
+function control(name: RunRequest, from: readonly RunState[], done: (state: RunState) => boolean): Command {
   return {
-    name,
-    usage: 'RUN',
-    summary,
+    ...about[name],
     positionals: [1, 1],
     options: {},
     run: async ({ positionals, output, services }) => {
@@ -61,16 +55,10 @@ async function waitUntil(services: Services, run: number, done: (state: RunState
   }
 }
 
-export const pause = control(
-  'pause',
-  'Pauses a run that trains in another process.',
-  ['running'],
-  (state) => state !== 'running',
-);
-export const resume = control('resume', 'Lets a paused run go on.', ['paused'], (state) => state !== 'paused');
+export const pause = control('pause', ['running'], (state) => state !== 'running');
+export const resume = control('resume', ['paused'], (state) => state !== 'paused');
 export const stop = control(
   'stop',
-  'Stops a run that trains in another process; it keeps its best weights.',
   ['running', 'paused', 'queued'],
   (state) => !['running', 'paused', 'queued'].includes(state),
 );

@@ -4,6 +4,7 @@ import { costWords, totalCost } from '../../../engine/hardware/bill.ts';
 import { byMonth, secondsOf } from '../../../engine/hardware/use.ts';
 import { phases, type BilledRun } from '../../../engine/protocol/bill.ts';
 import { electricityFields, electricityKey } from '../../../engine/settings/electricity.ts';
+import { about } from '../about.ts';
 import type { Command } from '../command.ts';
 import { electricityAsked, electricityHere } from '../electricity.ts';
 import { homeFolder } from '../home.ts';
@@ -13,9 +14,7 @@ import { openCatalogue } from '../own-catalogue.ts';
 const { tariff, grid } = electricityFields;
 
 export const costs: Command = {
-  name: 'costs',
-  usage: '',
-  summary: 'Adds up time, energy, carbon and money of all runs, month by month.',
+  ...about.costs,
   positionals: [0, 0],
   options: {
     tariff: { type: 'string', value: 'USD', help: `${tariff.help}; kept (at first ${tariff.default})` },

@@ -24,6 +24,7 @@ import { networkInputOf, type ModelSpec } from '../../../engine/model/spec.ts';
 import { InputError, TrainyardError } from '../../../engine/protocol/errors.ts';
 import type { LabMeasurement, LabPart, RacePoint } from '../../../engine/protocol/lab.ts';
 import { nodeLab } from '../../hosts/lab.ts';
+import { about } from '../about.ts';
 import { choiceOption, numberOption, type Command } from '../command.ts';
 import { subjectOption, subjectOptions } from '../forecast-subject.ts';
 import { hardwareGpu, listGpus, openFirstGpu } from '../gpu.ts';
@@ -57,9 +58,7 @@ const pairs = ['cpu,gpu-0', 'cpu-1,cpu', 'cpu-wasm,cpu-1'] as const;
 type Pair = (typeof pairs)[number];
 
 export const crossover: Command = {
-  name: 'crossover',
-  usage: '',
-  summary: 'Finds the batch or width from which one device overtakes another with a model.',
+  ...about.crossover,
   positionals: [0, 0],
   options: {
     model,

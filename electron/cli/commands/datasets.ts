@@ -5,6 +5,7 @@ import type { DatasetInfo } from '../../../engine/protocol/data.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import { finalStates, type RunRecord, type RunState } from '../../../engine/protocol/runs.ts';
 import type { RecordField, StoreService } from '../../../engine/protocol/store.ts';
+import { about } from '../about.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { formatBytes, formatCount, formatTime } from '../output.ts';
 
@@ -22,9 +23,7 @@ const shownCharacters = 12;
 const fewestCharacters = 4;
 
 export const datasets: Command = {
-  name: 'datasets',
-  usage: '[remove DATASET…]',
-  summary: 'Lists the imported datasets; `datasets remove` frees their space.',
+  ...about.datasets,
   positionals: [0, Infinity],
   options: {},
   run: async (context) => {

@@ -1,15 +1,14 @@
 // `demo`: trains on the bundled penguins table, for a first look and where there is no screen.
 
 import { fileURLToPath } from 'node:url';
+import { about } from '../about.ts';
 import type { Command } from '../command.ts';
 import { trainFile } from './train.ts';
 
 const sample = new URL('../../../samples/penguins.csv', import.meta.url);
 
 export const demo: Command = {
-  name: 'demo',
-  usage: '',
-  summary: 'Trains on a bundled table of 344 penguins and shows where the run is kept.',
+  ...about.demo,
   positionals: [0, 0],
   options: {},
   run: async ({ output, services, interruption, endWith }) => {

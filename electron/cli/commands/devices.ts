@@ -3,14 +3,13 @@
 import type { DeviceInfo } from '../../../engine/protocol/app.ts';
 import { findTrust } from '../../../engine/train/trust.ts';
 import { cpuDevice, selfTestFact } from '../../hosts/devices.ts';
+import { about } from '../about.ts';
 import type { Command } from '../command.ts';
 import { gpuTrust, listGpus } from '../gpu.ts';
 import { homeFolder } from '../home.ts';
 
 export const devices: Command = {
-  name: 'devices',
-  usage: '',
-  summary: 'Lists the CPU and the GPUs of this machine.',
+  ...about.devices,
   positionals: [0, 0],
   options: { check: { type: 'boolean', help: 'test now whether they compute what they should' } },
   run: async ({ options, output }) => {

@@ -17,6 +17,7 @@ import { usualRowsOf } from '../../../engine/protocol/use.ts';
 import { countOpening, prepareEvaluation, type EvaluationSource } from '../../../engine/runs/evaluate.ts';
 import { createEvaluator } from '../../hosts/evaluator.ts';
 import { openCpu } from '../../hosts/trusted-cpu.ts';
+import { about } from '../about.ts';
 import { choiceOption, numberOption, runNumber, type Command, type CommandContext } from '../command.ts';
 import { aboutClasses, aboutValues } from '../evaluation.ts';
 import { withProgress } from '../import.ts';
@@ -24,10 +25,7 @@ import { foldsEvent, outOfFoldTable, printFoldScores, shareEvent, shareText } fr
 import { counted, formatCount, formatTime } from '../output.ts';
 
 export const evaluate: Command = {
-  name: 'evaluate',
-  usage: 'RUN [PATH]',
-  summary:
-    'Shows how good a finished run is: on a split of its data (the validation split unless said otherwise, the test split where the run has none), or on another file.',
+  ...about.evaluate,
   positionals: [1, 2],
   options: {
     split: {

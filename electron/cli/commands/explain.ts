@@ -12,6 +12,7 @@ import { readModelFiles } from '../../../engine/runs/model-files.ts';
 import { prepareExplanation } from '../../../engine/runs/explain.ts';
 import { createExplainer } from '../../hosts/explainer.ts';
 import { openCpu } from '../../hosts/trusted-cpu.ts';
+import { about } from '../about.ts';
 import { choiceOption, numberOption, runNumber, textOption, type Command } from '../command.ts';
 import { wantedClass } from '../wanted-class.ts';
 import { withProgress } from '../import.ts';
@@ -21,10 +22,7 @@ import { explainRows, refuseRowOptions, rowOptions } from '../explain-rows.ts';
 import { formatCount, formatSeconds } from '../output.ts';
 
 export const explain: Command = {
-  name: 'explain',
-  usage: 'RUN [PATH]',
-  summary:
-    'Shows what a finished run goes by: which columns matter, how its answer moves with them, and why one row, or each row of a file, got its answer.',
+  ...about.explain,
   positionals: [1, 2],
   options: {
     split: {

@@ -18,6 +18,7 @@ import { makeExport, type MadeExport } from '../../../engine/runs/export.ts';
 import { modelFileWarnings } from '../../../engine/runs/model-files.ts';
 import { residentBudget } from '../../hosts/surroundings.ts';
 import { openCpu } from '../../hosts/trusted-cpu.ts';
+import { about } from '../about.ts';
 import { choiceOption, runNumber, textOption, type Command, type CommandContext } from '../command.ts';
 import { checkpointChoice, checkpointOption } from '../transfer-options.ts';
 import { startOnnx } from '../onnx-process.ts';
@@ -28,9 +29,7 @@ import { formatBytes, type Output } from '../output.ts';
 const listed = exportFormats.map((format) => `${format}: ${exportWords[format].holds}`).join('; ');
 
 export const exportCommand: Command = {
-  name: 'export',
-  usage: 'RUN',
-  summary: 'Writes a run for other tools: its model, its curves, or all of it.',
+  ...about.export,
   positionals: [1, 1],
   options: {
     format: { type: 'string', value: exportFormats.join('|'), help: `default json; ${listed}` },

@@ -5,6 +5,7 @@ import { usableCores } from '../../../engine/backends/cpu/describe.ts';
 import { energyText, moneyText } from '../../../engine/hardware/bill.ts';
 import { forecast, largestHere, type DeviceForecast, type Forecast } from '../../../engine/hardware/forecast.ts';
 import type { Subject } from '../../../engine/hardware/costs/familiar.ts';
+import { about } from '../about.ts';
 import { choiceOption, type Command } from '../command.ts';
 import { electricityAsked, electricityHere, electricityOptions } from '../electricity.ts';
 import { newestLab } from '../../../engine/hardware/machine.ts';
@@ -16,9 +17,7 @@ import { formatBytes, formatCount, formatTime, rangeText, type Output } from '..
 import { printTableForecast, tableAsked, tableOptions } from '../table-forecast.ts';
 
 export const forecastCommand: Command = {
-  name: 'forecast',
-  usage: '',
-  summary: 'Forecasts memory, time, energy and cost of training a model.',
+  ...about.forecast,
   positionals: [0, 0],
   options: {
     ...subjectOptions,

@@ -1,13 +1,12 @@
 // `home`: what takes how much room, and having it back.
 
 import { freedBy, usageNote, usageWords } from '../../../engine/protocol/usage-words.ts';
+import { about } from '../about.ts';
 import type { Command } from '../command.ts';
 import { counted, formatBytes } from '../output.ts';
 
 export const home: Command = {
-  name: 'home',
-  usage: '',
-  summary: 'Shows what takes how much room on the disk, and frees what can be freed.',
+  ...about.home,
   positionals: [0, 0],
   options: {
     compact: { type: 'boolean', help: 'write the history anew without the gaps in it' },

@@ -9,6 +9,7 @@ import {
   splitOrigin,
   splitRule,
 } from '../../../engine/protocol/use.ts';
+import { about } from '../about.ts';
 import { numberOption, type Command } from '../command.ts';
 import { importFile, readOptions, readOptionDefs } from '../import.ts';
 import { withFlag } from '../data-warning.ts';
@@ -19,9 +20,7 @@ import { ownValue } from '../../../engine/protocol/own.ts';
 const { target, task, types, ignore, split, time, group } = dataOptions;
 
 export const inspect: Command = {
-  name: 'inspect',
-  usage: 'PATH',
-  summary: 'Reads a file and shows its columns, the target it suggests and what to look at.',
+  ...about.inspect,
   positionals: [1, 1],
   options: {
     rows: { type: 'string', value: 'N', help: 'sample rows to show (default 5)' },

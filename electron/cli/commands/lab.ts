@@ -17,6 +17,7 @@ import type { LabDevice, LabProgress, LabResult, Sample, Spread } from '../../..
 import { othersNow } from '../../../engine/system/others.ts';
 import { createNodeLab, describeMachine } from '../../hosts/lab.ts';
 import { cpuDevice } from '../../hosts/devices.ts';
+import { about } from '../about.ts';
 import { numberOption, textOption, type Command, type CommandContext } from '../command.ts';
 import { homeFolder } from '../home.ts';
 import type { Interruption } from '../interruption.ts';
@@ -27,9 +28,7 @@ const defaultSeconds = 60;
 const limits = { minimum: 1, maximum: 3600 } as const;
 
 export const lab: Command = {
-  name: 'lab',
-  usage: '',
-  summary: 'Measures this machine: products, memory, latencies and training steps of every device.',
+  ...about.lab,
   positionals: [0, 0],
   options: {
     seconds: { type: 'string', value: 'N', help: `how long it takes, about (default ${defaultSeconds})` },

@@ -16,6 +16,7 @@ import {
 import { residentBudget } from '../../hosts/surroundings.ts';
 import { openCpu } from '../../hosts/trusted-cpu.ts';
 import { modelFileWarnings, readModelFilesOf } from '../../../engine/runs/model-files.ts';
+import { about } from '../about.ts';
 import {
   choiceOption,
   runNumber,
@@ -37,9 +38,7 @@ import { ownValue } from '../../../engine/protocol/own.ts';
 const shownRows = 10;
 
 export const predict: Command = {
-  name: 'predict',
-  usage: 'RUN [PATH]',
-  summary: 'Predicts every row of a file with a finished run.',
+  ...about.predict,
   positionals: [1, 2],
   options: {
     out: {

@@ -2,12 +2,11 @@
 
 import { repairHistory } from '../../../engine/history/client.node.ts';
 import { repairText } from '../../../engine/protocol/repair-text.ts';
+import { about } from '../about.ts';
 import type { Command } from '../command.ts';
 
 export const repair: Command = {
-  name: 'repair',
-  usage: '',
-  summary: 'Rebuilds a damaged history from its backup and the folders of the runs; keeps the damaged file.',
+  ...about.repair,
   positionals: [0, 0],
   options: {},
   run: async ({ output, services }) => {

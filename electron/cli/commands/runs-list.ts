@@ -4,6 +4,7 @@ import path from 'node:path';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { importText } from '../../../engine/protocol/import-text.ts';
+import { about } from '../about.ts';
 import { numberOption, runNumber, textOption, type Command, type CommandContext } from '../command.ts';
 import { counted, type Column } from '../output.ts';
 import { checkOutput } from '../output-file.ts';
@@ -13,9 +14,7 @@ import { familyColumn, runColumns, runEvent } from './runs.ts';
 const groupColumn: Column<RunRecord> = { title: 'group', value: ({ group }) => group ?? '' };
 
 export const runs: Command = {
-  name: 'runs',
-  usage: '[export RUN… FILE | import FILE]',
-  summary: 'Lists past runs, newest first; carries runs to another machine and takes them up there.',
+  ...about.runs,
   positionals: [0, Infinity],
   options: {
     search: {

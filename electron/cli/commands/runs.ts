@@ -19,6 +19,7 @@ import { familyWords } from '../../../engine/protocol/family.ts';
 import { baselineWords } from '../../../engine/protocol/baseline.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import { leftOutText, splitOrigin, splitRule, usualSplit } from '../../../engine/protocol/use.ts';
+import { about } from '../about.ts';
 import { choiceOption, numberOption, runNumber, textOption, type Command } from '../command.ts';
 import { printTree } from '../tree-text.ts';
 import { wantedClass } from '../wanted-class.ts';
@@ -85,9 +86,7 @@ export const familyColumn: Column<RunRecord> = { title: 'family', value: (run) =
 export const runEvent = (run: RunRecord): object => ({ event: 'run', ...run, run: run.id });
 
 export const show: Command = {
-  name: 'show',
-  usage: 'RUN',
-  summary: 'Shows one run: settings, result, best epoch.',
+  ...about.show,
   positionals: [1, 1],
   options: {
     tree: { type: 'string', value: 'K', help: 'draws tree K of a run of trees, from 1, instead' },
@@ -279,9 +278,7 @@ export function printMetrics(output: Output, metrics: Readonly<Record<string, nu
 }
 
 export const compare: Command = {
-  name: 'compare',
-  usage: 'RUN RUN…',
-  summary: 'Puts runs side by side: settings that differ, and results.',
+  ...about.compare,
   positionals: [2, Infinity],
   options: {
     all: { type: 'boolean', help: 'also settings that are the same' },
@@ -410,9 +407,7 @@ function flatten(value: object, prefix = ''): Record<string, string> {
 }
 
 export const remove: Command = {
-  name: 'delete',
-  usage: 'RUN…',
-  summary: 'Moves runs to the trash; `--restore` brings them back, `--purge` removes them for good.',
+  ...about.delete,
   positionals: [1, Infinity],
   options: {
     restore: { type: 'boolean', help: 'bring them back from the trash' },

@@ -5,15 +5,14 @@ import { ModelServer, newToken } from '../../../engine/serving/server.node.ts';
 import { ServedModel } from '../../../engine/serving/served-model.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import { openCpu } from '../../hosts/trusted-cpu.ts';
+import { about } from '../about.ts';
 import { numberOption, runNumber, textOption, type Command } from '../command.ts';
 import { counted } from '../output.ts';
 
 const shortestToken = 16;
 
 export const serve: Command = {
-  name: 'serve',
-  usage: 'RUN',
-  summary: 'Answers other programs of this machine with a finished run, over HTTP on 127.0.0.1 alone.',
+  ...about.serve,
   positionals: [1, 1],
   options: {
     port: { type: 'string', value: 'N', help: 'port to listen on (default: one that is free)' },

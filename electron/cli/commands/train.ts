@@ -10,6 +10,7 @@ import { damagedCheckpoint } from '../../../engine/runs/attempt.ts';
 import { refuseTraining } from '../../../engine/history/measuring.ts';
 import { processOwner } from '../../../engine/history/owner.ts';
 import { askedRun, deviceOption } from '../asked-run.ts';
+import { about } from '../about.ts';
 import { runNumber, textOption, type Command, type CommandContext } from '../command.ts';
 import { runFields } from '../../../engine/settings/run.ts';
 import { flagsOf } from '../setting-flags.ts';
@@ -23,9 +24,7 @@ import { printFolds } from '../out-of-fold.ts';
 import { againstText, foldNumbers, keptText, printMetrics, timesText, workText } from './runs.ts';
 
 export const train: Command = {
-  name: 'train',
-  usage: '[PATH]',
-  summary: 'Trains on a file and keeps the run; `--resume RUN` continues one.',
+  ...about.train,
   positionals: [0, 1],
   options: {
     ...dataOptions,
