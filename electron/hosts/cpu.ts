@@ -19,6 +19,7 @@ import type { ExplainerService } from '../../engine/protocol/explanation.ts';
 import { connect, serve } from '../../engine/protocol/rpc.ts';
 import type { RunConfig } from '../../engine/protocol/runs.ts';
 import type { TrainerHost } from '../../engine/protocol/hosts.ts';
+import type { ProfilerService } from '../../engine/protocol/step-profile.ts';
 import type { ServedModelService } from '../../engine/protocol/serving.ts';
 import { createServedModel } from '../../engine/serving/service.node.ts';
 import { createExaminer } from '../../engine/learners/examiner.ts';
@@ -31,6 +32,7 @@ import { createNodeLab } from './lab.ts';
 import { onLink } from './linked.ts';
 import { createEvaluator } from './evaluator.ts';
 import { createPredictor } from './predictor.ts';
+import { createProfiler } from './profiler.ts';
 import { homeArgument, nodeSurroundings, residentBudget } from './surroundings.ts';
 import { openCpu } from './trusted-cpu.ts';
 
@@ -88,4 +90,5 @@ serve<ExaminerService>(
   { service: 'examiner' },
 );
 serve<DeviceService>(port, { devices: async () => [await cpuDevice(home)] }, { service: 'devices' });
+serve<ProfilerService>(port, createProfiler(), { service: 'profiler' });
 announceReady(port);

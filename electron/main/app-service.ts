@@ -17,7 +17,9 @@ import { evaluateRun } from './evaluations.ts';
 import { createChecks } from './checks.ts';
 import { createTreeLooks } from './trees.ts';
 import { createExplanations } from './explanations.ts';
+import { Alone } from './alone.ts';
 import { createLab } from './lab.ts';
+import { createProfiles } from './profiles.ts';
 import type { MainWindow } from './main-window.ts';
 import type { NetworkGuard } from './network.ts';
 import { createOwnCatalogue } from './own-catalogue.ts';
@@ -56,6 +58,8 @@ export function createAppService(parts: AppServiceParts): AppService {
   const keeping = createKeeping(parts);
   const { onProgress: onChecked, ...checks } = createChecks(parts);
   const { onProgress: onExplained, ...explanations } = createExplanations(parts);
+  const alone = new Alone(parts);
+  const { onProgress: onProfiled, ...profiles } = createProfiles({ ...parts, alone });
   const predictions = new FilePredictions(parts);
   return {
     ...datasets(parts),
@@ -67,16 +71,16 @@ export function createAppService(parts: AppServiceParts): AppService {
     ...history(parts),
     ...keeping,
     ...exports.service,
-    ...createLab(parts),
+    ...createLab({ ...parts, alone }),
+    ...profiles,
     ...surroundings(parts),
     async cancel(request) {
       predictions.cancel(request.job);
       if (!exports.cancel(request.job)) await keeping.cancel(request);
     },
     onProgress(listener) {
-      const stops = [keeping, exports, predictions, { onProgress: onExplained }, { onProgress: onChecked }].map(
-        (part) => part.onProgress(listener),
-      );
+      const own = [onExplained, onChecked, onProfiled].map((onProgress) => ({ onProgress }));
+      const stops = [keeping, exports, predictions, ...own].map((part) => part.onProgress(listener));
       return () => stops.forEach((stop) => stop());
     },
   };

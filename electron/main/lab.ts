@@ -4,13 +4,11 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { beginMeasuring, type MeasuringKind } from '../../engine/history/measuring.ts';
-import { LabControl } from '../../engine/lab/control.ts';
+import type { LabControl } from '../../engine/lab/control.ts';
 import type { DeviceLab } from '../../engine/lab/host.ts';
 import { labFileName, labText, largestLabFile, readLab } from '../../engine/lab/file.ts';
 import { chooseTargets, measureMachine, type OpenLabHost } from '../../engine/lab/machine.ts';
 import { roundMillisecondsOf, timeRaces, type RacingStep } from '../../engine/lab/race.ts';
-import { refuseRuns } from '../../engine/lab/runs.ts';
 import type { AppService } from '../../engine/protocol/app.ts';
 import { InputError, TrainyardError } from '../../engine/protocol/errors.ts';
 import type { LabProgress, LabRecord, LabTarget, RaceRequest, RaceTimes } from '../../engine/protocol/lab.ts';
@@ -19,6 +17,7 @@ import type { StoreService } from '../../engine/protocol/store.ts';
 import type { RunHost } from '../../engine/runs/hosts.ts';
 import type { RunManager } from '../../engine/runs/manager.ts';
 import { othersNow } from '../../engine/system/others.ts';
+import type { Alone } from './alone.ts';
 import type { Devices } from './devices.ts';
 import { saveThroughDialog, type Dialogs } from './saving.ts';
 import type { ChosenPaths } from './paths.ts';
@@ -29,9 +28,9 @@ type LabProcess = Pick<RunHost, 'exited' | 'kill'> & { readonly lab: DeviceLab }
 const [raceRounds, racePointMilliseconds] = [15, 6000];
 
 export interface LabParts {
-  readonly home: string;
   readonly store: StoreService;
-  readonly runs: Pick<RunManager, 'active' | 'hold'>;
+  readonly runs: Pick<RunManager, 'active'>;
+  readonly alone: Alone;
   readonly processes: { startCpuHost(): Promise<LabProcess>; startGpuHost(): Promise<LabProcess> };
   readonly devices: Devices;
   readonly dialogs: Dialogs;
@@ -55,41 +54,13 @@ export type LabMethods = Pick<
   | 'onRace'
 >;
 
-export function createLab({ home, store, runs, processes, devices, dialogs, paths, onBattery }: LabParts): LabMethods {
+export function createLab({ store, runs, alone, processes, devices, dialogs, paths, onBattery }: LabParts): LabMethods {
   const progress = new Listeners<LabProgress>();
   const races = new Listeners<{ races: readonly RaceTimes[]; points: number }>();
-  let current: LabControl | null = null;
 
   const openHost = async (kind: LabTarget['kind']): Promise<OpenLabHost & { readonly host: DeviceLab }> => {
     const { lab, exited, kill } = await (kind === 'gpu' ? processes.startGpuHost() : processes.startCpuHost());
     return { host: lab, exited, kill };
-  };
-
-  /** What measures has this machine to itself: nothing else measures, and runs wait. */
-  const alone = async <T>(what: MeasuringKind, work: (control: LabControl) => Promise<T>): Promise<T> => {
-    if (current !== null) {
-      throw new TrainyardError(
-        'device.busy',
-        'This machine is being measured already.',
-        'Wait for its end, or cancel it.',
-      );
-    }
-    const control = (current = new LabControl());
-    try {
-      await refuseRuns(store, runs.active());
-      const done = beginMeasuring(home, what);
-      const holding = runs.hold();
-      try {
-        await Promise.race([holding, control.cancellation]);
-        return await work(control);
-      } finally {
-        // Also where it was cancelled before all had paused.
-        void holding.then((release) => release());
-        done();
-      }
-    } finally {
-      current = null;
-    }
   };
 
   const race = async (request: RaceRequest, control: LabControl): Promise<readonly RaceTimes[]> => {
@@ -153,14 +124,14 @@ export function createLab({ home, store, runs, processes, devices, dialogs, path
   };
 
   return {
-    measureLab: ({ seconds }) => alone('lab', (control) => measure(seconds, control)),
+    measureLab: ({ seconds }) => alone.while('lab', (control) => measure(seconds, control)),
     async labConditions() {
       // Runs of the app would be counted, and pause for a lab.
       const busy = runs.active().length > 0 ? null : await othersNow();
       return { processors: os.availableParallelism(), busy, battery: onBattery?.() ?? false };
     },
-    timeRaces: (request) => alone('crossover', (control) => race(request, control)),
-    cancelLab: async () => current?.cancel(),
+    timeRaces: (request) => alone.while('crossover', (control) => race(request, control)),
+    cancelLab: async () => alone.cancel(),
     labs: () => store.labs(),
     lab: (request) => store.lab(request),
     deleteLab: (request) => store.deleteLab(request),

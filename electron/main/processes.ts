@@ -14,6 +14,7 @@ import type { DeviceLab } from '../../engine/lab/host.ts';
 import type { ExaminerService } from '../../engine/protocol/checking.ts';
 import type { ExplainerService } from '../../engine/protocol/explanation.ts';
 import { connect } from '../../engine/protocol/rpc.ts';
+import type { ProfilerService } from '../../engine/protocol/step-profile.ts';
 import type { ServedModelService } from '../../engine/protocol/serving.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import type { TrainerHost } from '../../engine/protocol/hosts.ts';
@@ -38,6 +39,7 @@ export interface CpuHost extends RunHost {
   readonly exporter: ExporterService;
   readonly explainer: ExplainerService;
   readonly examiner: ExaminerService;
+  readonly profiler: ProfilerService;
 }
 
 export interface Processes {
@@ -108,6 +110,7 @@ export function createProcesses(home: string): Processes {
         lab: connect<DeviceLab>(child.port, { peer, service: 'lab' }),
         explainer: connect<ExplainerService>(child.port, { peer, service: 'explainer' }),
         examiner: connect<ExaminerService>(child.port, { peer, service: 'examiner' }),
+        profiler: connect<ProfilerService>(child.port, { peer, service: 'profiler' }),
         exporter: connect<ExporterService>(child.port, { peer, service: 'exporter' }),
         exited: child.ended,
         kill: () => child.kill(),

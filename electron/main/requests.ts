@@ -250,6 +250,8 @@ const schemas = {
   explainRow: z.strictObject({ ...explained, row: count.optional() }),
   cancelExplanation: z.strictObject({ job }),
   lookAtTree: z.strictObject({ run, tree: count, wanted: count.optional() }),
+  profileRun: z.strictObject({ job, run }),
+  cancelProfile: z.strictObject({ job }),
   checkRun: z.strictObject({ job, config }),
   cancelCheck: z.strictObject({ job }),
   exportRun: z.strictObject({ run, format: z.enum(['json', 'safetensors']) }),

@@ -6,8 +6,9 @@ import path from 'node:path';
 import { InputError } from '../protocol/errors.ts';
 import { isAlive, processOwner, type Owner } from './owner.ts';
 
-/** What measures, in words: `lab`, `crossover`. */
-export type MeasuringKind = 'lab' | 'crossover';
+/** What measures, in words. */
+const kinds = ['lab', 'crossover', 'profile'] as const;
+export type MeasuringKind = (typeof kinds)[number];
 
 interface Measuring {
   readonly what: MeasuringKind;
@@ -70,8 +71,10 @@ export function beginMeasuring(home: string, what: MeasuringKind): () => void {
 function read(file: string): Measuring | null {
   try {
     const { what, owner } = JSON.parse(fs.readFileSync(file, 'utf8')) as Partial<Measuring>;
-    const known = (what === 'lab' || what === 'crossover') && Number.isInteger(owner?.pid);
-    return known && Number.isFinite(owner?.startedAt) ? { what, owner: owner! } : null;
+    const known = kinds.find((kind) => kind === what);
+    return known && Number.isInteger(owner?.pid) && Number.isFinite(owner?.startedAt)
+      ? { what: known, owner: owner! }
+      : null;
   } catch {
     return null;
   }

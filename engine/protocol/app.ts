@@ -20,6 +20,7 @@ import type { Checkpoint, ContinuationRequest, TransferRequest } from './going-o
 import type { EvaluatedRun, EvaluatedSplit, Openings } from './evaluated-rows.ts';
 import type { TreeLook } from './trees.ts';
 import type { Contributions, Dependence, Explanation } from './explanation.ts';
+import type { MeasuredProfile } from './step-profile.ts';
 import type { RepairReport, RunPatch, StoreService } from './store.ts';
 import type { MetricPoint, RunConfig, RunProgress, RunRecord } from './runs.ts';
 import type { ArchiveReport, ImportReport, RestoreReport } from './keeping.ts';
@@ -224,6 +225,13 @@ export interface AppService extends HistoryCalls, RunExports, PredictingApp {
    */
   checkRun(request: { job: string; config: RunConfig }): Promise<CheckReport>;
   cancelCheck(request: { job: string }): Promise<void>;
+  /**
+   * Takes a training step of a finished or stopped run of a network apart, on the CPU: each call timed and held against its best. Runs pause
+   * meanwhile, as with a lab. Progress goes by the job. Rejects with CancelledError after `cancelProfile`, with `input.no_steps` for other
+   * learners, `input.run_active` for one that trains.
+   */
+  profileRun(request: { job: string; run: number }): Promise<MeasuredProfile>;
+  cancelProfile(request: { job: string }): Promise<void>;
   exportRun(request: { run: number; format: 'json' | 'safetensors' }): Promise<{ saved: string | null }>;
   /** Saves text or a picture made by the window through the system's dialog. */
   saveFile(request: { suggested: string; data: Uint8Array }): Promise<{ saved: string | null }>;

@@ -109,7 +109,11 @@ export function heldBackBy({
 }
 
 /** Forward, backward or update of a layer, and the kernel. */
-export const callName = ({ layer, phase, kernel }: ProfiledCall): string => `${layer} ${phase}: ${kernel}`;
+export const callName = ({ layer, phase, kernel }: ProfiledCall): string => `${placeOf({ layer, phase })}: ${kernel}`;
+
+/** `2 forward`; `update` of the optimizer. */
+export const placeOf = ({ layer, phase }: Pick<ProfiledCall, 'layer' | 'phase'>): string =>
+  layer === phase ? phase : `${layer} ${phase}`;
 
 /** `0.0271`, `45.2`, `1,410`: three digits. */
 const shown = (value: number | null): string =>

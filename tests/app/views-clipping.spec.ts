@@ -310,6 +310,14 @@ async function setScene(
     },
     { name: 'predict', address: `#run/${runs[1]}/predict`, ready: async () => undefined },
     { name: 'files', address: `#run/${runs[1]}/files`, ready: region('Exports') },
+    {
+      name: 'step',
+      address: `#run/${runs[1]}/step`,
+      ready: async (page) => {
+        await page.getByRole('button', { name: 'Measure a step' }).click();
+        await expect(page.getByRole('slider', { name: 'Parts of the step' })).toBeVisible({ timeout: 60_000 });
+      },
+    },
   ];
   return { views, tabs, letters: runs[3] };
 }

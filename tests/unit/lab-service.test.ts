@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import test, { type TestContext } from 'node:test';
+import { Alone } from '../../electron/main/alone.ts';
 import { createLab, type LabMethods } from '../../electron/main/lab.ts';
 import { ChosenPaths } from '../../electron/main/paths.ts';
 import { requests } from '../../electron/main/requests.ts';
@@ -32,17 +33,18 @@ function setUp(context: TestContext, own: readonly number[] = []): Setup {
   const [paths, dialog] = [new ChosenPaths(), { file: null as string | null }];
   let touched = false;
   const none = (): Promise<never> => Promise.reject(new Error('no device here'));
+  const runs = {
+    active: () => own,
+    async hold() {
+      touched = true;
+      return async () => undefined;
+    },
+  };
   const lab = createLab({
-    home: folder,
     store,
     paths,
-    runs: {
-      active: () => own,
-      async hold() {
-        touched = true;
-        return async () => undefined;
-      },
-    },
+    runs,
+    alone: new Alone({ home: folder, store, runs }),
     processes: { startCpuHost: none, startGpuHost: none },
     devices: { list: none, gpu: none },
     dialogs: { open: async () => null, askWhere: async () => dialog.file },

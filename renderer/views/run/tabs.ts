@@ -18,6 +18,10 @@ const isExplained: RunTab['shown'] = (run) =>
 const isOfTrees: RunTab['shown'] = (run) =>
   !isLive(run) && hasModel(run) && declarationOf(run.config).trees && run.relation !== 'member';
 
+/** A finished or stopped network. */
+const hasSteps: RunTab['shown'] = (run) =>
+  !isLive(run) && hasModel(run) && declarationOf(run.config).layers !== undefined && hasOwnFiles(run);
+
 // prettier-ignore
 export const runTabs: readonly RunTab[] = [
   { id: '', label: 'Overview', words: ['curves', 'results', 'settings', 'log'], load: () => Promise.resolve({ default: Overview }) },
@@ -26,6 +30,7 @@ export const runTabs: readonly RunTab[] = [
   { id: 'trees', label: 'Trees', words: ['tree', 'splits', 'leaves', 'gain', 'forest', 'boosted'], shown: isOfTrees, load: () => import('./trees/Trees.svelte') },
   { id: 'predict', label: 'Predict', words: ['predictions', 'file', 'what if', 'serve', 'speed'], shown: hasModel, load: () => import('./predict/Predict.svelte') },
   { id: 'files', label: 'Files', words: ['export', 'ONNX', 'safetensors', 'certificate', 'checkpoints', 'continue', 'extend', 'transfer', 'family'], shown: hasOwnFiles, load: () => import('./files/Files.svelte') },
+  { id: 'step', label: 'Step time', words: ['profile', 'flame', 'where a step goes', 'kernels', 'slow', 'bottleneck', 'GFLOP/s'], shown: hasSteps, load: () => import('./step/StepTime.svelte') },
 ];
 
 /** The tab of an address; the overview for one that is unknown. */

@@ -28,6 +28,7 @@ import type { DeviceLab } from '../../../engine/lab/host.ts';
 import { threadPort } from '../../../engine/protocol/port.node.ts';
 import type { Port } from '../../../engine/protocol/port.ts';
 import { connect } from '../../../engine/protocol/rpc.ts';
+import type { ProfilerService } from '../../../engine/protocol/step-profile.ts';
 import type { ServedModelService } from '../../../engine/protocol/serving.ts';
 import type { StoreService } from '../../../engine/protocol/store.ts';
 import type { TrainerHost } from '../../../engine/protocol/hosts.ts';
@@ -73,6 +74,7 @@ export async function startServices({ home, dialogs, startGpuHost }: ServicesOpt
         served: connect<ServedModelService>(cpu.port, { service: 'served' }),
         devices: connect<DeviceService>(cpu.port, { service: 'devices' }),
         lab: connect<DeviceLab>(cpu.port, { service: 'lab' }),
+        profiler: connect<ProfilerService>(cpu.port, { service: 'profiler' }),
         exporter: connect<ExporterService>(cpu.port, { service: 'exporter' }),
         explainer: connect<ExplainerService>(cpu.port, { service: 'explainer' }),
         examiner: connect<ExaminerService>(cpu.port, { service: 'examiner' }),

@@ -1,0 +1,61 @@
+// Where a step of a run goes, for the window: measured in a process that trains, while the runs of this app wait. One that is cancelled ends
+// its process, whatever it is doing.
+
+import type { AppService } from '../../engine/protocol/app.ts';
+import type { Progress } from '../../engine/protocol/data.ts';
+import { TrainyardError } from '../../engine/protocol/errors.ts';
+import { Listeners } from '../../engine/protocol/listeners.ts';
+import type { StoreService } from '../../engine/protocol/store.ts';
+import { readProfiled } from '../../engine/runs/profiled.ts';
+import type { Alone } from './alone.ts';
+import type { Processes } from './processes.ts';
+
+export interface ProfileParts {
+  readonly store: StoreService;
+  readonly processes: Pick<Processes, 'startCpuHost'>;
+  readonly alone: Alone;
+}
+
+export type ProfileMethods = Pick<AppService, 'profileRun' | 'cancelProfile'> & {
+  readonly onProgress: (listener: (event: { job: string; progress: Progress }) => void) => () => void;
+};
+
+export function createProfiles({ store, processes, alone }: ProfileParts): ProfileMethods {
+  const progress = new Listeners<{ job: string; progress: Progress }>();
+  const jobs = new Set<string>();
+  return {
+    async profileRun({ job, run }) {
+      const request = await readProfiled(store, run);
+      jobs.add(job);
+      const measuring = alone.while('profile', async (control) => {
+        const starting = processes.startCpuHost();
+        try {
+          const { profiler, exited } = await Promise.race([starting, control.cancellation]);
+          profiler.onProfiled(({ share }) => {
+            progress.emit({ job, progress: { stage: 'Timing each call', share, secondsLeft: null } });
+          });
+          const gone = exited.then((reason) => {
+            throw new TrainyardError('device.lost', `The process that measured is gone: ${reason}.`, 'Measure again.');
+          });
+          gone.catch(() => undefined);
+          // A connection closes together with its process, and the process's own ending says more.
+          const measured = profiler.profile(request).catch(async (error: unknown) => {
+            if (error instanceof TrainyardError && error.code === 'internal.disconnected') return gone;
+            throw error;
+          });
+          return await Promise.race([measured, control.cancellation]);
+        } finally {
+          void starting.then(
+            (host) => host.kill(),
+            () => undefined,
+          );
+        }
+      });
+      return measuring.finally(() => jobs.delete(job));
+    },
+    async cancelProfile({ job }) {
+      if (jobs.has(job)) alone.cancel();
+    },
+    onProgress: (listener) => progress.add(listener),
+  };
+}

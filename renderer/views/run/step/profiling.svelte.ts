@@ -1,0 +1,51 @@
+// What the tab Step time knows: a profile of the run's step, measured when it is asked for.
+
+import type { AppService } from '../../../../engine/protocol/app.ts';
+import type { RunRecord } from '../../../../engine/protocol/runs.ts';
+import type { MeasuredProfile } from '../../../../engine/protocol/step-profile.ts';
+import { failureOf, wasCancelled, type Failure } from '../../../app/failure.ts';
+import { ofWeights } from '../of-weights.ts';
+
+let jobs = 0;
+
+export class Profiling {
+  found: MeasuredProfile | null = $state.raw(null);
+  working: boolean = $state(false);
+  share: number | null = $state(null);
+  failure: Failure | null = $state.raw(null);
+  /** The kernel whose calls have all of the width. */
+  zoomed: string | null = $state(null);
+  readonly #run: number;
+  readonly #service: AppService;
+  #job = '';
+
+  constructor(run: number, service: AppService) {
+    this.#run = run;
+    this.#service = service;
+  }
+
+  async measure(): Promise<void> {
+    if (this.working) return;
+    const job = (this.#job = `profile ${this.#run} ${++jobs}`);
+    [this.working, this.share, this.failure] = [true, null, null];
+    const stop = this.#service.onProgress((event) => {
+      if (event.job === job) this.share = event.progress.share;
+    });
+    try {
+      this.found = await this.#service.profileRun({ job, run: this.#run });
+      this.zoomed = null;
+    } catch (error) {
+      if (!wasCancelled(error)) this.failure = failureOf(error);
+    } finally {
+      stop();
+      this.working = false;
+    }
+  }
+
+  cancel(): Promise<void> {
+    return this.#service.cancelProfile({ job: this.#job });
+  }
+}
+
+/** The one of a run's page: what was measured stays while tabs change. */
+export const profilingOf = ofWeights((service, run: RunRecord) => new Profiling(run.id, service));
