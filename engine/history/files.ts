@@ -22,6 +22,7 @@ import type { KeptFile } from '../protocol/store.ts';
 import { checksumName, checksumsFile, decodeChecksums, encodeChecksums, factOf, withVersion } from './checksums.ts';
 import type { FileFact, KnownFiles } from './checksums.ts';
 import { isFull } from './failures.ts';
+import { finishHandOver, handOver, handOverFile, isWaiting, standing } from './hand-over.ts';
 import { exportsFolder } from './home.ts';
 
 const fileNames: ReadonlySet<string> = new Set<RunFile>([
@@ -51,6 +52,8 @@ export interface RunFiles {
   has(run: number, file: RunFile): boolean;
   /** Writes of one file happen in the order they were asked for. */
   write(run: number, file: RunFile, data: Uint8Array): Promise<void>;
+  /** Writes files that stand for one thing: whatever moment a process is killed at, all of them are there or none. */
+  writeTogether(run: number, files: Partial<Record<RunFile, Uint8Array>>): Promise<void>;
   /** Throws `run.damaged_file` for a file that is not what was written. */
   read(run: number, file: RunFile): Promise<Uint8Array | null>;
   /** Removes a file for good. */
@@ -97,16 +100,24 @@ export function createRunFiles(home: string): RunFiles {
 
   return {
     has: (run, file) =>
-      existsSync(place(run, file)) || (file === 'checkpoint.bin' && existsSync(place(run, 'checkpoint.previous.bin'))),
+      existsSync(place(run, file)) ||
+      existsSync(standing(folder(run), file)) ||
+      (file === 'checkpoint.bin' && existsSync(place(run, 'checkpoint.previous.bin'))),
     async write(run, file, data) {
       // A name that is none is refused before anything waits.
       place(run, file);
       await inTurn(run, () => putFile(folder(run), file, data, home));
     },
+    async writeTogether(run, files) {
+      const all = Object.entries(files) as [RunFile, Uint8Array][];
+      for (const [file] of all) place(run, file);
+      await inTurn(run, () => putTogether(folder(run), all));
+    },
     async read(run, file) {
       // Its checksum and the file itself have to be of one moment.
       await writing.get(folder(run))?.catch(() => undefined);
-      return readSteadily(run, folder(run), place(run, file), file);
+      place(run, file);
+      return readSteadily(run, folder(run), file);
     },
     async remove(run, file) {
       place(run, file);
@@ -147,8 +158,10 @@ export function createRunFiles(home: string): RunFiles {
       if (existsSync(folder(run))) renameSync(folder(run), `${folder(run)}.old-${Date.now()}`);
     },
     async tidy(run) {
+      await finishHandOver(folder(run));
       for (const name of await namesIn(folder(run))) {
-        if (name.endsWith('.tmp')) await rm(join(folder(run), name), { force: true });
+        if (name.endsWith('.tmp') || name === handOverFile || isWaiting(name))
+          await rm(join(folder(run), name), { force: true });
       }
     },
     discard(run) {
@@ -212,6 +225,21 @@ async function replaceFile(folder: string, file: RunFile, data: Uint8Array): Pro
   await flushFolder(folder);
 }
 
+async function putTogether(folder: string, files: readonly (readonly [RunFile, Uint8Array])[]): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await handOver(folder, files, {
+    write: (target, data) => writeThrough(target, data),
+    async known() {
+      const known = files.reduce(
+        (before, [file, data]) => withVersion(before, file, factOf(data)),
+        await knownFiles(folder),
+      );
+      await writeThrough(join(folder, checksumsFile), encodeChecksums(known));
+    },
+  });
+  await flushFolder(folder);
+}
+
 /** Removes a file, first from the list of those that have to be there. */
 async function removeFile(folder: string, file: RunFile): Promise<void> {
   const { [checksumName(file)]: _, ...known } = await knownFiles(folder);
@@ -250,12 +278,12 @@ async function knownFiles(folder: string): Promise<KnownFiles> {
 type FoundFile = Uint8Array<ArrayBuffer> | null;
 
 /** Damage is believed when it stays: another process may have been writing the file. */
-async function readSteadily(run: number, folder: string, path: string, file: RunFile): Promise<FoundFile> {
+async function readSteadily(run: number, folder: string, file: RunFile): Promise<FoundFile> {
   const name = checksumName(file);
   for (let tries = 1; ; tries++) {
     const facts = ownValue(await knownFiles(folder), name) ?? [];
     try {
-      return await readChecked(run, path, file, facts);
+      return await readChecked(run, standing(folder, file), file, facts);
     } catch (error) {
       const now = ownValue(await knownFiles(folder), name) ?? [];
       if (tries === 5 || JSON.stringify(now) === JSON.stringify(facts)) throw error;

@@ -264,9 +264,11 @@ function createService(home: string, history: History): StoreService {
     },
     purge,
 
-    async writeFile({ run, file, data }) {
-      await files.write(runs.row(run).id, file, data);
-      const columns = file === 'preprocessing.json' ? columnsIn(new TextDecoder().decode(data)) : null;
+    async writeFile({ run, file, data, together }) {
+      const { id } = runs.row(run);
+      await (together ? files.writeTogether(id, { [file]: data, ...together }) : files.write(id, file, data));
+      const recipe = file === 'preprocessing.json' ? data : together?.['preprocessing.json'];
+      const columns = recipe ? columnsIn(new TextDecoder().decode(recipe)) : null;
       if (columns !== null) connection.transaction(() => runs.setColumns(run, columns));
       const growth = connection.transaction(() => ({
         from: runs.row(run).revision,

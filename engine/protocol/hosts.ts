@@ -1,6 +1,6 @@
 // What the processes that compute offer: training one run, predictions with a finished one, a description of their device.
 
-import type { RunConfig, MetricPoint, TrainingProgress, RunResult, LogLine, RunFile } from './runs.ts';
+import type { RunConfig, MetricPoint, TrainingProgress, RunResult, LogLine, WrittenFile } from './runs.ts';
 import type { RunRelation, RunStart } from './family.ts';
 import type { DeviceInfo } from './app.ts';
 import type { PreparedData, SplitName } from './data.ts';
@@ -123,6 +123,6 @@ export interface TrainerHost {
   onReport(listener: (event: { points: readonly MetricPoint[]; progress: TrainingProgress }) => void): () => void;
   onLog(listener: (line: LogLine) => void): () => void;
   onPaused(listener: (event: { paused: boolean }) => void): () => void;
-  onFile(listener: (event: { file: RunFile; data: Uint8Array }) => void): () => void;
+  onFile(listener: (event: WrittenFile) => void): () => void;
   onMember(listener: (event: KeptMember) => void): () => void;
 }

@@ -209,5 +209,12 @@ export type RunFile =
 /** A state that is kept for good: everything, or weights alone. */
 export type EpochFile = `epoch-${number}.bin` | `epoch-${number}.safetensors`;
 
+/** A file of a run as it is handed over. `together`: others that stand for one thing with it, kept with it or not at all. */
+export interface WrittenFile {
+  readonly file: RunFile;
+  readonly data: Uint8Array;
+  readonly together?: Readonly<Partial<Record<RunFile, Uint8Array>>>;
+}
+
 /** Files of which a trainer hands over no other until one is kept. */
 export const isWaitedFor = (file: RunFile): boolean => file === 'checkpoint.bin' || file.startsWith('epoch-');

@@ -16,6 +16,7 @@ import type {
   RunRequest,
   LogLine,
   RunFile,
+  WrittenFile,
 } from './runs.ts';
 
 /** What a list may be asked for of each run: everything there is to know of one. */
@@ -187,8 +188,8 @@ export interface StoreService {
   restoreRuns(request: { runs: readonly number[] }): Promise<void>;
   /** Removes trashed runs and their files for good; all older than `olderThan` milliseconds. */
   purge(request: { olderThan?: number; runs?: readonly number[] }): Promise<{ runs: number; bytes: number }>;
-  /** Writes a file of the run: temporary file, flush, rename. */
-  writeFile(request: { run: number; file: RunFile; data: Uint8Array }): Promise<void>;
+  /** Writes a file of the run: temporary file, flush, rename; with those that stand for one thing `together` with it: all of them or none. */
+  writeFile(request: { run: number } & WrittenFile): Promise<void>;
   /** Removes a file of a run for good. */
   removeFile(request: { run: number; file: RunFile }): Promise<void>;
   /** The files of a run that are there. */

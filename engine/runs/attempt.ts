@@ -385,8 +385,9 @@ export class Attempt implements Work {
       }),
       host.onMember((member) => recorder.inOrder(() => this.#members.keep(member))),
       host.onPaused(({ paused }) => recorder.inOrder(() => this.#follow(paused ? 'pause' : 'resume'))),
-      host.onFile(({ file, data }) => {
-        const kept = recorder.file(file, data);
+      host.onFile((written) => {
+        const { file } = written;
+        const kept = recorder.file(written);
         if (file.startsWith('epoch-')) recorder.inOrder(() => this.#thin());
         // A host that has gone waits for nothing.
         if (isWaitedFor(file))

@@ -1,7 +1,7 @@
 // Brings what a running run reports to the store: points, log lines and progress in batches, everything else in order
 // with them. Each batch also brings back what other processes asked of the run.
 
-import type { LogLine, MetricPoint, RunFile, RunProgress, RunRequest } from '../protocol/runs.ts';
+import type { LogLine, MetricPoint, RunProgress, RunRequest, WrittenFile } from '../protocol/runs.ts';
 import type { StoreService } from '../protocol/store.ts';
 
 /** Time between batches: what a sudden death may cost, and how soon a request from another process is seen. */
@@ -14,7 +14,7 @@ export interface Recorder {
    * Written after all that was reported before it: a checkpoint never knows more than the curves. Resolves when it is kept, or
    * never will be.
    */
-  file(file: RunFile, data: Uint8Array): Promise<void>;
+  file(written: WrittenFile): Promise<void>;
   /** Does something with the store after all that was reported before. */
   inOrder(work: () => Promise<unknown>): void;
   /** Resolves when all that was asked for is done, or never will be. */
@@ -75,9 +75,9 @@ export function createRecorder({ store, run, onRequest, onFailure }: RecorderOpt
       progress = latest;
     },
     log: (line) => void lines.push(line),
-    file(file, data) {
+    file(written) {
       queueBatch();
-      inOrder(() => store.writeFile({ run, file, data }));
+      inOrder(() => store.writeFile({ run, ...written }));
       return chain;
     },
     inOrder(work) {

@@ -1,6 +1,6 @@
 // What a training takes, and whom it tells.
 
-import type { LogLine, MetricPoint, RunFile, TrainingProgress } from '../protocol/runs.ts';
+import type { LogLine, MetricPoint, TrainingProgress, WrittenFile } from '../protocol/runs.ts';
 import type { JobStart } from '../protocol/hosts.ts';
 import type { RunControl, Surroundings } from './control.ts';
 import type { SessionOptions } from './session.ts';
@@ -10,7 +10,7 @@ export interface TrainerEvents {
   readonly onLog: (line: LogLine) => void;
   readonly onPaused: (event: { paused: boolean }) => void;
   /** May return when the file is kept: no checkpoint leaves before the one before it is. */
-  readonly onFile: (event: { file: RunFile; data: Uint8Array }) => void | Promise<void>;
+  readonly onFile: (event: WrittenFile) => void | Promise<void>;
 }
 
 export interface TrainerOptions extends SessionOptions {

@@ -144,6 +144,19 @@ test('a checkpoint names the member at work as the next one', async () => {
   for (const { members, leftOut, next } of states) assert.equal(next, members.length + leftOut.length);
 });
 
+test('model, weights and recipe are handed over as one', async () => {
+  const handed: (readonly string[])[] = [];
+  const onFile: LearnerEvents['onFile'] = ({ file, together = {} }) =>
+    void (
+      file === 'evaluation.json' ||
+      file === 'checkpoint.bin' ||
+      handed.push([file, ...Object.keys(together)].sort())
+    );
+  await learnLinear(0, nodeSurroundings, { onFile });
+  assert.ok(handed.length > 0);
+  for (const files of handed) assert.deepEqual(files, ['best.safetensors', 'model.json', 'preprocessing.json']);
+});
+
 test('a best that is no better than always the same answer is in doubt', () => {
   const row = (learner: string, score: number): LeaderboardRow => ({
     ...{ member: null, run: null, learner, title: learner, score, interval: [0, 9], folds: [score], ofFolds: 1 },

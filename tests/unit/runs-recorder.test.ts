@@ -75,7 +75,7 @@ test('a store that dies in the middle of a batch gets it once more, unless it wa
       onFailure: (error) => assert.fail(String(error)),
     });
     recorder.report([point(1), point(2)], progress);
-    recorder.file('checkpoint.bin', new Uint8Array(1));
+    recorder.file({ file: 'checkpoint.bin', data: new Uint8Array(1) });
     recorder.report([point(3)], progress);
     await recorder.close();
     assert.deepEqual(

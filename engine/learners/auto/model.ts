@@ -2,7 +2,7 @@
 // names of their own.
 
 import type { PreparedData } from '../../protocol/data.ts';
-import type { RunFile } from '../../protocol/runs.ts';
+import type { WrittenFile } from '../../protocol/runs.ts';
 import {
   decodeSafetensors,
   decodeText,
@@ -41,6 +41,10 @@ export function ensembleFiles(
   };
 }
 
-export function handOver(files: ModelFiles, onFile: (event: { file: RunFile; data: Uint8Array }) => unknown): void {
-  for (const [file, data] of Object.entries(files)) void onFile({ file: file as keyof ModelFiles, data });
+/** All at once: the model of one choice and the weights of another are no ensemble. */
+export function handOver(
+  { 'model.json': data, ...together }: ModelFiles,
+  onFile: (event: WrittenFile) => unknown,
+): void {
+  void onFile({ file: 'model.json', data, together });
 }
