@@ -32,20 +32,36 @@ export function mlp(hidden: readonly number[], options: { dropout?: number; pres
   };
 }
 
-/** Layers of so many units, and in front of them all that the paper has (Holzmüller et al. 2024); its own are three of 256. */
-function realMlp(preset: string, hidden: readonly number[], waves: object = {}): ModelSpec {
+/** What stands in front of the layers of RealMLP (Holzmüller et al. 2024). */
+const realMlpFront = (waves: object = {}): ModelSpec['layers'] => [
+  { type: 'robust_scale' },
+  { type: 'number_embedding', ...waves },
+  { type: 'scale' },
+];
+const realMlpDense = { type: 'dense', activation: 'mish', parametrisation: 'ntk' } as const;
+const realMlpDropout = { type: 'dropout', rate: 0.15 } as const;
+const realMlpOutput = { type: 'output', parametrisation: 'ntk' } as const;
+
+/** The paper's own: three layers of 256. */
+function realMlp(): ModelSpec {
+  const hidden = [1, 2, 3].flatMap(() => [{ ...realMlpDense, units: 256 }, realMlpDropout]);
+  return { version: 1, preset: 'realmlp', layers: [...realMlpFront(), ...hidden, realMlpOutput] };
+}
+
+/** Networks of two layers of 64 behind one front, side by side in one plan: their mean errs less than one of them, wide or not. */
+function realMlpMembers(members: number): ModelSpec {
+  const units = 64;
   return {
     version: 1,
-    preset,
+    preset: 'tabular',
     layers: [
-      { type: 'robust_scale' },
-      { type: 'number_embedding', ...waves },
-      { type: 'scale' },
-      ...hidden.flatMap((units) => [
-        { type: 'dense', units, activation: 'mish', parametrisation: 'ntk' },
-        { type: 'dropout', rate: 0.15 },
-      ]),
-      { type: 'output', parametrisation: 'ntk' },
+      ...realMlpFront({ frequencies: 8 }),
+      { ...realMlpDense, units: members * units },
+      { type: 'members', members, sees: 'part' },
+      realMlpDropout,
+      { ...realMlpDense, type: 'member_dense', units, weights: 'own' },
+      realMlpDropout,
+      realMlpOutput,
     ],
   };
 }
@@ -69,8 +85,8 @@ function tabM(): ModelSpec {
 
 /** The recipe that networks with such layers are trained by. */
 function recipeOf({ layers }: ModelSpec): TableRecipe | undefined {
-  if (layers.some(({ type }) => type === 'members')) return 'tabm';
-  return layers.some(({ parametrisation }) => parametrisation === 'ntk') ? 'realmlp' : undefined;
+  if (layers.some(({ parametrisation }) => parametrisation === 'ntk')) return 'realmlp';
+  return layers.some(({ type }) => type === 'members') ? 'tabm' : undefined;
 }
 
 export const presets: readonly Preset[] = [
@@ -106,9 +122,10 @@ export const presets: readonly Preset[] = [
   {
     name: 'tabular',
     title: 'MLP for tables',
-    summary: 'Robust scaling and waves for numbers, then 64 units twice: quick, right for most tables.',
+    summary:
+      'Robust scaling and waves for numbers, then four networks of 64 units twice: quick, right for most tables.',
     input: 'table',
-    spec: realMlp('tabular', [64, 64], { frequencies: 8 }),
+    spec: realMlpMembers(4),
     steps: 6_000,
   },
   {
@@ -116,7 +133,7 @@ export const presets: readonly Preset[] = [
     title: 'RealMLP',
     summary: 'Robust scaling, waves for numbers and a long schedule: the strong single network for tables.',
     input: 'table',
-    spec: realMlp('realmlp', [256, 256, 256]),
+    spec: realMlp(),
   },
   {
     name: 'tabm',

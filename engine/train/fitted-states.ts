@@ -56,12 +56,17 @@ async function robustColumns(
   return new Map(numbers.map((column, i) => [column, robustColumn(values[i].subarray(0, kept).sort())]));
 }
 
-/** By the range of the middle half; where that is 0, by half of the whole range; a column of one value stays as it is. */
+/**
+ * By the range of the middle half. Where a quarter of the values or more are the median itself, as of counts that are mostly 0, the middle
+ * half says little or nothing about the others: then by twice their median distance from it, which is the same range where values lie
+ * evenly on both sides. A column of one value stays as it is.
+ */
 function robustColumn(sorted: Float32Array): RobustColumn {
   const median = quantile(sorted, 0.5);
-  const middle = quantile(sorted, 0.75) - quantile(sorted, 0.25);
-  const whole = (sorted[sorted.length - 1] - sorted[0]) / 2;
-  const spread = middle > 0 ? middle : whole > 0 ? whole : 1;
+  const away = sorted.map((value) => Math.abs(value - median)).filter((distance) => distance > 0);
+  const alike = sorted.length - away.length >= sorted.length / 4;
+  const middle = alike ? 2 * quantile(away.sort(), 0.5) : quantile(sorted, 0.75) - quantile(sorted, 0.25);
+  const spread = away.length > 0 ? middle : 1;
   return { scale: 1 / spread, shift: -median / spread };
 }
 

@@ -88,6 +88,16 @@ const cases: readonly Case[] = [
     table: { classes: 3 },
     training: { classWeights: 'balanced', labelSmoothing: 0.1 },
   },
+  {
+    name: 'members with weights of their own',
+    layers: [
+      { ...smooth, units: 6 },
+      { type: 'members', members: 2, sees: 'part' },
+      { type: 'member_dense', units: 3, activation: 'mish', weights: 'own', parametrisation: 'ntk' },
+      { ...output, parametrisation: 'ntk' },
+    ],
+    table: { classes: 3 },
+  },
   { name: 'batch norm', layers: between({ type: 'batch_norm' }, { type: 'activation', activation: 'silu' }) },
   { name: 'layer norm', layers: between({ type: 'layer_norm' }, { type: 'activation', activation: 'tanh' }) },
   {

@@ -187,6 +187,12 @@ const tableModels: readonly (readonly LayerSpec[])[] = [
     { type: 'dropout' },
     { type: 'output' },
   ],
+  [
+    { type: 'dense', units: 8, activation: 'mish', parametrisation: 'ntk' },
+    { type: 'members', members: 2, sees: 'part' },
+    { type: 'member_dense', units: 5, weights: 'own', parametrisation: 'ntk' },
+    { type: 'output', parametrisation: 'ntk' },
+  ],
 ];
 
 test('columns become what our own preprocessing makes of them: dates of all kinds, missing values, texts nobody has seen, spaces around texts', async () => {

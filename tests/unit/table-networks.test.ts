@@ -29,7 +29,7 @@ const made = makeTable({ rows: 150, numeric: 5, numbers: [0, 1, 4], classes: 3 }
 const skip = await missingGpu();
 
 /** The preset, small enough for the float64 reference. */
-function small(name: 'realmlp' | 'tabm'): ModelSpec {
+function small(name: 'realmlp' | 'tabm' | 'tabular'): ModelSpec {
   const { spec } = presetNamed(name)!;
   const layers = spec.layers.map((layer) => ({
     ...layer,
@@ -45,7 +45,7 @@ function settings(model: ModelSpec): Partial<TrainingSpec> {
   return { ...usual, epochs: 2, batch: 50, seed: 3 };
 }
 
-for (const name of ['realmlp', 'tabm'] as const) {
+for (const name of ['realmlp', 'tabm', 'tabular'] as const) {
   test(`${name}: the reference, the CPU and the GPU follow the same curve`, async (t) => {
     const model = small(name);
     const curve = async (backend: Backend) => {
@@ -87,6 +87,33 @@ test('scales are fitted to the rows of the training split alone: median 0, quart
   }
   assert.deepEqual([shift[2], scale[2], shift[3], scale[3]], [0, 1, 0, 1]);
   assert.deepEqual(resolved.states[0].values, undefined);
+});
+
+test('a column that is mostly one value is scaled by the others, not by the farthest of them', async () => {
+  const x = Float32Array.from(made.x);
+  const { train } = made.data.counts;
+  // Four fifths are 0, the others 1, 2 and 3, but for one of 1,000.
+  for (let row = 0; row < train; row++) x[row * 5] = row % 5 > 0 ? 0 : row === 0 ? 1000 : 1 + (row % 3);
+  const readShard: typeof made.readShard = async (shard) => {
+    const [start, end] = [made.data.shardStarts[shard], made.data.shardStarts[shard + 1]];
+    return { ...(await made.readShard(shard)), x: x.subarray(start * 5, end * 5) };
+  };
+  const fitted = await fittedModel(resolveModel(small('realmlp'), made.data.input, 3), made.data, readShard);
+  const [shift, scale] = fitted.layers[0].states.map(({ values }) => values![0]);
+  assert.deepEqual([shift + 0, scale], [0, 0.25]);
+});
+
+test('the pack of the default is trained like RealMLP; parts that are not even are refused', () => {
+  const about = trainedOn(5000, 'classification', { model: presetNamed('tabular')!.spec, classes: 3 });
+  assert.deepEqual(
+    [about.model.recipe, trainedOn(5000, 'classification', { model: small('tabm') }).model.recipe],
+    ['realmlp', 'tabm'],
+  );
+  const uneven = [{ type: 'dense', units: 5 }, { type: 'members', members: 2, sees: 'part' }, { type: 'output' }];
+  assert.throws(() => resolveModel({ version: 1, layers: uneven }, made.data.input, 3), {
+    message: /deals out 5 values to 2 members/,
+    hint: 'Give the layer before it 6 units.',
+  });
 });
 
 test('parameters with one rate lie side by side, those that decay first', () => {
@@ -194,6 +221,7 @@ test(
     // One epoch of 11 or 12 steps: what falls in its second half falls among the first ten.
     for (const [name, table, target, batch] of [
       ['realmlp', marks, 'answer', '14'],
+      ['tabular', marks, 'answer', '14'],
       ['tabm', penguins, 'species', '27'],
     ] as const) {
       const { spec } = presetNamed(name)!;

@@ -7,6 +7,7 @@ import {
   memberOutputSource,
   membersSource,
   numberEmbeddingSource,
+  ownDenseSource,
   robustScaleSource,
   scaleSource,
 } from './table-layers.ts';
@@ -75,13 +76,19 @@ export const torchLayers: Readonly<Record<string, TorchLayer>> = {
     forward: (_, [x], m) => `${m}(${x})`,
   },
   members: {
-    source: () => membersSource,
-    module: ({ outputShape }) => `Members(${outputShape.join(', ')})`,
+    source: (layer) => (args(layer)['sees'] === 'part' ? '' : membersSource),
+    module: (layer) => {
+      const sizes = layer.outputShape.join(', ');
+      return args(layer)['sees'] === 'part' ? `nn.Unflatten(1, (${sizes}))` : `Members(${sizes})`;
+    },
     forward: (_, [x], m) => `${m}(${x})`,
   },
   member_dense: {
-    source: () => memberDenseSource,
-    module: ({ inputShapes, outputShape }) => `MemberDense(${inputShapes[0].join(', ')}, ${outputShape[1]})`,
+    source: (layer) => (args(layer)['weights'] === 'own' ? ownDenseSource : memberDenseSource),
+    module: (layer) => {
+      const sizes = [...layer.inputShapes[0], layer.outputShape[1]].join(', ');
+      return args(layer)['weights'] === 'own' ? `OwnDense(${sizes})` : `MemberDense(${sizes})`;
+    },
     forward: applied,
   },
   output: {

@@ -62,6 +62,20 @@ ${parameter('factor', 'members, columns')}
 
 `;
 
+export const ownDenseSource = `
+class OwnDense(nn.Module):
+    """Each member has weights of its own."""
+
+    def __init__(self, members, inputs, units):
+        super().__init__()
+${parameter('weight', 'members, inputs, units')}
+${parameter('bias', 'members, 1, units')}
+
+    def forward(self, x):
+        return (x.transpose(0, 1) @ self.weight + self.bias).transpose(0, 1)
+
+`;
+
 export const memberDenseSource = `
 class MemberDense(nn.Module):
     def __init__(self, members, inputs, units):

@@ -3,9 +3,10 @@
 import type { Shape, ValueId } from '../../graph/graph.ts';
 import { sizeOf } from '../../graph/op.ts';
 import { ModelError } from '../errors.ts';
-import { defineLayer, layerFields, type LayerBuildContext, type ParameterDef } from '../layer.ts';
+import { defineLayer, layerFields, type LayerBuildContext } from '../layer.ts';
 import { activated, activationFields } from './activation.ts';
-import { buildMemberOutput, memberOutputParameters } from './members.ts';
+import { buildMemberOutput } from './members.ts';
+import { denseParameters, parametrisationFields } from './parametrisation.ts';
 
 function flatWidth(input: Shape, what: string): number {
   if (input.length !== 1) {
@@ -15,48 +16,6 @@ function flatWidth(input: Shape, what: string): number {
     );
   }
   return input[0];
-}
-
-const parametrisationFields = layerFields({
-  parametrisation: {
-    kind: 'choice',
-    label: 'Parametrisation',
-    help: 'how first weights and their steps depend on the number of inputs; NTK: both go by its root, which stands high learning rates',
-    advanced: true,
-    choices: { standard: 'Standard', ntk: 'NTK' },
-    default: 'standard',
-  },
-});
-type Parametrisation = 'standard' | 'ntk';
-
-/**
- * The neural tangent parametrisation (Jacot et al. 2018) trains V of W = V/√I. Adam's steps do not depend on the size of gradients: so W
- * itself is trained, with the learning rate over √I. Biases learn a tenth as fast, as in RealMLP.
- */
-function denseParameters(
-  inputs: number,
-  units: number,
-  bias: boolean,
-  parametrisation: Parametrisation,
-  first: { readonly weight: number; readonly bias: number } = { weight: 1, bias: 1 },
-): readonly ParameterDef[] {
-  const root = Math.sqrt(inputs);
-  const ntk = parametrisation === 'ntk';
-  const usual = ntk
-    ? ({ kind: 'normal', deviation: first.weight / root } as const)
-    : ({ kind: 'uniform_fan_in', fanIn: inputs } as const);
-  const weight: ParameterDef = {
-    name: 'weight',
-    shape: [inputs, units],
-    initializer: usual,
-    decay: true,
-    ...(ntk ? { rate: 1 / root } : {}),
-  };
-  if (!bias) return [weight];
-  const about: Pick<ParameterDef, 'initializer' | 'rate'> = ntk
-    ? { initializer: { kind: 'normal', deviation: first.bias }, rate: 0.1 }
-    : { initializer: usual };
-  return [weight, { name: 'bias', shape: [units], decay: false, ...about }];
 }
 
 function buildDense({ graph, tensor }: LayerBuildContext<unknown>, x: ValueId, bias: boolean): ValueId {
@@ -86,7 +45,7 @@ export const dense = defineLayer({
     flatWidth(input, 'Dense');
     return [args.units];
   },
-  parameters: ([input], args) => denseParameters(input[0], args.units, args.bias, args.parametrisation),
+  parameters: ([[inputs]], { units, ...args }) => denseParameters({ inputs, units, ...args }),
   build: (context, [x]) => activated(context.graph, buildDense(context, x, context.args.bias), context.args),
   flops: ([input], [units]) => 2 * input[0] * units,
 });
@@ -104,10 +63,11 @@ export const output = defineLayer({
     if (input.length !== 2) flatWidth(input, 'Output');
     return [outputs];
   },
-  parameters: ([input], { parametrisation }, { outputs }) =>
-    input.length === 2
-      ? memberOutputParameters(input, outputs)
-      : denseParameters(input[0], outputs, true, parametrisation, unsure),
+  // Of members, each has weights of its own.
+  parameters: ([input], { parametrisation }, { outputs: units }) => {
+    const [inputs, members] = input.length === 2 ? [input[1], input[0]] : input;
+    return denseParameters({ inputs, units, members, bias: true, parametrisation, first: unsure });
+  },
   build: (context, [x]) =>
     context.graph.shape(x).length === 3 ? buildMemberOutput(context, x) : buildDense(context, x, true),
   flops: ([input], [units]) => 2 * sizeOf(input) * units,
