@@ -107,6 +107,9 @@ export function helpOf(command: Command): string {
   ].join('\n');
 }
 
+/** How a number begins that a person writes: 0x10 is none. */
+const decimal = /^\s*[-+]?(?!0[xbo])[\d.]/i;
+
 /** A number option; throws InputError when it is none or outside its range. */
 export function numberOption(
   options: OptionValues,
@@ -117,7 +120,7 @@ export function numberOption(
   if (text === undefined) return undefined;
   const value = Number(text);
   if (
-    String(text).trim() === '' ||
+    !decimal.test(String(text)) ||
     !Number.isFinite(value) ||
     value < minimum ||
     value > maximum ||

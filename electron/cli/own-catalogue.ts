@@ -6,7 +6,7 @@ import { catalogueError, readCatalogue, type Catalogue } from '../../engine/hard
 import { ownCataloguePlace } from '../../engine/hardware/catalogue/own.ts';
 import { problemText, type Problem } from '../../engine/hardware/catalogue/check.ts';
 import { codeOf } from '../../engine/history/home.ts';
-import { InputError } from '../../engine/protocol/errors.ts';
+import { unreadable } from './input-file.ts';
 import type { Output } from './output.ts';
 
 export const ownCatalogueFile = (home: string): string => path.join(home, ...ownCataloguePlace);
@@ -16,9 +16,7 @@ export function readCatalogueText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new InputError('input.file', `${file} cannot be read: ${codeOf(error)}.`, 'Give a file of the catalogue.', {
-      cause: error,
-    });
+    throw unreadable(file, error, 'input.file', 'Give a file of the catalogue.');
   }
 }
 

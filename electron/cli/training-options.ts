@@ -8,6 +8,7 @@ import { defaultPreset, mlp, presetNamed, presets, specOf, trainedOn } from '../
 import { mostLayers, type InputSpec, type ModelSpec, type Task, type TrainingSpec } from '../../engine/model/spec.ts';
 import type { ColumnType, DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
+import { parseJson } from '../../engine/protocol/json.ts';
 import { ownValue } from '../../engine/protocol/own.ts';
 import { columnTypes, tasks } from '../../engine/settings/dataset.ts';
 import { usualTraining } from '../../engine/settings/network.ts';
@@ -162,7 +163,7 @@ export async function readModel(file: string): Promise<ModelSpec> {
   }
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch (error) {
     throw new InputError(
       'input.model',

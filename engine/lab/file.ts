@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { InputError } from '../protocol/errors.ts';
+import { parseJson } from '../protocol/json.ts';
 import { latencyNames, type LabRecord, type LabResult, type LabSummary } from '../protocol/lab.ts';
 
 const format = 'trainyard-lab';
@@ -69,7 +70,7 @@ export function labText(lab: LabResult): string {
 export function readLab(content: string, file: string): LabResult {
   let value: unknown;
   try {
-    value = JSON.parse(content);
+    value = parseJson(content);
   } catch (error) {
     throw refused(file, `it is no JSON: ${(error as Error).message}`, error);
   }

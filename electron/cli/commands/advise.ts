@@ -12,11 +12,13 @@ import { about as timeAbout } from '../../../engine/hardware/run-line.ts';
 import { hoursPerWeek } from '../../../engine/hardware/use.ts';
 import { waitingOf } from '../../../engine/hardware/waiting.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
+import { parseJson } from '../../../engine/protocol/json.ts';
 import type { StoreService } from '../../../engine/protocol/store.ts';
 import { about } from '../about.ts';
 import { choiceOption, numberOption, textOption, type Command } from '../command.ts';
 import { electricityHere } from '../electricity.ts';
 import { runOf, subjectOption, subjectOptions } from '../forecast-subject.ts';
+import { unreadable } from '../input-file.ts';
 import { newestLab } from '../../../engine/hardware/machine.ts';
 import { devicesHere } from '../machine-here.ts';
 import { openCatalogue } from '../own-catalogue.ts';
@@ -124,11 +126,14 @@ async function rulesAsked(file: string | undefined, store: StoreService): Promis
     return withThresholds(readThresholds(await store.getSetting({ key: thresholdsKey })).changes);
   }
   const hint = 'Write thresholds by name, such as {"below-crossover.speedup": 3}.';
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw unreadable(file, error, 'input.rules', hint);
+  });
   let kept: unknown;
   try {
-    kept = JSON.parse(await readFile(file, 'utf8'));
+    kept = parseJson(text);
   } catch (error) {
-    throw new InputError('input.rules', `${file} cannot be read: ${(error as Error).message}`, hint, { cause: error });
+    throw new InputError('input.rules', `${file} is no JSON: ${(error as Error).message}.`, hint, { cause: error });
   }
   const { changes, problems } = readThresholds(kept ?? []);
   if (problems.length > 0) throw new InputError('input.rules', `${file}: ${problems[0]}`, hint);

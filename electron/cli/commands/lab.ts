@@ -20,6 +20,7 @@ import { cpuDevice } from '../../hosts/devices.ts';
 import { about } from '../about.ts';
 import { numberOption, textOption, type Command, type CommandContext } from '../command.ts';
 import { homeFolder } from '../home.ts';
+import { unreadable } from '../input-file.ts';
 import type { Interruption } from '../interruption.ts';
 import { formatSeconds, formatTime, type Output } from '../output.ts';
 import { checkOutput, writeOutput } from '../output-file.ts';
@@ -81,10 +82,7 @@ async function readLabFile(file: string): Promise<LabResult> {
     return readLab(await readFile(file, 'utf8'), name);
   } catch (error) {
     if (error instanceof InputError) throw error;
-    const { message } = error as Error;
-    throw new InputError('input.lab', `${file} cannot be read: ${message}.`, 'Give the file of a lab.', {
-      cause: error,
-    });
+    throw unreadable(file, error, 'input.lab', 'Give the file of a lab.');
   }
 }
 

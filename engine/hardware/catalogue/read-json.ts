@@ -1,5 +1,7 @@
 // Reads JSON and remembers on which line each value stands, so that an error in a file a person wrote can name its line.
 
+import { withoutMark } from '../../protocol/json.ts';
+
 /** A place in a value: `['devices', 14, 'memory']`. */
 export type Place = readonly (string | number)[];
 
@@ -22,7 +24,7 @@ export interface LocatedJson {
 
 /** Throws JsonError. A name given twice is refused: one of the two would be lost. */
 export function readJson(text: string): LocatedJson {
-  const reader = new Reader(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+  const reader = new Reader(withoutMark(text));
   const value = reader.read();
   return {
     value,
