@@ -8,7 +8,7 @@ import { copyTable } from './copy.ts';
 import type { CopiedTable } from './copy.ts';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Database, DatabaseLimits } from './database.ts';
-import { describeTable } from './describe.ts';
+import { describeTable, settleTable } from './describe.ts';
 import { inspectPath, readHead } from './files.ts';
 import type { FileHead } from './formats/format.ts';
 import { importImages } from './images/import.ts';
@@ -89,7 +89,7 @@ async function examine(
   const description = await describeTable(connection, table, analysis.columns, importWarnings, {});
   // Settings that do not fit the file fail the import before anything is published.
   if (Object.keys(settings).length > 0) {
-    await describeTable(connection, table, analysis.columns, importWarnings, settings);
+    await settleTable(connection, table, analysis.columns, settings);
   }
   await flushing;
   const { size } = await stat(path);

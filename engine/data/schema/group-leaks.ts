@@ -8,7 +8,7 @@ import { leak } from './quality.ts';
 import type { Feature, TargetFacts } from './roles.ts';
 import { fewestGroups, isGroupName } from './split-by.ts';
 import { typedValue } from './stored.ts';
-import type { MeasuredTable } from './table.ts';
+import { holdSample, type MeasuredTable } from './table.ts';
 import { show } from './typing.ts';
 
 /** Rows in which a column and the group stand for each other, of those that have both. */
@@ -17,6 +17,10 @@ const twinShare = 0.95;
 const nestedShare = 0.99;
 /** With more groups it does not matter that each is one example. */
 const manyGroups = 1000;
+/** Rows that rule most columns out before all rows are looked at, and what they have to fall below: fewer rows make columns more alike. */
+const roughRows = 8192;
+const roughTwin = 0.8;
+const roughNested = 0.5;
 /** Columns asked about, the likeliest first. */
 const mostColumns = 64;
 
@@ -36,20 +40,48 @@ export async function groupLeaks(
   const candidates = columns
     .filter(({ info }) => info.name !== group.info.name && info.distinct >= fewestGroups)
     .filter(({ info: { name, type } }) => type === 'category' || (type !== 'datetime' && isGroupName(name)))
+    // What is no feature and owns no groups has nothing to be said of.
+    .filter((one) => used.has(one.info.name) || mayOwn(one, groups))
     .sort((one, other) => apart(one, groups) - apart(other, groups))
     .slice(0, mostColumns);
   const warnings: DataWarning[] = [];
-  for (const one of candidates) {
-    const { name, distinct } = one.info;
-    const { matched, nested } = await likeness(connection, table, group, one);
+  for (const one of await notRuledOut(connection, table, group, candidates)) {
+    const { name } = one.info;
+    const { matched, nested } = await likeness(connection, table.from, group, one);
     if (matched >= twinShare) {
       if (used.has(name)) warnings.push(twin(name, group.info.name, matched));
-    } else if (nested >= nestedShare && distinct * 10 < groups * 9 && isGroupName(name)) {
+    } else if (nested >= nestedShare && mayOwn(one, groups)) {
       warnings.push(owner(one, group));
     }
   }
   const pure = await onePerGroup(connection, table, target, group);
   return pure === null ? warnings : [...warnings, pure];
+}
+
+/** Whether its name and the number of its values let it own several groups each. */
+const mayOwn = ({ info: { name, distinct } }: Feature, groups: number): boolean =>
+  distinct * 10 < groups * 9 && isGroupName(name);
+
+/** Columns that evenly spread rows do not show to be neither: of a long table nearly all are unlike its groups. */
+async function notRuledOut(
+  connection: DuckDBConnection,
+  table: MeasuredTable,
+  group: Feature,
+  columns: readonly Feature[],
+): Promise<readonly Feature[]> {
+  const step = Math.floor(table.rows / roughRows);
+  if (step < 2) return columns;
+  const groups = group.info.distinct;
+  const sample = `(SELECT * FROM ${table.from} WHERE file_row_number % ${step} = 0)`;
+  const names = [group, ...columns].map(({ column }) => column.name);
+  const { sample: held } = await holdSample(connection, { ...table, sample }, names, 'held_groups');
+  const left: Feature[] = [];
+  for (const one of columns) {
+    const { matched, nested } = await likeness(connection, held, group, one);
+    if (matched >= roughTwin || (nested >= roughNested && mayOwn(one, groups))) left.push(one);
+  }
+  await connection.run(`DROP TABLE ${held}`);
+  return left;
 }
 
 /** How far the number of a column's values is from that of the groups, as a ratio. */
@@ -58,7 +90,7 @@ const apart = ({ info }: Feature, groups: number): number => Math.abs(Math.log(i
 /** Share of rows in which each is the other's most frequent value, and of groups that have one value of the column. */
 async function likeness(
   connection: DuckDBConnection,
-  table: MeasuredTable,
+  from: string,
   group: Feature,
   other: Feature,
 ): Promise<{ readonly matched: number; readonly nested: number }> {
@@ -69,7 +101,7 @@ async function likeness(
        count(DISTINCT g) AS groups, count(*) AS pairs
      FROM (SELECT g, n, row_number() OVER (PARTITION BY g ORDER BY n DESC, v) AS of_group,
              row_number() OVER (PARTITION BY v ORDER BY n DESC, g) AS of_value
-           FROM (SELECT ${key} AS g, ${value} AS v, count(*) AS n FROM ${table.from} GROUP BY ALL)
+           FROM (SELECT ${key} AS g, ${value} AS v, count(*) AS n FROM ${from} GROUP BY ALL)
            WHERE g IS NOT NULL AND v IS NOT NULL)`,
   );
   const [rows, groups] = [Number(row.rows ?? 0), Number(row.groups ?? 0)];

@@ -53,7 +53,9 @@ export async function singleFeatureLeaks(
       target,
       kept.map((row) => labels[row] as SqlValue),
     );
-    const order =
+    // The same for all features that are read together.
+    const order = orderOf(known);
+    const inFile =
       start > 0
         ? null
         : orderTells(
@@ -61,10 +63,10 @@ export async function singleFeatureLeaks(
             known,
             target,
           );
-    if (order !== null) found.push({ name: null, message: order });
+    if (inFile !== null) found.push({ name: null, message: inFile });
     group.forEach((feature, index) => {
       const values = kept.map((row) => columns[index]?.[row] ?? null);
-      const how = howItTells(feature, values, known, target);
+      const how = howItTells(feature, values, known, target, order);
       if (how !== null)
         found.push({
           name: feature.info.name,
@@ -90,12 +92,15 @@ function readSample(
     target.task === 'regression' ? numericValue(target.column, 'number') : typedValue(target.column, 'category');
   const step = Math.max(1, Math.floor(table.rows / sampleRows));
   // The sample of a long table is thinned already.
-  const from = `(SELECT *, row_number() OVER (ORDER BY file_row_number) AS place FROM ${table.sample})`;
+  // The rows are chosen before their cells are read.
+  const places = `(SELECT file_row_number, row_number() OVER (ORDER BY file_row_number) AS place FROM ${table.sample})`;
   const held = `SELECT count(*) FROM ${table.sample}`;
   const every = step === 1 ? '1' : `greatest(1, (${held}) // ${sampleRows})`;
   return queryColumns(
     connection,
-    `SELECT ${['place', label, ...features.map(value)].join(', ')} FROM ${from} WHERE place % ${every} = 0 ORDER BY hash(place) LIMIT ${sampleRows}`,
+    `SELECT ${['place', label, ...features.map(value)].join(', ')} FROM ${table.sample}
+     JOIN (SELECT * FROM ${places} WHERE place % ${every} = 0 ORDER BY hash(place) LIMIT ${sampleRows}) USING (file_row_number)
+     ORDER BY hash(place)`,
   );
 }
 
@@ -138,6 +143,7 @@ function howItTells(
   values: readonly SqlValue[],
   labels: Labels,
   target: TargetFacts,
+  order: Order | null,
 ): string | null {
   const filled = howFillingTells(values, labels, target);
   if (filled !== null) return filled;
@@ -148,7 +154,7 @@ function howItTells(
   if (info.type === 'number' || info.type === 'datetime' || info.type === 'boolean') {
     const feature = Float64Array.from(values, (value) => (value === null ? -Infinity : Number(value)));
     const reached = score(feature);
-    return reached >= telling ? found('one small tree on it', reached) : howOrderTells(feature, labels);
+    return reached >= telling ? found('one small tree on it', reached) : howOrderTells(feature, order);
   }
   // Mostly different words are known by heart, not understood: only how they begin or end may say something.
   const texts = values.map((value) => (value === null ? null : String(value)));
@@ -168,20 +174,31 @@ function howItTells(
   return null;
 }
 
+/** Rows that say something of the order of the target, and their places in it. */
+interface Order {
+  readonly rows: readonly number[];
+  readonly places: Float64Array;
+}
+
+/** Null = it has none, or too few rows tell: a value that most rows have says nothing of an order, and its rows are left out. */
+function orderOf(labels: Labels): Order | null {
+  if (labels.kind !== 'values') return null;
+  const { of } = labels;
+  const counts = new Map<number, number>();
+  for (const label of of) counts.set(label, (counts.get(label) ?? 0) + 1);
+  const rows = [...of.keys()].filter((row) => (counts.get(of[row] as number) ?? 0) * 2 <= of.length);
+  return rows.length < fewestRows ? null : { rows, places: placesOf(rows.map((row) => of[row] as number)) };
+}
+
 /**
  * How the order of a feature tells the order of the target, for people; null = it does not. Where a few values are far beyond
- * the others, they are most of an R² and hide it. A value that most rows have says nothing of an order: its rows are left out.
+ * the others, they are most of an R² and hide it.
  */
-function howOrderTells(feature: Float64Array, labels: Labels): string | null {
-  if (labels.kind !== 'values') return null;
-  const counts = new Map<number, number>();
-  for (const label of labels.of) counts.set(label, (counts.get(label) ?? 0) + 1);
-  const kept = [...labels.of.keys()].filter((row) => (counts.get(labels.of[row] as number) ?? 0) * 2 <= feature.length);
-  if (kept.length < fewestRows) return null;
-  const of = placesOf(kept.map((row) => labels.of[row] as number));
+function howOrderTells(feature: Float64Array, order: Order | null): string | null {
+  if (order === null) return null;
   const score = treeScore(
-    Float64Array.from(kept, (row) => feature[row] as number),
-    { kind: 'values', of },
+    Float64Array.from(order.rows, (row) => feature[row] as number),
+    { kind: 'values', of: order.places },
   );
   if (score < tellingDetermination) return null;
   return `its order tells that of the target (R² of the ranks ${Math.floor(score * 1000) / 1000})`;
@@ -210,12 +227,13 @@ function codes(texts: readonly (string | null)[], labels: Labels): Float64Array 
     entry.classes.set(label, (entry.classes.get(label) ?? 0) + 1);
     sums.set(text ?? '', entry);
   });
-  return Float64Array.from(texts, (text) => {
-    const entry = sums.get(text ?? '');
-    if (entry === undefined) return -1;
-    if (labels.kind === 'values') return entry.sum / entry.count;
-    return [...entry.classes].sort(([, one], [, other]) => other - one)[0]?.[0] ?? -1;
-  });
+  const code = new Map(
+    [...sums].map(([text, { count, sum, classes }]) => {
+      if (labels.kind === 'values') return [text, sum / count];
+      return [text, [...classes].sort(([, one], [, other]) => other - one)[0]?.[0] ?? -1];
+    }),
+  );
+  return Float64Array.from(texts, (text) => code.get(text ?? '') ?? -1);
 }
 
 /** Whether a cell's being filled in, or being empty, says a class for sure. */

@@ -18,16 +18,17 @@ type Statistics = Float64Array;
  * of the classes, or R² of values; 0 where it tells nothing.
  */
 export function treeScore(feature: Float64Array, labels: Labels): number {
-  const rows = [...feature.keys()];
-  const grown = rows.filter((row) => row % 2 === 0).sort((one, other) => compare(feature, one, other));
-  const judged = rows.filter((row) => row % 2 === 1);
+  const half = feature.length >> 1;
+  const grown = Uint32Array.from({ length: feature.length - half }, (_, index) => 2 * index);
+  grown.sort((one, other) => compare(feature, one, other));
+  const judged = Uint32Array.from({ length: half }, (_, index) => 2 * index + 1);
   if (grown.length < 2 || judged.length < 2) return 0;
   const thresholds: number[] = [];
   const answers: number[] = [];
   const leaves = labels.kind === 'values' ? mostLeaves : smallLeaves;
   const least = Math.max(1, Math.floor(grown.length / leaves / 2));
   grow(grown, feature, labels, { least, depth: Math.log2(leaves), thresholds, answers });
-  const predicted = judged.map((row) => answers[position(thresholds, feature[row] as number)] as number);
+  const predicted = Float64Array.from(judged, (row) => answers[position(thresholds, feature[row] as number)] as number);
   return labels.kind === 'classes' ? recall(judged, predicted, labels) : determination(judged, predicted, labels.of);
 }
 
@@ -44,7 +45,7 @@ interface Growing {
 }
 
 /** Splits sorted rows where most impurity goes; leaves come out from left to right. */
-function grow(rows: readonly number[], feature: Float64Array, labels: Labels, growing: Growing): void {
+function grow(rows: Uint32Array, feature: Float64Array, labels: Labels, growing: Growing): void {
   const { least, depth, thresholds, answers } = growing;
   const all = statistics(labels);
   for (const row of rows) add(all, labels, row, 1);
@@ -54,20 +55,14 @@ function grow(rows: readonly number[], feature: Float64Array, labels: Labels, gr
     return;
   }
   const next = { ...growing, depth: depth - 1 };
-  grow(rows.slice(0, cut), feature, labels, next);
+  grow(rows.subarray(0, cut), feature, labels, next);
   const [before, after] = [feature[rows[cut - 1] as number] as number, feature[rows[cut] as number] as number];
   thresholds.push(Number.isFinite(before) ? before + (after - before) / 2 : before);
-  grow(rows.slice(cut), feature, labels, next);
+  grow(rows.subarray(cut), feature, labels, next);
 }
 
 /** Rows of the left side of the best cut; −1 = none is worth it. */
-function bestCut(
-  rows: readonly number[],
-  feature: Float64Array,
-  labels: Labels,
-  all: Statistics,
-  least: number,
-): number {
+function bestCut(rows: Uint32Array, feature: Float64Array, labels: Labels, all: Statistics, least: number): number {
   const left = statistics(labels);
   const right = all.slice();
   const whole = impurity(all, labels);
@@ -128,7 +123,7 @@ function position(thresholds: readonly number[], value: number): number {
   return low;
 }
 
-function recall(rows: readonly number[], predicted: readonly number[], labels: Labels & { kind: 'classes' }): number {
+function recall(rows: Uint32Array, predicted: Float64Array, labels: Labels & { kind: 'classes' }): number {
   const right = new Float64Array(labels.classes);
   const all = new Float64Array(labels.classes);
   rows.forEach((row, index) => {
@@ -141,7 +136,7 @@ function recall(rows: readonly number[], predicted: readonly number[], labels: L
   return present.reduce((sum, label) => sum + (right[label] as number) / (all[label] as number), 0) / present.length;
 }
 
-function determination(rows: readonly number[], predicted: readonly number[], of: Float64Array): number {
+function determination(rows: Uint32Array, predicted: Float64Array, of: Float64Array): number {
   const mean = rows.reduce((sum, row) => sum + (of[row] as number), 0) / rows.length;
   let [left, all] = [0, 0];
   rows.forEach((row, index) => {

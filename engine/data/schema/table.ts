@@ -30,14 +30,14 @@ export const columnsAtOnce = 256;
 
 /**
  * Some columns of a table for many queries in a row: their sample (or all rows, if there are not many) is read into memory
- * once. What was held before is let go.
+ * once. What was held by this name before is let go.
  */
 export async function holdSample(
   connection: DuckDBConnection,
   table: MeasuredTable,
   columns: readonly string[],
+  name = 'held_sample',
 ): Promise<MeasuredTable> {
-  const name = 'held_sample';
   const selected = [...columns.map(quoteName), 'file_row_number'].join(', ');
   await explainFailure(() =>
     connection.run(`CREATE OR REPLACE TEMP TABLE ${name} AS SELECT ${selected} FROM ${table.sample}`),
