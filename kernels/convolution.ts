@@ -128,6 +128,14 @@ export const convolutionCases: readonly Convolution[] = [
   { ...plain, batch: 5, channels: 45, height: 8, width: 8, filters: 37 },
   { ...plain, batch: 1, channels: 3, height: 40, width: 37, filters: 8, kernel: 7, stride: 2, padding: 3 },
   { ...plain, batch: 2, channels: 2, height: 3, width: 3, filters: 3, kernel: 3, padding: 2, stride: 4 },
+  // Small images side by side in one band: whole rows, rows between borders, a stride, and more images than one band takes.
+  { ...plain, batch: 5, channels: 40, height: 3, width: 3, filters: 27, kernel: 1, padding: 0 },
+  { ...plain, batch: 7, channels: 6, height: 4, width: 5, filters: 14 },
+  { ...plain, batch: 40, channels: 3, height: 3, width: 3, filters: 5, kernel: 1, padding: 0 },
+  { ...plain, batch: 9, channels: 5, height: 6, width: 7, filters: 11, stride: 2 },
+  { ...plain, batch: 6, channels: 4, height: 5, width: 4, filters: 6, groups: 2, kernel: 2, padding: 1, stride: 2 },
+  // Too many weights to be packed at once, and more channels than a band of shared images holds.
+  { ...plain, batch: 3, channels: 600, height: 4, width: 4, filters: 230, kernel: 1, padding: 0 },
   // Sums of few products that still take more channels, taps and weights than the native kernels pack at once.
   { ...plain, batch: 1, channels: 17, height: 2, width: 2, filters: 69, kernel: 11, padding: 5 },
   // Channels, filters and results enough for Winograd's transforms, beyond a vector and beyond a block of weights.

@@ -8,12 +8,12 @@ import { fillNormal, sequentialWords, shuffle } from '../optim/random.ts';
 import { compilePlan } from '../plan/compile.ts';
 import { programName, type Plan, type Program } from '../plan/plan.ts';
 import { initializeWeights } from '../train/weights.ts';
-import type { OpenCalls, Workload } from './workload.ts';
+import type { OpenCalls, StepsWorkload, Workload } from './workload.ts';
 
 /** Training steps of a model on random rows. */
 export interface TrainingWorkload {
   readonly name: string;
-  readonly unit: Workload['unit'];
+  readonly unit: StepsWorkload['unit'];
   readonly rows: number;
   readonly batch: number;
   /** Units whose steps go into one call of the backend, one by default; their tables have to fit memory. */
@@ -47,7 +47,7 @@ export const callOf =
 const inOrder = (count: number): Uint32Array => Uint32Array.from({ length: count }, (_, i) => i);
 
 /** A workload of training steps of any model. */
-export function trainingWorkload(workload: TrainingWorkload): Workload {
+export function trainingWorkload(workload: TrainingWorkload): StepsWorkload {
   const { name, unit, rows, batch, unitsAtOnce = 1, input, output, model: spec } = workload;
   const width = valuesOf(input);
   const classes = output.kind === 'classes' ? output.classes.length : 0;

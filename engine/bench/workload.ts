@@ -25,7 +25,7 @@ export interface OpenCalls {
 
 export interface Workload {
   readonly name: string;
-  readonly unit: 'ms/epoch' | 'ms/step';
+  readonly unit: 'ms/epoch' | 'ms/step' | 'ms/row';
   /** Floating-point operations of one unit. */
   readonly flops: number;
   /** Bytes its kernels read and write, each operand once. */
@@ -35,4 +35,9 @@ export interface Workload {
   readonly open: (backend: Backend) => Promise<OpenWorkload>;
   /** Of training steps alone: call by call. */
   readonly openCalls?: (backend: Backend) => Promise<OpenCalls>;
+}
+
+/** Training steps. */
+export interface StepsWorkload extends Workload {
+  readonly unit: 'ms/epoch' | 'ms/step';
 }

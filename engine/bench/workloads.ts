@@ -1,24 +1,33 @@
 // The benchmark workloads: the same models and sizes that the peers' baselines time, on any backend. A workload opens on a
 // backend and then runs units of work (an epoch, a step, a product), each complete when its promise resolves.
 
-import { cifarResnet, normalised } from '../model/image-presets.ts';
+import { cifarResnet, mobilenet, normalised, resnet18 } from '../model/image-presets.ts';
 import { mlp } from '../model/presets.ts';
 import type { LayerSpec, NetworkInput, OutputSpec } from '../model/spec.ts';
 import { fillNormal } from '../optim/random.ts';
 import type { Plan } from '../plan/plan.ts';
+import { predictionWorkload } from './prediction-workload.ts';
 import { trainingWorkload } from './training-workload.ts';
-import type { Workload } from './workload.ts';
+import type { StepsWorkload, Workload } from './workload.ts';
 
 const table = (width: number): NetworkInput => ({ kind: 'table', width, numeric: width, embeddings: [] });
-const digits: OutputSpec = { kind: 'classes', classes: Array.from({ length: 10 }, (_, k) => String(k)) };
+const picture = (side: number) => ({ kind: 'image', channels: 3, height: side, width: side }) as const;
+const digits: Extract<OutputSpec, { kind: 'classes' }> = {
+  kind: 'classes',
+  classes: Array.from({ length: 10 }, (_, k) => String(k)),
+};
 
 /** Random values of a factor of a product; they repeat: drawing millions would take longer than the product. */
 const mostDrawn = 65_536;
 /** Products of one call of the backend. */
 const productsAtOnce = 64;
 
-/** All workloads of one device. */
-export const workloads: readonly Workload[] = [
+const largeMlp = { input: table(784), output: digits, model: mlp([512, 512]) };
+const smallResnet = { input: picture(32), output: digits, model: cifarResnet(20, 'resnet20') };
+const sgd = { name: 'sgd', learningRate: 0.1, momentum: 0.9, weightDecay: 0 } as const;
+
+/** Training steps of small models, which the lab times too. */
+const smallSteps: readonly StepsWorkload[] = [
   trainingWorkload({
     name: 'tabular-mlp',
     unit: 'ms/epoch',
@@ -34,9 +43,7 @@ export const workloads: readonly Workload[] = [
     rows: 128,
     batch: 128,
     unitsAtOnce: 32,
-    input: table(784),
-    output: digits,
-    model: mlp([512, 512]),
+    ...largeMlp,
   }),
   trainingWorkload({
     name: 'mnist-cnn',
@@ -62,11 +69,41 @@ export const workloads: readonly Workload[] = [
     unit: 'ms/step',
     rows: 64,
     batch: 64,
-    input: { kind: 'image', channels: 3, height: 32, width: 32 },
-    output: digits,
-    model: cifarResnet(20, 'resnet20'),
-    optimizer: { name: 'sgd', learningRate: 0.1, momentum: 0.9, weightDecay: 0 },
+    ...smallResnet,
+    optimizer: sgd,
   }),
+];
+
+/** Training steps of models that take a processor seconds, and answers to one row. */
+const largeSteps: readonly StepsWorkload[] = [
+  trainingWorkload({
+    name: 'resnet18-224',
+    unit: 'ms/step',
+    rows: 16,
+    batch: 16,
+    input: picture(224),
+    output: digits,
+    model: resnet18(picture(224)),
+    optimizer: sgd,
+  }),
+  trainingWorkload({
+    name: 'mobilenet-96',
+    unit: 'ms/step',
+    rows: 32,
+    batch: 32,
+    input: picture(96),
+    output: digits,
+    model: mobilenet(picture(96)),
+    optimizer: sgd,
+  }),
+];
+
+/** All workloads of one device. */
+export const workloads: readonly Workload[] = [
+  ...smallSteps,
+  ...largeSteps,
+  predictionWorkload({ name: 'mlp-one-row', ...largeMlp }),
+  predictionWorkload({ name: 'resnet20-one-row', ...smallResnet }),
   ...[64, 128, 256, 512, 1024, 2048, 4096].map((n) => productWorkload(n)),
 ];
 
@@ -76,7 +113,7 @@ const relu: LayerSpec = { type: 'activation', activation: 'relu' };
  * What the lab times beside the benchmarks' training steps, because nothing in them tells of it: convolutions of one channel each,
  * wide ones over small images, and batches of few rows.
  */
-const kindsOfWork: readonly Workload[] = [
+const kindsOfWork: readonly StepsWorkload[] = [
   trainingWorkload({
     name: 'depthwise-cnn',
     unit: 'ms/step',
@@ -127,10 +164,7 @@ const kindsOfWork: readonly Workload[] = [
 ];
 
 /** Training steps that the lab times: those of the benchmarks, and more that tell how a device does each kind of work. */
-export const labWorkloads: readonly Workload[] = [
-  ...workloads.filter(({ name }) => !name.startsWith('gemm-')),
-  ...kindsOfWork,
-];
+export const labWorkloads: readonly StepsWorkload[] = [...smallSteps, ...kindsOfWork];
 
 /** N×N×N product in float32, named `gemm-N`. */
 export function productWorkload(n: number, products = 1): Workload {

@@ -99,3 +99,16 @@ test('a product is one call, and cannot be taken apart; peaks are those of this 
   );
   await backend.close();
 });
+
+test('one row is answered by a program of one row', async () => {
+  const one = workloads.find(({ name }) => name === 'mlp-one-row')!;
+  // 784 · 512 + 512 · 512 + 512 · 10 weights, each multiplied and added once.
+  const products = 2 * (784 * 512 + 512 * 512 + 512 * 10);
+  assert.ok(one.flops >= products && one.flops < 1.01 * products);
+  assert.equal(one.programs[0].program.batch, 1);
+  const backend = createCpuBackend({ threads: 1 });
+  const opened = await one.open(backend);
+  await opened.run(3);
+  opened.close();
+  await backend.close();
+});

@@ -14,6 +14,8 @@
 /** Positions of a band: enough for some tiles, few enough to stay in the cache. */
 #define LEAST_POSITIONS 128
 #define MOST_POSITIONS 2048
+/** Small images share a band until it has about so many positions: the weights are read once for all of them. */
+#define SHARED_POSITIONS 256
 /** Longest sum (channels · taps) of a block: its offsets and a row of tiles of packed weights have to fit as well. */
 #define MOST_DEPTH 8192
 
@@ -73,21 +75,25 @@ static View forward_view(const Shape *s) {
   return view;
 }
 
-/** How a band of grid rows is laid out in scratch memory: a channel has a plane for each phase of row and column. */
+/**
+ * How a band of grid rows of some images is laid out in scratch memory: a channel has a plane for each phase of row and column,
+ * in it the images one below the other. The rows between two images are computed and dropped.
+ */
 typedef struct {
-  int first_row, rows;
+  int images, first_row, rows;
   int row_phases, column_phases;
+  /** Of one image. */
   int plane_rows, plane_columns;
   int channel_floats;
 } Band;
 
-static Band open_band(const View *v, int first_row, int rows) {
-  Band b = {.first_row = first_row, .rows = rows};
+static Band open_band(const View *v, int images, int first_row, int rows) {
+  Band b = {.images = images, .first_row = first_row, .rows = rows};
   b.row_phases = smaller(v->stride, v->bottom - v->top + 1);
   b.column_phases = smaller(v->stride, v->right - v->left + 1);
   b.plane_rows = rows + (v->bottom - v->top) / v->stride;
   b.plane_columns = v->columns + (v->right - v->left) / v->stride;
-  b.channel_floats = b.row_phases * b.column_phases * b.plane_rows * b.plane_columns;
+  b.channel_floats = b.row_phases * b.column_phases * images * b.plane_rows * b.plane_columns;
   return b;
 }
 
@@ -95,7 +101,7 @@ static Band open_band(const View *v, int first_row, int rows) {
 static int tap_offset(const View *v, const Band *b, int tap) {
   const int row = v->taps[tap].row - v->top, column = v->taps[tap].column - v->left;
   const int plane = (row % v->stride) * b->column_phases + column % v->stride;
-  return (plane * b->plane_rows + row / v->stride) * b->plane_columns + column / v->stride;
+  return (plane * b->images * b->plane_rows + row / v->stride) * b->plane_columns + column / v->stride;
 }
 
 /** Copies a row of an image. Rows are short: a call of memcpy would cost more than the copy. */
@@ -118,17 +124,27 @@ static void copy_band_row(const float *row, int width, int first, int stride, in
   for (int j = end; j < count; j++) target[j] = 0;
 }
 
-/** Copies the rows that a band reads of `channels` channels. */
-static void fill_band(const View *v, const Band *b, const float *image, int channels, float *target) {
+/** Copies the rows that a band reads of `channels` channels; its images stand `image_floats` apart. */
+static void fill_band(const View *v, const Band *b, const float *first_image, ptrdiff_t image_floats, int channels,
+                      float *target) {
   const int top = b->first_row * v->stride + v->top;
-  for (int channel = 0; channel < channels; channel++, image += (ptrdiff_t)v->height * v->width) {
+  const int whole = v->stride == 1 && v->left == 0 && b->plane_columns == v->width && top >= 0 && top + b->plane_rows <= v->height;
+  for (int channel = 0; channel < channels; channel++) {
     for (int phase = 0; phase < b->row_phases * b->column_phases; phase++) {
-      const int row_phase = phase / b->column_phases, column_phase = phase % b->column_phases;
-      for (int i = 0; i < b->plane_rows; i++, target += b->plane_columns) {
-        const int row = top + i * v->stride + row_phase, first = v->left + column_phase;
-        const float *from = image + (ptrdiff_t)row * v->width;
-        if (row < 0 || row >= v->height) memset(target, 0, 4 * (size_t)b->plane_columns);
-        else copy_band_row(from, v->width, first, v->stride, b->plane_columns, target);
+      const int row_phase = phase / b->column_phases, column = v->left + phase % b->column_phases;
+      for (int n = 0; n < b->images; n++) {
+        const float *image = first_image + n * image_floats + (ptrdiff_t)channel * v->height * v->width;
+        if (whole) {
+          copy_floats(target, image + (ptrdiff_t)top * v->width, b->plane_rows * b->plane_columns);
+          target += b->plane_rows * b->plane_columns;
+          continue;
+        }
+        for (int i = 0; i < b->plane_rows; i++, target += b->plane_columns) {
+          const int row = top + i * v->stride + row_phase;
+          const float *from = image + (ptrdiff_t)row * v->width;
+          if (row < 0 || row >= v->height) memset(target, 0, 4 * (size_t)b->plane_columns);
+          else copy_band_row(from, v->width, column, v->stride, b->plane_columns, target);
+        }
       }
     }
   }
@@ -201,10 +217,17 @@ static void store_some(const Target *t, Vector sum, ptrdiff_t first, int count) 
  */
 static void store_results(const Target *t, int plane, int first, int rows, int columns, const float *sums,
                           ptrdiff_t sums_row) {
-  const Vector shift = splat(t->bias ? t->bias[plane] : 0);
+  const float bias = t->bias ? t->bias[plane] : 0;
+  const Vector shift = splat(bias);
   const ptrdiff_t start = plane * t->plane_floats, end = start + t->plane_floats;
+  const int apart = t->step > 1 && !t->saved && t->activation == NONE;
   for (int i = 0; i < rows; i++, sums += sums_row) {
     const ptrdiff_t row = start + t->origin + (ptrdiff_t)(first + i) * t->width * t->step;
+    if (apart) {
+      float *to = t->planes + row;
+      for (int j = 0; j < columns; j++, to += t->step) *to = sums[j] + bias;
+      continue;
+    }
     for (int j = 0; j < columns; j += LANES) {
       const ptrdiff_t at = row + (ptrdiff_t)j * t->step;
       const Vector sum = load(sums + j) + shift;
@@ -217,15 +240,52 @@ static void store_results(const Target *t, int plane, int first, int rows, int c
   }
 }
 
-/** Rows of the grid in a band, and channels in a block, so that the band fits. */
+/** Images that share a band: one, unless the whole grid is small. A matter of the shape alone. */
+static int images_together(const View *v, int batch) {
+  const Band b = open_band(v, 1, 0, v->rows);
+  const int most = smaller(SHARED_POSITIONS / (b.plane_rows * b.plane_columns), BAND_FLOATS / b.channel_floats);
+  return smaller(batch, most > 1 ? most : 1);
+}
+
+/** Channels in a block, so that the band fits. */
+static int choose_block(const View *v, const Band *b, int channels) {
+  const int affordable = smaller(BAND_FLOATS / b->channel_floats, MOST_DEPTH / (v->count + 1));
+  return smaller(channels, affordable > 1 ? affordable : 1);
+}
+
+/** Rows of the grid of one image in a band, and channels in a block, so that the band fits. */
 static void choose_band(const View *v, int channels, int *rows, int *block) {
-  const int width = open_band(v, 0, 1).plane_columns;
+  const int width = open_band(v, 1, 0, 1).plane_columns;
   const int least = smaller(v->rows, (LEAST_POSITIONS + width - 1) / width);
   *rows = smaller(v->rows, MOST_POSITIONS / width > 1 ? MOST_POSITIONS / width : 1);
-  while (*rows > least && (ptrdiff_t)channels * open_band(v, 0, *rows).channel_floats > BAND_FLOATS) *rows -= 1;
-  while (*rows > 1 && open_band(v, 0, *rows).channel_floats > BAND_FLOATS) *rows -= 1;
-  const int affordable = smaller(BAND_FLOATS / open_band(v, 0, *rows).channel_floats, MOST_DEPTH / (v->count + 1));
-  *block = smaller(channels, affordable > 1 ? affordable : 1);
+  while (*rows > least && (ptrdiff_t)channels * open_band(v, 1, 0, *rows).channel_floats > BAND_FLOATS) *rows -= 1;
+  while (*rows > 1 && open_band(v, 1, 0, *rows).channel_floats > BAND_FLOATS) *rows -= 1;
+  const Band b = open_band(v, 1, 0, *rows);
+  *block = choose_block(v, &b, channels);
+}
+
+/** As tiles do, for a single row of weights: positions are what there is to do side by side. `grid` has room for whole tiles. */
+static void sum_taps(const float *weights, const float *band, const int32_t *offsets, int depth, int positions, int accumulate,
+                     float *grid) {
+  int j = 0;
+  for (; j + 4 * LANES <= positions; j += 4 * LANES) {
+    Vector sums[4];
+#pragma GCC unroll 4
+    for (int k = 0; k < 4; k++) sums[k] = accumulate ? load(grid + j + k * LANES) : splat(0);
+    for (int p = 0; p < depth; p++) {
+      const Vector weight = splat(weights[p]);
+      const float *from = band + offsets[p] + j;
+#pragma GCC unroll 4
+      for (int k = 0; k < 4; k++) sums[k] += weight * load(from + k * LANES);
+    }
+#pragma GCC unroll 4
+    for (int k = 0; k < 4; k++) store(grid + j + k * LANES, sums[k]);
+  }
+  for (; j < positions; j += LANES) {
+    Vector sum = accumulate ? load(grid + j) : splat(0);
+    for (int p = 0; p < depth; p++) sum += splat(weights[p]) * load(band + offsets[p] + j);
+    store(grid + j, sum);
+  }
 }
 
 /** Multiplies a block of rows by a band: grid[row, position] (+)= Σ weights · band. */
@@ -243,10 +303,21 @@ static void multiply_band(const View *v, const Band *b, const Filters *f, int ro
     if (f->packed) {
       tile.a = f->packed + (row + i) * f->packed_row + (ptrdiff_t)channel * v->count;
       tile.a_row = f->packed_row;
+    } else if (v->count == 1 && f->row_stride == 1) {
+      // One tap, and rows side by side: a column of the tile at a time.
+      const float *from = f->weights + v->taps[0].weight + row + i + channel * f->channel_stride;
+      for (int c = 0; c < channels; c++) copy_floats(packed + c * height, from + c * f->channel_stride, height);
+      tile.a = packed;
+      tile.a_row = 1;
+      tile.a_column = height;
     } else {
       pack_filters(v, f, row + i, height, channel, channels, packed);
       tile.a = packed;
       tile.a_row = depth;
+    }
+    if (rows == 1) {
+      sum_taps(tile.a, band, offsets, depth, positions, tile.accumulate, grid);
+      return;
     }
     for (int position = 0; position < positions; position += TILE_COLUMNS) {
       const int vectors = smaller(TILE_VECTORS, (positions - position + LANES - 1) / LANES);
@@ -257,30 +328,63 @@ static void multiply_band(const View *v, const Band *b, const Filters *f, int ro
   }
 }
 
-/** Convolves one image: all rows at all positions of the grid. */
-static void convolve_image(const View *v, const Filters *f, const float *image, const Target *target, float *scratch) {
+/** Finishes a block of rows of all images of a band, whose targets stand `target_floats` apart. */
+static void store_band(const View *v, const Band *b, const Target *first, ptrdiff_t target_floats, int row, int rows,
+                       const float *grid, ptrdiff_t grid_row) {
+  // Rows of a grid that lie side by side, in the band and in the plane, are one long row.
+  const int joined = b->plane_columns == v->columns && first->width == v->columns && first->step == 1;
+  for (int n = 0; n < b->images; n++, grid += b->plane_rows * b->plane_columns) {
+    Target target = *first;
+    target.planes += n * target_floats;
+    if (target.saved) target.saved += n * target_floats;
+    if (joined) target.origin += b->first_row * v->columns;
+    for (int i = 0; i < rows; i++) {
+      const float *sums = grid + i * grid_row;
+      if (joined) store_results(&target, row + i, 0, 1, b->rows * v->columns, sums, 0);
+      else store_results(&target, row + i, b->first_row, b->rows, v->columns, sums, b->plane_columns);
+    }
+  }
+}
+
+/** The band of some images: all rows of the filters at its positions. */
+static void convolve_band(const View *v, const Band *b, const Filters *f, int block, const float *image, ptrdiff_t image_floats,
+                          const Target *target, ptrdiff_t target_floats, float *scratch) {
   float *band_floats = scratch;
   float *grid = band_floats + BAND_FLOATS + TILE_COLUMNS;
   float *room = grid + GRID_FLOATS + PACKED_FLOATS;
-  int band_rows, block;
-  choose_band(v, f->channels, &band_rows, &block);
-  for (int first = 0; first < v->rows; first += band_rows) {
-    const Band b = open_band(v, first, smaller(band_rows, v->rows - first));
-    const int positions = (b.rows - 1) * b.plane_columns + v->columns;
-    const ptrdiff_t grid_row = (positions + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS;
-    const int fitting = (int)(GRID_FLOATS / grid_row);
-    const int most = fitting > TILE_ROWS ? fitting / TILE_ROWS * TILE_ROWS : fitting;
-    for (int row = 0; row < f->rows; row += most) {
-      const int rows = smaller(most, f->rows - row);
-      for (int channel = 0; channel < f->channels; channel += block) {
-        const int channels = smaller(block, f->channels - channel);
-        const int filled = block == f->channels && row > 0;
-        if (!filled) fill_band(v, &b, image + (ptrdiff_t)channel * v->height * v->width, channels, band_floats);
-        multiply_band(v, &b, f, row, rows, channel, channels, band_floats, positions, grid_row, grid, room);
-      }
-      for (int i = 0; i < rows; i++) {
-        store_results(target, row + i, first, b.rows, v->columns, grid + i * grid_row, b.plane_columns);
-      }
+  const int positions = ((b->images - 1) * b->plane_rows + b->rows - 1) * b->plane_columns + v->columns;
+  const ptrdiff_t grid_row = (positions + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS;
+  const int fitting = (int)(GRID_FLOATS / grid_row);
+  const int most = fitting > TILE_ROWS ? fitting / TILE_ROWS * TILE_ROWS : fitting;
+  for (int row = 0; row < f->rows; row += most) {
+    const int rows = smaller(most, f->rows - row);
+    for (int channel = 0; channel < f->channels; channel += block) {
+      const int channels = smaller(block, f->channels - channel);
+      const int filled = block == f->channels && row > 0;
+      if (!filled) fill_band(v, b, image + (ptrdiff_t)channel * v->height * v->width, image_floats, channels, band_floats);
+      multiply_band(v, b, f, row, rows, channel, channels, band_floats, positions, grid_row, grid, room);
     }
+    store_band(v, b, target, target_floats, row, rows, grid, grid_row);
+  }
+}
+
+/**
+ * Convolves images that stand `image_floats` apart into targets `target_floats` apart: all rows at all positions of the grid.
+ * Which images share a band changes no sum: each goes through its terms in one order, in one accumulator.
+ */
+static void convolve_images(const View *v, const Filters *f, int images, const float *image, ptrdiff_t image_floats, Target target,
+                            ptrdiff_t target_floats, float *scratch) {
+  const int together = images_together(v, images);
+  int band_rows = v->rows, block;
+  if (together == 1) choose_band(v, f->channels, &band_rows, &block);
+  for (int n = 0; n < images; n += together) {
+    for (int first = 0; first < v->rows; first += band_rows) {
+      const Band b = open_band(v, smaller(together, images - n), first, smaller(band_rows, v->rows - first));
+      if (together > 1) block = choose_block(v, &b, f->channels);
+      convolve_band(v, &b, f, block, image, image_floats, &target, target_floats, scratch);
+    }
+    image += together * image_floats;
+    target.planes += together * target_floats;
+    if (target.saved) target.saved += together * target_floats;
   }
 }

@@ -23,31 +23,41 @@ static float sum_products(const float *a, const float *b, int count) {
 
 /** Each channel has one filter, and a whole plane fits the scratch memory. */
 static int is_depthwise(const Shape *s, const View *v) {
-  const Band band = open_band(v, 0, s->out_height);
+  const Band band = open_band(v, 1, 0, s->out_height);
   const ptrdiff_t spread = (ptrdiff_t)s->out_height * band.plane_columns;
   return s->groups > 1 && s->groups == s->channels && s->groups == s->filters && band.channel_floats <= BAND_FLOATS &&
          spread <= DY_FLOATS;
 }
 
-/** dw for this thread's share of the channels. */
+/** target[row, column] = dy[row, column] in rows of `columns`, zeros to the end of `rows` of them. */
+static void spread_plane(const float *dy, const Shape *s, int rows, int columns, float *target) {
+  for (int row = 0; row < s->out_height; row++, dy += s->out_width, target += columns) {
+    copy_floats(target, dy, s->out_width);
+    for (int j = s->out_width; j < columns; j++) target[j] = 0;
+  }
+  memset(target, 0, sizeof(float) * (size_t)((rows - s->out_height) * columns));
+}
+
+/** dw for this thread's share of the channels. Small images are summed together, as many as the shape says. */
 static void depthwise_weights(const Call *call, const Shape *s, const View *v) {
-  const Band band = open_band(v, 0, s->out_height);
+  const int together = images_together(v, s->batch);
   const ptrdiff_t plane = (ptrdiff_t)s->height * s->width, out_plane = (ptrdiff_t)s->out_height * s->out_width;
-  const int columns = band.plane_columns, length = (s->out_height - 1) * columns + s->out_width;
   float *floats = call->scratch, *spread = floats + BAND_FLOATS + TILE_COLUMNS;
   const int end = share_start(s->channels, 1, call->thread + 1, call->threads);
   for (int channel = share_start(s->channels, 1, call->thread, call->threads); channel < end; channel++) {
     float *dw = operand(call, 2) + (ptrdiff_t)channel * v->count;
     memset(dw, 0, sizeof(float) * (size_t)v->count);
-    for (int n = 0; n < s->batch; n++) {
+    for (int n = 0; n < s->batch; n += together) {
+      const Band band = open_band(v, smaller(together, s->batch - n), 0, s->out_height);
       const ptrdiff_t image = (ptrdiff_t)n * s->channels + channel;
-      const float *dy = operand(call, 1) + image * out_plane;
-      fill_band(v, &band, operand(call, 0) + image * plane, 1, floats);
-      for (int row = 0; row < s->out_height; row++, dy += s->out_width) {
-        float *to = spread + (ptrdiff_t)row * columns;
-        memcpy(to, dy, sizeof(float) * (size_t)s->out_width);
-        for (int j = s->out_width; j < columns; j++) to[j] = 0;
+      const int span = band.plane_rows * band.plane_columns;
+      fill_band(v, &band, operand(call, 0) + image * plane, s->channels * plane, 1, floats);
+      for (int i = 0; i < band.images; i++) {
+        const float *dy = operand(call, 1) + (image + (ptrdiff_t)i * s->channels) * out_plane;
+        const int rows = i + 1 < band.images ? band.plane_rows : s->out_height;
+        spread_plane(dy, s, rows, band.plane_columns, spread + (ptrdiff_t)i * span);
       }
+      const int length = (band.images - 1) * span + (s->out_height - 1) * band.plane_columns + s->out_width;
       for (int tap = 0; tap < v->count; tap++) {
         dw[tap] += sum_products(floats + tap_offset(v, &band, tap), spread, length);
       }

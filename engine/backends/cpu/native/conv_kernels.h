@@ -34,39 +34,36 @@ static void conv2d(const Call *call) {
         .channel_stride = area,
     };
     prepare_filters(&view, &f, call->scratch + BAND_FLOATS + TILE_COLUMNS + GRID_FLOATS);
-    for (int n = start; n < end; n++) {
-      const Target target = {
-          .planes = operand(call, 3) + ((ptrdiff_t)n * s.filters + group * filters) * out_plane,
-          .plane_floats = out_plane,
-          .width = s.out_width,
-          .step = 1,
-          .bias = bias ? bias + group * filters : NULL,
-          .activation = integer(call, 14),
-          .slope = real(call, 15),
-      };
-      convolve_image(&view, &f, x + ((ptrdiff_t)n * s.channels + group * channels) * plane, &target, call->scratch);
-    }
+    const Target target = {
+        .planes = operand(call, 3) + ((ptrdiff_t)start * s.filters + group * filters) * out_plane,
+        .plane_floats = out_plane,
+        .width = s.out_width,
+        .step = 1,
+        .bias = bias ? bias + group * filters : NULL,
+        .activation = integer(call, 14),
+        .slope = real(call, 15),
+    };
+    const float *image = x + ((ptrdiff_t)start * s.channels + group * channels) * plane;
+    convolve_images(&view, &f, end - start, image, s.channels * plane, target, s.filters * out_plane, call->scratch);
   }
 }
 
 /** The view of dy by the elements of dx at the rows and columns `phase` modulo the stride; it may have no taps. */
-static View phase_view(const Shape *s, int phase_row, int phase_column) {
-  View view = {
-      .height = s->out_height,
-      .width = s->out_width,
-      .stride = 1,
-      .rows = (s->height - phase_row + s->stride - 1) / s->stride,
-      .columns = (s->width - phase_column + s->stride - 1) / s->stride,
-  };
+static void see_phase(const Shape *s, int phase_row, int phase_column, View *view) {
+  view->height = s->out_height;
+  view->width = s->out_width;
+  view->stride = 1;
+  view->rows = (s->height - phase_row + s->stride - 1) / s->stride;
+  view->columns = (s->width - phase_column + s->stride - 1) / s->stride;
+  view->count = view->top = view->left = view->bottom = view->right = 0;
   for (int ky = 0; ky < s->kernel; ky++) {
     const int row = phase_row + s->padding - ky * s->dilation;
     if (row % s->stride != 0) continue;
     for (int kx = 0; kx < s->kernel; kx++) {
       const int column = phase_column + s->padding - kx * s->dilation;
-      if (column % s->stride == 0) add_tap(&view, row / s->stride, column / s->stride, ky * s->kernel + kx);
+      if (column % s->stride == 0) add_tap(view, row / s->stride, column / s->stride, ky * s->kernel + kx);
     }
   }
-  return view;
 }
 
 static void conv2d_input_grad(const Call *call) {
@@ -94,14 +91,16 @@ static void conv2d_input_grad(const Call *call) {
   }
   // Elements that no product reaches are 0: cleared at once, unless a bias or an activation makes something of them.
   const int clear = s.kernel < s.stride && (gradient || (!bias && integer(call, 15) == NONE));
-  const ptrdiff_t image_floats = s.channels * plane;
+  const ptrdiff_t image_floats = s.channels * plane, dy_floats = s.filters * out_plane;
   if (clear) memset(operand(call, 4) + start * image_floats, 0, 4 * (size_t)((end - start) * image_floats));
-  for (int phase = 0; phase < s.stride * s.stride; phase++) {
-    const int phase_row = phase / s.stride, phase_column = phase % s.stride;
-    if (phase_row >= s.height || phase_column >= s.width) continue;
-    const View view = phase_view(&s, phase_row, phase_column);
-    if (clear && view.count == 0) continue;
-    for (int group = 0; group < s.groups; group++) {
+  View view;
+  for (int group = 0; group < s.groups; group++) {
+    // The phases of a group follow each other: they write between one another's elements.
+    for (int phase = 0; phase < s.stride * s.stride; phase++) {
+      const int phase_row = phase / s.stride, phase_column = phase % s.stride;
+      if (phase_row >= s.height || phase_column >= s.width) continue;
+      see_phase(&s, phase_row, phase_column, &view);
+      if (clear && view.count == 0) continue;
       Filters f = {
           .weights = operand(call, 1) + (ptrdiff_t)group * filters * channels * area,
           .rows = channels,
@@ -110,22 +109,20 @@ static void conv2d_input_grad(const Call *call) {
           .channel_stride = (ptrdiff_t)channels * area,
       };
       if (view.count > 0) prepare_filters(&view, &f, call->scratch + BAND_FLOATS + TILE_COLUMNS + GRID_FLOATS);
-      for (int n = start; n < end; n++) {
-        const ptrdiff_t first = ((ptrdiff_t)n * s.channels + group * channels) * plane;
-        const Target target = {
-            .planes = operand(call, 4) + first,
-            .plane_floats = plane,
-            .width = s.width,
-            .step = s.stride,
-            .origin = phase_row * s.width + phase_column,
-            .bias = bias && !gradient ? bias + group * channels : NULL,
-            .saved = gradient ? saved + first : NULL,
-            .activation = integer(call, 15),
-            .slope = real(call, 16),
-        };
-        const float *image = dy + ((ptrdiff_t)n * s.filters + group * filters) * out_plane;
-        convolve_image(&view, &f, image, &target, call->scratch);
-      }
+      const ptrdiff_t first = start * image_floats + group * channels * plane;
+      const Target target = {
+          .planes = operand(call, 4) + first,
+          .plane_floats = plane,
+          .width = s.width,
+          .step = s.stride,
+          .origin = phase_row * s.width + phase_column,
+          .bias = bias && !gradient ? bias + group * channels : NULL,
+          .saved = gradient ? saved + first : NULL,
+          .activation = integer(call, 15),
+          .slope = real(call, 16),
+      };
+      const float *image = dy + start * dy_floats + group * filters * out_plane;
+      convolve_images(&view, &f, end - start, image, dy_floats, target, image_floats, call->scratch);
     }
   }
 }

@@ -1,6 +1,6 @@
 // The gradient of a convolution's weight: for each (channel, tap), the sums over all positions of the element read there times
 // dy. Vectors run along the filters (dy is transposed, a band at a time); elements are broadcast from the band of conv.h as
-// they lie. Sums of an image start from 0 and are then added to those of the images before: short sums round less.
+// they lie. Sums of a band start from 0 and are then added to those of the bands before: short sums round less.
 
 #pragma once
 #include "conv.h"
@@ -14,14 +14,18 @@
 /** Rows and filters that are summed at once; floats of transposed dy that fit, and that should be enough for a band. */
 #define SUM_ROWS 288
 #define SUM_FILTERS 64
-#define DY_FLOATS (SCRATCH_FLOATS - BAND_FLOATS - TILE_COLUMNS - SUM_ROWS - SUM_ROWS * SUM_FILTERS)
+/** Filters where small images share a band: it is short, and filled anew for each block of them. */
+#define SHARED_FILTERS 256
+#define DY_FLOATS (SCRATCH_FLOATS - BAND_FLOATS - TILE_COLUMNS - SUM_ROWS - SUM_ROWS * SHARED_FILTERS)
 #define DY_WANTED (80 * 1024)
 
 /** One tile: sums[row, filter] += Σ band[offsets[row] + position] · dy[position, filter] over a band's positions. */
 typedef struct {
   const float *band;
   const int32_t *offsets;
-  int grid_rows, grid_columns, band_columns;
+  int images, grid_rows, grid_columns, band_columns;
+  /** From the end of an image's rows to the next image. */
+  ptrdiff_t between;
   const float *dy;
   ptrdiff_t dy_row;
   float *sums;
@@ -38,20 +42,24 @@ INLINE void run_correlation(const Correlation *t, const int rows, const int vect
     for (int j = 0; j < vectors; j++) sums[i][j] = splat(0);
   }
   const float *dy = t->dy;
-  for (int row = 0; row < t->grid_rows; row++) {
-    for (ptrdiff_t column = 0; column < t->grid_columns; column++, dy += t->dy_row) {
-      Vector filters[TILE_VECTORS];
+  for (int image = 0; image < t->images; image++) {
+    for (int row = 0; row < t->grid_rows; row++) {
+      for (ptrdiff_t column = 0; column < t->grid_columns; column++, dy += t->dy_row) {
+        Vector filters[TILE_VECTORS];
 #pragma GCC unroll 2
-      for (int j = 0; j < vectors; j++) filters[j] = load(dy + j * LANES);
+        for (int j = 0; j < vectors; j++) filters[j] = load(dy + j * LANES);
 #pragma GCC unroll 8
-      for (int i = 0; i < rows; i++) {
-        const Vector value = splat(a[i][column]);
+        for (int i = 0; i < rows; i++) {
+          const Vector value = splat(a[i][column]);
 #pragma GCC unroll 2
-        for (int j = 0; j < vectors; j++) sums[i][j] += value * filters[j];
+          for (int j = 0; j < vectors; j++) sums[i][j] += value * filters[j];
+        }
       }
+#pragma GCC unroll 8
+      for (int i = 0; i < rows; i++) a[i] += t->band_columns;
     }
 #pragma GCC unroll 8
-    for (int i = 0; i < rows; i++) a[i] += t->band_columns;
+    for (int i = 0; i < rows; i++) a[i] += t->between;
   }
 #pragma GCC unroll 8
   for (int i = 0; i < rows; i++) {
@@ -108,13 +116,15 @@ static void transpose_filters(const float *dy, ptrdiff_t plane, int filters, int
 typedef struct {
   const View *view;
   int first, last, filters;
+  /** Images that share a band. */
+  int together;
   /** First image; the images stand this far apart. */
   const float *x, *dy;
   ptrdiff_t x_image, dy_image, dy_plane;
   int batch;
 } WeightBlock;
 
-/** sums[row, filter] over all images; `sums` has room for SUM_ROWS · SUM_FILTERS. Returns the width of its rows. */
+/** sums[row, filter] over all images; `sums` has room for SUM_ROWS · SHARED_FILTERS. Returns the width of its rows. */
 static int sum_weights(const WeightBlock *w, float *sums, float *scratch) {
   const View *v = w->view;
   float *band_floats = scratch;
@@ -122,18 +132,25 @@ static int sum_weights(const WeightBlock *w, float *sums, float *scratch) {
   float *dy = (float *)(offsets + SUM_ROWS);
   const int width = (w->filters + LANES - 1) / LANES * LANES, rows = w->last - w->first;
   const int first_channel = w->first / v->count, channels = (w->last - 1) / v->count + 1 - first_channel;
-  int band_rows, block;
-  choose_band(v, channels, &band_rows, &block);
-  const int affordable = DY_WANTED / (v->columns * width);
-  band_rows = smaller(band_rows, affordable > 1 ? affordable : 1);
+  int band_rows = v->rows, block;
+  if (w->together == 1) {
+    choose_band(v, channels, &band_rows, &block);
+    const int affordable = DY_WANTED / (v->columns * width);
+    band_rows = smaller(band_rows, affordable > 1 ? affordable : 1);
+  }
   memset(sums, 0, 4 * (size_t)rows * (size_t)width);
-  for (int n = 0; n < w->batch; n++) {
+  for (int n = 0; n < w->batch; n += w->together) {
     const float *image = w->x + n * w->x_image + (ptrdiff_t)first_channel * v->height * v->width;
     for (int first = 0; first < v->rows; first += band_rows) {
-      const Band b = open_band(v, first, smaller(band_rows, v->rows - first));
-      fill_band(v, &b, image, channels, band_floats);
-      const float *from = w->dy + n * w->dy_image + (ptrdiff_t)first * v->columns;
-      transpose_filters(from, w->dy_plane, w->filters, width, b.rows * v->columns, dy);
+      const Band b = open_band(v, smaller(w->together, w->batch - n), first, smaller(band_rows, v->rows - first));
+      const int image_positions = b.rows * v->columns;
+      fill_band(v, &b, image, w->x_image, channels, band_floats);
+      for (int i = 0; i < b.images; i++) {
+        const float *from = w->dy + (n + i) * w->dy_image + (ptrdiff_t)first * v->columns;
+        transpose_filters(from, w->dy_plane, w->filters, width, image_positions, dy + (ptrdiff_t)i * image_positions * width);
+      }
+      // Rows that lie side by side are one long row.
+      const int joined = b.plane_columns == v->columns;
       for (int i = 0; i < rows; i++) {
         const int row = w->first + i;
         offsets[i] = (row / v->count - first_channel) * b.channel_floats + tap_offset(v, &b, row % v->count);
@@ -143,9 +160,11 @@ static int sum_weights(const WeightBlock *w, float *sums, float *scratch) {
           const Correlation tile = {
               .band = band_floats,
               .offsets = offsets + i,
-              .grid_rows = b.rows,
-              .grid_columns = v->columns,
-              .band_columns = b.plane_columns,
+              .images = b.images,
+              .grid_rows = joined ? 1 : b.rows,
+              .grid_columns = joined ? image_positions : v->columns,
+              .band_columns = b.plane_columns * (joined ? b.plane_rows : 1),
+              .between = joined ? 0 : (b.plane_rows - b.rows) * b.plane_columns,
               .dy = dy + filter,
               .dy_row = width,
               .sums = sums + (ptrdiff_t)i * width + filter,
@@ -178,13 +197,21 @@ static void weight_products(const Call *call, const Shape *s, const View *view) 
   const ptrdiff_t plane = (ptrdiff_t)s->height * s->width, out_plane = (ptrdiff_t)s->out_height * s->out_width;
   const float *x = operand(call, 0), *dy = operand(call, 1);
   float *dw = operand(call, 2);
-  float *sums = call->scratch + SCRATCH_FLOATS - SUM_ROWS * SUM_FILTERS;
+  float *sums = call->scratch + SCRATCH_FLOATS - SUM_ROWS * SHARED_FILTERS;
   const int depth = channels * view->count;
+  // By the shape alone, so that sums do not depend on the number of threads.
+  const int fitting = DY_WANTED / (view->rows * view->columns * SHARED_FILTERS);
+  const int together = smaller(images_together(view, s->batch), fitting > 1 ? fitting : 1);
   int band_rows, block;
   choose_band(view, channels, &band_rows, &block);
+  if (together > 1) {
+    const Band b = open_band(view, together, 0, view->rows);
+    block = choose_block(view, &b, channels);
+  }
   const int most = smaller(SUM_ROWS, block * view->count - view->count + 1);
   // Very wide images leave room for fewer filters.
-  const int filter_block = (ptrdiff_t)s->out_width * SUM_FILTERS > DY_FLOATS ? LANES : SUM_FILTERS;
+  const int filter_block = (ptrdiff_t)s->out_width * SUM_FILTERS > DY_FLOATS ? LANES
+                           : together > 1 ? SHARED_FILTERS : SUM_FILTERS;
   const int end = share_start(s->groups * depth, 1, call->thread + 1, call->threads);
   for (int row = share_start(s->groups * depth, 1, call->thread, call->threads), last; row < end; row = last) {
     const int group = row / depth, start = group * depth;
@@ -195,6 +222,7 @@ static void weight_products(const Call *call, const Shape *s, const View *view) 
           .first = row - start,
           .last = last - start,
           .filters = smaller(filter_block, filters - filter),
+          .together = together,
           .x = x + group * channels * plane,
           .dy = dy + (group * filters + filter) * out_plane,
           .x_image = s->channels * plane,
