@@ -142,7 +142,14 @@ function digitsToTell(values: readonly number[], kind: RawColumn['kind']): numbe
 function written(value: number, kind: RawColumn['kind'], digits: number): string {
   if (kind === 'boolean') return value === 1 ? 'true' : 'false';
   if (kind === 'datetime') return new Date(value).toISOString().slice(0, 10);
-  return String(Number(value.toPrecision(digits))).replace('-', '−');
+  return plain(value, digits).replaceAll('-', '−');
+}
+
+/** Beyond what a float64 counts one by one zeros would stand for digits. */
+function plain(value: number, digits: number): string {
+  if (!(Math.abs(value) >= 1e15 && Math.abs(value) < Infinity)) return String(Number(value.toPrecision(digits)));
+  const [front, power] = value.toExponential(digits - 1).split('e+');
+  return `${Number(front)}e${power}`;
 }
 
 export interface SliceOptions {

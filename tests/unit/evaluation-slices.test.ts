@@ -50,6 +50,9 @@ test('ranges of large values that differ little are written so that they can be 
   const { columns: cut } = cutColumns({ columns: [{ name: 'big', kind: 'number' }], values: [values] });
   assert.equal(new Set(cut[0].labels).size, cut[0].labels.length);
   assert.match(cut[0].labels[0], /^1000000000000–100000000000[12]/);
+  const huge = Float64Array.from({ length: rows }, (_, row) => ((row * 7919) % rows) * 1e16 - 6e18);
+  const { labels } = cutColumns({ columns: [{ name: 'huge', kind: 'number' }], values: [huge] }).columns[0];
+  assert.deepEqual([labels[0], labels[4]], ['−6e18 to −3.61e18', '3.6e18–5.99e18']);
 });
 
 test('slices: what is planted is found first, with its rows; small groups are left out', () => {

@@ -20,8 +20,12 @@ export function intervalText(score: Score): string {
   if (unit === 'share') return `${fixed(100 * low, 1)}–${percent(high, 1)}`;
   const text = (value: number): string =>
     unit === 'target' || Math.abs(value) >= 1000 ? short(value, 3) : fixed(value, 3);
-  return `${text(low)}${low < 0 || high < 0 ? ' to ' : '–'}${text(high)}`;
+  return rangeText(low, high, text);
 }
+
+/** Between numbers below 0 a dash would read as a sign. */
+export const rangeText = (low: number, high: number, text: (value: number) => string): string =>
+  `${text(low)}${low < 0 || high < 0 ? ' to ' : '–'}${text(high)}`;
 
 /** An error, in the target's unit or as a share. */
 export const errorText = (value: number, unit: ErrorUnit): string =>
