@@ -1,5 +1,6 @@
 // What a run has to beat, in words that the window and the command line share.
 
+import { visible } from './visible.ts';
 import type { RunResult } from './runs.ts';
 
 /** Scores of the weights kept that a run is judged by, the first one that is known of the constant guess too. */
@@ -22,7 +23,7 @@ export function baselineWords(
   const series = judgedBy.find((name) => metrics[name] !== undefined && constant.metrics[name] !== undefined);
   if (series === undefined) return null;
   const { answer } = constant;
-  const always = typeof answer === 'number' ? `the mean, ${write(answer)},` : `“${answer}”`;
+  const always = typeof answer === 'number' ? `the mean, ${write(answer)},` : `“${visible(answer)}”`;
   const parts = [
     write(metrics[series]),
     ...(linear ? [`a linear model gets ${write(linear.metrics[series])}`] : []),

@@ -1,5 +1,7 @@
 // What screen readers are told without a move of the focus. State changes are said at once, progress at most every 10 s.
 
+import { visible } from '../../engine/protocol/visible.ts';
+
 const quietFor = 10_000;
 
 export class Announcer {
@@ -7,12 +9,14 @@ export class Announcer {
   urgent: string = $state('');
   #lastProgress = 0;
 
-  say(text: string): void {
+  say(said: string): void {
+    const text = visible(said);
     // A repeated text has to differ to be read again.
     this.polite = this.polite === text ? `${text}\u00a0` : text;
   }
 
-  alert(text: string): void {
+  alert(said: string): void {
+    const text = visible(said);
     this.urgent = this.urgent === text ? `${text}\u00a0` : text;
   }
 

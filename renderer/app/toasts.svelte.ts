@@ -1,6 +1,8 @@
 // Short notes at the foot of the window for what was done and can be undone. Errors never come here: they stay where
 // they happened until they are dealt with.
 
+import { visible } from '../../engine/protocol/visible.ts';
+
 export interface Toast {
   readonly id: number;
   readonly text: string;
@@ -18,7 +20,7 @@ export class Toasts {
   show(text: string, options: { action?: Toast['action']; life?: number } = {}): void {
     const toast: Toast = {
       id: this.#next++,
-      text,
+      text: visible(text),
       action: options.action,
       life: options.life ?? 6000,
       at: performance.now(),

@@ -1,6 +1,7 @@
 // The axes of many runs: the settings in which they differ, then what they cost, then their scores, each with a place for every run. Pure: the
 // drawing, the table, the scatter and the export all read these.
 
+import { visible } from '../../../../engine/protocol/visible.ts';
 import { ownValue } from '../../../../engine/protocol/own.ts';
 import type { RunRecord } from '../../../../engine/protocol/runs.ts';
 import { duration, fixed, missing, score, short } from '../../../lib/format.ts';
@@ -80,7 +81,7 @@ function settingAxis(name: string, texts: readonly (string | null)[]): Axis {
   }
   const words = [...new Set(texts.filter((text) => text !== null))].sort();
   const values = texts.map((text) => (text === null ? null : words.indexOf(text)));
-  const write = (value: number): string => words[value] ?? missing;
+  const write = (value: number): string => visible(words[value] ?? missing);
   return { id: `setting ${name}`, title, kind: 'setting', values, words, lower: false, logarithmic: false, write };
 }
 
