@@ -24,6 +24,7 @@ export async function cpuDevice(home: string, anew = false): Promise<DeviceInfo>
       'self-test': selfTestFact(options, trust),
     },
     memoryBytes: cpu.memory,
+    native: cpu.native,
     software: false,
     available: true,
   };

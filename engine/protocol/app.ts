@@ -34,6 +34,8 @@ export interface DeviceInfo {
   readonly facts: Readonly<Record<string, string>>;
   /** Of the CPU: bytes of memory of this machine. */
   readonly memoryBytes?: number;
+  /** Of the CPU: whether the native addon is in use; without it WebAssembly does all of the work. */
+  readonly native?: boolean;
   /** Marked "software: for testing"; never chosen by itself. */
   readonly software: boolean;
   readonly available: boolean;

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { labFactors } from '../../engine/bench/calibrated.ts';
+import { addonRatio } from '../../engine/hardware/addon.ts';
 import { advise } from '../../engine/hardware/advice/advise.ts';
 import { factHere, factsOf } from '../../engine/hardware/advice/from-forecast.ts';
 import { standardRules, withThresholds } from '../../engine/hardware/advice/rules.ts';
@@ -47,6 +48,23 @@ test('a machine is guessed until it is measured, and an adapter in software is n
   assert.deepEqual([measured.measured, card.measured, card.kind], [true, true, 'gpu']);
   const [, named] = machineDevices({ ...known, gpu: 'NVIDIA GeForce RTX 4090 (Vulkan)' });
   assert.deepEqual([named.measured, named.memoryBytes], [false, 24e9]);
+});
+
+test('a missing addon costs what the lab measured step by step, else what the benchmarks did', () => {
+  assert.deepEqual(addonRatio(null), { ratio: 3, measured: false });
+  const lab = exampleLab();
+  assert.deepEqual(addonRatio(lab), { ratio: 3, measured: false }, 'it measured one way alone');
+  const step = (name: string, median: number): LabDevice['workloads'][number] => ({
+    name,
+    unit: 'ms/step',
+    milliseconds: { median, low: median, high: median, calls: 15 },
+  });
+  const [native] = lab.devices;
+  const devices = [
+    { ...native, workloads: [step('mlp', 2), step('mnist-cnn', 10), step('resnet20', 50), step('other', 1)] },
+    { ...native, id: 'cpu-wasm', workloads: [step('resnet20', 100), step('mlp', 5), step('mnist-cnn', 40)] },
+  ];
+  assert.deepEqual(addonRatio({ ...lab, devices }), { ratio: 2.5, measured: true });
 });
 
 test('a card here holds what the same card of the catalogue does', () => {

@@ -1,0 +1,19 @@
+// What it costs that the native addon is missing: as the lab of this machine measured it, else as the benchmarks did.
+
+import type { LabDevice, LabResult } from '../protocol/lab.ts';
+
+/** Times a training step takes by WebAssembly alone: the middle of mlp, mnist-cnn and resnet20, by processor time (docs/performance.md). */
+const benchmarked = 3;
+
+/** `measured`: by the lab of this machine, step by step of what it trained both ways. */
+export function addonRatio(lab: LabResult | null): { readonly ratio: number; readonly measured: boolean } {
+  const device = (id: string): LabDevice | undefined => lab?.devices.find((one) => one.id === id);
+  const [native, alone] = [device('cpu'), device('cpu-wasm')];
+  const ratios = (alone?.workloads ?? []).flatMap(({ name, milliseconds }) => {
+    const same = native?.workloads.find((one) => one.name === name);
+    return same ? [milliseconds.median / same.milliseconds.median] : [];
+  });
+  if (ratios.length === 0) return { ratio: benchmarked, measured: false };
+  ratios.sort((a, b) => a - b);
+  return { ratio: ratios[ratios.length >> 1], measured: true };
+}

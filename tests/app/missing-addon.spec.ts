@@ -1,0 +1,28 @@
+// Where the native addon is missing the status bar says so, with what it costs; where it is there, nothing is said.
+
+import { expect, launch, screenshot, test } from './launch.ts';
+
+const words = /No native addon: training takes about \d+(\.\d+)? × as long/;
+
+test('a missing native addon is said in the status bar, whole in a small window too', async () => {
+  const app = await launch({ env: { TRAINYARD_NATIVE: '0' } });
+  const { page } = app;
+  const status = page.getByRole('contentinfo', { name: 'Status' });
+  const said = status.getByText(words);
+  await expect(said).toBeVisible();
+  await expect(said).toHaveAttribute('title', /WebAssembly does its work\..*Install Trainyard again/);
+  for (const width of [1100, 1440, 1920]) {
+    await (await app.electron.browserWindow(page)).evaluate((window, w) => window.setContentSize(w, 800), width);
+    await page.waitForFunction((wanted) => Math.abs(innerWidth - wanted) < 3, width);
+    await screenshot(app, `missing-addon-${width}`);
+    const hidden = await status.evaluate((bar) => bar.scrollWidth - bar.clientWidth);
+    expect(hidden).toBeLessThanOrEqual(0);
+  }
+  await app.close();
+});
+
+test('nothing is said where it is there', async ({ app }) => {
+  const status = app.page.getByRole('contentinfo', { name: 'Status' });
+  await expect(status).toContainText('CPU');
+  await expect(status.getByText(words)).toHaveCount(0);
+});
