@@ -1,5 +1,5 @@
 // How each layer reads in PyTorch: the module it needs, if any, and the line that applies it. Every layer of the registry has to be here
-// (tests/unit/export-torch.test.ts).
+// (tests/unit/export-formats.test.ts).
 
 import type { ResolvedLayer } from '../../model/resolve.ts';
 import {
