@@ -31,7 +31,8 @@ const tensor = z.looseObject({
     'FP64',
     'BYTES',
   ]),
-  data: z.array(value),
+  // In nested form, too, as the protocol has it: [[1], [2]] of the shape [2, 1].
+  data: z.array(z.union([value, z.tuple([value])])).transform((cells) => cells.flat()),
 });
 
 const inferRequest = z.looseObject({
