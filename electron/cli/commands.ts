@@ -9,7 +9,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   continue: async () => (await import('./commands/continue.ts')).continueCommand,
   inspect: async () => (await import('./commands/inspect.ts')).inspect,
   runs: async () => (await import('./commands/runs-list.ts')).runs,
-  show: async () => (await import('./commands/runs.ts')).show,
+  show: async () => (await import('./commands/show.ts')).show,
   compare: async () => (await import('./commands/runs.ts')).compare,
   delete: async () => (await import('./commands/runs.ts')).remove,
   pause: async () => (await import('./commands/control.ts')).pause,

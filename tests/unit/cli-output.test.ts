@@ -8,7 +8,7 @@ import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import test, { after, before } from 'node:test';
 
-import { printMetrics } from '../../electron/cli/commands/runs.ts';
+import { printMetrics } from '../../electron/cli/run-text.ts';
 import { formatNumber, Output } from '../../electron/cli/output.ts';
 import { checkOutput } from '../../electron/cli/output-file.ts';
 import { predictionTable } from '../../engine/learners/prediction-table.ts';

@@ -21,7 +21,7 @@ import { dataOptions, trainingOptions } from '../training-options.ts';
 import { checkpointOption, transferOption } from '../transfer-options.ts';
 import { leaderboardEvent, printLeaderboard } from '../leaderboard.ts';
 import { printFolds } from '../out-of-fold.ts';
-import { againstText, foldNumbers, keptText, printMetrics, timesText, workText } from './runs.ts';
+import { againstText, foldNumbers, keptText, printMetrics, timesText, workText } from '../run-text.ts';
 
 export const train: Command = {
   ...about.train,

@@ -39,7 +39,7 @@ export class PartRows {
     this.count = parts.reduce((most, part) => Math.max(most, part), 0);
   }
 
-  /** Reads the training rows. Throws InputError `input.too_large` where they do not fit, `input.one_class` where a fold could not learn. */
+  /** Reads the training rows. Throws InputError `input.too_large` where they do not fit. */
   static async read(rows: Rows): Promise<PartRows> {
     const { data, dataBudget } = rows;
     const { parts } = data;
