@@ -1,7 +1,7 @@
 // Flags and their help made from tables of settings, and settings read from flags.
 
 import type { Chosen, Field, FieldTable, NumberField, Value } from '../../engine/settings/field.ts';
-import { choicesOf, expectedInstead, fieldsOf } from '../../engine/settings/values.ts';
+import { choicesOf, expectedInstead, fieldsOf, shownFields } from '../../engine/settings/values.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
 import { ownValue } from '../../engine/protocol/own.ts';
 import type { OptionDef, OptionValues } from './command.ts';
@@ -42,6 +42,31 @@ export function checkChoicesFit<About>(table: FieldTable<About>, options: Option
     if (field.kind !== 'choice' || given === undefined) continue;
     const values = choicesOf(field, about).map(({ value }) => value);
     if (!values.includes(String(given))) throw wrong(String(flag), given, `one of ${values.join(', ')}`);
+  }
+}
+
+/** Refuses a flag that has no effect beside the settings it leads to: of other data, or of another choice than is made. */
+export function checkFlagsCount<About>(
+  table: FieldTable<About>,
+  options: OptionValues,
+  settings: object,
+  about: About,
+): void {
+  const counting = new Set(shownFields(table, settings, about).map(([name]) => name));
+  for (const [name, field] of fieldsOf(table)) {
+    const flag = flagOf(name, field);
+    const given = flag === null ? undefined : ownValue(options, flag);
+    // What is the default anyway does no harm.
+    if (given === undefined || counting.has(name) || String(given) === String(field.default)) continue;
+    const [[other, values] = []] = Object.entries(field.when ?? {});
+    const fits = field.fits?.(about) ?? true;
+    const condition = other === undefined ? undefined : ownValue(table, other);
+    const needed = fits && condition && values ? `--${flagOf(other!, condition)} ${values.join(' or ')}` : null;
+    throw new InputError(
+      'usage.option',
+      needed === null ? `--${flag} means nothing for this target.` : `--${flag} means nothing without ${needed}.`,
+      needed === null ? 'Leave it out, or choose another target.' : `Give ${needed} too, or leave it out.`,
+    );
   }
 }
 

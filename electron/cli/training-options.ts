@@ -16,7 +16,7 @@ import { runFields } from '../../engine/settings/run.ts';
 import { trainingFields } from '../../engine/settings/training.ts';
 import { withChosen } from '../../engine/settings/values.ts';
 import { augmentationFlag, augmentationOption } from './augmentation-option.ts';
-import { checkChoicesFit, chosenByFlags, flagsOf } from './setting-flags.ts';
+import { checkChoicesFit, checkFlagsCount, chosenByFlags, flagsOf } from './setting-flags.ts';
 import { choiceOption, textOption, type OptionDef, type OptionValues } from './command.ts';
 
 export const dataOptions = {
@@ -203,8 +203,13 @@ export function learnerOption(options: OptionValues): Declaration {
 export function settingsByFlags(learner: Declaration, options: OptionValues, data: TrainedOn): object {
   const about = trainedOn(data.rows, data.task, data);
   checkChoicesFit(learner.fields, options, about);
-  const { folds } = learner.parts ? chosenByFlags(runFields, options) : {};
-  return withChosen(usualSettings(learner, about), { parts: folds, ...chosenByFlags(learner.fields, options) });
+  // The parts of what cuts its rows by itself are its folds.
+  const { parts } = learner.parts
+    ? chosenByFlags({ parts: { ...learner.fields['parts'], flag: 'folds' } }, options)
+    : {};
+  const settings = withChosen(usualSettings(learner, about), { parts, ...chosenByFlags(learner.fields, options) });
+  checkFlagsCount(learner.fields, options, settings, about);
+  return settings;
 }
 
 /** The seed of a run. */

@@ -6,6 +6,7 @@ import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import { binnerOf, binsOf } from '../../engine/learners/trees/bins.ts';
 import { firstShares, forestRaw, growForest, type Forest } from '../../engine/learners/trees/forest.ts';
+import { votesOf } from '../../engine/learners/trees/forest-learner.ts';
 import { drawer } from '../../engine/learners/trees/sampling.ts';
 import type { ForestSetup } from '../../engine/learners/trees/forest-setup.ts';
 import { treeFile, treeOf } from '../../engine/learners/trees/tree-files.ts';
@@ -237,6 +238,14 @@ test('a forest that was killed goes on bit for bit; no class is impossible', asy
   assert.deepEqual(resumed.validationLoss, whole.validationLoss);
   assert.ok(forestRaw(Float64Array.from(whole.first), 20, setup.output).every(Number.isFinite));
   assert.ok(forestRaw(Float64Array.of(0.3, 20.3), 20, classes(2)).every(Number.isFinite));
+});
+
+test('what is explained of two classes adds up to 1, whatever the trees say', () => {
+  const output = { kind: 'classes', classes: ['no', 'yes'] } as const;
+  const [no, yes] = [0, 1].map((wanted) => votesOf(output, 9, wanted));
+  for (const sum of [0, 2.5, 10])
+    assert.ok(Math.abs(no.offset + no.factor * sum + yes.offset + yes.factor * sum - 1) < 1e-12, `${sum} of 10`);
+  assert.ok(yes.offset === 0 && yes.factor === 0.1);
 });
 
 test('trees that were changed are no trees', async () => {

@@ -146,7 +146,7 @@ function groveOf(kind: ForestKind, setup: ForestSetup, forest: Forest, config: R
 }
 
 /** Votes are shares of classes, or means of values: what is explained is the answer itself. */
-function votesOf(output: OutputSpec, trees: number, wanted: number | null): ExplainedSum {
+export function votesOf(output: OutputSpec, trees: number, wanted: number | null): ExplainedSum {
   const scale = 'answer';
   if (output.kind === 'value') {
     return { output: 0, factor: output.scale / Math.max(1, trees), offset: output.offset, scale };
