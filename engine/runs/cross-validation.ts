@@ -144,9 +144,15 @@ export class CrossValidation implements Work {
     const ended: RunRecord[] = [];
     const results: FoldResult[] = [];
     const known = await foldsOf(store, this.#run);
-    for (let fold = 1; fold <= this.#of && !this.#stopRequested; fold++) {
-      await this.#resumed;
-      if (this.#stopRequested) break;
+    for (let fold = 1; fold <= this.#of; fold++) {
+      if (!this.#stopRequested) await this.#resumed;
+      if (this.#stopRequested) {
+        // Those trained before stand, though it is stopped before it comes to them, or in the queue.
+        const done = known.get(fold);
+        if (done) results.push(resultOf(fold, done));
+        if (done && standsAsFold(done)) ended.push(done);
+        continue;
+      }
       try {
         const child = await this.#trainFold(fold, known, ended);
         ended.push(child);

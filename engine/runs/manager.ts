@@ -421,7 +421,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       return record.id;
     },
     async resume(run, device) {
-      refuse();
+      // Refused it would be taken for a fold that failed: it waits in the queue until somebody may train.
       await store.recover();
       await resume(run, device === 'auto' ? undefined : device);
     },

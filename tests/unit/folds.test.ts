@@ -221,6 +221,45 @@ test('pause, continue and stop act on the fold at work; what is done is not done
   );
 });
 
+test('stopped in the queue it keeps the folds it had; one that may not train now waits and does not fail', async (context) => {
+  const home = temporaryHome(context);
+  const store = createStore(home);
+  let measuring = false;
+  const refuse = (): void => {
+    if (measuring) throw new Error('another process measures this machine');
+  };
+  const hosts = createTableHosts(slow(1));
+  const manager = createRunManager({ store, data: createTableData(), hosts, owner: processOwner(), refuse });
+  context.after(async () => {
+    measuring = false;
+    await manager.stopAll();
+    await store.close();
+  });
+  const { id: run } = await manager.start({ config: tableConfig(40, { folds: 3 }) });
+  await foldIn(store, run, 2, 'running');
+  await manager.stop({ run });
+  const before = await manager.finished({ run });
+  assert.match(before.result!.doubt!, /^1 of 3 folds stands/);
+
+  const { id: ahead } = await manager.start({ config: tableConfig(400) });
+  await manager.resume({ run });
+  assert.equal((await store.run({ run })).state, 'queued');
+  await manager.stop({ run });
+  const stopped = await manager.finished({ run });
+  assert.equal(stopped.state, 'stopped');
+  assert.deepEqual(stopped.result?.folds, before.result!.folds, 'what stands is not lost in the queue');
+  await manager.stop({ run: ahead });
+  await manager.finished({ run: ahead });
+
+  await manager.resume({ run });
+  measuring = true;
+  await foldIn(store, run, 2, 'queued');
+  measuring = false;
+  const ended = await manager.finished({ run });
+  assert.deepEqual([ended.state, ended.result!.doubt], ['completed', undefined]);
+  assert.equal(hosts.most(), 1, 'folds and others take turns');
+});
+
 test('a process killed in the middle: the run goes on with the folds that are not done', async (context) => {
   const home = temporaryHome(context);
   const owner = fork(new URL('./fixtures/training-owner.ts', import.meta.url), [home, '40', '3'], { execArgv: [] });
