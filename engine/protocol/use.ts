@@ -85,6 +85,8 @@ export function expectedCounts(
 /** With fewer rows in the test split, one split says little of a model; folds test all rows, where there are enough for them. */
 const fewTested = 300;
 const enoughForFolds = 20;
+/** As many as are offered where few rows are tested, and as New run begins with. */
+export const offeredFolds = 5;
 
 /** How uncertain the scores of a test split of few rows are, and what helps; null = there are enough, or none are to be tested. */
 export function fewTestedText(counts: Readonly<Record<SplitName, number>>, task: DatasetInfo['task']): string | null {
@@ -96,7 +98,36 @@ export function fewTestedText(counts: Readonly<Record<SplitName, number>>, task:
       ? `an accuracy of so few is uncertain by up to ± ${Math.round(98 / Math.sqrt(counts.test))} points`
       : `a root mean square error of so few is uncertain by about ± ${Math.round(196 / Math.sqrt(2 * counts.test))} %`;
   const [tested, rows] = [counts.test, all].map((count) => count.toLocaleString('en'));
-  return `About ${tested} ${counts.test === 1 ? 'row tests' : 'rows test'} the model: ${uncertain}. Cross-validation in 5 folds tests all ${rows} rows, in about five times the time.`;
+  return `About ${tested} ${counts.test === 1 ? 'row tests' : 'rows test'} the model: ${uncertain}. Cross-validation in ${offeredFolds} folds tests all ${rows} rows, in about five times the time.`;
+}
+
+/** Below so many rows to train on a run in the window begins with folds. */
+const fewTrained = 3_000;
+/** Rows of a class, or groups, that each of the folds needs, so that a run that begins with them is not refused. */
+const forEachFold = 2;
+
+/**
+ * The folds that New run begins with, where `counts` are those of one split; undefined: one training. There are none where rows are tested in the
+ * order of time, as somebody wanted the latest ones to be, nor where a class or the groups are too few for each fold to have some.
+ */
+export function usualFolds(
+  { kind, task, classes, columns, settings }: Pick<DatasetInfo, 'kind' | 'task' | 'classes' | 'columns' | 'settings'>,
+  counts: Readonly<Record<SplitName, number>>,
+): number | undefined {
+  const all = counts.train + counts.validation + counts.test;
+  if (kind !== 'table' || counts.test === 0 || counts.train >= fewTrained || all < enoughForFolds) return undefined;
+  if (task === 'classification' && classes.some(({ count }) => count < forEachFold * offeredFolds)) return undefined;
+  const { splitBy } = settings;
+  if (splitBy === undefined) return offeredFolds;
+  const { distinct = 0 } = columns.find(({ name }) => name === splitBy.column) ?? {};
+  return splitBy.kind === 'group' && distinct >= forEachFold * offeredFolds ? offeredFolds : undefined;
+}
+
+/** Why a run begins with folds, and what it is then. */
+export function foldsText(counts: Readonly<Record<SplitName, number>>, folds: number): string {
+  const all = counts.train + counts.validation + counts.test;
+  const rows = all.toLocaleString('en');
+  return `${folds} folds test all ${rows} rows, each by a model that did not learn from it, instead of about ${counts.test.toLocaleString('en')}. The run predicts as the mean of the ${folds} models.`;
 }
 
 /** Where the splits come from, for people; empty where all are drawn by their shares. */

@@ -131,6 +131,7 @@ installed(
     await first.page.drop(table);
     await first.page.click('New run with this data');
     await first.page.click('Small MLP');
+    await first.page.click('Take one training');
     await first.page.click('Start');
     await first.page.shows('Completed', 60_000);
 

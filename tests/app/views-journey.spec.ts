@@ -97,6 +97,7 @@ test('drop, look, train, pause, quit, come back, train again, compare', async ()
     await page.getByRole('textbox', { name: 'Epochs', exact: true }).press('Tab');
     await page.getByRole('combobox', { name: 'Stop early' }).selectOption('no');
     await page.getByRole('textbox', { name: 'Name of the run' }).fill('first try');
+    await page.getByRole('button', { name: 'Take one training' }).click();
     await screenshot(first, 'new-run');
     await page.getByRole('button', { name: 'Start' }).click();
   });

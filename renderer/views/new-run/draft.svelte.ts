@@ -25,6 +25,7 @@ import type { TrainedOn } from '../../../engine/settings/training.ts';
 import { withValue } from '../../../engine/settings/values.ts';
 import type { DatasetShape } from '../../../engine/protocol/app.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
+import { usualFolds } from '../../../engine/protocol/use.ts';
 import type { DatasetInfo } from '../../../engine/protocol/data.ts';
 import type { RunConfig } from '../../../engine/protocol/runs.ts';
 import { classesOf, decided, suggestName, taskOf } from '../../app/quick-start.ts';
@@ -109,8 +110,9 @@ export class Draft {
       this.#trainingChosen = true;
       this.#replace(config.model);
     }
-    // A table is given the best of all, unless something else was asked for.
+    // A table is given the best of all, unless something else was asked for; another learner begins with folds where few rows would test it.
     if (!config && dataset.kind === 'table') this.chooseLearner(declarationOf({ learner: 'auto' }));
+    if (!config) this.folds = usualFolds(dataset, shape.counts);
     // What the draft begins with is no step.
     this.#undo = undo;
   }

@@ -71,6 +71,8 @@ export class StartFrom {
   /** What keeps the run from being started. */
   readonly obstacle: string | undefined = $derived.by(() => {
     if (!this.request || !this.#draft.learner.layers) return undefined;
+    if (this.#draft.folds !== undefined)
+      return 'Weights of another run may have learned from the rows that test a fold: take one training';
     if (this.failure) return this.failure.message.replace(/\.$/, '');
     if (!this.fits) return undefined;
     if (this.misfit) return `${this.misfit.title} does not fit the weights of run ${this.request.run}`;
@@ -90,6 +92,8 @@ export class StartFrom {
   /** undefined: weights drawn by chance. */
   choose(run: number | undefined): Promise<void> {
     this.request = run === undefined ? undefined : { run, checkpoint: 'best' };
+    // Folds and such weights do not go together, and folds may be there without having been asked for.
+    if (run !== undefined && this.#draft.folds !== undefined) this.#draft.cross(undefined);
     return this.#read();
   }
 

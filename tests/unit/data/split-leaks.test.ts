@@ -6,7 +6,7 @@ import test from 'node:test';
 import type { TestContext } from 'node:test';
 import { shiftFinder } from '../../../engine/data/schema/shifts.ts';
 import type { DatasetInfo, DatasetSettings } from '../../../engine/protocol/data.ts';
-import { fewTestedText } from '../../../engine/protocol/use.ts';
+import { fewTestedText, foldsText, usualFolds } from '../../../engine/protocol/use.ts';
 import { codes, importFile, writeTable } from './helpers.ts';
 
 type Cell = string | number;
@@ -231,4 +231,37 @@ test('a test split of few rows: how uncertain it is, and what folds would do', (
     /a root mean square error of so few is uncertain by about ± 14 %/,
   );
   assert.deepEqual([fewTestedText(of(300), 'regression'), fewTestedText(of(1), 'regression')], [null, null]);
+});
+
+test('folds are what a run of few rows begins with, where each fold would have some of every class and group', () => {
+  const of = (rows: number) => ({ train: 0.8 * rows, validation: 0.1 * rows, test: 0.1 * rows });
+  const two = (rare: number) => [
+    { name: 'common', count: 400 },
+    { name: 'rare', count: rare },
+  ];
+  const columns = [
+    { name: 'ward', distinct: 12 },
+    { name: 'town', distinct: 4 },
+  ];
+  const about = (changes: object): Parameters<typeof usualFolds>[0] =>
+    ({ kind: 'table', task: 'classification', classes: two(10), columns, settings: {}, ...changes }) as never;
+  const by = (kind: string, column: string): object => ({ settings: { splitBy: { kind, column } } });
+  for (const [changes, rows, wanted] of [
+    [{}, 500, 5],
+    [{}, 3_740, 5],
+    [{}, 3_750, undefined],
+    [{}, 10, undefined],
+    [{ classes: two(9) }, 500, undefined],
+    [{ task: 'regression', classes: [] }, 500, 5],
+    [{ kind: 'images' }, 500, undefined],
+    [by('group', 'ward'), 500, 5],
+    [by('group', 'town'), 500, undefined],
+    [by('time', 'ward'), 500, undefined],
+  ] as const)
+    assert.equal(usualFolds(about(changes), of(rows)), wanted, JSON.stringify([changes, rows]));
+  assert.equal(usualFolds(about({}), { train: 400, validation: 100, test: 0 }), undefined);
+  assert.equal(
+    foldsText(of(340), 5),
+    '5 folds test all 340 rows, each by a model that did not learn from it, instead of about 34. The run predicts as the mean of the 5 models.',
+  );
 });
