@@ -129,6 +129,7 @@ const rules: readonly Rule[] = [
       'engine/model/',
       'engine/optim/',
       'engine/train/',
+      'engine/data/preprocess/joint-recipe.ts',
       'engine/data/preprocess/modelled-rows.ts',
       protocol,
       settings,

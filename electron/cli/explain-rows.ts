@@ -2,12 +2,12 @@
 
 import { createReadStream } from 'node:fs';
 import path from 'node:path';
+import { usualRows } from '../../engine/learners/declared/compared-rows.ts';
 import { usualTableDraws } from '../../engine/explanation/whole-tables.ts';
 import { explainedWords } from '../../engine/explanation/words.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
 import type { TableContributions } from '../../engine/protocol/explanation.ts';
 import { ownValue } from '../../engine/protocol/own.ts';
-import { usualRowsOf } from '../../engine/protocol/use.ts';
 import { prepareTable } from '../../engine/runs/explain.ts';
 import { createExplainer } from '../hosts/explainer.ts';
 import { openCpu } from '../hosts/trusted-cpu.ts';
@@ -76,7 +76,7 @@ export async function explainRows(context: CommandContext): Promise<void> {
   const { positionals, options, output, services, interruption } = context;
   refuseOwnOptions(options);
   const run = runNumber(positionals[0]);
-  const asked = choiceOption(options, 'split', ['train', 'validation', 'test']);
+  const asked = choiceOption(options, 'split', ['train', 'validation', 'test', 'out-of-fold']);
   const draws = numberOption(options, 'draws', { minimum: 2, maximum: 100_000, whole: true });
   const original = choiceOption(options, 'columns', ['all', 'none']) === 'all';
   const file = path.resolve(positionals[1]);
@@ -88,8 +88,9 @@ export async function explainRows(context: CommandContext): Promise<void> {
   if (out !== undefined) await checkOutput(out, output);
   const { data } = services;
   const store = await services.store;
-  const { name, data: prepared } = await store.run({ run });
-  const split = asked ?? usualRowsOf(prepared);
+  const record = await store.run({ run });
+  const { name } = record;
+  const split = asked === 'out-of-fold' ? 'out of fold' : (asked ?? usualRows(record));
   const { request, warnings } = await withProgress(data, context, (job) =>
     prepareTable({ store, data }, { job, run, split, path: file, force: options.force === true }),
   );

@@ -9,6 +9,7 @@ import {
   type Asked,
   type Subject,
 } from '../../engine/hardware/costs/familiar.ts';
+import { crossedMember } from '../../engine/learners/auto/file.ts';
 import { declarationOf } from '../../engine/learners/declared/registry.ts';
 import { readModelFile } from '../../engine/learners/model-file.ts';
 import { isNetworkFile } from '../../engine/learners/network/file.ts';
@@ -83,6 +84,13 @@ async function subjectOfRun(services: Services, run: number, asked: Asked): Prom
   refuseMember(record, 'could be forecast');
   const files = await readModelFiles(store, run);
   const file = readModelFile(files.model, run);
+  if (crossedMember(file)) {
+    throw new InputError(
+      'usage.model',
+      `Run ${run} is a cross-validation, the mean of several models.`,
+      'Forecast the run of one of its folds.',
+    );
+  }
   if (!isNetworkFile(file)) {
     throw new InputError('usage.model', `Run ${run} is ${declarationOf(file).noun}.`, 'Forecasts are of networks.');
   }

@@ -2,6 +2,7 @@
 // asked for.
 
 import type { Backend } from '../../engine/backends/backend.ts';
+import { modelledRows } from '../../engine/data/preprocess/modelled-rows.ts';
 import { contributionsOf, type ExplainedRow } from '../../engine/explanation/contributions.ts';
 import { partialDependence } from '../../engine/explanation/dependence.ts';
 import { explain } from '../../engine/explanation/explain.ts';
@@ -60,7 +61,8 @@ export function createExplainer(
   const opened = async <T>(request: ExplainRequest, use: (parts: Opened) => Promise<T>): Promise<T> => {
     const { job, run, model, weights, preprocessing, data, split } = request;
     try {
-      return await withRows(shards, openBackend, data, async (rows) => {
+      return await withRows(shards, openBackend, data, async (prepared) => {
+        const rows = asReadBy(prepared, preprocessing);
         const key = `${data.handle} ${split}`;
         if (kept?.key !== key) kept = { key, subject: await readSubject(rows, split) };
         const { subject } = kept;
@@ -119,7 +121,11 @@ export function createExplainer(
           );
         return await withRows(shards, openBackend, data ?? file, (rows) =>
           explained(async () =>
-            sampledFrom(await readSubject(rows, split), answerOf(trained, preprocessing, rows), draws),
+            sampledFrom(
+              await readSubject(asReadBy(rows, preprocessing), split),
+              answerOf(trained, preprocessing, rows),
+              draws,
+            ),
           ),
         );
       } finally {
@@ -136,6 +142,10 @@ export function createExplainer(
   };
 }
 
+/** Columns as they are by the dictionaries of a run; nothing to do but for rows of several folds. */
+const asReadBy = (rows: Rows, preprocessing: unknown): Rows =>
+  modelledRows(rows, { ...(preprocessing as object), form: 'columns' });
+
 /** The row to begin with: the one whose answer is farthest from what is so. */
 async function tellingRow(subject: Subject, answer: Answer, wanted: number | null): Promise<ExplainedRow> {
   const rows = Math.min(subject.truth.length, 4_096);
@@ -148,6 +158,6 @@ async function tellingRow(subject: Subject, answer: Answer, wanted: number | nul
     const off = Math.abs(answers[row] - truth);
     if (off > most) [place, most] = [row, off];
   }
-  const values = Float64Array.from(subject.values, (column) => column[place]);
+  const values = Float64Array.from(subject.columns, (_, column) => subject.values[column][place]);
   return { values, source: subject.sources[place], truth: subject.truth[place] };
 }

@@ -1,7 +1,8 @@
 // Explanations of a run for the window. Rows that were prepared, and the process that asks the model, are kept for as long as the same run
 // and split are looked at: another row or column is answered at once.
 
-import type { DataService, Progress, SplitName } from '../../engine/protocol/data.ts';
+import type { DataService, Progress } from '../../engine/protocol/data.ts';
+import type { EvaluatedSplit } from '../../engine/protocol/evaluated-rows.ts';
 import type { AppService } from '../../engine/protocol/app.ts';
 import { Listeners } from '../../engine/protocol/listeners.ts';
 import type { ExplainRequest } from '../../engine/protocol/explanation.ts';
@@ -35,7 +36,7 @@ export function createExplanations(parts: ExplanationParts): ExplanationMethods 
   let questions = 0;
   let idle: NodeJS.Timeout | undefined;
 
-  const open = async (key: string, request: { job: string; run: number; split: SplitName }): Promise<Opened> => {
+  const open = async (key: string, request: { job: string; run: number; split: EvaluatedSplit }): Promise<Opened> => {
     // A process takes as long to start as rows take to be prepared.
     const starting = processes.startCpuHost();
     starting.catch(() => undefined);
@@ -64,7 +65,7 @@ export function createExplanations(parts: ExplanationParts): ExplanationMethods 
   };
 
   const ask = async <T>(
-    request: { job: string; run: number; split: SplitName; wanted?: number },
+    request: { job: string; run: number; split: EvaluatedSplit; wanted?: number },
     use: (host: CpuHost, request: ExplainRequest) => Promise<T>,
   ): Promise<T> => {
     const key = `${request.run} ${request.split}`;

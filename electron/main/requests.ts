@@ -104,10 +104,11 @@ const pictureLimit = z.int().min(0).max(500);
 const shownSize = z.int().min(1).max(largestShown);
 const nothing = z.undefined();
 const oneRun = z.strictObject({ run });
+const evaluatedSplit = z.enum(['train', 'validation', 'test', 'out of fold']);
 const evaluated = z.strictObject({
   job,
   run,
-  split: z.enum(['train', 'validation', 'test', 'out of fold']).optional(),
+  split: evaluatedSplit.optional(),
   token: token.optional(),
   force: z.boolean().optional(),
 });
@@ -149,7 +150,7 @@ type Plain<T> = T extends Uint8Array
 
 const exportFormat = z.enum(exportFormats);
 const oneExport = z.strictObject({ run, format: exportFormat });
-const explained = { job, run, split: z.enum(['train', 'validation', 'test']), wanted: count.optional() };
+const explained = { job, run, split: evaluatedSplit, wanted: count.optional() };
 
 const schemas = {
   info: nothing,

@@ -36,5 +36,7 @@ export async function explain(subject: Subject, answer: Answer, options: Explain
     dependence.push(await partialDependence(subject, answer, column, wanted));
   }
   onProgress?.(1);
-  return { columns: subject.columns, wanted, importance, dependence, seconds: (clock() - start) / 1000 };
+  const { columns, output } = subject;
+  const classes = output.kind === 'classes' ? output.classes : null;
+  return { columns, wanted, classes, importance, dependence, seconds: (clock() - start) / 1000 };
 }

@@ -5,10 +5,12 @@ import { columnsEncoder } from '../data/preprocess/modelled-rows.ts';
 import { parsePreprocessing } from '../data/preprocess/recipe.ts';
 import { rowsOfSplit } from '../learners/split-rows.ts';
 import type { Rows, Trained } from '../learners/learner.ts';
-import { predictRows } from '../learners/predict.ts';
+import { noFolds } from '../learners/evaluated-rows.ts';
+import { predictionsOf, predictRows, type Predictions } from '../learners/predict.ts';
 import { exactContributions } from '../learners/trees/explained.ts';
 import type { OutputSpec, RawColumn } from '../model/spec.ts';
-import type { PreparedData, SplitName } from '../protocol/data.ts';
+import type { PreparedData } from '../protocol/data.ts';
+import type { EvaluatedSplit } from '../protocol/evaluated-rows.ts';
 import type { Contributions, MeanContributions } from '../protocol/explanation.ts';
 import { CancelledError, InputError } from '../protocol/errors.ts';
 import { otherSplits } from '../protocol/use.ts';
@@ -17,17 +19,33 @@ import { unhurried, type Unhurried } from './unhurried.ts';
 import type { ExplainedRow } from './contributions.ts';
 import { drawnRows, oneAnswer, someRows, type Answer, type Subject } from './subject.ts';
 
-/** Rows of a split. `rows` hold columns as they are. Throws InputError `input.empty_split`. */
-export async function readSubject(rows: Rows, split: SplitName): Promise<Subject> {
-  const { counts, sources, output } = rows.data;
+/**
+ * Rows of a split, or the training rows that validated in a fold: these have their fold as one more column of values behind those that are
+ * explained, for `answerOf`. `rows` hold columns as they are. Throws InputError `input.empty_split`.
+ */
+export async function readSubject(rows: Rows, asked: EvaluatedSplit): Promise<Subject> {
+  const { counts, sources, output, parts } = rows.data;
   const columns = columnsOf(rows.data);
+  const split = asked === 'out of fold' ? 'train' : asked;
   if (counts[split] === 0) {
     throw new InputError('input.empty_split', `The ${split} split has no rows.`, otherSplits('Explain', split));
   }
   const { start } = splitRange(rows.data, split);
   const read = await readColumns(rowsOfSplit(rows, split), columns, output);
   const numbers = Uint32Array.from({ length: counts[split] }, (_, row) => sources?.[start + row] ?? start + row);
-  return { columns, output, ...read, sources: numbers };
+  const all = { columns, output, ...read, sources: numbers };
+  if (asked !== 'out of fold') return all;
+  if (!parts) throw new RangeError('the rows were not parted');
+  const validated = Uint32Array.from(parts.keys()).filter((row) => parts[row] > 0);
+  return someRows({ ...all, values: [...all.values, Float64Array.from(parts)] }, validated);
+}
+
+/** Each row by the models of the folds that it validated in: those of each row have to be there. */
+async function predictOutOfFold(trained: Trained, rows: Rows): Promise<Predictions> {
+  if (!trained.outOfFold) throw noFolds(0);
+  const { outputs, places } = await trained.outOfFold(rows);
+  if (places.length !== rows.data.counts.train) throw new RangeError('a row was tested by no fold that has a model');
+  return predictionsOf(trained, outputs, places.length);
 }
 
 /** One row of any split, by its number in the dataset from 0. Throws InputError `input.no_row`. */
@@ -124,22 +142,28 @@ export async function meanContributions(
   }
 }
 
-/** `preprocessing`: what the run keeps as `preprocessing.json`. */
+/**
+ * `preprocessing`: what the run keeps as `preprocessing.json`. Rows with one more column, their fold, are answered for by the models that did not
+ * learn from them.
+ */
 export function answerOf(
   trained: Trained,
   preprocessing: unknown,
   { backend, dataBudget }: Pick<Rows, 'backend' | 'dataBudget'>,
 ): Answer {
   const { input, output, task } = trained.file;
-  const encoder = columnsEncoder(parsePreprocessing(preprocessing));
+  const recipe = parsePreprocessing(preprocessing);
+  const encoder = columnsEncoder(recipe);
   return async (columns, rows) => {
     const x = encoder.encode(columns, rows);
+    const folds = columns.at(recipe.features.length);
     const data: PreparedData = {
       handle: 'explained',
       input,
       output,
       task,
-      counts: { train: 0, validation: 0, test: rows },
+      counts: folds ? { train: rows, validation: 0, test: 0 } : { train: 0, validation: 0, test: rows },
+      ...(folds && { parts: Uint8Array.from(folds) }),
       width: encoder.width,
       targets: 1,
       shardStarts: [0, rows],
@@ -148,7 +172,10 @@ export function answerOf(
       warnings: [],
     };
     const readShard = async () => ({ rows, x, y: new Float32Array(rows).fill(NaN) });
-    const { values, probabilities } = await predictRows(trained, { data, readShard, dataBudget, backend });
+    const asked = { data, readShard, dataBudget, backend };
+    const { values, probabilities } = folds
+      ? await predictOutOfFold(trained, asked)
+      : await predictRows(trained, asked);
     return probabilities ?? values;
   };
 }

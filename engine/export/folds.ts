@@ -1,4 +1,5 @@
-// A cross-validation for other tools: it has no model, but scores of its folds and their curves. Made and read back here, as every export is.
+// What a cross-validation came to, for other tools: the scores of its folds and their curves. Made and read back here, as every export is; its
+// model, the mean of those of its folds, leaves as any model does.
 
 import type { ExportDraft, ExportedFile, ExportFormat, FoldsSource } from '../protocol/exports.ts';
 import { decodeText, encodeText } from '../train/safetensors.ts';
@@ -45,8 +46,8 @@ export function exportFolds({ format, name, source }: Request): ExportDraft {
     return made(files, proven);
   }
   throw cannotExport(
-    `Run ${source.record.id} is a cross-validation: its folds have models, it has none.`,
-    'Export it as html, tensorboard or json, or one of its folds, or train its settings without folds for a model.',
+    `Run ${source.record.id} is a cross-validation, the mean of the models of its folds.`,
+    'Export it as onnx, html, tensorboard or json, or one of its folds.',
   );
 }
 

@@ -48,6 +48,7 @@ export class SummaryOfPredictions {
   summary({ evaluation }: PredictedAll, seconds: number): PredictionSummary {
     return {
       rows: this.#rows,
+      classes: this.#output.kind === 'classes' ? this.#output.classes : [],
       counts: this.#counts,
       means: this.#sums.map((sum) => sum / Math.max(1, this.#rows)),
       histograms: this.#histograms,

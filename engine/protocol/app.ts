@@ -201,12 +201,12 @@ export interface AppService extends HistoryCalls, RunExports, PredictingApp {
    * probability is explained (default: the second of two, else the first). `cancelExplanation` keeps what is known by then; progress goes
    * by the job.
    */
-  explain(request: { job: string; run: number; split: SplitName; wanted?: number }): Promise<Explanation>;
+  explain(request: { job: string; run: number; split: EvaluatedSplit; wanted?: number }): Promise<Explanation>;
   /** How its answer moves with some columns, by their places. */
   explainColumns(request: {
     job: string;
     run: number;
-    split: SplitName;
+    split: EvaluatedSplit;
     wanted?: number;
     columns: readonly number[];
   }): Promise<readonly Dependence[]>;
@@ -214,7 +214,7 @@ export interface AppService extends HistoryCalls, RunExports, PredictingApp {
   explainRow(request: {
     job: string;
     run: number;
-    split: SplitName;
+    split: EvaluatedSplit;
     wanted?: number;
     row?: number;
   }): Promise<Contributions>;

@@ -3,7 +3,8 @@
 
 import type { RawColumn } from '../model/spec.ts';
 import type { TreeLook, TreeScale } from './trees.ts';
-import type { PreparedData, Progress, SplitName } from './data.ts';
+import type { PreparedData, Progress } from './data.ts';
+import type { EvaluatedSplit } from './evaluated-rows.ts';
 
 /** How much worse a score is when the values of a column are dealt out anew among the rows. */
 export interface ColumnImportance {
@@ -105,6 +106,8 @@ export interface Explanation {
   readonly columns: readonly RawColumn[];
   /** Class whose probability is explained; null: a number. */
   readonly wanted: number | null;
+  /** The names of the classes; null: a number. */
+  readonly classes: readonly string[] | null;
   readonly importance: Importance;
   /** Of trees. Without `contributions` it was cancelled before. */
   readonly gains?: ColumnGains;
@@ -122,7 +125,8 @@ export interface ExplainRequest {
   readonly weights: Uint8Array;
   readonly preprocessing: unknown;
   readonly data: PreparedData;
-  readonly split: SplitName;
+  /** Out of fold: `data` says of each of its training rows which fold it validated in. */
+  readonly split: EvaluatedSplit;
   /** Class whose probability is explained; absent: the second of two, else the first. */
   readonly wanted?: number;
 }

@@ -7,6 +7,8 @@ import type { ModelForm, PredictionSpeed, RowAnswers, ServerAddress, ServerCount
 /** What a run predicts for a file, in figures. */
 export interface PredictionSummary {
   readonly rows: number;
+  /** Names of the classes; empty for values. */
+  readonly classes: readonly string[];
   /** Rows predicted as each class; empty for values. */
   readonly counts: readonly number[];
   /** Mean probability of each class; for values one mean. */

@@ -90,12 +90,12 @@ export async function transferOf(
   return { parent: run, relation, start, file, job: { ...start, parent: run, relation, file: bytes } };
 }
 
-/** A cross-validation has no model of its own to go on with. */
+/** A cross-validation is the mean of several models: no one of them is what it would go on with. */
 function refuseFolds({ id, config }: RunRecord): void {
   if (!isCrossValidation(config)) return;
   throw new InputError(
     'input.continue',
-    `Run ${id} is a cross-validation: its folds have models, it has none.`,
+    `Run ${id} is a cross-validation, the mean of the models of its folds: there is no one of them to go on with.`,
     'Train its settings without folds, or go on with the run of a fold.',
   );
 }

@@ -4,15 +4,17 @@
 import { declarationOf } from '../learners/declared/registry.ts';
 import { noFolds } from '../learners/evaluated-rows.ts';
 import type { DataService, DataWarning, PreparedData, SplitName } from '../protocol/data.ts';
-import { TrainyardError } from '../protocol/errors.ts';
+import { InputError, TrainyardError } from '../protocol/errors.ts';
 import type { EvaluatedSplit, Openings } from '../protocol/evaluated-rows.ts';
 import type { RunEvaluation } from '../protocol/evaluation.ts';
+import { isCrossValidation } from '../protocol/folds.ts';
 import type { TableRequest } from '../protocol/hosts.ts';
 import { parseRunJson } from '../protocol/model-file.ts';
 import type { RunConfig, RunRecord } from '../protocol/runs.ts';
 import type { StoreService } from '../protocol/store.ts';
 import { divisionOf } from '../protocol/division.ts';
-import { modelFileWarnings, readModelFiles } from './model-files.ts';
+import { modelFileWarnings, readModelFiles, standingFolds } from './model-files.ts';
+import { prepareWholeInFolds } from './whole-rows.ts';
 
 /** A split of the run's dataset, those of its training rows that its folds did not learn from, or the rows of another file. */
 export type EvaluationSource = { readonly split: EvaluatedSplit } | { readonly path: string; readonly force?: boolean };
@@ -51,11 +53,12 @@ export async function prepareEvaluation(
   const kept = parseRunJson(preprocessing, run, 'preprocessing.json') as object;
   const split = 'split' in source ? source.split : 'test';
   const outOfFold = split === 'out of fold';
+  if ('split' in source && isCrossValidation(record.config)) throw onlyOutOfFold(run);
   const division = await divisionOf(store, record);
   const parts = outOfFold ? partsOf(record, division) : undefined;
   const wanted = outOfFold ? (['train'] as const) : [split, ...splits];
   const prepared = await prepareRows(data, { ...record, config: division }, kept, { ...asked, splits: wanted, parts });
-  const classCounts = 'split' in source ? prepared.classCounts : await trainingClasses(store, run);
+  const classCounts = 'split' in source ? prepared.classCounts : await trainingClasses(store, record);
   return {
     request: { run, model, weights, preprocessing: kept, baseline, classCounts, data: prepared, split },
     warnings: [...warnings, ...('split' in source ? [] : prepared.warnings)],
@@ -69,18 +72,36 @@ function partsOf({ id }: RunRecord, division: RunConfig): number {
   return parts;
 }
 
-/** The rows of all splits as columns as they are; null for pictures. The caller releases them. */
+/**
+ * The rows of all splits as columns as they are, or of the training rows those that folds did not learn from, with their parts; null for
+ * pictures. The caller releases them. Throws InputError `input.folds` for a split of a cross-validation, `input.no_folds`.
+ */
 export async function prepareColumns(
   { store, data }: Parts,
-  { job, run, split }: { readonly job: string; readonly run: number; readonly split: SplitName },
+  { job, run, split }: { readonly job: string; readonly run: number; readonly split: EvaluatedSplit },
 ): Promise<PreparedData | null> {
   const record = await store.run({ run });
   const { preprocessing } = await readModelFiles(store, run);
   const kept = parseRunJson(preprocessing, run, 'preprocessing.json') as object;
   if ('kind' in kept) return null;
+  const outOfFold = split === 'out of fold';
+  if (isCrossValidation(record.config)) {
+    if (!outOfFold) throw onlyOutOfFold(run);
+    const standing = await standingFolds(store, record);
+    return unlessDatasetGone(record, prepareWholeInFolds(data, record, standing, job));
+  }
   const config = await divisionOf(store, record);
-  return prepareRows(data, { ...record, config }, kept, { job, source: { split } });
+  const parts = outOfFold ? partsOf(record, config) : undefined;
+  return prepareRows(data, { ...record, config }, kept, { job, source: { split }, parts });
 }
+
+/** Of a split of a cross-validation: each fold has others. */
+export const onlyOutOfFold = (run: number): InputError =>
+  new InputError(
+    'input.folds',
+    `Run ${run} is a cross-validation: its folds divide the rows in as many ways, and it is looked at on all of them, out of fold.`,
+    'Leave the split out, or look at the run of one fold.',
+  );
 
 /** Of a dataset as for its training: the same settings, the same seed, the same splits. `config`: its division. */
 async function prepareRows(
@@ -104,12 +125,16 @@ async function prepareRows(
     return data.transform({ job, path: source.path, preprocessing: asTheyAre, force: source.force });
   }
   const { dataset, settings, seed } = config;
+  const options = { settings, seed, forms: ['columns', 'pixels'] as const, splits, parts };
+  return unlessDatasetGone({ id, datasetName }, data.prepare({ job, dataset, options }));
+}
+
+async function unlessDatasetGone(
+  { id, datasetName }: Pick<RunRecord, 'id' | 'datasetName'>,
+  preparing: Promise<PreparedData>,
+): Promise<PreparedData> {
   try {
-    return await data.prepare({
-      job,
-      dataset,
-      options: { settings, seed, forms: ['columns', 'pixels'], splits, parts },
-    });
+    return await preparing;
   } catch (error) {
     if (!(error instanceof TrainyardError) || error.code !== 'input.unknown_dataset') throw error;
     throw new TrainyardError(
@@ -120,8 +145,15 @@ async function prepareRows(
   }
 }
 
-/** Rows of each class the run was trained on, as its own evaluation counted them. */
-async function trainingClasses(store: StoreService, run: number): Promise<readonly number[]> {
+/** Rows of each class the run was trained on, as its own evaluation counted them; of a cross-validation those of all its folds. */
+async function trainingClasses(store: StoreService, record: RunRecord): Promise<readonly number[]> {
+  if (!isCrossValidation(record.config)) return ownTrainingClasses(store, record.id);
+  const folds = await standingFolds(store, record);
+  const counts = await Promise.all(folds.map(([, { id }]) => ownTrainingClasses(store, id)));
+  return counts[0].map((_, k) => counts.reduce((sum, own) => sum + own[k], 0));
+}
+
+async function ownTrainingClasses(store: StoreService, run: number): Promise<readonly number[]> {
   const bytes = await store.readFile({ run, file: 'evaluation.json' });
   if (bytes === null) return [];
   const evaluation = parseRunJson(new TextDecoder().decode(bytes), run, 'evaluation.json') as RunEvaluation;

@@ -1,7 +1,8 @@
 // Explaining a run, up to the work itself: its rows are prepared as columns as they are, whatever form it learned from, and its files
 // are read. The window and the command line both come this way.
 
-import type { DataService, DataWarning, SplitName } from '../protocol/data.ts';
+import type { DataService, DataWarning } from '../protocol/data.ts';
+import type { EvaluatedSplit } from '../protocol/evaluated-rows.ts';
 import { InputError } from '../protocol/errors.ts';
 import type { ExplainRequest, TableRequest } from '../protocol/explanation.ts';
 import { parseRunJson } from '../protocol/model-file.ts';
@@ -16,7 +17,7 @@ import { modelFileWarnings, readModelFiles } from './model-files.ts';
  */
 export async function prepareExplanation(
   parts: { readonly store: StoreService; readonly data: Pick<DataService, 'prepare' | 'transform' | 'release'> },
-  { job, run, split }: { readonly job: string; readonly run: number; readonly split: SplitName },
+  { job, run, split }: { readonly job: string; readonly run: number; readonly split: EvaluatedSplit },
 ): Promise<{ readonly request: ExplainRequest; readonly warnings: readonly DataWarning[] }> {
   const { store } = parts;
   const { model, weights, preprocessing } = await readModelFiles(store, run);
@@ -37,7 +38,7 @@ export async function prepareTable(
   asked: {
     readonly job: string;
     readonly run: number;
-    readonly split: SplitName;
+    readonly split: EvaluatedSplit;
     readonly path: string;
     readonly force: boolean;
   },

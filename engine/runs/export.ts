@@ -1,7 +1,7 @@
 // An export from beginning to end: what the run keeps is read, a process that computes makes the files, another one runs an exported
 // model and certifies it. Who writes the files, and where, is the caller's business.
 
-import { declarationOf } from '../learners/declared/registry.ts';
+import { declarationOf, formatsOf } from '../learners/declared/registry.ts';
 import type { CheckpointChoice } from '../protocol/going-on.ts';
 import type { DataService, PreparedData } from '../protocol/data.ts';
 import { TrainyardError } from '../protocol/errors.ts';
@@ -16,10 +16,11 @@ import {
   type OnnxService,
 } from '../protocol/exports.ts';
 import { isCrossValidation } from '../protocol/folds.ts';
-import type { RunConfig } from '../protocol/runs.ts';
+import type { RunRecord } from '../protocol/runs.ts';
 import type { StoreService } from '../protocol/store.ts';
 import { foldsOf } from './cross-validation.ts';
 import { divisionOf } from '../protocol/division.ts';
+import { prepareWhole } from './whole-rows.ts';
 import { readModelFilesOf } from './model-files.ts';
 
 /** A process, to be ended when its work is done or not wanted any more. */
@@ -95,12 +96,10 @@ export async function makeExport(parts: ExportParts, request: ExportRequest): Pr
   let prepared: PreparedData | null = null;
   try {
     const source = await readSource(store, request);
-    checkFormat(source.record.config, format);
+    checkFormat(source.record, format);
     if (ofRows.has(format) && !('folds' in source)) {
       onStage?.('Preparing rows', null);
-      const { dataset, settings, seed } = await divisionOf(store, source.record);
-      const { forms } = declarationOf(source.record.config);
-      prepared = await unlessCancelled(data.prepare({ job, dataset, options: { settings, seed, forms } }));
+      prepared = await unlessCancelled(preparedRows(parts, source.record, job));
     }
     onStage?.('Writing the model', 0.4);
     const exporter = await start(parts.exporter);
@@ -117,16 +116,36 @@ export async function makeExport(parts: ExportParts, request: ExportRequest): Pr
   }
 }
 
-/** Throws TrainyardError `run.export` for a format that has no words for a learner's models. */
-function checkFormat(config: RunConfig, format: ExportFormat): void {
-  const { noun, formats } = declarationOf(config);
+/** The rows of a run as it was trained; of a cross-validation all of them, as columns as they are. */
+async function preparedRows(
+  { store, data }: Pick<ExportParts, 'store' | 'data'>,
+  record: RunRecord,
+  job: string,
+): Promise<PreparedData> {
+  if (isCrossValidation(record.config)) return prepareWhole(data, record, job);
+  const { dataset, settings, seed } = await divisionOf(store, record);
+  const { forms } = declarationOf(record.config);
+  return data.prepare({ job, dataset, options: { settings, seed, forms } });
+}
+
+/** Throws TrainyardError `run.export` for a format that has no words for a learner's models, or for the models of folds. */
+function checkFormat({ id, config }: RunRecord, format: ExportFormat): void {
+  const formats = formatsOf(config);
   if (formats.includes(format)) return;
   const { title } = exportWords[format];
   const others = formats.map((one) => exportWords[one].title);
+  const words = `${others.slice(0, -1).join(', ')} or ${others.at(-1) ?? ''}`;
+  if (isCrossValidation(config)) {
+    throw new TrainyardError(
+      'run.export',
+      `Run ${id} is a cross-validation, the mean of the models of its folds: ${title} holds one model alone.`,
+      `It leaves as ${words}; or export one of its folds.`,
+    );
+  }
   throw new TrainyardError(
     'run.export',
-    `There is no ${title} of ${noun}.`,
-    `It leaves as ${others.slice(0, -1).join(', ')} or ${others.at(-1) ?? ''}.`,
+    `There is no ${title} of ${declarationOf(config).noun}.`,
+    `It leaves as ${words}.`,
   );
 }
 
@@ -135,7 +154,7 @@ async function readSource(
   { run, checkpoint, format }: ExportRequest,
 ): Promise<ExportSource | FoldsSource> {
   const record = await store.run({ run });
-  if (isCrossValidation(record.config)) {
+  if (isCrossValidation(record.config) && format !== 'onnx') {
     const folds = [...(await foldsOf(store, run))].map(async ([fold, one]) => {
       return { fold, record: one, points: await store.metrics({ run: one.id }) };
     });

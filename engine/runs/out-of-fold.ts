@@ -1,7 +1,7 @@
 // The rows of a cross-validation, each predicted by the model of the fold that did not learn from it: the folds are prepared and predicted
 // one after the other, so that the rows of one of them are held at a time. The window and the command line both come this way.
 
-import type { DataService, DataWarning, PreparedData } from '../protocol/data.ts';
+import type { DataService, DataWarning } from '../protocol/data.ts';
 import { InputError, TrainyardError } from '../protocol/errors.ts';
 import type { FoldsShare, FoldTable, ScoredTable } from '../protocol/evaluated-rows.ts';
 import type { EvaluatorService } from '../protocol/hosts.ts';
@@ -10,6 +10,7 @@ import type { FoldResult, RunRecord } from '../protocol/runs.ts';
 import type { StoreService } from '../protocol/store.ts';
 import { foldsOf, resultOf, standsAsFold } from './cross-validation.ts';
 import { prepareEvaluation } from './evaluate.ts';
+import { prepareWhole } from './whole-rows.ts';
 
 export interface OutOfFoldParts {
   readonly store: StoreService;
@@ -56,13 +57,6 @@ export async function evaluateOutOfFold(
   } finally {
     if (whole) await data.release({ handle: whole.handle });
   }
-}
-
-/** All rows in one split, whatever tests them: their categories are of one dictionary. */
-function prepareWhole(data: OutOfFoldParts['data'], { config }: RunRecord, job: string): Promise<PreparedData> {
-  const { dataset, seed } = config;
-  const settings = { ...config.settings, split: [1, 0, 0] as const };
-  return data.prepare({ job, dataset, options: { settings, seed, forms: ['columns'] } });
 }
 
 export interface FoldsNow {

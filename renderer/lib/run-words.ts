@@ -41,14 +41,13 @@ export function canResume(run: Pick<RunRecord, 'state'>): boolean {
   return run.state === 'paused' || (!isLive(run) && run.state !== 'completed' && run.state !== 'diverged');
 }
 
-/** There are weights to predict with. */
+/** There are weights to predict with: its own, or those of the folds that stand. */
 export function hasModel({
   state,
   result,
   hasCheckpoint,
 }: Pick<RunRecord, 'state' | 'result' | 'hasCheckpoint'>): boolean {
-  // A cross-validation has models in its folds alone.
-  if (result?.folds) return false;
+  if (result?.folds) return result.folds.folds.some(({ problem }) => problem === null);
   return state === 'diverged' ? (result?.bestEpoch ?? 0) > 0 : result !== null || hasCheckpoint;
 }
 

@@ -79,7 +79,7 @@ test('another rate, and weights alone, have a schedule of their own over the epo
   }
 });
 
-test('nothing begins with the weights of a cross-validation, which has none', async () => {
+test('nothing begins with the weights of a cross-validation, which are those of several models', async () => {
   const { run } = await lastEvent(home, 'train', penguins, '--hidden', '4', '--epochs', '1', '--folds', '2');
   for (const args of [
     ['continue', String(run)],
@@ -87,7 +87,10 @@ test('nothing begins with the weights of a cross-validation, which has none', as
   ]) {
     const { code, stderr } = await trainyard(home, ...args);
     assert.equal(code, 2, stderr);
-    assert.match(stderr, /is a cross-validation: its folds have models, it has none\. .*the run of a fold\.\n$/);
+    assert.match(
+      stderr,
+      /is a cross-validation, the mean of .* no one of them to go on with\. .*the run of a fold\.\n$/,
+    );
   }
 });
 

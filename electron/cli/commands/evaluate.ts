@@ -14,7 +14,12 @@ import type {
 } from '../../../engine/protocol/evaluated-rows.ts';
 import { isCrossValidation } from '../../../engine/protocol/folds.ts';
 import { usualRowsOf } from '../../../engine/protocol/use.ts';
-import { countOpening, prepareEvaluation, type EvaluationSource } from '../../../engine/runs/evaluate.ts';
+import {
+  countOpening,
+  onlyOutOfFold,
+  prepareEvaluation,
+  type EvaluationSource,
+} from '../../../engine/runs/evaluate.ts';
 import { createEvaluator } from '../../hosts/evaluator.ts';
 import { openCpu } from '../../hosts/trusted-cpu.ts';
 import { about } from '../about.ts';
@@ -79,18 +84,18 @@ export const evaluate: Command = {
         ? { path: path.resolve(positionals[1]), force: options.force === true }
         : { split: split === 'out-of-fold' ? 'out of fold' : (split ?? usualRowsOf(data)) };
     const crossed = isCrossValidation(config);
-    if (crossed && ((split !== undefined && split !== 'out-of-fold') || positionals.length > 1))
-      throw onlyOutOfFold(run);
-    const { table, validation, columns, share, warnings }: Tables = crossed
+    if (crossed && split !== undefined && split !== 'out-of-fold') throw onlyOutOfFold(run);
+    const own = crossed && positionals.length === 1;
+    const { table, validation, columns, share, warnings }: Tables = own
       ? await outOfFold(context, run)
-      : await readTables(context, run, source, costs !== null);
+      : await readTables(context, run, source, costs !== null && !crossed);
     const { rows } = table;
     const about =
       rows.kind === 'classes'
         ? aboutClasses(table as PredictionTable & { readonly rows: ClassRows }, validation, columns, threshold, costs)
         : aboutValues(table as PredictionTable & { readonly rows: ValueRows }, validation, columns);
     const opened = await countOpening(store, run, source);
-    const part = crossed ? 'out of fold' : 'split' in source ? source.split : null;
+    const part = own ? 'out of fold' : 'split' in source ? source.split : null;
     for (const { message } of warnings) output.line(`! ${message}`);
     if (!output.json) {
       const where =
@@ -120,14 +125,6 @@ export const evaluate: Command = {
     });
   },
 };
-
-function onlyOutOfFold(run: number): InputError {
-  return new InputError(
-    'usage.evaluate',
-    `Run ${run} is a cross-validation: it is evaluated on all its rows, out of fold.`,
-    'Leave --split and PATH out, or evaluate the run of one fold.',
-  );
-}
 
 async function outOfFold(context: CommandContext, run: number): Promise<Tables> {
   const { table, share, warnings } = await outOfFoldTable(context, run);

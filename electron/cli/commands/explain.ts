@@ -1,12 +1,12 @@
 // `explain`: which columns matter to a finished run, how its answer moves with them, what each did for one row, and what its curves say.
 
+import { usualRows } from '../../../engine/learners/declared/compared-rows.ts';
 import { usualShuffles } from '../../../engine/explanation/importance.ts';
 import { judgedBy } from '../../../engine/explanation/explain.ts';
 import { columnFindings, curveFindings, type Curve } from '../../../engine/explanation/findings.ts';
 import type { Contributions } from '../../../engine/protocol/explanation.ts';
 import { CancelledError } from '../../../engine/protocol/errors.ts';
 import type { MetricPoint } from '../../../engine/protocol/runs.ts';
-import { usualRowsOf } from '../../../engine/protocol/use.ts';
 import { parseRunJson } from '../../../engine/protocol/model-file.ts';
 import { readModelFiles } from '../../../engine/runs/model-files.ts';
 import { prepareExplanation } from '../../../engine/runs/explain.ts';
@@ -28,7 +28,7 @@ export const explain: Command = {
     split: {
       type: 'string',
       value: 'NAME',
-      help: 'train, validation (default; test where the run has no validation rows) or test; each look at the test split is counted',
+      help: 'train, validation (default; test where the run has no validation rows), test or, of the best of all, out-of-fold; a cross-validation is always explained out of fold; each look at the test split is counted',
     },
     row: { type: 'string', value: 'N', help: 'row of the dataset, from 1, whose answer is explained column by column' },
     class: {
@@ -49,12 +49,13 @@ export const explain: Command = {
       return isOfPictures(kept) ? explainPictures(context, kept) : explainRows(context);
     }
     refuseRowOptions(options);
-    const asked = choiceOption(options, 'split', ['train', 'validation', 'test']);
+    const asked = choiceOption(options, 'split', ['train', 'validation', 'test', 'out-of-fold']);
     const row = numberOption(options, 'row', { minimum: 1, whole: true });
     const shuffles = numberOption(options, 'shuffles', { minimum: 2, maximum: 1000, whole: true });
     const store = await services.store;
-    const { name, config, data: prepared, result } = await store.run({ run });
-    const split = asked ?? usualRowsOf(prepared);
+    const record = await store.run({ run });
+    const { name, config, result } = record;
+    const split = asked === 'out-of-fold' ? 'out of fold' : (asked ?? usualRows(record));
     const points = await store.metrics({ run, series: ['train_loss', 'val_loss'] });
     const { data } = services;
     const explainer = createExplainer(Promise.resolve(data), () => openCpu({ home: services.home }));
@@ -72,7 +73,7 @@ export const explain: Command = {
       const why = row === undefined ? null : await unlessCancelled(explainer.row({ ...request, wanted, row: row - 1 }));
       output.clearBar();
       output.line(
-        `Run ${run}: ${name}, ${split} split, ${formatCount(found.importance.of)} rows, in ${formatSeconds(found.seconds)}`,
+        `Run ${run}: ${name}, ${split === 'out of fold' ? split : `${split} split`}, ${formatCount(found.importance.of)} rows, in ${formatSeconds(found.seconds)}`,
       );
       printImportance(output, found, request.data.output);
       for (const dependence of found.dependence) printDependence(output, found, dependence, request.data.output);

@@ -2,9 +2,10 @@
 // shows the columns and whoever asks the model. N rows.
 
 import type { PreparedData, Shard } from '../../protocol/data.ts';
-import { rawCodes } from '../../model/spec.ts';
+import { rawCodes, type RawColumn } from '../../model/spec.ts';
+import { isImagePreprocessing, parseImagePreprocessing } from '../images/recipe.ts';
 import { RowEncoder } from './encode.ts';
-import { inputSpec, parsePreprocessing, type Preprocessing } from './recipe.ts';
+import { inputSpec, parsePreprocessing, rawColumns, type Preprocessing } from './recipe.ts';
 import { makeValues, type NumberColumn, type Values } from './values.ts';
 
 interface PreparedRows {
@@ -12,26 +13,58 @@ interface PreparedRows {
   readonly readShard: (index: number) => Promise<Shard>;
 }
 
-/** The same rows, split by split and shard by shard, as `preprocessing` makes them. Pictures, and columns for a model that learned from those, stay. */
+/**
+ * The same rows, split by split and shard by shard, as `preprocessing` makes them. They have its columns at least, under dictionaries of
+ * their own. Columns for a model that learned from those stay, and so do pictures but for how they are scaled.
+ */
 export function modelledRows<R extends PreparedRows>(rows: R, preprocessing: unknown): R {
   const { data, readShard } = rows;
+  if (isImagePreprocessing(preprocessing)) {
+    const { mean, deviation } = parseImagePreprocessing(preprocessing);
+    return { ...rows, data: { ...data, normalization: { mean, deviation } } };
+  }
   if (data.input.kind !== 'columns') return rows;
   const recipe = parsePreprocessing(preprocessing);
-  if (recipe.form === 'columns') return rows;
+  const taken = takenColumns(data.input.columns, recipe);
+  const asTheyAre = recipe.form === 'columns';
+  if (asTheyAre && taken.every(({ codes, from }, at) => codes === null && from === at) && taken.length === data.width)
+    return rows;
   const encode = columnsEncoder(recipe);
-  const columns = recipe.features.length;
+  const { width } = data;
   return {
     ...rows,
     data: { ...data, input: inputSpec(recipe), width: encode.width, preprocessing },
     readShard: async (index) => {
       const { rows: count, x, y } = await readShard(index);
-      const values = recipe.features.map(() => new Float64Array(count));
-      for (let row = 0; row < count; row++) {
-        for (let column = 0; column < columns; column++) values[column][row] = x[row * columns + column];
-      }
+      const values = taken.map(({ from, codes }) => {
+        const own = new Float64Array(count);
+        for (let row = 0; row < count; row++) own[row] = x[row * width + from];
+        return codes ? own.map((code) => codes[code]) : own;
+      });
       return { rows: count, x: encode.encode(values, count), y };
     },
   };
+}
+
+/** Where a column of a recipe stands among others, and its codes by theirs; null: they are the same. */
+interface TakenColumn {
+  readonly from: number;
+  readonly codes: Float64Array | null;
+}
+
+/** A category that the recipe does not have is one that its training did not see. */
+function takenColumns(columns: readonly RawColumn[], recipe: Preprocessing): readonly TakenColumn[] {
+  return rawColumns(recipe).map((wanted): TakenColumn => {
+    const from = columns.findIndex(({ name }) => name === wanted.name);
+    const there = columns[from] as RawColumn | undefined;
+    if (there === undefined) throw new RangeError(`these rows have no column ${wanted.name}`);
+    if (wanted.kind !== 'category' || there.kind !== 'category') return { from, codes: null };
+    const { missing, unseen, first } = rawCodes;
+    const places = new Map(wanted.categories.map((category, place) => [category, place + first]));
+    const known = there.categories.map((category) => places.get(category) ?? unseen);
+    const same = known.length === places.size && known.every((code, place) => code === place + first);
+    return { from, codes: same ? null : Float64Array.of(missing, unseen, ...known) };
+  });
 }
 
 export interface ColumnsEncoder {

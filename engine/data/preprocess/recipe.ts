@@ -128,8 +128,9 @@ export function outputNames(feature: FeatureRecipe): string[] {
 }
 
 /** What rows made by this preprocessing feed to a model. */
-export function inputSpec({ features, form }: Preprocessing): InputSpec {
-  if (form === 'columns') return { kind: 'columns', columns: features.map(rawColumn) };
+export function inputSpec(recipe: Preprocessing): InputSpec {
+  const { features, form } = recipe;
+  if (form === 'columns') return { kind: 'columns', columns: rawColumns(recipe) };
   const numeric = features.reduce((sum, feature) => sum + outputNames(feature).length, 0);
   const embeddings = features.flatMap((feature) =>
     feature.kind === 'embedding'
@@ -148,6 +149,9 @@ function areNumbers(feature: FeatureRecipe): readonly boolean[] {
   if (kind !== 'number' && kind !== 'datetime') return names.map(() => false);
   return names.map((_, at) => !(feature.indicator && at === names.length - 1));
 }
+
+/** The columns as they are, whatever form the rows have. */
+export const rawColumns = ({ features }: Preprocessing): readonly RawColumn[] => features.map(rawColumn);
 
 function rawColumn(feature: FeatureRecipe): RawColumn {
   const { column: name, kind } = feature;

@@ -40,7 +40,9 @@ const forest = of<ForestModelFile>((onnx, file, weights, features) => {
 
 /** Its members are exported by the rules of their learners. */
 const ensemble = of<AutoModelFile>((onnx, file, weights, features) => ({
-  raw: exportEnsemble(onnx, file, weights, (member, own) => ruleOf(member)(onnx, member, own, features)),
+  raw: exportEnsemble(onnx, file, weights, (member, own, recipe) =>
+    ruleOf(member)(onnx, member, own, recipe ? features.by(recipe) : features),
+  ),
   width: forestOutputs(file.output),
 }));
 

@@ -1,6 +1,7 @@
 // A run's model as one ONNX file: a file's columns or pixels in, answers out, everything between as the run had it. Written for
 // opset 20, the number of rows left open.
 
+import { crossedMember } from '../../learners/auto/file.ts';
 import type { ModelFile } from '../../protocol/model-file.ts';
 import type { Weights } from '../../train/weights.ts';
 import { exportAnswers, type AnswerNames } from './answers.ts';
@@ -28,17 +29,23 @@ export interface OnnxExport {
   readonly opset: number;
 }
 
+/** What learned, and of a cross-validation of how many folds it is the mean. */
+function learnerText(file: ModelFile): string {
+  const crossed = crossedMember(file);
+  return crossed ? `${crossed.learner}, the mean of ${crossed.models.length} folds` : file.learner;
+}
+
 /** @throws TrainyardError `run.export` where ONNX has no words for it or it is too large, `input.preprocessing`, `model.weights`. */
 export function exportOnnx({ name, file, weights, preprocessing }: Exportable): OnnxExport {
   refuseTooLarge(file);
   const onnx = new OnnxBuilder();
-  const features = new Features(onnx, preprocessing);
+  const features = Features.open(onnx, preprocessing);
   const { raw, width } = ruleOf(file)(onnx, file, weights, features);
   const answers = exportAnswers(onnx, file.output, raw, width);
   const { nodes, tensors, inputs, outputs } = onnx;
   const bytes = encodeModel({
     name: name.trim() === '' ? 'model' : name,
-    about: `${name}, trained with Trainyard (${file.learner}).`,
+    about: `${name}, trained with Trainyard (${learnerText(file)}).`,
     nodes,
     tensors,
     inputs,

@@ -8,13 +8,14 @@ import type { OnnxBuilder, ValueName } from './builder.ts';
 import { categoryNumbers, known, truth } from './columns.ts';
 import { lookUp } from './texts.ts';
 
-/** The values of the inputs [N,columns] of type double. */
-export function exportRawColumns(onnx: OnnxBuilder, { features }: Preprocessing): ValueName {
-  const parts = features.map((feature) => rawColumn(onnx, feature));
+/** The values of the inputs [N,columns] of type double. `read`: the recipe that the inputs are read by, which knows more categories. */
+export function exportRawColumns(onnx: OnnxBuilder, { features }: Preprocessing, read: Preprocessing): ValueName {
+  const known = new Map(read.features.map((feature) => [feature.column, feature]));
+  const parts = features.map((feature) => rawColumn(onnx, feature, known.get(feature.column) ?? feature));
   return parts.length === 1 ? parts[0] : onnx.one('Concat', parts, { axis: { int: 1 } });
 }
 
-function rawColumn(onnx: OnnxBuilder, feature: FeatureRecipe): ValueName {
+function rawColumn(onnx: OnnxBuilder, feature: FeatureRecipe, read: FeatureRecipe): ValueName {
   const { column } = feature;
   const nothing = onnx.double([NaN]);
   switch (feature.kind) {
@@ -27,7 +28,7 @@ function rawColumn(onnx: OnnxBuilder, feature: FeatureRecipe): ValueName {
     }
     case 'one_hot':
     case 'embedding':
-      return onnx.cast(rawCode(onnx, feature), 'double');
+      return onnx.cast(rawCode(onnx, feature, 'categories' in read ? read : feature), 'double');
     default:
       return feature satisfies never;
   }
@@ -41,11 +42,13 @@ function missingTexts({ categories }: { readonly categories: readonly string[] }
   return [...new Set(['', '\u00a0', 'NaN', '<Na>', ...spelled])];
 }
 
+type CategoryRecipe = FeatureRecipe & { kind: 'one_hot' | 'embedding' };
+
 /** A text that is none of the categories is found as 0, what means "missing" as 1: the codes are the other way round. */
-function rawCode(onnx: OnnxBuilder, feature: FeatureRecipe & { kind: 'one_hot' | 'embedding' }): ValueName {
+function rawCode(onnx: OnnxBuilder, feature: CategoryRecipe, read: CategoryRecipe): ValueName {
   const { missing, unseen, first } = rawCodes;
   const numbers = new Map([...categoryNumbers(feature)].map(([text, number]) => [text, number - 1 + first]));
-  for (const text of missingTexts(feature)) if (!numbers.has(text)) numbers.set(text, unseen - missing);
+  for (const text of missingTexts(read)) if (!numbers.has(text)) numbers.set(text, unseen - missing);
   for (const text of feature.missing) numbers.set(text, unseen - missing);
   const found = lookUp(onnx, feature.column, numbers);
   const turned = onnx.one('Sub', [onnx.int64([unseen]), found]);

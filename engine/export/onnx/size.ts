@@ -1,5 +1,6 @@
 // How large a model may be that leaves as ONNX: what its certificate is made with has to hold all of it at once.
 
+import { crossedMember } from '../../learners/auto/file.ts';
 import type { ModelFile } from '../../protocol/model-file.ts';
 import { countText } from '../../protocol/words.ts';
 import { cannotExport } from '../refusal.ts';
@@ -28,7 +29,7 @@ export function refuseTooLarge(file: ModelFile): void {
   throw cannotExport(
     `Its trees have ${countText(treeNodes(file), 'node')}; an ONNX file may have ${mostNodes.toLocaleString('en')}.`,
     file.learner === 'auto'
-      ? 'Export one of its members, a run of its own, or the whole as JSON.'
+      ? `Export one of its ${crossedMember(file) ? 'folds' : 'members'}, a run of its own, or the whole as JSON.`
       : 'Train fewer trees, or smaller ones, or export it as JSON.',
   );
 }

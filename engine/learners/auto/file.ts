@@ -1,5 +1,5 @@
 // What the model file of an ensemble holds besides its settings: its members, each with the model files of its folds, and how rows are
-// scaled for those that want them so.
+// made for them.
 
 import { z } from 'zod';
 import type { ModelFile } from '../../protocol/model-file.ts';
@@ -13,6 +13,19 @@ export interface MemberFile {
   readonly weight: number;
   /** `model.json` of the model of each fold, all of them weighing the same. Their tensors are named `MEMBER.FOLD.…`, from 0. */
   readonly models: readonly object[];
+  /** The fold of each, where some came to nothing; absent: the first one is of fold 1, and so on. */
+  readonly folds?: readonly number[];
+  /** The preprocessing that each was fitted with, of a cross-validation; absent: all learned from the same columns, see `recipe`. */
+  readonly recipes?: readonly object[];
+}
+
+/** The folds that a member has models of. */
+export const foldsOfMember = ({ models, folds }: MemberFile): readonly number[] =>
+  folds ?? models.map((_, at) => at + 1);
+
+/** What a file is the mean of, if it is of a cross-validation. */
+export function crossedMember(file: ModelFile & Partial<Pick<AutoModelFile, 'members'>>): MemberFile | undefined {
+  return file.members?.find(({ recipes }) => recipes !== undefined);
 }
 
 export interface AutoModelFile extends ModelFile {
@@ -29,6 +42,8 @@ const member = z.strictObject({
   learner: z.string(),
   weight: z.number().min(0).max(1),
   models: z.array(z.looseObject({})).min(1),
+  folds: z.array(z.int().min(1)).optional(),
+  recipes: z.array(z.looseObject({})).optional(),
 });
 
 export const file = {

@@ -2,9 +2,9 @@
 // validated. N training rows.
 
 import type { OutOfFoldOutputs, Rows } from '../learner.ts';
-import type { AutoModelFile } from './file.ts';
+import { foldsOfMember, type AutoModelFile } from './file.ts';
 import { PartRows } from './part-rows.ts';
-import { meaningOf, rawOf, valuesPerRow, type Weighted } from './trained.ts';
+import { meaningOf, rawOf, RowsForMembers, valuesPerRow, type Weighted } from './trained.ts';
 
 /** `rows`: all splits, with their parts. Throws as `PartRows.read`. */
 export async function outOfFoldOf(
@@ -13,20 +13,22 @@ export async function outOfFoldOf(
   rows: Rows,
 ): Promise<OutOfFoldOutputs> {
   const { dataBudget, backend } = rows;
-  const held = await PartRows.read({ ...rows, data: { ...rows.data, preprocessing: recipe } });
-  // Folds that time left out have no models: their rows are predicted by none.
-  const folds = Math.min(held.count, ...members.map(({ models: own }) => own.length));
+  const held = await PartRows.read(rows);
+  // Folds that time left out, or that do not stand, have no models: their rows are predicted by none.
+  const standing = foldsOfMember(members[0]).filter(
+    (fold) => fold <= held.count && members.every((member) => foldsOfMember(member).includes(fold)),
+  );
   const values = valuesPerRow(output);
   const sum = new Float64Array(held.targets.length * values);
   const parts = new Uint8Array(held.targets.length);
-  for (let part = 1; part <= folds; part++) {
+  for (const part of standing) {
     const own = held.rowsOf(part);
     for (const row of own) parts[row] = part;
-    for (const { trained, fold, weight } of models) {
+    const forMembers = new RowsForMembers({ ...(await held.only(part, 'columns')), dataBudget, backend }, recipe);
+    for (const { trained, fold, weight, recipe: fitted } of models) {
       if (fold !== part) continue;
-      const form = trained.file.input.kind === 'columns' ? 'columns' : 'matrix';
-      const said = await trained.outputs({ ...(await held.only(part, form)), dataBudget, backend });
-      const meaning = meaningOf(output, said.outputs, own.length);
+      const said = await trained.outputs(forMembers.of(trained.file.input, fitted));
+      const meaning = meaningOf(output, said.outputs, own.length, trained.file.output);
       own.forEach((row, at) => {
         for (let k = 0; k < values; k++) sum[row * values + k] += weight * meaning[at * values + k];
       });

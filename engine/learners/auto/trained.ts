@@ -9,15 +9,26 @@ import { probabilities } from '../../train/metrics.ts';
 import type { Weights } from '../../train/weights.ts';
 import type { OtherLearners, Rows, Trained } from '../learner.ts';
 import { plainLoss } from '../scoring.ts';
-import type { AutoModelFile } from './file.ts';
+import { foldsOfMember, type AutoModelFile } from './file.ts';
 import { leastProbability } from './selection.ts';
 
 /** Values of an answer: K probabilities, or one number. */
 export const valuesPerRow = (output: OutputSpec): number => (output.kind === 'classes' ? output.classes.length : 1);
 
-/** Raw outputs of a model as values that can be averaged: [N, K] probabilities or [N] numbers. */
-export function meaningOf(output: OutputSpec, outputs: Float32Array, rows: number): Float64Array {
-  return output.kind === 'classes' ? probabilities(outputs, rows, output.classes.length) : Float64Array.from(outputs);
+/**
+ * Raw outputs of a model as values that can be averaged: [N, K] probabilities or [N] numbers. `own`: what the model predicts, where it has
+ * standardised its numbers otherwise.
+ */
+export function meaningOf(output: OutputSpec, outputs: Float32Array, rows: number, own = output): Float64Array {
+  if (output.kind === 'classes') return probabilities(outputs, rows, output.classes.length);
+  const { factor, shift } = unitsOf(output, own);
+  return Float64Array.from(outputs, (value) => value * factor + shift);
+}
+
+/** From a model's standardised numbers to those of an ensemble: × 1 + 0 where both are the same. */
+export function unitsOf(output: OutputSpec, own: OutputSpec): { readonly factor: number; readonly shift: number } {
+  if (output.kind === 'classes' || own.kind === 'classes') return { factor: 1, shift: 0 };
+  return { factor: own.scale / output.scale, shift: (own.offset - output.offset) / output.scale };
 }
 
 /** The way back: values as the raw outputs that a model with them would have. */
@@ -31,20 +42,29 @@ export function rawOf(output: OutputSpec, values: Float64Array): Float32Array {
   );
 }
 
-/** Rows for all models of an ensemble: each shard is read once, and scaled once for those that want it so. */
+/** Rows for all models of an ensemble: each shard is read once, and made once for all that want it so. */
 export class RowsForMembers {
-  readonly #columns: Rows;
-  readonly #matrix: Rows;
+  readonly #rows: Rows;
+  readonly #recipe: object;
+  readonly #made = new Map<object, Rows>();
 
   constructor(rows: Rows, recipe: object) {
-    this.#columns = { ...rows, readShard: remembered(rows.readShard) };
-    const matrix = modelledRows(this.#columns, recipe);
-    this.#matrix = { ...matrix, readShard: remembered(matrix.readShard) };
+    this.#rows = { ...rows, readShard: remembered(rows.readShard) };
+    this.#recipe = recipe;
   }
 
-  /** In the form of a model's input. */
-  of({ kind }: { readonly kind: string }): Rows {
-    return kind === 'columns' ? this.#columns : this.#matrix;
+  /** In the form of a model's input, by the preprocessing it was fitted with if that is its own. */
+  of({ kind }: { readonly kind: string }, own?: object): Rows {
+    if (own === undefined && kind === 'columns') return this.#rows;
+    const recipe = own ?? this.#recipe;
+    const made = this.#made.get(recipe) ?? this.#make(recipe);
+    this.#made.set(recipe, made);
+    return made;
+  }
+
+  #make(recipe: object): Rows {
+    const made = modelledRows(this.#rows, recipe);
+    return { ...made, readShard: remembered(made.readShard) };
   }
 }
 
@@ -75,6 +95,8 @@ export interface Weighted {
   readonly weight: number;
   /** Models that share the weight: one a fold. */
   readonly folds: number;
+  /** The preprocessing it was fitted with, where that is its own. */
+  readonly recipe: object | undefined;
 }
 
 /** The models of an ensemble, those of each member's folds. Throws InputError `model.weights`. */
@@ -83,14 +105,16 @@ export function modelsOf(
   tensors: Weights,
   others: OtherLearners | undefined,
 ): readonly Weighted[] {
-  return members.flatMap(({ models, weight }, member) =>
-    models.map((model, fold): Weighted => {
-      const prefix = `${member}.${fold}.`;
+  return members.flatMap((one, member) => {
+    const { models, weight, recipes } = one;
+    const folds = foldsOfMember(one);
+    return models.map((model, at): Weighted => {
+      const prefix = `${member}.${at}.`;
       const own = tensorsOf(tensors, prefix);
       const trained = readMember(model, own, others);
-      return { prefix, tensors: own, trained, fold: fold + 1, weight, folds: models.length };
-    }),
-  );
+      return { prefix, tensors: own, trained, fold: folds[at], weight, folds: models.length, recipe: recipes?.[at] };
+    });
+  });
 }
 
 export function readEnsemble(file: AutoModelFile, tensors: Weights, others: OtherLearners | undefined): Trained {
@@ -105,9 +129,9 @@ export function readEnsemble(file: AutoModelFile, tensors: Weights, others: Othe
       const forMembers = new RowsForMembers(rows, recipe);
       const sum = new Float64Array(count * valuesPerRow(output));
       let targets = new Float32Array(count);
-      for (const { trained, weight, folds } of models) {
-        const said = await trained.outputs(forMembers.of(trained.file.input));
-        const values = meaningOf(output, said.outputs, count);
+      for (const { trained, weight, folds, recipe: own } of models) {
+        const said = await trained.outputs(forMembers.of(trained.file.input, own));
+        const values = meaningOf(output, said.outputs, count, trained.file.output);
         const share = weight / folds;
         for (let i = 0; i < sum.length; i++) sum[i] += share * values[i];
         targets = said.targets as typeof targets;

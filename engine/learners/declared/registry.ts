@@ -1,6 +1,8 @@
 // The declarations of all learners: what others know of the learner of a run.
 
 import type { DatasetInfo } from '../../protocol/data.ts';
+import type { ExportFormat } from '../../protocol/exports.ts';
+import { isCrossValidation } from '../../protocol/folds.ts';
 import { ownValue } from '../../protocol/own.ts';
 import { formsOf } from '../../protocol/use.ts';
 import type { RunConfig } from '../../protocol/runs.ts';
@@ -27,6 +29,15 @@ export function offered(kind: DatasetInfo['kind']): readonly Declaration[] {
 /** What the learner of a run says of itself; of one that this version does not know, that it is none. */
 export function declarationOf({ learner }: { readonly learner: string }): Declaration {
   return ownValue(byName, learner) ?? foreignDeclaration(learner);
+}
+
+/** What is of several models at once; those of its folds leave as one graph of them. */
+const ofFolds: ReadonlySet<ExportFormat> = new Set<ExportFormat>(['onnx', 'html', 'tensorboard', 'json']);
+
+/** Formats that a run can leave in. */
+export function formatsOf(config: RunConfig): readonly ExportFormat[] {
+  const { formats } = declarationOf(config);
+  return isCrossValidation(config) ? formats.filter((format) => ofFolds.has(format)) : formats;
 }
 
 /** Throws TrainyardError `run.learner` where this version has no such learner: a run of it can be looked at, not trained. */

@@ -109,7 +109,7 @@ const pairsOf = <T>(all: readonly T[]): (readonly [T, T])[] =>
 /** Why a run cannot be asked; null: it can. */
 function whyNot(run: RunRecord): string | null {
   if (isLive(run)) return 'still training';
-  if (isCrossValidation(run.config)) return run.result === null ? 'has no folds that stand' : null;
+  if (isCrossValidation(run.config)) return hasModel(run) ? null : 'has no folds that stand';
   if (!hasModel(run)) return 'has no weights';
   return comparedRows(run) === 'validation' && run.data?.counts.validation === 0 ? 'has no validation rows' : null;
 }

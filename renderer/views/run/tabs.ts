@@ -7,20 +7,21 @@ import Overview from './overview/Overview.svelte';
 import { hasModel, isLive } from '../../lib/run-words.ts';
 import type { RunTab } from './tab.ts';
 
-const hasOwnFiles: RunTab['shown'] = (run) => !isCrossValidation(run.config);
-
 /** A finished run on a table. */
 const isExplained: RunTab['shown'] = (run) =>
   !isLive(run) && hasModel(run) && !declarationOf(run.config).ofPictures(run.config);
 
-/** A finished run of trees. */
-/** A member has the trees of each fold, none of its own. */
+/** A finished run of trees. A member, or a cross-validation, has the trees of each fold, none of its own. */
 const isOfTrees: RunTab['shown'] = (run) =>
-  !isLive(run) && hasModel(run) && declarationOf(run.config).trees && run.relation !== 'member';
+  !isLive(run) &&
+  hasModel(run) &&
+  declarationOf(run.config).trees &&
+  run.relation !== 'member' &&
+  !isCrossValidation(run.config);
 
 /** A finished or stopped network. */
 const hasSteps: RunTab['shown'] = (run) =>
-  !isLive(run) && hasModel(run) && declarationOf(run.config).layers !== undefined && hasOwnFiles(run);
+  !isLive(run) && hasModel(run) && declarationOf(run.config).layers !== undefined && !isCrossValidation(run.config);
 
 // prettier-ignore
 export const runTabs: readonly RunTab[] = [
@@ -29,7 +30,7 @@ export const runTabs: readonly RunTab[] = [
   { id: 'explain', label: 'Explain', words: ['importance', 'why', 'shapley', 'dependence', 'findings', 'overfits'], shown: isExplained, load: () => import('./explain/Explain.svelte') },
   { id: 'trees', label: 'Trees', words: ['tree', 'splits', 'leaves', 'gain', 'forest', 'boosted'], shown: isOfTrees, load: () => import('./trees/Trees.svelte') },
   { id: 'predict', label: 'Predict', words: ['predictions', 'file', 'what if', 'serve', 'speed'], shown: hasModel, load: () => import('./predict/Predict.svelte') },
-  { id: 'files', label: 'Files', words: ['export', 'ONNX', 'safetensors', 'certificate', 'checkpoints', 'continue', 'extend', 'transfer', 'family'], shown: hasOwnFiles, load: () => import('./files/Files.svelte') },
+  { id: 'files', label: 'Files', words: ['export', 'ONNX', 'safetensors', 'certificate', 'checkpoints', 'continue', 'extend', 'transfer', 'family'], load: () => import('./files/Files.svelte') },
   { id: 'step', label: 'Step time', words: ['profile', 'flame', 'where a step goes', 'kernels', 'slow', 'bottleneck', 'GFLOP/s'], shown: hasSteps, load: () => import('./step/StepTime.svelte') },
 ];
 

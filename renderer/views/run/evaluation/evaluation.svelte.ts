@@ -23,9 +23,9 @@ import type {
   Openings,
   Score,
 } from '../../../../engine/protocol/evaluated-rows.ts';
+import { usualRows } from '../../../../engine/learners/declared/compared-rows.ts';
 import { isCrossValidation } from '../../../../engine/protocol/folds.ts';
 import type { RunRecord } from '../../../../engine/protocol/runs.ts';
-import { usualRowsOf } from '../../../../engine/protocol/use.ts';
 import { failureOf, type Failure } from '../../../app/failure.ts';
 import { breathe } from '../../../lib/breathe.ts';
 import { inSlices } from '../../../lib/steps.ts';
@@ -78,8 +78,7 @@ export class EvaluationPage {
   constructor(service: AppService, run: RunRecord) {
     this.#service = service;
     this.#run = run;
-    if (isCrossValidation(run.config)) this.chosen = { split: 'out of fold' };
-    else this.chosen = { split: usualRowsOf(run.data) };
+    this.chosen = { split: usualRows(run) };
     void this.#start();
   }
 

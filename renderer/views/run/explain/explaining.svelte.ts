@@ -2,11 +2,12 @@
 
 import { byImportance } from '../../../../engine/explanation/importance.ts';
 import type { AppService } from '../../../../engine/protocol/app.ts';
-import type { Progress, SplitName } from '../../../../engine/protocol/data.ts';
+import { rowsOffered, usualRows } from '../../../../engine/learners/declared/compared-rows.ts';
+import type { Progress } from '../../../../engine/protocol/data.ts';
+import type { EvaluatedSplit } from '../../../../engine/protocol/evaluated-rows.ts';
 import type { Contributions, Dependence, Explanation } from '../../../../engine/protocol/explanation.ts';
 import { ownValue } from '../../../../engine/protocol/own.ts';
 import type { RunRecord } from '../../../../engine/protocol/runs.ts';
-import { splitNames, usualRowsOf } from '../../../../engine/protocol/use.ts';
 import { failureOf, wasCancelled, type Failure } from '../../../app/failure.ts';
 import { ofWeights } from '../of-weights.ts';
 
@@ -35,9 +36,9 @@ function ofTreesIn({ gains, contributions }: Explanation, measure: string): Floa
 
 export class Explaining {
   readonly run: number;
-  split: SplitName = $state('validation');
+  split: EvaluatedSplit = $state('validation');
   /** Splits that have rows. */
-  readonly splits: readonly SplitName[];
+  readonly splits: readonly EvaluatedSplit[];
   wanted: number | undefined = $state();
   found: Explanation | null = $state.raw(null);
   why: Contributions | null = $state.raw(null);
@@ -53,14 +54,14 @@ export class Explaining {
   readonly #service: AppService;
   #job = '';
 
-  constructor({ id, data }: Pick<RunRecord, 'id' | 'data'>, service: AppService) {
-    this.run = id;
-    this.split = usualRowsOf(data);
-    this.splits = splitNames.filter((split) => (data?.counts[split] ?? 1) > 0);
+  constructor(run: Pick<RunRecord, 'id' | 'data' | 'config' | 'relation'>, service: AppService) {
+    this.run = run.id;
+    this.split = usualRows(run);
+    this.splits = rowsOffered(run);
     this.#service = service;
   }
 
-  get #asked(): { job: string; run: number; split: SplitName; wanted?: number } {
+  get #asked(): { job: string; run: number; split: EvaluatedSplit; wanted?: number } {
     return { job: this.#job, run: this.run, split: this.split, wanted: this.wanted };
   }
 
@@ -100,7 +101,7 @@ export class Explaining {
     wanted,
     measure,
   }: {
-    readonly split?: SplitName;
+    readonly split?: EvaluatedSplit;
     readonly wanted?: number;
     readonly measure?: string;
   }): Promise<void> {

@@ -1,7 +1,7 @@
 // The exports of one run as its page shows them: what is there, what is being made, which one is looked at.
 
 import { SvelteMap } from 'svelte/reactivity';
-import { declarationOf } from '../../../../../engine/learners/declared/registry.ts';
+import { formatsOf } from '../../../../../engine/learners/declared/registry.ts';
 import type { AppService } from '../../../../../engine/protocol/app.ts';
 import type { Progress } from '../../../../../engine/protocol/data.ts';
 import {
@@ -26,7 +26,7 @@ export class RunExportsState {
 
   constructor({ id, config }: Pick<RunRecord, 'id' | 'config'>, service: AppService) {
     this.run = id;
-    this.formats = declarationOf(config).formats;
+    this.formats = formatsOf(config);
     [this.chosen] = this.formats;
     this.#service = service;
   }
