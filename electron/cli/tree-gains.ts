@@ -15,6 +15,8 @@ const mostGains = 6;
 /** `bill 41.2 %, mass 30.0 %`: what the splits on each column gained, of a finished run of trees. */
 export async function gainText(store: StoreService, run: RunRecord): Promise<string | null> {
   if (!declarationOf(run.config).trees || !run.result || isCrossValidation(run.config)) return null;
+  // It has a model for each fold, whatever it is of.
+  if (run.relation === 'member') return null;
   const { trees, file } = await readModelFiles(store, run.id).then(
     ({ model, weights }) => treesOfRun(model, weights, run.id),
     () => ({ trees: null, file: null }),

@@ -44,6 +44,9 @@ test('comparison, evaluation, explanation, export and check of a member that dra
   const { leaderboard } = trained.events.at(-1) as unknown as Board;
   const { run } = leaderboard.find(({ learner }) => learner === 'network') ?? leaderboard[1];
   const asked = String(run);
+  const trees = leaderboard.find(({ learner }) => learner === 'boosted');
+  const shown = trees && (await trainyard(home, 'show', String(trees.run)));
+  assert.ok(shown === undefined || shown.code === 0, shown?.stderr);
   const findings = async (): Promise<readonly unknown[]> => {
     const { events } = await trainyard(home, 'check', '--from', asked, '--json');
     // How fast rows are read and what follows from that differs from time to time.
