@@ -43,6 +43,7 @@ test('the window in the newest Chromium: import, train, look back, compare', asy
   await test.step('two runs on the CPU', async () => {
     await page.getByRole('button', { name: 'New run with this data' }).click();
     await page.getByRole('button', { name: 'Small MLP' }).click();
+    await page.getByRole('button', { name: 'Take one training' }).click();
     await train(page, 'first try');
     await page.getByRole('button', { name: 'More for first try' }).click();
     await page.getByRole('menuitem', { name: 'Run again with changes' }).click();

@@ -58,6 +58,15 @@ test('many runs: brush, pin, drop, move and turn axes; the address keeps them; t
   await page.mouse.up();
   await expect(axes.getByRole('status')).toHaveText(/6 of 12 within the brush/);
   await screenshot(app, 'compare-many-brushed');
+  // The same part by keys alone: its lower end half way up.
+  const chosen = axes.getByRole('button', { name: /^Axis validation accuracy/ });
+  await chosen.focus();
+  await page.keyboard.press('Escape');
+  await expect(axes.getByRole('status')).not.toHaveText(/within the brush/);
+  for (let step = 0; step < 10; step++) await page.keyboard.press('ArrowUp');
+  await expect(axes.getByRole('status')).toHaveText(/6 of 12 within the brush/);
+  await page.keyboard.press('Shift+ArrowDown');
+  expect(await page.evaluate(() => decodeURIComponent(location.hash))).toContain('~0.500~0.950');
 
   const rows = page.getByRole('region', { name: 'Table of runs' }).getByRole('row');
   await rows.nth(1).focus();

@@ -126,6 +126,8 @@ export async function dropFiles({ page }: App, ...files: readonly string[]): Pro
   const { width, height } = await page.evaluate(() => ({ width: innerWidth, height: innerHeight }));
   for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
     await session.send('Input.dispatchDragEvent', { type, x: width / 2, y: height / 2, data });
+    // Nobody lets go before the window has said what it would do.
+    if (type === 'dragOver') await page.locator('.overlay').waitFor();
   }
   await session.detach();
 }

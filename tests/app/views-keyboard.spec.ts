@@ -44,6 +44,8 @@ test('from data to a comparison without a pointer', async ({ app }) => {
     await page.keyboard.press('Enter');
     await expect(page.getByRole('textbox', { name: 'Units of Dense 2' })).toHaveCount(0);
     await page.getByRole('textbox', { name: 'Epochs', exact: true }).fill('5');
+    await page.getByRole('button', { name: 'Take one training' }).focus();
+    await page.keyboard.press('Enter');
     await page.getByRole('textbox', { name: 'Name of the run' }).fill('Second');
     await page.keyboard.press('Control+Enter');
     await expect(page.getByText('Completed').first()).toBeVisible();

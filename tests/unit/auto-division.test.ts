@@ -49,9 +49,9 @@ test('comparison, evaluation, explanation, export and check of a member that dra
   assert.ok(shown === undefined || shown.code === 0, shown?.stderr);
   const findings = async (): Promise<readonly unknown[]> => {
     const { events } = await trainyard(home, 'check', '--from', asked, '--json');
-    // How fast rows are read and what follows from that differs from time to time.
+    // How fast rows are read differs from time to time, and how far a training of so many seconds gets with shuffled targets.
     return events.flatMap(({ event, check, figure }) =>
-      event === 'finding' && check !== 'data' ? [[check, figure]] : [],
+      event === 'finding' && check !== 'data' && check !== 'shuffled' ? [[check, figure]] : [],
     );
   };
   const before = await findings();

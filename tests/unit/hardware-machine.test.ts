@@ -240,3 +240,27 @@ test('several devices pay where a step is work, not where it is starts and waiti
   assert.ok(efficiencies('small', 32)[1] < 0.6, 'a second device for a small network');
   assert.ok(efficiencies('resnet50', 256)[2] > 0.7, 'three for ResNet-50');
 });
+
+test('a batch that does not fit is computed in parts: only where two rows do not fit either is this CPU left out', () => {
+  const here = machineDevices(known);
+  const subject = subjectNamed('resnet18', { batch: 64, rows: 10_000 });
+  const found = forecast(subject, { precision: 'float32', catalogue, here, tariff: 0.2, grid: 400 });
+  const { total, activations, workspace } = found.own!;
+  const least = total - (activations + workspace) * (62 / 64);
+  const at = (memoryBytes: number) => {
+    const devices = found.devices.map((device) =>
+      device.id === 'here-cpu' ? { ...device, memoryBytes, fits: total <= memoryBytes } : device,
+    );
+    const of = {
+      forecast: { ...found, devices },
+      catalogue,
+      epochs: 1,
+      rows: 10_000,
+      batch: 64,
+      costsAt: subject.costs,
+    };
+    return factsOf({ ...of, cpu: factHere(here[0], of), tariff: 0.2, now: 0 }).cpuFits;
+  };
+  assert.ok(least < 0.5 * total, 'most of it goes by the batch');
+  assert.deepEqual([total, total - 1, 1.01 * least, 0.99 * least].map(at), [true, true, true, false]);
+});

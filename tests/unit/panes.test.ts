@@ -4,14 +4,18 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { fallingOrder, risingOrder } from '../../engine/evaluation/order.ts';
+import { boostedFields, type BoostedConfig } from '../../engine/learners/boosted/declaration.ts';
 import type { DrawnCurves } from '../../engine/evaluation/curves.ts';
 import type { ColumnInfo } from '../../engine/protocol/data.ts';
+import type { RunResult } from '../../engine/protocol/runs.ts';
 import type { EvaluatedRun } from '../../engine/protocol/evaluated-rows.ts';
+import { quietOf } from '../../engine/settings/values.ts';
 import { breakableParts } from '../../renderer/components/breakable.ts';
 import { csvOf } from '../../renderer/components/pane/figures.ts';
 import { extremes, lowEnd } from '../../renderer/views/dataset/columns.ts';
 import { mostNamed, toggled, weakestClasses } from '../../renderer/views/run/evaluation/named-classes.ts';
 import { readable } from '../../renderer/views/run/evaluation/readable.ts';
+import { continued, refusal } from '../../renderer/views/run/files/go-on.ts';
 
 test('figures leave as CSV: whole numbers, quoted names, nothing where there is none', () => {
   const rows = [
@@ -73,4 +77,24 @@ test('many rows are ordered as few are, with numbers below 0, zeros of both sign
     [...fallingOrder(values)],
     rows.toSorted((a, b) => values[b] - values[a] || a - b),
   );
+});
+
+test('why trees cannot grow on is said before anybody asks for more', () => {
+  const boosted = { ...quietOf(boostedFields), trees: 60, patience: 2 };
+  const config: BoostedConfig = {
+    dataset: 'd',
+    settings: {},
+    device: 'cpu',
+    threads: 0,
+    seed: 1,
+    learner: 'boosted',
+    boosted,
+  };
+  const ended = (reason: RunResult['reason']) => {
+    const run = { config, result: { reason } as RunResult };
+    return refusal(run, continued(run, 70, {}));
+  };
+  assert.equal(ended('completed'), undefined);
+  assert.match(ended('early_stopped')!, /^It stopped early, after 2 trees without gain: it would stop again at once/);
+  assert.match(ended('diverged')!, /^It diverged/);
 });

@@ -33,6 +33,14 @@ export interface FromForecast {
   readonly now: number;
 }
 
+/** Whether the processor trains it: a batch that does not fit is computed in parts, of two rows at least. Absent: its memory is not known. */
+function fitsInParts(here: DeviceForecast | undefined, { own }: Forecast, batch: number): boolean | undefined {
+  if (!here || here.fits === null) return undefined;
+  if (here.fits || !own || here.memoryBytes === null) return here.fits;
+  const ofBatch = own.activations + own.workspace;
+  return own.total - ofBatch * (1 - Math.min(1, 2 / batch)) <= here.memoryBytes;
+}
+
 export function factsOf(asked: FromForecast): Facts {
   const { forecast, catalogue, epochs, rows, batch, cpu, gpu, waiting = null, tariff, now } = asked;
   const { memory, costs, devices, remedies } = forecast;
@@ -56,7 +64,7 @@ export function factsOf(asked: FromForecast): Facts {
     model: 'network',
     rows,
     cpu,
-    cpuFits: forecasts.get(`here-${cpu.id}`)?.fits ?? undefined,
+    cpuFits: fitsInParts(forecasts.get(`here-${cpu.id}`), forecast, batch),
     gpu,
     others,
     memoryNeeded: withOverheads(memory.total).low,

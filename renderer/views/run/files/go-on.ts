@@ -2,6 +2,7 @@
 
 import type { Declaration } from '../../../../engine/learners/declared/declare.ts';
 import { declarationOf, ownSettings } from '../../../../engine/learners/declared/registry.ts';
+import { InputError } from '../../../../engine/protocol/errors.ts';
 import type { RunConfig, RunRecord } from '../../../../engine/protocol/runs.ts';
 import type { Field, Value } from '../../../../engine/settings/field.ts';
 import type { TrainedOn } from '../../../../engine/settings/training.ts';
@@ -35,6 +36,20 @@ export function continued(
   const longer = extended ? extended(config, epochs) : config;
   const settings = withChosen(ownSettings(longer), changes);
   return name === undefined ? { ...longer, ...{ [own]: settings } } : valueAt(settings, name);
+}
+
+/** Why a run cannot go on with these settings; undefined: it can. */
+export function refusal(
+  { config, result }: Pick<RunRecord, 'config' | 'result'>,
+  after: RunConfig,
+): string | undefined {
+  try {
+    declarationOf(config).goesOn?.(config, after, result?.reason);
+    return undefined;
+  } catch (error) {
+    if (error instanceof InputError) return error.message;
+    throw error;
+  }
 }
 
 /** What the last epochs, or trees, brought: how much lower the validation loss got. */
