@@ -20,10 +20,10 @@ export type Factors = Readonly<Record<WorkKind | 'launch', number>>;
  * contracts count once. Round numbers, by a look at one processor with AVX-512: where it counts, they are fitted.
  */
 export const usualFactors: Factors = {
-  product: 1.2,
-  convolution: 1,
-  depthwise: 4.5,
-  normalisation: 6,
+  product: 1.1,
+  convolution: 1.1,
+  depthwise: 7,
+  normalisation: 4,
   pooling: 4,
   elementwise: 1.5,
   update: 1.3,

@@ -95,19 +95,29 @@ test('the CPU: small grids fill their vectors, starts count, gathered weights an
   const direct = { dilation: 2, padding: 2 };
   const near = (found: number, wanted: number): void =>
     assert.ok(Math.abs(found / wanted - 1) < 0.02, `${found} ${wanted}`);
-  // Rows of 2 between borders of 2 columns: 6 positions of a vector of 16, where 4 are wanted. Rows of 8 between borders of 4: 92 of 96 for 64.
+  // Eight images of 4 × 4 with their borders in one band: 118 positions in 128 for 32. Rows of 8 between borders of 4: 92 of 96 for 64.
   near(conv('conv2d', { height: 2, width: 2 }).waste, 4);
   near(conv('conv2d', direct).waste, 96 / 64);
-  // A depth of 9 starts its tiles more often than it sums.
-  near(conv('conv2d', { channels: 1 }).waste, (80 / 64) * (1 + 20 / 9));
+  // A depth of 9 starts its tiles more often than it sums. Two images of 10 × 10 share a band: 178 positions in 192.
+  near(conv('conv2d', { channels: 1 }).waste, (96 / 64) * (1 + 32 / 9));
   // Weights that cannot be packed once are gathered for every image.
   assert.ok(conv('conv2d_input_grad', direct).streamed > 10 * conv('conv2d', direct).streamed);
   assert.equal(conv('conv2d_input_grad', { ...direct, channels: 64, filters: 64 }).streamed, 8 * 4 * 64 * 64 * 9);
-  // 36 products for the 144 of a tile, the transforms of 60 operations an element of x and y, and those of the weights.
+  // 36 products for the 144 of a tile, the transforms of 85 operations an element of x and y, and those of the weights.
   for (const kernel of ['conv2d', 'conv2d_input_grad', 'conv2d_weight_grad']) {
-    near(conv(kernel, {}).waste, 36 / 144 + (60 / 18) * (2 / 256) + 400 / (8 * 8 * 8 * 18));
+    near(conv(kernel, {}).waste, 36 / 144 + (85 / 18) * (2 / 256) + 400 / (8 * 8 * 8 * 18));
   }
   assert.ok(conv('conv2d', { channels: 8 }).waste > 1 && conv('conv2d', { stride: 2 }).waste > 1);
+  // Many small images read and copy the weights of one tap once a band: seven of 6 × 6, or 28 of 3 × 3.
+  const point = { kernel: 1, padding: 0, channels: 1024, filters: 1024, batch: 28 };
+  const [six, three] = [6, 3].map(
+    (side) => conv('conv2d_input_grad', { ...point, height: side, width: side }).streamed,
+  );
+  assert.equal(six, 4 * three);
+  // Kernels that go row by row begin each: the same elements in rows of 4 begin five times as many as in rows of 20.
+  const moved = (d4: number, d5: number): number =>
+    conv('broadcast_binary', { operation: 0, d0: 1, d1: 1, d2: 1, d3: 1, d4, d5 }).streamed;
+  assert.equal(moved(500, 4), 5 * moved(100, 20));
   // Small planes of a depthwise convolution cost about the same, however small.
   const plane = (side: number): number => conv('conv2d', { groups: 256, height: side, width: side }).flops;
   assert.ok(plane(2) > plane(4) / 1.5 && plane(32) > 5 * plane(8));

@@ -3,6 +3,7 @@
 // kernels (engine/backends/cpu/native); the few numbers of cost are round ones, from timing single calls of the benchmark
 // workloads and the presets on one thread of a processor with AVX-512 (docs/hardware.md).
 
+import { activationCodes } from '../../../kernels/activations.ts';
 import { outputShape, type Convolution } from '../../../kernels/convolution.ts';
 import type { KernelName } from '../../../kernels/registry.ts';
 import type { Call } from '../../plan/plan.ts';
@@ -13,7 +14,7 @@ const [lanes, tileRows] = [16, 6];
 const wholeVectors = (count: number): number => lanes * Math.ceil(count / lanes);
 
 /** Starting a tile takes as long as so many more steps of the sum along its depth. */
-const tileStart = 20;
+const tileStart = 32;
 /** A product of this edge stands in the caches and fills the registers: what a convolution does between its starts. */
 const fullEdge = 256;
 
@@ -26,18 +27,17 @@ export function cpuWork({ kernel, params }: Call, kind: WorkKind, flops: number,
     if (goesByTransforms(of)) return transformed(kernel, of);
     return (kernel === 'conv2d_weight_grad' ? weightGradient : imageByImage)(kernel, of, flops);
   }
-  const slower = busy[kernel as KernelName];
   const streamed =
     kind === 'pooling'
       ? poolBytes(kernel, params)
       : kind === 'normalisation'
         ? normBytes(params)
-        : ((slower ?? 1) - 1) * bytes;
+        : (timesCopied(kernel, params) - 1) * bytes + (kernel in rowBytes ? rowsBytes(kernel, params) : 0);
   return streamed > 0 ? { flops: 0, edge: 1, streamed, from: bytes } : undefined;
 }
 
 /** Beginning a plane of a pool and one of a norm; an element of a window that overlaps others, which goes one by one. */
-const [poolPlane, normPlane, windowElement] = [1200, 300, 70];
+const [poolPlane, normPlane, windowElement] = [1200, 300, 45];
 
 /** What pooling takes beyond going through its operands. */
 function poolBytes(kernel: string, params: Call['params']): number {
@@ -60,29 +60,61 @@ const busy: Readonly<Partial<Record<KernelName, number>>> = {
   softmax_cross_entropy: 60,
   soft_cross_entropy: 60,
   binary_cross_entropy: 60,
+  column_sum: 8,
 };
+/** Beginning a row of a kernel that goes row by row: as bytes that a copy within a cache moves meanwhile. */
+const rowBytes: Readonly<Partial<Record<KernelName, number>>> = {
+  broadcast_binary: 2000,
+  reduce: 950,
+  permute: 1300,
+  copy_columns: 450,
+};
+/** Products of a batch run as WebAssembly alone. */
+const batchedTimes = 2.3;
+/** Activations that are more than a comparison and a product. */
+const busyActivation = 5;
+
+function timesCopied(kernel: string, { activation = 0 }: Call['params']): number {
+  if (kernel === 'activation' || kernel === 'activation_grad')
+    return activation > activationCodes.leaky_relu ? busyActivation : 1;
+  return busy[kernel as KernelName] ?? 1;
+}
+
+/** What going through rows takes beyond their elements. */
+function rowsBytes(kernel: string, { rows, d0, d1, d2, d3, d4 }: Call['params']): number {
+  return (rowBytes[kernel as KernelName] ?? 0) * (d0 === undefined ? rows : d0 * d1 * d2 * d3 * d4);
+}
 
 /** Columns come in whole vectors; few rows cost nothing but where the right-hand matrix has to be transposed for them. */
 function product(kernel: string, params: Call['params'], flops: number): CpuWork {
   const { m = params.inputs, n = params.units, k = params.batch } = params;
   const columns = wholeVectors(n);
   const rows = kernel === 'dense_weight_grad' || params.transposeB === 1 || m >= tileRows ? m : Infinity;
-  return { flops: flops * (columns / n), edge: 3 / (1 / rows + 1 / columns + 1 / k), streamed: 0, from: 0 };
+  const slower = kernel === 'batched_matmul' ? batchedTimes : 1;
+  return { flops: flops * slower * (columns / n), edge: 3 / (1 / rows + 1 / columns + 1 / k), streamed: 0, from: 0 };
 }
 
-/** Positions of a grid as they are computed: rows between borders of `reach` columns, in whole vectors. */
-const positionsOf = (rows: number, columns: number, reach: number): number =>
-  wholeVectors((rows - 1) * (columns + reach) + columns);
+/** Small images share a band of so many positions (conv.h: images_together). */
+const sharedPositions = 256;
+
+/** How a grid is computed: images that share a band, and positions of an image, rows between borders of `reach` in whole vectors. */
+function bandOf(batch: number, rows: number, columns: number, reach: number): { together: number; positions: number } {
+  const [row, image] = [columns + reach, (rows + reach) * (columns + reach)];
+  const together = Math.min(batch, Math.max(1, Math.floor(sharedPositions / image)));
+  return { together, positions: wholeVectors((together - 1) * image + (rows - 1) * row + columns) / together };
+}
 
 /** The time to start a piece of gathered weights, and to gather one weight: as bytes that a copy within a cache moves meanwhile. */
 const [pieceBytes, gatherBytes] = [1100, 48];
+/** A result that is put between those of the other phases of a stride, likewise; results of a gradient, that are finished one by one. */
+const [scatterBytes, gradientTimes] = [500, 1.2];
 /** Weights that are packed once a call, at most. */
 const mostPacked = 2 ** 17;
 
 /**
- * Forwards and for the gradient of the input: a product an image, filters · channels and taps · positions. The gradient takes the
- * weights in another order, and those that are too many to be packed once are gathered for every image anew, a piece for each filter
- * and tile of channels; a stride divides its positions and taps into phases.
+ * Forwards and for the gradient of the input: a product a band, filters · channels and taps · positions. The gradient takes the
+ * weights in another order: those that are too many to be packed once are copied for every band anew where there is one tap, else gathered, a
+ * piece for each filter and tile of channels; a stride divides its positions and taps into phases.
  */
 function imageByImage(kernel: string, of: Convolution, flops: number): CpuWork {
   const [batch, filters, height, width] = outputShape(of);
@@ -91,14 +123,18 @@ function imageByImage(kernel: string, of: Convolution, flops: number): CpuWork {
   const forward = kernel === 'conv2d';
   const phases = forward ? 1 : Math.min(stride, side) ** 2;
   const [rows, columns] = forward ? [height, width] : [of.height, of.width].map((size) => Math.ceil(size / stride));
-  const reach = forward ? (dilation * (side - 1)) / stride : Math.ceil(side / stride) - 1;
+  const reach = (dilation * (side - 1)) / stride;
   const depth = ((forward ? channels : filters) * side ** 2) / groups / phases;
   const inOrder = forward || weights / groups <= mostPacked;
   const pieces = (filters * channels) / groups / tileRows;
+  const { together, positions } = bandOf(batch, rows, columns, Math.ceil(reach));
+  const gathered = side === 1 ? 8 * weights : phases * pieces * pieceBytes + gatherBytes * weights;
   return {
-    flops: (flops * positionsOf(rows, columns, Math.ceil(reach)) * (1 + tileStart / depth)) / (height * width),
+    flops: (flops * (forward ? 1 : gradientTimes) * positions * (1 + tileStart / depth)) / (height * width),
     edge: fullEdge,
-    streamed: batch * (inOrder ? 4 * weights : phases * pieces * pieceBytes + gatherBytes * weights),
+    streamed:
+      Math.ceil(batch / together) * (inOrder ? 4 * weights : gathered) +
+      (phases > 1 ? scatterBytes * batch * channels * of.height * of.width : 0),
     from: 4 * weights,
     pieces: batch,
   };
@@ -107,7 +143,7 @@ function imageByImage(kernel: string, of: Convolution, flops: number): CpuWork {
 /** Winograd's tiles: results along a side, and elements; fewest channels, results and products that they pay for; a block of weights. */
 const [tileResults, tileElements, leastChannels, leastProducts, weightBlock] = [4, 36, 12, 2 ** 21, 64];
 /** The transforms of an element of an image and of its results, and of a weight, as so many operations of a product. */
-const [elementOperations, weightOperations] = [60, 400];
+const [elementOperations, weightOperations] = [85, 400];
 
 const tilesOf = ([, , height, width]: readonly number[]): number =>
   Math.ceil(height / tileResults) * Math.ceil(width / tileResults);
@@ -149,11 +185,12 @@ function transformed(kernel: string, of: Convolution): CpuWork {
 /** Spreading the rows of the gradient, for every block of weights anew, takes as long as so many more of their rows. */
 const spreadRows = 60;
 
-/** A product of channels and taps · filters that sums over the positions of each image, and starts its tiles for each. */
+/** A product of channels and taps · filters that sums over the positions of each band, and starts its tiles for each. */
 function weightGradient(_: string, of: Convolution, flops: number): CpuWork {
   const [, filters, height, width] = outputShape(of);
   const [columns, rows] = [filters / of.groups, (of.channels / of.groups) * of.kernel ** 2];
-  const starts = (1 + tileStart / (height * width)) * (1 + spreadRows / rows);
+  const { together } = bandOf(of.batch, height, width, Math.ceil((of.dilation * (of.kernel - 1)) / of.stride));
+  const starts = (1 + tileStart / (together * height * width)) * (1 + spreadRows / rows);
   return { flops: flops * (wholeVectors(columns) / columns) * starts, edge: fullEdge, streamed: 0, from: 0 };
 }
 
