@@ -60,12 +60,12 @@ export interface PlanMemory {
 const runningBytes = { few: 24e6, many: 40e6, calls: 500 } as const;
 
 /**
- * Copies of weights that a run keeps beside the plan: the best ones, a checkpoint with them in it, and the file they leave in; one that
- * was let go is still there half of the time. A checkpoint is written over the one before it.
+ * Copies of weights that a run keeps beside the plan: the best ones, a checkpoint with them in it, and the file they leave in; of those that
+ * were let go between a half and two and a half are still there, by when garbage is collected. A checkpoint is written over the one before it.
  */
 function copiedBytes(plan: Plan, weights: number): number {
   const states = plan.checkpoint.reduce((bytes, name) => bytes + 4 * sizeOf(plan.tensors[name].shape), 0);
-  return states + 3.5 * weights;
+  return states + 4.25 * weights;
 }
 
 /** Graph, plan and what making them leaves behind: 6 MB, and 8 more from so many calls on, where V8 enlarges the heap of what is new. */
