@@ -149,11 +149,15 @@ export function memoryOf(
   return { parameters, gradients, optimizer, activations, byLayer, workspace, rows, total };
 }
 
-/** What native convolutions by blocks of weights work in beside the arena: more than what any run takes anyway. */
+/** Scratch memory of a thread's native kernels (kernels.h: SCRATCH_FLOATS), of which convolutions use all. */
+const nativeScratchBytes = 2 ** 21;
+
+/** What native convolutions work in beside the arena, those by blocks of weights in more. */
 function nativeBytes(plan: Plan, device: PlanDevice): number {
   if (device.kind !== 'cpu') return 0;
   const calls = Object.values(plan.programs).flatMap((program) => program.calls);
-  return calls.some(blocksOfWeights) ? nativeTileBytes * mostThreads(plan, device.cores) : 0;
+  if (!calls.some(({ kernel }) => kernel.startsWith('conv2d'))) return 0;
+  return (nativeScratchBytes + (calls.some(blocksOfWeights) ? nativeTileBytes : 0)) * mostThreads(plan, device.cores);
 }
 
 function totalBytes(plan: Plan, device: PlanDevice): number {
