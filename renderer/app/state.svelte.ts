@@ -1,6 +1,6 @@
 // Everything the views share, made once in main.ts and handed down by context.
 
-import { getContext, setContext } from 'svelte';
+import { getContext, setContext, untrack } from 'svelte';
 import type { AppInfo, AppService, DeviceInfo } from '../../engine/protocol/app.ts';
 import type { DatasetInfo, ReadOptions } from '../../engine/protocol/data.ts';
 import type { ServedRun } from '../../engine/protocol/predicting.ts';
@@ -49,7 +49,7 @@ export class AppState {
   sidebarHidden: boolean = $state(false);
   /** Runs chosen for Compare, in order of their letters. */
   compared: readonly number[] = $state.raw([]);
-  dropTarget: DropTarget | null = $state.raw(null);
+  #dropTargets: readonly DropTarget[] = $state.raw([]);
   /** Something failed where no view was there to say so; stays until it is put away. */
   failure: Failure | null = $state.raw(null);
   toPredict: FilesToPredict | null = $state.raw(null);
@@ -102,6 +102,21 @@ export class AppState {
     this.announcer.say(`${info.name} is imported: ${info.rows} rows.`);
     this.router.go(`#dataset/${info.id}`);
     return info;
+  }
+
+  /** What takes a drop instead of importing it: the newest that has asked for it. */
+  get dropTarget(): DropTarget | null {
+    return this.#dropTargets.at(-1) ?? null;
+  }
+
+  /** Until what it returns is called; views that come and go may do so in any order. */
+  takeDrops(target: DropTarget): () => void {
+    const change = (next: (now: readonly DropTarget[]) => readonly DropTarget[]): void =>
+      untrack(() => {
+        this.#dropTargets = next(this.#dropTargets);
+      });
+    change((now) => [...now, target]);
+    return () => change((now) => now.filter((one) => one !== target));
   }
 
   /** Imports what was dropped at once, a few at a time: nobody can look at the progress of hundreds. */
