@@ -142,4 +142,6 @@ export const convolutionCases: readonly Convolution[] = [
   { ...plain, batch: 2, channels: 70, height: 6, width: 9, filters: 68, padding: 0 },
   { ...plain, batch: 2, channels: 1, height: 4, width: 3, filters: 5, kernel: 1, padding: 0 },
   { ...plain, batch: 6, channels: 23, height: 10, width: 13, filters: 21, padding: 2 },
+  // More channels than a band of whole images holds: where bands end must not be a matter of a thread's share of them.
+  { ...plain, batch: 1, channels: 64, height: 40, width: 40, filters: 3, kernel: 1, padding: 0 },
 ];

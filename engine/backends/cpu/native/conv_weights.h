@@ -116,8 +116,8 @@ static void transpose_filters(const float *dy, ptrdiff_t plane, int filters, int
 typedef struct {
   const View *view;
   int first, last, filters;
-  /** Images that share a band. */
-  int together;
+  /** Images that share a band, and its rows where they do not: sums start anew in each band. */
+  int together, band_rows;
   /** First image; the images stand this far apart. */
   const float *x, *dy;
   ptrdiff_t x_image, dy_image, dy_plane;
@@ -132,11 +132,10 @@ static int sum_weights(const WeightBlock *w, float *sums, float *scratch) {
   float *dy = (float *)(offsets + SUM_ROWS);
   const int width = (w->filters + LANES - 1) / LANES * LANES, rows = w->last - w->first;
   const int first_channel = w->first / v->count, channels = (w->last - 1) / v->count + 1 - first_channel;
-  int band_rows = v->rows, block;
+  int band_rows = v->rows;
   if (w->together == 1) {
-    choose_band(v, channels, &band_rows, &block);
     const int affordable = DY_WANTED / (v->columns * width);
-    band_rows = smaller(band_rows, affordable > 1 ? affordable : 1);
+    band_rows = smaller(w->band_rows, affordable > 1 ? affordable : 1);
   }
   memset(sums, 0, 4 * (size_t)rows * (size_t)width);
   for (int n = 0; n < w->batch; n += w->together) {
@@ -199,11 +198,11 @@ static void weight_products(const Call *call, const Shape *s, const View *view) 
   float *dw = operand(call, 2);
   float *sums = call->scratch + SCRATCH_FLOATS - SUM_ROWS * SHARED_FILTERS;
   const int depth = channels * view->count;
-  // By the shape alone, so that sums do not depend on the number of threads.
+  // Bands by the shape alone, not by a thread's share of the channels: sums do not depend on the number of threads.
   const int fitting = DY_WANTED / (view->rows * view->columns * SHARED_FILTERS);
   const int together = smaller(images_together(view, s->batch), fitting > 1 ? fitting : 1);
   int band_rows, block;
-  choose_band(view, channels, &band_rows, &block);
+  choose_band(view, smaller(channels, (SUM_ROWS + view->count - 2) / view->count + 1), &band_rows, &block);
   if (together > 1) {
     const Band b = open_band(view, together, 0, view->rows);
     block = choose_block(view, &b, channels);
@@ -223,6 +222,7 @@ static void weight_products(const Call *call, const Shape *s, const View *view) 
           .last = last - start,
           .filters = smaller(filter_block, filters - filter),
           .together = together,
+          .band_rows = band_rows,
           .x = x + group * channels * plane,
           .dy = dy + (group * filters + filter) * out_plane,
           .x_image = s->channels * plane,
