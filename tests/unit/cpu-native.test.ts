@@ -14,6 +14,7 @@ import type { Call } from '../../engine/plan/plan.ts';
 import { activationCodes } from '../../kernels/activations.ts';
 import { elementCount } from '../../kernels/contract.ts';
 import { inputShape, outputShape, weightShape, type Convolution } from '../../kernels/convolution.ts';
+import { placesOf, runCalls } from '../support/calls.ts';
 import { goldenNames, readGolden, replay } from '../golden/golden.ts';
 
 const addon = findNative();
@@ -126,7 +127,7 @@ async function convolve(
   native: string | false,
   params: Convolution & Readonly<Record<string, number>>,
 ): Promise<Readonly<Record<string, Float32Array>>> {
-  const shapes: Readonly<Record<string, readonly number[]>> = {
+  const shapes = {
     x: inputShape(params),
     w: weightShape(params),
     dy: outputShape(params),
@@ -135,38 +136,19 @@ async function convolve(
     dw: weightShape(params),
     db: [params.filters],
   };
-  const names = Object.keys(shapes);
-  const at = (name: string) => ({ slot: names.indexOf(name), offset: 0 });
+  const at = placesOf(shapes);
   const calls: readonly Call[] = [
     { kernel: 'conv2d', inputs: [at('x'), at('w'), null], outputs: [at('y')], params },
     { kernel: 'conv2d_input_grad', inputs: [at('dy'), at('w'), null, null], outputs: [at('dx')], params },
     { kernel: 'conv2d_weight_grad', inputs: [at('x'), at('dy')], outputs: [at('dw'), at('db')], params },
   ];
   const backend = createCpuBackend({ threads: 1, native });
-  const executable = await backend.compile({
-    slots: names.map((label, id) => ({
-      id,
-      elements: elementCount(shapes[label]),
-      type: 'f32',
-      kind: 'scratch',
-      label,
-    })),
-    tensors: Object.fromEntries(names.map((name) => [name, { ...at(name), shape: shapes[name], type: 'f32' }])),
-    programs: { run: { name: 'run', batch: 1, calls, flops: 0, bytes: 0 } },
-    stepCapacity: 1,
-    checkpoint: [],
-  });
-  for (const name of ['x', 'w', 'dy']) {
-    executable.write(
-      name,
-      Float32Array.from({ length: elementCount(shapes[name]) }, (_, i) => Math.sin(i * 12.9898)),
-    );
-  }
-  await executable.run('run', 1);
-  const results: Record<string, Float32Array> = {};
-  for (const name of ['y', 'dx', 'dw', 'db']) results[name] = (await executable.read(name)) as Float32Array;
+  const waves = (shape: readonly number[]): Float32Array =>
+    Float32Array.from({ length: elementCount(shape) }, (_, i) => Math.sin(i * 12.9898));
+  const inputs = { x: waves(shapes.x), w: waves(shapes.w), dy: waves(shapes.dy) };
+  const { y, dx, dw, db } = await runCalls(backend, shapes, calls, inputs);
   await backend.close();
-  return results;
+  return { y, dx, dw, db };
 }
 
 test('7. the AVX2 kernels agree with their references too', { skip: skip || process.arch !== 'x64' }, () => {

@@ -12,6 +12,7 @@ import { elementCount } from '../../kernels/contract.ts';
 import { type Convolution, forEachProduct, inputShape, outputShape, weightShape } from '../../kernels/convolution.ts';
 import { normal } from '../../kernels/samples.ts';
 import { threefry2x32 } from '../../kernels/threefry.ts';
+import { placesOf, runCalls } from '../support/calls.ts';
 import { assertFollows, readImageGolden, replayImages } from '../golden/images.ts';
 
 const addon = findNative();
@@ -31,8 +32,7 @@ async function withWinograd<T>(wanted: boolean, body: () => Promise<T>): Promise
   }
 }
 
-const names = ['x', 'w', 'dy', 'y', 'dx', 'dw'] as const;
-type Name = (typeof names)[number];
+type Name = 'x' | 'w' | 'dy' | 'y' | 'dx' | 'dw';
 type Tensors = Readonly<Record<Name, Float32Array>>;
 
 function shapesOf(p: Convolution): Readonly<Record<Name, readonly number[]>> {
@@ -55,7 +55,7 @@ async function convolve(
 ): Promise<Tensors> {
   return withWinograd(winograd, async () => {
     const shapes = shapesOf(p);
-    const at = (name: Name) => ({ slot: names.indexOf(name), offset: 0 });
+    const at = placesOf(shapes);
     const finished = activation !== activationCodes.none;
     const params = { ...p, activation, slope: 0.1, gradient: Number(finished) };
     // The first elements of dy will do for a bias, x for the saved output whose derivative follows.
@@ -66,23 +66,8 @@ async function convolve(
       { kernel: 'conv2d_weight_grad', inputs: [at('x'), at('dy')], outputs: [at('dw'), null], params },
     ];
     const backend = createCpuBackend({ threads, native: addon });
-    const executable = await backend.compile({
-      slots: names.map((label, id) => ({
-        id,
-        elements: elementCount(shapes[label]),
-        type: 'f32',
-        kind: 'scratch',
-        label,
-      })),
-      tensors: Object.fromEntries(names.map((name) => [name, { ...at(name), shape: shapes[name], type: 'f32' }])),
-      programs: { run: { name: 'run', batch: 1, calls, flops: 0, bytes: 0 } },
-      stepCapacity: 1,
-      checkpoint: [],
-    });
-    (['x', 'w', 'dy'] as const).forEach((name, stream) => executable.write(name, sampleOf(shapes[name], stream)));
-    await executable.run('run', 1);
-    const read = names.map(async (name) => [name, (await executable.read(name)) as Float32Array] as const);
-    const results = Object.fromEntries(await Promise.all(read)) as Record<Name, Float32Array>;
+    const inputs = (['x', 'w', 'dy'] as const).map((name, stream) => [name, sampleOf(shapes[name], stream)] as const);
+    const results = await runCalls(backend, shapes, calls, Object.fromEntries(inputs));
     await backend.close();
     return results;
   });
