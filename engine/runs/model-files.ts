@@ -70,7 +70,13 @@ async function filesOfFolds(store: ModelStore, record: RunRecord): Promise<Model
   const folds: FoldFiles[] = [];
   for (const [fold, { id: run }] of finalStates.has(state) ? await standingFolds(store, record) : []) {
     const files = await keptFiles(store, run);
-    if (files === null) throw new TrainyardError('run.no_model', `Fold ${fold} of run ${id} has kept no model.`, '');
+    if (files === null) {
+      throw new TrainyardError(
+        'run.no_model',
+        `Fold ${fold} of run ${id} has kept no model.`,
+        `Its files in the folder of run ${run} are gone: train the cross-validation again.`,
+      );
+    }
     const { model, preprocessing, weights } = files;
     folds.push({
       fold,
