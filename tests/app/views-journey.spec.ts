@@ -280,6 +280,8 @@ test('best of all: drop a table, give it some seconds, open the leaderboard, ope
   await expect(page.getByRole('heading', { level: 1, name: 'points-auto, Linear model' })).toBeVisible();
   await page.getByRole('link', { name: 'member of run 1' }).click();
   await page.getByRole('tab', { name: 'Predict' }).click();
+  // Until the tab stands there the window would import it.
+  await expect(page.getByText(/^Drop a table/)).toBeVisible();
   await dropFiles(app, file);
   await expect(page.getByRole('table', { name: 'Predicted rows' }).getByRole('row').nth(2)).toContainText(
     /above|below/,
