@@ -55,6 +55,7 @@ const rules: readonly Rule[] = [
     instead: 'A table of settings is plain data that everything may import: it imports nothing but other tables.',
   },
   { files: 'engine/graph/', may: ['kernels/', 'engine/plan/'], instead: pure },
+  { files: 'engine/text/', may: [protocol], packages: ['zod'], instead: pure },
   {
     files: 'engine/model/',
     may: ['kernels/', 'engine/graph/', protocol, 'engine/optim/', settings],

@@ -122,6 +122,10 @@ const networkInput = z.discriminatedUnion('kind', [
     numeric: count,
     embeddings: z.array(z.strictObject({ name: z.string(), vocabulary: count, dimensions: count })).max(100_000),
     numbers: z.array(z.int().min(0)).max(1_000_000).optional(),
+    texts: z
+      .array(z.strictObject({ name: z.string(), vocabulary: count, length: count }))
+      .max(1_000)
+      .optional(),
   }),
   z.strictObject({ kind: z.literal('image'), channels: count, height: count, width: count }),
 ]);

@@ -28,12 +28,14 @@ export interface ModelSpec {
 export type InputSpec =
   | {
       readonly kind: 'table';
-      /** Columns of the row matrix: first `numeric` ready-made features, then one code column a category. */
+      /** Columns of the row matrix: first `numeric` ready-made features, then one code column a category, then `length` codes a text. */
       readonly width: number;
       readonly numeric: number;
       readonly embeddings: readonly EmbeddedColumn[];
       /** Which of the numeric features are numbers, not marks of 0 and 1; absent: all. */
       readonly numbers?: readonly number[];
+      /** Absent: none. */
+      readonly texts?: readonly TextColumn[];
     }
   | { readonly kind: 'image'; readonly channels: number; readonly height: number; readonly width: number }
   /** Columns as they are, in this order: what learns from them has to be no network. */
@@ -71,6 +73,15 @@ export interface EmbeddedColumn {
   readonly name: string;
   readonly vocabulary: number;
   readonly dimensions: number;
+}
+
+/** A column of text: its tokens as codes, padding behind the last one (engine/text/tokenizer.ts). */
+export interface TextColumn {
+  readonly name: string;
+  /** Codes are below it: the tokenizer's vocabulary and the padding, 0. */
+  readonly vocabulary: number;
+  /** Tokens a row at most; longer texts are cut. */
+  readonly length: number;
 }
 
 /** What the model has to predict. */
