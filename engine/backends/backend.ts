@@ -23,6 +23,8 @@ export interface Backend {
   readonly dataBudget?: number;
   /** Allocates every slot and prepares every program. Throws `OutOfMemoryError` or `UnsupportedPlanError` before the first step. */
   compile(plan: Plan): Promise<Executable>;
+  /** GFLOP/s of multiply-adds that touch no memory, on so many cores, where the device can tell: no product is faster. Takes some 20 ms. */
+  multiplyAddRate?(threads: number): number;
   close(): Promise<void>;
 }
 

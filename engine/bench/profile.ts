@@ -12,13 +12,21 @@ import { copyProgram, runsOf, stretchesPlan } from '../lab/plans.ts';
 
 /** What a device does at its best, so many threads. */
 export interface Peaks {
-  /** Of the best product. */
+  /** Of multiply-adds that touch no memory where that can be measured, else of the best product. */
   readonly gflops: number;
   /** GB/s of a copy by its bytes, ascending. */
   readonly copy: readonly { readonly bytes: number; readonly gbPerSecond: number }[];
 }
 
 export type CallProfile = CallCost & ProfiledCall;
+
+/** Milliseconds of some calls at the device's best, computing and memory by themselves. */
+export function leastOf(
+  { flops, bytes }: { readonly flops: number; readonly bytes: number },
+  peaks: Peaks,
+): Readonly<Record<ProfiledCall['limit'], number>> {
+  return { computing: flops / peaks.gflops / 1e6, memory: bytes / bandwidth(peaks, bytes) / 1e6 };
+}
 
 const peakProducts = [256, 512, 1024];
 /** From what fits the cache of a core to what fits none. */
@@ -50,7 +58,7 @@ export async function measurePeaks(backend: Backend, clock: () => number): Promi
     copy.push({ bytes, gbPerSecond: bytes / best / 1e6 });
   }
   executable.dispose();
-  return { gflops: Math.max(...rates), copy };
+  return { gflops: Math.max(...rates, backend.multiplyAddRate?.(backend.device.threads) ?? 0), copy };
 }
 
 /** GB/s that a copy of so many bytes reaches: between two sizes by the logarithm of the bytes, beyond them that of the nearest. */
@@ -61,6 +69,10 @@ function bandwidth({ copy }: Peaks, bytes: number): number {
   const share = Math.log(bytes / low.bytes) / Math.log(high.bytes / low.bytes);
   return low.gbPerSecond + share * (high.gbPerSecond - low.gbPerSecond);
 }
+
+/** Floating-point operations of a call on a device: kernels of the CPU leave out what lies beyond borders, which is no work. */
+export const workOf = ({ flops, cpu }: CallCost, { device }: Pick<Backend, 'device'>): number =>
+  device.kind === 'cpu' ? Math.min(flops, cpu?.flops ?? Infinity) : flops;
 
 interface ProfileOptions {
   /** Awaited between steps, and not timed. */
@@ -103,9 +115,7 @@ export async function profileStep(
     const own = times.map((each) => Math.max(0, undisturbed(each) - submit));
     const all = own.reduce((sum, each) => sum + each, 0);
     const calls = callCosts(open.program).map((cost, i): CallProfile => {
-      // Kernels of the CPU leave out what lies beyond borders: that is no work.
-      const flops = backend.device.kind === 'cpu' ? Math.min(cost.flops, cost.cpu?.flops ?? Infinity) : cost.flops;
-      const [computing, memory] = [flops / peaks.gflops / 1e6, cost.bytes / bandwidth(peaks, cost.bytes) / 1e6];
+      const { computing, memory } = leastOf({ flops: workOf(cost, backend), bytes: cost.bytes }, peaks);
       const limit = computing > memory ? 'computing' : 'memory';
       const share = all > 0 ? own[i] / all : 0;
       return { ...cost, milliseconds: own[i], share, least: Math.max(computing, memory), limit };

@@ -34,7 +34,7 @@ export interface StepProfile<C extends ProfiledCall = ProfiledCall> {
 
 /** The same, and what it was held against. */
 export interface MeasuredProfile<C extends ProfiledCall = ProfiledCall> extends StepProfile<C> {
-  /** Of the device's best product. */
+  /** Of multiply-adds alone, else of the device's best product. */
   readonly peakGflops: number;
   /** Processors that other programs used meanwhile, and those there are; null: the system does not tell. */
   readonly others: { readonly busy: number; readonly processors: number } | null;

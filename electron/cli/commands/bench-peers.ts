@@ -1,5 +1,5 @@
 // What other programs take for a workload. A peer is a command that prints one JSON object a line with `peer`, `workload` and `value`
-// (milliseconds), if it knows with `cpu` (milliseconds of processor time) and `threads`.
+// (milliseconds), if it knows with `cpu` (milliseconds of processor time), `threads` and `mode` (which of its ways was the fastest).
 
 import { spawn } from 'node:child_process';
 
@@ -7,6 +7,7 @@ export interface PeerTime {
   readonly peer: string;
   readonly value: number;
   readonly cpu?: number;
+  readonly mode?: string;
 }
 
 interface PeerLine extends PeerTime {
@@ -14,19 +15,27 @@ interface PeerLine extends PeerTime {
   readonly threads?: number;
 }
 
+/** What keeps PyTorch and the libraries it calls to AVX2, where our own kernels are kept to it: else the pair would not be fair. */
+const avx2Peers = { ATEN_CPU_CAPABILITY: 'avx2', ONEDNN_MAX_CPU_ISA: 'AVX2', MKL_ENABLE_INSTRUCTIONS: 'AVX2' } as const;
+
+/** Variables that peers are given beside those of this process. */
+export const peerVariables = (native = process.env['TRAINYARD_NATIVE']): Readonly<Record<string, string>> =>
+  native === 'avx2' ? avx2Peers : {};
+
 /** Runs a peer for one workload and reads its lines; those for other workloads are passed over. `more`: words behind the command. */
 export async function runPeer(command: string, workload: string, more = ''): Promise<readonly PeerTime[]> {
   const line = command.includes('{only}') ? command.replaceAll('{only}', workload) : `${command} --only ${workload}`;
-  const child = spawn(line + more, { shell: true, stdio: ['ignore', 'pipe', 'inherit'] });
+  const env = { ...peerVariables(), ...process.env };
+  const child = spawn(line + more, { shell: true, stdio: ['ignore', 'pipe', 'inherit'], env });
   let text = '';
   for await (const chunk of child.stdout) text += String(chunk);
   return text
     .split('\n')
     .filter((part) => part.startsWith('{'))
     .map((part) => JSON.parse(part) as Partial<PeerLine>)
-    .flatMap(({ peer, workload: name, value, cpu, threads }) =>
+    .flatMap(({ peer, workload: name, value, cpu, threads, mode }) =>
       peer !== undefined && name === workload && value !== undefined
-        ? [{ peer: threads ? `${peer} ×${threads}` : peer, value, cpu }]
+        ? [{ peer: threads ? `${peer} ×${threads}` : peer, value, cpu, ...(mode === undefined ? {} : { mode }) }]
         : [],
     );
 }

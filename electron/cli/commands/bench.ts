@@ -3,12 +3,14 @@
 
 import { createCpuBackend } from '../../../engine/backends/cpu/backend.ts';
 import type { Backend } from '../../../engine/backends/backend.ts';
+import { describeCpu } from '../../../engine/backends/cpu/describe.ts';
 import { createWebgpuBackend } from '../../../engine/backends/webgpu/backend.ts';
-import { type DevicePeaks, measurePeaks } from '../../../engine/backends/webgpu/probe.ts';
-import { measure } from '../../../engine/bench/measure.ts';
+import { type DevicePeaks, measurePeaks as measureGpuPeaks } from '../../../engine/backends/webgpu/probe.ts';
+import { leastOf, measurePeaks, workOf, type Peaks } from '../../../engine/bench/profile.ts';
 import { tableTasks, usualTableRows } from '../../../engine/bench/tables.ts';
 import type { Workload } from '../../../engine/bench/workload.ts';
 import { workloads } from '../../../engine/bench/workloads.ts';
+import { callCosts } from '../../../engine/hardware/costs/from-model.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import { readProfiled } from '../../../engine/runs/profiled.ts';
 import { workloadOfRun } from '../../hosts/profiler.ts';
@@ -23,37 +25,21 @@ import {
   type OptionValues,
 } from '../command.ts';
 import { openFirstGpu } from '../gpu.ts';
-import { formatNumber, type Output } from '../output.ts';
+import { checkOutput, writeOutput } from '../output-file.ts';
 import { refuseSingleCalls, reportProfiles } from '../profile-report.ts';
 import { threadsOption } from '../threads-option.ts';
-import { ownValue } from '../../../engine/protocol/own.ts';
-import { median, runPeer } from './bench-peers.ts';
+import { peerVariables } from './bench-peers.ts';
+import { compareOne, printRows, type Comparison, type Row, type Shares } from './bench-rows.ts';
 import { benchTables } from './bench-tables.ts';
 
-interface Row {
-  readonly workload: string;
-  readonly device: string;
-  readonly threads: number;
-  readonly unit: string;
-  /** Best milliseconds, as the baselines report; median over rounds when there are several. */
-  readonly value: number;
-  readonly gflops?: number;
-  readonly software?: boolean;
-  /** Of the device's measured multiply-add rate, and of its measured copying rate; GPU only. */
-  readonly shareOfPeak?: number;
-  readonly shareOfCopy?: number;
-  /** value of each peer / ours. */
-  readonly ratios?: Readonly<Record<string, number>>;
-}
-
 /** A device under test. */
-interface Timed {
-  readonly backend: Backend;
+interface Timed extends Pick<Comparison, 'backend' | 'sharesOf'> {
+  /** Of a GPU: a row each. */
   readonly peaks?: DevicePeaks;
 }
 
-/** A GPU's work is timed in rounds this long, because waiting for it costs a few milliseconds. */
-const gpuRoundMilliseconds = 100;
+/** Pairs whose median is told. */
+const roundsWithPeers = 5;
 /** Operations of a unit above which a workload takes too long on a CPU, or on a GPU made of software. */
 const tooLarge = { cpu: 2e10, software: 1e9 } as const;
 
@@ -81,7 +67,8 @@ export const bench: Command = {
       value: 'N',
       help: 'of the suite tables: rows made up (default 100,000; a forest has 20,000 at most)',
     },
-    rounds: { type: 'string', value: 'N', help: 'rounds, alternating with the peers (default 3 with a peer, else 1)' },
+    rounds: { type: 'string', value: 'N', help: 'rounds, alternating with the peers (default 5 with a peer, else 1)' },
+    out: { type: 'string', value: 'FILE', help: 'keeps the table, with what it was measured on, as JSON' },
   },
   run: async (context) => {
     const { options, output } = context;
@@ -93,7 +80,8 @@ export const bench: Command = {
     }
     const suite = choiceOption(options, 'suite', ['cpu', 'gpu', 'all', 'tables'] as const) ?? 'cpu';
     const peers = (options.peer ?? []) as readonly string[];
-    const rounds = numberOption(options, 'rounds', { minimum: 1, whole: true }) ?? (peers.length > 0 ? 3 : 1);
+    const rounds =
+      numberOption(options, 'rounds', { minimum: 1, whole: true }) ?? (peers.length > 0 ? roundsWithPeers : 1);
     if (suite === 'tables') {
       const rows = numberOption(options, 'rows', { minimum: 100, whole: true }) ?? usualTableRows;
       const threads = threadsOption(options, output);
@@ -103,9 +91,11 @@ export const bench: Command = {
       throw new InputError('usage.rows', 'Only the suite tables has rows to choose.', 'Add --suite tables.');
     }
     const chosen = chooseNamed(options, workloads);
+    const target = textOption(options, 'out');
+    if (target !== undefined) await checkOutput(target, output);
     const devices: Timed[] = [];
     if (suite !== 'gpu') {
-      devices.push({ backend: createCpuBackend({ threads: threadsOption(options, output) }) });
+      devices.push(timedCpu(threadsOption(options, output)));
     }
     if (suite !== 'cpu') devices.push(await openTimedGpu());
     const rows: Row[] = devices.flatMap(peakRows);
@@ -114,13 +104,16 @@ export const bench: Command = {
     for (const workload of chosen) {
       for (const device of devices) {
         if (!byName && isTooLarge(workload, device.backend)) continue;
-        const row = await compareOne(workload, device, peers, rounds, output);
+        const row = await compareOne(workload, { ...device, peers, rounds }, output);
         rows.push(row);
         output.event(row);
       }
     }
     for (const { backend } of devices) await backend.close();
-    if (!output.json) print(output, rows);
+    printRows(output, rows);
+    for (const [name, value] of Object.entries(peers.length > 0 ? peerVariables() : {}))
+      output.note(`Peers ran with ${name}=${value}, as our own kernels are kept to AVX2.`);
+    if (target !== undefined) await writeOutput(target, [tableText(rows)], output);
   },
 };
 
@@ -156,8 +149,53 @@ function chooseNamed<W extends { readonly name: string }>(options: OptionValues,
 
 async function openTimedGpu(): Promise<Timed> {
   const opened = await openFirstGpu();
-  const peaks = await measurePeaks(opened);
-  return { backend: createWebgpuBackend(opened), peaks };
+  const peaks = await measureGpuPeaks(opened);
+  const sharesOf = async ({ flops, bytes }: Workload, milliseconds: number): Promise<Shares> =>
+    // What lies above one of them is in the caches.
+    shares(milliseconds, flops / peaks.gflops / 1e6, bytes / peaks.copyGigabytes / 1e6);
+  return { backend: createWebgpuBackend(opened), peaks, sharesOf };
+}
+
+/** The CPU, held against its own peaks on as many threads as a workload ran on: measured when the first of them is done. */
+function timedCpu(threads: number): Timed {
+  const known = new Map<number, Peaks>();
+  const peaksOn = async (count: number): Promise<Peaks> => {
+    const backend = createCpuBackend({ threads: count });
+    const peaks = known.get(count) ?? (await measurePeaks(backend, () => performance.now()));
+    await backend.close();
+    known.set(count, peaks);
+    return peaks;
+  };
+  const backend = createCpuBackend({ threads });
+  return {
+    backend,
+    sharesOf: async ({ programs }, milliseconds, count) => {
+      const peaks = await peaksOn(count);
+      const calls = programs.map(({ program, times }) => {
+        const least = callCosts(program).map((cost) =>
+          leastOf({ flops: workOf(cost, backend), bytes: cost.bytes }, peaks),
+        );
+        const sum = (limit: keyof (typeof least)[number]): number =>
+          times * least.reduce((all, call) => all + call[limit], 0);
+        return { computing: sum('computing'), memory: sum('memory') };
+      });
+      const all = (limit: 'computing' | 'memory'): number => calls.reduce((sum, each) => sum + each[limit], 0);
+      return shares(milliseconds, all('computing'), all('memory'));
+    },
+  };
+}
+
+function shares(milliseconds: number, computing: number, memory: number): Shares {
+  const share = (part: number): number => Number((part / milliseconds).toPrecision(3));
+  return { shareOfPeak: share(computing), shareOfCopy: share(memory) };
+}
+
+/** The table as a file keeps it. */
+function tableText(rows: readonly Row[]): string {
+  const { name, instructions, cores } = describeCpu();
+  const machine = { cpu: name, instructions, cores, node: process.version };
+  const measured = new Date().toISOString();
+  return `${JSON.stringify({ measured, machine, peerVariables: peerVariables(), rows }, null, 2)}\n`;
 }
 
 /** What the device can do at most, as rows of its own. */
@@ -177,83 +215,4 @@ function peakRows({ backend, peaks }: Timed): readonly Row[] {
 function isTooLarge({ flops }: Workload, { device }: Backend): boolean {
   if (device.kind === 'gpu') return device.software === true && flops > tooLarge.software;
   return flops > tooLarge.cpu;
-}
-
-async function compareOne(
-  workload: Workload,
-  { backend, peaks }: Timed,
-  peers: readonly string[],
-  rounds: number,
-  output: Output,
-): Promise<Row> {
-  const ours: number[] = [];
-  const theirs = new Map<string, number[]>();
-  let threads = 1;
-  const roundMilliseconds = backend.device.kind === 'gpu' ? gpuRoundMilliseconds : 0;
-  for (let round = 0; round < rounds; round++) {
-    output.bar(round / rounds, `${workload.name} on ${backend.device.name}`);
-    const open = await workload.open(backend);
-    threads = open.threads;
-    ours.push((await measure(open, () => performance.now(), { round: roundMilliseconds })).best);
-    open.close();
-    for (const command of peers) {
-      for (const { peer, value } of await runPeer(command, workload.name)) {
-        theirs.set(peer, [...(theirs.get(peer) ?? []), value]);
-      }
-    }
-  }
-  output.clearBar();
-  const value = median(ours);
-  const ratios = [...theirs].map(([peer, values]) => [peer, Number((median(values) / value).toFixed(2))] as const);
-  return {
-    workload: workload.name,
-    device: backend.device.kind,
-    threads,
-    unit: workload.unit,
-    value: Number(value.toPrecision(5)),
-    gflops: Number((workload.flops / value / 1e6).toPrecision(4)),
-    ...(peaks ? shares(workload, value, peaks) : {}),
-    ...(backend.device.software ? { software: true } : {}),
-    ...(ratios.length > 0 ? { ratios: Object.fromEntries(ratios) } : {}),
-  };
-}
-
-/** Of the device's measured rates; what lies above one of them is in the caches. */
-function shares({ flops, bytes }: Workload, milliseconds: number, peaks: DevicePeaks) {
-  const share = (rate: number, most: number): number => Number((rate / most).toPrecision(3));
-  return {
-    shareOfPeak: share(flops / milliseconds / 1e6, peaks.gflops),
-    shareOfCopy: share(bytes / milliseconds / 1e6, peaks.copyGigabytes),
-  };
-}
-
-const percent = (share: number | undefined): string =>
-  share === undefined ? '–' : `${formatNumber(Number((100 * share).toPrecision(3)))} %`;
-
-function print(output: Output, rows: readonly Row[]): void {
-  const peers = [...new Set(rows.flatMap((row) => Object.keys(row.ratios ?? {})))];
-  output.table(rows, [
-    { title: 'workload', value: (row) => row.workload },
-    {
-      title: 'device',
-      value: (row) =>
-        `${row.device}${row.threads > 1 ? ` ×${row.threads}` : ''}${row.software ? ' (software: for testing)' : ''}`,
-    },
-    { title: 'best', value: (row) => `${formatNumber(row.value)} ${row.unit}`, right: true },
-    { title: 'GFLOP/s', value: (row) => (row.gflops ? formatNumber(row.gflops) : '–'), right: true },
-    ...(rows.some((row) => row.shareOfPeak !== undefined)
-      ? [
-          { title: 'of peak', value: (row: Row) => percent(row.shareOfPeak), right: true },
-          { title: 'of copy', value: (row: Row) => percent(row.shareOfCopy), right: true },
-        ]
-      : []),
-    ...peers.map((peer) => ({
-      title: `${peer} takes`,
-      value: (row: Row) => {
-        const ratio = ownValue(row.ratios ?? {}, peer);
-        return ratio ? `${formatNumber(ratio)} ×` : '–';
-      },
-      right: true,
-    })),
-  ]);
 }

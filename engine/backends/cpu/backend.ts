@@ -10,7 +10,7 @@ import { checkLimits } from './encode.ts';
 import { createExecutable } from './executable.ts';
 import { createMachine, reservedBytes, type Machine } from './machine.ts';
 import { loadKernels, type KernelModule } from './module.ts';
-import { findNative, loadNative } from './native.ts';
+import { findNative, loadNative, multiplyAddRate } from './native.ts';
 import { mostThreads } from './threads.ts';
 
 export interface CpuOptions {
@@ -76,6 +76,9 @@ export function createCpuBackend(options: CpuOptions = {}): Backend {
       executables.add(executable);
       return executable;
     },
+    ...(nativeFile === undefined
+      ? {}
+      : { multiplyAddRate: (threads) => threads * multiplyAddRate(loadNative(nativeFile)) }),
     async close() {
       for (const executable of executables) executable.dispose();
     },

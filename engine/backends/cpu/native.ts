@@ -17,6 +17,8 @@ export interface NativeAddon {
    * `patience` is how many seconds a thread waits for the others.
    */
   attach(bytes: Buffer, names: readonly string[], patience: number): NativeStretch;
+  /** Multiply-adds in registers on the calling thread; returns the floating-point operations done. */
+  multiplyAdds(rounds: number): number;
 }
 
 /**
@@ -36,6 +38,20 @@ export function findNative(file: URL | string = defaultAddon()): string | undefi
 
 function defaultAddon(): URL {
   return new URL('../../../build/kernels/native.node', import.meta.url);
+}
+
+/** Rounds of multiply-adds timed at once (0.1 to 1 ms), and how often. */
+const [peakRounds, peakRepeats] = [20_000, 40];
+
+/** GFLOP/s of multiply-adds that touch no memory, one thread: what no product can exceed. */
+export function multiplyAddRate({ multiplyAdds }: NativeAddon): number {
+  let best = 0;
+  for (let i = 0; i < peakRepeats; i++) {
+    const start = performance.now();
+    const done = multiplyAdds(peakRounds);
+    best = Math.max(best, done / (performance.now() - start) / 1e6);
+  }
+  return best;
 }
 
 export function loadNative(path: string): NativeAddon {

@@ -212,12 +212,28 @@ static napi_value js_attach(napi_env env, napi_callback_info info) {
   return result;
 }
 
-/** Exports {instructions, kernels, attach}; on a CPU without the instruction sets, no kernels. */
+/** (rounds) → floating-point operations done */
+static napi_value js_multiply_adds(napi_env env, napi_callback_info info) {
+  napi_value argv[1], result;
+  size_t argc = 1;
+  void *table;
+  int32_t rounds;
+  if (napi_get_cb_info(env, info, &argc, argv, NULL, &table) != napi_ok || argc < 1 ||
+      napi_get_value_int32(env, argv[0], &rounds) != napi_ok) {
+    napi_throw_type_error(env, NULL, "multiplyAdds(rounds)");
+    return NULL;
+  }
+  const KernelTable *own = table;
+  const double done = own->multiply_adds ? own->multiply_adds(rounds) : 0;
+  return napi_create_double(env, done, &result) == napi_ok ? result : NULL;
+}
+
+/** Exports {instructions, kernels, attach, multiplyAdds}; on a CPU without the instruction sets, no kernels. */
 NAPI_MODULE_INIT() {
-  static const KernelTable nothing = {"none", 0, NULL};
+  static const KernelTable nothing = {"none", 0, NULL, NULL};
   const KernelTable *table = pick_table();
   if (!table) table = &nothing;
-  napi_value instructions, kernels, attach;
+  napi_value instructions, kernels, attach, multiply_adds;
   int failed = napi_create_string_utf8(env, table->instructions, NAPI_AUTO_LENGTH, &instructions) != napi_ok ||
                napi_create_array_with_length(env, (size_t)table->count, &kernels) != napi_ok;
   for (int i = 0; i < table->count; i++) {
@@ -229,6 +245,9 @@ NAPI_MODULE_INIT() {
            napi_set_named_property(env, exports, "instructions", instructions) != napi_ok ||
            napi_set_named_property(env, exports, "kernels", kernels) != napi_ok ||
            napi_set_named_property(env, exports, "attach", attach) != napi_ok;
+  failed = failed ||
+           napi_create_function(env, "multiplyAdds", NAPI_AUTO_LENGTH, js_multiply_adds, (void *)table, &multiply_adds) != napi_ok ||
+           napi_set_named_property(env, exports, "multiplyAdds", multiply_adds) != napi_ok;
   if (failed) napi_throw_error(env, NULL, "the native kernels cannot be loaded");
   return exports;
 }

@@ -211,6 +211,28 @@ static void add(const Call *call) {
   for (int i = share_start(count, 16, call->thread, call->threads); i < end; i++) c[i] = a[i] + b[i];
 }
 
+/** Chains that do not wait for each other: more than two units need to hide a latency of four. */
+#define PEAK_CHAINS 12
+
+static double multiply_adds(int rounds) {
+  enum { UNROLLED = 64 };
+  Vector chains[PEAK_CHAINS];
+  // Read from memory, so that nothing can be computed ahead.
+  volatile float factor = 0.999f, addend = 0.001f;
+  const Vector a = splat(factor), b = splat(addend);
+  for (int i = 0; i < PEAK_CHAINS; i++) chains[i] = splat((float)i);
+  for (int round = 0; round < rounds; round++) {
+    for (int step = 0; step < UNROLLED; step++) {
+      for (int i = 0; i < PEAK_CHAINS; i++) chains[i] = chains[i] * a + b;
+    }
+  }
+  Vector sum = {0};
+  for (int i = 0; i < PEAK_CHAINS; i++) sum += chains[i];
+  volatile float sink = sum[0];
+  (void)sink;
+  return 2.0 * LANES * PEAK_CHAINS * UNROLLED * rounds;
+}
+
 static const NamedKernel kernels[] = {
     {"activation", activation},
     {"activation_grad", activation_grad},
@@ -247,4 +269,4 @@ static const NamedKernel kernels[] = {
 #define INSTRUCTIONS "NEON"
 #endif
 
-const KernelTable TABLE = {INSTRUCTIONS, sizeof(kernels) / sizeof(kernels[0]), kernels};
+const KernelTable TABLE = {INSTRUCTIONS, sizeof(kernels) / sizeof(kernels[0]), kernels, multiply_adds};

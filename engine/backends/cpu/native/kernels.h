@@ -34,6 +34,8 @@ typedef struct {
   const char *instructions;
   int count;
   const NamedKernel *kernels;
+  /** Multiply-adds in registers alone, for measuring what this CPU can do: floating-point operations that were done in so many rounds. */
+  double (*multiply_adds)(int rounds);
 } KernelTable;
 
 /** An operand's address, or NULL if it is absent. */

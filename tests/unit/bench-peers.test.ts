@@ -1,0 +1,82 @@
+// `bench` beside other programs: pairs in turns, the ratio to each and to what it has to be, this CPU's own peaks, and the table as a file.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
+import { findNative, loadNative, multiplyAddRate } from '../../engine/backends/cpu/native.ts';
+import { measurePeaks } from '../../engine/bench/profile.ts';
+import { mostOfPeer } from '../../engine/bench/peer-limits.ts';
+import { workloads } from '../../engine/bench/workloads.ts';
+import { startTrainyard, temporaryHome, trainyard } from '../support/cli.ts';
+
+interface Told {
+  readonly value: number;
+  readonly must: number;
+  readonly rounds: number;
+  readonly shareOfPeak: number;
+  readonly shareOfCopy: number;
+  readonly peers: readonly { readonly peer: string; readonly value: number; readonly ratio: number; mode?: string }[];
+}
+
+/** A peer that takes so many milliseconds, and 9 times as many in its first round; it leaves a line in `log` with what it was given. */
+function slowFirst(log: string, milliseconds: number): string {
+  const program = path.join(path.dirname(log), 'peer.cjs');
+  const lines = [
+    `const fs = require('node:fs');`,
+    `fs.appendFileSync(${JSON.stringify(log)}, (process.env.ATEN_CPU_CAPABILITY ?? 'its best') + '\\n');`,
+    `const rounds = fs.readFileSync(${JSON.stringify(log)}, 'utf8').trim().split('\\n').length;`,
+    `const value = rounds === 1 ? ${9 * milliseconds} : ${milliseconds};`,
+    `console.log(JSON.stringify({ peer: 'other', workload: 'mlp', threads: 1, mode: 'compile', value }));`,
+  ];
+  fs.writeFileSync(program, lines.join('\n'));
+  return `${process.execPath} ${program}`;
+}
+
+test('the ratio to a peer is the median of pairs, beside what it must be; the table is kept as a file', async (t) => {
+  const home = temporaryHome(t);
+  const [log, file] = [path.join(home, 'log'), path.join(home, 'table.json')];
+  const words = ['bench', '--only', 'mlp', '--threads', '1', '--peer', slowFirst(log, 1000), '--rounds', '3'];
+  const { code, events } = await trainyard(home, ...words, '--out', file, '--json');
+  assert.equal(code, 0);
+  const row = events[0] as unknown as Told;
+  assert.equal(fs.readFileSync(log, 'utf8'), 'its best\n'.repeat(3));
+  const [peer] = row.peers;
+  assert.deepEqual([row.must, row.rounds, peer.peer, peer.mode], [0.55, 3, 'other ×1', 'compile']);
+  assert.equal(peer.value, 1000, 'the median, not the mean with the slow first round');
+  assert.ok(Math.abs(peer.ratio / (row.value / 1000) - 1) < 0.5 && peer.ratio > 0);
+  assert.ok(row.shareOfPeak > 0 && row.shareOfPeak <= 1.1 && row.shareOfCopy > 0 && row.shareOfCopy <= 1.1);
+  const kept = JSON.parse(fs.readFileSync(file, 'utf8')) as { rows: unknown; machine: object; peerVariables: object };
+  assert.deepEqual(kept.rows, events);
+  assert.deepEqual([Object.keys(kept.machine), kept.peerVariables], [['cpu', 'instructions', 'cores', 'node'], {}]);
+});
+
+test('kept to AVX2, so are the peers, and it is said', async (t) => {
+  const home = temporaryHome(t);
+  const log = path.join(home, 'log');
+  const words = ['bench', '--only', 'mlp', '--threads', '1', '--peer', slowFirst(log, 1e-6), '--rounds', '1'];
+  const { code, stdout, stderr } = await startTrainyard(home, words, undefined, { TRAINYARD_NATIVE: 'avx2' }).finished;
+  assert.equal(code, 0);
+  assert.equal(fs.readFileSync(log, 'utf8'), 'avx2\n');
+  assert.match(stderr, /ATEN_CPU_CAPABILITY=avx2/);
+  assert.match(stdout, /of peak +of copy +other ×1, ms +ratio +must\n/);
+  assert.match(stdout, /0\.55 missed/);
+});
+
+test('limits are of workloads there are', () => {
+  const names = new Set(workloads.map(({ name }) => name));
+  assert.deepEqual(
+    Object.keys(mostOfPeer).filter((name) => !names.has(name)),
+    [],
+  );
+});
+
+test('no product is faster than multiply-adds alone', { skip: !findNative() && 'no native addon' }, async () => {
+  const alone = multiplyAddRate(loadNative(findNative()!));
+  const backend = createCpuBackend({ threads: 1 });
+  const { gflops } = await measurePeaks(backend, () => performance.now());
+  await backend.close();
+  // Both are rates of a machine that others use, too.
+  assert.ok(gflops >= alone / 2 && alone > 1, `${alone} alone, ${gflops} as the peak`);
+});
