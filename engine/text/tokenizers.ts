@@ -2,6 +2,7 @@
 
 import { InputError } from '../protocol/errors.ts';
 import { characters, CharacterTrainer } from './characters.ts';
+import { Pipeline } from './pipeline.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import { words, WordTrainer } from './words.ts';
 
@@ -37,11 +38,12 @@ export function trainTokenizer(texts: Iterable<string>, options: TokenizerOption
   return trainer.finish();
 }
 
-/** The tokenizer that `toJSON` wrote. Throws InputError `input.tokenizer` where it is none. */
+/** The tokenizer that `toJSON` wrote, or that a tokenizer.json of Hugging Face describes. Throws InputError `input.tokenizer` where it is none. */
 export function tokenizerOf(json: unknown): Tokenizer {
   const kind = typeof json === 'object' && json !== null && 'kind' in json ? json.kind : undefined;
   if (kind === 'characters') return characters(json);
   if (kind === 'words') return words(json);
+  if (typeof json === 'object' && json !== null && 'model' in json) return new Pipeline(json);
   throw new InputError(
     'input.tokenizer',
     'This is no tokenizer.',
