@@ -50,6 +50,11 @@ export const about = {
     usage: 'RUN',
     summary: 'Stops a run that trains in another process; it keeps its best weights.',
   },
+  queue: {
+    name: 'queue',
+    usage: '[move RUN | pause | resume | clear | run]',
+    summary: 'Shows what waits to be trained, changes its order, and works it off without the app.',
+  },
   datasets: {
     name: 'datasets',
     usage: '[remove DATASET…]',

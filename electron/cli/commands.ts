@@ -15,6 +15,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   pause: async () => (await import('./commands/control.ts')).pause,
   resume: async () => (await import('./commands/control.ts')).resume,
   stop: async () => (await import('./commands/control.ts')).stop,
+  queue: async () => (await import('./commands/queue.ts')).queue,
   datasets: async () => (await import('./commands/datasets.ts')).datasets,
   predict: async () => (await import('./commands/predict.ts')).predict,
   explain: async () => (await import('./commands/explain.ts')).explain,

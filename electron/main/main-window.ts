@@ -18,7 +18,7 @@ export interface RunsAtWork {
   /** Runs that would be lost or cut short by quitting. */
   active(): readonly number[];
   /** Stops them all, keeping their checkpoints and best weights. */
-  stopAll(): Promise<void>;
+  stopAll(request: { readonly queue: true }): Promise<void>;
   /** Calls back when the last one has ended. */
   onIdle(listener: () => void): () => void;
 }
@@ -138,8 +138,8 @@ export class MainWindow {
       message: count === 1 ? 'A run is training.' : `${count} runs are training or waiting.`,
       detail:
         'They can go on without this window; start Trainyard again to see them. ' +
-        'Stopped runs keep their best weights and can be resumed.',
-      buttons: ['Keep training in the background', 'Stop training', 'Cancel'],
+        'Or they stop now, and go on from where they are when Trainyard is started again.',
+      buttons: ['Keep training in the background', 'Stop until the next start', 'Cancel'],
       defaultId: 0,
       cancelId: 2,
       noLink: true,
@@ -148,7 +148,7 @@ export class MainWindow {
       this.#inBackground = true;
       this.browser.hide();
     } else if (response === 1) {
-      await this.#options.runs.stopAll();
+      await this.#options.runs.stopAll({ queue: true });
       this.#options.quit();
     }
   }

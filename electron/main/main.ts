@@ -67,6 +67,7 @@ async function start(): Promise<void> {
     },
     owner: processOwner(),
     refuse: () => refuseTraining(home),
+    worksOffQueue: true,
   });
   const window = new MainWindow({
     home,
@@ -139,6 +140,10 @@ async function start(): Promise<void> {
       return openHistory();
     }
     await runs.adopt();
+    // What the command line puts into the queue while the app is open is the app's to train.
+    store.onChanged(({ runs: changed, trained }) => {
+      if (changed.length > trained.length) void runs.adopt().catch(() => undefined);
+    });
   }
 
   async function quit(code = 0): Promise<void> {

@@ -17,6 +17,7 @@ import {
   schemaVersion8,
   schemaVersion10,
   schemaVersion11,
+  schemaVersion12,
 } from './schema.ts';
 
 export interface Migration {
@@ -36,6 +37,7 @@ export const migrations: readonly Migration[] = [
   { version: 9, apply: tellKeptScores },
   { version: 10, apply: (connection) => connection.execute(schemaVersion10) },
   { version: 11, apply: (connection) => connection.execute(schemaVersion11) },
+  { version: 12, apply: (connection) => connection.execute(schemaVersion12) },
 ];
 
 /** Runs say which learner they have. */

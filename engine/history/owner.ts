@@ -3,6 +3,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { nobody } from '../protocol/queue.ts';
 import type { NewRun } from '../protocol/store.ts';
 import { isRunning } from '../system/alive.ts';
 
@@ -16,6 +17,7 @@ export function processOwner(): Owner {
 
 /** Whether the owner still lives. Where that cannot be found out, a living process of its number counts. */
 export function isAlive(owner: Owner): boolean {
+  if (owner.pid === nobody.pid) return false;
   if (process.platform === 'linux') return linuxStart(owner.pid) === owner.startedAt;
   if (!isRunning(owner.pid)) return false;
   const startedAt = process.platform === 'win32' ? windowsStart(owner.pid) : posixStart(owner.pid);
@@ -24,7 +26,7 @@ export function isAlive(owner: Owner): boolean {
 
 /** Whether the owner is gone, as far as can be said at no cost: another process of its number hides that, except on Linux. */
 export function isPlainlyGone(owner: Owner): boolean {
-  return process.platform === 'linux' ? !isAlive(owner) : !isRunning(owner.pid);
+  return process.platform === 'linux' || owner.pid === nobody.pid ? !isAlive(owner) : !isRunning(owner.pid);
 }
 
 /** `ps` gives whole seconds, and Node's own clock starts a little after its process. */

@@ -22,6 +22,7 @@ const forms = {
   tags: z.array(z.string()),
   start: words,
   origin: z.looseObject({ run: number, machine: z.string() }),
+  queue: z.looseObject({ position: number }),
 } as const;
 
 export type JsonColumn = keyof typeof forms;

@@ -44,6 +44,7 @@ export interface RunRow {
   readonly group: string | null;
   readonly columns: string | null;
   readonly origin: string | null;
+  readonly queue: string | null;
 }
 
 /** All that a record is made of. */
@@ -83,6 +84,7 @@ const readers: { readonly [Field in keyof RunRecord]: (source: RunSource) => Run
   start: ({ row }) => read(row, 'start'),
   group: ({ row }) => row.group,
   origin: ({ row }) => read(row, 'origin'),
+  queue: ({ row }) => read(row, 'queue'),
 };
 
 /** The chosen fields of a record; the others are not even read. */
@@ -121,6 +123,7 @@ export function columnsOf(patch: RunPatch): Readonly<Record<string, string | num
   if (patch.starred !== undefined) columns.starred = patch.starred ? 1 : 0;
   if (patch.group !== undefined) columns.group = patch.group;
   if (patch.request !== undefined) columns.request = patch.request;
+  if (patch.queue !== undefined) columns.queue = stringify(patch.queue);
   if (patch.owner !== undefined) {
     columns.owner_pid = patch.owner.pid;
     columns.owner_started_at = patch.owner.startedAt;
@@ -208,6 +211,7 @@ const rowSchema = z.strictObject({
   group: z.string().nullable().default(null),
   columns: json.nullable().default(null),
   origin: json.nullable().default(null),
+  queue: json.nullable().default(null),
 } satisfies Record<keyof RunRow | 'search', z.ZodType>);
 
 export type WholeRow = z.infer<typeof rowSchema>;

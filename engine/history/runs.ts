@@ -43,9 +43,9 @@ export interface RunsTable {
 
 const insertRun = `
   INSERT INTO run (
-    name, state, dataset, dataset_name, created_at, owner_pid, owner_started_at, revision, search, config, parent, relation, start
+    name, state, dataset, dataset_name, created_at, owner_pid, owner_started_at, revision, search, config, parent, relation, start, queue
   ) VALUES (
-    @name, 'queued', @dataset, @datasetName, @createdAt, @pid, @startedAt, @revision, @search, @config, @parent, @relation, @start
+    @name, 'queued', @dataset, @datasetName, @createdAt, @pid, @startedAt, @revision, @search, @config, @parent, @relation, @start, @queue
   )
   RETURNING id`;
 const readRun = 'SELECT * FROM run WHERE id = ?';
@@ -158,7 +158,7 @@ export function createRunsTable(
     row,
     set,
     records,
-    create({ name, dataset, datasetName, config, owner, family }) {
+    create({ name, dataset, datasetName, config, owner, family, queue }) {
       const created = connection.sql<[object], { id: number }>(insertRun).get({
         name,
         dataset,
@@ -172,6 +172,7 @@ export function createRunsTable(
         parent: family?.parent ?? null,
         relation: family?.relation ?? null,
         start: family ? JSON.stringify(family.start) : null,
+        queue: queue ? JSON.stringify(queue) : null,
       });
       return created!.id;
     },

@@ -148,6 +148,9 @@ export const schemaVersion11 = `
   ALTER TABLE run RENAME COLUMN relation_anew TO relation;
 `;
 
+// Where a waiting run stands, as JSON of engine/protocol/queue.ts.
+export const schemaVersion12 = 'ALTER TABLE run ADD COLUMN queue TEXT';
+
 // A run can end `diverged`. SQLite cannot change a CHECK: the table is made anew under its name. Needs foreign keys to be off,
 // or dropping the old one would take samples and summaries with it.
 export const schemaVersion4 = `

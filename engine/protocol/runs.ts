@@ -7,6 +7,7 @@ import type { WireError } from './errors.ts';
 import type { RunRelation, RunStart } from './family.ts';
 import type { AutoProgress, LeaderboardRow, LearningCurve, LeftOutModel } from './leaderboard.ts';
 import type { RunOrigin } from './keeping.ts';
+import type { QueuePlace } from './queue.ts';
 
 export type RunState =
   'queued' | 'running' | 'paused' | 'completed' | 'stopped' | 'diverged' | 'failed' | 'interrupted';
@@ -180,6 +181,8 @@ export interface RunRecord {
   readonly parent: number | null;
   readonly relation: RunRelation | null;
   readonly start: RunStart | null;
+  /** Where it stands among those that wait; null: where its number puts it. It says nothing of a run that has begun. */
+  readonly queue: QueuePlace | null;
 }
 
 export type RunRequest = 'pause' | 'resume' | 'stop';

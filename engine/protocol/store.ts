@@ -3,6 +3,7 @@
 import type { BilledRun } from './bill.ts';
 import type { WireError } from './errors.ts';
 import type { RunRelation, RunStart } from './family.ts';
+import type { QueuePlace } from './queue.ts';
 import type { ArchiveReport, HomeUsage, ImportReport, JobProgress } from './keeping.ts';
 import type { LabRecord, LabResult, LabSummary } from './lab.ts';
 import type {
@@ -50,6 +51,7 @@ export const recordFields = [
   'start',
   'group',
   'origin',
+  'queue',
 ] as const satisfies readonly (keyof RunRecord)[];
 
 export type RecordField = (typeof recordFields)[number];
@@ -74,6 +76,8 @@ export interface NewRun {
   readonly owner: { readonly pid: number; readonly startedAt: number };
   /** Of a run that comes from another one. */
   readonly family?: Family;
+  /** Absent: behind all that wait. */
+  readonly queue?: QueuePlace;
 }
 
 export interface RunPatch {
@@ -96,6 +100,7 @@ export interface RunPatch {
   readonly group?: string | null;
   readonly request?: RunRequest | null;
   readonly owner?: { readonly pid: number; readonly startedAt: number };
+  readonly queue?: QueuePlace | null;
 }
 
 /** A name that runs belong together by. */

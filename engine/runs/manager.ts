@@ -5,6 +5,7 @@
 import { InputError } from '../protocol/errors.ts';
 import type { DataService, PreparedData } from '../protocol/data.ts';
 import { takesOver } from '../protocol/family.ts';
+import { nobody, positionAt, type QueueWish } from '../protocol/queue.ts';
 import { finalStates } from '../protocol/runs.ts';
 import type { LogLine, MetricPoint, RunConfig, RunProgress, RunRecord, RunRequest } from '../protocol/runs.ts';
 import type { Family, NewRun, RunsChanged, StoreService } from '../protocol/store.ts';
@@ -22,6 +23,7 @@ import { continuationOf, transferOf } from './continuation.ts';
 import type { EnergyMeter } from './bill.ts';
 import { laneOf } from './hosts.ts';
 import type { Lane, RunHosts } from './hosts.ts';
+import { holdIn, placeFor, readQueue, requestsOfWaiting, waitingRuns } from './queue.ts';
 import { patientStore } from './patient-store.ts';
 import { nextState } from './states.ts';
 
@@ -33,6 +35,11 @@ export interface RunManagerOptions {
   readonly owner: NewRun['owner'];
   /** Throws, with the reason, while nothing may train here: another process measures this machine. What waits already goes on waiting. */
   readonly refuse?: () => void;
+  /**
+   * Works off the queue of the history: in its order, held back while it is paused and by what a run waits for. Absent: runs begin in the
+   * order in which they were asked for, since somebody sits before each.
+   */
+  readonly worksOffQueue?: boolean;
   /** Measures energy; default: the processor's own meter. */
   readonly meter?: EnergyMeter;
   /** How long a host may take to stop before it is ended; default one minute. */
@@ -57,6 +64,8 @@ export interface RunManager {
     readonly from?: TransferRequest;
     /** The run about which a finding advised these settings: it is its parent, and nothing of it is taken over. */
     readonly advisedBy?: number;
+    /** Where in the queue. Throws `input.queue` where it is to wait for a run that has ended. */
+    readonly queue?: QueueWish;
   }): Promise<RunRecord>;
   /**
    * Goes on where a finished or stopped run was, as a new run that knows it: for longer, or with other settings. Rejects as `start`
@@ -78,8 +87,13 @@ export interface RunManager {
   finished(request: { readonly run: number }): Promise<RunRecord>;
   /** Runs of this manager that have not ended. */
   active(): readonly number[];
-  /** Stops them all, keeping their checkpoints; resolves when the last has ended. */
-  stopAll(): Promise<void>;
+  /** Those of them whose turn has come. */
+  begun(): readonly number[];
+  /**
+   * Stops them all, keeping their checkpoints; resolves when the last has ended. With `queue` they go on when the queue is worked off again:
+   * what waits goes on waiting, and what trained stands first.
+   */
+  stopAll(request?: { readonly queue?: boolean }): Promise<void>;
   /**
    * Pauses what trains and lets nothing begin, for whoever needs the machine to itself. What is returned lets those go on that
    * were paused by it; it is called once.
@@ -170,11 +184,31 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     }
   };
 
-  /** Lets the next run of each free lane begin, in the order of queueing. */
+  /** What is held back, and the order; folds begin as their cross-validation has it. */
+  const mayBegin = async (): Promise<readonly Entry[]> => {
+    const waiting = (): readonly Entry[] => [...entries.values()].filter(({ begun }) => !begun);
+    if (!options.worksOffQueue || waiting().length === 0) return waiting();
+    const view = await readQueue(store);
+    const position = ({ run, within }: Entry): number => (within ? -Infinity : (view.places.get(run)?.position ?? run));
+    return waiting()
+      .filter((entry) => entry.within || holdIn(view, entry.run, Date.now()) === null)
+      .sort((a, b) => position(a) - position(b));
+  };
+
+  /** Lets the next run of each free lane begin, in the order of the queue. */
+  let passing: Promise<void> | null = null;
+  let passAgain = false;
   const beginNext = (): void => {
-    for (const entry of entries.values()) {
-      if (!entry.begun && !laneIsBusy(entry.lane, entry.within) && mayTrain()) entry.begin();
-    }
+    if (options.worksOffQueue) {
+      passAgain = true;
+      passing ??= (async () => {
+        while (passAgain) {
+          passAgain = false;
+          // Asked again within a second.
+          beginThese(await mayBegin().catch(() => []));
+        }
+      })().finally(() => (passing = null));
+    } else beginThese([...entries.values()]);
     const waiting = [...entries.values()].some((entry) => !entry.begun);
     if (waiting && poll === null) poll = setInterval(() => void obeyRequests(), queuePollMilliseconds);
     if (!waiting && poll !== null) {
@@ -182,6 +216,12 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       poll = null;
     }
   };
+
+  function beginThese(chosen: readonly Entry[]): void {
+    for (const entry of chosen) {
+      if (!entry.begun && entries.has(entry.run) && !laneIsBusy(entry.lane, entry.within) && mayTrain()) entry.begin();
+    }
+  }
 
   const enqueue = (record: RunRecord, prepared: PreparedData | null, preparing = 0): void => {
     const run = record.id;
@@ -231,10 +271,10 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   };
 
   async function obeyRequests(): Promise<void> {
-    for (const entry of [...entries.values()]) {
-      if (entry.begun) continue;
-      const { request } = await store.append({ run: entry.run, points: [] }).catch(() => ({ request: null }));
-      if (request === 'stop') await stopEntry(entry);
+    const asked = await requestsOfWaiting(store).catch(() => []);
+    for (const run of asked) {
+      const entry = entries.get(run);
+      if (entry && !entry.begun) await stopEntry(entry);
     }
     beginNext();
   }
@@ -287,11 +327,13 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     name: string | undefined,
     asked: RunConfig,
     from?: Family & { readonly job?: JobStart },
+    wish: QueueWish = {},
   ): Promise<RunRecord> => {
     const config = declarationOf(asked).settled?.(asked) ?? asked;
     const { job: first, ...family } = from ?? {};
     const crossed = isCrossValidation(config);
     if (crossed && from && takesOver(from.relation)) throw seenBefore();
+    const queue = await placeFor(store, wish);
     const start = performance.now();
     const prepared = await prepare(crossed ? foldConfig(config, 1) : config);
     const preparing = performance.now() - start;
@@ -305,9 +347,14 @@ export function createRunManager(options: RunManagerOptions): RunManager {
         dataset,
         datasetName,
         config,
-        owner,
+        owner: wish.only ? nobody : owner,
         ...(from ? { family: family as Family } : {}),
+        ...(queue === undefined ? {} : { queue }),
       });
+      if (wish.only) {
+        await data.release({ handle: prepared.handle });
+        return record;
+      }
       if (crossed) {
         await data.release({ handle: prepared.handle });
         enqueue(await store.updateRun({ run: record.id, patch: { data: dataOf(prepared) } }), null);
@@ -336,14 +383,23 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     return record;
   };
 
+  /** A run that was stopped to go on later stands first among those that wait. */
+  const queueAgain = async (run: number): Promise<void> => {
+    const { state } = await store.run({ run });
+    if (state !== 'stopped') return;
+    const position = positionAt(await waitingRuns(store), 0) ?? 0;
+    const patch = { state: 'queued', owner: nobody, endedAt: null, result: null, error: null, request: null } as const;
+    await store.updateRun({ run, patch: { ...patch, queue: { position } }, when: [state] });
+  };
+
   const manager: RunManager = {
-    async start({ name, config, from, advisedBy }) {
-      refuse();
-      if (from) return begin(name, config, await transferOf(store, config, from));
-      if (advisedBy === undefined) return begin(name, config);
+    async start({ name, config, from, advisedBy, queue }) {
+      if (!queue?.only) refuse();
+      if (from) return begin(name, config, await transferOf(store, config, from), queue);
+      if (advisedBy === undefined) return begin(name, config, undefined, queue);
       const parent = await store.run({ run: advisedBy });
       const changed = await onRowsOf(store, parent, config);
-      return begin(name, changed, { parent: parent.id, relation: 'advised by', start: {} });
+      return begin(name, changed, { parent: parent.id, relation: 'advised by', start: {} }, queue);
     },
     async goOn({ run, name, ...request }) {
       refuse();
@@ -387,10 +443,17 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       throw new InputError('input.run_elsewhere', `Run ${run} belongs to another process.`, 'Wait for it there.');
     },
     active: () => [...entries.keys()],
-    async stopAll() {
+    begun: () => [...entries.values()].flatMap(({ run, begun }) => (begun ? [run] : [])),
+    async stopAll({ queue = false } = {}) {
       const all = [...entries.values()];
-      await Promise.allSettled(all.map((entry) => stopEntry(entry)));
-      await Promise.allSettled(all.map(({ ended }) => ended));
+      const waiting = all.filter(({ begun, within }) => queue && !begun && !within);
+      for (const { run } of waiting) entries.delete(run);
+      const going = all.filter((entry) => !waiting.includes(entry));
+      await Promise.allSettled(going.map((entry) => stopEntry(entry)));
+      await Promise.allSettled(going.map(({ ended }) => ended));
+      if (!queue) return;
+      for (const { run, within } of going.toReversed()) if (!within) await queueAgain(run);
+      for (const { run } of waiting) await store.updateRun({ run, patch: { owner: nobody }, when: ['queued'] });
     },
     async hold() {
       holds++;

@@ -82,6 +82,7 @@ test('a run is what was put in, in a new process too', async (context) => {
       hasCheckpoint: false,
       group: null,
       origin: null,
+      queue: null,
       request: null,
       parent: null,
       relation: null,

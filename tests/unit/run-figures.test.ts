@@ -73,6 +73,7 @@ function record(changes: Partial<RunRecord> = {}): RunRecord {
     tags: [],
     group: null,
     origin: null,
+    queue: null,
     notes: '',
     starred: false,
     deletedAt: null,

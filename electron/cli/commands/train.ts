@@ -1,22 +1,22 @@
 // `train`: from a file to a trained, recorded model.
 
 import path from 'node:path';
-import type { DataService } from '../../../engine/protocol/data.ts';
 import { CancelledError, InputError, TrainyardError } from '../../../engine/protocol/errors.ts';
 import type { MetricPoint, RunProgress, RunRecord, RunResult } from '../../../engine/protocol/runs.ts';
 import { declarationOf } from '../../../engine/learners/declared/registry.ts';
-import { createRunManager, type RunManager } from '../../../engine/runs/manager.ts';
+import type { RunManager } from '../../../engine/runs/manager.ts';
+import { waitingRuns } from '../../../engine/runs/queue.ts';
 import { damagedCheckpoint } from '../../../engine/runs/attempt.ts';
 import { refuseTraining } from '../../../engine/history/measuring.ts';
-import { processOwner } from '../../../engine/history/owner.ts';
 import { askedRun, deviceOption } from '../asked-run.ts';
 import { about } from '../about.ts';
 import { runNumber, textOption, type Command, type CommandContext } from '../command.ts';
 import { runFields } from '../../../engine/settings/run.ts';
 import { flagsOf } from '../setting-flags.ts';
-import { inProcessHosts } from '../hosts.ts';
 import { readOptionDefs } from '../import.ts';
 import { formatCount, formatNumber, formatSeconds, type Output } from '../output.ts';
+import { queueOptions, queueWish } from '../queue-options.ts';
+import { managerOf } from '../run-manager.ts';
 import { dataOptions, trainingOptions } from '../training-options.ts';
 import { checkpointOption, transferOption } from '../transfer-options.ts';
 import { leaderboardEvent, printLeaderboard } from '../leaderboard.ts';
@@ -39,6 +39,7 @@ export const train: Command = {
     checkpoint: checkpointOption,
     name: { type: 'string', value: 'TEXT', help: 'name of the run' },
     resume: { type: 'string', value: 'RUN', help: 'continue a stopped, failed or interrupted run' },
+    ...queueOptions,
     ...readOptionDefs,
   },
   run: async (context) => {
@@ -50,19 +51,41 @@ export const train: Command = {
       await trainFile(context);
       return;
     }
+    if (queueWish(context.options)) {
+      throw new InputError('usage.option', '--queue and --resume do not go together.', 'Leave one of them out.');
+    }
     const run = runNumber(resume);
     const device = deviceOption(context.options);
     await follow(context, (manager) => manager.resume({ run, device }));
   },
 };
 
-/** Imports a file, trains on it and returns the number of the run. */
+/** Imports a file, trains on it, or queues that, and returns the number of the run. */
 export async function trainFile(context: CommandContext): Promise<number> {
   const { options } = context;
+  const queue = queueWish(options);
   const { info, config, parent } = await askedRun(context);
   const name = textOption(options, 'name') ?? path.parse(info.source).name;
   const from = parent && transferOption(parent, options);
+  if (queue) return putIntoQueue(context, { name, config, from, queue });
   return follow(context, (manager) => manager.start({ name, config, from }));
+}
+
+async function putIntoQueue(
+  { output, services, interruption }: CommandContext,
+  request: Parameters<RunManager['start']>[0],
+): Promise<number> {
+  const { manager, cancelPreparing } = await managerOf(services);
+  const deafen = interruption.listen(cancelPreparing);
+  try {
+    const { id } = await manager.start(request);
+    const place = (await waitingRuns(await services.store)).findIndex((run) => run.id === id) + 1;
+    output.event({ event: 'queued', run: id, place });
+    output.line(`Run ${id} waits at place ${place}. \`trainyard queue run\` works the queue off; so does the app.`);
+    return id;
+  } finally {
+    deafen();
+  }
 }
 
 /**
@@ -74,10 +97,8 @@ export async function follow(
   begin: (manager: RunManager) => Promise<RunRecord>,
 ): Promise<number> {
   const store = await services.store;
-  const refuse = (): void => refuseTraining(services.home);
-  refuse();
-  const data = cancellable(services.data);
-  const manager = createRunManager({ store, data, hosts: inProcessHosts(data), owner: processOwner(), refuse });
+  refuseTraining(services.home);
+  const { manager, cancelPreparing } = await managerOf(services);
   let run: RunRecord | null = null;
   const stop = manager.onReport(({ run: reporting, points, progress }) => {
     const fold = run !== null && reporting !== run.id ? { run: reporting } : {};
@@ -94,7 +115,7 @@ export async function follow(
     else output.note(`! ${line.message}`);
   });
   const deafen = interruption.listen((again) => {
-    if (run === null) return void data.cancelAll();
+    if (run === null) return cancelPreparing();
     output.note(again ? `Ends run ${run.id} at once.` : `Stops run ${run.id} and keeps its best weights.`);
     // A run that has ended meanwhile needs no stopping.
     manager.stop({ run: run.id, now: again }).catch(() => undefined);
@@ -113,26 +134,6 @@ export async function follow(
     stop();
     deafen();
   }
-}
-
-/** The data service, with a way to cancel what prepares data for a run that is not there yet. */
-function cancellable(data: DataService) {
-  const jobs = new Set<string>();
-  return {
-    list: () => data.list(),
-    release: (request: { handle: string }) => data.release(request),
-    cancel: (request: { job: string }) => data.cancel(request),
-    readShard: (request: { handle: string; shard: number }) => data.readShard(request),
-    async prepare(request: Parameters<DataService['prepare']>[0]) {
-      jobs.add(request.job);
-      try {
-        return await data.prepare(request);
-      } finally {
-        jobs.delete(request.job);
-      }
-    },
-    cancelAll: () => jobs.forEach((job) => void data.cancel({ job })),
-  };
 }
 
 /** One event an epoch with its metrics; the step curve stays out. */

@@ -1,0 +1,164 @@
+// `queue`: what waits to be trained, its order, and working it off without the app.
+
+import { InputError } from '../../../engine/protocol/errors.ts';
+import type { Hold } from '../../../engine/protocol/queue.ts';
+import { inTurn, holdOf, placeOf } from '../../../engine/protocol/queue.ts';
+import type { RunRecord } from '../../../engine/protocol/runs.ts';
+import { declarationOf } from '../../../engine/learners/declared/registry.ts';
+import { isQueuePaused, moveInQueue, pauseQueue, readQueue, waitingRuns } from '../../../engine/runs/queue.ts';
+import { about } from '../about.ts';
+import { numberOption, runNumber, textOption, type Command, type CommandContext } from '../command.ts';
+import { counted, formatNumber, formatTime } from '../output.ts';
+import { managerOf } from '../run-manager.ts';
+import { headline } from './runs.ts';
+
+export const queue: Command = {
+  ...about.queue,
+  positionals: [0, 2],
+  options: {
+    to: { type: 'string', value: 'N', help: 'move: to this place, 1 is the first' },
+    before: { type: 'string', value: 'RUN', help: 'move: in front of this run' },
+  },
+  run: async (context) => {
+    const [word, run, ...rest] = context.positionals;
+    if (word === 'move' && run !== undefined && rest.length === 0) return move(context, runNumber(run));
+    if (run === undefined) {
+      if (word === undefined) return list(context);
+      if (word === 'pause' || word === 'resume') return setPaused(context, word === 'pause');
+      if (word === 'clear') return clear(context);
+      if (word === 'run') return workOff(context);
+    }
+    throw new InputError(
+      'usage.arguments',
+      `queue ${context.positionals.join(' ')} says nothing to do.`,
+      'queue, queue move RUN --to N, queue pause, queue resume, queue clear, or queue run.',
+    );
+  },
+};
+
+const holdText = (hold: Hold | null): string => {
+  if (hold === null) return '';
+  if (hold.kind === 'paused') return 'queue is paused';
+  return hold.kind === 'after' ? `after run ${hold.run}` : `from ${formatTime(hold.until)}`;
+};
+
+async function list({ output, services }: CommandContext): Promise<void> {
+  const store = await services.store;
+  const view = await readQueue(store);
+  const query = { states: ['queued'], withoutFolds: true, limit: view.places.size + 1 } as const;
+  const rows = inTurn((await store.runs(query)).runs);
+  // What holds a run back by itself: that the queue is paused is said once.
+  const holds = rows.map((run) => holdOf(placeOf(run), { ...view, paused: false }, Date.now()));
+  output.event({ event: 'queue', paused: view.paused, waiting: rows.length });
+  await output.events(
+    rows.map((run, at) => ({ event: 'waiting', place: at + 1, run: run.id, name: run.name, ...placeOf(run) })),
+  );
+  if (output.json) return;
+  if (view.paused) output.line('The queue is paused: `trainyard queue resume` lets it go on.');
+  if (rows.length === 0) return output.line('Nothing waits.');
+  output.table(
+    rows.map((run, at) => ({ run, at })),
+    [
+      { title: 'place', value: ({ at }) => String(at + 1), right: true },
+      { title: 'run', value: ({ run }) => String(run.id), right: true },
+      { title: 'name', value: ({ run }) => run.name },
+      { title: 'dataset', value: ({ run }) => run.datasetName },
+      { title: 'model', value: ({ run }) => declarationOf(run.config).label(run.config) },
+      { title: 'device', value: ({ run }) => run.config.device },
+      { title: 'waits', value: ({ at }) => holdText(holds[at]) },
+    ],
+  );
+}
+
+async function move({ options, output, services }: CommandContext, run: number): Promise<void> {
+  const store = await services.store;
+  const to = numberOption(options, 'to', { minimum: 1, whole: true });
+  const before = textOption(options, 'before');
+  if ((to === undefined) === (before === undefined)) {
+    throw new InputError('usage.arguments', 'queue move takes --to N or --before RUN.', 'Place 1 is the first.');
+  }
+  await moveInQueue(store, run, to === undefined ? await placeBefore(store, run, runNumber(before!)) : to - 1);
+  const place = (await waitingRuns(store)).findIndex(({ id }) => id === run) + 1;
+  output.event({ event: 'moved', run, place });
+  output.line(`Run ${run} waits at place ${place}.`);
+}
+
+async function placeBefore(
+  store: Awaited<CommandContext['services']['store']>,
+  run: number,
+  before: number,
+): Promise<number> {
+  const others = (await waitingRuns(store)).filter(({ id }) => id !== run);
+  const place = others.findIndex(({ id }) => id === before);
+  if (place >= 0) return place;
+  throw new InputError('input.queue', `Run ${before} does not wait.`, 'See `trainyard queue`.');
+}
+
+async function setPaused({ output, services }: CommandContext, paused: boolean): Promise<void> {
+  await pauseQueue(await services.store, paused);
+  output.event({ event: 'queue', paused });
+  output.line(paused ? 'The queue is paused: what trains goes on, nothing new begins.' : 'The queue goes on.');
+}
+
+async function clear(context: CommandContext): Promise<void> {
+  const { output, services } = context;
+  const { manager } = await managerOf(services);
+  const waiting = await waitingRuns(await services.store);
+  for (const { id } of waiting) await manager.stop({ run: id });
+  await manager.stopAll();
+  output.event({ event: 'cleared', runs: waiting.map(({ id }) => id) });
+  output.line(
+    waiting.length === 0
+      ? 'Nothing waits.'
+      : `${counted(waiting.length, 'run')} taken out of the queue; \`trainyard train --resume RUN\` trains one all the same.`,
+  );
+}
+
+/** How often it is looked for runs that came into the queue meanwhile. */
+const checkMilliseconds = 500;
+
+function endText(run: RunRecord): string {
+  const best = headline(run);
+  const score = best === null ? '' : `, ${best.name.replace('_', ' ')} ${formatNumber(best.value)}`;
+  return `Run ${run.id} (“${run.name}”) is ${run.state}${score}${run.error ? `: ${run.error.message}` : ''}`;
+}
+
+/** Trains what waits, one after the other, until nothing does that may begin. A signal stops it; what trained then stands first. */
+async function workOff(context: CommandContext): Promise<void> {
+  const { output, services, interruption } = context;
+  const store = await services.store;
+  const { manager } = await managerOf(services, { worksOffQueue: true });
+  let stopping = false;
+  const deafen = interruption.listen((again) => {
+    stopping = true;
+    if (again) for (const run of manager.active()) manager.stop({ run, now: true }).catch(() => undefined);
+    else output.note('Stops; what has not ended waits in the queue, and goes on from where it is.');
+    void manager.stopAll({ queue: true });
+  });
+  const follow = async (run: number): Promise<void> => {
+    const ended = await manager.finished({ run });
+    if (stopping) return;
+    output.event({ event: 'ended', run, state: ended.state });
+    output.line(endText(ended));
+  };
+  manager.onReport(({ run, progress }) => output.bar(progress.step / Math.max(1, progress.steps), `run ${run}`));
+  const followed: Promise<void>[] = [];
+  const take = async (): Promise<void> => {
+    for (const run of await manager.adopt()) followed.push(follow(run).catch(() => undefined));
+  };
+  try {
+    for (await take(); !stopping && manager.active().length > 0; await take()) {
+      if (manager.begun().length === 0 && (await isQueuePaused(store))) break;
+      await new Promise((resolve) => setTimeout(resolve, checkMilliseconds));
+    }
+    await manager.stopAll({ queue: true });
+    output.clearBar();
+    const left = (await waitingRuns(store)).length;
+    if (left > 0 && (await isQueuePaused(store)))
+      output.note('The queue is paused: `trainyard queue resume` lets it go on.');
+    output.event({ event: 'finished', waiting: left });
+    output.line(left === 0 ? 'Nothing waits any more.' : `${counted(left, 'run')} left in the queue.`);
+  } finally {
+    deafen();
+  }
+}

@@ -1,0 +1,55 @@
+// What `train` may ask of the queue, as flags.
+
+import { InputError } from '../../engine/protocol/errors.ts';
+import type { QueueWish } from '../../engine/protocol/queue.ts';
+import { runNumber, textOption, type OptionDef, type OptionValues } from './command.ts';
+
+export const queueOptions = {
+  queue: {
+    type: 'boolean',
+    help: 'only put the run into the queue: the app, or `trainyard queue run`, trains it when it is its turn',
+  },
+  first: { type: 'boolean', help: 'with --queue: in front of all that wait' },
+  after: { type: 'string', value: 'RUN', help: 'with --queue: when this run has ended, however it ended' },
+  'start-at': {
+    type: 'string',
+    value: 'TIME',
+    help: 'with --queue: no earlier than this, 22:30 or 2026-12-24T22:30',
+  },
+} as const satisfies Record<string, OptionDef>;
+
+/** undefined: the run is trained here and now. Throws InputError for flags that say nothing without the queue. */
+export function queueWish(options: OptionValues, now = new Date()): QueueWish | undefined {
+  const after = textOption(options, 'after');
+  const time = textOption(options, 'start-at');
+  if (options.queue !== true) {
+    const alone =
+      options.first === true ? 'first' : after !== undefined ? 'after' : time !== undefined ? 'start-at' : null;
+    if (alone === null) return undefined;
+    throw new InputError('usage.option', `--${alone} says where a run waits in the queue.`, 'Add --queue.');
+  }
+  return {
+    only: true,
+    first: options.first === true,
+    ...(after === undefined ? {} : { after: runNumber(after) }),
+    ...(time === undefined ? {} : { notBefore: timeOf(time, now) }),
+  };
+}
+
+/** A time of day is the next one there is. */
+function timeOf(text: string, now: Date): number {
+  const clock = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text.trim());
+  if (clock) {
+    const time = new Date(now);
+    time.setHours(Number(clock[1]), Number(clock[2]), 0, 0);
+    if (time <= now) time.setDate(time.getDate() + 1);
+    return time.getTime();
+  }
+  const time = /^\d{4}-\d\d-\d\d/.test(text.trim()) ? Date.parse(text.trim()) : NaN;
+  if (Number.isNaN(time)) {
+    throw new InputError('usage.option', `--start-at ${text} is no time.`, 'Write 22:30, or 2026-12-24T22:30.');
+  }
+  if (time <= now.getTime())
+    throw new InputError('usage.option', `--start-at ${text} is past.`, 'Name a time to come.');
+  return time;
+}

@@ -1,0 +1,75 @@
+// The queue: waiting runs of the history, in their order. Every process that works it off, and everyone who looks at it, goes by these
+// few functions; the order and what holds a run back stand in its row.
+
+/** Where a waiting run stands, and what it waits for besides its turn. */
+export interface QueuePlace {
+  /** Runs begin in this order; fractions lie between others. Absent places are those of a run that nobody has moved: its number. */
+  readonly position: number;
+  /** Begins when this run has ended, however it ended. */
+  readonly after?: number;
+  /** Begins no earlier than this: milliseconds since 1970. */
+  readonly notBefore?: number;
+}
+
+/** What a new run asks of the queue. */
+export interface QueueWish {
+  readonly first?: boolean;
+  readonly after?: number;
+  readonly notBefore?: number;
+  /** It is only put there: whoever works the queue off trains it. */
+  readonly only?: boolean;
+}
+
+/** The owner of runs that wait for whoever works the queue off: no process has this number. */
+export const nobody = { pid: 0, startedAt: 0 } as const;
+
+/** The setting of the history that says whether the queue is paused. */
+export const queuePausedKey = 'queue.paused';
+
+export interface Waiting {
+  readonly id: number;
+  readonly queue: QueuePlace | null;
+}
+
+export const placeOf = ({ id, queue }: Waiting): QueuePlace => queue ?? { position: id };
+
+/** In the order in which they begin. */
+export function inTurn<Run extends Waiting>(runs: readonly Run[]): readonly Run[] {
+  return [...runs].sort((a, b) => placeOf(a).position - placeOf(b).position || a.id - b.id);
+}
+
+/**
+ * The position at place `to` (0 = first) among the others of a queue, in their order. Halving the gap between two neighbours runs out of
+ * digits after fifty moves to one place: null then, and they are to be numbered anew.
+ */
+export function positionAt(others: readonly Waiting[], to: number): number | null {
+  const places = inTurn(others).map((run) => placeOf(run).position);
+  const at = Math.min(Math.max(0, to), places.length);
+  if (places.length === 0) return 0;
+  if (at === 0) return places[0] - 1;
+  // Behind the last, and before the number of every run still to come.
+  const next = at === places.length ? Math.floor(places[at - 1]) + 1 : places[at];
+  const between = (places[at - 1] + next) / 2;
+  return between > places[at - 1] && between < next ? between : null;
+}
+
+/** What holds runs back. */
+export interface QueueView {
+  readonly paused: boolean;
+  readonly places: ReadonlyMap<number, QueuePlace>;
+  /** Runs that others wait for and that have not ended. */
+  readonly open: ReadonlySet<number>;
+}
+
+export type Hold =
+  | { readonly kind: 'paused' }
+  | { readonly kind: 'after'; readonly run: number }
+  | { readonly kind: 'time'; readonly until: number };
+
+/** Why a run may not begin though it is its turn; null: it may. */
+export function holdOf(place: QueuePlace, { paused, open }: Omit<QueueView, 'places'>, now: number): Hold | null {
+  if (paused) return { kind: 'paused' };
+  if (place.after !== undefined && open.has(place.after)) return { kind: 'after', run: place.after };
+  if (place.notBefore !== undefined && place.notBefore > now) return { kind: 'time', until: place.notBefore };
+  return null;
+}

@@ -1,0 +1,107 @@
+// The queue as it stands in the history, for whoever works it off and whoever changes it: the app, and the command line beside it.
+
+import { InputError } from '../protocol/errors.ts';
+import {
+  holdOf,
+  inTurn,
+  placeOf,
+  positionAt,
+  queuePausedKey,
+  type Hold,
+  type QueuePlace,
+  type QueueView,
+  type QueueWish,
+  type Waiting,
+} from '../protocol/queue.ts';
+import { finalStates, type RunRecord } from '../protocol/runs.ts';
+import type { StoreService } from '../protocol/store.ts';
+
+type Store = Pick<StoreService, 'runs' | 'run' | 'updateRun' | 'getSetting' | 'setSetting'>;
+
+/** Waiting runs at most that are put in order; nobody has seen so many. */
+const mostWaiting = 100_000;
+
+/** Runs that wait, in the order in which they begin; folds and members wait within their run. */
+export async function waitingRuns(store: Pick<Store, 'runs'>): Promise<readonly Waiting[]> {
+  const query = { states: ['queued'], withoutFolds: true, limit: mostWaiting, fields: ['id', 'queue'] } as const;
+  return inTurn((await store.runs(query)).runs);
+}
+
+/** Waiting runs that somebody wants stopped. */
+export async function requestsOfWaiting(store: Pick<Store, 'runs'>): Promise<readonly number[]> {
+  const { runs } = await store.runs({ states: ['queued'], limit: mostWaiting, fields: ['id', 'request'] });
+  return runs.flatMap(({ id, request }) => (request === 'stop' ? [id] : []));
+}
+
+export async function isQueuePaused(store: Pick<Store, 'getSetting'>): Promise<boolean> {
+  return (await store.getSetting({ key: queuePausedKey })) === true;
+}
+
+export const pauseQueue = (store: Pick<Store, 'setSetting'>, paused: boolean): Promise<void> =>
+  store.setSetting({ key: queuePausedKey, value: paused });
+
+export async function readQueue(store: Store): Promise<QueueView> {
+  const [waiting, paused] = await Promise.all([waitingRuns(store), isQueuePaused(store)]);
+  const awaited = new Set(waiting.flatMap(({ queue }) => queue?.after ?? []));
+  const states = await Promise.all([...awaited].map((run) => stateOf(store, run)));
+  const open = new Set([...awaited].filter((_, at) => states[at] !== null && !finalStates.has(states[at])));
+  return { paused, places: new Map(waiting.map((run) => [run.id, placeOf(run)])), open };
+}
+
+/** null: there is no such run any more. */
+async function stateOf(store: Store, run: number): Promise<RunRecord['state'] | null> {
+  const found = await store.run({ run }).catch(() => null);
+  return found === null || found.deletedAt !== null ? null : found.state;
+}
+
+/** What holds a waiting run back besides its turn. */
+export function holdIn(view: QueueView, run: number, now: number): Hold | null {
+  return holdOf(view.places.get(run) ?? { position: run }, view, now);
+}
+
+/**
+ * The place that a new run asks for; undefined: its number's. Throws `input.unknown_run`, and `input.queue` for a run that has ended
+ * already.
+ */
+export async function placeFor(store: Store, wish: QueueWish): Promise<QueuePlace | undefined> {
+  const { after, notBefore, first } = wish;
+  if (after === undefined && notBefore === undefined && !first) return undefined;
+  if (after !== undefined) {
+    const { state, deletedAt } = await store.run({ run: after });
+    if (deletedAt !== null || finalStates.has(state)) {
+      throw new InputError(
+        'input.queue',
+        `Run ${after} has ended already: there is nothing to wait for.`,
+        'Leave out what it waits for, or name a run that waits or trains.',
+      );
+    }
+  }
+  const others = await waitingRuns(store);
+  const position = first ? (positionAt(others, 0) ?? 0) : endOf(others);
+  return { position, ...(after === undefined ? {} : { after }), ...(notBefore === undefined ? {} : { notBefore }) };
+}
+
+const endOf = (others: readonly Waiting[]): number => positionAt(others, others.length) ?? 0;
+
+/** Moves a waiting run to place `to` of the queue, 0 = first. Throws `input.queue` for a run that does not wait. */
+export async function moveInQueue(store: Store, run: number, to: number): Promise<void> {
+  const all = await waitingRuns(store);
+  const moved = all.find(({ id }) => id === run);
+  if (moved === undefined) throw notWaiting(run, (await store.run({ run })).state);
+  const others = all.filter(({ id }) => id !== run);
+  const position = positionAt(others, to);
+  if (position !== null) {
+    await place(store, moved, position);
+    return;
+  }
+  const order = [...others.slice(0, to), moved, ...others.slice(to)];
+  for (const [at, each] of order.entries()) await place(store, each, at);
+}
+
+async function place(store: Store, run: Waiting, position: number): Promise<void> {
+  await store.updateRun({ run: run.id, patch: { queue: { ...placeOf(run), position } }, when: ['queued'] });
+}
+
+export function notWaiting(run: number, state: RunRecord['state']): InputError {
+  return new InputError('input.queue', `Run ${run} does not wait: it is ${state}.`, 'See `trainyard queue`.');
+}

@@ -1,0 +1,192 @@
+// The queue with a real history and a real trainer: its order, what holds a run back, and that it outlives whoever works it off.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { TestContext } from 'node:test';
+import { queueWish } from '../../electron/cli/queue-options.ts';
+import { processOwner } from '../../engine/history/owner.ts';
+import { createStore } from '../../engine/history/store.ts';
+import { holdOf, inTurn, placeOf, positionAt, type Waiting } from '../../engine/protocol/queue.ts';
+import type { StoreService } from '../../engine/protocol/store.ts';
+import { createRunManager, type RunManager } from '../../engine/runs/manager.ts';
+import { moveInQueue, pauseQueue, waitingRuns } from '../../engine/runs/queue.ts';
+import { temporaryHome } from './fixtures/history.ts';
+import { createTableData, createTableHosts, slow, tableConfig } from './fixtures/training.ts';
+
+interface Setup {
+  readonly store: StoreService;
+  readonly manager: RunManager;
+  /** Another process's manager on the same history. */
+  another(): RunManager;
+}
+
+function setUp(context: TestContext, pace?: Parameters<typeof createTableHosts>[0]): Setup {
+  const store = createStore(temporaryHome(context));
+  const made: RunManager[] = [];
+  const another = (): RunManager => {
+    const parts = { store, data: createTableData(), hosts: createTableHosts(pace), owner: processOwner() };
+    made.push(createRunManager({ ...parts, worksOffQueue: true }));
+    return made.at(-1)!;
+  };
+  context.after(async () => {
+    for (const manager of made) await manager.stopAll();
+    await store.close();
+  });
+  return { store, manager: another(), another };
+}
+
+const order = async (store: StoreService): Promise<readonly number[]> => (await waitingRuns(store)).map(({ id }) => id);
+const startedAt = async (store: StoreService, run: number): Promise<number> => (await store.run({ run })).startedAt!;
+
+/** Puts so many runs into the queue without training them. */
+async function queueOnly(manager: RunManager, count: number): Promise<readonly number[]> {
+  const runs: number[] = [];
+  for (let i = 0; i < count; i++)
+    runs.push((await manager.start({ config: tableConfig(2), queue: { only: true } })).id);
+  return runs;
+}
+
+async function until(reached: () => Promise<boolean> | boolean, what: string): Promise<void> {
+  for (let attempt = 0; attempt < 2000; attempt++) {
+    if (await reached()) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  assert.fail(what);
+}
+
+test('any sequence of moves leaves the order that a list would have, and runs made later stand behind it', () => {
+  let seed = 7;
+  const random = (below: number): number => (seed = (seed * 48271) % 2147483647) % below;
+  let list = [1, 2, 3, 4, 5, 6].map((id): Waiting => ({ id, queue: null }));
+  let renumbered = 0;
+  for (let move = 0; move < 3_000; move++) {
+    const [moved] = list.splice(random(list.length), 1);
+    // Mostly to one place, where the digits run out.
+    const to = random(4) > 0 ? 2 : random(list.length + 1);
+    const position = positionAt(list, to);
+    if (position === null) {
+      renumbered++;
+      list = [...list.slice(0, to), moved, ...list.slice(to)].map(({ id }, at) => ({ id, queue: { position: at } }));
+      continue;
+    }
+    list.splice(to, 0, { id: moved.id, queue: { position } });
+    assert.deepEqual(inTurn(list), list, `move ${move}`);
+    assert.ok(
+      list.every((run) => placeOf(run).position < 7),
+      `move ${move}: run 7 would not be the last`,
+    );
+  }
+  assert.ok(renumbered > 0, 'no gap ever closed');
+});
+
+test('a run is held back by a pause, by another run and by a time', () => {
+  const free = { paused: false, open: new Set<number>() };
+  assert.equal(holdOf({ position: 1 }, free, 0), null);
+  assert.deepEqual(holdOf({ position: 1 }, { ...free, paused: true }, 0), { kind: 'paused' });
+  assert.deepEqual(holdOf({ position: 1, after: 4 }, { ...free, open: new Set([4]) }, 0), { kind: 'after', run: 4 });
+  assert.equal(holdOf({ position: 1, after: 4 }, free, 0), null);
+  assert.deepEqual(holdOf({ position: 1, notBefore: 5 }, free, 4), { kind: 'time', until: 5 });
+  assert.equal(holdOf({ position: 1, notBefore: 5 }, free, 5), null);
+});
+
+test('runs that are only queued wait for whoever adopts them, and begin in the order they were moved to', async (context) => {
+  const { store, manager, another } = setUp(context);
+  const [first, second, third] = await queueOnly(manager, 3);
+  assert.deepEqual(manager.active(), []);
+  await moveInQueue(store, third, 0);
+  await moveInQueue(store, first, 5);
+  assert.deepEqual(await order(store), [third, second, first]);
+  const worker = another();
+  assert.equal((await worker.adopt()).length, 3);
+  for (const run of [first, second, third]) {
+    assert.equal((await worker.finished({ run })).state, 'completed');
+  }
+  const times = await Promise.all([third, second, first].map((run) => startedAt(store, run)));
+  assert.deepEqual(
+    times,
+    times.toSorted((a, b) => a - b),
+  );
+  await assert.rejects(moveInQueue(store, first, 0), { code: 'input.queue' });
+});
+
+test('an order changed while a run trains counts for the next one', async (context) => {
+  const { store, manager } = setUp(context, slow(1));
+  const { id: training } = await manager.start({ config: tableConfig(2_000) });
+  await until(() => manager.begun().includes(training), 'it never began');
+  const waiting = [];
+  for (let i = 0; i < 3; i++) waiting.push((await manager.start({ config: tableConfig(2) })).id);
+  await moveInQueue(store, waiting[2], 0);
+  await manager.stop({ run: training });
+  await Promise.all(waiting.map((run) => manager.finished({ run })));
+  assert.ok((await startedAt(store, waiting[2])) <= (await startedAt(store, waiting[0])));
+  assert.ok((await startedAt(store, waiting[0])) <= (await startedAt(store, waiting[1])));
+});
+
+test('nothing begins in a paused queue, and it goes on where it was', async (context) => {
+  const { store, manager } = setUp(context);
+  await pauseQueue(store, true);
+  const { id } = await manager.start({ config: tableConfig(2) });
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  assert.deepEqual([manager.begun(), (await store.run({ run: id })).state], [[], 'queued']);
+  await pauseQueue(store, false);
+  assert.equal((await manager.finished({ run: id })).state, 'completed');
+});
+
+test('a run that waits for another begins when that has ended, however it did', async (context) => {
+  const { store, manager } = setUp(context, slow(1));
+  const { id: awaited } = await manager.start({ config: tableConfig(2_000) });
+  const { id: later } = await manager.start({ config: tableConfig(2), queue: { after: awaited, first: true } });
+  const { id: free } = await manager.start({ config: { ...tableConfig(2), device: 'cpu' } });
+  await manager.stop({ run: awaited });
+  await manager.finished({ run: later });
+  await manager.finished({ run: free });
+  assert.ok((await startedAt(store, later)) >= (await store.run({ run: awaited })).endedAt!);
+  await assert.rejects(manager.start({ config: tableConfig(2), queue: { after: awaited } }), { code: 'input.queue' });
+  await assert.rejects(manager.start({ config: tableConfig(2), queue: { after: 99 } }), { code: 'input.unknown_run' });
+});
+
+test('a program that ends leaves the queue as it is: what trained stands first and goes on from where it was', async (context) => {
+  const { store, manager, another } = setUp(context, slow(1));
+  const { id: training } = await manager.start({ config: tableConfig(2_000) });
+  const { id: waiting } = await manager.start({ config: tableConfig(2) });
+  await until(async () => (await store.run({ run: training })).progress !== null, 'it never trained');
+  await manager.stopAll({ queue: true });
+  assert.deepEqual(await order(store), [training, waiting]);
+  const { step } = (await store.run({ run: training })).progress!;
+  const next = another();
+  assert.deepEqual(await next.adopt(), [training, waiting]);
+  await until(() => next.begun().includes(training), 'it never went on');
+  const reached = async (): Promise<number> => (await store.run({ run: training })).progress?.step ?? 0;
+  await until(async () => (await reached()) >= step, 'it began anew');
+  assert.ok((await store.log({ run: training })).some(({ message }) => /step|epoch/i.test(message)));
+});
+
+test('a thousand waiting runs are put in order by one question, and one is moved by one change', async (context) => {
+  const { store } = setUp(context);
+  const run = { dataset: 'made', datasetName: 'Made up', config: tableConfig(2), owner: { pid: 0, startedAt: 0 } };
+  for (let i = 0; i < 1_000; i++) await store.createRun({ ...run, name: `run ${i}` });
+  const calls: string[] = [];
+  const counted = new Proxy(store, {
+    get: (target, name: keyof StoreService) => {
+      calls.push(name);
+      return target[name];
+    },
+  });
+  assert.equal((await waitingRuns(counted)).length, 1_000);
+  assert.deepEqual(calls, ['runs']);
+  await moveInQueue(counted, 900, 0);
+  assert.deepEqual(calls, ['runs', 'runs', 'updateRun']);
+  assert.equal((await order(store))[0], 900);
+});
+
+test('flags: a time of day is the next one, a time that is past and flags without the queue are refused', () => {
+  const now = new Date(2026, 10, 23, 22, 0);
+  const at = (text: string): Date => new Date(queueWish({ queue: true, 'start-at': text }, now)!.notBefore!);
+  assert.deepEqual(at('22:30'), new Date(2026, 10, 23, 22, 30));
+  assert.deepEqual(at('7:00'), new Date(2026, 10, 24, 7, 0));
+  assert.deepEqual(at('2026-12-24T18:00'), new Date(2026, 11, 24, 18, 0));
+  for (const text of ['25:00', 'soon', '2026-11-01', '']) assert.throws(() => at(text), { code: 'usage.option' }, text);
+  assert.throws(() => queueWish({ first: true }), { code: 'usage.option' });
+  assert.throws(() => queueWish({ after: '3' }), { code: 'usage.option' });
+  assert.equal(queueWish({}), undefined);
+});
