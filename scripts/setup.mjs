@@ -81,6 +81,7 @@ const targets = {
       'samples',
       'electron-builder.yml',
       'scripts/dist.mjs',
+      'scripts/packages/after-pack.mjs',
     ],
     needs: ['notices'],
     command: ['scripts/dist.mjs', '--for-tests'],

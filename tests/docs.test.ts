@@ -31,7 +31,7 @@ const flags = new Set([
   ...others,
   ...[...commands.values()].flatMap(({ options }) => Object.keys(options)),
 ]);
-const folders = /^(?:electron|engine|kernels|renderer|samples|scripts|tests|docs|licences|\.ci)\//;
+const folders = /^(?:electron|engine|kernels|renderer|samples|scripts|tests|docs|licences|packaging|\.ci)\//;
 /** A file of source code with the end of its path, or its name alone: `trainer.ts`, `charts/Legend.svelte`, `*.svelte.ts`. */
 const sourceName = /(?<![\w./*<>{},-])(?:[\w.*<>{},-]+\/)*[\w.*<>{},-]+\.(?:ts|svelte)\b/g;
 const sources = [

@@ -10,6 +10,7 @@ import type { ElectronParentPort } from '../../engine/protocol/port.electron.ts'
 import { processPort } from '../../engine/protocol/port.node.ts';
 import { announceReady } from '../../engine/protocol/port.ready.ts';
 import { ownValue } from '../../engine/protocol/own.ts';
+import { openOnnxruntime } from './onnx-program.ts';
 import { serve } from '../../engine/protocol/rpc.ts';
 import type { InferenceSession, Tensor } from 'onnxruntime-web/wasm';
 
@@ -19,9 +20,7 @@ const port = electron ? parentPort(electron) : processPort(process);
 serve<OnnxService>(port, {
   async certify({ name, check }) {
     const { model, inputs, answers } = check;
-    const onnx = await import('onnxruntime-web/wasm');
-    // Threads would each take a process's worth of start for 256 rows.
-    onnx.env.wasm.numThreads = 1;
+    const onnx = await openOnnxruntime();
     const session = await onnx.InferenceSession.create(model).catch(refuse);
     try {
       const feeds = Object.fromEntries(inputs.map((input) => [input.name, tensorOf(onnx.Tensor, input)]));

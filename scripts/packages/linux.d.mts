@@ -1,0 +1,9 @@
+export interface LinuxPackages {
+  readonly folder?: string;
+  readonly output?: string;
+  readonly arch?: string;
+  readonly compression?: 'best' | 'none';
+  readonly kinds?: readonly ('deb' | 'tar.gz')[];
+}
+export function packLinux(options?: LinuxPackages): Promise<string[]>;
+export function commitTime(): number;
