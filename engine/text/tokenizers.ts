@@ -3,14 +3,19 @@
 import { InputError } from '../protocol/errors.ts';
 import { characters, CharacterTrainer } from './characters.ts';
 import { Pipeline } from './pipeline.ts';
+import { bytePairTrainer, wordPieceTrainer } from './pair-trainers.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import { words, WordTrainer } from './words.ts';
+
+export { tokenizerFromFiles, type TokenizerFiles } from './vocabulary-files.ts';
 
 /** How to train one. */
 export interface TokenizerOptions {
   readonly kind: Tokenizer['kind'];
   /** Tokens at most, special ones counted. */
   readonly vocabulary: number;
+  /** WordPiece: in lower case without accents. Absent: yes. */
+  readonly lowerCase?: boolean;
 }
 
 /** Takes in texts one by one, in memory that does not grow with them. */
@@ -20,14 +25,16 @@ export interface TokenizerTrainer {
 }
 
 /** Begins to train one. */
-export function tokenizerTrainer({ kind, vocabulary }: TokenizerOptions): TokenizerTrainer {
+export function tokenizerTrainer({ kind, vocabulary, lowerCase = true }: TokenizerOptions): TokenizerTrainer {
   switch (kind) {
     case 'characters':
       return new CharacterTrainer(vocabulary);
     case 'words':
       return new WordTrainer(vocabulary);
-    default:
-      throw new InputError('input.tokenizer', `A tokenizer of the kind “${kind}” cannot be trained.`);
+    case 'wordpiece':
+      return wordPieceTrainer(vocabulary, lowerCase);
+    case 'bytes':
+      return bytePairTrainer(vocabulary);
   }
 }
 
