@@ -144,4 +144,14 @@ export const convolutionCases: readonly Convolution[] = [
   { ...plain, batch: 6, channels: 23, height: 10, width: 13, filters: 21, padding: 2 },
   // More channels than a band of whole images holds: where bands end must not be a matter of a thread's share of them.
   { ...plain, batch: 1, channels: 64, height: 40, width: 40, filters: 3, kernel: 1, padding: 0 },
+  // One channel each: planes narrower and wider than vectors, even and odd, single rows, no border and a wide one.
+  { ...plain, batch: 2, channels: 3, height: 5, width: 37, filters: 3, groups: 3 },
+  { ...plain, batch: 5, channels: 9, height: 3, width: 3, filters: 9, groups: 9 },
+  { ...plain, batch: 1, channels: 2, height: 1, width: 20, filters: 2, groups: 2 },
+  { ...plain, batch: 2, channels: 5, height: 6, width: 9, filters: 5, groups: 5, padding: 0 },
+  { ...plain, batch: 2, channels: 3, height: 4, width: 19, filters: 3, groups: 3, padding: 2 },
+  { ...plain, batch: 3, channels: 4, height: 7, width: 36, filters: 4, groups: 4, stride: 2 },
+  { ...plain, batch: 4, channels: 6, height: 6, width: 3, filters: 6, groups: 6, stride: 2 },
+  { ...plain, batch: 2, channels: 3, height: 9, width: 18, filters: 3, groups: 3, stride: 2, padding: 0 },
+  { ...plain, batch: 2, channels: 3, height: 8, width: 34, filters: 3, groups: 3, stride: 2, padding: 2 },
 ];

@@ -119,8 +119,14 @@ test('the CPU: small grids fill their vectors, starts count, gathered weights an
     conv('broadcast_binary', { operation: 0, d0: 1, d1: 1, d2: 1, d3: 1, d4, d5 }).streamed;
   assert.equal(moved(500, 4), 5 * moved(100, 20));
   // Small planes of a depthwise convolution cost about the same, however small.
-  const plane = (side: number): number => conv('conv2d', { groups: 256, height: side, width: side }).flops;
-  assert.ok(plane(2) > plane(4) / 1.5 && plane(32) > 5 * plane(8));
+  const plane = (height: number, width: number, more = {}): number =>
+    conv('conv2d', { groups: 256, height, width, ...more }).flops;
+  const five = { kernel: 5, padding: 2 };
+  assert.ok(plane(2, 2, five) > plane(4, 4, five) / 1.5 && plane(32, 32, five) > 5 * plane(8, 8, five));
+  // Those of 3 × 3 go by strips of 16 columns, and threads share planes instead of images.
+  near(plane(8, 3), plane(8, 16));
+  near(plane(8, 17), plane(16, 16));
+  assert.equal(conv('conv2d', { groups: 256, height: 8, width: 8 }).pieces, undefined);
 });
 
 test('wider and narrower: units and filters by the same factor, groups of depthwise convolutions with them', () => {

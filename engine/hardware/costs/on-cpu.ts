@@ -194,16 +194,25 @@ function weightGradient(_: string, of: Convolution, flops: number): CpuWork {
   return { flops: flops * (wholeVectors(columns) / columns) * starts, edge: fullEdge, streamed: 0, from: 0 };
 }
 
-/** Beginning a row of a plane, and a plane, takes as long as so many of its elements. */
+/** A row of a strip of a plane, and beginning a plane, take as long as so many products of the usual depthwise factor: 3 × 3. */
+const [stripRow, stripPlane] = [2, 15];
+/** Of other kernels: beginning a row of a plane, and a plane, takes as long as so many of its elements. */
 const [rowStart, planeStart] = [18, 114];
 
 /** A depthwise convolution goes plane by plane, each so small that its rows and its beginning count as much as its elements. */
 function depthwise(kernel: string, of: Convolution, flops: number): CpuWork {
   const { height, width, stride } = of;
+  const [batch, , outRows, outColumns] = outputShape(of);
+  const taking = (elements: number): CpuWork => {
+    return { flops: flops * (elements / (outRows * outColumns)), edge: fullEdge, streamed: 0, from: 0 };
+  };
+  if (goesByPlanes(of)) return taking(stripRow * stride * outRows * (wholeVectors(outColumns) / lanes) + stripPlane);
   const phases = kernel === 'conv2d_input_grad' ? stride ** 2 : 1;
   const [rows, columns] = [height, width].map((size) => (phases > 1 ? Math.ceil(size / stride) : size));
-  const elements = phases * (rows * columns + rowStart * rows + planeStart);
-  const [batch, , outRows, outColumns] = outputShape(of);
-  const planes = { flops: flops * (elements / (outRows * outColumns)), edge: fullEdge, streamed: 0, from: 0 };
+  const planes = taking(phases * (rows * columns + rowStart * rows + planeStart));
   return kernel === 'conv2d_weight_grad' ? planes : { ...planes, pieces: batch };
 }
+
+/** As `goes_by_planes` of the kernels chooses: one filter of 3 × 3 a channel. */
+const goesByPlanes = ({ kernel, stride, dilation, padding, channels, filters, groups }: Convolution): boolean =>
+  kernel === 3 && stride <= 2 && dilation === 1 && padding <= 2 && groups === channels && groups === filters;

@@ -1,6 +1,8 @@
-// Convolution forwards and the gradient of its input; threads share the images. (The weight's: conv_weights.h, conv_depthwise.h.)
+// Convolution forwards and the gradient of its input; threads share the images, or the planes. (The weight's: conv_weights.h,
+// conv_depthwise_weights.h.)
 
 #pragma once
+#include "conv_depthwise.h"
 #include "conv_winograd.h"
 
 static void conv2d(const Call *call) {
@@ -22,6 +24,16 @@ static void conv2d(const Call *call) {
         .step = 1,
     };
     winograd_images(&tiling, &w, x, target, s.filters * out_plane, start, end, call->scratch);
+    return;
+  }
+  PlaneWork planes = {
+      .planes = {s.height, s.width, s.out_height, s.out_width, s.padding, NULL},
+      .channels = s.channels,
+      .weights = operand(call, 1),
+      .target = {.planes = operand(call, 3), .bias = bias, .activation = integer(call, 14), .slope = real(call, 15)},
+  };
+  if (goes_by_planes(&s, &planes.planes)) {
+    convolve_planes(call, &planes, s.batch, x, s.stride == 1 ? STRIDE_1 : STRIDE_2);
     return;
   }
   const View view = forward_view(&s);
@@ -87,6 +99,24 @@ static void conv2d_input_grad(const Call *call) {
         .step = 1,
     };
     winograd_images(&tiling, &w, dy, target, s.channels * plane, start, end, call->scratch);
+    return;
+  }
+  PlaneWork planes = {
+      .planes = {s.out_height, s.out_width, s.height, s.width, 2 - s.padding, NULL},
+      .channels = s.channels,
+      .weights = operand(call, 1),
+      .turned = s.stride == 1,
+      .target =
+          {
+              .planes = operand(call, 4),
+              .bias = gradient ? NULL : bias,
+              .saved = gradient ? saved : NULL,
+              .activation = integer(call, 15),
+              .slope = real(call, 16),
+          },
+  };
+  if (goes_by_planes(&s, &planes.planes) && (s.stride == 1 || s.padding == 1)) {
+    convolve_planes(call, &planes, s.batch, dy, s.stride == 1 ? STRIDE_1 : STRIDE_2_BACK);
     return;
   }
   // Elements that no product reaches are 0: cleared at once, unless a bias or an activation makes something of them.

@@ -1,7 +1,7 @@
 // The native kernels. Compiled once for each instruction set with -DTABLE=name; each follows its contract in kernels/NAME.
 
 #include "kernels.h"
-#include "conv_depthwise.h"
+#include "conv_depthwise_weights.h"
 #include "conv_kernels.h"
 #include "gemm.h"
 #include "normalization.h"

@@ -8,17 +8,6 @@
 
 typedef uint32_t Words __attribute__((vector_size(4 * LANES)));
 
-#if LANES == 16
-#define LOW_PAIRS 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
-#define HIGH_PAIRS 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
-#elif LANES == 8
-#define LOW_PAIRS 0, 8, 1, 9, 2, 10, 3, 11
-#define HIGH_PAIRS 4, 12, 5, 13, 6, 14, 7, 15
-#else
-#define LOW_PAIRS 0, 4, 1, 5
-#define HIGH_PAIRS 2, 6, 3, 7
-#endif
-
 /** a₀ b₀ a₁ b₁ … of the lower and of the upper halves. */
 INLINE Words interleave_low(Words a, Words b) { return MIX(IntVector, a, b, LOW_PAIRS); }
 INLINE Words interleave_high(Words a, Words b) { return MIX(IntVector, a, b, HIGH_PAIRS); }
