@@ -51,7 +51,7 @@ export function forEachWindow(p: Pooling, visit: (output: number, inputs: readon
 
 const square = { windowHeight: 2, windowWidth: 2, stride: 2, padding: 0 };
 
-/** Shapes for the parity tests: overlapping and apart, padded, odd, the whole plane, rows left over. */
+/** Shapes for the parity tests: overlapping and apart, padded, odd, the whole plane, rows left over, large. */
 export const poolingCases: readonly Pooling[] = [
   { ...square, planes: 1, height: 1, width: 1, windowHeight: 1, windowWidth: 1, stride: 1 },
   { ...square, planes: 6, height: 8, width: 8 },
@@ -62,4 +62,9 @@ export const poolingCases: readonly Pooling[] = [
   { ...square, planes: 3, height: 10, width: 11, windowHeight: 2, windowWidth: 2, stride: 3 },
   { ...square, planes: 7, height: 5, width: 9, windowHeight: 5, windowWidth: 9, stride: 1 },
   { ...square, planes: 19, height: 8, width: 8, windowHeight: 8, windowWidth: 8, stride: 1 },
+  { ...square, planes: 3, height: 7, width: 75 },
+  // More windows than a native kernel holds at once, of several rows and columns; and windows too large for that.
+  { ...square, planes: 2, height: 61, width: 53, windowHeight: 3, windowWidth: 3, stride: 1, padding: 1 },
+  { ...square, planes: 2, height: 122, width: 103, windowHeight: 5, windowWidth: 3, padding: 1 },
+  { ...square, planes: 2, height: 39, width: 41, windowHeight: 36, windowWidth: 35, stride: 3, padding: 3 },
 ];

@@ -46,6 +46,8 @@ typedef struct {
   int rows, columns;
   int count;
   int top, left, bottom, right;
+  /** What lies beyond the border: 0 for convolutions. */
+  float border;
   Tap taps[MAX_TAPS];
 } View;
 
@@ -112,38 +114,64 @@ INLINE void copy_floats(float *to, const float *from, int count) {
   for (; j < count; j++) to[j] = from[j];
 }
 
-/** target[j] = row[first + j·stride], 0 beyond the `width` elements of the row. */
-static void copy_band_row(const float *row, int width, int first, int stride, int count, float *target) {
+/** target[j] = row[first + j·stride], `border` beyond the `width` elements of the row. */
+static void copy_band_row(const float *row, int width, int first, int stride, int count, float border, float *target) {
   const int before = first < 0 ? smaller(count, (-first + stride - 1) / stride) : 0;
   const int inside = first + before * stride < width ? (width - 1 - first - before * stride) / stride + 1 : 0;
   const int end = smaller(count, before + inside);
-  for (int j = 0; j < before; j++) target[j] = 0;
+  for (int j = 0; j < before; j++) target[j] = border;
   if (stride == 1) copy_floats(target + before, row + first + before, end - before);
   else if (stride == 2) for (int j = before; j < end; j++) target[j] = row[first + 2 * j];
   else for (int j = before; j < end; j++) target[j] = row[first + j * stride];
-  for (int j = end; j < count; j++) target[j] = 0;
+  for (int j = end; j < count; j++) target[j] = border;
+}
+
+/** Both phases of a row for stride 2: as copy_band_row for `first` into `even`, for first + 1 into `odd`. */
+static void split_band_row(const float *row, int width, int first, int count, float border, float *even, float *odd) {
+  int j = 0;
+  for (; j < count && first + 2 * j < 0; j++) {
+    even[j] = border;
+    odd[j] = first + 2 * j + 1 >= 0 && width > 0 ? row[first + 2 * j + 1] : border;
+  }
+  const int whole = smaller(count, (width - first) / 2);
+  for (; j < whole; j += LANES) {
+    // The last elements once more rather than one by one.
+    if (j + LANES > whole && whole >= LANES && first + 2 * (whole - LANES) >= 0) j = whole - LANES;
+    if (j + LANES > whole) break;
+    Vector low, high;
+    split_pairs(row + first + 2 * j, &low, &high);
+    store(even + j, low);
+    store(odd + j, high);
+  }
+  for (; j < count; j++) {
+    even[j] = first + 2 * j < width ? row[first + 2 * j] : border;
+    odd[j] = first + 2 * j + 1 < width ? row[first + 2 * j + 1] : border;
+  }
 }
 
 /** Copies the rows that a band reads of `channels` channels; its images stand `image_floats` apart. */
 static void fill_band(const View *v, const Band *b, const float *first_image, ptrdiff_t image_floats, int channels,
                       float *target) {
-  const int top = b->first_row * v->stride + v->top;
+  const int top = b->first_row * v->stride + v->top, plane_floats = b->plane_rows * b->plane_columns;
   const int whole = v->stride == 1 && v->left == 0 && b->plane_columns == v->width && top >= 0 && top + b->plane_rows <= v->height;
-  for (int channel = 0; channel < channels; channel++) {
-    for (int phase = 0; phase < b->row_phases * b->column_phases; phase++) {
-      const int row_phase = phase / b->column_phases, column = v->left + phase % b->column_phases;
-      for (int n = 0; n < b->images; n++) {
-        const float *image = first_image + n * image_floats + (ptrdiff_t)channel * v->height * v->width;
-        if (whole) {
-          copy_floats(target, image + (ptrdiff_t)top * v->width, b->plane_rows * b->plane_columns);
-          target += b->plane_rows * b->plane_columns;
-          continue;
-        }
-        for (int i = 0; i < b->plane_rows; i++, target += b->plane_columns) {
-          const int row = top + i * v->stride + row_phase;
-          const float *from = image + (ptrdiff_t)row * v->width;
-          if (row < 0 || row >= v->height) memset(target, 0, 4 * (size_t)b->plane_columns);
-          else copy_band_row(from, v->width, column, v->stride, b->plane_columns, target);
+  const int split = v->stride == 2 && b->column_phases == 2;
+  for (int channel = 0; channel < channels; channel++, target += b->channel_floats) {
+    for (int n = 0; n < b->images; n++) {
+      const float *image = first_image + n * image_floats + (ptrdiff_t)channel * v->height * v->width;
+      if (whole) {
+        copy_floats(target + n * plane_floats, image + (ptrdiff_t)top * v->width, plane_floats);
+        continue;
+      }
+      // Row by row as they stand in memory.
+      for (int i = 0; i < b->plane_rows * b->row_phases; i++) {
+        const int row = top + i / b->row_phases * v->stride + i % b->row_phases;
+        const int width = row >= 0 && row < v->height ? v->width : 0, count = b->plane_columns;
+        const float *from = image + (ptrdiff_t)row * v->width;
+        for (int phase = 0; phase < b->column_phases; phase += split ? 2 : 1) {
+          const int plane = i % b->row_phases * b->column_phases + phase, apart = b->images * plane_floats;
+          float *to = target + plane * apart + n * plane_floats + i / b->row_phases * count;
+          if (split) split_band_row(from, width, v->left, count, v->border, to, to + apart);
+          else copy_band_row(from, width, v->left + phase, v->stride, count, v->border, to);
         }
       }
     }

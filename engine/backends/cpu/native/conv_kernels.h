@@ -68,6 +68,7 @@ static void see_phase(const Shape *s, int phase_row, int phase_column, View *vie
   view->rows = (s->height - phase_row + s->stride - 1) / s->stride;
   view->columns = (s->width - phase_column + s->stride - 1) / s->stride;
   view->count = view->top = view->left = view->bottom = view->right = 0;
+  view->border = 0;
   for (int ky = 0; ky < s->kernel; ky++) {
     const int row = phase_row + s->padding - ky * s->dilation;
     if (row % s->stride != 0) continue;

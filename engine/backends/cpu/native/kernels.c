@@ -5,6 +5,7 @@
 #include "conv_kernels.h"
 #include "gemm.h"
 #include "normalization.h"
+#include "pooling_backward.h"
 #include "threefry.h"
 #include "trees.h"
 #include <math.h>
@@ -238,6 +239,8 @@ static const NamedKernel kernels[] = {
     {"activation_grad", activation_grad},
     {"adam", adam},
     {"add", add},
+    {"average_pool", average_pool},
+    {"average_pool_grad", average_pool_grad},
     {"batch_norm", batch_norm},
     {"batch_norm_grad", batch_norm_grad},
     {"conv2d", conv2d},
@@ -247,6 +250,8 @@ static const NamedKernel kernels[] = {
     {"dropout", dropout},
     {"gather_rows", gather_rows},
     {"matmul", matmul},
+    {"max_pool", max_pool},
+    {"max_pool_grad", max_pool_grad},
     {"tree_bins", tree_bins},
     {"tree_forest", tree_forest},
     {"tree_gradients", tree_gradients},
