@@ -1,6 +1,6 @@
 """The rows a Trainyard model sees, made by its recipe from a plain CSV. Standard library only.
 python3 table_recipe.py run.json data.csv   (run.json: trainyard export RUN --format json, or a preprocessing.json)"""
-import csv, datetime as dt, json, math, sys
+import csv, datetime as dt, json, math, sys, unicodedata
 
 YES, NO = {"true", "yes", "y", "t", "on", "1"}, {"false", "no", "n", "f", "off", "0"}
 
@@ -24,10 +24,26 @@ def part(milliseconds, name):
     if name == "month": return (time.month - 1 + (time.day - 1) / 31) / 12
     return time.weekday() / 7 if name == "weekday" else milliseconds % 86400000 / 86400000
 
+def words(text):
+    """Runs of letters, marks and digits, in lower case."""
+    spaced = "".join(one if unicodedata.category(one)[0] in "LMN" else " " for one in text)
+    return [unicodedata.normalize("NFC", word).lower() for word in spaced.split(" ") if word]
+
+def tokens(recipe, text):
+    """The codes of a text: those of its words + 1, padded by 0. Other tokenizers are tokenizer.json files of Hugging Face's."""
+    known, length = recipe["tokenizer"], recipe["length"]
+    if known["kind"] != "words": sys.exit("only texts cut into words are read here")
+    ids = {word: place + 1 for place, word in enumerate(known["words"])}
+    start = text.encode("utf-16-le")[:2 * recipe["characters"]].decode("utf-16-le", "ignore")
+    codes = [] if text == "" or text in recipe["missing"] else [ids.get(word, 0) + 1 for word in words(start)][:length]
+    return codes + [0] * (length - len(codes))
+
 def encode(features, cells):
-    numbers, codes = [], []
+    numbers, codes, texts = [], [], []
     for recipe in features:
-        kind, value = recipe["kind"], raw(recipe, cells[recipe["column"]].strip())
+        kind, cell = recipe["kind"], cells[recipe["column"]].strip()
+        if kind == "text": texts += tokens(recipe, cell); continue
+        value = raw(recipe, cell)
         if kind == "embedding": codes.append(value or 0); continue
         if kind == "one_hot": numbers += [1 if value == code + 1 else 0 for code in range(len(recipe["categories"]))]
         else:
@@ -37,7 +53,7 @@ def encode(features, cells):
                 angle = 2 * math.pi * part(known, name)
                 numbers += [math.sin(angle), math.cos(angle)]
         if recipe["indicator"]: numbers.append(1 if value is None else 0)
-    return numbers + codes
+    return numbers + codes + texts
 
 if __name__ == "__main__":
     recipe = json.load(open(sys.argv[1], encoding="utf-8"))

@@ -209,6 +209,7 @@ const rules: readonly Rule[] = [
       'engine/train/scores.ts',
       'engine/data/preprocess/modelled-rows.ts',
       'engine/data/preprocess/recipe.ts',
+      'engine/data/preprocess/text-codes.ts',
       'engine/model/',
       protocol,
     ],
@@ -245,7 +246,7 @@ const rules: readonly Rule[] = [
   },
   {
     files: 'engine/data/',
-    may: ['engine/system/', protocol, 'engine/model/', 'engine/optim/', settings],
+    may: ['engine/system/', protocol, 'engine/model/', 'engine/optim/', 'engine/text/', settings],
     packages: ['node:', 'zod', '@duckdb/node-api', 'apache-arrow', '@napi-rs/image', 'image-size', 'yauzl'],
     instead: 'Data knows formats and rows; models and runs come to it through DataService.',
   },

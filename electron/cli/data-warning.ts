@@ -5,6 +5,7 @@ import type { DataWarning } from '../../engine/protocol/data.ts';
 const flags: ReadonlyMap<string, (column: string) => string> = new Map<string, (column: string) => string>([
   ['time_split', (column) => `--time ${column}`],
   ['group_split', (column) => `--group ${column}`],
+  ['text', (column) => `--text ${column}`],
   ['leak', (column) => `--ignore ${column}`],
   ['short_test', () => '--folds 5'],
   ['group_target', () => '--folds 5'],

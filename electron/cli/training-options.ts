@@ -6,11 +6,12 @@ import type { Declaration } from '../../engine/learners/declared/declare.ts';
 import { declarations, usualSettings } from '../../engine/learners/declared/registry.ts';
 import { defaultPreset, mlp, presetNamed, presets, specOf, trainedOn } from '../../engine/model/presets.ts';
 import { mostLayers, type InputSpec, type ModelSpec, type Task, type TrainingSpec } from '../../engine/model/spec.ts';
-import type { ColumnType, DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
+import type { ColumnType, DatasetInfo, DatasetSettings, TextChoice } from '../../engine/protocol/data.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
 import { parseJson } from '../../engine/protocol/json.ts';
 import { ownValue } from '../../engine/protocol/own.ts';
-import { columnTypes, tasks } from '../../engine/settings/dataset.ts';
+import { textColumns } from '../../engine/protocol/use.ts';
+import { columnTypes, tasks, textFields } from '../../engine/settings/dataset.ts';
 import { usualTraining } from '../../engine/settings/network.ts';
 import { runFields } from '../../engine/settings/run.ts';
 import { trainingFields } from '../../engine/settings/training.ts';
@@ -28,6 +29,12 @@ export const dataOptions = {
     help: `column types: ${columnTypes.join(', ')}`,
   },
   ignore: { type: 'string', value: 'COL,…', help: 'columns not to use' },
+  text: {
+    type: 'string',
+    value: 'COL,…',
+    help: 'columns of text to learn from (default: all, where there is no other column)',
+  },
+  ...flagsOf(textFields),
   split: { type: 'string', value: '0.8,0.1,0.1', help: 'shares of train, validation and test' },
   time: { type: 'string', value: 'COL', help: 'split in the order of this column: the latest rows test' },
   group: { type: 'string', value: 'COL', help: 'split so that all rows with the same value are in one split' },
@@ -54,15 +61,29 @@ export function datasetSettings(options: OptionValues): DatasetSettings {
   const types = textOption(options, 'types');
   const ignored = textOption(options, 'ignore');
   const split = textOption(options, 'split');
+  const texts = textsOption(options);
   return {
     ...(textOption(options, 'target') ? { target: textOption(options, 'target') } : {}),
     ...(task && task !== 'auto' ? { task } : {}),
-    ...(types ? { types: parseTypes(types) } : {}),
+    ...(types || texts ? { types: { ...(types && parseTypes(types)), ...asTexts(texts?.columns) } } : {}),
+    ...(texts ? { texts } : {}),
     ...(ignored ? { ignored: ignored.split(',').map((name) => name.trim()) } : {}),
     ...(split ? { split: parseSplit(split) } : {}),
     ...splitByOption(options),
   };
 }
+
+/** What is said of texts; undefined: nothing. */
+function textsOption(options: OptionValues): TextChoice | undefined {
+  const columns = textOption(options, 'text')
+    ?.split(',')
+    .map((name) => name.trim());
+  const how = chosenByFlags(textFields, options);
+  return columns || Object.keys(how).length > 0 ? { ...how, ...(columns && { columns }) } : undefined;
+}
+
+const asTexts = (columns: readonly string[] = []): Readonly<Record<string, ColumnType>> =>
+  Object.fromEntries(columns.map((name) => [name, 'text']));
 
 function splitByOption(options: OptionValues): Pick<DatasetSettings, 'splitBy'> {
   const [time, group] = [textOption(options, 'time'), textOption(options, 'group')];
@@ -116,7 +137,11 @@ export interface TrainedOn {
 /** What a dataset gives a run to train on; of a table the widths do not matter here. */
 export function dataOf(info: DatasetInfo, rows: number, task: Task): TrainedOn {
   const classes = task === 'classification' ? info.classes.length : 0;
-  if (!info.image) return { rows, task, classes, input: { kind: 'table', width: 0, numeric: 0, embeddings: [] } };
+  if (!info.image) {
+    const texts = textColumns(info).map((name) => ({ name, vocabulary: 0, length: 0 }));
+    const none = { kind: 'table', width: 0, numeric: 0, embeddings: [] } as const;
+    return { rows, task, classes, input: texts.length > 0 ? { ...none, texts } : none };
+  }
   const { channels, height, width } = info.image;
   return { rows, task, classes, input: { kind: 'image', channels, height, width } };
 }

@@ -2,6 +2,7 @@
 // asked for.
 
 import type { Backend } from '../../engine/backends/backend.ts';
+import { TextCodes, withTextCodes } from '../../engine/data/preprocess/text-codes.ts';
 import { modelledRows } from '../../engine/data/preprocess/modelled-rows.ts';
 import { contributionsOf, type ExplainedRow } from '../../engine/explanation/contributions.ts';
 import { partialDependence } from '../../engine/explanation/dependence.ts';
@@ -42,7 +43,7 @@ export function createExplainer(
 ): ExplainerService {
   const progress = new Listeners<{ job: string; progress: Progress }>();
   const stopped = new Set<string>();
-  let kept: { readonly key: string; readonly subject: Subject } | null = null;
+  let kept: { readonly key: string; readonly subject: Subject; readonly codes: TextCodes } | null = null;
 
   let looked: ({ readonly model: string } & ReturnType<typeof treesOfRun>) | null = null;
 
@@ -62,12 +63,13 @@ export function createExplainer(
     const { job, run, model, weights, preprocessing, data, split } = request;
     try {
       return await withRows(shards, openBackend, data, async (prepared) => {
-        const rows = asReadBy(prepared, preprocessing);
         const key = `${data.handle} ${split}`;
-        if (kept?.key !== key) kept = { key, subject: await readSubject(rows, split) };
+        const codes = kept?.key === key ? kept.codes : new TextCodes();
+        const rows = asReadBy(prepared, preprocessing, codes);
+        if (kept?.key !== key) kept = { key, subject: await readSubject(rows, split), codes };
         const { subject } = kept;
         const trained = readTrained(model, weights, run);
-        const ask = answerOf(trained, preprocessing, rows);
+        const ask = answerOf(trained, preprocessing, rows, codes);
         // Between two questions a cancellation gets in.
         const answer: Answer = async (columns, count) => {
           await nodeSurroundings.breathe();
@@ -109,10 +111,14 @@ export function createExplainer(
         const trained = readTrained(model, weights, run);
         const { readShard, keepNumbers } = await shards;
         const wanted = asked.wanted ?? usualClass(trained.file.output);
-        const names = contributionNames(file.input.kind === 'columns' ? file.input.columns : []);
+        const codes = new TextCodes();
+        const read = { data: file, readShard: (shard: number) => readShard({ handle: file.handle, shard }) };
+        const coded = withTextCodes(read, codes);
+        const { input } = coded.data;
+        const names = contributionNames(input.kind === 'columns' ? input.columns : []);
         const explained = (sampled: () => Promise<Sampled>): Promise<TableContributions> =>
           explainTable(
-            { data: file, readShard: (shard) => readShard({ handle: file.handle, shard }) },
+            coded,
             trained.trees ? exactContributions(trained.trees, wanted) : null,
             sampled,
             wanted,
@@ -122,8 +128,8 @@ export function createExplainer(
         return await withRows(shards, openBackend, data ?? file, (rows) =>
           explained(async () =>
             sampledFrom(
-              await readSubject(asReadBy(rows, preprocessing), split),
-              answerOf(trained, preprocessing, rows),
+              await readSubject(asReadBy(rows, preprocessing, codes), split),
+              answerOf(trained, preprocessing, rows, codes),
               draws,
             ),
           ),
@@ -142,9 +148,9 @@ export function createExplainer(
   };
 }
 
-/** Columns as they are by the dictionaries of a run; nothing to do but for rows of several folds. */
-const asReadBy = (rows: Rows, preprocessing: unknown): Rows =>
-  modelledRows(rows, { ...(preprocessing as object), form: 'columns' });
+/** Columns as they are by the dictionaries of a run, texts as their codes; nothing else to do but for rows of several folds. */
+const asReadBy = (rows: Rows, preprocessing: unknown, codes: TextCodes): Rows =>
+  withTextCodes(modelledRows(rows, { ...(preprocessing as object), form: 'columns' }), codes);
 
 /** The row to begin with: the one whose answer is farthest from what is so. */
 async function tellingRow(subject: Subject, answer: Answer, wanted: number | null): Promise<ExplainedRow> {

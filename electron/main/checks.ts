@@ -1,6 +1,6 @@
 // Checks of runs to be, for the window: rows are prepared, a process of the device checks them, and both are let go.
 
-import { declarationOf } from '../../engine/learners/declared/registry.ts';
+import { trainedRows } from '../../engine/learners/declared/prepared.ts';
 import type { AppService } from '../../engine/protocol/app.ts';
 import type { CheckFinding, ExaminerService } from '../../engine/protocol/checking.ts';
 import type { DataService, Progress } from '../../engine/protocol/data.ts';
@@ -34,14 +34,14 @@ export function createChecks({ data, processes }: CheckParts): CheckMethods {
 
   return {
     async checkRun({ job, config }) {
-      const { dataset, settings, seed, device } = config;
-      const { forms } = declarationOf(config);
+      const { dataset, device } = config;
+
       stage(job, 'Preparing rows');
       // A process takes as long to start as rows take to be prepared.
       const starting: Promise<Host> = device === 'gpu' ? processes.startGpuHost() : processes.startCpuHost();
       starting.catch(() => undefined);
       try {
-        const prepared = await data.prepare({ job, dataset, options: { settings, seed, forms } });
+        const prepared = await data.prepare({ job, dataset, options: trainedRows(config) });
         try {
           const host = await starting;
           if (cancelled.has(job)) throw new CancelledError('The check was cancelled.');

@@ -8,7 +8,7 @@ import type { AppService } from '../../engine/protocol/app.ts';
 import { exportFormats } from '../../engine/protocol/exports.ts';
 import { recordFields } from '../../engine/protocol/store.ts';
 import type { RunConfig } from '../../engine/protocol/runs.ts';
-import { columnTypes, splitKinds, tasks } from '../../engine/settings/dataset.ts';
+import { columnTypes, splitKinds, tasks, textFields } from '../../engine/settings/dataset.ts';
 import { largestShown, readingFields } from '../../engine/settings/reading.ts';
 import { runFields } from '../../engine/settings/run.ts';
 import { optimizers, type OptimizerName } from '../../engine/settings/training.ts';
@@ -26,6 +26,14 @@ const share = z.number().min(0).max(1);
 const columnType = z.enum(columnTypes);
 const readOptions = schemaOf(readingFields);
 
+const { tokenizer, vocabulary, length } = fieldSchemas(textFields);
+const texts = z.strictObject({
+  columns: z.array(z.string()).max(100_000).optional(),
+  tokenizer: tokenizer.optional(),
+  vocabulary: vocabulary.optional(),
+  length: length.optional(),
+});
+
 const settings = z.strictObject({
   types: wordsTo(columnType).optional(),
   target: z.string().optional(),
@@ -41,6 +49,7 @@ const settings = z.strictObject({
       dealt: z.literal('by class').optional(),
     })
     .optional(),
+  texts: texts.optional(),
   labels: wordsTo(z.string().max(1000)).optional(),
 });
 

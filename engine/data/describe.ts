@@ -4,7 +4,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { InputError } from '../protocol/errors.ts';
 import type { ColumnInfo, ColumnType, DatasetInfo, DatasetSettings, DataWarning } from '../protocol/data.ts';
 import { columnTypes } from '../settings/dataset.ts';
-import { leftOutColumns, noValidationWarning, usualSplit } from '../protocol/use.ts';
+import { leftOutColumns, noValidationWarning, textColumns, usualSplit } from '../protocol/use.ts';
 import { didYouMean } from './closest.ts';
 import { describeColumns } from './schema/analyse.ts';
 import type { AnalysedColumn } from './schema/analyse.ts';
@@ -67,6 +67,7 @@ export async function describeTable(
     ...columnWarnings(
       columns.filter(({ name }) => !ignored.has(name)),
       target,
+      textColumns({ columns, target, settings }),
     ),
     ...((settings.split ?? usualSplit)[1] === 0 ? [noValidationWarning()] : []),
   ];
@@ -127,7 +128,7 @@ function checkSettings(analysed: readonly AnalysedColumn[], settings: DatasetSet
       );
     }
   }
-  for (const name of settings.ignored ?? []) requireName(names, name);
+  for (const name of [...(settings.ignored ?? []), ...(settings.texts?.columns ?? [])]) requireName(names, name);
 }
 
 function requireName(names: readonly string[], name: string): void {

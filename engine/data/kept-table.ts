@@ -186,7 +186,7 @@ export class KeptTable {
         read: all.map((row) =>
           features.map(({ recipe }, index) => {
             const [value, cell] = row.slice(names.length + 2 * index);
-            const found = valueOfRaw(recipe, value as number | null);
+            const found = valueOfRaw(recipe, value as number | string | null);
             return found === null && 'categories' in recipe ? cell : found;
           }),
         ),

@@ -2,14 +2,24 @@
 
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { InputError } from '../protocol/errors.ts';
-import type { ColumnInfo, DatasetInfo, DataWarning, PrepareOptions, PreparedData, RowForm } from '../protocol/data.ts';
-import { formsOf, leftOutColumns, splitNames, usualSplit } from '../protocol/use.ts';
+import type {
+  ColumnInfo,
+  DatasetInfo,
+  DataWarning,
+  LeftOutColumn,
+  PrepareOptions,
+  PreparedData,
+  RowForm,
+  TextWay,
+} from '../protocol/data.ts';
+import { formsOf, leftOutColumns, inWords, splitNames, textColumns, usualSplit } from '../protocol/use.ts';
 import type { DatabaseLimits } from './database.ts';
 import { streamNumbers } from './database.ts';
 import type { Job } from './jobs.ts';
 import type { KeptTable } from './kept-table.ts';
 import { categoryCode, rawCell, rawFeature } from './preprocess/features.ts';
 import { fit } from './preprocess/fit.ts';
+import { fitText, type TextFit } from './preprocess/fit-texts.ts';
 import type { FeatureColumn } from './preprocess/fit.ts';
 import { asFitted } from './preprocess/recipe.ts';
 import type { FeatureRecipe, Preprocessing, TargetRecipe } from './preprocess/recipe.ts';
@@ -87,7 +97,8 @@ export async function prepareDataset(
 
   job.stage('Splitting');
   const strata = await readStrata(connection, table, targetColumn, classes, job);
-  const leftOut = leftOutColumns(info);
+  const texts = options.texts === undefined ? [] : textColumns(info);
+  const leftOut = leftOutFor(info, options);
   const unused = new Set(leftOut.map(({ column }) => column));
   const inUse = info.columns
     .filter(({ name }) => !unused.has(name))
@@ -139,13 +150,26 @@ export async function prepareDataset(
 
   job.stage('Fitting the preprocessing');
   const features: FeatureColumn[] = [];
-  for (const { column, info: one } of inUse.filter(({ info: { name } }) => name !== target.name)) {
+  for (const { column, info: one } of inUse.filter(
+    ({ info: { name } }) => name !== target.name && !texts.includes(name),
+  )) {
     features.push({ stored: column, info: one, dictionary: await readDictionary(connection, table, column, one) });
   }
   const numericTarget = classes === null ? targetColumn : null;
   const fitted = await fit(connection, { table, features, target: numericTarget, splits, trainRows: counts[0], job });
   const targetRecipe = makeTargetRecipe(targetColumn, classes, fitted.target);
-  const assembled = assemble(features, fitted.features, targetRecipe, leftOut);
+  const read: TextFit[] = [];
+  for (const name of texts) {
+    const column = stored.get(name) as StoredColumn;
+    const { texts: choice = {} } = options.settings;
+    read.push(await fitText(connection, { table, column, way: options.texts as TextWay, choice, splits, job }));
+  }
+  const assembled = assemble(
+    [...features.map(({ stored: { name } }) => name), ...texts],
+    [...fitted.features, ...read.map(({ recipe }) => recipe)],
+    targetRecipe,
+    leftOut,
+  );
   const asIs = formOf(info, options.forms) === 'columns';
   const preprocessing: Preprocessing = {
     ...assembled,
@@ -174,6 +198,8 @@ export async function prepareDataset(
   const together = splitBy === undefined ? keptTogether(copies, splits) : [];
   const warnings = [
     ...missingTargetWarning(target, info.rows),
+    ...read.flatMap((one) => one.warnings),
+    ...unreadTexts(info, options),
     ...splitWarnings,
     ...(ofClasses ? classSplitWarnings(ofClasses) : []),
     ...together,
@@ -318,14 +344,14 @@ function makeTargetRecipe(
 }
 
 function assemble(
-  features: readonly FeatureColumn[],
+  features: readonly string[],
   recipes: readonly (Preprocessing['features'][number] | null)[],
   target: TargetRecipe,
   unused: Preprocessing['leftOut'],
 ): Preprocessing {
   const used = recipes.filter((recipe) => recipe !== null);
-  const constant = features.flatMap(({ stored }, index) =>
-    recipes[index] === null ? [{ column: stored.name, reason: 'constant in the training split' }] : [],
+  const constant = features.flatMap((column, index) =>
+    recipes[index] === null ? [{ column, reason: 'constant in the training split' }] : [],
   );
   const leftOut = [...unused, ...constant];
   if (used.length === 0) {
@@ -333,6 +359,27 @@ function assemble(
     throw new InputError(code, message, hint);
   }
   return { version: 1, features: used, target, leftOut };
+}
+
+/** Columns that the model does not see: those of texts too, where it reads none. Throws InputError `input.no_features`. */
+function leftOutFor(info: DatasetInfo, { texts, learner }: PrepareOptions): LeftOutColumn[] {
+  const leftOut = leftOutColumns(info);
+  const unread = texts === undefined ? textColumns(info) : [];
+  const all = [...leftOut, ...unread.map((column) => ({ column, reason: 'text' }))];
+  if (unread.length === 0 || all.length < info.columns.length - 1) return all;
+  throw new InputError(
+    'input.no_features',
+    `${inWords(unread)} ${unread.length === 1 ? 'is' : 'are'} text, which ${learner ?? 'this model'} cannot read, and there is no other column to learn from.`,
+    'Train a linear model, which counts the words, or a network, which reads them in their order.',
+  );
+}
+
+/** Texts that were to be used. */
+function unreadTexts(info: DatasetInfo, { texts, learner }: PrepareOptions): DataWarning[] {
+  const unread = texts === undefined ? textColumns(info) : [];
+  if (unread.length === 0) return [];
+  const message = `${inWords(unread)} ${unread.length === 1 ? 'is' : 'are'} left out: ${learner ?? 'this model'} cannot read text. A linear model or a network can.`;
+  return [{ code: 'unread_texts', message, columns: unread }];
 }
 
 function missingTargetWarning({ name, missing }: ColumnInfo, rows: number): DataWarning[] {

@@ -25,6 +25,7 @@ export function correlations({ columns, values }: Pick<Subject, 'columns' | 'val
 
 /** Over the rows that have both; 0 where that says nothing. */
 export function correlation(a: RawColumn, x: Float64Array, b: RawColumn, y: Float64Array): number {
+  if (isText(a) || isText(b)) return 0;
   const categories = [a.kind === 'category', b.kind === 'category'];
   const rows = [...x.keys()].filter((row) => isThere(a, x[row]) && isThere(b, y[row]));
   if (rows.length < 3) return 0;
@@ -33,6 +34,9 @@ export function correlation(a: RawColumn, x: Float64Array, b: RawColumn, y: Floa
   if (categories[0] && categories[1]) return cramer(first, second);
   return categories[0] ? correlationRatio(first, second) : correlationRatio(second, first);
 }
+
+/** A text that every row has for itself goes with anything. */
+export const isText = (column: RawColumn): boolean => column.kind === 'category' && column.texts === true;
 
 const isThere = ({ kind }: RawColumn, value: number): boolean =>
   kind === 'category' ? value !== rawCodes.missing : !Number.isNaN(value);

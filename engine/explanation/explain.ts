@@ -2,6 +2,7 @@
 
 import type { ScoreName } from '../protocol/evaluated-rows.ts';
 import type { Dependence, Explanation } from '../protocol/explanation.ts';
+import { isText } from './correlations.ts';
 import { partialDependence } from './dependence.ts';
 import { byImportance, permutationImportance, type ImportanceOptions } from './importance.ts';
 import { scoresFor, usualClass, type Answer, type Subject } from './subject.ts';
@@ -32,7 +33,8 @@ export async function explain(subject: Subject, answer: Answer, options: Explain
   });
   const name = judgedBy(subject, importance.scores);
   const dependence: Dependence[] = [];
-  for (const { column } of byImportance(importance, name).slice(0, firstColumns)) {
+  const told = byImportance(importance, name).filter(({ column }) => !isText(subject.columns[column]));
+  for (const { column } of told.slice(0, firstColumns)) {
     dependence.push(await partialDependence(subject, answer, column, wanted));
   }
   onProgress?.(1);

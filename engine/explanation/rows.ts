@@ -2,7 +2,8 @@
 // and its outputs become probabilities or values. It alone knows what rows and learners are.
 
 import { columnsEncoder } from '../data/preprocess/modelled-rows.ts';
-import { parsePreprocessing } from '../data/preprocess/recipe.ts';
+import { parsePreprocessing, rawColumns } from '../data/preprocess/recipe.ts';
+import { TextCodes } from '../data/preprocess/text-codes.ts';
 import { rowsOfSplit } from '../learners/split-rows.ts';
 import type { Rows, Trained } from '../learners/learner.ts';
 import { noFolds } from '../learners/evaluated-rows.ts';
@@ -144,18 +145,21 @@ export async function meanContributions(
 
 /**
  * `preprocessing`: what the run keeps as `preprocessing.json`. Rows with one more column, their fold, are answered for by the models that did not
- * learn from them.
+ * learn from them. `codes`: of the texts among the columns.
  */
 export function answerOf(
   trained: Trained,
   preprocessing: unknown,
   { backend, dataBudget }: Pick<Rows, 'backend' | 'dataBudget'>,
+  codes: TextCodes = new TextCodes(),
 ): Answer {
   const { input, output, task } = trained.file;
   const recipe = parsePreprocessing(preprocessing);
   const encoder = columnsEncoder(recipe);
+  const plain = rawColumns(recipe).length;
   return async (columns, rows) => {
-    const x = encoder.encode(columns, rows);
+    const texts = columns.slice(plain, recipe.features.length).map((column) => codes.cells(column));
+    const x = encoder.encode(columns, rows, texts);
     const folds = columns.at(recipe.features.length);
     const data: PreparedData = {
       handle: 'explained',

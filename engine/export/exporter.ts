@@ -15,7 +15,8 @@ import { exportTensorboard } from './logs/tensorboard.ts';
 import type { OpenedRun } from './opened.ts';
 import { readBack } from './reading/read-back.ts';
 import { exportOnnx } from './onnx/model.ts';
-import { cannotExport } from './refusal.ts';
+import { cannotExport, noTexts } from './refusal.ts';
+import { readsTexts } from '../model/spec.ts';
 import { exportSafetensors } from './safetensors.ts';
 import { exportProject } from './torch/project.ts';
 
@@ -63,6 +64,7 @@ export function createExporter(parts: ExporterParts): ExporterService {
         tensors: decodeWeights(source.weights, id),
         recipe: parseRunJson(source.preprocessing, id, 'preprocessing.json'),
       };
+      if ((format === 'onnx' || format === 'pytorch') && readsTexts(run.file.input)) throw noTexts();
       const made = await makers[format]({ name, run, data }, parts);
       if (format === 'onnx' || 'files' in made)
         return { proven: [], ...('files' in made ? made : { files: made, check: null }) };

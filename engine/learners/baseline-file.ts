@@ -9,10 +9,11 @@ import { gridOf } from './linear/declaration.ts';
 import type { LinearModelFile } from './linear/file.ts';
 import { learner } from './linear/learner.ts';
 import type { LinearWeights } from './linear/path.ts';
+import { termTensors, type Terms } from './linear/terms.ts';
 import { decodeWeights } from './predict.ts';
 
-export const encodeBaseline = (weights: LinearWeights): Uint8Array =>
-  encodeSafetensors({ tensors: tensorsOf(weights), metadata: { format: 'pt' } });
+export const encodeBaseline = (weights: LinearWeights, terms: readonly Terms[]): Uint8Array =>
+  encodeSafetensors({ tensors: { ...tensorsOf(weights), ...termTensors(terms) }, metadata: { format: 'pt' } });
 
 /** `model`: the run's own. Throws TrainyardError when the file is damaged or does not fit. */
 export function readBaseline(bytes: Uint8Array, run: number, { input, output, task }: ModelFile): Trained {

@@ -20,6 +20,7 @@ import {
   type PathProblem,
   type Search,
 } from './linear/path.ts';
+import type { Terms } from './linear/terms.ts';
 
 /** Larger rows could not be fitted in so little time. */
 const mostBytes = 2 ** 28;
@@ -29,8 +30,8 @@ export interface BaselineOptions extends Pick<Rows, 'data' | 'readShard'> {
   readonly surroundings: Pick<Surroundings, 'clock' | 'breathe'>;
   /** Milliseconds it may take, about. */
   readonly budget: number;
-  /** Given the weights of the linear model that was fitted. */
-  readonly onLinear?: (weights: LinearWeights) => void;
+  /** Given the weights of the linear model that was fitted, and what texts were counted by. */
+  readonly onLinear?: (weights: LinearWeights, terms: readonly Terms[]) => void;
 }
 
 /** Null where not even the rows that were not trained on can be read in that time. */
@@ -54,7 +55,7 @@ export async function baselineOf(options: BaselineOptions): Promise<Baseline | n
   const answer =
     output.kind === 'classes' ? likeliestClass(data.classCounts, output.classes) : meanOf(constant, output);
   const linear = learner === linearModel.name ? null : await fitWithin(problem, constant, surroundings, end);
-  if (linear) options.onLinear?.(linear.weights);
+  if (linear) options.onLinear?.(linear.weights, design.terms ?? []);
   return {
     constant: { answer, metrics: scored(constant) },
     linear: linear && { penalty: linear.penalty, metrics: scored(linear.weights) },

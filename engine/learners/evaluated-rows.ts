@@ -100,7 +100,7 @@ export async function columnsOf(rows: Rows, split: SplitName): Promise<Evaluated
   for (const { x, y, rows: count } of shards) {
     for (let row = 0; row < count; row++) {
       if (Number.isNaN(y[row])) continue;
-      for (let column = 0; column < columns.length; column++) values[column][place] = x[row * columns.length + column];
+      for (let column = 0; column < columns.length; column++) values[column][place] = x[row * data.width + column];
       place++;
     }
   }

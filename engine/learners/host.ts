@@ -77,7 +77,7 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
         surroundings,
         budget: baselineBudget(result),
         // Kept, so that every later evaluation can put it beside the run's own predictions.
-        onLinear: (weights) => file.emit({ file: 'baseline.safetensors', data: encodeBaseline(weights) }),
+        onLinear: (weights, terms) => file.emit({ file: 'baseline.safetensors', data: encodeBaseline(weights, terms) }),
       });
       if (baseline === null) return result;
       const spent = { phases: { ...result.spent?.phases, baseline: (surroundings.clock() - start) / 1000 } };

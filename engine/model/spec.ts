@@ -39,7 +39,12 @@ export type InputSpec =
     }
   | { readonly kind: 'image'; readonly channels: number; readonly height: number; readonly width: number }
   /** Columns as they are, in this order: what learns from them has to be no network. */
-  | { readonly kind: 'columns'; readonly columns: readonly RawColumn[] };
+  | {
+      readonly kind: 'columns';
+      readonly columns: readonly RawColumn[];
+      /** Texts as they are, behind all columns. Absent: none. */
+      readonly texts?: readonly RawText[];
+    };
 
 /** What networks are fed. */
 export type NetworkInput = Exclude<InputSpec, { readonly kind: 'columns' }>;
@@ -52,7 +57,7 @@ export function networkInputOf(input: InputSpec): NetworkInput {
 
 /** Values of one row: bytes of a picture, else numbers. */
 export function valuesOf(input: InputSpec): number {
-  if (input.kind === 'columns') return input.columns.length;
+  if (input.kind === 'columns') return input.columns.length + sumOf((input.texts ?? []).map(({ width }) => width));
   return input.kind === 'table' ? input.width : input.channels * input.height * input.width;
 }
 
@@ -62,8 +67,24 @@ export function valuesOf(input: InputSpec): number {
  */
 export type RawColumn =
   | { readonly name: string; readonly kind: 'number' | 'boolean' | 'datetime' }
-  /** `categories`: those of the training rows. */
-  | { readonly name: string; readonly kind: 'category'; readonly categories: readonly string[] };
+  /** `categories`: those of the training rows; `texts`: they are texts, of which every row may have its own. */
+  | {
+      readonly name: string;
+      readonly kind: 'category';
+      readonly categories: readonly string[];
+      readonly texts?: true;
+    };
+
+/** Whether rows hold texts. */
+export const readsTexts = (input: InputSpec): boolean => input.kind !== 'image' && (input.texts ?? []).length > 0;
+
+const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+
+/** A column of text as it is: `width` numbers that hold its characters (engine/text/packed.ts). */
+export interface RawText {
+  readonly name: string;
+  readonly width: number;
+}
 
 /** Codes of a raw category column: nothing there, something that training did not see, then the categories in their order. */
 export const rawCodes = { missing: 0, unseen: 1, first: 2 } as const;

@@ -2,7 +2,7 @@
 // the rows a trainer asks for.
 
 import type { InputSpec, OutputSpec, Task } from '../model/spec.ts';
-import type { ColumnType, splitKinds } from '../settings/dataset.ts';
+import type { ColumnType, splitKinds, TextSettings } from '../settings/dataset.ts';
 import type { ImageFit, ReadOptions } from '../settings/reading.ts';
 
 export type { ColumnType } from '../settings/dataset.ts';
@@ -66,6 +66,18 @@ export interface Fold {
   readonly dealt?: 'by class';
 }
 
+/** Which columns of text a model reads, and how. */
+export interface TextChoice extends TextSettings {
+  /** Default: all of them where the table has no other column to learn from, else none. */
+  readonly columns?: readonly string[];
+}
+
+/**
+ * What a model makes of texts: `words` to be counted, `tokens` to be read in their order; `as they are`: whoever reads the rows makes tokens of
+ * them (`columns` alone).
+ */
+export type TextWay = 'words' | 'tokens' | 'as they are';
+
 /** What a person may change about an imported dataset; the import itself never changes. */
 export interface DatasetSettings {
   readonly types?: Readonly<Record<string, ColumnType>>;
@@ -81,6 +93,8 @@ export interface DatasetSettings {
   readonly joined?: true;
   /** Of a run that is a fold of a cross-validation: this part of all rows is its test split. Splits that a source brings do not count. */
   readonly fold?: Fold;
+  /** Tables only. */
+  readonly texts?: TextChoice;
   /** Pictures only: corrected classes by file name. */
   readonly labels?: Readonly<Record<string, string>>;
 }
@@ -190,6 +204,9 @@ export interface PrepareOptions {
   readonly seed: number;
   /** Forms of rows that are of use, the best first; default `matrix` and `pixels`. A dataset that has none of them is refused (`input.form`). */
   readonly forms?: readonly RowForm[];
+  /** What becomes of texts. Absent: they are left out, and `learner`, as a sentence has it, is why. */
+  readonly texts?: TextWay;
+  readonly learner?: string;
   /** Splits of a table whose rows are wanted; the others have none. Default: all. */
   readonly splits?: readonly SplitName[];
   /** Of a table: cut the training rows into so many parts that validate in turn; 0 = as many as pay. Absent: none. */
@@ -218,7 +235,7 @@ export interface FileMatching {
 /** A column that a run needs, and what another file has for it. */
 export interface ColumnMatch {
   readonly name: string;
-  readonly kind: 'number' | 'boolean' | 'datetime' | 'category';
+  readonly kind: 'number' | 'boolean' | 'datetime' | 'category' | 'text';
   /** The file's column; null: it has none, or the person goes without. */
   readonly found: string | null;
   /** `refused`: predictions would be guesses; `warned`: something was read otherwise or lost; `without`: as the person says. */

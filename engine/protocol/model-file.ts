@@ -44,6 +44,7 @@ const input = z.discriminatedUnion('kind', [
         z.object({ name: z.string(), kind: z.literal('category'), categories: z.array(z.string()) }),
       ]),
     ),
+    texts: z.array(z.object({ name: z.string(), width: count })).optional(),
   }),
 ]);
 

@@ -16,7 +16,7 @@ export interface ModelSource {
 /** A column of the model as a person sets it. */
 export interface FormField {
   readonly name: string;
-  readonly kind: 'number' | 'boolean' | 'datetime' | 'category';
+  readonly kind: 'number' | 'boolean' | 'datetime' | 'category' | 'text';
   /** What fills gaps: the middle of the training rows, or their most frequent category. Times in milliseconds. */
   readonly middle: CellValue;
   /** Training had rows without a value here, so that the model knows what to make of one. */

@@ -23,18 +23,32 @@ export const formsOf: Readonly<Record<DatasetInfo['kind'], readonly RowForm[]>> 
 /** Shares of train, validation and test unless set. */
 export const usualSplit: readonly [number, number, number] = [0.8, 0.1, 0.1];
 
+type Used = Pick<DatasetInfo, 'columns' | 'target' | 'settings'>;
+
 /** Columns of a table that no model sees, and why. A run may find more: constant within its training split. */
-export function leftOutColumns({
-  columns,
-  target,
-  settings,
-}: Pick<DatasetInfo, 'columns' | 'target' | 'settings'>): LeftOutColumn[] {
+export function leftOutColumns(info: Used): LeftOutColumn[] {
+  const without = leftOutFor(info, []);
+  const texts = info.settings.texts?.columns ?? (without.length < info.columns.length - 1 ? [] : null);
+  if (texts?.length === 0) return without;
+  return leftOutFor(info, texts ?? info.columns.map(({ name }) => name));
+}
+
+/** Columns of text that a model reads, if it reads any. */
+export function textColumns(info: Used): readonly string[] {
+  const leftOut = new Set(leftOutColumns(info).map(({ column }) => column));
+  return info.columns.flatMap(({ name, type }) =>
+    type === 'text' && name !== info.target && !leftOut.has(name) ? [name] : [],
+  );
+}
+
+/** Where the model reads these columns of text, as far as they are such. */
+function leftOutFor({ columns, target, settings }: Used, texts: readonly string[]): LeftOutColumn[] {
   return columns.flatMap(({ name, type, distinct, missing }): LeftOutColumn[] => {
     if (name === target) return [];
     if (settings.splitBy?.kind === 'group' && settings.splitBy.column === name)
       return [{ column: name, reason: 'group' }];
     if (settings.ignored?.includes(name)) return [{ column: name, reason: 'ignored' }];
-    if (type === 'identifier' || type === 'text') return [{ column: name, reason: type }];
+    if (type === 'identifier' || (type === 'text' && !texts.includes(name))) return [{ column: name, reason: type }];
     if (distinct === 0) return [{ column: name, reason: 'empty' }];
     return distinct === 1 && missing === 0 ? [{ column: name, reason: 'constant' }] : [];
   });
@@ -162,7 +176,8 @@ export function splitRule({ splitBy }: Pick<DatasetSettings, 'splitBy'>): string
   return splitBy.kind === 'time' ? `in the order of ${splitBy.column}` : `by ${splitBy.column}, each in one split`;
 }
 
-function inWords(names: readonly string[]): string {
+/** `a, b and c`. */
+export function inWords(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 

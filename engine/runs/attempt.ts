@@ -21,6 +21,7 @@ import type {
 } from '../protocol/runs.ts';
 import type { NewRun, RunPatch, StoreService } from '../protocol/store.ts';
 import { timeText } from '../protocol/words.ts';
+import { trainedRows } from '../learners/declared/prepared.ts';
 import { declarationOf } from '../learners/declared/registry.ts';
 import { checkCheckpointOf } from '../learners/registry.ts';
 import { Bill, type EnergyMeter } from './bill.ts';
@@ -206,11 +207,11 @@ export class Attempt implements Work {
       this.#bill = new Bill(record.progress?.bill, this.#options.meter, () => this.#secondsElapsed());
       await this.#change('start', { startedAt: record.startedAt ?? Date.now() });
       await this.#sayBeginning();
-      const { dataset, settings, seed } = record.config;
-      const { forms, parts } = declarationOf(record.config);
+      const { dataset } = record.config;
+      const { parts } = declarationOf(record.config);
       const start = performance.now();
       const { preparing } = this.#options;
-      const options = { settings, seed, forms, parts: parts?.(record.config) };
+      const options = { ...trainedRows(record.config), parts: parts?.(record.config) };
       prepared ??= await data.prepare({ job: this.#job, dataset, options });
       const milliseconds = preparing + performance.now() - start;
       this.#bill.add('preparing', milliseconds);

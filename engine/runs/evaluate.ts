@@ -1,6 +1,7 @@
 // Evaluating a run, up to the work itself: the rows are prepared as for its training (or read from another file as it was trained), its files
 // are read, and each look at the test split is counted. The window and the command line both come this way.
 
+import { rowsAsTheyAre } from '../learners/declared/prepared.ts';
 import { declarationOf } from '../learners/declared/registry.ts';
 import { noFolds } from '../learners/evaluated-rows.ts';
 import type { DataService, DataWarning, PreparedData, SplitName } from '../protocol/data.ts';
@@ -124,8 +125,8 @@ async function prepareRows(
     const asTheyAre = 'kind' in preprocessing ? preprocessing : { ...preprocessing, form: 'columns' };
     return data.transform({ job, path: source.path, preprocessing: asTheyAre, force: source.force });
   }
-  const { dataset, settings, seed } = config;
-  const options = { settings, seed, forms: ['columns', 'pixels'] as const, splits, parts };
+  const { dataset } = config;
+  const options = { ...rowsAsTheyAre(config), splits, parts };
   return unlessDatasetGone({ id, datasetName }, data.prepare({ job, dataset, options }));
 }
 

@@ -1,6 +1,7 @@
 // An export from beginning to end: what the run keeps is read, a process that computes makes the files, another one runs an exported
 // model and certifies it. Who writes the files, and where, is the caller's business.
 
+import { trainedRows } from '../learners/declared/prepared.ts';
 import { declarationOf, formatsOf } from '../learners/declared/registry.ts';
 import type { CheckpointChoice } from '../protocol/going-on.ts';
 import type { DataService, PreparedData } from '../protocol/data.ts';
@@ -123,9 +124,9 @@ async function preparedRows(
   job: string,
 ): Promise<PreparedData> {
   if (isCrossValidation(record.config)) return prepareWhole(data, record, job);
-  const { dataset, settings, seed } = await divisionOf(store, record);
-  const { forms } = declarationOf(record.config);
-  return data.prepare({ job, dataset, options: { settings, seed, forms } });
+  const division = await divisionOf(store, record);
+  const { settings, seed, dataset } = division;
+  return data.prepare({ job, dataset, options: { ...trainedRows(record.config), settings, seed } });
 }
 
 /** Throws TrainyardError `run.export` for a format that has no words for a learner's models, or for the models of folds. */

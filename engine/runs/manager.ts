@@ -11,6 +11,7 @@ import type { LogLine, MetricPoint, RunConfig, RunProgress, RunRecord, RunReques
 import type { Family, NewRun, RunsChanged, StoreService } from '../protocol/store.ts';
 import { learnerNamed } from '../learners/registry.ts';
 import type { JobStart } from '../protocol/hosts.ts';
+import { trainedRows } from '../learners/declared/prepared.ts';
 import { checkLearner, declarationOf } from '../learners/declared/registry.ts';
 import { Listeners } from '../protocol/listeners.ts';
 import { onRowsOf } from '../protocol/division.ts';
@@ -298,14 +299,14 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   };
 
   const prepare = async (config: RunConfig): Promise<PreparedData> => {
-    const { dataset, settings, seed } = config;
+    const { dataset } = config;
     const learner = declarationOf(config);
     checkDevice(config);
     const job = `prepare-${++preparations}`;
     const prepared = await data.prepare({
       job,
       dataset,
-      options: { settings, seed, forms: learner.forms, parts: learner.parts?.(config) },
+      options: { ...trainedRows(config), parts: learner.parts?.(config) },
     });
     try {
       learner.check(config, prepared);

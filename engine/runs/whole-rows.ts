@@ -1,5 +1,6 @@
 // All rows of a cross-validation at once, whatever fold tests them: what its mean of models is tried and explained on.
 
+import { rowsAsTheyAre } from '../learners/declared/prepared.ts';
 import type { DataService, PreparedData } from '../protocol/data.ts';
 import type { RunRecord } from '../protocol/runs.ts';
 
@@ -7,9 +8,8 @@ type Data = Pick<DataService, 'prepare' | 'release'>;
 
 /** All rows in one split, as columns as they are or pixels: their categories are of one dictionary. The caller releases them. */
 export function prepareWhole(data: Pick<Data, 'prepare'>, { config }: RunRecord, job: string): Promise<PreparedData> {
-  const { dataset, seed } = config;
   const settings = { ...config.settings, split: [1, 0, 0] as const };
-  return data.prepare({ job, dataset, options: { settings, seed, forms: ['columns', 'pixels'] } });
+  return data.prepare({ job, dataset: config.dataset, options: { ...rowsAsTheyAre(config), settings } });
 }
 
 /**
@@ -27,9 +27,8 @@ export async function prepareWholeInFolds(
     const places = new Map(Array.from(whole.sources ?? [], (source, place) => [source, place]));
     const parts = new Uint8Array(whole.counts.train);
     for (const [fold, { config }] of standing) {
-      const { dataset, settings, seed } = config;
-      const options = { settings, seed, forms: ['columns'] as const, splits: ['test'] as const };
-      const tested = await data.prepare({ job, dataset, options });
+      const options = { ...rowsAsTheyAre(config), splits: ['test'] as const };
+      const tested = await data.prepare({ job, dataset: config.dataset, options });
       await data.release({ handle: tested.handle });
       for (const source of tested.sources ?? []) {
         const place = places.get(source);

@@ -208,7 +208,7 @@ const usualDeviations = 3;
 function fieldOf(recipe: FeatureRecipe): FormField {
   const { column: name, missingShare } = recipe;
   // Recipes of earlier versions say it by the column that tells of gaps.
-  const gaps = missingShare === undefined ? recipe.kind === 'embedding' || recipe.indicator : missingShare > 0;
+  const gaps = missingShare === undefined ? !('indicator' in recipe) || recipe.indicator : missingShare > 0;
   switch (recipe.kind) {
     case 'number':
     case 'datetime': {
@@ -221,6 +221,8 @@ function fieldOf(recipe: FeatureRecipe): FormField {
     case 'one_hot':
     case 'embedding':
       return { name, kind: 'category', gaps, middle: recipe.categories[0], categories: recipe.categories };
+    case 'text':
+      return { name, kind: 'text', gaps, middle: '' };
     default:
       return recipe satisfies never;
   }

@@ -144,7 +144,11 @@ const tables: readonly BadTable[] = [
       Array.from({ length: 60 }, () => sentence[Math.floor(next() * sentence.length)]).join(' '),
       word(next),
     ],
-    refused: ['input.no_features', /t \(free text\) is left out/],
+    otherwise: {
+      boosted: ['input.no_features', /t is text, which boosted trees cannot read, and there is no other column/],
+      extra: ['input.no_features', /t is text, which extra trees cannot read/],
+      network: ['input.no_features', /t is text, which a network of these layers does not read/],
+    },
   },
   {
     name: 'columns of one name',

@@ -2,6 +2,7 @@
 
 import { createReferenceBackend } from '../../../engine/backends/reference/backend.ts';
 import { createExaminer } from '../../../engine/learners/examiner.ts';
+import { trainedRows } from '../../../engine/learners/declared/prepared.ts';
 import { declarationOf } from '../../../engine/learners/declared/registry.ts';
 import type { CheckFinding, CheckKind, CheckReport } from '../../../engine/protocol/checking.ts';
 import { onRowsOf } from '../../../engine/protocol/division.ts';
@@ -40,10 +41,10 @@ export const check: Command = {
     const { output, services, interruption, endWith } = context;
     const { data } = services;
     const config = await askedConfig(context);
-    const { forms } = declarationOf(config);
-    const { dataset, settings, seed } = config;
+
+    const { dataset } = config;
     const prepared = await withProgress(data, context, (job) =>
-      data.prepare({ job, dataset, options: { settings, seed, forms } }),
+      data.prepare({ job, dataset, options: trainedRows(config) }),
     );
     const examiner = createExaminer({
       createBackend: openDevice,

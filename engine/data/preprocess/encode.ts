@@ -1,8 +1,10 @@
 // Raw features → the float32 rows a model sees, by a fitted recipe. Training data and new files go through this same code.
 
 import { outputNames } from './recipe.ts';
-import type { FeatureRecipe, Preprocessing, TargetRecipe } from './recipe.ts';
-import type { Element, NumberColumn, Values } from './values.ts';
+import type { FeatureRecipe, Preprocessing, TargetRecipe, TextRecipe } from './recipe.ts';
+import { packedWidth, packText } from '../../text/packed.ts';
+import { encodeText } from './texts.ts';
+import type { Element, NumberColumn, RawCells, TextCells, Values } from './values.ts';
 
 /** Milliseconds of a day. */
 const day = 86_400_000;
@@ -28,38 +30,48 @@ export function datePart(milliseconds: number, part: DatePart): number {
 }
 
 /** Writes `rows` values of one feature into `x` [rows, width], from column `at` on. */
-type FeatureEncoder = (values: NumberColumn, rows: number, x: Values, width: number, at: number) => void;
+type FeatureEncoder<Cells = NumberColumn> = (cells: Cells, rows: number, x: Values, width: number, at: number) => void;
 
 /** Encodes whole chunks of rows: x [rows, width] and y [rows, 1]. */
 export class RowEncoder {
   readonly width: number;
   readonly element: Element;
-  readonly #features: readonly { readonly encode: FeatureEncoder; readonly at: number }[];
+  readonly #features: readonly { readonly encode: FeatureEncoder<RawCells>; readonly at: number }[];
   readonly #target: TargetRecipe;
 
   constructor({ features, target, form }: Preprocessing) {
     this.#target = target;
+    const columns = features.filter(({ kind }) => kind !== 'text').length;
     if (form === 'columns') {
-      this.#features = features.map((_, at) => ({ encode: encodeAsIs, at }));
-      this.width = features.length;
+      let nextColumn = 0;
+      let nextText = columns;
+      this.#features = features.map((feature) => {
+        if (feature.kind !== 'text') return { encode: encodeAsIs as FeatureEncoder<RawCells>, at: nextColumn++ };
+        const at = nextText;
+        nextText += packedWidth(feature.characters);
+        return { encode: packTexts(feature) as FeatureEncoder<RawCells>, at };
+      });
+      this.width = nextText;
       this.element = 'f64';
       return;
     }
     const numeric = features.reduce((sum, feature) => sum + outputNames(feature).length, 0);
     let nextNumber = 0;
     let nextCode = numeric;
+    let nextText = numeric + features.filter(({ kind }) => kind === 'embedding').length;
     this.#features = features.map((feature) => {
-      const at = feature.kind === 'embedding' ? nextCode++ : nextNumber;
+      const at = feature.kind === 'text' ? nextText : feature.kind === 'embedding' ? nextCode++ : nextNumber;
       nextNumber += outputNames(feature).length;
-      return { encode: encoderOf(feature), at };
+      if (feature.kind === 'text') nextText += feature.length;
+      return { encode: encoderOf(feature) as FeatureEncoder<RawCells>, at };
     });
-    this.width = nextCode;
+    this.width = nextText;
     this.element = 'f32';
   }
 
   /** `columns` in the order of the recipe's features. Every element of the first `rows` rows of `x` is written. */
-  encode(columns: readonly NumberColumn[], rows: number, x: Values): void {
-    this.#features.forEach(({ encode, at }, index) => encode(columns[index] as NumberColumn, rows, x, this.width, at));
+  encode(columns: readonly RawCells[], rows: number, x: Values): void {
+    this.#features.forEach(({ encode, at }, index) => encode(columns[index] as RawCells, rows, x, this.width, at));
   }
 
   /** The target's column → class numbers or standardised values; NaN where there is none. */
@@ -73,7 +85,7 @@ export class RowEncoder {
   }
 }
 
-function encoderOf(feature: FeatureRecipe): FeatureEncoder {
+function encoderOf(feature: FeatureRecipe): FeatureEncoder | FeatureEncoder<TextCells> {
   switch (feature.kind) {
     case 'number':
       return encodeNumber(feature);
@@ -82,19 +94,37 @@ function encoderOf(feature: FeatureRecipe): FeatureEncoder {
     case 'one_hot':
       return encodeOneHot(feature);
     case 'embedding':
-      return (values, rows, x, width, at) => {
-        for (let row = 0; row < rows; row++) x[row * width + at] = values.getItem(row) ?? 0;
-      };
+      return encodeCode;
     case 'datetime':
       return encodeTime(feature);
+    case 'text':
+      return encodeTexts(feature);
     default:
       return feature satisfies never;
   }
 }
 
+const encodeCode: FeatureEncoder = (values, rows, x, width, at) => {
+  for (let row = 0; row < rows; row++) x[row * width + at] = values.getItem(row) ?? 0;
+};
+
+const encodeTexts =
+  (feature: TextRecipe): FeatureEncoder<TextCells> =>
+  (texts, rows, x, width, at) => {
+    for (let row = 0; row < rows; row++) encodeText(feature, texts.getItem(row), x, row * width + at);
+  };
+
 const encodeAsIs: FeatureEncoder = (values, rows, x, width, at) => {
   for (let row = 0; row < rows; row++) x[row * width + at] = values.getItem(row) ?? NaN;
 };
+
+const packTexts =
+  ({ characters }: TextRecipe): FeatureEncoder<TextCells> =>
+  (texts, rows, x, width, at) => {
+    for (let row = 0; row < rows; row++) {
+      packText(texts.getItem(row), x as Float64Array, row * width + at, packedWidth(characters));
+    }
+  };
 
 function encodeNumber(recipe: { impute: number; mean: number; deviation: number; indicator: boolean }): FeatureEncoder {
   const { impute, mean, deviation, indicator } = recipe;

@@ -1,4 +1,4 @@
-// Raw columns as numbers: the SQL that hands each feature to JavaScript as one DOUBLE column. Numbers and times as they
+// Raw columns as numbers: the SQL that hands each feature to JavaScript as one DOUBLE column, texts as VARCHAR. Numbers and times as they
 // are, booleans as 0 and 1, categories as their position in a list (from 1; 0 = missing or not in the list).
 
 import { rawCodes } from '../../model/spec.ts';
@@ -44,6 +44,8 @@ export function rawValue(recipe: FeatureRecipe | TargetRecipe, column: StoredCol
       return categoryCode(column, recipe.categories);
     case 'classes':
       return categoryCode(column, recipe.classes);
+    case 'text':
+      return typedValue(column, 'text');
     default:
       return recipe satisfies never;
   }

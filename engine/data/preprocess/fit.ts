@@ -57,8 +57,10 @@ export async function fit(connection: DuckDBConnection, request: FitRequest): Pr
   const expressions = features.map(rawValue);
   if (target !== null) expressions.push(numericValue(target, 'number'));
   let start = 0;
-  await streamNumbers(connection, `SELECT ${expressions.join(', ')} FROM ${table.from}`, job, (columns, rows) => {
-    columns.forEach((column, index) => {
+  // Of texts alone there is nothing to fit here.
+  const sql = `SELECT ${expressions.length > 0 ? expressions.join(', ') : 'NULL::DOUBLE'} FROM ${table.from}`;
+  await streamNumbers(connection, sql, job, (columns, rows) => {
+    columns.slice(0, expressions.length).forEach((column, index) => {
       const fitter = fitters[index] ?? moments;
       for (let row = 0; row < rows; row++) if (splits[start + row] === 0) fitter.add(column.getItem(row));
     });

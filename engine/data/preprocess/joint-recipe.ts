@@ -66,6 +66,11 @@ function jointFeature(all: readonly FeatureRecipe[]): FeatureRecipe {
     case 'one_hot':
     case 'embedding':
       return { ...first, ...common, categories: allOf(all.map((one) => ('categories' in one ? one.categories : []))) };
+    case 'text': {
+      const texts = all.flatMap((one) => (one.kind === 'text' ? [one] : []));
+      const characters = Math.max(...texts.map((one) => one.characters));
+      return { ...first, ...common, tokenizer: undefined, characters };
+    }
     default:
       return first satisfies never;
   }

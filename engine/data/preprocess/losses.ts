@@ -130,6 +130,8 @@ function problem({ recipe }: MatchedColumn, cells: number): string {
     case 'embedding':
     case 'classes':
       return one ? 'is a category the model does not know' : 'are categories the model does not know';
+    case 'text':
+      return one ? 'is no text' : 'are no texts';
     default:
       return recipe satisfies never;
   }
@@ -150,6 +152,8 @@ function expected({ recipe }: MatchedColumn): string {
       return listed(recipe.categories);
     case 'classes':
       return listed(recipe.classes);
+    case 'text':
+      return 'texts';
     default:
       return recipe satisfies never;
   }

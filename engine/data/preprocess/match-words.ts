@@ -75,6 +75,8 @@ function wordsFor({ recipe, unknown, respelled }: MatchedColumn, status: ColumnM
       return `${show(recipe.categories.length)} values${respelled.length > 0 ? ', other spelling' : ''}`;
     case 'classes':
       return `${show(recipe.classes.length)} classes`;
+    case 'text':
+      return 'text';
     default:
       return recipe satisfies never;
   }

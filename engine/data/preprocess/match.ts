@@ -94,7 +94,8 @@ export async function matchColumns(
 
 /** A column that a file does not have: all of it is missing. */
 export function absentColumn(recipe: FeatureRecipe, rows: number): MatchedColumn {
-  const value = categoriesOf(recipe) === null ? 'CAST(NULL AS DOUBLE)' : '0.0::DOUBLE';
+  const none = recipe.kind === 'text' ? 'CAST(NULL AS VARCHAR)' : 'CAST(NULL AS DOUBLE)';
+  const value = categoriesOf(recipe) === null ? none : '0.0::DOUBLE';
   const reading: StoredColumn = { name: recipe.column, storage: 'VARCHAR', missing: [] };
   const nothing = { missing: rows, unknown: 0, respelled: [], ambiguous: false };
   return { recipe, value, cell: 'CAST(NULL AS VARCHAR)', usable: 'false', reading, ...nothing };
@@ -130,9 +131,9 @@ function expressions({ reading, recipe, value: special }: Candidate): Pick<Match
   return { value, cell: cellOf(reading, recipe), usable };
 }
 
-/** A category is its text, whatever it is stored as: no number is too large to be one. */
+/** A category or a text is its characters, whatever it is stored as: no number is too large to be one. */
 function cellOf(column: StoredColumn, recipe: FeatureRecipe | TargetRecipe): string {
-  if (categoriesOf(recipe) !== null) return typedValue(column, 'category');
+  if (categoriesOf(recipe) !== null || recipe.kind === 'text') return typedValue(column, 'category');
   if (column.storage === 'DOUBLE') return typedValue({ ...column, dateFormat: undefined }, 'number');
   return typedValue(
     column,

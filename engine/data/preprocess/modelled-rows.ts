@@ -2,11 +2,12 @@
 // shows the columns and whoever asks the model. N rows.
 
 import type { PreparedData, Shard } from '../../protocol/data.ts';
-import { rawCodes, type RawColumn } from '../../model/spec.ts';
+import { rawCodes, type RawColumn, type RawText } from '../../model/spec.ts';
+import { packedWidth, unpackText } from '../../text/packed.ts';
 import { isImagePreprocessing, parseImagePreprocessing } from '../images/recipe.ts';
 import { RowEncoder } from './encode.ts';
-import { inputSpec, parsePreprocessing, rawColumns, type Preprocessing } from './recipe.ts';
-import { makeValues, type NumberColumn, type Values } from './values.ts';
+import { inputSpec, parsePreprocessing, rawColumns, textFeatures, type Preprocessing } from './recipe.ts';
+import { makeValues, type NumberColumn, type TextCells, type Values } from './values.ts';
 
 interface PreparedRows {
   readonly data: PreparedData;
@@ -25,10 +26,13 @@ export function modelledRows<R extends PreparedRows>(rows: R, preprocessing: unk
   }
   if (data.input.kind !== 'columns') return rows;
   const recipe = parsePreprocessing(preprocessing);
-  const taken = takenColumns(data.input.columns, recipe);
-  const asTheyAre = recipe.form === 'columns';
-  if (asTheyAre && taken.every(({ codes, from }, at) => codes === null && from === at) && taken.length === data.width)
-    return rows;
+  const { columns, texts = [] } = data.input;
+  const taken = takenColumns(columns, recipe);
+  const read = takenTexts(columns.length, texts, recipe);
+  const same = taken.length === columns.length && taken.every(({ codes, from }, at) => codes === null && from === at);
+  const wide = textFeatures(recipe).map(({ characters }) => packedWidth(characters));
+  const sameTexts = wide.length === texts.length && texts.every(({ width: own }, at) => own === wide[at]);
+  if (recipe.form === 'columns' && same && sameTexts) return rows;
   const encode = columnsEncoder(recipe);
   const { width } = data;
   return {
@@ -41,7 +45,8 @@ export function modelledRows<R extends PreparedRows>(rows: R, preprocessing: unk
         for (let row = 0; row < count; row++) own[row] = x[row * width + from];
         return codes ? own.map((code) => codes[code]) : own;
       });
-      return { rows: count, x: encode.encode(values, count), y };
+      const cells = read.map((at) => ({ getItem: (row: number) => unpackText(x, row * width + at) }));
+      return { rows: count, x: encode.encode(values, count, cells), y };
     },
   };
 }
@@ -67,22 +72,34 @@ function takenColumns(columns: readonly RawColumn[], recipe: Preprocessing): rea
   });
 }
 
-export interface ColumnsEncoder {
-  readonly width: number;
-  /** [C][N] columns as they are → x [N, width]. */
-  readonly encode: (columns: readonly Float64Array[], rows: number) => Values;
+/** Where the texts of a recipe begin among the numbers of a row that holds others behind so many columns. */
+function takenTexts(columns: number, texts: readonly RawText[], recipe: Preprocessing): readonly number[] {
+  return textFeatures(recipe).map((wanted) => {
+    const place = texts.findIndex(({ name }) => name === wanted.column);
+    if (place < 0) throw new RangeError(`these rows have no text ${wanted.column}`);
+    return texts.slice(0, place).reduce((at, { width }) => at + width, columns);
+  });
 }
 
-/** Encodes columns as they are (`RawColumn`), in the order of the recipe's features. */
+export interface ColumnsEncoder {
+  readonly width: number;
+  /** [C][N] columns as they are, and the texts behind them → x [N, width]. */
+  readonly encode: (columns: readonly Float64Array[], rows: number, texts?: readonly TextCells[]) => Values;
+}
+
+/** Encodes columns as they are (`RawColumn`), in the order of the recipe's features; texts stand behind all others. */
 export function columnsEncoder(recipe: Preprocessing): ColumnsEncoder {
   const encoder = new RowEncoder(recipe);
   const coded = recipe.form === undefined;
   return {
     width: encoder.width,
-    encode(columns, rows) {
+    encode(columns, rows, texts = []) {
       const x = makeValues(encoder.element, rows * encoder.width);
-      const read = recipe.features.map(({ kind }, column) =>
-        asRead(columns[column], coded && (kind === 'one_hot' || kind === 'embedding')),
+      const [nextColumn, nextText] = [columns.values(), texts.values()];
+      const read = recipe.features.map(({ kind }) =>
+        kind === 'text'
+          ? (nextText.next().value as TextCells)
+          : asRead(nextColumn.next().value as Float64Array, coded && (kind === 'one_hot' || kind === 'embedding')),
       );
       encoder.encode(read, rows, x);
       return x;

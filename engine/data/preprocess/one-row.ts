@@ -10,7 +10,7 @@ import { bareName, meantCategory } from './forms.ts';
 import { fewestRows, likeOthers, spreadOfValues } from './likeness.ts';
 import type { CellValue } from '../../protocol/data.ts';
 import { valueOfRaw, type FeatureRecipe, type Preprocessing } from './recipe.ts';
-import { makeValues, type Values } from './values.ts';
+import { makeValues, type RawCells, type Values } from './values.ts';
 import { readTime } from './read-time.ts';
 import { readersOfNumbers } from './request-numbers.ts';
 
@@ -30,7 +30,7 @@ export interface EncodedRows {
 interface Reader {
   readonly recipe: FeatureRecipe;
   /** The value that the encoder takes; null = missing, undefined = it cannot be used. */
-  readonly read: (value: unknown) => number | null | undefined;
+  readonly read: (value: unknown) => number | string | null | undefined;
   readonly problem: string;
 }
 
@@ -60,12 +60,12 @@ export class RowReader {
    * @throws InputError `input.missing_column` naming the row and the column that is not there.
    */
   read(rows: readonly RowObject[]): EncodedRows {
-    const raw = this.#readers.map(() => new Array<number | null>(rows.length).fill(null));
+    const raw = this.#readers.map(() => new Array<number | string | null>(rows.length).fill(null));
     const given = rows.map((row) => this.#givenBy(row));
     const readers = this.#readersOf(given);
     const reasons = given.map((row, at) => this.#readRow(readers, row, at, raw));
     const x = makeValues(this.#encoder.element, rows.length * this.#encoder.width);
-    const columns = raw.map((values) => ({ getItem: (row: number) => values[row] ?? null }));
+    const columns = raw.map((values) => ({ getItem: (row: number) => values[row] ?? null }) as RawCells);
     this.#encoder.encode(columns, rows.length, x);
     return { rows: rows.length, x, reasons, warnings: this.#exchanged(raw) };
   }
@@ -84,10 +84,12 @@ export class RowReader {
   }
 
   /** As of the columns of a file; of a few rows nothing can be told. */
-  #exchanged(raw: readonly (readonly (number | null)[])[]): readonly string[] {
+  #exchanged(raw: readonly (readonly (number | string | null)[])[]): readonly string[] {
     if ((raw[0]?.length ?? 0) < fewestRows) return [];
     const columns = this.#readers.flatMap(({ recipe }, index) =>
-      recipe.kind === 'number' || recipe.kind === 'datetime' ? [{ recipe, own: spreadOfValues(raw[index]) }] : [],
+      recipe.kind === 'number' || recipe.kind === 'datetime'
+        ? [{ recipe, own: spreadOfValues(raw[index] as readonly (number | null)[]) }]
+        : [],
     );
     return likeOthers(columns).map(({ message }) => message);
   }
@@ -110,7 +112,7 @@ export class RowReader {
     readers: readonly Reader[],
     given: ReadonlyMap<number, unknown>,
     at: number,
-    raw: readonly (number | null)[][],
+    raw: readonly (number | string | null)[][],
   ): readonly string[] {
     return readers.flatMap(({ recipe, read, problem }, index) => {
       if (!given.has(index)) {
@@ -144,9 +146,9 @@ export class RowReader {
   }
 
   /** As `rawCell` of features.ts has it, where rows hold columns as they are. */
-  #code({ kind }: FeatureRecipe, value: number | null | undefined): number | null {
+  #code({ kind }: FeatureRecipe, value: number | string | null | undefined): number | string | null {
     const category = kind === 'one_hot' || kind === 'embedding';
-    if (!category) return value ?? null;
+    if (!category || typeof value === 'string') return value ?? null;
     if (this.#form !== 'columns') return value ?? 0;
     if (value === null) return rawCodes.missing;
     return value === undefined ? rawCodes.unseen : value - 1 + rawCodes.first;
@@ -173,22 +175,26 @@ function readerOf(recipe: FeatureRecipe): Reader {
     case 'one_hot':
     case 'embedding':
       return { recipe, problem: 'unknown', read: categoryReader(recipe) };
+    case 'text':
+      return { recipe, problem: 'no text', read: (value) => present(value, recipe, readText) };
     default:
       return recipe satisfies never;
   }
 }
 
 /** Null where a value is missing: null itself, nothing but spaces, and what meant "missing" in training. */
-function present(
+function present<T>(
   value: unknown,
   { missing }: FeatureRecipe,
-  read: (value: unknown) => number | undefined,
-): number | null | undefined {
+  read: (value: unknown) => T | undefined,
+): T | null | undefined {
   if (value === null || value === undefined) return null;
   if (typeof value !== 'string') return read(value);
   const text = value.trim();
   return text === '' || missing.includes(text) ? null : read(text);
 }
+
+const readText = (value: unknown): string | undefined => (typeof value === 'object' ? undefined : String(value));
 
 function readBoolean(value: unknown): number | undefined {
   const truth = truthOf(String(value));

@@ -5,6 +5,8 @@ import { z } from 'zod';
 import type { CellValue } from '../../protocol/data.ts';
 import { InputError } from '../../protocol/errors.ts';
 import type { InputSpec, OutputSpec, RawColumn } from '../../model/spec.ts';
+import { packedWidth } from '../../text/packed.ts';
+import { textCodes } from '../../text/tokenizer.ts';
 import type { StoredColumn } from '../schema/stored.ts';
 
 const source = {
@@ -57,6 +59,21 @@ const featureRecipe = z.discriminatedUnion('kind', [
     parts: z.array(z.enum(['month', 'weekday', 'hour'])),
     indicator: z.boolean(),
   }),
+  /**
+   * The first `length` tokens of the text's first `characters` UTF-16 units, as id + 1; 0 behind the last one, and all of them where the text
+   * is missing. Such features stand behind all others.
+   */
+  z.object({
+    kind: z.literal('text'),
+    ...source,
+    /** Read at most: of the training texts none is longer, or the rest of it was not read either. */
+    characters: z.number().int().positive(),
+    /** As `tokenizerOf` of engine/text reads it; absent: rows hold texts as they are, and who reads them makes the tokens. */
+    tokenizer: z.unknown().optional(),
+    /** Ids are below it. */
+    vocabulary: z.number().int().positive(),
+    length: z.number().int().positive(),
+  }),
 ]);
 
 const targetRecipe = z.discriminatedUnion('kind', [
@@ -68,7 +85,7 @@ const targetRecipe = z.discriminatedUnion('kind', [
 
 const preprocessingSchema = z.object({
   version: z.literal(1),
-  /** Numeric features in this order, then the codes of the embedded ones. */
+  /** Numeric features in this order, then the codes of the embedded ones, then those of texts. */
   features: z.array(featureRecipe).min(1),
   target: targetRecipe,
   /** Columns not used, and why. */
@@ -96,13 +113,14 @@ export function parsePreprocessing(value: unknown): Preprocessing {
 }
 
 /** What a raw value (features.ts) says, as a person would: a time in milliseconds, a category by its name; null = nothing, or none that is known. */
-export function valueOfRaw(recipe: FeatureRecipe, raw: number | null | undefined): CellValue {
+export function valueOfRaw(recipe: FeatureRecipe, raw: number | string | null | undefined): CellValue {
   if (raw === null || raw === undefined) return null;
+  if (recipe.kind === 'text' || typeof raw === 'string') return String(raw);
   if (recipe.kind === 'boolean') return raw === 1;
   return 'categories' in recipe ? (recipe.categories[raw - 1] ?? null) : raw;
 }
 
-/** The numbers a feature becomes, by name; embedded features become none (their code stands behind all numbers). */
+/** The numbers a feature becomes, by name; embedded features and texts become none (their codes stand behind all numbers). */
 export function outputNames(feature: FeatureRecipe): string[] {
   const { column } = feature;
   switch (feature.kind) {
@@ -115,6 +133,7 @@ export function outputNames(feature: FeatureRecipe): string[] {
         ...(feature.indicator ? [`${column} missing`] : []),
       ];
     case 'embedding':
+    case 'text':
       return [];
     case 'datetime':
       return [
@@ -130,16 +149,28 @@ export function outputNames(feature: FeatureRecipe): string[] {
 /** What rows made by this preprocessing feed to a model. */
 export function inputSpec(recipe: Preprocessing): InputSpec {
   const { features, form } = recipe;
-  if (form === 'columns') return { kind: 'columns', columns: rawColumns(recipe) };
+  if (form === 'columns') {
+    const texts = textFeatures(recipe).map(({ column: name, characters }) => ({
+      name,
+      width: packedWidth(characters),
+    }));
+    return { kind: 'columns', columns: rawColumns(recipe), ...(texts.length > 0 && { texts }) };
+  }
   const numeric = features.reduce((sum, feature) => sum + outputNames(feature).length, 0);
   const embeddings = features.flatMap((feature) =>
     feature.kind === 'embedding'
       ? [{ name: feature.column, vocabulary: feature.categories.length + 1, dimensions: feature.dimensions }]
       : [],
   );
+  const texts = textFeatures(recipe).map(({ column: name, vocabulary, length }) => ({
+    name,
+    vocabulary: vocabulary + textCodes.first,
+    length,
+  }));
   const numbers = features.flatMap(areNumbers).flatMap((number, column) => (number ? [column] : []));
   const marks = numbers.length < numeric ? { numbers } : {};
-  return { kind: 'table', width: numeric + embeddings.length, numeric, embeddings, ...marks };
+  const width = numeric + embeddings.length + texts.reduce((sum, { length }) => sum + length, 0);
+  return { kind: 'table', width, numeric, embeddings, ...marks, ...(texts.length > 0 && { texts }) };
 }
 
 /** Of the numbers a feature becomes: whether each is a number, not a mark of 0 and 1. */
@@ -150,10 +181,16 @@ function areNumbers(feature: FeatureRecipe): readonly boolean[] {
   return names.map((_, at) => !(feature.indicator && at === names.length - 1));
 }
 
-/** The columns as they are, whatever form the rows have. */
-export const rawColumns = ({ features }: Preprocessing): readonly RawColumn[] => features.map(rawColumn);
+export type TextRecipe = Extract<FeatureRecipe, { readonly kind: 'text' }>;
 
-function rawColumn(feature: FeatureRecipe): RawColumn {
+export const textFeatures = ({ features }: Preprocessing): readonly TextRecipe[] =>
+  features.flatMap((feature) => (feature.kind === 'text' ? [feature] : []));
+
+/** The columns as they are, whatever form the rows have; texts, which stand behind them, are not among them. */
+export const rawColumns = ({ features }: Preprocessing): readonly RawColumn[] =>
+  features.flatMap((feature) => (feature.kind === 'text' ? [] : [rawColumn(feature)]));
+
+function rawColumn(feature: Exclude<FeatureRecipe, TextRecipe>): RawColumn {
   const { column: name, kind } = feature;
   if (kind !== 'one_hot' && kind !== 'embedding') return { name, kind };
   return { name, kind: 'category', categories: feature.categories };

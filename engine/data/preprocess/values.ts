@@ -5,6 +5,13 @@ export interface NumberColumn {
   getItem(index: number): number | null;
 }
 
+/** A column of texts. */
+export interface TextCells {
+  getItem(index: number): string | null;
+}
+
+export type RawCells = NumberColumn | TextCells;
+
 /** What the values of x are; those of y are float32. */
 export type Element = 'f32' | 'f64';
 export type Values = Float32Array | Float64Array;

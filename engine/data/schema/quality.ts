@@ -27,8 +27,12 @@ const leakRowsPerValue = 5;
 /** Rows that rule out most features before all rows are looked at. */
 const leakSampleRows = 500;
 
-/** Warnings that do not depend on the target. */
-export function columnWarnings(columns: readonly ColumnInfo[], target: string | null): DataWarning[] {
+/** Warnings that do not depend on the target; `read`: columns of text that models read. */
+export function columnWarnings(
+  columns: readonly ColumnInfo[],
+  target: string | null,
+  read: readonly string[] = [],
+): DataWarning[] {
   return columns.flatMap((column): DataWarning[] => {
     const { name, distinct, type } = column;
     if (name === target) return [];
@@ -48,11 +52,11 @@ export function columnWarnings(columns: readonly ColumnInfo[], target: string | 
         },
       ];
     }
-    if (type === 'text') {
+    if (type === 'text' && !read.includes(name)) {
       return [
         {
           code: 'text',
-          message: `${name} is free text, which models here cannot use: it is left out.`,
+          message: `${name} is text and is left out. Use it, and a linear model or a network learns from its words.`,
           columns: named,
         },
       ];

@@ -10,6 +10,7 @@ import { falseWords, trueWords } from '../../data/schema/stored.ts';
 import { largestNumber } from '../../data/schema/numbers.ts';
 import { outputNames, type FeatureRecipe, type Preprocessing } from '../../data/preprocess/recipe.ts';
 import { anyRows, type OnnxBuilder, type ValueName } from './builder.ts';
+import { noTexts } from '../refusal.ts';
 import { lookUp } from './texts.ts';
 
 /** What a column is to be given as. */
@@ -27,8 +28,10 @@ export function columnInputs({ features }: Preprocessing): readonly ColumnInput[
   return features.map(({ column, kind }) => ({ name: column, kind: kindOf(kind) }));
 }
 
-const kindOf = (kind: FeatureRecipe['kind']): ColumnKind =>
-  kind === 'one_hot' || kind === 'embedding' ? 'category' : kind;
+function kindOf(kind: FeatureRecipe['kind']): ColumnKind {
+  if (kind === 'text') throw noTexts();
+  return kind === 'one_hot' || kind === 'embedding' ? 'category' : kind;
+}
 
 const about: Readonly<Record<ColumnKind, string>> = {
   number: 'a number; NaN = missing',
@@ -84,6 +87,8 @@ function exportFeature(onnx: OnnxBuilder, feature: FeatureRecipe): readonly Valu
       });
       return [standardised(onnx, value, feature), ...parts, ...missing];
     }
+    case 'text':
+      throw noTexts();
     default:
       return feature satisfies never;
   }

@@ -1,6 +1,7 @@
 // The columns of a file as learners take them that want them as they are (engine/data/preprocess/features.ts): numbers and times as such,
 // true and false as 1 and 0, NaN where there is nothing, categories by their codes (`rawCodes`). N rows; every input is [N,1].
 
+import { noTexts } from '../refusal.ts';
 import { certainMissing, keepsAsValue, possibleMissing } from '../../data/schema/spelling.ts';
 import { rawCodes } from '../../model/spec.ts';
 import type { FeatureRecipe, Preprocessing } from '../../data/preprocess/recipe.ts';
@@ -29,6 +30,8 @@ function rawColumn(onnx: OnnxBuilder, feature: FeatureRecipe, read: FeatureRecip
     case 'one_hot':
     case 'embedding':
       return onnx.cast(rawCode(onnx, feature, 'categories' in read ? read : feature), 'double');
+    case 'text':
+      throw noTexts();
     default:
       return feature satisfies never;
   }

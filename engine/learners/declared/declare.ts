@@ -55,6 +55,8 @@ export interface Declaration<C extends RunConfig = RunConfig> {
   readonly free: Readonly<Record<string, FreeGroup>>;
   /** Forms of rows it learns from, the one it likes best first. */
   readonly forms: readonly RowForm[];
+  /** What it makes of texts. Absent: it cannot read them. */
+  readonly texts?: 'words' | 'tokens';
   /** Whether its models are trees, which can be looked at. */
   readonly trees: boolean;
   /** Formats its models can leave in. */

@@ -63,6 +63,7 @@ export const declaration = declare({
   },
   fields: linearFields,
   forms: ['matrix', 'pixels'],
+  texts: 'words',
   // It is solved, not trained: there is no project that would train it.
   formats: exportFormats,
   unit: { one: 'penalty', many: 'penalties' },

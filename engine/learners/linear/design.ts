@@ -1,10 +1,11 @@
 // The rows of a linear model: numbers as they were prepared, categories as places of the one 1 in their columns, pictures as
-// averages of their squares. N rows, P columns, of which the first D are dense; K outputs.
+// averages of their squares, texts as counted words. N rows, P columns, of which the first D are dense; K outputs.
 
 import type { InputSpec } from '../../model/spec.ts';
 import { InputError } from '../../protocol/errors.ts';
 import type { PreparedData, Shard } from '../../protocol/data.ts';
-import { columnsOf } from './declaration.ts';
+import { columnsOf, outputsOf } from './declaration.ts';
+import { fitTerms, termRows, type SparseRows, type Terms } from './terms.ts';
 import type { Rows } from '../learner.ts';
 
 export interface Design {
@@ -18,8 +19,17 @@ export interface Design {
   /** [N, categories]: the column of the 1. */
   readonly ones: Uint32Array;
   readonly categories: number;
+  /** What texts become, behind all other columns. Absent: there are none. */
+  readonly counted?: SparseRows;
+  /** What they were counted by. */
+  readonly terms?: readonly Terms[];
   /** [N]; NaN where there is none. */
   readonly targets: Float32Array;
+}
+
+/** Numbers that a row of a design takes, on average. */
+export function entriesOf({ rows, dense, categories, counted }: Design): number {
+  return dense + categories + Math.ceil((counted?.values.length ?? 0) / Math.max(1, rows));
 }
 
 /** Bytes that the rows of a design take. */
@@ -28,11 +38,15 @@ export function designBytes({ input, shardStarts }: Pick<PreparedData, 'input' |
   return 4 * (values + 1) * shardStarts[shardStarts.length - 1];
 }
 
-/** Reads all rows, calling `pause` between shards. Throws InputError `model.memory` if they do not fit the budget. */
+/**
+ * Reads all rows, calling `pause` between shards. `known`: the terms that texts are counted by; absent: they are found in those of the training
+ * split. Throws InputError `model.memory` if they do not fit the budget.
+ */
 export async function readDesign(
   { data, readShard, dataBudget }: Pick<Rows, 'data' | 'readShard' | 'dataBudget'>,
   grid: number,
   pause: () => Promise<void>,
+  known?: readonly Terms[],
 ): Promise<Design> {
   const bytes = designBytes(data, grid);
   if (bytes > dataBudget) {
@@ -56,16 +70,46 @@ export async function readDesign(
     categories,
     targets: new Float32Array(rows),
   };
+  const texts = input.kind === 'table' ? (input.texts ?? []) : [];
+  const codes = texts.map((): Uint32Array[] => []);
   for (let shard = 0; shard + 1 < shardStarts.length; shard++) {
     const first = shardStarts[shard];
     const count = shardStarts[shard + 1] - first;
     const read = await readShard(shard);
     design.targets.set(read.y.subarray(0, count), first);
-    if (input.kind === 'table') takeRows(design, input, read, first, count);
-    else takePictures(design, data, grid, read, first, count);
+    if (input.kind === 'table') {
+      takeRows(design, input, read, first, count);
+      takeTexts(codes, input, read, count);
+    } else takePictures(design, data, grid, read, first, count);
     await pause();
   }
-  return design;
+  if (texts.length === 0) return design;
+  const outputs = outputsOf(data.output);
+  const terms = known ?? codes.map((own) => fitTerms(own, data.counts.train, outputs));
+  await pause();
+  const counted = termRows(rows, codes, terms, design.width);
+  return { ...design, width: design.width + termCount(terms), counted, terms };
+}
+
+export const termCount = (terms: readonly Terms[]): number =>
+  terms.reduce((sum, { weights }) => sum + weights.length, 0);
+
+/** Adds the codes of each text, up to the padding. */
+function takeTexts(
+  codes: readonly Uint32Array[][],
+  { numeric, embeddings, width, texts = [] }: Extract<InputSpec, { kind: 'table' }>,
+  { x }: Shard,
+  count: number,
+): void {
+  let at = numeric + embeddings.length;
+  texts.forEach(({ length }, text) => {
+    for (let row = 0; row < count; row++) {
+      const own = x.subarray(row * width + at, row * width + at + length);
+      const end = own.indexOf(0);
+      codes[text].push(Uint32Array.from(end < 0 ? own : own.subarray(0, end)));
+    }
+    at += length;
+  });
 }
 
 function takeRows(
@@ -116,7 +160,7 @@ function takePictures(
 
 /** Scores [to − from, K] of rows: X·W + b, with W [P, K] and b [K]. */
 export function scoresOf(
-  { x, ones, dense, categories }: Design,
+  { x, ones, dense, categories, counted }: Design,
   from: number,
   to: number,
   weight: ArrayLike<number>,
@@ -141,12 +185,17 @@ export function scoresOf(
       const column = ones[row * categories + i] * K;
       for (let k = 0; k < K; k++) scores[at + k] += weight[column + k];
     }
+    if (!counted) continue;
+    for (let entry = counted.starts[row]; entry < counted.starts[row + 1]; entry++) {
+      const [column, value] = [counted.columns[entry] * K, counted.values[entry]];
+      for (let k = 0; k < K; k++) scores[at + k] += value * weight[column + k];
+    }
   }
 }
 
 /** Adds Xᵀ·R to `sum` [P, K], R [to − from, K] of these rows. */
 export function addTransposed(
-  { x, ones, dense, categories }: Design,
+  { x, ones, dense, categories, counted }: Design,
   from: number,
   to: number,
   residuals: Float64Array,
@@ -168,13 +217,20 @@ export function addTransposed(
       const column = ones[row * categories + i] * K;
       for (let k = 0; k < K; k++) sum[column + k] += residuals[at + k];
     }
+    if (!counted) continue;
+    for (let entry = counted.starts[row]; entry < counted.starts[row + 1]; entry++) {
+      const [column, value] = [counted.columns[entry] * K, counted.values[entry]];
+      for (let k = 0; k < K; k++) sum[column + k] += value * residuals[at + k];
+    }
   }
 }
 
 /** Writes a row as a dense vector [P], followed by a 1 where there is room for one. */
-export function denseRow({ x, ones, dense, categories, width }: Design, row: number, out: Float64Array): void {
+export function denseRow({ x, ones, dense, categories, width, counted }: Design, row: number, out: Float64Array): void {
   for (let i = 0; i < dense; i++) out[i] = x[row * dense + i];
   out.fill(0, dense, width);
   for (let i = 0; i < categories; i++) out[ones[row * categories + i]] += 1;
+  const [begin, end] = counted ? [counted.starts[row], counted.starts[row + 1]] : [0, 0];
+  for (let entry = begin; counted && entry < end; entry++) out[counted.columns[entry]] = counted.values[entry];
   if (out.length > width) out[width] = 1;
 }

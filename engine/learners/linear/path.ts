@@ -5,9 +5,10 @@
 
 import type { OutputSpec } from '../../model/spec.ts';
 import { outputsOf } from './declaration.ts';
-import { scoresOf, type Design } from './design.ts';
+import { entriesOf, scoresOf, type Design } from './design.ts';
 import { solveLogistic } from './logistic.ts';
 import { ridgeSolver, type RidgeSolver, type Solution } from './ridge.ts';
+import { someRows } from './terms.ts';
 import { blockOf, type Work } from './work.ts';
 
 /** W [P, K] and b [K]. */
@@ -191,16 +192,18 @@ function countClasses({ targets }: Design, rows: number, classes: number): numbe
 function setAside(design: Design, rows: number): { readonly design: Design; readonly fitted: number } {
   const order = Array.from({ length: rows }, (_, row) => row);
   const [fit, held] = [order.filter((row) => row % 5 !== 4), order.filter((row) => row % 5 === 4)];
-  const { dense, categories } = design;
+  const { dense, categories, counted } = design;
   const x = new Float32Array(rows * dense);
   const ones = new Uint32Array(rows * categories);
   const targets = new Float32Array(rows);
-  [...fit, ...held].forEach((row, place) => {
+  const moved = [...fit, ...held];
+  moved.forEach((row, place) => {
     x.set(design.x.subarray(row * dense, (row + 1) * dense), place * dense);
     ones.set(design.ones.subarray(row * categories, (row + 1) * categories), place * categories);
     targets[place] = design.targets[row];
   });
-  return { design: { ...design, rows, x, ones, targets }, fitted: fit.length };
+  const own = counted && someRows(counted, moved);
+  return { design: { ...design, rows, x, ones, targets, counted: own }, fitted: fit.length };
 }
 
 /** Mean loss of rows [from, to): squared error, or cross-entropy with the classes' weights. */
@@ -212,7 +215,7 @@ function* lossOf(
   { weight, bias }: LinearWeights,
 ): Work<number> {
   const K = bias.length;
-  const block = blockOf(K * (design.dense + design.categories));
+  const block = blockOf(K * entriesOf(design));
   const scores = new Float64Array(block * K);
   let [loss, total] = [0, 0];
   for (let start = from; start < to; start += block) {

@@ -3,7 +3,7 @@
 // both are too large, conjugate gradients (Hestenes & Stiefel 1952) work on the rows themselves.
 
 import { factor, inverseTrace, solveFactored } from './cholesky.ts';
-import { addTransposed, denseRow, scoresOf, type Design } from './design.ts';
+import { addTransposed, denseRow, entriesOf, scoresOf, type Design } from './design.ts';
 import { blockOf, type Work } from './work.ts';
 
 export interface Solution {
@@ -38,7 +38,7 @@ export function* ridgeSolver(design: Design, rows: number): Work<RidgeSolver> {
 
 function* columnMeans(design: Design, rows: number): Work<Float64Array> {
   const means = new Float64Array(design.width);
-  const ones = new Float64Array(blockOf(design.dense + design.categories)).fill(1);
+  const ones = new Float64Array(blockOf(entriesOf(design))).fill(1);
   for (let from = 0; from < rows; from += ones.length) {
     addTransposed(design, from, Math.min(rows, from + ones.length), ones, 1, means);
     yield;
@@ -135,7 +135,7 @@ function crossValidation(squares: number, rows: number, freedom: number): number
 
 /** The sum of squared errors. */
 function* squaresOf(design: Design, rows: number, { weight, bias }: Solution): Work<number> {
-  const scores = new Float64Array(blockOf(design.dense + design.categories));
+  const scores = new Float64Array(blockOf(entriesOf(design)));
   let squares = 0;
   for (let from = 0; from < rows; from += scores.length) {
     const to = Math.min(rows, from + scores.length);
@@ -152,7 +152,7 @@ const mostIterations = 1_000;
 
 function iterative(design: Design, rows: number, means: Float64Array, mean: number): RidgeSolver {
   const P = design.width;
-  const block = blockOf(2 * (design.dense + design.categories));
+  const block = blockOf(2 * entriesOf(design));
   const scores = new Float64Array(block);
 
   /** Centred Xᵀ(X·v) + penalty · v; with targets −Xᵀ(y − ȳ) too. */

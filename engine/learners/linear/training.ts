@@ -15,6 +15,7 @@ import { decodeSearch, encodeSearch, tensorsOf } from './checkpoint.ts';
 import { readDesign } from './design.ts';
 import { outputsFor } from './outputs.ts';
 import { constantWeights, penaltyOf, searchPenalty, type PathProblem, type Search } from './path.ts';
+import { termTensors } from './terms.ts';
 import type { Work } from './work.ts';
 
 export async function openLinear(job: LearnerJob<LinearConfig>): Promise<Training> {
@@ -31,7 +32,11 @@ export async function openLinear(job: LearnerJob<LinearConfig>): Promise<Trainin
     device: { kind: 'cpu', name: 'CPU', threads: 1 },
     sentence: 'A linear model is solved on the CPU, on one thread.',
     parameters: weight.length + bias.length,
-    bytes: design.x.byteLength + design.ones.byteLength + design.targets.byteLength,
+    bytes:
+      design.x.byteLength +
+      design.ones.byteLength +
+      design.targets.byteLength +
+      8 * (design.counted?.values.length ?? 0),
     step: search.tried.length,
   });
   return new LinearTraining(job, problem, search, before?.seconds ?? 0);
@@ -192,6 +197,6 @@ class LinearTraining implements Training {
     const { tried, chosen, best } = this.#search;
     const penalty = chosen < 0 ? 0 : penaltyOf(tried[chosen], config.linear.penalty);
     const own = { learner: 'linear', linear: config.linear, seed: config.seed, penalty, grid: gridOf(data.input) };
-    handOverModel(events, data, own, tensorsOf(best));
+    handOverModel(events, data, own, { ...tensorsOf(best), ...termTensors(this.#problem.design.terms ?? []) });
   }
 }

@@ -4,7 +4,7 @@ import { heldRateText } from '../../model/held-rate.ts';
 import { frozenModel } from '../../model/freeze.ts';
 import { presetNamed } from '../../model/presets.ts';
 import { outputWidth, resolveModel } from '../../model/resolve.ts';
-import type { ModelSpec, TrainingSpec } from '../../model/spec.ts';
+import type { InputSpec, ModelSpec, TrainingSpec } from '../../model/spec.ts';
 import { augmentationFields, noAugmentation } from '../../settings/augmentation.ts';
 import { completeTraining } from '../../settings/network.ts';
 import { valueAt } from '../../settings/values.ts';
@@ -37,6 +37,18 @@ export function isNetwork(config: RunConfig): config is NetworkConfig {
   return config.learner === 'network';
 }
 
+/** Layers that read no texts have nothing to learn from where there is nothing else. Throws InputError `input.no_features`. */
+function refuseUnreadTexts({ layers }: ModelSpec, input: InputSpec): void {
+  if (input.kind !== 'table' || input.numeric + input.embeddings.length > 0) return;
+  const [text] = input.texts ?? [];
+  if (text === undefined || layers.some(({ type }) => type === 'token_embedding')) return;
+  throw new InputError(
+    'input.no_features',
+    `${text.name} is text, which a network of these layers does not read, and there is no other column to learn from.`,
+    'Choose a model of texts, such as text-small, or begin the layers with a token embedding.',
+  );
+}
+
 export const declaration: Declaration<NetworkConfig> = {
   name: 'network',
   title: 'Network',
@@ -58,6 +70,7 @@ export const declaration: Declaration<NetworkConfig> = {
   formats: exportFormats,
   trees: false,
   forms: ['matrix', 'pixels'],
+  texts: 'tokens',
   devices: ['auto', 'cpu', 'gpu', 'reference'],
   unit: { one: 'epoch', many: 'epochs' },
   curves: true,
@@ -65,6 +78,7 @@ export const declaration: Declaration<NetworkConfig> = {
   layers: ({ model }) => model.layers,
   complete: (config) => ({ ...config, training: completeTraining(config.training) }),
   check({ model, training }, { input, output }) {
+    refuseUnreadTexts(model, input);
     frozenModel(resolveModel(model, input, outputWidth(output, training.loss)), training.frozenLayers ?? 0);
   },
   units: ({ training }) => training.epochs,

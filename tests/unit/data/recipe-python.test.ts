@@ -21,16 +21,21 @@ test('the example in Python makes the same rows', { skip: !hasPython && 'there i
     index % 5 === 0 ? '' : index % 2 === 0 ? 'yes' : 'no',
     `2023-${String(1 + (index % 12)).padStart(2, '0')}-${String(1 + (index % 28)).padStart(2, '0')} ${String(index % 24).padStart(2, '0')}:30:00`,
     `${String(1 + (index % 28)).padStart(2, '0')}.${String(1 + ((index * 5) % 12)).padStart(2, '0')}.2021`,
+    `"Ünit ${index % 13}, ${known ? 'well-known' : 'new'}: naïve 5² ${'long '.repeat(index % 8)}"`,
     index * 1.5,
   ];
-  const names = 'count,size,colour,letter,member,time,day,y';
+  const names = 'count,size,colour,letter,member,time,day,note,y';
   const text = (known: boolean): string =>
     `${[names, ...Array.from({ length: 180 }, (_, index) => row(index, known).join())].join('\n')}\n`;
-  const settings = { target: 'y', types: { letter: 'category' } } as const;
+  const settings = { target: 'y', types: { letter: 'category', note: 'text' }, texts: { columns: ['note'] } } as const;
   const { service, info } = await importFile(context, writeTable(context, 'train.csv', text(true)), {}, settings);
-  const { preprocessing } = await service.prepare({ job: 'p', dataset: info.id, options: { settings, seed: 1 } });
+  const { preprocessing } = await service.prepare({
+    job: 'p',
+    dataset: info.id,
+    options: { settings, seed: 1, texts: 'words' },
+  });
   const kinds = (preprocessing as { features: { kind: string }[] }).features.map(({ kind }) => kind);
-  assert.deepEqual(kinds, ['number', 'number', 'one_hot', 'embedding', 'boolean', 'datetime', 'datetime']);
+  assert.deepEqual(kinds, ['number', 'number', 'one_hot', 'embedding', 'boolean', 'datetime', 'datetime', 'text']);
 
   const path = writeTable(context, 'new.csv', text(false));
   const data = await service.transform({ job: 't', path, preprocessing, force: true });

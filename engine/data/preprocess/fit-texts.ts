@@ -1,0 +1,142 @@
+// Fitting texts: a tokenizer is trained on those of the training split, and how many tokens and characters of a text are read is told by them.
+
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { DataWarning, TextChoice, TextWay } from '../../protocol/data.ts';
+import { trainTokenizer } from '../../text/tokenizers.ts';
+import type { Tokenizer } from '../../text/tokenizer.ts';
+import { streamNumbers } from '../database.ts';
+import type { Job } from '../jobs.ts';
+import { typedValue, type StoredColumn } from '../schema/stored.ts';
+import type { MeasuredTable } from '../schema/table.ts';
+import { show } from '../schema/typing.ts';
+import type { TextRecipe } from './recipe.ts';
+import { cutText } from './texts.ts';
+import type { TextCells } from './values.ts';
+
+/** UTF-16 units of a text that are read at most. */
+const mostCharacters = 8_192;
+/** UTF-16 units of training texts in memory at most, evenly thinned beyond. */
+const heldCharacters = 2 ** 25;
+/** Texts by which lengths are told, evenly thinned. */
+const measuredTexts = 10_000;
+/** This share of the training texts is not cut. */
+const wholeShare = 0.95;
+/** Tokens read in their order, and words counted, at most. */
+const mostTokens = { tokens: 256, words: 1_024 } as const;
+const usualVocabulary = { tokens: 8_192, words: 65_536 } as const;
+
+export interface TextFit {
+  /** Null: the texts are the same in the whole training split, or empty there. */
+  readonly recipe: TextRecipe | null;
+  readonly warnings: readonly DataWarning[];
+}
+
+interface FitRequest {
+  readonly table: MeasuredTable;
+  readonly column: StoredColumn;
+  readonly way: TextWay;
+  readonly choice: TextChoice;
+  /** Split of each row; 0 = training. */
+  readonly splits: Uint8Array;
+  readonly job: Job;
+}
+
+/** The recipe of a column of texts. */
+export async function fitText(connection: DuckDBConnection, request: FitRequest): Promise<TextFit> {
+  const { column, way, choice } = request;
+  const { texts, missing, present, longest, differ } = await trainingTexts(connection, request);
+  if (present === 0 || (!differ && missing === 0)) return { recipe: null, warnings: [] };
+  const base = {
+    kind: 'text' as const,
+    column: column.name,
+    missing: [...column.missing],
+    missingShare: missing / (missing + present),
+    characters: Math.max(1, Math.min(longest, mostCharacters)),
+  } satisfies Partial<TextRecipe>;
+  const warnings: DataWarning[] = [];
+  if (longest > mostCharacters) {
+    const message = `${column.name} has texts of up to ${show(longest)} characters: what stands behind the first ${show(mostCharacters)} is not read.`;
+    warnings.push({ code: 'cut_texts', message, columns: [column.name] });
+  }
+  if (way === 'as they are') return { recipe: { ...base, vocabulary: 1, length: 1 }, warnings };
+  const tokenizer = trainTokenizer(
+    texts.map((text) => cutText(text, base.characters)),
+    {
+      kind: way === 'words' ? 'words' : (choice.tokenizer ?? 'words'),
+      vocabulary: choice.vocabulary ?? usualVocabulary[way],
+    },
+  );
+  const { length, cut } = lengthFor(texts, base.characters, tokenizer, way, choice.length);
+  if (cut > 0) {
+    const share = Number((100 * cut).toPrecision(2));
+    const message = `${share} % of the training texts of ${column.name} are longer than ${show(length)} tokens: the rest of them is not read.`;
+    warnings.push({ code: 'cut_texts', message, columns: [column.name] });
+  }
+  return {
+    recipe: { ...base, tokenizer: tokenizer.toJSON(), vocabulary: tokenizer.vocabulary, length },
+    warnings,
+  };
+}
+
+/** Tokens that are read of a text, and the share of the texts that have more. */
+function lengthFor(
+  texts: readonly string[],
+  characters: number,
+  tokenizer: Tokenizer,
+  way: 'words' | 'tokens',
+  chosen: number | undefined,
+): { readonly length: number; readonly cut: number } {
+  const every = Math.max(1, Math.ceil(texts.length / measuredTexts));
+  const most = chosen ?? mostTokens[way];
+  const lengths = texts
+    .filter((_, place) => place % every === 0)
+    .map((text) => tokenizer.encode(cutText(text, characters)).length)
+    .sort((one, other) => one - other);
+  const enough = way === 'words' ? lengths.at(-1) : lengths[Math.ceil(wholeShare * lengths.length) - 1];
+  const length = Math.max(1, chosen ?? Math.min(most, enough ?? 1));
+  return { length, cut: lengths.filter((tokens) => tokens > length).length / Math.max(1, lengths.length) };
+}
+
+interface TrainingTexts {
+  readonly texts: readonly string[];
+  readonly missing: number;
+  readonly present: number;
+  /** UTF-16 units of the longest. */
+  readonly longest: number;
+  /** Whether there are two that are not the same. */
+  readonly differ: boolean;
+}
+
+async function trainingTexts(
+  connection: DuckDBConnection,
+  { table, column, splits, job }: FitRequest,
+): Promise<TrainingTexts> {
+  let texts: string[] = [];
+  let [start, missing, present, longest, held, every] = [0, 0, 0, 0, 0, 1];
+  let first: string | null = null;
+  let differ = false;
+  const sql = `SELECT ${typedValue(column, 'text')} FROM ${table.from}`;
+  await streamNumbers(connection, sql, job, ([cells], rows) => {
+    for (let row = 0; row < rows; row++) {
+      if (splits[start + row] !== 0) continue;
+      const text = (cells as unknown as TextCells).getItem(row);
+      if (text === null) {
+        missing++;
+        continue;
+      }
+      first ??= text;
+      differ ||= text !== first;
+      longest = Math.max(longest, text.length);
+      if (present++ % every !== 0) continue;
+      const kept = cutText(text, mostCharacters);
+      texts.push(kept);
+      held += kept.length;
+      if (held <= heldCharacters) continue;
+      texts = texts.filter((_, place) => place % 2 === 0);
+      held = texts.reduce((sum, { length }) => sum + length, 0);
+      every *= 2;
+    }
+    start += rows;
+  });
+  return { texts, missing, present, longest, differ };
+}

@@ -1,0 +1,32 @@
+// Texts → codes: what a tokenizer that was trained on the training rows makes of them.
+
+import { textCodes, type Tokenizer } from '../../text/tokenizer.ts';
+import { tokenizerOf } from '../../text/tokenizers.ts';
+import type { TextRecipe } from './recipe.ts';
+import type { Values } from './values.ts';
+
+const made = new WeakMap<object, Tokenizer>();
+
+/** The tokenizer of a recipe, made once of what the recipe holds. */
+export function tokenizerFor({ tokenizer }: Pick<TextRecipe, 'tokenizer'>): Tokenizer {
+  const key = tokenizer as object;
+  const known = made.get(key);
+  if (known) return known;
+  const own = tokenizerOf(key);
+  made.set(key, own);
+  return own;
+}
+
+/** The beginning of a text, without half a character at its end. */
+export function cutText(text: string, characters: number): string {
+  if (text.length <= characters) return text;
+  const last = text.charCodeAt(characters - 1);
+  return text.slice(0, last >= 0xd800 && last < 0xdc00 ? characters - 1 : characters);
+}
+
+/** Writes the codes of a text into `x` from `at` on: `length` of them. */
+export function encodeText(recipe: TextRecipe, text: string | null, x: Values, at: number): void {
+  const { characters, length } = recipe;
+  const ids = text === null ? [] : tokenizerFor(recipe).encode(cutText(text, characters), { most: length });
+  for (let i = 0; i < length; i++) x[at + i] = i < ids.length ? ids[i] + textCodes.first : textCodes.padding;
+}
