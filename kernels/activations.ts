@@ -13,6 +13,8 @@ export const activationCodes = {
   cosine: 9,
   log: 10,
   soft_clip: 11,
+  relu6: 12,
+  gelu_tanh: 13,
 } as const;
 export type ActivationName = keyof typeof activationCodes;
 
@@ -31,7 +33,12 @@ export const derivativeFromOutput: ReadonlySet<ActivationName> = new Set([
   'tanh',
   'sigmoid',
   'selu',
+  'relu6',
 ]);
+
+/** √(2/π) and the weight of the cube in `gelu_tanh`: Hendrycks & Gimpel 2016, as GPT-2 has it. */
+export const geluScale = 0.7978845608028654;
+export const geluCube = 0.044715;
 
 /** SELU's scale and its limit at −∞ over that scale: Klambauer et al. 2017. */
 export const seluScale = 1.0507009873554805;
@@ -63,7 +70,8 @@ const sigmoid = (x: number): number => (x >= 0 ? 1 / (1 + Math.exp(-x)) : Math.e
 const softplus = (x: number): number => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x)));
 
 /**
- * f(x) in float64. mish: Misra 2019; cosine: cos 2πx; log: ln max(x, 1e-30); soft_clip: x/√(1 + (slope·x)²), which stays below 1/slope.
+ * f(x) in float64. mish: Misra 2019; cosine: cos 2πx; log: ln max(x, 1e-30); soft_clip: x/√(1 + (slope·x)²), which stays below 1/slope;
+ * relu6: min(max(x, 0), 6); gelu_tanh: x/2·(1 + tanh √(2/π)(x + 0.044715x³)).
  * `slope` is also the negative slope of leaky_relu.
  */
 export function activate(name: ActivationName, x: number, slope = 0.01): number {
@@ -92,6 +100,10 @@ export function activate(name: ActivationName, x: number, slope = 0.01): number 
       return Math.log(Math.max(x, leastOfLog));
     case 'soft_clip':
       return x / Math.sqrt(1 + (slope * x) ** 2);
+    case 'relu6':
+      return Math.min(Math.max(x, 0), 6);
+    case 'gelu_tanh':
+      return x * sigmoid(2 * geluScale * (x + geluCube * x ** 3));
   }
 }
 
@@ -128,6 +140,12 @@ export function derivative(name: ActivationName, x: number, slope = 0.01): numbe
       return x > leastOfLog ? 1 / x : 0;
     case 'soft_clip':
       return (1 + (slope * x) ** 2) ** -1.5;
+    case 'relu6':
+      return x > 0 && x < 6 ? 1 : 0;
+    case 'gelu_tanh': {
+      const s = sigmoid(2 * geluScale * (x + geluCube * x ** 3));
+      return s * (1 + x * (1 - s) * 2 * geluScale * (1 + 3 * geluCube * x * x));
+    }
   }
 }
 
@@ -136,6 +154,8 @@ export function derivativeOfOutput(name: ActivationName, y: number, slope = 0.01
   switch (name) {
     case 'relu':
       return y > 0 ? 1 : 0;
+    case 'relu6':
+      return y > 0 && y < 6 ? 1 : 0;
     case 'leaky_relu':
       return y > 0 ? 1 : slope;
     case 'tanh':

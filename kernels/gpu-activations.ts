@@ -1,6 +1,6 @@
 // Activations and their derivatives as WGSL functions on V = f32 or a vector of f32.
 
-import { activationCodes, seluAlpha, seluScale } from './activations.ts';
+import { activationCodes, geluCube, geluScale, seluAlpha, seluScale } from './activations.ts';
 import { float } from './gpu-wgsl.ts';
 
 /**
@@ -23,7 +23,8 @@ function helperOf(code: number): string {
 }
 
 function activationBody(code: number, slope: number): string {
-  const { none, relu, leaky_relu, gelu, silu, tanh, sigmoid, mish, selu, cosine, log, soft_clip } = activationCodes;
+  const { none, relu, leaky_relu, gelu, silu, tanh, sigmoid, mish, selu, cosine, log, soft_clip, relu6, gelu_tanh } =
+    activationCodes;
   switch (code) {
     case none:
       return 'return x;';
@@ -53,6 +54,11 @@ function activationBody(code: number, slope: number): string {
       return 'return log(max(x, V(1e-30f)));';
     case soft_clip:
       return `return x / sqrt(1f + (${float(slope)} * x) * (${float(slope)} * x));`;
+    case relu6:
+      return 'return clamp(x, V(0f), V(6f));';
+    case gelu_tanh:
+      return `${geluGate}
+  return x * s;`;
     default:
       throw new RangeError(`no activation has code ${code}`);
   }
@@ -61,6 +67,11 @@ function activationBody(code: number, slope: number): string {
 /** e^x, and n with tanh ln(1 + e^x) = n/(n + 2). */
 const mishNumbers = `let e = exp(min(x, V(20f)));
   let n = e * (e + 2f);`;
+
+/** σ(2u) as `s`, u = √(2/π)(x + 0.044715x³). */
+const geluGate = `let u = ${float(2 * geluScale)} * x * (1f + ${float(geluCube)} * x * x);
+  let e = exp(-abs(u));
+  let s = select(e, V(1f), u >= V(0f)) / (1f + e);`;
 
 /** `fn derivative(x: V) -> V`: f′ from the input, or from the output where `fromOutput` holds. */
 export function derivativeFunction(code: number, slope: number, fromOutput: boolean): string {
@@ -72,12 +83,14 @@ fn derivative(x: V) -> V {
 }
 
 function derivativeOfOutputBody(code: number, slope: number): string {
-  const { none, relu, leaky_relu, tanh, sigmoid, selu } = activationCodes;
+  const { none, relu, leaky_relu, relu6, tanh, sigmoid, selu } = activationCodes;
   switch (code) {
     case none:
       return 'return V(1f);';
     case relu:
       return 'return select(V(0f), V(1f), x > V(0f));';
+    case relu6:
+      return 'return select(V(0f), V(1f), (x > V(0f)) & (x < V(6f)));';
     case leaky_relu:
       return `return select(V(${float(slope)}), V(1f), x > V(0f));`;
     case tanh:
@@ -92,7 +105,7 @@ function derivativeOfOutputBody(code: number, slope: number): string {
 }
 
 function derivativeBody(code: number, slope: number): string {
-  const { gelu, silu, tanh, sigmoid, mish, selu, cosine, log, soft_clip } = activationCodes;
+  const { gelu, silu, tanh, sigmoid, mish, selu, cosine, log, soft_clip, gelu_tanh } = activationCodes;
   const logistic = `let e = exp(-abs(x));
   let s = select(e, V(1f), x >= V(0f)) / (1f + e);`;
   switch (code) {
@@ -122,6 +135,9 @@ function derivativeBody(code: number, slope: number): string {
     case soft_clip:
       return `let square = 1f + (${float(slope)} * x) * (${float(slope)} * x);
   return 1f / (square * sqrt(square));`;
+    case gelu_tanh:
+      return `${geluGate}
+  return s * (1f + x * (1f - s) * ${float(2 * geluScale)} * (1f + ${float(3 * geluCube)} * x * x));`;
     default:
       return derivativeOfOutputBody(code, slope);
   }

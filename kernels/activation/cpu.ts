@@ -4,11 +4,13 @@ import {
   activate,
   COSINE,
   GELU,
+  GELU_TANH,
   LEAKY_RELU,
   LOG,
   MISH,
   NONE,
   RELU,
+  RELU6,
   SELU,
   SIGMOID,
   SILU,
@@ -47,6 +49,10 @@ export function activation(args: usize, thread: i32, threads: i32, step: i32): v
       return activateRange(LOG, x, y, slope, start, end);
     case SOFT_CLIP:
       return activateRange(SOFT_CLIP, x, y, slope, start, end);
+    case RELU6:
+      return activateRange(RELU6, x, y, slope, start, end);
+    case GELU_TANH:
+      return activateRange(GELU_TANH, x, y, slope, start, end);
     default:
       return activateRange(NONE, x, y, slope, start, end);
   }

@@ -4,7 +4,8 @@ import { activationCodes } from '../activations.ts';
 import { defineKernel } from '../contract.ts';
 import { normalWithOutliers } from '../samples.ts';
 
-const { none, relu, leaky_relu, gelu, silu, tanh, sigmoid, mish, selu, cosine, log, soft_clip } = activationCodes;
+const { none, relu, leaky_relu, gelu, silu, tanh, sigmoid, mish, selu, cosine, log, soft_clip, relu6, gelu_tanh } =
+  activationCodes;
 
 export const kernel = defineKernel({
   name: 'activation',
@@ -29,6 +30,8 @@ export const kernel = defineKernel({
     { params: { count: 1031, activation: cosine, slope: 0 } },
     { params: { count: 67, activation: log, slope: 0 } },
     { params: { count: 67, activation: soft_clip, slope: 0.5 } },
+    { params: { count: 67, activation: relu6, slope: 0 } },
+    { params: { count: 1031, activation: gelu_tanh, slope: 0 } },
     { params: { count: 3, activation: gelu, slope: 0 } },
     { params: { count: 5, activation: tanh, slope: 0 } },
   ],

@@ -5,11 +5,13 @@ import {
   derivative,
   derivativeOfOutput,
   GELU,
+  GELU_TANH,
   LEAKY_RELU,
   LOG,
   MISH,
   NONE,
   RELU,
+  RELU6,
   SELU,
   SIGMOID,
   SILU,
@@ -54,12 +56,16 @@ export function activation_grad(args: usize, thread: i32, threads: i32, step: i3
       return fromInput(LOG, dy, saved, dx, slope, start, end);
     case SOFT_CLIP:
       return fromInput(SOFT_CLIP, dy, saved, dx, slope, start, end);
+    case RELU6:
+      return fromInput(RELU6, dy, saved, dx, slope, start, end);
+    case GELU_TANH:
+      return fromInput(GELU_TANH, dy, saved, dx, slope, start, end);
     default:
       return fromInput(NONE, dy, saved, dx, slope, start, end);
   }
 }
 
-/** `saved` is the input of f; for relu and leaky_relu with a positive slope the output does as well. */
+/** `saved` is the input of f; for relu, relu6 and leaky_relu with a positive slope the output does as well. */
 @inline
 function fromInput(code: i32, dy: usize, saved: usize, dx: usize, slope: v128, start: i32, end: i32): void {
   let i = start;

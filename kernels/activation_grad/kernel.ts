@@ -4,7 +4,8 @@ import { activationCodes } from '../activations.ts';
 import { defineKernel } from '../contract.ts';
 import { savedActivation } from '../samples.ts';
 
-const { none, relu, leaky_relu, gelu, silu, tanh, sigmoid, mish, selu, cosine, log, soft_clip } = activationCodes;
+const { none, relu, leaky_relu, gelu, silu, tanh, sigmoid, mish, selu, cosine, log, soft_clip, relu6, gelu_tanh } =
+  activationCodes;
 
 export const kernel = defineKernel({
   name: 'activation_grad',
@@ -44,5 +45,8 @@ export const kernel = defineKernel({
     { params: { count: 1031, activation: cosine, slope: 0, fromOutput: 0 } },
     { params: { count: 67, activation: log, slope: 0, fromOutput: 0 } },
     { params: { count: 67, activation: soft_clip, slope: 0.5, fromOutput: 0 } },
+    { params: { count: 67, activation: relu6, slope: 0, fromOutput: 0 } },
+    { params: { count: 67, activation: relu6, slope: 0, fromOutput: 1 } },
+    { params: { count: 1031, activation: gelu_tanh, slope: 0, fromOutput: 0 } },
   ],
 });

@@ -15,6 +15,8 @@ export const SELU = 8;
 export const COSINE = 9;
 export const LOG = 10;
 export const SOFT_CLIP = 11;
+export const RELU6 = 12;
+export const GELU_TANH = 13;
 
 /** 1/√(2π) */
 const DENSITY_AT_ZERO: f32 = 0.3989422804;
@@ -24,6 +26,9 @@ const SELU_SCALE: f32 = 1.0507009874;
 const SELU_FLOOR: f32 = 1.7580993408;
 const TWO_PI: f32 = 6.2831853072;
 const LEAST_OF_LOG: f32 = 1e-30;
+/** 2·√(2/π), and that times 0.044715. */
+const GELU_SCALE: f32 = 1.5957691216;
+const GELU_CUBE: f32 = 0.0713548163;
 
 /** e^x for Mish, whose ratio is 1 from 20 on. */
 @inline
@@ -36,6 +41,13 @@ function heldExp(x: v128): v128 {
 function clipSquare(x: v128, slope: v128): v128 {
   const scaled = f32x4.mul(x, slope);
   return multiplyAdd(scaled, scaled, f32x4.splat(1));
+}
+
+/** σ(2u), u = √(2/π)(x + 0.044715x³): x times it is gelu_tanh. */
+@inline
+function geluGate(x: v128): v128 {
+  const square = f32x4.mul(x, x);
+  return sigmoid(f32x4.mul(x, multiplyAdd(square, f32x4.splat(GELU_CUBE), f32x4.splat(GELU_SCALE))));
 }
 
 /** f(x); `slope` is the negative slope of leaky_relu, and one over the limit of soft_clip. */
@@ -72,6 +84,10 @@ export function activate(code: i32, x: v128, slope: v128): v128 {
       return v128.bitselect(log(f32x4.max(x, f32x4.splat(LEAST_OF_LOG))), x, f32x4.eq(x, x));
     case SOFT_CLIP:
       return f32x4.div(x, f32x4.sqrt(clipSquare(x, slope)));
+    case RELU6:
+      return f32x4.min(f32x4.max(x, zero), f32x4.splat(6));
+    case GELU_TANH:
+      return f32x4.mul(x, geluGate(x));
     default:
       return x;
   }
@@ -128,17 +144,25 @@ export function derivative(code: i32, x: v128, slope: v128): v128 {
       const square = clipSquare(x, slope);
       return f32x4.div(one, f32x4.mul(square, f32x4.sqrt(square)));
     }
+    case RELU6:
+      return v128.and(one, v128.and(f32x4.gt(x, zero), f32x4.lt(x, f32x4.splat(6))));
+    case GELU_TANH: {
+      const s = geluGate(x);
+      const slopeOfGate = multiplyAdd(f32x4.mul(x, x), f32x4.splat(3 * GELU_CUBE), f32x4.splat(GELU_SCALE));
+      return multiplyAdd(f32x4.mul(f32x4.mul(s, f32x4.sub(one, s)), x), slopeOfGate, s);
+    }
     default:
       return one;
   }
 }
 
-/** f′ from the output y = f(x): relu, leaky_relu, tanh, sigmoid and selu only; 1 for other codes. */
+/** f′ from the output y = f(x): relu, leaky_relu, relu6, tanh, sigmoid and selu only; 1 for other codes. */
 @inline
 export function derivativeOfOutput(code: i32, y: v128, slope: v128): v128 {
   const one = f32x4.splat(1);
   switch (code) {
     case RELU:
+    case RELU6:
     case LEAKY_RELU:
       return derivative(code, y, slope);
     case TANH:

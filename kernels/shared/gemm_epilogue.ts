@@ -6,10 +6,12 @@ import {
   COSINE,
   derivativeOfOutput,
   GELU,
+  GELU_TANH,
   LEAKY_RELU,
   LOG,
   MISH,
   RELU,
+  RELU6,
   SELU,
   SIGMOID,
   SILU,
@@ -41,6 +43,10 @@ export function applyActivation(code: i32, slope: v128, c: usize, count: i32): v
       return activateRow(LOG, slope, c, count);
     case SOFT_CLIP:
       return activateRow(SOFT_CLIP, slope, c, count);
+    case RELU6:
+      return activateRow(RELU6, slope, c, count);
+    case GELU_TANH:
+      return activateRow(GELU_TANH, slope, c, count);
   }
 }
 
@@ -56,6 +62,8 @@ export function applyGradient(code: i32, slope: v128, c: usize, saved: usize, co
   switch (code) {
     case RELU:
       return scaleRow(RELU, slope, c, saved, count);
+    case RELU6:
+      return scaleRow(RELU6, slope, c, saved, count);
     case LEAKY_RELU:
       return scaleRow(LEAKY_RELU, slope, c, saved, count);
     case TANH:

@@ -38,10 +38,12 @@ const onImages = (name: string, ...tested: LayerSpec[]): Case => ({
 });
 
 const cases: readonly Case[] = [
-  ...['relu', 'leaky_relu', 'gelu', 'silu', 'tanh', 'sigmoid', 'mish', 'selu'].flatMap((activation) => [
-    { name: `dense with ${activation}`, layers: between({ type: 'dense', units: 4, activation }) },
-    { name: `activation ${activation}`, layers: between({ type: 'activation', activation }) },
-  ]),
+  ...['relu', 'leaky_relu', 'gelu', 'silu', 'tanh', 'sigmoid', 'mish', 'selu', 'relu6', 'gelu_tanh'].flatMap(
+    (activation) => [
+      { name: `dense with ${activation}`, layers: between({ type: 'dense', units: 4, activation }) },
+      { name: `activation ${activation}`, layers: between({ type: 'activation', activation }) },
+    ],
+  ),
   { name: 'dense without bias', layers: between({ type: 'dense', units: 3, bias: false, activation: 'none' }) },
   { name: 'dropout', layers: between({ type: 'dropout', rate: 0.4 }) },
   {

@@ -60,7 +60,7 @@ test('what a model of an earlier version leaves out means what it did', () => {
     const now = Object.entries(registry.get(type)!.fields).map(([name, field]) => told(name, field));
     assert.deepEqual(now, fields, type);
   }
-  const names = ['none', 'relu', 'leaky_relu', 'gelu', 'silu', 'tanh', 'sigmoid', 'mish', 'selu'];
+  const names = ['none', 'relu', 'leaky_relu', 'gelu', 'silu', 'tanh', 'sigmoid', 'mish', 'selu', 'relu6', 'gelu_tanh'];
   for (const type of Object.keys(everSince)) {
     for (const [name, field] of Object.entries(registry.get(type)!.fields)) {
       if (field.kind === 'choice' && name === 'activation') assert.deepEqual(Object.keys(field.choices), names);
@@ -132,7 +132,7 @@ test('what is wrong with an argument is said with the layer, what it is and its 
   wrong(
     { type: 'activation', activation: 'constructor' },
     'Activation: Activation is "constructor".',
-    'It has to be one of none, relu, leaky_relu, gelu, silu, tanh, sigmoid, mish, selu.',
+    'It has to be one of none, relu, leaky_relu, gelu, silu, tanh, sigmoid, mish, selu, relu6, gelu_tanh.',
   );
   wrong({ type: 'max_pool', sise: 2 }, 'Max pool has no argument “sise”.', 'Its arguments: size, stride, padding.');
   wrong({ type: 'add', toString: 1 }, 'Add has no argument “toString”.', 'Its arguments: none.');

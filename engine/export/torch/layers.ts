@@ -31,6 +31,7 @@ const bool = (value: unknown): string => (value ? 'True' : 'False');
 function activated({ activation, slope }: Arguments, x: string): string {
   if (activation === undefined || activation === 'none') return x;
   if (activation === 'leaky_relu') return `F.leaky_relu(${x}, ${slope})`;
+  if (activation === 'gelu_tanh') return `F.gelu(${x}, approximate="tanh")`;
   return activation === 'tanh' || activation === 'sigmoid' ? `torch.${activation}(${x})` : `F.${activation}(${x})`;
 }
 

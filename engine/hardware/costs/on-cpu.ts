@@ -76,7 +76,7 @@ const busyActivation = 5;
 
 function timesCopied(kernel: string, { activation = 0 }: Call['params']): number {
   if (kernel === 'activation' || kernel === 'activation_grad')
-    return activation > activationCodes.leaky_relu ? busyActivation : 1;
+    return activation > activationCodes.leaky_relu && activation !== activationCodes.relu6 ? busyActivation : 1;
   return busy[kernel as KernelName] ?? 1;
 }
 

@@ -18,6 +18,8 @@ const words = {
   sigmoid: 'sigmoid',
   mish: 'Mish',
   selu: 'SELU',
+  relu6: 'ReLU6',
+  gelu_tanh: 'GELU (tanh)',
 } satisfies Record<OfferedActivation, string>;
 
 /** Which activation, and what only one of them needs. */

@@ -6,7 +6,7 @@
 #include "vectors.h"
 
 /** Codes of kernels/activations.ts. */
-enum { NONE, RELU, LEAKY_RELU, GELU, SILU, TANH, SIGMOID, MISH, SELU, COSINE, LOG, SOFT_CLIP };
+enum { NONE, RELU, LEAKY_RELU, GELU, SILU, TANH, SIGMOID, MISH, SELU, COSINE, LOG, SOFT_CLIP, RELU6, GELU_TANH };
 
 /** SELU's scale, and that times its alpha. */
 #define SELU_SCALE 1.0507009874f
@@ -92,6 +92,9 @@ static Vector sine_of_turns(Vector x) {
   return p * square * z + z;
 }
 
+/** σ(2u), u = √(2/π)(x + 0.044715x³): x times it is GELU_TANH. */
+static Vector gelu_gate(Vector x) { return sigmoid(x * (x * x * 0.0713548163f + 1.5957691216f)); }
+
 static Vector activate(int code, Vector x, float slope) {
   switch (code) {
   case RELU:
@@ -119,6 +122,10 @@ static Vector activate(int code, Vector x, float slope) {
     return choose(x == x, logarithm(largest(x, splat(1e-30f))), x);
   case SOFT_CLIP:
     return x / square_root(x * slope * (x * slope) + 1.0f);
+  case RELU6:
+    return smallest(largest(x, splat(0)), splat(6));
+  case GELU_TANH:
+    return x * gelu_gate(x);
   default:
     return x;
   }
@@ -163,6 +170,12 @@ static Vector derivative(int code, Vector x, float slope) {
     const Vector square = x * slope * (x * slope) + 1.0f;
     return 1.0f / (square * square_root(square));
   }
+  case RELU6:
+    return choose(x > 0.0f, choose(x < 6.0f, splat(1), splat(0)), splat(0));
+  case GELU_TANH: {
+    const Vector s = gelu_gate(x);
+    return s * (1.0f - s) * x * (x * x * (3.0f * 0.0713548163f) + 1.5957691216f) + s;
+  }
   default:
     return splat(1);
   }
@@ -175,6 +188,8 @@ static Vector derivative_of_output(int code, Vector y, float slope) {
     return choose(y > 0.0f, splat(1), splat(0));
   case LEAKY_RELU:
     return choose(y > 0.0f, splat(1), splat(slope));
+  case RELU6:
+    return choose(y > 0.0f, choose(y < 6.0f, splat(1), splat(0)), splat(0));
   case TANH:
     return 1.0f - y * y;
   case SIGMOID:

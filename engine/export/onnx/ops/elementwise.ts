@@ -1,6 +1,13 @@
 // Activations, sums, products, softmax.
 
-import { leastOfLog, seluAlpha, seluScale, type ActivationName } from '../../../../kernels/activations.ts';
+import {
+  geluCube,
+  geluScale,
+  leastOfLog,
+  seluAlpha,
+  seluScale,
+  type ActivationName,
+} from '../../../../kernels/activations.ts';
 import type { AxesAttributes } from '../../../graph/attributes.ts';
 import type { Shape } from '../../../graph/graph.ts';
 import { cannotExport } from '../../refusal.ts';
@@ -42,6 +49,13 @@ export function activate(onnx: OnnxBuilder, x: ValueName, activation: Activation
       const scaled = onnx.one('Mul', [x, onnx.float([slope])]);
       const square = onnx.one('Add', [onnx.one('Mul', [scaled, scaled]), onnx.float([1])]);
       return onnx.one('Div', [x, onnx.one('Sqrt', [square])]);
+    }
+    case 'relu6':
+      return onnx.one('Clip', [x, onnx.float([0]), onnx.float([6])]);
+    case 'gelu_tanh': {
+      const cube = onnx.one('Mul', [onnx.one('Mul', [x, x]), onnx.float([2 * geluScale * geluCube])]);
+      const gate = onnx.one('Mul', [x, onnx.one('Add', [cube, onnx.float([2 * geluScale])])]);
+      return onnx.one('Mul', [x, onnx.one('Sigmoid', [gate])]);
     }
     default:
       return activation satisfies never;
