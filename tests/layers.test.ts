@@ -190,6 +190,18 @@ const rules: readonly Rule[] = [
     instead: `An export is made of what a run keeps, handed over as values. ${pure}`,
   },
   {
+    files: 'engine/pretrained/find.node.ts',
+    may: ['engine/pretrained/', protocol],
+    packages: ['node:'],
+    instead: 'It alone looks at files; what is in them is read by the others, from ranges of bytes.',
+  },
+  {
+    files: 'engine/pretrained/',
+    may: ['kernels/half.ts', 'engine/graph/', 'engine/model/', 'engine/train/', 'engine/text/', protocol],
+    packages: ['zod'],
+    instead: `A foreign model is read from ranges of bytes and texts that are handed over. ${pure}`,
+  },
+  {
     files: 'engine/evaluation/',
     may: ['engine/optim/random.ts', 'engine/model/', protocol],
     instead: `Every figure is a function of the prediction table: what makes the table is a learner's work. ${pure}`,
@@ -258,7 +270,7 @@ const rules: readonly Rule[] = [
   },
   {
     files: 'engine/runs/',
-    may: ['engine/system/', protocol, 'engine/model/', 'engine/learners/', 'engine/train/'],
+    may: ['engine/system/', protocol, 'engine/model/', 'engine/learners/', 'engine/train/', 'engine/pretrained/'],
     packages: ['node:', 'zod'],
     instead: 'The run manager reaches stores, data and hosts through their services.',
   },

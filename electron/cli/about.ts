@@ -61,6 +61,11 @@ export const about = {
     summary: 'Lists the imported datasets; `datasets remove` frees their space.',
   },
   predict: { name: 'predict', usage: 'RUN [PATH]', summary: 'Predicts every row of a file with a finished run.' },
+  'import-model': {
+    name: 'import-model',
+    usage: 'PATH',
+    summary: 'Makes a finished run of a model that others have trained: a safetensors file or a folder with one.',
+  },
   explain: {
     name: 'explain',
     usage: 'RUN [PATH]',

@@ -18,6 +18,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   queue: async () => (await import('./commands/queue.ts')).queue,
   datasets: async () => (await import('./commands/datasets.ts')).datasets,
   predict: async () => (await import('./commands/predict.ts')).predict,
+  'import-model': async () => (await import('./commands/import-model.ts')).importModelCommand,
   explain: async () => (await import('./commands/explain.ts')).explain,
   evaluate: async () => (await import('./commands/evaluate.ts')).evaluate,
   serve: async () => (await import('./commands/serve.ts')).serve,

@@ -109,17 +109,23 @@ export function cifarResnet(layers: number, preset: string): ModelSpec {
 }
 
 /** ResNet-18 (He et al. 2016); on images under 64 pixels with a 3 × 3 stem that keeps their size. */
-export function resnet18(input: ImageInput): ModelSpec {
-  const widths = [64, 128, 256, 512].map((filters, i) => ({ filters, stride: i === 0 ? 1 : 2, blocks: 2 }));
+export const resnet18 = (input: ImageInput): ModelSpec => basicResnet(input, [2, 2, 2, 2], 'resnet18');
+
+/** ResNet-34 (He et al. 2016), with the stem of `resnet18`. */
+export const resnet34 = (input: ImageInput): ModelSpec => basicResnet(input, [3, 4, 6, 3], 'resnet34');
+
+function basicResnet(input: ImageInput, blocks: readonly number[], preset: string): ModelSpec {
+  const widths = blocks.map((count, i) => ({ filters: 64 * 2 ** i, stride: i === 0 ? 1 : 2, blocks: count }));
   const layers = [...resnetStem(input), ...stages(widths, 'stem', 64), globalPool, output];
-  return { version: 1, preset: 'resnet18', layers };
+  return { version: 1, preset, layers };
 }
 
 /** ResNet-50 (He et al. 2016), with the stem of `resnet18`. */
 export function resnet50(input: ImageInput): ModelSpec {
   const blocks = [3, 4, 6, 3];
   const widths = blocks.map((count, i) => ({ filters: 256 * 2 ** i, stride: i === 0 ? 1 : 2, blocks: count }));
-  return { version: 1, layers: [...resnetStem(input), ...stages(widths, 'stem', 64, bottleneck), globalPool, output] };
+  const layers = [...resnetStem(input), ...stages(widths, 'stem', 64, bottleneck), globalPool, output];
+  return { version: 1, preset: 'resnet50', layers };
 }
 
 function resnetStem(input: ImageInput): readonly LayerSpec[] {
@@ -149,6 +155,60 @@ export function mobilenet(input: ImageInput): ModelSpec {
     channels = filters;
   }
   return { version: 1, preset: 'mobilenet', layers: [...layers, globalPool, output] };
+}
+
+const relu6: LayerSpec = { type: 'activation', activation: 'relu6' };
+
+/** Of each stage: times the channels are widened, filters, blocks, stride of the first. */
+const invertedStages = [
+  [1, 16, 1, 1],
+  [6, 24, 2, 2],
+  [6, 32, 3, 2],
+  [6, 64, 4, 2],
+  [6, 96, 3, 1],
+  [6, 160, 3, 2],
+  [6, 320, 1, 1],
+];
+
+/** MobileNetV2 (Sandler et al. 2018). Images under 64 pixels are not halved by the stem and the first stage that would. */
+export function mobilenetV2(input: ImageInput): ModelSpec {
+  const large = side(input) >= largeSide;
+  const layers = [...normalised(32, { id: 'stem.norm', stride: large ? 2 : 1 }), { ...relu6, id: 'stem' }];
+  let [before, channels] = ['stem', 32];
+  invertedStages.forEach(([widened, filters, blocks, stride], s) => {
+    for (let b = 0; b < blocks; b++) {
+      const id = `s${s + 1}b${b + 1}`;
+      const step = b > 0 || (s === 1 && !large) ? 1 : stride;
+      layers.push(...invertedBlock(id, before, { channels, widened, filters, stride: step }));
+      [before, channels] = [id, filters];
+    }
+  });
+  layers.push(
+    ...normalised(1280, { id: 'last', kernel: 1 }),
+    relu6,
+    globalPool,
+    { type: 'dropout', rate: 0.2 },
+    output,
+  );
+  return { version: 1, preset: 'mobilenet-v2', layers };
+}
+
+interface Inverted {
+  readonly channels: number;
+  readonly widened: number;
+  readonly filters: number;
+  readonly stride: number;
+}
+
+/** Widens, filters each channel by itself, narrows without an activation; added to its input where that has the same shape. */
+function invertedBlock(id: string, from: string, { channels, widened, filters, stride }: Inverted): LayerSpec[] {
+  const inner = channels * widened;
+  const wide = widened === 1 ? [] : [...normalised(inner, { id: `${id}.1`, from, kernel: 1 }), relu6];
+  const depthwise = normalised(inner, { id: `${id}.2`, ...(widened === 1 ? { from } : {}), stride, groups: inner });
+  const added = stride === 1 && channels === filters;
+  const narrow = normalised(filters, { id: added ? `${id}.3` : id, kernel: 1 });
+  const layers = [...wide, ...depthwise, relu6, ...narrow];
+  return added ? [...layers, { type: 'add', id, from: [`${id}.3`, from] }] : layers;
 }
 
 /** The convolutions of VGG-11 (Simonyan & Zisserman 2015) with batch norm, as far as the image can be halved. */

@@ -1,6 +1,17 @@
 // Models to start from, and training settings that suit the size of the data.
 
-import { cifarResnet, lenet, mobilenet, resnet18, smallCnn, vgg, type ImageInput } from './image-presets.ts';
+import {
+  cifarResnet,
+  lenet,
+  mobilenet,
+  mobilenetV2,
+  resnet18,
+  resnet34,
+  resnet50,
+  smallCnn,
+  vgg,
+  type ImageInput,
+} from './image-presets.ts';
 import { usualTraining } from '../settings/network.ts';
 import { realMlpSteps, type TableRecipe, type TrainedOn } from '../settings/training.ts';
 import type { InputSpec, ModelSpec, Task, TrainingSpec } from './spec.ts';
@@ -153,6 +164,19 @@ export const presets: readonly Preset[] = [
   ),
   imagePreset('vgg', 'VGG-11', 'Wide and plain: 9 million parameters, for tens of thousands of images.', vgg),
   imagePreset('resnet18', 'ResNet-18', 'For larger images and many classes: 11 million parameters.', resnet18),
+  imagePreset('resnet34', 'ResNet-34', 'As ResNet-18, deeper: twice the work, 21 million parameters.', resnet34),
+  imagePreset(
+    'resnet50',
+    'ResNet-50',
+    'Bottleneck blocks: 24 million parameters, mostly begun with those of others.',
+    resnet50,
+  ),
+  imagePreset(
+    'mobilenet-v2',
+    'MobileNetV2',
+    'Inverted blocks: two million parameters, for small machines.',
+    mobilenetV2,
+  ),
   imagePreset('mobilenet', 'MobileNet', 'Depthwise convolutions: a small model for larger images.', mobilenet),
 ];
 

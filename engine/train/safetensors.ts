@@ -2,6 +2,7 @@
 // (name → dtype, shape, data_offsets), then the data. Used for weights, checkpoints and exports; holds no code.
 
 import { TrainyardError } from '../protocol/errors.ts';
+import { ownValue } from '../protocol/own.ts';
 
 export interface SafeTensor {
   readonly shape: readonly number[];
@@ -14,12 +15,28 @@ export interface SafeTensorFile {
 }
 
 /** Where a tensor of a file lies: bytes within the file. */
-interface TensorPlace {
+export interface TensorPlace {
   readonly name: string;
+  readonly dtype: string;
   readonly shape: readonly number[];
   readonly start: number;
   readonly end: number;
 }
+
+/** What a file says of itself before its data. */
+export interface SafetensorsHeader {
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly places: readonly TensorPlace[];
+}
+
+/** A file as messages call it, and the element types that are read, with their bytes. */
+interface HeaderReading {
+  readonly file: string;
+  readonly elementBytes: Readonly<Record<string, number>>;
+}
+
+/** Our own files. */
+const ownFiles: HeaderReading = { file: 'The weights file', elementBytes: { F32: 4 } };
 
 /** Bytes; a header has some 100 a tensor. */
 const maximumHeader = 2 ** 25;
@@ -86,45 +103,71 @@ export function shapesInSafetensors(file: Uint8Array): Readonly<Record<string, r
   return Object.fromEntries(readHeader(file).places.map(({ name, shape }) => [name, shape]));
 }
 
-function readHeader(file: Uint8Array): { metadata: Record<string, string>; places: readonly TensorPlace[] } {
-  if (file.length < 8) return damaged(`it has ${file.length} bytes`);
-  const length = Number(new DataView(file.buffer, file.byteOffset).getBigUint64(0, true));
-  if (length > maximumHeader || 8 + length > file.length) return damaged(`its header has ${length} bytes`);
-  const { __metadata__: metadata = {}, ...entries } = parseHeader(file.subarray(8, 8 + length));
+function readHeader(file: Uint8Array): SafetensorsHeader {
+  const length = safetensorsHeaderLength(file.subarray(0, 8), file.length);
+  return parseSafetensorsHeader(file.subarray(8, 8 + length), file.length);
+}
+
+/** Bytes of the header, of the first 8 of a file of `size` bytes. Throws TrainyardError `data.safetensors`. */
+export function safetensorsHeaderLength(first: Uint8Array, size: number, { file } = ownFiles): number {
+  if (first.length < 8) throw damaged(file, `it has ${size} bytes`);
+  const length = Number(new DataView(first.buffer, first.byteOffset).getBigUint64(0, true));
+  if (length > maximumHeader || 8 + length > size) throw damaged(file, `its header has ${length} bytes`);
+  return length;
+}
+
+/**
+ * What the header of a file of `size` bytes says: tensors without gaps and overlaps, each as long as its shape and element type
+ * ask for. Throws TrainyardError `data.safetensors`.
+ */
+export function parseSafetensorsHeader(
+  bytes: Uint8Array,
+  size: number,
+  reading: HeaderReading = ownFiles,
+): SafetensorsHeader {
+  const { file } = reading;
+  const { __metadata__: metadata = {}, ...entries } = parseHeader(bytes, file);
   if (!isObject(metadata) || Object.values(metadata).some((value) => typeof value !== 'string')) {
-    return damaged('its metadata is no text');
+    throw damaged(file, 'its metadata is no text');
   }
-  const places = Object.entries(entries).map(([name, entry]) => placeOf(name, entry, 8 + length));
-  let end = 8 + length;
+  const data = 8 + bytes.length;
+  const places = Object.entries(entries).map(([name, entry]) => placeOf(name, entry, data, reading));
+  let end = data;
   for (const place of [...places].sort((first, second) => first.start - second.start || first.end - second.end)) {
-    if (place.start !== end) return damaged(`tensor ${place.name} begins at byte ${place.start} instead of ${end}`);
+    if (place.start !== end)
+      throw damaged(file, `tensor ${place.name} begins at byte ${place.start} instead of ${end}`);
     end = place.end;
   }
-  if (end !== file.length) return damaged(`it has ${file.length} bytes, its tensors end at ${end}`);
+  if (end !== size) throw damaged(file, `it has ${size} bytes, its tensors end at ${end}`);
   return { metadata: metadata as Record<string, string>, places };
 }
 
-function parseHeader(bytes: Uint8Array): Readonly<Record<string, unknown>> {
+function parseHeader(bytes: Uint8Array, file: string): Readonly<Record<string, unknown>> {
   try {
     const header: unknown = JSON.parse(decodeText(bytes));
     if (isObject(header)) return header;
   } catch {
     // As below.
   }
-  return damaged('its header is not JSON');
+  throw damaged(file, 'its header is not JSON');
 }
 
 /** `from`: where the data begins. */
-function placeOf(name: string, entry: unknown, from: number): TensorPlace {
-  if (!isObject(entry)) return damaged(`tensor ${name} has no description`);
+function placeOf(name: string, entry: unknown, from: number, { file, elementBytes }: HeaderReading): TensorPlace {
+  if (!isObject(entry)) throw damaged(file, `tensor ${name} has no description`);
   const { dtype, shape, data_offsets: offsets } = entry;
-  if (dtype !== 'F32') return damaged(`tensor ${name} is ${String(dtype)}, only F32 is read`);
-  if (!isCounts(shape) || shape.length > maximumRank) return damaged(`tensor ${name} has no shape`);
-  if (!isCounts(offsets) || offsets.length !== 2) return damaged(`tensor ${name} has no place`);
+  const bytes = ownValue(elementBytes, String(dtype));
+  if (typeof dtype !== 'string' || bytes === undefined) {
+    throw damaged(file, `tensor ${name} is ${String(dtype)}, only ${Object.keys(elementBytes).join(', ')} is read`);
+  }
+  if (!isCounts(shape) || shape.length > maximumRank) throw damaged(file, `tensor ${name} has no shape`);
+  if (!isCounts(offsets) || offsets.length !== 2) throw damaged(file, `tensor ${name} has no place`);
   const [start, end] = offsets;
   const elements = shape.reduce((product, size) => product * size, 1);
-  if (end - start !== 4 * elements) return damaged(`tensor ${name} has ${end - start} bytes for ${elements} values`);
-  return { name, shape, start: from + start, end: from + end };
+  if (end - start !== bytes * elements) {
+    throw damaged(file, `tensor ${name} has ${end - start} bytes for ${elements} values`);
+  }
+  return { name, dtype, shape, start: from + start, end: from + end };
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -135,8 +178,8 @@ function isCounts(value: unknown): value is readonly number[] {
   return Array.isArray(value) && value.every((count) => Number.isSafeInteger(count) && (count as number) >= 0);
 }
 
-function damaged(what: string): never {
-  throw new TrainyardError('data.safetensors', `The weights file is damaged: ${what}.`, 'Use another copy of it.');
+function damaged(file: string, what: string): TrainyardError {
+  return new TrainyardError('data.safetensors', `${file} is damaged: ${what}.`, 'Use another copy of it.');
 }
 
 /** JSON as ASCII bytes: everything else is escaped, so that bytes and characters are the same. */

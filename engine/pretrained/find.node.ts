@@ -1,0 +1,138 @@
+// What stands at a path: a safetensors file, or a folder with one and the texts beside it. Files are read by ranges; a pickled checkpoint
+// is refused before anything of it is read.
+
+import { open, readdir, readFile, stat, type FileHandle } from 'node:fs/promises';
+import path from 'node:path';
+import { InputError } from '../protocol/errors.ts';
+import type { FoundModel } from './pretrained.ts';
+import { openSafetensors, type ByteSource } from './safetensors-file.ts';
+
+/** Texts of a folder that say what the model is and how it reads. */
+const textFiles = [
+  'config.json',
+  'tokenizer.json',
+  'tokenizer_config.json',
+  'special_tokens_map.json',
+  'vocab.txt',
+  'vocab.json',
+  'merges.txt',
+];
+/** The largest tokenizer files have some 20 MB. */
+const largestText = 2 ** 27;
+
+const pickles = /\.(bin|pt|pth|ckpt|pkl|pickle)$/i;
+const usualName = 'model.safetensors';
+
+/** A model at a path, and how to let go of its file. */
+export interface OpenedModel extends FoundModel {
+  close(): Promise<void>;
+}
+
+/** Throws InputError `input.missing`, `input.pickled`, `input.no_weights`, `input.unreadable`, and what `openSafetensors` throws. */
+export async function openModel(where: string): Promise<OpenedModel> {
+  const found = await stat(where).catch((error: unknown) => {
+    throw unreadable(where, error);
+  });
+  const name = path.basename(path.resolve(where));
+  const file = found.isDirectory() ? path.join(where, await weightsOf(where, name)) : where;
+  if (pickles.test(file)) throw pickled(path.basename(file));
+  const handle = await open(file).catch((error: unknown) => {
+    throw unreadable(file, error);
+  });
+  try {
+    const source = await sourceOf(handle, path.basename(file));
+    refuseOtherFormats(source.name, await source.read(0, Math.min(source.size, 4)));
+    const tensors = await openSafetensors(source);
+    const texts = found.isDirectory() ? await textsOf(where) : {};
+    return { name, tensors, texts, close: () => handle.close() };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** Whether a path is one of a model: what dropping it means. */
+export async function isModel(where: string): Promise<boolean> {
+  const found = await stat(where).catch(() => null);
+  if (found === null) return false;
+  if (!found.isDirectory()) return /\.safetensors$/i.test(where) || pickles.test(where);
+  const names: readonly string[] = await readdir(where).catch(() => []);
+  return names.some((name) => /\.safetensors$/i.test(name) || (pickles.test(name) && names.includes('config.json')));
+}
+
+async function sourceOf(handle: FileHandle, name: string): Promise<ByteSource> {
+  const { size } = await handle.stat();
+  return {
+    name,
+    size,
+    async read(start, end) {
+      const bytes = new Uint8Array(end - start);
+      let filled = 0;
+      while (filled < bytes.length) {
+        const { bytesRead } = await handle.read(bytes, filled, bytes.length - filled, start + filled);
+        if (bytesRead === 0) break;
+        filled += bytesRead;
+      }
+      return bytes.subarray(0, filled);
+    },
+  };
+}
+
+/** The weights file of a folder. */
+async function weightsOf(folder: string, name: string): Promise<string> {
+  const names = (await readdir(folder)).sort();
+  const whole = names.filter((file) => /\.safetensors$/i.test(file));
+  if (names.includes(usualName)) return usualName;
+  if (whole.length === 1) return whole[0];
+  if (whole.length > 1) {
+    throw new InputError(
+      'input.no_weights',
+      `${name} has ${whole.length} safetensors files: ${whole.slice(0, 3).join(', ')}${whole.length > 3 ? ', …' : ''}.`,
+      `One file is read: name it, or save the model as one ${usualName} (save_pretrained with a larger max_shard_size).`,
+    );
+  }
+  const pickle = names.find((file) => pickles.test(file));
+  if (pickle !== undefined) throw pickled(pickle);
+  throw new InputError(
+    'input.no_weights',
+    `${name} has no weights: there is no ${usualName} in it.`,
+    'Choose the folder that save_pretrained has written, or a safetensors file.',
+  );
+}
+
+async function textsOf(folder: string): Promise<Readonly<Record<string, string>>> {
+  const texts: Record<string, string> = {};
+  for (const name of textFiles) {
+    const file = path.join(folder, name);
+    const found = await stat(file).catch(() => null);
+    if (!found?.isFile()) continue;
+    if (found.size > largestText) {
+      throw new InputError('input.unreadable', `${name} has ${found.size} bytes.`, 'No such file is that large.');
+    }
+    texts[name] = await readFile(file, 'utf8');
+  }
+  return texts;
+}
+
+/** Formats that are taken for safetensors by their name alone. */
+function refuseOtherFormats(name: string, first: Uint8Array): void {
+  const starts = (...bytes: number[]): boolean => bytes.every((byte, i) => first[i] === byte);
+  if (starts(0x50, 0x4b, 3, 4) || (first[0] === 0x80 && first[1] >= 2 && first[1] <= 5)) throw pickled(name);
+  const other = starts(0x47, 0x47, 0x55, 0x46) ? 'GGUF' : starts(0x89, 0x48, 0x44, 0x46) ? 'HDF5' : null;
+  if (other === null) return;
+  throw new InputError('input.no_weights', `${name} is a ${other} file.`, 'Weights are read from safetensors files.');
+}
+
+function pickled(name: string): InputError {
+  return new InputError(
+    'input.pickled',
+    `${name} is a pickled checkpoint: reading one runs whatever program is written in it, so it is not read.`,
+    `Convert it where it comes from: python -c "import torch; from safetensors.torch import save_file; save_file({k: v.clone() for k, v in torch.load('${name}', weights_only=True).items()}, 'model.safetensors')".`,
+  );
+}
+
+function unreadable(where: string, error: unknown): InputError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return new InputError('input.missing', `There is no ${where}.`, 'Check the path.');
+  return new InputError('input.unreadable', `${where} cannot be read: ${message}.`, 'Check its permissions.');
+}

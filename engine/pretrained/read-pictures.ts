@@ -1,0 +1,117 @@
+// A picture model of torchvision's or timm's names: told by its tensors or named, and read with the recipe it was trained by.
+
+import type { ImageInput } from '../model/image-presets.ts';
+import { outputWidth, resolveModel, type ResolvedModel } from '../model/resolve.ts';
+import type { ModelSpec, OutputSpec } from '../model/spec.ts';
+import { InputError } from '../protocol/errors.ts';
+import { convertWeights } from './convert.ts';
+import { ignoredOfPictures, namingOf, pictureNets, pictureOrigins, type PictureNet } from './picture-nets.ts';
+import type { FoundModel, Pretrained, ReadOptions } from './pretrained.ts';
+import type { TensorSource } from './safetensors-file.ts';
+import { supported, unknownArchitecture } from './supported.ts';
+
+/** What the weights of ImageNet were trained on: 224 × 224 pixels, normalised by the means and deviations of its channels. */
+const usualInput: ImageInput = { kind: 'image', channels: 3, height: 224, width: 224 };
+const imagenet = { mean: [0.485, 0.456, 0.406], deviation: [0.229, 0.224, 0.225] };
+
+/** Share of a net's tensors from which a file is taken for one of it, where nobody says what it is. */
+const enough = 0.5;
+
+export async function readPicturesNet(found: FoundModel, options: ReadOptions): Promise<Pretrained> {
+  const { tensors } = found;
+  const net = netOf(tensors, options.architecture);
+  const input = { ...usualInput, channels: channelsOf(tensors) };
+  const spec = net.spec(input);
+  const names = new Set(tensors.shapes.keys());
+  const { naming } = namingOf(resolved(spec, input, 1), net, names);
+  const outputs = tensors.shapes.get(`${naming.head}.weight`)?.[0] ?? 0;
+  refuseOneOutput(found.name, outputs);
+  const classes = classNames(found.name, outputs, options.classes);
+  const output: OutputSpec = { kind: 'classes', classes };
+  const model = resolved(spec, input, outputWidth(output, 'auto'));
+  const origins = pictureOrigins(model, naming, outputs);
+  const { weights, unused } = await convertWeights(model, origins, tensors, ignoredOfPictures);
+  return {
+    title: `${net.title} by ${naming.library}'s names`,
+    source: found.name,
+    model: spec,
+    input,
+    output,
+    task: 'classification',
+    preprocessing: { version: 1, ...input, fit: 'crop', ...normalisation(input.channels), classes },
+    weights,
+    head: outputs > 0,
+    said: unused.length > 0 ? [unusedText(unused)] : [],
+  };
+}
+
+const resolved = (spec: ModelSpec, input: ImageInput, outputs: number): ResolvedModel =>
+  resolveModel(spec, input, outputs);
+
+/** The net that is named, or whose tensors these are. */
+function netOf(tensors: TensorSource, name: string | undefined): PictureNet {
+  if (name !== undefined) {
+    const plain = name.toLowerCase().replace(/[^a-z0-9]/g, '');
+    const named = pictureNets.find((net) => plain.startsWith(net.name.replace('_', '')));
+    if (named) return named;
+    throw unknownArchitecture(name);
+  }
+  const names = new Set(tensors.shapes.keys());
+  const tried = pictureNets.map((net) => {
+    const model = resolved(net.spec(usualInput), usualInput, 1);
+    const wanted = pictureOrigins(model, namingOf(model, net, names).naming, 0).flatMap(({ from }) => from);
+    const fitting = wanted.filter(({ name, shape }) => tensors.shapes.get(name)?.join() === shape.join()).length;
+    // Of two nets one of which holds all tensors of the other, it is the one of which the file has most.
+    return { net, share: fitting / Math.max(wanted.length, names.size / 2), fitting };
+  });
+  const best = tried.reduce((best, next) => (next.fitting > best.fitting ? next : best));
+  if (best.share >= enough) return best.net;
+  const [first = 'none', second] = names;
+  throw new InputError(
+    'input.architecture',
+    `${tensors.name}: which architecture this is cannot be told by its ${names.size} tensors (${second ? `${first}, ${second}, …` : first}).`,
+    `Say which: --architecture NAME. These are read: ${supported}.`,
+  );
+}
+
+/** Channels of the first convolution: 1 or 3 are pictures. */
+function channelsOf({ name, shapes }: TensorSource): 1 | 3 {
+  const stem = ['conv1.weight', 'conv_stem.weight', 'features.0.0.weight'].map((stem) => shapes.get(stem));
+  const channels = stem.find((shape) => shape !== undefined)?.[1] ?? 3;
+  if (channels === 1 || channels === 3) return channels;
+  throw new InputError(
+    'input.weights',
+    `${name} was made for pictures of ${channels} channels.`,
+    'Pictures here are grey or have three colours.',
+  );
+}
+
+const normalisation = (channels: 1 | 3): typeof imagenet =>
+  channels === 3 ? imagenet : { mean: [0.5], deviation: [0.5] };
+
+function refuseOneOutput(name: string, outputs: number): void {
+  if (outputs !== 1) return;
+  throw new InputError(
+    'input.weights',
+    `${name} has one output: which two classes it tells apart, or what it measures, is not said.`,
+    'Models with two or more classes are read.',
+  );
+}
+
+/** Throws InputError `input.classes` where other names are given than there are outputs. */
+function classNames(name: string, outputs: number, given: readonly string[] | undefined): readonly string[] {
+  if (given !== undefined && (given.length !== outputs || new Set(given).size !== outputs)) {
+    const many = new Set(given).size === given.length ? `${given.length}` : `${given.length}, not all different`;
+    throw new InputError(
+      'input.classes',
+      `${name} tells ${outputs} classes apart, the names given are ${many}.`,
+      'Give one name a class, in the order of the outputs.',
+    );
+  }
+  return given ?? Array.from({ length: Math.max(2, outputs) }, (_, i) => String(i));
+}
+
+function unusedText(unused: readonly string[]): string {
+  const shown = unused.slice(0, 3).join(', ');
+  return `${unused.length} tensor${unused.length === 1 ? '' : 's'} of the file ${unused.length === 1 ? 'is' : 'are'} not used: ${shown}${unused.length > 3 ? ', …' : ''}.`;
+}

@@ -1,0 +1,77 @@
+// A model of others becomes a finished run: model, recipe and weights as any run keeps them. The same model read twice is the same run.
+
+import { createHash } from 'node:crypto';
+import { networkConfig } from '../learners/network/declaration.ts';
+import { defaultTraining } from '../model/presets.ts';
+import type { Pretrained } from '../pretrained/pretrained.ts';
+import { pretrainedDataset } from '../protocol/pretrained.ts';
+import type { RunFile, RunRecord, RunResult } from '../protocol/runs.ts';
+import type { NewRun, StoreService } from '../protocol/store.ts';
+import { encodeSafetensors, encodeText } from '../train/safetensors.ts';
+
+type Store = Pick<StoreService, 'runs' | 'createRun' | 'updateRun' | 'writeFile' | 'append' | 'deleteRuns'>;
+
+export interface ImportRequest {
+  readonly store: Store;
+  readonly pretrained: Pretrained;
+  readonly owner: NewRun['owner'];
+  /** Default: what it was read from. */
+  readonly name?: string;
+}
+
+/** The run of it: a new one, or the one that it became before. */
+export async function importModel(
+  request: ImportRequest,
+): Promise<{ readonly run: RunRecord; readonly again: boolean }> {
+  const { store, pretrained, owner } = request;
+  const { model, input, output, task, preprocessing, weights, source } = pretrained;
+  const training = { ...defaultTraining(1, task, input, model), loss: 'auto' as const };
+  const json = (value: unknown): Uint8Array => encodeText(JSON.stringify(value));
+  const files = {
+    'model.json': json({ model, training, input, output, task }),
+    'preprocessing.json': json(preprocessing),
+    'best.safetensors': encodeSafetensors({ tensors: weights, metadata: { format: 'pt' } }),
+  } satisfies Partial<Record<RunFile, Uint8Array>>;
+  const digest = createHash('sha256');
+  for (const bytes of Object.values(files)) digest.update(bytes);
+  const dataset = pretrainedDataset(digest.digest('hex'));
+  const known = await store.runs({ dataset, states: ['completed'], deleted: false, limit: 1 });
+  if (known.runs.length > 0) return { run: known.runs[0], again: true };
+
+  const config = networkConfig({ dataset, settings: { task }, device: 'auto', threads: 0 }, model, training);
+  const name = request.name?.trim() || source.replace(/\.safetensors$/i, '');
+  const { id: run } = await store.createRun({ name, dataset, datasetName: source, config, owner });
+  try {
+    await store.updateRun({ run, patch: { state: 'running', startedAt: Date.now() } });
+    for (const [file, data] of Object.entries(files)) await store.writeFile({ run, file: file as RunFile, data });
+    const log = sentences(pretrained).map((message) => ({ time: Date.now(), level: 'info' as const, message }));
+    await store.append({ run, points: [], log });
+    const parameters = Object.entries(weights)
+      .filter(([name]) => !/\.running_(mean|var)$/.test(name))
+      .reduce((sum, [, { data }]) => sum + data.length, 0);
+    const ended = { state: 'completed', endedAt: Date.now(), device: 'cpu', threads: 1, parameters } as const;
+    return { run: await store.updateRun({ run, patch: { ...ended, result: resultOf(pretrained) } }), again: false };
+  } catch (error) {
+    await store.deleteRuns({ runs: [run] }).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** What people are told of it. */
+export function sentences({ title, source, head, said }: Pretrained): readonly string[] {
+  const what = head
+    ? `${title}, read from ${source}.`
+    : `${title}, read from ${source}: it has no output layer of its own. Begin a run with it; alone it predicts nothing.`;
+  return [what, ...said];
+}
+
+function resultOf({ title, source, head }: Pretrained): RunResult {
+  return {
+    reason: 'completed',
+    device: 'cpu',
+    threads: 1,
+    ...{ epochs: 0, steps: 0, seconds: 0, examplesPerSecond: 0, bestEpoch: 0 },
+    metrics: {},
+    remark: `${title}, read from ${source}${head ? '' : ', without an output layer'}`,
+  };
+}
