@@ -86,7 +86,7 @@ for (const page of pages) {
 
 test('README.md names every command and links every page', () => {
   const text = fs.readFileSync(path.join(root, 'README.md'), 'utf8');
-  const named = new Set([...text.matchAll(/`([a-z]+)(?=[ `])/g)].map(([, name]) => name));
+  const named = new Set([...text.matchAll(/`([a-z-]+)(?=[ `])/g)].map(([, name]) => name));
   assert.deepEqual(
     [...commands.keys()].filter((name) => !named.has(name)),
     [],

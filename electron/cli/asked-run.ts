@@ -7,6 +7,7 @@ import { isNetwork, networkConfig } from '../../engine/learners/network/declarat
 import type { DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
 import type { RunConfig, RunRecord } from '../../engine/protocol/runs.ts';
+import { isPretrained } from '../../engine/protocol/pretrained.ts';
 import { expectedCounts, fewTestedText, leftOutColumns, leftOutText } from '../../engine/protocol/use.ts';
 import { runFields } from '../../engine/settings/run.ts';
 import type { CommandContext, OptionValues } from './command.ts';
@@ -107,7 +108,8 @@ async function networkOption(
   const own = options.model === undefined && options.hidden === undefined && parent && isNetwork(parent.config);
   const model = own ? parent.config.model : await modelOption(options, data);
   const freeze = layersOption(options, 'freeze', model);
-  return networkConfig(common, model, trainingSpec({ ...options, freeze }, data, model));
+  const begun = parent !== undefined && isPretrained(parent.config);
+  return networkConfig(common, model, trainingSpec({ ...options, freeze }, { ...data, begun }, model));
 }
 
 function announce(output: Output, info: DatasetInfo): void {

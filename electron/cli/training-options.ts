@@ -132,6 +132,8 @@ export interface TrainedOn {
   readonly input: InputSpec;
   /** Of a classification. */
   readonly classes: number;
+  /** It begins with weights that others have trained. */
+  readonly begun?: boolean;
 }
 
 /** What a dataset gives a run to train on; of a table the widths do not matter here. */

@@ -1,10 +1,12 @@
 // The flags of runs that begin with another one: `--checkpoint`, `--from`, `--up-to`, `--freeze`.
 
 import { isNetwork } from '../../engine/learners/network/declaration.ts';
+import { bodyOf } from '../../engine/model/freeze.ts';
 import type { ModelSpec } from '../../engine/model/spec.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
 import type { CheckpointChoice, TransferRequest } from '../../engine/protocol/going-on.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
+import { importAt } from './import-model.ts';
 import { runNumber, textOption, type CommandContext, type OptionDef, type OptionValues } from './command.ts';
 
 export const checkpointOption: OptionDef = {
@@ -26,9 +28,22 @@ export function checkpointChoice(options: OptionValues): CheckpointChoice | unde
   );
 }
 
-/** The run that `--from` names. */
-export async function parentOption({ options, services }: CommandContext): Promise<RunRecord | undefined> {
+/** The run that `--from` names, or that the model at that path becomes. */
+export async function parentOption(context: CommandContext): Promise<RunRecord | undefined> {
+  const { options, services } = context;
   const from = textOption(options, 'from');
+  const architecture = textOption(options, 'architecture');
+  if (from !== undefined && !/^\s*\d+\s*$/.test(from)) {
+    const named = { ...context, options: { ...options, name: undefined } };
+    return (await importAt(named, from, { architecture })).run;
+  }
+  if (architecture !== undefined) {
+    throw new InputError(
+      'usage.option',
+      '--architecture says what a file of weights holds, and there is none.',
+      'Name one: --from FILE.safetensors.',
+    );
+  }
   if (from !== undefined) return (await services.store).run({ run: runNumber(from) });
   for (const flag of ['up-to', 'checkpoint']) {
     if (textOption(options, flag) === undefined) continue;
@@ -54,6 +69,7 @@ export function transferOption(parent: RunRecord, options: OptionValues): Transf
 export function layersOption(options: OptionValues, flag: string, { layers }: ModelSpec): string | undefined {
   const text = textOption(options, flag);
   if (text === undefined || /^\d+$/.test(text)) return text;
+  if (text === 'body') return String(bodyOf(layers));
   const index = layers.findIndex(({ id }) => id === text);
   if (index >= 0) return String(index + 1);
   const names = layers.flatMap(({ id }) => (id === undefined ? [] : [id]));

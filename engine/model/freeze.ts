@@ -4,6 +4,7 @@
 import { ModelError } from './errors.ts';
 import type { ParameterDef, StateDef } from './layer.ts';
 import type { ResolvedModel } from './resolve.ts';
+import type { LayerSpec } from './spec.ts';
 
 /** The model with its first `count` layers, and the tables of its input, frozen. Throws ModelError if nothing would be trained. */
 export function frozenModel(model: ResolvedModel, count: number): ResolvedModel {
@@ -25,3 +26,9 @@ export function frozenModel(model: ResolvedModel, count: number): ResolvedModel 
 }
 
 const asState = ({ name, shape, type }: ParameterDef): StateDef => ({ name, shape, type, initial: 0 });
+
+/** Layers before the head: that is the output, and those named for it (`head.…`). */
+export function bodyOf(layers: readonly LayerSpec[]): number {
+  const head = layers.findIndex(({ type, id }) => type === 'output' || id?.startsWith('head.') === true);
+  return head < 0 ? layers.length : head;
+}

@@ -227,13 +227,25 @@ const usualSteps = 6_000;
 export function trainedOn(
   rows: number,
   task: Task,
-  { input, model, classes = 0 }: { readonly input?: InputSpec; readonly model?: ModelSpec; readonly classes?: number },
+  {
+    input,
+    model,
+    classes = 0,
+    begun,
+  }: {
+    readonly input?: InputSpec;
+    readonly model?: ModelSpec;
+    readonly classes?: number;
+    /** With weights that others have trained. */
+    readonly begun?: boolean;
+  },
 ): TrainedOn {
   const recipe = model && input?.kind !== 'image' ? recipeOf(model) : undefined;
   return {
     rows,
     task,
     classes,
+    ...(begun ? { begun } : {}),
     pictures: input?.kind === 'image' ? input : null,
     model: {
       batchNorm: !model || model.layers.some(({ type }) => type === 'batch_norm'),

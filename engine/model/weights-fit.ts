@@ -12,6 +12,8 @@ export interface LayerFit {
   /** Names of its tensors. */
   readonly tensors: readonly string[];
   readonly fit: 'taken' | 'new' | 'misfit';
+  /** Of a new output layer where the other run has one: how many outputs that has, and this. */
+  readonly outputs?: { readonly wanted: number; readonly found: number };
   /** Keeps the weights it begins with. */
   readonly frozen: boolean;
   /** Of a layer that does not fit: the first tensor that has another shape; no `found`: there is none of that name. */
@@ -19,8 +21,8 @@ export interface LayerFit {
 }
 
 /**
- * How the layers that have weights fit those of another run, from its first to its last. Layers from `upTo` on, and those that run
- * has nothing for, are new; the first `frozen` ones are frozen.
+ * How the layers that have weights fit those of another run, from its first to its last. Layers from `upTo` on, those that run
+ * has nothing for, and an output layer of other classes are new; the first `frozen` ones are frozen.
  */
 export function weightsFit(
   model: ResolvedModel,
@@ -28,21 +30,30 @@ export function weightsFit(
   { upTo = Infinity, frozen = 0 }: { readonly upTo?: number; readonly frozen?: number },
 ): readonly LayerFit[] {
   const layers = [
-    { layer: -1, title: 'The embedded columns', all: model.inputParameters },
+    { layer: -1, head: false, title: 'The embedded columns', all: model.inputParameters },
     ...model.layers.map(({ index, id, def, parameters, states }) => ({
       layer: index,
+      head: def.type === 'output',
       title: `Layer ${index + 1}${id === String(index) ? '' : ` “${id}”`} (${def.title})`,
       all: [...parameters, ...states],
     })),
   ];
   return layers
     .filter(({ all }) => all.length > 0)
-    .map(({ layer, title, all }) => {
+    .map(({ layer, head, title, all }) => {
       const about = { layer, title, tensors: all.map(({ name }) => name), frozen: layer < frozen };
       const foundFor = (name: string): Shape | undefined => ownValue(shapes, name);
       if (layer >= upTo || all.every(({ name }) => !foundFor(name))) return { ...about, fit: 'new' };
       const wrong = all.find(({ name, shape }) => foundFor(name)?.join() !== shape.join());
       if (!wrong) return { ...about, fit: 'taken' };
+      const outputs = head ? otherWidth(wrong.shape, foundFor(wrong.name)) : undefined;
+      if (outputs) return { ...about, fit: 'new', outputs };
       return { ...about, fit: 'misfit', wrong: { name: wrong.name, wanted: wrong.shape, found: foundFor(wrong.name) } };
     });
+}
+
+/** Outputs of two output layers on the same inputs, of their first tensors that differ; undefined where more than that differs. */
+function otherWidth(wanted: Shape, found: Shape | undefined): LayerFit['outputs'] {
+  if (found?.length !== wanted.length || wanted.slice(0, -1).join() !== found.slice(0, -1).join()) return undefined;
+  return { wanted: wanted[wanted.length - 1], found: found[found.length - 1] };
 }

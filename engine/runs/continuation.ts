@@ -13,6 +13,7 @@ import {
 } from '../protocol/going-on.ts';
 import type { RunStart } from '../protocol/family.ts';
 import { isCrossValidation } from '../protocol/folds.ts';
+import { isPretrained } from '../protocol/pretrained.ts';
 import { refuseMember } from './member-runs.ts';
 import { finalStates, type RunConfig, type RunFile, type RunRecord } from '../protocol/runs.ts';
 import type { Family, StoreService } from '../protocol/store.ts';
@@ -26,6 +27,7 @@ export async function continuationOf(
   { config, checkpoint = parent.state === 'diverged' ? 'best' : 'last' }: Omit<ContinuationRequest, 'run'>,
 ): Promise<{ readonly family: Family; readonly config: RunConfig }> {
   refuseLive(parent);
+  refusePretrained(parent);
   refuseFolds(parent);
   refuseMember(parent, 'could go on');
   const { goesOn, begunAnew, units, unit, title, trees } = declarationOf(parent.config);
@@ -100,6 +102,16 @@ function refuseFolds({ id, config }: RunRecord): void {
   );
 }
 
+/** Its rows are not here. */
+function refusePretrained({ id, config }: RunRecord): void {
+  if (!isPretrained(config)) return;
+  throw new InputError(
+    'input.continue',
+    `Run ${id} is a model that others have trained: the rows it learned from are not here.`,
+    `Begin a run on your own data with it: train DATA --from ${id}.`,
+  );
+}
+
 function refuseLive({ id, state, deletedAt }: RunRecord): void {
   if (!finalStates.has(state)) throw new InputError('input.run_active', `Run ${id} is ${state}.`, 'Stop it first.');
   if (deletedAt !== null) throw new InputError('input.run_deleted', `Run ${id} is in the trash.`, 'Restore it first.');
@@ -125,6 +137,7 @@ async function chosenFile(
   parent: RunRecord,
   choice: CheckpointChoice,
 ): Promise<{ readonly file: RunFile; readonly place: Place }> {
+  if (isPretrained(parent.config)) return { file: 'best.safetensors', place: { epoch: 0, step: 0, seconds: 0 } };
   if (choice !== 'last') {
     const epoch = choice === 'best' ? (parent.result?.bestEpoch ?? 0) : choice;
     const file = await checkpointFile(store, parent.id, choice);

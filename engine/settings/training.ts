@@ -23,6 +23,8 @@ export interface TrainedOn {
   };
   /** Asked for, where others than the usual one are. */
   readonly optimizer?: OptimizerName;
+  /** It begins with weights that others have trained: small steps keep what they know. */
+  readonly begun?: boolean;
 }
 
 /** Of networks for tables: RealMLP (Holzmüller et al. 2024) and TabM (Gorishniy et al. 2024). */
@@ -307,13 +309,24 @@ export const trainingFields = fieldsFor<TrainedOn>()({
     whole: true,
     label: 'Frozen layers',
     zero: 'none',
-    help: 'first layers that keep the weights they begin with: N, or the name of the last of them; 0 = none',
+    help: 'first layers that keep the weights they begin with: N, the name of the last of them, or body for all before the head; 0 = none',
     flag: 'freeze',
     minimum: 0,
     maximum: 1000,
     advanced: true,
     quiet: 0,
     default: 0,
+  },
+  layerDecay: {
+    kind: 'number',
+    label: 'Layer-wise rates',
+    help: "each block's learning rate is that of the block behind it times this; 1 = all learn alike",
+    flag: 'layer-decay',
+    minimum: 0.1,
+    maximum: 1,
+    advanced: true,
+    quiet: 1,
+    default: 1,
   },
   // Before the schedule proper.
   'schedule.warmupEpochs': {
@@ -427,8 +440,12 @@ function usualOptimizer(data: TrainedOn): OptimizerName {
 
 const isUsual = (data: TrainedOn): boolean => (data.optimizer ?? usualOptimizer(data)) === usualOptimizer(data);
 
+/** AdamW's for models of pictures that begin with weights of others: a sixth of the usual one. */
+const begunRate = 3e-4;
+
 function usualRate(data: TrainedOn): number {
-  const { task, pictures, optimizer, model } = data;
+  const { task, pictures, optimizer, model, begun } = data;
+  if (begun && pictures && optimizer !== 'sgd') return begunRate;
   if (model.recipe === 'realmlp' && isUsual(data)) return task === 'classification' ? 0.04 : 0.2;
   const adaptive = task === 'classification' && !pictures ? 0.003 : 0.002;
   if (isUsual(data)) return isSteep(data) ? 0.2 : adaptive;

@@ -4,6 +4,7 @@
 import type { Backend, Executable } from '../backends/backend.ts';
 import { outputWidth, resolveModel, type ResolvedModel } from '../model/resolve.ts';
 import { frozenModel } from '../model/freeze.ts';
+import { withLayerRates } from '../model/layer-rates.ts';
 import { fittedModel } from './fitted-states.ts';
 import type { ModelSpec, TrainingSpec } from '../model/spec.ts';
 import { flatCosine, learningRateAt } from '../optim/schedules.ts';
@@ -95,7 +96,9 @@ export class Session {
     const resolved =
       options.resolved ?? resolveModel(options.model, data.input, outputWidth(data.output, training.loss));
     const whole = predictOnly ? resolved : await fittedModel(resolved, data, options.readShard);
-    const model = predictOnly ? whole : frozenModel(whole, training.frozenLayers ?? 0);
+    const model = predictOnly
+      ? whole
+      : withLayerRates(frozenModel(whole, training.frozenLayers ?? 0), training.layerDecay ?? 1);
     const batch = Math.min(training.batch, Math.max(1, data.counts.train));
     const dataBudget = Math.min(options.dataBudget, options.backend.dataBudget ?? Infinity);
     const capacity = residentCapacity(data, dataBudget, batch);

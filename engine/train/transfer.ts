@@ -34,14 +34,15 @@ export function transferTo(
   const shapes = Object.fromEntries(Object.entries(weights).map(([name, { shape }]) => [name, shape]));
   const taken: string[] = [];
   const said: string[] = [];
-  for (const { title, tensors, fit, frozen, wrong, layer } of weightsFit(model, shapes, {
+  for (const { title, tensors, fit, frozen, wrong, layer, outputs } of weightsFit(model, shapes, {
     upTo,
     frozen: frozenLayers,
   })) {
     if (wrong) throw misshapen(title, { ...wrong, parent, layer });
     if (fit === 'new' && frozen) throw nothingToFreeze(title, parent);
     if (fit === 'taken') taken.push(...tensors);
-    said.push(`${title}: ${fit === 'taken' ? `taken from run ${parent}${frozen ? ', frozen' : ''}` : 'new'}.`);
+    const fresh = outputs ? `new, of ${outputs.wanted} in place of ${outputs.found}` : 'new';
+    said.push(`${title}: ${fit === 'taken' ? `taken from run ${parent}${frozen ? ', frozen' : ''}` : fresh}.`);
   }
   if (taken.length > 0) return { taken, weights, said };
   throw new InputError(

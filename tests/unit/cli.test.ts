@@ -18,7 +18,7 @@ test('help lists every command, and each has its own', async (t) => {
   const home = temporaryHome(t);
   const overview = await trainyard(home, '--help');
   assert.equal(overview.code, 0);
-  const names = [...overview.stdout.matchAll(/^ {2}([a-z]+) /gm)].map((match) => match[1]);
+  const names = [...overview.stdout.matchAll(/^ {2}([a-z-]+) /gm)].map((match) => match[1]);
   const promised = ['inspect', 'train', 'runs', 'show', 'compare', 'delete', 'predict', 'devices', 'bench', 'export'];
   assert.deepEqual(
     promised.filter((name) => !names.includes(name)),

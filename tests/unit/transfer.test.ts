@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { frozenModel } from '../../engine/model/freeze.ts';
+import { withLayerRates } from '../../engine/model/layer-rates.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import { resolveModel } from '../../engine/model/resolve.ts';
 import type { ModelSpec, TrainingSpec } from '../../engine/model/spec.ts';
@@ -109,10 +110,33 @@ test('up to a layer the rest is new; what does not fit, or is frozen with nothin
   const file = files.get('best.safetensors')!;
   const more = makeTable({ rows: 200, numeric: 4, classes: 5, embeddings: [{ vocabulary: 30, dimensions: 3 }] });
   const model = resolveModel(mlp([8, 5]), more.data.input, 5);
-  assert.throws(() => transferTo(model, start(file), 0), {
-    message: /^Layer 3 \(Output\) does not fit: 2\.weight has to be \[5, 5\], run 7 has \[5, 3\]\.$/,
-    hint: 'Take the layers before it alone: --up-to 2.',
+  // The output is as wide as the data: of other classes it is new.
+  const wider = transferTo(model, start(file), 0);
+  assert.deepEqual(wider.taken, ['input.embedding0', '0.weight', '0.bias', '1.weight', '1.bias']);
+  assert.equal(wider.said.at(-1), 'Layer 3 (Output): new, of 5 in place of 3.');
+  assert.throws(() => transferTo(resolveModel(mlp([8, 6]), more.data.input, 5), start(file), 0), {
+    message: /^Layer 2 \(Dense\) does not fit: 1\.weight has to be \[8, 6\], run 7 has \[8, 5\]\.$/,
+    hint: 'Take the layers before it alone: --up-to 1.',
   });
+  assert.throws(
+    () =>
+      transferTo(
+        resolveModel(
+          {
+            version: 1,
+            layers: [
+              { type: 'dense', units: 8, id: '0' },
+              { type: 'output', id: '2' },
+            ],
+          },
+          more.data.input,
+          5,
+        ),
+        start(file),
+        0,
+      ),
+    /Layer 2 “2” \(Output\) does not fit: 2\.weight has to be \[8, 5\], run 7 has \[5, 3\]/,
+  );
   const { taken, said } = transferTo(model, start(file, 2), 2);
   assert.deepEqual(taken, ['input.embedding0', '0.weight', '0.bias', '1.weight', '1.bias']);
   assert.deepEqual(said.slice(-2), ['Layer 2 (Dense): taken from run 7, frozen.', 'Layer 3 (Output): new.']);
@@ -134,4 +158,54 @@ test('up to a layer the rest is new; what does not fit, or is frozen with nothin
   assert.ok(
     log.some(({ level, message }) => level === 'warning' && /it has seen some that are to judge/.test(message)),
   );
+});
+
+test('layer-wise rates fall from the output to the input, block by block, and steps go by them', async () => {
+  const model = resolveModel(cnn, images.data.input, 3);
+  const rates = (decay: number): (readonly [string, number])[] =>
+    withLayerRates(model, decay).parameters.map(({ name, rate = 1 }) => [name, rate]);
+  assert.deepEqual(
+    rates(1),
+    rates(1).map(([name]) => [name, 1]),
+  );
+  assert.deepEqual(
+    rates(0.5).filter(([name]) => name.endsWith('weight')),
+    [
+      ['stem.weight', 0.125],
+      ['1.weight', 0.25],
+      ['4.weight', 0.5],
+      ['5.weight', 1],
+    ],
+  );
+  const block: ModelSpec = {
+    version: 1,
+    layers: [
+      { type: 'dense', units: 4, id: 'a.1' },
+      { type: 'dense', units: 4, id: 'a.2' },
+      { type: 'output', id: 'o' },
+    ],
+  };
+  const inBlocks = withLayerRates(resolveModel(block, table.data.input, 3), 0.5).parameters;
+  assert.deepEqual(
+    inBlocks.filter(({ name }) => !name.endsWith('bias')).map(({ name, rate }) => [name, rate]),
+    [
+      ['input.embedding0', 0.25],
+      ['a.1.weight', 0.5],
+      ['a.2.weight', 0.5],
+      ['o.weight', 1],
+    ],
+  );
+  // One step of SGD is the rate times the gradient: a tenth of it leaves a tenth of the step.
+  const step = async (layerDecay: number): Promise<Float32Array> => {
+    const optimizer = { ...base.optimizer, name: 'sgd', learningRate: 0.1, weightDecay: 0, momentum: 0 } as const;
+    const schedule = { ...base.schedule, name: 'constant', warmupEpochs: 0 } as const;
+    const one = { ...training, epochs: 1, batch: 160, optimizer, schedule, clipNorm: 0, layerDecay };
+    const { files } = await trainHere(table, { model: mlp([8]), training: one, ...on() });
+    return decodeSafetensors(files.get('best.safetensors')!).tensors['0.weight'].data;
+  };
+  const [whole, tenth, fifth] = [await step(1), await step(0.1), await step(0.2)];
+  // first + rate · s for two rates gives first, and so the step of the whole rate.
+  const worst = Math.max(...whole.map((value, i) => Math.abs(value - (tenth[i] + 9 * (fifth[i] - tenth[i])))));
+  assert.ok(worst < 1e-5, `${worst} off`);
+  assert.ok(Math.max(...whole.map((value, i) => Math.abs(value - tenth[i]))) > 1e-3);
 });

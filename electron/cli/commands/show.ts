@@ -8,6 +8,7 @@ import { phases, phaseWord } from '../../../engine/protocol/bill.ts';
 import { usualClass } from '../../../engine/explanation/subject.ts';
 import { familyWords } from '../../../engine/protocol/family.ts';
 import { isCrossValidation, missingFolds } from '../../../engine/protocol/folds.ts';
+import { isPretrained } from '../../../engine/protocol/pretrained.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import type { StoreService } from '../../../engine/protocol/store.ts';
 import { leftOutText } from '../../../engine/protocol/use.ts';
@@ -97,7 +98,8 @@ function showRun(output: Output, run: RunRecord): void {
   ];
   for (const [name, value] of facts) output.line(`  ${name.padEnd(9)} ${value}`);
   if (run.error) output.line(`  error     ${run.error.message} ${run.error.hint}`);
-  if (result) {
+  if (result && isPretrained(config)) output.line(`  result    ${result.remark ?? ''}`);
+  else if (result) {
     output.line(`  result    ${result.reason.replace('_', ' ')} after ${workText(run)}, ${timesText(run)}`);
     const { curves, unit } = declarationOf(config);
     if (result.folds) output.line('  scores    means of the folds:');

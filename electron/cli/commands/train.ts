@@ -14,6 +14,7 @@ import { runNumber, textOption, type Command, type CommandContext } from '../com
 import { runFields } from '../../../engine/settings/run.ts';
 import { flagsOf } from '../setting-flags.ts';
 import { readOptionDefs } from '../import.ts';
+import { architectureOption } from '../import-model.ts';
 import { formatCount, formatNumber, formatSeconds, type Output } from '../output.ts';
 import { queueOptions, queueWish } from '../queue-options.ts';
 import { managerOf } from '../run-manager.ts';
@@ -32,9 +33,11 @@ export const train: Command = {
     ...flagsOf(runFields),
     from: {
       type: 'string',
-      value: 'RUN',
-      help: 'begin with the weights of this run, and its layers unless --model says others',
+      value: 'RUN|FILE|FOLDER',
+      path: true,
+      help: 'begin with the weights of this run, or of a model of others (see import-model), and its layers unless --model says others',
     },
+    architecture: architectureOption,
     'up-to': { type: 'string', value: 'LAYER|N', help: 'with --from: only those of the first layers, up to this one' },
     checkpoint: checkpointOption,
     name: { type: 'string', value: 'TEXT', help: 'name of the run' },

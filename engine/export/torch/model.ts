@@ -1,6 +1,7 @@
 // `model.py`: the network, or the linear model, as a module of PyTorch whose state is what the safetensors file holds.
 
 import { isNetworkFile, type NetworkModelFile } from '../../learners/network/file.ts';
+import { withLayerRates } from '../../model/layer-rates.ts';
 import { outputWidth, resolveModel, type ResolvedModel } from '../../model/resolve.ts';
 import type { InputSpec } from '../../model/spec.ts';
 import type { ModelFile } from '../../protocol/model-file.ts';
@@ -11,7 +12,7 @@ import { head } from './head.ts';
 import { moduleNames } from './names.ts';
 
 export function resolvedOf({ model, input, output, training }: NetworkModelFile): ResolvedModel {
-  return resolveModel(model, input, outputWidth(output, training.loss));
+  return withLayerRates(resolveModel(model, input, outputWidth(output, training.loss)), training.layerDecay ?? 1);
 }
 
 /** First layers that keep the weights they begin with. Runs of earlier versions have none. */

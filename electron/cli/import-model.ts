@@ -1,0 +1,35 @@
+// A model of others, at a path, as a run of the history: for `import-model`, and for runs that begin with it.
+
+import { processOwner } from '../../engine/history/owner.ts';
+import { openModel } from '../../engine/pretrained/find.node.ts';
+import type { ReadOptions } from '../../engine/pretrained/pretrained.ts';
+import { readPretrained } from '../../engine/pretrained/read.ts';
+import type { RunRecord } from '../../engine/protocol/runs.ts';
+import { importModel, sentences } from '../../engine/runs/import-model.ts';
+import { textOption, type CommandContext, type OptionDef } from './command.ts';
+
+export const architectureOption: OptionDef = {
+  type: 'string',
+  value: 'NAME',
+  help: 'what a safetensors file holds: resnet18, resnet34, resnet50, mobilenet_v2 (default: told by its tensors)',
+};
+
+/** The run of the model at a path, and what is said of it. */
+export async function importAt(
+  { services, output, options }: Pick<CommandContext, 'services' | 'output' | 'options'>,
+  where: string,
+  read: ReadOptions,
+): Promise<{ readonly run: RunRecord; readonly head: boolean }> {
+  const opened = await openModel(where);
+  try {
+    const pretrained = await readPretrained(opened, read);
+    const store = await services.store;
+    const name = textOption(options, 'name');
+    const { run, again } = await importModel({ store, pretrained, owner: processOwner(), name });
+    for (const sentence of sentences(pretrained)) output.line(sentence);
+    if (again) output.line(`It is run ${run.id} already.`);
+    return { run, head: pretrained.head };
+  } finally {
+    await opened.close();
+  }
+}

@@ -1,0 +1,84 @@
+// A model of others from the command line: read as a finished run that predicts, begun with, frozen, and refused where it does not fit.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import test, { after } from 'node:test';
+import { decodeSafetensors } from '../../engine/train/safetensors.ts';
+import { lastEvent, penguins, temporaryHome, trainyard } from '../support/cli.ts';
+import { noisyClasses, temporaryFolder, writeTree } from '../support/pictures.ts';
+import { fileOf, goldenNets } from '../golden/pretrained-pictures.ts';
+
+const home = temporaryHome({ after } as never);
+const folder = temporaryFolder({ after } as never);
+const at = (name: string): string => path.join(folder, name);
+writeTree(folder, {
+  'net.safetensors': fileOf(goldenNets.mobilenet_v2),
+  'names.txt': 'ant\nbee\ncat\ndog\neel\n',
+  'half.txt': 'ant\nbee\n',
+  ...noisyClasses(['new'], 2, { size: 224, prefix: 'unknown/' }),
+  ...noisyClasses(['left', 'right', 'up'], 12, { size: 64, prefix: 'own/' }),
+});
+const runs = async (): Promise<number> => (await trainyard(home, 'runs', '--json')).events.length;
+const weightsOf = (run: number) =>
+  decodeSafetensors(new Uint8Array(fs.readFileSync(path.join(home, 'runs', String(run), 'best.safetensors')))).tensors;
+
+test('a file becomes a finished run once; it predicts by the names given', async () => {
+  const finished = await lastEvent(home, 'import-model', at('net.safetensors'), '--classes', at('names.txt'));
+  assert.deepEqual(finished, { event: 'finished', run: 1, parameters: 2_230_277, head: true });
+  const again = await trainyard(home, 'import-model', at('net.safetensors'), '--classes', at('names.txt'));
+  assert.match(again.stdout, /It is run 1 already\./);
+  const shown = await trainyard(home, 'show', '1', '--log');
+  assert.match(shown.stdout, /result +MobileNetV2 by torchvision's names, read from net\.safetensors$/m);
+  const { events } = await trainyard(home, 'predict', '1', at('unknown/new'), '--json');
+  const rows = events.filter(({ event }) => event === 'prediction');
+  assert.equal(rows.length, 2);
+  for (const row of rows) assert.ok(['ant', 'bee', 'cat', 'dog', 'eel'].includes(String(row.prediction)));
+});
+
+test('a run begins with it: the body frozen, the head as wide as the data', async () => {
+  const flags = ['--epochs', '1', '--device', 'cpu'];
+  const train = await trainyard(
+    home,
+    'train',
+    at('own'),
+    '--from',
+    at('net.safetensors'),
+    '--freeze',
+    'body',
+    ...flags,
+  );
+  assert.equal(train.code, 0, train.stderr);
+  assert.match(train.stdout, /MobileNetV2 by torchvision's names, read from net\.safetensors\./);
+  assert.match(train.stdout, /\(Output\): new, of 3 in place of 5\./);
+  const run = (await runs()) as number;
+  const [before, now] = [weightsOf(2), weightsOf(run)];
+  const same = Object.keys(before).filter((name) =>
+    Buffer.from(before[name].data.buffer).equals(Buffer.from(now[name].data.buffer)),
+  );
+  assert.equal(Object.keys(before).length - same.length, 2, 'all but weight and bias of the head stayed');
+  assert.match((await trainyard(home, 'show', String(run))).stdout, /family +started from run 2/);
+});
+
+test('what cannot be: other data, no file to name an architecture of, classes that do not fit, going on with it', async () => {
+  const before = await runs();
+  for (const [args, message] of [
+    [['train', penguins, '--from', '1'], /Layer 1 \(stem\.norm\.conv\): Conv 2D needs images/],
+    [['train', at('own'), '--architecture', 'resnet18'], /--architecture says what a file of weights holds/],
+    [['train', at('own'), '--from', at('nowhere')], /There is no .*nowhere/],
+    [
+      ['import-model', at('net.safetensors'), '--architecture', 'vgg16'],
+      /The architecture “vgg16” is not read\. These are: resnet18/,
+    ],
+    [
+      ['import-model', at('net.safetensors'), '--classes', at('half.txt')],
+      /tells 5 classes apart, the names given are 2/,
+    ],
+    [['import-model', at('own')], /own has no weights/],
+    [['continue', '1', '--epochs', '+1'], /Run 1 is a model that others have trained.*train DATA --from 1/],
+  ] as const) {
+    const { code, stderr } = await trainyard(home, ...args);
+    assert.deepEqual([code, message.test(stderr)], [2, true], stderr);
+  }
+  assert.equal(await runs(), before, 'nothing is left of them');
+});
