@@ -7,6 +7,8 @@ import { gpu as activation } from './activation/gpu.ts';
 import { gpu as activationGrad } from './activation_grad/gpu.ts';
 import { gpu as adam } from './adam/gpu.ts';
 import { gpu as add } from './add/gpu.ts';
+import { gpu as attention } from './attention/gpu.ts';
+import { gpu as attentionGrad } from './attention_grad/gpu.ts';
 import { gpu as averagePool } from './average_pool/gpu.ts';
 import { gpu as averagePoolGrad } from './average_pool_grad/gpu.ts';
 import { gpu as batchNorm } from './batch_norm/gpu.ts';
@@ -39,6 +41,8 @@ import { gpu as matmul } from './matmul/gpu.ts';
 import { gpu as maxPool } from './max_pool/gpu.ts';
 import { gpu as maxPoolGrad } from './max_pool_grad/gpu.ts';
 import { gpu as permute } from './permute/gpu.ts';
+import { gpu as poolPositions } from './pool_positions/gpu.ts';
+import { gpu as poolPositionsGrad } from './pool_positions_grad/gpu.ts';
 import { gpu as reduce } from './reduce/gpu.ts';
 import { gpu as regressionLoss } from './regression_loss/gpu.ts';
 import { gpu as rmsprop } from './rmsprop/gpu.ts';
@@ -49,6 +53,9 @@ import { gpu as softmaxCrossEntropy } from './softmax_cross_entropy/gpu.ts';
 import { gpu as softmaxGrad } from './softmax_grad/gpu.ts';
 import { gpu as storeRows } from './store_rows/gpu.ts';
 import { gpu as sumSquares } from './sum_squares/gpu.ts';
+import { gpu as textLengths } from './text_lengths/gpu.ts';
+import { gpu as tokenEmbedding } from './token_embedding/gpu.ts';
+import { gpu as tokenEmbeddingGrad } from './token_embedding_grad/gpu.ts';
 import { gpu as upsample } from './upsample/gpu.ts';
 import { gpu as upsampleGrad } from './upsample_grad/gpu.ts';
 
@@ -58,6 +65,8 @@ export const gpuKernels: Readonly<Partial<Record<KernelName, GpuKernel>>> = {
   activation_grad: activationGrad,
   adam,
   add,
+  attention,
+  attention_grad: attentionGrad,
   average_pool: averagePool,
   average_pool_grad: averagePoolGrad,
   batch_norm: batchNorm,
@@ -90,6 +99,8 @@ export const gpuKernels: Readonly<Partial<Record<KernelName, GpuKernel>>> = {
   max_pool: maxPool,
   max_pool_grad: maxPoolGrad,
   permute,
+  pool_positions: poolPositions,
+  pool_positions_grad: poolPositionsGrad,
   reduce,
   regression_loss: regressionLoss,
   rmsprop,
@@ -100,6 +111,9 @@ export const gpuKernels: Readonly<Partial<Record<KernelName, GpuKernel>>> = {
   softmax_grad: softmaxGrad,
   store_rows: storeRows,
   sum_squares: sumSquares,
+  text_lengths: textLengths,
+  token_embedding: tokenEmbedding,
+  token_embedding_grad: tokenEmbeddingGrad,
   upsample,
   upsample_grad: upsampleGrad,
 };

@@ -87,3 +87,12 @@ export function codeOfRow(params: Readonly<Record<string, number>>): string {
   return u32(clamp(codes[row * ${codesWidth}u + ${codesColumn}u], 0f, ${float(vocabulary - 1)}));
 }`;
 }
+
+/** `fn token_of(position) -> u32`: the code of a position of the batch, clamped to the vocabulary; 0 is padding. */
+export function tokenOfPosition(params: Readonly<Record<string, number>>): string {
+  const { length, vocabulary, codesWidth, codesColumn } = params;
+  return `fn token_of(position: u32) -> u32 {
+  let code = codes[position / ${length}u * ${codesWidth}u + ${codesColumn}u + position % ${length}u];
+  return u32(clamp(code, 0f, ${float(vocabulary)}));
+}`;
+}

@@ -8,6 +8,8 @@ import { reference as activation } from './activation/reference.ts';
 import { reference as activationGrad } from './activation_grad/reference.ts';
 import { reference as adam } from './adam/reference.ts';
 import { reference as add } from './add/reference.ts';
+import { reference as attention } from './attention/reference.ts';
+import { reference as attentionGrad } from './attention_grad/reference.ts';
 import { reference as averagePool } from './average_pool/reference.ts';
 import { reference as averagePoolGrad } from './average_pool_grad/reference.ts';
 import { reference as batchNorm } from './batch_norm/reference.ts';
@@ -40,6 +42,8 @@ import { reference as matmul } from './matmul/reference.ts';
 import { reference as maxPool } from './max_pool/reference.ts';
 import { reference as maxPoolGrad } from './max_pool_grad/reference.ts';
 import { reference as permute } from './permute/reference.ts';
+import { reference as poolPositions } from './pool_positions/reference.ts';
+import { reference as poolPositionsGrad } from './pool_positions_grad/reference.ts';
 import { reference as reduce } from './reduce/reference.ts';
 import { reference as regressionLoss } from './regression_loss/reference.ts';
 import { reference as rmsprop } from './rmsprop/reference.ts';
@@ -50,6 +54,9 @@ import { reference as softmaxCrossEntropy } from './softmax_cross_entropy/refere
 import { reference as softmaxGrad } from './softmax_grad/reference.ts';
 import { reference as storeRows } from './store_rows/reference.ts';
 import { reference as sumSquares } from './sum_squares/reference.ts';
+import { reference as textLengths } from './text_lengths/reference.ts';
+import { reference as tokenEmbedding } from './token_embedding/reference.ts';
+import { reference as tokenEmbeddingGrad } from './token_embedding_grad/reference.ts';
 import { reference as treeBins } from './tree_bins/reference.ts';
 import { reference as treeForest } from './tree_forest/reference.ts';
 import { reference as treeGradients } from './tree_gradients/reference.ts';
@@ -71,6 +78,8 @@ export const references: Readonly<Record<KernelName, Reference>> = {
   activation_grad: activationGrad,
   adam,
   add,
+  attention,
+  attention_grad: attentionGrad,
   average_pool: averagePool,
   average_pool_grad: averagePoolGrad,
   batch_norm: batchNorm,
@@ -103,6 +112,8 @@ export const references: Readonly<Record<KernelName, Reference>> = {
   max_pool: maxPool,
   max_pool_grad: maxPoolGrad,
   permute,
+  pool_positions: poolPositions,
+  pool_positions_grad: poolPositionsGrad,
   reduce,
   regression_loss: regressionLoss,
   rmsprop,
@@ -113,6 +124,9 @@ export const references: Readonly<Record<KernelName, Reference>> = {
   softmax_grad: softmaxGrad,
   store_rows: storeRows,
   sum_squares: sumSquares,
+  text_lengths: textLengths,
+  token_embedding: tokenEmbedding,
+  token_embedding_grad: tokenEmbeddingGrad,
   tree_bins: treeBins,
   tree_forest: treeForest,
   tree_gradients: treeGradients,

@@ -7,6 +7,8 @@ import { kernel as activation } from './activation/kernel.ts';
 import { kernel as activationGrad } from './activation_grad/kernel.ts';
 import { kernel as adam } from './adam/kernel.ts';
 import { kernel as add } from './add/kernel.ts';
+import { kernel as attention } from './attention/kernel.ts';
+import { kernel as attentionGrad } from './attention_grad/kernel.ts';
 import { kernel as averagePool } from './average_pool/kernel.ts';
 import { kernel as averagePoolGrad } from './average_pool_grad/kernel.ts';
 import { kernel as batchNorm } from './batch_norm/kernel.ts';
@@ -39,6 +41,8 @@ import { kernel as matmul } from './matmul/kernel.ts';
 import { kernel as maxPool } from './max_pool/kernel.ts';
 import { kernel as maxPoolGrad } from './max_pool_grad/kernel.ts';
 import { kernel as permute } from './permute/kernel.ts';
+import { kernel as poolPositions } from './pool_positions/kernel.ts';
+import { kernel as poolPositionsGrad } from './pool_positions_grad/kernel.ts';
 import { kernel as reduce } from './reduce/kernel.ts';
 import { kernel as regressionLoss } from './regression_loss/kernel.ts';
 import { kernel as rmsprop } from './rmsprop/kernel.ts';
@@ -49,6 +53,9 @@ import { kernel as softmaxCrossEntropy } from './softmax_cross_entropy/kernel.ts
 import { kernel as softmaxGrad } from './softmax_grad/kernel.ts';
 import { kernel as storeRows } from './store_rows/kernel.ts';
 import { kernel as sumSquares } from './sum_squares/kernel.ts';
+import { kernel as textLengths } from './text_lengths/kernel.ts';
+import { kernel as tokenEmbedding } from './token_embedding/kernel.ts';
+import { kernel as tokenEmbeddingGrad } from './token_embedding_grad/kernel.ts';
 import { kernel as treeBins } from './tree_bins/kernel.ts';
 import { kernel as treeForest } from './tree_forest/kernel.ts';
 import { kernel as treeGradients } from './tree_gradients/kernel.ts';
@@ -70,6 +77,8 @@ const contracts = {
   activation_grad: activationGrad,
   adam,
   add,
+  attention,
+  attention_grad: attentionGrad,
   average_pool: averagePool,
   average_pool_grad: averagePoolGrad,
   batch_norm: batchNorm,
@@ -102,6 +111,8 @@ const contracts = {
   max_pool: maxPool,
   max_pool_grad: maxPoolGrad,
   permute,
+  pool_positions: poolPositions,
+  pool_positions_grad: poolPositionsGrad,
   reduce,
   regression_loss: regressionLoss,
   rmsprop,
@@ -112,6 +123,9 @@ const contracts = {
   softmax_grad: softmaxGrad,
   store_rows: storeRows,
   sum_squares: sumSquares,
+  text_lengths: textLengths,
+  token_embedding: tokenEmbedding,
+  token_embedding_grad: tokenEmbeddingGrad,
   tree_bins: treeBins,
   tree_forest: treeForest,
   tree_gradients: treeGradients,

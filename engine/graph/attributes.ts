@@ -2,6 +2,7 @@
 
 import type { ActivationName } from '../../kernels/activations.ts';
 import type { ElementType } from '../../kernels/contract.ts';
+import type { PositionPool } from '../../kernels/pool_positions/kernel.ts';
 import type { RegressionLossKind } from '../../kernels/regression_loss/kernel.ts';
 
 /** The rows of a step. `rows` is the number of resident rows, `steps` the capacity of the step tables. */
@@ -125,6 +126,22 @@ export interface EmbeddingAttributes {
   readonly column: number;
 }
 
+/** A text among the columns of the batch matrix: `length` codes from `column` on. */
+export interface TextAttributes {
+  readonly column: number;
+  readonly length: number;
+}
+
+export interface AttentionAttributes {
+  readonly heads: number;
+  /** Heads of keys and of values: a divisor of `heads`. */
+  readonly groups: number;
+  /** A position sees none behind itself. */
+  readonly causal: boolean;
+  /** Factor of the scores. */
+  readonly scale: number;
+}
+
 export interface BatchNormAttributes {
   readonly epsilon: number;
   readonly momentum: number;
@@ -195,6 +212,13 @@ export interface OpAttributes {
   gather_grad: { readonly axis: number; readonly shape: readonly number[] };
   embedding: EmbeddingAttributes;
   embedding_grad: EmbeddingAttributes & { readonly vocabulary: number };
+  text_lengths: TextAttributes;
+  token_embedding: TextAttributes;
+  token_embedding_grad: TextAttributes & { readonly vocabulary: number };
+  attention: AttentionAttributes;
+  attention_grad: AttentionAttributes;
+  pool_positions: { readonly pool: PositionPool };
+  pool_positions_grad: { readonly pool: PositionPool; readonly length: number };
   batch_norm: BatchNormAttributes;
   batch_norm_inference: { readonly epsilon: number };
   batch_norm_grad: NoAttributes;

@@ -12,6 +12,7 @@ import { lossOps } from './ops/losses.ts';
 import { movementOps } from './ops/movement.ts';
 import { normalizationOps } from './ops/normalization.ts';
 import { poolingOps } from './ops/pooling.ts';
+import { sequenceOps } from './ops/sequences.ts';
 import { sourceOps } from './ops/sources.ts';
 
 export const ops: { readonly [K in keyof OpAttributes]: OpDefinition<OpAttributes[K]> } = {
@@ -24,6 +25,7 @@ export const ops: { readonly [K in keyof OpAttributes]: OpDefinition<OpAttribute
   ...movementOps,
   ...attentionOps,
   ...embeddingOps,
+  ...sequenceOps,
   ...normalizationOps,
   ...lossOps,
 };

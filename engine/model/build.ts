@@ -2,7 +2,7 @@
 
 import type { GraphBuilder, ValueId } from '../graph/graph.ts';
 import { streams } from '../optim/random.ts';
-import type { ResolvedModel } from './resolve.ts';
+import { placedTexts, type ResolvedLayer, type ResolvedModel } from './resolve.ts';
 
 export interface ForwardOptions {
   readonly mode: 'train' | 'inference';
@@ -35,7 +35,9 @@ export function buildForward(
     parameters.set(name, graph.one('parameter', [], { name, shape, type }));
   }
   graph.origin = { layer: 'input', phase: 'forward' };
-  const input = buildInput(graph, model, x, parameters);
+  const used = model.layers.some(({ inputs }) => inputs.includes(-1));
+  const input = used ? buildInput(graph, model, x, parameters) : x;
+  const lengths = lengthsOfTexts(graph, model, x);
   const values: ValueId[] = [];
   for (const layer of model.layers) {
     const tensor = (name: string): ValueId => {
@@ -55,6 +57,8 @@ export function buildForward(
       random: { seed, stream: streams.dropout + layer.index },
       steps,
       scheduled,
+      rows: x,
+      lengths: () => lengths(layer),
     };
     graph.origin = { layer: layer.id, phase: 'forward' };
     const inputs = layer.inputs.map((position) => (position < 0 ? input : values[position]));
@@ -76,7 +80,10 @@ function buildInput(
 ): ValueId {
   const { input } = model;
   if (input.kind !== 'table') return x;
-  if (input.embeddings.length === 0) return x;
+  if (input.embeddings.length === 0) {
+    if (!input.texts?.length) return x;
+    return graph.one('slice', [x], { axis: 1, offset: 0, size: input.numeric });
+  }
   const table = (name: string): ValueId => {
     const { shape, type } = model.inputParameters.find((parameter) => parameter.name === name)!;
     return parameters.get(name) ?? graph.one('state', [], { name, shape, type });
@@ -86,4 +93,23 @@ function buildInput(
   );
   if (input.numeric > 0) parts.unshift(graph.one('slice', [x], { axis: 1, offset: 0, size: input.numeric }));
   return parts.length === 1 ? parts[0] : graph.one('concat', parts, { axis: 1 });
+}
+
+/** Tokens of the rows of each text, counted once where a layer asks. */
+function lengthsOfTexts(
+  graph: GraphBuilder,
+  model: ResolvedModel,
+  x: ValueId,
+): (layer: ResolvedLayer) => ValueId | null {
+  const counted = new Map<number, ValueId>();
+  const texts = placedTexts(model.input);
+  return ({ around: { positions } }) => {
+    if (positions === null || positions.text === null) return null;
+    const known = counted.get(positions.text);
+    if (known !== undefined) return known;
+    const { column, length } = texts[positions.text];
+    const lengths = graph.one('text_lengths', [x], { column, length });
+    counted.set(positions.text, lengths);
+    return lengths;
+  };
 }

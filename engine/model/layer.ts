@@ -5,6 +5,7 @@
 import type { ElementType } from '../../kernels/contract.ts';
 import type { GraphBuilder, Shape, ValueId } from '../graph/graph.ts';
 import type { InitializerSpec } from '../optim/initializers.ts';
+import type { TextColumn } from './spec.ts';
 import { fieldsFor, type Field, type Value, type ValueOf } from '../settings/field.ts';
 
 /** Arguments of a layer by their names: a table of settings in which each has a default. */
@@ -46,6 +47,16 @@ export interface StateDef {
   readonly type?: ElementType;
 }
 
+/** A text of the input: `length` codes from column `column` of the rows on. */
+export interface PlacedText extends TextColumn {
+  readonly column: number;
+}
+
+/** What the first dimension of a value stands for where it is a sequence: tokens of a text, by its number, or parts of a picture (null). */
+export interface Positions {
+  readonly text: number | null;
+}
+
 /** What the data decides for a layer: few look at it. */
 export interface LayerSurroundings {
   /** Width of the model's output. */
@@ -54,6 +65,9 @@ export interface LayerSurroundings {
   readonly numbers: readonly number[];
   /** Whether the layer stands on the model's input itself, or on layers that leave its columns where they are. */
   readonly onColumns: boolean;
+  readonly texts: readonly PlacedText[];
+  /** What its inputs, [length, values], are sequences of; null: they are none. */
+  readonly positions: Positions | null;
 }
 
 /** Handed to a layer while its part of the graph is built. */
@@ -73,6 +87,10 @@ export interface LayerBuildContext<Arguments = LayerArguments> {
   readonly steps: number;
   /** Dropout follows a schedule. */
   readonly scheduled: boolean;
+  /** The rows of the batch with the codes of all texts: [batch, width]. */
+  readonly rows: ValueId;
+  /** How many positions of its inputs are real: [batch]; null where all are. */
+  readonly lengths: () => ValueId | null;
 }
 
 /** Shapes are those of one example: no batch dimension. */
@@ -81,10 +99,14 @@ export interface LayerDef<T extends LayerFields = LayerFields> {
   readonly title: string;
   /** One sentence for people. */
   readonly summary: string;
-  readonly group: 'core' | 'image' | 'activation' | 'normalisation' | 'regularisation' | 'join' | 'shape';
+  readonly group: 'core' | 'text' | 'image' | 'activation' | 'normalisation' | 'regularisation' | 'join' | 'shape';
   readonly fields: T;
   /** Takes several inputs (add, concat). */
   readonly many?: boolean;
+  /** Begins a branch: takes no input, but a text of the rows. */
+  readonly fromText?: boolean;
+  /** What it does with a sequence of positions: begins one, works on each or among them, or makes one vector of it. Absent: it takes none. */
+  readonly positions?: 'begins' | 'keeps' | 'ends';
   /** Leaves each column of a table where it is. */
   readonly byColumn?: boolean;
   /** Throws ModelError when the inputs do not fit. */

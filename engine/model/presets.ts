@@ -15,17 +15,18 @@ import {
 import { usualTraining } from '../settings/network.ts';
 import { realMlpSteps, type TableRecipe, type TrainedOn } from '../settings/training.ts';
 import type { InputSpec, ModelSpec, Task, TrainingSpec } from './spec.ts';
+import { bert, distilbert, gpt, textClassifier, type TextInput } from './text-presets.ts';
 
 export interface Preset {
   readonly name: string;
   readonly title: string;
   /** One sentence for people: when to take it. */
   readonly summary: string;
-  readonly input: 'table' | 'image';
-  /** The model; of images, for 32 × 32 pixels in colour. */
+  readonly input: 'table' | 'image' | 'text';
+  /** The model; of images, for 32 × 32 pixels in colour; of texts, for one text. */
   readonly spec: ModelSpec;
-  /** Models that depend on the size of the images. */
-  readonly specFor?: (input: ImageInput) => ModelSpec;
+  /** Models that depend on the size of the images, or on what stands beside a text. */
+  readonly specFor?: (input: InputSpec) => ModelSpec;
   /** Steps to train for with a table, where other than usual. */
   readonly steps?: number;
 }
@@ -97,8 +98,12 @@ function tabM(): ModelSpec {
 /** The recipe that networks with such layers are trained by. */
 function recipeOf({ layers }: ModelSpec): TableRecipe | undefined {
   if (layers.some(({ parametrisation }) => parametrisation === 'ntk')) return 'realmlp';
+  if (layers.some(({ type }) => type === 'attention')) return 'transformer';
   return layers.some(({ type }) => type === 'members') ? 'tabm' : undefined;
 }
+
+/** Of every BERT. */
+const bertShape = { positions: 512, dropout: 0.1 } as const;
 
 export const presets: readonly Preset[] = [
   {
@@ -178,16 +183,77 @@ export const presets: readonly Preset[] = [
     mobilenetV2,
   ),
   imagePreset('mobilenet', 'MobileNet', 'Depthwise convolutions: a small model for larger images.', mobilenet),
+  textPreset(
+    'text-small',
+    'Text classifier',
+    'Two blocks of attention, 128 wide: quick, and right for a first model of texts.',
+    (name) => textClassifier(name, { blocks: 2, width: 128, heads: 4, positions: 0, dropout: 0.1 }),
+  ),
+  textPreset('bert-tiny', 'BERT-tiny', 'The smallest BERT: 2 blocks, 128 wide.', (name) =>
+    bert(name, { ...bertShape, blocks: 2, width: 128, heads: 2 }),
+  ),
+  textPreset('bert-mini', 'BERT-mini', '4 blocks, 256 wide: 11 million parameters.', (name) =>
+    bert(name, { ...bertShape, blocks: 4, width: 256, heads: 4 }),
+  ),
+  textPreset('bert-small', 'BERT-small', '4 blocks, 512 wide: 29 million parameters.', (name) =>
+    bert(name, { ...bertShape, blocks: 4, width: 512, heads: 8 }),
+  ),
+  textPreset(
+    'distilbert',
+    'DistilBERT',
+    'Half of BERT-base: 6 blocks, 768 wide; from scratch it wants a GPU.',
+    (name) => distilbert(name, { ...bertShape, blocks: 6, width: 768, heads: 12 }),
+  ),
+  textPreset('bert-base', 'BERT-base', '12 blocks, 768 wide: 110 million parameters; it wants a GPU.', (name) =>
+    bert(name, { ...bertShape, blocks: 12, width: 768, heads: 12 }),
+  ),
+  textPreset(
+    'gpt-char',
+    'Small GPT',
+    '4 causal blocks, 128 wide: reads from left to right, made for characters.',
+    (name) => gpt(name, { blocks: 4, width: 128, heads: 4, positions: 0, dropout: 0.1 }),
+  ),
+  textPreset(
+    'gpt-small',
+    'GPT-2 small',
+    '12 causal blocks, 768 wide: 124 million parameters; it wants a GPU.',
+    (name) => gpt(name, { blocks: 12, width: 768, heads: 12, positions: 1024, dropout: 0.1 }),
+  ),
 ];
+
+function textPreset(
+  name: string,
+  title: string,
+  summary: string,
+  modelOf: (name: string) => (input: TextInput) => ModelSpec,
+): Preset {
+  const specFor = modelOf(name);
+  const one: TextInput = { kind: 'table', width: 0, numeric: 0, embeddings: [] };
+  return { name, title, summary, input: 'text', spec: specFor(one), specFor: (input) => specFor(input as TextInput) };
+}
 
 function imagePreset(name: string, title: string, summary: string, specFor: (input: ImageInput) => ModelSpec): Preset {
   const usual: ImageInput = { kind: 'image', channels: 3, height: 32, width: 32 };
-  return { name, title, summary, input: 'image', spec: specFor(usual), specFor };
+  return {
+    name,
+    title,
+    summary,
+    input: 'image',
+    spec: specFor(usual),
+    specFor: (input) => specFor(input as ImageInput),
+  };
+}
+
+/** Whether a preset is for data like this. */
+export function presetFits(preset: Preset, input: InputSpec): boolean {
+  if (input.kind !== 'table' || preset.input === 'image') return preset.input === input.kind;
+  const [numbers, texts] = [input.numeric + input.embeddings.length, input.texts?.length ?? 0];
+  return preset.input === 'text' ? texts > 0 : numbers > 0 || texts === 0;
 }
 
 /** A preset's model for this input. */
 export function specOf(preset: Preset, input: InputSpec): ModelSpec {
-  return input.kind === 'image' && preset.specFor ? preset.specFor(input) : preset.spec;
+  return preset.specFor && presetFits(preset, input) ? preset.specFor(input) : preset.spec;
 }
 
 export const presetNamed = (name: string): Preset | undefined => presets.find((preset) => preset.name === name);
@@ -205,6 +271,7 @@ const fewNumbers = 500;
  */
 export function defaultPreset(rows: number, input?: InputSpec, classes = 0): Preset {
   if (input?.kind === 'image') return presetNamed(Math.max(input.height, input.width) > 48 ? 'small-cnn' : 'resnet20')!;
+  if (input?.kind === 'table' && input.texts?.length) return presetNamed('text-small')!;
   const plain = plainPreset(rows, classes);
   return plain.name === 'small' && (classes > 0 || rows >= fewNumbers) ? presetNamed('tabular')! : plain;
 }

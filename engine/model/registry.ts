@@ -2,6 +2,7 @@
 
 import type { LayerDef } from './layer.ts';
 import { activation } from './layers/activation.ts';
+import { attention } from './layers/attention.ts';
 import { conv2d, convTranspose2d } from './layers/convolution.ts';
 import { dense, output } from './layers/dense.ts';
 import { dropout, dropout2d } from './layers/dropout.ts';
@@ -9,8 +10,10 @@ import { add, concat, flatten, reshape } from './layers/joins.ts';
 import { memberDense, members } from './layers/members.ts';
 import { batchNorm, groupNorm, layerNorm } from './layers/normalization.ts';
 import { numberEmbedding } from './layers/number-embedding.ts';
+import { poolPositions } from './layers/pool-positions.ts';
 import { averagePool, globalAveragePool, maxPool, upsample } from './layers/pooling.ts';
 import { robustScale, scaleColumns } from './layers/scaling.ts';
+import { positionEmbedding, tokenEmbedding } from './layers/tokens.ts';
 
 const definitions: readonly LayerDef[] = [
   dense,
@@ -19,6 +22,10 @@ const definitions: readonly LayerDef[] = [
   numberEmbedding,
   members,
   memberDense,
+  tokenEmbedding,
+  positionEmbedding,
+  attention,
+  poolPositions,
   conv2d,
   convTranspose2d,
   maxPool,

@@ -3,7 +3,15 @@
 
 import type { Shape } from '../graph/graph.ts';
 import { ModelError } from './errors.ts';
-import type { LayerArguments, LayerDef, LayerSurroundings, ParameterDef, StateDef } from './layer.ts';
+import type {
+  LayerArguments,
+  LayerDef,
+  LayerSurroundings,
+  ParameterDef,
+  PlacedText,
+  Positions,
+  StateDef,
+} from './layer.ts';
 import { lossRules, resolveLoss } from './losses.ts';
 import { layers as registry } from './registry.ts';
 import type { InputSpec, LayerSpec, LossName, ModelSpec, OutputSpec } from './spec.ts';
@@ -21,6 +29,8 @@ export interface ResolvedLayer {
   readonly inputs: readonly number[];
   readonly inputShapes: readonly Shape[];
   readonly outputShape: Shape;
+  /** What its output is a sequence of; null: it is none. */
+  readonly positions: Positions | null;
   /** Names are complete: `0.weight`. */
   readonly parameters: readonly ParameterDef[];
   readonly states: readonly StateDef[];
@@ -73,12 +83,12 @@ export function tryResolve(
 ): { readonly resolved: ResolvedModel; readonly errors: readonly ModelError[] } {
   const errors: ModelError[] = [];
   const inputShape = inputShapeOf(input);
-  const numbers = numbersOf(input);
+  const data = { outputs, numbers: numbersOf(input), texts: placedTexts(input) };
   const resolved: ResolvedLayer[] = [];
   const positions = new Map<string, number>([['input', -1]]);
   spec.layers.forEach((layer, index) => {
     try {
-      const next = resolveLayer(layer, index, resolved, positions, inputShape, { outputs, numbers });
+      const next = resolveLayer(layer, index, resolved, positions, inputShape, data);
       if (positions.has(next.id)) throw new ModelError(`Two layers are called “${next.id}”.`, 'Rename one.', index);
       positions.set(next.id, index);
       resolved.push(next);
@@ -123,6 +133,17 @@ function numbersOf(input: InputSpec): readonly number[] {
   return input.numbers ?? Array.from({ length: input.numeric }, (_, column) => column);
 }
 
+/** The texts of an input and where their codes stand: behind the numbers and the embedded categories. */
+export function placedTexts(input: InputSpec): readonly PlacedText[] {
+  if (input.kind !== 'table') return [];
+  let column = input.numeric + input.embeddings.length;
+  return (input.texts ?? []).map((text) => {
+    const placed = { ...text, column };
+    column += text.length;
+    return placed;
+  });
+}
+
 /** The columns of the input stand in its output where they stood. */
 const keepsColumns = ({ def, around }: ResolvedLayer): boolean => def.byColumn === true && around.onColumns;
 
@@ -131,7 +152,7 @@ const idOf = (layer: LayerSpec, index: number): string => layer.id ?? String(ind
 function unresolved(layer: LayerSpec, index: number, shape: Shape): ResolvedLayer {
   const def = registry.get(layer.type) ?? registry.get('flatten')!;
   const id = idOf(layer, index);
-  const around = { outputs: 0, numbers: [], onColumns: false };
+  const around = { outputs: 0, numbers: [], onColumns: false, texts: [], positions: null };
   return {
     index,
     id,
@@ -141,6 +162,7 @@ function unresolved(layer: LayerSpec, index: number, shape: Shape): ResolvedLaye
     inputs: [],
     inputShapes: [],
     outputShape: shape,
+    positions: null,
     parameters: [],
     states: [],
   };
@@ -152,14 +174,18 @@ function resolveLayer(
   before: readonly ResolvedLayer[],
   positions: ReadonlyMap<string, number>,
   inputShape: Shape,
-  data: Omit<LayerSurroundings, 'onColumns'>,
+  data: Omit<LayerSurroundings, 'onColumns' | 'positions'>,
 ): ResolvedLayer {
   const def = registry.get(layer.type);
   if (!def) throw new ModelError(`There is no layer “${layer.type}”.`, `Layers: ${[...registry.keys()].join(', ')}.`);
   const args = resolveArguments(def, layer);
   const inputs = resolveInputs(def, layer, index, positions);
   const inputShapes = inputs.map((position) => (position < 0 ? inputShape : before[position].outputShape));
-  const around = { ...data, onColumns: inputs.every((position) => position < 0 || keepsColumns(before[position])) };
+  const around = {
+    ...data,
+    onColumns: inputs.every((position) => position < 0 || keepsColumns(before[position])),
+    positions: positionsOf(def, inputs, before),
+  };
   const outputShape = def.shape(inputShapes, args, around);
   const id = idOf(layer, index);
   const named = <T extends { readonly name: string }>(defs: readonly T[]): readonly T[] =>
@@ -173,9 +199,33 @@ function resolveLayer(
     inputs,
     inputShapes,
     outputShape,
+    positions:
+      def.positions === 'begins' ? { text: textOf(def, args) } : def.positions === 'keeps' ? around.positions : null,
     parameters: named(def.parameters?.(inputShapes, args, around) ?? []),
     states: named(def.states?.(inputShapes, args) ?? []),
   };
+}
+
+/** Number of the text that a layer takes; null for one that takes an input. */
+const textOf = (def: LayerDef, args: LayerArguments): number | null =>
+  def.fromText ? (args['text'] as number) - 1 : null;
+
+/** What the inputs of a layer are sequences of. Throws ModelError where it takes none, or they differ. */
+function positionsOf(def: LayerDef, inputs: readonly number[], before: readonly ResolvedLayer[]): Positions | null {
+  const each = inputs.map((position) => (position < 0 ? null : before[position].positions));
+  const [first = null, ...others] = each;
+  const same = (other: Positions | null): boolean =>
+    (other === null) === (first === null) && other?.text === first?.text;
+  if (!others.every(same)) {
+    throw new ModelError(
+      `${def.title} joins sequences of different texts, or one with values that are no sequence.`,
+      'Add a Pool positions layer to each branch first.',
+    );
+  }
+  if (first !== null && def.positions === undefined) {
+    throw new ModelError(`${def.title} does not work on sequences.`, 'Add a Pool positions layer before it.');
+  }
+  return first;
 }
 
 function resolveInputs(
@@ -184,6 +234,10 @@ function resolveInputs(
   index: number,
   positions: ReadonlyMap<string, number>,
 ): readonly number[] {
+  if (def.fromText) {
+    if (layer.from === undefined) return [];
+    throw new ModelError(`${def.title} takes no layer's output: it begins a branch.`, 'Take “from” out.');
+  }
   const from = layer.from === undefined ? [] : typeof layer.from === 'string' ? [layer.from] : layer.from;
   if (def.many ? from.length < 2 : from.length > 1) {
     const wanted = def.many ? 'at least two inputs' : 'one input';

@@ -27,8 +27,8 @@ export interface TrainedOn {
   readonly begun?: boolean;
 }
 
-/** Of networks for tables: RealMLP (Holzmüller et al. 2024) and TabM (Gorishniy et al. 2024). */
-export type TableRecipe = 'realmlp' | 'tabm';
+/** Of networks for tables, RealMLP (Holzmüller et al. 2024) and TabM (Gorishniy et al. 2024), and of those with attention. */
+export type TableRecipe = 'realmlp' | 'tabm' | 'transformer';
 
 export const optimizers = { adamw: 'AdamW', adam: 'Adam', sgd: 'SGD', rmsprop: 'RMSProp' } as const;
 export type OptimizerName = keyof typeof optimizers;
@@ -447,6 +447,7 @@ function usualRate(data: TrainedOn): number {
   const { task, pictures, optimizer, model, begun } = data;
   if (begun && pictures && optimizer !== 'sgd') return begunRate;
   if (model.recipe === 'realmlp' && isUsual(data)) return task === 'classification' ? 0.04 : 0.2;
+  if (model.recipe === 'transformer' && isUsual(data)) return 5e-4;
   const adaptive = task === 'classification' && !pictures ? 0.003 : 0.002;
   if (isUsual(data)) return isSteep(data) ? 0.2 : adaptive;
   return optimizer === 'sgd' ? 0.05 : adaptive;
@@ -461,6 +462,7 @@ function usualWeightDecay(data: TrainedOn): number {
   const { rows, task, pictures, model } = data;
   if (!isUsual(data)) return 0;
   if (model.recipe === 'realmlp') return decayOverAll(data);
+  if (model.recipe === 'transformer') return 0.01;
   if (pictures) return isSteep(data) ? (rows < fewPictures ? 1e-3 : 5e-4) : 0.01;
   const strength = task === 'regression' ? Math.min(3, 1_000 / rows) : Math.min(1, 300 / rows);
   return Number(Math.max(0.01, strength).toPrecision(2));
@@ -478,6 +480,7 @@ function decayOverAll(data: TrainedOn): number {
 
 function usualBatch({ rows, pictures, model }: TrainedOn): number {
   if (pictures) return 64;
+  if (model.recipe === 'transformer') return rows < 100_000 ? 32 : 64;
   if (model.recipe) return rows < 100_000 ? 256 : 512;
   return rows < 4_000 ? 32 : rows < 20_000 ? 64 : rows < 100_000 ? 128 : rows < 500_000 ? 256 : 512;
 }
@@ -489,5 +492,6 @@ function usualEpochs(data: TrainedOn): number {
   const wanted = Math.round(model.steps / steps);
   // 256, as in the paper, of all its steps.
   if (model.recipe === 'realmlp') return Math.min(Math.round((256 * model.steps) / realMlpSteps), Math.max(16, wanted));
+  if (model.recipe === 'transformer') return Math.min(20, Math.max(3, wanted));
   return Math.min(200, Math.max(10, wanted));
 }

@@ -17,6 +17,7 @@ import { initializeWeights } from '../../engine/train/weights.ts';
 import { assertGradients } from '../support/central-differences.ts';
 import { type ImageOptions, makeImages } from '../support/images.ts';
 import { makeTable, type TableOptions } from '../support/table.ts';
+import { sequenceCases } from './sequences.ts';
 
 interface Case {
   readonly name: string;
@@ -206,6 +207,7 @@ const cases: readonly Case[] = [
     layers: [{ type: 'conv2d', filters: 3, activation: 'tanh' }, { type: 'flatten' }, output],
     training: { labelSmoothing: 0.1, augmentation: { ...noAugmentation, flip: true, crop: 1, mixup: 1 } },
   },
+  ...sequenceCases,
   { name: 'absolute error', layers: between(), training: { loss: 'mae' } },
   { name: 'Huber', layers: between(), training: { loss: 'huber', huberDelta: 0.7 } },
 ];
@@ -278,7 +280,7 @@ test('every layer and every differentiable op occurs in a gradient test', () => 
     'soft_cross_entropy',
     'reshape',
     'concat',
-    'embedding',
+    ...['embedding', 'token_embedding', 'attention', 'pool_positions'],
     'batch_norm',
     'layer_norm',
     'softmax_cross_entropy',

@@ -17,6 +17,8 @@ export interface TableOptions {
   /** Classes of the target; 0 = a number. */
   readonly classes: number;
   readonly embeddings?: readonly { readonly vocabulary: number; readonly dimensions: number }[];
+  /** Of 1 to `length` tokens; `vocabulary` counts the padding. */
+  readonly texts?: readonly { readonly vocabulary: number; readonly length: number }[];
   /** Columns that are numbers; absent: all of `numeric`. */
   readonly numbers?: readonly number[];
   readonly split?: readonly [number, number, number];
@@ -32,9 +34,18 @@ export function uniform(seed: number): () => number {
 
 /** A learnable table: the target depends on the first columns with some noise. */
 export function makeTable(options: TableOptions): MadeTable {
-  const { rows, numeric, classes, embeddings = [], split = [0.8, 0.1, 0.1], shardRows = rows, seed = 1 } = options;
+  const {
+    rows,
+    numeric,
+    classes,
+    embeddings = [],
+    texts = [],
+    split = [0.8, 0.1, 0.1],
+    shardRows = rows,
+    seed = 1,
+  } = options;
   const random = uniform(seed);
-  const width = numeric + embeddings.length;
+  const width = numeric + embeddings.length + texts.reduce((sum, { length }) => sum + length, 0);
   const x = new Float32Array(rows * width);
   const y = new Float32Array(rows);
   for (let row = 0; row < rows; row++) {
@@ -48,6 +59,16 @@ export function makeTable(options: TableOptions): MadeTable {
       x[row * width + numeric + i] = code;
       sum += (code % 3) - 1;
     });
+    let column = row * width + numeric + embeddings.length;
+    for (const { vocabulary, length } of texts) {
+      const tokens = 1 + Math.floor(random() * length);
+      for (let t = 0; t < tokens; t++) {
+        const code = 1 + Math.floor(random() * (vocabulary - 1));
+        x[column + t] = code;
+        sum += (code % 2 === 0 ? 1 : -1) / tokens;
+      }
+      column += length;
+    }
     sum += 0.1 * (random() - 0.5);
     y[row] = classes > 0 ? Math.min(classes - 1, Math.max(0, Math.floor(classes / 2 + sum))) : sum;
   }
@@ -59,6 +80,7 @@ export function makeTable(options: TableOptions): MadeTable {
     numeric,
     embeddings: embeddings.map((column, i) => ({ name: `c${i}`, ...column })),
     ...(options.numbers ? { numbers: options.numbers } : {}),
+    ...(texts.length > 0 ? { texts: texts.map((text, i) => ({ name: `t${i}`, ...text })) } : {}),
   };
   const output: OutputSpec =
     classes > 0

@@ -20,6 +20,7 @@ import type { InputSpec, LayerSpec, ModelSpec, OutputSpec } from '../../engine/m
 import type { Answers } from '../../engine/protocol/exports.ts';
 import type { Weights } from '../../engine/train/weights.ts';
 import { makeImages } from '../support/images.ts';
+import { compareTexts, textLayers, textTable } from '../support/onnx-texts.ts';
 import { uniform } from '../support/table.ts';
 
 env.wasm.numThreads = 1;
@@ -124,6 +125,17 @@ test('layers of pictures answer as the reference does', async () => {
     { type: 'output' },
   ]);
   assert.ok(Math.max(...differences) < 1e-6, String(differences));
+});
+
+test('layers on texts answer as the reference does, whatever is padding', async () => {
+  const file = fileOf(textLayers, textTable.data.input);
+  for (const { type } of file.model.layers) layersUsed.add(type);
+  const { found, wanted } = await compareTexts(file, randomWeights(file));
+  const largest = Math.max(...Array.from(wanted, Math.abs));
+  assert.equal(found.length, wanted.length);
+  Array.from(wanted, (value, i) =>
+    assert.ok(Math.abs(found[i] - value) <= 2e-6 * largest, `${i}: ${found[i]}, ${value}`),
+  );
 });
 
 test('a network of twenty layers is exported within two seconds and answers as the reference does', async () => {

@@ -159,5 +159,12 @@ test('the functions of a layer are given the arguments as their table types them
     flops: (_, output, { often }) => output[0] * Number(often),
     build: (_, [x]) => x,
   });
-  assert.deepEqual(layer.shape([[3]], { way: 'up', times: 2 }, { outputs: 1, numbers: [], onColumns: true }), [6]);
+  assert.deepEqual(
+    layer.shape(
+      [[3]],
+      { way: 'up', times: 2 },
+      { outputs: 1, numbers: [], onColumns: true, texts: [], positions: null },
+    ),
+    [6],
+  );
 });

@@ -4,11 +4,13 @@ import type { OpName } from '../../graph/attributes.ts';
 import type { OpExports } from './op.ts';
 import { elementwiseExports } from './ops/elementwise.ts';
 import { imageExports } from './ops/images.ts';
+import { sequenceExports } from './ops/sequences.ts';
 import { shapeExports } from './ops/shapes.ts';
 
 export const opExports: OpExports<OpName> = {
   ...elementwiseExports,
   ...imageExports,
+  ...sequenceExports,
   ...shapeExports,
 
   batch: ({ features }) => [features],
@@ -31,6 +33,9 @@ export const opExports: OpExports<OpName> = {
   slice_grad: 'training',
   gather_grad: 'training',
   embedding_grad: 'training',
+  token_embedding_grad: 'training',
+  attention_grad: 'training',
+  pool_positions_grad: 'training',
   batch_norm: 'training',
   batch_norm_grad: 'training',
   layer_norm_grad: 'training',

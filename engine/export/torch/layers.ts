@@ -11,6 +11,14 @@ import {
   robustScaleSource,
   scaleSource,
 } from './table-layers.ts';
+import {
+  attentionSource,
+  lengthsOf,
+  lengthsSource,
+  poolPositionsSource,
+  positionEmbeddingSource,
+  tokenEmbeddingSource,
+} from './sequence-layers.ts';
 
 /** Python of a layer. `x`: names of its inputs; `m`: an expression for its module; `source`: classes it needs. */
 export interface TorchLayer {
@@ -52,7 +60,8 @@ const applied: TorchLayer['forward'] = (layer, [x], m) => activated(args(layer),
 
 export const torchLayers: Readonly<Record<string, TorchLayer>> = {
   dense: {
-    module: (layer) => `nn.Linear(${layer.inputShapes[0][0]}, ${layer.outputShape[0]}, bias=${bool(args(layer).bias)})`,
+    module: (layer) =>
+      `nn.Linear(${layer.inputShapes[0].at(-1)!}, ${layer.outputShape.at(-1)!}, bias=${bool(args(layer).bias)})`,
     forward: applied,
   },
   robust_scale: {
@@ -100,6 +109,33 @@ export const torchLayers: Readonly<Record<string, TorchLayer>> = {
         : `nn.Linear(${input[0]}, ${outputShape[0]})`,
     forward: (_, [x], m) => `${m}(${x})`,
   },
+  token_embedding: {
+    source: () => `${lengthsSource}${tokenEmbeddingSource}`,
+    module: ({ around, args: found, outputShape: [length, dimensions] }) => {
+      const { column, vocabulary } = around.texts[(found['text'] as number) - 1];
+      return `TokenEmbedding(${vocabulary - 1}, ${dimensions}, ${column}, ${length})`;
+    },
+    forward: (_, __, m) => `${m}(rows)`,
+  },
+  position_embedding: {
+    source: () => positionEmbeddingSource,
+    module: ({ args: found, parameters: [{ shape }] }) =>
+      `PositionEmbedding(${shape.join(', ')}, ${String(found['segments'])})`,
+    forward: (_, [x], m) => `${m}(${x})`,
+  },
+  attention: {
+    source: () => attentionSource,
+    module: (layer) => {
+      const { heads, groups, causal, bias } = args(layer);
+      const width = layer.inputShapes[0][1];
+      return `Attention(${width}, ${String(heads)}, ${String(groups === 0 ? heads : groups)}, ${bool(causal)}, ${bool(bias)})`;
+    },
+    forward: (layer, [x], m) => `${m}(${x}, ${lengthsOf(layer)})`,
+  },
+  pool_positions: {
+    source: () => poolPositionsSource,
+    forward: (layer, [x]) => `pool_positions(${x}, ${lengthsOf(layer)}, "${String(args(layer)['pool'])}")`,
+  },
   conv2d: { module: (layer) => convolution('Conv2d', layer), forward: applied },
   conv_transpose2d: { module: (layer) => convolution('ConvTranspose2d', layer), forward: applied },
   max_pool: { forward: pool('max_pool2d') },
@@ -120,7 +156,7 @@ export const torchLayers: Readonly<Record<string, TorchLayer>> = {
     forward: (_, [x], m) => `${m}(${x})`,
   },
   layer_norm: {
-    module: (layer) => `nn.LayerNorm(${layer.inputShapes[0][0]}, eps=${String(args(layer)['epsilon'])})`,
+    module: (layer) => `nn.LayerNorm(${layer.inputShapes[0].at(-1)!}, eps=${String(args(layer)['epsilon'])})`,
     forward: (_, [x], m) => `${m}(${x})`,
   },
   group_norm: {

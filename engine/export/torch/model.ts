@@ -52,7 +52,7 @@ function networkSource(file: NetworkModelFile): string {
   return `${head(
     input.kind === 'image'
       ? `Pictures in: float32 [N, ${first.join(', ')}], (pixel / 255 - mean) / deviation. Logits out [N, ${model.outputs}].`
-      : `Rows in: float32 [N, ${(input as Extract<InputSpec, { kind: 'table' }>).width}], numbers first, then one code a category with many values. Out: [N, ${model.outputs}], logits or standardised values.`,
+      : `Rows in: float32 [N, ${(input as Extract<InputSpec, { kind: 'table' }>).width}], numbers first, then one code a category with many values${input.kind === 'table' && input.texts?.length ? ', then the codes of texts' : ''}. Out: [N, ${model.outputs}], logits or standardised values.`,
   )}
 ${inputSource(input)}${[...classes].join('')}
 class Model(nn.Module):
@@ -62,12 +62,20 @@ ${drops ? '        self.share = 1.0  # of the rates of dropout\n' : ''}${[...(ha
 
     def forward(self, x):
         m = self._modules
-${[...(hasTables(input) ? ['        x = self.input(x)'] : []), ...lines].join('\n')}
+${[...inputLines(input), ...lines].join('\n')}
         return ${values.at(-1)}
 `;
 }
 
 const hasTables = (input: InputSpec): boolean => input.kind === 'table' && input.embeddings.length > 0;
+
+/** What becomes of the rows before the first layer. */
+function inputLines(input: InputSpec): readonly string[] {
+  if (input.kind !== 'table') return [];
+  const rows = input.texts?.length ? ['        rows = x'] : [];
+  if (hasTables(input)) return [...rows, '        x = self.input(x)'];
+  return rows.length > 0 && input.numeric > 0 ? [...rows, `        x = x[:, :${input.numeric}]`] : rows;
+}
 
 /** The tables of embedded categories, joined to the numbers. */
 function inputSource(input: InputSpec): string {

@@ -70,7 +70,11 @@ export function subjectNamed(name: string, asked: Asked): Subject {
   }
   const familiar = Object.hasOwn(nets, name);
   const usual = familiar ? imagenet : { ...imagenet, height: 32, width: 32 };
-  const input = image ? imageInput(name, asked.input, usual) : tableInput(name, asked.input);
+  const input = image
+    ? imageInput(name, asked.input, usual)
+    : preset!.input === 'text'
+      ? textInput(name, asked.input)
+      : tableInput(name, asked.input);
   const spec = image && familiar ? nets[name](input as ImageInput) : specOf(preset!, input);
   const classes = asked.classes ?? (familiar ? 1000 : 10);
   return subjectOf(name, spec, input, classOutput(classes), { rows: usualRows[name] ?? otherRows, ...asked });
@@ -144,4 +148,16 @@ function imageInput(name: string, sizes: readonly number[] | undefined, usual: I
 function tableInput(name: string, sizes: readonly number[] = [20]): InputSpec {
   if (sizes.length === 1) return { kind: 'table', width: sizes[0], numeric: sizes[0], embeddings: [] };
   throw new InputError('usage.input', `${name} takes the rows of a table.`, 'Give its width: --input 20.');
+}
+
+/** Tokens of most vocabularies that are learned from much text. */
+const usualVocabulary = 30_522;
+
+function textInput(name: string, sizes: readonly number[] = [128]): InputSpec {
+  const [length] = sizes;
+  if (sizes.length === 1) {
+    const texts = [{ name: 'text', vocabulary: usualVocabulary + 1, length }];
+    return { kind: 'table', width: length, numeric: 0, embeddings: [], texts };
+  }
+  throw new InputError('usage.input', `${name} takes texts.`, 'Give their tokens: --input 128.');
 }

@@ -29,6 +29,8 @@ const kinds: Readonly<Partial<Record<KernelName, WorkKind>>> = {
   matmul: 'product',
   batched_matmul: 'product',
   dense_weight_grad: 'product',
+  attention: 'product',
+  attention_grad: 'product',
   conv2d: 'convolution',
   conv2d_input_grad: 'convolution',
   conv2d_weight_grad: 'convolution',
@@ -59,6 +61,7 @@ function kindOf({ kernel, params, origin }: Call): WorkKind {
 /** Of products and convolutions: the harmonic mean of the sides. */
 function edgeOf({ params }: Call, kind: WorkKind): number | undefined {
   if (kind === 'product') {
+    if ('heads' in params) return harmonic(params.length, params.length, params.size);
     // The gradient of a dense layer's weights sums over the batch.
     const { m = params.inputs, n = params.units, k = params.batch } = params;
     return harmonic(m, n, k);

@@ -85,8 +85,12 @@ function rowsBytes(kernel: string, { rows, d0, d1, d2, d3, d4 }: Call['params'])
   return (rowBytes[kernel as KernelName] ?? 0) * (d0 === undefined ? rows : d0 * d1 * d2 * d3 * d4);
 }
 
+/** Of an attention's products: length × length × size, and length × size × length. */
+const harmonic = (length: number, size: number): number => 3 / (2 / length + 1 / wholeVectors(size));
+
 /** Columns come in whole vectors; few rows cost nothing but where the right-hand matrix has to be transposed for them. */
 function product(kernel: string, params: Call['params'], flops: number): CpuWork {
+  if ('heads' in params) return { flops, edge: harmonic(params.length, params.size), streamed: 0, from: 0 };
   const { m = params.inputs, n = params.units, k = params.batch } = params;
   const columns = wholeVectors(n);
   const rows = kernel === 'dense_weight_grad' || params.transposeB === 1 || m >= tileRows ? m : Infinity;

@@ -58,6 +58,7 @@ export const activation = defineLayer({
   title: 'Activation',
   summary: 'Bends each value: without it, layers in a row would be no more than one.',
   group: 'activation',
+  positions: 'keeps',
   fields: activationFields('relu'),
   shape: ([input]) => input,
   build: ({ graph, args }, [x]) => activated(graph, x, args),

@@ -25,8 +25,9 @@ function buildDense({ graph, tensor }: LayerBuildContext<unknown>, x: ValueId, b
 export const dense = defineLayer({
   type: 'dense',
   title: 'Dense',
-  summary: 'Every unit is a weighted sum of all inputs, followed by an activation.',
+  summary: 'Every unit is a weighted sum of all inputs, followed by an activation; of a sequence, at each position.',
   group: 'core',
+  positions: 'keeps',
   fields: layerFields({
     units: {
       kind: 'number',
@@ -41,13 +42,22 @@ export const dense = defineLayer({
     bias: { kind: 'switch', label: 'Bias', help: 'whether each unit adds a number of its own', default: true },
     ...parametrisationFields,
   }),
-  shape: ([input], args) => {
+  shape: ([input], args, { positions }) => {
+    if (positions !== null) return [input[0], args.units];
     flatWidth(input, 'Dense');
     return [args.units];
   },
-  parameters: ([[inputs]], { units, ...args }) => denseParameters({ inputs, units, ...args }),
-  build: (context, [x]) => activated(context.graph, buildDense(context, x, context.args.bias), context.args),
-  flops: ([input], [units]) => 2 * input[0] * units,
+  parameters: ([input], { units, ...args }) => denseParameters({ inputs: input[input.length - 1], units, ...args }),
+  build: (context, [x]) => {
+    const { graph, args } = context;
+    const [batch, ...shape] = graph.shape(x);
+    if (shape.length === 1) return activated(graph, buildDense(context, x, args.bias), args);
+    const [length, width] = shape;
+    const rows = graph.one('reshape', [x], { shape: [batch * length, width] });
+    const units = activated(graph, buildDense(context, rows, args.bias), args);
+    return graph.one('reshape', [units], { shape: [batch, length, args.units] });
+  },
+  flops: ([input], _, { units }) => 2 * sizeOf(input) * units,
 });
 
 /** First outputs of a NTK layer close to 0: it is sure of nothing it cannot know yet. */

@@ -16,6 +16,7 @@ export const dropout = defineLayer({
   title: 'Dropout',
   summary: 'Sets a share of the values to zero while training, against learning by heart.',
   group: 'regularisation',
+  positions: 'keeps',
   fields: rateOf(0.2),
   shape: ([input]) => input,
   build: ({ graph, mode, args, random, steps, scheduled }, [x]) => {

@@ -9,6 +9,7 @@ export const add = defineLayer({
   title: 'Add',
   summary: 'Sums branches of the same shape: the residual connection.',
   group: 'join',
+  positions: 'keeps',
   fields: {},
   many: true,
   shape: (inputs) => {
@@ -49,6 +50,7 @@ export const flatten = defineLayer({
   title: 'Flatten',
   summary: 'Turns any shape into one row of features.',
   group: 'shape',
+  positions: 'ends',
   fields: {},
   shape: ([input]) => [sizeOf(input)],
   build: ({ graph }, [x]) => {

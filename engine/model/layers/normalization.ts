@@ -65,9 +65,10 @@ export const layerNorm = defineLayer({
   title: 'Layer norm',
   summary: 'Standardises the features of each example, then scales and shifts them.',
   group: 'normalisation',
+  positions: 'keeps',
   fields: varianceFields,
-  shape: ([input]: readonly Shape[]) => {
-    if (input.length !== 1) {
+  shape: ([input]: readonly Shape[], _, { positions }) => {
+    if (input.length !== 1 && positions === null) {
       throw new ModelError(
         `Layer norm needs a flat input, got ${input.join(' × ')}.`,
         'Add a Flatten layer before it, or use Group norm with one group.',
@@ -75,7 +76,7 @@ export const layerNorm = defineLayer({
     }
     return input;
   },
-  parameters: ([input]) => scaleAndShift(input[0]),
+  parameters: ([input]) => scaleAndShift(input[input.length - 1]),
   build: ({ graph, args, tensor }, [x]) =>
     graph.apply('layer_norm', [x, tensor('weight'), tensor('bias')], { epsilon: args.epsilon })[0],
   flops: ([input]) => 8 * sizeOf(input),

@@ -81,7 +81,7 @@ export class ModelChoice {
       .filter(({ name }) => !Object.hasOwn(familiar, name))
       .map(({ name, title, input }) => ({
         value: name,
-        label: `${title}, ${input === 'image' ? '32 px' : '20 columns'}`,
+        label: `${title}, ${{ image: '32 px', table: '20 columns', text: '128 tokens' }[input]}`,
       })),
     ...this.runs.map(({ id, name }) => ({ value: `run ${id}`, label: `Run: ${name}` })),
   ]);

@@ -1,0 +1,96 @@
+// Tokens, attention over them and what is taken of a sequence. The number of rows is open: it only ever is a first size.
+
+import type { TextAttributes } from '../../../graph/attributes.ts';
+import type { OnnxBuilder, ValueName } from '../builder.ts';
+import type { OpExports } from '../op.ts';
+
+/** What a score is lowered by where a position does not see another. */
+const unseen = -1e30;
+
+function codesOf(onnx: OnnxBuilder, rows: ValueName, { column, length }: TextAttributes): ValueName {
+  return onnx.one('Slice', [rows, onnx.int64([column]), onnx.int64([column + length]), onnx.int64([1])]);
+}
+
+const upTo = (count: number, first = 0): readonly number[] => Array.from({ length: count }, (_, i) => first + i);
+
+/** [N, length], 1 where a position is one of the first `lengths` [N], else 0. */
+function realPositions(onnx: OnnxBuilder, lengths: ValueName, length: number): ValueName {
+  const column = onnx.one('Reshape', [lengths, onnx.int64([-1, 1])]);
+  return onnx.cast(onnx.one('Less', [onnx.float(upTo(length), [1, length]), column]), 'float');
+}
+
+export const sequenceExports: OpExports<'text_lengths' | 'token_embedding' | 'attention' | 'pool_positions'> = {
+  text_lengths: ({ onnx, attributes, inputs: [rows] }) => {
+    const codes = codesOf(onnx, rows!, attributes);
+    const real = onnx.cast(onnx.one('Greater', [codes, onnx.float([0])]), 'float');
+    const places = onnx.one('Mul', [real, onnx.float(upTo(attributes.length, 1), [1, attributes.length])]);
+    const last = onnx.one('ReduceMax', [places, onnx.int64([1])], { keepdims: { int: 0 } });
+    return [onnx.one('Max', [last, onnx.float([1])])];
+  },
+  // A row of zeros in front stands for padding.
+  token_embedding: ({ onnx, attributes, inputs: [table, rows], shapes: [shape] }) => {
+    const [vocabulary, width] = shape!;
+    const zeros = onnx.float(new Array<number>(width).fill(0), [1, width]);
+    const padded = onnx.one('Concat', [zeros, table], { axis: { int: 0 } });
+    const codes = onnx.one('Min', [codesOf(onnx, rows!, attributes), onnx.float([vocabulary])]);
+    return [onnx.one('Gather', [padded, onnx.cast(codes, 'int64')], { axis: { int: 0 } })];
+  },
+  attention: ({ onnx, attributes, inputs: [qkv, lengths], shapes: [shape] }) => {
+    const { heads, groups, causal, scale } = attributes;
+    const [, length, width] = shape!;
+    const size = width / (heads + 2 * groups);
+    const each = heads / groups;
+    // [N, groups, heads of each, length, size]; keys and values serve all heads of their group.
+    const part = (first: number, count: number): ValueName => {
+      const band = onnx.one('Slice', [
+        qkv,
+        onnx.int64([first * size]),
+        onnx.int64([(first + count) * size]),
+        onnx.int64([2]),
+      ]);
+      const split = onnx.one('Reshape', [band, onnx.int64([-1, length, groups, count / groups, size])]);
+      return onnx.one('Transpose', [split], { perm: { ints: [0, 2, 3, 1, 4] } });
+    };
+    const [q, k, v] = [part(0, heads), part(heads, groups), part(heads + groups, groups)];
+    const turned = onnx.one('Transpose', [k], { perm: { ints: [0, 1, 2, 4, 3] } });
+    let scores = onnx.one('Mul', [onnx.one('MatMul', [q, turned]), onnx.float([scale])]);
+    const real = lengths ? realPositions(onnx, lengths, length) : null;
+    if (real !== null) {
+      const hidden = onnx.one('Mul', [onnx.one('Sub', [onnx.float([1]), real]), onnx.float([unseen])]);
+      scores = onnx.one('Add', [scores, onnx.one('Reshape', [hidden, onnx.int64([-1, 1, 1, 1, length])])]);
+    }
+    if (causal) {
+      const behind = upTo(length * length).map((i) => (i % length > Math.floor(i / length) ? unseen : 0));
+      scores = onnx.one('Add', [scores, onnx.float(behind, [1, 1, 1, length, length])]);
+    }
+    const mixed = onnx.one('MatMul', [onnx.one('Softmax', [scores], { axis: { int: -1 } }), v]);
+    const back = onnx.one('Transpose', [mixed], { perm: { ints: [0, 3, 1, 2, 4] } });
+    const y = onnx.one('Reshape', [back, onnx.int64([-1, length, groups * each * size])]);
+    if (real === null) return [y];
+    return [onnx.one('Mul', [y, onnx.one('Reshape', [real, onnx.int64([-1, length, 1])])])];
+  },
+  pool_positions: ({ onnx, attributes: { pool }, inputs: [x, lengths], shapes: [shape] }) => {
+    const [, length] = shape!;
+    const axis = onnx.int64([1]);
+    const sum = (shares: ValueName): ValueName => {
+      const column = onnx.one('Reshape', [shares, onnx.int64([-1, length, 1])]);
+      return onnx.one('ReduceSum', [onnx.one('Mul', [x, column]), axis], { keepdims: { int: 0 } });
+    };
+    if (pool === 'mean' && lengths) {
+      return [
+        onnx.one('Div', [
+          sum(realPositions(onnx, lengths, length)),
+          onnx.one('Reshape', [lengths, onnx.int64([-1, 1])]),
+        ]),
+      ];
+    }
+    if (pool === 'mean') return [onnx.one('ReduceMean', [x, axis], { keepdims: { int: 0 } })];
+    if (pool === 'last' && lengths) {
+      const column = onnx.one('Reshape', [lengths, onnx.int64([-1, 1])]);
+      const chosen = onnx.one('Equal', [onnx.float(upTo(length, 1), [1, length]), column]);
+      return [sum(onnx.cast(chosen, 'float'))];
+    }
+    const place = onnx.int64([pool === 'first' ? 0 : length - 1], []);
+    return [onnx.one('Gather', [x, place], { axis: { int: 1 } })];
+  },
+};

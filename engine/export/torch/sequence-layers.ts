@@ -1,0 +1,92 @@
+// Modules of PyTorch for layers on the tokens of a text: their states have the names of our tensors.
+
+import type { ResolvedLayer } from '../../model/resolve.ts';
+
+const parameter = (name: string, shape: string): string => `        self.${name} = nn.Parameter(torch.zeros(${shape}))`;
+
+/** An expression for the real positions of the sequences that a layer is given, [rows]; `None` = all. */
+export function lengthsOf({ around: { positions, texts } }: ResolvedLayer): string {
+  if (positions === null || positions.text === null) return 'None';
+  const { column, length } = texts[positions.text];
+  return `tokens_of(rows, ${column}, ${length})`;
+}
+
+export const lengthsSource = `
+def tokens_of(rows, column, length):
+    """Tokens of each row of a text: padding, 0, stands behind them."""
+    places = torch.arange(1, length + 1, device=rows.device)
+    return ((rows[:, column : column + length] != 0) * places).amax(1).clamp(min=1)
+
+
+def real(lengths, x):
+    """[N, length]: whether a position is a token."""
+    places = torch.arange(x.shape[1], device=x.device)
+    return places < (x.shape[1] if lengths is None else lengths.unsqueeze(1)) * torch.ones_like(x[:, :1, 0])
+
+`;
+
+export const tokenEmbeddingSource = `
+class TokenEmbedding(nn.Module):
+    def __init__(self, tokens, dimensions, column, length):
+        super().__init__()
+        self.column, self.length = column, length
+${parameter('weight', 'tokens, dimensions')}
+
+    def forward(self, rows):
+        codes = rows[:, self.column : self.column + self.length].long()
+        return F.embedding((codes - 1).clamp(0, len(self.weight) - 1), self.weight) * (codes > 0).unsqueeze(2)
+
+`;
+
+export const positionEmbeddingSource = `
+class PositionEmbedding(nn.Module):
+    def __init__(self, places, dimensions, segments):
+        super().__init__()
+${parameter('weight', 'places, dimensions')}
+        self.segment = nn.Parameter(torch.zeros(segments, dimensions)) if segments else None
+
+    def forward(self, x):
+        places = self.weight[: x.shape[1]]
+        return x + (places if self.segment is None else places + self.segment[0])
+
+`;
+
+export const attentionSource = `
+class Attention(nn.Module):
+    """Queries, keys and values are one product; a head of keys serves heads / groups of queries."""
+
+    def __init__(self, width, heads, groups, causal, bias):
+        super().__init__()
+        self.heads, self.groups, self.causal, self.size = heads, groups, causal, width // heads
+        packed = (heads + 2 * groups) * self.size
+${parameter('in_weight', 'width, packed')}
+${parameter('out_weight', 'width, width')}
+        self.in_bias = nn.Parameter(torch.zeros(packed)) if bias else None
+        self.out_bias = nn.Parameter(torch.zeros(width)) if bias else None
+
+    def forward(self, x, lengths):
+        count, length, width = x.shape
+        qkv = x @ self.in_weight if self.in_bias is None else x @ self.in_weight + self.in_bias
+        parts = qkv.split([self.heads * self.size, self.groups * self.size, self.groups * self.size], 2)
+        q, k, v = (part.reshape(count, length, -1, self.size).transpose(1, 2) for part in parts)
+        k, v = (part.repeat_interleave(self.heads // self.groups, 1) for part in (k, v))
+        tokens = real(lengths, x)
+        seen = tokens[:, None, None, :].expand(count, 1, length, length)
+        if self.causal:
+            seen = seen.tril()
+        mixed = F.scaled_dot_product_attention(q, k, v, seen).transpose(1, 2).reshape(count, length, width)
+        y = mixed * tokens.unsqueeze(2) @ self.out_weight
+        return y if self.out_bias is None else y + self.out_bias
+
+`;
+
+export const poolPositionsSource = `
+def pool_positions(x, lengths, pool):
+    if pool == "first":
+        return x[:, 0]
+    tokens = real(lengths, x)
+    if pool == "last":
+        return x[torch.arange(len(x), device=x.device), tokens.sum(1) - 1]
+    return (x * tokens.unsqueeze(2)).sum(1) / tokens.sum(1, keepdim=True)
+
+`;

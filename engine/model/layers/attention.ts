@@ -1,0 +1,132 @@
+// Self-attention: Vaswani et al. 2017; heads of keys and values that several heads share: Ainslie et al. 2023 (arXiv 2305.13245). L positions, D values a
+// position, H heads of S values, G groups.
+
+import { mostHeadSize } from '../../../kernels/attention-shape.ts';
+import type { Shape, ValueId } from '../../graph/graph.ts';
+import { ModelError } from '../errors.ts';
+import { defineLayer, layerFields, type LayerBuildContext, type LayerSurroundings } from '../layer.ts';
+
+interface Heads {
+  readonly heads: number;
+  readonly groups: number;
+}
+
+/** Heads of keys and values. */
+const groupsOf = ({ heads, groups }: Heads): number => (groups === 0 ? heads : groups);
+
+/** Values of a position, checked. */
+function widthOf(input: Shape, args: Heads, { positions }: LayerSurroundings): number {
+  if (positions === null) {
+    throw new ModelError('Attention needs a sequence.', 'Add a Token embedding layer before it.');
+  }
+  const width = input[1];
+  const { heads } = args;
+  const groups = groupsOf(args);
+  if (width % heads !== 0) {
+    throw new ModelError(
+      `Attention: ${heads} heads do not divide ${width} values.`,
+      'The values of a position have to be a multiple of the number of heads.',
+    );
+  }
+  if (heads % groups !== 0) {
+    throw new ModelError(
+      `Attention: ${groups} groups do not divide ${heads} heads.`,
+      'The number of heads has to be a multiple of the number of groups.',
+    );
+  }
+  if (width / heads > mostHeadSize) {
+    throw new ModelError(
+      `Attention: heads of ${width / heads} values are too wide.`,
+      `Take ${Math.ceil(width / mostHeadSize)} heads or more: ${mostHeadSize} values a head at most.`,
+    );
+  }
+  return width;
+}
+
+/** x [N,L,D] · w [D,U] + bias [U], position by position. */
+export function eachPosition(
+  { graph, tensor }: LayerBuildContext<unknown>,
+  x: ValueId,
+  w: string,
+  bias: string | null,
+): ValueId {
+  const [batch, length, width] = graph.shape(x);
+  const weight = tensor(w);
+  const rows = graph.one('reshape', [x], { shape: [batch * length, width] });
+  const product = graph.one('dense', [rows, weight, bias === null ? null : tensor(bias)], {
+    activation: 'none',
+    slope: 0,
+  });
+  return graph.one('reshape', [product], { shape: [batch, length, graph.shape(weight)[1]] });
+}
+
+export const attention = defineLayer({
+  type: 'attention',
+  title: 'Attention',
+  summary: 'Lets every position of a sequence look at the others and take from them what it needs.',
+  group: 'text',
+  positions: 'keeps',
+  fields: layerFields({
+    heads: {
+      kind: 'number',
+      whole: true,
+      label: 'Heads',
+      help: 'ways of looking side by side, each with its part of the values',
+      minimum: 1,
+      maximum: 1024,
+      default: 4,
+    },
+    groups: {
+      kind: 'number',
+      whole: true,
+      label: 'Groups',
+      help: 'heads that keys and values have; 0 = one for each head',
+      zero: 'one a head',
+      minimum: 0,
+      maximum: 1024,
+      default: 0,
+      advanced: true,
+    },
+    causal: {
+      kind: 'switch',
+      label: 'Causal',
+      help: 'whether a position sees only itself and those before it',
+      default: false,
+    },
+    bias: { kind: 'switch', label: 'Bias', help: 'whether the projections add numbers of their own', default: true },
+  }),
+  shape: ([input], args, around) => {
+    widthOf(input, args, around);
+    return input;
+  },
+  // Queries, keys and values are one product: [D, (H + 2G)·S].
+  parameters: ([[, width]], { bias, ...args }) => {
+    const packed = (width / args.heads) * (args.heads + 2 * groupsOf(args));
+    const initializer = { kind: 'uniform_fan_in', fanIn: width } as const;
+    const zero = { kind: 'constant', value: 0 } as const;
+    return [
+      { name: 'in_weight', shape: [width, packed], initializer, decay: true },
+      ...(bias ? [{ name: 'in_bias', shape: [packed], initializer: zero, decay: false }] : []),
+      { name: 'out_weight', shape: [width, width], initializer, decay: true },
+      ...(bias ? [{ name: 'out_bias', shape: [width], initializer: zero, decay: false }] : []),
+    ];
+  },
+  build: (context, [x]) => {
+    const { graph, args, lengths } = context;
+    const { heads, causal, bias } = args;
+    const width = graph.shape(x)[2];
+    const qkv = eachPosition(context, x, 'in_weight', bias ? 'in_bias' : null);
+    const [mixed] = graph.apply('attention', [qkv, lengths()], {
+      heads,
+      groups: groupsOf(args),
+      causal,
+      scale: 1 / Math.sqrt(width / heads),
+    });
+    return eachPosition(context, mixed, 'out_weight', bias ? 'out_bias' : null);
+  },
+  // Projections, then scores and mixtures: half of them where causal.
+  flops: ([[length, width]], _, args) => {
+    const packed = width * (2 + (2 * groupsOf(args)) / args.heads);
+    return 2 * length * width * packed + 4 * length * length * width * (args.causal ? 0.5 : 1);
+  },
+});

@@ -1,0 +1,62 @@
+// What attention and its gradient share. B rows, L positions, H query heads, G key and value heads (H is a multiple of G: a key head
+// serves H/G neighbouring query heads), S values a head. A position of `qkv` is H query heads, then G key heads, then G value heads.
+
+import type { Operand } from './contract.ts';
+import { sampledLength } from './token-codes.ts';
+
+export const attentionParams = {
+  batch: 'i32',
+  length: 'i32',
+  heads: 'i32',
+  groups: 'i32',
+  size: 'i32',
+  causal: 'i32',
+  scale: 'f32',
+} as const;
+export type AttentionParameter = keyof typeof attentionParams;
+export type AttentionParameters = Readonly<Record<AttentionParameter, number>>;
+
+/** Values of a head at most: what the scratch memory of a thread has room for. */
+export const mostHeadSize = 256;
+
+/** Values of a position of qkv. */
+export const packedWidth = (p: AttentionParameters): number => (p.heads + 2 * p.groups) * p.size;
+
+export const qkvOperand: Operand<AttentionParameter> = {
+  name: 'qkv',
+  shape: (p) => [p.batch, p.length, packedWidth(p)],
+};
+
+export const lengthsOperand: Operand<AttentionParameter> = {
+  name: 'lengths',
+  shape: (p) => [p.batch],
+  optional: true,
+  sample: sampledLength,
+};
+
+export function attentionProblem({ heads, groups, size }: AttentionParameters): string | null {
+  if (heads % groups !== 0) return `${heads} query heads are no multiple of ${groups} key heads`;
+  return size > mostHeadSize ? `heads of ${size} values; ${mostHeadSize} at most` : null;
+}
+
+/** Multiply-adds of one product of scores with values, over all heads: those that the causal mask leaves. */
+export function scoreProducts({ batch, length, heads, size, causal }: AttentionParameters): number {
+  return batch * heads * size * (causal ? (length * (length + 1)) / 2 : length * length);
+}
+
+const usual = { batch: 2, length: 16, heads: 2, groups: 2, size: 8, causal: 0, scale: 0.35 };
+
+/** Odd sizes, one and more tiles, both masks, grouped heads. */
+const shapes = [
+  { ...usual, batch: 1, length: 1, heads: 1, groups: 1, size: 1, scale: 1 },
+  usual,
+  { ...usual, batch: 1, length: 13, heads: 3, groups: 3, size: 5 },
+  { ...usual, batch: 3, length: 37, heads: 4, groups: 2, size: 12, causal: 1, scale: 0.29 },
+  { ...usual, length: 67, heads: 6, groups: 2, size: 32, scale: 0.18 },
+  { ...usual, batch: 1, length: 131, heads: 2, groups: 1, size: 17, causal: 1, scale: 0.24 },
+  { ...usual, batch: 2, length: 150, heads: 1, groups: 1, size: 64, scale: 0.125 },
+  { ...usual, batch: 1, length: 19, heads: 1, groups: 1, size: 130, causal: 1, scale: 0.09 },
+];
+
+/** Each with lengths and without. */
+export const attentionCases = shapes.flatMap((params) => [{ params }, { params, absent: ['lengths'] }]);

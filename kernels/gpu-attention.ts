@@ -1,0 +1,49 @@
+// WGSL that attention and its gradient share: where the heads of a position stand, a tile of rows in workgroup memory, and vectors
+// of four where the size of a head allows.
+
+import { packedWidth, type AttentionParameters } from './attention-shape.ts';
+import { tokensOfRow } from './gpu-positions.ts';
+import { float } from './gpu-wgsl.ts';
+
+/** Threads of a workgroup; each takes a query or a key. */
+export const attentionThreads = 64;
+
+/** Floats of workgroup memory for both tiles together: what every device offers. */
+const tileFloats = 4096;
+
+/** Rows of each of the two tiles. */
+export const tileRows = ({ size }: AttentionParameters): number =>
+  Math.max(1, Math.min(attentionThreads, Math.floor(tileFloats / 2 / size)));
+
+export const isVectorial = ({ size }: AttentionParameters): boolean => size % 4 === 0;
+
+export const elementOf = (p: AttentionParameters): 'vec4<f32>' | 'f32' => (isVectorial(p) ? 'vec4<f32>' : 'f32');
+
+/** Constants, `tokens_of(row)`, `visible(query, key, tokens)` and `times(a, b)`; N elements a head. */
+export function attentionDeclarations(p: AttentionParameters, hasLengths: boolean): string {
+  const { length, heads, groups, size, causal, scale } = p;
+  const lanes = isVectorial(p) ? 4 : 1;
+  return `alias V = ${elementOf(p)};
+const N = ${size / lanes}u;
+const LENGTH = ${length}u;
+const HEADS = ${heads}u;
+const GROUPS = ${groups}u;
+const STRIDE = ${packedWidth(p) / lanes}u;
+const TILE = ${tileRows(p)}u;
+const THREADS = ${attentionThreads}u;
+const SCALE = ${float(scale)};
+${tokensOfRow(length, hasLengths)}
+fn visible(query: u32, key: u32, tokens: u32) -> bool {
+  return query < tokens && key < tokens${causal ? ' && key <= query' : ''};
+}
+fn times(a: V, b: V) -> f32 { return ${lanes === 4 ? 'dot(a, b)' : 'a * b'}; }`;
+}
+
+/** Copies TILE rows into workgroup memory: `source` is WGSL for element `e` of row `r`; rows from LENGTH on are left. */
+export function loadTile(target: string, source: string): string {
+  return `for (var i = thread; i < TILE * N; i += THREADS) {
+      let r = start + i / N;
+      let e = i % N;
+      if (r < LENGTH) { ${target}[i] = ${source}; }
+    }`;
+}

@@ -1,0 +1,81 @@
+// Gradient cases of the layers on sequences: texts of 1 to `length` tokens, so that padding is masked in all of them.
+
+import type { LayerSpec } from '../../engine/model/spec.ts';
+import { preNormBlock, postNormBlock } from '../../engine/model/text-presets.ts';
+import type { TableOptions } from '../support/table.ts';
+
+interface SequenceCase {
+  readonly name: string;
+  readonly layers: readonly LayerSpec[];
+  readonly table: Partial<TableOptions>;
+}
+
+const texts = [{ vocabulary: 6, length: 5 }];
+const tokens = { type: 'token_embedding', dimensions: 4, deviation: 1 };
+const places = { type: 'position_embedding', deviation: 1 };
+const dense = { type: 'dense', units: 3, activation: 'tanh' };
+const output = { type: 'output' };
+
+const onText = (name: string, ...layers: readonly LayerSpec[]): SequenceCase => ({
+  name,
+  table: { numeric: 0, texts },
+  layers: [tokens, ...layers, output],
+});
+
+const block = { blocks: 1, width: 4, heads: 2, inner: 6, positions: 0, epsilon: 1e-5 } as const;
+
+export const sequenceCases: readonly SequenceCase[] = [
+  ...['mean', 'first', 'last'].map((pool) =>
+    onText(`tokens and ${pool} position`, places, { type: 'pool_positions', pool }),
+  ),
+  onText('more places than positions, and segments', { ...places, most: 9, segments: 2 }, { type: 'pool_positions' }),
+  onText('attention', places, { type: 'attention', heads: 2 }, { type: 'pool_positions' }, dense),
+  onText(
+    'causal attention',
+    places,
+    { type: 'attention', heads: 2, causal: true },
+    { type: 'pool_positions', pool: 'last' },
+  ),
+  onText(
+    'attention in groups, without bias',
+    { type: 'attention', heads: 4, groups: 2, bias: false },
+    { type: 'pool_positions' },
+  ),
+  onText(
+    'pre-norm block',
+    { ...places, id: 'places' },
+    ...preNormBlock('b', 'places', { ...block, activation: 'gelu' }),
+    { type: 'layer_norm' },
+    { type: 'pool_positions' },
+  ),
+  onText(
+    'post-norm block with dropout',
+    { ...places, id: 'places' },
+    ...postNormBlock('b', 'places', { ...block, activation: 'gelu', causal: true, dropout: 0.3 }),
+    { type: 'pool_positions', pool: 'first' },
+  ),
+  onText('all positions side by side', { type: 'flatten' }, dense),
+  {
+    name: 'two texts beside numbers and categories',
+    table: {
+      numeric: 2,
+      embeddings: [{ vocabulary: 4, dimensions: 2 }],
+      texts: [...texts, { vocabulary: 4, length: 3 }],
+    },
+    layers: [
+      tokens,
+      { type: 'attention', heads: 1 },
+      { type: 'pool_positions', id: 'first' },
+      { ...tokens, text: 2, dimensions: 3 },
+      { type: 'attention', heads: 3 },
+      { type: 'pool_positions', id: 'second' },
+      { type: 'concat', from: ['first', 'second', 'input'] },
+      output,
+    ],
+  },
+  {
+    name: 'a text beside numbers',
+    table: { numeric: 2, texts },
+    layers: [tokens, { type: 'pool_positions', id: 'text' }, { type: 'concat', from: ['text', 'input'] }, output],
+  },
+];
