@@ -187,3 +187,31 @@ test(
     assert.equal(output, 'running\ndone\n');
   },
 );
+
+test('9. a single row of a product has the bits it has among others', { skip }, async () => {
+  const backend = createCpuBackend({ threads: 1, native: addon });
+  for (const [n, k] of [
+    [512, 784],
+    [331, 300],
+    [10, 512],
+    [1, 5],
+    [16, 3],
+  ]) {
+    const shapes = { a: [5, k], b: [k, n], bias: [n], c: [5, n], row: [1, k], alone: [1, n] };
+    const at = placesOf(shapes);
+    for (const activation of [activationCodes.none, activationCodes.relu, activationCodes.gelu]) {
+      const call = (a: 'a' | 'row', m: number, c: 'c' | 'alone'): Call => ({
+        kernel: 'matmul',
+        inputs: [at(a), at('b'), at('bias'), null],
+        outputs: [at(c)],
+        params: { m, n, k, transposeA: 0, transposeB: 0, activation, slope: 0, gradient: 0 },
+      });
+      const waves = (count: number, step: number) => Float32Array.from({ length: count }, (_, i) => Math.sin(step * i));
+      const a = waves(5 * k, 12.9898);
+      const inputs = { a, b: waves(k * n, 7.233), bias: waves(n, 3.1), row: a.subarray(3 * k, 4 * k) };
+      const { c, alone } = await runCalls(backend, shapes, [call('a', 5, 'c'), call('row', 1, 'alone')], inputs);
+      assert.deepEqual(alone, c.subarray(3 * n, 4 * n), `${n} columns, ${k} terms, activation ${activation}`);
+    }
+  }
+  await backend.close();
+});

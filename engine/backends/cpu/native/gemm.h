@@ -179,8 +179,55 @@ static void run_rows(const Pass *pass, int row, int height) {
   }
 }
 
+/** Columns of a single row whose sums stand in registers together, in vectors: long stretches of the rows of b are read. */
+#define ROW_VECTORS 16
+
+/** One row of c, columns `column` … of up to `vectors` vectors; `width` of them if they are not whole. */
+INLINE void sum_columns(const Product *g, int row, int column, const int vectors, const int width) {
+  const float *a = g->a + (g->transpose_a ? row : (ptrdiff_t)row * g->k), *b = g->b + column;
+  const ptrdiff_t a_column = g->transpose_a ? g->m : 1, at = (ptrdiff_t)row * g->n + column;
+  Vector sums[ROW_VECTORS];
+#pragma GCC unroll 16
+  for (int j = 0; j < vectors; j++) sums[j] = g->bias ? load_lanes(g->bias + column + j * LANES, width - j * LANES) : splat(0);
+  // A vector that ends beyond the row reads on into the next one, as long as there is one.
+  const int beyond = vectors * LANES - width;
+  const int careful = beyond > 0 ? smaller(g->k, (beyond + g->n - 1) / g->n) : 0;
+  int p = 0;
+  for (; p < g->k - careful; p++, a += a_column, b += g->n) {
+    const Vector value = splat(*a);
+#pragma GCC unroll 16
+    for (int j = 0; j < vectors; j++) sums[j] += value * load(b + j * LANES);
+  }
+  for (; p < g->k; p++, a += a_column, b += g->n) sums[0] += splat(*a) * load_lanes(b, width);
+#pragma GCC unroll 16
+  for (int j = 0; j < vectors; j++) {
+    const int lanes = width - j * LANES;
+    const Vector saved = g->saved ? load_lanes(g->saved + at + j * LANES, lanes) : splat(0);
+    if (g->saved) sums[j] *= derivative_of_output(g->activation, saved, g->slope);
+    else if (g->activation != NONE) sums[j] = activate(g->activation, sums[j], g->slope);
+    store_lanes(g->c + at + j * LANES, sums[j], lanes);
+  }
+}
+
+static void row_of_16(const Product *g, int row, int column) { sum_columns(g, row, column, ROW_VECTORS, ROW_VECTORS * LANES); }
+static void row_of_4(const Product *g, int row, int column) { sum_columns(g, row, column, 4, 4 * LANES); }
+static void row_of_1(const Product *g, int row, int column) { sum_columns(g, row, column, 1, LANES); }
+static void row_of_some(const Product *g, int row, int column, int width) { sum_columns(g, row, column, 1, width); }
+
+/** A single row, without packing: each element of b is read once. Terms are added in the order in which tiles add them. */
+static void compute_row(const Product *g, int row, int column, int end) {
+  for (; column + ROW_VECTORS * LANES <= end; column += ROW_VECTORS * LANES) row_of_16(g, row, column);
+  for (; column + 4 * LANES <= end; column += 4 * LANES) row_of_4(g, row, column);
+  for (; column + LANES <= end; column += LANES) row_of_1(g, row, column);
+  if (column < end) row_of_some(g, row, column, end - column);
+}
+
 static void compute_product(const Product *g, const Block *block, float *scratch) {
   const int rows = block->row_end - block->row_start, columns = block->column_end - block->column_start;
+  if (rows == 1 && !g->transpose_b) {
+    compute_row(g, block->row_start, block->column_start, block->column_end);
+    return;
+  }
   Pass pass = {
       .product = g,
       .a_row = g->transpose_a ? 1 : g->k,

@@ -62,19 +62,6 @@ static void dense_weight_grad(const Call *call) {
   }
 }
 
-/** Up to LANES elements as a vector, the others 0. */
-INLINE Vector load_lanes(const float *from, int count) {
-  float lanes[LANES] = {0};
-  if (count >= LANES) return load(from);
-  memcpy(lanes, from, 4 * (size_t)count);
-  return load(lanes);
-}
-
-INLINE void store_lanes(float *to, Vector value, int count) {
-  if (count >= LANES) store(to, value);
-  else memcpy(to, &value, 4 * (size_t)count);
-}
-
 static void activation(const Call *call) {
   const float *x = operand(call, 0);
   float *y = operand(call, 1);

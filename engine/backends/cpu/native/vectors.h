@@ -49,6 +49,20 @@ typedef float FourInMemory __attribute__((vector_size(16), aligned(4), may_alias
 
 INLINE Vector load(const float *from) { return *(const VectorInMemory *)from; }
 INLINE void store(float *to, Vector value) { *(VectorInMemory *)to = value; }
+
+/** Up to LANES elements as a vector, the others 0. */
+INLINE Vector load_lanes(const float *from, int count) {
+  float lanes[LANES] = {0};
+  if (count >= LANES) return load(from);
+  memcpy(lanes, from, 4 * (size_t)count);
+  return load(lanes);
+}
+
+INLINE void store_lanes(float *to, Vector value, int count) {
+  if (count >= LANES) store(to, value);
+  else memcpy(to, &value, 4 * (size_t)count);
+}
+
 INLINE Vector splat(float value) { return value - (Vector){0}; }
 
 /** The lanes of `a` where the mask is set, else those of `b`. */
