@@ -45,5 +45,7 @@ export const kernel = defineKernel({
     { params: { outer: 4, channels: 17, inner: 64, epsilon: 1e-5, momentum: 0.1 } },
     { params: { outer: 1, channels: 5, inner: 113, epsilon: 1e-5, momentum: 1 } },
     { params: { outer: 9, channels: 2, inner: 3, epsilon: 1e-5, momentum: 0.1 } },
+    { params: { outer: 3, channels: 70, inner: 9, epsilon: 1e-5, momentum: 0.1 } },
+    { params: { outer: 2, channels: 3, inner: 299, epsilon: 1e-5, momentum: 0.1 } },
   ],
 });

@@ -34,5 +34,7 @@ export const kernel = defineKernel({
     { params: { outer: 5, channels: 3, inner: 49 } },
     { params: { outer: 4, channels: 17, inner: 64 } },
     { params: { outer: 9, channels: 2, inner: 3 } },
+    { params: { outer: 3, channels: 70, inner: 9 } },
+    { params: { outer: 2, channels: 3, inner: 299 } },
   ],
 });
