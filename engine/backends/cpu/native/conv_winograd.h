@@ -181,22 +181,46 @@ typedef struct {
   int turned;
 } Weights3;
 
+/** taps[tap] of LANES rows of a channel, zeros from `lanes` on: squares of taps and rows are transposed, a tap left over gathered. */
+INLINE void gather_taps(const Weights3 *w, int row, int lanes, int channel, Vector *taps) {
+  const float *first = w->weights + row * w->row_stride + channel * w->channel_stride;
+  const float *end = w->weights + 9 * (ptrdiff_t)w->rows * w->channels;
+#pragma GCC unroll 3
+  for (int tap = 0; tap < 9; tap += LANES) {
+    Vector square[LANES];
+    if (tap == 8) {
+      float left[LANES];
+      for (int i = 0; i < LANES; i++) left[i] = i < lanes ? first[i * w->row_stride + 8] : 0;
+      taps[8] = load(left);
+      continue;
+    }
+    const float *from = first + tap;
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; i++, from += w->row_stride) {
+      square[i] = i < lanes ? end - from < LANES ? load_lanes(from, (int)(end - from)) : load(from) : splat(0);
+    }
+    transpose_square(square);
+#pragma GCC unroll 16
+    for (int i = 0; i < smaller(LANES, 9 - tap); i++) taps[tap + i] = square[i];
+  }
+  if (!w->turned) return;
+#pragma GCC unroll 4
+  for (int tap = 0; tap < 4; tap++) {
+    const Vector kept = taps[tap];
+    taps[tap] = taps[8 - tap];
+    taps[8 - tap] = kept;
+  }
+}
+
 /** u[point][channel][row] of a block of rows and channels; rows are filled up to whole vectors. */
 static void transform_filters(const Weights3 *w, int row, int rows, int channel, int channels, Tiles to) {
   for (int r = 0; r < rows; r += LANES) {
     for (int c = 0; c < channels; c++) {
-      const int lanes = smaller(LANES, rows - r);
-      const float *from = w->weights + (row + r) * w->row_stride + (channel + c) * w->channel_stride;
-      float taps[9][LANES];
-      if (lanes < LANES) memset(taps, 0, sizeof taps);
-      for (int lane = 0; lane < lanes; lane++, from += w->row_stride) {
-#pragma GCC unroll 9
-        for (int tap = 0; tap < 9; tap++) taps[tap][lane] = from[w->turned ? 8 - tap : tap];
-      }
-      Vector half[3][SIDE];
+      Vector taps[9], half[3][SIDE];
+      gather_taps(w, row + r, smaller(LANES, rows - r), channel + c, taps);
 #pragma GCC unroll 3
       for (int j = 0; j < 3; j++) {
-        const Vector g[3] = {load(taps[j]), load(taps[3 + j]), load(taps[6 + j])};
+        const Vector g[3] = {taps[j], taps[3 + j], taps[6 + j]};
         transform_weights(g, half[j]);
       }
       float *at = to.at + c * to.row + r;

@@ -86,6 +86,30 @@ static void activation_grad(const Call *call) {
   }
 }
 
+/** Threads share the rows of a table, or the planes of images. */
+static void batch_norm_inference(const Call *call) {
+  const float *restrict x = operand(call, 0), *gamma = operand(call, 1), *beta = operand(call, 2);
+  const float *mean = operand(call, 3), *variance = operand(call, 4);
+  float *restrict y = operand(call, 5);
+  const int outer = integer(call, 6), channels = integer(call, 7), inner = integer(call, 8);
+  const float epsilon = real(call, 9);
+  const int count = inner == 1 ? outer : outer * channels;
+  const int end = share_start(count, 1, call->thread + 1, call->threads);
+  for (int i = share_start(count, 1, call->thread, call->threads); i < end; i++) {
+    if (inner == 1) {
+      const float *restrict from = x + (ptrdiff_t)i * channels;
+      float *restrict to = y + (ptrdiff_t)i * channels;
+      for (int c = 0; c < channels; c++) to[c] = (from[c] - mean[c]) * (gamma[c] / sqrtf(variance[c] + epsilon)) + beta[c];
+      continue;
+    }
+    const int c = i % channels;
+    const float scale = gamma[c] / sqrtf(variance[c] + epsilon), centre = mean[c], shift = beta[c];
+    const float *restrict from = x + (ptrdiff_t)i * inner;
+    float *restrict to = y + (ptrdiff_t)i * inner;
+    for (int j = 0; j < inner; j++) to[j] = (from[j] - centre) * scale + shift;
+  }
+}
+
 /** Constants of one Adam step. */
 typedef struct {
   float scale, beta1, beta2, epsilon, step_size, correction, gradient_decay, parameter_decay;
@@ -230,6 +254,7 @@ static const NamedKernel kernels[] = {
     {"average_pool_grad", average_pool_grad},
     {"batch_norm", batch_norm},
     {"batch_norm_grad", batch_norm_grad},
+    {"batch_norm_inference", batch_norm_inference},
     {"conv2d", conv2d},
     {"conv2d_input_grad", conv2d_input_grad},
     {"conv2d_weight_grad", conv2d_weight_grad},
