@@ -64,7 +64,8 @@ export const about = {
   'import-model': {
     name: 'import-model',
     usage: 'PATH',
-    summary: 'Makes a finished run of a model that others have trained: a safetensors file or a folder with one.',
+    summary:
+      'Makes a finished run of a model that others have trained: a safetensors file, or a folder of Hugging Face.',
   },
   explain: {
     name: 'explain',

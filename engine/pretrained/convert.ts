@@ -50,7 +50,7 @@ export async function convertWeights(
     for (const part of from) parts.push(await source.read(part.name));
     const data = make ? make(parts) : parts[0];
     if (data.length !== sizeOf(shape)) throw new RangeError(`${name} is made of ${data.length} values`);
-    refuseOdd(source.name, from[0].name, data);
+    refuseOdd(source.name, from[0]?.name ?? name, data);
     weights[name] = { shape, data };
   }
   const used = new Set(wanted.map(({ name }) => name));

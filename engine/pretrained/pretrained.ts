@@ -35,4 +35,6 @@ export interface ReadOptions {
   readonly architecture?: string;
   /** Names of the classes, in the order of the outputs. */
   readonly classes?: readonly string[];
+  /** Tokens of a text that are read; absent: as many as the model has positions. */
+  readonly length?: number;
 }

@@ -8,6 +8,7 @@ import { convertWeights } from './convert.ts';
 import { ignoredOfPictures, namingOf, pictureNets, pictureOrigins, type PictureNet } from './picture-nets.ts';
 import type { FoundModel, Pretrained, ReadOptions } from './pretrained.ts';
 import type { TensorSource } from './safetensors-file.ts';
+import { classNames, unusedText } from './shared.ts';
 import { supported, unknownArchitecture } from './supported.ts';
 
 /** What the weights of ImageNet were trained on: 224 × 224 pixels, normalised by the means and deviations of its channels. */
@@ -96,22 +97,4 @@ function refuseOneOutput(name: string, outputs: number): void {
     `${name} has one output: which two classes it tells apart, or what it measures, is not said.`,
     'Models with two or more classes are read.',
   );
-}
-
-/** Throws InputError `input.classes` where other names are given than there are outputs. */
-function classNames(name: string, outputs: number, given: readonly string[] | undefined): readonly string[] {
-  if (given !== undefined && (given.length !== outputs || new Set(given).size !== outputs)) {
-    const many = new Set(given).size === given.length ? `${given.length}` : `${given.length}, not all different`;
-    throw new InputError(
-      'input.classes',
-      `${name} tells ${outputs} classes apart, the names given are ${many}.`,
-      'Give one name a class, in the order of the outputs.',
-    );
-  }
-  return given ?? Array.from({ length: Math.max(2, outputs) }, (_, i) => String(i));
-}
-
-function unusedText(unused: readonly string[]): string {
-  const shown = unused.slice(0, 3).join(', ');
-  return `${unused.length} tensor${unused.length === 1 ? '' : 's'} of the file ${unused.length === 1 ? 'is' : 'are'} not used: ${shown}${unused.length > 3 ? ', …' : ''}.`;
 }

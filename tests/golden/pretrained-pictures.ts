@@ -16,10 +16,10 @@ export const goldenNets = JSON.parse(
   fs.readFileSync(path.join(import.meta.dirname, 'pretrained-pictures.json'), 'utf8'),
 ) as Readonly<Record<string, GoldenNet>>;
 
-const productOf = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);
+export const productOf = (shape: readonly number[]): number => shape.reduce((product, size) => product * size, 1);
 
 /** Value `i` of tensor `k`, in [−0.5, 0.5). */
-function hashed(i: number, k: number): number {
+export function hashed(i: number, k: number): number {
   let x = (Math.imul(i, 2654435761) + Math.imul(k + 1, 40503)) >>> 0;
   x = Math.imul(x ^ (x >>> 15), 2246822519) >>> 0;
   return ((x ^ (x >>> 13)) >>> 0) / 2 ** 32 - 0.5;

@@ -8,6 +8,7 @@ import { decodeSafetensors } from '../../engine/train/safetensors.ts';
 import { lastEvent, penguins, temporaryHome, trainyard } from '../support/cli.ts';
 import { noisyClasses, temporaryFolder, writeTree } from '../support/pictures.ts';
 import { fileOf, goldenNets } from '../golden/pretrained-pictures.ts';
+import { folderOf, goldenTexts } from '../golden/pretrained-texts.ts';
 
 const home = temporaryHome({ after } as never);
 const folder = temporaryFolder({ after } as never);
@@ -81,4 +82,29 @@ test('what cannot be: other data, no file to name an architecture of, classes th
     assert.deepEqual([code, message.test(stderr)], [2, true], stderr);
   }
   assert.equal(await runs(), before, 'nothing is left of them');
+});
+
+test('a folder of Hugging Face becomes a run that predicts a file of texts as transformers does', async () => {
+  const { texts, models } = goldenTexts;
+  writeTree(at('distilbert'), folderOf(models.distilbert));
+  // Spaces around a cell are no part of it.
+  const kept = texts.map((text, row) => ({ text, row })).filter(({ text }) => text === text.trim());
+  writeTree(folder, { 'texts.csv': ['text', ...kept.map(({ text }) => `"${text}"`)].join('\n') });
+  const { run, head } = await lastEvent(home, 'import-model', at('distilbert'));
+  assert.equal(head, true);
+  const { events } = await trainyard(home, 'predict', String(run), at('texts.csv'), '--json');
+  const rows = events.filter(({ event }) => event === 'prediction');
+  assert.equal(rows.length, kept.length);
+  rows.forEach((row, i) => {
+    const wanted = models.distilbert.answers[kept[i].row];
+    for (const [k, name] of ['dull', 'fine', 'odd'].entries()) {
+      assert.ok(Math.abs(Number(row[`p(${name})`]) - wanted[k]) < 1e-4, `row ${i}: ${JSON.stringify(row)}`);
+    }
+  });
+  writeTree(at('minilm'), folderOf(models.minilm));
+  const body = await lastEvent(home, 'import-model', at('minilm'));
+  assert.equal(body.head, false);
+  const nothing = await trainyard(home, 'predict', String(body.run), at('texts.csv'));
+  assert.notEqual(nothing.code, 0);
+  assert.match(nothing.stderr, /output\.weight is missing/);
 });

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import type { ReadOptions } from '../../../engine/pretrained/pretrained.ts';
 import { about } from '../about.ts';
-import { textOption, type Command, type OptionValues } from '../command.ts';
+import { numberOption, textOption, type Command, type OptionValues } from '../command.ts';
 import { architectureOption, importAt } from '../import-model.ts';
 import { unreadable } from '../input-file.ts';
 import { formatCount } from '../output.ts';
@@ -18,6 +18,11 @@ export const importModelCommand: Command = {
       value: 'FILE.txt',
       path: true,
       help: 'names of the classes, one a line, in the order of the outputs',
+    },
+    length: {
+      type: 'string',
+      value: 'N',
+      help: 'tokens of a text that are read (default: as many as the model has positions)',
     },
     name: { type: 'string', value: 'TEXT', help: 'name of the run' },
   },
@@ -35,11 +40,12 @@ export const importModelCommand: Command = {
 };
 
 async function readOptionsOf(options: OptionValues): Promise<ReadOptions> {
+  const length = numberOption(options, 'length', { minimum: 1, whole: true });
   const [architecture, file] = [textOption(options, 'architecture'), textOption(options, 'classes')];
-  if (file === undefined) return { architecture };
+  if (file === undefined) return { architecture, length };
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     throw unreadable(file, error, 'input.classes', 'Give a text file with one name a line.');
   });
   const lines = text.split(/\r?\n/).map((line) => line.trim());
-  return { architecture, classes: lines.at(-1) === '' ? lines.slice(0, -1) : lines };
+  return { architecture, length, classes: lines.at(-1) === '' ? lines.slice(0, -1) : lines };
 }

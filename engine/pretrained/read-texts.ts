@@ -1,0 +1,119 @@
+// A folder of Hugging Face: config.json, weights and tokenizer as one model that reads a text and says its class, or a number.
+
+import { outputWidth, resolveModel } from '../model/resolve.ts';
+import type { InputSpec, OutputSpec } from '../model/spec.ts';
+import { InputError } from '../protocol/errors.ts';
+import { ownValue } from '../protocol/own.ts';
+import { textCodes } from '../text/tokenizer.ts';
+import { tokenizerFromFiles } from '../text/tokenizers.ts';
+import { convertWeights } from './convert.ts';
+import type { FoundModel, Pretrained, ReadOptions } from './pretrained.ts';
+import type { TensorSource } from './safetensors-file.ts';
+import { classNames, unusedText } from './shared.ts';
+import { textModel } from './text-layers.ts';
+import { textNetOf, type HeadConfig, type TextNet } from './text-nets.ts';
+import { ignoredOfTexts, textOrigins, type TextNames } from './text-origins.ts';
+
+/** Column that a file to predict has its texts in, and the one it may have the truth in. */
+const columns = { text: 'text', label: 'label' };
+
+/** UTF-16 units of a text that are read for each of its tokens: texts have four to six. */
+const unitsAToken = 32;
+
+export async function readTextNet(found: FoundModel, options: ReadOptions): Promise<Pretrained> {
+  const { tensors, texts, name } = found;
+  const { net, config } = textNetOf(texts['config.json']);
+  const tokenizer = tokenizerFromFiles(texts);
+  const names = namesIn(tensors, net);
+  const vocabulary = vocabularyOf(tensors, net, names, tokenizer.vocabulary);
+  const length = Math.min(net.positions, options.length ?? net.positions);
+  const text = { name: columns.text, vocabulary: vocabulary + textCodes.first, length };
+  const input: InputSpec = { kind: 'table', width: length, numeric: 0, embeddings: [], texts: [text] };
+  const { output, target } = headOf(name, config, names.outputs, options.classes);
+  const pooler = tensors.shapes.has(`${names.prefix}pooler.dense.weight`);
+  const spec = textModel(net, pooler);
+  const model = resolveModel(spec, input, outputWidth(output, 'auto'));
+  const origins = textOrigins(model, net, names, vocabulary);
+  const { weights, unused } = await convertWeights(model, origins, tensors, ignoredOfTexts);
+  const feature = {
+    kind: 'text',
+    column: columns.text,
+    missing: [],
+    characters: length * unitsAToken,
+    tokenizer: tokenizer.toJSON(),
+    vocabulary,
+    length,
+  };
+  return {
+    title: `${net.title} of ${net.blocks} blocks of ${net.width}`,
+    source: name,
+    model: spec,
+    input,
+    output,
+    task: output.kind === 'classes' ? 'classification' : 'regression',
+    preprocessing: { version: 1, features: [feature], target, leftOut: [] },
+    weights,
+    head: names.outputs > 0,
+    said: unused.length > 0 ? [unusedText(unused)] : [],
+  };
+}
+
+/** The tensor of the head's last layer. */
+const headModule = (net: TextNet): string =>
+  net.family === 'gpt2' ? 'score' : net.family === 'roberta' ? 'classifier.out_proj' : 'classifier';
+
+function namesIn({ shapes }: TensorSource, net: TextNet): TextNames {
+  const has = (name: string): boolean => shapes.has(name);
+  const table = net.family === 'gpt2' ? 'wte.weight' : 'embeddings.word_embeddings.weight';
+  const prefix = has(table) && !has(`${net.prefix}${table}`) ? '' : net.prefix;
+  const old = has(`${prefix}embeddings.LayerNorm.gamma`);
+  return {
+    prefix,
+    norms: old ? ['gamma', 'beta'] : ['weight', 'bias'],
+    outputs: shapes.get(`${headModule(net)}.weight`)?.[0] ?? 0,
+  };
+}
+
+/** Rows of the table of tokens. Throws InputError `input.tokenizer` where the tokenizer makes ids beyond them. */
+function vocabularyOf({ shapes, name }: TensorSource, net: TextNet, { prefix }: TextNames, tokens: number): number {
+  const table = `${prefix}${net.family === 'gpt2' ? 'wte.weight' : 'embeddings.word_embeddings.weight'}`;
+  const rows = shapes.get(table)?.[0] ?? tokens;
+  if (rows >= tokens) return rows;
+  throw new InputError(
+    'input.tokenizer',
+    `The tokenizer does not fit the model: it makes ${tokens} tokens, and ${table} of ${name} has ${rows} rows.`,
+    'Take the tokenizer that the model was trained with.',
+  );
+}
+
+interface Head {
+  readonly output: OutputSpec;
+  readonly target: object;
+}
+
+function headOf(name: string, config: HeadConfig, outputs: number, given: readonly string[] | undefined): Head {
+  if (config.problem_type === 'multi_label_classification') {
+    throw new InputError(
+      'input.architecture',
+      `${name} gives a text any number of classes at once (problem_type multi_label_classification).`,
+      'Models of one class a text are read.',
+    );
+  }
+  const column = { column: columns.label, missing: [] };
+  if (outputs === 1 || config.problem_type === 'regression') {
+    const scale = { offset: 0, scale: 1 };
+    return {
+      output: { kind: 'value', name: columns.label, ...scale },
+      target: { kind: 'value', ...column, ...scale },
+    };
+  }
+  const classes = classNames(name, outputs, given ?? labelsOf(config, outputs));
+  return { output: { kind: 'classes', classes }, target: { kind: 'classes', ...column, classes } };
+}
+
+/** The labels of a config, where there is a different one for each output. */
+function labelsOf({ id2label }: HeadConfig, outputs: number): readonly string[] | undefined {
+  const labels = Array.from({ length: outputs }, (_, i) => ownValue(id2label ?? {}, String(i)));
+  const named = labels.filter((label) => label !== undefined);
+  return outputs > 0 && named.length === outputs && new Set(named).size === outputs ? named : undefined;
+}

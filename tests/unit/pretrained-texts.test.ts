@@ -1,0 +1,140 @@
+// Text models of Hugging Face, read from the files of their folders: they answer as transformers does, and what does not fit is named.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
+import { defaultTraining } from '../../engine/model/presets.ts';
+import type { Pretrained } from '../../engine/pretrained/pretrained.ts';
+import { readPretrained } from '../../engine/pretrained/read.ts';
+import { openSafetensors } from '../../engine/pretrained/safetensors-file.ts';
+import type { PreparedData } from '../../engine/protocol/data.ts';
+import { textCodes } from '../../engine/text/tokenizer.ts';
+import { tokenizerOf } from '../../engine/text/tokenizers.ts';
+import { probabilities } from '../../engine/train/metrics.ts';
+import { networkOutputs } from '../../engine/train/predict.ts';
+import { encodeSafetensors } from '../../engine/train/safetensors.ts';
+import { folderOf, goldenTexts, textTensorsOf, type GoldenText } from '../golden/pretrained-texts.ts';
+
+const { texts, models } = goldenTexts;
+
+async function read(files: Readonly<Record<string, string | Uint8Array>>, options = {}): Promise<Pretrained> {
+  const { 'model.safetensors': bytes, ...beside } = files;
+  const file = bytes as Uint8Array;
+  const source = {
+    name: 'model.safetensors',
+    size: file.length,
+    read: async (start: number, end: number) => file.slice(start, end),
+  };
+  const tensors = await openSafetensors(source);
+  return readPretrained({ name: 'folder', tensors, texts: beside as Record<string, string> }, options);
+}
+
+interface TextFeature {
+  readonly tokenizer: unknown;
+  readonly length: number;
+}
+
+async function answers(net: Pretrained): Promise<Float64Array | Float32Array> {
+  const [{ tokenizer, length }] = (net.preprocessing as { features: readonly TextFeature[] }).features;
+  const made = tokenizerOf(tokenizer);
+  const x = new Float32Array(texts.length * length);
+  texts.forEach((text, row) =>
+    made.encode(text, { most: length }).forEach((id, i) => (x[row * length + i] = id + textCodes.first)),
+  );
+  const rows = texts.length;
+  const data = {
+    ...{ handle: '', input: net.input, output: net.output, task: net.task },
+    ...{ counts: { train: 0, validation: 0, test: rows }, width: length, targets: 1, shardStarts: [0, rows] },
+    ...{ classCounts: [], preprocessing: null, warnings: [] },
+  } satisfies PreparedData;
+  const { outputs } = await networkOutputs(
+    { ...net, training: defaultTraining(1, net.task, net.input, net.model) },
+    createCpuBackend({ threads: 1 }),
+    data,
+    async () => ({ rows, x, y: new Float32Array(rows) }),
+    1e9,
+  );
+  return net.output.kind === 'classes' ? probabilities(outputs, rows, net.output.classes.length) : outputs;
+}
+
+for (const [name, golden] of Object.entries(models).filter(([, { answers }]) => answers.length > 0)) {
+  test(`${name} answers as transformers does`, async () => {
+    const net = await read(folderOf(golden));
+    assert.deepEqual([net.head, net.said], [true, []]);
+    if (net.output.kind === 'classes') assert.deepEqual(net.output.classes, ['dull', 'fine', 'odd']);
+    const got = await answers(net);
+    const wanted = golden.answers.flat();
+    assert.equal(got.length, wanted.length);
+    const worst = Math.max(...wanted.map((value, i) => Math.abs(value - got[i])));
+    assert.ok(worst < 2e-5, `${worst} from PyTorch's answers`);
+  });
+}
+
+const changed = (model: GoldenText, config: object): GoldenText => ({
+  ...model,
+  config: { ...model.config, ...config },
+});
+const refused = (work: Promise<unknown>, code: string, message: RegExp): Promise<void> =>
+  assert.rejects(work, (error: Error & { code: string }) => {
+    assert.equal(error.code, code, error.message);
+    assert.match(error.message, message);
+    return true;
+  });
+
+test('a body has no output layer; a table of tokens may have more rows than there are tokens', async () => {
+  const net = await read(folderOf(models.minilm));
+  assert.deepEqual([net.head, net.title], [false, 'BERT of 2 blocks of 16']);
+  assert.ok('pooler.weight' in net.weights && !Object.keys(net.weights).some((name) => name.startsWith('output.')));
+  const { vocabulary } = (net.preprocessing as { features: readonly { vocabulary: number }[] }).features[0];
+  assert.equal(vocabulary, models.minilm.tensors['embeddings.word_embeddings.weight'][0]);
+});
+
+test('old names of norms, half precision and fewer tokens a text are read', async () => {
+  const tensors = Object.entries(textTensorsOf(models.bert)).map(([name, tensor]) => [
+    name.replace('LayerNorm.weight', 'LayerNorm.gamma').replace('LayerNorm.bias', 'LayerNorm.beta'),
+    tensor,
+  ]);
+  const file = encodeSafetensors({ tensors: Object.fromEntries(tensors), metadata: {} });
+  const net = await read({ ...folderOf(models.bert), 'model.safetensors': file }, { length: 7 });
+  assert.equal(net.input.kind === 'table' && net.input.texts?.[0].length, 7);
+  const whole = await read(folderOf(models.bert));
+  assert.deepEqual(net.weights, whole.weights);
+});
+
+test('what is not read is named: architectures, positions, activations, many classes a text', async () => {
+  const { bert, gpt2 } = models;
+  const cases: readonly (readonly [GoldenText, RegExp])[] = [
+    [changed(bert, { model_type: 't5', architectures: ['T5Model'] }), /architecture t5 \(T5Model\) is not read/],
+    [changed(bert, { model_type: undefined }), /architecture without a model_type \(BertFor/],
+    [changed(bert, { position_embedding_type: 'relative_key' }), /Positions of the kind “relative_key”/],
+    [changed(bert, { hidden_act: 'quick_gelu' }), /The activation “quick_gelu” is not read/],
+    [changed(gpt2, { scale_attn_by_inverse_layer_idx: true }), /attention is scaled otherwise/],
+    [changed(bert, { problem_type: 'multi_label_classification' }), /any number of classes at once/],
+  ];
+  for (const [model, message] of cases) await refused(read(folderOf(model)), 'input.architecture', message);
+});
+
+test('a damaged config, missing tensors and a tokenizer that does not fit are named', async () => {
+  const { bert, gpt2 } = models;
+  const files = folderOf(bert);
+  await refused(read({ ...files, 'config.json': '{' }), 'input.config', /config\.json is no JSON object/);
+  await refused(read(folderOf(changed(bert, { hidden_size: '16' }))), 'input.config', /hidden_size: /);
+  await refused(
+    read(folderOf(changed(bert, { intermediate_size: 20 }))),
+    'input.weights',
+    /encoder\.layer\.0\.intermediate\.dense\.weight is \[24, 16\], the model needs \[20, 16\]/,
+  );
+  await refused(
+    read(folderOf(changed(bert, { num_hidden_layers: 3 }))),
+    'input.weights',
+    /encoder\.layer\.2\.attention\.self\.query\.weight is missing, the model needs \[16, 16\]; .* and \d+ more/,
+  );
+  const other = { ...files, 'tokenizer.json': folderOf(gpt2)['tokenizer.json'] };
+  await refused(
+    read(other),
+    'input.tokenizer',
+    /it makes \d+ tokens, and .*word_embeddings\.weight of model\.safetensors has 1\d\d rows/,
+  );
+  const { 'tokenizer.json': _, ...without } = files;
+  await refused(read(without), 'input.tokenizer', /There is no tokenizer here/);
+});
