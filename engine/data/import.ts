@@ -81,9 +81,8 @@ async function examine(
   // The copy goes to disk while it is looked at; publishing makes sure of it.
   const flushing = flush(path);
   flushing.catch(() => undefined);
-  const analysis = await analyseInParts(connection, copied, columns, decimal, job);
-  const names = columns.map(({ name }) => name);
-  const table = columns.length <= columnsAtOnce ? await holdSample(connection, copied, names) : copied;
+  const { analysis, held } = await analyseInParts(connection, copied, columns, decimal, job);
+  const table = columns.length <= columnsAtOnce ? held : copied;
   job.throwIfCancelled();
   const importWarnings = [...warnings, ...analysis.warnings];
   const description = await describeTable(connection, table, analysis.columns, importWarnings, {});
@@ -114,19 +113,20 @@ async function examine(
   };
 }
 
-/** Analyses a part of the columns after the other. */
+/** Analyses a part of the columns after the other; the sample of the last part is still held. */
 async function analyseInParts(
   connection: DuckDBConnection,
   table: MeasuredTable,
   columns: readonly StoredColumn[],
   decimal: DecimalMark,
   job: Job,
-): Promise<Analysis> {
+): Promise<{ readonly analysis: Analysis; readonly held: MeasuredTable }> {
   const report = job.stage('Looking at the columns');
   const parts: Analysis[] = [];
+  let held = table;
   for (let start = 0; start < columns.length; start += columnsAtOnce) {
     const part = columns.slice(start, start + columnsAtOnce);
-    const held = await holdSample(
+    held = await holdSample(
       connection,
       table,
       part.map(({ name }) => name),
@@ -135,5 +135,9 @@ async function analyseInParts(
     job.throwIfCancelled();
     report((start + part.length) / columns.length);
   }
-  return { columns: parts.flatMap((part) => part.columns), warnings: parts.flatMap((part) => part.warnings) };
+  const analysis = {
+    columns: parts.flatMap((part) => part.columns),
+    warnings: parts.flatMap((part) => part.warnings),
+  };
+  return { analysis, held };
 }

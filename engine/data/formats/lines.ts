@@ -9,6 +9,9 @@ const bytesAtOnce = 2 ** 19;
 /** Bytes a record may have: DuckDB looks at a longer one again from each of the lines in it. */
 export const longestLine = 2 ** 21;
 
+/** Bytes of a line from which on a call that finds its end is quicker than a look at each of them. */
+const shortLine = 32;
+
 const apostrophe = 0x27;
 const quoteByte = 0x22;
 const newline = 0x0a;
@@ -31,7 +34,7 @@ export async function countRecords(
   const file = await open(path, 'r');
   try {
     // One buffer for all: the import is kept waiting by collecting many.
-    const buffer = new Uint8Array(bytesAtOnce);
+    const buffer = Buffer.alloc(bytesAtOnce);
     for (;;) {
       signal.throwIfAborted();
       const { bytesRead } = await file.read(buffer, 0, buffer.length, null);
@@ -90,8 +93,36 @@ class RecordCounter {
     this.#skip = skipLines;
   }
 
-  /** Takes the next bytes. All state is local while it runs: a gigabyte takes about a second. */
-  take(bytes: Uint8Array): void {
+  /** Takes the next bytes: without quotes and carriage returns among them newlines alone are looked for, where lines are not short. */
+  take(bytes: Buffer): void {
+    const isPlain = !this.#quoted && this.#skip === 0 && !this.#returned;
+    if (isPlain && !bytes.includes(this.#mark) && !bytes.includes(carriageReturn)) this.#hop(bytes);
+    else this.#walk(bytes);
+  }
+
+  /** From newline to newline; where a line is short, looking at its bytes is quicker. */
+  #hop(bytes: Buffer): void {
+    let [start, records, filled] = [0, this.#records, this.#filled];
+    for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, start)) {
+      for (let index = start; !filled && index < end; index++) filled = (bytes[index] as number) > space;
+      if (filled) records++;
+      filled = false;
+      if (end - start < shortLine) {
+        this.#records = records;
+        this.#filled = false;
+        this.openBytes = 0;
+        this.#walk(bytes.subarray(end + 1));
+        return;
+      }
+      start = end + 1;
+    }
+    for (let index = start; !filled && index < bytes.length; index++) filled = (bytes[index] as number) > space;
+    this.openBytes = bytes.length - start + (start === 0 ? this.openBytes : 0);
+    [this.#records, this.#filled] = [records, filled];
+  }
+
+  /** Byte by byte. All state is local while it runs: a gigabyte takes about a second. */
+  #walk(bytes: Uint8Array): void {
     const mark = this.#mark;
     let start = -this.openBytes;
     let [records, skip, quoted, filled, returned] = [

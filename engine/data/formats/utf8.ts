@@ -1,5 +1,7 @@
 // UTF-8, byte by byte: which bytes form characters, and what the others may be.
 
+import { isAscii } from 'node:buffer';
+
 /** Length of the character of several bytes at `at`; 0 = there is none, −1 = the bytes end within it. */
 export function sequenceLength(bytes: Uint8Array, at: number): number {
   const first = bytes[at] as number;
@@ -25,6 +27,7 @@ export class Utf8Census {
 
   /** Takes the next bytes; a character that is cut at their end counts with the next ones. */
   take(chunk: Uint8Array): this {
+    if (this.#rest.length === 0 && isAscii(chunk)) return this;
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     let at = 0;
     while (at < bytes.length) {
@@ -76,7 +79,7 @@ function isLetter(byte: number): boolean {
 
 /** UTF-32: of every four bytes the upper one or two are zero. */
 export function isUtf32(head: Uint8Array): boolean {
-  if (head.length < 8) return false;
+  if (head.length < 8 || !head.includes(0)) return false;
   const zeros = [0, 0, 0, 0];
   for (let at = 0; at < head.length; at++) if (head[at] === 0) zeros[at % 4] = (zeros[at % 4] ?? 0) + 1;
   const share = zeros.map((count) => (count * 4) / head.length);

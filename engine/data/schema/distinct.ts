@@ -1,6 +1,7 @@
 // How many different values the columns of a long table have, within 2 %.
 
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { queryRows } from '../database.ts';
 import { aggregate } from './aggregate.ts';
 import type { MeasuredTable } from './table.ts';
 
@@ -37,20 +38,17 @@ export async function countDistinct(
   });
   const found = values.map((): Distinct => ({ distinct: 0, exact: false }));
   for (let open = values.map((_, index) => index); open.length > 0;) {
-    const rows = await aggregate(
-      connection,
-      table.from,
-      open.map((index) => values[index] as string),
-      (value, at) => {
-        const part = parts[open[at] as number] as number;
-        const filter = part === 1 ? '' : ` FILTER (WHERE hash(${value}) % ${part} = 0)`;
-        return { distinct: `count(DISTINCT ${value})${filter}` };
-      },
-    );
+    // A query of its own for each: as filtered aggregates of one they would take twice the time.
+    const selected = open.map((index, at) => {
+      const part = parts[index] as number;
+      const filter = part === 1 ? '' : ` WHERE hash(v) & ${part - 1} = 0`;
+      return `(SELECT count(DISTINCT v) FROM (SELECT ${values[index] as string} AS v FROM ${table.from})${filter}) AS d${at}`;
+    });
+    const [row = {}] = await queryRows(connection, `SELECT ${selected.join(', ')}`);
     const again: number[] = [];
     open.forEach((index, at) => {
       const part = parts[index] as number;
-      const counted = Number(rows[at]?.distinct);
+      const counted = Number(row[`d${at}`]);
       found[index] = { distinct: Math.min(counts[index] as number, counted * part), exact: part === 1 };
       const nearlyAll = counted * part > (counts[index] as number) * 0.8;
       if (part > 1 && (counted < fewestCounted || (nearlyAll && decides(index)))) again.push(index);

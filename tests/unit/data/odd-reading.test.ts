@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { beginsLong, countRecords } from '../../../engine/data/formats/lines.ts';
 import { readRecords } from '../../../engine/data/formats/records.ts';
+import { randomBits } from '../../../engine/data/preprocess/split.ts';
 import { allRows, codes, columnOf, importFile, makeService, writeTable } from './helpers.ts';
 
 const lines = (count: number, line: (row: number) => string, end = '\n'): string =>
@@ -239,4 +240,23 @@ test('the reader of records, part by part', () => {
     [1, 'a', 'b"c'],
     [2, '', ''],
   ]);
+});
+
+test('records are counted whatever the lengths of lines are: short, long, blank, across buffers', async (context) => {
+  const { signal } = new AbortController();
+  for (const [longest, blanks] of [
+    [8, 0.2],
+    [60, 0.1],
+    [300, 0.3],
+  ] as const) {
+    const rows = Array.from({ length: 9000 }, (_, row) => {
+      const length = randomBits(longest, row) % longest;
+      return randomBits(1, row) / 2 ** 32 < blanks ? ' '.repeat(length % 3) : 'x'.repeat(length);
+    });
+    const filled = rows.filter((line) => line.trim() !== '').length;
+    for (const end of ['', '\n']) {
+      const path = writeTable(context, 'lengths.csv', rows.join('\n') + end);
+      assert.equal(await countRecords(path, '"', 0, signal), filled, `lines of up to ${longest}`);
+    }
+  }
 });
