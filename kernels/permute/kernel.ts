@@ -18,7 +18,7 @@ export function stridesAsParams(strides: readonly number[]): Readonly<Record<Str
 }
 
 /** Parameters of the case that takes dimension `order[k]` of `sizes` as its k-th. */
-function permuted(sizes: readonly number[], order: readonly number[]) {
+export function permuted(sizes: readonly number[], order: readonly number[]) {
   const strides = maskedStrides(sizes, wholeMask);
   const [d0, d1, d2, d3, d4, d5] = order.map((k) => sizes[k]);
   return { params: { d0, d1, d2, d3, d4, d5, ...stridesAsParams(order.map((k) => strides[k])) } };

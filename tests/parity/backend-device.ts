@@ -20,12 +20,24 @@ export interface BackendDevice extends KernelDevice {
 }
 
 /** Compiles the cases of the kernels under test, or of those named, for a backend. */
-export async function openKernelDevice(
+export const openKernelDevice = (
   backend: Backend,
   name: string,
   names: readonly KernelName[] = testedKernels,
+): Promise<BackendDevice> =>
+  openContracts(
+    backend,
+    name,
+    names.map((each) => kernels[each]),
+  );
+
+/** The same of contracts, whose cases may be other ones than the kernels' own. */
+export async function openContracts(
+  backend: Backend,
+  name: string,
+  contracts: readonly KernelContract[],
 ): Promise<BackendDevice> {
-  const executable = await backend.compile(planOfCases(names.map((each) => kernels[each])));
+  const executable = await backend.compile(planOfCases(contracts));
   return {
     name,
     runKernel: (kernel, parityCase, inputs, outputs) => runCase(executable, kernel, parityCase, inputs, outputs),

@@ -3,7 +3,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { kernels } from '../../kernels/registry.ts';
-import { checkKernel, type GuardedOperand, guardWords, type KernelDevice, prepareCase, sentinel } from './parity.ts';
+import {
+  checkKernel,
+  type GuardedOperand,
+  guardWords,
+  type KernelDevice,
+  prepareCase,
+  sentinel,
+  inputSentinel,
+} from './parity.ts';
 
 const parityCase = kernels.add.cases[1];
 const count = parityCase.params.count;
@@ -69,8 +77,8 @@ test('operands are the same every time, different from case to case, and stand b
     gradient.subarray(0, 80),
     prepareCase(kernels.adam, kernels.adam.cases[3]).inputs[0]!.subarray(0, 80),
   );
-  assert.ok(gradient.subarray(0, guardWords).every((word) => word === sentinel));
-  assert.ok(gradient.subarray(-guardWords).every((word) => word === sentinel));
+  assert.ok(gradient.subarray(0, guardWords).every((word) => word === inputSentinel));
+  assert.ok(gradient.subarray(-guardWords).every((word) => word === inputSentinel));
 });
 
 test('in-place outputs start from their old values, others from the sentinel', () => {
@@ -78,4 +86,22 @@ test('in-place outputs start from their old values, others from the sentinel', (
   const [y, , , runningMean] = outputs;
   assert.equal(y![guardWords], sentinel);
   assert.notEqual(runningMean![guardWords], sentinel);
+});
+
+test('a kernel that goes beyond its operands is noticed: what it makes of the guards of inputs is no guard of an output', async () => {
+  await assert.rejects(
+    checkKernel('add', parityCase, {
+      name: 'a device that adds one number too many',
+      async runKernel(kernel, each, inputs): Promise<readonly GuardedOperand[]> {
+        const { wanted } = prepareCase(kernel, each);
+        const words = new Uint32Array(count + 2 * guardWords).fill(sentinel);
+        const values = new Float32Array(words.buffer, 4 * guardWords, count + 1);
+        values.set(wanted[0]!);
+        // NaN + NaN is the first one, bit by bit.
+        words[guardWords + count] = inputs[0]![guardWords + count];
+        return [words];
+      },
+    }),
+    /written outside, 0 after the end/,
+  );
 });

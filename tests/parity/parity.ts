@@ -19,6 +19,8 @@ import { threefry2x32 } from '../../kernels/threefry.ts';
 export const guardWords = 64;
 /** Bits of guards and of unwritten outputs: a NaN with a payload that no arithmetic makes. */
 export const sentinel = 0x7fc5a5a5;
+/** Bits of the guards of inputs, another such NaN: what arithmetic makes of them and writes beside an output is not that output's own guard. */
+export const inputSentinel = 0x7fc3c3c3;
 
 /** An operand's words with `guardWords` before and after them; `null` = absent. */
 export type GuardedOperand = Uint32Array | null;
@@ -72,10 +74,12 @@ export function prepareCase(kernel: KernelContract, parityCase: ParityCase): Pre
   const outputValues = kernel.outputs.map(sampled);
   const unwritten = (operand: Operand, index: number): GuardedOperand => {
     const values = outputValues[index];
-    return values && guarded(operand, operand.inPlace ? values : new Float64Array(values.length), !operand.inPlace);
+    return (
+      values && guarded(operand, operand.inPlace ? values : new Float64Array(values.length), !operand.inPlace, sentinel)
+    );
   };
   const inputs = kernel.inputs.map(
-    (operand, index) => inputValues[index] && guarded(operand, inputValues[index], false),
+    (operand, index) => inputValues[index] && guarded(operand, inputValues[index], false, inputSentinel),
   );
   const outputs = kernel.outputs.map(unwritten);
 
@@ -152,9 +156,9 @@ function sampleOperand(operand: Operand, params: Readonly<Record<string, number>
 }
 
 /** The words of an operand (bytes are packed) between guards; of sentinels alone if it is `unwritten`. */
-function guarded(operand: Operand, values: Float64Array, unwritten: boolean): Uint32Array {
+function guarded(operand: Operand, values: Float64Array, unwritten: boolean, guard: number): Uint32Array {
   const length = Math.ceil((values.length * elementBytes[operand.type ?? 'f32']) / 4);
-  const words = new Uint32Array(length + 2 * guardWords).fill(sentinel);
+  const words = new Uint32Array(length + 2 * guardWords).fill(guard);
   if (unwritten) return words;
   const bytes = 4 * guardWords;
   hostView(operand.type ?? 'f32', words.buffer, bytes, values.length).set(values);
@@ -169,7 +173,7 @@ function named(
 }
 
 /** Uniform numbers in [0, 1), the same for the same text on every machine. */
-function seededRandom(text: string): () => number {
+export function seededRandom(text: string): () => number {
   const key = Array.from(text).reduce((hash, letter) => (Math.imul(hash, 31) + letter.charCodeAt(0)) | 0, 7);
   let counter = 0;
   return () => threefry2x32(key, 0, counter++, 0)[0] * 2 ** -32;
