@@ -1,7 +1,7 @@
 // What `train` may ask of the queue, as flags.
 
 import { InputError } from '../../engine/protocol/errors.ts';
-import type { QueueWish } from '../../engine/protocol/queue.ts';
+import { timeAsked, type QueueWish } from '../../engine/protocol/queue.ts';
 import { runNumber, textOption, type OptionDef, type OptionValues } from './command.ts';
 
 export const queueOptions = {
@@ -36,17 +36,9 @@ export function queueWish(options: OptionValues, now = new Date()): QueueWish | 
   };
 }
 
-/** A time of day is the next one there is. */
 function timeOf(text: string, now: Date): number {
-  const clock = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text.trim());
-  if (clock) {
-    const time = new Date(now);
-    time.setHours(Number(clock[1]), Number(clock[2]), 0, 0);
-    if (time <= now) time.setDate(time.getDate() + 1);
-    return time.getTime();
-  }
-  const time = /^\d{4}-\d\d-\d\d/.test(text.trim()) ? Date.parse(text.trim()) : NaN;
-  if (Number.isNaN(time)) {
+  const time = timeAsked(text, now);
+  if (time === null) {
     throw new InputError('usage.option', `--start-at ${text} is no time.`, 'Write 22:30, or 2026-12-24T22:30.');
   }
   if (time <= now.getTime())

@@ -10,6 +10,7 @@ import type { StoreService } from '../../engine/protocol/store.ts';
 import { createExports, exportHere } from './exports.ts';
 import { checkpointsOf, thinCheckpoints, weightShapes } from '../../engine/runs/checkpoints.ts';
 import type { RunManager } from '../../engine/runs/manager.ts';
+import { changeQueue, isQueuePaused, pauseQueue } from '../../engine/runs/queue.ts';
 import type { Listeners } from '../../engine/protocol/listeners.ts';
 import { createKeeping, type Keepers } from './keeping.ts';
 import { openingsOf, type EvaluationSource } from '../../engine/runs/evaluate.ts';
@@ -172,10 +173,23 @@ function predicting(parts: AppServiceParts, predictions: FilePredictions): Predi
 
 function training({
   runs,
+  store,
 }: AppServiceParts): Part<
-  'startRun' | 'extendRun' | 'resumeRun' | 'pauseRun' | 'continueRun' | 'stopRun' | 'onReport'
+  | 'startRun'
+  | 'extendRun'
+  | 'resumeRun'
+  | 'pauseRun'
+  | 'continueRun'
+  | 'stopRun'
+  | 'changeQueue'
+  | 'pauseQueue'
+  | 'queuePaused'
+  | 'onReport'
 > {
   return {
+    changeQueue: (request) => changeQueue(store, request),
+    pauseQueue: ({ paused }) => pauseQueue(store, paused),
+    queuePaused: () => isQueuePaused(store),
     startRun: (request) => runs.start(request),
     extendRun: (request) => runs.goOn(request),
     resumeRun: (request) => runs.resume(request),

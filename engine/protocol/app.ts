@@ -21,6 +21,7 @@ import type { EvaluatedRun, EvaluatedSplit, Openings } from './evaluated-rows.ts
 import type { TreeLook } from './trees.ts';
 import type { Contributions, Dependence, Explanation } from './explanation.ts';
 import type { MeasuredProfile } from './step-profile.ts';
+import type { QueueChange } from './queue.ts';
 import type { RepairReport, RunPatch, StoreService } from './store.ts';
 import type { MetricPoint, RunConfig, RunProgress, RunRecord } from './runs.ts';
 import type { ArchiveReport, ImportReport, RestoreReport } from './keeping.ts';
@@ -156,6 +157,10 @@ export interface AppService extends HistoryCalls, RunExports, PredictingApp {
   pauseRun(request: { run: number }): Promise<void>;
   continueRun(request: { run: number }): Promise<void>;
   stopRun(request: { run: number }): Promise<void>;
+  /** See `changeQueue` of engine/runs/queue.ts. */
+  changeQueue(request: QueueChange): Promise<void>;
+  pauseQueue(request: { paused: boolean }): Promise<void>;
+  queuePaused(): Promise<boolean>;
   updateRun(request: {
     run: number;
     patch: Pick<RunPatch, 'name' | 'tags' | 'notes' | 'starred' | 'group'>;

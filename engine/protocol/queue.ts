@@ -26,12 +26,34 @@ export const nobody = { pid: 0, startedAt: 0 } as const;
 /** The setting of the history that says whether the queue is paused. */
 export const queuePausedKey = 'queue.paused';
 
+/** A change of a waiting run; what is absent stays as it is, null takes it away. */
+export interface QueueChange {
+  readonly run: number;
+  /** Its place, 0 = first. */
+  readonly to?: number;
+  readonly after?: number | null;
+  readonly notBefore?: number | null;
+}
+
 export interface Waiting {
   readonly id: number;
   readonly queue: QueuePlace | null;
 }
 
 export const placeOf = ({ id, queue }: Waiting): QueuePlace => queue ?? { position: id };
+
+/** A time that people write, in milliseconds since 1970: 22:30 is the next one there is, else 2026-12-24 22:30; null: it is none. */
+export function timeAsked(text: string, now: Date): number | null {
+  const clock = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text.trim());
+  if (!clock) {
+    const time = /^\d{4}-\d\d-\d\d/.test(text.trim()) ? Date.parse(text.trim().replace(' ', 'T')) : NaN;
+    return Number.isNaN(time) ? null : time;
+  }
+  const time = new Date(now);
+  time.setHours(Number(clock[1]), Number(clock[2]), 0, 0);
+  if (time <= now) time.setDate(time.getDate() + 1);
+  return time.getTime();
+}
 
 /** In the order in which they begin. */
 export function inTurn<Run extends Waiting>(runs: readonly Run[]): readonly Run[] {

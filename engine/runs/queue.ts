@@ -8,6 +8,7 @@ import {
   positionAt,
   queuePausedKey,
   type Hold,
+  type QueueChange,
   type QueuePlace,
   type QueueView,
   type QueueWish,
@@ -66,22 +67,64 @@ export function holdIn(view: QueueView, run: number, now: number): Hold | null {
 export async function placeFor(store: Store, wish: QueueWish): Promise<QueuePlace | undefined> {
   const { after, notBefore, first } = wish;
   if (after === undefined && notBefore === undefined && !first) return undefined;
-  if (after !== undefined) {
-    const { state, deletedAt } = await store.run({ run: after });
-    if (deletedAt !== null || finalStates.has(state)) {
-      throw new InputError(
-        'input.queue',
-        `Run ${after} has ended already: there is nothing to wait for.`,
-        'Leave out what it waits for, or name a run that waits or trains.',
-      );
-    }
-  }
+  if (after !== undefined) await refuseEnded(store, after);
   const others = await waitingRuns(store);
   const position = first ? (positionAt(others, 0) ?? 0) : endOf(others);
   return { position, ...(after === undefined ? {} : { after }), ...(notBefore === undefined ? {} : { notBefore }) };
 }
 
 const endOf = (others: readonly Waiting[]): number => positionAt(others, others.length) ?? 0;
+
+/**
+ * Changes where a waiting run stands and what it waits for. Throws `input.queue` for a run that does not wait, and where it would wait for
+ * itself or for one that has ended.
+ */
+export async function changeQueue(store: Store, { run, to, after, notBefore }: QueueChange): Promise<void> {
+  if (after !== undefined || notBefore !== undefined) {
+    const record = await store.run({ run });
+    if (record.state !== 'queued') throw notWaiting(run, record.state);
+    if (typeof after === 'number') await refuseAfter(store, run, after);
+    const { position, ...held } = placeOf(record);
+    const changed = {
+      position,
+      ...withChange('after', held.after, after),
+      ...withChange('notBefore', held.notBefore, notBefore),
+    };
+    await store.updateRun({ run, patch: { queue: changed }, when: ['queued'] });
+  }
+  if (to !== undefined) await moveInQueue(store, run, to);
+}
+
+function withChange(name: string, before: number | undefined, now: number | null | undefined): object {
+  const value = now === undefined ? before : (now ?? undefined);
+  return value === undefined ? {} : { [name]: value };
+}
+
+/** Those that a run waits for, and that these wait for. */
+async function refuseAfter(store: Store, run: number, after: number): Promise<void> {
+  const places = new Map((await waitingRuns(store)).map((waiting) => [waiting.id, placeOf(waiting)]));
+  for (let next: number | undefined = after; next !== undefined; next = places.get(next)?.after) {
+    if (next !== run) continue;
+    throw new InputError(
+      'input.queue',
+      run === after
+        ? `Run ${run} cannot wait for itself.`
+        : `Run ${after} waits for run ${run}: neither would ever begin.`,
+      'Choose another run.',
+    );
+  }
+  await refuseEnded(store, after);
+}
+
+async function refuseEnded(store: Store, after: number): Promise<void> {
+  const { state, deletedAt } = await store.run({ run: after });
+  if (deletedAt === null && !finalStates.has(state)) return;
+  throw new InputError(
+    'input.queue',
+    `Run ${after} has ended already: there is nothing to wait for.`,
+    'Leave out what it waits for, or name a run that waits or trains.',
+  );
+}
 
 /** Moves a waiting run to place `to` of the queue, 0 = first. Throws `input.queue` for a run that does not wait. */
 export async function moveInQueue(store: Store, run: number, to: number): Promise<void> {

@@ -2,13 +2,22 @@
 
 import { SvelteMap } from 'svelte/reactivity';
 import type { AppService } from '../../engine/protocol/app.ts';
+import { inTurn } from '../../engine/protocol/queue.ts';
 import type { RecordField } from '../../engine/protocol/store.ts';
 import type { RunProgress, RunRecord, RunState } from '../../engine/protocol/runs.ts';
 import type { Announcer } from './announcer.svelte.ts';
 import { throttle } from '../lib/throttle.ts';
 
 /** What is asked of each. */
-const fields = ['id', 'name', 'state', 'device', 'progress', 'error'] as const satisfies readonly RecordField[];
+const fields = [
+  'id',
+  'name',
+  'state',
+  'device',
+  'progress',
+  'error',
+  'queue',
+] as const satisfies readonly RecordField[];
 type ActiveRun = Pick<RunRecord, (typeof fields)[number]>;
 
 const unfinished: readonly RunState[] = ['running', 'paused', 'queued'];
@@ -58,7 +67,8 @@ export class ActiveRuns {
     ]);
     this.total = all.total;
     const before = this.list;
-    this.list = active.runs;
+    const waits = ({ state }: ActiveRun): boolean => state === 'queued';
+    this.list = [...active.runs.filter((run) => !waits(run)), ...inTurn(active.runs.filter(waits))];
     await this.#announceChanges(before, active.runs);
   }
 

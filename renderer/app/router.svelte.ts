@@ -8,6 +8,7 @@ export type ViewName =
   | 'new'
   | 'run'
   | 'runs'
+  | 'queue'
   | 'compare'
   | 'hardware'
   | 'settings'
@@ -28,6 +29,7 @@ const views: ReadonlySet<string> = new Set<ViewName>([
   'new',
   'run',
   'runs',
+  'queue',
   'compare',
   'hardware',
   'settings',

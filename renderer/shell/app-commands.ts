@@ -52,6 +52,14 @@ export function appCommands(app: AppState): Command[] {
     { id: 'go-datasets', title: 'Datasets', group: 'Go to', icon: 'table', keys: ['Mod+1'], run: go('#datasets') },
     { id: 'go-runs', title: 'Runs', group: 'Go to', icon: 'runs', keys: ['Mod+2'], run: go('#runs') },
     {
+      id: 'go-queue',
+      title: 'Queue',
+      group: 'Go to',
+      icon: 'queue',
+      words: ['waiting', 'order', 'pause'],
+      run: go('#queue'),
+    },
+    {
       id: 'go-compare',
       title: 'Compare',
       group: 'Go to',

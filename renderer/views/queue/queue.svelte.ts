@@ -1,0 +1,122 @@
+// What trains and what waits, kept up to date; and the changes a person makes to the order.
+
+import type { AppService } from '../../../engine/protocol/app.ts';
+import { inTurn, placeOf, type QueueChange } from '../../../engine/protocol/queue.ts';
+import type { RunRecord } from '../../../engine/protocol/runs.ts';
+import type { RecordField } from '../../../engine/protocol/store.ts';
+import { failureOf, type Failure } from '../../app/failure.ts';
+import { throttle } from '../../lib/throttle.ts';
+
+const fields = [
+  'id',
+  'name',
+  'state',
+  'datasetName',
+  'device',
+  'queue',
+  'progress',
+] as const satisfies readonly RecordField[];
+export type QueuedRun = Pick<RunRecord, (typeof fields)[number]>;
+
+/** Runs shown at most. */
+const most = 10_000;
+/** How often it is asked whether another process has paused the queue: no other change tells of it. */
+const pausePoll = 2_000;
+
+export class Queue {
+  training: readonly QueuedRun[] = $state.raw([]);
+  waiting: readonly QueuedRun[] = $state.raw([]);
+  paused = $state(false);
+  loaded = $state(false);
+  failure: Failure | null = $state.raw(null);
+  readonly #service: AppService;
+
+  constructor(service: AppService) {
+    this.#service = service;
+  }
+
+  /** Follows the history; returns the function that stops it. */
+  follow(): () => void {
+    const refresh = throttle(() => void this.refresh(), 250);
+    const stop = this.#service.onRunsChanged(({ runs, trained }) => {
+      if (runs.length > trained.length) refresh();
+    });
+    const timer = setInterval(() => void this.#readPause(), pausePoll);
+    void this.refresh();
+    return () => {
+      stop();
+      clearInterval(timer);
+    };
+  }
+
+  async refresh(): Promise<void> {
+    const [{ runs }] = await Promise.all([
+      this.#service.runs({ states: ['running', 'paused', 'queued'], withoutFolds: true, limit: most, fields }),
+      this.#readPause(),
+    ]);
+    this.training = runs.filter(({ state }) => state !== 'queued').toSorted((a, b) => a.id - b.id);
+    this.waiting = inTurn(runs.filter(({ state }) => state === 'queued'));
+    this.loaded = true;
+  }
+
+  async #readPause(): Promise<void> {
+    this.paused = await this.#service.queuePaused();
+  }
+
+  async setPaused(paused: boolean): Promise<void> {
+    await this.#try(() => this.#service.pauseQueue({ paused }));
+  }
+
+  /** To place `to`, 0 = first. The list shows it at once. */
+  async move(run: number, to: number): Promise<void> {
+    const moved = this.waiting.find(({ id }) => id === run);
+    if (!moved) return;
+    const others = this.waiting.filter(({ id }) => id !== run);
+    this.waiting = [...others.slice(0, to), moved, ...others.slice(to)];
+    await this.#try(() => this.#service.changeQueue({ run, to }));
+  }
+
+  /** What it waits for; null takes it away. */
+  async hold(run: number, hold: Pick<QueueChange, 'after' | 'notBefore'>): Promise<void> {
+    await this.#try(() => this.#service.changeQueue({ run, ...hold }));
+  }
+
+  /** Takes a run out: it is stopped before it has begun. */
+  async takeOut(run: number): Promise<void> {
+    await this.#try(() => this.#service.stopRun({ run }));
+  }
+
+  /** A run that was taken out waits again, where it stood. */
+  async putBack({ id }: QueuedRun): Promise<void> {
+    await this.#try(async () => void (await this.#service.resumeRun({ run: id })));
+  }
+
+  async #try(work: () => Promise<void>): Promise<void> {
+    this.failure = null;
+    try {
+      await work();
+    } catch (error) {
+      this.failure = failureOf(error);
+    }
+    await this.refresh();
+  }
+}
+
+/** What a waiting run waits for besides its turn; empty: nothing. */
+export function heldText(run: QueuedRun, names: ReadonlyMap<number, string>, now: number): string {
+  const { after, notBefore } = placeOf(run);
+  const parts = [
+    ...(after !== undefined && names.has(after) ? [`after ${names.get(after)}`] : []),
+    ...(notBefore !== undefined && notBefore > now ? [`from ${timeText(notBefore, now)}`] : []),
+  ];
+  return parts.join(', ');
+}
+
+/** A time of today by the clock alone. */
+function timeText(time: number, now: number): string {
+  const date = new Date(time);
+  const clock = date.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
+  return date.toDateString() === new Date(now).toDateString()
+    ? clock
+    : `${date.toLocaleDateString(undefined, { day: 'numeric', month: 'short' })}, ${clock}`;
+}

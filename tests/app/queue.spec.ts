@@ -1,0 +1,79 @@
+// The queue in the window: its order is changed by dragging and by keys, it is paused, a run is taken out and put back, and it is there
+// again, and goes on, when the program is closed in the middle and started anew.
+
+import { answerDialog, callService, expect, launch, screenshot, test, type App } from './launch.ts';
+import { importTable, startRun, waitForEpoch, writeTable } from './scene.ts';
+
+test('runs wait in the order a person gives them, and outlive the program', async ({ app }) => {
+  const dataset = await importTable(app, writeTable(app.home, 2000));
+  const { id: training } = await startRun(app, dataset, 100_000);
+  for (const name of ['one', 'two', 'three']) await startRun(app, dataset, 1, name);
+  await waitForEpoch(app, training, 2);
+  const { page } = app;
+  await page.getByRole('link', { name: /^Queue/ }).click();
+  const rows = page.getByRole('listbox', { name: 'Waiting' }).getByRole('option');
+  await expect(rows).toHaveText([/one/, /two/, /three/]);
+
+  // By keys.
+  await rows.nth(2).focus();
+  await page.keyboard.press('Alt+ArrowUp');
+  await expect(rows).toHaveText([/one/, /three/, /two/]);
+  await expect(rows.nth(1)).toBeFocused();
+  await page.keyboard.press('Alt+ArrowUp');
+  await expect(rows).toHaveText([/three/, /one/, /two/]);
+  await page.keyboard.press('Control+z');
+  await expect(rows).toHaveText([/one/, /three/, /two/]);
+  // By the mouse: the last above the first.
+  await rows.nth(2).dragTo(rows.nth(0), { targetPosition: { x: 60, y: 3 } });
+  await expect(rows).toHaveText([/two/, /one/, /three/]);
+  await screenshot(app, 'queue');
+
+  // What it waits for.
+  await rows.nth(0).click();
+  await page.getByRole('button', { name: 'Wait for…' }).click();
+  await page.getByLabel('Begin no earlier than').fill('25:00');
+  await expect(page.getByText('This is no time.')).toBeVisible();
+  await page.getByLabel('Begin no earlier than').fill('2099-12-24 22:30');
+  await page.getByRole('button', { name: 'Wait', exact: true }).click();
+  await expect(rows.nth(0)).toContainText('from');
+
+  // Taken out, and put back where it was.
+  await rows.nth(1).click();
+  await page.getByRole('button', { name: 'Take out' }).click();
+  await expect(rows).toHaveText([/two/, /three/]);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(rows).toHaveText([/two/, /one/, /three/]);
+
+  await page.getByRole('button', { name: 'Pause queue' }).click();
+  await expect(page.getByText('The queue is paused')).toBeVisible();
+  expect(await order(app)).toEqual(['two', 'one', 'three']);
+
+  // Closed in the middle: what trained stands first, and everything waits.
+  await answerDialog(app, /until the next start/);
+  await app.close();
+
+  const again = await launch({ home: app.home });
+  try {
+    await again.page.getByRole('link', { name: /^Queue/ }).click();
+    const waiting = again.page.getByRole('listbox', { name: 'Waiting' }).getByRole('option');
+    await expect(waiting).toHaveText([/A run/, /two/, /one/, /three/]);
+    await again.page.getByRole('button', { name: 'Resume queue' }).click();
+    await expect(again.page.getByRole('main').getByRole('link', { name: 'A run' })).toBeVisible();
+    await expect(waiting).toHaveText([/two/, /one/, /three/]);
+    await callService(again, 'stopRun', { run: training });
+    // The one that waits for a time lets the others pass.
+    await expect.poll(() => order(again), { timeout: 60_000 }).toEqual(['two']);
+    await callService(again, 'changeQueue', { run: 3, notBefore: null });
+    await expect.poll(() => order(again), { timeout: 60_000 }).toEqual([]);
+  } finally {
+    await answerDialog(again, /until the next start/);
+    await again.close();
+  }
+});
+
+async function order(app: App): Promise<readonly string[]> {
+  await app.page.getByRole('link', { name: /^Queue/ }).click();
+  const names = app.page.getByRole('listbox', { name: 'Waiting' }).locator('[role=option] .name');
+  await app.page.getByRole('heading', { name: 'Queue' }).waitFor();
+  return names.allInnerTexts();
+}
