@@ -34,6 +34,8 @@ export default defineConfig(({ mode }) => {
         onnx: 'electron/hosts/onnx.ts',
         data: 'electron/hosts/data.ts',
         store: 'electron/hosts/store.ts',
+        // The command line of the installed app, which its main process runs.
+        command: 'electron/cli/program.ts',
         'stand-in': 'electron/hosts/stand-in.ts',
       });
     case 'tests':

@@ -50,7 +50,7 @@ const targets = {
     command: viteBuild('main'),
   },
   hosts: {
-    inputs: ['electron/hosts', 'engine', 'kernels', 'vite.config.ts', 'package-lock.json'],
+    inputs: ['electron/hosts', 'electron/cli', 'engine', 'kernels', 'vite.config.ts', 'package-lock.json'],
     needs: ['lists', 'kernels', 'native'],
     command: viteBuild('hosts'),
   },
@@ -70,6 +70,11 @@ const targets = {
     needs: ['main', 'hosts', 'preload', 'renderer'],
     command: ['scripts/notices.mjs'],
   },
+  share: {
+    inputs: ['build/node', 'scripts/packages/share.mjs'],
+    needs: ['node'],
+    command: ['scripts/packages/share.mjs'],
+  },
   package: {
     inputs: [
       'LICENSE',
@@ -78,18 +83,20 @@ const targets = {
       'build/hosts',
       'build/renderer',
       'build/kernels',
+      'build/share',
+      'packaging',
       'samples',
       'electron-builder.yml',
       'scripts/dist.mjs',
       'scripts/packages/after-pack.mjs',
     ],
-    needs: ['notices'],
+    needs: ['notices', 'share'],
     command: ['scripts/dist.mjs', '--for-tests'],
   },
 };
 
 /** Everything the window and the command line need. */
-export const everything = ['kernels', 'native', 'node', 'main', 'hosts', 'preload', 'renderer', 'notices'];
+export const everything = ['kernels', 'native', 'node', 'main', 'hosts', 'preload', 'renderer', 'notices', 'share'];
 
 export function say(message) {
   process.stderr.write(`trainyard: ${message}\n`);

@@ -134,6 +134,11 @@ export const about = {
   },
   advise: { name: 'advise', usage: '', summary: 'Says what to train a model on, and why.' },
   costs: { name: 'costs', usage: '', summary: 'Adds up time, energy, carbon and money of all runs, month by month.' },
+  completions: {
+    name: 'completions',
+    usage: 'bash|zsh|fish|man',
+    summary: 'Writes completions of the commands for a shell, or the manual page.',
+  },
   demo: {
     name: 'demo',
     usage: '',

@@ -28,6 +28,8 @@ export interface CommandContext {
   readonly interruption: Interruption;
   /** Says which exit code this command has when it is done; else it is 0. */
   readonly endWith: (code: number) => void;
+  /** Every command there is. */
+  readonly allCommands: () => Promise<readonly Command[]>;
 }
 
 export interface Command {

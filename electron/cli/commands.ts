@@ -36,5 +36,6 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   crossover: async () => (await import('./commands/crossover.ts')).crossover,
   advise: async () => (await import('./commands/advise.ts')).adviseCommand,
   costs: async () => (await import('./commands/costs.ts')).costs,
+  completions: async () => (await import('./commands/completions.ts')).completions,
   demo: async () => (await import('./commands/demo.ts')).demo,
 };

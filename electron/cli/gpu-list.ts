@@ -3,7 +3,11 @@
 import process from 'node:process';
 import { listGpuAdapters } from '../../engine/backends/webgpu/adapter.ts';
 import { openNodeGpu } from '../../engine/backends/webgpu/node.ts';
+import type { DeviceInfo } from '../../engine/protocol/app.ts';
 
-const gpu = await openNodeGpu().catch(() => undefined);
-const found = gpu ? await listGpuAdapters(gpu) : [];
-process.send?.(found, () => process.exit());
+void listGpus().then((found) => process.send?.(found, () => process.exit()));
+
+async function listGpus(): Promise<readonly DeviceInfo[]> {
+  const gpu = await openNodeGpu().catch(() => undefined);
+  return gpu ? listGpuAdapters(gpu) : [];
+}

@@ -17,6 +17,7 @@ import { hasGpuDriver } from '../../engine/backends/webgpu/node.driver.ts';
 import { openNodeGpu } from '../../engine/backends/webgpu/node.ts';
 import { fileTuning } from '../../engine/backends/webgpu/node.tuning.ts';
 import type { DeviceInfo } from '../../engine/protocol/app.ts';
+import { TrainyardError } from '../../engine/protocol/errors.ts';
 import { openTrusted, type TrustOptions } from '../../engine/train/trust.ts';
 import { nodeRest } from '../hosts/surroundings.ts';
 import { homeFolder } from './home.ts';
@@ -60,7 +61,7 @@ export async function openListedGpuBackend(place: number): Promise<Backend> {
 
 /** Name of the first GPU that is one; null where there is none, or only a software adapter. */
 export async function hardwareGpu(): Promise<string | null> {
-  if (!hasGpuDriver()) return null;
+  if (gpuIsOfWindow || !hasGpuDriver()) return null;
   const found = (await listGpus()).find((device) => device.available && !device.software);
   return found?.name ?? null;
 }
@@ -84,7 +85,19 @@ export async function listGpus(): Promise<readonly DeviceInfo[]> {
   });
 }
 
-/** Undefined where there is no driver: Dawn would say so on standard error, in its own words. */
-const findGpu = async (): Promise<GPU | undefined> => (mayHaveGpu() ? openNodeGpu() : undefined);
+/** Whether this is the installed program's command line: it carries no WebGPU for Node, the window has Chromium's. */
+export const gpuIsOfWindow = process.versions['electron'] !== undefined;
 
-const mayHaveGpu = (): boolean => hasGpuDriver() || Boolean(process.env.TRAINYARD_SWIFTSHADER);
+/** Undefined where there is no driver: Dawn would say so on standard error, in its own words. */
+async function findGpu(): Promise<GPU | undefined> {
+  if (gpuIsOfWindow) {
+    throw new TrainyardError(
+      'device.no_webgpu',
+      'The installed command line computes on the CPU alone: the GPU belongs to the window.',
+      'Train on the GPU in the window, or with --device cpu here.',
+    );
+  }
+  return mayHaveGpu() ? openNodeGpu() : undefined;
+}
+
+const mayHaveGpu = (): boolean => !gpuIsOfWindow && (hasGpuDriver() || Boolean(process.env.TRAINYARD_SWIFTSHADER));

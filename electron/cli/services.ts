@@ -1,18 +1,35 @@
 // The services behind the commands, made when first used: `devices` opens no database, `runs` starts no data engine.
 
+import type { CommandSurroundings } from '../../engine/protocol/command-line.ts';
+import type { OnnxHost } from '../../engine/runs/export.ts';
 import type { DataService } from '../../engine/protocol/data.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
-import { openStore } from '../../engine/history/client.node.ts';
+import { openStore, type StoreProcessOptions } from '../../engine/history/client.node.ts';
 import { explainFailure } from '../../engine/history/failures.ts';
 import { makeFolder } from '../../engine/history/home.ts';
 import { homeFolder } from './home.ts';
 import { lazyService } from './lazy-service.ts';
 import { loadPart } from './loading.ts';
+import { startOnnx } from './onnx-process.ts';
 
 export class Services {
   readonly home = usableHome();
+  readonly #surroundings: CommandSurroundings;
   #data: DataService | null = null;
   #store: Promise<StoreService> | null = null;
+
+  constructor(surroundings: CommandSurroundings) {
+    this.#surroundings = surroundings;
+  }
+
+  /** How the processes of the history are started. */
+  get storeProcess(): StoreProcessOptions {
+    return { home: this.home, start: this.#surroundings.startStore };
+  }
+
+  startOnnx(): Promise<OnnxHost> {
+    return startOnnx(this.#surroundings.startOnnx);
+  }
 
   get data(): DataService {
     this.#data ??= lazyService(async () => {
@@ -24,7 +41,7 @@ export class Services {
 
   /** The history; runs whose process is gone are marked as interrupted when it opens. */
   get store(): Promise<StoreService> {
-    this.#store ??= openStore({ home: this.home }).then(async (store) => {
+    this.#store ??= openStore(this.storeProcess).then(async (store) => {
       await store.recover();
       return store;
     });

@@ -20,7 +20,7 @@ const port = electron ? parentPort(electron) : processPort(process);
 serve<OnnxService>(port, {
   async certify({ name, check }) {
     const { model, inputs, answers } = check;
-    const onnx = await openOnnxruntime();
+    const onnx = openOnnxruntime();
     const session = await onnx.InferenceSession.create(model).catch(refuse);
     try {
       const feeds = Object.fromEntries(inputs.map((input) => [input.name, tensorOf(onnx.Tensor, input)]));

@@ -8,6 +8,7 @@ import type { Port } from '../../engine/protocol/port.ts';
 import { utilityProcessPort } from '../../engine/protocol/port.electron.ts';
 import { processPort } from '../../engine/protocol/port.node.ts';
 import { whenReady } from '../../engine/protocol/port.ready.ts';
+import { hasNodeApi, plainNode } from './plain-node.ts';
 import { forkStandIn, wantsStandIns, type UtilityLike } from './stand-in.ts';
 
 export interface Child {
@@ -29,13 +30,15 @@ export interface ChildOptions {
   readonly name: string;
   readonly file: string;
   readonly args: readonly string[];
+  /** Standard output is a command's own: what the process writes there is dropped. */
+  readonly quiet?: boolean;
 }
 
 export function startUtilityProcess(options: ChildOptions): Child {
-  const { name, file, args } = options;
+  const { name, file, args, quiet = false } = options;
   const child: UtilityLike = wantsStandIns()
     ? forkStandIn(file, args)
-    : utilityProcess.fork(file, [...args], { serviceName: `Trainyard ${name}`, stdio: 'inherit' });
+    : utilityProcess.fork(file, [...args], { serviceName: `Trainyard ${name}`, stdio: outputOf(quiet) });
   const port = utilityProcessPort(child);
   return {
     port,
@@ -47,13 +50,19 @@ export function startUtilityProcess(options: ChildOptions): Child {
   };
 }
 
-export function startNodeProcess(options: ChildOptions & { readonly node: string }): Child {
-  const { name, file, args, node } = options;
+/** The store in a utility process; under plain Node where Electron is too old for better-sqlite3 (development). */
+export function startStore(options: ChildOptions): Child {
+  if (hasNodeApi() || wantsStandIns()) return startUtilityProcess(options);
+  return startNodeProcess({ ...options, node: plainNode() });
+}
+
+function startNodeProcess(options: ChildOptions & { readonly node: string }): Child {
+  const { name, file, args, node, quiet = false } = options;
   const child = fork(file, [...args], {
     execPath: node,
     execArgv: [],
     serialization: 'advanced',
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    stdio: [...outputOf(quiet), 'ipc'],
   });
   const port = processPort(child);
   const failed = new Promise<never>((_resolve, reject) => {
@@ -76,6 +85,10 @@ export function startNodeProcess(options: ChildOptions & { readonly node: string
     end: () => port.close(),
     kill: () => void child.kill('SIGKILL'),
   };
+}
+
+function outputOf(quiet: boolean): ['ignore', 'ignore' | 'inherit', 'inherit'] {
+  return ['ignore', quiet ? 'ignore' : 'inherit', 'inherit'];
 }
 
 /**

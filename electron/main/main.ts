@@ -9,6 +9,7 @@ import { processOwner } from '../../engine/history/owner.ts';
 import { toWire } from '../../engine/protocol/errors.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
 import { createAppService } from './app-service.ts';
+import { commandArguments, runCommand } from './command.ts';
 import { createDevices } from './devices.ts';
 import { createDialogs } from './dialogs.ts';
 import { builtFile, licenceFiles, plainFile } from './folders.ts';
@@ -30,21 +31,27 @@ import { createSamples } from './samples.ts';
 import { registerScheme, serveScheme } from './scheme.ts';
 
 const home = homeFolder();
+const command = commandArguments();
 app.setName('Trainyard');
-app.setPath('userData', home);
-// Chromium's own files: out of the way of the history.
-app.setPath('sessionData', path.join(home, 'window'));
+if (command === null) openWindow();
+else runCommand(command).catch(giveUp);
 
-if (!app.requestSingleInstanceLock()) {
-  app.quit();
-} else {
-  // Tests run as root, where Chromium's sandbox cannot work; windows ask for it all the same.
-  if (!app.commandLine.hasSwitch('no-sandbox')) app.enableSandbox();
-  registerScheme();
-  disableNetworkServices();
-  enableWebGpu();
-  confinePages();
-  app.whenReady().then(start).catch(giveUp);
+function openWindow(): void {
+  app.setPath('userData', home);
+  // Chromium's own files: out of the way of the history.
+  app.setPath('sessionData', path.join(home, 'window'));
+
+  if (!app.requestSingleInstanceLock()) {
+    app.quit();
+  } else {
+    // Tests run as root, where Chromium's sandbox cannot work; windows ask for it all the same.
+    if (!app.commandLine.hasSwitch('no-sandbox')) app.enableSandbox();
+    registerScheme();
+    disableNetworkServices();
+    enableWebGpu();
+    confinePages();
+    app.whenReady().then(start).catch(giveUp);
+  }
 }
 
 async function start(): Promise<void> {
@@ -161,6 +168,6 @@ async function start(): Promise<void> {
 function giveUp(error: unknown): void {
   const { message, hint } = toWire(error);
   process.stderr.write(`Trainyard cannot start: ${message} ${hint}\n`);
-  dialog.showErrorBox('Trainyard cannot start', `${message}\n\n${hint}`);
+  if (command === null) dialog.showErrorBox('Trainyard cannot start', `${message}\n\n${hint}`);
   app.exit(1);
 }

@@ -24,10 +24,8 @@ import type { RunHost } from '../../engine/runs/hosts.ts';
 import { startMilliseconds, within } from '../../engine/runs/within.ts';
 import { plainFile } from './folders.ts';
 import { startGpuHost, type GpuHost } from './gpu-window.ts';
-import { startNodeProcess, startUtilityProcess, type Child } from './child.ts';
-import { hasNodeApi, plainNode } from './plain-node.ts';
+import { startStore, startUtilityProcess, type Child } from './child.ts';
 import { createServiceProcess, type ServiceProcess } from './service-process.ts';
-import { wantsStandIns } from './stand-in.ts';
 
 export interface CpuHost extends RunHost {
   readonly predictor: PredictorService;
@@ -69,7 +67,11 @@ export function createProcesses(home: string): Processes {
   /** The history that all here speak of; null until the store has opened it, and after it may have been exchanged from here. */
   let begunWith: string | null = null;
   const store = createServiceProcess<StoreService>('store', () => {
-    const child = startStore(bundle('store'), begunWith === null ? args : [...args, `--history=${begunWith}`]);
+    const child = startStore({
+      name: 'store',
+      file: bundle('store'),
+      args: begunWith === null ? args : [...args, `--history=${begunWith}`],
+    });
     child.ready.then(() => (begunWith ??= historyIdentity(home))).catch(() => undefined);
     return child;
   });
@@ -78,7 +80,7 @@ export function createProcesses(home: string): Processes {
 
   const startKeeper = (what: string): Child => {
     begunWith = null;
-    const child = startStore(bundle('store'), [...args, what]);
+    const child = startStore({ name: 'store', file: bundle('store'), args: [...args, what] });
     repairs.push(child);
     return child;
   };
@@ -141,10 +143,4 @@ export function createProcesses(home: string): Processes {
       await Promise.all([store.close(), data.close(), ...repairs.map(({ ended }) => ended)]);
     },
   };
-}
-
-/** The store in a utility process; under plain Node where Electron is too old for better-sqlite3 (development). */
-function startStore(file: string, args: readonly string[]): Child {
-  if (hasNodeApi() || wantsStandIns()) return startUtilityProcess({ name: 'store', file, args });
-  return startNodeProcess({ name: 'store', file, args, node: plainNode() });
 }

@@ -4,6 +4,7 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { TrainyardError } from '../protocol/errors.ts';
+import type { HostProcess } from '../protocol/command-line.ts';
 import { historyIdentity } from './home.ts';
 import { processPort } from '../protocol/port.node.ts';
 import { whenReady } from '../protocol/port.ready.ts';
@@ -22,6 +23,8 @@ export interface StoreProcessOptions {
   readonly entry?: URL | string;
   /** Node that runs it, 22.14 or newer; default: this process's own. */
   readonly node?: string;
+  /** Starts the process where this one's program is no Node. */
+  readonly start?: (args: readonly string[]) => HostProcess;
 }
 
 const ownEntry = new URL('../../electron/hosts/store.ts', import.meta.url);
@@ -104,14 +107,11 @@ async function openProcess<T extends Service<T>>(
   options: StoreProcessOptions,
   args: readonly string[] = [],
 ): Promise<StoreProcess<T>> {
-  const child = startProcess(options, args);
-  const ended = new Promise<string>((resolve) => {
-    child.once('exit', (code, signal) => resolve(`it ended with ${signal ?? code}`));
-  });
-  const port = processPort(child);
+  const start = options.start ?? ((all: readonly string[]) => startNode(options, all));
+  const { port, ready, ended, kill } = start([`--home=${options.home}`, ...args]);
   const remote = connect<T>(port, { peer: 'the store process' });
   try {
-    await started(child, whenReady(port, 'The store process'));
+    await ready;
   } catch (error) {
     port.close();
     throw error;
@@ -122,14 +122,14 @@ async function openProcess<T extends Service<T>>(
     async close() {
       // It closes its files when nobody listens any more.
       port.close();
-      const timer = setTimeout(() => child.kill('SIGKILL'), closeMilliseconds);
+      const timer = setTimeout(kill, closeMilliseconds);
       await ended;
       clearTimeout(timer);
     },
   };
 }
 
-function startProcess({ home, entry = ownEntry, node }: StoreProcessOptions, args: readonly string[]): ChildProcess {
+function startNode({ entry = ownEntry, node }: StoreProcessOptions, args: readonly string[]): HostProcess {
   if (node === undefined && Number(process.versions.napi) < nodeApiNeeded) {
     throw new TrainyardError(
       'store.not_started',
@@ -137,12 +137,21 @@ function startProcess({ home, entry = ownEntry, node }: StoreProcessOptions, arg
       'Start Trainyard with the Node that its set-up installs (npm start).',
     );
   }
-  return fork(entry, [`--home=${home}`, ...args], {
+  const child = fork(entry, [...args], {
     serialization: 'advanced',
     execPath: node ?? process.execPath,
     execArgv: [],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
+  const port = processPort(child);
+  return {
+    port,
+    ready: started(child, whenReady(port, 'The store process')),
+    ended: new Promise((resolve) => {
+      child.once('exit', (code, signal) => resolve(`it ended with ${signal ?? code}`));
+    }),
+    kill: () => void child.kill('SIGKILL'),
+  };
 }
 
 /** `ready`, or why the process did not get so far: it could not be found, or what it wrote before it died. */

@@ -17,6 +17,7 @@ export default function afterPack({ appOutDir, electronPlatformName }) {
   const names = fs.readdirSync(appOutDir, { recursive: true }).sort();
   for (const name of names) if (/onnxruntime-web.*\.wasm$/.test(name)) compress(path.join(appOutDir, name));
   if (electronPlatformName !== 'linux') return;
+  if (names.includes(path.join('resources', 'node'))) useScreen(path.join(appOutDir, 'bin', 'trainyard'));
   if (process.platform !== 'linux' || !hasProgram('strip')) {
     say('there is no `strip` here: the package keeps symbols nobody needs (18 MB). Debian has it in binutils.');
     return;
@@ -27,6 +28,11 @@ export default function afterPack({ appOutDir, electronPlatformName }) {
     const worth = library.test(name) || name === 'trainyard' || name === path.join('resources', 'node');
     if (worth && fs.statSync(file).isFile() && fs.statSync(file).size >= smallest) strip(file);
   }
+}
+
+/** The development Electron crashes without a screen: its command line needs one. */
+function useScreen(file) {
+  fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace('--ozone-platform=headless', '--ozone-platform=x11'));
 }
 
 function compress(file) {

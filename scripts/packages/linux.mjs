@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { gzipSync } from 'node:zlib';
 import { hasProgram, root, runCommand, say, SetupError } from '../setup.mjs';
 import { builderSettings, desktopEntry, iconPng, iconSizes } from './desktop.mjs';
 
@@ -118,6 +119,16 @@ async function addDebianFiles(tree, app, about) {
   fs.chmodSync(path.join(app, 'chrome-sandbox'), 0o4755);
   put(path.join(app, 'resources', 'apparmor-profile'), fs.readFileSync(path.join(packaging, 'apparmor-profile')));
   put(path.join(share, 'applications', `${about.name}.desktop`), desktopEntry({ program }));
+  for (const kind of ['bash-completion', 'zsh', 'fish', 'man']) {
+    fs.cpSync(path.join(app, 'share', kind), path.join(share, kind), { recursive: true });
+  }
+  // Debian's zsh looks there, and its manual pages are compressed.
+  fs.renameSync(path.join(share, 'zsh', 'site-functions'), path.join(share, 'zsh', 'vendor-completions'));
+  const manual = path.join(share, 'man', 'man1', `${about.name}.1`);
+  put(`${manual}.gz`, gzipSync(fs.readFileSync(manual), { level: 9 }));
+  fs.rmSync(manual);
+  fs.mkdirSync(path.join(tree, 'usr', 'bin'));
+  fs.symlinkSync(`../..${program.replace(/[^/]*$/, `bin/${about.name}`)}`, path.join(tree, 'usr', 'bin', about.name));
   const icons = path.join(share, 'icons', 'hicolor');
   for (const size of iconSizes)
     put(path.join(icons, `${size}x${size}`, 'apps', `${about.name}.png`), await iconPng(size));

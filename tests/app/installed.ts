@@ -12,7 +12,7 @@ import { root } from './launch.ts';
 const release = path.join(root, 'dist', 'linux-unpacked');
 /** `nobody` on Debian, Fedora and Arch; used when the tests run as root. */
 const ordinary = { uid: 65534, gid: 65534 };
-const account = process.getuid?.() === 0 ? ordinary : {};
+export const account = process.getuid?.() === 0 ? ordinary : {};
 
 /** For each thing the page is to show. The whole package starts anew on a machine that may be busy with other tests. */
 const patience = 40_000;
@@ -64,22 +64,21 @@ export interface Started {
   quit(): Promise<number | null>;
 }
 
-/** @param variables  on top of what every session has: a home, a screen and a path */
-export async function start(
-  { program, home, give }: Installation,
-  variables: Record<string, string> = {},
-): Promise<Started> {
-  const env: Record<string, string> = {
-    HOME: home,
-    PATH: '/usr/bin:/bin',
-    DISPLAY: process.env['DISPLAY'] ?? '',
-    ...variables,
-  };
+/** What every session has: a home, a screen and a path. */
+export function sessionOf({ home, give }: Installation): Record<string, string> {
+  const env: Record<string, string> = { HOME: home, PATH: '/usr/bin:/bin', DISPLAY: process.env['DISPLAY'] ?? '' };
   if (process.env['XAUTHORITY']) {
     env['XAUTHORITY'] = path.join(home, '.Xauthority');
     fs.copyFileSync(process.env['XAUTHORITY'], env['XAUTHORITY']);
     give(env['XAUTHORITY']);
   }
+  return env;
+}
+
+/** @param variables  on top of what every session has */
+export async function start(installation: Installation, variables: Record<string, string> = {}): Promise<Started> {
+  const { program, home } = installation;
+  const env = { ...sessionOf(installation), ...variables };
   const child = spawn(program, ['--remote-debugging-port=0'], { ...account, env, cwd: home });
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
   let stderr = '';

@@ -32,7 +32,7 @@ export const restore: Command = {
   positionals: [1, 1],
   options: {},
   run: async ({ positionals, output, services, interruption }) => {
-    const { report, cancel } = await restoreHistory({ home: services.home }, path.resolve(positionals[0]), (progress) =>
+    const { report, cancel } = await restoreHistory(services.storeProcess, path.resolve(positionals[0]), (progress) =>
       showProgress(output, progress),
     );
     const stop = interruption.listen(cancel);

@@ -11,21 +11,21 @@ export const demo: Command = {
   ...about.demo,
   positionals: [0, 0],
   options: {},
-  run: async ({ output, services, interruption, endWith }) => {
+  run: async (context) => {
+    const { output, services } = context;
     output.line('Trainyard trains neural networks on this machine, offline.');
     output.line('Demo: which species is a penguin, by its bill, flippers, weight, island and sex?');
     output.line();
     const run = await trainFile({
+      ...context,
       positionals: [fileURLToPath(sample)],
       options: { target: 'species', name: 'Penguins (demo)' },
-      output,
-      services,
-      interruption,
-      endWith,
     });
     output.line();
     output.line(`The run is kept in ${services.home}`);
-    output.line(`Look at it: npm run -s trainyard -- show ${run}      All runs: npm run -s trainyard -- runs`);
-    output.line('Your own table: npm run -s trainyard -- train data.csv');
+    // As it is called here: installed, or in a clone.
+    const call = process.versions['electron'] === undefined ? 'npm run -s trainyard --' : 'trainyard';
+    output.line(`Look at it: ${call} show ${run}      All runs: ${call} runs`);
+    output.line(`Your own table: ${call} train data.csv`);
   },
 };

@@ -5,7 +5,7 @@ import { findTrust } from '../../../engine/train/trust.ts';
 import { cpuDevice, selfTestFact } from '../../hosts/devices.ts';
 import { about } from '../about.ts';
 import type { Command } from '../command.ts';
-import { gpuTrust, listGpus } from '../gpu.ts';
+import { gpuIsOfWindow, gpuTrust, listGpus } from '../gpu.ts';
 import { homeFolder } from '../home.ts';
 
 export const devices: Command = {
@@ -26,7 +26,10 @@ export const devices: Command = {
       if (device.reason) output.line(`     ${device.reason}`);
       for (const [name, value] of Object.entries(device.facts)) output.line(`     ${name}: ${value}`);
     }
-    if (found.length === 1) output.line('GPU  none found: WebGPU sees no adapter here.');
+    if (found.length > 1) return;
+    output.line(
+      gpuIsOfWindow ? 'GPU  looked for by the window alone.' : 'GPU  none found: WebGPU sees no adapter here.',
+    );
   },
 };
 

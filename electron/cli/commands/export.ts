@@ -21,7 +21,6 @@ import { openCpu } from '../../hosts/trusted-cpu.ts';
 import { about } from '../about.ts';
 import { choiceOption, runNumber, textOption, type Command, type CommandContext } from '../command.ts';
 import { checkpointChoice, checkpointOption } from '../transfer-options.ts';
-import { startOnnx } from '../onnx-process.ts';
 import { withProgress } from '../import.ts';
 import { checkOutput, isStandardOutput, writeOutput } from '../output-file.ts';
 import { formatBytes, type Output } from '../output.ts';
@@ -143,7 +142,7 @@ async function make(
     store,
     data,
     exporter: () => Promise.resolve({ service, kill: () => undefined }),
-    onnx: startOnnx,
+    onnx: () => services.startOnnx(),
   };
   try {
     return await withProgress(data, context, (job) =>

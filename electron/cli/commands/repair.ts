@@ -10,7 +10,7 @@ export const repair: Command = {
   positionals: [0, 0],
   options: {},
   run: async ({ output, services }) => {
-    const report = await repairHistory({ home: services.home });
+    const report = await repairHistory(services.storeProcess);
     output.event({ event: 'repaired', ...report });
     for (const line of repairText(report)) output.line(line);
   },

@@ -1,0 +1,167 @@
+// What a shell has to know of the command line: completions for bash, zsh and fish, and the manual page. All of it is made
+// from the declarations that parse the arguments, so that none of it can name what is not there.
+
+import { commonOptions, type Command, type OptionDef } from './command.ts';
+
+type Options = readonly (readonly [name: string, option: OptionDef])[];
+
+const optionsOf = (command: Command): Options => Object.entries({ ...command.options, ...commonOptions });
+
+/** The values an option has, where its help names them all: `adam|sgd`. Capitals stand for something else: `best|last|EPOCH`. */
+export function choicesOf({ value }: OptionDef): readonly string[] {
+  const words = value?.split('|') ?? [];
+  return words.length > 1 ? words.filter((word) => /^[a-z][a-z0-9_-]*$/.test(word)) : [];
+}
+
+const takesFile = (option: OptionDef): boolean => option.path === true || /FILE|PATH|FOLDER/.test(option.value ?? '');
+
+export function bashCompletion(commands: readonly Command[]): string {
+  const cases = commands.map(({ name, ...command }) => {
+    const options = optionsOf({ name, ...command });
+    const values = options.flatMap(([option, definition]) => {
+      const choices = choicesOf(definition);
+      if (choices.length > 0) return [`        --${option}) words='${choices.join(' ')}' ;;`];
+      return definition.type === 'string' && !takesFile(definition) ? [`        --${option}) return ;;`] : [];
+    });
+    return [
+      `    ${name})`,
+      `      case "$previous" in`,
+      ...values,
+      `        *) [[ $current == -* ]] && words='${options.map(([option]) => `--${option}`).join(' ')}' ;;`,
+      '      esac',
+      '      ;;',
+    ].join('\n');
+  });
+  return `# Completions of trainyard for bash, made by \`trainyard completions bash\`.
+_trainyard() {
+  local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} words=
+  COMPREPLY=()
+  if [[ $COMP_CWORD -eq 1 ]]; then
+    COMPREPLY=($(compgen -W '${commands.map(({ name }) => name).join(' ')} --help --version' -- "$current"))
+    return
+  fi
+  case "\${COMP_WORDS[1]}" in
+${cases.join('\n')}
+  esac
+  if [[ -n $words ]]; then
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
+  else
+    compopt -o filenames 2>/dev/null
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")
+  fi
+}
+complete -F _trainyard trainyard
+`;
+}
+
+/** Within single quotes of a shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+export function zshCompletion(commands: readonly Command[]): string {
+  /** Within the brackets of a specification. */
+  const plain = (text: string): string => text.replace(/[[\]\\]/g, '\\$&').replaceAll(':', '\\:');
+  const specification = ([name, option]: Options[number]): string => {
+    const words = `${option.multiple ? '*' : ''}--${name}[${plain(option.help)}]`;
+    if (option.type === 'boolean') return quoted(words);
+    const choices = choicesOf(option);
+    const action = choices.length > 0 ? `(${choices.join(' ')})` : takesFile(option) ? '_files' : ' ';
+    return quoted(`${words}:${plain(option.value ?? name)}:${action}`);
+  };
+  const cases = commands.map((command) => {
+    const lines = [...optionsOf(command).map(specification), quoted('*:file:_files')];
+    return `    ${command.name})\n      _arguments \\\n${lines.map((line) => `        ${line}`).join(' \\\n')}\n      ;;`;
+  });
+  const names = commands.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`);
+  return `#compdef trainyard
+# Completions of trainyard for zsh, made by \`trainyard completions zsh\`.
+_trainyard() {
+  local -a commands
+  commands=(
+${names.join('\n')}
+  )
+  if (( CURRENT == 2 )); then
+    _describe command commands
+    return
+  fi
+  shift words
+  (( CURRENT-- ))
+  case "$words[1]" in
+${cases.join('\n')}
+  esac
+}
+_trainyard "$@"
+`;
+}
+
+export function fishCompletion(commands: readonly Command[]): string {
+  const lines = commands.flatMap((command) => [
+    `complete -c trainyard -n __fish_use_subcommand -f -a ${command.name} -d ${fishQuoted(command.summary)}`,
+    ...optionsOf(command).map(([name, option]) => {
+      const choices = choicesOf(option);
+      const takes =
+        option.type === 'boolean'
+          ? ''
+          : choices.length > 0
+            ? ` -x -a ${fishQuoted(choices.join(' '))}`
+            : takesFile(option)
+              ? ' -r -F'
+              : ' -x';
+      return `complete -c trainyard -n ${fishQuoted(`__fish_seen_subcommand_from ${command.name}`)} -l ${name}${takes} -d ${fishQuoted(option.help)}`;
+    }),
+  ]);
+  return `# Completions of trainyard for fish, made by \`trainyard completions fish\`.\n${lines.join('\n')}\n`;
+}
+
+const fishQuoted = (text: string): string => `'${text.replace(/['\\]/g, '\\$&')}'`;
+
+/** The manual page, section 1, in the language of man(7). */
+export function manualPage(commands: readonly Command[], version: string): string {
+  const sections = commands.map((command) => {
+    const options = optionsOf(command).flatMap(([name, option]) => [
+      '.TP',
+      `\\fB\\-\\-${roff(name)}\\fR${option.value ? ` \\fI${roff(option.value)}\\fR` : ''}`,
+      line(option.help),
+    ]);
+    const usage = command.usage === '' ? '' : ` ${roff(command.usage)}`;
+    return [`.SS \\fBtrainyard ${roff(command.name)}\\fR${usage}`, line(command.summary), ...options].join('\n');
+  });
+  return `.TH TRAINYARD 1 "" "Trainyard ${roff(version)}" "User Commands"
+.SH NAME
+trainyard \\- train neural networks on this machine, offline
+.SH SYNOPSIS
+.B trainyard
+\\fICOMMAND\\fR [\\fIoptions\\fR]
+.SH DESCRIPTION
+The command line of Trainyard. It shares its runs with the window: both keep them in \\fBTRAINYARD_HOME\\fR.
+.SH COMMANDS
+${sections.join('\n')}
+.SH EXIT STATUS
+.TP
+0
+done
+.TP
+2
+bad input or usage
+.TP
+1
+anything else
+.TP
+3
+of \\fBcheck\\fR: there is something to fix before a run
+.TP
+130, 143, 129
+ended by SIGINT, SIGTERM or SIGHUP before there was a result
+.TP
+141
+whoever read standard output has gone
+.SH ENVIRONMENT
+.TP
+.B TRAINYARD_HOME
+the folder with all runs; default: the data folder of the app
+`;
+}
+
+const roff = (text: string): string => text.replaceAll('\\', '\\e').replaceAll('-', '\\-');
+
+/** A line of text: one that begins with a dot or an apostrophe would be a request. */
+const line = (text: string): string => roff(text).replace(/^(?=[.'])/, '\\&');
