@@ -333,6 +333,12 @@ const rules: readonly Rule[] = [
     instead: ofComponents,
   },
   {
+    files: 'renderer/views/dataset/',
+    may: [...forViews, 'engine/text/'],
+    packages: ['svelte'],
+    instead: ofComponents,
+  },
+  {
     files: 'renderer/views/compare/',
     may: [...forViews, 'renderer/views/run/', 'engine/evaluation/'],
     packages: ['svelte'],

@@ -47,6 +47,16 @@ export interface ColumnInfo {
   readonly histogram?: readonly number[];
   /** category, boolean, text: the most frequent values. */
   readonly top?: readonly { readonly value: string; readonly count: number }[];
+  /** text: how long they are; imports of earlier versions do not say. */
+  readonly lengths?: TextLengths;
+}
+
+/** Of the texts that are there. */
+export interface TextLengths {
+  readonly words: { readonly minimum: number; readonly median: number; readonly maximum: number };
+  readonly characters: { readonly median: number; readonly maximum: number };
+  /** Texts by their words: equal bins between the fewest and the most. */
+  readonly histogram: readonly number[];
 }
 
 /** What a split goes by, other than chance. */

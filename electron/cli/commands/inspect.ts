@@ -17,7 +17,7 @@ import { counted, formatBytes, formatCount, formatNumber, type Output } from '..
 import { datasetSettings, dataOptions } from '../training-options.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
 
-const { target, task, types, ignore, split, time, group } = dataOptions;
+const { target, task, types, ignore, text, split, time, group } = dataOptions;
 
 export const inspect: Command = {
   ...about.inspect,
@@ -28,6 +28,7 @@ export const inspect: Command = {
     target,
     task,
     ignore,
+    text,
     split,
     time,
     group,
@@ -117,6 +118,10 @@ function range(column: DatasetInfo['columns'][number]): string {
   if (column.type === 'datetime' && column.minimum !== undefined && column.maximum !== undefined) {
     const day = (time: number): string => new Date(time).toISOString().slice(0, 10);
     return `${day(column.minimum)} … ${day(column.maximum)}`;
+  }
+  if (column.lengths) {
+    const { words, characters } = column.lengths;
+    return `${formatCount(words.minimum)} … ${formatCount(words.maximum)} words, ${formatCount(characters.maximum)} characters at most`;
   }
   if (column.minimum !== undefined) return `${formatNumber(column.minimum)} … ${formatNumber(column.maximum)}`;
   return (column.top ?? [])

@@ -2,7 +2,8 @@
 // sees of it. Measured once, at import; a change of settings measures only what it changes.
 
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { ColumnInfo, ColumnType, DataWarning } from '../../protocol/data.ts';
+import type { TextLengths, ColumnInfo, ColumnType, DataWarning } from '../../protocol/data.ts';
+import { textLengths } from './text-lengths.ts';
 import { queryColumns } from '../database.ts';
 import { quoteName } from '../sql.ts';
 import { countPackedDates, isNumeric, measure, missingSpellings, numberFacts, picture, textFacts } from './measure.ts';
@@ -111,6 +112,10 @@ export async function describeColumns(
   let next = 0;
   const complete = columns.map((one, index) => ({ ...one, measures: known[index] ?? (measured[next++] as Measures) }));
   const pictures = await picture(connection, table, complete);
+  const lengths: (TextLengths | null)[] = [];
+  for (const { column, type } of complete) {
+    lengths.push(type === 'text' ? await textLengths(connection, table, column) : null);
+  }
   return complete.map(({ column, type, reason, overridden = false, measures }, index): ColumnInfo => {
     const { count, distinct, minimum, maximum, mean, deviation } = measures;
     const moments = isNumeric(type) && count > 0 ? { minimum, maximum, mean, deviation } : {};
@@ -123,6 +128,7 @@ export async function describeColumns(
       distinct,
       ...moments,
       ...pictures[index],
+      ...(lengths[index] && { lengths: lengths[index] }),
     };
   });
 }

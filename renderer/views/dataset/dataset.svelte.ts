@@ -1,5 +1,7 @@
 // The state of one dataset's page: its description, the settings being changed, and what went wrong with them.
 
+import { textFields, type TextSettings } from '../../../engine/settings/dataset.ts';
+import { textColumns } from '../../../engine/protocol/use.ts';
 import type { AppService } from '../../../engine/protocol/app.ts';
 import type {
   CellValue,
@@ -28,6 +30,14 @@ export function someRowsOf(query: URLSearchParams): SomeRows | null {
   if (rows.length === 0 || rows.some((row) => !Number.isSafeInteger(row) || row < 0)) return null;
   return { rows, title: query.get('of') ?? 'chosen rows' };
 }
+
+type Tokens = NonNullable<TextSettings['tokenizer']>;
+
+/** What texts can be cut into, for a choice. */
+export const tokenizerOptions = Object.entries(textFields.tokenizer.choices).map(([value, label]) => ({
+  value: value as Tokens,
+  label: String(label),
+}));
 
 export class DatasetPage {
   info: DatasetInfo = $state.raw(null!);
@@ -103,6 +113,18 @@ export class DatasetPage {
       const others = (settings.ignored ?? []).filter((other) => other !== column);
       return { ...settings, ignored: ignored ? [...others, column] : others };
     });
+  }
+
+  /** Has models learn from a column of text. */
+  readText(column: string): void {
+    void this.change(`${column} read`, (settings) => ({
+      ...settings,
+      texts: { ...settings.texts, columns: [...textColumns(this.info), column] },
+    }));
+  }
+
+  setTokenizer(tokenizer: Tokens): void {
+    void this.change('the tokens', (settings) => ({ ...settings, texts: { ...settings.texts, tokenizer } }));
   }
 
   setSplit(split: readonly [number, number, number]): void {
