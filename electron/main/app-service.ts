@@ -131,7 +131,7 @@ function datasets({
     },
     async datasetShape({ dataset, settings }) {
       const job = `shape-${dataset}`;
-      const prepared = await data.prepare({ job, dataset, options: { settings, seed: 0 } });
+      const prepared = await data.prepare({ job, dataset, options: { settings, seed: 0, texts: 'tokens' } });
       await data.release({ handle: prepared.handle });
       return { input: prepared.input, output: prepared.output, counts: prepared.counts };
     },

@@ -21,6 +21,7 @@ import type { StoredColumn } from './schema/stored.ts';
 import { columnsAtOnce, holdSample } from './schema/table.ts';
 import type { MeasuredTable } from './schema/table.ts';
 import { contentId, flush } from './store.ts';
+import { readTextFolder, type TextFolder } from './text-folder.ts';
 import type { Manifest } from './manifest.ts';
 import type { DatasetStore } from './store.ts';
 
@@ -38,10 +39,27 @@ export interface ImportRequest {
 export async function importFile(store: DatasetStore, limits: DatabaseLimits, request: ImportRequest): Promise<string> {
   const { path, options, job } = request;
   const found = await inspectPath(path);
+  const folder = found.folder ? await store.makeAnyWorkFolder() : null;
+  try {
+    const texts = folder && (await readTextFolder(found, { workFolder: folder, job, classes: true }));
+    if (texts) return await importTable(store, limits, request, texts);
+  } finally {
+    if (folder) await rm(folder, { recursive: true, force: true });
+  }
   if (holdsPictures(found)) {
     return importImages(store, { found, options: options.image ?? {}, settings: request.settings, limits, job });
   }
   const head = await readHead(found.path, found.name, found.size);
+  return importTable(store, limits, request, { head, reading: {}, warnings: [] });
+}
+
+/** `table`: what stands at the path, or what was made of it. */
+async function importTable(
+  store: DatasetStore,
+  limits: DatabaseLimits,
+  { options, settings, job }: ImportRequest,
+  { head, reading, warnings }: TextFolder,
+): Promise<string> {
   const hash = (): Promise<string> => contentId(head.path, options, job);
   if (await store.mayHave(head.name, head.size)) {
     job.stage('Checking');
@@ -55,7 +73,11 @@ export async function importFile(store: DatasetStore, limits: DatabaseLimits, re
   hashing.catch(() => undefined);
   try {
     const manifest = await copyTable({ head, options, workFolder, limits, job }, async (database, copied) =>
-      examine(database, copied, { id: await hashing, head, settings: request.settings, job }),
+      examine(
+        database,
+        { ...copied, reading: { ...copied.reading, ...reading }, warnings: [...warnings, ...copied.warnings] },
+        { id: await hashing, head, settings, job },
+      ),
     );
     job.throwIfCancelled();
     await store.publish(workFolder, manifest);

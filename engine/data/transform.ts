@@ -18,13 +18,14 @@ import { likeOthers } from './preprocess/likeness.ts';
 import { absentColumn, matchColumns } from './preprocess/match.ts';
 import { findColumns, renamed, requireColumns, valuesOf, withoutColumns } from './preprocess/match-names.ts';
 import { describeMatch, reasonsOf } from './preprocess/match-words.ts';
-import { parsePreprocessing } from './preprocess/recipe.ts';
+import { parsePreprocessing, textFeatures } from './preprocess/recipe.ts';
 import type { Preprocessing } from './preprocess/recipe.ts';
 import { spreadsOfFile } from './preprocess/spread-of-file.ts';
 import { describePrepared, writeRows } from './preprocess/write-rows.ts';
 import { spellColumns } from './schema/analyse.ts';
 import type { StoredColumn } from './schema/stored.ts';
 import type { DatasetStore } from './store.ts';
+import { readTextFolder } from './text-folder.ts';
 
 /** Bytes that DuckDB may hold while a file is predicted, and prepared rows a part of it; the rest is on the disk. */
 const mostMemory = 2 ** 28;
@@ -57,12 +58,14 @@ export async function transformFile(request: TransformRequest): Promise<Omit<Pre
   const { features, target } = preprocessing;
   const like = { units: preprocessing.unitsRow === true };
   const found = await inspectPath(path);
-  if (found.folder) throw refuseFolder(found.name);
+  if (found.folder && textFeatures(preprocessing).length === 0) throw refuseFolder(found.name);
   const before = await stampOf(found.path);
-  const head = await readHead(found.path, found.name, found.size);
   const workFolder = await store.makeAnyWorkFolder();
   let kept = false;
   try {
+    const files = found.folder ? await readTextFolder(found, { workFolder, job, classes: false }) : null;
+    if (found.folder && files === null) throw refuseFolder(found.name);
+    const head = files?.head ?? (await readHead(found.path, found.name, found.size));
     const made = await copyTable(
       { head, options: {}, workFolder, limits, job, like },
       async ({ connection }, copied) => {
@@ -111,7 +114,13 @@ export async function transformFile(request: TransformRequest): Promise<Omit<Pre
           memoryBytes: limits.memoryBytes / rowsShare,
           job,
         });
-        const all = [...copied.warnings, ...renamed(sources), ...missingTarget(names, preprocessing), ...warnings];
+        const all = [
+          ...(files?.warnings ?? []),
+          ...copied.warnings,
+          ...renamed(sources),
+          ...missingTarget(names, preprocessing),
+          ...warnings,
+        ];
         const info = describePrepared(preprocessing, [0, 0, table.rows], classCounts, all);
         const reasons = reasonsOf(used.filter((column) => matchedBy.has(column.recipe.column)));
         const read = used.map(({ value, cell }, index) => ({ recipe: features[index], value, cell }));

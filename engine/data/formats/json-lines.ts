@@ -30,10 +30,12 @@ export const jsonLines: DatasetFormat = {
     const shape = shapeOf(text, head.size <= headBytes);
     if (shape === 'other') throw noTable(head.name, describeOther(text));
     const one = shape === 'one object';
+    // DuckDB sets aside several times as much a thread.
+    const longest = Math.min(longestObject, head.size + 1024);
     const settings = [
       "format = 'auto'",
       `ignore_errors = ${options.skipBadLines === true}`,
-      `maximum_object_size = ${one ? Math.max(longestObject, Math.min(head.size + 1024, largestFile)) : longestObject}`,
+      `maximum_object_size = ${one ? Math.max(longest, Math.min(head.size + 1024, largestFile)) : longest}`,
       'sample_size = -1',
       'maximum_depth = -1',
       // A list of objects within an object has columns, however its keys come and go.

@@ -23,6 +23,9 @@ const splitFolders: Readonly<Record<string, SplitName>> = {
   testing: 'test',
 };
 
+/** What a folder of this name stands for; undefined: no split. */
+export const splitNamed = (folder: string): SplitName | undefined => ownValue(splitFolders, folder.toLowerCase());
+
 /**
  * Lists the pictures of a folder.
  * @throws InputError if nothing says which class a picture is of.
@@ -51,7 +54,7 @@ async function findSplits(folder: string): Promise<ReadonlyMap<string, SplitName
   const { folders } = await listFolder(folder);
   const splits = new Map<string, SplitName>();
   for (const name of folders) {
-    const split = ownValue(splitFolders, name.toLowerCase());
+    const split = splitNamed(name);
     if (split === undefined) continue;
     // A class may be called "train": what stands for a split holds classes, or a file of labels.
     const inner = await listFolder(join(folder, name));

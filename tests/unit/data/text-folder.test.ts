@@ -1,0 +1,99 @@
+// Folders of .txt files, one a class, as tables: odd encodings, empty and very long texts, folders of splits; and files to be predicted.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import test, { type TestContext } from 'node:test';
+import { allRows, codes, columnOf, importFile, makeService, temporaryFolder } from './helpers.ts';
+
+function folder(context: TestContext, files: Readonly<Record<string, string | Uint8Array>>): string {
+  const root = join(temporaryFolder(context), 'mails');
+  for (const [file, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, file)), { recursive: true });
+    writeFileSync(join(root, file), content);
+  }
+  return root;
+}
+
+const letters = (kind: string, count: number): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, at) => [`${kind}/${at}.txt`, `The ${kind} letter\nof day ${at}, "quoted", {`]),
+  );
+
+test('one sub-folder a class; what is odd of a file is said', async (context) => {
+  const path = folder(context, {
+    ...letters('ham', 30),
+    ...letters('spam', 30),
+    'ham/a.txt': new Uint8Array([0x63, 0x61, 0x66, 0xe9]),
+    'ham/b.txt': new Uint8Array([0xff, 0xfe, 0x68, 0, 0x69, 0]),
+    'ham/empty.txt': ' \n',
+    'spam/long.txt': 'word '.repeat(300_000),
+    'notes.txt': 'beside the classes',
+    '.hidden.txt': 'left behind',
+  });
+  const { service, info } = await importFile(context, path);
+  assert.deepEqual(
+    [info.rows, info.target, info.source, info.reading.classes],
+    [64, 'label', 'mails', 'by sub-folder'],
+  );
+  assert.deepEqual(
+    info.classes.map(({ name, count }) => [name, count]),
+    [
+      ['ham', 33],
+      ['spam', 31],
+    ],
+  );
+  const text = columnOf(info, 'text');
+  assert.deepEqual([text.type, text.missing], ['text', 1]);
+  assert.equal(text.lengths?.characters.maximum, 999_999);
+  assert.equal(
+    text.lengths?.histogram.reduce((sum, count) => sum + count, 0),
+    63,
+  );
+  const found = await allRows(service, info);
+  assert.deepEqual(found[0], ['The ham letter\nof day 0, "quoted", {', 'ham']);
+  assert.ok(found.some(([one]) => one === 'café') && found.some(([one]) => one === 'hi'));
+  const said = info.warnings.map(({ message }) => message).join('\n');
+  assert.match(said, /^1 file is left out: no \.txt in the folder of a class\.$/m);
+  assert.match(said, /^ham\/a\.txt is not UTF-8 and read as Windows-1252\.$/m);
+  assert.match(said, /^spam\/long\.txt is longer than 1,000,000 characters and cut there\.$/m);
+  const again = await service.import({ job: 'again', path });
+  assert.equal(again.id, info.id, 'the same files are the same dataset');
+});
+
+test('folders of splits are joined, which is said; without classes a folder is refused', async (context) => {
+  const within = (split: string): Readonly<Record<string, string>> =>
+    Object.fromEntries(
+      [...Object.entries(letters('ham', 8)), ...Object.entries(letters('spam', 8))].map(([file, text]) => [
+        `${split}/${file}`,
+        `${split} ${text}`,
+      ]),
+    );
+  const { info } = await importFile(context, folder(context, { ...within('train'), ...within('test') }));
+  assert.deepEqual([info.rows, info.classes.length], [32, 2]);
+  assert.ok(codes(info.warnings).includes('joined_splits'));
+  const flat = folder(context, { 'a.txt': 'one', 'b.txt': 'two' });
+  await assert.rejects(makeService(context).import({ job: 'i', path: flat }), {
+    code: 'input.no_classes',
+    message: /nothing says which class a text is of/,
+  });
+});
+
+test('a run on texts predicts a folder of them, with or without classes', async (context) => {
+  const path = folder(context, { ...letters('ham', 30), ...letters('spam', 30) });
+  const { service, info } = await importFile(context, path);
+  const options = { settings: { target: 'label' }, seed: 1, texts: 'words' } as const;
+  const { preprocessing } = await service.prepare({ job: 'p', dataset: info.id, options });
+  const flat = folder(context, { 'a.txt': 'The ham letter', 'b.txt': 'spam' });
+  const predicted = await service.transform({ job: 't', path: flat, preprocessing });
+  assert.equal(predicted.counts.test, 2);
+  const { x, y } = await service.readShard({ handle: predicted.handle, shard: 0 });
+  assert.ok(x[0] > 0 && y.every(Number.isNaN));
+  const classed = await service.transform({ job: 't', path, preprocessing });
+  assert.equal(classed.counts.test, 60);
+  assert.deepEqual(
+    new Set((await service.readShard({ handle: classed.handle, shard: 0 })).y),
+    new Set([0, 1]),
+    'their truth is known',
+  );
+});
