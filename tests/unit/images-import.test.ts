@@ -319,7 +319,7 @@ test('what cannot be used is refused, and leaves nothing', async (t) => {
   const service = pictureService(t);
   const folder = temporaryFolder(t);
   await refused(importFolder(service, folder), 'input.empty', /is an empty folder/);
-  writeTree(folder, { 'notes/a.txt': 'one', 'more/b.txt': 'two' });
+  writeTree(folder, { 'notes/a.md': 'one', 'more/b.md': 'two' });
   await refused(
     importFolder(service, folder),
     'input.no_images',

@@ -1,0 +1,71 @@
+// A table of texts in the window: dropped, its column read by a press, its tokens looked at, trained on, and a text of one's own predicted.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { dropFiles, expect, screenshot, test } from './launch.ts';
+
+/** What decides is words: which ones, and side by side. */
+function writeReviews(folder: string): string {
+  const goods = ['bread', 'tea', 'soup', 'a lamp', 'two chairs', 'the blue bag'];
+  const [praise, blame] = [
+    ['lovely', 'would buy again', 'fresh and well packed'],
+    ['stale', 'sent it back', 'broken on arrival'],
+  ];
+  const lines = Array.from({ length: 300 }, (_, row) => {
+    const words = (row % 2 === 0 ? praise : blame)[row % 3];
+    return `${1 + ((row * 7) % 5)},"Ordered ${goods[row % 6]}, no. ${row}: ${words}!",${row % 2 === 0 ? 'yes' : 'no'}`;
+  });
+  const file = path.join(folder, 'reviews.csv');
+  fs.writeFileSync(file, ['stars,review,liked', ...lines].join('\n') + '\n');
+  return file;
+}
+
+test('drop a table of texts, use its words, train, and ask about a text of one’s own', async ({ app }) => {
+  test.setTimeout(180_000);
+  const { page } = app;
+  await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
+  await dropFiles(app, writeReviews(app.home));
+  await test.step('a column of text is left out until it is used', async () => {
+    await expect(page.getByRole('heading', { name: 'reviews', level: 1 })).toBeVisible();
+    await expect(page.getByRole('combobox', { name: 'Target column' })).toHaveValue('liked');
+    await expect(page.getByText(/review is text and is left out/)).toBeVisible();
+    await page.getByRole('button', { name: 'review', exact: true }).click();
+    await expect(page.getByText(/^It is left out, as texts are read where you say so/)).toBeVisible();
+    await page.getByRole('button', { name: 'Use its words' }).first().click();
+    await expect(page.getByText(/review is text and is left out/)).toHaveCount(0);
+    await expect(page.getByRole('region', { name: 'Columns used' })).toContainText(
+      '2 columns of 3. Left out: nothing.',
+    );
+  });
+
+  await test.step('what its tokens look like', async () => {
+    const text = page.locator('p[aria-label$=" tokens"]').first();
+    await expect(text).toHaveText(/Ordered bread, no\. 0: lovely!/);
+    await expect(text).toHaveAttribute('aria-label', '5 tokens');
+    await page.getByRole('combobox', { name: 'Tokens', exact: true }).selectOption('characters');
+    await expect(text).toHaveAttribute('aria-label', '29 tokens');
+    await screenshot(app, 'dataset-texts');
+    await page.getByRole('combobox', { name: 'Tokens', exact: true }).selectOption('words');
+    await expect(text).toHaveAttribute('aria-label', '5 tokens');
+  });
+
+  await test.step('a linear model counts them', async () => {
+    await page.getByRole('button', { name: 'New run with this data' }).click();
+    await expect(page.getByRole('heading', { name: 'New run' })).toBeVisible();
+    await page.getByRole('button', { name: /^Linear model/ }).click();
+    await page.getByRole('button', { name: 'Take one training' }).click();
+    await page.getByRole('button', { name: 'Start' }).click();
+    await expect(page.getByText('Completed').first()).toBeVisible({ timeout: 60_000 });
+  });
+
+  await test.step('a prediction with its words', async () => {
+    await page.getByRole('tab', { name: 'Predict' }).click();
+    const form = page.getByRole('region', { name: 'What if' });
+    await form.getByRole('textbox', { name: 'review' }).fill('Soup: lovely, would buy again!');
+    await expect(form.locator('.answer')).toContainText('yes');
+    await expect.poll(async () => Number(await form.locator('output').textContent())).toBeGreaterThan(0.8);
+    await form.getByRole('textbox', { name: 'review' }).fill('Soup was stale, sent it back');
+    await expect.poll(async () => Number(await form.locator('output').textContent())).toBeLessThan(0.2);
+    await screenshot(app, 'predict-texts');
+  });
+});
