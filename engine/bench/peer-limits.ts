@@ -7,6 +7,7 @@ export const mostOfPeer: Readonly<Record<string, number>> = {
   mlp: 0.55,
   'mnist-cnn': 0.55,
   resnet20: 0.7,
+  transformer: 0.8,
   'resnet18-224': 0.9,
   'mobilenet-96': 0.8,
   'mlp-one-row': 0.3,

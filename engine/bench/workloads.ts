@@ -3,7 +3,8 @@
 
 import { cifarResnet, mobilenet, normalised, resnet18 } from '../model/image-presets.ts';
 import { mlp } from '../model/presets.ts';
-import type { LayerSpec, NetworkInput, OutputSpec } from '../model/spec.ts';
+import type { LayerSpec, ModelSpec, NetworkInput, OutputSpec } from '../model/spec.ts';
+import { preNormBlock } from '../model/text-presets.ts';
 import { fillNormal } from '../optim/random.ts';
 import type { Plan } from '../plan/plan.ts';
 import { predictionWorkload } from './prediction-workload.ts';
@@ -74,8 +75,33 @@ const smallSteps: readonly StepsWorkload[] = [
   }),
 ];
 
+/** Two pre-norm blocks over 64 positions of 128 values, and the mean of them. */
+const encoder: ModelSpec = {
+  version: 1,
+  layers: [
+    { type: 'sequence', id: 'x', length: 64 },
+    ...['b1', 'b2'].flatMap((id, i) =>
+      preNormBlock(id, i === 0 ? 'x' : 'b1', {
+        ...{ blocks: 1, width: 128, heads: 4, inner: 512, positions: 0 },
+        ...{ activation: 'relu', epsilon: 1e-5 },
+      }),
+    ),
+    { type: 'pool_positions' },
+    { type: 'output' },
+  ],
+};
+
 /** Training steps of models that take a processor seconds, and answers to one row. */
 const largeSteps: readonly StepsWorkload[] = [
+  trainingWorkload({
+    name: 'transformer',
+    unit: 'ms/step',
+    rows: 32,
+    batch: 32,
+    input: table(64 * 128),
+    output: { kind: 'classes', classes: ['no', 'yes'] },
+    model: encoder,
+  }),
   trainingWorkload({
     name: 'resnet18-224',
     unit: 'ms/step',

@@ -13,6 +13,7 @@ import { numberEmbedding } from './layers/number-embedding.ts';
 import { poolPositions } from './layers/pool-positions.ts';
 import { averagePool, globalAveragePool, maxPool, upsample } from './layers/pooling.ts';
 import { robustScale, scaleColumns } from './layers/scaling.ts';
+import { sequence } from './layers/sequence.ts';
 import { positionEmbedding, tokenEmbedding } from './layers/tokens.ts';
 
 const definitions: readonly LayerDef[] = [
@@ -26,6 +27,7 @@ const definitions: readonly LayerDef[] = [
   positionEmbedding,
   attention,
   poolPositions,
+  sequence,
   conv2d,
   convTranspose2d,
   maxPool,

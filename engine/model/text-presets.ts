@@ -155,7 +155,7 @@ function bertBody(prefix: string, text: number, of: BlockOptions, segments: numb
 
 /** GPT-2 (Radford et al. 2019): pre-norm and causal; of a text it is the last position that has seen all. */
 export function gpt(preset: string, shape: TransformerShape) {
-  const of: BlockOptions = { ...shape, activation: 'gelu', causal: true, epsilon: 1e-5 };
+  const of: BlockOptions = { ...shape, activation: 'gelu_tanh', causal: true, epsilon: 1e-5 };
   return ofBranches(preset, (prefix, text) => [
     tokens(prefix, text, of.width),
     places(prefix, of.positions),

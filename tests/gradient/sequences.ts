@@ -54,6 +54,17 @@ export const sequenceCases: readonly SequenceCase[] = [
     ...postNormBlock('b', 'places', { ...block, activation: 'gelu', causal: true, dropout: 0.3 }),
     { type: 'pool_positions', pool: 'first' },
   ),
+  {
+    name: 'a row of numbers as a sequence',
+    table: { numeric: 6 },
+    layers: [
+      { type: 'sequence', id: 'steps', length: 3 },
+      { type: 'dense', units: 4, activation: 'tanh' },
+      { type: 'attention', heads: 2, causal: true },
+      { type: 'pool_positions', pool: 'last' },
+      output,
+    ],
+  },
   onText('all positions side by side', { type: 'flatten' }, dense),
   {
     name: 'two texts beside numbers and categories',

@@ -33,7 +33,10 @@ export const textLayers: readonly LayerSpec[] = [
   { type: 'attention', id: 'seen', heads: 4, groups: 2, bias: false },
   { type: 'pool_positions', id: 'mean' },
   { type: 'pool_positions', id: 'first', from: 'seen', pool: 'first' },
-  { type: 'concat', from: ['last', 'mean', 'first', 'input'] },
+  { type: 'sequence', from: 'input', length: 2 },
+  { type: 'attention', id: 'steps', heads: 1, causal: true },
+  ...['mean', 'last'].map((pool) => ({ type: 'pool_positions', id: `${pool} step`, from: 'steps', pool })),
+  { type: 'concat', from: ['last', 'mean', 'first', 'mean step', 'last step', 'input'] },
   { type: 'output' },
 ];
 

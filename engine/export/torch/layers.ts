@@ -132,6 +132,7 @@ export const torchLayers: Readonly<Record<string, TorchLayer>> = {
     },
     forward: (layer, [x], m) => `${m}(${x}, ${lengthsOf(layer)})`,
   },
+  sequence: { forward: ({ outputShape }, [x]) => `${x}.reshape(-1, ${outputShape.join(', ')})` },
   pool_positions: {
     source: () => poolPositionsSource,
     forward: (layer, [x]) => `pool_positions(${x}, ${lengthsOf(layer)}, "${String(args(layer)['pool'])}")`,

@@ -1,10 +1,12 @@
 // The native kernels. Compiled once for each instruction set with -DTABLE=name; each follows its contract in kernels/NAME.
 
 #include "kernels.h"
+#include "attention.h"
 #include "conv_depthwise_weights.h"
 #include "conv_kernels.h"
 #include "gemm.h"
 #include "normalization.h"
+#include "row_norms.h"
 #include "pooling_backward.h"
 #include "threefry.h"
 #include "trees.h"
@@ -250,6 +252,8 @@ static const NamedKernel kernels[] = {
     {"activation_grad", activation_grad},
     {"adam", adam},
     {"add", add},
+    {"attention", attention},
+    {"attention_grad", attention_grad},
     {"average_pool", average_pool},
     {"average_pool_grad", average_pool_grad},
     {"batch_norm", batch_norm},
@@ -261,6 +265,8 @@ static const NamedKernel kernels[] = {
     {"dense_weight_grad", dense_weight_grad},
     {"dropout", dropout},
     {"gather_rows", gather_rows},
+    {"layer_norm", layer_norm},
+    {"layer_norm_grad", layer_norm_grad},
     {"matmul", matmul},
     {"max_pool", max_pool},
     {"max_pool_grad", max_pool_grad},
