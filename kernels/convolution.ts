@@ -144,6 +144,8 @@ export const convolutionCases: readonly Convolution[] = [
   { ...plain, batch: 6, channels: 23, height: 10, width: 13, filters: 21, padding: 2 },
   // More channels than a band of whole images holds: where bands end must not be a matter of a thread's share of them.
   { ...plain, batch: 1, channels: 64, height: 40, width: 40, filters: 3, kernel: 1, padding: 0 },
+  // One picture by transforms: threads share its rows of tiles, where there are too few filters to share.
+  { ...plain, batch: 1, channels: 20, height: 26, width: 26, filters: 18 },
   // One channel each: planes narrower and wider than vectors, even and odd, single rows, no border and a wide one.
   { ...plain, batch: 2, channels: 3, height: 5, width: 37, filters: 3, groups: 3 },
   { ...plain, batch: 5, channels: 9, height: 3, width: 3, filters: 9, groups: 9 },

@@ -67,9 +67,10 @@ function roofSeconds(lab: LabDevice, { kind, flops, bytes, edge, cpu }: CallCost
   const memory = moving(bytes, bytes);
   const rate = (side: number): number => productRate(lab, callSeconds(lab), side);
   if (cpu && lab.kind === 'cpu') {
-    // Threads that have no piece of their own wait for those that have.
+    // Threads that have no piece of their own wait for those that have; fewer pieces than threads are cut up.
     const { pieces = Infinity } = cpu;
-    const idle = Number.isFinite(pieces) ? (Math.ceil(pieces / lab.threads) * lab.threads) / pieces : 1;
+    const idle =
+      Number.isFinite(pieces) && pieces >= lab.threads ? (Math.ceil(pieces / lab.threads) * lab.threads) / pieces : 1;
     return (
       Math.max((idle * cpu.flops) / rate(cpu.edge), memory) + (cpu.streamed > 0 ? moving(cpu.streamed, cpu.from) : 0)
     );

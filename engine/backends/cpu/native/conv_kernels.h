@@ -1,29 +1,42 @@
-// Convolution forwards and the gradient of its input; threads share the images, or the planes. (The weight's: conv_weights.h,
-// conv_depthwise_weights.h.)
+// Convolution forwards and the gradient of its input; threads share the images, or the filters of few images, or planes. (The
+// weight's: conv_weights.h, conv_depthwise_weights.h.)
 
 #pragma once
 #include "conv_depthwise.h"
 #include "conv_winograd.h"
+
+/** A thread's share of the images; of fewer than threads it takes all, and its share of the `rows` that a group has of weights. */
+typedef struct {
+  int start, end, first, rows;
+} Share;
+
+static Share share_images(const Call *call, int batch, int rows) {
+  if (batch >= call->threads) {
+    const int start = share_start(batch, 1, call->thread, call->threads);
+    return (Share){start, share_start(batch, 1, call->thread + 1, call->threads), 0, rows};
+  }
+  const int first = share_start(rows, 4, call->thread, call->threads);
+  return (Share){0, batch, first, share_start(rows, 4, call->thread + 1, call->threads) - first};
+}
 
 static void conv2d(const Call *call) {
   const Shape s = read_shape(call, 4);
   const int channels = s.channels / s.groups, filters = s.filters / s.groups, area = s.kernel * s.kernel;
   const ptrdiff_t plane = (ptrdiff_t)s.height * s.width, out_plane = (ptrdiff_t)s.out_height * s.out_width;
   const float *x = operand(call, 0), *bias = operand(call, 2);
-  const int start = share_start(s.batch, 1, call->thread, call->threads);
-  const int end = share_start(s.batch, 1, call->thread + 1, call->threads);
   const Tiling tiling = open_tiling(s.height, s.width, s.padding);
   if (winograd_pays(call, &s, &tiling, s.channels, s.filters)) {
-    const Weights3 w = {operand(call, 1), s.filters, s.channels, (ptrdiff_t)s.channels * area, area, 0};
+    const float *weights = operand(call, 1), *end = weights + (ptrdiff_t)s.filters * s.channels * area;
+    const Weights3 w = {weights, s.filters, s.channels, (ptrdiff_t)s.channels * area, area, 0, end};
     const Target target = {
-        .planes = operand(call, 3) + start * s.filters * out_plane,
+        .planes = operand(call, 3),
         .plane_floats = out_plane,
         .bias = bias,
         .activation = integer(call, 14),
         .slope = real(call, 15),
         .step = 1,
     };
-    winograd_images(&tiling, &w, x, target, s.filters * out_plane, start, end, call->scratch);
+    winograd_share(call, &tiling, &w, x, target, s.filters * out_plane, s.batch);
     return;
   }
   PlaneWork planes = {
@@ -37,26 +50,28 @@ static void conv2d(const Call *call) {
     return;
   }
   const View view = forward_view(&s);
-  for (int group = 0; group < s.groups; group++) {
+  const Share share = share_images(call, s.batch, filters);
+  for (int group = 0; share.rows > 0 && group < s.groups; group++) {
+    const int first = group * filters + share.first;
     Filters f = {
-        .weights = operand(call, 1) + (ptrdiff_t)group * filters * channels * area,
-        .rows = filters,
+        .weights = operand(call, 1) + (ptrdiff_t)first * channels * area,
+        .rows = share.rows,
         .channels = channels,
         .row_stride = (ptrdiff_t)channels * area,
         .channel_stride = area,
     };
     prepare_filters(&view, &f, call->scratch + BAND_FLOATS + TILE_COLUMNS + GRID_FLOATS);
     const Target target = {
-        .planes = operand(call, 3) + ((ptrdiff_t)start * s.filters + group * filters) * out_plane,
+        .planes = operand(call, 3) + ((ptrdiff_t)share.start * s.filters + first) * out_plane,
         .plane_floats = out_plane,
         .width = s.out_width,
         .step = 1,
-        .bias = bias ? bias + group * filters : NULL,
+        .bias = bias ? bias + first : NULL,
         .activation = integer(call, 14),
         .slope = real(call, 15),
     };
-    const float *image = x + ((ptrdiff_t)start * s.channels + group * channels) * plane;
-    convolve_images(&view, &f, end - start, image, s.channels * plane, target, s.filters * out_plane, call->scratch);
+    const float *image = x + ((ptrdiff_t)share.start * s.channels + group * channels) * plane;
+    convolve_images(&view, &f, share.end - share.start, image, s.channels * plane, target, s.filters * out_plane, call->scratch);
   }
 }
 
@@ -85,21 +100,20 @@ static void conv2d_input_grad(const Call *call) {
   const ptrdiff_t plane = (ptrdiff_t)s.height * s.width, out_plane = (ptrdiff_t)s.out_height * s.out_width;
   const float *dy = operand(call, 0), *bias = operand(call, 2), *saved = operand(call, 3);
   const int gradient = integer(call, 17);
-  const int start = share_start(s.batch, 1, call->thread, call->threads);
-  const int end = share_start(s.batch, 1, call->thread + 1, call->threads);
   const Tiling tiling = open_tiling(s.out_height, s.out_width, 2 - s.padding);
   if (winograd_pays(call, &s, &tiling, s.filters, s.channels)) {
-    const Weights3 w = {operand(call, 1), s.channels, s.filters, area, (ptrdiff_t)s.channels * area, 1};
+    const float *weights = operand(call, 1), *end = weights + (ptrdiff_t)s.filters * s.channels * area;
+    const Weights3 w = {weights, s.channels, s.filters, area, (ptrdiff_t)s.channels * area, 1, end};
     const Target target = {
-        .planes = operand(call, 4) + start * s.channels * plane,
+        .planes = operand(call, 4),
         .plane_floats = plane,
         .bias = gradient ? NULL : bias,
-        .saved = gradient ? saved + start * s.channels * plane : NULL,
+        .saved = gradient ? saved : NULL,
         .activation = integer(call, 15),
         .slope = real(call, 16),
         .step = 1,
     };
-    winograd_images(&tiling, &w, dy, target, s.channels * plane, start, end, call->scratch);
+    winograd_share(call, &tiling, &w, dy, target, s.channels * plane, s.batch);
     return;
   }
   PlaneWork planes = {
@@ -123,9 +137,15 @@ static void conv2d_input_grad(const Call *call) {
   // Elements that no product reaches are 0: cleared at once, unless a bias or an activation makes something of them.
   const int clear = s.kernel < s.stride && (gradient || (!bias && integer(call, 15) == NONE));
   const ptrdiff_t image_floats = s.channels * plane, dy_floats = s.filters * out_plane;
-  if (clear) memset(operand(call, 4) + start * image_floats, 0, 4 * (size_t)((end - start) * image_floats));
+  const Share share = share_images(call, s.batch, channels);
+  const int images = share.end - share.start;
   View view;
-  for (int group = 0; group < s.groups; group++) {
+  for (int group = 0; share.rows > 0 && group < s.groups; group++) {
+    const int channel = group * channels + share.first;
+    const ptrdiff_t first = share.start * image_floats + channel * plane;
+    for (int n = 0; clear && n < images; n++) {
+      memset(operand(call, 4) + first + n * image_floats, 0, sizeof(float) * (size_t)(share.rows * plane));
+    }
     // The phases of a group follow each other: they write between one another's elements.
     for (int phase = 0; phase < s.stride * s.stride; phase++) {
       const int phase_row = phase / s.stride, phase_column = phase % s.stride;
@@ -133,27 +153,26 @@ static void conv2d_input_grad(const Call *call) {
       see_phase(&s, phase_row, phase_column, &view);
       if (clear && view.count == 0) continue;
       Filters f = {
-          .weights = operand(call, 1) + (ptrdiff_t)group * filters * channels * area,
-          .rows = channels,
+          .weights = operand(call, 1) + ((ptrdiff_t)group * filters * channels + share.first) * area,
+          .rows = share.rows,
           .channels = filters,
           .row_stride = area,
           .channel_stride = (ptrdiff_t)channels * area,
       };
       if (view.count > 0) prepare_filters(&view, &f, call->scratch + BAND_FLOATS + TILE_COLUMNS + GRID_FLOATS);
-      const ptrdiff_t first = start * image_floats + group * channels * plane;
       const Target target = {
           .planes = operand(call, 4) + first,
           .plane_floats = plane,
           .width = s.width,
           .step = s.stride,
           .origin = phase_row * s.width + phase_column,
-          .bias = bias && !gradient ? bias + group * channels : NULL,
+          .bias = bias && !gradient ? bias + channel : NULL,
           .saved = gradient ? saved + first : NULL,
           .activation = integer(call, 15),
           .slope = real(call, 16),
       };
-      const float *image = dy + start * dy_floats + group * filters * out_plane;
-      convolve_images(&view, &f, end - start, image, dy_floats, target, image_floats, call->scratch);
+      const float *image = dy + share.start * dy_floats + group * filters * out_plane;
+      convolve_images(&view, &f, images, image, dy_floats, target, image_floats, call->scratch);
     }
   }
 }

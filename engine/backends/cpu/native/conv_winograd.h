@@ -179,12 +179,13 @@ typedef struct {
   ptrdiff_t row_stride, channel_stride;
   /** For the gradient of the input: taps are counted from the end. */
   int turned;
+  /** Where the tensor ends. */
+  const float *end;
 } Weights3;
 
 /** taps[tap] of LANES rows of a channel, zeros from `lanes` on: squares of taps and rows are transposed, a tap left over gathered. */
 INLINE void gather_taps(const Weights3 *w, int row, int lanes, int channel, Vector *taps) {
   const float *first = w->weights + row * w->row_stride + channel * w->channel_stride;
-  const float *end = w->weights + 9 * (ptrdiff_t)w->rows * w->channels;
 #pragma GCC unroll 3
   for (int tap = 0; tap < 9; tap += LANES) {
     Vector square[LANES];
@@ -197,7 +198,7 @@ INLINE void gather_taps(const Weights3 *w, int row, int lanes, int channel, Vect
     const float *from = first + tap;
 #pragma GCC unroll 16
     for (int i = 0; i < LANES; i++, from += w->row_stride) {
-      square[i] = i < lanes ? end - from < LANES ? load_lanes(from, (int)(end - from)) : load(from) : splat(0);
+      square[i] = i < lanes ? w->end - from < LANES ? load_lanes(from, (int)(w->end - from)) : load(from) : splat(0);
     }
     transpose_square(square);
 #pragma GCC unroll 16
@@ -283,9 +284,9 @@ static int winograd_pays(const Call *call, const Shape *s, const Tiling *t, int 
   return each + 2 * POINTS * LANES <= POINT_TILES;
 }
 
-/** Convolves the images `start` … `end` of [N, channels, height, width]; `target` is the first image's, `image_floats` apart. */
-static void winograd_images(const Tiling *t, const Weights3 *w, const float *x, Target target, ptrdiff_t image_floats,
-                            int start, int end, float *scratch) {
+/** The rows of tiles `start` … `end` of all images of [N, channels, height, width]; targets stand `image_floats` apart. */
+static void winograd_tiles(const Tiling *t, const Weights3 *w, const float *x, Target target, ptrdiff_t image_floats,
+                           int start, int end, float *scratch) {
   const int fits = weights_fit(w->channels, w->rows);
   const int filter_block = fits ? w->rows : WEIGHT_BLOCK, channel_block = fits ? w->channels : WEIGHT_BLOCK;
   float *products = scratch + POINT_WEIGHTS, *pixels = products + POINT_TILES, *line = pixels + PIXEL_FLOATS;
@@ -293,14 +294,14 @@ static void winograd_images(const Tiling *t, const Weights3 *w, const float *x, 
   // A stretch of an image's rows has to fit the transposed pixels too, forwards and back.
   const int stretch = (PIXEL_FLOATS / LANES - LANES) / ((t->width > t->out_width ? t->width : t->out_width) * STEP) - 1;
   int block = rows_of_block(t, w->channels, filter_block, fits ? CACHED_TILES : POINT_TILES);
-  block = smaller(block, (end - start) * t->rows);
+  block = smaller(block, end - start);
   const int most = block * t->columns;
   const Tiles image = open_tiles(products, most, w->channels);
   const Tiles sums = open_tiles(products + POINTS * image.point, most, filter_block);
   const Tiles weights = open_tiles(scratch, channel_block, filter_block);
   if (fits) transform_filters(w, 0, w->rows, 0, w->channels, weights);
-  for (int first = start * t->rows, last; first < end * t->rows; first = last) {
-    last = smaller(first + block, end * t->rows);
+  for (int first = start, last; first < end; first = last) {
+    last = smaller(first + block, end);
     const int count = (last - first) * t->columns;
     for (int from = first, to; from < last; from = to) {
       const int n = from / t->rows, tile_row = from % t->rows;
@@ -325,8 +326,8 @@ static void winograd_images(const Tiling *t, const Weights3 *w, const float *x, 
         const int n = from / t->rows, tile_row = from % t->rows;
         to = smaller(smaller(last, from + stretch), (n + 1) * t->rows);
         Target each = target;
-        each.planes += (n - start) * image_floats;
-        if (each.saved) each.saved += (n - start) * image_floats;
+        each.planes += n * image_floats;
+        if (each.saved) each.saved += n * image_floats;
         for (int f = 0; f < filters; f += LANES) {
           const Tiles part = {sums.at + (from - first) * t->columns * sums.row + f, sums.point, sums.row};
           finish_tiles(t, part, tile_row, tile_row + to - from, &each, filter + f, smaller(LANES, filters - f), pixels);
@@ -334,4 +335,28 @@ static void winograd_images(const Tiling *t, const Weights3 *w, const float *x, 
       }
     }
   }
+}
+
+/**
+ * This thread's share of all images: whole images, or where there are fewer than threads the rows of some weights, or some rows of
+ * tiles. A result is the same sum whoever computes it.
+ */
+static void winograd_share(const Call *call, const Tiling *t, const Weights3 *all, const float *x, Target target,
+                           ptrdiff_t image_floats, int batch) {
+  const int few = batch < call->threads, by_filters = few && all->rows >= call->threads * LANES;
+  const int grain = few ? 1 : t->rows;
+  int start = 0, end = batch * t->rows;
+  Weights3 w = *all;
+  if (by_filters) {
+    const int first = share_start(all->rows, LANES, call->thread, call->threads);
+    w.rows = share_start(all->rows, LANES, call->thread + 1, call->threads) - first;
+    w.weights += first * w.row_stride;
+    target.planes += first * target.plane_floats;
+    if (target.bias) target.bias += first;
+    if (target.saved) target.saved += first * target.plane_floats;
+  } else {
+    start = share_start(batch * t->rows, grain, call->thread, call->threads);
+    end = share_start(batch * t->rows, grain, call->thread + 1, call->threads);
+  }
+  if (start < end && w.rows > 0) winograd_tiles(t, &w, x, target, image_floats, start, end, call->scratch);
 }
