@@ -4,7 +4,7 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { account, install, sessionOf, type Installation } from './installed.ts';
+import { install, sessionOf, type Installation } from './installed.ts';
 import { expect, test } from './launch.ts';
 import { writeTable } from './scene.ts';
 
@@ -31,7 +31,7 @@ interface Done {
 function begin(installation: Installation, ...args: readonly string[]): { child: ChildProcess; done: Promise<Done> } {
   const program = path.join(path.dirname(installation.program), 'bin', 'trainyard');
   const env = sessionOf(installation);
-  const child = spawn(program, args, { ...account, env, cwd: installation.home, detached: true });
+  const child = spawn(program, args, { ...installation.account, env, cwd: installation.home, detached: true });
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (text: Buffer) => (stdout += text.toString()));
   child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));

@@ -12,13 +12,15 @@ import { root } from './launch.ts';
 const release = path.join(root, 'dist', 'linux-unpacked');
 /** `nobody` on Debian, Fedora and Arch; used when the tests run as root. */
 const ordinary = { uid: 65534, gid: 65534 };
-export const account = process.getuid?.() === 0 ? ordinary : {};
+const account = process.getuid?.() === 0 ? ordinary : {};
 
 /** For each thing the page is to show. The whole package starts anew on a machine that may be busy with other tests. */
 const patience = 40_000;
 
 export interface Installation {
   readonly program: string;
+  /** The ordinary account that starts it; empty: the tests' own. */
+  readonly account: { readonly uid?: number; readonly gid?: number };
   /** The account's home, for files it may read. */
   readonly home: string;
   /** Hands a file to the account. */
@@ -47,7 +49,7 @@ export function install(): Installation {
     spawnSync('kill', ['-9', ...processesOf(program).map(({ pid }) => String(pid))], { stdio: 'ignore' });
     fs.rmSync(folder, { recursive: true, force: true });
   };
-  return { program, home, give, remove };
+  return { program, account, home, give, remove };
 }
 
 /** Chromium's sandbox needs them, or its helper with root's rights. */
@@ -77,7 +79,7 @@ export function sessionOf({ home, give }: Installation): Record<string, string> 
 
 /** @param variables  on top of what every session has */
 export async function start(installation: Installation, variables: Record<string, string> = {}): Promise<Started> {
-  const { program, home } = installation;
+  const { program, account, home } = installation;
   const env = { ...sessionOf(installation), ...variables };
   const child = spawn(program, ['--remote-debugging-port=0'], { ...account, env, cwd: home });
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
@@ -103,7 +105,7 @@ export async function debuggerAddress(child: ChildProcess, stderr: () => string)
   return found() ?? Promise.reject(new Error(`The package ended with ${child.exitCode}: ${stderr()}`));
 }
 
-function processesOf(program: string): ReturnType<Started['processes']> {
+export function processesOf(program: string): ReturnType<Started['processes']> {
   const folder = path.dirname(program);
   return fs.readdirSync('/proc').flatMap((entry) => {
     try {
