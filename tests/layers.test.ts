@@ -102,6 +102,7 @@ const rules: readonly Rule[] = [
       'engine/plan/',
       'engine/backends/backend.ts',
       'engine/backends/host-arrays.ts',
+      'engine/text/',
       protocol,
     ],
     instead: `Take a Backend and callbacks instead. ${pure}`,

@@ -67,6 +67,12 @@ export const about = {
     summary:
       'Makes a finished run of a model that others have trained: a safetensors file, or a folder of Hugging Face.',
   },
+  generate: {
+    name: 'generate',
+    usage: 'RUN',
+    summary:
+      'Writes text with a run that learned a language model: `--prompt TEXT`, `--tokens`, `--temperature`, `--top-p`.',
+  },
   explain: {
     name: 'explain',
     usage: 'RUN [PATH]',

@@ -19,6 +19,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   datasets: async () => (await import('./commands/datasets.ts')).datasets,
   predict: async () => (await import('./commands/predict.ts')).predict,
   'import-model': async () => (await import('./commands/import-model.ts')).importModelCommand,
+  generate: async () => (await import('./commands/generate.ts')).generateCommand,
   explain: async () => (await import('./commands/explain.ts')).explain,
   evaluate: async () => (await import('./commands/evaluate.ts')).evaluate,
   serve: async () => (await import('./commands/serve.ts')).serve,

@@ -50,6 +50,18 @@ export class Output {
     this.#people.write(`${visible(text)}\n`);
   }
 
+  /** Text for people as it comes, lines and tabs as they are; nothing with --json. */
+  text(text: string): void {
+    if (this.json) return;
+    this.clearBar();
+    this.#people.write(
+      text
+        .split(/([\n\t]+)/)
+        .map((part, i) => (i % 2 === 1 ? part : visible(part)))
+        .join(''),
+    );
+  }
+
   /** A remark on standard error, in both modes. */
   note(text: string): void {
     this.clearBar();

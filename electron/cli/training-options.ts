@@ -140,7 +140,9 @@ export interface TrainedOn {
 export function dataOf(info: DatasetInfo, rows: number, task: Task): TrainedOn {
   const classes = task === 'classification' ? info.classes.length : 0;
   if (!info.image) {
-    const texts = textColumns(info).map((name) => ({ name, vocabulary: 0, length: 0 }));
+    const [names, predicted] =
+      task === 'language' ? [[info.target ?? ''], true as const] : [textColumns(info), undefined];
+    const texts = names.map((name) => ({ name, vocabulary: 0, length: 0, ...(predicted && { predicted }) }));
     const none = { kind: 'table', width: 0, numeric: 0, embeddings: [] } as const;
     return { rows, task, classes, input: texts.length > 0 ? { ...none, texts } : none };
   }

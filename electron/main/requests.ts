@@ -132,7 +132,9 @@ const networkInput = z.discriminatedUnion('kind', [
     embeddings: z.array(z.strictObject({ name: z.string(), vocabulary: count, dimensions: count })).max(100_000),
     numbers: z.array(z.int().min(0)).max(1_000_000).optional(),
     texts: z
-      .array(z.strictObject({ name: z.string(), vocabulary: count, length: count }))
+      .array(
+        z.strictObject({ name: z.string(), vocabulary: count, length: count, predicted: z.literal(true).optional() }),
+      )
       .max(1_000)
       .optional(),
   }),

@@ -244,7 +244,7 @@ function splitColumn(
   return { info: column, column: found };
 }
 
-function checkShares(shares: readonly [number, number, number]): readonly [number, number, number] {
+export function checkShares(shares: readonly [number, number, number]): readonly [number, number, number] {
   const sum = shares[0] + shares[1] + shares[2];
   if (shares.length === 3 && shares.every((share) => share >= 0) && shares[0] > 0 && Math.abs(sum - 1) < 1e-6)
     return shares;

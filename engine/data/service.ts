@@ -16,6 +16,7 @@ import { Jobs } from './jobs.ts';
 import type { Job } from './jobs.ts';
 import { KeptTable } from './kept-table.ts';
 import type { Manifest } from './manifest.ts';
+import { prepareLanguage } from './language.ts';
 import { formOf, prepareDataset } from './prepare.ts';
 import type { Prepared } from './prepare.ts';
 import { readRawRows } from './raw-rows.ts';
@@ -136,7 +137,8 @@ export function createDataService(options: DataServiceOptions): DataService & { 
         if (manifest.info.kind === 'images') return images.prepare(manifest, prepareOptions, running);
         const info = await settle(manifest, prepareOptions.settings, running);
         const request = { store, manifest, info, options: prepareOptions, job: running, limits };
-        return read((connection) => prepareDataset(connection, request), running);
+        const prepareRows = info.task === 'language' ? prepareLanguage : prepareDataset;
+        return read((connection) => prepareRows(connection, request), running);
       });
       return keep(made).info;
     },

@@ -2,6 +2,7 @@
 // always the same. Both are scored as the run's own weights are.
 
 import type { SplitName } from '../protocol/data.ts';
+import { predictsTokens } from '../model/spec.ts';
 import type { Baseline, Metrics } from '../protocol/runs.ts';
 import type { Surroundings } from '../train/control.ts';
 import { evaluate, type EvaluationSpec } from '../train/metrics.ts';
@@ -38,6 +39,8 @@ export interface BaselineOptions extends Pick<Rows, 'data' | 'readShard'> {
 export async function baselineOf(options: BaselineOptions): Promise<Baseline | null> {
   const { data, learner, surroundings, budget } = options;
   const end = surroundings.clock() + budget;
+  // A language model is judged by bits per byte alone.
+  if (predictsTokens(data.input)) return null;
   // Of columns as they are a linear model makes nothing.
   const design = data.input.kind === 'columns' ? null : await readWithin(options, end);
   if (design === null) return constantAlone(options);

@@ -11,11 +11,13 @@ export interface ForwardOptions {
   readonly steps: number;
   /** Dropout follows a schedule. */
   readonly scheduled?: boolean;
+  /** Of a language model: an answer at each position, as rows of their own; else at the last one. */
+  readonly everyPosition?: boolean;
 }
 
 /** The model's values in a graph. */
 export interface Forward {
-  /** [batch, outputs]; of members while training [batch, members, outputs] */
+  /** [batch, outputs]; of members while training [batch, members, outputs]; at every position [batch · length, outputs] */
   readonly output: ValueId;
   /** Value of each parameter, in the model's order. */
   readonly parameters: readonly ValueId[];
@@ -28,7 +30,7 @@ export function buildForward(
   graph: GraphBuilder,
   model: ResolvedModel,
   x: ValueId,
-  { mode, seed, steps, scheduled = false }: ForwardOptions,
+  { mode, seed, steps, scheduled = false, everyPosition = false }: ForwardOptions,
 ): Forward {
   const parameters = new Map<string, ValueId>();
   for (const { name, shape, type } of model.parameters) {
@@ -59,6 +61,7 @@ export function buildForward(
       scheduled,
       rows: x,
       lengths: () => lengths(layer),
+      everyPosition,
     };
     graph.origin = { layer: layer.id, phase: 'forward' };
     const inputs = layer.inputs.map((position) => (position < 0 ? input : values[position]));

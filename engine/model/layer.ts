@@ -91,6 +91,8 @@ export interface LayerBuildContext<Arguments = LayerArguments> {
   readonly rows: ValueId;
   /** How many positions of its inputs are real: [batch]; null where all are. */
   readonly lengths: () => ValueId | null;
+  /** A language model in training: each position becomes a row of its own, [batch · length, …], where sequences end. */
+  readonly everyPosition: boolean;
 }
 
 /** Shapes are those of one example: no batch dimension. */
@@ -107,6 +109,8 @@ export interface LayerDef<T extends LayerFields = LayerFields> {
   readonly fromText?: boolean;
   /** What it does with a sequence of positions: begins one, works on each or among them, or makes one vector of it. Absent: it takes none. */
   readonly positions?: 'begins' | 'keeps' | 'ends';
+  /** Whether a position sees what stands behind it: a language model may not. Absent: it never does. */
+  readonly looksAhead?: (args: ArgumentsOf<T>) => boolean;
   /** Leaves each column of a table where it is. */
   readonly byColumn?: boolean;
   /** Throws ModelError when the inputs do not fit. */

@@ -62,6 +62,9 @@ export const metrics = {
     ...share,
     ofClasses: ({ probabilities, targets, confusion }) => areaUnderRoc(probabilities, targets, confusion.length),
   },
+  // Of language models: what the loss per token comes to for each byte of the text, whatever the tokens are, and e to its power.
+  bits_per_byte: { words: 'bits per byte', ...error },
+  perplexity: { words: 'perplexity', better: 'lower', minimum: 1 },
   mae: {
     words: 'mean absolute error',
     ...error,
@@ -82,7 +85,7 @@ export const metrics = {
 
 export type MetricName = keyof typeof metrics;
 
-const usualFirst: readonly MetricName[] = ['accuracy', 'r2'];
+const usualFirst: readonly MetricName[] = ['accuracy', 'r2', 'bits_per_byte'];
 
 /** What a run is judged by: the first of these that it has, else the loss. */
 export const leadingMetrics: readonly MetricName[] = [
@@ -91,7 +94,8 @@ export const leadingMetrics: readonly MetricName[] = [
 ];
 
 /** The leading metric of a task: what is expected of a run before it has one. */
-export const usualMetric = (task: Task): MetricName => (task === 'regression' ? 'r2' : 'accuracy');
+export const usualMetric = (task: Task): MetricName =>
+  (({ classification: 'accuracy', regression: 'r2', language: 'bits_per_byte' }) as const)[task];
 
 /** Series of a run that are no metric of a split. */
 const otherSeries: Readonly<Record<string, Metric>> = {

@@ -14,7 +14,7 @@ import {
 } from './image-presets.ts';
 import { usualTraining } from '../settings/network.ts';
 import { realMlpSteps, type TableRecipe, type TrainedOn } from '../settings/training.ts';
-import type { InputSpec, ModelSpec, Task, TrainingSpec } from './spec.ts';
+import { predictsTokens, type InputSpec, type ModelSpec, type Task, type TrainingSpec } from './spec.ts';
 import { bert, distilbert, gpt, textClassifier, type TextInput } from './text-presets.ts';
 
 export interface Preset {
@@ -271,6 +271,7 @@ const fewNumbers = 500;
  */
 export function defaultPreset(rows: number, input?: InputSpec, classes = 0): Preset {
   if (input?.kind === 'image') return presetNamed(Math.max(input.height, input.width) > 48 ? 'small-cnn' : 'resnet20')!;
+  if (input && predictsTokens(input)) return presetNamed('gpt-char')!;
   if (input?.kind === 'table' && input.texts?.length) return presetNamed('text-small')!;
   const plain = plainPreset(rows, classes);
   return plain.name === 'small' && (classes > 0 || rows >= fewNumbers) ? presetNamed('tabular')! : plain;

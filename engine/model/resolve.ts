@@ -14,7 +14,14 @@ import type {
 } from './layer.ts';
 import { lossRules, resolveLoss } from './losses.ts';
 import { layers as registry } from './registry.ts';
-import type { InputSpec, LayerSpec, LossName, ModelSpec, OutputSpec } from './spec.ts';
+import {
+  predictsTokens,
+  type InputSpec,
+  type LayerSpec,
+  type LossName,
+  type ModelSpec,
+  type OutputSpec,
+} from './spec.ts';
 import { ownValue } from '../protocol/own.ts';
 import type { Value } from '../settings/field.ts';
 import { expectedInstead } from '../settings/values.ts';
@@ -108,6 +115,7 @@ export function tryResolve(
       errors.push(new ModelError('Output has to be the last layer.', 'Move it to the end or use Dense.', index));
     }
   });
+  if (predictsTokens(input)) errors.push(...lookingAhead(resolved));
   const inputParameters = embeddingTables(input);
   const parameters = [...inputParameters, ...resolved.flatMap((layer) => layer.parameters)];
   const states = resolved.flatMap((layer) => layer.states);
@@ -116,6 +124,14 @@ export function tryResolve(
     errors,
   };
 }
+
+/** Layers of a language model that would see the tokens they are to tell. */
+const lookingAhead = (layers: readonly ResolvedLayer[]): readonly ModelError[] =>
+  layers.flatMap(({ def, args, index }) => {
+    if (def.looksAhead?.(args) !== true) return [];
+    const message = `${def.title} looks ahead: it would see the tokens that a language model is to tell.`;
+    return [new ModelError(message, 'Set it to look back only, or begin with gpt-char.', index)];
+  });
 
 function embeddingTables(input: InputSpec): readonly ParameterDef[] {
   if (input.kind !== 'table') return [];

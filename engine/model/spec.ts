@@ -103,7 +103,13 @@ export interface TextColumn {
   readonly vocabulary: number;
   /** Tokens a row at most; longer texts are cut. */
   readonly length: number;
+  /** It is a language model's: each token is a target as well, told by those before it. Then it is the only input. */
+  readonly predicted?: true;
 }
+
+/** Whether each row has a target at each of its positions, the token that follows. */
+export const predictsTokens = (input: InputSpec): boolean =>
+  input.kind === 'table' && input.texts?.[0]?.predicted === true;
 
 /** What the model has to predict. */
 export type OutputSpec =

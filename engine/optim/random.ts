@@ -9,6 +9,7 @@ export const streams = {
   initializer: 1,
   shuffle: 2,
   split: 3,
+  generate: 4,
   dropout: 1000,
   augmentation: 2000,
   mixup: 2001,

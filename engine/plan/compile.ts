@@ -9,7 +9,13 @@ import { lowerProgram, placeGradients, type LoweredProgram } from './lower.ts';
 import { accumulateCall, indicesOf, partSizes, sequenceOf, withIndices } from './parts.ts';
 import { clippingTensor, optimizerCalls, optimizerStateNames } from './optimizer.ts';
 import { programName, updateProgram, type Plan } from './plan.ts';
-import { buildPredictionGraph, buildTrainingGraph, classWeightsTensor, type StepOptions } from './step.ts';
+import {
+  buildEvaluationGraph,
+  buildPredictionGraph,
+  buildTrainingGraph,
+  classWeightsTensor,
+  type StepOptions,
+} from './step.ts';
 
 export interface PlanOptions extends StepOptions {
   /** Batch sizes of the training programs: the batch and the remainder of an epoch. Empty for prediction alone. */
@@ -17,6 +23,8 @@ export interface PlanOptions extends StepOptions {
   /** Cuts each of them into parts whose gradients are added up before the update; absent: a step is one program. */
   readonly parts?: (batch: number) => readonly number[];
   readonly predictBatch: number;
+  /** Of a language model: rows of the programs that tell the loss at every position. Absent: none. */
+  readonly evaluateBatches?: readonly number[];
 }
 
 /** Compiles a model and its training settings into a plan for any backend. */
@@ -29,6 +37,9 @@ export function compilePlan(options: PlanOptions): Plan {
     ...(options.parts
       ? lowerParts(options, slots, options.parts)
       : trainBatches.map((batch) => lowerTraining(options, slots, programName('train', batch), batch))),
+    ...(options.evaluateBatches ?? []).map((batch) =>
+      lowerProgram(programName('evaluate', batch), batch, buildEvaluationGraph(options, batch)),
+    ),
     lowerProgram(programName('predict', predictBatch), predictBatch, buildPredictionGraph(options, predictBatch)),
   ];
   return assemblePlan(nameTensors(options, slots, training), programs, {
@@ -53,7 +64,7 @@ export function nameTensors(options: PlanOptions, slots: ParameterSlots, trainin
   layout.add('data.y', [data.rows, data.targets], 'data');
   if (input.kind === 'image') layout.add('data.normalization', [input.channels, 2], 'persistent');
   const sizes = options.parts ? partSizes(options.parts, trainBatches) : [];
-  const largest = Math.max(predictBatch, ...(options.parts ? sizes : trainBatches));
+  const largest = Math.max(predictBatch, ...(options.evaluateBatches ?? []), ...(options.parts ? sizes : trainBatches));
   layout.add('step.indices', [stepCapacity * largest], 'step', 'u32');
   layout.add('step.scalars', [stepCapacity, 4], 'step');
   layout.add('step.counters', [stepCapacity], 'step', 'u32');

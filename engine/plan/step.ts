@@ -12,7 +12,7 @@ import { buildForward } from '../model/build.ts';
 import { ModelError } from '../model/errors.ts';
 import { lossRules, resolveLoss } from '../model/losses.ts';
 import type { ResolvedModel } from '../model/resolve.ts';
-import type { OutputSpec, TrainingSpec } from '../model/spec.ts';
+import { predictsTokens, type OutputSpec, type TrainingSpec } from '../model/spec.ts';
 
 /** What the programs of one plan have in common. */
 export interface StepOptions {
@@ -58,9 +58,10 @@ export function buildTrainingGraph(
     seed: training.seed,
     steps,
     scheduled,
+    everyPosition: predictsTokens(model.input),
   });
   graph.origin = { layer: 'loss', phase: 'forward' };
-  const loss = applyLoss(graph, options, ...byMember(graph, output, y));
+  const loss = applyLoss(graph, options, ...rowsOfLoss(graph, output, y));
   const wanted = differentiate(graph, loss, parameters);
   verify(graph, 'autodiff');
 
@@ -91,6 +92,26 @@ export function buildPredictionGraph(options: StepOptions, batch: number): Graph
   return fused.graph;
 }
 
+/** The mean loss at every position of a language model, without smoothing: one value a step in `ring.loss`. */
+export function buildEvaluationGraph(options: StepOptions, batch: number): Graph {
+  const { model, training, stepCapacity: steps } = options;
+  const graph = newGraph();
+  const [x, y] = gatherBatch(graph, options, batch, imageAugmentation());
+  const { output } = buildForward(graph, model, x, {
+    mode: 'inference',
+    seed: training.seed,
+    steps,
+    everyPosition: true,
+  });
+  graph.origin = { layer: 'loss', phase: 'forward' };
+  const [prediction, target] = rowsOfLoss(graph, output, y);
+  graph.apply('softmax_cross_entropy', [prediction, target, null], { training: false, smoothing: 0, steps });
+  const pruned = prune(graph, []);
+  const fused = fuse(pruned.graph, []);
+  verify(fused.graph, 'fusion');
+  return fused.graph;
+}
+
 /** The rows of a step: x [batch,width] or, of images, [batch,channels,height,width]; y their targets. */
 function gatherBatch(
   graph: GraphBuilder,
@@ -114,12 +135,18 @@ function gatherBatch(
   });
 }
 
-/** Outputs of members [batch, members, outputs] as rows of their own, each with the target of its row: the loss is their mean. */
-function byMember(graph: GraphBuilder, output: ValueId, target: ValueId): readonly [ValueId, ValueId] {
+/**
+ * Outputs of members [batch, members, outputs] as rows of their own, each with the target of its row, and of a language model a row for each
+ * position with a target of its own: the loss is their mean.
+ */
+function rowsOfLoss(graph: GraphBuilder, output: ValueId, target: ValueId): readonly [ValueId, ValueId] {
   const shape = graph.shape(output);
-  if (shape.length === 2) return [output, target];
+  const [rows, targets] = graph.shape(target);
+  if (shape.length === 2) {
+    if (shape[0] === rows) return [output, target];
+    return [output, graph.one('reshape', [target], { shape: [rows * targets, 1] })];
+  }
   const [batch, members, outputs] = shape;
-  const [, targets] = graph.shape(target);
   const column = graph.one('reshape', [target], { shape: [batch, 1, targets] });
   const repeated = graph.one('expand', [column], { shape: [batch, members, targets], scale: 1 });
   return [

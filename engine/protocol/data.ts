@@ -319,8 +319,10 @@ export interface PreparedData {
   readonly shardStarts: readonly number[];
   /** Images: mean and standard deviation of each channel over the training split, pixels in 0 … 1. Default: 0 and 1. */
   readonly normalization?: { readonly mean: readonly number[]; readonly deviation: readonly number[] };
-  /** Rows of each class in the training split. */
+  /** Rows of each class in the training split; of a language model none. */
   readonly classCounts: readonly number[];
+  /** Of a language model: bytes of UTF-8 that a token stands for, of the texts of each split. */
+  readonly bytesPerToken?: Readonly<Record<SplitName, number>>;
   /** Fitted preprocessing: plain JSON, part of the run and of every export. */
   readonly preprocessing: unknown;
   readonly warnings: readonly DataWarning[];

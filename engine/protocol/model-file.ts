@@ -33,7 +33,9 @@ const input = z.discriminatedUnion('kind', [
       .max(2 ** 31),
     embeddings: z.array(z.object({ name: z.string(), vocabulary: count, dimensions: count })),
     numbers: z.array(z.int().min(0)).optional(),
-    texts: z.array(z.object({ name: z.string(), vocabulary: count, length: count })).optional(),
+    texts: z
+      .array(z.object({ name: z.string(), vocabulary: count, length: count, predicted: z.literal(true).optional() }))
+      .optional(),
   }),
   z.object({ kind: z.literal('image'), channels: count, height: count, width: count }),
   z.object({

@@ -5,7 +5,8 @@ import { fieldsFor, type SettingsOf } from './field.ts';
 export const columnTypes = ['number', 'category', 'datetime', 'boolean', 'text', 'identifier'] as const;
 export type ColumnType = (typeof columnTypes)[number];
 
-export const tasks = ['classification', 'regression'] as const;
+/** `language`: each token of a text, told by those before it. */
+export const tasks = ['classification', 'regression', 'language'] as const;
 export type Task = (typeof tasks)[number];
 
 /** What a split goes by, other than chance. `time`: the earliest rows train, the latest test. `group`: all rows of a group are in one split. */

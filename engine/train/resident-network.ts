@@ -2,6 +2,7 @@
 // of a server. Programs of several sizes share the weights' values: one row does not pay for a whole batch.
 
 import type { Backend } from '../backends/backend.ts';
+import { predictsTokens } from '../model/spec.ts';
 import type { PreparedData } from '../protocol/data.ts';
 import { Session } from './session.ts';
 import type { TrainedNetwork } from './predict.ts';
@@ -18,7 +19,7 @@ export class ResidentNetwork {
   static async open(trained: TrainedNetwork, backend: Backend, data: PreparedData): Promise<ResidentNetwork> {
     const sessions: Session[] = [];
     try {
-      for (const rows of sizes) {
+      for (const rows of predictsTokens(data.input) ? sizes.slice(0, 1) : sizes) {
         const session = await openFor(trained, backend, data, rows);
         sessions.push(session);
         writeWeights(session.executable, session.plan, weightNames(session.model), trained.weights);
@@ -41,8 +42,8 @@ export class ResidentNetwork {
     const parts: Float32Array[] = [];
     for (let start = 0; start < rows;) {
       const left = rows - start;
-      const at = sizes.findIndex((size) => size >= left);
-      const session = this.#sessions[at < 0 ? sizes.length - 1 : at];
+      const at = this.#sessions.findIndex(({ rows: { capacity } }) => capacity >= left);
+      const session = this.#sessions.at(at)!;
       const count = Math.min(left, session.rows.capacity);
       if (x instanceof Float64Array) throw new RangeError('columns as they are have no place on a device');
       session.executable.write('data.x', x.subarray(start * this.#width, (start + count) * this.#width));

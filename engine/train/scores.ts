@@ -1,5 +1,6 @@
 // How good the model is: the metrics of a split, and whether they can be believed.
 
+import { predictsTokens } from '../model/spec.ts';
 import type { PreparedData, SplitName } from '../protocol/data.ts';
 import type { Metrics } from '../protocol/runs.ts';
 import type { Diary } from './diary.ts';
@@ -65,6 +66,8 @@ export class Scores {
   }
 
   #doubtOf(loss: number | undefined, train: number | undefined, { targets }: EvaluatedSplit): string | null {
+    // What a language model of constant answers would lose is not known.
+    if (predictsTokens(this.#data.input)) return null;
     const { training, classWeights, model } = this.#session;
     const spec = { output: this.#data.output, training, weights: classWeights };
     const constant = constantLoss(targets, spec, model.outputs);
@@ -74,11 +77,20 @@ export class Scores {
   async #evaluate(split: SplitName): Promise<EvaluatedSplit | null> {
     const range = splitRange(this.#data, split);
     if (range.end === range.start) return null;
+    if (predictsTokens(this.#data.input)) return this.#ofTokens(split, range);
     const outputs = await this.#session.predict(range, this.#breathe);
     const targets = this.#session.rows.targets.subarray(range.start, range.end);
     const { training, classWeights: weights } = this.#session;
     const evaluation = evaluate(outputs, targets, { output: this.#data.output, training, weights });
     return { evaluation, outputs, targets };
+  }
+
+  /** Of a language model: nothing but what the loss says. */
+  async #ofTokens(split: SplitName, range: RowRange): Promise<EvaluatedSplit> {
+    const loss = await this.#session.tokenLoss(range, this.#breathe);
+    const bytes = this.#data.bytesPerToken?.[split] ?? NaN;
+    const metrics = { loss, perplexity: Math.exp(loss), bits_per_byte: loss / Math.LN2 / bytes };
+    return { evaluation: { metrics }, outputs: new Float32Array(0), targets: new Float32Array(0) };
   }
 }
 

@@ -1,7 +1,7 @@
 // What a session settles on before its plan is compiled: the rows of its programs, the parts of a batch, the weights of classes.
 
 import type { ResolvedModel } from '../model/resolve.ts';
-import type { TrainingSpec } from '../model/spec.ts';
+import { predictsTokens, type TrainingSpec } from '../model/spec.ts';
 import type { PlanOptions } from '../plan/compile.ts';
 import { partsOf } from '../plan/parts.ts';
 import type { PreparedData } from '../protocol/data.ts';
@@ -21,6 +21,8 @@ export interface SessionSizes {
   readonly capacity: number;
   /** Cuts a step of so many rows into parts, where steps are in parts. */
   readonly parts: ((rows: number) => readonly number[]) | undefined;
+  /** Of a language model: rows of the programs that tell the loss at every position. */
+  readonly evaluateBatches?: readonly number[];
 }
 
 /** What the plan of a session depends on. */
@@ -64,12 +66,16 @@ export function planOptions({ model, training, data, capacity, accumulate, predi
     model,
     output: data.output,
     training,
-    data: { rows: capacity, width: data.width, targets: data.targets },
+    // A language model that writes while it learns has a row to itself.
+    data: { rows: capacity + Number(predictsTokens(model.input)), width: data.width, targets: data.targets },
     stepCapacity: Math.max(predictSteps, tableRows, stepRows),
     predictSteps,
     trainBatches: predictOnly ? [] : trainBatches(counts.train, batch, statistics),
     parts: predictOnly ? undefined : parts,
     predictBatch: predictBatch(model, trained, largestSplit, parts !== undefined),
+    ...(predictsTokens(model.input) && !predictOnly
+      ? { evaluateBatches: [...new Set([Math.min(trained, largestSplit), 1])] }
+      : {}),
   };
   return { options, parts };
 }
@@ -101,6 +107,8 @@ export function normalizationOf({ normalization }: PreparedData, channels: numbe
  */
 export function predictBatch(model: ResolvedModel, trained: number, rows: number, short: boolean): number {
   const largest = short ? Math.min(largestPredictBatch, trained) : largestPredictBatch;
+  // Of a language model what follows is asked of one text at a time.
+  if (predictsTokens(model.input)) return 1;
   if (model.input.kind === 'table') return Math.min(largest, rows);
   const flops = model.layers.reduce((sum, { def, inputShapes, outputShape, args }) => {
     return sum + def.flops(inputShapes, outputShape, args);

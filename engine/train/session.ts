@@ -73,6 +73,8 @@ export class Session {
   #begun = { scheduleStep: 0, scheduleEpoch: 0, optimizerStep: 0 };
   readonly #predictIndices: Uint32Array;
   readonly #predictBatch: number;
+  /** Rows of the programs of `tokenLoss`, the larger first. */
+  readonly #evaluateBatches: readonly number[];
 
   /** A batch that does not fit the device's memory is computed in more and more parts, until one does. */
   static async open(options: SessionOptions): Promise<Session> {
@@ -106,7 +108,8 @@ export class Session {
     const plan = compilePlan(planned.options);
     const { parts } = planned;
     const executable = await options.backend.compile(plan);
-    return new Session(options, { model, whole }, plan, executable, { batch, capacity, parts });
+    const { evaluateBatches } = planned.options;
+    return new Session(options, { model, whole }, plan, executable, { batch, capacity, parts, evaluateBatches });
   }
 
   private constructor(
@@ -114,7 +117,7 @@ export class Session {
     { model, whole }: { readonly model: ResolvedModel; readonly whole: ResolvedModel },
     plan: Plan,
     executable: Executable,
-    { batch, capacity, parts }: SessionSizes,
+    { batch, capacity, parts, evaluateBatches = [] }: SessionSizes,
   ) {
     const { data, training } = options;
     this.model = model;
@@ -133,6 +136,7 @@ export class Session {
     this.#tableRows = stepOf(plan, programName('train', batch))?.tableRows ?? 1;
     const predict = Object.values(plan.programs).at(-1)!;
     this.#predictBatch = predict.batch;
+    this.#evaluateBatches = evaluateBatches;
     this.#predictIndices = new Uint32Array(predictSteps * this.#predictBatch);
     this.classWeights = classWeights(training, data.classCounts, model.outputs);
     if (this.classWeights && !options.predictOnly) executable.write(classWeightsTensor, this.classWeights);
@@ -277,6 +281,39 @@ export class Session {
     }
     await reading;
     return outputs;
+  }
+
+  /** The mean loss of consecutive rows at every position, of a language model. `pause` is called between submits. */
+  async tokenLoss(range: RowRange, pause: () => Promise<void> = async () => {}): Promise<number> {
+    const [batch] = this.#evaluateBatches;
+    let sum = 0;
+    for (const window of windowsOf(range, this.rows.capacity)) {
+      const base = await this.rows.show(window);
+      const count = window.end - window.start;
+      for (let done = 0; done < count;) {
+        const rows = count - done >= batch ? batch : 1;
+        const program = programName('evaluate', rows);
+        const most = Math.min(this.plan.stepCapacity, this.executable.stepsAtOnce(program));
+        const steps = Math.min(most, rows === 1 ? count - done : Math.floor((count - done) / batch));
+        const places = Uint32Array.from({ length: steps * rows }, (_, row) => base + done + row);
+        this.executable.write('step.indices', places);
+        await this.executable.run(program, steps);
+        const losses = (await this.executable.read('ring.loss', 0, steps)) as Float32Array;
+        for (const loss of losses) sum += loss * rows;
+        done += steps * rows;
+        await pause();
+      }
+    }
+    return sum / (range.end - range.start);
+  }
+
+  /** What a language model expects after a text: logits [outputs] of codes [width]. They have a row of the device to themselves. */
+  async following(codes: Float32Array): Promise<Float32Array> {
+    const row = this.rows.capacity;
+    this.executable.write('data.x', codes, row * codes.length);
+    this.executable.write('step.indices', Uint32Array.of(row));
+    await this.executable.run(programName('predict', 1), 1);
+    return (await this.executable.read('ring.outputs', 0, this.model.outputs)) as Float32Array;
   }
 
   learningRate(step: number): number {

@@ -15,6 +15,7 @@ import { EvaluationFiles } from './evaluation-files.ts';
 import type { TrainerOptions } from './options.ts';
 import { finish, handOver, threadsOf, type Divergence } from './outcome.ts';
 import { Reporter } from './reporter.ts';
+import { Samples } from './samples.ts';
 import { Scores } from './scores.ts';
 import { Session } from './session.ts';
 import { goOnFrom } from './start.ts';
@@ -48,6 +49,7 @@ class Trainer {
   readonly #reporter: Reporter;
   readonly #checkpoints: CheckpointWriter;
   readonly #scores: Scores;
+  readonly #samples: Samples;
   readonly #files: EvaluationFiles;
   #best: Weights;
   #divergence: Divergence | null = null;
@@ -91,6 +93,7 @@ class Trainer {
       onFile: events.onFile,
     });
     this.#scores = new Scores(session, data, diary, breathe);
+    this.#samples = new Samples(session, data, diary, clock);
     this.#files = new EvaluationFiles({ data, clock, onFile: events.onFile });
     // Whoever stops a run may not wait until it has.
     control.onStop(() => {
@@ -118,6 +121,7 @@ class Trainer {
     const stopped = control.stopRequested && this.#state.epoch < epochs && !early;
     // Of the end, too: somebody may want it to go on.
     await this.#checkpoint();
+    if (!stopped) await this.#samples.write(this.#state.step);
     return this.#finish(stopped ? 'stopped' : early ? 'early_stopped' : 'completed');
   }
 
@@ -209,6 +213,7 @@ class Trainer {
     this.#reporter.report();
     await surroundings.breathe();
     if (this.#checkpoints.due) await this.#checkpoint();
+    if (this.#samples.due) await this.#sample();
     if (control.pauseRequested) await this.#pause();
     return !control.stopRequested && this.#divergence === null;
   }
@@ -234,6 +239,11 @@ class Trainer {
     await this.#stream.settle();
     if (this.#divergence) return;
     await this.#checkpoints.write(this.#state, this.#best, () => this.#reporter.report(true));
+  }
+
+  async #sample(): Promise<void> {
+    await this.#stream.settle();
+    if (!this.#divergence) await this.#samples.write(this.#state.step);
   }
 
   /** For good; the last one is kept anyway. */

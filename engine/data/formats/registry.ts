@@ -6,11 +6,13 @@ import { delimitedText } from './delimited.ts';
 import { jsonLines } from './json-lines.ts';
 import { parquet } from './parquet.ts';
 import { refuseKnownBinary } from './known-binaries.ts';
+import { plainText } from './plain-text.ts';
 
 export const formats: readonly DatasetFormat[] = [
   parquet,
   arrow,
   jsonLines,
+  plainText,
   // It comes last: any text is delimited text.
   delimitedText,
 ];

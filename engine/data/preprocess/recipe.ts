@@ -92,6 +92,8 @@ const preprocessingSchema = z.object({
   leftOut: z.array(z.object({ column: z.string(), reason: z.string() })),
   /** Rows hold the columns as they are, in the order of `features`; absent: what the features say. */
   form: z.literal('columns').optional(),
+  /** It is a language model's: its one text tells each of its tokens by those before it, and the classes of the target are its tokens. */
+  language: z.literal(true).optional(),
   /** The file had a row of units below its header. */
   unitsRow: z.boolean().optional(),
 });
@@ -166,6 +168,7 @@ export function inputSpec(recipe: Preprocessing): InputSpec {
     name,
     vocabulary: vocabulary + textCodes.first,
     length,
+    ...(recipe.language && { predicted: true as const }),
   }));
   const numbers = features.flatMap(areNumbers).flatMap((number, column) => (number ? [column] : []));
   const marks = numbers.length < numeric ? { numbers } : {};

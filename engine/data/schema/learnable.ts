@@ -36,6 +36,8 @@ export function obstacleOf({
       hint: 'Choose another target column.',
     };
   }
+  // Its text is what a language model learns from, whatever other columns there are.
+  if (task === 'language') return null;
   if (task === 'classification' && classes.length < 2) {
     return {
       code: 'input.one_class',

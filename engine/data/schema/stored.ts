@@ -21,6 +21,8 @@ export interface StoredColumn {
   readonly dateFormat?: string;
   /** VARCHAR: how the column's values are written as numbers, other than plainly. */
   readonly numbers?: NumberSpelling;
+  /** VARCHAR: its values are passages of one text, whatever they look like one by one. */
+  readonly passages?: true;
   /** DOUBLE: how the file writes the column's numbers, if they have marks. */
   readonly written?: NumberSpelling;
 }

@@ -73,6 +73,9 @@ function chooseTarget(columns: readonly ColumnInfo[], name: string): Found {
 }
 
 function guessTarget(columns: readonly ColumnInfo[]): Found | null {
+  // A book: what there is to learn is to write on.
+  if (columns.length === 1 && columns[0].type === 'text')
+    return { column: columns[0], reason: 'the only column, of text' };
   const usable = columns.filter(isPredictable);
   for (const name of targetNames) {
     const column = usable.findLast((candidate) => plain(candidate.name) === plain(name));
@@ -97,6 +100,7 @@ function isPredictable(column: ColumnInfo): boolean {
 function guessTask(column: ColumnInfo, rows: number): { task: Task; reason: string } {
   const { type, distinct } = column;
   if (type === 'datetime') return chooseTask(column, 'regression');
+  if (type === 'text') return { task: 'language', reason: 'each of its tokens is told by those before it' };
   if (type !== 'number') {
     return { task: 'classification', reason: `${show(distinct)} ${distinct === 1 ? 'class' : 'classes'}` };
   }
@@ -109,6 +113,14 @@ function guessTask(column: ColumnInfo, rows: number): { task: Task; reason: stri
 
 function chooseTask(column: ColumnInfo, task: Task): { task: Task; reason: string } {
   if (task === 'classification') return { task, reason: 'classification' };
+  if (task === 'language') {
+    if (column.type === 'text') return { task, reason: 'each of its tokens is told by those before it' };
+    throw new InputError(
+      'input.target_type',
+      `"${column.name}" is a ${column.type} column: a language model learns from texts.`,
+      `Choose a column of text, or read it as one (--types ${column.name}=text).`,
+    );
+  }
   if (column.type === 'number' || column.type === 'boolean') return { task, reason: 'regression' };
   throw new InputError(
     'input.target_type',

@@ -66,6 +66,7 @@ export const attention = defineLayer({
   summary: 'Lets every position of a sequence look at the others and take from them what it needs.',
   group: 'text',
   positions: 'keeps',
+  looksAhead: ({ causal }) => !causal,
   fields: layerFields({
     heads: {
       kind: 'number',

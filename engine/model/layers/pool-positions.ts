@@ -9,6 +9,7 @@ export const poolPositions = defineLayer({
   summary: 'Makes one vector of a sequence: the mean of its positions, its first or its last. Padding is left out.',
   group: 'text',
   positions: 'ends',
+  looksAhead: ({ pool }) => pool !== 'last',
   fields: layerFields({
     pool: {
       kind: 'choice',
@@ -24,6 +25,11 @@ export const poolPositions = defineLayer({
     }
     return [input[1]];
   },
-  build: ({ graph, args: { pool }, lengths }, [x]) => graph.one('pool_positions', [x, lengths()], { pool }),
+  build: ({ graph, args: { pool }, lengths, everyPosition }, [x]) => {
+    if (!everyPosition) return graph.one('pool_positions', [x, lengths()], { pool });
+    // A language model answers at each position; asked for what follows, at the last one alone.
+    const [batch, length, width] = graph.shape(x);
+    return graph.one('reshape', [x], { shape: [batch * length, width] });
+  },
   flops: ([[length, width]], _, { pool }) => (pool === 'mean' ? length * width : 0),
 });

@@ -1,0 +1,83 @@
+// A text that is no table: a book, notes, sources. It becomes a column of passages, which put one under the other are the text again: each
+// ends where a line does, next to no space, so that trimming takes nothing away.
+
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { InputError } from '../../protocol/errors.ts';
+import type { DataWarning } from '../../protocol/data.ts';
+import { quoteText } from '../sql.ts';
+import { decodeHead, encodingTitles, sniffEncoding } from './encoding.ts';
+import type { DatasetFormat, FileHead } from './format.ts';
+import { typedSource } from './typed.ts';
+
+/** Lines looked at to tell a text from a table. */
+const sampleLines = 400;
+/** UTF-16 units of a passage, about; where no line ends as it has to, it goes on. */
+const passage = 1_200;
+const largestFile = 2 ** 28;
+const extensions = /\.(txt|text|md|markdown)$/i;
+
+export const plainText: DatasetFormat = {
+  name: 'text',
+  sniff(head) {
+    const encoding = extensions.test(head.name) ? sniffEncoding(head.bytes) : null;
+    return encoding !== null && isProse(decodeHead(head.bytes, encoding));
+  },
+  async open({ head, options, connection, workFolder }) {
+    if (head.size > largestFile) {
+      throw new InputError(
+        'input.too_large',
+        `${head.name} is a text of ${Math.round(head.size / 2 ** 20)} MB: more than ${largestFile / 2 ** 20} MB cannot be read as one.`,
+        'Cut it into several files.',
+      );
+    }
+    const encoding = sniffEncoding(head.bytes, options.encoding) ?? 'utf-8';
+    const text = new TextDecoder(encoding).decode(await readFile(head.path)).replaceAll(/\r\n?/g, '\n');
+    const lines = passages(text).map((part) => `${JSON.stringify({ text: part })}\n`);
+    const path = join(workFolder, 'passages.jsonl');
+    await writeFile(path, lines.join(''));
+    const settings = "format = 'newline_delimited', columns = {text: 'VARCHAR'}, maximum_object_size = 268435456";
+    const table = `read_json(${quoteText(path)}, ${settings})`;
+    const source = await typedSource(connection, table, { format: 'text', encoding: encodingTitles[encoding] });
+    const columns = source.columns.map((column) => ({ ...column, passages: true as const }));
+    return { ...source, columns, warnings: [...source.warnings, ...unreadable(text, head)] };
+  },
+};
+
+/** Whether most of it is words, and no mark cuts its lines into as many parts each. */
+export function isProse(text: string): boolean {
+  const lines = text
+    .split(/\r\n?|\n/, sampleLines)
+    .slice(0, -1)
+    .filter((line) => line.trim() !== '');
+  if (lines.length < 3) return false;
+  const sample = lines.join('');
+  const letters = sample.match(/\p{L}/gu)?.length ?? 0;
+  const signs = sample.match(/\S/gu)?.length ?? 0;
+  if (letters < 0.6 * signs) return false;
+  return [/\t/g, /,/g, /;/g, /\|/g, /\s+/g].every((mark) => {
+    const counts = lines.map((line) => line.trim().match(mark)?.length ?? 0);
+    const [first] = counts;
+    return !(first > 0 && counts.filter((count) => count === first).length > 0.6 * counts.length);
+  });
+}
+
+function passages(text: string): readonly string[] {
+  const parts: string[] = [];
+  const border = /\S\n(?=\S)/g;
+  for (let start = 0; start < text.length;) {
+    border.lastIndex = start + passage;
+    const found = border.exec(text);
+    const end = found ? found.index + 1 : text.length;
+    parts.push(text.slice(start, end));
+    start = end + 1;
+  }
+  return parts;
+}
+
+function unreadable(text: string, { name }: FileHead): DataWarning[] {
+  const count = text.match(/\uFFFD/g)?.length ?? 0;
+  if (count === 0) return [];
+  const message = `${name} has ${count} ${count === 1 ? 'place' : 'places'} that cannot be read: each stands as �.`;
+  return [{ code: 'unreadable_text', message }];
+}

@@ -1,0 +1,117 @@
+// A language model on the command line: a book is trained on, the run writes, the same seed writes the same, and what answers rows is refused.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import test, { after } from 'node:test';
+import { lastEvent, temporaryHome, trainyard } from '../support/cli.ts';
+
+const home = temporaryHome({ after } as never);
+
+/** Sentences in a fixed round: what follows is told by what was before. */
+const sentences = [
+  'The cat sat on the mat, and',
+  'the dog lay by the door;',
+  'a bird sang to them all:',
+  'nobody listened.',
+];
+const book = path.join(home, 'book.txt');
+fs.writeFileSync(book, Array.from({ length: 400 }, (_, i) => sentences[i % 4]).join('\n'));
+
+const model = path.join(home, 'gpt.json');
+const block = (id: string, from: string): readonly object[] => [
+  { type: 'layer_norm', id: `${id}n`, from },
+  { type: 'attention', id: `${id}a`, heads: 2, causal: true },
+  { type: 'add', id, from: [from, `${id}a`] },
+];
+const layers = (pool: string): readonly object[] => [
+  { type: 'token_embedding', dimensions: 32 },
+  { type: 'position_embedding', id: 'p' },
+  ...block('a', 'p'),
+  ...block('b', 'a'),
+  { type: 'layer_norm' },
+  { type: 'pool_positions', pool },
+  { type: 'output' },
+];
+fs.writeFileSync(model, JSON.stringify({ version: 1, layers: layers('last') }));
+
+const flags = [
+  '--model',
+  model,
+  '--length',
+  '24',
+  '--epochs',
+  '12',
+  '--lr',
+  '0.01',
+  '--device',
+  'cpu',
+  '--threads',
+  '1',
+];
+
+test('a book is read as a text to write on, and learned', async () => {
+  const { stdout } = await trainyard(home, 'inspect', book);
+  assert.match(stdout, /read as format text/);
+  assert.match(stdout, /target text \(language\)/);
+  const { metrics } = await lastEvent(home, 'train', book, ...flags);
+  const { val_bits_per_byte: bits, val_loss: loss, val_perplexity: perplexity } = metrics as Record<string, number>;
+  // Whoever told letters by how often they come would need over 4 bits.
+  assert.ok(bits < 0.6, `${bits} bits per byte`);
+  // Tokens are bytes here.
+  assert.ok(Math.abs(bits - loss / Math.LN2) < 1e-9);
+  assert.ok(Math.abs(perplexity - Math.exp(loss)) < 1e-9);
+});
+
+test('it writes on, and by the same seed the same', async () => {
+  const write = async (...more: readonly string[]): Promise<string> =>
+    (await lastEvent(home, 'generate', '1', '--tokens', '60', ...more)).text as string;
+  const sure = await write('--prompt', 'The cat sat on', '--temperature', '0');
+  assert.match(sure, /^ the mat, and\nthe dog lay by/);
+  const [one, again, other] = [
+    await write('--temperature', '3', '--top-p', '1', '--seed', '5'),
+    await write('--temperature', '3', '--top-p', '1', '--seed', '5'),
+    await write('--temperature', '3', '--top-p', '1', '--seed', '6'),
+  ];
+  assert.equal(one, again);
+  assert.notEqual(one, other);
+  const { stdout } = await trainyard(home, 'generate', '1', '--prompt', 'The cat sat on', '--temperature', '0');
+  assert.ok(stdout.startsWith(`The cat sat on${sure}`));
+});
+
+test('while it learns it writes into its log', async () => {
+  const { stdout } = await trainyard(home, 'show', '1', '--log');
+  assert.match(stdout, /Step \d+ writes: /);
+});
+
+test('what asks for answers to rows is refused by name', async () => {
+  for (const command of [
+    ['evaluate', '1'],
+    ['predict', '1', book],
+    ['explain', '1'],
+    ['serve', '1'],
+  ]) {
+    const { code, stderr } = await trainyard(home, ...command);
+    assert.equal(code, 2, `${command[0]}: ${stderr}`);
+    assert.match(stderr, /language model/, command[0]);
+  }
+});
+
+test('models and splits that would have it read ahead are refused, and other learners', async () => {
+  const ahead = path.join(home, 'ahead.json');
+  fs.writeFileSync(ahead, JSON.stringify({ version: 1, layers: layers('mean') }));
+  const refusals = [
+    [['--model', ahead], /looks ahead/],
+    [['--model', 'linear'], /learn to write/],
+    [['--model', model, '--folds', '3'], /split in its order/],
+    [['--model', model, '--length', '9000'], /too short/],
+    [['--model', model, '--tokenizer', 'words'], /cannot be put together/],
+  ] as const;
+  for (const [given, message] of refusals) {
+    const { code, stderr } = await trainyard(home, 'train', book, ...given);
+    assert.notEqual(code, 0, given.join(' '));
+    assert.match(stderr, message);
+  }
+  const { code, stderr } = await trainyard(home, 'generate', '99');
+  assert.equal(code, 2, stderr);
+});
