@@ -62,6 +62,7 @@ export const poolingCases: readonly Pooling[] = [
   { ...square, planes: 3, height: 10, width: 11, windowHeight: 2, windowWidth: 2, stride: 3 },
   { ...square, planes: 7, height: 5, width: 9, windowHeight: 5, windowWidth: 9, stride: 1 },
   { ...square, planes: 19, height: 8, width: 8, windowHeight: 8, windowWidth: 8, stride: 1 },
+  { ...square, planes: 3, height: 17, width: 1, windowHeight: 3, windowWidth: 3, stride: 4, padding: 1 },
   { ...square, planes: 3, height: 7, width: 75 },
   // More windows than a native kernel holds at once, of several rows and columns; and windows too large for that.
   { ...square, planes: 2, height: 61, width: 53, windowHeight: 3, windowWidth: 3, stride: 1, padding: 1 },

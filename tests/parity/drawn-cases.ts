@@ -158,6 +158,9 @@ const redrawn: Partial<Record<KernelName, (p: Params, draw: Draw) => void>> = {
   },
   embedding: coded,
   embedding_grad: coded,
+  token_embedding: tokens,
+  token_embedding_grad: tokens,
+  text_lengths: tokens,
   gather: gathered,
   gather_grad: gathered,
   gather_images: (p, draw) => {
@@ -208,6 +211,12 @@ function coded(p: Params, draw: Draw): void {
   p.batch = draw.size(67);
   p.width = draw.size(40);
   p.codesColumn = draw.whole(0, p.codesWidth - 1);
+}
+
+/** Tokens stand in columns of their own, as many as the longest text has. */
+function tokens(p: Params, draw: Draw): void {
+  [p.batch, p.length, p.codesColumn] = [draw.size(20), draw.size(150), draw.whole(0, 3)];
+  p.codesWidth = p.codesColumn + p.length + draw.whole(0, 2);
 }
 
 function gathered(p: Params, draw: Draw): void {

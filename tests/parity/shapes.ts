@@ -7,9 +7,11 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { findNative, loadNative } from '../../engine/backends/cpu/native.ts';
 import { type KernelName, kernels } from '../../kernels/registry.ts';
+import { setup } from '../../scripts/setup.mjs';
 import { drawCases } from './drawn-cases.ts';
 import { checkDrawn } from './drawn-shapes.ts';
 
+await setup({ targets: ['kernels', 'native'] });
 const { values } = parseArgs({
   options: {
     shapes: { type: 'string', default: '10000' },

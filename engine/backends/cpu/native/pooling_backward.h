@@ -103,7 +103,8 @@ static void weave_row(const Pooling *p, const float *phases, ptrdiff_t apart, in
     return;
   }
   int j = (p->padding + p->stride - 1) / p->stride;
-  const int left = j * p->stride - p->padding;
+  // A narrow plane may end before the first column that has all phases.
+  const int left = smaller(j * p->stride - p->padding, p->width);
   for (int c = 0; c < left; c++) {
     const int phase = (c + p->padding) % p->stride;
     if (phase < count) dx[c] = phases[phase * apart + (c + p->padding) / p->stride];
