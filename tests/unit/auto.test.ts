@@ -7,6 +7,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { partRows, usualParts, type Parting } from '../../engine/data/preprocess/parts.ts';
 import { learnerNamed } from '../../engine/learners/registry.ts';
+import type { InputSpec } from '../../engine/model/spec.ts';
 import type { NetworkConfig } from '../../engine/learners/network/declaration.ts';
 import { Standing } from '../../engine/learners/auto/leaderboard.ts';
 import type { Member } from '../../engine/learners/auto/member.ts';
@@ -47,10 +48,27 @@ function selectByDefinition(models: readonly Float64Array[], { kind, truth, rows
   return models.map((_, model) => best.taken.filter((one) => one === model).length / best.taken.length);
 }
 
-function plan(): readonly Candidate[] {
+function plan(input: InputSpec = { kind: 'columns', columns: [] }): readonly Candidate[] {
   const output = { kind: 'classes', classes: ['no', 'yes'] } as const;
-  return [...candidates({ common, data: { task: 'classification', output }, rows: 400 })];
+  return [...candidates({ common, data: { task: 'classification', output, input }, rows: 400 })];
 }
+
+test('of texts a linear model and a network, beside what learns from the other columns where there are some', () => {
+  const texts = [{ name: 'review', width: 40 }];
+  const titles = plan({ kind: 'columns', columns: [], texts }).map(({ title }) => title);
+  assert.deepEqual(titles, ['Linear model', 'Text network']);
+  const mixed = plan({ kind: 'columns', columns: [{ name: 'price', kind: 'number' }], texts });
+  assert.deepEqual(
+    mixed.slice(0, 5).map(({ title }) => title),
+    ['Linear model', 'Boosted trees, small', 'Network', 'Boosted trees', 'Text network'],
+  );
+  const { layers } = (mixed[4].config(0) as NetworkConfig).model;
+  assert.ok(
+    layers.some(({ from }) => Array.isArray(from) && from.includes('input')),
+    'numbers join behind the text',
+  );
+  assert.ok(!plan().some(({ title }) => title === 'Text network'));
+});
 
 test('greedy selection takes what the definition takes, of classes and of numbers, on the rows it is shown', () => {
   for (const kind of ['classes', 'values'] as const) {

@@ -51,6 +51,26 @@ export function modelledRows<R extends PreparedRows>(rows: R, preprocessing: unk
   };
 }
 
+/** Columns as they are without the texts behind them, for models that cannot read those. */
+export function withoutTexts<R extends PreparedRows>(rows: R): R {
+  const { data, readShard } = rows;
+  if (data.input.kind !== 'columns' || data.input.texts === undefined) return rows;
+  const { columns } = data.input;
+  const width = columns.length;
+  return {
+    ...rows,
+    data: { ...data, input: { kind: 'columns', columns }, width },
+    readShard: async (index) => {
+      const { rows: count, x, y } = await readShard(index);
+      const own = new Float64Array(count * width);
+      for (let row = 0; row < count; row++) {
+        for (let i = 0; i < width; i++) own[row * width + i] = x[row * data.width + i];
+      }
+      return { rows: count, x: own, y };
+    },
+  };
+}
+
 /** Where a column of a recipe stands among others, and its codes by theirs; null: they are the same. */
 interface TakenColumn {
   readonly from: number;

@@ -53,6 +53,7 @@ export const declaration = declare({
   },
   fields: autoFields,
   forms: ['columns'],
+  texts: 'tokens',
   unit: { one: 'model', many: 'models' },
   curves: true,
 

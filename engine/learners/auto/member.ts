@@ -1,6 +1,7 @@
 // One member of an ensemble at work: its folds, one after the other, each a training of an ordinary learner that is told to stop when time
 // is up. What comes of it: the files of each fold's model, what they say of the rows they did not learn from, and of the test rows.
 
+import { withoutTexts } from '../../data/preprocess/modelled-rows.ts';
 import type { HostSpending } from '../../protocol/bill.ts';
 import { TrainyardError } from '../../protocol/errors.ts';
 import type { LogLine, RunConfig } from '../../protocol/runs.ts';
@@ -166,7 +167,14 @@ export class MemberAtWork {
     const files = new Map<string, Uint8Array>();
     const control = new RunControl();
     const { surroundings, dataBudget, backend } = this.#job;
-    const job = { ...(await this.#rows.fold(part, form)), surroundings, dataBudget, backend, config, control };
+    const job = {
+      ...withoutTexts(await this.#rows.fold(part, form)),
+      surroundings,
+      dataBudget,
+      backend,
+      config,
+      control,
+    };
     declarationOf(config).check(config, job.data);
     const training = await this.#others.named(config.learner).open({ ...job, events: this.#events(files) });
     return { part, control, training, files };
@@ -199,7 +207,7 @@ export class MemberAtWork {
     const trained = this.#others.read(JSON.parse(decodeText(model)), decodeSafetensors(weights).tensors);
     const form = trained.file.input.kind === 'columns' ? 'columns' : 'matrix';
     const own = this.#rows.rowsOf(part);
-    const said = await trained.outputs({ ...(await this.#rows.only(part, form)), dataBudget, backend });
+    const said = await trained.outputs({ ...withoutTexts(await this.#rows.only(part, form)), dataBudget, backend });
     const meaning = meaningOf(output, said.outputs, own.length);
     if (!meaning.every(Number.isFinite)) throw new NoModel(this.candidate.title, part);
     own.forEach((row, at) => this.#outOfFold.set(meaning.subarray(at * values, (at + 1) * values), row * values));

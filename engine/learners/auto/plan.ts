@@ -25,7 +25,7 @@ export interface Candidate {
 /** What candidates are made for. */
 export interface PlannedFor {
   readonly common: Omit<RunConfig, 'learner'>;
-  readonly data: Pick<PreparedData, 'task' | 'output'>;
+  readonly data: Pick<PreparedData, 'task' | 'output' | 'input'>;
   /** Training rows of a fold. */
   readonly rows: number;
 }
@@ -43,11 +43,16 @@ type Drawn = (low: number, high: number) => number;
 export function* candidates({ common, data, rows }: PlannedFor): Generator<Candidate, void, void> {
   const classes = data.output.kind === 'classes' ? data.output.classes.length : 0;
   const about = trainedOn(rows, data.task, { classes });
-  const start = starting(common, about);
+  const { columns, texts = [] } = data.input.kind === 'columns' ? data.input : { columns: [] };
+  const start = starting(common, about, { columns: columns.length, texts: texts.map(({ name }) => name) });
   yield start.linear;
+  const ofTexts = start.network('Text network', 'text-small');
+  // Trees cannot read texts: where there is nothing else, these two are all.
+  if (texts.length > 0 && columns.length === 0) return yield ofTexts;
   yield start.boosted('Boosted trees, small', { trees: 150, learningRate: 0.1, leaves: 15, patience: 20 });
   yield start.network('Network', plainPreset(rows, classes).name);
   yield start.boosted('Boosted trees', { patience: 50 });
+  if (texts.length > 0) yield ofTexts;
   yield start.network('MLP for tables', 'tabular');
   // Of many rows these take longest, and the most room.
   yield start.extra('Extra trees', {});
@@ -89,8 +94,16 @@ function drawn(start: ReturnType<typeof starting>, draw: number, between: Drawn)
   }
 }
 
+/** What the layers of a network are chosen by: how many columns there are, and which texts. */
+interface ForLayers {
+  readonly columns: number;
+  readonly texts: readonly string[];
+}
+
 /** What each kind starts from with this data. */
-function starting(common: Omit<RunConfig, 'learner'>, about: About) {
+function starting(common: Omit<RunConfig, 'learner'>, about: About, of: ForLayers) {
+  const texts = of.texts.map((name) => ({ name, vocabulary: 1, length: 1 }));
+  const numeric = texts.length > 0 ? of.columns : 0;
   const forTrees = { trees: 100 };
   return {
     linear: {
@@ -114,7 +127,7 @@ function starting(common: Omit<RunConfig, 'learner'>, about: About) {
     network: (title: string, preset: string, draw = 0): Candidate => ({
       title,
       config(fold) {
-        const input = { kind: 'table', width: 0, numeric: 0, embeddings: [] } as const;
+        const input = { kind: 'table', width: 0, numeric, embeddings: [], texts } as const;
         const model = specOf(presetNamed(preset)!, input);
         const training = usualTraining(trainedOn(about.rows, about.task, { model, classes: about.classes }));
         const { seed } = seeded(common, fold + 100 * draw);

@@ -1,7 +1,7 @@
 // An ensemble put to use: each member says what it thinks of the rows, in the form it learned from, and the weighted mean of their
 // probabilities or values is the answer. N rows, K classes.
 
-import { modelledRows } from '../../data/preprocess/modelled-rows.ts';
+import { modelledRows, withoutTexts } from '../../data/preprocess/modelled-rows.ts';
 import type { OutputSpec } from '../../model/spec.ts';
 import type { Shard } from '../../protocol/data.ts';
 import { InputError, TrainyardError } from '../../protocol/errors.ts';
@@ -47,6 +47,7 @@ export class RowsForMembers {
   readonly #rows: Rows;
   readonly #recipe: object;
   readonly #made = new Map<object, Rows>();
+  #columns: Rows | null = null;
 
   constructor(rows: Rows, recipe: object) {
     this.#rows = { ...rows, readShard: remembered(rows.readShard) };
@@ -55,8 +56,14 @@ export class RowsForMembers {
 
   /** In the form of a model's input, by the preprocessing it was fitted with if that is its own. */
   of({ kind }: { readonly kind: string }, own?: object): Rows {
-    if (own === undefined && kind === 'columns') return this.#rows;
-    const recipe = own ?? this.#recipe;
+    if (kind === 'columns') {
+      this.#columns ??= withoutTexts(this.#rows);
+      return own === undefined ? this.#columns : withoutTexts(this.#madeBy(own));
+    }
+    return this.#madeBy(own ?? this.#recipe);
+  }
+
+  #madeBy(recipe: object): Rows {
     const made = this.#made.get(recipe) ?? this.#make(recipe);
     this.#made.set(recipe, made);
     return made;
