@@ -8,12 +8,14 @@ import { outputWidth, resolveModel } from '../../engine/model/resolve.ts';
 import type { InputSpec, LayerSpec, OutputSpec, TrainingSpec } from '../../engine/model/spec.ts';
 import { compilePlan } from '../../engine/plan/compile.ts';
 
-export const goldenNames = ['mlp-regression', 'residual-classes', 'embedded-huber'] as const;
+/** The last two are by make_text_golden.py. */
+export const goldenNames = ['mlp-regression', 'residual-classes', 'embedded-huber', 'bert', 'gpt'] as const;
 
 export interface Golden {
   readonly name: string;
   readonly numeric: number;
   readonly embeddings: readonly { readonly vocabulary: number; readonly dimensions: number }[];
+  readonly texts?: readonly { readonly vocabulary: number; readonly length: number }[];
   readonly classes: number;
   readonly classWeights: readonly number[] | null;
   readonly layers: readonly LayerSpec[];
@@ -40,9 +42,11 @@ export interface Replay {
 }
 
 export async function replay(golden: Golden, backend: Backend): Promise<Replay> {
-  const width = golden.numeric + golden.embeddings.length;
+  const texts = (golden.texts ?? []).map((text, i) => ({ name: `t${i}`, ...text }));
+  const tokens = texts.reduce((sum, { length }) => sum + length, 0);
+  const width = golden.numeric + golden.embeddings.length + tokens;
   const embeddings = golden.embeddings.map((column, i) => ({ name: `c${i}`, ...column }));
-  const input: InputSpec = { kind: 'table', width, numeric: golden.numeric, embeddings };
+  const input: InputSpec = { kind: 'table', width, numeric: golden.numeric, embeddings, texts };
   const output: OutputSpec = golden.classes
     ? { kind: 'classes', classes: Array.from({ length: golden.classes }, (_, k) => String(k)) }
     : { kind: 'value', name: 'y', offset: 0, scale: 1 };
