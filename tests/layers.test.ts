@@ -191,6 +191,12 @@ const rules: readonly Rule[] = [
     instead: `An export is made of what a run keeps, handed over as values. ${pure}`,
   },
   {
+    files: 'engine/pretrained/paths.node.ts',
+    may: [],
+    packages: ['node:'],
+    instead: 'It tells a model by names alone: what reads files is find.node.ts.',
+  },
+  {
     files: 'engine/pretrained/find.node.ts',
     may: ['engine/pretrained/', protocol],
     packages: ['node:'],
@@ -271,7 +277,7 @@ const rules: readonly Rule[] = [
   },
   {
     files: 'engine/runs/',
-    may: ['engine/system/', protocol, 'engine/model/', 'engine/learners/', 'engine/train/', 'engine/pretrained/'],
+    may: ['engine/system/', protocol, 'engine/model/', 'engine/learners/', 'engine/train/'],
     packages: ['node:', 'zod'],
     instead: 'The run manager reaches stores, data and hosts through their services.',
   },
@@ -386,6 +392,7 @@ const rules: readonly Rule[] = [
       'engine/model/',
       'engine/history/home.ts',
       'engine/history/measuring.ts',
+      'engine/pretrained/paths.node.ts',
       'engine/history/owner.ts',
       'engine/hardware/catalogue/',
       'engine/backends/webgpu/node.driver.ts',

@@ -3,9 +3,10 @@
 import { processOwner } from '../../engine/history/owner.ts';
 import { openModel } from '../../engine/pretrained/find.node.ts';
 import type { ReadOptions } from '../../engine/pretrained/pretrained.ts';
-import { readPretrained } from '../../engine/pretrained/read.ts';
+import { readPretrained, runOf } from '../../engine/pretrained/read.ts';
+import { pretrainedSentences } from '../../engine/protocol/pretrained.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
-import { importModel, sentences } from '../../engine/runs/import-model.ts';
+import { importModel } from '../../engine/runs/import-model.ts';
 import { textOption, type CommandContext, type OptionDef } from './command.ts';
 
 export const architectureOption: OptionDef = {
@@ -22,11 +23,11 @@ export async function importAt(
 ): Promise<{ readonly run: RunRecord; readonly head: boolean }> {
   const opened = await openModel(where);
   try {
-    const pretrained = await readPretrained(opened, read);
+    const pretrained = runOf(await readPretrained(opened, read));
     const store = await services.store;
     const name = textOption(options, 'name');
     const { run, again } = await importModel({ store, pretrained, owner: processOwner(), name });
-    for (const sentence of sentences(pretrained)) output.line(sentence);
+    for (const sentence of pretrainedSentences(pretrained)) output.line(sentence);
     if (again) output.line(`It is run ${run.id} already.`);
     return { run, head: pretrained.head };
   } finally {

@@ -16,6 +16,7 @@ import { parentPort } from '../../engine/protocol/port.electron.ts';
 import { announceReady } from '../../engine/protocol/port.ready.ts';
 import type { ExaminerService } from '../../engine/protocol/checking.ts';
 import type { ExplainerService } from '../../engine/protocol/explanation.ts';
+import type { ModelReaderService } from '../../engine/protocol/pretrained.ts';
 import { connect, serve } from '../../engine/protocol/rpc.ts';
 import type { RunConfig } from '../../engine/protocol/runs.ts';
 import type { TrainerHost } from '../../engine/protocol/hosts.ts';
@@ -30,6 +31,7 @@ import { createExportHost } from './exporter.ts';
 import { cpuDevice } from './devices.ts';
 import { createNodeLab } from './lab.ts';
 import { onLink } from './linked.ts';
+import { modelReader } from './models.ts';
 import { createEvaluator } from './evaluator.ts';
 import { createPredictor } from './predictor.ts';
 import { createProfiler } from './profiler.ts';
@@ -79,6 +81,7 @@ serve<ServedModelService>(
   createServedModel(() => openCpu({ home, threads: 1 })),
   { service: 'served' },
 );
+serve<ModelReaderService>(port, modelReader, { service: 'models' });
 serve<ExplainerService>(
   port,
   createExplainer(rows, () => openCpu({ home })),

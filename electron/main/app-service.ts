@@ -16,6 +16,7 @@ import { createKeeping, type Keepers } from './keeping.ts';
 import { openingsOf, type EvaluationSource } from '../../engine/runs/evaluate.ts';
 import { evaluateRun } from './evaluations.ts';
 import { createChecks } from './checks.ts';
+import { createModels } from './models.ts';
 import { createTreeLooks } from './trees.ts';
 import { createExplanations } from './explanations.ts';
 import { Alone } from './alone.ts';
@@ -66,6 +67,7 @@ export function createAppService(parts: AppServiceParts): AppService {
     ...datasets(parts),
     ...explanations,
     ...createTreeLooks(parts),
+    ...createModels(parts),
     ...checks,
     ...predicting(parts, predictions),
     ...training(parts),

@@ -16,6 +16,7 @@ import type { ExplainerService } from '../../engine/protocol/explanation.ts';
 import { connect } from '../../engine/protocol/rpc.ts';
 import type { ProfilerService } from '../../engine/protocol/step-profile.ts';
 import type { ServedModelService } from '../../engine/protocol/serving.ts';
+import type { ModelReaderService } from '../../engine/protocol/pretrained.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import type { TrainerHost } from '../../engine/protocol/hosts.ts';
 import { historyIdentity } from '../../engine/history/home.ts';
@@ -37,6 +38,7 @@ export interface CpuHost extends RunHost {
   readonly exporter: ExporterService;
   readonly explainer: ExplainerService;
   readonly examiner: ExaminerService;
+  readonly models: ModelReaderService;
   readonly profiler: ProfilerService;
 }
 
@@ -111,6 +113,7 @@ export function createProcesses(home: string): Processes {
         devices: connect<DeviceService>(child.port, { peer, service: 'devices' }),
         lab: connect<DeviceLab>(child.port, { peer, service: 'lab' }),
         explainer: connect<ExplainerService>(child.port, { peer, service: 'explainer' }),
+        models: connect<ModelReaderService>(child.port, { peer, service: 'models' }),
         examiner: connect<ExaminerService>(child.port, { peer, service: 'examiner' }),
         profiler: connect<ProfilerService>(child.port, { peer, service: 'profiler' }),
         exporter: connect<ExporterService>(child.port, { peer, service: 'exporter' }),

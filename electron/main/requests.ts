@@ -173,6 +173,7 @@ const schemas = {
   network: nothing,
   licences: nothing,
   choose: z.strictObject({ kind: z.enum(['file', 'folder', 'backup']) }),
+  importModel: z.strictObject({ token }),
   importPath: z.strictObject({ job, token, options: readOptions.optional(), settings: settings.optional() }),
   importSample: z.strictObject({ job, sample: name }),
   cancel: z.strictObject({ job }),

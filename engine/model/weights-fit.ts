@@ -57,3 +57,25 @@ function otherWidth(wanted: Shape, found: Shape | undefined): LayerFit['outputs'
   if (found?.length !== wanted.length || wanted.slice(0, -1).join() !== found.slice(0, -1).join()) return undefined;
   return { wanted: wanted[wanted.length - 1], found: found[found.length - 1] };
 }
+
+/** Layers from which on those in a row that fare alike are told of together. */
+const manyLayers = 12;
+
+/** The same for people: of many layers, those in a row that fare alike as one. */
+export function gathered(fits: readonly LayerFit[]): readonly LayerFit[] {
+  if (fits.length <= manyLayers) return fits;
+  const told: LayerFit[] = [];
+  let first = '';
+  for (const fit of fits) {
+    const before = told.at(-1);
+    const alike = before && !fit.wrong && !before.wrong && !fit.outputs && !before.outputs;
+    if (!alike || fit.fit !== before.fit || fit.frozen !== before.frozen) {
+      told.push(fit);
+      first = fit.title;
+      continue;
+    }
+    const title = `${first} to ${fit.title.charAt(0).toLowerCase()}${fit.title.slice(1)}`;
+    told[told.length - 1] = { ...before, title, tensors: [...before.tensors, ...fit.tensors] };
+  }
+  return told;
+}

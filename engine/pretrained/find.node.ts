@@ -4,6 +4,7 @@
 import { open, readdir, readFile, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError } from '../protocol/errors.ts';
+import { pickles } from './paths.node.ts';
 import type { FoundModel } from './pretrained.ts';
 import { openSafetensors, type ByteSource } from './safetensors-file.ts';
 
@@ -20,7 +21,6 @@ const textFiles = [
 /** The largest tokenizer files have some 20 MB. */
 const largestText = 2 ** 27;
 
-const pickles = /\.(bin|pt|pth|ckpt|pkl|pickle)$/i;
 const usualName = 'model.safetensors';
 
 /** A model at a path, and how to let go of its file. */
@@ -49,15 +49,6 @@ export async function openModel(where: string): Promise<OpenedModel> {
     await handle.close();
     throw error;
   }
-}
-
-/** Whether a path is one of a model: what dropping it means. */
-export async function isModel(where: string): Promise<boolean> {
-  const found = await stat(where).catch(() => null);
-  if (found === null) return false;
-  if (!found.isDirectory()) return /\.safetensors$/i.test(where) || pickles.test(where);
-  const names: readonly string[] = await readdir(where).catch(() => []);
-  return names.some((name) => /\.safetensors$/i.test(name) || (pickles.test(name) && names.includes('config.json')));
 }
 
 async function sourceOf(handle: FileHandle, name: string): Promise<ByteSource> {

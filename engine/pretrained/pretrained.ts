@@ -1,14 +1,11 @@
 // A model that others have trained, as it is read from their files: all that a finished run of ours keeps, and what is to be said of it.
 
 import type { InputSpec, ModelSpec, OutputSpec, Task } from '../model/spec.ts';
+import type { AboutPretrained } from '../protocol/pretrained.ts';
 import type { Weights } from '../train/weights.ts';
 import type { TensorSource } from './safetensors-file.ts';
 
-export interface Pretrained {
-  /** `ResNet-18 by torchvision's names`. */
-  readonly title: string;
-  /** File or folder it was read from. */
-  readonly source: string;
+export interface Pretrained extends AboutPretrained {
   readonly model: ModelSpec;
   readonly input: InputSpec;
   readonly output: OutputSpec;
@@ -16,10 +13,6 @@ export interface Pretrained {
   /** The recipe that makes rows of it of raw data. */
   readonly preprocessing: unknown;
   readonly weights: Weights;
-  /** Whether it brings its output layer; without it is something to begin with, and predicts nothing. */
-  readonly head: boolean;
-  /** Sentences for people. */
-  readonly said: readonly string[];
 }
 
 /** What was found at a path: the tensors, and the texts that stand beside them in a folder. */

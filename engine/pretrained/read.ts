@@ -1,5 +1,10 @@
-// From what was found at a path to a model: a folder with a config.json is one of Hugging Face, anything else a picture model.
+// From what was found at a path to a model, and to the files that a run keeps of it: a folder with a config.json is one of Hugging Face,
+// anything else a picture model.
 
+import { trainedOn } from '../model/presets.ts';
+import { usualTraining } from '../model/spec.ts';
+import type { PretrainedRun } from '../protocol/pretrained.ts';
+import { encodeSafetensors, encodeText } from '../train/safetensors.ts';
 import type { FoundModel, Pretrained, ReadOptions } from './pretrained.ts';
 import { readPicturesNet } from './read-pictures.ts';
 import { readTextNet } from './read-texts.ts';
@@ -9,4 +14,25 @@ export async function readPretrained(found: FoundModel, options: ReadOptions): P
   const { architecture } = options;
   const isText = found.texts['config.json'] !== undefined && architecture === undefined;
   return isText ? readTextNet(found, options) : readPicturesNet(found, options);
+}
+
+/** Rows that a run which begins with it may have: its settings are drafted after these. */
+const usualRows = 1_000;
+
+/** What a finished run of it is made of. */
+export function runOf({ model, input, output, task, preprocessing, weights, ...about }: Pretrained): PretrainedRun {
+  const training = usualTraining(trainedOn(usualRows, task, { input, model, begun: true }));
+  const json = (value: unknown): Uint8Array => encodeText(JSON.stringify(value));
+  const trained = Object.entries(weights).filter(([name]) => !/\.running_(mean|var)$/.test(name));
+  return {
+    ...about,
+    pictures: input.kind === 'image',
+    config: { model, training, task },
+    parameters: trained.reduce((sum, [, { data }]) => sum + data.length, 0),
+    files: {
+      'model.json': json({ model, training, input, output, task }),
+      'preprocessing.json': json(preprocessing),
+      'best.safetensors': encodeSafetensors({ tensors: weights, metadata: { format: 'pt' } }),
+    },
+  };
 }

@@ -18,6 +18,7 @@ import type { ClassifiedPictures, PredictedPage, RunEvaluation } from './evaluat
 import type { RunExports } from './exports.ts';
 import type { Checkpoint, ContinuationRequest, TransferRequest } from './going-on.ts';
 import type { EvaluatedRun, EvaluatedSplit, Openings } from './evaluated-rows.ts';
+import type { ImportedModel } from './pretrained.ts';
 import type { TreeLook } from './trees.ts';
 import type { Contributions, Dependence, Explanation } from './explanation.ts';
 import type { MeasuredProfile } from './step-profile.ts';
@@ -114,6 +115,8 @@ export interface AppService extends HistoryCalls, RunExports, PredictingApp {
     options?: ReadOptions;
     settings?: DatasetSettings;
   }): Promise<DatasetInfo>;
+  /** Makes a finished run of a model that others have trained; null: what stands at the path is none. Throws why it cannot be read. */
+  importModel(request: { token: string }): Promise<ImportedModel | null>;
   importSample(request: { job: string; sample: string }): Promise<DatasetInfo>;
   cancel(request: { job: string }): Promise<void>;
   datasets(): Promise<readonly DatasetInfo[]>;

@@ -2,18 +2,20 @@
 
 import { createHash } from 'node:crypto';
 import { networkConfig } from '../learners/network/declaration.ts';
-import { defaultTraining } from '../model/presets.ts';
-import type { Pretrained } from '../pretrained/pretrained.ts';
-import { pretrainedDataset } from '../protocol/pretrained.ts';
+import {
+  pretrainedDataset,
+  pretrainedSentences,
+  type AboutPretrained,
+  type PretrainedRun,
+} from '../protocol/pretrained.ts';
 import type { RunFile, RunRecord, RunResult } from '../protocol/runs.ts';
 import type { NewRun, StoreService } from '../protocol/store.ts';
-import { encodeSafetensors, encodeText } from '../train/safetensors.ts';
 
 type Store = Pick<StoreService, 'runs' | 'createRun' | 'updateRun' | 'writeFile' | 'append' | 'deleteRuns'>;
 
 export interface ImportRequest {
   readonly store: Store;
-  readonly pretrained: Pretrained;
+  readonly pretrained: PretrainedRun;
   readonly owner: NewRun['owner'];
   /** Default: what it was read from. */
   readonly name?: string;
@@ -24,14 +26,8 @@ export async function importModel(
   request: ImportRequest,
 ): Promise<{ readonly run: RunRecord; readonly again: boolean }> {
   const { store, pretrained, owner } = request;
-  const { model, input, output, task, preprocessing, weights, source } = pretrained;
-  const training = { ...defaultTraining(1, task, input, model), loss: 'auto' as const };
-  const json = (value: unknown): Uint8Array => encodeText(JSON.stringify(value));
-  const files = {
-    'model.json': json({ model, training, input, output, task }),
-    'preprocessing.json': json(preprocessing),
-    'best.safetensors': encodeSafetensors({ tensors: weights, metadata: { format: 'pt' } }),
-  } satisfies Partial<Record<RunFile, Uint8Array>>;
+  const { source, files, parameters } = pretrained;
+  const { model, training, task } = pretrained.config;
   const digest = createHash('sha256');
   for (const bytes of Object.values(files)) digest.update(bytes);
   const dataset = pretrainedDataset(digest.digest('hex'));
@@ -44,11 +40,12 @@ export async function importModel(
   try {
     await store.updateRun({ run, patch: { state: 'running', startedAt: Date.now() } });
     for (const [file, data] of Object.entries(files)) await store.writeFile({ run, file: file as RunFile, data });
-    const log = sentences(pretrained).map((message) => ({ time: Date.now(), level: 'info' as const, message }));
+    const log = pretrainedSentences(pretrained).map((message) => ({
+      time: Date.now(),
+      level: 'info' as const,
+      message,
+    }));
     await store.append({ run, points: [], log });
-    const parameters = Object.entries(weights)
-      .filter(([name]) => !/\.running_(mean|var)$/.test(name))
-      .reduce((sum, [, { data }]) => sum + data.length, 0);
     const ended = { state: 'completed', endedAt: Date.now(), device: 'cpu', threads: 1, parameters } as const;
     return { run: await store.updateRun({ run, patch: { ...ended, result: resultOf(pretrained) } }), again: false };
   } catch (error) {
@@ -57,15 +54,7 @@ export async function importModel(
   }
 }
 
-/** What people are told of it. */
-export function sentences({ title, source, head, said }: Pretrained): readonly string[] {
-  const what = head
-    ? `${title}, read from ${source}.`
-    : `${title}, read from ${source}: it has no output layer of its own. Begin a run with it; alone it predicts nothing.`;
-  return [what, ...said];
-}
-
-function resultOf({ title, source, head }: Pretrained): RunResult {
+function resultOf({ title, source, head }: AboutPretrained): RunResult {
   return {
     reason: 'completed',
     device: 'cpu',

@@ -1,7 +1,7 @@
 // Starting from the weights of another run: layer by layer what is taken and what is new, and why not where it does not fit.
 
 import type { ResolvedModel } from '../model/resolve.ts';
-import { weightsFit } from '../model/weights-fit.ts';
+import { gathered, weightsFit } from '../model/weights-fit.ts';
 import { InputError } from '../protocol/errors.ts';
 import type { JobStart } from '../protocol/hosts.ts';
 import { decodeCheckpoint, isCheckpoint } from './checkpoint.ts';
@@ -34,13 +34,13 @@ export function transferTo(
   const shapes = Object.fromEntries(Object.entries(weights).map(([name, { shape }]) => [name, shape]));
   const taken: string[] = [];
   const said: string[] = [];
-  for (const { title, tensors, fit, frozen, wrong, layer, outputs } of weightsFit(model, shapes, {
-    upTo,
-    frozen: frozenLayers,
-  })) {
+  const fits = weightsFit(model, shapes, { upTo, frozen: frozenLayers });
+  for (const { title, tensors, fit, frozen, wrong, layer } of fits) {
     if (wrong) throw misshapen(title, { ...wrong, parent, layer });
     if (fit === 'new' && frozen) throw nothingToFreeze(title, parent);
     if (fit === 'taken') taken.push(...tensors);
+  }
+  for (const { title, fit, frozen, outputs } of gathered(fits)) {
     const fresh = outputs ? `new, of ${outputs.wanted} in place of ${outputs.found}` : 'new';
     said.push(`${title}: ${fit === 'taken' ? `taken from run ${parent}${frozen ? ', frozen' : ''}` : fresh}.`);
   }

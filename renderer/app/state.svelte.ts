@@ -8,7 +8,7 @@ import type { DroppedItem } from './bridge.ts';
 import { ActiveRuns } from './active-runs.svelte.ts';
 import { Announcer } from './announcer.svelte.ts';
 import { CommandRegistry } from './commands.svelte.ts';
-import type { Failure } from './failure.ts';
+import { failureOf, type Failure } from './failure.ts';
 import { DatasetStore } from './datasets.svelte.ts';
 import type { ImportSource } from './datasets.svelte.ts';
 import { Preferences } from './preferences.ts';
@@ -95,13 +95,30 @@ export class AppState {
     this.devices = await this.service.devices();
   }
 
-  /** Imports and opens the dataset's page. */
+  /** Imports and opens the dataset's page; a model that others have trained becomes a run to begin with. */
   async import(source: ImportSource, options?: ReadOptions, drop?: number): Promise<DatasetInfo | null> {
+    if (source.kind === 'path' && (await this.#takeModel(source, drop ?? null))) return null;
     const info = await this.datasets.import(source, options, drop);
     if (!info) return null;
     this.announcer.say(`${info.name} is imported: ${info.rows} rows.`);
     this.router.go(`#dataset/${info.id}`);
     return info;
+  }
+
+  /** Whether what is imported was a model: then it is a run, or it is said why it cannot be one. */
+  async #takeModel({ token, name }: { readonly token: string; readonly name: string }, drop: number | null) {
+    try {
+      const model = await this.service.importModel({ token });
+      if (model === null) return false;
+      const { run, said, pictures } = model;
+      this.toasts.show(`Run ${run}: ${said.join(' ')}`, { life: 12_000 });
+      // Pictures of any kind are a beginning for it; without any the run says what it is.
+      const own = pictures ? this.datasets.list.find(({ image }) => image !== undefined) : undefined;
+      this.router.go(own ? `#new/${own.id}?from=${run}&weights=best` : `#run/${run}`);
+    } catch (error) {
+      this.datasets.reject(name, failureOf(error), drop);
+    }
+    return true;
   }
 
   /** What takes a drop instead of importing it: the newest that has asked for it. */

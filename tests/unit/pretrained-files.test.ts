@@ -6,7 +6,8 @@ import { mkdir, open, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import test, { after } from 'node:test';
-import { isModel, openModel } from '../../engine/pretrained/find.node.ts';
+import { openModel } from '../../engine/pretrained/find.node.ts';
+import { isModel } from '../../engine/pretrained/paths.node.ts';
 import { encodeText } from '../../engine/train/safetensors.ts';
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'trainyard-pretrained-'));

@@ -25,6 +25,7 @@ import type { TrainedOn } from '../../../engine/settings/training.ts';
 import { withValue } from '../../../engine/settings/values.ts';
 import type { DatasetShape } from '../../../engine/protocol/app.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
+import { isPretrained } from '../../../engine/protocol/pretrained.ts';
 import { usualFolds } from '../../../engine/protocol/use.ts';
 import type { DatasetInfo } from '../../../engine/protocol/data.ts';
 import type { RunConfig } from '../../../engine/protocol/runs.ts';
@@ -98,7 +99,7 @@ export class Draft {
     if (from && config) {
       this.device = config.device;
       this.threads = config.threads;
-      this.rename(`${from.name}-again`);
+      this.rename(isPretrained(config) ? `${dataset.name}-${from.name}` : `${from.name}-again`);
     }
     if (config) {
       this.learner = declarationOf(config);

@@ -27,6 +27,7 @@ import type { ExporterService, OnnxService } from '../../../engine/protocol/expo
 import type { DeviceLab } from '../../../engine/lab/host.ts';
 import { threadPort } from '../../../engine/protocol/port.node.ts';
 import type { Port } from '../../../engine/protocol/port.ts';
+import type { ModelReaderService } from '../../../engine/protocol/pretrained.ts';
 import { connect } from '../../../engine/protocol/rpc.ts';
 import type { ProfilerService } from '../../../engine/protocol/step-profile.ts';
 import type { ServedModelService } from '../../../engine/protocol/serving.ts';
@@ -78,6 +79,7 @@ export async function startServices({ home, dialogs, startGpuHost }: ServicesOpt
         exporter: connect<ExporterService>(cpu.port, { service: 'exporter' }),
         explainer: connect<ExplainerService>(cpu.port, { service: 'explainer' }),
         examiner: connect<ExaminerService>(cpu.port, { service: 'examiner' }),
+        models: connect<ModelReaderService>(cpu.port, { service: 'models' }),
         exited: cpu.exited,
         kill: () => void cpu.end(),
       };

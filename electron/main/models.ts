@@ -1,0 +1,32 @@
+// Models that others have trained, dropped on the window: each is read in a process of its own and becomes a finished run.
+
+import type { AppService } from '../../engine/protocol/app.ts';
+import { isModel } from '../../engine/pretrained/paths.node.ts';
+import { pretrainedSentences } from '../../engine/protocol/pretrained.ts';
+import type { StoreService } from '../../engine/protocol/store.ts';
+import { processOwner } from '../../engine/history/owner.ts';
+import { importModel } from '../../engine/runs/import-model.ts';
+import type { ChosenPaths } from './paths.ts';
+import type { Processes } from './processes.ts';
+
+export function createModels(parts: {
+  readonly store: StoreService;
+  readonly processes: Pick<Processes, 'startCpuHost'>;
+  readonly paths: Pick<ChosenPaths, 'resolve'>;
+}): Pick<AppService, 'importModel'> {
+  return {
+    async importModel({ token }) {
+      const path = parts.paths.resolve(token);
+      if (!(await isModel(path))) return null;
+      const { models, kill } = await parts.processes.startCpuHost();
+      try {
+        const pretrained = await models.read({ path });
+        const { run } = await importModel({ store: parts.store, pretrained, owner: processOwner() });
+        const { title, head, pictures } = pretrained;
+        return { run: run.id, title, head, pictures, said: pretrainedSentences(pretrained) };
+      } finally {
+        kill();
+      }
+    },
+  };
+}

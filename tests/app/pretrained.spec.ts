@@ -1,0 +1,50 @@
+// A model that others have trained is dropped on the window: it is a run to begin with, what matches and what is new is shown, and a
+// run with its body frozen is trained from there.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { callService, dropFiles, expect, screenshot, test } from './launch.ts';
+import type { RunRecord } from '../../engine/protocol/runs.ts';
+import { noisyClasses, writeTree } from '../support/pictures.ts';
+import { fileOf, goldenNets } from '../golden/pretrained-pictures.ts';
+import { folderOf, goldenTexts } from '../golden/pretrained-texts.ts';
+
+test('a model that is dropped is something to begin with, its body frozen', async ({ app }) => {
+  test.setTimeout(240_000);
+  const { page } = app;
+  const folder = fs.mkdtempSync(path.join(app.home, 'dropped-'));
+  writeTree(folder, {
+    'net.safetensors': fileOf(goldenNets['mobilenet_v2']),
+    'pytorch_model.bin': 'PK\x03\x04',
+    ...noisyClasses(['left', 'right', 'up'], 12, { size: 64, prefix: 'pictures/' }),
+  });
+  writeTree(path.join(folder, 'distilbert'), folderOf(goldenTexts.models['distilbert']));
+  await dropFiles(app, path.join(folder, 'pictures'));
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('pictures');
+
+  await dropFiles(app, path.join(folder, 'pytorch_model.bin'));
+  await expect(page.getByText(/runs whatever program is written in it/)).toBeVisible();
+
+  await dropFiles(app, path.join(folder, 'net.safetensors'));
+  await expect(page.getByText(/Run 1: MobileNetV2 by torchvision's names, read from net\.safetensors/)).toBeVisible();
+  const pane = page.getByRole('region', { name: 'Start from' });
+  const fits = pane.getByRole('list', { name: 'What fits' });
+  await expect(fits.getByRole('listitem')).toHaveText([
+    /Layer 1 .* to layer \d+ .*taken, trained on/,
+    /\(Output\)\s*new, drawn by chance: 3 outputs here, 5 there/,
+  ]);
+  await pane.getByLabel('Layers frozen').selectOption({ label: 'The body: all before the head' });
+  await expect(fits.getByRole('listitem').first()).toHaveText(/taken and frozen/);
+  await screenshot(app, 'pretrained-new-run');
+  await page.getByRole('textbox', { name: 'Epochs' }).fill('1');
+  await page.getByRole('button', { name: 'Start', exact: true }).click();
+  await expect(page.getByText('Completed').first()).toBeVisible({ timeout: 120_000 });
+  const run = await callService<RunRecord>(app, 'run', { run: 2 });
+  expect([run.parent, run.relation, run.state]).toEqual([1, 'started from', 'completed']);
+
+  // The page of a run on pictures takes pictures to predict.
+  await page.getByRole('link', { name: 'Datasets' }).first().click();
+  await dropFiles(app, path.join(folder, 'distilbert'));
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('distilbert');
+  await screenshot(app, 'pretrained-run');
+});
