@@ -137,7 +137,7 @@ export const convolutionCases: readonly Convolution[] = [
   // Too many weights to be packed at once, and more channels than a band of shared images holds.
   { ...plain, batch: 3, channels: 600, height: 4, width: 4, filters: 230, kernel: 1, padding: 0 },
   // Sums of few products that still take more channels, taps and weights than the native kernels pack at once.
-  { ...plain, batch: 1, channels: 17, height: 2, width: 2, filters: 69, kernel: 11, padding: 5 },
+  { ...plain, batch: 1, channels: 68, height: 2, width: 2, filters: 81, kernel: 11, padding: 5 },
   // Channels, filters and results enough for Winograd's transforms, beyond a vector and beyond a block of weights.
   { ...plain, batch: 2, channels: 70, height: 6, width: 9, filters: 68, padding: 0 },
   { ...plain, batch: 2, channels: 1, height: 4, width: 3, filters: 5, kernel: 1, padding: 0 },
@@ -156,4 +156,7 @@ export const convolutionCases: readonly Convolution[] = [
   { ...plain, batch: 4, channels: 6, height: 6, width: 3, filters: 6, groups: 6, stride: 2 },
   { ...plain, batch: 2, channels: 3, height: 9, width: 18, filters: 3, groups: 3, stride: 2, padding: 0 },
   { ...plain, batch: 2, channels: 3, height: 8, width: 34, filters: 3, groups: 3, stride: 2, padding: 2 },
+  // Strides in rows longer than vectors, of odd and even length, with and without a border.
+  { ...plain, batch: 2, channels: 3, height: 9, width: 71, filters: 4, stride: 2 },
+  { ...plain, batch: 1, channels: 2, height: 5, width: 66, filters: 3, stride: 2, padding: 0 },
 ];

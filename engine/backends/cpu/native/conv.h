@@ -10,7 +10,9 @@
 /** Parts of the scratch memory, in floats: the band, the results of a block of rows, weights packed once a call. */
 #define BAND_FLOATS (96 * 1024)
 #define GRID_FLOATS (80 * 1024)
-#define PACKED_FLOATS (128 * 1024)
+#define PACKED_FLOATS (640 * 1024)
+/** Where a column of a tile lies side by side anyway, weights are packed only up to so many. */
+#define SMALL_FLOATS (128 * 1024)
 /** Positions of a band: enough for some tiles, few enough to stay in the cache. */
 #define LEAST_POSITIONS 128
 #define MOST_POSITIONS 2048
@@ -18,6 +20,8 @@
 #define SHARED_POSITIONS 256
 /** Longest sum (channels · taps) of a block: its offsets and a row of tiles of packed weights have to fit as well. */
 #define MOST_DEPTH 8192
+_Static_assert(BAND_FLOATS + TILE_COLUMNS + GRID_FLOATS + PACKED_FLOATS + (TILE_ROWS + 1) * MOST_DEPTH <= SCRATCH_FLOATS,
+               "scratch memory of convolutions");
 
 /** A convolution's sizes, in the contract's order (kernels/convolution.ts), and those of its output. */
 typedef struct {
@@ -114,39 +118,52 @@ INLINE void copy_floats(float *to, const float *from, int count) {
   for (; j < count; j++) to[j] = from[j];
 }
 
-/** target[j] = row[first + j·stride], `border` beyond the `width` elements of the row. */
-static void copy_band_row(const float *row, int width, int first, int stride, int count, float border, float *target) {
-  const int before = first < 0 ? smaller(count, (-first + stride - 1) / stride) : 0;
-  const int inside = first + before * stride < width ? (width - 1 - first - before * stride) / stride + 1 : 0;
-  const int end = smaller(count, before + inside);
-  for (int j = 0; j < before; j++) target[j] = border;
-  if (stride == 1) copy_floats(target + before, row + first + before, end - before);
-  else if (stride == 2) for (int j = before; j < end; j++) target[j] = row[first + 2 * j];
-  else for (int j = before; j < end; j++) target[j] = row[first + j * stride];
-  for (int j = end; j < count; j++) target[j] = border;
+INLINE void fill_floats(float *to, int count, float value) {
+  for (int j = 0; j < count; j++) to[j] = value;
 }
 
-/** Both phases of a row for stride 2: as copy_band_row for `first` into `even`, for first + 1 into `odd`. */
-static void split_band_row(const float *row, int width, int first, int count, float border, float *even, float *odd) {
+/** target[j] = row[first + j·stride], `border` beyond the `width` elements of the row. */
+INLINE void copy_band_row(const float *row, int width, int first, int stride, int count, float border, float *target) {
+  // No division for the usual stride: rows are short.
+  const int before = first >= 0 ? 0 : smaller(count, stride == 1 ? -first : (-first + stride - 1) / stride);
+  const int left = width - first, reached = stride == 1 ? left : left > 0 ? (left - 1) / stride + 1 : 0;
+  const int end = reached > before ? smaller(count, reached) : before;
+  fill_floats(target, before, border);
+  if (stride == 1) copy_floats(target + before, row + first + before, end - before);
+  else for (int j = before; j < end; j++) target[j] = row[first + j * stride];
+  fill_floats(target + end, count - end, border);
+}
+
+/**
+ * Both phases of a row for stride 2: as copy_band_row for `first` into `low`, for first + 1 into `high`; first is 0 or less.
+ * Elements 0, 2, … of the row go to one of them, 1, 3, … to the other, from where the border on the left ends.
+ */
+static void split_band_row(const float *row, int width, int first, int count, float border, float *low, float *high) {
+  const int odd = first & 1;
+  float *even_to = odd ? high : low, *odd_to = odd ? low : high;
+  const int even_start = smaller(count, -first / 2), odd_start = smaller(count, (1 - first) / 2);
+  const int evens = smaller((width + 1) / 2, count - even_start), odds = smaller(width / 2, count - odd_start);
+  fill_floats(even_to, even_start, border);
+  fill_floats(odd_to, odd_start, border);
+  fill_floats(even_to + even_start + evens, count - even_start - evens, border);
+  fill_floats(odd_to + odd_start + odds, count - odd_start - odds, border);
+  even_to += even_start, odd_to += odd_start;
+  const int pairs = smaller(evens, odds);
   int j = 0;
-  for (; j < count && first + 2 * j < 0; j++) {
-    even[j] = border;
-    odd[j] = first + 2 * j + 1 >= 0 && width > 0 ? row[first + 2 * j + 1] : border;
+  for (; j < pairs && pairs >= LANES; j += LANES) {
+    j = smaller(j, pairs - LANES);  // the last elements once more rather than one by one
+    Vector even, odds_of;
+    split_pairs(row + 2 * j, &even, &odds_of);
+    store(even_to + j, even);
+    store(odd_to + j, odds_of);
   }
-  const int whole = smaller(count, (width - first) / 2);
-  for (; j < whole; j += LANES) {
-    // The last elements once more rather than one by one.
-    if (j + LANES > whole && whole >= LANES && first + 2 * (whole - LANES) >= 0) j = whole - LANES;
-    if (j + LANES > whole) break;
-    Vector low, high;
-    split_pairs(row + first + 2 * j, &low, &high);
-    store(even + j, low);
-    store(odd + j, high);
+  for (; j + 4 <= pairs; j += 4) {
+    const Four a = *(const FourInMemory *)(row + 2 * j), b = *(const FourInMemory *)(row + 2 * j + 4);
+    *(FourInMemory *)(even_to + j) = MIX(FourIntegers, a, b, 0, 2, 4, 6);
+    *(FourInMemory *)(odd_to + j) = MIX(FourIntegers, a, b, 1, 3, 5, 7);
   }
-  for (; j < count; j++) {
-    even[j] = first + 2 * j < width ? row[first + 2 * j] : border;
-    odd[j] = first + 2 * j + 1 < width ? row[first + 2 * j + 1] : border;
-  }
+  for (int k = j; k < evens; k++) even_to[k] = row[2 * k];
+  for (int k = j; k < odds; k++) odd_to[k] = row[2 * k + 1];
 }
 
 /** Copies the rows that a band reads of `channels` channels; its images stand `image_floats` apart. */
@@ -154,7 +171,8 @@ static void fill_band(const View *v, const Band *b, const float *first_image, pt
                       float *target) {
   const int top = b->first_row * v->stride + v->top, plane_floats = b->plane_rows * b->plane_columns;
   const int whole = v->stride == 1 && v->left == 0 && b->plane_columns == v->width && top >= 0 && top + b->plane_rows <= v->height;
-  const int split = v->stride == 2 && b->column_phases == 2;
+  const int split = v->stride == 2 && b->column_phases == 2 && v->left <= 0, count = b->plane_columns;
+  const ptrdiff_t apart = (ptrdiff_t)b->images * plane_floats;
   for (int channel = 0; channel < channels; channel++, target += b->channel_floats) {
     for (int n = 0; n < b->images; n++) {
       const float *image = first_image + n * image_floats + (ptrdiff_t)channel * v->height * v->width;
@@ -163,15 +181,19 @@ static void fill_band(const View *v, const Band *b, const float *first_image, pt
         continue;
       }
       // Row by row as they stand in memory.
-      for (int i = 0; i < b->plane_rows * b->row_phases; i++) {
-        const int row = top + i / b->row_phases * v->stride + i % b->row_phases;
-        const int width = row >= 0 && row < v->height ? v->width : 0, count = b->plane_columns;
-        const float *from = image + (ptrdiff_t)row * v->width;
-        for (int phase = 0; phase < b->column_phases; phase += split ? 2 : 1) {
-          const int plane = i % b->row_phases * b->column_phases + phase, apart = b->images * plane_floats;
-          float *to = target + plane * apart + n * plane_floats + i / b->row_phases * count;
-          if (split) split_band_row(from, width, v->left, count, v->border, to, to + apart);
-          else copy_band_row(from, width, v->left + phase, v->stride, count, v->border, to);
+      for (int i = 0; i < b->plane_rows; i++) {
+        float *to = target + n * plane_floats + i * count;
+        for (int row_phase = 0; row_phase < b->row_phases; row_phase++) {
+          const int row = top + i * v->stride + row_phase, width = row >= 0 && row < v->height ? v->width : 0;
+          const float *from = image + (ptrdiff_t)row * v->width;
+          if (split) {
+            split_band_row(from, width, v->left, count, v->border, to, to + apart);
+            to += 2 * apart;
+            continue;
+          }
+          for (int phase = 0; phase < b->column_phases; phase++, to += apart) {
+            copy_band_row(from, width, v->left + phase, v->stride, count, v->border, to);
+          }
         }
       }
     }
@@ -207,7 +229,7 @@ static void prepare_filters(const View *v, Filters *f, float *room) {
   if (f->channel_stride == v->count && v->taps[v->count - 1].weight == v->count - 1) {
     f->packed = f->weights;
     f->packed_row = f->row_stride;
-  } else if (f->rows * f->packed_row <= PACKED_FLOATS) {
+  } else if (f->rows * f->packed_row <= (v->count == 1 && f->row_stride == 1 ? SMALL_FLOATS : PACKED_FLOATS)) {
     pack_filters(v, f, 0, f->rows, 0, f->channels, room);
     f->packed = room;
   }
@@ -240,6 +262,27 @@ static void store_some(const Target *t, Vector sum, ptrdiff_t first, int count) 
 }
 
 /**
+ * Writes sums to every second element of a row of `pairs` pairs, as many as vectors hold, and returns how many: the first of each
+ * pair (column 0) with 0 beside it, then the second (column 1) to those.
+ */
+INLINE int weave_sums(float *row, int pairs, int column, const float *sums, float bias) {
+  const Vector shift = splat(bias);
+  int j = 0;
+  for (; j + LANES <= pairs; j += LANES) {
+    const Vector sum = load(sums + j) + shift;
+    float *to = row + 2 * j;
+    if (column == 0) {
+      join_pairs(sum, splat(0), to);
+      continue;
+    }
+    Vector first, second;
+    split_pairs(to, &first, &second);
+    join_pairs(first, sum, to);
+  }
+  return j;
+}
+
+/**
  * Finishes rows first … first + rows of a plane, from sums that stand `sums_row` floats apart. Where results lie side by side,
  * whole vectors are stored as long as they end within the plane: what they write too much belongs to a row that follows.
  */
@@ -252,8 +295,10 @@ static void store_results(const Target *t, int plane, int first, int rows, int c
   for (int i = 0; i < rows; i++, sums += sums_row) {
     const ptrdiff_t row = start + t->origin + (ptrdiff_t)(first + i) * t->width * t->step;
     if (apart) {
-      float *to = t->planes + row;
-      for (int j = 0; j < columns; j++, to += t->step) *to = sums[j] + bias;
+      const int column = t->origin % t->width;
+      int j = t->step == 2 ? weave_sums(t->planes + row - column, t->width / 2, column, sums, bias) : 0;
+      float *to = t->planes + row + (ptrdiff_t)j * t->step;
+      for (; j < columns; j++, to += t->step) *to = sums[j] + bias;
       continue;
     }
     for (int j = 0; j < columns; j += LANES) {
