@@ -106,6 +106,8 @@ export const offeredFolds = 5;
 export function fewTestedText(counts: Readonly<Record<SplitName, number>>, task: DatasetInfo['task']): string | null {
   const all = counts.train + counts.validation + counts.test;
   if (task === null || counts.test === 0 || counts.test >= fewTested || all < enoughForFolds) return null;
+  // Rows of a language model are passages, each with many targets, and folds would have it read ahead.
+  if (task === 'language') return null;
   // 95 % of a share that is a half; of a root mean square error with errors as a normal distribution has them.
   const uncertain =
     task === 'classification'

@@ -90,6 +90,7 @@ test('what asks for answers to rows is refused by name', async () => {
     ['predict', '1', book],
     ['explain', '1'],
     ['serve', '1'],
+    ['check', book, '--model', model],
   ]) {
     const { code, stderr } = await trainyard(home, ...command);
     assert.equal(code, 2, `${command[0]}: ${stderr}`);

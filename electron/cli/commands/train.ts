@@ -1,5 +1,6 @@
 // `train`: from a file to a trained, recorded model.
 
+import { metricWords } from '../../../engine/model/metrics.ts';
 import path from 'node:path';
 import { CancelledError, InputError, TrainyardError } from '../../../engine/protocol/errors.ts';
 import type { MetricPoint, RunProgress, RunRecord, RunResult } from '../../../engine/protocol/runs.ts';
@@ -153,7 +154,8 @@ let lastMetrics = '';
 
 function progressText(unit: string, progress: RunProgress, points: readonly MetricPoint[]): string {
   const validation = points.findLast((point) => point.series.startsWith('val_') && point.series !== 'val_loss');
-  if (validation) lastMetrics = `, ${validation.series.replace('_', ' ')} ${formatNumber(validation.value)}`;
+  if (validation)
+    lastMetrics = `, val ${metricWords(validation.series.slice('val_'.length))} ${formatNumber(validation.value)}`;
   const left = progress.secondsLeft === null ? '' : `, ${formatSeconds(progress.secondsLeft)} left`;
   const rate = progress.examplesPerSecond > 0 ? `, ${formatCount(progress.examplesPerSecond)} training rows/s` : '';
   return `${unit} ${progress.epoch}/${progress.epochs}, loss ${formatNumber(progress.loss)}${lastMetrics}${rate}${left}`;

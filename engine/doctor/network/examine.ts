@@ -1,5 +1,7 @@
 // The examination of a network: what is asked of every learner, and what only a network can be asked.
 
+import { predictsTokens } from '../../model/spec.ts';
+import { InputError } from '../../protocol/errors.ts';
 import { outputWidth, type ResolvedModel } from '../../model/resolve.ts';
 import type { NetworkConfig } from '../../learners/network/declaration.ts';
 import { frozenModel } from '../../model/freeze.ts';
@@ -61,6 +63,13 @@ function frozen(config: NetworkConfig): Examination {
 
 export function examineNetwork(job: NetworkExamined): Examination {
   const { config, backend, data, sample } = job;
+  if (predictsTokens(data.input)) {
+    throw new InputError(
+      'run.language',
+      'The checks before a run are of models that answer rows: a language model is not examined.',
+      'Train it, and read in its log what it writes.',
+    );
+  }
   const whole = modelOf(config, data);
   if (!hasSomethingToTrain(config, whole)) return frozen(config);
   const subject: Subject = { config, backend, model: whole, data, sample };
