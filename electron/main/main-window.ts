@@ -18,7 +18,7 @@ export interface RunsAtWork {
   /** Runs that would be lost or cut short by quitting. */
   active(): readonly number[];
   /** Stops them all, keeping their checkpoints and best weights. */
-  stopAll(request: { readonly queue: true }): Promise<void>;
+  stopAll(request: { readonly queue: boolean }): Promise<void>;
   /** Calls back when the last one has ended. */
   onIdle(listener: () => void): () => void;
 }
@@ -138,17 +138,17 @@ export class MainWindow {
       message: count === 1 ? 'A run is training.' : `${count} runs are training or waiting.`,
       detail:
         'They can go on without this window; start Trainyard again to see them. ' +
-        'Or they stop now, and go on from where they are when Trainyard is started again.',
-      buttons: ['Keep training in the background', 'Stop until the next start', 'Cancel'],
+        'Or they end now: to go on from where they are at the next start, or to stay stopped, with their best weights.',
+      buttons: ['Keep training in the background', 'Go on at the next start', 'Stop training', 'Cancel'],
       defaultId: 0,
-      cancelId: 2,
+      cancelId: 3,
       noLink: true,
     });
     if (response === 0) {
       this.#inBackground = true;
       this.browser.hide();
-    } else if (response === 1) {
-      await this.#options.runs.stopAll({ queue: true });
+    } else if (response < 3) {
+      await this.#options.runs.stopAll({ queue: response === 1 });
       this.#options.quit();
     }
   }

@@ -49,7 +49,7 @@ test('runs wait in the order a person gives them, and outlive the program', asyn
   expect(await order(app)).toEqual(['two', 'one', 'three']);
 
   // Closed in the middle: what trained stands first, and everything waits.
-  await answerDialog(app, /until the next start/);
+  await answerDialog(app, /at the next start/);
   await app.close();
 
   const again = await launch({ home: app.home });
@@ -66,7 +66,7 @@ test('runs wait in the order a person gives them, and outlive the program', asyn
     await callService(again, 'changeQueue', { run: 3, notBefore: null });
     await expect.poll(() => order(again), { timeout: 60_000 }).toEqual([]);
   } finally {
-    await answerDialog(again, /until the next start/);
+    await answerDialog(again, /at the next start/);
     await again.close();
   }
 });
