@@ -81,6 +81,7 @@ function candidates(layers: readonly LayerSpec[], position: number, shape: Shape
   });
   return [
     ...(shape.length > 1 ? [insert('Add Flatten', { type: 'flatten' })] : []),
+    ...(shape.length > 1 ? [insert('Add Pool positions', { type: 'pool_positions' })] : []),
     ...(layer.type === 'reshape' && images
       ? [replace(`Set it to ${images.join(' × ')}`, reshaped(images, layer))]
       : []),

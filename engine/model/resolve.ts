@@ -102,8 +102,7 @@ export function tryResolve(
     } catch (error) {
       if (!(error instanceof ModelError)) throw error;
       errors.push(new ModelError(error.message, error.hint, index));
-      const shape = resolved.at(-1)?.outputShape ?? inputShape;
-      resolved.push(unresolved(layer, index, shape));
+      resolved.push(unresolved(layer, index, resolved.at(-1) ?? { outputShape: inputShape, positions: null }));
       if (!positions.has(idOf(layer, index))) positions.set(idOf(layer, index), index);
     }
   });
@@ -165,7 +164,11 @@ const keepsColumns = ({ def, around }: ResolvedLayer): boolean => def.byColumn =
 
 const idOf = (layer: LayerSpec, index: number): string => layer.id ?? String(index);
 
-function unresolved(layer: LayerSpec, index: number, shape: Shape): ResolvedLayer {
+function unresolved(
+  layer: LayerSpec,
+  index: number,
+  { outputShape, positions }: Pick<ResolvedLayer, 'outputShape' | 'positions'>,
+): ResolvedLayer {
   const def = registry.get(layer.type) ?? registry.get('flatten')!;
   const id = idOf(layer, index);
   const around = { outputs: 0, numbers: [], onColumns: false, texts: [], positions: null };
@@ -177,8 +180,8 @@ function unresolved(layer: LayerSpec, index: number, shape: Shape): ResolvedLaye
     around,
     inputs: [],
     inputShapes: [],
-    outputShape: shape,
-    positions: null,
+    outputShape,
+    positions,
     parameters: [],
     states: [],
   };

@@ -92,6 +92,30 @@ export async function transferOf(
   return { parent: run, relation, start, file, job: { ...start, parent: run, relation, file: bytes } };
 }
 
+/** Tokenizers of the text columns, in their order. */
+function tokenizersOf(preprocessing: unknown): readonly string[] {
+  const { features = [] } = (preprocessing ?? {}) as {
+    readonly features?: readonly { readonly tokenizer?: unknown }[];
+  };
+  return features.flatMap(({ tokenizer }) => (tokenizer === undefined ? [] : [JSON.stringify(tokenizer)]));
+}
+
+/**
+ * Throws `input.from` where a run would begin with the weights of one whose texts were cut by another tokenizer: an id would mean another
+ * token, which no shape tells.
+ */
+export async function refuseOtherTokens(store: StoreService, parent: number, preprocessing: unknown): Promise<void> {
+  const kept = await store.readFile({ run: parent, file: 'preprocessing.json' });
+  const before = kept === null ? [] : tokenizersOf(JSON.parse(new TextDecoder().decode(kept)));
+  const now = tokenizersOf(preprocessing);
+  if (before.length === 0 || before.join() === now.join()) return;
+  throw new InputError(
+    'input.from',
+    `Run ${parent} reads texts by a tokenizer of its own, and the texts here are cut by another: its weights would see other tokens.`,
+    'Leave --from out. A model of texts can begin only where the same rows make the same tokenizer.',
+  );
+}
+
 /** A cross-validation is the mean of several models: no one of them is what it would go on with. */
 function refuseFolds({ id, config }: RunRecord): void {
   if (!isCrossValidation(config)) return;

@@ -20,7 +20,7 @@ import { startEnergyMeter } from '../system/energy.ts';
 import { Attempt, dataOf, type Work } from './attempt.ts';
 import { CrossValidation, refuseTwice, type FoldRuns } from './cross-validation.ts';
 import type { ContinuationRequest, TransferRequest } from '../protocol/going-on.ts';
-import { continuationOf, transferOf } from './continuation.ts';
+import { continuationOf, refuseOtherTokens, transferOf } from './continuation.ts';
 import type { EnergyMeter } from './bill.ts';
 import { laneOf } from './hosts.ts';
 import type { Lane, RunHosts } from './hosts.ts';
@@ -339,7 +339,10 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     const prepared = await prepare(crossed ? foldConfig(config, 1) : config);
     const preparing = performance.now() - start;
     try {
-      if (first) learnerNamed(config.learner).checkStart?.(config, prepared, first);
+      if (first) {
+        learnerNamed(config.learner).checkStart?.(config, prepared, first);
+        await refuseOtherTokens(store, first.parent, prepared.preprocessing);
+      }
       const { dataset } = config;
       const datasetName = (await data.list()).find(({ id }) => id === dataset)?.name ?? dataset;
       const fullName = name?.trim() || `${declarationOf(config).preset(config) ?? 'model'} on ${datasetName}`;

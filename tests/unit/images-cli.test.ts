@@ -100,12 +100,12 @@ test('size and fit can be chosen', async (t) => {
 test('what cannot be used ends with code 2 and one message that says what to do', async (t) => {
   const home = temporaryHome(t);
   const folder = temporaryFolder(t);
-  writeTree(folder, { 'a/x.txt': 'text', 'b/y.txt': 'text' });
+  writeTree(folder, { 'a/x.rtf': 'text', 'b/y.rtf': 'text' });
   const { code, stdout, stderr } = await trainyard(home, 'train', folder, '--json');
   assert.deepEqual([code, stdout], [2, '']);
   assert.match(
     stderr,
-    /has no picture that can be read, for example a\/x\.txt: it is not a picture\. Choose a folder with pictures/,
+    /has no picture that can be read, for example a\/x\.rtf: it is not a picture\. Choose a folder with pictures/,
   );
   const bad = await trainyard(home, 'inspect', folder, '--image-size', '5');
   assert.equal(bad.code, 2);
