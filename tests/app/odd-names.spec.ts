@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { visible } from '../../engine/protocol/visible.ts';
-import { chooseNext, expect, screenshot, testsOfOneApp, type App } from './launch.ts';
+import { callService, chooseNext, expect, screenshot, testsOfOneApp, type App } from './launch.ts';
 import { importTable, startRun, waitForState } from './scene.ts';
 
 const test = testsOfOneApp();
@@ -80,4 +80,16 @@ test('no view shows a name with characters in it that cannot be seen', async ({ 
   await expect(page.getByText(/McNemar/)).toBeVisible({ timeout: 30_000 });
   await screenshot(app, 'odd-names-compare');
   expect.soft(await hidden(app)).toEqual([]);
+
+  // While one trains and one waits they stand in the sidebar, in the list of runs and in the queue.
+  const training = await startRun(app, dataset, 100_000, 'long\u200brun');
+  const waiting = await startRun(app, dataset, 1, 'later\u202erun');
+  await waitForState(app, training.id, 'running');
+  for (const view of ['#queue', '#runs']) {
+    await open(view);
+    await expect(page.getByRole('main').getByText('later\\u202erun').first()).toBeVisible();
+    expect.soft(await hidden(app)).toEqual([]);
+  }
+  for (const { id } of [waiting, training]) await callService(app, 'stopRun', { run: id });
+  await waitForState(app, training.id, 'stopped');
 });
