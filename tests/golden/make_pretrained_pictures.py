@@ -1,6 +1,6 @@
 """Names, shapes and probabilities of torchvision's and timm's models whose values are functions of their places: tests/golden/pretrained-pictures.json.
 
-Value i of float tensor k is hash(i, k) in [-0.5, 0.5), scaled by the kind of the tensor (`value_of` in pretrained-pictures.ts is the same).
+Value i of float tensor k is hash(i, k) (hashed.py), scaled by the kind of the tensor (`value_of` in pretrained-pictures.ts is the same).
 Run with torch, torchvision, timm: python tests/golden/make_pretrained_pictures.py
 """
 
@@ -9,21 +9,13 @@ import os
 
 import numpy as np
 import torch
+from hashed import hashed
 
 torch.library.register_fake = lambda *a, **k: (lambda f: f)  # torchvision's detection ops are not needed
 import timm  # noqa: E402
 import torchvision  # noqa: E402
 
 SIDE, CLASSES = 64, 5
-
-
-def hashed(count, k):
-    i = np.arange(count, dtype=np.uint64)
-    x = (i * np.uint64(2654435761) + np.uint64((k + 1) * 40503)) & np.uint64(0xFFFFFFFF)
-    x ^= x >> np.uint64(15)
-    x = (x * np.uint64(2246822519)) & np.uint64(0xFFFFFFFF)
-    x ^= x >> np.uint64(13)
-    return x.astype(np.float64) / 2**32 - 0.5
 
 
 def value_of(name, shape, k, norm):

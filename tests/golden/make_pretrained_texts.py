@@ -1,6 +1,6 @@
 """Small models of transformers whose values are functions of their places, with what they answer: tests/golden/pretrained-texts.json.
 
-Value i of tensor k is hash(i, k) as in make_pretrained_pictures.py: tables and products scaled by 1/sqrt(width), biases 0.2, norms about 1.
+Value i of tensor k is hash(i, k) (hashed.py): tables and products scaled by 1/sqrt(width), biases 0.2, norms about 1.
 Run with torch, transformers, tokenizers: python tests/golden/make_pretrained_texts.py
 """
 
@@ -9,6 +9,7 @@ import os
 
 import numpy as np
 import torch
+from hashed import hashed
 
 torch.library.register_fake = lambda *a, **k: (lambda f: f)  # torchvision's detection ops are not needed
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers  # noqa: E402
@@ -32,15 +33,6 @@ CORPUS = [
 ]
 TEXTS = [*CORPUS, "Héllo, naïve café 😀?", "a", "unknown words: zyzzyva; " * 12, "THE  YARD\tengine"]
 MOST = 24
-
-
-def hashed(count, k):
-    i = np.arange(count, dtype=np.uint64)
-    x = (i * np.uint64(2654435761) + np.uint64((k + 1) * 40503)) & np.uint64(0xFFFFFFFF)
-    x ^= x >> np.uint64(15)
-    x = (x * np.uint64(2246822519)) & np.uint64(0xFFFFFFFF)
-    x ^= x >> np.uint64(13)
-    return x.astype(np.float64) / 2**32 - 0.5
 
 
 def value_of(name, shape, k):
