@@ -5,7 +5,7 @@
 import { InputError } from '../protocol/errors.ts';
 import type { DataService, PreparedData } from '../protocol/data.ts';
 import { takesOver } from '../protocol/family.ts';
-import { nobody, positionAt, type QueueWish } from '../protocol/queue.ts';
+import { nobody, type QueueWish } from '../protocol/queue.ts';
 import { finalStates } from '../protocol/runs.ts';
 import type { LogLine, MetricPoint, RunConfig, RunProgress, RunRecord, RunRequest } from '../protocol/runs.ts';
 import type { Family, NewRun, RunsChanged, StoreService } from '../protocol/store.ts';
@@ -22,9 +22,10 @@ import { CrossValidation, refuseTwice, type FoldRuns } from './cross-validation.
 import type { ContinuationRequest, TransferRequest } from '../protocol/going-on.ts';
 import { continuationOf, refuseOtherTokens, transferOf } from './continuation.ts';
 import type { EnergyMeter } from './bill.ts';
+import { coalesced } from './coalesced.ts';
 import { laneOf } from './hosts.ts';
 import type { Lane, RunHosts } from './hosts.ts';
-import { holdIn, placeFor, readQueue, requestsOfWaiting, waitingRuns } from './queue.ts';
+import { mayBegin, placeFor, queueAgain, requestsOfWaiting } from './queue.ts';
 import { patientStore } from './patient-store.ts';
 import { nextState } from './states.ts';
 
@@ -185,31 +186,21 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     }
   };
 
-  /** What is held back, and the order; folds begin as their cross-validation has it. */
-  const mayBegin = async (): Promise<readonly Entry[]> => {
-    const waiting = (): readonly Entry[] => [...entries.values()].filter(({ begun }) => !begun);
-    if (!options.worksOffQueue || waiting().length === 0) return waiting();
-    const view = await readQueue(store);
-    const position = ({ run, within }: Entry): number => (within ? -Infinity : (view.places.get(run)?.position ?? run));
-    return waiting()
-      .filter((entry) => entry.within || holdIn(view, entry.run, Date.now()) === null)
-      .sort((a, b) => position(a) - position(b));
+  const beginThese = (chosen: readonly Entry[]): void => {
+    for (const entry of chosen) {
+      if (!entry.begun && entries.has(entry.run) && !laneIsBusy(entry.lane, entry.within) && mayTrain()) entry.begin();
+    }
   };
+  const inQueueOrder = coalesced(async () => {
+    const waiting = (): readonly Entry[] => [...entries.values()].filter(({ begun }) => !begun);
+    // Where the history cannot be read it is asked again within a second.
+    beginThese(await mayBegin(store, waiting).catch(() => []));
+  });
 
   /** Lets the next run of each free lane begin, in the order of the queue. */
-  let passing: Promise<void> | null = null;
-  let passAgain = false;
   const beginNext = (): void => {
-    if (options.worksOffQueue) {
-      passAgain = true;
-      passing ??= (async () => {
-        while (passAgain) {
-          passAgain = false;
-          // Asked again within a second.
-          beginThese(await mayBegin().catch(() => []));
-        }
-      })().finally(() => (passing = null));
-    } else beginThese([...entries.values()]);
+    if (options.worksOffQueue) inQueueOrder();
+    else beginThese([...entries.values()]);
     const waiting = [...entries.values()].some((entry) => !entry.begun);
     if (waiting && poll === null) poll = setInterval(() => void obeyRequests(), queuePollMilliseconds);
     if (!waiting && poll !== null) {
@@ -217,12 +208,6 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       poll = null;
     }
   };
-
-  function beginThese(chosen: readonly Entry[]): void {
-    for (const entry of chosen) {
-      if (!entry.begun && entries.has(entry.run) && !laneIsBusy(entry.lane, entry.within) && mayTrain()) entry.begin();
-    }
-  }
 
   const enqueue = (record: RunRecord, prepared: PreparedData | null, preparing = 0): void => {
     const run = record.id;
@@ -318,8 +303,10 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   };
 
   /** A waiting run holds no prepared data: it is prepared again when its turn comes. */
-  const releaseUnlessFree = async (config: RunConfig, prepared: PreparedData): Promise<PreparedData | null> => {
-    if (!laneIsBusy(laneOf(config.device))) return prepared;
+  const releaseUnlessFree = async (record: RunRecord, prepared: PreparedData): Promise<PreparedData | null> => {
+    const held =
+      options.worksOffQueue && (await mayBegin(store, () => [{ run: record.id, within: null }])).length === 0;
+    if (!held && !laneIsBusy(laneOf(record.config.device))) return prepared;
     await data.release({ handle: prepared.handle });
     return null;
   };
@@ -362,7 +349,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       if (crossed) {
         await data.release({ handle: prepared.handle });
         enqueue(await store.updateRun({ run: record.id, patch: { data: dataOf(prepared) } }), null);
-      } else enqueue(record, await releaseUnlessFree(config, prepared), preparing);
+      } else enqueue(record, await releaseUnlessFree(record, prepared), preparing);
       return record;
     } catch (error) {
       await data.release({ handle: prepared.handle });
@@ -385,15 +372,6 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     const record = await store.updateRun({ run, patch, when: [before.state] });
     enqueue(record, null);
     return record;
-  };
-
-  /** A run that was stopped to go on later stands first among those that wait. */
-  const queueAgain = async (run: number): Promise<void> => {
-    const { state } = await store.run({ run });
-    if (state !== 'stopped') return;
-    const position = positionAt(await waitingRuns(store), 0) ?? 0;
-    const patch = { state: 'queued', owner: nobody, endedAt: null, result: null, error: null, request: null } as const;
-    await store.updateRun({ run, patch: { ...patch, queue: { position } }, when: [state] });
   };
 
   const manager: RunManager = {
@@ -456,7 +434,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       await Promise.allSettled(going.map((entry) => stopEntry(entry)));
       await Promise.allSettled(going.map(({ ended }) => ended));
       if (!queue) return;
-      for (const { run, within } of going.toReversed()) if (!within) await queueAgain(run);
+      for (const { run, within } of going.toReversed()) if (!within) await queueAgain(store, run);
       for (const { run } of waiting) await store.updateRun({ run, patch: { owner: nobody }, when: ['queued'] });
     },
     async hold() {

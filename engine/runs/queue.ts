@@ -4,10 +4,10 @@ import { InputError } from '../protocol/errors.ts';
 import {
   holdOf,
   inTurn,
+  nobody,
   placeOf,
   positionAt,
   queuePausedKey,
-  type Hold,
   type QueueChange,
   type QueuePlace,
   type QueueView,
@@ -55,9 +55,27 @@ async function stateOf(store: Store, run: number): Promise<RunRecord['state'] | 
   return found === null || found.deletedAt !== null ? null : found.state;
 }
 
-/** What holds a waiting run back besides its turn. */
-export function holdIn(view: QueueView, run: number, now: number): Hold | null {
-  return holdOf(view.places.get(run) ?? { position: run }, view, now);
+/** Of those that wait once the queue has been read, the runs that nothing holds back, in their order; folds begin as their cross-validation has it. */
+export async function mayBegin<Run extends { readonly run: number; readonly within: unknown }>(
+  store: Store,
+  waiting: () => readonly Run[],
+): Promise<readonly Run[]> {
+  if (waiting().length === 0) return [];
+  const view = await readQueue(store);
+  const place = ({ run }: Run): QueuePlace => view.places.get(run) ?? { position: run };
+  const position = (run: Run): number => (run.within ? -Infinity : place(run).position);
+  return waiting()
+    .filter((run) => run.within || holdOf(place(run), view, Date.now()) === null)
+    .sort((a, b) => position(a) - position(b));
+}
+
+/** A run that was stopped to go on later stands first among those that wait, for whoever works the queue off. */
+export async function queueAgain(store: Store, run: number): Promise<void> {
+  const { state } = await store.run({ run });
+  if (state !== 'stopped') return;
+  const position = positionAt(await waitingRuns(store), 0) ?? 0;
+  const patch = { state: 'queued', owner: nobody, endedAt: null, result: null, error: null, request: null } as const;
+  await store.updateRun({ run, patch: { ...patch, queue: { position } }, when: [state] });
 }
 
 /**

@@ -11,11 +11,12 @@ import type { StoreService } from '../../engine/protocol/store.ts';
 import { createRunManager, type RunManager } from '../../engine/runs/manager.ts';
 import { moveInQueue, pauseQueue, waitingRuns } from '../../engine/runs/queue.ts';
 import { temporaryHome } from './fixtures/history.ts';
-import { createTableData, createTableHosts, slow, tableConfig } from './fixtures/training.ts';
+import { createTableData, createTableHosts, slow, tableConfig, type TableData } from './fixtures/training.ts';
 
 interface Setup {
   readonly store: StoreService;
   readonly manager: RunManager;
+  readonly data: TableData;
   /** Another process's manager on the same history. */
   another(): RunManager;
 }
@@ -23,8 +24,9 @@ interface Setup {
 function setUp(context: TestContext, pace?: Parameters<typeof createTableHosts>[0]): Setup {
   const store = createStore(temporaryHome(context));
   const made: RunManager[] = [];
+  const data = createTableData();
   const another = (): RunManager => {
-    const parts = { store, data: createTableData(), hosts: createTableHosts(pace), owner: processOwner() };
+    const parts = { store, data, hosts: createTableHosts(pace), owner: processOwner() };
     made.push(createRunManager({ ...parts, worksOffQueue: true }));
     return made.at(-1)!;
   };
@@ -32,7 +34,7 @@ function setUp(context: TestContext, pace?: Parameters<typeof createTableHosts>[
     for (const manager of made) await manager.stopAll();
     await store.close();
   });
-  return { store, manager: another(), another };
+  return { store, data, manager: another(), another };
 }
 
 const order = async (store: StoreService): Promise<readonly number[]> => (await waitingRuns(store)).map(({ id }) => id);
@@ -123,11 +125,12 @@ test('an order changed while a run trains counts for the next one', async (conte
 });
 
 test('nothing begins in a paused queue, and it goes on where it was', async (context) => {
-  const { store, manager } = setUp(context);
+  const { store, manager, data } = setUp(context);
   await pauseQueue(store, true);
   const { id } = await manager.start({ config: tableConfig(2) });
   await new Promise((resolve) => setTimeout(resolve, 1500));
   assert.deepEqual([manager.begun(), (await store.run({ run: id })).state], [[], 'queued']);
+  assert.equal(data.held.size, 0, 'what waits holds no prepared data');
   await pauseQueue(store, false);
   assert.equal((await manager.finished({ run: id })).state, 'completed');
 });

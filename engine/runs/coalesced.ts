@@ -1,0 +1,17 @@
+/** Runs `work` one at a time: asked for while it runs, it is run once more, however often it was asked for. */
+export function coalesced(work: () => Promise<void>): () => void {
+  let asked = false;
+  let running = false;
+  const run = async (): Promise<void> => {
+    running = true;
+    while (asked) {
+      asked = false;
+      await work();
+    }
+    running = false;
+  };
+  return () => {
+    asked = true;
+    if (!running) void run();
+  };
+}
