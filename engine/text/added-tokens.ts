@@ -1,7 +1,7 @@
 // Tokens that are found in a text as they are, before anything else is done to it: [MASK], <|endoftext|>.
 
 import { z } from 'zod';
-import { classes } from './unicode.ts';
+import { classes, literally } from './unicode.ts';
 
 export const addedTokenSchema = z.object({
   id: z.number().int().min(0),
@@ -27,10 +27,7 @@ export function addedTokenFinder(tokens: readonly AddedToken[]): (text: string) 
   const wanted = tokens.filter(({ content }) => content !== '').toSorted((a, b) => b.content.length - a.content.length);
   if (wanted.length === 0) return (text) => (text === '' ? [] : [{ start: 0, end: text.length, token: null }]);
   const byContent = new Map(wanted.map((token) => [token.content, token]));
-  const found = new RegExp(
-    wanted.map(({ content }) => content.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'),
-    'gu',
-  );
+  const found = new RegExp(wanted.map(({ content }) => literally(content)).join('|'), 'gu');
   return (text) => {
     const stretches: Stretch[] = [];
     let done = 0;

@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { kindOf, savedAs, unsupported } from './saved.ts';
-import { classes } from './unicode.ts';
+import { classes, literally } from './unicode.ts';
 
 /** A piece of a text: `start` … `end` − 1. */
 export interface Place {
@@ -89,7 +89,7 @@ function preTokenizerOf(json: unknown): PreTokenizer {
 
 const expression = (source: string): RegExp => new RegExp(source, 'gv');
 
-const literal = (text: string): RegExp => new RegExp(text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'), 'gu');
+const literal = (text: string): RegExp => new RegExp(literally(text), 'gu');
 
 /** A regular expression of Oniguruma: its short classes are of Unicode. */
 function foreign(source: string): RegExp {

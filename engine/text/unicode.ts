@@ -76,3 +76,6 @@ export function normalForm(text: string, form: 'NFC' | 'NFD' | 'NFKC' | 'NFKD'):
   const parts = text.split(untouched);
   return parts.map((part, place) => (place % 2 === 1 ? part : part.normalize(form))).join('');
 }
+
+/** A text as a part of a regular expression that finds it, with the flag u or v. A hyphen stands for itself: escaped it would be an error. */
+export const literally = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

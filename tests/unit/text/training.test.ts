@@ -138,3 +138,19 @@ test('files that are none, or do not belong together, are refused by what is wro
   assert.throws(() => tokenizerFromFiles({ 'vocab.json': '{"a":0}', 'merges.txt': 'a b\n' }), /merge 1, “b”/);
   assert.throws(() => tokenizerFromFiles({ 'vocab.json': '{"a":0}', 'merges.txt': 'a b c\n' }), /Line 1/);
 });
+
+test('special tokens and separators may have hyphens', () => {
+  const json = structuredClone(cases['gpt2'].tokenizer) as unknown as {
+    added_tokens: object[];
+    pre_tokenizer: unknown;
+  };
+  const id = trainTokenizer(corpus, { kind: 'bytes', vocabulary: 420 }).vocabulary;
+  json.added_tokens.push({ id, content: '<|end-of-text|>', normalized: false, special: true });
+  const byHyphens = { type: 'Split', pattern: { String: '-' }, behavior: 'Removed', invert: false };
+  json.pre_tokenizer = { type: 'Sequence', pretokenizers: [byHyphens, bytesAlone] };
+  const tokenizer = tokenizerOf(json);
+  assert.deepEqual([...tokenizer.encode('<|end-of-text|>')], [id]);
+  assert.equal(tokenizer.decode(tokenizer.encode('a-b')), 'ab');
+});
+
+const bytesAlone = { type: 'ByteLevel', add_prefix_space: false, use_regex: false };
