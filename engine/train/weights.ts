@@ -89,6 +89,9 @@ async function readTogether(
   });
 }
 
+const withoutLayer =
+  ' Those of others that bring no output layer predict nothing alone: begin a run with them, train DATA --from RUN.';
+
 /** Throws InputError `model.weights` naming the tensor and both shapes when they do not fit the model. */
 export function writeWeights(executable: Executable, plan: Plan, names: readonly string[], weights: Weights): void {
   for (const name of names) {
@@ -99,7 +102,7 @@ export function writeWeights(executable: Executable, plan: Plan, names: readonly
       throw new InputError(
         'model.weights',
         `The weights do not fit the model: ${name} is ${found}, the model needs [${wanted.join(', ')}].`,
-        'Use the weights with the model and the data they were trained with.',
+        `Use the weights with the model and the data they were trained with.${tensor ? '' : withoutLayer}`,
       );
     }
     executable.write(name, tensor.data);

@@ -106,5 +106,5 @@ test('a folder of Hugging Face becomes a run that predicts a file of texts as tr
   assert.equal(body.head, false);
   const nothing = await trainyard(home, 'predict', String(body.run), at('texts.csv'));
   assert.notEqual(nothing.code, 0);
-  assert.match(nothing.stderr, /output\.weight is missing/);
+  assert.match(nothing.stderr, /output\.weight is missing.*begin a run with them, train DATA --from RUN/);
 });
