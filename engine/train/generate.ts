@@ -32,8 +32,8 @@ export async function* generate(
 ): AsyncGenerator<string> {
   const ids = [...tokenizer.encode(prompt === '' ? beginning : prompt, { plain: true })];
   if (ids.length === 0) ids.push(0);
-  const from = ids.length;
-  let shown = 0;
+  /** Drawn, and not yet written. */
+  let open: number[] = [];
   for (let drawn = 0; drawn < tokens; drawn++) {
     const codes = new Float32Array(length).fill(textCodes.padding);
     const seen = ids.slice(-length);
@@ -42,11 +42,13 @@ export async function* generate(
     const { unknown } = tokenizer.special;
     // What stands for all that training has not seen has no text.
     if (unknown !== undefined) logits[unknown] = -Infinity;
-    ids.push(drawToken(logits, { temperature, topP }, uniform(seed, drawn)));
-    const text = tokenizer.decode(ids.slice(from));
+    const id = drawToken(logits, { temperature, topP }, uniform(seed, drawn));
+    ids.push(id);
+    open.push(id);
+    const text = tokenizer.decode(open);
     if (drawn + 1 < tokens && incomplete.test(text)) continue;
-    if (text.length > shown) yield text.slice(shown);
-    shown = text.length;
+    if (text !== '') yield text;
+    open = [];
   }
 }
 
