@@ -109,7 +109,7 @@ export async function prepareLanguage(
       }
       job.throwIfCancelled();
     }
-    const described = describePrepared(preprocessing, written, [], warningsOf(texts, tokenizer, column.name));
+    const described = describePrepared(preprocessing, written, [], warningsOf(parts, tokenizer, column.name));
     const bytesPerToken = Object.fromEntries(splitNames.map((name, at) => [name, parts[at].bytesPerToken]));
     const prepared: PreparedData = {
       ...described,
@@ -210,12 +210,10 @@ const namesOf = (tokenizer: Tokenizer): string[] =>
   Array.from({ length: tokenizer.vocabulary }, (_, id) => tokenizer.decode([id]));
 
 /** Characters that the training part has never shown. */
-function warningsOf(texts: readonly string[], tokenizer: Tokenizer, column: string): DataWarning[] {
+function warningsOf(parts: readonly Part[], tokenizer: Tokenizer, column: string): DataWarning[] {
   const { unknown } = tokenizer.special;
   if (unknown === undefined) return [];
-  const [trained, ...others] = texts.map((text) =>
-    tokenizer.encode(text).reduce((sum, id) => sum + Number(id === unknown), 0),
-  );
+  const [trained, ...others] = parts.map(({ ids }) => ids.reduce((sum, id) => sum + Number(id === unknown), 0));
   const unseen = others.reduce((sum, count) => sum + count, 0);
   const said = (count: number, where: string, why: string): DataWarning[] => {
     if (count === 0) return [];
