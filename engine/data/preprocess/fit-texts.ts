@@ -59,14 +59,11 @@ export async function fitText(connection: DuckDBConnection, request: FitRequest)
     warnings.push({ code: 'cut_texts', message, columns: [column.name] });
   }
   if (way === 'as they are') return { recipe: { ...base, vocabulary: 1, length: 1 }, warnings };
-  const tokenizer = trainTokenizer(
-    texts.map((text) => cutText(text, base.characters)),
-    {
-      kind: way === 'words' ? 'words' : (choice.tokenizer ?? 'words'),
-      vocabulary: choice.vocabulary ?? usualVocabulary[way],
-    },
-  );
-  const { length, cut } = lengthFor(texts, base.characters, tokenizer, way, choice.length);
+  const tokenizer = trainTokenizer(texts, {
+    kind: way === 'words' ? 'words' : (choice.tokenizer ?? 'words'),
+    vocabulary: choice.vocabulary ?? usualVocabulary[way],
+  });
+  const { length, cut } = lengthFor(texts, tokenizer, way, choice.length);
   if (cut > 0) {
     const share = Number((100 * cut).toPrecision(2));
     const message = `${share} % of the training texts of ${column.name} are longer than ${show(length)} tokens: the rest of them is not read.`;
@@ -81,7 +78,6 @@ export async function fitText(connection: DuckDBConnection, request: FitRequest)
 /** Tokens that are read of a text, and the share of the texts that have more. */
 function lengthFor(
   texts: readonly string[],
-  characters: number,
   tokenizer: Tokenizer,
   way: 'words' | 'tokens',
   chosen: number | undefined,
@@ -90,7 +86,7 @@ function lengthFor(
   const most = chosen ?? mostTokens[way];
   const lengths = texts
     .filter((_, place) => place % every === 0)
-    .map((text) => tokenizer.encode(cutText(text, characters)).length)
+    .map((text) => tokenizer.encode(text).length)
     .sort((one, other) => one - other);
   const enough = way === 'words' ? lengths.at(-1) : lengths[Math.ceil(wholeShare * lengths.length) - 1];
   const length = Math.max(1, chosen ?? Math.min(most, enough ?? 1));
@@ -98,6 +94,7 @@ function lengthFor(
 }
 
 interface TrainingTexts {
+  /** As much of each as is read. */
   readonly texts: readonly string[];
   readonly missing: number;
   readonly present: number;
