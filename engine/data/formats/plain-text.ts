@@ -15,6 +15,8 @@ const sampleLines = 400;
 /** UTF-16 units of a passage, about; where no line ends as it has to, it goes on. */
 const passage = 1_200;
 const largestFile = 2 ** 28;
+/** Bytes of a line that DuckDB reads unless told otherwise. */
+const usualObject = 2 ** 24;
 const extensions = /\.(txt|text|md|markdown)$/i;
 
 export const plainText: DatasetFormat = {
@@ -36,7 +38,9 @@ export const plainText: DatasetFormat = {
     const lines = passages(text).map((part) => `${JSON.stringify({ text: part })}\n`);
     const path = join(workFolder, 'passages.jsonl');
     await writeFile(path, lines.join(''));
-    const settings = "format = 'newline_delimited', columns = {text: 'VARCHAR'}, maximum_object_size = 268435456";
+    // DuckDB sets aside several times as much a thread.
+    const longest = lines.reduce((most, line) => Math.max(most, Buffer.byteLength(line)), usualObject);
+    const settings = `format = 'newline_delimited', columns = {text: 'VARCHAR'}, maximum_object_size = ${longest}`;
     const table = `read_json(${quoteText(path)}, ${settings})`;
     const source = await typedSource(connection, table, { format: 'text', encoding: encodingTitles[encoding] });
     const columns = source.columns.map((column) => ({ ...column, passages: true as const }));
