@@ -99,6 +99,13 @@ function headOf(name: string, config: HeadConfig, outputs: number, given: readon
       'Models of one class a text are read.',
     );
   }
+  if (config.problem_type === 'regression' && outputs > 1) {
+    throw new InputError(
+      'input.architecture',
+      `${name} measures ${outputs} values of a text (problem_type regression).`,
+      'Models of one value a text are read.',
+    );
+  }
   const column = { column: columns.label, missing: [] };
   if (outputs === 1 || config.problem_type === 'regression') {
     const scale = { offset: 0, scale: 1 };

@@ -101,7 +101,7 @@ test('old names of norms, half precision and fewer tokens a text are read', asyn
   assert.deepEqual(net.weights, whole.weights);
 });
 
-test('what is not read is named: architectures, positions, activations, many classes a text', async () => {
+test('what is not read is named: architectures, positions, activations, many classes or values a text', async () => {
   const { bert, gpt2 } = models;
   const cases: readonly (readonly [GoldenText, RegExp])[] = [
     [changed(bert, { model_type: 't5', architectures: ['T5Model'] }), /architecture t5 \(T5Model\) is not read/],
@@ -110,6 +110,7 @@ test('what is not read is named: architectures, positions, activations, many cla
     [changed(bert, { hidden_act: 'quick_gelu' }), /The activation “quick_gelu” is not read/],
     [changed(gpt2, { scale_attn_by_inverse_layer_idx: true }), /attention is scaled otherwise/],
     [changed(bert, { problem_type: 'multi_label_classification' }), /any number of classes at once/],
+    [changed(bert, { problem_type: 'regression' }), /measures 3 values of a text/],
   ];
   for (const [model, message] of cases) await refused(read(folderOf(model)), 'input.architecture', message);
 });
