@@ -78,23 +78,6 @@ INLINE Vector with_sign(Vector size, Vector sign) {
   return (Vector)(((IntVector)sign & (int32_t)0x80000000) | (IntVector)size);
 }
 
-#if LANES == 16
-#define LOW_PAIRS 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
-#define HIGH_PAIRS 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
-#define EVEN_LANES 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
-#define ODD_LANES 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
-#elif LANES == 8
-#define LOW_PAIRS 0, 8, 1, 9, 2, 10, 3, 11
-#define HIGH_PAIRS 4, 12, 5, 13, 6, 14, 7, 15
-#define EVEN_LANES 0, 2, 4, 6, 8, 10, 12, 14
-#define ODD_LANES 1, 3, 5, 7, 9, 11, 13, 15
-#else
-#define LOW_PAIRS 0, 4, 1, 5
-#define HIGH_PAIRS 2, 6, 3, 7
-#define EVEN_LANES 0, 2, 4, 6
-#define ODD_LANES 1, 3, 5, 7
-#endif
-
 /** Elements 0, 2, … and 1, 3, … of the 2·LANES at `from`. */
 INLINE void split_pairs(const float *from, Vector *even, Vector *odd) {
   const Vector low = load(from), high = load(from + LANES);
