@@ -137,7 +137,7 @@ function derivativeBody(code: number, slope: number): string {
   return 1f / (square * sqrt(square));`;
     case gelu_tanh:
       return `${geluGate}
-  return s * (1f + x * (1f - s) * ${float(2 * geluScale)} * (1f + ${float(3 * geluCube)} * x * x));`;
+  return s + x * (e / ((1f + e) * (1f + e))) * ${float(2 * geluScale)} * (1f + ${float(3 * geluCube)} * x * x);`;
     default:
       return derivativeOfOutputBody(code, slope);
   }

@@ -43,11 +43,11 @@ function clipSquare(x: v128, slope: v128): v128 {
   return multiplyAdd(scaled, scaled, f32x4.splat(1));
 }
 
-/** σ(2u), u = √(2/π)(x + 0.044715x³): x times it is gelu_tanh. */
+/** 2u, u = √(2/π)(x + 0.044715x³): x·σ(2u) is gelu_tanh. */
 @inline
 function geluGate(x: v128): v128 {
   const square = f32x4.mul(x, x);
-  return sigmoid(f32x4.mul(x, multiplyAdd(square, f32x4.splat(GELU_CUBE), f32x4.splat(GELU_SCALE))));
+  return f32x4.mul(x, multiplyAdd(square, f32x4.splat(GELU_CUBE), f32x4.splat(GELU_SCALE)));
 }
 
 /** f(x); `slope` is the negative slope of leaky_relu, and one over the limit of soft_clip. */
@@ -87,7 +87,7 @@ export function activate(code: i32, x: v128, slope: v128): v128 {
     case RELU6:
       return f32x4.min(f32x4.max(x, zero), f32x4.splat(6));
     case GELU_TANH:
-      return f32x4.mul(x, geluGate(x));
+      return f32x4.mul(x, sigmoid(geluGate(x)));
     default:
       return x;
   }
@@ -147,9 +147,14 @@ export function derivative(code: i32, x: v128, slope: v128): v128 {
     case RELU6:
       return v128.and(one, v128.and(f32x4.gt(x, zero), f32x4.lt(x, f32x4.splat(6))));
     case GELU_TANH: {
-      const s = geluGate(x);
+      // σ + x·σ(1 − σ)·gate′, where σ(1 − σ) = e/(1 + e)², e = e^(−|gate|): 1 − σ would cancel where σ is near 1.
+      const gate = geluGate(x);
+      const e = exp(f32x4.neg(f32x4.abs(gate)));
+      const larger = f32x4.div(one, f32x4.add(one, e));
+      const smaller = f32x4.mul(e, larger);
+      const s = v128.bitselect(larger, smaller, f32x4.gt(gate, zero));
       const slopeOfGate = multiplyAdd(f32x4.mul(x, x), f32x4.splat(3 * GELU_CUBE), f32x4.splat(GELU_SCALE));
-      return multiplyAdd(f32x4.mul(f32x4.mul(s, f32x4.sub(one, s)), x), slopeOfGate, s);
+      return multiplyAdd(f32x4.mul(f32x4.mul(larger, smaller), x), slopeOfGate, s);
     }
     default:
       return one;

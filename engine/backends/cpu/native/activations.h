@@ -92,8 +92,8 @@ static Vector sine_of_turns(Vector x) {
   return p * square * z + z;
 }
 
-/** σ(2u), u = √(2/π)(x + 0.044715x³): x times it is GELU_TANH. */
-static Vector gelu_gate(Vector x) { return sigmoid(x * (x * x * 0.0713548163f + 1.5957691216f)); }
+/** 2u, u = √(2/π)(x + 0.044715x³): x·σ(2u) is GELU_TANH. */
+static Vector gelu_gate(Vector x) { return x * (x * x * 0.0713548163f + 1.5957691216f); }
 
 static Vector activate(int code, Vector x, float slope) {
   switch (code) {
@@ -125,7 +125,7 @@ static Vector activate(int code, Vector x, float slope) {
   case RELU6:
     return smallest(largest(x, splat(0)), splat(6));
   case GELU_TANH:
-    return x * gelu_gate(x);
+    return x * sigmoid(gelu_gate(x));
   default:
     return x;
   }
@@ -173,8 +173,10 @@ static Vector derivative(int code, Vector x, float slope) {
   case RELU6:
     return choose(x > 0.0f, choose(x < 6.0f, splat(1), splat(0)), splat(0));
   case GELU_TANH: {
-    const Vector s = gelu_gate(x);
-    return s * (1.0f - s) * x * (x * x * (3.0f * 0.0713548163f) + 1.5957691216f) + s;
+    // σ + x·σ(1 − σ)·gate′, where σ(1 − σ) = e/(1 + e)², e = e^(−|gate|): 1 − σ would cancel where σ is near 1.
+    const Vector gate = gelu_gate(x), e = exponential(-magnitude(gate));
+    const Vector above = 1.0f / (1.0f + e), below = e * above;
+    return above * below * x * (x * x * (3.0f * 0.0713548163f) + 1.5957691216f) + choose(gate > 0.0f, above, below);
   }
   default:
     return splat(1);
