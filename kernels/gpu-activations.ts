@@ -49,7 +49,7 @@ function activationBody(code: number, slope: number): string {
     case selu:
       return `return select(${float(seluScale * seluAlpha)} * (exp(min(x, V(0f))) - 1f), ${float(seluScale)} * x, x > V(0f));`;
     case cosine:
-      return 'return sine_of_turns(x + 0.25f);';
+      return 'return sine_of_turns(0.25f - abs(x - round(x)));';
     case log:
       return 'return log(max(x, V(1e-30f)));';
     case soft_clip:

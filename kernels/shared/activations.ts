@@ -79,7 +79,8 @@ export function activate(code: i32, x: v128, slope: v128): v128 {
       return v128.bitselect(f32x4.mul(x, f32x4.splat(SELU_SCALE)), below, f32x4.gt(x, zero));
     }
     case COSINE:
-      return sineOfTurns(f32x4.add(x, f32x4.splat(0.25)));
+      // Whole turns go before the quarter comes: x + 1/4 would round what is far from 0.
+      return sineOfTurns(f32x4.sub(f32x4.splat(0.25), f32x4.abs(f32x4.sub(x, f32x4.nearest(x)))));
     case LOG:
       return v128.bitselect(log(f32x4.max(x, f32x4.splat(LEAST_OF_LOG))), x, f32x4.eq(x, x));
     case SOFT_CLIP:

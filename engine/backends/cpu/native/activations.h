@@ -78,9 +78,12 @@ static Vector logarithm(Vector x) {
   return __builtin_convertvector(n, Vector) * 0.6931471806f + p * s;
 }
 
+/** x without its whole turns: −1/2 … 1/2 */
+static Vector part_of_turn(Vector x) { return x - ((x + 12582912.0f) - 12582912.0f); }
+
 /** sin 2πx */
 static Vector sine_of_turns(Vector x) {
-  const Vector turn = x - ((x + 12582912.0f) - 12582912.0f);
+  const Vector turn = part_of_turn(x);
   const Vector size = magnitude(turn);
   const Vector z = with_sign(smallest(size, 0.5f - size), turn) * 6.2831853072f;
   const Vector square = z * z;
@@ -117,7 +120,8 @@ static Vector activate(int code, Vector x, float slope) {
   case SELU:
     return choose(x > 0.0f, x * SELU_SCALE, (exponential(smallest(x, splat(0))) - 1.0f) * SELU_FLOOR);
   case COSINE:
-    return sine_of_turns(x + 0.25f);
+    // Whole turns go before the quarter comes: x + 1/4 would round what is far from 0.
+    return sine_of_turns(0.25f - magnitude(part_of_turn(x)));
   case LOG:
     return choose(x == x, logarithm(largest(x, splat(1e-30f))), x);
   case SOFT_CLIP:
