@@ -8,19 +8,22 @@ import { float } from './gpu-wgsl.ts';
 /** Threads of a workgroup; each takes a query or a key. */
 export const attentionThreads = 64;
 
-/** Floats of workgroup memory for both tiles together: what every device offers. */
+/** Floats of workgroup memory for both tiles and what stands beside them: what every device offers. */
 const tileFloats = 4096;
 
-/** Rows of each of the two tiles. */
-export const tileRows = ({ size }: AttentionParameters): number =>
-  Math.max(1, Math.min(attentionThreads, Math.floor(tileFloats / 2 / size)));
+/** Rows of each of the two tiles, with `beside` floats more for each row. */
+const tileRows = ({ size }: AttentionParameters, beside: number): number =>
+  Math.max(1, Math.min(attentionThreads, Math.floor(tileFloats / (2 * size + beside))));
 
 export const isVectorial = ({ size }: AttentionParameters): boolean => size % 4 === 0;
 
 export const elementOf = (p: AttentionParameters): 'vec4<f32>' | 'f32' => (isVectorial(p) ? 'vec4<f32>' : 'f32');
 
-/** Constants, `tokens_of(row)`, `visible(query, key, tokens)` and `times(a, b)`; N elements a head. */
-export function attentionDeclarations(p: AttentionParameters, hasLengths: boolean): string {
+/**
+ * Constants, `tokens_of(row)`, `visible(query, key, tokens)` and `times(a, b)`; N elements a head. `beside`: floats that a pass keeps in
+ * workgroup memory for each row of its tiles.
+ */
+export function attentionDeclarations(p: AttentionParameters, hasLengths: boolean, beside = 0): string {
   const { length, heads, groups, size, causal, scale } = p;
   const lanes = isVectorial(p) ? 4 : 1;
   return `alias V = ${elementOf(p)};
@@ -29,7 +32,7 @@ const LENGTH = ${length}u;
 const HEADS = ${heads}u;
 const GROUPS = ${groups}u;
 const STRIDE = ${packedWidth(p) / lanes}u;
-const TILE = ${tileRows(p)}u;
+const TILE = ${tileRows(p, beside)}u;
 const THREADS = ${attentionThreads}u;
 const SCALE = ${float(scale)};
 ${tokensOfRow(length, hasLengths)}

@@ -2,7 +2,7 @@
 // and dv, over tiles of queries and of dy. Weights are computed again in both, so nothing is added by two threads.
 
 import type { AttentionParameters } from '../attention-shape.ts';
-import { attentionDeclarations, attentionThreads, elementOf, loadTile, tileRows } from '../gpu-attention.ts';
+import { attentionDeclarations, attentionThreads, elementOf, loadTile } from '../gpu-attention.ts';
 import type { GpuContext, GpuKernel, GpuPass } from '../gpu-contract.ts';
 import { elementwise, foldedGrid, groupIndex, scalarView } from '../gpu-wgsl.ts';
 
@@ -100,13 +100,12 @@ function keyPass(p: AttentionParameters, context: GpuContext): GpuPass {
   const element = elementOf(p);
   const blocks = Math.ceil(p.length / attentionThreads);
   const grid = foldedGrid(p.batch * p.groups * blocks, context.limits);
-  const rows = tileRows(p);
-  const code = `${attentionDeclarations(p, context.has('lengths'))}
+  const code = `${attentionDeclarations(p, context.has('lengths'), 2)}
 const BLOCKS = ${blocks}u;
 const SHARED = ${p.heads / p.groups}u;
 var<workgroup> query_tile: array<V, TILE * N>;
 var<workgroup> slope_tile: array<V, TILE * N>;
-var<workgroup> sums: array<vec2<f32>, ${rows}>;
+var<workgroup> sums: array<vec2<f32>, TILE>;
 @compute @workgroup_size(THREADS)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
   let task = min(${groupIndex(grid)}, ${p.batch * p.groups}u * BLOCKS - 1u);

@@ -9,6 +9,8 @@ import test from 'node:test';
 import { bytes, identify, listGpuAdapters, nameOf, openGpu } from '../../engine/backends/webgpu/adapter.ts';
 import { openNodeGpu, swiftshaderFolder } from '../../engine/backends/webgpu/node.ts';
 import { fileTuning } from '../../engine/backends/webgpu/node.tuning.ts';
+import { gpu as attention } from '../../kernels/attention/gpu.ts';
+import { gpu as attentionGrad } from '../../kernels/attention_grad/gpu.ts';
 import { float, foldedGrid } from '../../kernels/gpu-wgsl.ts';
 import { missingGpu } from '../support/webgpu.ts';
 
@@ -103,4 +105,37 @@ test('a grid too long for one dimension is folded', () => {
   assert.deepEqual(foldedGrid(7, limits).workgroups, [7, 1, 1]);
   assert.deepEqual(foldedGrid(25, limits).workgroups, [10, 3, 1]);
   assert.deepEqual(foldedGrid(101, limits).workgroups, [10, 10, 2]);
+});
+
+/** Bytes of the arrays in workgroup memory that WGSL declares, of `V` and of vec2<f32>. */
+function workgroupBytes(code: string): number {
+  const valueBytes = code.includes('alias V = vec4<f32>') ? 16 : 4;
+  const constant = (name: string): number => Number(new RegExp(`const ${name} = (\\d+)u;`).exec(code)![1]);
+  return [...code.matchAll(/var<workgroup> \w+: array<(V|vec2<f32>), (.+)>;/g)].reduce((sum, [, type, count]) => {
+    const elements = count.split(' * ').reduce((product, name) => product * constant(name), 1);
+    return sum + elements * (type === 'V' ? valueBytes : 8);
+  }, 0);
+}
+
+test('attention takes no more workgroup memory than every device offers', () => {
+  const limits = {
+    maxComputeWorkgroupsPerDimension: 65_535,
+    maxComputeInvocationsPerWorkgroup: 256,
+    maxComputeWorkgroupStorageSize: 16_384,
+  };
+  const context = { limits, subgroups: false, has: () => true };
+  for (const size of [1, 12, 31, 32, 33, 64, 130, 256]) {
+    const params = { batch: 1, length: 70, heads: 2, groups: 1, size, causal: 0, scale: 1 };
+    const tiled = [attention, attentionGrad]
+      .flatMap((gpu) => gpu.passes(params, context))
+      .filter(({ code }) => code.includes('var<workgroup>'));
+    assert.equal(tiled.length, 3);
+    for (const { label, code } of tiled) {
+      const taken = workgroupBytes(code);
+      assert.ok(
+        taken > 0 && taken <= limits.maxComputeWorkgroupStorageSize,
+        `${label}, ${size} values: ${taken} bytes`,
+      );
+    }
+  }
 });
