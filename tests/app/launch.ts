@@ -121,6 +121,8 @@ export async function callService<T>({ electron, page }: App, name: string, requ
 
 /** Drops files on the window, as a person would: through Chromium's own drag and drop. */
 export async function dropFiles({ page }: App, ...files: readonly string[]): Promise<void> {
+  // What takes drops is there with the rest of the window.
+  await page.getByRole('navigation').first().waitFor();
   const session = await page.context().newCDPSession(page);
   const data = { items: [], files: [...files], dragOperationsMask: 1 };
   const { width, height } = await page.evaluate(() => ({ width: innerWidth, height: innerHeight }));

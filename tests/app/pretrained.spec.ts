@@ -46,5 +46,13 @@ test('a model that is dropped is something to begin with, its body frozen', asyn
   await page.getByRole('link', { name: 'Datasets' }).first().click();
   await dropFiles(app, path.join(folder, 'distilbert'));
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('distilbert');
+  await expect(page.getByText('it has learned from no rows here')).toBeVisible();
+  await expect(page.getByText('Results appear after')).toHaveCount(0);
+  await expect(page.getByRole('button', { name: 'Begin a run with it' })).toHaveAttribute('aria-disabled', 'true');
   await screenshot(app, 'pretrained-run');
+
+  // Of pictures it begins a run on those that are here.
+  await page.evaluate(() => (location.hash = '#run/1'));
+  await page.getByRole('button', { name: 'Begin a run with it' }).click();
+  await expect(page.getByText('Begins with the best weights of run 1.')).toBeVisible();
 });
