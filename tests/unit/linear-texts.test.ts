@@ -5,7 +5,14 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { constantWeights, searchPenalty, type PathProblem, type Search } from '../../engine/learners/linear/path.ts';
 import { addTransposed, denseRow, entriesOf, readDesign, scoresOf } from '../../engine/learners/linear/design.ts';
-import { fitTerms, readTerms, someRows, termRows, termTensors } from '../../engine/learners/linear/terms.ts';
+import {
+  fitTerms,
+  readTerms,
+  someRows,
+  termRows,
+  termTensors,
+  type Terms,
+} from '../../engine/learners/linear/terms.ts';
 import { finish } from '../../engine/learners/linear/work.ts';
 import type { InputSpec, OutputSpec } from '../../engine/model/spec.ts';
 import type { PreparedData } from '../../engine/protocol/data.ts';
@@ -136,4 +143,24 @@ test('a design of numbers and texts: products, and a model that finds the words'
   const alone: Search = { tried: [], best: constantWeights(problem), chosen: -1 };
   finish(searchPenalty({ ...problem, train: 200, validation: 0 }, alone));
   assert.ok(alone.tried[alone.chosen].loss < 0.1, JSON.stringify(alone.tried));
+});
+
+test('terms are put in order once, however often rows are asked for', () => {
+  const { words, weights } = fitTerms([Uint32Array.of(1, 2), Uint32Array.of(2, 3)], 2, 1);
+  let looked = 0;
+  const terms: Terms = {
+    weights,
+    get words() {
+      looked++;
+      return words;
+    },
+  };
+  const rows = [Uint32Array.of(2, 3)];
+  const first = termRows(1, [rows], [terms], 4);
+  const once = looked;
+  assert.ok(once > 0);
+  assert.deepEqual(termRows(1, [rows], [terms], 4), first);
+  assert.equal(looked, once);
+  const behind = termRows(1, [rows, rows], [terms, terms], 4);
+  assert.deepEqual([...behind.columns], [...first.columns, ...first.columns.map((column) => column + weights.length)]);
 });

@@ -67,6 +67,18 @@ export function fitTerms(texts: CodesOfRows, rows: number, outputs: number): Ter
   return { words, weights: Float32Array.from(kept, ([, count]) => 1 + Math.log((1 + read) / (1 + count))) };
 }
 
+const placesByTerms = new WeakMap<Terms, ReadonlyMap<number, number>>();
+
+/** The place of each term by its number: made once, as a model that is served is asked for a row at a time. */
+function placesOf(terms: Terms): ReadonlyMap<number, number> {
+  const made = placesByTerms.get(terms);
+  if (made) return made;
+  const { words, weights } = terms;
+  const places = new Map(Array.from(weights, (_, term) => [words[2 * term] * pair + words[2 * term + 1], term]));
+  placesByTerms.set(terms, places);
+  return places;
+}
+
 /** The columns that texts become, one list after the other; those of the first begin at `from`. */
 export function termRows(
   rows: number,
@@ -77,25 +89,23 @@ export function termRows(
   const starts = new Uint32Array(rows + 1);
   const columns: number[][] = [];
   const values: number[][] = [];
-  const columnsByKey = terms.map(({ words }, text) => {
-    const first = terms.slice(0, text).reduce((sum, { weights }) => sum + weights.length, from);
-    return new Map(
-      Array.from({ length: words.length / 2 }, (_, term) => [
-        words[2 * term] * pair + words[2 * term + 1],
-        { column: first + term, weight: terms[text].weights[term] },
-      ]),
-    );
+  let next = from;
+  const known = terms.map((own) => {
+    const first = next;
+    next += own.weights.length;
+    return { first, weights: own.weights, places: placesOf(own) };
   });
   for (let row = 0; row < rows; row++) {
     const [own, worth]: [number[], number[]] = [[], []];
     texts.forEach((codes, text) => {
       const begin = worth.length;
       let squares = 0;
+      const { first, weights, places } = known[text];
       for (const [key, count] of countTerms(codes[row])) {
-        const known = columnsByKey[text].get(key);
-        if (known === undefined) continue;
-        const value = (1 + Math.log(count)) * known.weight;
-        own.push(known.column);
+        const term = places.get(key);
+        if (term === undefined) continue;
+        const value = (1 + Math.log(count)) * weights[term];
+        own.push(first + term);
         worth.push(value);
         squares += value * value;
       }
