@@ -30,7 +30,7 @@ interface Notes {
 }
 
 /**
- * Null: it holds no texts. `classes`: each has to stand in the folder of its class; others are left out.
+ * Null: most of what it holds is no text. `classes`: each has to stand in the folder of its class; others are left out.
  * @throws InputError `input.no_classes`.
  */
 export async function readTextFolder(
@@ -40,7 +40,8 @@ export async function readTextFolder(
   const root = await unwrapFolder(path);
   const all = await walkFiles(root, job);
   const files = all.filter((file) => /\.te?xt$/i.test(file));
-  if (files.length === 0 || 2 * files.length < all.length) return null;
+  // Pictures often have a text beside each.
+  if (2 * files.length <= all.length) return null;
   const placed = files.map((file) => ({ file, label: labelOf(file) }));
   const kept = classes ? placed.filter(({ label }) => label !== null) : placed;
   if (kept.length === 0) {

@@ -97,3 +97,10 @@ test('a run on texts predicts a folder of them, with or without classes', async 
     'their truth is known',
   );
 });
+
+test('pictures with a text beside each are no folder of texts', async (context) => {
+  const pictures = Object.fromEntries(Object.keys(letters('ham', 3)).map((file) => [file.replace('txt', 'png'), 'x']));
+  const path = folder(context, { ...letters('ham', 3), ...pictures });
+  const service = makeService(context);
+  await assert.rejects(service.import({ job: 'i', path }), { message: /picture/ });
+});
