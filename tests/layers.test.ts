@@ -203,6 +203,12 @@ const rules: readonly Rule[] = [
     instead: 'It alone looks at files; what is in them is read by the others, from ranges of bytes.',
   },
   {
+    files: 'engine/pretrained/run.node.ts',
+    may: ['engine/pretrained/', protocol],
+    packages: ['node:'],
+    instead: 'It joins the others and hashes what they have read.',
+  },
+  {
     files: 'engine/pretrained/',
     may: ['kernels/half.ts', 'engine/graph/', 'engine/model/', 'engine/train/', 'engine/text/', protocol],
     packages: ['zod'],

@@ -1,9 +1,8 @@
 // A model of others, at a path, as a run of the history: for `import-model`, and for runs that begin with it.
 
 import { processOwner } from '../../engine/history/owner.ts';
-import { openModel } from '../../engine/pretrained/find.node.ts';
 import type { ReadOptions } from '../../engine/pretrained/pretrained.ts';
-import { readPretrained, runOf } from '../../engine/pretrained/read.ts';
+import { readRun } from '../../engine/pretrained/run.node.ts';
 import { pretrainedSentences } from '../../engine/protocol/pretrained.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
 import { importModel } from '../../engine/runs/import-model.ts';
@@ -21,16 +20,11 @@ export async function importAt(
   where: string,
   read: ReadOptions,
 ): Promise<{ readonly run: RunRecord; readonly head: boolean }> {
-  const opened = await openModel(where);
-  try {
-    const pretrained = runOf(await readPretrained(opened, read));
-    const store = await services.store;
-    const name = textOption(options, 'name');
-    const { run, again } = await importModel({ store, pretrained, owner: processOwner(), name });
-    for (const sentence of pretrainedSentences(pretrained)) output.line(sentence);
-    if (again) output.line(`It is run ${run.id} already.`);
-    return { run, head: pretrained.head };
-  } finally {
-    await opened.close();
-  }
+  const pretrained = await readRun(where, read);
+  const store = await services.store;
+  const name = textOption(options, 'name');
+  const { run, again } = await importModel({ store, pretrained, owner: processOwner(), name });
+  for (const sentence of pretrainedSentences(pretrained)) output.line(sentence);
+  if (again) output.line(`It is run ${run.id} already.`);
+  return { run, head: pretrained.head };
 }

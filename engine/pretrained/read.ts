@@ -20,7 +20,8 @@ export async function readPretrained(found: FoundModel, options: ReadOptions): P
 const usualRows = 1_000;
 
 /** What a finished run of it is made of. */
-export function runOf({ model, input, output, task, preprocessing, weights, ...about }: Pretrained): PretrainedRun {
+export function runOf(pretrained: Pretrained): Omit<PretrainedRun, 'digest'> {
+  const { model, input, output, task, preprocessing, weights, ...about } = pretrained;
   const training = usualTraining(trainedOn(usualRows, task, { input, model, begun: true }));
   const json = (value: unknown): Uint8Array => encodeText(JSON.stringify(value));
   const trained = Object.entries(weights).filter(([name]) => !/\.running_(mean|var)$/.test(name));

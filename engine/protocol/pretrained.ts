@@ -29,6 +29,8 @@ export interface PretrainedRun extends AboutPretrained {
   readonly config: { readonly model: ModelSpec; readonly training: TrainingSpec; readonly task: Task };
   readonly parameters: number;
   readonly files: Readonly<Record<'model.json' | 'preprocessing.json' | 'best.safetensors', Uint8Array>>;
+  /** Of the files, SHA-256 in hexadecimal. */
+  readonly digest: string;
 }
 
 /** Reads models of others. */

@@ -1,6 +1,5 @@
 // A model of others becomes a finished run: model, recipe and weights as any run keeps them. The same model read twice is the same run.
 
-import { createHash } from 'node:crypto';
 import { networkConfig } from '../learners/network/declaration.ts';
 import {
   pretrainedDataset,
@@ -28,9 +27,7 @@ export async function importModel(
   const { store, pretrained, owner } = request;
   const { source, files, parameters } = pretrained;
   const { model, training, task } = pretrained.config;
-  const digest = createHash('sha256');
-  for (const bytes of Object.values(files)) digest.update(bytes);
-  const dataset = pretrainedDataset(digest.digest('hex'));
+  const dataset = pretrainedDataset(pretrained.digest);
   const known = await store.runs({ dataset, states: ['completed'], deleted: false, limit: 1 });
   if (known.runs.length > 0) return { run: known.runs[0], again: true };
 
