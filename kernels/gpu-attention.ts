@@ -2,8 +2,9 @@
 // of four where the size of a head allows.
 
 import { packedWidth, type AttentionParameters } from './attention-shape.ts';
+import type { GpuContext, GpuPass } from './gpu-contract.ts';
 import { tokensOfRow } from './gpu-positions.ts';
-import { float } from './gpu-wgsl.ts';
+import { float, foldedGrid, groupIndex } from './gpu-wgsl.ts';
 
 /** Threads of a workgroup; each takes a query or a key. */
 export const attentionThreads = 64;
@@ -50,3 +51,35 @@ export function loadTile(target: string, source: string): string {
       if (r < LENGTH) { ${target}[i] = ${source}; }
     }`;
 }
+
+/** How a pass of a thread a query begins: its row, head, query and tokens, and where the keys of its head stand. */
+export function beginQueries(
+  p: AttentionParameters,
+  { limits, has }: GpuContext,
+): Pick<GpuPass, 'code' | 'workgroups'> {
+  const blocks = Math.ceil(p.length / attentionThreads);
+  const grid = foldedGrid(p.batch * p.heads * blocks, limits);
+  const code = `${attentionDeclarations(p, has('lengths'))}
+const BLOCKS = ${blocks}u;
+var<workgroup> key_tile: array<V, TILE * N>;
+var<workgroup> value_tile: array<V, TILE * N>;
+@compute @workgroup_size(THREADS)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
+  let task = min(${groupIndex(grid)}, ${p.batch * p.heads}u * BLOCKS - 1u);
+  let row = task / BLOCKS / HEADS;
+  let head = task / BLOCKS % HEADS;
+  let first = task % BLOCKS * THREADS;
+  let query = first + thread;
+  let tokens = tokens_of(row);
+  let end = ${p.causal ? 'min(tokens, first + THREADS)' : 'tokens'};
+  let origin = row * LENGTH * STRIDE;
+  let keys_at = origin + (HEADS + head * GROUPS / HEADS) * N;`;
+  return { code, workgroups: grid.workgroups };
+}
+
+/** Loads the keys and the values from `start` on, where a query of the workgroup sees any of them. */
+export const loadKeys = `if (start < end) {
+      ${loadTile('key_tile', 'qkv[keys_at + r * STRIDE + e]')}
+      ${loadTile('value_tile', 'qkv[keys_at + GROUPS * N + r * STRIDE + e]')}
+    }
+    workgroupBarrier();`;

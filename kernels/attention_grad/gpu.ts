@@ -2,8 +2,10 @@
 // and dv, over tiles of queries and of dy. Weights are computed again in both, so nothing is added by two threads.
 
 import type { AttentionParameters } from '../attention-shape.ts';
-import { attentionDeclarations, attentionThreads, elementOf, loadTile } from '../gpu-attention.ts';
+import { attentionDeclarations, attentionThreads, beginQueries, elementOf } from '../gpu-attention.ts';
+import { loadKeys, loadTile } from '../gpu-attention.ts';
 import type { GpuContext, GpuKernel, GpuPass } from '../gpu-contract.ts';
+import { lengthsRead } from '../gpu-positions.ts';
 import { elementwise, foldedGrid, groupIndex, scalarView } from '../gpu-wgsl.ts';
 
 export const gpu: GpuKernel = {
@@ -30,29 +32,11 @@ function deltaPass({ batch, heads, length, size }: AttentionParameters, { limits
   };
 }
 
-const lengthsIn = (context: GpuContext): Readonly<Record<string, 'f32'>> =>
-  context.has('lengths') ? { lengths: 'f32' } : {};
-
 /** dq: over the keys. */
 function queryPass(p: AttentionParameters, context: GpuContext): GpuPass {
   const element = elementOf(p);
-  const blocks = Math.ceil(p.length / attentionThreads);
-  const grid = foldedGrid(p.batch * p.heads * blocks, context.limits);
-  const code = `${attentionDeclarations(p, context.has('lengths'))}
-const BLOCKS = ${blocks}u;
-var<workgroup> key_tile: array<V, TILE * N>;
-var<workgroup> value_tile: array<V, TILE * N>;
-@compute @workgroup_size(THREADS)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
-  let task = min(${groupIndex(grid)}, ${p.batch * p.heads}u * BLOCKS - 1u);
-  let row = task / BLOCKS / HEADS;
-  let head = task / BLOCKS % HEADS;
-  let first = task % BLOCKS * THREADS;
-  let query = first + thread;
-  let tokens = tokens_of(row);
-  let end = ${p.causal ? 'min(tokens, first + THREADS)' : 'tokens'};
-  let origin = row * LENGTH * STRIDE;
-  let keys_at = origin + (HEADS + head * GROUPS / HEADS) * N;
+  const begin = beginQueries(p, context);
+  const code = `${begin.code}
   let own = min(query, LENGTH - 1u);
   let own_sum = (row * HEADS + head) * LENGTH + own;
   var q: array<V, N>;
@@ -63,11 +47,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     g[e] = dy[((row * LENGTH + own) * HEADS + head) * N + e];
   }
   for (var start = 0u; start < LENGTH; start += TILE) {
-    if (start < end) {
-      ${loadTile('key_tile', 'qkv[keys_at + r * STRIDE + e]')}
-      ${loadTile('value_tile', 'qkv[keys_at + GROUPS * N + r * STRIDE + e]')}
-    }
-    workgroupBarrier();
+    ${loadKeys}
     for (var key = start; key < min(end, start + TILE); key++) {
       if (!visible(query, key, tokens)) { continue; }
       let at = (key - start) * N;
@@ -88,10 +68,10 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 `;
   return {
     label: 'attention_grad: queries',
-    reads: { dy: element, qkv: element, logsum: 'f32', delta: 'f32', ...lengthsIn(context) },
+    reads: { dy: element, qkv: element, logsum: 'f32', delta: 'f32', ...lengthsRead(context.has) },
     writes: { dqkv: element },
     code,
-    workgroups: grid.workgroups,
+    workgroups: begin.workgroups,
   };
 }
 
@@ -168,7 +148,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 `;
   return {
     label: 'attention_grad: keys',
-    reads: { dy: element, qkv: element, logsum: 'f32', delta: 'f32', ...lengthsIn(context) },
+    reads: { dy: element, qkv: element, logsum: 'f32', delta: 'f32', ...lengthsRead(context.has) },
     writes: { dqkv: element },
     code,
     workgroups: grid.workgroups,

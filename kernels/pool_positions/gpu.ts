@@ -1,7 +1,7 @@
 // pool_positions: one value of a row a thread.
 
 import type { GpuKernel } from '../gpu-contract.ts';
-import { pooledRange, tokensOfRow } from '../gpu-positions.ts';
+import { lengthsRead, pooledRange, tokensOfRow } from '../gpu-positions.ts';
 import { elementwise, scalarView } from '../gpu-wgsl.ts';
 
 export const gpu: GpuKernel = {
@@ -16,7 +16,7 @@ export const gpu: GpuKernel = {
     return [
       {
         label: 'pool_positions',
-        reads: { x: 'f32', ...(has('lengths') ? { lengths: 'f32' as const } : {}) },
+        reads: { x: 'f32', ...lengthsRead(has) },
         writes: { y: 'f32' },
         code: elementwise(view, body, tokensOfRow(length, has('lengths'))),
         workgroups: view.workgroups,
