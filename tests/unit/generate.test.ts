@@ -32,7 +32,8 @@ test('a long text is written in whole characters, each token decoded a few times
     return logits;
   };
   const options = { prompt: 'Before', tokens: ids.length, temperature: 0, topP: 1, seed: 1 };
-  const pieces = await Array.fromAsync(generate(following, { tokenizer: counting, length: 8 }, options));
+  const pieces: string[] = [];
+  for await (const piece of generate(following, { tokenizer: counting, length: 8 }, options)) pieces.push(piece);
   assert.equal(pieces.join(''), text);
   assert.ok(pieces.every((piece) => !piece.includes('\uFFFD')));
   assert.ok(decoded < 4 * ids.length, `${decoded} ids were decoded to write ${ids.length}`);
