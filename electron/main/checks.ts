@@ -35,7 +35,6 @@ export function createChecks({ data, processes }: CheckParts): CheckMethods {
   return {
     async checkRun({ job, config }) {
       const { dataset, device } = config;
-
       stage(job, 'Preparing rows');
       // A process takes as long to start as rows take to be prepared.
       const starting: Promise<Host> = device === 'gpu' ? processes.startGpuHost() : processes.startCpuHost();

@@ -41,7 +41,6 @@ export const check: Command = {
     const { output, services, interruption, endWith } = context;
     const { data } = services;
     const config = await askedConfig(context);
-
     const { dataset } = config;
     const prepared = await withProgress(data, context, (job) =>
       data.prepare({ job, dataset, options: trainedRows(config) }),
