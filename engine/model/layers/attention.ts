@@ -5,6 +5,7 @@ import { mostHeadSize } from '../../../kernels/attention-shape.ts';
 import type { Shape, ValueId } from '../../graph/graph.ts';
 import { ModelError } from '../errors.ts';
 import { defineLayer, layerFields, type LayerBuildContext, type LayerSurroundings } from '../layer.ts';
+import { eachPosition } from './dense.ts';
 
 interface Heads {
   readonly heads: number;
@@ -44,20 +45,9 @@ function widthOf(input: Shape, args: Heads, { positions }: LayerSurroundings): n
 }
 
 /** x [N,L,D] · w [D,U] + bias [U], position by position. */
-export function eachPosition(
-  { graph, tensor }: LayerBuildContext<unknown>,
-  x: ValueId,
-  w: string,
-  bias: string | null,
-): ValueId {
-  const [batch, length, width] = graph.shape(x);
-  const weight = tensor(w);
-  const rows = graph.one('reshape', [x], { shape: [batch * length, width] });
-  const product = graph.one('dense', [rows, weight, bias === null ? null : tensor(bias)], {
-    activation: 'none',
-    slope: 0,
-  });
-  return graph.one('reshape', [product], { shape: [batch, length, graph.shape(weight)[1]] });
+function projected({ graph, tensor }: LayerBuildContext<unknown>, x: ValueId, w: string, bias: string | null): ValueId {
+  const operands = [tensor(w), bias === null ? null : tensor(bias)];
+  return eachPosition(graph, x, (rows) => graph.one('dense', [rows, ...operands], { activation: 'none', slope: 0 }));
 }
 
 export const attention = defineLayer({
@@ -116,14 +106,14 @@ export const attention = defineLayer({
     const { graph, args, lengths } = context;
     const { heads, causal, bias } = args;
     const width = graph.shape(x)[2];
-    const qkv = eachPosition(context, x, 'in_weight', bias ? 'in_bias' : null);
+    const qkv = projected(context, x, 'in_weight', bias ? 'in_bias' : null);
     const [mixed] = graph.apply('attention', [qkv, lengths()], {
       heads,
       groups: groupsOf(args),
       causal,
       scale: 1 / Math.sqrt(width / heads),
     });
-    return eachPosition(context, mixed, 'out_weight', bias ? 'out_bias' : null);
+    return projected(context, mixed, 'out_weight', bias ? 'out_bias' : null);
   },
   // Projections, then scores and mixtures: half of them where causal.
   flops: ([[length, width]], _, args) => {

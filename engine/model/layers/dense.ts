@@ -1,6 +1,6 @@
 // Dense (fully connected) layer, and the output layer, which is a dense layer as wide as the target needs.
 
-import type { Shape, ValueId } from '../../graph/graph.ts';
+import type { GraphBuilder, Shape, ValueId } from '../../graph/graph.ts';
 import { sizeOf } from '../../graph/op.ts';
 import { ModelError } from '../errors.ts';
 import { defineLayer, layerFields, type LayerBuildContext } from '../layer.ts';
@@ -20,6 +20,13 @@ function flatWidth(input: Shape, what: string): number {
 
 function buildDense({ graph, tensor }: LayerBuildContext<unknown>, x: ValueId, bias: boolean): ValueId {
   return graph.one('dense', [x, tensor('weight'), bias ? tensor('bias') : null], { activation: 'none', slope: 0 });
+}
+
+/** x [N,L,D] position by position: what `build` makes of its rows [N·L,D] as [N,L,U]. */
+export function eachPosition(graph: GraphBuilder, x: ValueId, build: (rows: ValueId) => ValueId): ValueId {
+  const [batch, length, width] = graph.shape(x);
+  const made = build(graph.one('reshape', [x], { shape: [batch * length, width] }));
+  return graph.one('reshape', [made], { shape: [batch, length, graph.shape(made)[1]] });
 }
 
 export const dense = defineLayer({
@@ -50,12 +57,8 @@ export const dense = defineLayer({
   parameters: ([input], { units, ...args }) => denseParameters({ inputs: input[input.length - 1], units, ...args }),
   build: (context, [x]) => {
     const { graph, args } = context;
-    const [batch, ...shape] = graph.shape(x);
-    if (shape.length === 1) return activated(graph, buildDense(context, x, args.bias), args);
-    const [length, width] = shape;
-    const rows = graph.one('reshape', [x], { shape: [batch * length, width] });
-    const units = activated(graph, buildDense(context, rows, args.bias), args);
-    return graph.one('reshape', [units], { shape: [batch, length, args.units] });
+    const units = (rows: ValueId): ValueId => activated(graph, buildDense(context, rows, args.bias), args);
+    return graph.shape(x).length === 2 ? units(x) : eachPosition(graph, x, units);
   },
   flops: ([input], _, { units }) => 2 * sizeOf(input) * units,
 });
