@@ -191,3 +191,17 @@ test('texts within rows of numbers: every character comes back', () => {
     assert.deepEqual([out[0], out[width + 1]], [5, 5]);
   }
 });
+
+test('characters that a tokenizer does not know are counted and said', async (context) => {
+  const lines = Array.from({ length: 300 }, (_, at) => `Here is line ${at} of a book${at % 3 ? '' : ' as it is'}.`);
+  lines.push(...Array.from({ length: 20 }, () => 'Here is ß.'));
+  const { service, info } = await importFile(context, writeTable(context, 'book.txt', lines.join('\n')));
+  const prepared = await service.prepare({
+    job: 'p',
+    dataset: info.id,
+    options: { settings: {}, seed: 1, texts: 'tokens' },
+  });
+  const told = prepared.warnings.filter(({ code }) => code === 'unknown_tokens').map(({ message }) => message);
+  assert.equal(told.length, 1);
+  assert.match(told[0], /^20 characters of the other texts do not stand in the training text/);
+});
