@@ -133,7 +133,7 @@ export function interruptWith(connection: DuckDBConnection, job?: Pick<Job, 'sig
 }
 
 /** Milliseconds between two looks at a running query's progress. */
-const progressInterval = 200;
+const progressInterval = 100;
 
 /** Runs one long statement and reports the share of it that is done. */
 export async function runWithProgress(

@@ -63,7 +63,8 @@ test('progress goes from 0 to 1, with the time left', async (context) => {
   service.onProgress(({ job, progress }) => {
     if (job === 'big') seen.push(progress);
   });
-  await service.import({ job: 'big', path: largeTable(context, 400_000) });
+  // Long enough that a quick machine is looked at several times while it reads.
+  await service.import({ job: 'big', path: largeTable(context, 1_600_000) });
   const shares = seen.flatMap(({ stage, share }) => (stage.startsWith('Reading') && share !== null ? [share] : []));
   assert.ok(shares.length > 0, seen.map(({ stage }) => stage).join('; '));
   assert.ok(shares.every((share, index) => share >= (shares[index - 1] ?? 0) && share <= 1));
