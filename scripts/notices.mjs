@@ -18,14 +18,21 @@ const line = '='.repeat(80);
 /** @typedef {{ title: string, licence: string, within?: string, text: string }} Notice */
 
 export function writeNotices(file = path.join(root, 'build', 'NOTICES')) {
-  const table = readJson(path.join(root, 'licences/components.json'));
-  const names = [...new Set([...bundledPackages(), ...packed.flatMap(withDependencies), ...alone, ...compiled])].sort();
+  const { names, parts, exceptions } = packageContents();
   const notices = [
-    ...names.map((name) => packageNotice(name, table.packages)),
-    ...table.groups.filter((part) => names.includes(part.package)).map(partNotice),
+    ...names.map((name) => packageNotice(name, exceptions)),
+    ...parts.map(partNotice),
     ...programNotices(),
   ];
   fs.writeFileSync(file, print(notices));
+}
+
+/** What the packaged app contains beside Node and Electron: npm packages, and what is linked into their native parts. */
+export function packageContents() {
+  const table = readJson(path.join(root, 'licences/components.json'));
+  const names = [...new Set([...bundledPackages(), ...packed.flatMap(withDependencies), ...alone, ...compiled])].sort();
+  const parts = table.groups.filter((part) => names.includes(part.package));
+  return { names, parts, exceptions: table.packages };
 }
 
 /** What vite noted of each bundle. */
