@@ -4,13 +4,14 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { configWith } from '../../engine/learners/declared/registry.ts';
 import { isNetwork, networkConfig } from '../../engine/learners/network/declaration.ts';
-import type { DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
+import type { DatasetInfo, DatasetSettings, TextChoice } from '../../engine/protocol/data.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
 import type { RunConfig, RunRecord } from '../../engine/protocol/runs.ts';
 import { isPretrained } from '../../engine/protocol/pretrained.ts';
-import { expectedCounts, fewTestedText, leftOutColumns, leftOutText } from '../../engine/protocol/use.ts';
+import { expectedCounts, fewTestedText, leftOutColumns, leftOutText, textColumns } from '../../engine/protocol/use.ts';
+import { tokensOf } from '../../engine/runs/tokens.ts';
 import { runFields } from '../../engine/settings/run.ts';
-import type { CommandContext, OptionValues } from './command.ts';
+import { textOption, type CommandContext, type OptionValues } from './command.ts';
 import { withFlag } from './data-warning.ts';
 import { importFile, readOptions } from './import.ts';
 import { counted, type Output } from './output.ts';
@@ -51,11 +52,17 @@ export async function askedRun(
 ): Promise<AskedRun> {
   const { positionals, options, output, services } = context;
   const [file] = positionals;
-  const settings = datasetSettings(options);
+  let settings = datasetSettings(options);
   // Which layer a name means is known with the model.
   await checkTrainingOptions({ ...options, freeze: undefined });
   const known = datasets && !existsSync(path.resolve(file)) ? await datasetNamed(context, file, settings) : null;
-  const info = known ?? (await importFile(services.data, file, context, readOptions(options), settings));
+  let info = known ?? (await importFile(services.data, file, context, readOptions(options), settings));
+  const parent = await parentOption(context);
+  const texts = parent && info.kind === 'table' ? await textsOf(context, parent, info) : null;
+  if (texts) {
+    settings = { ...settings, texts: { ...settings.texts, ...texts } };
+    if (texts.columns) info = await services.data.describe({ dataset: info.id, settings });
+  }
   announce(output, info);
   if (info.task === null) {
     throw new InputError(
@@ -81,11 +88,32 @@ export async function askedRun(
     threads: threadsOption(options, output),
     ...folds,
   };
-  const parent = await parentOption(context);
   const config = learner.layers
     ? await networkOption(common, options, data, parent)
     : configWith(learner, { ...common, seed: seedOption(options) }, settingsByFlags(learner, options, data));
   return { info, config, parent };
+}
+
+/** How texts are read for a model to begin with: by its tokenizer, and where the only column of text is left out, that one. Null: it reads none. */
+async function textsOf(
+  { services, options }: CommandContext,
+  parent: RunRecord,
+  info: DatasetInfo,
+): Promise<Pick<TextChoice, 'kept' | 'columns'> | null> {
+  if (learnerOption(options).layers === undefined) return null;
+  const kept = await tokensOf({ store: await services.store, data: services.data }, parent);
+  if (kept === null) return null;
+  for (const flag of ['tokenizer', 'vocabulary']) {
+    if (textOption(options, flag) === undefined) continue;
+    throw new InputError(
+      'usage.option',
+      `--${flag} does not go with --from: run ${parent.id} reads texts by a tokenizer of its own, which the new run keeps.`,
+      'Leave one of them out.',
+    );
+  }
+  const all = info.columns.filter(({ name, type }) => type === 'text' && name !== info.target);
+  const unread = textColumns(info).length === 0 && all.length === 1 && options.text === undefined;
+  return { kept, ...(unread && { columns: [all[0].name] }) };
 }
 
 /** Null where none has this name, source or number: then it has to be a file. */

@@ -32,6 +32,10 @@ const texts = z.strictObject({
   tokenizer: tokenizer.optional(),
   vocabulary: vocabulary.optional(),
   length: length.optional(),
+  kept: z
+    .string()
+    .regex(/^[0-9a-f]{32}$/)
+    .optional(),
 });
 
 const settings = z.strictObject({

@@ -6,7 +6,8 @@ import { InputError } from '../protocol/errors.ts';
 import type { DataWarning, PreparedData, SplitName, TextChoice } from '../protocol/data.ts';
 import { splitNames, usualSplit } from '../protocol/use.ts';
 import { textCodes, type Tokenizer } from '../text/tokenizer.ts';
-import { trainTokenizer } from '../text/tokenizers.ts';
+import { tokenizerOf, trainTokenizer } from '../text/tokenizers.ts';
+import { keptTokens } from './kept-tokens.ts';
 import { utf8Length } from '../text/utf8.ts';
 import { streamNumbers } from './database.ts';
 import type { Job } from './jobs.ts';
@@ -68,8 +69,10 @@ export async function prepareLanguage(
   const text = await wholeText(connection, table, column, job);
   const texts = partsOf(text, shares);
   job.stage('Learning the tokens');
-  const tokenizer = trainedOn(texts[0], settings.texts ?? {});
-  const length = settings.texts?.length ?? usual.length;
+  const { kept: keptName, ...choice } = settings.texts ?? {};
+  const kept = keptName === undefined ? undefined : (await keptTokens(store.home, keptName))[0];
+  const tokenizer = kept ? tokenizerOf(kept.tokenizer) : trainedOn(texts[0], choice);
+  const length = choice.length ?? kept?.exactly ?? Math.min(usual.length, kept?.most ?? Infinity);
   job.stage('Preparing rows');
   const parts = texts.map((part) => rowsOf(part, tokenizer, length));
   checkRows(parts, shares, length, info.source);
@@ -84,8 +87,8 @@ export async function prepareLanguage(
     column: column.name,
     missing: [...column.missing],
     characters: mostCharacters,
-    tokenizer: tokenizer.toJSON(),
-    vocabulary: tokenizer.vocabulary,
+    tokenizer: kept?.tokenizer ?? tokenizer.toJSON(),
+    vocabulary: kept?.vocabulary ?? tokenizer.vocabulary,
     length,
   };
   const preprocessing: Preprocessing = {

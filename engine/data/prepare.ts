@@ -17,6 +17,7 @@ import type { DatabaseLimits } from './database.ts';
 import { streamNumbers } from './database.ts';
 import type { Job } from './jobs.ts';
 import type { KeptTable } from './kept-table.ts';
+import { keptByColumn, keptTokens } from './kept-tokens.ts';
 import { categoryCode, rawCell, rawFeature } from './preprocess/features.ts';
 import { fit } from './preprocess/fit.ts';
 import { fitText, type TextFit } from './preprocess/fit-texts.ts';
@@ -159,10 +160,12 @@ export async function prepareDataset(
   const fitted = await fit(connection, { table, features, target: numericTarget, splits, trainRows: counts[0], job });
   const targetRecipe = makeTargetRecipe(targetColumn, classes, fitted.target);
   const read: TextFit[] = [];
-  for (const name of texts) {
+  const { texts: choice = {} } = options.settings;
+  const keptFor = choice.kept === undefined ? null : keptByColumn(await keptTokens(store.home, choice.kept), texts);
+  for (const [i, name] of texts.entries()) {
     const column = stored.get(name) as StoredColumn;
-    const { texts: choice = {} } = options.settings;
-    read.push(await fitText(connection, { table, column, way: options.texts as TextWay, choice, splits, job }));
+    const kept = keptFor?.[i];
+    read.push(await fitText(connection, { table, column, way: options.texts as TextWay, choice, kept, splits, job }));
   }
   const assembled = assemble(
     [...features.map(({ stored: { name } }) => name), ...texts],

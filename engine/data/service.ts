@@ -15,6 +15,7 @@ import { importFile } from './import.ts';
 import { Jobs } from './jobs.ts';
 import type { Job } from './jobs.ts';
 import { KeptTable } from './kept-table.ts';
+import { keepTokens } from './kept-tokens.ts';
 import type { Manifest } from './manifest.ts';
 import { prepareLanguage } from './language.ts';
 import { formOf, prepareDataset } from './prepare.ts';
@@ -142,6 +143,8 @@ export function createDataService(options: DataServiceOptions): DataService & { 
       });
       return keep(made).info;
     },
+
+    keepTokens: ({ preprocessing, places }) => keepTokens(store.home, preprocessing, places),
 
     async transform({ job, path, more = [], preprocessing, force = false, match, report, keep: keepRows }) {
       await ready;

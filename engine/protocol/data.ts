@@ -80,6 +80,8 @@ export interface Fold {
 export interface TextChoice extends TextSettings {
   /** Default: all of them where the table has no other column to learn from, else none. */
   readonly columns?: readonly string[];
+  /** Name of tokenizers that were kept (`DataService.keepTokens`): tokens are cut by these, none is trained. */
+  readonly kept?: string;
 }
 
 /**
@@ -387,6 +389,11 @@ export interface DataService {
   /** Every file the import of an image folder left out. */
   skipped(request: { dataset: string }): Promise<readonly SkippedFile[]>;
   prepare(request: { job: string; dataset: string; options: PrepareOptions }): Promise<PreparedData>;
+  /**
+   * Keeps the tokenizers of a run's preprocessing for runs that begin with it: their name, which `TextChoice.kept` takes; null where it reads no
+   * texts. `places`: tokens of a text that its model can read, 0 = any number; absent: as many as it did read, no fewer and no more.
+   */
+  keepTokens(request: { preprocessing: unknown; places?: number }): Promise<string | null>;
   /**
    * Applies a run's fitted preprocessing to another file; `y` is NaN where the file has no target. A file with a column of
    * which (nearly) nothing can be used is refused (`input.unusable_column`) unless it is asked for with `force`.

@@ -112,7 +112,7 @@ export async function refuseOtherTokens(store: StoreService, parent: number, pre
   throw new InputError(
     'input.from',
     `Run ${parent} reads texts by a tokenizer of its own, and the texts here are cut by another: its weights would see other tokens.`,
-    'Leave --from out. A model of texts can begin only where the same rows make the same tokenizer.',
+    'Begin the run anew with --from, or in the window under Start from: then it takes over the tokenizer.',
   );
 }
 

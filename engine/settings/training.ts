@@ -442,12 +442,14 @@ const isUsual = (data: TrainedOn): boolean => (data.optimizer ?? usualOptimizer(
 
 /** AdamW's for models of pictures that begin with weights of others: a sixth of the usual one. */
 const begunRate = 3e-4;
+/** The same of models of texts: between the rates that BERTs from tiny to base are fine-tuned with (Turc et al. 2019: 3e-5 … 3e-4). */
+const begunTextRate = 1e-4;
 
 function usualRate(data: TrainedOn): number {
   const { task, pictures, optimizer, model, begun } = data;
   if (begun && pictures && optimizer !== 'sgd') return begunRate;
   if (model.recipe === 'realmlp' && isUsual(data)) return task === 'classification' ? 0.04 : 0.2;
-  if (model.recipe === 'transformer' && isUsual(data)) return 5e-4;
+  if (model.recipe === 'transformer' && isUsual(data)) return begun ? begunTextRate : 5e-4;
   const adaptive = task === 'classification' && !pictures ? 0.003 : 0.002;
   if (isUsual(data)) return isSteep(data) ? 0.2 : adaptive;
   return optimizer === 'sgd' ? 0.05 : adaptive;

@@ -8,7 +8,7 @@ import { decodeSafetensors } from '../../engine/train/safetensors.ts';
 import { lastEvent, penguins, temporaryHome, trainyard } from '../support/cli.ts';
 import { noisyClasses, temporaryFolder, writeTree } from '../support/pictures.ts';
 import { fileOf, goldenNets } from '../golden/pretrained-pictures.ts';
-import { folderOf, goldenTexts } from '../golden/pretrained-texts.ts';
+import { folderOf, goldenTexts, nested } from '../golden/pretrained-texts.ts';
 
 const home = temporaryHome({ after } as never);
 const folder = temporaryFolder({ after } as never);
@@ -107,4 +107,44 @@ test('a folder of Hugging Face becomes a run that predicts a file of texts as tr
   const nothing = await trainyard(home, 'predict', String(body.run), at('texts.csv'));
   assert.notEqual(nothing.code, 0);
   assert.match(nothing.stderr, /output\.weight is missing.*begin a run with them, train DATA --from RUN/);
+});
+
+test('a run on other texts begins with a folder: its tokenizer, its first layers frozen, a head of as many classes as the data', async () => {
+  const { models, tokenizers } = goldenTexts;
+  const rows = Array.from(
+    { length: 60 },
+    (_, row) => `${row % 4 < 2 ? 'the yard' : 'it rains'} ${row},${'wxyz'[row % 4]}`,
+  );
+  writeTree(folder, { ...nested('bert', folderOf(models.bert)), 'own.csv': ['text,label', ...rows].join('\n') });
+  const flags = ['--target', 'label', '--epochs', '1', '--device', 'cpu', '--freeze', 'b1', '--layer-decay', '0.5'];
+  const train = await trainyard(
+    home,
+    'train',
+    at('own.csv'),
+    '--text',
+    'text',
+    '--from',
+    at('bert'),
+    ...flags,
+    '--json',
+  );
+  assert.equal(train.code, 0, train.stderr);
+  const run = Number(train.events.at(-1)?.run);
+  const log = (await trainyard(home, 'show', String(run), '--log')).stdout;
+  assert.match(log, /\(Layer norm\): taken from run \d+, frozen\.[^]*\(Output\): new, of 4 in place of 3\./);
+  const recipe = fs.readFileSync(path.join(home, 'runs', String(run), 'preprocessing.json'), 'utf8');
+  const [{ tokenizer }] = (JSON.parse(recipe) as { features: { tokenizer: unknown }[] }).features;
+  assert.deepEqual(tokenizer, tokenizers[models.bert.tokenizer]);
+  const { events } = await trainyard(home, 'predict', String(run), at('own.csv'), '--json');
+  assert.equal(events.filter(({ event }) => event === 'prediction').length, 60);
+
+  const short = { ...models.bert, tensors: { ...models.bert.tensors } };
+  const table = 'bert.embeddings.word_embeddings.weight';
+  const [tokens, width] = short.tensors[table];
+  short.tensors[table] = [tokens - 3, width];
+  writeTree(folder, nested('short', folderOf(short)));
+  const refused = await trainyard(home, 'train', at('own.csv'), '--text', 'text', '--from', at('short'), ...flags);
+  assert.equal(refused.code, 2);
+  const why = `The tokenizer does not fit the model: it makes ${tokens} tokens, and ${table} of model.safetensors has ${tokens - 3} rows`;
+  assert.ok(refused.stderr.includes(why), refused.stderr);
 });

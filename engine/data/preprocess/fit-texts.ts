@@ -2,10 +2,11 @@
 
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DataWarning, TextChoice, TextWay } from '../../protocol/data.ts';
-import { trainTokenizer } from '../../text/tokenizers.ts';
+import { tokenizerOf, trainTokenizer } from '../../text/tokenizers.ts';
 import type { Tokenizer } from '../../text/tokenizer.ts';
 import { streamNumbers } from '../database.ts';
 import type { Job } from '../jobs.ts';
+import type { KeptText } from '../kept-tokens.ts';
 import { typedValue, type StoredColumn } from '../schema/stored.ts';
 import type { MeasuredTable } from '../schema/table.ts';
 import { show } from '../schema/typing.ts';
@@ -36,6 +37,8 @@ interface FitRequest {
   readonly column: StoredColumn;
   readonly way: TextWay;
   readonly choice: TextChoice;
+  /** What its tokens are cut by; absent: a tokenizer is trained. Words that are counted are always those of the rows here. */
+  readonly kept?: KeptText;
   /** Split of each row; 0 = training. */
   readonly splits: Uint8Array;
   readonly job: Job;
@@ -43,7 +46,7 @@ interface FitRequest {
 
 /** The recipe of a column of texts. */
 export async function fitText(connection: DuckDBConnection, request: FitRequest): Promise<TextFit> {
-  const { column, way, choice } = request;
+  const { column, way, choice, kept } = request;
   const { texts, missing, present, longest, differ } = await trainingTexts(connection, request);
   if (present === 0 || (!differ && missing === 0)) return { recipe: null, warnings: [] };
   const base = {
@@ -59,36 +62,46 @@ export async function fitText(connection: DuckDBConnection, request: FitRequest)
     warnings.push({ code: 'cut_texts', message, columns: [column.name] });
   }
   if (way === 'as they are') return { recipe: { ...base, vocabulary: 1, length: 1 }, warnings };
-  const tokenizer = trainTokenizer(texts, {
-    kind: way === 'words' ? 'words' : (choice.tokenizer ?? 'words'),
-    vocabulary: choice.vocabulary ?? usualVocabulary[way],
+  const taken = way === 'tokens' ? kept : undefined;
+  const tokenizer = taken
+    ? tokenizerOf(taken.tokenizer)
+    : trainTokenizer(texts, {
+        kind: way === 'words' ? 'words' : (choice.tokenizer ?? 'words'),
+        vocabulary: choice.vocabulary ?? usualVocabulary[way],
+      });
+  const { length, cut } = lengthFor(texts, tokenizer, {
+    chosen: choice.length ?? taken?.exactly,
+    most: Math.min(mostTokens[way], taken?.most ?? Infinity),
+    whole: way === 'words',
   });
-  const { length, cut } = lengthFor(texts, tokenizer, way, choice.length);
   if (cut > 0) {
     const share = Number((100 * cut).toPrecision(2));
     const message = `${share} % of the training texts of ${column.name} are longer than ${show(length)} tokens: the rest of them is not read.`;
     warnings.push({ code: 'cut_texts', message, columns: [column.name] });
   }
-  return {
-    recipe: { ...base, tokenizer: tokenizer.toJSON(), vocabulary: tokenizer.vocabulary, length },
-    warnings,
-  };
+  const { tokenizer: json, vocabulary } = taken ?? { tokenizer: tokenizer.toJSON(), vocabulary: tokenizer.vocabulary };
+  return { recipe: { ...base, tokenizer: json, vocabulary, length }, warnings };
+}
+
+interface LengthWish {
+  readonly chosen: number | undefined;
+  readonly most: number;
+  /** No text is to be cut, where there is room. */
+  readonly whole: boolean;
 }
 
 /** Tokens that are read of a text, and the share of the texts that have more. */
 function lengthFor(
   texts: readonly string[],
   tokenizer: Tokenizer,
-  way: 'words' | 'tokens',
-  chosen: number | undefined,
+  { chosen, most, whole }: LengthWish,
 ): { readonly length: number; readonly cut: number } {
   const every = Math.max(1, Math.ceil(texts.length / measuredTexts));
-  const most = chosen ?? mostTokens[way];
   const lengths = texts
     .filter((_, place) => place % every === 0)
     .map((text) => tokenizer.encode(text).length)
     .sort((one, other) => one - other);
-  const enough = way === 'words' ? lengths.at(-1) : lengths[Math.ceil(wholeShare * lengths.length) - 1];
+  const enough = whole ? lengths.at(-1) : lengths[Math.ceil(wholeShare * lengths.length) - 1];
   const length = Math.max(1, chosen ?? Math.min(most, enough ?? 1));
   return { length, cut: lengths.filter((tokens) => tokens > length).length / Math.max(1, lengths.length) };
 }
