@@ -77,8 +77,8 @@ export function normaliseGradientPass(shape: NormalisedRows, limits: GpuLimits):
  * `body` runs for every `row` and `lane`; `at` is the row's first value. Rows past the last read it (`own`) again, so that all
  * threads reach the sums; they write nothing.
  */
-function rowCode(
-  { rows, width }: NormalisedRows,
+export function rowCode(
+  { rows, width }: Pick<NormalisedRows, 'rows' | 'width'>,
   body: string,
   limits: GpuLimits,
 ): Pick<GpuPass, 'code' | 'workgroups'> {

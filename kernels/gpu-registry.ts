@@ -43,9 +43,13 @@ import { gpu as maxPoolGrad } from './max_pool_grad/gpu.ts';
 import { gpu as permute } from './permute/gpu.ts';
 import { gpu as poolPositions } from './pool_positions/gpu.ts';
 import { gpu as poolPositionsGrad } from './pool_positions_grad/gpu.ts';
+import { gpu as positionsMask } from './positions_mask/gpu.ts';
 import { gpu as reduce } from './reduce/gpu.ts';
 import { gpu as regressionLoss } from './regression_loss/gpu.ts';
+import { gpu as rmsNorm } from './rms_norm/gpu.ts';
+import { gpu as rmsNormGrad } from './rms_norm_grad/gpu.ts';
 import { gpu as rmsprop } from './rmsprop/gpu.ts';
+import { gpu as rotary } from './rotary/gpu.ts';
 import { gpu as sgd } from './sgd/gpu.ts';
 import { gpu as softCrossEntropy } from './soft_cross_entropy/gpu.ts';
 import { gpu as softmax } from './softmax/gpu.ts';
@@ -101,9 +105,13 @@ export const gpuKernels: Readonly<Partial<Record<KernelName, GpuKernel>>> = {
   permute,
   pool_positions: poolPositions,
   pool_positions_grad: poolPositionsGrad,
+  positions_mask: positionsMask,
   reduce,
   regression_loss: regressionLoss,
+  rms_norm: rmsNorm,
+  rms_norm_grad: rmsNormGrad,
   rmsprop,
+  rotary,
   sgd,
   soft_cross_entropy: softCrossEntropy,
   softmax,

@@ -44,9 +44,13 @@ import { reference as maxPoolGrad } from './max_pool_grad/reference.ts';
 import { reference as permute } from './permute/reference.ts';
 import { reference as poolPositions } from './pool_positions/reference.ts';
 import { reference as poolPositionsGrad } from './pool_positions_grad/reference.ts';
+import { reference as positionsMask } from './positions_mask/reference.ts';
 import { reference as reduce } from './reduce/reference.ts';
 import { reference as regressionLoss } from './regression_loss/reference.ts';
+import { reference as rmsNorm } from './rms_norm/reference.ts';
+import { reference as rmsNormGrad } from './rms_norm_grad/reference.ts';
 import { reference as rmsprop } from './rmsprop/reference.ts';
+import { reference as rotary } from './rotary/reference.ts';
 import { reference as sgd } from './sgd/reference.ts';
 import { reference as softCrossEntropy } from './soft_cross_entropy/reference.ts';
 import { reference as softmax } from './softmax/reference.ts';
@@ -114,9 +118,13 @@ export const references: Readonly<Record<KernelName, Reference>> = {
   permute,
   pool_positions: poolPositions,
   pool_positions_grad: poolPositionsGrad,
+  positions_mask: positionsMask,
   reduce,
   regression_loss: regressionLoss,
+  rms_norm: rmsNorm,
+  rms_norm_grad: rmsNormGrad,
   rmsprop,
+  rotary,
   sgd,
   soft_cross_entropy: softCrossEntropy,
   softmax,

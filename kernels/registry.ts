@@ -43,9 +43,13 @@ import { kernel as maxPoolGrad } from './max_pool_grad/kernel.ts';
 import { kernel as permute } from './permute/kernel.ts';
 import { kernel as poolPositions } from './pool_positions/kernel.ts';
 import { kernel as poolPositionsGrad } from './pool_positions_grad/kernel.ts';
+import { kernel as positionsMask } from './positions_mask/kernel.ts';
 import { kernel as reduce } from './reduce/kernel.ts';
 import { kernel as regressionLoss } from './regression_loss/kernel.ts';
+import { kernel as rmsNorm } from './rms_norm/kernel.ts';
+import { kernel as rmsNormGrad } from './rms_norm_grad/kernel.ts';
 import { kernel as rmsprop } from './rmsprop/kernel.ts';
+import { kernel as rotary } from './rotary/kernel.ts';
 import { kernel as sgd } from './sgd/kernel.ts';
 import { kernel as softCrossEntropy } from './soft_cross_entropy/kernel.ts';
 import { kernel as softmax } from './softmax/kernel.ts';
@@ -113,9 +117,13 @@ const contracts = {
   permute,
   pool_positions: poolPositions,
   pool_positions_grad: poolPositionsGrad,
+  positions_mask: positionsMask,
   reduce,
   regression_loss: regressionLoss,
+  rms_norm: rmsNorm,
+  rms_norm_grad: rmsNormGrad,
   rmsprop,
+  rotary,
   sgd,
   soft_cross_entropy: softCrossEntropy,
   softmax,

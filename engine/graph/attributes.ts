@@ -142,6 +142,14 @@ export interface AttentionAttributes {
   readonly scale: number;
 }
 
+export interface RotaryAttributes {
+  /** Heads that are turned, the first of each position, and values of each. */
+  readonly heads: number;
+  readonly size: number;
+  /** Turn back. */
+  readonly inverse: boolean;
+}
+
 export interface BatchNormAttributes {
   readonly epsilon: number;
   readonly momentum: number;
@@ -217,6 +225,8 @@ export interface OpAttributes {
   token_embedding_grad: TextAttributes & { readonly vocabulary: number };
   attention: AttentionAttributes;
   attention_grad: AttentionAttributes;
+  rotary: RotaryAttributes;
+  positions_mask: { readonly length: number; readonly inside: number; readonly outside: number };
   pool_positions: { readonly pool: PositionPool };
   pool_positions_grad: { readonly pool: PositionPool; readonly length: number };
   batch_norm: BatchNormAttributes;
@@ -224,6 +234,8 @@ export interface OpAttributes {
   batch_norm_grad: NoAttributes;
   layer_norm: { readonly epsilon: number };
   layer_norm_grad: NoAttributes;
+  rms_norm: { readonly epsilon: number };
+  rms_norm_grad: NoAttributes;
   group_norm: GroupNormAttributes;
   group_norm_grad: { readonly groups: number };
   softmax_cross_entropy: CrossEntropyAttributes;

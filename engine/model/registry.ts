@@ -6,9 +6,10 @@ import { attention } from './layers/attention.ts';
 import { conv2d, convTranspose2d } from './layers/convolution.ts';
 import { dense, output } from './layers/dense.ts';
 import { dropout, dropout2d } from './layers/dropout.ts';
+import { gatedDense } from './layers/gated-dense.ts';
 import { add, concat, flatten, reshape } from './layers/joins.ts';
 import { memberDense, members } from './layers/members.ts';
-import { batchNorm, groupNorm, layerNorm } from './layers/normalization.ts';
+import { batchNorm, groupNorm, layerNorm, rmsNorm } from './layers/normalization.ts';
 import { numberEmbedding } from './layers/number-embedding.ts';
 import { poolPositions } from './layers/pool-positions.ts';
 import { averagePool, globalAveragePool, maxPool, upsample } from './layers/pooling.ts';
@@ -18,6 +19,7 @@ import { positionEmbedding, tokenEmbedding } from './layers/tokens.ts';
 
 const definitions: readonly LayerDef[] = [
   dense,
+  gatedDense,
   robustScale,
   scaleColumns,
   numberEmbedding,
@@ -39,6 +41,7 @@ const definitions: readonly LayerDef[] = [
   dropout2d,
   batchNorm,
   layerNorm,
+  rmsNorm,
   groupNorm,
   add,
   concat,

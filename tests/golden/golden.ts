@@ -3,13 +3,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { Backend } from '../../engine/backends/backend.ts';
+import { sizeOf } from '../../engine/graph/op.ts';
 import { defaultTraining } from '../../engine/model/presets.ts';
 import { outputWidth, resolveModel } from '../../engine/model/resolve.ts';
 import type { InputSpec, LayerSpec, OutputSpec, TrainingSpec } from '../../engine/model/spec.ts';
 import { compilePlan } from '../../engine/plan/compile.ts';
 
-/** The last two are by make_text_golden.py. */
-export const goldenNames = ['mlp-regression', 'residual-classes', 'embedded-huber', 'bert', 'gpt'] as const;
+/** Those of texts are by make_text_golden.py, from llama on by make_sequence_golden.py. */
+export const goldenNames = ['mlp-regression', 'residual-classes', 'embedded-huber', 'bert', 'gpt', 'llama'] as const;
 
 export interface Golden {
   readonly name: string;
@@ -66,8 +67,8 @@ export async function replay(golden: Golden, backend: Backend): Promise<Replay> 
   });
   const executable = await backend.compile(plan);
   for (const [name, values] of Object.entries(golden.parameters)) executable.write(name, Float32Array.from(values));
-  for (const { name, shape, initial } of model.states) {
-    executable.write(name, new Float32Array(shape[0]).fill(initial));
+  for (const { name, shape, initial, values } of model.states) {
+    executable.write(name, values ?? new Float32Array(sizeOf(shape)).fill(initial));
   }
   executable.write('data.x', Float32Array.from(golden.x));
   executable.write('data.y', Float32Array.from(golden.y));

@@ -103,8 +103,8 @@ def ours(value, turn, grad):
     return rounded(torch.cat([p.t() if turn else p for p in parts], -1))
 
 
-def main(folder):
-    for name, model, layers, tensors in (bert(), gpt()):
+def write(folder, models):
+    for name, model, layers, tensors in models:
         model.train()
         layers, tensors = layers + [dict(type="output", id="out")], tensors | linear("out", model.out)
         lengths = torch.randint(1, LENGTH + 1, (ROWS, 1))
@@ -134,4 +134,4 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__)))
+    write(sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__)), (bert(), gpt()))

@@ -103,6 +103,8 @@ const cases: readonly Case[] = [
   },
   { name: 'batch norm', layers: between({ type: 'batch_norm' }, { type: 'activation', activation: 'silu' }) },
   { name: 'layer norm', layers: between({ type: 'layer_norm' }, { type: 'activation', activation: 'tanh' }) },
+  { name: 'RMS norm', layers: between({ type: 'rms_norm' }, { type: 'activation', activation: 'tanh' }) },
+  { name: 'gated dense', layers: between({ type: 'gated_dense', units: 3, activation: 'gelu' }) },
   {
     name: 'residual add of three',
     layers: [
@@ -283,6 +285,8 @@ test('every layer and every differentiable op occurs in a gradient test', () => 
     ...['embedding', 'token_embedding', 'attention', 'pool_positions'],
     'batch_norm',
     'layer_norm',
+    'rms_norm',
+    'rotary',
     'softmax_cross_entropy',
     'binary_cross_entropy',
     'regression_loss',

@@ -41,6 +41,20 @@ export const sequenceCases: readonly SequenceCase[] = [
     { type: 'attention', heads: 4, groups: 2, bias: false },
     { type: 'pool_positions' },
   ),
+  onText('waves for places', { ...places, vectors: 'sinusoidal', segments: 1 }, { type: 'pool_positions' }, dense),
+  onText(
+    'block of Llama: RMS norm, rotary places, gated dense',
+    { type: 'rms_norm' },
+    { type: 'attention', heads: 2, groups: 1, bias: false, causal: true, rotary: true, base: 20 },
+    { type: 'gated_dense', units: 3, bias: false },
+    { type: 'pool_positions', pool: 'last' },
+  ),
+  onText(
+    'rotary places without a mask of order',
+    { type: 'attention', heads: 1, rotary: true },
+    { type: 'gated_dense', units: 2, activation: 'sigmoid' },
+    { type: 'pool_positions' },
+  ),
   onText(
     'pre-norm block',
     { ...places, id: 'places' },

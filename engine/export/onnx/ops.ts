@@ -39,6 +39,7 @@ export const opExports: OpExports<OpName> = {
   batch_norm: 'training',
   batch_norm_grad: 'training',
   layer_norm_grad: 'training',
+  rms_norm_grad: 'training',
   group_norm_grad: 'training',
   softmax_cross_entropy: 'training',
   soft_cross_entropy: 'training',

@@ -13,11 +13,13 @@ import {
 } from './table-layers.ts';
 import {
   attentionSource,
+  gatedDenseSource,
   lengthsOf,
   lengthsSource,
   poolPositionsSource,
   positionEmbeddingSource,
   tokenEmbeddingSource,
+  wavesSource,
 } from './sequence-layers.ts';
 
 /** Python of a layer. `x`: names of its inputs; `m`: an expression for its module; `source`: classes it needs. */
@@ -63,6 +65,12 @@ export const torchLayers: Readonly<Record<string, TorchLayer>> = {
     module: (layer) =>
       `nn.Linear(${layer.inputShapes[0].at(-1)!}, ${layer.outputShape.at(-1)!}, bias=${bool(args(layer).bias)})`,
     forward: applied,
+  },
+  gated_dense: {
+    source: () => gatedDenseSource,
+    module: (layer) =>
+      `GatedDense(${layer.inputShapes[0].at(-1)!}, ${layer.outputShape.at(-1)!}, ${bool(args(layer).bias)})`,
+    forward: (layer, [x], m) => `${m}(${x}, lambda gates: ${activated(args(layer), 'gates')})`,
   },
   robust_scale: {
     source: () => robustScaleSource,
@@ -118,17 +126,20 @@ export const torchLayers: Readonly<Record<string, TorchLayer>> = {
     forward: (_, __, m) => `${m}(rows)`,
   },
   position_embedding: {
-    source: () => positionEmbeddingSource,
-    module: ({ args: found, parameters: [{ shape }] }) =>
-      `PositionEmbedding(${shape.join(', ')}, ${String(found['segments'])})`,
+    source: ({ args: found }) => (found['vectors'] === 'sinusoidal' ? wavesSource : positionEmbeddingSource),
+    module: ({ args: found, parameters, states }) =>
+      found['vectors'] === 'sinusoidal'
+        ? `Waves(${states[0].shape.join(', ')}, ${String(found['segments'])})`
+        : `PositionEmbedding(${parameters[0].shape.join(', ')}, ${String(found['segments'])})`,
     forward: (_, [x], m) => `${m}(${x})`,
   },
   attention: {
     source: () => attentionSource,
     module: (layer) => {
-      const { heads, groups, causal, bias } = args(layer);
-      const width = layer.inputShapes[0][1];
-      return `Attention(${width}, ${String(heads)}, ${String(groups === 0 ? heads : groups)}, ${bool(causal)}, ${bool(bias)})`;
+      const { heads, groups, causal, bias, rotary } = args(layer);
+      const [length, width] = layer.inputShapes[0];
+      const turned = rotary ? `, ${length}` : '';
+      return `Attention(${width}, ${String(heads)}, ${String(groups === 0 ? heads : groups)}, ${bool(causal)}, ${bool(bias)}${turned})`;
     },
     forward: (layer, [x], m) => `${m}(${x}, ${lengthsOf(layer)})`,
   },
@@ -158,6 +169,10 @@ export const torchLayers: Readonly<Record<string, TorchLayer>> = {
   },
   layer_norm: {
     module: (layer) => `nn.LayerNorm(${layer.inputShapes[0].at(-1)!}, eps=${String(args(layer)['epsilon'])})`,
+    forward: (_, [x], m) => `${m}(${x})`,
+  },
+  rms_norm: {
+    module: (layer) => `nn.RMSNorm(${layer.inputShapes[0].at(-1)!}, eps=${String(args(layer)['epsilon'])})`,
     forward: (_, [x], m) => `${m}(${x})`,
   },
   group_norm: {

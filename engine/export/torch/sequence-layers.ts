@@ -51,11 +51,38 @@ ${parameter('weight', 'places, dimensions')}
 
 `;
 
+export const wavesSource = `
+class Waves(nn.Module):
+    def __init__(self, places, dimensions, segments):
+        super().__init__()
+        self.register_buffer("waves", torch.zeros(places, dimensions))
+        self.segment = nn.Parameter(torch.zeros(segments, dimensions)) if segments else None
+
+    def forward(self, x):
+        return x + (self.waves if self.segment is None else self.waves + self.segment[0])
+
+`;
+
+export const gatedDenseSource = `
+class GatedDense(nn.Module):
+    """Gates and values of one product."""
+
+    def __init__(self, inputs, units, bias):
+        super().__init__()
+${parameter('weight', 'inputs, 2 * units')}
+        self.bias = nn.Parameter(torch.zeros(2 * units)) if bias else None
+
+    def forward(self, x, bend):
+        gates, values = (x @ self.weight if self.bias is None else x @ self.weight + self.bias).chunk(2, -1)
+        return bend(gates) * values
+
+`;
+
 export const attentionSource = `
 class Attention(nn.Module):
     """Queries, keys and values are one product; a head of keys serves heads / groups of queries."""
 
-    def __init__(self, width, heads, groups, causal, bias):
+    def __init__(self, width, heads, groups, causal, bias, turned=0):
         super().__init__()
         self.heads, self.groups, self.causal, self.size = heads, groups, causal, width // heads
         packed = (heads + 2 * groups) * self.size
@@ -63,12 +90,21 @@ ${parameter('in_weight', 'width, packed')}
 ${parameter('out_weight', 'width, width')}
         self.in_bias = nn.Parameter(torch.zeros(packed)) if bias else None
         self.out_bias = nn.Parameter(torch.zeros(width)) if bias else None
+        # With rotary places: cosines of each place, then sines.
+        self.register_buffer("angles", torch.zeros(turned, self.size) if turned else None)
+
+    def turn(self, x):
+        if self.angles is None:
+            return x
+        (a, b), (cos, sin) = x.chunk(2, -1), self.angles.chunk(2, -1)
+        return torch.cat([a * cos - b * sin, b * cos + a * sin], -1)
 
     def forward(self, x, lengths):
         count, length, width = x.shape
         qkv = x @ self.in_weight if self.in_bias is None else x @ self.in_weight + self.in_bias
         parts = qkv.split([self.heads * self.size, self.groups * self.size, self.groups * self.size], 2)
         q, k, v = (part.reshape(count, length, -1, self.size).transpose(1, 2) for part in parts)
+        q, k = self.turn(q), self.turn(k)
         k, v = (part.repeat_interleave(self.heads // self.groups, 1) for part in (k, v))
         tokens = real(lengths, x)
         seen = tokens[:, None, None, :].expand(count, 1, length, length)

@@ -1,5 +1,5 @@
 // Batch, layer and group normalisation. x is [N, C] or [N, C, …]: channels are dimension 1, `inner` is what follows it.
-// Batch norm: Ioffe & Szegedy 2015; layer norm: Ba, Kiros & Hinton 2016; group norm: Wu & He 2018; running statistics as PyTorch
+// Batch norm: Ioffe & Szegedy 2015; layer norm: Ba, Kiros & Hinton 2016; RMS norm: Zhang & Sennrich 2019; group norm: Wu & He 2018; running statistics as PyTorch
 // keeps them.
 
 import type { AttributesOf, BatchNormAttributes, GroupNormAttributes } from '../attributes.ts';
@@ -77,6 +77,25 @@ export const normalizationOps = {
     gradient: 'none',
     lower: ({ inputs, outputs, shapes: [, x] }) => [
       { kernel: 'layer_norm_grad', inputs, outputs, params: rowsOf(x, 'layer norm') },
+    ],
+  }),
+
+  /** Inputs x, gamma; outputs y and 1/root mean square of each row. */
+  rms_norm: defineOp<AttributesOf<'rms_norm'>>({
+    shape: ([x]) => [x!, [rowsOf(x, 'RMS norm').rows]],
+    gradient: (graph, { inputs: [x, gamma], outputs: [, inverse] }, [dy]) =>
+      dy === null ? [null, null] : graph.apply('rms_norm_grad', [dy, x, gamma, inverse], {}),
+    lower: ({ attributes, inputs, outputs, shapes: [x] }) => [
+      { kernel: 'rms_norm', inputs, outputs, params: { ...rowsOf(x, 'RMS norm'), epsilon: attributes.epsilon } },
+    ],
+  }),
+
+  /** Inputs dy, x, gamma, 1/root mean square; outputs dx, dgamma. */
+  rms_norm_grad: defineOp<AttributesOf<'rms_norm_grad'>>({
+    shape: ([, x, gamma]) => [x!, gamma!],
+    gradient: 'none',
+    lower: ({ inputs, outputs, shapes: [, x] }) => [
+      { kernel: 'rms_norm_grad', inputs, outputs, params: rowsOf(x, 'RMS norm') },
     ],
   }),
 

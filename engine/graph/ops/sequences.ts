@@ -3,7 +3,7 @@
 
 import { attentionProblem } from '../../../kernels/attention-shape.ts';
 import { poolCodes } from '../../../kernels/pool_positions/kernel.ts';
-import type { AttentionAttributes, AttributesOf, TextAttributes } from '../attributes.ts';
+import type { AttentionAttributes, AttributesOf, RotaryAttributes, TextAttributes } from '../attributes.ts';
 import { GraphError, formatShape } from '../errors.ts';
 import type { Shape } from '../graph.ts';
 import { defineOp, expectEqual, ranked } from '../op.ts';
@@ -113,6 +113,33 @@ export const sequenceOps = {
     gradient: 'none',
     lower: ({ attributes, inputs, outputs, shapes: [, qkv] }) => [
       { kernel: 'attention_grad', inputs, outputs, params: attentionParams(qkv, attributes) },
+    ],
+  }),
+
+  /** The first heads of x [N,L,W] turned by a table [L,size] of cosines and sines; inputs x, table. */
+  rotary: defineOp<RotaryAttributes>({
+    shape: ([x, table], { size }) => {
+      const [, length] = ranked(x, 3, 'turned positions');
+      expectEqual(table!, [length, size], 'table of angles');
+      return [x!];
+    },
+    gradient: (graph, { inputs: [, table], attributes }, [dy]) => [
+      dy === null ? null : graph.one('rotary', [dy, table], { ...attributes, inverse: !attributes.inverse }),
+      null,
+    ],
+    lower: ({ attributes: { heads, size, inverse }, inputs, outputs, shapes: [x] }) => {
+      const [batch, length, width] = x!;
+      const params = { batch, length, width, heads, size, inverse: inverse ? 1 : 0 };
+      return [{ kernel: 'rotary', inputs, outputs, params }];
+    },
+  }),
+
+  /** y[N,L]: `inside` for the first lengths[N] positions, `outside` for the others. */
+  positions_mask: defineOp<AttributesOf<'positions_mask'>>({
+    shape: ([lengths], { length }) => [[ranked(lengths, 1, 'lengths')[0], length]],
+    gradient: 'none',
+    lower: ({ attributes, inputs, outputs, shapes: [lengths] }) => [
+      { kernel: 'positions_mask', inputs, outputs, params: { batch: lengths![0], ...attributes } },
     ],
   }),
 

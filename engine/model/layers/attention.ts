@@ -1,4 +1,5 @@
-// Self-attention: Vaswani et al. 2017; heads of keys and values that several heads share: Ainslie et al. 2023 (arXiv 2305.13245). L positions, D values a
+// Self-attention: Vaswani et al. 2017; heads of keys and values that several heads share: Ainslie et al. 2023 (arXiv 2305.13245);
+// rotary places: Su et al. 2021 (arXiv 2104.09864). L positions, D values a
 // position, H heads of S values, G groups.
 
 import { mostHeadSize } from '../../../kernels/attention-shape.ts';
@@ -6,14 +7,16 @@ import type { Shape, ValueId } from '../../graph/graph.ts';
 import { ModelError } from '../errors.ts';
 import { defineLayer, layerFields, type LayerBuildContext, type LayerSurroundings } from '../layer.ts';
 import { eachPosition } from './dense.ts';
+import { turns } from './places.ts';
 
 interface Heads {
   readonly heads: number;
   readonly groups: number;
+  readonly rotary: boolean;
 }
 
 /** Heads of keys and values. */
-const groupsOf = ({ heads, groups }: Heads): number => (groups === 0 ? heads : groups);
+const groupsOf = ({ heads, groups }: Omit<Heads, 'rotary'>): number => (groups === 0 ? heads : groups);
 
 /** Values of a position, checked. */
 function widthOf(input: Shape, args: Heads, { positions }: LayerSurroundings): number {
@@ -33,6 +36,12 @@ function widthOf(input: Shape, args: Heads, { positions }: LayerSurroundings): n
     throw new ModelError(
       `Attention: ${groups} groups do not divide ${heads} heads.`,
       'The number of heads has to be a multiple of the number of groups.',
+    );
+  }
+  if (args.rotary && (width / heads) % 2 !== 0) {
+    throw new ModelError(
+      `Attention: heads of ${width / heads} values make no pairs to turn.`,
+      'With rotary places a head needs an even number of values.',
     );
   }
   if (width / heads > mostHeadSize) {
@@ -85,6 +94,22 @@ export const attention = defineLayer({
       default: false,
     },
     bias: { kind: 'switch', label: 'Bias', help: 'whether the projections add numbers of their own', default: true },
+    rotary: {
+      kind: 'switch',
+      label: 'Rotary places',
+      help: 'turns queries and keys by their place, so that what is seen depends on the distance: instead of a position embedding',
+      default: false,
+    },
+    base: {
+      kind: 'number',
+      label: 'Base',
+      help: 'how slowly the slowest pair of values turns: larger for longer texts',
+      minimum: 1,
+      maximum: 1e9,
+      when: { rotary: [true] },
+      default: 10_000,
+      advanced: true,
+    },
   }),
   shape: ([input], args, around) => {
     widthOf(input, args, around);
@@ -102,17 +127,20 @@ export const attention = defineLayer({
       ...(bias ? [{ name: 'out_bias', shape: [width], initializer: zero, decay: false }] : []),
     ];
   },
+  states: ([[length, width]], { rotary, heads, base }) =>
+    rotary
+      ? [{ name: 'angles', shape: [length, width / heads], initial: 0, values: turns(length, width / heads, base) }]
+      : [],
   build: (context, [x]) => {
-    const { graph, args, lengths } = context;
-    const { heads, causal, bias } = args;
-    const width = graph.shape(x)[2];
-    const qkv = projected(context, x, 'in_weight', bias ? 'in_bias' : null);
-    const [mixed] = graph.apply('attention', [qkv, lengths()], {
-      heads,
-      groups: groupsOf(args),
-      causal,
-      scale: 1 / Math.sqrt(width / heads),
-    });
+    const { graph, args, lengths, tensor } = context;
+    const { heads, causal, bias, rotary } = args;
+    const groups = groupsOf(args);
+    const size = graph.shape(x)[2] / heads;
+    const packed = projected(context, x, 'in_weight', bias ? 'in_bias' : null);
+    // Queries and keys stand in front of the values.
+    const turned = { heads: heads + groups, size, inverse: false };
+    const qkv = rotary ? graph.one('rotary', [packed, tensor('angles')], turned) : packed;
+    const [mixed] = graph.apply('attention', [qkv, lengths()], { heads, groups, causal, scale: 1 / Math.sqrt(size) });
     return projected(context, mixed, 'out_weight', bias ? 'out_bias' : null);
   },
   // Projections, then scores and mixtures: half of them where causal.

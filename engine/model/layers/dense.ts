@@ -8,7 +8,8 @@ import { activated, activationFields } from './activation.ts';
 import { buildMemberOutput } from './members.ts';
 import { denseParameters, parametrisationFields } from './parametrisation.ts';
 
-function flatWidth(input: Shape, what: string): number {
+/** Values of a flat input. Throws ModelError where `what` is given another. */
+export function flatWidth(input: Shape, what: string): number {
   if (input.length !== 1) {
     throw new ModelError(
       `${what} needs a flat input, got ${input.join(' × ')}.`,

@@ -1,16 +1,16 @@
-// Batch norm (statistics over the batch, running ones at inference), layer norm (statistics over each example) and group norm
+// Batch norm (statistics over the batch, running ones at inference), layer norm and RMS norm (statistics over each example) and group norm
 // (over groups of channels of each example).
 
 import type { Shape } from '../../graph/graph.ts';
 import { sizeOf } from '../../graph/op.ts';
 import { ModelError } from '../errors.ts';
-import { defineLayer, layerFields, type ParameterDef } from '../layer.ts';
+import { defineLayer, layerFields, type ParameterDef, type Positions } from '../layer.ts';
 
 const varianceFields = layerFields({
   epsilon: {
     kind: 'number',
     label: 'Epsilon',
-    help: 'added to the variance',
+    help: 'added to the variance, or to the mean square',
     minimum: 1e-12,
     maximum: 1,
     default: 1e-5,
@@ -21,6 +21,15 @@ const scaleAndShift = (width: number): readonly ParameterDef[] => [
   { name: 'weight', shape: [width], initializer: { kind: 'constant', value: 1 }, decay: false },
   { name: 'bias', shape: [width], initializer: { kind: 'constant', value: 0 }, decay: false },
 ];
+
+/** Values that are normalised together stand in one row. Throws ModelError for a picture. */
+function featuresOf(input: Shape, positions: Positions | null, what: string): Shape {
+  if (input.length === 1 || positions !== null) return input;
+  throw new ModelError(
+    `${what} needs a flat input, got ${input.join(' × ')}.`,
+    'Add a Flatten layer before it, or use Group norm with one group.',
+  );
+}
 
 export const batchNorm = defineLayer({
   type: 'batch_norm',
@@ -67,19 +76,25 @@ export const layerNorm = defineLayer({
   group: 'normalisation',
   positions: 'keeps',
   fields: varianceFields,
-  shape: ([input]: readonly Shape[], _, { positions }) => {
-    if (input.length !== 1 && positions === null) {
-      throw new ModelError(
-        `Layer norm needs a flat input, got ${input.join(' × ')}.`,
-        'Add a Flatten layer before it, or use Group norm with one group.',
-      );
-    }
-    return input;
-  },
+  shape: ([input], _, { positions }) => featuresOf(input, positions, 'Layer norm'),
   parameters: ([input]) => scaleAndShift(input[input.length - 1]),
   build: ({ graph, args, tensor }, [x]) =>
     graph.apply('layer_norm', [x, tensor('weight'), tensor('bias')], { epsilon: args.epsilon })[0],
   flops: ([input]) => 8 * sizeOf(input),
+});
+
+export const rmsNorm = defineLayer({
+  type: 'rms_norm',
+  title: 'RMS norm',
+  summary:
+    'Divides the features of each example by their root mean square, then scales them: layer norm without the mean.',
+  group: 'normalisation',
+  positions: 'keeps',
+  fields: varianceFields,
+  shape: ([input], _, { positions }) => featuresOf(input, positions, 'RMS norm'),
+  parameters: ([input]) => scaleAndShift(input[input.length - 1]).slice(0, 1),
+  build: ({ graph, args, tensor }, [x]) => graph.apply('rms_norm', [x, tensor('weight')], { epsilon: args.epsilon })[0],
+  flops: ([input]) => 5 * sizeOf(input),
 });
 
 export const groupNorm = defineLayer({

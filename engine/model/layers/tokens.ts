@@ -4,6 +4,7 @@ import type { ValueId } from '../../graph/graph.ts';
 import { sizeOf } from '../../graph/op.ts';
 import { ModelError } from '../errors.ts';
 import { defineLayer, layerFields, type LayerSurroundings, type ParameterDef, type PlacedText } from '../layer.ts';
+import { waves } from './places.ts';
 
 /** The text a layer takes. Throws ModelError where there is none of that number. */
 function textNumber(number: number, { texts }: LayerSurroundings): PlacedText {
@@ -73,10 +74,17 @@ export const tokenEmbedding = defineLayer({
 export const positionEmbedding = defineLayer({
   type: 'position_embedding',
   title: 'Position embedding',
-  summary: 'Adds a learned vector for each place in the sequence, so that attention knows the order.',
+  summary: 'Adds a vector for each place in the sequence, so that attention knows the order.',
   group: 'text',
   positions: 'keeps',
   fields: layerFields({
+    vectors: {
+      kind: 'choice',
+      label: 'Vectors',
+      help: 'learned, or waves that need no learning; beside waves of size 1 tokens want a spread of about 1 too',
+      choices: { learned: 'Learned', sinusoidal: 'Waves' },
+      default: 'learned',
+    },
     most: {
       kind: 'number',
       whole: true,
@@ -85,6 +93,7 @@ export const positionEmbedding = defineLayer({
       zero: 'as many as there are',
       minimum: 0,
       maximum: 1_048_576,
+      when: { vectors: ['learned'] },
       default: 0,
     },
     segments: {
@@ -100,11 +109,11 @@ export const positionEmbedding = defineLayer({
     },
     deviation,
   }),
-  shape: ([input], { most }, { positions }) => {
+  shape: ([input], { most, vectors }, { positions }) => {
     if (positions === null) {
       throw new ModelError('Position embedding needs a sequence.', 'Add a Token embedding layer before it.');
     }
-    if (most > 0 && input[0] > most) {
+    if (vectors === 'learned' && most > 0 && input[0] > most) {
       throw new ModelError(
         `Position embedding has ${most} places, the sequence is ${input[0]} long.`,
         `Cut texts to ${most} tokens, or set Positions to ${input[0]}.`,
@@ -112,19 +121,26 @@ export const positionEmbedding = defineLayer({
     }
     return input;
   },
-  parameters: ([[length, dimensions]], { most, segments, deviation }) => {
+  parameters: ([[length, dimensions]], { vectors, most, segments, deviation }) => {
     const table = (name: string, rows: number): ParameterDef => ({
       name,
       shape: [rows, dimensions],
       initializer: { kind: 'normal', deviation },
       decay: true,
     });
-    return [table('weight', most === 0 ? length : most), ...(segments > 0 ? [table('segment', segments)] : [])];
+    return [
+      ...(vectors === 'learned' ? [table('weight', most === 0 ? length : most)] : []),
+      ...(segments > 0 ? [table('segment', segments)] : []),
+    ];
   },
+  states: ([[length, dimensions]], { vectors }) =>
+    vectors === 'sinusoidal'
+      ? [{ name: 'waves', shape: [length, dimensions], initial: 0, values: waves(length, dimensions) }]
+      : [],
   build: ({ graph, tensor, args }, [x]) => {
     const first = (table: ValueId, size: number): ValueId =>
       graph.shape(table)[0] === size ? table : graph.one('slice', [table], { axis: 0, offset: 0, size });
-    const places = first(tensor('weight'), graph.shape(x)[1]);
+    const places = args.vectors === 'learned' ? first(tensor('weight'), graph.shape(x)[1]) : tensor('waves');
     if (args.segments === 0) return graph.one('add', [x, places], {});
     return graph.one('add', [x, graph.one('add', [places, first(tensor('segment'), 1)], {})], {});
   },

@@ -19,7 +19,9 @@ function realPositions(onnx: OnnxBuilder, lengths: ValueName, length: number): V
   return onnx.cast(onnx.one('Less', [onnx.float(upTo(length), [1, length]), column]), 'float');
 }
 
-export const sequenceExports: OpExports<'text_lengths' | 'token_embedding' | 'attention' | 'pool_positions'> = {
+export const sequenceExports: OpExports<
+  'text_lengths' | 'token_embedding' | 'attention' | 'rotary' | 'positions_mask' | 'pool_positions'
+> = {
   text_lengths: ({ onnx, attributes, inputs: [rows] }) => {
     const codes = codesOf(onnx, rows!, attributes);
     const real = onnx.cast(onnx.one('Greater', [codes, onnx.float([0])]), 'float');
@@ -68,6 +70,26 @@ export const sequenceExports: OpExports<'text_lengths' | 'token_embedding' | 'at
     const y = onnx.one('Reshape', [back, onnx.int64([-1, length, groups * each * size])]);
     if (real === null) return [y];
     return [onnx.one('Mul', [y, onnx.one('Reshape', [real, onnx.int64([-1, length, 1])])])];
+  },
+  // The halves of each head change places, the first of them negated: y = x·cos + turned·sin.
+  rotary: ({ onnx, attributes: { heads, size }, inputs: [x, table], shapes: [shape] }) => {
+    const [, length, width] = shape!;
+    const half = size / 2;
+    const band = (value: ValueName, first: number, end: number, axis: number): ValueName =>
+      onnx.one('Slice', [value, ...[first, end, axis].map((at) => onnx.int64([at]))]);
+    const each = onnx.one('Reshape', [band(x!, 0, heads * size, 2), onnx.int64([-1, length, heads, 2, half])]);
+    const turns = onnx.one('Reshape', [table, onnx.int64([1, length, 1, 2, half])]);
+    const [first, second] = [0, 1].map((at) => band(each, at, at + 1, 3));
+    const [cos, sin] = [0, 1].map((at) => band(turns, at, at + 1, 3));
+    const turned = onnx.one('Concat', [onnx.one('Neg', [second]), first], { axis: { int: 3 } });
+    const sum = onnx.one('Add', [onnx.one('Mul', [each, cos]), onnx.one('Mul', [turned, sin])]);
+    const back = onnx.one('Reshape', [sum, onnx.int64([-1, length, heads * size])]);
+    if (heads * size === width) return [back];
+    return [onnx.one('Concat', [back, band(x!, heads * size, width, 2)], { axis: { int: 2 } })];
+  },
+  positions_mask: ({ onnx, attributes: { length, inside, outside }, inputs: [lengths] }) => {
+    const real = realPositions(onnx, lengths!, length);
+    return [onnx.one('Add', [onnx.one('Mul', [real, onnx.float([inside - outside])]), onnx.float([outside])])];
   },
   pool_positions: ({ onnx, attributes: { pool }, inputs: [x, lengths], shapes: [shape] }) => {
     const [, length] = shape!;

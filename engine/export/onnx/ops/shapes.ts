@@ -8,6 +8,7 @@ export const shapeExports: OpExports<
   | 'embedding'
   | 'batch_norm_inference'
   | 'layer_norm'
+  | 'rms_norm'
   | 'group_norm'
   | 'reshape'
   | 'transpose'
@@ -29,6 +30,12 @@ export const shapeExports: OpExports<
   layer_norm: ({ onnx, attributes: { epsilon }, inputs }) => [
     onnx.one('LayerNormalization', inputs, { axis: { int: -1 }, epsilon: { float: epsilon } }),
   ],
+  rms_norm: ({ onnx, attributes: { epsilon }, inputs: [x, gamma], shapes: [shape] }) => {
+    const last = onnx.int64([shape!.length - 1]);
+    const mean = onnx.one('ReduceMean', [onnx.one('Mul', [x, x]), last], { keepdims: { int: 1 } });
+    const root = onnx.one('Sqrt', [onnx.one('Add', [mean, onnx.float([epsilon])])]);
+    return [onnx.one('Mul', [onnx.one('Div', [x, root]), gamma])];
+  },
   // Each group is a channel of an instance norm; ONNX has no group norm before version 18.
   group_norm: ({ onnx, attributes: { groups, epsilon }, inputs: [x, gamma, beta], shapes: [shape] }) => {
     const [, channels, ...rest] = shape!;

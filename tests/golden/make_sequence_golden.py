@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""Writes the golden values of more models of texts, as make_text_golden.py does: a small Llama (RMS norm, rotary places, grouped heads,
+SwiGLU) of transformers.
+
+Needs PyTorch and transformers; run it again only when a model is added.
+usage: make_sequence_golden.py [FOLDER]
+"""
+import os, sys
+from make_text_golden import Classifier, HEADS, INNER, LENGTH, VOCABULARY, WIDTH, transformers, write
+
+
+def plain(name, *modules):
+    """The weight of products without a bias, side by side."""
+    return {name: ([module.weight for module in modules], True)}
+
+
+def llama():
+    config = transformers.LlamaConfig(
+        vocab_size=VOCABULARY, hidden_size=WIDTH, num_hidden_layers=2, num_attention_heads=HEADS, num_key_value_heads=1, intermediate_size=INNER,
+        max_position_embeddings=LENGTH, rms_norm_eps=1e-5, rope_theta=100.0, attention_dropout=0.0, initializer_range=0.3, pad_token_id=None)
+    model = Classifier(transformers.LlamaModel(config), True)
+    tensors = {"tokens.weight": (model.body.embed_tokens.weight, False)}
+    layers = [dict(type="token_embedding", id="tokens", dimensions=WIDTH)]
+    before = "tokens"
+    for i, block in enumerate(model.body.layers):
+        b = f"b{i + 1}"
+        layers += [dict(type="rms_norm", id=b + ".n"),
+                   dict(type="attention", id=b + ".a", heads=HEADS, groups=1, causal=True, bias=False, rotary=True, base=100),
+                   dict(type="add", id=b + ".s", **{"from": [b + ".a", before]}), dict(type="rms_norm", id=b + ".m"),
+                   dict(type="gated_dense", id=b + ".g", units=INNER, bias=False),
+                   dict(type="dense", id=b + ".d", units=WIDTH, activation="none", bias=False),
+                   dict(type="add", id=b, **{"from": [b + ".d", b + ".s"]})]
+        own, fed = block.self_attn, block.mlp
+        tensors |= {b + ".n.weight": (block.input_layernorm.weight, False), b + ".m.weight": (block.post_attention_layernorm.weight, False),
+                    **plain(b + ".a.in_weight", own.q_proj, own.k_proj, own.v_proj), **plain(b + ".a.out_weight", own.o_proj),
+                    **plain(b + ".g.weight", fed.gate_proj, fed.up_proj), **plain(b + ".d.weight", fed.down_proj)}
+        before = b
+    layers += [dict(type="rms_norm", id="normed"), dict(type="pool_positions", pool="last")]
+    return "llama", model, layers, tensors | {"normed.weight": (model.body.norm.weight, False)}
+
+
+if __name__ == "__main__":
+    write(sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__)), (llama(),))
