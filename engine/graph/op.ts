@@ -48,6 +48,8 @@ export interface OpDefinition<A> {
   readonly lower: (context: LowerContext<A>) => readonly LoweredCall[];
   /** Acts on named tensors (running statistics, rings): kept even if no value of it is used. */
   readonly effect?: boolean;
+  /** Of an effect that may be computed a second time: attributes under which it leaves the named tensors as they are. */
+  readonly again?: (attributes: A) => A;
   /** Output 0 is input 0 under another shape: shares its memory, needs no call. */
   readonly alias?: boolean;
 }

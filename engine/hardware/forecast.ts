@@ -6,6 +6,7 @@ import type { ModelCosts } from './costs/costs.ts';
 import type { Subject } from './costs/familiar.ts';
 import { assumedLoad, carbon, energy, energyCost } from './formulas/energy.ts';
 import { fitOf, type StateOptimizer } from './formulas/memory.ts';
+import { programName } from '../plan/plan.ts';
 import type { MachineDevice } from './machine.ts';
 import {
   largestOwnBatch,
@@ -71,6 +72,8 @@ export interface Forecast {
   readonly textbook: TextbookOptions;
   /** Exact, of this program on this machine's CPU; absent for models it does not build and where this machine was not asked about. */
   readonly own?: PlanMemory;
+  /** The same with gradient checkpointing, where that is not asked for. `time`: operations of a step, times those without. */
+  readonly checkpointed?: { readonly memory: PlanMemory; readonly time: number };
   /** Largest batch by bytes of a card. */
   readonly largestBatch: readonly { readonly bytes: number; readonly batch: number }[];
   readonly remedies: readonly Remedy[];
@@ -166,10 +169,24 @@ export function forecast(
     memory,
     textbook: options,
     ...(own ? { own } : {}),
+    ...(own && cpu ? withCheckpointing(subject, cores) : {}),
     largestBatch: usualMemories.map((bytes) => ({ bytes, batch: largestTextbookBatch(subject.costs, options, bytes) })),
     remedies: remedies(subject.costs, options, batch),
     devices: [...measured, ...others.toSorted((a, b) => a.secondsPerEpoch[0] - b.secondsPerEpoch[0])],
   };
+}
+
+function withCheckpointing({ model, rows, costs, batch }: Subject, cores: number): Pick<Forecast, 'checkpointed'> {
+  if (!model || model.training.checkpointing) return {};
+  const training = { ...model.training, batch, checkpointing: true };
+  const { plan, memory } = planMemory(
+    { ...model, training },
+    { train: rows, validation: 0, test: 0 },
+    { kind: 'cpu', cores },
+  );
+  const step = plan.programs[programName('train', batch)];
+  if (!step) return {};
+  return { checkpointed: { memory, time: step.flops / (batch * costs(batch).flopsPerExample) } };
 }
 
 /**

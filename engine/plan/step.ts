@@ -4,6 +4,7 @@ import type { ImageAugmentation } from '../graph/attributes.ts';
 import { differentiate } from '../graph/autodiff.ts';
 import { fuse } from '../graph/fusion.ts';
 import { newGraph, prune } from '../graph/builder.ts';
+import { recompute } from '../graph/recompute.ts';
 import type { GraphBuilder, Graph, ValueId } from '../graph/graph.ts';
 import type { ReservedTensor } from '../graph/tensors.ts';
 import { verify } from '../graph/verify.ts';
@@ -71,12 +72,14 @@ export function buildTrainingGraph(
   verify(pruned.graph, 'pruning');
   const fused = fuse(pruned.graph, pruned.roots);
   verify(fused.graph, 'fusion');
+  const kept = training.checkpointing ? recompute(fused.graph, fused.roots) : fused;
+  verify(kept.graph, 'checkpointing');
   const gradients = new Map<string, ValueId>();
   let next = 0;
   wanted.forEach((gradient, i) => {
-    if (gradient !== null) gradients.set(model.parameters[i].name, fused.roots[next++]);
+    if (gradient !== null) gradients.set(model.parameters[i].name, kept.roots[next++]);
   });
-  return { graph: fused.graph, gradients, watched: fused.roots.slice(found.length) };
+  return { graph: kept.graph, gradients, watched: kept.roots.slice(found.length) };
 }
 
 export function buildPredictionGraph(options: StepOptions, batch: number): Graph {

@@ -184,6 +184,16 @@ export const trainingFields = fieldsFor<TrainedOn>()({
     quiet: 1,
     default: 1,
   },
+  // The same bits either way: it may change while a run goes on.
+  checkpointing: {
+    kind: 'switch',
+    label: 'Gradient checkpointing',
+    help: 'keep only the inputs of blocks and compute their activations again in the backward pass: less memory, about a third more time',
+    hint: 'less memory, more time',
+    advanced: true,
+    quiet: false,
+    default: false,
+  },
   // As PyTorch's `weight_decay`. AdamW takes it × learning rate off each weight at each step; the others add it × weight to its
   // gradient.
   'optimizer.weightDecay': {

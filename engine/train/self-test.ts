@@ -52,6 +52,7 @@ const settings: TrainingSpec = {
   epochs,
   batch,
   accumulate: 1,
+  checkpointing: false,
   seed: 1,
   loss: 'auto',
   huberDelta: 1,

@@ -72,7 +72,7 @@ export function planOptions({ model, training, data, capacity, accumulate, predi
     predictSteps,
     trainBatches: predictOnly ? [] : trainBatches(counts.train, batch, statistics),
     parts: predictOnly ? undefined : parts,
-    predictBatch: predictBatch(model, trained, largestSplit, parts !== undefined),
+    predictBatch: predictBatch(model, trained, largestSplit, parts !== undefined || training.checkpointing),
     ...(predictsTokens(model.input) && !predictOnly
       ? { evaluateBatches: [...new Set([Math.min(trained, largestSplit), 1])] }
       : {}),
@@ -91,7 +91,7 @@ export function partsOfBatches(
   return (rows) => partsOf(rows, largest, least);
 }
 
-export const isOutOfMemory = (error: unknown): boolean =>
+export const isOutOfMemory = (error: unknown): error is TrainyardError =>
   error instanceof TrainyardError && (error.code === 'device.out_of_memory' || error.code === 'device.limit');
 
 /** [channels, 2]: mean and deviation of each. */

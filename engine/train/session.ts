@@ -16,6 +16,7 @@ import type { PreparedData } from '../protocol/data.ts';
 import type { TrainingState } from './checkpoint.ts';
 import { ResidentRows, residentCapacity, windowsOf, type ReadShard, type RowRange } from './resident-rows.ts';
 import { RowOrder, type TrainedRows } from './row-order.ts';
+import { checkpointingWords, MisfitError } from './checkpointing-words.ts';
 import {
   classWeights,
   isOutOfMemory,
@@ -71,6 +72,8 @@ export class Session {
   readonly #tableRows: number;
   /** Where the schedule began, and where the optimizer's state was new. */
   #begun = { scheduleStep: 0, scheduleEpoch: 0, optimizerStep: 0 };
+  /** Why the batch is in more parts than asked for. */
+  #misfit: unknown = null;
   readonly #predictIndices: Uint32Array;
   readonly #predictBatch: number;
   /** Rows of the programs of `tokenLoss`, the larger first. */
@@ -84,7 +87,9 @@ export class Session {
     let failure: unknown = null;
     for (let accumulate = Math.min(wanted, most); ; accumulate = Math.min(2 * accumulate, most)) {
       try {
-        return await Session.#openInParts(options, accumulate);
+        const session = await Session.#openInParts(options, accumulate);
+        session.#misfit = failure;
+        return session;
       } catch (error) {
         // If the smallest parts do not fit either, it is not for the batch.
         failure ??= error;
@@ -104,10 +109,13 @@ export class Session {
     const batch = Math.min(training.batch, Math.max(1, data.counts.train));
     const dataBudget = Math.min(options.dataBudget, options.backend.dataBudget ?? Infinity);
     const capacity = residentCapacity(data, dataBudget, batch);
-    const planned = planOptions({ model, training, data, capacity, accumulate, predictOnly });
+    const shape = { model, training, data, capacity, accumulate, predictOnly };
+    const planned = planOptions(shape);
     const plan = compilePlan(planned.options);
     const { parts } = planned;
-    const executable = await options.backend.compile(plan);
+    const executable = await options.backend.compile(plan).catch((error: unknown) => {
+      throw isOutOfMemory(error) ? new MisfitError(error, checkpointingWords(shape, plan)) : error;
+    });
     const { evaluateBatches } = planned.options;
     return new Session(options, { model, whole }, plan, executable, { batch, capacity, parts, evaluateBatches });
   }
@@ -163,6 +171,11 @@ export class Session {
     const weights = this.classWeights;
     if (!weights || (this.training.augmentation?.mixup ?? 0) > 0) return null;
     return (row) => weights[this.rows.targets[row]];
+  }
+
+  /** What would make a batch that did not fit the memory smaller, in words. */
+  get smaller(): string | null {
+    return this.#misfit instanceof MisfitError ? this.#misfit.smaller : null;
   }
 
   /** Takes the place of a run that goes on: where it began with the schedule and the optimizer it has now. */

@@ -140,7 +140,7 @@ class Trainer {
   }
 
   #announce(): void {
-    const { training, batch, accumulate, order, stepsPerEpoch, rows } = this.#session;
+    const { training, batch, accumulate, order, stepsPerEpoch, rows, smaller } = this.#session;
     const { backend, data } = this.#options;
     if (backend.device.warning) this.#diary.warn(backend.device.warning);
     if (batch < training.batch) {
@@ -149,7 +149,8 @@ class Trainer {
     if (accumulate > training.accumulate) {
       const each = Math.ceil(batch / accumulate);
       const parts = `${accumulate} parts of ${each === 1 ? 'one row' : `up to ${each} rows`}`;
-      this.#diary.say(`A batch of ${batch} does not fit the memory of the device: it is computed in ${parts}.`);
+      const said = `A batch of ${batch} does not fit the memory of the device: it is computed in ${parts}.`;
+      this.#diary.say(smaller === null ? said : `${said} ${smaller}`);
     }
     if (order.windows.length > 1) {
       const capacity = rows.capacity.toLocaleString('en');

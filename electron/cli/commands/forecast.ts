@@ -59,6 +59,12 @@ export const forecastCommand: Command = {
       parameters: costs.parameters,
       memory: whole(memory),
       ...(own ? { memory_here: whole({ ...own, byLayer: undefined }) } : {}),
+      ...(found.checkpointed
+        ? {
+            memory_here_checkpointing: whole({ ...found.checkpointed.memory, byLayer: undefined }),
+            checkpointing_time: significant(found.checkpointed.time),
+          }
+        : {}),
       largest_batch: {
         ...Object.fromEntries(found.largestBatch.map(({ bytes, batch }) => [`${bytes / 1e9}GB`, batch])),
         here: most,
@@ -128,7 +134,7 @@ function titleOf({ name, basis }: DeviceForecast): string {
 function print(
   output: Output,
   subject: Subject,
-  { costs, memory, own, largestBatch, remedies, devices }: Forecast,
+  { costs, memory, own, checkpointed, largestBatch, remedies, devices }: Forecast,
   mostHere: number | null,
 ): void {
   const { name, batch, rows, optimizer } = subject;
@@ -140,6 +146,15 @@ function print(
   const lines = [
     { what: 'PyTorch', ...memory, rest: '–' },
     ...(own ? [{ what: 'here', ...own, rest: formatBytes(own.workspace + own.rows) }] : []),
+    ...(checkpointed
+      ? [
+          {
+            what: 'here --checkpointing',
+            ...checkpointed.memory,
+            rest: formatBytes(checkpointed.memory.workspace + checkpointed.memory.rows),
+          },
+        ]
+      : []),
   ];
   output.table(lines, [
     { title: 'memory', value: (line) => line.what },
@@ -152,6 +167,8 @@ function print(
   ]);
   if (own)
     output.line(`a whole run here adds ${formatBytes(own.run)} to its process, with checkpoints and best weights`);
+  if (checkpointed)
+    output.line(`gradient checkpointing: ${checkpointed.time.toFixed(2)} times the operations of a step`);
   const fitting = largestBatch.map(({ bytes, batch: most }) => `${formatCount(most)} in ${bytes / 1e9} GB`);
   output.line(`largest batch by PyTorch: ${fitting.join(', ')}`);
   if (mostHere !== null)

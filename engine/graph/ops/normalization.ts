@@ -21,6 +21,7 @@ export const normalizationOps = {
       return [x!, [c], [c]];
     },
     effect: true,
+    again: (attributes) => ({ ...attributes, momentum: 0 }),
     gradient: (graph, { inputs: [x, gamma], outputs: [, mean, inverse] }, [dy]) =>
       dy === null ? [null, null, null] : graph.apply('batch_norm_grad', [dy, x, gamma, mean, inverse], {}),
     lower: ({ attributes, inputs, outputs, shapes: [x] }) => [

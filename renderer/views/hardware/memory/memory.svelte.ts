@@ -182,6 +182,17 @@ export class MemoryPage {
     };
   });
 
+  /** Asked for only where a model does not fit: it is another plan. */
+  readonly #checkpointed: string = $derived.by(() => {
+    const { subject } = this.choice;
+    if (!subject?.model || subject.model.training.checkpointing) return '';
+    const { model } = subject;
+    const again = { ...subject, model: { ...model, training: { ...model.training, checkpointing: true } } };
+    const { total = 0 } = ownMemory(again, planDevice(this.#app.devices)) ?? {};
+    const whole = this.own.memory?.total ?? 0;
+    return total < whole ? ` With gradient checkpointing it needs ${bytes(total)}.` : '';
+  });
+
   readonly words: { readonly title: string; readonly detail: string } | null = $derived.by(() => {
     const { worked, card } = this;
     const { subject, kept } = this.choice;
@@ -201,7 +212,7 @@ export class MemoryPage {
     const fitting = textbook && largest > 0 ? ` Batch ${fixed(largest)} fits as it is.` : '';
     const passes = textbook ? partsThatFit(subject, worked.options, card) : null;
     const help = !textbook
-      ? ' A run halves its parts by itself until they fit: the batch stays what it is.'
+      ? `${this.#checkpointed} A run halves its parts by itself until they fit: the batch stays what it is.`
       : passes === null
         ? ` Not one row fits: it takes ${fixed(Math.ceil(needed / room))} such devices, or a smaller model.`
         : ` ${fixed(passes)} passes of ${fixed(Math.ceil(worked.batch / passes))} give the same result.`;
