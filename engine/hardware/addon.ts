@@ -2,8 +2,8 @@
 
 import type { LabDevice, LabResult } from '../protocol/lab.ts';
 
-/** Times a training step takes by WebAssembly alone: the middle of mlp, mnist-cnn and resnet20, on two threads (docs/performance.md). */
-const benchmarked = 4;
+/** Times a training step takes by WebAssembly alone: the middle of mlp (4.5), resnet20 (2.5) and mnist-cnn (2.4): docs/performance.md. */
+const benchmarked = 2.5;
 
 /** `measured`: by the lab of this machine, step by step of what it trained both ways. */
 export function addonRatio(lab: LabResult | null): { readonly ratio: number; readonly measured: boolean } {

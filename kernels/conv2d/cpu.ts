@@ -1,4 +1,5 @@
-// AssemblyScript: convolution as an implicit matrix product, image by image; depthwise plane by plane. Threads share the images.
+// AssemblyScript: convolution by Winograd's transforms where they pay, else as an implicit matrix product, image by image; depthwise plane
+// by plane. Threads share the images.
 
 import { depthwiseForward } from '../shared/conv_depthwise';
 import { finishImage } from '../shared/conv_finish';
@@ -20,6 +21,8 @@ import {
   width,
 } from '../shared/conv_shape';
 import { addTap, describeSource } from '../shared/conv_source';
+import { openTiling, winogradPays } from '../shared/conv_tiling';
+import { convolveByTransforms, describeFilters, describeFinish } from '../shared/conv_winograd';
 import { at, integer, pointer, real, shareStart } from '../shared/vectors';
 
 export function conv2d(args: usize, thread: i32, threads: i32, step: i32): void {
@@ -35,6 +38,13 @@ export function conv2d(args: usize, thread: i32, threads: i32, step: i32): void 
   const start = shareStart(batch, 1, thread, threads);
   const end = shareStart(batch, 1, thread + 1, threads);
 
+  openTiling(height, width, padding);
+  if (winogradPays(channels, filters)) {
+    describeFilters(w, channels * kernel * kernel, kernel * kernel, false);
+    describeFinish(bias, 0, activation);
+    convolveByTransforms(x, channels, y, filters, slope, thread, threads);
+    return;
+  }
   if (isDepthwise()) {
     for (let i = start * channels; i < end * channels; i++) {
       depthwiseForward(at(x, i * plane), at(w, (i % channels) * kernel * kernel), at(y, i * outputPlane));

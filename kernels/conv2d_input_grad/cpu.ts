@@ -1,6 +1,6 @@
 // AssemblyScript: gradient of a convolution by its input, as products without a wasted multiplication: elements of dx that
-// differ by whole strides are reached by the same taps, so each of the stride² phases is a dense convolution of dy.
-// Threads share the images.
+// differ by whole strides are reached by the same taps, so each of the stride² phases is a dense convolution of dy;
+// by Winograd's transforms where they pay. Threads share the images.
 
 import { depthwiseBackward } from '../shared/conv_depthwise';
 import { finishImage } from '../shared/conv_finish';
@@ -22,6 +22,8 @@ import {
   width,
 } from '../shared/conv_shape';
 import { addTap, describeSource, taps } from '../shared/conv_source';
+import { openTiling, winogradPays } from '../shared/conv_tiling';
+import { convolveByTransforms, describeFilters, describeFinish } from '../shared/conv_winograd';
 import { at, integer, pointer, real, shareStart } from '../shared/vectors';
 
 export function conv2d_input_grad(args: usize, thread: i32, threads: i32, step: i32): void {
@@ -36,6 +38,13 @@ export function conv2d_input_grad(args: usize, thread: i32, threads: i32, step: 
   const start = shareStart(batch, 1, thread, threads);
   const end = shareStart(batch, 1, thread + 1, threads);
 
+  openTiling(outputHeight, outputWidth, 2 - padding);
+  if (winogradPays(filters, channels)) {
+    describeFilters(w, kernel * kernel, channels * kernel * kernel, true);
+    describeFinish(bias, saved, activation);
+    convolveByTransforms(dy, filters, dx, channels, slope, thread, threads);
+    return;
+  }
   if (isDepthwise()) {
     for (let i = start * channels; i < end * channels; i++) {
       const weights = at(w, (i % channels) * kernel * kernel);

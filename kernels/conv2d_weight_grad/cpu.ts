@@ -11,10 +11,13 @@ import {
   kernel,
   outputHeight,
   outputWidth,
+  padding,
   readShape,
   width,
 } from '../shared/conv_shape';
 import { weightGradient } from '../shared/conv_weights';
+import { openTiling, winogradPays } from '../shared/conv_tiling';
+import { weightGradientByTransforms } from '../shared/winograd_weights';
 import { sum } from '../shared/sums';
 import { at, pointer, shareStart } from '../shared/vectors';
 
@@ -28,6 +31,7 @@ export function conv2d_weight_grad(args: usize, thread: i32, threads: i32, step:
   const start = shareStart(filters, 1, thread, threads);
   const end = shareStart(filters, 1, thread + 1, threads);
 
+  openTiling(height, width, padding);
   if (isDepthwise()) {
     const area = kernel * kernel;
     for (let channel = start; channel < end; channel++) {
@@ -38,6 +42,8 @@ export function conv2d_weight_grad(args: usize, thread: i32, threads: i32, step:
         depthwiseWeights(at(x, plane * height * width), at(dy, plane * positions), gradient);
       }
     }
+  } else if (winogradPays(channels, filters)) {
+    weightGradientByTransforms(x, dy, dw, thread, threads);
   } else {
     weightGradient(x, dy, dw, thread, threads);
   }

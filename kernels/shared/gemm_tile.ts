@@ -12,6 +12,8 @@ export const SMALL_TILE_ROWS = 4;
 export const TILE_ACCUMULATE = 1;
 /** max(·, 0) before storing. */
 export const TILE_RELU = 2;
+/** Add the values in c when the sum is complete: sums of long stretches, added up, round less than one sum of all. */
+export const TILE_ADD = 4;
 
 /**
  * c[rows, 8] = a[rows, depth]·b[depth, 8] (+ bias or the old c), rows ≤ 6. Missing rows repeat the last one, which computes
@@ -100,6 +102,20 @@ export function tile6(
     a5 += aColumn;
     s50 = f32x4.relaxed_madd(v, b0, s50);
     s51 = f32x4.relaxed_madd(v, b1, s51);
+  }
+  if (mode & TILE_ADD) {
+    s00 = f32x4.add(s00, v128.load(c));
+    s01 = f32x4.add(s01, v128.load(c, 16));
+    s10 = f32x4.add(s10, v128.load(c1));
+    s11 = f32x4.add(s11, v128.load(c1, 16));
+    s20 = f32x4.add(s20, v128.load(c2));
+    s21 = f32x4.add(s21, v128.load(c2, 16));
+    s30 = f32x4.add(s30, v128.load(c3));
+    s31 = f32x4.add(s31, v128.load(c3, 16));
+    s40 = f32x4.add(s40, v128.load(c4));
+    s41 = f32x4.add(s41, v128.load(c4, 16));
+    s50 = f32x4.add(s50, v128.load(c5));
+    s51 = f32x4.add(s51, v128.load(c5, 16));
   }
   if (mode & TILE_RELU) {
     const zero = f32x4.splat(0);
@@ -194,6 +210,16 @@ export function tile4(
     a3 += aColumn;
     s30 = f32x4.relaxed_madd(v, b0, s30);
     s31 = f32x4.relaxed_madd(v, b1, s31);
+  }
+  if (mode & TILE_ADD) {
+    s00 = f32x4.add(s00, v128.load(c));
+    s01 = f32x4.add(s01, v128.load(c, 16));
+    s10 = f32x4.add(s10, v128.load(c1));
+    s11 = f32x4.add(s11, v128.load(c1, 16));
+    s20 = f32x4.add(s20, v128.load(c2));
+    s21 = f32x4.add(s21, v128.load(c2, 16));
+    s30 = f32x4.add(s30, v128.load(c3));
+    s31 = f32x4.add(s31, v128.load(c3, 16));
   }
   if (mode & TILE_RELU) {
     const zero = f32x4.splat(0);

@@ -6,7 +6,11 @@ export let scratch: usize = 0;
 /** Its size in bytes. */
 export let scratchBytes: usize = 0;
 
-export function setScratch(address: usize, bytes: usize): void {
+/** Whether 3 × 3 convolutions may go by Winograd's transforms. */
+export let winograd: i32 = 1;
+
+export function setScratch(address: usize, bytes: usize, transforms: i32): void {
   scratch = address;
   scratchBytes = bytes;
+  winograd = transforms;
 }

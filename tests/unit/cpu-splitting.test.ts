@@ -57,13 +57,14 @@ function sharesOf(
     checkpoint: [],
   };
   const compiled = loadKernels();
-  const base = reservedBytes(compiled, 1);
+  const scratch = scratchBytes(plan);
+  const base = reservedBytes(compiled, 1, scratch);
   const layout = placePlan(plan, base);
   const pages = Math.ceil(layout.end / 65536);
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
   const buffer = memory.buffer as unknown as SharedArrayBuffer;
   const addon = native ? findNative() : undefined;
-  const place = { scratch: base - scratchBytes, patience: 1 };
+  const place = { scratch: base - scratch, scratchBytes: scratch, winograd: true, patience: 1 };
   const exports = instantiate(compiled, memory, addon, place) as KernelExports & {
     runProgram(program: number, thread: number, threads: number, firstStep: number, steps: number): number;
   };
@@ -119,6 +120,8 @@ interface Case {
   readonly absent?: readonly string[];
   /** The busiest of so many threads has at most so many times its even share. */
   readonly most: Limits;
+  /** The same natively, where that differs. */
+  readonly natively?: Limits;
 }
 
 const even: Limits = { 2: 1.02, 8: 1.02, 32: 1.02 };
@@ -163,11 +166,12 @@ const cases: readonly Case[] = [
     most: { 2: 1.02, 8: 1.02, 32: 1.4 },
   },
   {
-    // Four channels are the least share.
+    // Four channels are the least share; by WebAssembly threads beyond those share the filters.
     what: 'a gradient of its weight by transforms',
     name: 'conv2d_weight_grad',
     params: { ...picture, batch: 4, channels: 64, filters: 64, padding: 1, dilation: 1 },
-    most: { 2: 1.02, 8: 1.02, 32: 2 },
+    most: even,
+    natively: { 2: 1.02, 8: 1.02, 32: 2 },
   },
   { what: 'a sum', name: 'add', params: { count: 100_000 }, most: even },
   {
@@ -202,7 +206,8 @@ const cases: readonly Case[] = [
 ];
 
 for (const native of findNative() === undefined ? [false] : [false, true]) {
-  for (const { what, name, params, absent = [], most } of cases) {
+  for (const { what, name, params, absent = [], most: alone, natively } of cases) {
+    const most = (native ? natively : undefined) ?? alone;
     test(`${what}, ${native ? 'natively' : 'by WebAssembly'}: shared evenly, each number by one thread, one barrier`, () => {
       const prepared = prepareCase(kernels[name], { params, absent });
       for (const threads of [1, 2, 7, 8, 31, 32]) {

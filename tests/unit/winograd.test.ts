@@ -1,5 +1,5 @@
-// Winograd's transforms of the native addon: how far results are from float64 next to those of direct sums, that they are used
-// where they pay and can be left out, and that training with them follows float64. Skipped, saying so, without the addon.
+// Winograd's transforms, by WebAssembly and of the native addon: how far results are from float64 next to those of direct sums, that they
+// are used where they pay and can be left out, and that training with them follows float64. Native ones are skipped, saying so, without it.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -16,7 +16,11 @@ import { placesOf, runCalls } from '../support/calls.ts';
 import { assertFollows, readImageGolden, replayImages } from '../golden/images.ts';
 
 const addon = findNative();
-const skip = addon === undefined ? 'no native addon was built: no C compiler' : false;
+const ways = [
+  { way: 'by WebAssembly', native: false as const, skip: false },
+  { way: 'natively', native: addon, skip: addon === undefined ? 'no native addon was built: no C compiler' : false },
+];
+type Way = string | URL | false | undefined;
 const plain = { kernel: 3, stride: 1, padding: 1, dilation: 1, groups: 1 };
 
 /** With and without them; the switch is read when a plan is compiled. */
@@ -48,6 +52,7 @@ function sampleOf(shape: readonly number[], stream: number): Float32Array {
 
 /** The three convolutions of the same x, w and dy on so many threads; with an activation also what follows the sums. */
 async function convolve(
+  native: Way,
   p: Convolution,
   winograd: boolean,
   threads = 1,
@@ -65,7 +70,7 @@ async function convolve(
       { kernel: 'conv2d_input_grad', inputs: [at('dy'), at('w'), null, saved], outputs: [at('dx')], params },
       { kernel: 'conv2d_weight_grad', inputs: [at('x'), at('dy')], outputs: [at('dw'), null], params },
     ];
-    const backend = createCpuBackend({ threads, native: addon });
+    const backend = createCpuBackend({ threads, native });
     const inputs = (['x', 'w', 'dy'] as const).map((name, stream) => [name, sampleOf(shapes[name], stream)] as const);
     const results = await runCalls(backend, shapes, calls, Object.fromEntries(inputs));
     await backend.close();
@@ -90,92 +95,96 @@ const bounded = [
   { p: { ...plain, batch: 1, channels: 200, height: 7, width: 9, filters: 136 }, usual: 3e-6, worst: 3e-5 },
 ];
 
-test('1. errs a few times more than direct sums, and no more than is stated', { skip }, async () => {
-  for (const { p, usual, worst } of bounded) {
-    const shapes = shapesOf(p);
-    const transformed = await convolve(p, true);
-    const direct = await convolve(p, false);
-    const { x, w, dy } = transformed;
-    const exact = {
-      y: new Float64Array(elementCount(shapes.y)),
-      dx: new Float64Array(elementCount(shapes.dx)),
-      dw: new Float64Array(elementCount(shapes.dw)),
+for (const { way, native, skip } of ways) {
+  test(`1. errs a few times more than direct sums, and no more than is stated, ${way}`, { skip }, async () => {
+    for (const { p, usual, worst } of bounded) {
+      const shapes = shapesOf(p);
+      const transformed = await convolve(native, p, true);
+      const direct = await convolve(native, p, false);
+      const { x, w, dy } = transformed;
+      const exact = {
+        y: new Float64Array(elementCount(shapes.y)),
+        dx: new Float64Array(elementCount(shapes.dx)),
+        dw: new Float64Array(elementCount(shapes.dw)),
+      };
+      forEachProduct(p, (i, j, k) => {
+        exact.y[k] += x[i] * w[j];
+        exact.dx[i] += dy[k] * w[j];
+        exact.dw[j] += x[i] * dy[k];
+      });
+      for (const name of ['y', 'dx', 'dw'] as const) {
+        const what = `${name} of ${p.channels} → ${p.filters} channels, ${p.height} × ${p.width}`;
+        assert.notDeepEqual(transformed[name], direct[name], `${what}: not transformed, or the switch does nothing`);
+        const own = errorOf(transformed[name], exact[name]);
+        const other = errorOf(direct[name], exact[name]);
+        assert.ok(own.usual <= usual && own.worst <= worst, `${what}: errs by ${own.usual}, at worst ${own.worst}`);
+        assert.ok(own.usual <= 5 * other.usual, `${what}: errs by ${own.usual}, direct sums by ${other.usual}`);
+      }
+    }
+  });
+
+  test(`2. gives the same bits on any number of threads, ${way}`, { skip }, async () => {
+    const shapes = [...bounded.map(({ p }) => p), { ...bounded[1].p, batch: 7, channels: 23, filters: 37, padding: 2 }];
+    for (const p of shapes) {
+      const alone = await convolve(native, p, true);
+      for (const threads of [2, 3])
+        assert.deepEqual(await convolve(native, p, true, threads), alone, JSON.stringify(p));
+    }
+  });
+
+  test(
+    `3. is left alone where direct sums are as fast: few channels, few products, strides, groups, ${way}`,
+    { skip },
+    async () => {
+      const base = { ...plain, batch: 4, channels: 32, height: 16, width: 16, filters: 32 };
+      const direct: readonly Convolution[] = [
+        { ...base, channels: 3 },
+        { ...base, batch: 1, height: 8, width: 8 },
+        { ...base, stride: 2 },
+        { ...base, dilation: 2, padding: 2 },
+        { ...base, groups: 2 },
+        { ...base, kernel: 5, padding: 2 },
+        { ...base, batch: 40, height: 5, width: 5 },
+      ];
+      assert.notDeepEqual(await convolve(native, base, true), await convolve(native, base, false));
+      for (const p of direct)
+        assert.deepEqual(await convolve(native, p, true), await convolve(native, p, false), JSON.stringify(p));
+    },
+  );
+
+  test(`4. adds bias, activation and derivative like direct sums, ${way}`, { skip }, async () => {
+    const odd = { ...plain, batch: 7, channels: 23, height: 9, width: 11, filters: 37, padding: 2 };
+    for (const p of [...bounded.map(({ p }) => p), odd]) {
+      const own = await convolve(native, p, true, 1, activationCodes.leaky_relu);
+      const direct = await convolve(native, p, false, 1, activationCodes.leaky_relu);
+      for (const name of ['y', 'dx'] as const) {
+        const { worst } = errorOf(own[name], Float64Array.from(direct[name]));
+        assert.ok(worst <= 4e-5, `${name} of ${JSON.stringify(p)}: differs by ${worst}`);
+      }
+    }
+  });
+
+  test(`5. ResNet-20 trained with them follows float64, ${way}`, { skip }, async () => {
+    // As the golden test, with the bounds of native kernels there, on pictures large enough for all its stages.
+    const golden = { ...readImageGolden('resnet20'), shape: [3, 16, 16] as const, batch: 8, losses: [0, 0] };
+    const exact = await replayImages(golden, createReferenceBackend());
+    const wanted = {
+      ...golden,
+      losses: exact.losses,
+      gradients: exact.gradients.map((values) => ({
+        step: 1,
+        values,
+        norm: Math.sqrt(values.reduce((sum, value) => sum + value * value, 0)),
+      })),
     };
-    forEachProduct(p, (i, j, k) => {
-      exact.y[k] += x[i] * w[j];
-      exact.dx[i] += dy[k] * w[j];
-      exact.dw[j] += x[i] * dy[k];
-    });
-    for (const name of ['y', 'dx', 'dw'] as const) {
-      const what = `${name} of ${p.channels} → ${p.filters} channels, ${p.height} × ${p.width}`;
-      assert.notDeepEqual(transformed[name], direct[name], `${what}: not transformed, or the switch does nothing`);
-      const own = errorOf(transformed[name], exact[name]);
-      const other = errorOf(direct[name], exact[name]);
-      assert.ok(own.usual <= usual && own.worst <= worst, `${what}: errs by ${own.usual}, at worst ${own.worst}`);
-      assert.ok(own.usual <= 5 * other.usual, `${what}: errs by ${own.usual}, direct sums by ${other.usual}`);
-    }
-  }
-});
-
-test('2. gives the same bits on any number of threads', { skip }, async () => {
-  const shapes = [...bounded.map(({ p }) => p), { ...bounded[1].p, batch: 7, channels: 23, filters: 37, padding: 2 }];
-  for (const p of shapes) {
-    const alone = await convolve(p, true);
-    for (const threads of [2, 3]) assert.deepEqual(await convolve(p, true, threads), alone, JSON.stringify(p));
-  }
-});
-
-test(
-  '3. is left alone where direct sums are as fast: few channels, few products, strides, groups',
-  { skip },
-  async () => {
-    const base = { ...plain, batch: 4, channels: 32, height: 16, width: 16, filters: 32 };
-    const direct: readonly Convolution[] = [
-      { ...base, channels: 3 },
-      { ...base, batch: 1, height: 8, width: 8 },
-      { ...base, stride: 2 },
-      { ...base, dilation: 2, padding: 2 },
-      { ...base, groups: 2 },
-      { ...base, kernel: 5, padding: 2 },
-      { ...base, batch: 40, height: 5, width: 5 },
-    ];
-    assert.notDeepEqual(await convolve(base, true), await convolve(base, false));
-    for (const p of direct) assert.deepEqual(await convolve(p, true), await convolve(p, false), JSON.stringify(p));
-  },
-);
-
-test('4. adds bias, activation and derivative like direct sums', { skip }, async () => {
-  const odd = { ...plain, batch: 7, channels: 23, height: 9, width: 11, filters: 37, padding: 2 };
-  for (const p of [...bounded.map(({ p }) => p), odd]) {
-    const own = await convolve(p, true, 1, activationCodes.leaky_relu);
-    const direct = await convolve(p, false, 1, activationCodes.leaky_relu);
-    for (const name of ['y', 'dx'] as const) {
-      const { worst } = errorOf(own[name], Float64Array.from(direct[name]));
-      assert.ok(worst <= 4e-5, `${name} of ${JSON.stringify(p)}: differs by ${worst}`);
-    }
-  }
-});
-
-test('5. ResNet-20 trained with them follows float64', { skip }, async () => {
-  // As the golden test, with the bounds of native kernels there, on pictures large enough for all its stages.
-  const golden = { ...readImageGolden('resnet20'), shape: [3, 16, 16] as const, batch: 8, losses: [0, 0] };
-  const exact = await replayImages(golden, createReferenceBackend());
-  const wanted = {
-    ...golden,
-    losses: exact.losses,
-    gradients: exact.gradients.map((values) => ({
-      step: 1,
-      values,
-      norm: Math.sqrt(values.reduce((sum, value) => sum + value * value, 0)),
-    })),
-  };
-  const replayed = async () => {
-    const backend = createCpuBackend({ threads: 2, native: addon });
-    const replay = await replayImages(golden, backend);
-    await backend.close();
-    return replay;
-  };
-  const transformed = await withWinograd(true, replayed);
-  assertFollows(wanted, transformed, 2e-6, 1.2);
-  assert.notDeepEqual(transformed.gradients, (await withWinograd(false, replayed)).gradients);
-});
+    const replayed = async () => {
+      const backend = createCpuBackend({ threads: 2, native });
+      const replay = await replayImages(golden, backend);
+      await backend.close();
+      return replay;
+    };
+    const transformed = await withWinograd(true, replayed);
+    assertFollows(wanted, transformed, 2e-6, 1.2);
+    assert.notDeepEqual(transformed.gradients, (await withWinograd(false, replayed)).gradients);
+  });
+}

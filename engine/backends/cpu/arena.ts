@@ -8,7 +8,9 @@ import { TrainyardError } from '../../protocol/errors.ts';
 import { alignment, nativeTileFloats, programHeaderWords, recordHeaderWords, staticBase } from './layout.ts';
 
 /** Packing buffers of one thread (kernels/shared/gemm.ts). */
-export const scratchBytes = 512 * 1024;
+const packingBytes = 512 * 1024;
+/** What a thread works in where a convolution goes by Winograd's transforms (kernels/shared/conv_tiling.ts). */
+export const transformBytes = 2 * 1024 * 1024;
 /** Bytes that a thread's native convolutions work in beside the arena where their weights are transformed in blocks. */
 export const nativeTileBytes = 4 * nativeTileFloats;
 /** WASM addresses have 32 bits. */
@@ -64,8 +66,21 @@ export function align(bytes: number): number {
   return Math.ceil(bytes / alignment) * alignment;
 }
 
+/** Bytes of scratch memory that the WASM kernels of a plan have, a thread: the same whether the addon takes its calls over or not. */
+export const scratchBytes = (plan: Plan): number =>
+  Object.values(plan.programs).some(({ calls }) => calls.some(mayTransform)) ? transformBytes : packingBytes;
+
+/** Whether a call may go by Winograd's transforms: all that do, and a few that do not (kernels/shared/conv_tiling.ts: winogradPays). */
+function mayTransform({ kernel, params }: Call): boolean {
+  if (!kernel.startsWith('conv2d') || params.kernel !== 3 || params.stride !== 1) return false;
+  const { batch, channels, filters, height, width, padding } = params;
+  const results = Math.max(height * width, (height + 2 * padding - 2) * (width + 2 * padding - 2));
+  return Math.min(channels, filters) >= 12 && 9 * batch * channels * filters * results >= 2 ** 21;
+}
+
 /** Bytes in front of a plan: control block and static data, which end at `staticEnd`, and the scratch areas of the threads. */
-export const reservedArena = (staticEnd: number, threads: number): number => align(staticEnd) + threads * scratchBytes;
+export const reservedArena = (staticEnd: number, threads: number, scratch: number): number =>
+  align(staticEnd) + threads * scratch;
 
 /** Bytes of the memory of a machine with `reserved` bytes in front of `bytes` bytes of a plan: whole pages. */
 export const machineBytes = (reserved: number, bytes: number): number =>
@@ -73,7 +88,7 @@ export const machineBytes = (reserved: number, bytes: number): number =>
 
 /** All bytes that `compile` allocates for a plan on so many threads; the kernels have no static data unless told otherwise. */
 export const arenaBytes = (plan: Plan, threads: number, staticEnd: number = staticBase): number =>
-  machineBytes(reservedArena(staticEnd, threads), placePlan(plan, 0).end);
+  machineBytes(reservedArena(staticEnd, threads, scratchBytes(plan)), placePlan(plan, 0).end);
 
 export function unsupported(message: string): TrainyardError {
   return new TrainyardError('device.unsupported_plan', message, 'This is a defect of Trainyard; please report it.');

@@ -4,7 +4,7 @@
 import type { Plan } from '../../plan/plan.ts';
 import { TrainyardError } from '../../protocol/errors.ts';
 import type { Backend, Executable } from '../backend.ts';
-import { addressLimit, placePlan } from './arena.ts';
+import { addressLimit, placePlan, scratchBytes } from './arena.ts';
 import { availableMemory, cpuName, instructionSets, usableCores } from './describe.ts';
 import { checkLimits } from './encode.ts';
 import { createExecutable } from './executable.ts';
@@ -94,11 +94,12 @@ function prepareMachine(
 ): Machine {
   const { threads, worker, patience } = options;
   const bytes = placePlan(plan, 0).end;
-  const needed = reservedBytes(kernels, threads) + bytes;
+  const scratch = scratchBytes(plan);
+  const needed = reservedBytes(kernels, threads, scratch) + bytes;
   const available = Math.min(options.memoryLimit ?? availableMemory(), addressLimit);
   if (needed > available) throw new OutOfMemoryError(needed, available);
   try {
-    return createMachine({ kernels, threads, bytes, worker, native, patience });
+    return createMachine({ kernels, threads, bytes, scratch, worker, native, patience });
   } catch (error) {
     // The system had promised more than it gives.
     throw error instanceof RangeError ? new OutOfMemoryError(needed, available) : error;

@@ -3,7 +3,7 @@
 
 import { Worker } from 'node:worker_threads';
 import { TrainyardError } from '../../protocol/errors.ts';
-import { machineBytes, pageBytes, reservedArena, scratchBytes } from './arena.ts';
+import { machineBytes, pageBytes, reservedArena } from './arena.ts';
 import {
   controlFailed,
   controlPhase,
@@ -32,6 +32,8 @@ export interface MachineOptions {
   readonly threads: number;
   /** Bytes wanted behind the control block, static data and scratch areas. */
   readonly bytes: number;
+  /** Bytes of scratch memory a thread: `scratchBytes` of the plan. */
+  readonly scratch: number;
   /** The worker's entry file; default: worker.ts next to this file. */
   readonly worker?: URL | string;
   /** Path of the native addon, if it is to be used. */
@@ -59,19 +61,23 @@ export interface Machine {
 }
 
 /** Bytes of a machine's memory in front of the user's: control block, static data, scratch areas. */
-export function reservedBytes(kernels: KernelModule, threads: number): number {
-  return reservedArena(staticDataEnd(kernels), threads);
+export function reservedBytes(kernels: KernelModule, threads: number, scratch: number): number {
+  return reservedArena(staticDataEnd(kernels), threads, scratch);
 }
 
 /** @throws RangeError if the system does not give the memory. */
 export function createMachine(options: MachineOptions): Machine {
-  const { kernels, threads, patience = 10 } = options;
-  const base = reservedBytes(kernels, threads);
+  const { kernels, threads, scratch, patience = 10 } = options;
+  const base = reservedBytes(kernels, threads, scratch);
   const pages = machineBytes(base, options.bytes) / pageBytes;
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
   const buffer = memory.buffer;
   const control = new Int32Array(buffer, 0, controlReady / 4 + 1);
-  const place = (thread: number): ThreadPlace => ({ scratch: base - (threads - thread) * scratchBytes, patience });
+  // For tests and for comparing, as the addon: TRAINYARD_WINOGRAD=0 has all convolutions computed directly.
+  const winograd = process.env.TRAINYARD_WINOGRAD !== '0';
+  const place = (thread: number): ThreadPlace => {
+    return { scratch: base - (threads - thread) * scratch, scratchBytes: scratch, winograd, patience };
+  };
   const run = instantiate(kernels, memory, options.native, place(0));
 
   const workers: Worker[] = [];
@@ -135,6 +141,9 @@ export function createMachine(options: MachineOptions): Machine {
 export interface ThreadPlace {
   /** Byte address of the thread's scratch area. */
   readonly scratch: number;
+  readonly scratchBytes: number;
+  /** Whether 3 × 3 convolutions may go by Winograd's transforms. */
+  readonly winograd: boolean;
   /** Seconds. */
   readonly patience: number;
 }
@@ -144,13 +153,14 @@ export function instantiate(
   kernels: KernelModule,
   memory: WebAssembly.Memory,
   native: string | undefined,
-  { scratch, patience }: ThreadPlace,
+  { scratch, scratchBytes, winograd, patience }: ThreadPlace,
 ): KernelExports {
   const stretch =
     native === undefined ? noNative : loadNative(native).attach(Buffer.from(memory.buffer), kernels.names, patience);
   const instance = new WebAssembly.Instance(kernels.module, { env: { memory, native: stretch } });
   const exports = instance.exports as unknown as KernelExports;
-  exports.setUp(scratch, scratchBytes, Math.max(1, Math.round((patience * 1e9) / sleepSlice)));
+  const slices = Math.max(1, Math.round((patience * 1e9) / sleepSlice));
+  exports.setUp(scratch, scratchBytes, slices, Number(winograd));
   return exports;
 }
 
@@ -171,7 +181,8 @@ function staticDataEnd(kernels: KernelModule): number {
   let end = staticEnds.get(kernels.module);
   if (end === undefined) {
     const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
-    end = instantiate(kernels, memory, undefined, { scratch: 0, patience: 0 }).staticEnd();
+    const nowhere = { scratch: 0, scratchBytes: 0, winograd: false, patience: 0 };
+    end = instantiate(kernels, memory, undefined, nowhere).staticEnd();
     staticEnds.set(kernels.module, end);
   }
   return end;

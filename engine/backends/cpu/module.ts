@@ -13,7 +13,7 @@ export interface KernelModule {
 /** What the module exports (engine/backends/cpu/assembly/interpreter.ts). Addresses are bytes. */
 export interface KernelExports {
   staticEnd(): number;
-  setUp(scratch: number, scratchBytes: number, sleepSlices: number): void;
+  setUp(scratch: number, scratchBytes: number, sleepSlices: number, winograd: number): void;
   submit(program: number, threads: number, firstStep: number, steps: number): number;
   serve(thread: number, threads: number): number;
 }

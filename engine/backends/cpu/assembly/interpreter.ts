@@ -43,9 +43,12 @@ export function staticEnd(): usize {
   return __heap_base;
 }
 
-/** Prepares an instance: where this thread's scratch memory lies and how long (in slices) it waits for the others. */
-export function setUp(scratch: usize, scratchBytes: usize, sleepSlices: i32): void {
-  setScratch(scratch, scratchBytes);
+/**
+ * Prepares an instance: where this thread's scratch memory lies, how long (in slices) it waits for the others, and whether convolutions may
+ * go by Winograd's transforms.
+ */
+export function setUp(scratch: usize, scratchBytes: usize, sleepSlices: i32, winograd: i32): void {
+  setScratch(scratch, scratchBytes, winograd);
   patience = sleepSlices;
 }
 
