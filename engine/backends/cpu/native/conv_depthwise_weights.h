@@ -4,6 +4,7 @@
 
 #pragma once
 #include "conv_depthwise.h"
+#include "conv_points.h"
 #include "conv_weights.h"
 #include "winograd_weights.h"
 
@@ -158,6 +159,9 @@ static void conv2d_weight_grad(const Call *call) {
   else if (goes_by_planes(&s, &planes)) {
     if (s.stride == 1) sum_planes(call, &planes, s.channels, s.batch, 1);
     else sum_planes(call, &planes, s.channels, s.batch, 2);
+  } else if (is_pointwise(&s)) {
+    const Block block = share_block(s.filters, s.channels, call->thread, call->threads);
+    point_weights(&s, &block, operand(call, 0), operand(call, 1), operand(call, 2), call->scratch);
   } else if (is_depthwise(&s, &view)) depthwise_weights(call, &s, &view);
   else weight_products(call, &s, &view);
   bias_gradient(call, &s);

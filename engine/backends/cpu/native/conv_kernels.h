@@ -3,6 +3,7 @@
 
 #pragma once
 #include "conv_depthwise.h"
+#include "conv_points.h"
 #include "conv_winograd.h"
 
 /** A thread's share of the images; of fewer than threads it takes all, and its share of the `rows` that a group has of weights. */
@@ -49,8 +50,34 @@ static void conv2d(const Call *call) {
     convolve_planes(call, &planes, s.batch, x, s.stride == 1 ? STRIDE_1 : STRIDE_2);
     return;
   }
-  const View view = forward_view(&s);
   const Share share = share_images(call, s.batch, filters);
+  if (goes_by_points(&s)) {
+    const Points points = {
+        .weights = operand(call, 1) + (ptrdiff_t)share.first * channels,
+        .row_stride = channels,
+        .depth_stride = 1,
+        .rows = share.rows,
+        .depth = channels,
+        .images = x + share.start * channels * plane,
+        .image_floats = channels * plane,
+        .plane = (int)plane,
+        .count = share.end - share.start,
+        .end = x + s.batch * channels * plane,
+        .target =
+            {
+                .planes = operand(call, 3) + (share.start * filters + share.first) * plane,
+                .plane_floats = plane,
+                .step = 1,
+                .bias = bias ? bias + share.first : NULL,
+                .activation = integer(call, 14),
+                .slope = real(call, 15),
+            },
+        .target_floats = filters * plane,
+    };
+    multiply_points(&points, call->scratch);
+    return;
+  }
+  const View view = forward_view(&s);
   for (int group = 0; share.rows > 0 && group < s.groups; group++) {
     const int first = group * filters + share.first;
     Filters f = {
@@ -134,10 +161,38 @@ static void conv2d_input_grad(const Call *call) {
     convolve_planes(call, &planes, s.batch, dy, s.stride == 1 ? STRIDE_1 : STRIDE_2_BACK);
     return;
   }
+  const Share share = share_images(call, s.batch, channels);
+  if (goes_by_points(&s)) {
+    const ptrdiff_t first = (share.start * channels + share.first) * plane;
+    const Points points = {
+        .weights = operand(call, 1) + share.first,
+        .row_stride = 1,
+        .depth_stride = channels,
+        .rows = share.rows,
+        .depth = filters,
+        .images = dy + share.start * filters * plane,
+        .image_floats = filters * plane,
+        .plane = (int)plane,
+        .count = share.end - share.start,
+        .end = dy + s.batch * filters * plane,
+        .target =
+            {
+                .planes = operand(call, 4) + first,
+                .plane_floats = plane,
+                .step = 1,
+                .bias = bias && !gradient ? bias + share.first : NULL,
+                .saved = gradient ? saved + first : NULL,
+                .activation = integer(call, 15),
+                .slope = real(call, 16),
+            },
+        .target_floats = channels * plane,
+    };
+    multiply_points(&points, call->scratch);
+    return;
+  }
   // Elements that no product reaches are 0: cleared at once, unless a bias or an activation makes something of them.
   const int clear = s.kernel < s.stride && (gradient || (!bias && integer(call, 15) == NONE));
   const ptrdiff_t image_floats = s.channels * plane, dy_floats = s.filters * out_plane;
-  const Share share = share_images(call, s.batch, channels);
   const int images = share.end - share.start;
   View view;
   for (int group = 0; share.rows > 0 && group < s.groups; group++) {
