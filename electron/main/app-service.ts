@@ -3,8 +3,10 @@
 // What is Electron's comes as a parameter: the same service is put together without it in tests/app/bridge.
 
 import os from 'node:os';
+import path from 'node:path';
 import type { AppService, Licences } from '../../engine/protocol/app.ts';
 import type { DataService, DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
+import { toWire, type WireError } from '../../engine/protocol/errors.ts';
 import type { PredictingApp } from '../../engine/protocol/predicting.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import { createExports, exportHere } from './exports.ts';
@@ -23,6 +25,7 @@ import { Alone } from './alone.ts';
 import { createLab } from './lab.ts';
 import { createProfiles } from './profiles.ts';
 import type { MainWindow } from './main-window.ts';
+import type { OpenedFiles } from './opened-files.ts';
 import type { NetworkGuard } from './network.ts';
 import { createOwnCatalogue } from './own-catalogue.ts';
 import type { ChosenPaths } from './paths.ts';
@@ -53,6 +56,7 @@ export interface AppServiceParts {
   readonly window: Pick<MainWindow, 'setAppearance' | 'reload' | 'mishap' | 'showFile' | 'dragFile'>;
   /** Commands chosen from the native menu. */
   readonly commands: Listeners<{ command: string }>;
+  readonly opened: OpenedFiles;
 }
 
 export function createAppService(parts: AppServiceParts): AppService {
@@ -282,6 +286,7 @@ function surroundings({
   network,
   window,
   commands,
+  opened,
 }: AppServiceParts): Part<
   | 'info'
   | 'devices'
@@ -294,6 +299,8 @@ function surroundings({
   | 'setAppearance'
   | 'reload'
   | 'onCommand'
+  | 'takeOpened'
+  | 'onOpened'
   | 'onNetwork'
 > {
   const own = createOwnCatalogue(home);
@@ -319,6 +326,19 @@ function surroundings({
     setAppearance: async (appearance) => window.setAppearance(appearance),
     reload: async () => window.reload(),
     onCommand: (listener) => commands.add(listener),
+    async takeOpened() {
+      const items: ReturnType<ChosenPaths['add']>[] = [];
+      const refused: { name: string; error: WireError }[] = [];
+      for (const file of opened.take()) {
+        try {
+          items.push(paths.add(file));
+        } catch (error) {
+          refused.push({ name: path.basename(file), error: toWire(error) });
+        }
+      }
+      return { items, refused };
+    },
+    onOpened: (listener) => opened.onOpened(listener),
     onNetwork: (listener) => network.onBlocked(listener),
   };
 }

@@ -18,7 +18,7 @@ export function createDialogs(window: () => BrowserWindow): Dialogs {
             ? [
                 kind === 'file'
                   ? { name: 'Tables', extensions: tables }
-                  : { name: 'Backups and runs', extensions: ['tar', 'backup', 'runs'] },
+                  : { name: 'Backups and runs', extensions: ['trainyard', 'tar', 'backup', 'runs'] },
                 { name: 'All files', extensions: ['*'] },
               ]
             : [],

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { AppService } from '../../engine/protocol/app.ts';
 import type { DataService, Progress } from '../../engine/protocol/data.ts';
 import { InputError, toWire } from '../../engine/protocol/errors.ts';
-import type { JobProgress, RestoreService } from '../../engine/protocol/keeping.ts';
+import { archiveEnding, type JobProgress, type RestoreService } from '../../engine/protocol/keeping.ts';
 import { Listeners } from '../../engine/protocol/listeners.ts';
 import type { Port } from '../../engine/protocol/port.ts';
 import { connect } from '../../engine/protocol/rpc.ts';
@@ -90,12 +90,12 @@ export function createKeeping({ data, store, keepers, paths, dialogs }: KeepingP
   return {
     async backUp({ job, datasets }) {
       const day = new Date().toISOString().slice(0, 10);
-      const file = await dialogs.askWhere(`Trainyard ${day}.tar`);
+      const file = await dialogs.askWhere(`Trainyard ${day}${archiveEnding}`);
       return file === null ? null : store.backUp({ job, file: path.resolve(file), datasets });
     },
     async exportRuns({ job, runs, datasets }) {
       const { name } = await store.run({ run: runs[0] });
-      const file = await dialogs.askWhere(`${runs.length === 1 ? name : `${runs.length} runs`}.tar`);
+      const file = await dialogs.askWhere(`${runs.length === 1 ? name : `${runs.length} runs`}${archiveEnding}`);
       return file === null ? null : store.exportRuns({ job, file: path.resolve(file), runs, datasets });
     },
     importRuns: ({ job, token }) => store.importRuns({ job, file: paths.resolve(token) }),

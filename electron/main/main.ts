@@ -9,6 +9,7 @@ import { processOwner } from '../../engine/history/owner.ts';
 import { toWire } from '../../engine/protocol/errors.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
 import { createAppService } from './app-service.ts';
+import { tellSystem } from './at-work.ts';
 import { commandArguments, runCommand } from './command.ts';
 import { createDevices } from './devices.ts';
 import { createDialogs } from './dialogs.ts';
@@ -25,6 +26,7 @@ import { setupMenu } from './menu.ts';
 import { disableNetworkServices, guardNetwork } from './network.ts';
 import { ChosenPaths } from './paths.ts';
 import { createProcesses } from './processes.ts';
+import { filesAmong, filesOfOther, OpenedFiles } from './opened-files.ts';
 import { offerRepair } from './repairing.ts';
 import { setupReloading } from './reloading.ts';
 import { createSamples } from './samples.ts';
@@ -32,6 +34,7 @@ import { registerScheme, serveScheme } from './scheme.ts';
 
 const home = homeFolder();
 const command = commandArguments();
+const opened = new OpenedFiles();
 app.setName('Trainyard');
 if (command === null) openWindow();
 else runCommand(command).catch(giveUp);
@@ -41,7 +44,14 @@ function openWindow(): void {
   // Chromium's own files: out of the way of the history.
   app.setPath('sessionData', path.join(home, 'window'));
 
-  if (!app.requestSingleInstanceLock()) {
+  const files = filesAmong(process.argv.slice(1), process.cwd(), app.getAppPath());
+  opened.add(files);
+  // macOS says it so, also before the app is ready.
+  app.on('open-file', (event, file) => {
+    event.preventDefault();
+    opened.add([file]);
+  });
+  if (!app.requestSingleInstanceLock({ files })) {
     app.quit();
   } else {
     // Tests run as root, where Chromium's sandbox cannot work; windows ask for it all the same.
@@ -105,6 +115,7 @@ async function start(): Promise<void> {
     network,
     window,
     commands,
+    opened,
   });
 
   setupMenu(
@@ -113,7 +124,11 @@ async function start(): Promise<void> {
   );
   setupLinks(window.browser.webContents, service, paths);
   setupReloading(window, builtFile('renderer'));
-  app.on('second-instance', () => window.reveal());
+  tellSystem({ window, runs, store });
+  app.on('second-instance', (_event, _args, _folder, data) => {
+    opened.add(filesOfOther(data));
+    window.reveal();
+  });
   app.on('activate', () => window.reveal());
   let quitting = false;
   app.on('before-quit', (event) => {

@@ -175,6 +175,7 @@ const schemas = {
   info: nothing,
   devices: nothing,
   network: nothing,
+  takeOpened: nothing,
   licences: nothing,
   choose: z.strictObject({ kind: z.enum(['file', 'folder', 'backup']) }),
   importModel: z.strictObject({ token }),

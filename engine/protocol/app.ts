@@ -25,6 +25,7 @@ import type { MeasuredProfile } from './step-profile.ts';
 import type { QueueChange } from './queue.ts';
 import type { RepairReport, RunPatch, StoreService } from './store.ts';
 import type { MetricPoint, RunConfig, RunProgress, RunRecord } from './runs.ts';
+import type { WireError } from './errors.ts';
 import type { ArchiveReport, ImportReport, RestoreReport } from './keeping.ts';
 import type { LabConditions, LabProgress, LabRecord, RaceRequest, RaceTimes } from './lab.ts';
 
@@ -308,5 +309,12 @@ export interface AppService extends HistoryCalls, RunExports, PredictingApp {
   onRunsChanged: StoreService['onChanged'];
   /** An item of the native menu was chosen: the id of the window's own command. */
   onCommand(listener: (event: { command: string }) => void): () => void;
+  /** Files the app was opened with since this was last asked: each is handed out once, as if it had been dropped. */
+  takeOpened(): Promise<{
+    readonly items: readonly { readonly token: string; readonly name: string }[];
+    readonly refused: readonly { readonly name: string; readonly error: WireError }[];
+  }>;
+  /** There are some. */
+  onOpened(listener: (event: Record<string, never>) => void): () => void;
   onNetwork(listener: (event: { blocked: number }) => void): () => void;
 }

@@ -1,6 +1,9 @@
 // What is done so that a history is never lost: backups and restoring them, runs carried to another machine, what takes how much
 // room on the disk. Work that takes long has a job: progress comes by it, and it can be cancelled.
 
+/** What the name of such a file ends in where nobody says otherwise; others are read as well. */
+export const archiveEnding = '.trainyard';
+
 /** What a file of Trainyard's says of itself, in its first entry. */
 export interface ArchiveHead {
   readonly format: 1;

@@ -2,6 +2,9 @@
 
 import { getContext, setContext, untrack } from 'svelte';
 import type { AppInfo, AppService, DeviceInfo } from '../../engine/protocol/app.ts';
+import { archiveEnding } from '../../engine/protocol/keeping.ts';
+import { fromWire } from '../../engine/protocol/errors.ts';
+import { importText } from '../../engine/protocol/import-text.ts';
 import type { DatasetInfo, ReadOptions } from '../../engine/protocol/data.ts';
 import type { ServedRun } from '../../engine/protocol/predicting.ts';
 import type { DroppedItem } from './bridge.ts';
@@ -89,6 +92,8 @@ export class AppState {
     void this.loadDevices();
     this.service.onServing(({ runs }) => (this.serving = runs));
     this.serving = await this.service.serving();
+    this.service.onOpened(() => void this.takeOpened());
+    void this.takeOpened();
   }
 
   async loadDevices(): Promise<void> {
@@ -97,6 +102,10 @@ export class AppState {
 
   /** Imports and opens the dataset's page; a model that others have trained becomes a run to begin with. */
   async import(source: ImportSource, options?: ReadOptions, drop?: number): Promise<DatasetInfo | null> {
+    if (source.kind === 'path' && source.name.toLowerCase().endsWith(archiveEnding)) {
+      await this.#takeRuns(source, drop ?? null);
+      return null;
+    }
     if (source.kind === 'path' && (await this.#takeModel(source, drop ?? null))) return null;
     const info = await this.datasets.import(source, options, drop);
     if (!info) return null;
@@ -119,6 +128,26 @@ export class AppState {
       this.datasets.reject(name, failureOf(error), drop);
     }
     return true;
+  }
+
+  /** Runs of another machine, or of a backup, are added to those that are here. */
+  async #takeRuns({ token, name }: { readonly token: string; readonly name: string }, drop: number | null) {
+    try {
+      const report = await this.service.importRuns({ job: `take-${token}`, token });
+      const said = importText(report).slice(0, 3).join(' ');
+      this.toasts.show(`${name}: ${said}`, { life: 12_000 });
+      this.router.go('#runs');
+    } catch (error) {
+      this.datasets.reject(name, failureOf(error), drop);
+    }
+  }
+
+  /** Takes up what the app was opened with, as if it had been dropped. */
+  async takeOpened(): Promise<void> {
+    const { items, refused } = await this.service.takeOpened();
+    const drop = this.datasets.nextDrop();
+    for (const { name, error } of refused) this.datasets.reject(name, failureOf(fromWire(error)), drop);
+    await this.importAll(items, drop);
   }
 
   /** What takes a drop instead of importing it: the newest that has asked for it. */

@@ -33,6 +33,17 @@ export function desktopEntry({ program }) {
   return ['[Desktop Entry]', ...Object.entries(entry).map(([key, value]) => `${key}=${value}`), ''].join('\n');
 }
 
+/** What files of our own are called and known by (freedesktop shared-mime-info); the others' types every system has. */
+export function mimeTypes() {
+  const own = (builderSettings().fileAssociations ?? []).filter(({ role }) => role === 'Editor');
+  const types = own.map(
+    ({ ext, name, mimeType }) =>
+      `  <mime-type type="${mimeType}">\n    <comment>${name}</comment>\n    <glob pattern="*.${ext}"/>\n  </mime-type>\n`,
+  );
+  const open = '<mime-info xmlns="http://www.freedesktop.org/standards/shared-mime-info">';
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${open}\n${types.join('')}</mime-info>\n`;
+}
+
 /** The icon as a PNG of so many pixels. */
 export async function iconPng(size) {
   const svg = fs.readFileSync(path.join(root, 'electron', 'icon.svg'));

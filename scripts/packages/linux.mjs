@@ -9,7 +9,7 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { gzipSync } from 'node:zlib';
 import { hasProgram, root, runCommand, say, SetupError } from '../setup.mjs';
-import { builderSettings, desktopEntry, iconPng, iconSizes } from './desktop.mjs';
+import { builderSettings, desktopEntry, iconPng, iconSizes, mimeTypes } from './desktop.mjs';
 
 /** Debian's names of architectures. */
 const debianArchitecture = { x64: 'amd64', arm64: 'arm64' };
@@ -119,6 +119,7 @@ async function addDebianFiles(tree, app, about) {
   fs.chmodSync(path.join(app, 'chrome-sandbox'), 0o4755);
   put(path.join(app, 'resources', 'apparmor-profile'), fs.readFileSync(path.join(packaging, 'apparmor-profile')));
   put(path.join(share, 'applications', `${about.name}.desktop`), desktopEntry({ program }));
+  put(path.join(share, 'mime', 'packages', `${about.name}.xml`), mimeTypes());
   for (const kind of ['bash-completion', 'zsh', 'fish', 'man']) {
     fs.cpSync(path.join(app, 'share', kind), path.join(share, kind), { recursive: true });
   }

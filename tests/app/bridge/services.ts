@@ -10,6 +10,7 @@ import { createDevices } from '../../../electron/main/devices.ts';
 import type { GpuHost } from '../../../electron/main/gpu-window.ts';
 import { readLicences } from '../../../electron/main/licences.ts';
 import { Listeners } from '../../../engine/protocol/listeners.ts';
+import { OpenedFiles } from '../../../electron/main/opened-files.ts';
 import { ChosenPaths } from '../../../electron/main/paths.ts';
 import type { CpuHost } from '../../../electron/main/processes.ts';
 import { createSamples } from '../../../electron/main/samples.ts';
@@ -130,6 +131,7 @@ export async function startServices({ home, dialogs, startGpuHost }: ServicesOpt
       dragFile: () => Promise.resolve(),
     },
     commands: new Listeners(),
+    opened: new OpenedFiles(),
   });
   return {
     service,

@@ -1,0 +1,73 @@
+// What the system is told while runs train: how far they are, in the taskbar or the dock; that the machine must not go to sleep; and, when the
+// window is out of sight, that a long run has ended. The last two are by choice.
+
+import { Notification, powerSaveBlocker, type BrowserWindow } from 'electron';
+import { keepAwakeKey, notifyKey } from '../../engine/protocol/choices.ts';
+import type { StoreService } from '../../engine/protocol/store.ts';
+import type { RunManager } from '../../engine/runs/manager.ts';
+
+/** Seconds at work from which the end of a run is worth a word. */
+const longRun = 30;
+
+export interface AtWorkParts {
+  readonly window: { readonly browser: BrowserWindow };
+  readonly runs: Pick<RunManager, 'begun' | 'onReport' | 'onChanged' | 'onIdle'>;
+  readonly store: Pick<StoreService, 'run' | 'getSetting'>;
+}
+
+export function tellSystem({ window, runs, store }: AtWorkParts): void {
+  const shares = new Map<number, number>();
+  let awake: number | null = null;
+
+  async function keepAwake(): Promise<void> {
+    // The choice first: the last run may end while it is read.
+    const wanted = await chosen(keepAwakeKey);
+    if (wanted && runs.begun().length > 0) awake ??= powerSaveBlocker.start('prevent-app-suspension');
+    else if (awake !== null) {
+      powerSaveBlocker.stop(awake);
+      awake = null;
+    }
+  }
+
+  /** Both choices are on until a person turns them off. */
+  async function chosen(key: string): Promise<boolean> {
+    return (await store.getSetting({ key }).catch(() => null)) !== false;
+  }
+
+  function showProgress(): void {
+    if (window.browser.isDestroyed()) return;
+    const begun = runs.begun();
+    for (const run of shares.keys()) if (!begun.includes(run)) shares.delete(run);
+    const known = [...shares.values()];
+    // -1 takes the bar away; several runs share it.
+    const mean = known.reduce((sum, share) => sum + share, 0) / known.length;
+    window.browser.setProgressBar(begun.length === 0 || known.length === 0 ? -1 : mean);
+  }
+
+  async function tellEnd(run: number): Promise<void> {
+    if (window.browser.isDestroyed() || window.browser.isFocused() || !Notification.isSupported()) return;
+    const { name, state, progress } = await store.run({ run });
+    const ended = state === 'completed' ? 'is trained' : state === 'failed' ? 'has failed' : null;
+    if (ended === null || (progress?.secondsElapsed ?? 0) < longRun || !(await chosen(notifyKey))) return;
+    const notification = new Notification({ title: 'Trainyard', body: `${name} ${ended}.` });
+    notification.on('click', () => window.browser.show());
+    notification.show();
+  }
+
+  let before: readonly number[] = [];
+  runs.onReport(({ run, progress }) => {
+    shares.set(run, progress.steps > 0 ? progress.step / progress.steps : 0);
+    showProgress();
+  });
+  runs.onChanged(() => {
+    const begun = runs.begun();
+    for (const run of before) if (!begun.includes(run)) void tellEnd(run).catch(() => undefined);
+    before = begun;
+    showProgress();
+    void keepAwake();
+  });
+  runs.onIdle(() => {
+    showProgress();
+    void keepAwake();
+  });
+}
