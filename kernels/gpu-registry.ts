@@ -44,6 +44,8 @@ import { gpu as permute } from './permute/gpu.ts';
 import { gpu as poolPositions } from './pool_positions/gpu.ts';
 import { gpu as poolPositionsGrad } from './pool_positions_grad/gpu.ts';
 import { gpu as positionsMask } from './positions_mask/gpu.ts';
+import { gpu as recurrence } from './recurrence/gpu.ts';
+import { gpu as recurrenceGrad } from './recurrence_grad/gpu.ts';
 import { gpu as reduce } from './reduce/gpu.ts';
 import { gpu as regressionLoss } from './regression_loss/gpu.ts';
 import { gpu as rmsNorm } from './rms_norm/gpu.ts';
@@ -106,6 +108,8 @@ export const gpuKernels: Readonly<Partial<Record<KernelName, GpuKernel>>> = {
   pool_positions: poolPositions,
   pool_positions_grad: poolPositionsGrad,
   positions_mask: positionsMask,
+  recurrence,
+  recurrence_grad: recurrenceGrad,
   reduce,
   regression_loss: regressionLoss,
   rms_norm: rmsNorm,

@@ -45,6 +45,8 @@ import { reference as permute } from './permute/reference.ts';
 import { reference as poolPositions } from './pool_positions/reference.ts';
 import { reference as poolPositionsGrad } from './pool_positions_grad/reference.ts';
 import { reference as positionsMask } from './positions_mask/reference.ts';
+import { reference as recurrence } from './recurrence/reference.ts';
+import { reference as recurrenceGrad } from './recurrence_grad/reference.ts';
 import { reference as reduce } from './reduce/reference.ts';
 import { reference as regressionLoss } from './regression_loss/reference.ts';
 import { reference as rmsNorm } from './rms_norm/reference.ts';
@@ -119,6 +121,8 @@ export const references: Readonly<Record<KernelName, Reference>> = {
   pool_positions: poolPositions,
   pool_positions_grad: poolPositionsGrad,
   positions_mask: positionsMask,
+  recurrence,
+  recurrence_grad: recurrenceGrad,
   reduce,
   regression_loss: regressionLoss,
   rms_norm: rmsNorm,

@@ -44,6 +44,8 @@ import { kernel as permute } from './permute/kernel.ts';
 import { kernel as poolPositions } from './pool_positions/kernel.ts';
 import { kernel as poolPositionsGrad } from './pool_positions_grad/kernel.ts';
 import { kernel as positionsMask } from './positions_mask/kernel.ts';
+import { kernel as recurrence } from './recurrence/kernel.ts';
+import { kernel as recurrenceGrad } from './recurrence_grad/kernel.ts';
 import { kernel as reduce } from './reduce/kernel.ts';
 import { kernel as regressionLoss } from './regression_loss/kernel.ts';
 import { kernel as rmsNorm } from './rms_norm/kernel.ts';
@@ -118,6 +120,8 @@ const contracts = {
   pool_positions: poolPositions,
   pool_positions_grad: poolPositionsGrad,
   positions_mask: positionsMask,
+  recurrence,
+  recurrence_grad: recurrenceGrad,
   reduce,
   regression_loss: regressionLoss,
   rms_norm: rmsNorm,

@@ -3,6 +3,7 @@
 import type { ActivationName } from '../../kernels/activations.ts';
 import type { ElementType } from '../../kernels/contract.ts';
 import type { PositionPool } from '../../kernels/pool_positions/kernel.ts';
+import type { Cell } from '../../kernels/recurrence-shape.ts';
 import type { RegressionLossKind } from '../../kernels/regression_loss/kernel.ts';
 
 /** The rows of a step. `rows` is the number of resident rows, `steps` the capacity of the step tables. */
@@ -150,6 +151,12 @@ export interface RotaryAttributes {
   readonly inverse: boolean;
 }
 
+export interface RecurrenceAttributes {
+  readonly cell: Cell;
+  /** From the last real position to the first. */
+  readonly reverse: boolean;
+}
+
 export interface BatchNormAttributes {
   readonly epsilon: number;
   readonly momentum: number;
@@ -225,6 +232,8 @@ export interface OpAttributes {
   token_embedding_grad: TextAttributes & { readonly vocabulary: number };
   attention: AttentionAttributes;
   attention_grad: AttentionAttributes;
+  recurrence: RecurrenceAttributes;
+  recurrence_grad: RecurrenceAttributes;
   rotary: RotaryAttributes;
   positions_mask: { readonly length: number; readonly inside: number; readonly outside: number };
   pool_positions: { readonly pool: PositionPool };

@@ -12,6 +12,7 @@ import { lossOps } from './ops/losses.ts';
 import { movementOps } from './ops/movement.ts';
 import { normalizationOps } from './ops/normalization.ts';
 import { poolingOps } from './ops/pooling.ts';
+import { recurrenceOps } from './ops/recurrence.ts';
 import { sequenceOps } from './ops/sequences.ts';
 import { sourceOps } from './ops/sources.ts';
 
@@ -26,6 +27,7 @@ export const ops: { readonly [K in keyof OpAttributes]: OpDefinition<OpAttribute
   ...attentionOps,
   ...embeddingOps,
   ...sequenceOps,
+  ...recurrenceOps,
   ...normalizationOps,
   ...lossOps,
 };

@@ -15,7 +15,7 @@ import {
 import { usualTraining } from '../settings/network.ts';
 import { realMlpSteps, type TableRecipe, type TrainedOn } from '../settings/training.ts';
 import { predictsTokens, type InputSpec, type ModelSpec, type Task, type TrainingSpec } from './spec.ts';
-import { bert, distilbert, gpt, textClassifier, type TextInput } from './text-presets.ts';
+import { bert, distilbert, gpt, recurrentClassifier, textClassifier, type TextInput } from './text-presets.ts';
 
 export interface Preset {
   readonly name: string;
@@ -188,6 +188,15 @@ export const presets: readonly Preset[] = [
     'Text classifier',
     'Two blocks of attention, 128 wide: quick, and right for a first model of texts.',
     (name) => textClassifier(name, { blocks: 2, width: 128, heads: 4, positions: 0, dropout: 0.1 }),
+  ),
+  textPreset(
+    'text-lstm',
+    'LSTM',
+    'Reads both ways with a memory of 64 values each: the classic before attention.',
+    (name) => recurrentClassifier(name, 'lstm', 128),
+  ),
+  textPreset('text-gru', 'GRU', 'As the LSTM, with a quarter less weights.', (name) =>
+    recurrentClassifier(name, 'gru', 128),
   ),
   textPreset('bert-tiny', 'BERT-tiny', 'The smallest BERT: 2 blocks, 128 wide.', (name) =>
     bert(name, { ...bertShape, blocks: 2, width: 128, heads: 2 }),

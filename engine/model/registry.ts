@@ -13,6 +13,7 @@ import { batchNorm, groupNorm, layerNorm, rmsNorm } from './layers/normalization
 import { numberEmbedding } from './layers/number-embedding.ts';
 import { poolPositions } from './layers/pool-positions.ts';
 import { averagePool, globalAveragePool, maxPool, upsample } from './layers/pooling.ts';
+import { gru, lstm } from './layers/recurrent.ts';
 import { robustScale, scaleColumns } from './layers/scaling.ts';
 import { sequence } from './layers/sequence.ts';
 import { positionEmbedding, tokenEmbedding } from './layers/tokens.ts';
@@ -28,6 +29,8 @@ const definitions: readonly LayerDef[] = [
   tokenEmbedding,
   positionEmbedding,
   attention,
+  lstm,
+  gru,
   poolPositions,
   sequence,
   conv2d,

@@ -1,4 +1,4 @@
-// Models to start from on texts: transformers in the shapes of the literature. Parameter counts and work are held against the published
+// Models to start from on texts: transformers in the shapes of the literature, and recurrent networks. Parameter counts and work are held against the published
 // figures by tests/unit/text-presets.test.ts. Each reads the texts of the data, one branch each; numbers and categories join behind.
 
 import type { InputSpec, LayerSpec, ModelSpec } from './spec.ts';
@@ -119,6 +119,17 @@ export function textClassifier(preset: string, shape: TransformerShape) {
     { type: 'layer_norm' },
     { type: 'pool_positions' },
     ...dropped(of.dropout),
+  ]);
+}
+
+/** A recurrent network that reads both ways; the mean of all positions. */
+export function recurrentClassifier(preset: string, cell: 'lstm' | 'gru', width: number) {
+  return ofBranches(preset, (prefix, text) => [
+    { ...tokens(prefix, text, width), deviation: 1 },
+    ...dropped(0.2),
+    { type: cell, id: `${prefix}read`, units: width / 2, direction: 'both' },
+    { type: 'pool_positions' },
+    ...dropped(0.2),
   ]);
 }
 

@@ -10,7 +10,16 @@ import type { InputSpec, LayerSpec, OutputSpec, TrainingSpec } from '../../engin
 import { compilePlan } from '../../engine/plan/compile.ts';
 
 /** Those of texts are by make_text_golden.py, from llama on by make_sequence_golden.py. */
-export const goldenNames = ['mlp-regression', 'residual-classes', 'embedded-huber', 'bert', 'gpt', 'llama'] as const;
+export const goldenNames = [
+  'mlp-regression',
+  'residual-classes',
+  'embedded-huber',
+  'bert',
+  'gpt',
+  'llama',
+  'lstm',
+  'gru',
+] as const;
 
 export interface Golden {
   readonly name: string;

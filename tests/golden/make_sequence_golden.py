@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 """Writes the golden values of more models of texts, as make_text_golden.py does: a small Llama (RMS norm, rotary places, grouped heads,
-SwiGLU) of transformers.
+SwiGLU) of transformers, an LSTM and a GRU of PyTorch that read both ways.
 
 Needs PyTorch and transformers; run it again only when a model is added.
 usage: make_sequence_golden.py [FOLDER]
 """
 import os, sys
-from make_text_golden import Classifier, HEADS, INNER, LENGTH, VOCABULARY, WIDTH, transformers, write
+import torch
+import torch.nn as nn
+from make_text_golden import CLASSES, Classifier, HEADS, INNER, LENGTH, VOCABULARY, WIDTH, transformers, write
+
+UNITS = 6
 
 
 def plain(name, *modules):
@@ -39,5 +43,33 @@ def llama():
     return "llama", model, layers, tensors | {"normed.weight": (model.body.norm.weight, False)}
 
 
+class Recurrent(nn.Module):
+    """The mean of what is read both ways, over the real positions."""
+
+    def __init__(self, module):
+        super().__init__()
+        self.tokens, self.read, self.out = nn.Embedding(VOCABULARY, WIDTH), module, nn.Linear(2 * UNITS, CLASSES)
+
+    def forward(self, ids, mask):
+        lengths = mask.sum(1)
+        packed = nn.utils.rnn.pack_padded_sequence(self.tokens(ids), lengths, batch_first=True, enforce_sorted=False)
+        found, _ = nn.utils.rnn.pad_packed_sequence(self.read(packed)[0], batch_first=True, total_length=LENGTH)
+        return self.out(found.sum(1) / lengths.unsqueeze(1))
+
+
+def recurrent(name, module):
+    model = Recurrent(module)
+    layers = [dict(type="token_embedding", id="tokens", dimensions=WIDTH), dict(type=name, id="read", units=UNITS, direction="both"),
+              dict(type="pool_positions")]
+    tensors = {"tokens.weight": (model.tokens.weight, False)}
+    for way, end in (("", "_l0"), ("back_", "_l0_reverse")):
+        part = lambda kind: getattr(module, kind + end)
+        tensors |= {f"read.{way}in_weight": (part("weight_ih"), True), f"read.{way}weight": (part("weight_hh"), True),
+                    f"read.{way}in_bias": (part("bias_ih"), False), f"read.{way}bias": (part("bias_hh"), False)}
+    return name, model, layers, tensors
+
+
 if __name__ == "__main__":
-    write(sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__)), (llama(),))
+    write(sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__)), 
+          (llama(), recurrent("lstm", nn.LSTM(WIDTH, UNITS, bidirectional=True, batch_first=True)),
+           recurrent("gru", nn.GRU(WIDTH, UNITS, bidirectional=True, batch_first=True))))

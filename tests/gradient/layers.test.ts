@@ -287,6 +287,7 @@ test('every layer and every differentiable op occurs in a gradient test', () => 
     'layer_norm',
     'rms_norm',
     'rotary',
+    'recurrence',
     'softmax_cross_entropy',
     'binary_cross_entropy',
     'regression_loss',

@@ -55,6 +55,23 @@ export const sequenceCases: readonly SequenceCase[] = [
     { type: 'gated_dense', units: 2, activation: 'sigmoid' },
     { type: 'pool_positions' },
   ),
+  ...['lstm', 'gru'].flatMap((type) =>
+    (['forward', 'backward', 'both'] as const).map((direction) =>
+      onText(`${type} ${direction}`, { type, units: 3, direction }, { type: 'pool_positions' }, dense),
+    ),
+  ),
+  onText('lstm, of which the last counts', { type: 'lstm', units: 2 }, { type: 'pool_positions', pool: 'last' }),
+  {
+    name: 'a row of numbers through recurrent layers',
+    table: { numeric: 6 },
+    layers: [
+      { type: 'sequence', length: 3 },
+      { type: 'gru', units: 3, direction: 'both' },
+      { type: 'lstm', units: 2 },
+      { type: 'pool_positions', pool: 'last' },
+      output,
+    ],
+  },
   onText(
     'pre-norm block',
     { ...places, id: 'places' },

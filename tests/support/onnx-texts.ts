@@ -31,6 +31,8 @@ export const textLayers: readonly LayerSpec[] = [
   { type: 'rms_norm' },
   { type: 'attention', heads: 2, groups: 1, rotary: true },
   { type: 'gated_dense', units: 6 },
+  { type: 'lstm', units: 5, direction: 'both' },
+  { type: 'gru', units: 4, direction: 'both' },
   { type: 'pool_positions', pool: 'last', id: 'last' },
   { ...tokens, id: 'second', text: 2 },
   { type: 'attention', id: 'seen', heads: 4, groups: 2, bias: false },

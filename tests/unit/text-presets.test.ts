@@ -11,8 +11,8 @@ import {
   presets,
   specOf,
 } from '../../engine/model/presets.ts';
-import { resolveModel } from '../../engine/model/resolve.ts';
-import type { InputSpec } from '../../engine/model/spec.ts';
+import { resolveModel, tryResolve } from '../../engine/model/resolve.ts';
+import type { InputSpec, LayerSpec } from '../../engine/model/spec.ts';
 
 const wordpieces = 30_522;
 const textsOf = (vocabulary: number, length: number, more: object = {}): InputSpec => ({
@@ -114,6 +114,39 @@ test('numbers, categories and further texts join the first one, in every preset'
   }
 });
 
+test('recurrent layers have the parameters of PyTorch’s, both ways twice as many', () => {
+  const input = textsOf(100, 20);
+  const counted = (layer: LayerSpec): number => {
+    const layers = [
+      { type: 'token_embedding', dimensions: 100 },
+      { ...layer, id: 'read' },
+      { type: 'pool_positions' },
+      { type: 'output' },
+    ];
+    const { parameters } = resolveModel({ version: 1, layers }, input, 2);
+    return parameters.filter(({ name }) => name.startsWith('read.')).reduce((sum, { shape }) => sum + sizeOf(shape), 0);
+  };
+  // Counted by torch.nn.LSTM(100, 64), torch.nn.GRU(100, 64).
+  assert.equal(counted({ type: 'lstm', units: 64 }), 42_496);
+  assert.equal(counted({ type: 'gru', units: 64 }), 31_872);
+  assert.equal(counted({ type: 'gru', units: 64, direction: 'both' }), 2 * 31_872);
+});
+
+test('a language model refuses what reads backwards', () => {
+  const input = textsOf(0, 0, { texts: [{ name: 'text', vocabulary: 101, length: 20, predicted: true }] });
+  const errors = (direction: string): readonly string[] => {
+    const layers = [
+      { type: 'token_embedding' },
+      { type: 'lstm', direction },
+      { type: 'pool_positions', pool: 'last' },
+      { type: 'output' },
+    ];
+    return tryResolve({ version: 1, layers }, input, 101).errors.map(({ message }) => message);
+  };
+  assert.deepEqual(errors('forward'), []);
+  for (const direction of ['backward', 'both']) assert.match(errors(direction).join(), /LSTM looks ahead/);
+});
+
 test('what does not fit is said with what to do', () => {
   const input = textsOf(100, 20);
   const tokens = { type: 'token_embedding', dimensions: 8 };
@@ -127,6 +160,13 @@ test('what does not fit is said with what to do', () => {
   wrong(/has 10 places, the sequence is 20 long/, tokens, { type: 'position_embedding', most: 10 }, pool);
   wrong(/3 heads do not divide 8 values/, tokens, { type: 'attention', heads: 3 }, pool);
   wrong(/3 groups do not divide 4 heads/, tokens, { type: 'attention', heads: 4, groups: 3 }, pool);
+  wrong(
+    /heads of 3 values make no pairs/,
+    { ...tokens, dimensions: 6 },
+    { type: 'attention', heads: 2, rotary: true },
+    pool,
+  );
+  wrong(/LSTM needs a sequence/, tokens, pool, { type: 'lstm' });
   wrong(/There is no text 2, but 1/, { ...tokens, text: 2 }, pool);
   wrong(/begins a branch/, tokens, { ...tokens, from: '0' }, pool);
   wrong(/Attention needs a sequence/, tokens, pool, { type: 'attention' });

@@ -43,9 +43,9 @@ export class OnnxBuilder {
   }
 
   /** The first of the outputs of a node that has so many. */
-  first(op: string, inputs: readonly ValueName[], outputs: number): ValueName {
+  first(op: string, inputs: readonly ValueName[], outputs: number, attributes: OnnxNode['attributes'] = {}): ValueName {
     const names = Array.from({ length: outputs }, () => this.#unused(`${op.toLowerCase()}.${this.#next++}`));
-    this.nodes.push({ op, domain: '', inputs, outputs: names, attributes: {} });
+    this.nodes.push({ op, domain: '', inputs, outputs: names, attributes });
     return names[0];
   }
 

@@ -35,6 +35,7 @@ export const opExports: OpExports<OpName> = {
   embedding_grad: 'training',
   token_embedding_grad: 'training',
   attention_grad: 'training',
+  recurrence_grad: 'training',
   pool_positions_grad: 'training',
   batch_norm: 'training',
   batch_norm_grad: 'training',

@@ -6,7 +6,7 @@ import type { onnx as schema } from 'onnx-proto';
 
 const { onnx } = onnxProto;
 
-export type OnnxType = 'float' | 'double' | 'int64' | 'uint8' | 'string' | 'bool';
+export type OnnxType = 'float' | 'double' | 'int64' | 'int32' | 'uint8' | 'string' | 'bool';
 
 /** A tensor with its values. */
 export type OnnxTensor =
@@ -63,6 +63,7 @@ const types: Readonly<Record<OnnxType, schema.TensorProto.DataType>> = {
   float: onnx.TensorProto.DataType.FLOAT,
   double: onnx.TensorProto.DataType.DOUBLE,
   int64: onnx.TensorProto.DataType.INT64,
+  int32: onnx.TensorProto.DataType.INT32,
   uint8: onnx.TensorProto.DataType.UINT8,
   string: onnx.TensorProto.DataType.STRING,
   bool: onnx.TensorProto.DataType.BOOL,

@@ -1,6 +1,7 @@
 // How each layer reads in PyTorch: the module it needs, if any, and the line that applies it. Every layer of the registry has to be here
 // (tests/unit/export-formats.test.ts).
 
+import { cellGates, type Cell } from '../../../kernels/recurrence-shape.ts';
 import type { ResolvedLayer } from '../../model/resolve.ts';
 import {
   memberDenseSource,
@@ -18,6 +19,7 @@ import {
   lengthsSource,
   poolPositionsSource,
   positionEmbeddingSource,
+  recurrentSource,
   tokenEmbeddingSource,
   wavesSource,
 } from './sequence-layers.ts';
@@ -57,6 +59,13 @@ const pool =
     const { size, stride, padding } = args(layer);
     return `F.${kind}(${x}, ${String(size)}, stride=${String(stride)}, padding=${String(padding)})`;
   };
+
+const recurrent = (cell: Cell): TorchLayer => ({
+  source: () => recurrentSource,
+  module: (layer) =>
+    `Recurrent(${cellGates[cell]}, ${layer.inputShapes[0][1]}, ${String(args(layer)['units'])}, "${String(args(layer)['direction'])}")`,
+  forward: (layer, [x], m) => `${m}(${x}, ${lengthsOf(layer)})`,
+});
 
 const applied: TorchLayer['forward'] = (layer, [x], m) => activated(args(layer), `${m}(${x})`);
 
@@ -143,6 +152,8 @@ export const torchLayers: Readonly<Record<string, TorchLayer>> = {
     },
     forward: (layer, [x], m) => `${m}(${x}, ${lengthsOf(layer)})`,
   },
+  lstm: recurrent('lstm'),
+  gru: recurrent('gru'),
   sequence: { forward: ({ outputShape }, [x]) => `${x}.reshape(-1, ${outputShape.join(', ')})` },
   pool_positions: {
     source: () => poolPositionsSource,

@@ -126,3 +126,40 @@ def pool_positions(x, lengths, pool):
     return (x * tokens.unsqueeze(2)).sum(1) / tokens.sum(1, keepdim=True)
 
 `;
+
+export const recurrentSource = `
+class Recurrent(nn.Module):
+    """LSTM (4 gates) or GRU (3) of PyTorch's equations; weights as x @ w, padding gives 0."""
+
+    def __init__(self, gates, inputs, units, direction):
+        super().__init__()
+        self.gates, self.units = gates, units
+        self.ways = ["", "back_"] if direction == "both" else ["" if direction == "forward" else "back_"]
+        shapes = {"in_weight": (inputs, gates * units), "weight": (units, gates * units)}
+        for way in self.ways:
+            for name in ("in_weight", "weight", "in_bias", "bias"):
+                setattr(self, way + name, nn.Parameter(torch.zeros(shapes.get(name, (gates * units,)))))
+
+    def read(self, x, tokens, way):
+        w, u, v, b = (getattr(self, way + name) for name in ("in_weight", "in_bias", "weight", "bias"))
+        given, found = x @ w + u, [None] * x.shape[1]
+        h = c = x.new_zeros(len(x), self.units)
+        for t in reversed(range(x.shape[1])) if way else range(x.shape[1]):
+            gates, own = given[:, t].split(self.units, 1), (h @ v + b).split(self.units, 1)
+            if self.gates == 4:
+                i, f, g, o = (a + b for a, b in zip(gates, own))
+                cell = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+                c, new = torch.where(tokens[:, t : t + 1], cell, c), torch.sigmoid(o) * torch.tanh(cell)
+            else:
+                r, z = torch.sigmoid(gates[0] + own[0]), torch.sigmoid(gates[1] + own[1])
+                n = torch.tanh(gates[2] + r * own[2])
+                new = n + z * (h - n)
+            h = torch.where(tokens[:, t : t + 1], new, h)
+            found[t] = h * tokens[:, t : t + 1]
+        return torch.stack(found, 1)
+
+    def forward(self, x, lengths):
+        tokens = real(lengths, x)
+        return torch.cat([self.read(x, tokens, way) for way in self.ways], 2)
+
+`;

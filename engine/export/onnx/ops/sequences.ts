@@ -20,7 +20,7 @@ function realPositions(onnx: OnnxBuilder, lengths: ValueName, length: number): V
 }
 
 export const sequenceExports: OpExports<
-  'text_lengths' | 'token_embedding' | 'attention' | 'rotary' | 'positions_mask' | 'pool_positions'
+  'text_lengths' | 'token_embedding' | 'attention' | 'recurrence' | 'rotary' | 'positions_mask' | 'pool_positions'
 > = {
   text_lengths: ({ onnx, attributes, inputs: [rows] }) => {
     const codes = codesOf(onnx, rows!, attributes);
@@ -70,6 +70,34 @@ export const sequenceExports: OpExports<
     const y = onnx.one('Reshape', [back, onnx.int64([-1, length, groups * each * size])]);
     if (real === null) return [y];
     return [onnx.one('Mul', [y, onnx.one('Reshape', [real, onnx.int64([-1, length, 1])])])];
+  },
+  // ONNX has the products with the input within: they are there already, so its weights are those of identity, its gates in ONNX's order.
+  recurrence: ({ onnx, attributes: { cell, reverse }, inputs: [x, w, bias, lengths], shapes: [, shape] }) => {
+    const [units, width] = shape!;
+    const order = cell === 'lstm' ? [0, 3, 1, 2] : [1, 0, 2];
+    const places = order.flatMap((gate) => upTo(units, gate * units));
+    const inOrder = (value: ValueName, axis: number): ValueName =>
+      onnx.one('Gather', [value, onnx.int64(places)], { axis: { int: axis } });
+    const identity = places.flatMap((place) => upTo(width).map((column) => (column === place ? 1 : 0)));
+    const recurrent = onnx.one('Transpose', [inOrder(w!, 1)], { perm: { ints: [1, 0] } });
+    const biases = onnx.one('Concat', [onnx.float(new Array<number>(width).fill(0), [width]), inOrder(bias!, 0)], {
+      axis: { int: 0 },
+    });
+    const inputs = [
+      onnx.one('Transpose', [x!], { perm: { ints: [1, 0, 2] } }),
+      onnx.float(identity, [1, width, width]),
+      onnx.one('Reshape', [recurrent, onnx.int64([1, width, units])]),
+      onnx.one('Reshape', [biases, onnx.int64([1, 2 * width])]),
+      ...(lengths ? [onnx.cast(lengths, 'int32')] : []),
+    ];
+    const y = onnx.first(cell === 'lstm' ? 'LSTM' : 'GRU', inputs, cell === 'lstm' ? 3 : 2, {
+      hidden_size: { int: units },
+      direction: { text: reverse ? 'reverse' : 'forward' },
+      ...(cell === 'gru' ? { linear_before_reset: { int: 1 } } : {}),
+    });
+    // [L, 1, N, U]
+    const turned = onnx.one('Transpose', [y], { perm: { ints: [2, 0, 1, 3] } });
+    return [onnx.one('Reshape', [turned, onnx.int64([0, 0, units])])];
   },
   // The halves of each head change places, the first of them negated: y = x·cos + turned·sin.
   rotary: ({ onnx, attributes: { heads, size }, inputs: [x, table], shapes: [shape] }) => {
