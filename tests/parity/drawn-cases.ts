@@ -99,18 +99,7 @@ const normalised = (p: Params, draw: Draw): void => {
   p.inner = draw.size(Math.floor(600 / p.outer));
 };
 
-const { cosine, log, tanh, sigmoid, soft_clip, relu } = activationCodes;
-/**
- * Functions after which the error of a long sum is large beside the result, though small beside the sum: tolerances hold it against results.
- * From so many products on they give way to another.
- */
-const longSums: Readonly<Record<number, number>> = {
-  [cosine]: 8,
-  [log]: 1,
-  [tanh]: 64,
-  [sigmoid]: 64,
-  [soft_clip]: 64,
-};
+const { log, relu } = activationCodes;
 
 /** What else is drawn, or hangs on what was. */
 const redrawn: Partial<Record<KernelName, (p: Params, draw: Draw) => void>> = {
@@ -241,7 +230,7 @@ const mostReduced = 1500;
 const mostProducts = 3000;
 
 /** Products of a sum, of kernels that multiply matrices; null: of others. */
-function productsOfSum(name: KernelName, p: Params): number | null {
+export function productsOfSum(name: KernelName, p: Params): number | null {
   if (name === 'matmul') return p.k;
   if (name === 'conv2d') return (p.channels / p.groups) * p.kernel ** 2;
   if (name === 'conv2d_input_grad') return (p.filters / p.groups) * p.kernel ** 2;
@@ -279,8 +268,9 @@ function drawCase(name: KernelName, draw: Draw): ParityCase {
     const steps = 'steps' in params ? { step: draw.whole(0, 2) } : {};
     if ('steps' in params) params.steps = steps.step! + draw.whole(1, 2);
     redrawn[name]?.(params, draw);
-    const longSum = params.gradient ? undefined : longSums[params.activation];
-    if (longSum !== undefined && (productsOfSum(name, params) ?? 0) > longSum) params.activation = relu;
+    // The logarithm has no steepest place: near 0 it enlarges the error of a sum without bound.
+    const sum = productsOfSum(name, params) ?? 0;
+    if (params.activation === log && !params.gradient && sum > 1) params.activation = relu;
     if (isFit(name, contract, params, mould.absent ?? [])) return { ...mould, params, ...steps };
   }
 }

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import type { KernelContract, ParityCase } from '../../kernels/contract.ts';
 import { type KernelName, kernels } from '../../kernels/registry.ts';
+import { productsOfSum } from './drawn-cases.ts';
 import { openContracts } from './backend-device.ts';
 import { compare, type GuardedOperand, prepareCase } from './parity.ts';
 
@@ -26,7 +27,11 @@ export async function checkDrawn(
       const cases = some.flatMap((one) => (one.name === name ? [one.each] : []));
       return { ...kernels[name], cases };
     });
-    const prepared = contracts.flatMap((contract) => contract.cases.map((each) => prepareCase(contract, each)));
+    const prepared = contracts.flatMap((contract) =>
+      contract.cases.map((each) =>
+        prepareCase(contract, each, productsOfSum(contract.name as KernelName, each.params) !== null),
+      ),
+    );
     for (const native of variants) {
       const devices = await Promise.all(
         threadCounts.map((threads) =>
