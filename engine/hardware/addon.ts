@@ -17,3 +17,20 @@ export function addonRatio(lab: LabResult | null): { readonly ratio: number; rea
   ratios.sort((a, b) => a - b);
   return { ratio: ratios[ratios.length >> 1], measured: true };
 }
+
+/** The same for people: `No native addon: training takes about 2.5 × as long`, and where that is known from. */
+export function missingAddon(lab: LabResult | null): {
+  readonly ratio: number;
+  readonly text: string;
+  readonly source: string;
+} {
+  const { ratio, measured } = addonRatio(lab);
+  return {
+    ratio,
+    text: `No native addon: training takes about ${Number(ratio.toPrecision(2))} × as long`,
+    source: measured ? 'as this machine’s lab measured' : 'as our benchmarks measured elsewhere',
+  };
+}
+
+/** What brings it back. */
+export const addonRemedy = 'Install Trainyard again, or run the set-up where there is a C compiler.';

@@ -49,6 +49,8 @@ export class AppState {
   readonly activeRuns: ActiveRuns;
   info: AppInfo | null = $state.raw(null);
   devices: readonly DeviceInfo[] = $state.raw([]);
+  /** WebAssembly does all of the processor's work. */
+  readonly addonMissing = $derived(this.devices.some(({ kind, native }) => kind === 'cpu' && native === false));
   sidebarHidden: boolean = $state(false);
   /** Runs chosen for Compare, in order of their letters. */
   compared: readonly number[] = $state.raw([]);

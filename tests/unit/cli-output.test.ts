@@ -8,6 +8,7 @@ import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import test, { after, before } from 'node:test';
 
+import { findNative } from '../../engine/backends/cpu/native.ts';
 import { printMetrics } from '../../electron/cli/run-text.ts';
 import { formatNumber, Output } from '../../electron/cli/output.ts';
 import { checkOutput } from '../../electron/cli/output-file.ts';
@@ -246,6 +247,15 @@ test('more threads than cores are capped, with a word', async () => {
     new RegExp(`^! --threads is 1000; this machine has ${cores} cores?, so it is ${cores} now\\.$`, 'm'),
   );
   assert.ok(Number(events.at(-1)!.threads) <= cores);
+});
+
+test('a missing addon is said with what it costs, by devices and by check, and not where it is there', async () => {
+  const words = /No native addon: training takes about 2\.5 × as long, as our benchmarks measured elsewhere\./;
+  const listed = await inShell(home, 'TRAINYARD_NATIVE=0 $T devices');
+  assert.match(listed.stdout, words);
+  const checked = await inShell(home, `TRAINYARD_NATIVE=0 $T check ${table} --target label`);
+  assert.match(checked.stderr + checked.stdout, words);
+  if (findNative() !== undefined) assert.doesNotMatch((await inShell(home, '$T devices')).stdout, /No native addon/);
 });
 
 test('looking for GPUs prints nothing of the drivers', async () => {

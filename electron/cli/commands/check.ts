@@ -1,6 +1,9 @@
 // `check`: whether a run would learn, in some ten seconds, before a long night. It keeps no run.
 
+import { describeCpu } from '../../../engine/backends/cpu/describe.ts';
 import { createReferenceBackend } from '../../../engine/backends/reference/backend.ts';
+import { missingAddon } from '../../../engine/hardware/addon.ts';
+import { newestLab } from '../../../engine/hardware/machine.ts';
 import { createExaminer } from '../../../engine/learners/examiner.ts';
 import { trainedRows } from '../../../engine/learners/declared/prepared.ts';
 import { declarationOf } from '../../../engine/learners/declared/registry.ts';
@@ -65,6 +68,10 @@ export const check: Command = {
       const report = await examiner.check({ job, config, data: prepared });
       output.clearBar();
       tell(output, report);
+      if (report.device.startsWith('CPU') && !describeCpu().native) {
+        const { text, source } = missingAddon(await newestLab(await services.store));
+        output.note(`${text}, ${source}.`);
+      }
       if (report.verdict === 'fix') endWith(needsFixing);
     } finally {
       for (const stop of stops) stop();

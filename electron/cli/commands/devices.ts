@@ -1,5 +1,7 @@
 // `devices`: the CPU and every GPU adapter, with what they can do.
 
+import { addonRemedy, missingAddon } from '../../../engine/hardware/addon.ts';
+import { newestLab } from '../../../engine/hardware/machine.ts';
 import type { DeviceInfo } from '../../../engine/protocol/app.ts';
 import { findTrust } from '../../../engine/train/trust.ts';
 import { cpuDevice, selfTestFact } from '../../hosts/devices.ts';
@@ -12,7 +14,7 @@ export const devices: Command = {
   ...about.devices,
   positionals: [0, 0],
   options: { check: { type: 'boolean', help: 'test now whether they compute what they should' } },
-  run: async ({ options, output }) => {
+  run: async ({ options, output, services }) => {
     const check = options.check === true;
     const gpus = await listGpus();
     const found: readonly DeviceInfo[] = [
@@ -20,11 +22,13 @@ export const devices: Command = {
       ...(check ? await Promise.all(gpus.map(checkedGpu)) : gpus),
     ];
     for (const device of found) {
-      output.event({ event: 'device', ...device });
+      const missing = device.native === false ? missingAddon(await newestLab(await services.store)) : null;
+      output.event({ event: 'device', ...device, ...(missing && { addonRatio: missing.ratio }) });
       const mark = device.software ? ' (software: for testing)' : device.available ? '' : ' (not available)';
       output.line(`${device.kind.toUpperCase()}  ${device.name}${mark}`);
       if (device.reason) output.line(`     ${device.reason}`);
       for (const [name, value] of Object.entries(device.facts)) output.line(`     ${name}: ${value}`);
+      if (missing) output.line(`     ${missing.text}, ${missing.source}. ${addonRemedy}`);
     }
     if (found.length > 1) return;
     output.line(
