@@ -109,7 +109,7 @@ const rules: readonly Rule[] = [
   },
   ...declared.map((files) => ({
     files,
-    may: [protocol, 'engine/model/', settings, ...declared],
+    may: [protocol, 'engine/model/', 'engine/search/', settings, ...declared],
     instead: 'What a learner says of itself is read by the window and the history too; what it does stands beside it.',
   })),
   {
@@ -141,6 +141,7 @@ const rules: readonly Rule[] = [
   {
     files: 'engine/learners/',
     may: [
+      'engine/search/',
       'kernels/',
       'engine/model/',
       'engine/optim/',
@@ -213,6 +214,11 @@ const rules: readonly Rule[] = [
     may: ['kernels/half.ts', 'engine/graph/', 'engine/model/', 'engine/train/', 'engine/text/', protocol],
     packages: ['zod'],
     instead: `A foreign model is read from ranges of bytes and texts that are handed over. ${pure}`,
+  },
+  {
+    files: 'engine/search/',
+    may: ['engine/optim/random.ts', protocol, settings],
+    instead: `Where a search looks follows from numbers alone; what trains is a learner's work. ${pure}`,
   },
   {
     files: 'engine/evaluation/',

@@ -11,6 +11,11 @@ export const about = {
     usage: '[PATH]',
     summary: 'Trains on a file and keeps the run; `--resume RUN` continues one.',
   },
+  search: {
+    name: 'search',
+    usage: '[PATH]',
+    summary: 'Tries many settings on a file and keeps the best as a model; `--resume ID` goes on with one.',
+  },
   check: {
     name: 'check',
     usage: '[DATASET|FILE]',

@@ -5,6 +5,7 @@ import type { Command } from './command.ts';
 /** Commands load when they are called: `runs` need not read the kernels. */
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   train: async () => (await import('./commands/train.ts')).train,
+  search: async () => (await import('./commands/search.ts')).search,
   check: async () => (await import('./commands/check.ts')).check,
   continue: async () => (await import('./commands/continue.ts')).continueCommand,
   inspect: async () => (await import('./commands/inspect.ts')).inspect,

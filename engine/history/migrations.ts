@@ -18,6 +18,7 @@ import {
   schemaVersion10,
   schemaVersion11,
   schemaVersion12,
+  schemaVersion13,
 } from './schema.ts';
 
 export interface Migration {
@@ -38,6 +39,7 @@ export const migrations: readonly Migration[] = [
   { version: 10, apply: (connection) => connection.execute(schemaVersion10) },
   { version: 11, apply: (connection) => connection.execute(schemaVersion11) },
   { version: 12, apply: (connection) => connection.execute(schemaVersion12) },
+  { version: 13, apply: (connection) => connection.execute(schemaVersion13) },
 ];
 
 /** Runs say which learner they have. */

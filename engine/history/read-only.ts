@@ -71,6 +71,7 @@ const looking: ReadonlySet<string> = new Set<keyof StoreService>([
   'runs',
   'metrics',
   'log',
+  'trials',
   'readFile',
   'isChecked',
   'tags',

@@ -7,6 +7,7 @@ import { ended, insertRow, revisionOf, warn } from './folders.ts';
 import { createMetricsTable } from './metrics.ts';
 import { parseRow } from './records.ts';
 import type { WholeRow } from './records.ts';
+import { insertTrial } from './trials.ts';
 
 export interface Salvaged {
   readonly runs: readonly number[];
@@ -53,7 +54,7 @@ function takeOver(reader: Reader, target: Connection): Salvaged {
 
   for (const [id, row] of wanted) {
     insertRow(target, ended(row));
-    for (const table of ['sample', 'log', 'summary']) target.sql(`DELETE FROM ${table} WHERE run = ?`).run(id);
+    for (const table of ['sample', 'log', 'summary', 'trial']) target.sql(`DELETE FROM ${table} WHERE run = ?`).run(id);
   }
   const sample = target.sql('INSERT INTO sample (run, step, epoch, seconds, data) VALUES (?, ?, ?, ?, ?)');
   for (const { run, step, epoch, seconds, data } of reader.rows('sample', 'run, step, epoch, seconds, data')) {
@@ -64,6 +65,10 @@ function takeOver(reader: Reader, target: Connection): Salvaged {
   const log = target.sql('INSERT INTO log (run, time, level, message) VALUES (?, ?, ?, ?)');
   for (const { run, time, level, message } of reader.rows('log', 'run, time, level, message')) {
     if (wanted.has(Number(run))) reader.takes(() => log.run(run, time, level, message));
+  }
+  const trial = target.sql(insertTrial);
+  for (const { run, number, data } of reader.rows('trial', 'run, number, data')) {
+    if (wanted.has(Number(run))) reader.takes(() => trial.run(run, number, data));
   }
   const metrics = createMetricsTable(target);
   for (const id of wanted.keys()) {

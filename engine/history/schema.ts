@@ -151,6 +151,17 @@ export const schemaVersion11 = `
 // Where a waiting run stands, as JSON of engine/protocol/queue.ts.
 export const schemaVersion12 = 'ALTER TABLE run ADD COLUMN queue TEXT';
 
+// Trials of a search, as JSON of engine/protocol/search.ts.
+export const schemaVersion13 = `
+  CREATE TABLE trial (
+    run INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    -- From 1.
+    number INTEGER NOT NULL,
+    data TEXT NOT NULL,
+    PRIMARY KEY (run, number)
+  ) STRICT;
+`;
+
 // A run can end `diverged`. SQLite cannot change a CHECK: the table is made anew under its name. Needs foreign keys to be off,
 // or dropping the old one would take samples and summaries with it.
 export const schemaVersion4 = `

@@ -32,6 +32,7 @@ import { keepReserve, withReserve } from './reserve.ts';
 import { watchChanges } from './revisions.ts';
 import { emptyTrash } from './trash.ts';
 import { createRunsTable, refuseParting } from './runs.ts';
+import { createTrialsTable } from './trials.ts';
 
 export { databaseFileName };
 
@@ -106,6 +107,7 @@ function createService(home: string, history: History): StoreService {
   const log = createLogTable(connection);
   const settings = createSettingsTable(connection);
   const labs = createLabsTable(connection);
+  const trials = createTrialsTable(connection);
   const changes = watchChanges(connection);
   if (!history.readOnly) rebuildRuns(connection, home, 'later');
   const stopBackups = history.readOnly ? null : startBackups(home, history);
@@ -235,6 +237,8 @@ function createService(home: string, history: History): StoreService {
     bills: async () => runs.bills(),
     metrics: async ({ run, ...selection }) => metrics.read(runs.row(run).id, selection),
     log: async ({ run, after = 0 }) => log.read(runs.row(run).id, after),
+    keepTrials: async ({ run, trials: ended }) => connection.transaction(() => trials.keep(runs.row(run).id, ended)),
+    trials: async ({ run, after = 0 }) => trials.read(runs.row(run).id, after),
 
     async deleteRuns({ runs: chosen }) {
       const deleted = changeRuns(() => {

@@ -26,7 +26,7 @@ export class Course {
   constructor(job: LearnerJob, stand: Stand) {
     this.#job = job;
     this.#stand = stand;
-    this.#points = new WaitingPoints(job.surroundings.clock);
+    this.#points = new WaitingPoints(job.surroundings.clock, job.events.onPoint);
     this.#lastCheckpoint = job.surroundings.clock();
   }
 

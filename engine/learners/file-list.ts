@@ -6,6 +6,7 @@ import { file as extra } from './extra/file.ts';
 import { file as forest } from './forest/file.ts';
 import { file as linear } from './linear/file.ts';
 import { file as network } from './network/file.ts';
+import { file as search } from './search/file.ts';
 
 export const files = {
   auto,
@@ -14,4 +15,5 @@ export const files = {
   forest,
   linear,
   network,
+  search,
 };

@@ -8,6 +8,7 @@ import type { Shard } from '../protocol/data.ts';
 import type { HostSpending, PhaseSeconds } from '../protocol/bill.ts';
 import type { KeptMember, RunJob, TrainerHost } from '../protocol/hosts.ts';
 import { isWaitedFor } from '../protocol/runs.ts';
+import type { Trial } from '../protocol/search.ts';
 import type { RunResult } from '../protocol/runs.ts';
 import { RunControl, type Surroundings } from '../train/control.ts';
 import { timeText } from '../protocol/words.ts';
@@ -53,6 +54,7 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
   const paused = new Listeners<Parameters<Parameters<TrainerHost['onPaused']>[0]>[0]>();
   const file = new Listeners<Parameters<Parameters<TrainerHost['onFile']>[0]>[0]>();
   const member = new Listeners<KeptMember>();
+  const ended = new Listeners<readonly Trial[]>();
   let control: RunControl | null = null;
   /** Called when the checkpoint on its way is kept. */
   let checkpointKept: () => void = () => undefined;
@@ -118,6 +120,11 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
       control = new RunControl();
       const spending = spendingFrom(options.surroundings);
       const backend = lazyBackend(() => options.createBackend(job));
+      let trials: Trial[] = [];
+      const tellTrials = (): void => {
+        if (trials.length > 0) ended.emit(trials);
+        trials = [];
+      };
       try {
         const training = await learnerNamed(job.config.learner).open({
           ...rowsOf(backend, job),
@@ -126,6 +133,7 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
           surroundings: options.surroundings,
           checkpoint: job.checkpoint,
           start: job.start,
+          trials: job.trials,
           others: otherLearners,
           events: {
             onStarted: ({ device, sentence, parameters, bytes, step }) => {
@@ -140,11 +148,13 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
               log.emit({ time: options.surroundings.now(), level: 'info', message: sentence });
             },
             onReport: ({ points, progress }) => {
+              tellTrials();
               report.emit({ points, progress: { ...progress, spent: spending(progress.spent?.phases) } });
             },
             onLog: (line) => log.emit(line),
             onPaused: (event) => paused.emit(event),
             onMember: (event) => member.emit(event),
+            onTrial: (trial) => void trials.push(trial),
             onFile: (event) => {
               if (!isWaitedFor(event.file) || file.size === 0) return file.emit(event);
               const kept = new Promise<void>((resolve) => (checkpointKept = resolve));
@@ -171,5 +181,6 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
     onPaused: (listener) => paused.add(listener),
     onFile: (listener) => file.add(listener),
     onMember: (listener) => member.add(listener),
+    onTrials: (listener) => ended.add(listener),
   };
 }

@@ -17,6 +17,7 @@ import type { ActivationMaps, Attributions } from '../protocol/evaluation.ts';
 import type { JobStart, KeptMember } from '../protocol/hosts.ts';
 import type { ModelFile } from '../protocol/model-file.ts';
 import type { RunConfig, RunResult } from '../protocol/runs.ts';
+import type { Trial } from '../protocol/search.ts';
 
 /** Prepared rows, and with what they may be worked on. */
 export interface Rows {
@@ -44,6 +45,8 @@ export interface LearnerEvents extends TrainerEvents {
   readonly onStarted: (event: StartedEvent) => void;
   /** Of a learner that trains others: one of them that is done. */
   readonly onMember?: (event: KeptMember) => void;
+  /** Of a search: a trial that has ended. */
+  readonly onTrial?: (trial: Trial) => void;
 }
 
 /** The other learners, for one that is made of them. */
@@ -63,6 +66,8 @@ export interface LearnerJob<C extends RunConfig = RunConfig> extends Rows {
   readonly checkpoint?: Uint8Array;
   /** What it begins with of another run, where there is no checkpoint yet. */
   readonly start?: JobStart;
+  /** Of a search: the trials that an earlier attempt has told of. */
+  readonly trials?: readonly Trial[];
   readonly others?: OtherLearners;
 }
 

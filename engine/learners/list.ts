@@ -7,6 +7,7 @@ import { learner as extra } from './extra/learner.ts';
 import { learner as forest } from './forest/learner.ts';
 import { learner as linear } from './linear/learner.ts';
 import { learner as network } from './network/learner.ts';
+import { learner as search } from './search/learner.ts';
 
 export const learners: Readonly<Record<string, Learner>> = {
   auto,
@@ -15,4 +16,5 @@ export const learners: Readonly<Record<string, Learner>> = {
   forest,
   linear,
   network,
+  search,
 };

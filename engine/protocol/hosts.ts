@@ -1,6 +1,7 @@
 // What the processes that compute offer: training one run, predictions with a finished one, a description of their device.
 
 import type { RunConfig, MetricPoint, TrainingProgress, RunResult, LogLine, WrittenFile } from './runs.ts';
+import type { Trial } from './search.ts';
 import type { RunRelation, RunStart } from './family.ts';
 import type { DeviceInfo } from './app.ts';
 import type { PreparedData, SplitName } from './data.ts';
@@ -82,6 +83,8 @@ export interface RunJob {
   readonly checkpoint?: Uint8Array;
   /** What it begins with where there is no checkpoint yet, of a run that comes from another one. */
   readonly start?: JobStart;
+  /** Of a search: the trials that the history has. */
+  readonly trials?: readonly Trial[];
 }
 
 /** A model that was trained as a part of a run, and is a run of its own in the history. */
@@ -125,4 +128,6 @@ export interface TrainerHost {
   onPaused(listener: (event: { paused: boolean }) => void): () => void;
   onFile(listener: (event: WrittenFile) => void): () => void;
   onMember(listener: (event: KeptMember) => void): () => void;
+  /** Trials of a search that have ended, some at a time. */
+  onTrials(listener: (trials: readonly Trial[]) => void): () => void;
 }

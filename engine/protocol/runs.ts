@@ -8,6 +8,7 @@ import type { RunRelation, RunStart } from './family.ts';
 import type { AutoProgress, LeaderboardRow, LearningCurve, LeftOutModel } from './leaderboard.ts';
 import type { RunOrigin } from './keeping.ts';
 import type { QueuePlace } from './queue.ts';
+import type { SearchResult, SearchStanding } from './search.ts';
 
 export type RunState =
   'queued' | 'running' | 'paused' | 'completed' | 'stopped' | 'diverged' | 'failed' | 'interrupted';
@@ -58,6 +59,7 @@ export interface TrainingProgress {
   readonly loss: number | null;
   /** Of the best of all. */
   readonly auto?: AutoProgress;
+  readonly search?: SearchStanding<RunConfig>;
   readonly spent?: HostSpending;
 }
 
@@ -135,6 +137,7 @@ export interface RunResult {
   /** Where it was asked for. */
   readonly learningCurve?: LearningCurve;
   readonly leftOutModels?: readonly LeftOutModel[];
+  readonly search?: SearchResult<RunConfig>;
   /** Why the result cannot be believed, and what to do; absent = no reason for doubt. */
   readonly doubt?: string;
   /** Of a run that diverged: the step at which its loss was no number any more, what is kept, and what to try. */

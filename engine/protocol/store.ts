@@ -4,6 +4,7 @@ import type { BilledRun } from './bill.ts';
 import type { WireError } from './errors.ts';
 import type { RunRelation, RunStart } from './family.ts';
 import type { QueuePlace } from './queue.ts';
+import type { Trial } from './search.ts';
 import type { ArchiveReport, HomeUsage, ImportReport, JobProgress } from './keeping.ts';
 import type { LabRecord, LabResult, LabSummary } from './lab.ts';
 import type {
@@ -189,6 +190,10 @@ export interface StoreService {
   }): Promise<readonly MetricPoint[]>;
   /** Lines after the first `after`; default: all. A log only grows. */
   log(request: { run: number; after?: number }): Promise<readonly LogLine[]>;
+  /** Trials of a search that have ended; one that is there already stays as it is. */
+  keepTrials(request: { run: number; trials: readonly Trial[] }): Promise<void>;
+  /** By their numbers, those after trial `after`; default: all. */
+  trials(request: { run: number; after?: number }): Promise<readonly Trial[]>;
   deleteRuns(request: { runs: readonly number[] }): Promise<void>;
   restoreRuns(request: { runs: readonly number[] }): Promise<void>;
   /** Removes trashed runs and their files for good; all older than `olderThan` milliseconds. */

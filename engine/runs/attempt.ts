@@ -19,6 +19,7 @@ import type {
   RunState,
   TrainingProgress,
 } from '../protocol/runs.ts';
+import type { Trial } from '../protocol/search.ts';
 import type { NewRun, RunPatch, StoreService } from '../protocol/store.ts';
 import { timeText } from '../protocol/words.ts';
 import { trainedRows } from '../learners/declared/prepared.ts';
@@ -53,6 +54,8 @@ export interface AttemptOptions {
   readonly owner: NewRun['owner'];
   readonly onLog: (line: LogLine) => void;
   readonly onReport: (event: { points: readonly MetricPoint[]; progress: RunProgress }) => void;
+  /** Of a search: trials, once the history has them. */
+  readonly onTrials: (trials: readonly Trial[]) => void;
 }
 
 /** What the manager queues: it trains when its turn comes. */
@@ -331,7 +334,8 @@ export class Attempt implements Work {
     });
     const stopListening = this.#listen(running, recorder);
     try {
-      const result = running.host.train({ run: this.#run, config, data: prepared, checkpoint, start });
+      const trials = config.learner === 'search' ? await store.trials({ run: this.#run }) : undefined;
+      const result = running.host.train({ run: this.#run, config, data: prepared, checkpoint, start, trials });
       // What was asked for while the host was being made.
       if (this.#pauseRequested) running.host.pause().catch(() => undefined);
       if (this.#stopRequested) running.host.stop().catch(() => undefined);
@@ -384,6 +388,12 @@ export class Attempt implements Work {
         recorder.log(line);
         onLog(line);
       }),
+      host.onTrials((trials) =>
+        recorder.inOrder(async () => {
+          await store.keepTrials({ run: this.#run, trials });
+          this.#options.onTrials(trials);
+        }),
+      ),
       host.onMember((member) => recorder.inOrder(() => this.#members.keep(member))),
       host.onPaused(({ paused }) => recorder.inOrder(() => this.#follow(paused ? 'pause' : 'resume'))),
       host.onFile((written) => {

@@ -8,6 +8,7 @@ import { takesOver } from '../protocol/family.ts';
 import { nobody, type QueueWish } from '../protocol/queue.ts';
 import { finalStates } from '../protocol/runs.ts';
 import type { LogLine, MetricPoint, RunConfig, RunProgress, RunRecord, RunRequest } from '../protocol/runs.ts';
+import type { Trial } from '../protocol/search.ts';
 import type { Family, NewRun, RunsChanged, StoreService } from '../protocol/store.ts';
 import { learnerNamed } from '../learners/registry.ts';
 import type { JobStart } from '../protocol/hosts.ts';
@@ -105,6 +106,8 @@ export interface RunManager {
   onReport(listener: (report: RunReport) => void): () => void;
   /** What runs say, as it is said. */
   onLog(listener: (event: { readonly run: number; readonly line: LogLine }) => void): () => void;
+  /** Trials of searches that have ended, once the history has them. */
+  onTrials(listener: (event: { readonly run: number; readonly trials: readonly Trial[] }) => void): () => void;
   /** Runs whose record has changed, whoever changed it. */
   onChanged(listener: (event: RunsChanged) => void): () => void;
   /** Called when the last active run has ended. */
@@ -168,6 +171,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   const entries = new Map<number, Entry>();
   const reports = new Listeners<RunReport>();
   const logs = new Listeners<{ readonly run: number; readonly line: LogLine }>();
+  const trials = new Listeners<{ readonly run: number; readonly trials: readonly Trial[] }>();
   const idle = new Listeners<void>();
   let poll: NodeJS.Timeout | null = null;
   let preparations = 0;
@@ -219,6 +223,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       onReport: (event: Omit<RunReport, 'run'>) => {
         reports.emit({ run, ...event });
       },
+      onTrials: (ended: readonly Trial[]) => trials.emit({ run, trials: ended }),
     };
     const attempt = isCrossValidation(record.config)
       ? new CrossValidation({ store, record, runs: folds, ...watched })
@@ -451,6 +456,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     },
     onReport: (listener) => reports.add(listener),
     onLog: (listener) => logs.add(listener),
+    onTrials: (listener) => trials.add(listener),
     onChanged: (listener) => store.onChanged(listener),
     onIdle: (listener) => idle.add(listener),
   };

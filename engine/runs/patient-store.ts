@@ -25,6 +25,8 @@ export function patientStore(store: StoreService): StoreService {
     runs: (query) => patiently(() => store.runs(query)),
     metrics: (request) => patiently(() => store.metrics(request)),
     log: (request) => patiently(() => store.log(request)),
+    keepTrials: (request) => patiently(() => store.keepTrials(request)),
+    trials: (request) => patiently(() => store.trials(request)),
     deleteRuns: (request) => patiently(() => store.deleteRuns(request)),
     restoreRuns: (request) => patiently(() => store.restoreRuns(request)),
     purge: (request) => patiently(() => store.purge(request)),

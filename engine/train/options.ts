@@ -7,6 +7,8 @@ import type { SessionOptions } from './session.ts';
 
 export interface TrainerEvents {
   readonly onReport: (event: { points: readonly MetricPoint[]; progress: TrainingProgress }) => void;
+  /** Each point as it is made, before the report that it leaves with. */
+  readonly onPoint?: (point: MetricPoint) => void;
   readonly onLog: (line: LogLine) => void;
   readonly onPaused: (event: { paused: boolean }) => void;
   /** May return when the file is kept: no checkpoint leaves before the one before it is. */

@@ -7,16 +7,21 @@ const reportMilliseconds = 100;
 
 export class WaitingPoints {
   readonly #clock: () => number;
+  readonly #onPoint: (point: MetricPoint) => void;
   #points: MetricPoint[] = [];
   #lastReport = -Infinity;
 
-  constructor(clock: () => number) {
+  /** `onPoint` hears of each at once. */
+  constructor(clock: () => number, onPoint: (point: MetricPoint) => void = () => undefined) {
     this.#clock = clock;
+    this.#onPoint = onPoint;
   }
 
   /** A value that is no finite number is no point. */
   add(point: MetricPoint): void {
-    if (Number.isFinite(point.value)) this.#points.push(point);
+    if (!Number.isFinite(point.value)) return;
+    this.#points.push(point);
+    this.#onPoint(point);
   }
 
   /** Hands over what waits, if the last report is long enough ago; `now`: whenever it was. */

@@ -17,6 +17,7 @@ export interface ReporterOptions {
   readonly clock: () => number;
   readonly diary: Pick<Diary, 'phases'>;
   readonly onReport: (event: { points: readonly MetricPoint[]; progress: TrainingProgress }) => void;
+  readonly onPoint?: (point: MetricPoint) => void;
 }
 
 export class Reporter {
@@ -36,7 +37,7 @@ export class Reporter {
     this.#options = options;
     this.#resumedSeconds = options.state.seconds;
     this.#bucket = Math.max(1, Math.ceil(options.steps / stepPoints));
-    this.#points = new WaitingPoints(options.clock);
+    this.#points = new WaitingPoints(options.clock, options.onPoint);
     this.#begun = options.clock();
   }
 

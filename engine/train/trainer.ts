@@ -84,6 +84,7 @@ class Trainer {
       clock,
       diary,
       onReport: events.onReport,
+      onPoint: events.onPoint,
     });
     this.#checkpoints = new CheckpointWriter({
       session,

@@ -75,7 +75,7 @@ export async function trainFile(context: CommandContext): Promise<number> {
   return follow(context, (manager) => manager.start({ name, config, from }));
 }
 
-async function putIntoQueue(
+export async function putIntoQueue(
   { output, services, interruption }: CommandContext,
   request: Parameters<RunManager['start']>[0],
 ): Promise<number> {
@@ -92,6 +92,14 @@ async function putIntoQueue(
   }
 }
 
+/** What another command says of a run in its own way. */
+export interface Told {
+  /** Of its end. */
+  readonly tell?: (output: Output, ended: RunRecord) => void;
+  /** While it goes on; its epochs are left out then. */
+  readonly listen?: (manager: RunManager) => void;
+}
+
 /**
  * Starts, continues or resumes a run, shows it live and returns its number when it has ended. A signal or a closed reader stops it, and
  * it keeps its best weights; a second signal ends it without its last evaluation.
@@ -99,6 +107,7 @@ async function putIntoQueue(
 export async function follow(
   { output, services, interruption }: CommandContext,
   begin: (manager: RunManager) => Promise<RunRecord>,
+  { tell = report, listen }: Told = {},
 ): Promise<number> {
   const store = await services.store;
   refuseTraining(services.home);
@@ -106,12 +115,13 @@ export async function follow(
   let run: RunRecord | null = null;
   const stop = manager.onReport(({ run: reporting, points, progress }) => {
     const fold = run !== null && reporting !== run.id ? { run: reporting } : {};
-    epochEvents(points).forEach((event) => output.event({ ...event, ...fold }));
+    if (!listen) epochEvents(points).forEach((event) => output.event({ ...event, ...fold }));
     // A cross-validation tells of its own progress.
     if ('run' in fold) return;
     const unit = run === null ? 'step' : declarationOf(run.config).unit.one;
     output.bar(progress.step / Math.max(1, progress.steps), progressText(unit, progress, points));
   });
+  listen?.(manager);
   manager.onLog(({ run: speaking, line }) => {
     // The bar shows the epochs, the last lines the end: `show RUN --log` has it all.
     if (line.detail || (run !== null && speaking !== run.id && line.level === 'info')) return;
@@ -130,7 +140,7 @@ export async function follow(
     if (interruption.cause !== null) await manager.stop({ run: run.id });
     const ended = await manager.finished({ run: run.id });
     output.clearBar();
-    report(output, ended);
+    tell(output, ended);
     const { folds } = ended.result ?? {};
     if (folds) printFolds(output, folds, await foldNumbers(store, run.id));
     return run.id;
@@ -168,7 +178,8 @@ const endings: Readonly<Record<RunResult['reason'], string>> = {
   diverged: 'diverged',
 };
 
-function report(output: Output, run: RunRecord): void {
+/** Throws what a run ended with that has no result. */
+export function refuseUnfinished(run: RunRecord): asserts run is RunRecord & { readonly result: RunResult } {
   const { result, error } = run;
   if (!result && run.state === 'stopped' && !error) {
     throw new CancelledError(`Run ${run.id} was stopped before it began to train.`);
@@ -181,6 +192,11 @@ function report(output: Output, run: RunRecord): void {
         : '';
     throw new TrainyardError(code, `Run ${run.id}: ${message}`, `${hint}${keep}`);
   }
+}
+
+function report(output: Output, run: RunRecord): void {
+  refuseUnfinished(run);
+  const { result, error } = run;
   output.event({
     event: 'finished',
     run: run.id,

@@ -58,6 +58,8 @@ export const learnerExports: Readonly<Record<keyof typeof files, LearnerOnnx>> =
     raw: exportLinear(onnx, file, weights, features.of(file.input)),
     width: outputsOf(file.output),
   })),
+  // It keeps the files of an ensemble.
+  search: ensemble,
   network: of<NetworkModelFile>((onnx, file, weights, features) => ({
     raw: exportNetwork(onnx, file, weights, features.of(file.input)),
     width: outputWidth(file.output, file.training.loss),

@@ -9,6 +9,7 @@ import type { WholeRow } from '../records.ts';
 import { nextRevision } from '../revisions.ts';
 import { renumberValues } from '../samples.ts';
 import { createSeriesNumbers } from '../series.ts';
+import { insertTrial, readTrials, type TrialRow } from '../trials.ts';
 
 /** What a run is known by wherever it goes: where it was made, it had this number, and was made at this moment. */
 export interface RunIdentity {
@@ -85,6 +86,10 @@ export function carryRun(
     SELECT series.name, last, best, best_epoch FROM summary JOIN series ON series.id = summary.series WHERE run = ?`;
   for (const { name, last, best, best_epoch } of from.sql<[number], SummaryRow>(summaries).iterate(before)) {
     summary.run(id, numbers.numberOf(name), last, best, best_epoch);
+  }
+  const trial = to.sql(insertTrial);
+  for (const { number, data } of from.sql<[number, number], TrialRow>(readTrials).iterate(before, 0)) {
+    trial.run(id, number, data);
   }
   to.sql<[number, string], unknown>(
     `INSERT INTO log (run, time, level, message)

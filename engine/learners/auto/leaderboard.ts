@@ -15,7 +15,11 @@ export const shownLoss = (output: OutputSpec, mean: number): number =>
   output.kind === 'classes' ? Math.max(0, mean) : Math.sqrt(Math.max(0, mean)) * output.scale;
 
 /** The loss of each row that a member has predicted out of fold. */
-export function lossesOfMember({ outOfFold, models }: Member, rows: PartRows, output: OutputSpec): Float64Array {
+export function lossesOfMember(
+  { outOfFold, models }: Pick<Member, 'outOfFold' | 'models'>,
+  rows: PartRows,
+  output: OutputSpec,
+): Float64Array {
   const own = Uint32Array.from(models.flatMap(({ part }) => [...rows.rowsOf(part)]));
   const kind = output.kind === 'classes' ? 'classes' : 'values';
   return lossesOf({ kind, truth: rows.targets, rows: own }, saidOf(outOfFold, rows.targets, output), null, 1);

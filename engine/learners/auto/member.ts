@@ -4,7 +4,7 @@
 import { withoutTexts } from '../../data/preprocess/modelled-rows.ts';
 import type { HostSpending } from '../../protocol/bill.ts';
 import { TrainyardError } from '../../protocol/errors.ts';
-import type { LogLine, RunConfig } from '../../protocol/runs.ts';
+import type { LogLine, MetricPoint, RunConfig } from '../../protocol/runs.ts';
 import { RunControl } from '../../train/control.ts';
 import { decodeSafetensors, decodeText } from '../../train/safetensors.ts';
 import { declarationOf } from '../declared/registry.ts';
@@ -58,6 +58,7 @@ export class MemberAtWork {
   readonly #job: LearnerJob;
   readonly #rows: PartRows;
   readonly #test: RowsForMembers;
+  readonly #onPoint: ((point: MetricPoint) => void) | undefined;
   readonly #models: FoldModel[] = [];
   readonly #outOfFold: Float64Array;
   readonly #testSum: Float64Array;
@@ -66,11 +67,23 @@ export class MemberAtWork {
   #cpuSeconds = 0;
   #predicting = 0;
   #parameters = 0;
+  #steps = 0;
+  #stepSeconds = 0;
   #fold: FoldAtWork | null = null;
+  #abandoned = false;
   /** Of the fold at work. */
   #share = 0;
 
-  constructor(number: number, candidate: Candidate, job: LearnerJob, rows: PartRows, test: RowsForMembers) {
+  /** `onPoint` hears of the points of the fold at work. */
+  constructor(
+    number: number,
+    candidate: Candidate,
+    job: LearnerJob,
+    rows: PartRows,
+    test: RowsForMembers,
+    onPoint?: (point: MetricPoint) => void,
+  ) {
+    this.#onPoint = onPoint;
     this.#number = number;
     this.candidate = candidate;
     this.config = candidate.config(0);
@@ -97,6 +110,11 @@ export class MemberAtWork {
     return this.#models.length;
   }
 
+  /** Steps of training of the folds that have ended, and the seconds of those steps alone. */
+  get trained(): { readonly steps: number; readonly seconds: number } {
+    return { steps: this.#steps, seconds: this.#stepSeconds };
+  }
+
   get complete(): boolean {
     return this.#models.length === this.#rows.count;
   }
@@ -106,6 +124,7 @@ export class MemberAtWork {
    * nothing else answers (`needed`). True while there is more to do.
    */
   async advance(last: boolean, needed: boolean): Promise<boolean> {
+    if (this.#abandoned && this.#fold === null) return false;
     const { clock, used } = this.#job.surroundings;
     const cpuBefore = used?.().cpuSeconds ?? 0;
     try {
@@ -116,11 +135,14 @@ export class MemberAtWork {
       const trained = clock();
       this.#seconds += (trained - start) / 1000;
       if (goesOn) return true;
-      if (!last || needed || this.#completes(this.#fold)) await this.#finishFold(this.#fold);
+      const { steps, seconds } = this.#fold.training.result();
+      this.#steps += steps;
+      this.#stepSeconds += seconds;
+      if (!this.#abandoned && (!last || needed || this.#completes(this.#fold))) await this.#finishFold(this.#fold);
       this.#scoring += (clock() - trained) / 1000;
       this.#fold = null;
       this.#share = 0;
-      return !last && !this.complete;
+      return !last && !this.#abandoned && !this.complete;
     } finally {
       this.#cpuSeconds += (used?.().cpuSeconds ?? 0) - cpuBefore;
     }
@@ -134,6 +156,12 @@ export class MemberAtWork {
   /** Ends the fold at work as soon as it can. */
   stop(): void {
     this.#fold?.control.stop();
+  }
+
+  /** Gives it up: the fold at work ends as soon as it can, and counts for nothing. */
+  abandon(): void {
+    this.#abandoned = true;
+    this.stop();
   }
 
   /** Null: not one fold came to anything. */
@@ -189,6 +217,7 @@ export class MemberAtWork {
         if (line.level === 'error')
           this.#job.events.onLog({ ...line, message: `${this.candidate.title}: ${line.message}` });
       },
+      onPoint: this.#onPoint,
       onPaused: () => undefined,
       onFile: ({ file, data }) => {
         if (file === 'model.json' || file === 'best.safetensors') files.set(file, data);

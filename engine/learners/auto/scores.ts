@@ -21,13 +21,16 @@ export interface AutoScores {
   readonly evaluation: Uint8Array;
 }
 
-export function autoScores({ output }: PreparedData, step: number, outOfFold: Known, test: Known): AutoScores {
+/** `test`: null where those rows are not looked at. */
+export function autoScores({ output }: PreparedData, step: number, outOfFold: Known, test: Known | null): AutoScores {
   const spec = { output, training: plainLoss, weights: null };
   const scored = ({ values, targets }: Known): Evaluation => evaluate(rawOf(output, values), targets, spec);
-  const splits = { validation: scored(outOfFold), test: scored(test) };
+  const validation = scored(outOfFold);
+  const unseen: Known = { values: new Float64Array(0), targets: new Float32Array(0) };
+  const splits = { validation, test: scored(test ?? unseen) };
   const metrics = {
-    ...ofSplit('validation', splits.validation.metrics),
-    ...ofSplit('test', splits.test.metrics),
+    ...ofSplit('validation', validation.metrics),
+    ...(test ? ofSplit('test', splits.test.metrics) : {}),
   };
   // What the models say of rows they learned from is no score; how many of each class there are is told.
   const train: Evaluation = { ...splits.validation, metrics: {} };

@@ -6,6 +6,7 @@ import { declaration as extra } from '../extra/declaration.ts';
 import { declaration as forest } from '../forest/declaration.ts';
 import { declaration as linear } from '../linear/declaration.ts';
 import { declaration as network } from '../network/declaration.ts';
+import { declaration as search } from '../search/declaration.ts';
 
 export const declarations = {
   auto,
@@ -14,4 +15,5 @@ export const declarations = {
   forest,
   linear,
   network,
+  search,
 };

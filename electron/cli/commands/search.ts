@@ -1,0 +1,195 @@
+// `search`: many trainings of one learner with other settings each, and the settings that predict best.
+
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import {
+  isSearch,
+  labelIn,
+  ready,
+  searchFields,
+  spaceOf,
+  type SearchConfig,
+} from '../../../engine/learners/search/declaration.ts';
+import { InputError } from '../../../engine/protocol/errors.ts';
+import { timeAsked } from '../../../engine/protocol/queue.ts';
+import type { RunConfig, RunRecord } from '../../../engine/protocol/runs.ts';
+import type { SearchResult, Trial, TrialSettings } from '../../../engine/protocol/search.ts';
+import { runFields } from '../../../engine/settings/run.ts';
+import { about } from '../about.ts';
+import { askedRun } from '../asked-run.ts';
+import { runNumber, textOption, type Command, type CommandContext, type OptionValues } from '../command.ts';
+import { readOptionDefs } from '../import.ts';
+import { unreadable } from '../input-file.ts';
+import { counted, formatNumber, type Output } from '../output.ts';
+import { queueOptions, queueWish } from '../queue-options.ts';
+import { chosenByFlags, flagsOf } from '../setting-flags.ts';
+import { dataOptions } from '../training-options.ts';
+import { follow, putIntoQueue, refuseUnfinished, type Told } from './train.ts';
+
+const { seed, threads } = runFields;
+
+export const search: Command = {
+  ...about.search,
+  positionals: [0, 1],
+  options: {
+    ...flagsOf(searchFields),
+    space: {
+      type: 'string',
+      value: 'FILE.json',
+      path: true,
+      help: 'the settings to choose, instead of the ready-made ones of the learner',
+    },
+    folds: { type: 'string', value: 'N', help: 'parts of the rows that validate in turn (default: as many as pay)' },
+    until: { type: 'string', value: 'TIME', help: 'look until this time, 7:00 or 2026-12-24T07:00' },
+    ...dataOptions,
+    ...flagsOf({ seed, threads }),
+    name: { type: 'string', value: 'TEXT', help: 'name of the search' },
+    resume: { type: 'string', value: 'ID', help: 'go on with a search that was stopped or killed' },
+    ...queueOptions,
+    ...readOptionDefs,
+  },
+  run: async (context) => {
+    const { positionals, options } = context;
+    const resume = textOption(options, 'resume');
+    if (resume !== undefined) return resumeSearch(context, runNumber(resume));
+    if (positionals.length === 0) {
+      throw new InputError(
+        'usage.arguments',
+        'search needs a file.',
+        'trainyard search data.csv --target NAME, or --resume ID.',
+      );
+    }
+    const chosen = await searchOptions(options, new Date());
+    const { info, config } = await askedRun({ ...context, options: { ...options, ...chosen, model: 'search' } });
+    const asked = withSpace(config as SearchConfig, await spaceOption(options));
+    const name = textOption(options, 'name') ?? `${path.parse(info.source).name} search`;
+    const queue = queueWish(options);
+    if (queue) return void (await putIntoQueue(context, { name, config: asked, queue }));
+    await follow(context, (manager) => manager.start({ name, config: asked }), told(context.output, asked));
+  },
+};
+
+async function resumeSearch(context: CommandContext, run: number): Promise<void> {
+  const { config } = await (await context.services.store).run({ run });
+  if (!isSearch(config)) {
+    throw new InputError(
+      'input.search',
+      `Run ${run} is no search.`,
+      `Resume it with \`trainyard train --resume ${run}\`.`,
+    );
+  }
+  await follow(context, (manager) => manager.resume({ run }), told(context.output, config));
+}
+
+/** Flags as they are meant together. Throws InputError. */
+async function searchOptions(options: OptionValues, now: Date): Promise<OptionValues> {
+  // What is refused is refused before anything is read.
+  const { of = searchFields.of.default } = chosenByFlags(searchFields, options);
+  spaceOf({ of, space: await spaceOption(options) });
+  const until = textOption(options, 'until');
+  if (until === undefined) return limited(options);
+  const conflict = options.minutes !== undefined ? 'minutes' : queueWish(options) ? 'queue' : null;
+  if (conflict !== null)
+    throw new InputError('usage.option', `--until and --${conflict} do not go together.`, 'Leave one of them out.');
+  const time = timeAsked(until, now);
+  if (time === null)
+    throw new InputError('usage.option', `--until ${until} is no time.`, 'Write 7:00, or 2026-12-24T07:00.');
+  const minutes = (time - now.getTime()) / 60_000;
+  if (minutes <= 0) throw new InputError('usage.option', `--until ${until} is past.`, 'Name a time to come.');
+  return limited({ ...options, minutes: String(Math.min(minutes, searchFields.minutes.maximum)) });
+}
+
+/** Who gives a time and no number of trials means the time alone. */
+const limited = (options: OptionValues): OptionValues => ({
+  ...(options.minutes === undefined ? {} : { minutes: options.minutes }),
+  ...(options.minutes !== undefined && options.trials === undefined ? { trials: '0' } : {}),
+  // What the flag of `train` is called.
+  until: undefined,
+});
+
+async function spaceOption(options: OptionValues): Promise<string> {
+  const file = textOption(options, 'space');
+  if (file === undefined) return ready;
+  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw unreadable(file, error, 'input.space', 'Name a .json file with the settings to choose.');
+  });
+  if (text.length <= searchFields.space.longest) return text;
+  throw new InputError(
+    'input.space',
+    `${file} is too long for a space.`,
+    'Name a .json file with the settings to choose.',
+  );
+}
+
+const withSpace = (config: SearchConfig, space: string): SearchConfig => ({
+  ...config,
+  search: { ...config.search, space },
+});
+
+/** A trial as an event, then the end. */
+function told(output: Output, config: RunConfig): Told {
+  let best = Infinity;
+  return {
+    listen: (manager) =>
+      manager.onTrials(({ run, trials }) => {
+        for (const trial of trials) {
+          output.event(trialEvent(run, trial));
+          if (trial.state !== 'completed' || trial.score! >= best) continue;
+          best = trial.score!;
+          output.line(`trial ${trial.trial}: ${formatNumber(best)} with ${settingsText(config, trial.settings)}`);
+        }
+      }),
+    tell: (_, ended) => report(output, ended),
+  };
+}
+
+/** Trials are rows of the search, which is the run that has them. */
+const trialEvent = (run: number, { trial, settings, score, state, note, steps, seconds, training }: Trial): object => ({
+  ...{ event: 'trial', trial, run, settings, score, stopped: state === 'stopped', state },
+  ...(note === '' ? {} : { note }),
+  ...{ steps, seconds, training_seconds: training },
+});
+
+function settingsText(config: RunConfig, settings: TrialSettings): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `${isSearch(config) ? labelIn(config.search, name).toLowerCase() : name} ${value}`)
+    .join(', ');
+}
+
+function report(output: Output, run: RunRecord): void {
+  refuseUnfinished(run);
+  const { search: found } = run.result;
+  if (!found) throw new RangeError('a search has trials');
+  const { best, trials, stopped, failed, ended, metric, luck, steps, fullSteps, overhead, importance } = found;
+  output.event({
+    ...{ event: 'finished', search: run.id },
+    best: best && { trial: best.trial, run: run.id, score: best.score, settings: best.settings },
+    ...{ trials, stopped, failed, ended, metric, luck, steps, full_steps: fullSteps },
+    ...{ overhead_seconds: overhead, importance, metrics: run.result.metrics },
+    elapsed_seconds: run.progress?.secondsElapsed ?? null,
+  });
+  output.line(
+    `Search ${run.id} ${endings[ended]}: ${counted(trials, 'trial')}, ${stopped} stopped early, ${failed} failed`,
+  );
+  if (best === null) return;
+  output.line(`  best: trial ${best.trial}, ${metric} ${formatNumber(best.score)} on rows it did not learn from`);
+  output.line(`  ${settingsText(run.config, best.settings)}`);
+  if (luck !== null && luck > 0) {
+    output.line(
+      `  chosen by these rows it looks ${formatNumber(luck)} better than it is: expect ${formatNumber(best.score + luck)} on new ones`,
+    );
+  }
+  if (importance) {
+    const single = Object.entries(importance.single).sort(([, one], [, other]) => other - one);
+    const words = single.map(([name, share]) => `${name} ${Math.round(100 * share)} %`);
+    output.line(`  what matters: ${words.join(', ')}`);
+  }
+  output.line(`  the test rows were not looked at: trainyard evaluate ${run.id} --split test`);
+}
+
+const endings: Readonly<Record<SearchResult['ended'], string>> = {
+  trials: 'done',
+  minutes: 'done, its time is over',
+  exhausted: 'done, there is nothing new to try',
+  stopped: 'stopped',
+};

@@ -1,0 +1,184 @@
+// A search in words: many trainings of one learner with other settings each, all scored on the same rows, and the settings that predict best.
+
+import type { OutputSpec } from '../../model/spec.ts';
+import type { PreparedData } from '../../protocol/data.ts';
+import { InputError } from '../../protocol/errors.ts';
+import type { RunConfig } from '../../protocol/runs.ts';
+import { parseSpace, readSpace, type ReadSpace } from '../../search/read-space.ts';
+import type { searched } from '../../search/ready.ts';
+import { readySpace } from '../../search/ready.ts';
+import type { samplers } from '../../search/sampler.ts';
+import { modelFields } from '../../search/model-fields.ts';
+import { fieldsFor, type FieldTable, type SettingsOf } from '../../settings/field.ts';
+import { trainingFields, type TrainedOn } from '../../settings/training.ts';
+import { boostedFields } from '../boosted/declaration.ts';
+import { declare, type ConfigOf } from '../declared/declare.ts';
+import { extraFields, forestFields } from '../declared/forest-fields.ts';
+import { refuseManyScores } from '../declared/many-scores.ts';
+import { linearFields } from '../linear/declaration.ts';
+
+/** What `space` is where the ready-made one of the learner is meant. */
+export const ready = 'ready-made';
+
+export const searchFields = fieldsFor<TrainedOn>()({
+  of: {
+    kind: 'choice',
+    label: 'Of',
+    flag: 'learner',
+    help: 'what is trained with other settings each time',
+    choices: {
+      boosted: 'Boosted trees',
+      network: 'Network',
+      linear: 'Linear model',
+      forest: 'Forest',
+      extra: 'Extra trees',
+    } satisfies Record<(typeof searched)[number], string>,
+    default: 'boosted',
+  },
+  trials: {
+    kind: 'number',
+    whole: true,
+    label: 'Trials',
+    help: 'trials at most; 0 = until the minutes are over',
+    zero: 'until the minutes are over',
+    minimum: 0,
+    maximum: 100_000,
+    default: 100,
+  },
+  minutes: {
+    kind: 'number',
+    label: 'Minutes',
+    unit: 'min',
+    help: 'minutes to look; 0 = until all trials are done',
+    zero: 'until all trials are done',
+    minimum: 0,
+    maximum: 10_000,
+    default: 0,
+  },
+  sampler: {
+    kind: 'choice',
+    label: 'Sampler',
+    help: 'where the next trial is looked for: where good ones were (tpe), evenly (sobol), anywhere (random)',
+    choices: {
+      tpe: 'Where good ones were (TPE)',
+      sobol: 'Evenly (Sobol)',
+      random: 'Anywhere (random)',
+    } satisfies Record<(typeof samplers)[number], string>,
+    default: 'tpe',
+  },
+  asha: {
+    kind: 'switch',
+    label: 'Stop early by rank',
+    help: 'stop trials early that are not among the best third so far (ASHA)',
+    default: false,
+  },
+  parts: {
+    kind: 'number',
+    whole: true,
+    label: 'Folds',
+    flag: null,
+    zero: 'as many as pay: 5 of few rows, one part held out of many',
+    help: 'parts of the training rows that validate in turn; 0 = as many as pay',
+    minimum: 0,
+    maximum: 20,
+    advanced: true,
+    default: 0,
+  },
+  space: {
+    kind: 'text',
+    label: 'Space',
+    flag: null,
+    help: 'the settings to choose, as JSON, instead of the ready-made ones',
+    hint: 'JSON of settings: {"learningRate": {"kind": "float", "low": 0.01, "high": 0.3, "log": true}}.',
+    longest: 100_000,
+    advanced: true,
+    quiet: ready,
+    default: ready,
+  },
+});
+
+export type SearchSettings = SettingsOf<typeof searchFields>;
+export type SearchConfig = ConfigOf<'search', typeof searchFields>;
+
+const fieldsOfLearner: Readonly<Record<SearchSettings['of'], FieldTable>> = {
+  boosted: boostedFields,
+  linear: linearFields,
+  forest: forestFields,
+  extra: extraFields,
+  network: { ...trainingFields, ...modelFields },
+} as Readonly<Record<SearchSettings['of'], FieldTable>>;
+
+export const isSearch = (config: RunConfig): config is SearchConfig => config.learner === 'search';
+
+/** Throws InputError `input.space` where it cannot be used. */
+export function spaceOf({ of, space }: Pick<SearchSettings, 'of' | 'space'>): ReadSpace {
+  const fields = fieldsOfLearner[of];
+  return space === ready ? readSpace(readySpace(of), fields) : parseSpace(space, fields);
+}
+
+/** What people call a setting of a search: the label of its field. */
+export function labelIn({ of }: Pick<SearchSettings, 'of'>, setting: string): string {
+  return fieldsOfLearner[of][setting]?.label ?? setting;
+}
+
+/** Settings that decide what a loss is: with other ones each, losses on the way are of different kinds. */
+const ofLoss: ReadonlySet<string> = new Set([
+  'loss',
+  'objective',
+  'labelSmoothing',
+  'huberDelta',
+  'quantile',
+  'classWeights',
+]);
+
+/** Whether losses of trainings that are under way can be held against each other. */
+export const comparesLosses = ({ space }: Pick<ReadSpace, 'space'>): boolean =>
+  !Object.keys(space).some((name) => ofLoss.has(name));
+
+/** What scores are called. */
+export const metricOf = ({ kind }: OutputSpec): string => (kind === 'classes' ? 'log loss' : 'RMSE');
+
+function check({ search }: Pick<SearchConfig, 'search'>, data: Pick<PreparedData, 'counts' | 'output'>): void {
+  spaceOf(search);
+  refuseManyScores('a search', data);
+  if (search.trials > 0 || search.minutes > 0) return;
+  throw new InputError('input.search', 'The search has no end.', 'Give it trials or minutes.');
+}
+
+export const declaration = declare({
+  name: 'search',
+  title: 'Search',
+  noun: 'a search',
+  summary: 'One learner with other settings each time, looking for those that predict best',
+  about: {
+    title: () => 'A search of settings',
+    text: 'Trials are trained one after the other on the same rows, each where good ones were found. Those that fall behind are stopped early. What predicts best is kept as a model; the test rows are not looked at.',
+  },
+  fields: searchFields,
+  forms: ['columns'],
+  unit: { one: 'trial', many: 'trials' },
+  curves: true,
+
+  check,
+  parts: ({ search }) => search.parts,
+  // As of the best of all: all rows that are not tested are trained on, and each of them validates in turn.
+  settled: (config) => ({ ...config, settings: { ...config.settings, joined: true } }),
+  formats: ['onnx', 'html', 'tensorboard', 'mlflow', 'json'],
+  units: ({ search }) => Math.max(1, search.trials),
+  preset: ({ search }) => `${search.of} search`,
+  modelTitle: ({ search }) => `Search of ${searchFields.of.choices[search.of].toLowerCase()}`,
+  label: ({ search }) => `search of ${search.of}`,
+  facts: ({ search, seed }) => [
+    ['model', `the best ${search.of} of a search`],
+    [
+      'training',
+      [
+        ...(search.trials > 0 ? [`${search.trials} trials`] : []),
+        ...(search.minutes > 0 ? [`${search.minutes} min`] : []),
+        search.sampler,
+        ...(search.asha ? ['stopped early by rank'] : []),
+        `seed ${seed}`,
+      ].join(', '),
+    ],
+  ],
+});

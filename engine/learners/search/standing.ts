@@ -1,0 +1,140 @@
+// What the trials of a search come to: the best, how it compares, what was saved and which settings matter.
+
+import type { OutputSpec } from '../../model/spec.ts';
+import type { SearchStanding, SettingImportance, Trial, TrialSettings } from '../../protocol/search.ts';
+import { importanceOf } from '../../search/importance.ts';
+import { optimism } from '../../search/optimism.ts';
+import type { Seen } from '../../search/sampler.ts';
+import { pointOf, type Space } from '../../search/space.ts';
+import { shownLoss } from '../auto/leaderboard.ts';
+import type { RunConfig } from '../../protocol/runs.ts';
+import { metricOf } from './declaration.ts';
+
+/** Pairs of settings that are told. */
+const mostPairs = 10;
+
+/** As a sampler sees it. */
+export const seenOf = ({ settings, score, reached }: Trial): Seen => ({ chosen: settings, score, reached });
+
+/** The trials in the order of their numbers, and what follows from them. */
+export class Trials {
+  readonly #output: OutputSpec;
+  readonly #space: Space;
+  readonly #seed: number;
+  readonly #folds: number;
+  readonly #configOf: (settings: TrialSettings) => RunConfig;
+  readonly all: Trial[] = [];
+  readonly seen: Seen[] = [];
+  readonly #bySettings = new Map<string, Trial>();
+  readonly #rungs = new Map<number, number[]>();
+  #best: Trial | null = null;
+  #importance: { readonly of: number; readonly found: SettingImportance | null } = { of: 0, found: null };
+
+  constructor(
+    space: Space,
+    seed: number,
+    output: OutputSpec,
+    folds: number,
+    configOf: (settings: TrialSettings) => RunConfig,
+  ) {
+    this.#configOf = configOf;
+    this.#output = output;
+    this.#space = space;
+    this.#seed = seed;
+    this.#folds = folds;
+  }
+
+  add(trial: Trial): void {
+    this.all.push(trial);
+    this.seen.push(seenOf(trial));
+    if (trial.state !== 'failed') this.#bySettings.set(JSON.stringify(trial.settings), trial);
+    for (const [rung, loss] of trial.rungs) this.#rungs.set(rung, [...(this.#rungs.get(rung) ?? []), loss]);
+    if (trial.state === 'completed' && trial.score! < (this.#best?.score ?? Infinity)) this.#best = trial;
+  }
+
+  /** Of equal ones the first. Only trials that were completed are. */
+  get best(): Trial | null {
+    return this.#best;
+  }
+
+  atRung(rung: number): readonly number[] {
+    return this.#rungs.get(rung) ?? [];
+  }
+
+  /** A trial of the same settings, which would come to the same. */
+  like(settings: Trial['settings']): Trial | undefined {
+    return this.#bySettings.get(JSON.stringify(settings));
+  }
+
+  /** Finds out which settings matter, where there are more trials than the last time. */
+  findImportance(): void {
+    if (this.#importance.of === this.all.length) return;
+    const of = (wanted: Trial['state']): Trial[] => this.all.filter(({ state }) => state === wanted);
+    this.#importance = { of: this.all.length, found: this.#foundImportance(of('completed'), of('stopped')) };
+  }
+
+  standing(): SearchStanding<RunConfig> {
+    const completed = this.all.filter(({ state }) => state === 'completed');
+    const stopped = this.all.filter(({ state }) => state === 'stopped');
+    const best = this.#best;
+    const steps = this.all.reduce((sum, trial) => sum + trial.steps, 0);
+    return {
+      trials: this.all.length,
+      completed: completed.length,
+      stopped: stopped.length,
+      failed: this.all.length - completed.length - stopped.length,
+      best: best && {
+        trial: best.trial,
+        score: best.score!,
+        settings: best.settings,
+        config: this.#configOf(best.settings),
+      },
+      metric: metricOf(this.#output),
+      luck: this.#luck(completed),
+      steps,
+      fullSteps: steps + (stopped.length * meanSteps(completed) - stopped.reduce((sum, trial) => sum + trial.steps, 0)),
+      overhead: median(this.all.filter((trial) => trial.steps > 0).map((trial) => trial.seconds - trial.training)),
+      importance: this.#importance.found,
+      folds: this.#folds,
+    };
+  }
+
+  /** In the unit of the score. */
+  #luck(completed: readonly Trial[]): number | null {
+    const best = this.#best;
+    if (best === null || completed.length < 2) return null;
+    const bias = optimism(completed.map(({ losses }) => losses));
+    const mean = best.losses.reduce((sum, loss) => sum + loss, 0) / best.losses.length;
+    return shownLoss(this.#output, mean + bias) - shownLoss(this.#output, mean);
+  }
+
+  #foundImportance(completed: readonly Trial[], stopped: readonly Trial[]): SettingImportance | null {
+    // What was stopped early has a score of its own kind: it counts as bad as the worst third of what was completed.
+    const scores = completed.map(({ score }) => score!).sort((a, b) => a - b);
+    const bad = scores[Math.floor((2 / 3) * scores.length)] ?? NaN;
+    const counted = completed.length >= stopped.length ? completed : [...completed, ...stopped];
+    const found = importanceOf(
+      counted.map(({ settings }) => pointOf(this.#space, settings)),
+      counted.map(({ state, score }) => (state === 'completed' ? score! : Math.max(bad, score ?? bad))),
+      this.#seed,
+    );
+    const names = Object.keys(this.#space);
+    return (
+      found && {
+        single: Object.fromEntries(names.map((name, at) => [name, found.single[at]])),
+        pairs: found.pairs
+          .slice(0, mostPairs)
+          .map(({ of: [one, other], share }) => ({ of: [names[one], names[other]] as const, share })),
+      }
+    );
+  }
+}
+
+const meanSteps = (trials: readonly Trial[]): number =>
+  trials.length === 0 ? 0 : trials.reduce((sum, { steps }) => sum + steps, 0) / trials.length;
+
+function median(values: readonly number[]): number {
+  if (values.length === 0) return 0;
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)];
+}

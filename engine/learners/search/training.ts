@@ -1,0 +1,302 @@
+// A search at work: one trial after the other, in this process, on rows that lie in memory once. Each trial that ends is told at once and kept
+// by the history, which is what a search that was killed goes on from; the models of the best one are in the checkpoint.
+
+import type { PhaseSeconds } from '../../protocol/bill.ts';
+import { TrainyardError } from '../../protocol/errors.ts';
+import type { RunConfig, RunResult, TrainingProgress } from '../../protocol/runs.ts';
+import type { SearchEnd, Trial, TrialSettings } from '../../protocol/search.ts';
+import { countText } from '../../protocol/words.ts';
+import { rungsOf } from '../../search/asha.ts';
+import type { ReadSpace } from '../../search/read-space.ts';
+import { nextChosen } from '../../search/sampler.ts';
+import { sizeOf } from '../../search/space.ts';
+import { quietOf } from '../../settings/values.ts';
+import type { Member } from '../auto/member.ts';
+import { ensembleFiles, handOver } from '../auto/model.ts';
+import { encodeState, type AutoState } from '../auto/checkpoint.ts';
+import { autoFields } from '../auto/declaration.ts';
+import type { PartRows } from '../auto/part-rows.ts';
+import { autoScores } from '../auto/scores.ts';
+import { RowsForMembers, matrixRecipe, valuesPerRow } from '../auto/trained.ts';
+import { Course } from '../course.ts';
+import { declarationOf } from '../declared/registry.ts';
+import type { LearnerJob, Training } from '../learner.ts';
+import { comparesLosses, type SearchConfig } from './declaration.ts';
+import { Trials } from './standing.ts';
+import { configOfTrial, type TrialData } from '../declared/searched-trial.ts';
+import { TrialAtWork } from './trial-work.ts';
+
+/** Of the time of a search, what finding out which settings matter may take while it goes on. */
+const importanceShare = 0.02;
+/** A model is handed over before the end where that takes this share of the time since the last at most. */
+const handOverShare = 0.02;
+/** Trials in a row that have nothing new to try. */
+const mostRepeats = 200;
+
+export class SearchTraining implements Training {
+  readonly #job: LearnerJob<SearchConfig>;
+  readonly #rows: PartRows;
+  readonly #test: RowsForMembers;
+  readonly #space: ReadSpace;
+  readonly #trials: Trials;
+  readonly #course: Course;
+  readonly #trialData: TrialData;
+  readonly #secondsBefore: number;
+  readonly #start: number;
+  #atWork: TrialAtWork | null = null;
+  /** The best trial that was completed, as a model. */
+  #best: Member | null;
+  #repeats = 0;
+  #stopped = false;
+  #importance = { took: 0, at: -Infinity };
+  #handOver = { took: 0, at: -Infinity };
+  #result: RunResult | null = null;
+
+  constructor(job: LearnerJob<SearchConfig>, rows: PartRows, space: ReadSpace, before: AutoState | null) {
+    const { config, data, surroundings, trials = [] } = job;
+    // The test rows stay closed: as far as its trials know there are none.
+    this.#job = { ...job, data: { ...data, counts: { ...data.counts, test: 0 } } };
+    this.#rows = rows;
+    this.#test = new RowsForMembers(job, matrixRecipe(data.preprocessing));
+    this.#space = space;
+    this.#trialData = { data, rows: rows.learnedFrom(1).length };
+    this.#trials = new Trials(space.space, config.seed, data.output, rows.count, (settings) =>
+      alone(this.#configOf(settings)),
+    );
+    for (const trial of trials) this.#trials.add(trial);
+    this.#best = before?.members[0] ?? null;
+    this.#secondsBefore = trials.reduce((sum, { seconds }) => sum + seconds, 0);
+    this.#start = surroundings.clock();
+    this.#course = new Course(this.#job, { progress: () => this.#progress(), snapshot: () => this.#snapshot() });
+    job.control.onStop(() => this.#atWork?.abandon());
+    this.#announce();
+  }
+
+  async advance(milliseconds: number): Promise<boolean> {
+    const { clock } = this.#job.surroundings;
+    const end = clock() + milliseconds;
+    while (this.#result === null && clock() < end) await this.#step();
+    return this.#result === null;
+  }
+
+  result(): RunResult {
+    if (this.#result === null) throw new RangeError('the search goes on');
+    return this.#result;
+  }
+
+  get #spent(): number {
+    return this.#secondsBefore + (this.#job.surroundings.clock() - this.#start - this.#course.paused) / 1000;
+  }
+
+  get #phases(): PhaseSeconds {
+    return { training: this.#spent - this.#secondsBefore };
+  }
+
+  /** Why there is no further trial; null: there is one. */
+  #end(): SearchEnd | null {
+    const { trials, minutes } = this.#job.config.search;
+    if (this.#stopped) return 'stopped';
+    if (trials > 0 && this.#trials.all.length >= trials) return 'trials';
+    // One at least: else there is no answer.
+    if (minutes > 0 && this.#spent >= 60 * minutes && this.#trials.best !== null) return 'minutes';
+    const { space } = this.#space;
+    return this.#repeats >= Math.min(mostRepeats, 10 * sizeOf(space)) ? 'exhausted' : null;
+  }
+
+  async #step(): Promise<void> {
+    if (!(await this.#course.between())) this.#stopped = true;
+    if (this.#atWork === null) {
+      const end = this.#end();
+      if (end !== null) return this.#finish(end);
+      this.#begin();
+    }
+    const atWork = this.#atWork;
+    if (atWork === null) return;
+    if (this.#stopped) atWork.abandon();
+    if (await atWork.advance()) return;
+    this.#atWork = null;
+    if (this.#stopped) return;
+    await this.#keep(atWork.result(), atWork.member());
+  }
+
+  /** The next trial; one of settings that were tried already comes to what they came to. */
+  #begin(): void {
+    const { search, seed } = this.#job.config;
+    const trial = this.#trials.all.length + 1;
+    const chosen = nextChosen(search.sampler, this.#space.space, seed, trial - 1, this.#trials.seen);
+    const like = this.#trials.like(chosen);
+    if (like === undefined) {
+      this.#repeats = 0;
+      this.#atWork = this.#workOn(trial, chosen, search.asha);
+      return;
+    }
+    this.#repeats++;
+    this.#tell({ ...like, trial, rungs: [], steps: 0, seconds: 0, training: 0, note: `as trial ${like.trial}` });
+  }
+
+  #configOf(chosen: TrialSettings): RunConfig {
+    return configOfTrial(this.#job.config, { ...this.#space.fixed, ...chosen }, this.#trialData);
+  }
+
+  /** `early`: it may be stopped early. */
+  #workOn(trial: number, chosen: TrialSettings, early: boolean): TrialAtWork {
+    const own = this.#configOf(chosen);
+    const units = declarationOf(own).units(own);
+    const all = early ? rungsOf(this.#rows.count, units) : [];
+    const rungs = comparesLosses(this.#space) ? all : all.filter((rung) => rung >= 1);
+    const candidate = { title: `Trial ${trial}`, config: () => own };
+    const work = {
+      trial,
+      settings: chosen,
+      candidate,
+      units,
+      rungs,
+      atRung: (rung: number) => this.#trials.atRung(rung),
+    };
+    return new TrialAtWork(work, this.#job, this.#rows, this.#test);
+  }
+
+  async #keep(trial: Trial, member: Member | null): Promise<void> {
+    this.#tell(trial);
+    if (member === null || this.#trials.best?.trial !== trial.trial) return;
+    this.#best = member;
+    const { metrics } = this.#scores(member);
+    const at = { step: trial.trial, epoch: trial.trial, seconds: this.#spent };
+    for (const [series, value] of Object.entries(metrics)) this.#course.point({ series, value, ...at });
+    this.#handOverWhereQuick(member);
+  }
+
+  #tell(trial: Trial): void {
+    this.#trials.add(trial);
+    this.#job.events.onTrial?.(trial);
+  }
+
+  #scores({ outOfFold, models }: Member): ReturnType<typeof autoScores> {
+    const { data } = this.#job;
+    const values = valuesPerRow(data.output);
+    const rows = Uint32Array.from(models.flatMap(({ part }) => [...this.#rows.rowsOf(part)])).sort();
+    const said = new Float64Array(rows.length * values);
+    rows.forEach((row, at) => said.set(outOfFold.subarray(row * values, (row + 1) * values), at * values));
+    const known = { values: said, targets: Float32Array.from(rows, (row) => this.#rows.targets[row]) };
+    return autoScores(data, this.#trials.all.length, known, null);
+  }
+
+  #handOverWhereQuick(member: Member): void {
+    const { clock } = this.#job.surroundings;
+    const { took, at } = this.#handOver;
+    if (took > handOverShare * (clock() - at)) return;
+    const start = clock();
+    this.#handOverModel(member);
+    this.#handOver = { took: clock() - start, at: clock() };
+  }
+
+  #handOverModel(member: Member): void {
+    const { config, data, events } = this.#job;
+    const own = { auto: quietOf(autoFields), seed: config.seed };
+    handOver(ensembleFiles([member], [1], own, data), events.onFile);
+  }
+
+  async #finish(ended: SearchEnd): Promise<void> {
+    const { events } = this.#job;
+    const best = await this.#bestModel();
+    if (ended === 'stopped') await this.#course.saveCheckpoint();
+    if (best === null && ended !== 'stopped') throw noTrial(this.#trials.all);
+    if (best !== null) this.#handOverModel(best);
+    const scores = best && this.#scores(best);
+    if (scores) void events.onFile({ file: 'evaluation.json', data: scores.evaluation });
+    this.#trials.findImportance();
+    const standing = this.#trials.standing();
+    const of = standing.trials;
+    this.#result = {
+      reason: ended === 'stopped' ? 'stopped' : 'completed',
+      device: 'cpu',
+      threads: 1,
+      epochs: of,
+      steps: of,
+      seconds: this.#trials.all.reduce((sum, { training }) => sum + training, 0),
+      examplesPerSecond: 0,
+      metrics: scores?.metrics ?? {},
+      bestEpoch: standing.best?.trial ?? 0,
+      remark: standing.best
+        ? `trial ${standing.best.trial} of ${countText(of, 'trial')}, ${standing.stopped.toLocaleString('en')} of them stopped early`
+        : 'no trial was completed',
+      search: { ...standing, ended },
+      spent: { phases: this.#phases },
+    };
+    this.#course.report(true);
+  }
+
+  /** The best trial as a model: one that a killed process took along is trained again, and comes to the same. */
+  async #bestModel(): Promise<Member | null> {
+    const best = this.#trials.best;
+    if (best === null || this.#best?.number === best.trial) return this.#best;
+    this.#course.say(`Trial ${best.trial}, the best one, is trained once more: its model was not kept yet.`);
+    const again = this.#workOn(best.trial, best.settings, false);
+    while (await again.advance()) await this.#job.surroundings.breathe();
+    return (this.#best = again.member());
+  }
+
+  #announce(): void {
+    const { config, data } = this.#job;
+    const { counts, warnings } = data;
+    for (const { message } of warnings) this.#course.say(message, 'warning');
+    const folds = this.#rows.count > 1 ? `${this.#rows.count} folds` : 'one part of them held out';
+    const names = Object.keys(this.#space.space);
+    this.#course.say(
+      `Searches ${countText(names.length, 'setting')} (${names.join(', ')}) on ${countText(counts.train, 'row')}, ${folds}; the test rows stay closed.`,
+    );
+    if (this.#trials.all.length > 0)
+      this.#course.say(`Goes on after ${countText(this.#trials.all.length, 'trial')}, seed ${config.seed}.`);
+  }
+
+  #progress(): TrainingProgress {
+    this.#findImportanceWhereQuick();
+    const { trials, minutes } = this.#job.config.search;
+    const done = this.#trials.all.length;
+    const end = this.#result !== null;
+    const [byTrials, byTime] = [trials > 0 ? done / trials : 0, minutes > 0 ? this.#spent / (60 * minutes) : 0];
+    const share = Math.min(1, Math.max(byTrials, byTime));
+    const all = end ? done : trials > 0 ? trials : Math.max(done + 1, Math.round(done / Math.max(share, 1e-3)));
+    return {
+      epoch: done,
+      epochs: Math.max(all, end ? 0 : 1),
+      step: end ? 1_000 : Math.round(1_000 * share),
+      steps: 1_000,
+      examplesPerSecond: 0,
+      secondsTraining: this.#spent,
+      secondsLeft: end ? 0 : share > 0 ? (this.#spent * (1 - share)) / share : null,
+      loss: this.#trials.best?.score ?? null,
+      search: this.#trials.standing(),
+      spent: { phases: this.#phases },
+    };
+  }
+
+  /** Which settings matter is found out now and then, where it takes little of the time. */
+  #findImportanceWhereQuick(): void {
+    const { clock } = this.#job.surroundings;
+    const { took, at } = this.#importance;
+    if (took > importanceShare * (clock() - at)) return;
+    const start = clock();
+    this.#trials.findImportance();
+    this.#importance = { took: clock() - start, at: clock() };
+  }
+
+  #snapshot(): Uint8Array {
+    const members = this.#best ? [this.#best] : [];
+    return encodeState({ members, leftOut: [], next: this.#trials.all.length, seconds: this.#spent });
+  }
+}
+
+/** The same for a run by itself, which has a validation split. */
+function alone({ settings: { joined: _, ...settings }, ...config }: RunConfig): RunConfig {
+  return { ...config, settings };
+}
+
+function noTrial(trials: readonly Trial[]): TrainyardError {
+  const failed = trials.find(({ state }) => state === 'failed');
+  return new TrainyardError(
+    'run.no_trial',
+    failed ? `No trial came to a model. Trial ${failed.trial}: ${failed.note}` : 'No trial came to a model.',
+    'Narrow the space to settings that this data can be trained with.',
+  );
+}

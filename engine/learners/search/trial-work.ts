@@ -1,0 +1,158 @@
+// A trial at work: its folds, one after the other, and the rungs at which it is held against the trials before it.
+
+import type { OutputSpec } from '../../model/spec.ts';
+import type { MetricPoint } from '../../protocol/runs.ts';
+import type { Trial, TrialSettings } from '../../protocol/search.ts';
+import { goesOn } from '../../search/asha.ts';
+import { lossesOfMember, shownLoss } from '../auto/leaderboard.ts';
+import { comesToNothing, MemberAtWork, type Member } from '../auto/member.ts';
+import type { PartRows } from '../auto/part-rows.ts';
+import type { Candidate } from '../auto/plan.ts';
+import { meanOf } from '../auto/selection.ts';
+import type { RowsForMembers } from '../auto/trained.ts';
+import type { LearnerJob } from '../learner.ts';
+
+/** Groups that one part of the rows is scored by: luck is told by what differs between them. */
+const groups = 5;
+
+export interface TrialWork {
+  /** From 1. */
+  readonly trial: number;
+  readonly settings: TrialSettings;
+  readonly candidate: Candidate;
+  /** Units of a whole training of a fold. */
+  readonly units: number;
+  /** Rising; empty: it is not stopped early. */
+  readonly rungs: readonly number[];
+  /** What trials before it scored at a rung. */
+  readonly atRung: (rung: number) => readonly number[];
+}
+
+export class TrialAtWork {
+  readonly #work: TrialWork;
+  readonly #rows: PartRows;
+  readonly #output: OutputSpec;
+  readonly #clock: () => number;
+  readonly #member: MemberAtWork;
+  readonly #start: number;
+  /** Mean losses of the folds that are done. */
+  readonly #folds: number[] = [];
+  readonly #passed: [rung: number, loss: number][] = [];
+  /** The least validation loss of the first fold so far. */
+  #least = Infinity;
+  #stoppedAt: number | null = null;
+  #problem: string | null = null;
+
+  constructor(work: TrialWork, job: LearnerJob, rows: PartRows, test: RowsForMembers) {
+    this.#work = work;
+    this.#rows = rows;
+    this.#output = job.data.output;
+    this.#clock = job.surroundings.clock;
+    this.#start = this.#clock();
+    this.#member = new MemberAtWork(work.trial, work.candidate, job, rows, test, (point) => this.#watch(point));
+  }
+
+  get part(): number {
+    return this.#member.part;
+  }
+
+  get share(): number {
+    return this.#member.share;
+  }
+
+  /** Works for a moment. True while there is more to do. */
+  async advance(): Promise<boolean> {
+    const before = this.#member.folds;
+    try {
+      const more = await this.#member.advance(false, false);
+      if (this.#member.folds > before) this.#scoreFold();
+      return more;
+    } catch (error) {
+      if (!comesToNothing(error)) throw error;
+      this.#problem = error.message;
+      return false;
+    }
+  }
+
+  /** Ends as soon as it can, and counts for nothing. */
+  abandon(): void {
+    this.#member.abandon();
+  }
+
+  /** How it ended. */
+  result(): Trial {
+    const { trial, settings } = this.#work;
+    const { steps, seconds: training } = this.#member.trained;
+    const seconds = (this.#clock() - this.#start) / 1000;
+    const common = { trial, settings, steps, seconds, training, rungs: this.#passed };
+    const nothing = { score: null, losses: [], note: this.#problem ?? '' };
+    if (this.#problem !== null) return { ...common, ...nothing, state: 'failed', reached: 0 };
+    if (this.#stoppedAt !== null) {
+      const rung = this.#stoppedAt;
+      const loss = this.#passed.at(-1)?.[1] ?? NaN;
+      return {
+        ...common,
+        state: 'stopped',
+        reached: rung / this.#rows.count,
+        score: Number.isFinite(loss) ? shownLoss(this.#output, loss) : null,
+        losses: this.#folds,
+        note: this.#whyStopped(rung, loss),
+      };
+    }
+    const losses = this.#rows.count > 1 ? this.#folds : this.#groupLosses();
+    const score = shownLoss(this.#output, meanOf(Float64Array.from(losses)));
+    return { ...common, state: 'completed', reached: 1, score, losses, note: '' };
+  }
+
+  /** What it learned; null where it was not completed. */
+  member(): Member | null {
+    return this.#stoppedAt === null && this.#problem === null ? this.#member.result() : null;
+  }
+
+  #whyStopped(rung: number, loss: number): string {
+    const others = this.#work.atRung(rung);
+    const place = 1 + others.filter((other) => other < loss).length;
+    return `${this.#rungWords(rung)}, ${place} of ${others.length + 1}`;
+  }
+
+  #rungWords(rung: number): string {
+    const { count } = this.#rows;
+    if (rung >= 1) return `after fold ${rung} of ${count}`;
+    const unit = Math.max(1, Math.floor(rung * this.#work.units));
+    return `at ${unit} of ${this.#work.units}${count > 1 ? ' in fold 1' : ''}`;
+  }
+
+  /** A validation loss on the way: of the first fold, at its next rung. */
+  #watch({ series, epoch, value }: MetricPoint): void {
+    if (series !== 'val_loss' || this.#member.folds > 0 || this.#stoppedAt !== null) return;
+    this.#least = Math.min(this.#least, value);
+    const rung = this.#work.rungs[this.#passed.length];
+    if (rung === undefined || rung >= 1 || epoch < Math.floor(rung * this.#work.units)) return;
+    this.#pass(rung, this.#least);
+  }
+
+  #scoreFold(): void {
+    const member = this.#member.result()!;
+    const own = { outOfFold: member.outOfFold, models: member.models.slice(-1) };
+    this.#folds.push(meanOf(lossesOfMember(own, this.#rows, this.#output)));
+    const done = this.#folds.length;
+    // A fold that stopped by itself before a rung has come to it.
+    for (const rung of this.#work.rungs.slice(this.#passed.length)) {
+      if (rung > done || this.#stoppedAt !== null) break;
+      this.#pass(rung, rung < 1 ? this.#least : meanOf(Float64Array.from(this.#folds)));
+    }
+  }
+
+  #pass(rung: number, loss: number): void {
+    this.#passed.push([rung, loss]);
+    if (goesOn(loss, this.#work.atRung(rung))) return;
+    this.#stoppedAt = rung;
+    this.#member.abandon();
+  }
+
+  #groupLosses(): readonly number[] {
+    const losses = lossesOfMember(this.#member.result()!, this.#rows, this.#output);
+    const count = Math.min(groups, losses.length);
+    return Array.from({ length: count }, (_, group) => meanOf(losses.filter((_loss, row) => row % count === group)));
+  }
+}

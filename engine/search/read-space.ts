@@ -1,0 +1,109 @@
+// A space as a person writes it: JSON of settings by their names, each a dimension or a value that stays. Held against the tables of settings
+// before anything is trained; each refusal says where it is and what would do.
+
+import { InputError } from '../protocol/errors.ts';
+import { parseJson } from '../protocol/json.ts';
+import { ownValue } from '../protocol/own.ts';
+import type { Field, FieldTable, Value } from '../settings/field.ts';
+import { expectedInstead } from '../settings/values.ts';
+import type { Dimension, Space } from './space.ts';
+
+/** By the names of settings. */
+export type Asked = Readonly<Record<string, Dimension | Value>>;
+
+export interface ReadSpace {
+  readonly space: Space;
+  /** What every trial has. */
+  readonly fixed: Readonly<Record<string, Value>>;
+}
+
+/** Dimensions of a space at most. */
+const mostDimensions = 100;
+
+/** Throws InputError `input.space`. `fields`: what may be chosen, by name. */
+export function parseSpace(text: string, fields: FieldTable): ReadSpace {
+  let found: unknown;
+  try {
+    found = parseJson(text);
+  } catch (error) {
+    throw refused(`it is not JSON: ${(error as Error).message}`);
+  }
+  if (!isObject(found)) throw refused('it is no object');
+  return readSpace(found as Asked, fields);
+}
+
+/** Throws likewise. */
+export function readSpace(asked: Asked, fields: FieldTable): ReadSpace {
+  const space: Record<string, Dimension> = {};
+  const fixed: Record<string, Value> = {};
+  for (const [name, given] of Object.entries(asked)) {
+    const field = ownValue<Field>(fields, name);
+    if (field === undefined)
+      throw refused(`“${name}” is no setting of it`, `Settings: ${Object.keys(fields).join(', ')}.`);
+    if (!isObject(given)) {
+      checkValue(name, field, given);
+      fixed[name] = given as Value;
+    } else space[name] = dimensionOf(name, field, given as unknown as Readonly<Record<string, unknown>>, space);
+  }
+  const count = Object.keys(space).length;
+  if (count === 0) throw refused('there is nothing to choose in it', example);
+  if (count > mostDimensions) throw refused(`${count} dimensions are too many`, `Choose ${mostDimensions} at most.`);
+  return { space, fixed };
+}
+
+const example =
+  'Write {"learningRate": {"kind": "float", "low": 0.01, "high": 0.3, "log": true}, "leaves": {"kind": "integer", "low": 4, "high": 64}}.';
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function refused(what: string, hint = example): InputError {
+  return new InputError('input.space', `The space of the search cannot be used: ${what}.`, hint);
+}
+
+function checkValue(name: string, field: Field, value: unknown): void {
+  const expected = expectedInstead(field, value);
+  if (expected !== undefined) throw refused(`${name} cannot be ${JSON.stringify(value)}`, `It takes ${expected}.`);
+}
+
+function dimensionOf(name: string, field: Field, given: Readonly<Record<string, unknown>>, before: Space): Dimension {
+  const { kind, low, high, log = false, values, when, ...odd } = given;
+  const [unknown] = Object.keys(odd);
+  if (unknown !== undefined)
+    throw refused(`${name} has “${unknown}”`, 'A dimension has kind, low, high, log, values, when.');
+  const condition = when === undefined ? {} : { when: conditionOf(name, when, before) };
+  if (kind === 'choice') {
+    if (!Array.isArray(values) || values.length === 0 || new Set(values).size < values.length)
+      throw refused(`the values of ${name} are no list of different ones`);
+    values.forEach((value) => checkValue(name, field, value));
+    return { kind, values: values as Value[], ...condition };
+  }
+  if (kind !== 'float' && kind !== 'integer')
+    throw refused(
+      `${name} is ${kind === undefined ? 'of no kind' : `a ${JSON.stringify(kind)}`}`,
+      'Kinds: float, integer, choice.',
+    );
+  if (field.kind !== 'number') throw refused(`${name} is no number`, 'Give it as {"kind": "choice", "values": […]}.');
+  if (kind === 'float' && field.whole) throw refused(`${name} is a whole number`, 'Give it as "integer".');
+  if (typeof log !== 'boolean') throw refused(`log of ${name} is neither true nor false`);
+  for (const end of [low, high]) checkValue(name, field, end);
+  const [from, to] = [low as number, high as number];
+  if (from >= to) throw refused(`${name} goes from ${from} to ${to}`, 'Low has to be below high.');
+  if (kind === 'integer' && !(Number.isInteger(from) && Number.isInteger(to)))
+    throw refused(`the ends of ${name} are no whole numbers`);
+  if (log && from <= 0) throw refused(`${name} is logarithmic from ${from}`, 'Logarithms begin above 0.');
+  return { kind, low: from, high: to, ...(log ? { log } : {}), ...condition };
+}
+
+function conditionOf(name: string, when: unknown, before: Space): Readonly<Record<string, readonly Value[]>> {
+  if (!isObject(when)) throw refused(`“when” of ${name} is no object`, conditionHint);
+  for (const [other, values] of Object.entries(when)) {
+    if (ownValue(before, other) === undefined)
+      throw refused(`${name} hangs on ${other}, which is not chosen before it`, conditionHint);
+    if (!Array.isArray(values) || values.length === 0)
+      throw refused(`“when” of ${name} has no list of values`, conditionHint);
+  }
+  return when as Readonly<Record<string, readonly Value[]>>;
+}
+
+const conditionHint = 'Write "when": {"optimizer.name": ["sgd"]} behind the dimension it hangs on.';
