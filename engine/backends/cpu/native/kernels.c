@@ -64,15 +64,24 @@ static void dense_weight_grad(const Call *call) {
   }
 }
 
-static void activation(const Call *call) {
-  const float *x = operand(call, 0);
-  float *y = operand(call, 1);
-  const int count = integer(call, 2), code = integer(call, 3);
-  const float slope = real(call, 4);
-  const int end = share_start(count, 16, call->thread + 1, call->threads);
-  for (int i = share_start(count, 16, call->thread, call->threads); i < end; i += LANES) {
-    store_lanes(y + i, activate(code, load_lanes(x + i, end - i), slope), end - i);
+INLINE void activate_range(const float *x, float *y, int count, const int code, float slope) {
+  int i = 0;
+  for (; i + 4 * LANES <= count; i += 4 * LANES) {
+#pragma GCC unroll 4
+    for (int j = i; j < i + 4 * LANES; j += LANES) store(y + j, activate(code, load(x + j), slope));
   }
+  for (; i < count; i += LANES) store_lanes(y + i, activate(code, load_lanes(x + i, count - i), slope), count - i);
+}
+
+static void activation(const Call *call) {
+  const int count = integer(call, 2), code = integer(call, 3), start = share_start(count, 16, call->thread, call->threads);
+  const int own = share_start(count, 16, call->thread + 1, call->threads) - start;
+  const float *x = operand(call, 0) + start, slope = real(call, 4);
+  float *y = operand(call, 1) + start;
+  // Loops of their own for what memory limits.
+  if (code == RELU) activate_range(x, y, own, RELU, 0);
+  else if (code == RELU6) activate_range(x, y, own, RELU6, 0);
+  else activate_range(x, y, own, code, slope);
 }
 
 static void activation_grad(const Call *call) {

@@ -2,98 +2,23 @@
 // table (inner 1) they lie side by side and are summed up row by row, of images each is a set of planes.
 
 #pragma once
-#include "kernels.h"
-#include "vectors.h"
+#include "normalization_sums.h"
 #include <math.h>
 
-/** x is [outer, channels, inner]; this thread takes the channels start … end. */
-typedef struct {
-  int outer, channels, inner, start, end;
-} Channels;
-
-static Channels share_channels(const Call *call, int first) {
-  Channels c = {integer(call, first), integer(call, first + 1), integer(call, first + 2), 0, 0};
-  const int grain = c.inner == 1 ? 16 : 1;
-  c.start = share_start(c.channels, grain, call->thread, call->threads);
-  c.end = share_start(c.channels, grain, call->thread + 1, call->threads);
-  return c;
-}
-
-INLINE ptrdiff_t plane_start(const Channels *c, int o, int channel) {
-  return ((ptrdiff_t)o * c->channels + channel) * c->inner;
-}
-
-static float sum_lanes(Vector v) {
-  float total = 0;
-  for (int i = 0; i < LANES; i++) total += v[i];
-  return total;
-}
-
-static float sum_of(const float *x, int count) {
-  Vector sums[4] = {{0}};
-  int i = 0;
-  for (; i + 4 * LANES <= count; i += 4 * LANES) {
-    for (int j = 0; j < 4; j++) sums[j] += load(x + i + j * LANES);
-  }
-  for (; i + LANES <= count; i += LANES) sums[0] += load(x + i);
-  float total = sum_lanes(sums[0] + sums[1] + (sums[2] + sums[3]));
-  for (; i < count; i++) total += x[i];
-  return total;
-}
-
-/**
- * Channels whose planes are summed up together, so that memory is read in long stretches; both passes go over them before the
- * next ones, while they are in the cache. How many changes no sum.
- */
-#define STRETCH_FLOATS 1024
-#define MOST_TOGETHER 64
-
-static int channels_together(const Channels *c) {
-  const int most = STRETCH_FLOATS / c->inner;
-  return most < 1 ? 1 : smaller(most, MOST_TOGETHER);
-}
-
-/** Two sums of a channel, of its planes one after the other: by lane, and of what is left of each plane. */
-typedef struct {
-  Vector first, second;
-  float rest_first, rest_second;
-} Sums;
-
-/** Adds a plane: first += Σa, second += Σa·(x − centre), where a = dy, or x − centre without dy. */
-INLINE void add_plane(const float *dy, const float *x, int count, float centre, Sums *sums) {
-  Vector first[4] = {{0}}, second[4] = {{0}};
-  int i = 0;
-  for (; i + 4 * LANES <= count; i += 4 * LANES) {
-#pragma GCC unroll 4
-    for (int j = 0; j < 4; j++) {
-      const Vector centred = load(x + i + j * LANES) - centre, a = dy ? load(dy + i + j * LANES) : centred;
-      first[j] += a;
-      second[j] += a * centred;
-    }
-  }
-  for (; i + LANES <= count; i += LANES) {
-    const Vector centred = load(x + i) - centre, a = dy ? load(dy + i) : centred;
-    first[0] += a;
-    second[0] += a * centred;
-  }
-  sums->first += first[0] + first[1] + (first[2] + first[3]);
-  sums->second += second[0] + second[1] + (second[2] + second[3]);
-  for (; i < count; i++) {
-    const float centred = x[i] - centre, a = dy ? dy[i] : centred;
-    sums->rest_first += a;
-    sums->rest_second += a * centred;
-  }
-}
-
-static double total_of(Vector lanes, float rest) {
-  double total = rest;
-  for (int i = 0; i < LANES; i++) total += lanes[i];
-  return total;
-}
-
 /** y = (x − mean)·scale + shift */
-static void scale_plane(const float *restrict x, float *restrict y, int count, float mean, float scale, float shift) {
-  for (int i = 0; i < count; i++) y[i] = (x[i] - mean) * scale + shift;
+static void scale_plane(const float *restrict x, float *restrict y, int count, float mean, float scale, float shift,
+                        ptrdiff_t ahead) {
+  int i = 0;
+  for (; i + FETCHED <= count; i += FETCHED) {
+    fetch_lines(y + i + ahead, 1);
+    for (int j = i; j < i + FETCHED; j++) y[j] = (x[j] - mean) * scale + shift;
+  }
+  for (; i < count; i++) y[i] = (x[i] - mean) * scale + shift;
+}
+
+static void scale_stretch(const float *restrict x, float *restrict y, int count, const float *restrict mean,
+                          const float *restrict scale, const float *restrict shift) {
+  for (int i = 0; i < count; i++) y[i] = (x[i] - mean[i]) * scale[i] + shift[i];
 }
 
 /** The statistics of a channel of `size` elements from its mean and Σ(x − mean)²: for the backward pass and for inference. */
@@ -137,22 +62,33 @@ static void normalise_images(const Call *call, const Channels *c, int first, int
   const float *mean = operand(call, 4), *inverse = operand(call, 5);
   float *y = operand(call, 3);
   const int size = c->outer * c->inner;
-  Sums sums[MOST_TOGETHER];
   float centres[MOST_TOGETHER];
-  memset(sums, 0, sizeof(Sums) * (size_t)count);
+  double sums[MOST_TOGETHER], squares[MOST_TOGETHER];
   for (int k = 0; k < count; k++) centres[k] = sum_of(x + plane_start(c, 0, first + k), c->inner) / c->inner;
-  for (int o = 0; o < c->outer; o++) {
-    for (int k = 0; k < count; k++) add_plane(NULL, x + plane_start(c, o, first + k), c->inner, centres[k], &sums[k]);
-  }
+  sum_channels(c, NULL, x, centres, first, count, sums, squares);
   for (int k = 0; k < count; k++) {
-    const double sum = total_of(sums[k].first, sums[k].rest_first);
-    const double squares = total_of(sums[k].second, sums[k].rest_second) - sum * sum / size;
-    keep_statistics(call, first + k, size, (float)(centres[k] + sum / size), squares > 0 ? (float)squares : 0);
+    const double around_mean = squares[k] - sums[k] * sums[k] / size;
+    keep_statistics(call, first + k, size, (float)(centres[k] + sums[k] / size), around_mean > 0 ? (float)around_mean : 0);
+  }
+  if (goes_by_stretches(c)) {
+    Stretch centre, scale, shift;
+    for (int i = 0; i < count * c->inner; i++) {
+      const int channel = first + i / c->inner;
+      centre[i] = mean[channel];
+      scale[i] = inverse[channel] * gamma[channel];
+      shift[i] = beta[channel];
+    }
+    for (int o = 0; o < c->outer; o++) {
+      const ptrdiff_t at = plane_start(c, o, first);
+      scale_stretch(x + at, y + at, count * c->inner, centre, scale, shift);
+    }
+    return;
   }
   for (int o = 0; o < c->outer; o++) {
     for (int channel = first; channel < first + count; channel++) {
       const ptrdiff_t at = plane_start(c, o, channel);
-      scale_plane(x + at, y + at, c->inner, mean[channel], inverse[channel] * gamma[channel], beta[channel]);
+      const float scale = inverse[channel] * gamma[channel];
+      scale_plane(x + at, y + at, c->inner, mean[channel], scale, beta[channel], plane_ahead(c, o));
     }
   }
 }
@@ -171,8 +107,19 @@ static void batch_norm(const Call *call) {
 
 /** dx = dy·scale + (x − mean)·slope + shift */
 static void gradient_plane(const float *restrict dy, const float *restrict x, float *restrict dx, int count, float mean,
-                           float scale, float slope, float shift) {
-  for (int i = 0; i < count; i++) dx[i] = dy[i] * scale + ((x[i] - mean) * slope + shift);
+                           float scale, float slope, float shift, ptrdiff_t ahead) {
+  int i = 0;
+  for (; i + FETCHED <= count; i += FETCHED) {
+    fetch_lines(dx + i + ahead, 1);
+    for (int j = i; j < i + FETCHED; j++) dx[j] = dy[j] * scale + ((x[j] - mean) * slope + shift);
+  }
+  for (; i < count; i++) dx[i] = dy[i] * scale + ((x[i] - mean) * slope + shift);
+}
+
+static void gradient_stretch(const float *restrict dy, const float *restrict x, float *restrict dx, int count,
+                             const float *restrict mean, const float *restrict scale, const float *restrict slope,
+                             const float *restrict shift) {
+  for (int i = 0; i < count; i++) dx[i] = dy[i] * scale[i] + ((x[i] - mean[i]) * slope[i] + shift[i]);
 }
 
 /** Row by row over this thread's columns. dbeta = Σdy, dgamma = Σdy·x̂ */
@@ -205,24 +152,34 @@ static void images_gradient(const Call *call, const Channels *c, int first, int 
   const float *mean = operand(call, 3), *inverse = operand(call, 4);
   float *dx = operand(call, 5), *dgamma = operand(call, 6), *dbeta = operand(call, 7);
   const float share = 1.0f / ((float)c->outer * c->inner);
-  Sums sums[MOST_TOGETHER];
-  memset(sums, 0, sizeof(Sums) * (size_t)count);
-  for (int o = 0; o < c->outer; o++) {
-    for (int k = 0; k < count; k++) {
-      const ptrdiff_t at = plane_start(c, o, first + k);
-      add_plane(dy + at, x + at, c->inner, mean[first + k], &sums[k]);
-    }
-  }
+  double sums[MOST_TOGETHER], products[MOST_TOGETHER];
+  sum_channels(c, dy, x, mean + first, first, count, sums, products);
   for (int k = 0; k < count; k++) {
-    dbeta[first + k] = (float)total_of(sums[k].first, sums[k].rest_first);
-    dgamma[first + k] = (float)(total_of(sums[k].second, sums[k].rest_second) * inverse[first + k]);
+    dbeta[first + k] = (float)sums[k];
+    dgamma[first + k] = (float)(products[k] * inverse[first + k]);
+  }
+  if (goes_by_stretches(c)) {
+    Stretch centre, scale, slope, shift;
+    for (int i = 0; i < count * c->inner; i++) {
+      const int channel = first + i / c->inner;
+      centre[i] = mean[channel];
+      scale[i] = gamma[channel] * inverse[channel];
+      slope[i] = -scale[i] * inverse[channel] * dgamma[channel] * share;
+      shift[i] = -scale[i] * dbeta[channel] * share;
+    }
+    for (int o = 0; o < c->outer; o++) {
+      const ptrdiff_t at = plane_start(c, o, first);
+      gradient_stretch(dy + at, x + at, dx + at, count * c->inner, centre, scale, slope, shift);
+    }
+    return;
   }
   for (int o = 0; o < c->outer; o++) {
     for (int channel = first; channel < first + count; channel++) {
       const ptrdiff_t at = plane_start(c, o, channel);
       const float scale = gamma[channel] * inverse[channel];
       const float slope = -scale * inverse[channel] * dgamma[channel] * share, shift = -scale * dbeta[channel] * share;
-      gradient_plane(dy + at, x + at, dx + at, c->inner, mean[channel], scale, slope, shift);
+      const ptrdiff_t ahead = plane_ahead(c, o);
+      gradient_plane(dy + at, x + at, dx + at, c->inner, mean[channel], scale, slope, shift, ahead);
     }
   }
 }
