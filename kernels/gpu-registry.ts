@@ -62,6 +62,8 @@ import { gpu as sumSquares } from './sum_squares/gpu.ts';
 import { gpu as textLengths } from './text_lengths/gpu.ts';
 import { gpu as tokenEmbedding } from './token_embedding/gpu.ts';
 import { gpu as tokenEmbeddingGrad } from './token_embedding_grad/gpu.ts';
+import { gpu as unfold } from './unfold/gpu.ts';
+import { gpu as unfoldGrad } from './unfold_grad/gpu.ts';
 import { gpu as upsample } from './upsample/gpu.ts';
 import { gpu as upsampleGrad } from './upsample_grad/gpu.ts';
 
@@ -126,6 +128,8 @@ export const gpuKernels: Readonly<Partial<Record<KernelName, GpuKernel>>> = {
   text_lengths: textLengths,
   token_embedding: tokenEmbedding,
   token_embedding_grad: tokenEmbeddingGrad,
+  unfold,
+  unfold_grad: unfoldGrad,
   upsample,
   upsample_grad: upsampleGrad,
 };

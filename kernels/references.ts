@@ -75,6 +75,8 @@ import { reference as treePredict } from './tree_predict/reference.ts';
 import { reference as treeScores } from './tree_scores/reference.ts';
 import { reference as treeSort } from './tree_sort/reference.ts';
 import { reference as treeSplit } from './tree_split/reference.ts';
+import { reference as unfold } from './unfold/reference.ts';
+import { reference as unfoldGrad } from './unfold_grad/reference.ts';
 import { reference as upsample } from './upsample/reference.ts';
 import { reference as upsampleGrad } from './upsample_grad/reference.ts';
 
@@ -151,6 +153,8 @@ export const references: Readonly<Record<KernelName, Reference>> = {
   tree_scores: treeScores,
   tree_sort: treeSort,
   tree_split: treeSplit,
+  unfold,
+  unfold_grad: unfoldGrad,
   upsample,
   upsample_grad: upsampleGrad,
 };

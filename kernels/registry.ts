@@ -74,6 +74,8 @@ import { kernel as treePredict } from './tree_predict/kernel.ts';
 import { kernel as treeScores } from './tree_scores/kernel.ts';
 import { kernel as treeSort } from './tree_sort/kernel.ts';
 import { kernel as treeSplit } from './tree_split/kernel.ts';
+import { kernel as unfold } from './unfold/kernel.ts';
+import { kernel as unfoldGrad } from './unfold_grad/kernel.ts';
 import { kernel as upsample } from './upsample/kernel.ts';
 import { kernel as upsampleGrad } from './upsample_grad/kernel.ts';
 
@@ -150,6 +152,8 @@ const contracts = {
   tree_scores: treeScores,
   tree_sort: treeSort,
   tree_split: treeSplit,
+  unfold,
+  unfold_grad: unfoldGrad,
   upsample,
   upsample_grad: upsampleGrad,
 };

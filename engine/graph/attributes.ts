@@ -157,6 +157,13 @@ export interface RecurrenceAttributes {
   readonly reverse: boolean;
 }
 
+/** Windows of sequences, one for each position: it begins `before` positions earlier, its taps lie `dilation` apart. */
+export interface WindowAttributes {
+  readonly taps: number;
+  readonly before: number;
+  readonly dilation: number;
+}
+
 export interface BatchNormAttributes {
   readonly epsilon: number;
   readonly momentum: number;
@@ -234,6 +241,8 @@ export interface OpAttributes {
   attention_grad: AttentionAttributes;
   recurrence: RecurrenceAttributes;
   recurrence_grad: RecurrenceAttributes;
+  unfold: WindowAttributes;
+  unfold_grad: WindowAttributes;
   rotary: RotaryAttributes;
   positions_mask: { readonly length: number; readonly inside: number; readonly outside: number };
   pool_positions: { readonly pool: PositionPool };

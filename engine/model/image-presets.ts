@@ -1,6 +1,7 @@
 // Models to start from on images: small nets of our own and nets of the literature, fitted to the size of the images. Parameter
 // counts and work are held against the published figures by tests/unit/image-presets.test.ts.
 
+import { preNormBlock } from './text-presets.ts';
 import type { InputSpec, LayerSpec, ModelSpec } from './spec.ts';
 
 export type ImageInput = Extract<InputSpec, { kind: 'image' }>;
@@ -209,6 +210,27 @@ function invertedBlock(id: string, from: string, { channels, widened, filters, s
   const narrow = normalised(filters, { id: added ? `${id}.3` : id, kernel: 1 });
   const layers = [...wide, ...depthwise, relu6, ...narrow];
   return added ? [...layers, { type: 'add', id, from: [`${id}.3`, from] }] : layers;
+}
+
+/** Pixels of a side of a patch: 16 of the usual 224, else the largest power of two that leaves seven patches along the shorter side. */
+const patchOf = (input: ImageInput): number => Math.max(1, Math.min(16, 2 ** Math.floor(Math.log2(side(input) / 7))));
+
+/** ViT-Tiny (Touvron et al. 2021, after Dosovitskiy et al. 2021): 12 blocks, 192 wide, 3 heads, as timm has it; patches of 16 pixels, smaller ones for smaller images. */
+export function visionTransformer(input: ImageInput): ModelSpec {
+  const [blocks, width] = [12, 192];
+  const of = { blocks, width, heads: 3, positions: 0, activation: 'gelu', epsilon: 1e-6 } as const;
+  return {
+    version: 1,
+    preset: 'vit-tiny',
+    layers: [
+      { type: 'patch_embedding', id: 'patches', size: patchOf(input), dimensions: width, classToken: true },
+      { type: 'position_embedding', id: 'places' },
+      ...Array.from({ length: blocks }, (_, i) => preNormBlock(`b${i + 1}`, i === 0 ? 'places' : `b${i}`, of)).flat(),
+      { type: 'layer_norm', id: 'norm', epsilon: of.epsilon },
+      { type: 'pool_positions', pool: 'first' },
+      output,
+    ],
+  };
 }
 
 /** The convolutions of VGG-11 (Simonyan & Zisserman 2015) with batch norm, as far as the image can be halved. */

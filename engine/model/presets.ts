@@ -10,12 +10,21 @@ import {
   resnet50,
   smallCnn,
   vgg,
+  visionTransformer,
   type ImageInput,
 } from './image-presets.ts';
 import { usualTraining } from '../settings/network.ts';
 import { realMlpSteps, type TableRecipe, type TrainedOn } from '../settings/training.ts';
 import { predictsTokens, type InputSpec, type ModelSpec, type Task, type TrainingSpec } from './spec.ts';
-import { bert, distilbert, gpt, recurrentClassifier, textClassifier, type TextInput } from './text-presets.ts';
+import {
+  bert,
+  distilbert,
+  gpt,
+  convolutionClassifier,
+  recurrentClassifier,
+  textClassifier,
+  type TextInput,
+} from './text-presets.ts';
 
 export interface Preset {
   readonly name: string;
@@ -182,6 +191,12 @@ export const presets: readonly Preset[] = [
     'Inverted blocks: two million parameters, for small machines.',
     mobilenetV2,
   ),
+  imagePreset(
+    'vit-tiny',
+    'ViT-Tiny',
+    'A transformer on patches: 12 blocks, 5.4 million parameters; from scratch it wants many images, and a GPU.',
+    visionTransformer,
+  ),
   imagePreset('mobilenet', 'MobileNet', 'Depthwise convolutions: a small model for larger images.', mobilenet),
   textPreset(
     'text-small',
@@ -197,6 +212,12 @@ export const presets: readonly Preset[] = [
   ),
   textPreset('text-gru', 'GRU', 'As the LSTM, with a quarter less weights.', (name) =>
     recurrentClassifier(name, 'gru', 128),
+  ),
+  textPreset(
+    'text-cnn',
+    'Text convolutions',
+    'Two convolutions over neighbouring words: quick, for what short runs of words tell.',
+    (name) => convolutionClassifier(name, 128),
   ),
   textPreset('bert-tiny', 'BERT-tiny', 'The smallest BERT: 2 blocks, 128 wide.', (name) =>
     bert(name, { ...bertShape, blocks: 2, width: 128, heads: 2 }),
@@ -317,7 +338,8 @@ export function trainedOn(
     readonly begun?: boolean;
   },
 ): TrainedOn {
-  const recipe = model && input?.kind !== 'image' ? recipeOf(model) : undefined;
+  const own = model && recipeOf(model);
+  const recipe = input?.kind === 'image' && own !== 'transformer' ? undefined : own;
   return {
     rows,
     task,

@@ -3,6 +3,7 @@
 import type { LayerDef } from './layer.ts';
 import { activation } from './layers/activation.ts';
 import { attention } from './layers/attention.ts';
+import { conv1d } from './layers/conv1d.ts';
 import { conv2d, convTranspose2d } from './layers/convolution.ts';
 import { dense, output } from './layers/dense.ts';
 import { dropout, dropout2d } from './layers/dropout.ts';
@@ -11,6 +12,7 @@ import { add, concat, flatten, reshape } from './layers/joins.ts';
 import { memberDense, members } from './layers/members.ts';
 import { batchNorm, groupNorm, layerNorm, rmsNorm } from './layers/normalization.ts';
 import { numberEmbedding } from './layers/number-embedding.ts';
+import { patchEmbedding } from './layers/patches.ts';
 import { poolPositions } from './layers/pool-positions.ts';
 import { averagePool, globalAveragePool, maxPool, upsample } from './layers/pooling.ts';
 import { gru, lstm } from './layers/recurrent.ts';
@@ -31,8 +33,10 @@ const definitions: readonly LayerDef[] = [
   attention,
   lstm,
   gru,
+  conv1d,
   poolPositions,
   sequence,
+  patchEmbedding,
   conv2d,
   convTranspose2d,
   maxPool,

@@ -133,6 +133,18 @@ export function recurrentClassifier(preset: string, cell: 'lstm' | 'gru', width:
   ]);
 }
 
+/** Convolutions over three, then over nine neighbouring tokens; the mean of all positions. */
+export function convolutionClassifier(preset: string, width: number) {
+  return ofBranches(preset, (prefix, text) => [
+    { ...tokens(prefix, text, width), deviation: 1 },
+    ...dropped(0.2),
+    { type: 'conv1d', filters: width },
+    { type: 'conv1d', filters: width, dilation: 3 },
+    { type: 'pool_positions' },
+    ...dropped(0.2),
+  ]);
+}
+
 /** BERT (Devlin et al. 2019) in the sizes of Turc et al. 2019; its pooler is a dense layer with tanh on the first position. */
 export function bert(preset: string, shape: TransformerShape) {
   const of: BlockOptions = { ...shape, activation: 'gelu', epsilon: 1e-12 };

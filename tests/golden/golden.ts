@@ -19,6 +19,7 @@ export const goldenNames = [
   'llama',
   'lstm',
   'gru',
+  'vision',
 ] as const;
 
 export interface Golden {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes the golden values of more models of texts, as make_text_golden.py does: a small Llama (RMS norm, rotary places, grouped heads,
-SwiGLU) of transformers, an LSTM and a GRU of PyTorch that read both ways.
+SwiGLU) of transformers, an LSTM and a GRU of PyTorch that read both ways, a small vision
+transformer of torchvision (its pictures are rows of numbers).
 
 Needs PyTorch and transformers; run it again only when a model is added.
 usage: make_sequence_golden.py [FOLDER]
@@ -8,7 +9,8 @@ usage: make_sequence_golden.py [FOLDER]
 import os, sys
 import torch
 import torch.nn as nn
-from make_text_golden import CLASSES, Classifier, HEADS, INNER, LENGTH, VOCABULARY, WIDTH, transformers, write
+from make_text_golden import CLASSES, Classifier, HEADS, INNER, linear, LENGTH, norm, VOCABULARY, WIDTH, transformers, write
+import torchvision
 
 UNITS = 6
 
@@ -69,7 +71,55 @@ def recurrent(name, module):
     return name, model, layers, tensors
 
 
+class Vision(nn.Module):
+    """torchvision's, on rows of numbers; its first outputs would all be 0."""
+
+    numeric = 3 * 6 * 4
+
+    def __init__(self):
+        super().__init__()
+        self.body = torchvision.models.VisionTransformer(
+            image_size=6, patch_size=2, num_layers=2, num_heads=HEADS, hidden_dim=WIDTH, mlp_dim=INNER, num_classes=CLASSES)
+        # Its pictures are square: one patch less in each row makes them 6 × 4.
+        self.body.encoder.pos_embedding = nn.Parameter(torch.randn(1, 7, WIDTH))
+        nn.init.normal_(self.body.class_token)
+        nn.init.normal_(self.body.heads.head.weight)
+        self.out = self.body.heads.head
+
+    def forward(self, x):
+        patches = self.body.conv_proj(x.reshape(-1, 3, 6, 4)).flatten(2).transpose(1, 2)
+        found = self.body.encoder(torch.cat([self.body.class_token.expand(len(x), -1, -1), patches], 1))
+        return self.out(found[:, 0])
+
+
+def vision():
+    model = Vision()
+    body = model.body
+    tensors = {"patches.weight": (body.conv_proj.weight, False), "patches.bias": (body.conv_proj.bias, False),
+               "patches.class": (body.class_token, False), "places.weight": (body.encoder.pos_embedding, False)}
+    layers = [dict(type="reshape", channels=3, height=6, width=4),
+              dict(type="patch_embedding", id="patches", size=2, dimensions=WIDTH, classToken=True),
+              dict(type="position_embedding", id="places")]
+    before = "places"
+    for i, block in enumerate(body.encoder.layers):
+        b, own = f"b{i + 1}", block.self_attention
+        layers += [dict(type="layer_norm", id=b + ".n", epsilon=1e-6), dict(type="attention", id=b + ".a", heads=HEADS),
+                   dict(type="add", id=b + ".s", **{"from": [b + ".a", before]}), dict(type="layer_norm", id=b + ".m", epsilon=1e-6),
+                   dict(type="dense", id=b + ".u", units=INNER, activation="gelu"),
+                   dict(type="dense", id=b + ".d", units=WIDTH, activation="none"),
+                   dict(type="add", id=b, **{"from": [b + ".d", b + ".s"]})]
+        tensors |= {**norm(b + ".n", block.ln_1), b + ".a.in_weight": (own.in_proj_weight, True),
+                    b + ".a.in_bias": (own.in_proj_bias, False), b + ".a.out_weight": (own.out_proj.weight, True),
+                    b + ".a.out_bias": (own.out_proj.bias, False), **norm(b + ".m", block.ln_2),
+                    **linear(b + ".u", block.mlp[0]), **linear(b + ".d", block.mlp[3])}
+        before = b
+    layers += [dict(type="layer_norm", id="normed", epsilon=1e-6), dict(type="pool_positions", pool="first")]
+    return "vision", model, layers, tensors | norm("normed", body.encoder.ln)
+
+
 if __name__ == "__main__":
-    write(sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__)), 
-          (llama(), recurrent("lstm", nn.LSTM(WIDTH, UNITS, bidirectional=True, batch_first=True)),
-           recurrent("gru", nn.GRU(WIDTH, UNITS, bidirectional=True, batch_first=True))))
+    folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
+    sizes = dict(input_size=WIDTH, hidden_size=UNITS, bidirectional=True, batch_first=True)
+    for make in (llama, lambda: recurrent("lstm", nn.LSTM(**sizes)), lambda: recurrent("gru", nn.GRU(**sizes)), vision):
+        torch.manual_seed(11)
+        write(folder, (make(),))

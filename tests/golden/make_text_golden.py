@@ -110,23 +110,26 @@ def write(folder, models):
         lengths = torch.randint(1, LENGTH + 1, (ROWS, 1))
         mask = (torch.arange(LENGTH) < lengths).long()
         ids = torch.randint(0, VOCABULARY, (ROWS, LENGTH)) * mask
+        pictures = torch.randn(ROWS, getattr(model, "numeric", 0))
+        given = (lambda rows: (pictures[rows],)) if pictures.numel() else (lambda rows: (ids[rows], mask[rows]))
         y = torch.randint(0, CLASSES, (ROWS,))
         initial = {key: ours(*value, False) for key, value in tensors.items()}
         optimizer, losses, gradients = torch.optim.Adam(model.parameters(), lr=0.01), [], {}
         for step in range(STEPS):
             rows = [(step * BATCH + i) % ROWS for i in range(BATCH)]
             optimizer.zero_grad()
-            loss = nn.functional.cross_entropy(model(ids[rows], mask[rows]), y[rows])
+            loss = nn.functional.cross_entropy(model(*given(rows)), y[rows])
             loss.backward()
             if step == 0:
                 gradients = {key: ours(*value, True) for key, value in tensors.items()}
             optimizer.step()
             losses.append(loss.item())
         golden = dict(
-            name=name, numeric=0, embeddings=[], texts=[dict(vocabulary=VOCABULARY + 1, length=LENGTH)], classes=CLASSES,
+            name=name, numeric=pictures.shape[1], embeddings=[],
+            texts=[] if pictures.numel() else [dict(vocabulary=VOCABULARY + 1, length=LENGTH)], classes=CLASSES,
             classWeights=None, layers=layers, training=dict(loss="cross_entropy", clipNorm=0,
             optimizer=dict(name="adam", learningRate=0.01, weightDecay=0.0)), batch=BATCH, rows=ROWS,
-            x=rounded(((ids + 1) * mask).float()), y=rounded(y.float()), parameters=initial, gradients=gradients, losses=losses)
+            x=rounded(pictures if pictures.numel() else ((ids + 1) * mask).float()), y=rounded(y.float()), parameters=initial, gradients=gradients, losses=losses)
         with open(os.path.join(folder, name + ".json"), "w") as file:
             json.dump(golden, file)
             file.write("\n")

@@ -60,6 +60,17 @@ export const sequenceCases: readonly SequenceCase[] = [
       onText(`${type} ${direction}`, { type, units: 3, direction }, { type: 'pool_positions' }, dense),
     ),
   ),
+  onText('conv 1D', { type: 'conv1d', filters: 3, activation: 'silu' }, { type: 'pool_positions' }, dense),
+  onText(
+    'conv 1D, causal, far apart, without bias',
+    { type: 'conv1d', filters: 3, kernel: 2, dilation: 2, causal: true, bias: false, activation: 'tanh' },
+    { type: 'pool_positions', pool: 'last' },
+  ),
+  onText(
+    'conv 1D of an even kernel',
+    { type: 'conv1d', filters: 2, kernel: 4, activation: 'none' },
+    { type: 'pool_positions' },
+  ),
   onText('lstm, of which the last counts', { type: 'lstm', units: 2 }, { type: 'pool_positions', pool: 'last' }),
   {
     name: 'a row of numbers through recurrent layers',

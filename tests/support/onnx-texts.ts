@@ -31,6 +31,8 @@ export const textLayers: readonly LayerSpec[] = [
   { type: 'rms_norm' },
   { type: 'attention', heads: 2, groups: 1, rotary: true },
   { type: 'gated_dense', units: 6 },
+  { type: 'conv1d', filters: 6, kernel: 4, dilation: 2 },
+  { type: 'conv1d', filters: 5, causal: true },
   { type: 'lstm', units: 5, direction: 'both' },
   { type: 'gru', units: 4, direction: 'both' },
   { type: 'pool_positions', pool: 'last', id: 'last' },

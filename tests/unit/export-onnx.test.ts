@@ -100,6 +100,16 @@ function answersOf(logits: ArrayLike<number>): Answers {
   return { rows, probabilities, labels: null, values: null, scale: 1 };
 }
 
+test('patches of pictures answer as the reference does', async () => {
+  const differences = await comparePictures([
+    { type: 'patch_embedding', size: 2, dimensions: 6, classToken: true },
+    { type: 'attention', heads: 2 },
+    { type: 'pool_positions', pool: 'first' },
+    { type: 'output' },
+  ]);
+  assert.ok(Math.max(...differences) < 1e-6, String(differences));
+});
+
 test('layers of pictures answer as the reference does', async () => {
   const differences = await comparePictures([
     { type: 'conv2d', id: 'stem', filters: 8, kernel: 3, padding: 2, dilation: 2, activation: 'leaky_relu' },

@@ -21,6 +21,14 @@ interface Published {
 
 const published: readonly Published[] = [
   {
+    preset: 'vit-tiny',
+    side: 224,
+    classes: 1000,
+    parameters: 5_717_416,
+    megaMultiplyAdds: 1_258,
+    source: 'timm, vit_tiny_patch16_224: 5.72 million parameters, 1.26 GMACs (fvcore)',
+  },
+  {
     preset: 'lenet',
     side: 28,
     channels: 1,
@@ -130,7 +138,7 @@ for (const { preset, side, channels = 3, classes, parameters, megaMultiplyAdds, 
       parameters,
     );
     if (megaMultiplyAdds === null) return;
-    const products = new Set(['conv2d', 'dense', 'output']);
+    const products = new Set(['conv2d', 'dense', 'output', 'patch_embedding', 'attention']);
     const flops = model.layers
       .filter(({ def }) => products.has(def.type))
       .reduce((sum, layer) => sum + layer.def.flops(layer.inputShapes, layer.outputShape, layer.args), 0);
@@ -155,6 +163,8 @@ test('layers that need images or flat features say what to do', () => {
     [[{ type: 'max_pool', size: 40, stride: 1 }], /does not fit into images/, /smaller windows/],
     [[{ type: 'max_pool', size: 2, padding: 2 }], /more than half the window/, /1 or less/],
     [[{ type: 'conv_transpose2d', stride: 1, outputPadding: 3 }], /not smaller than stride/, /0 or less/],
+    [[{ type: 'patch_embedding', size: 40 }], /Patches of 40 pixels are larger than the picture/, /32 or less/],
+    [[{ type: 'flatten' }, { type: 'patch_embedding' }], /needs a picture, got 3072/, /Conv 2D/],
     [[{ type: 'group_norm', groups: 2 }], /2 groups do not divide 3 channels/, /multiple/],
   ];
   assert.ok(registry.has('conv2d'));

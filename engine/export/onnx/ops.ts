@@ -36,6 +36,7 @@ export const opExports: OpExports<OpName> = {
   token_embedding_grad: 'training',
   attention_grad: 'training',
   recurrence_grad: 'training',
+  unfold_grad: 'training',
   pool_positions_grad: 'training',
   batch_norm: 'training',
   batch_norm_grad: 'training',

@@ -14,9 +14,11 @@ import {
 } from './table-layers.ts';
 import {
   attentionSource,
+  conv1dSource,
   gatedDenseSource,
   lengthsOf,
   lengthsSource,
+  patchesSource,
   poolPositionsSource,
   positionEmbeddingSource,
   recurrentSource,
@@ -151,6 +153,23 @@ export const torchLayers: Readonly<Record<string, TorchLayer>> = {
       return `Attention(${width}, ${String(heads)}, ${String(groups === 0 ? heads : groups)}, ${bool(causal)}, ${bool(bias)}${turned})`;
     },
     forward: (layer, [x], m) => `${m}(${x}, ${lengthsOf(layer)})`,
+  },
+  conv1d: {
+    source: () => conv1dSource,
+    module: (layer) => {
+      const { filters, kernel, dilation, causal, bias } = args(layer);
+      const sizes = [layer.inputShapes[0][1], filters, kernel, dilation].join(', ');
+      return `Conv1d(${sizes}, ${bool(causal)}, ${bool(bias)})`;
+    },
+    forward: (layer, [x], m) => activated(args(layer), `${m}(${x}, ${lengthsOf(layer)})`),
+  },
+  patch_embedding: {
+    source: () => patchesSource,
+    module: (layer) => {
+      const { size, dimensions, classToken } = args(layer);
+      return `Patches(${layer.inputShapes[0][0]}, ${String(dimensions)}, ${String(size)}, ${bool(classToken)})`;
+    },
+    forward: (_, [x], m) => `${m}(${x})`,
   },
   lstm: recurrent('lstm'),
   gru: recurrent('gru'),

@@ -163,3 +163,38 @@ class Recurrent(nn.Module):
         return torch.cat([self.read(x, tokens, way) for way in self.ways], 2)
 
 `;
+
+export const conv1dSource = `
+class Conv1d(nn.Module):
+    """Windows side by side, then one product; what stands behind the last token counts as 0."""
+
+    def __init__(self, inputs, filters, taps, dilation, causal, bias):
+        super().__init__()
+        self.taps, self.dilation, self.reach = taps, dilation, (taps - 1) * dilation
+        self.before = self.reach if causal else self.reach // 2
+${parameter('weight', 'taps * inputs, filters')}
+        self.bias = nn.Parameter(torch.zeros(filters)) if bias else None
+
+    def forward(self, x, lengths):
+        padded = F.pad(x * real(lengths, x).unsqueeze(2), (0, 0, self.before, self.reach - self.before))
+        taps = [padded[:, k * self.dilation : k * self.dilation + x.shape[1]] for k in range(self.taps)]
+        y = torch.cat(taps, 2) @ self.weight
+        return y if self.bias is None else y + self.bias
+
+`;
+
+export const patchesSource = `
+class Patches(nn.Module):
+    def __init__(self, channels, dimensions, size, class_token):
+        super().__init__()
+        self.size = size
+${parameter('weight', 'dimensions, channels, size, size')}
+${parameter('bias', 'dimensions')}
+        self.register_parameter("class", nn.Parameter(torch.zeros(1, dimensions)) if class_token else None)
+
+    def forward(self, x):
+        y = F.conv2d(x, self.weight, self.bias, stride=self.size).flatten(2).transpose(1, 2)
+        first = getattr(self, "class")
+        return y if first is None else torch.cat([first.expand(len(x), 1, -1), y], 1)
+
+`;

@@ -3,7 +3,13 @@
 
 import { attentionProblem } from '../../../kernels/attention-shape.ts';
 import { poolCodes } from '../../../kernels/pool_positions/kernel.ts';
-import type { AttentionAttributes, AttributesOf, RotaryAttributes, TextAttributes } from '../attributes.ts';
+import type {
+  AttentionAttributes,
+  AttributesOf,
+  RotaryAttributes,
+  TextAttributes,
+  WindowAttributes,
+} from '../attributes.ts';
 import { GraphError, formatShape } from '../errors.ts';
 import type { Shape } from '../graph.ts';
 import { defineOp, expectEqual, ranked } from '../op.ts';
@@ -113,6 +119,34 @@ export const sequenceOps = {
     gradient: 'none',
     lower: ({ attributes, inputs, outputs, shapes: [, qkv] }) => [
       { kernel: 'attention_grad', inputs, outputs, params: attentionParams(qkv, attributes) },
+    ],
+  }),
+
+  /** y[N,L,K·D]: the windows of x [N,L,D] beside each other, zeros beyond the real positions; inputs x, lengths?. */
+  unfold: defineOp<WindowAttributes>({
+    shape: ([x], { taps }) => {
+      const [batch, length, width] = ranked(x, 3, 'sequence of windows');
+      return [[batch, length, taps * width]];
+    },
+    gradient: (graph, { inputs: [, lengths], attributes }, [dy]) => [
+      dy === null ? null : graph.one('unfold_grad', [dy, lengths], attributes),
+      null,
+    ],
+    lower: ({ attributes, inputs, outputs, shapes: [x] }) => {
+      const [batch, length, width] = x!;
+      return [{ kernel: 'unfold', inputs, outputs, params: { batch, length, width, ...attributes } }];
+    },
+  }),
+
+  /** dx[N,L,D]; inputs dy [N,L,K·D], lengths?. */
+  unfold_grad: defineOp<WindowAttributes>({
+    shape: ([dy], { taps }) => {
+      const [batch, length, width] = ranked(dy, 3, 'gradient of windows');
+      return [[batch, length, width / taps]];
+    },
+    gradient: 'none',
+    lower: ({ attributes, inputs, outputs, outputShapes: [[batch, length, width]] }) => [
+      { kernel: 'unfold_grad', inputs, outputs, params: { batch, length, width, ...attributes } },
     ],
   }),
 

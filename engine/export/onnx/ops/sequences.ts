@@ -20,7 +20,14 @@ function realPositions(onnx: OnnxBuilder, lengths: ValueName, length: number): V
 }
 
 export const sequenceExports: OpExports<
-  'text_lengths' | 'token_embedding' | 'attention' | 'recurrence' | 'rotary' | 'positions_mask' | 'pool_positions'
+  | 'text_lengths'
+  | 'token_embedding'
+  | 'attention'
+  | 'recurrence'
+  | 'unfold'
+  | 'rotary'
+  | 'positions_mask'
+  | 'pool_positions'
 > = {
   text_lengths: ({ onnx, attributes, inputs: [rows] }) => {
     const codes = codesOf(onnx, rows!, attributes);
@@ -98,6 +105,20 @@ export const sequenceExports: OpExports<
     // [L, 1, N, U]
     const turned = onnx.one('Transpose', [y], { perm: { ints: [2, 0, 1, 3] } });
     return [onnx.one('Reshape', [turned, onnx.int64([0, 0, units])])];
+  },
+  unfold: ({ onnx, attributes: { taps, before, dilation }, inputs: [x, lengths], shapes: [shape] }) => {
+    const [, length] = shape!;
+    const column = onnx.int64([-1, length, 1]);
+    const real = lengths
+      ? onnx.one('Mul', [x!, onnx.one('Reshape', [realPositions(onnx, lengths, length), column])])
+      : x!;
+    const behind = Math.max(0, (taps - 1) * dilation - before);
+    const padded = onnx.one('Pad', [real, onnx.int64([0, before, 0, 0, behind, 0])]);
+    const tap = (k: number): ValueName => {
+      const first = k * dilation;
+      return onnx.one('Slice', [padded, ...[first, first + length, 1].map((at) => onnx.int64([at]))]);
+    };
+    return [onnx.one('Concat', upTo(taps).map(tap), { axis: { int: 2 } })];
   },
   // The halves of each head change places, the first of them negated: y = x·cos + turned·sin.
   rotary: ({ onnx, attributes: { heads, size }, inputs: [x, table], shapes: [shape] }) => {
