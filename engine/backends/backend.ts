@@ -21,6 +21,8 @@ export interface Backend {
   readonly device: DeviceDescription;
   /** Bytes the resident rows may take on this device at most, where that is less than the host's memory allows. */
   readonly dataBudget?: number;
+  /** Scratch values may be stored in 16 bits (`f16`), while kernels compute in float32. */
+  readonly halfStorage?: boolean;
   /** Allocates every slot and prepares every program. Throws `OutOfMemoryError` or `UnsupportedPlanError` before the first step. */
   compile(plan: Plan): Promise<Executable>;
   /** GFLOP/s of multiply-adds that touch no memory, on so many cores, where the device can tell: no product is faster. Takes some 20 ms. */

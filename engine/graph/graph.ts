@@ -23,6 +23,8 @@ export interface Value {
 export interface Origin {
   readonly layer: string;
   readonly phase: 'forward' | 'backward';
+  /** On the way back it computes once more what the way forward did. */
+  readonly again?: true;
 }
 
 export interface NodeOf<K extends OpName> {

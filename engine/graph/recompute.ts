@@ -30,7 +30,7 @@ export function recompute(graph: Graph, roots: readonly ValueId[]): { graph: Gra
         done.add(segment);
         for (const index of again.nodes.get(segment)!) {
           const first = graph.nodes[index];
-          builder.origin = { layer: first.origin.layer, phase: 'backward' };
+          builder.origin = { layer: first.origin.layer, phase: 'backward', again: true };
           const repeat = ops[first.op].again as ((attributes: unknown) => unknown) | undefined;
           add(first, latest, remade, repeat ? repeat(first.attributes) : first.attributes);
         }

@@ -12,6 +12,7 @@ import { outputWidth, resolveModel } from '../model/resolve.ts';
 import { compilePlan } from '../plan/compile.ts';
 import type { Plan, Slot } from '../plan/plan.ts';
 import { buildTrainingGraph } from '../plan/step.ts';
+import { halfValues } from '../plan/storage.ts';
 import { InputError } from '../protocol/errors.ts';
 import { planOptions, rowsResident } from '../train/session-sizes.ts';
 import type { KeptActivations, ModelCosts } from './costs/costs.ts';
@@ -110,14 +111,18 @@ export function planMemory(
   const rows = counts.train + counts.validation + counts.test;
   const capacity = rowsResident(rows, { input, width, targets: 1 }, dataBudget, training.batch);
   const data = { counts, output, width, targets: 1 };
-  const { options, parts } = planOptions({ model, training, data, capacity, accumulate: training.accumulate });
+  const halfStorage = device.kind === 'gpu';
+  const shape = { model, training, data, capacity, accumulate: training.accumulate, halfStorage };
+  const { options, parts } = planOptions(shape);
   const plan = compilePlan(options);
   const batch = Math.min(training.batch, counts.train);
-  const { graph } = buildTrainingGraph(options, parts ? Math.max(...parts(batch)) : batch);
+  const rowsAtOnce = parts ? Math.max(...parts(batch)) : batch;
+  const { graph } = buildTrainingGraph(options, rowsAtOnce);
   const calls = Object.values(plan.programs).reduce((sum, each) => sum + each.calls.length, 0);
   const planning = calls < planningBytes.calls ? planningBytes.few : planningBytes.many;
   const drawn = Math.max(0, ...model.parameters.map(({ shape }) => 4 * sizeOf(shape)));
-  const memory = memoryOf(plan, keptBy(graph), device);
+  const halves = options.halfStorage ? halfValues(graph, rowsAtOnce) : undefined;
+  const memory = memoryOf(plan, keptBy(graph, halves), device);
   const weights = [...model.parameters, ...model.states].reduce((bytes, { shape }) => bytes + 4 * sizeOf(shape), 0);
   const allocated = device.kind === 'cpu' ? memory.total : 0;
   const running = calls < runningBytes.calls ? runningBytes.few : runningBytes.many;
@@ -139,7 +144,7 @@ export function memoryOf(
   const optimizer = sum(({ label }) => label.startsWith('optimizer.'));
   const persistent = sum(({ kind }) => kind === 'persistent');
   const rows = sum(({ kind }) => kind === 'data');
-  const kept = byLayer.reduce((bytes, { values }) => bytes + 4 * values, 0);
+  const kept = byLayer.reduce((bytes, { values, half = 0 }) => bytes + 4 * values - 2 * half, 0);
   const activations = Math.min(
     kept,
     sum(({ kind }) => kind === 'scratch'),

@@ -3,7 +3,7 @@
 
 import { kernels, type KernelName } from '../../kernels/registry.ts';
 import type { ValueId } from '../graph/graph.ts';
-import { sizeOf, type LoweredOperand } from '../graph/op.ts';
+import { sizeOf, type LoweredCall, type LoweredOperand } from '../graph/op.ts';
 import type { Layout } from './layout.ts';
 import { isValue, type LoweredProgram } from './lower.ts';
 import { planScratch, type ScratchSlot } from './memory.ts';
@@ -30,14 +30,21 @@ export function assemblePlan(
       if (tensor !== undefined) return { ...placeOf(layout, tensor), shape };
       return { slot: firstScratch + scratch[i].get(value)!, offset: 0, shape };
     };
-    return [program.name, finishProgram(program, place)] as const;
+    const saved = ({ inputs, outputs }: LoweredCall): number =>
+      [...inputs, ...outputs].reduce<number>((sum, operand) => {
+        if (operand === null || !isValue(operand)) return sum;
+        const value = program.storage.get(operand) ?? operand;
+        if (!program.halves?.has(value) || program.named.has(value)) return sum;
+        return sum + 2 * sizeOf(program.graph.values[value].shape);
+      }, 0);
+    return [program.name, finishProgram(program, place, saved)] as const;
   });
   const plan = { slots: layout.slots, tensors: layout.tensors, programs: Object.fromEntries(finished), ...rest };
   verifyPlan(plan);
   return plan;
 }
 
-function planProgram({ calls, graph, named, storage }: LoweredProgram, pool: ScratchSlot[]) {
+function planProgram({ calls, graph, named, storage, halves }: LoweredProgram, pool: ScratchSlot[]) {
   const scratchValue = (operand: LoweredOperand): readonly ValueId[] => {
     if (!isValue(operand)) return [];
     const value = storage.get(operand) ?? operand;
@@ -46,7 +53,10 @@ function planProgram({ calls, graph, named, storage }: LoweredProgram, pool: Scr
   return planScratch(
     calls.map(({ inputs, outputs }) => [...inputs, ...outputs].flatMap(scratchValue)),
     pool,
-    (value) => ({ elements: sizeOf(graph.values[value].shape), type: graph.values[value].type }),
+    (value) => ({
+      elements: sizeOf(graph.values[value].shape),
+      type: halves?.has(value) ? 'f16' : graph.values[value].type,
+    }),
   );
 }
 
@@ -60,13 +70,14 @@ function placeOf(layout: Layout, tensor: string): CallOperand {
 function finishProgram(
   { name, batch, calls }: LoweredProgram,
   place: (operand: LoweredOperand) => CallOperand | null,
+  saved: (call: LoweredCall) => number,
 ): Program {
   let flops = 0;
   let bytes = 0;
   const finished = calls.map((call): Call => {
     const cost = kernels[call.kernel as KernelName].cost(call.params as never);
     flops += cost.flops;
-    bytes += cost.bytes;
+    bytes += cost.bytes - saved(call);
     return { ...call, inputs: call.inputs.map(place), outputs: call.outputs.map(place) };
   });
   return { name, batch, calls: finished, flops, bytes };

@@ -9,6 +9,7 @@ import { lowerProgram, placeGradients, type LoweredProgram } from './lower.ts';
 import { accumulateCall, indicesOf, partSizes, sequenceOf, withIndices } from './parts.ts';
 import { clippingTensor, optimizerCalls, optimizerStateNames } from './optimizer.ts';
 import { programName, updateProgram, type Plan } from './plan.ts';
+import { halfValues } from './storage.ts';
 import {
   buildEvaluationGraph,
   buildPredictionGraph,
@@ -23,6 +24,8 @@ export interface PlanOptions extends StepOptions {
   /** Cuts each of them into parts whose gradients are added up before the update; absent: a step is one program. */
   readonly parts?: (batch: number) => readonly number[];
   readonly predictBatch: number;
+  /** Activations of training are stored in 16 bits: for devices that can (`Backend.halfStorage`). */
+  readonly halfStorage?: boolean;
   /** Of a language model: rows of the programs that tell the loss at every position. Absent: none. */
   readonly evaluateBatches?: readonly number[];
 }
@@ -127,5 +130,6 @@ function lowerGradients(options: PlanOptions, name: string, batch: number): Lowe
   const other = model.parameters.find(({ type = 'f32' }) => type !== 'f32');
   if (other) throw new GraphError(`no optimizer trains parameters of type ${other.type}: ${other.name}`);
   const { graph, gradients } = buildTrainingGraph(options, batch);
-  return placeGradients(lowerProgram(name, batch, graph), model.parameters, gradients);
+  const lowered = placeGradients(lowerProgram(name, batch, graph), model.parameters, gradients);
+  return options.halfStorage ? { ...lowered, halves: halfValues(graph, batch) } : lowered;
 }

@@ -17,6 +17,8 @@ export interface LoweredProgram {
   readonly storage: ReadonlyMap<ValueId, ValueId>;
   /** Stored values that live in a named tensor instead of scratch memory. */
   readonly named: ReadonlyMap<ValueId, string>;
+  /** Stored values that take 16 bits; absent: none. */
+  readonly halves?: ReadonlySet<ValueId>;
 }
 
 export const isValue = (operand: LoweredOperand): operand is ValueId => typeof operand === 'number';

@@ -66,8 +66,10 @@ function verifyOperand(plan: Plan, call: Call, operand: Operand, ref: CallOperan
   const slot = plan.slots[ref.slot];
   if (!slot) throw new PlanError(`${what} names slot ${ref.slot}, which does not exist`);
   const type = operand.type ?? 'f32';
-  if (slot.type !== type) throw new PlanError(`${what} is ${type}, its slot “${slot.label}” ${slot.type}`);
-  if ((ref.offset * elementBytes[type]) % alignmentBytes !== 0) {
+  // Numbers of 16 bits are another way to store float32 between two calls.
+  const stored = slot.type === 'f16' && slot.kind === 'scratch' ? 'f32' : slot.type;
+  if (stored !== type) throw new PlanError(`${what} is ${type}, its slot “${slot.label}” ${slot.type}`);
+  if ((ref.offset * elementBytes[slot.type]) % alignmentBytes !== 0) {
     throw new PlanError(`${what} starts at element ${ref.offset}, no multiple of ${alignmentBytes} bytes`);
   }
   const declared = operand.shape(call.params);

@@ -194,6 +194,17 @@ export const trainingFields = fieldsFor<TrainedOn>()({
     quiet: false,
     default: false,
   },
+  // What is stored: sums are float32 in any case.
+  precision: {
+    kind: 'choice',
+    label: 'Precision',
+    help: 'mixed16 (on a GPU): activations stored in 16 bits, products summed in float32, weights and gradients in float32',
+    hint: 'of activations, on a GPU',
+    choices: { float32: 'float32', mixed16: '16 bits, mixed' },
+    advanced: true,
+    quiet: 'float32',
+    default: 'float32',
+  },
   // As PyTorch's `weight_decay`. AdamW takes it × learning rate off each weight at each step; the others add it × weight to its
   // gradient.
   'optimizer.weightDecay': {

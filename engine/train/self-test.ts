@@ -53,6 +53,7 @@ const settings: TrainingSpec = {
   batch,
   accumulate: 1,
   checkpointing: false,
+  precision: 'float32',
   seed: 1,
   loss: 'auto',
   huberDelta: 1,

@@ -33,6 +33,8 @@ export interface SessionShape {
   /** Rows that are resident. */
   readonly capacity: number;
   readonly accumulate: number;
+  /** The device can store activations in 16 bits. */
+  readonly halfStorage?: boolean;
   readonly predictOnly?: boolean;
 }
 
@@ -50,12 +52,14 @@ export function rowsResident(
 }
 
 /** What a session has compiled, and how it cuts its steps: forecasts of memory plan the same. */
-export function planOptions({ model, training, data, capacity, accumulate, predictOnly = false }: SessionShape): {
+export function planOptions(shape: SessionShape): {
   readonly options: PlanOptions;
   readonly parts: SessionSizes['parts'];
 } {
+  const { model, training, data, capacity, accumulate, predictOnly = false } = shape;
   const { counts } = data;
   const batch = Math.min(training.batch, Math.max(1, counts.train));
+  const halfStorage = shape.halfStorage === true && training.precision === 'mixed16' && !predictOnly;
   const statistics = usesBatchStatistics(model);
   const parts = accumulate > 1 ? partsOfBatches(batch, accumulate, statistics) : undefined;
   const tableRows = parts ? parts(batch).length : 1;
@@ -72,7 +76,14 @@ export function planOptions({ model, training, data, capacity, accumulate, predi
     predictSteps,
     trainBatches: predictOnly ? [] : trainBatches(counts.train, batch, statistics),
     parts: predictOnly ? undefined : parts,
-    predictBatch: predictBatch(model, trained, largestSplit, parts !== undefined || training.checkpointing),
+    halfStorage,
+    // Where memory is short, or what predictions need is not shared with the training.
+    predictBatch: predictBatch(
+      model,
+      trained,
+      largestSplit,
+      parts !== undefined || training.checkpointing || halfStorage,
+    ),
     ...(predictsTokens(model.input) && !predictOnly
       ? { evaluateBatches: [...new Set([Math.min(trained, largestSplit), 1])] }
       : {}),

@@ -109,7 +109,8 @@ export class Session {
     const batch = Math.min(training.batch, Math.max(1, data.counts.train));
     const dataBudget = Math.min(options.dataBudget, options.backend.dataBudget ?? Infinity);
     const capacity = residentCapacity(data, dataBudget, batch);
-    const shape = { model, training, data, capacity, accumulate, predictOnly };
+    const { halfStorage } = options.backend;
+    const shape = { model, training, data, capacity, accumulate, halfStorage, predictOnly };
     const planned = planOptions(shape);
     const plan = compilePlan(planned.options);
     const { parts } = planned;

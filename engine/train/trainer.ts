@@ -153,6 +153,10 @@ class Trainer {
       const said = `A batch of ${batch} does not fit the memory of the device: it is computed in ${parts}.`;
       this.#diary.say(smaller === null ? said : `${said} ${smaller}`);
     }
+    if (training.precision === 'mixed16') {
+      if (backend.halfStorage) this.#diary.say('Activations are stored in 16 bits, all else in float32.');
+      else this.#diary.warn('Numbers of 16 bits are for GPUs: on this device everything is stored in float32.');
+    }
     if (order.windows.length > 1) {
       const capacity = rows.capacity.toLocaleString('en');
       this.#diary.say(`The rows stream in ${order.windows.length} windows of ${capacity} rows.`);

@@ -2,6 +2,7 @@
 // measured against it, and gradients are checked on it by central differences.
 
 import { elementCount, type Operand } from '../../../kernels/contract.ts';
+import { fromHalf, toHalf } from '../../../kernels/half.ts';
 import { references } from '../../../kernels/references.ts';
 import { kernels, type KernelName } from '../../../kernels/registry.ts';
 import { stepOf, type Call, type Plan, type SlotRef } from '../../plan/plan.ts';
@@ -12,6 +13,7 @@ import { Pace } from '../pace.ts';
 export function createReferenceBackend(): Backend {
   return {
     device: { kind: 'reference', name: 'Reference (float64, slow)', threads: 1 },
+    halfStorage: true,
     compile: async (plan) => new ReferenceExecutable(plan),
     close: async () => {},
   };
@@ -76,6 +78,10 @@ export class ReferenceExecutable implements Executable {
     const inputs = views(contract.inputs as readonly Operand[], call.inputs);
     const outputs = views(contract.outputs as readonly Operand[], call.outputs);
     references[name](inputs, outputs, call.params as never, step);
+    call.outputs.forEach((ref, i) => {
+      const values = ref && this.#plan.slots[ref.slot].type === 'f16' && outputs[contract.outputs[i].name];
+      if (values) values.forEach((value, at) => (values[at] = fromHalf(toHalf(value))));
+    });
   }
 
   #view(operand: Operand, ref: SlotRef | null, call: Call): Float64Array | null {

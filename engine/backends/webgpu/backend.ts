@@ -67,6 +67,7 @@ export function createWebgpuBackend(opened: OpenedGpu, options: WebgpuOptions = 
 
   return {
     device: { kind: 'gpu', name, threads: 1, software },
+    halfStorage: true,
     dataBudget: Math.min(device.limits.maxBufferSize, device.limits.maxStorageBufferBindingSize, mostDataBytes),
     async compile(plan) {
       watch.check();

@@ -2,7 +2,7 @@
 // WebGPU tracks a whole buffer within a dispatch: one that is written may not also be bound read-only, so every operand in
 // such a buffer is declared read_write; their ranges must not overlap.
 
-import type { Operand } from '../../../kernels/contract.ts';
+import type { ElementType, Operand } from '../../../kernels/contract.ts';
 import { elementBytes, elementCount } from '../../../kernels/contract.ts';
 import type { GpuPass, WgslElement } from '../../../kernels/gpu-contract.ts';
 import { variableName } from '../../../kernels/gpu-wgsl.ts';
@@ -24,8 +24,8 @@ export interface Binding extends Range {
 }
 
 /** The size an operand's binding needs, in bytes; an empty one still needs a word. */
-export function operandSize(operand: Operand, params: Readonly<Record<string, number>>): number {
-  const size = elementCount(operand.shape(params)) * elementBytes[operand.type ?? 'f32'];
+export function operandSize(operand: Operand, params: Readonly<Record<string, number>>, type: ElementType): number {
+  const size = elementCount(operand.shape(params)) * elementBytes[type];
   return Math.max(4, Math.ceil(size / 4) * 4);
 }
 

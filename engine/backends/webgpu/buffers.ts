@@ -1,7 +1,7 @@
 // The buffers of a compiled plan: one a slot, one for what lives between the passes of a call, and the numbers of the steps.
 // Everything is allocated before the first step; what does not fit the device's limits is refused by name.
 
-import type { Plan } from '../../plan/plan.ts';
+import type { Plan, Slot } from '../../plan/plan.ts';
 import { bytes } from './adapter.ts';
 import { type DeviceWatch, limitError, outOfMemoryError } from './failure.ts';
 import { bufferUsage } from './flags.ts';
@@ -10,6 +10,8 @@ import { rounded, slotBytes, stepStride } from './sizes.ts';
 export interface PlanBuffers {
   /** By slot id. */
   readonly slots: readonly GPUBuffer[];
+  /** What they hold. */
+  readonly types: readonly Pick<Slot, 'type' | 'kind'>[];
   /** Shared by all calls, one after the other. */
   readonly temporary: GPUBuffer;
   /** The number i at byte `i · stepStride`: bound with a dynamic offset. */
@@ -63,7 +65,7 @@ export async function allocate(
       for (let step = 0; step < stepCount; step++) numbers[(step * stepStride) / 4] = step;
       device.queue.writeBuffer(steps, 0, numbers);
       const total = made.reduce((sum, buffer) => sum + buffer.size, 0);
-      return { slots, temporary, steps, bytes: total, destroy };
+      return { slots, types: plan.slots, temporary, steps, bytes: total, destroy };
     });
   } catch (error) {
     destroy();

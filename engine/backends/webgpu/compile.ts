@@ -1,7 +1,8 @@
 // Compiles a plan's programs into lists of dispatches: pipeline, bind group, workgroups. All decisions fall here, so that a
 // step is nothing but encoding.
 
-import { elementBytes } from '../../../kernels/contract.ts';
+import { elementBytes, type Operand } from '../../../kernels/contract.ts';
+import { packedName, withHalves } from '../../../kernels/gpu-half.ts';
 import { kernels, type KernelName } from '../../../kernels/registry.ts';
 import type { GpuContext, GpuPass } from '../../../kernels/gpu-contract.ts';
 import type { Call, Program } from '../../plan/plan.ts';
@@ -9,7 +10,7 @@ import { bindingsOf, checkBindings, operandSize, type Range } from './bindings.t
 import type { PlanBuffers } from './buffers.ts';
 import { limitError } from './failure.ts';
 import type { PipelineCache } from './pipelines.ts';
-import { type DeviceTraits, gpuContext, kernelOf, placeTemporaries } from './sizes.ts';
+import { type DeviceTraits, gpuContext, halvesOf, kernelOf, placeTemporaries, singlesOf } from './sizes.ts';
 
 /** One dispatch, ready to be encoded. */
 export interface Dispatch {
@@ -72,10 +73,15 @@ async function compileCall(
 ): Promise<readonly Dispatch[]> {
   const kernel = kernelOf(call);
   const gpu = gpuContext(call, context.traits);
-  const ranges = rangesOf(call, buffers, gpu);
+  const halves = halvesOf(call, buffers.types);
+  const singles = singlesOf(call, gpu, halves);
+  const ranges = rangesOf(call, buffers, gpu, halves, singles);
   const params = storedParams(call);
-  const build = (variant: string | undefined): Promise<readonly Dispatch[]> =>
-    Promise.all(kernel.passes(params, gpu, variant).map((pass) => compilePass(pass, ranges, buffers, context, where)));
+  const build = (variant: string | undefined): Promise<readonly Dispatch[]> => {
+    const passes = kernel.passes(params, gpu, variant);
+    const stored = halves.size === 0 ? passes : withHalves(passes, halves, singles, gpu.limits);
+    return Promise.all(stored.map((pass) => compilePass(pass, ranges, buffers, context, where)));
+  };
   const variants = kernel.variants?.(params, gpu) ?? [];
   if (variants.length < 2) return build(undefined);
   return build(await context.choose({ call, variants, compile: build }));
@@ -109,20 +115,27 @@ async function compilePass(
 }
 
 /** Where a call's operands and temporaries lie. */
-function rangesOf(call: Call, buffers: PlanBuffers, context: GpuContext): ReadonlyMap<string, Range> {
+function rangesOf(
+  call: Call,
+  buffers: PlanBuffers,
+  context: GpuContext,
+  halves: ReadonlyMap<string, number>,
+  singles: ReadonlySet<string>,
+): ReadonlyMap<string, Range> {
   const contract = kernels[call.kernel as KernelName];
   const ranges = new Map<string, Range>();
   const operands = [...contract.inputs, ...contract.outputs];
   [...call.inputs, ...call.outputs].forEach((ref, index) => {
     if (!ref) return;
-    const operand = operands[index];
-    ranges.set(operand.name, {
+    const operand: Operand = operands[index];
+    const type = halves.has(operand.name) ? 'f16' : (operand.type ?? 'f32');
+    ranges.set(singles.has(operand.name) ? packedName(operand.name) : operand.name, {
       buffer: buffers.slots[ref.slot],
-      offset: ref.offset * elementBytes[operand.type ?? 'f32'],
-      size: operandSize(operand, call.params),
+      offset: ref.offset * elementBytes[type],
+      size: operandSize(operand, call.params, type),
     });
   });
-  for (const [name, range] of placeTemporaries(call, context).places) {
+  for (const [name, range] of placeTemporaries(call, context, halves).places) {
     ranges.set(name, { buffer: buffers.temporary, ...range });
   }
   return ranges;

@@ -1,7 +1,8 @@
 // How many bytes a compiled plan takes on a GPU. Pure arithmetic, which forecasts of memory share: what they say is what
 // `compile` allocates.
 
-import { elementBytes } from '../../../kernels/contract.ts';
+import { elementBytes, elementCount, type Operand } from '../../../kernels/contract.ts';
+import { writtenSingly } from '../../../kernels/gpu-half.ts';
 import type { GpuContext, GpuKernel } from '../../../kernels/gpu-contract.ts';
 import { gpuKernels } from '../../../kernels/gpu-registry.ts';
 import { kernels, type KernelName } from '../../../kernels/registry.ts';
@@ -60,7 +61,7 @@ export function kernelOf(call: Call): GpuKernel {
 export function temporaryBytes(plan: Plan, traits: DeviceTraits): number {
   const sizes = Object.values(plan.programs).flatMap(({ calls }) =>
     calls.map((call) => {
-      const { end } = placeTemporaries(call, gpuContext(call, traits));
+      const { end } = placeTemporaries(call, gpuContext(call, traits), halvesOf(call, plan.slots));
       return end;
     }),
   );
@@ -77,6 +78,25 @@ export function gpuContext(call: Call, traits: DeviceTraits): GpuContext {
   return { ...traits, has: (operand) => present.has(operand) };
 }
 
+/** Elements of the call's operands that are stored in 16 bits. */
+export function halvesOf(call: Call, slots: readonly Pick<Slot, 'type' | 'kind'>[]): ReadonlyMap<string, number> {
+  const contract = kernels[call.kernel as KernelName];
+  const operands: readonly Operand[] = [...contract.inputs, ...contract.outputs];
+  return new Map(
+    [...call.inputs, ...call.outputs].flatMap((ref, index) => {
+      const operand = operands[index];
+      if (!ref || slots[ref.slot].type !== 'f16' || operand.type === 'f16') return [];
+      return [[operand.name, elementCount(operand.shape(call.params))] as const];
+    }),
+  );
+}
+
+/** Which of the operands stored in 16 bits are written as float32 first, between the passes of the call. */
+export function singlesOf(call: Call, context: GpuContext, halves: ReadonlyMap<string, number>): ReadonlySet<string> {
+  if (halves.size === 0) return new Set();
+  return writtenSingly(kernelOf(call).passes(call.params, context), new Set(halves.keys()));
+}
+
 interface TemporaryPlaces {
   readonly places: ReadonlyMap<string, { readonly offset: number; readonly size: number }>;
   /** Bytes of all of them. */
@@ -84,8 +104,16 @@ interface TemporaryPlaces {
 }
 
 /** Where the temporaries of a call lie, one behind the other. */
-export function placeTemporaries(call: Call, context: GpuContext): TemporaryPlaces {
-  const wanted = kernelOf(call).temporaries?.(call.params, context) ?? {};
+export function placeTemporaries(
+  call: Call,
+  context: GpuContext,
+  halves: ReadonlyMap<string, number>,
+): TemporaryPlaces {
+  const singles = [...singlesOf(call, context, halves)].map((operand) => [operand, halves.get(operand)!]);
+  const wanted: Readonly<Record<string, number>> = {
+    ...kernelOf(call).temporaries?.(call.params, context),
+    ...Object.fromEntries(singles),
+  };
   const places = new Map<string, { readonly offset: number; readonly size: number }>();
   let end = 0;
   for (const [name, words] of Object.entries(wanted)) {

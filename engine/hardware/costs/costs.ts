@@ -42,6 +42,8 @@ export interface KeptActivations {
   readonly layer: string;
   /** Numbers kept. */
   readonly values: number;
+  /** Of those, stored in 16 bits. */
+  readonly half?: number;
   /** Whole numbers kept beside them by other software: the winners of max pooling. Bytes. */
   readonly indexBytes: number;
 }

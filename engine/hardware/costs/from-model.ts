@@ -150,14 +150,18 @@ export function costsOfModel({ name, spec, input, output, training }: ModelAtHan
 /** Bytes of a position that other software keeps for each window of max pooling. */
 const positionBytes = 8;
 
-/** What the forward pass makes and the backward pass reads, by the layer that makes it; a view counts as what it shows. */
-export function keptBy(graph: Graph): readonly KeptActivations[] {
+/** What the forward pass makes and the backward pass reads, by the layer that makes it; a view counts as what it shows. `halves`: stored in 16 bits. */
+export function keptBy(graph: Graph, halves: ReadonlySet<number> = new Set()): readonly KeptActivations[] {
   const storage = new Map<number, number>();
   const made = new Map<number, string>();
-  const kept = new Map<string, { values: number; indexBytes: number }>();
-  const add = (layer: string, values: number, indexBytes: number): void => {
-    const sum = kept.get(layer) ?? { values: 0, indexBytes: 0 };
-    kept.set(layer, { values: sum.values + values, indexBytes: sum.indexBytes + indexBytes });
+  const kept = new Map<string, { values: number; half: number; indexBytes: number }>();
+  const add = (layer: string, values: number, half: number, indexBytes: number): void => {
+    const sum = kept.get(layer) ?? { values: 0, half: 0, indexBytes: 0 };
+    kept.set(layer, {
+      values: sum.values + values,
+      half: sum.half + half,
+      indexBytes: sum.indexBytes + indexBytes,
+    });
   };
   const counted = new Set<number>();
   for (const node of graph.nodes) {
@@ -168,7 +172,7 @@ export function keptBy(graph: Graph): readonly KeptActivations[] {
     }
     if (node.origin.phase === 'forward') {
       if (node.op === 'max_pool') {
-        add(node.origin.layer, 0, positionBytes * sizeOf(graph.values[node.outputs[0]].shape));
+        add(node.origin.layer, 0, 0, positionBytes * sizeOf(graph.values[node.outputs[0]].shape));
       }
       continue;
     }
@@ -178,7 +182,8 @@ export function keptBy(graph: Graph): readonly KeptActivations[] {
       const layer = made.get(id);
       if (layer === undefined || counted.has(id)) continue;
       counted.add(id);
-      add(layer, sizeOf(graph.values[id].shape), 0);
+      const values = sizeOf(graph.values[id].shape);
+      add(layer, values, halves.has(id) ? values : 0, 0);
     }
   }
   return [...kept].map(([layer, sum]) => ({ layer, ...sum }));
