@@ -46,6 +46,7 @@ function buildNative(): void {
       '-Wno-psabi',
       `-DSCRATCH_FLOATS=${layout.nativeScratchFloats}`,
       `-DPOINT_TILES=${layout.nativeTileFloats}`,
+      `-DCACHED_TILES=${layout.nativeCachedFloats}`,
       ...flags,
       '-c',
       path.join(source, file),

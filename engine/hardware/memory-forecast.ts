@@ -4,7 +4,7 @@
 import { valuesOf } from '../model/spec.ts';
 import { elementBytes } from '../../kernels/contract.ts';
 import type { GpuLimits } from '../../kernels/gpu-contract.ts';
-import { addressLimit, arenaBytes, nativeTileBytes } from '../backends/cpu/arena.ts';
+import { addressLimit, arenaBytes, nativeConvolutionBytes, packingBytes, scratchBytes } from '../backends/cpu/arena.ts';
 import { mostThreads } from '../backends/cpu/threads.ts';
 import { planBytes } from '../backends/webgpu/sizes.ts';
 import { sizeOf } from '../graph/op.ts';
@@ -154,15 +154,13 @@ export function memoryOf(
   return { parameters, gradients, optimizer, activations, byLayer, workspace, rows, total };
 }
 
-/** Scratch memory of a thread's native kernels (kernels.h: SCRATCH_FLOATS), of which convolutions use all. */
-const nativeScratchBytes = 2 ** 21;
-
-/** What native convolutions work in beside the arena, those by blocks of weights in more. */
+/** What native convolutions work in beside the arena, less the scratch memory in it that only their WASM kernels would have written. */
 function nativeBytes(plan: Plan, device: PlanDevice): number {
   if (device.kind !== 'cpu') return 0;
   const calls = Object.values(plan.programs).flatMap((program) => program.calls);
   if (!calls.some(({ kernel }) => kernel.startsWith('conv2d'))) return 0;
-  return (nativeScratchBytes + (calls.some(blocksOfWeights) ? nativeTileBytes : 0)) * mostThreads(plan, device.cores);
+  const own = nativeConvolutionBytes(calls.some(blocksOfWeights)) - (scratchBytes(plan) - packingBytes);
+  return own * mostThreads(plan, device.cores);
 }
 
 function totalBytes(plan: Plan, device: PlanDevice): number {

@@ -5,14 +5,23 @@ import { elementBytes, type KernelContract } from '../../../kernels/contract.ts'
 import { kernels as contracts, type KernelName } from '../../../kernels/registry.ts';
 import type { Call, Plan, Program, Slot } from '../../plan/plan.ts';
 import { TrainyardError } from '../../protocol/errors.ts';
-import { alignment, nativeTileFloats, programHeaderWords, recordHeaderWords, staticBase } from './layout.ts';
+import {
+  alignment,
+  nativeCachedFloats,
+  nativeScratchFloats,
+  nativeTileFloats,
+  programHeaderWords,
+  recordHeaderWords,
+  staticBase,
+} from './layout.ts';
 
 /** Packing buffers of one thread (kernels/shared/gemm.ts). */
-const packingBytes = 512 * 1024;
+export const packingBytes = 512 * 1024;
 /** What a thread works in where a convolution goes by Winograd's transforms (kernels/shared/conv_tiling.ts). */
 export const transformBytes = 2 * 1024 * 1024;
-/** Bytes that a thread's native convolutions work in beside the arena where their weights are transformed in blocks. */
-export const nativeTileBytes = 4 * nativeTileFloats;
+/** Bytes that a thread's native convolutions work in beside the arena; by blocks of weights they use all of the memory for tiles. */
+export const nativeConvolutionBytes = (blocks: boolean): number =>
+  4 * (nativeScratchFloats - nativeTileFloats + (blocks ? nativeTileFloats : nativeCachedFloats));
 /** WASM addresses have 32 bits. */
 export const addressLimit = 2 ** 32;
 /** A page of WebAssembly's memory. */

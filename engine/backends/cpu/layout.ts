@@ -45,6 +45,8 @@ export const sleepSlice = 100000000;
 /** Floats of scratch memory that the native kernels have beside the arena, a thread; most of it for Winograd's tiles and products. */
 export const nativeScratchFloats = 1441792;
 export const nativeTileFloats = 1048576;
+/** Floats of tiles and products that stay in the second-level cache next to weights: what is used of them where all weights fit. */
+export const nativeCachedFloats = 114688;
 
 /** Results of `runProgram`. */
 export const outcomeDone = 0;

@@ -13,8 +13,6 @@
 #define LINE_FLOATS (SIDE * LANES * 280)
 /** Channels and filters of a block of weights where not all fit. */
 #define WEIGHT_BLOCK 64
-/** Floats of tiles and products that stay in the second-level cache next to weights. */
-#define CACHED_TILES (112 * 1024)
 /** Widest image. */
 #define MOST_COLUMNS 256
 /** Fewest channels and filters: the transforms of fewer cost more than the products they save. */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /** Floats of scratch memory a thread has, and those of them for tiles and products of Winograd's: ../layout.ts, by the build. */
-#if !defined(SCRATCH_FLOATS) || !defined(POINT_TILES)
+#if !defined(SCRATCH_FLOATS) || !defined(POINT_TILES) || !defined(CACHED_TILES)
 #error "compile with scripts/build-native.ts"
 #endif
 
