@@ -2,7 +2,7 @@
 // training, in an import of 85 MB. The counts that keep it so are held by tests/app/views-speed.spec.ts on any machine; these times
 // say something only where nothing else runs.
 //
-//   npm run bench:window [-- --rounds 5] [--runs 10000 --series 50 --points 200] [--only runs|training|import]
+//   npm run bench:window [-- --rounds 5] [--runs 10000 --series 50 --points 200] [--only runs|training|import|command|mlp|cnn] [--out FILE.json]
 //
 // `--home FOLDER`: a home of so many runs that tests/bench/large-home.ts has made, which stays.
 
@@ -14,6 +14,7 @@ import { callService, dropFiles, launch, type App } from './launch.ts';
 import { writeWideTable } from './large-scenes.ts';
 import { importTable, startRun, waitForEpoch, waitForState, writeTable } from './scene.ts';
 import { makeLargeHome } from '../bench/large-home.ts';
+import { timeCommand } from './window-command.ts';
 import { timeRuns } from './window-runs.ts';
 import { blocked, tell, watchLongTasks } from './window-times.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
@@ -25,6 +26,7 @@ const { values } = parseArgs({
     series: { type: 'string', default: '50' },
     points: { type: 'string', default: '200' },
     only: { type: 'string' },
+    out: { type: 'string' },
     home: { type: 'string' },
   },
 });
@@ -84,3 +86,8 @@ const wanted = (part: string): boolean => values.only === undefined || values.on
 if (wanted('runs')) await inApp(values.home ?? largeHome(), (app) => timeRuns(app, size.runs, rounds));
 if (wanted('training')) await inApp(undefined, training);
 if (wanted('import')) await inApp(undefined, importing);
+const commands = ['command', 'mlp', 'cnn'];
+if (commands.some(wanted)) {
+  const told = await timeCommand(rounds, values.only === 'command' ? undefined : values.only);
+  if (values.out !== undefined) fs.writeFileSync(values.out, JSON.stringify(told, null, 1));
+}

@@ -1,8 +1,9 @@
-// Times importing a table against DuckDB merely reading it, alternately and each in a fresh process:
-// `node tests/bench/import.ts [FILE] [--rows 500000] [--repeat 3]`. Without FILE it writes a table of 21 columns.
+// Times importing a table against DuckDB's own reading of it, alternately and each in a fresh process: into memory (`read`), and as a
+// Parquet file of its usual form (`copy`), with its own guesses, as many threads and as much memory.
+// `node tests/bench/import.ts [FILE] [--rows 500000] [--repeat 5] [--out RATIOS.json]`. Without FILE it writes a table of 21 columns.
 
 import { spawnSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -11,6 +12,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { defaultMemoryBytes, defaultThreads } from '../../engine/data/database.ts';
 import { randomBits } from '../../engine/data/preprocess/split.ts';
 import { createDataService } from '../../engine/data/service.ts';
+import { quoteText } from '../../engine/data/sql.ts';
 
 interface Measurement {
   readonly seconds: number;
@@ -29,13 +31,15 @@ async function measure(work: () => Promise<unknown>): Promise<Measurement> {
   return { seconds, cpuSeconds: (user + system) / 1e6, megabytes: process.resourceUsage().maxRSS / 1024 };
 }
 
-async function readWithDuckDb(path: string): Promise<void> {
+/** Into memory, or where a Parquet file is named into that. */
+async function readWithDuckDb(path: string, parquet?: string): Promise<void> {
   const instance = await DuckDBInstance.create(':memory:', {
     threads: String(defaultThreads()),
     memory_limit: `${defaultMemoryBytes() / 2 ** 20}MiB`,
   });
   const connection = await instance.connect();
-  await connection.run(`CREATE TABLE t AS FROM read_csv('${path.replaceAll("'", "''")}')`);
+  const rows = `FROM read_csv(${quoteText(path)})`;
+  await connection.run(parquet === undefined ? `CREATE TABLE t AS ${rows}` : `COPY (${rows}) TO ${quoteText(parquet)}`);
 }
 
 async function importWithTrainyard(path: string, home: string): Promise<void> {
@@ -63,8 +67,17 @@ function writeTable(path: string, rows: number): void {
   closeSync(file);
 }
 
+const ways = ['read', 'copy', 'import'] as const;
+type Way = (typeof ways)[number];
+
+const work: Readonly<Record<Way, (path: string, home: string) => Promise<void>>> = {
+  read: (path) => readWithDuckDb(path),
+  copy: (path, home) => readWithDuckDb(path, `${home}.parquet`),
+  import: importWithTrainyard,
+};
+
 /** This file again, in a process of its own. */
-function inFreshProcess(what: 'duckdb' | 'import', path: string, home: string): Measurement {
+function inFreshProcess(what: Way, path: string, home: string): Measurement {
   const script = fileURLToPath(import.meta.url);
   const child = spawnSync(process.execPath, [script, path, '--child', what, '--home', home], { encoding: 'utf8' });
   if (child.status !== 0) throw new Error(child.stderr);
@@ -79,36 +92,42 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     rows: { type: 'string', default: '500000' },
-    repeat: { type: 'string', default: '3' },
+    repeat: { type: 'string', default: '5' },
+    out: { type: 'string' },
     child: { type: 'string' },
     home: { type: 'string' },
   },
 });
 
-if (values.child !== undefined) {
-  const [path = ''] = positionals;
-  const { home = '' } = values;
-  const work = values.child === 'duckdb' ? () => readWithDuckDb(path) : () => importWithTrainyard(path, home);
-  console.log(JSON.stringify(await measure(work)));
+const way = ways.find((name) => name === values.child);
+if (way !== undefined) {
+  console.log(JSON.stringify(await measure(() => work[way](positionals[0] ?? '', values.home ?? ''))));
 } else {
   const folder = mkdtempSync(join(tmpdir(), 'trainyard-bench-'));
   try {
     const path = positionals[0] ?? join(folder, 'table.csv');
     if (positionals[0] === undefined) writeTable(path, Number(values.rows));
     console.log(`${path}: ${(statSync(path).size / 2 ** 20).toFixed(0)} MB, ${defaultThreads()} threads`);
-    const ratios: Record<'seconds' | 'cpuSeconds', number[]> = { seconds: [], cpuSeconds: [] };
+    const rounds: Record<Way, Measurement>[] = [];
     for (let repeat = 0; repeat < Number(values.repeat); repeat++) {
-      const read = inFreshProcess('duckdb', path, '');
-      const imported = inFreshProcess('import', path, join(folder, `home-${repeat}`));
-      for (const kind of ['seconds', 'cpuSeconds'] as const) ratios[kind].push(imported[kind] / read[kind]);
-      for (const [name, { seconds, cpuSeconds, megabytes }] of Object.entries({ read, imported })) {
+      const round = ways.map((name) => [name, inFreshProcess(name, path, join(folder, `home-${repeat}`))] as const);
+      rounds.push(Object.fromEntries(round) as Record<Way, Measurement>);
+      for (const [name, { seconds, cpuSeconds, megabytes }] of round) {
         console.log(
           `${name.padEnd(9)} ${seconds.toFixed(2)} s, ${cpuSeconds.toFixed(2)} s of processor time, ${megabytes.toFixed(0)} MB`,
         );
       }
     }
-    const [wall, cpu] = [median(ratios.seconds), median(ratios.cpuSeconds)];
-    console.log(`import / read: ${wall.toFixed(2)} by the clock, ${cpu.toFixed(2)} by processor time (medians)`);
+    const ratio = (to: Way, kind: 'seconds' | 'cpuSeconds'): number =>
+      median(rounds.map((round) => round.import[kind] / round[to][kind]));
+    const ratios = (['read', 'copy'] as const).map((to) => {
+      const [clock, processor] = [ratio(to, 'seconds'), ratio(to, 'cpuSeconds')];
+      console.log(
+        `import / ${to}: ${clock.toFixed(2)} by the clock, ${processor.toFixed(2)} by processor time (medians)`,
+      );
+      return { to, clock, processor };
+    });
+    if (values.out !== undefined) writeFileSync(values.out, JSON.stringify({ ratios, rounds }, null, 1));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
