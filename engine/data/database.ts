@@ -3,7 +3,7 @@
 
 import { availableParallelism, totalmem } from 'node:os';
 import { DuckDBInstance } from '@duckdb/node-api';
-import type { DuckDBConnection } from '@duckdb/node-api';
+import type { DuckDBConnection, DuckDBVector } from '@duckdb/node-api';
 import { quoteList } from './sql.ts';
 import { explainFailure } from './failures.ts';
 import type { NumberColumn } from './preprocess/values.ts';
@@ -173,4 +173,34 @@ export async function streamNumbers(
     }
     await visit(columns, chunk.rowCount);
   }
+}
+
+/** A chunk's cells of a DOUBLE column as they lie in memory; what stands where none is means nothing. */
+function cells(vector: DuckDBVector): Float64Array {
+  return (vector as unknown as { readonly items: Float64Array }).items;
+}
+
+/** The values of DOUBLE expressions, none of them NaN, without those that are missing: for what fits into memory. */
+export async function readNumbers(
+  connection: DuckDBConnection,
+  from: string,
+  expressions: readonly string[],
+): Promise<readonly Float64Array[]> {
+  // Which cells are missing is told far quicker by a value than by DuckDB's bits.
+  const selected = expressions.map((expression) => `coalesce(${expression}, 'nan'::DOUBLE)`);
+  const sql = `SELECT ${selected.join(', ')} FROM ${from}`;
+  const result = await explainFailure(() => connection.run(sql));
+  const chunks = await explainFailure(() => result.fetchAllChunks());
+  return expressions.map((_, index) => {
+    const parts = chunks.map((chunk) => cells(chunk.getColumnVector(index)));
+    const values = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0));
+    let count = 0;
+    for (const part of parts) {
+      for (let row = 0; row < part.length; row++) {
+        const value = part[row] as number;
+        if (!Number.isNaN(value)) values[count++] = value;
+      }
+    }
+    return values.subarray(0, count);
+  });
 }

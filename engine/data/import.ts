@@ -2,7 +2,7 @@
 // used as it is.
 
 import { rm, stat } from 'node:fs/promises';
-import { parse } from 'node:path';
+import { dirname, parse } from 'node:path';
 import type { DatasetInfo, DatasetSettings, ReadOptions } from '../protocol/data.ts';
 import { copyTable } from './copy.ts';
 import type { CopiedTable } from './copy.ts';
@@ -13,6 +13,7 @@ import { inspectPath, readHead } from './files.ts';
 import type { FileHead } from './formats/format.ts';
 import { importImages } from './images/import.ts';
 import { holdsPictures } from './images/open.ts';
+import { factsOf } from './intact.ts';
 import type { Job } from './jobs.ts';
 import { analyse } from './schema/analyse.ts';
 import type { Analysis } from './schema/analyse.ts';
@@ -72,15 +73,24 @@ async function importTable(
   // Awaited below; until then its failure is nobody else's business.
   hashing.catch(() => undefined);
   try {
-    const manifest = await copyTable({ head, options, workFolder, limits, job }, async (database, copied) =>
-      examine(
-        database,
-        { ...copied, reading: { ...copied.reading, ...reading }, warnings: [...warnings, ...copied.warnings] },
-        { id: await hashing, head, settings, job },
-      ),
+    const { manifest, facts } = await copyTable(
+      { head, options, workFolder, limits, job },
+      async (database, copied) => {
+        const id = await hashing;
+        // While DuckDB looks at the copy, this thread has time to hash it.
+        const facts = factsOf(dirname(copied.path), job);
+        facts.catch(() => undefined);
+        const told = { reading: { ...copied.reading, ...reading }, warnings: [...warnings, ...copied.warnings] };
+        try {
+          const manifest = await examine(database, { ...copied, ...told }, { id, head, settings, job });
+          return { manifest, facts: await facts };
+        } finally {
+          await Promise.allSettled([facts]);
+        }
+      },
     );
     job.throwIfCancelled();
-    await store.publish(workFolder, manifest);
+    await store.publish(workFolder, manifest, facts);
     return manifest.info.id;
   } finally {
     await Promise.allSettled([hashing]);

@@ -7,6 +7,7 @@ import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { ownValue } from '../protocol/own.ts';
+import type { Job } from './jobs.ts';
 import { fileFacts } from './manifest.ts';
 import type { FileFacts, Manifest } from './manifest.ts';
 
@@ -58,13 +59,13 @@ export function decodeManifest(text: string): Manifest | null {
   }
 }
 
-/** Reads all files of a folder but the manifest. */
-export async function factsOf(folder: string): Promise<FileFacts> {
+/** Reads all files of a folder but the manifest. @throws CancelledError if the job was cancelled. */
+export async function factsOf(folder: string, job?: Pick<Job, 'throwIfCancelled'>): Promise<FileFacts> {
   const facts: [string, FileFacts[string]][] = [];
   for (const name of (await readdir(folder)).sort()) {
     if (name === manifestFile) continue;
     const path = join(folder, name);
-    facts.push([name, { bytes: (await stat(path)).size, sha256: await hashOf(path) }]);
+    facts.push([name, { bytes: (await stat(path)).size, sha256: await hashOf(path, job) }]);
   }
   return Object.fromEntries(facts);
 }
@@ -113,12 +114,13 @@ export class ContentCheck {
 
 const readBytes = 2 ** 20;
 
-async function hashOf(path: string): Promise<string> {
+async function hashOf(path: string, job?: Pick<Job, 'throwIfCancelled'>): Promise<string> {
   const hash = createHash('sha256');
   const file = await open(path, 'r');
   try {
     const buffer = new Uint8Array(readBytes);
     for (;;) {
+      job?.throwIfCancelled();
       const { bytesRead } = await file.read(buffer, 0, readBytes, null);
       if (bytesRead === 0) return hash.digest('hex');
       hash.update(buffer.subarray(0, bytesRead));

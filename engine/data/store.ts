@@ -19,7 +19,7 @@ import {
   wrongSize,
 } from './intact.ts';
 import { manifestVersion } from './manifest.ts';
-import type { Manifest } from './manifest.ts';
+import type { FileFacts, Manifest } from './manifest.ts';
 import type { Job } from './jobs.ts';
 import { isRunning } from '../system/alive.ts';
 
@@ -88,12 +88,15 @@ export class DatasetStore {
     return join(isWritable(this.home) ? this.folder : tmpdir(), name);
   }
 
-  /** Makes the dataset in a work folder appear. If another process was faster, its dataset stands; a damaged one goes aside. */
-  async publish(workFolder: string, manifest: Manifest): Promise<void> {
+  /**
+   * Makes the dataset in a work folder appear. If another process was faster, its dataset stands; a damaged one goes aside.
+   * `facts`: those of its files, where they are known already.
+   */
+  async publish(workFolder: string, manifest: Manifest, facts?: FileFacts): Promise<void> {
     const { id } = manifest.info;
     try {
       const folder = join(workFolder, datasetFolder);
-      const files = await factsOf(folder);
+      const files = facts ?? (await factsOf(folder));
       await writeFile(join(folder, manifestFile), encodeManifest(manifest, files));
       for (const name of [manifestFile, ...Object.keys(files)]) await flush(join(folder, name));
       if (await moved(folder, join(this.folder, id))) return;

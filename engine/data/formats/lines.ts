@@ -9,8 +9,9 @@ const bytesAtOnce = 2 ** 19;
 /** Bytes a record may have: DuckDB looks at a longer one again from each of the lines in it. */
 export const longestLine = 2 ** 21;
 
-/** Bytes of a line from which on a call that finds its end is quicker than a look at each of them. */
+/** Bytes of a line from which on a call that finds its end is quicker than a look at each of them, and lines that tell how long they are. */
 const shortLine = 32;
+const telling = 16;
 
 const apostrophe = 0x27;
 const quoteByte = 0x22;
@@ -102,12 +103,13 @@ class RecordCounter {
 
   /** From newline to newline; where a line is short, looking at its bytes is quicker. */
   #hop(bytes: Buffer): void {
-    let [start, records, filled] = [0, this.#records, this.#filled];
+    let [start, lines, records, filled] = [0, 0, this.#records, this.#filled];
     for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, start)) {
       for (let index = start; !filled && index < end; index++) filled = (bytes[index] as number) > space;
       if (filled) records++;
       filled = false;
-      if (end - start < shortLine) {
+      // The first line alone does not tell: it began in the bytes before.
+      if (++lines === telling && end < telling * shortLine) {
         this.#records = records;
         this.#filled = false;
         this.openBytes = 0;

@@ -4,7 +4,8 @@
 
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { ColumnInfo, ColumnType } from '../../protocol/data.ts';
-import { queryRows } from '../database.ts';
+import { queryRows, readNumbers } from '../database.ts';
+import { medianOf } from '../preprocess/median.ts';
 import { quoteName, quoteText } from '../sql.ts';
 import { aggregate, columnsPerQuery, inGroups } from './aggregate.ts';
 import { packedFormat } from './dates.ts';
@@ -113,18 +114,11 @@ async function pictureNumbers(
   table: MeasuredTable,
   group: readonly (TypedColumn & { readonly measures: Measures })[],
 ): Promise<Picture[]> {
-  const values = group.map(valueOf);
-  const histograms = await aggregate(connection, table.sample, values, (value, index) => {
-    const { minimum = 0, maximum = 0 } = (group[index] as { measures: Measures }).measures;
-    return { bins: `map_values(histogram(${value}, ${edgeList(minimum, maximum)}))` };
-  });
-  // In one query with the histograms they would take longer.
-  const medians = await aggregate(connection, table.sample, values, (value) => ({ median: `median(${value})` }));
-  return histograms.map(({ bins: counted }, index): Picture => {
-    const median = medians[index]?.median;
-    const { count } = (group[index] as { measures: Measures }).measures;
-    const histogram = scaleCounts(((counted ?? []) as readonly number[]).slice(0, bins), count);
-    return { histogram, ...(median === null || median === undefined ? {} : { median: Number(median) }) };
+  const read = await readNumbers(connection, table.sample, group.map(valueOf));
+  return group.map(({ measures: { count, minimum = 0, maximum = 0 } }, index): Picture => {
+    const values = read[index] as Float64Array;
+    const histogram = scaleCounts(countBins(values, minimum, maximum), count);
+    return { histogram, ...(values.length === 0 ? {} : { median: medianOf(values) }) };
   });
 }
 
@@ -136,12 +130,21 @@ function scaleCounts(counts: readonly number[], total: number): number[] {
     : counts.map((count) => Math.round((count * total) / sampled));
 }
 
-/** Upper edges of the bins; the last is the maximum itself, so that rounding loses no value. */
-function edgeList(minimum: number, maximum: number): string {
-  const edges = new Set<number>();
-  for (let bin = 1; bin < bins; bin++) edges.add(minimum + ((maximum - minimum) * bin) / bins);
-  edges.add(maximum);
-  return `[${[...edges].map((edge) => `${edge}::DOUBLE`).join(', ')}]`;
+/** How many values each bin holds. An upper edge belongs to its bin; the last is the maximum itself, so that rounding loses no value. */
+function countBins(values: Float64Array, minimum: number, maximum: number): number[] {
+  const found = new Set<number>();
+  for (let bin = 1; bin < bins; bin++) found.add(minimum + ((maximum - minimum) * bin) / bins);
+  const edges = Float64Array.from(found.add(maximum));
+  const counts = Array.from(edges, () => 0);
+  const scale = edges.length / (maximum - minimum || 1);
+  for (const value of values) {
+    // Rounding may lead to a bin beside its own.
+    let bin = Math.max(0, Math.min(edges.length - 1, Math.ceil((value - minimum) * scale) - 1));
+    while (bin > 0 && value <= (edges[bin - 1] as number)) bin--;
+    while (bin < edges.length - 1 && value > (edges[bin] as number)) bin++;
+    counts[bin] = (counts[bin] as number) + 1;
+  }
+  return counts;
 }
 
 /** The most frequent values, ties in the order of the values. */

@@ -6,6 +6,8 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSy
 import { join } from 'node:path';
 import test from 'node:test';
 import type { TestContext } from 'node:test';
+import { factsOf } from '../../../engine/data/intact.ts';
+import { Job } from '../../../engine/data/jobs.ts';
 import type { Progress } from '../../../engine/protocol/data.ts';
 import { allRows, makeService, messy, samples, temporaryFolder, writeTable } from './helpers.ts';
 
@@ -152,4 +154,14 @@ test('a file larger than the memory allowed is read all the same', async (contex
   const info = await service.import({ job: 'a', path });
   assert.equal(info.rows, 1_600_000);
   assert.equal(info.columns[0]?.maximum, 3999);
+});
+
+test('hashing the copy of a cancelled import stops', async (context) => {
+  const service = makeService(context);
+  const { id } = await service.import({ job: 'a', path: `${samples}penguins.csv` });
+  const job = new Job('copy', () => undefined);
+  const folder = join(service.home, 'datasets', id);
+  assert.deepEqual(Object.keys(await factsOf(folder, job)), ['data.parquet']);
+  job.cancel();
+  await assert.rejects(factsOf(folder, job), { code: 'run.cancelled' });
 });

@@ -1,6 +1,7 @@
 // What columns are taken for, and why; what counts as missing; profiles; and a person's say in all of it.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { sniffDateFormats } from '../../../engine/data/schema/dates.ts';
 import { isNumber, sniffNumberStyle } from '../../../engine/data/schema/spelling.ts';
@@ -89,6 +90,21 @@ test('profile of a number column', async (context) => {
     histogram.reduce((sum, count) => sum + count, 0),
     150,
   );
+});
+
+test('a histogram counts each value where it stands, even on the edge of two bins', async (context) => {
+  const { info } = await importFile(context, table('breast_cancer.csv'));
+  const [header = '', ...lines] = readFileSync(table('breast_cancer.csv'), 'utf8').trim().split(/\r?\n/);
+  const names = header.split(',');
+  for (const { name, type, minimum = 0, maximum = 0, median, histogram } of info.columns) {
+    if (type !== 'number') continue;
+    const values = lines.map((line) => Number(line.split(',')[names.indexOf(name)]));
+    const edge = (bin: number): number => (bin === 20 ? maximum : minimum + ((maximum - minimum) * bin) / 20);
+    const bins = Array.from({ length: 20 }, (_, bin) => values.filter((value) => bin === 0 || value > edge(bin)));
+    const counts = bins.map((above, bin) => above.filter((value) => value <= edge(bin + 1)).length);
+    assert.deepEqual(histogram, counts, name);
+    assert.equal(median, values.sort((one, other) => one - other)[values.length >> 1], name);
+  }
 });
 
 test('profile of a category column, missing values aside', async (context) => {
