@@ -25,7 +25,7 @@ const onText = (name: string, ...layers: readonly LayerSpec[]): SequenceCase => 
 const block = { blocks: 1, width: 4, heads: 2, inner: 6, positions: 0, epsilon: 1e-5 } as const;
 
 export const sequenceCases: readonly SequenceCase[] = [
-  ...['mean', 'first', 'last'].map((pool) =>
+  ...['mean', 'first', 'last', 'attention'].map((pool) =>
     onText(`tokens and ${pool} position`, places, { type: 'pool_positions', pool }),
   ),
   onText('more places than positions, and segments', { ...places, most: 9, segments: 2 }, { type: 'pool_positions' }),

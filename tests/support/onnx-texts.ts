@@ -41,10 +41,11 @@ export const textLayers: readonly LayerSpec[] = [
   { type: 'position_embedding', vectors: 'sinusoidal' },
   { type: 'pool_positions', id: 'mean' },
   { type: 'pool_positions', id: 'first', from: 'seen', pool: 'first' },
+  { type: 'pool_positions', id: 'attended', from: 'seen', pool: 'attention' },
   { type: 'sequence', from: 'input', length: 2 },
   { type: 'attention', id: 'steps', heads: 1, causal: true },
   ...['mean', 'last'].map((pool) => ({ type: 'pool_positions', id: `${pool} step`, from: 'steps', pool })),
-  { type: 'concat', from: ['last', 'mean', 'first', 'mean step', 'last step', 'input'] },
+  { type: 'concat', from: ['last', 'attended', 'mean', 'first', 'mean step', 'last step', 'input'] },
   { type: 'output' },
 ];
 

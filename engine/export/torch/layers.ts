@@ -13,6 +13,7 @@ import {
   scaleSource,
 } from './table-layers.ts';
 import {
+  attendedSource,
   attentionSource,
   conv1dSource,
   gatedDenseSource,
@@ -29,7 +30,7 @@ import {
 /** Python of a layer. `x`: names of its inputs; `m`: an expression for its module; `source`: classes it needs. */
 export interface TorchLayer {
   readonly source?: (layer: ResolvedLayer) => string;
-  readonly module?: (layer: ResolvedLayer) => string;
+  readonly module?: (layer: ResolvedLayer) => string | undefined;
   readonly forward: (layer: ResolvedLayer, x: readonly string[], m: string) => string;
 }
 
@@ -175,8 +176,12 @@ export const torchLayers: Readonly<Record<string, TorchLayer>> = {
   gru: recurrent('gru'),
   sequence: { forward: ({ outputShape }, [x]) => `${x}.reshape(-1, ${outputShape.join(', ')})` },
   pool_positions: {
-    source: () => poolPositionsSource,
-    forward: (layer, [x]) => `pool_positions(${x}, ${lengthsOf(layer)}, "${String(args(layer)['pool'])}")`,
+    source: (layer) => (args(layer)['pool'] === 'attention' ? attendedSource : poolPositionsSource),
+    module: (layer) => (args(layer)['pool'] === 'attention' ? `Attended(${layer.inputShapes[0][1]})` : undefined),
+    forward: (layer, [x], m) =>
+      args(layer)['pool'] === 'attention'
+        ? `${m}(${x}, ${lengthsOf(layer)})`
+        : `pool_positions(${x}, ${lengthsOf(layer)}, "${String(args(layer)['pool'])}")`,
   },
   conv2d: { module: (layer) => convolution('Conv2d', layer), forward: applied },
   conv_transpose2d: { module: (layer) => convolution('ConvTranspose2d', layer), forward: applied },

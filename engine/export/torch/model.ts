@@ -38,7 +38,8 @@ function networkSource(file: NetworkModelFile): string {
     const rule = torchLayers[layer.def.type];
     const name = names.get(layer.id)!;
     if (rule.source) classes.add(rule.source(layer));
-    if (rule.module) modules.push(`        self.add_module(${JSON.stringify(name)}, ${rule.module(layer)})`);
+    const module = rule.module?.(layer);
+    if (module) modules.push(`        self.add_module(${JSON.stringify(name)}, ${module})`);
     const inputs = layer.inputs.map((position) => values[position + 1]);
     const whole = rule.forward(layer, inputs, `m[${JSON.stringify(name)}]`);
     const applied =

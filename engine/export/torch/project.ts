@@ -120,7 +120,9 @@ function frozenNames(file: NetworkModelFile): readonly string[] {
 function frozenModules(file: NetworkModelFile): readonly string[] {
   const model = resolvedOf(file);
   const names = moduleNames(model);
-  const layers = model.layers.slice(0, frozenLayersOf(file)).filter(({ def }) => torchLayers[def.type].module);
+  const layers = model.layers
+    .slice(0, frozenLayersOf(file))
+    .filter((layer) => torchLayers[layer.def.type].module?.(layer));
   const input = frozenLayersOf(file) > 0 && model.inputParameters.length > 0 ? ['input'] : [];
   return [...input, ...layers.map(({ id }) => names.get(id)!)];
 }

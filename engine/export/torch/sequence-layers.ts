@@ -198,3 +198,17 @@ ${parameter('bias', 'dimensions')}
         return y if first is None else torch.cat([first.expand(len(x), 1, -1), y], 1)
 
 `;
+
+export const attendedSource = `
+class Attended(nn.Module):
+    """A mean of the real positions whose weights are learned."""
+
+    def __init__(self, width):
+        super().__init__()
+${parameter('query', 'width, 1')}
+
+    def forward(self, x, lengths):
+        scores = (x @ self.query).squeeze(2).masked_fill(~real(lengths, x), -1e30)
+        return (scores.softmax(1).unsqueeze(1) @ x).squeeze(1)
+
+`;
