@@ -1,6 +1,7 @@
-// Where the native addon is missing the status bar says so, with what it costs; where it is there, nothing is said.
+// Where the native addon is missing the status bar and a check before a run say so, with what it costs; where it is there, nothing is said.
 
 import { expect, launch, screenshot, test } from './launch.ts';
+import { importTable, writeTable } from './scene.ts';
 
 const words = /No native addon: training takes about \d+(\.\d+)? × as long/;
 
@@ -17,6 +18,16 @@ test('a missing native addon is said in the status bar, whole in a small window 
     await screenshot(app, `missing-addon-${width}`);
     const hidden = await status.evaluate((bar) => bar.scrollWidth - bar.clientWidth);
     expect(hidden).toBeLessThanOrEqual(0);
+  }
+  const dataset = await importTable(app, writeTable(app.home, 400));
+  await page.evaluate((id) => (location.hash = `#new/${id}`), dataset.id);
+  await page.getByRole('button', { name: 'Check', exact: true }).click();
+  const verdict = page.getByRole('status').filter({ hasText: /to fix first|to look at|Nothing found/ });
+  await expect(verdict).toContainText(words, { timeout: 60_000 });
+  for (const width of [1100, 1440]) {
+    await (await app.electron.browserWindow(page)).evaluate((window, w) => window.setContentSize(w, 800), width);
+    await page.waitForFunction((wanted) => Math.abs(innerWidth - wanted) < 3, width);
+    await screenshot(app, `missing-addon-check-${width}`);
   }
   await app.close();
 });
