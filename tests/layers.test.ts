@@ -227,7 +227,15 @@ const rules: readonly Rule[] = [
   },
   {
     files: 'engine/serving/',
-    may: ['engine/data/preprocess/', 'engine/learners/', 'engine/backends/backend.ts', 'engine/model/', protocol],
+    may: [
+      'engine/text/',
+      'engine/train/generate.ts',
+      'engine/data/preprocess/',
+      'engine/learners/',
+      'engine/backends/backend.ts',
+      'engine/model/',
+      protocol,
+    ],
     packages: ['node:', 'zod'],
     instead:
       'A served model takes the files of a run and a device as arguments; it knows neither the store nor who asks.',

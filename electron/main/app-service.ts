@@ -139,7 +139,8 @@ function datasets({
       const job = `shape-${dataset}`;
       const prepared = await data.prepare({ job, dataset, options: { settings, seed: 0, texts: 'tokens' } });
       await data.release({ handle: prepared.handle });
-      return { input: prepared.input, output: prepared.output, counts: prepared.counts };
+      const { input, output, counts, bytesPerToken } = prepared;
+      return { input, output, counts, ...(bytesPerToken && { bytesPerToken }) };
     },
     async removeDataset({ dataset }) {
       await data.remove({ dataset });
@@ -168,6 +169,9 @@ function predicting(parts: AppServiceParts, predictions: FilePredictions): Predi
     openModel: ({ run }) => models.open(run),
     askModel: ({ run, rows }) => models.ask(run, rows),
     readCells: ({ run, row }) => models.read(run, row),
+    startText: (request) => models.startText(request),
+    nextText: ({ run, job }) => models.nextText(run, job),
+    endText: ({ run, job }) => models.endText(run, job),
     modelSpeed: ({ run, device }) => models.speed(run, device),
     closeModel: ({ run }) => models.close(run),
     startServing: ({ run, port }) => models.serve(run, port),

@@ -9,6 +9,7 @@ import { exportFormats } from '../../engine/protocol/exports.ts';
 import { recordFields } from '../../engine/protocol/store.ts';
 import type { RunConfig } from '../../engine/protocol/runs.ts';
 import { columnTypes, splitKinds, tasks, textFields } from '../../engine/settings/dataset.ts';
+import { generationFields } from '../../engine/settings/generation.ts';
 import { largestShown, readingFields } from '../../engine/settings/reading.ts';
 import { runFields } from '../../engine/settings/run.ts';
 import { optimizers, type OptimizerName } from '../../engine/settings/training.ts';
@@ -257,6 +258,9 @@ const schemas = {
   openModel: oneRun,
   askModel: z.strictObject({ run, rows: z.array(wordsTo(cell)).max(1000) }),
   readCells: z.strictObject({ run, row: wordsTo(cell) }),
+  startText: z.strictObject({ run, job, prompt: z.string().max(1_000_000), ...fieldSchemas(generationFields) }),
+  nextText: z.strictObject({ run, job }),
+  endText: z.strictObject({ run, job }),
   modelSpeed: z.strictObject({ run, device: z.enum(['cpu', 'gpu']) }),
   closeModel: oneRun,
   startServing: z.strictObject({ run, port: z.int().min(1).max(65_535).optional() }),

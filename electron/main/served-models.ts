@@ -8,6 +8,8 @@ import type {
   PredictionSpeed,
   RowAnswers,
   ServerAddress,
+  TextPiece,
+  TextRequest,
 } from '../../engine/protocol/serving.ts';
 import type { CellValue } from '../../engine/protocol/data.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
@@ -52,6 +54,20 @@ export class ServedModels {
 
   async read(run: number, row: Readonly<Record<string, CellValue>>): Promise<Readonly<Record<string, CellValue>>> {
     return (await this.#model(run)).host.served.read({ row });
+  }
+
+  async startText({ run, ...request }: TextRequest & { run: number }): Promise<void> {
+    this.#open.add(run);
+    await (await this.#model(run)).host.served.startText(request);
+  }
+
+  async nextText(run: number, job: string): Promise<TextPiece> {
+    const ready = await this.#ready.get(run);
+    return ready ? ready.host.served.nextText({ job }) : { text: '', done: true };
+  }
+
+  async endText(run: number, job: string): Promise<void> {
+    await (await this.#ready.get(run))?.host.served.endText({ job });
   }
 
   async speed(run: number, device: 'cpu' | 'gpu'): Promise<PredictionSpeed> {

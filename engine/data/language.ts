@@ -5,6 +5,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { InputError } from '../protocol/errors.ts';
 import type { DataWarning, PreparedData, SplitName, TextChoice } from '../protocol/data.ts';
 import { splitNames, usualSplit } from '../protocol/use.ts';
+import { shortText, usualReading } from '../settings/language.ts';
 import { textCodes, type Tokenizer } from '../text/tokenizer.ts';
 import { tokenizerOf, trainTokenizer } from '../text/tokenizers.ts';
 import { keptTokens } from './kept-tokens.ts';
@@ -24,9 +25,6 @@ import { show } from './schema/typing.ts';
 const between = '\n';
 /** UTF-16 units of a text at most: more than a string holds well. */
 const mostCharacters = 2 ** 28;
-/** Texts up to so many UTF-16 units are read by their characters unless told otherwise, longer ones by byte pairs. */
-const shortText = 4_000_000;
-const usual = { characters: 4_096, bytes: 8_192, length: 64 } as const;
 /** A part ends behind a line, if one ends within so many UTF-16 units. */
 const lineWithin = 2_000;
 
@@ -51,7 +49,8 @@ export async function prepareLanguage(
       'How well it tells what follows is among its scores; let it write: trainyard generate, or on its page.',
     );
   }
-  if (options.texts !== 'tokens') {
+  // Rows of columns or of words are for learners that answer them.
+  if (options.texts !== 'tokens' || options.forms?.includes('matrix') === false) {
     throw new InputError(
       'input.form',
       `${info.name} is a text to learn to write: ${options.learner ?? 'this model'} cannot.`,
@@ -72,7 +71,7 @@ export async function prepareLanguage(
   const { kept: keptName, ...choice } = settings.texts ?? {};
   const kept = keptName === undefined ? undefined : (await keptTokens(store.home, keptName))[0];
   const tokenizer = kept ? tokenizerOf(kept.tokenizer) : trainedOn(texts[0], choice);
-  const length = choice.length ?? kept?.exactly ?? Math.min(usual.length, kept?.most ?? Infinity);
+  const length = choice.length ?? kept?.exactly ?? Math.min(usualReading.length, kept?.most ?? Infinity);
   job.stage('Preparing rows');
   const parts = texts.map((part) => rowsOf(part, tokenizer, length));
   checkRows(parts, shares, length, info.source);
@@ -189,7 +188,7 @@ function trainedOn(text: string, { tokenizer, vocabulary }: TextChoice): Tokeniz
     );
   }
   // Lines by lines, so that no list of all its words is needed at once.
-  return trainTokenizer(text.match(/[^\n]*\n|[^\n]+/g) ?? [], { kind, vocabulary: vocabulary ?? usual[kind] });
+  return trainTokenizer(text.match(/[^\n]*\n|[^\n]+/g) ?? [], { kind, vocabulary: vocabulary ?? usualReading[kind] });
 }
 
 function rowsOf(text: string, tokenizer: Tokenizer, length: number): Part {

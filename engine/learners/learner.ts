@@ -114,6 +114,11 @@ export interface Trained {
   readonly trees?: GrownTrees;
   /** Compiled and kept on the device for rows like those of `data`, which is not read. Absent: `outputs` is quick for any few rows. */
   resident?(data: PreparedData, backend: () => Promise<Backend>): Promise<Resident>;
+  /**
+   * Of a language model: logits of the token behind ids, where those before them are not computed again; null: it has to see the whole, and
+   * `resident` tells. Throws InputError `model.weights`.
+   */
+  following?(data: PreparedData): ((ids: readonly number[]) => Float32Array) | null;
   /** Where it looked for the class `chosen` of each row of pictures; null: it does not tell. Absent: it never does. */
   attention?(rows: Rows, chosen: readonly number[]): Promise<ActivationMaps | null>;
   /** What of each picture speaks for the class `chosen`, of the first ones where they are many; null: these are no pictures. Absent: it never tells. */

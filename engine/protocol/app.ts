@@ -6,6 +6,7 @@ import type {
   DatasetInfo,
   DatasetSettings,
   PicturePage,
+  PreparedData,
   Progress,
   ReadOptions,
   RowPage,
@@ -73,6 +74,8 @@ export interface DatasetShape {
   readonly output: OutputSpec;
   /** Rows of each split. */
   readonly counts: Readonly<Record<SplitName, number>>;
+  /** Of a language model: bytes of the text that a token stands for. */
+  readonly bytesPerToken?: PreparedData['bytesPerToken'];
 }
 
 /** How the window looks; the system's own parts (caption buttons, menus) follow. */

@@ -2,7 +2,15 @@
 // moves as a person drags; how fast it is; and a server for other programs of this machine.
 
 import type { CellValue, FileMatch, FileMatching, PredictedRows, PredictionFormat } from './data.ts';
-import type { ModelForm, PredictionSpeed, RowAnswers, ServerAddress, ServerCounts } from './serving.ts';
+import type {
+  ModelForm,
+  PredictionSpeed,
+  RowAnswers,
+  ServerAddress,
+  ServerCounts,
+  TextPiece,
+  TextRequest,
+} from './serving.ts';
 
 /** What a run predicts for a file, in figures. */
 export interface PredictionSummary {
@@ -63,6 +71,10 @@ export interface PredictingApp {
     run: number;
     row: Readonly<Record<string, CellValue>>;
   }): Promise<Readonly<Record<string, CellValue>>>;
+  /** A finished language model begins to write: see `ServedModelService.startText`. `closeModel` ends it too. */
+  startText(request: TextRequest & { run: number }): Promise<void>;
+  nextText(request: { run: number; job: string }): Promise<TextPiece>;
+  endText(request: { run: number; job: string }): Promise<void>;
   /** How fast it is on each device that there is; measured anew. A device that cannot: why. */
   modelSpeed(request: { run: number; device: 'cpu' | 'gpu' }): Promise<PredictionSpeed>;
   closeModel(request: { run: number }): Promise<void>;

@@ -2,6 +2,7 @@
 // programs of this machine. It lives in a process of its own.
 
 import type { OutputSpec } from '../model/spec.ts';
+import type { GenerationSettings } from '../settings/generation.ts';
 import type { CellValue } from './data.ts';
 
 /** The files of a run that answer for it. */
@@ -67,14 +68,31 @@ export interface ServerCounts {
   readonly medianMilliseconds: number | null;
 }
 
+/** A text to write on from a prompt; `job` is the asker's own name for it. */
+export interface TextRequest extends GenerationSettings {
+  readonly job: string;
+  readonly prompt: string;
+}
+
+/** The next part of a text, in whole characters; `done`: it ends here. */
+export interface TextPiece {
+  readonly text: string;
+  readonly done: boolean;
+}
+
 /** Offered by the process that keeps a model ready. */
 export interface ServedModelService {
-  /** Has to be called once, before everything else. */
+  /** Has to be called once, before everything else. A language model has no fields: it writes. */
   open(request: ModelSource): Promise<ModelForm>;
   /** Rows as objects with the file's column names; null is a missing value. */
   predict(request: { rows: readonly Readonly<Record<string, CellValue>>[] }): Promise<RowAnswers>;
   /** A row as the model reads it: times in milliseconds; null is what is not there or cannot be used. */
   read(request: { row: Readonly<Record<string, CellValue>> }): Promise<Readonly<Record<string, CellValue>>>;
+  /** A language model begins a text, in the place of the one before. Throws InputError `run.no_language`. */
+  startText(request: TextRequest): Promise<void>;
+  /** Writes for a moment and gives what has come; a text that another has taken the place of, or that was ended, is done. */
+  nextText(request: { job: string }): Promise<TextPiece>;
+  endText(request: { job: string }): Promise<void>;
   speed(): Promise<PredictionSpeed>;
   /** Serves on the loopback address alone; `port` 0 or absent: one that is free; a token is made where none is given. */
   listen(request: { port?: number; token?: string }): Promise<ServerAddress>;

@@ -131,7 +131,14 @@ export function usualFolds(
   counts: Readonly<Record<SplitName, number>>,
 ): number | undefined {
   const all = counts.train + counts.validation + counts.test;
-  if (kind !== 'table' || counts.test === 0 || counts.train >= fewTrained || all < enoughForFolds) return undefined;
+  if (
+    kind !== 'table' ||
+    task === 'language' ||
+    counts.test === 0 ||
+    counts.train >= fewTrained ||
+    all < enoughForFolds
+  )
+    return undefined;
   if (task === 'classification' && classes.some(({ count }) => count < forEachFold * offeredFolds)) return undefined;
   const { splitBy } = settings;
   if (splitBy === undefined) return offeredFolds;

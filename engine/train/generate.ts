@@ -5,8 +5,17 @@ import { streams } from '../optim/random.ts';
 import { textCodes } from '../text/tokenizer.ts';
 import type { Language } from '../text/language.ts';
 
-/** Logits [vocabulary] of the token that follows codes [length], of which those behind the text are padding. */
-export type Following = (codes: Float32Array) => Promise<Float32Array>;
+/** Logits [vocabulary] of the token that follows ids, of which there are no more than the model sees. */
+export type Following = (ids: readonly number[]) => Promise<Float32Array>;
+
+/** The same of a model that is given codes [length], of which those behind the text are padding, and computes all of them each time. */
+export function fromCodes(length: number, outputs: (codes: Float32Array) => Promise<Float32Array>): Following {
+  return (ids) => {
+    const codes = new Float32Array(length).fill(textCodes.padding);
+    ids.forEach((id, place) => (codes[place] = id + textCodes.first));
+    return outputs(codes);
+  };
+}
 
 export interface GenerateOptions {
   readonly prompt: string;
@@ -21,6 +30,8 @@ export interface GenerateOptions {
 
 /** What a text begins with where nothing is said. */
 const beginning = '\n';
+/** From so many tokens on keeping what was computed of those before pays (incremental.ts); shorter contexts a device computes whole in less time. */
+export const keptFrom = 128;
 /** What the end of a text may look like whose last character is not complete. */
 const incomplete = /\uFFFD$/;
 
@@ -32,13 +43,14 @@ export async function* generate(
 ): AsyncGenerator<string> {
   const ids = [...tokenizer.encode(prompt === '' ? beginning : prompt, { plain: true })];
   if (ids.length === 0) ids.push(0);
+  /** The first token that it sees. */
+  let start = Math.max(0, ids.length - length);
   /** Drawn, and not yet written. */
   let open: number[] = [];
   for (let drawn = 0; drawn < tokens; drawn++) {
-    const codes = new Float32Array(length).fill(textCodes.padding);
-    const seen = ids.slice(-length);
-    seen.forEach((id, place) => (codes[place] = id + textCodes.first));
-    const logits = await following(codes);
+    // Every place is another where the oldest token goes, and all is computed anew: of what is kept half goes at once, and not soon again.
+    if (ids.length - start > length) start = ids.length - (length < keptFrom ? length : Math.ceil(length / 2));
+    const logits = await following(ids.slice(start));
     const { unknown } = tokenizer.special;
     // What stands for all that training has not seen has no text.
     if (unknown !== undefined) logits[unknown] = -Infinity;

@@ -2,13 +2,16 @@
 
 import { languageOf, type Language } from '../text/language.ts';
 import type { PreparedData } from '../protocol/data.ts';
+import { sampleMessage } from '../protocol/samples.ts';
 import type { Surroundings } from './control.ts';
 import type { Diary } from './diary.ts';
-import { generate } from './generate.ts';
+import { fromCodes, generate } from './generate.ts';
 import type { Session } from './session.ts';
 
 /** Characters of a sample, about. */
 const mostTokens = 160;
+/** The same at every step, so that what changes is the model alone. */
+const sampling = { temperature: 0.8, topP: 0.95, seed: 1 } as const;
 /** Milliseconds that writing may take, and between two samples. */
 const longest = 2_000;
 const [least, share] = [5_000, 50];
@@ -38,15 +41,16 @@ export class Samples {
     const language = this.#language;
     if (language === null) return;
     const begun = this.#clock();
-    const options = { prompt: '', tokens: mostTokens, temperature: 0.8, topP: 0.95, seed: step };
+    const following = fromCodes(language.length, (codes) => this.#session.following(codes));
+    const options = { prompt: '', tokens: mostTokens, ...sampling };
     let text = '';
     await this.#diary.during('validation', async () => {
-      for await (const piece of generate((codes) => this.#session.following(codes), language, options)) {
+      for await (const piece of generate(following, language, options)) {
         text += piece;
         if (this.#clock() - begun > longest) break;
       }
     });
-    this.#diary.say(`Step ${step} writes: ${text.trim().replaceAll(/\s*\n\s*/g, ' ⏎ ')}`);
+    this.#diary.say(sampleMessage({ step, text }));
     this.#next = this.#clock() + Math.max(least, share * (this.#clock() - begun));
   }
 }

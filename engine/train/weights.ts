@@ -92,19 +92,19 @@ async function readTogether(
 const withoutLayer =
   ' Those of others that bring no output layer predict nothing alone: begin a run with them, train DATA --from RUN.';
 
-/** Throws InputError `model.weights` naming the tensor and both shapes when they do not fit the model. */
+/** The tensor of this name. Throws InputError `model.weights` naming it and both shapes when it does not fit the model. */
+export function fittingWeight(name: string, wanted: readonly number[], weights: Weights): SafeTensor {
+  const tensor = weights[name];
+  if (tensor?.shape.join() === wanted.join()) return tensor;
+  const found = tensor ? `[${tensor.shape.join(', ')}]` : 'missing';
+  throw new InputError(
+    'model.weights',
+    `The weights do not fit the model: ${name} is ${found}, the model needs [${wanted.join(', ')}].`,
+    `Use the weights with the model and the data they were trained with.${tensor ? '' : withoutLayer}`,
+  );
+}
+
+/** Writes them to the device. Throws InputError `model.weights` when they do not fit the model. */
 export function writeWeights(executable: Executable, plan: Plan, names: readonly string[], weights: Weights): void {
-  for (const name of names) {
-    const wanted = plan.tensors[name].shape;
-    const tensor = weights[name];
-    if (tensor?.shape.join() !== wanted.join()) {
-      const found = tensor ? `[${tensor.shape.join(', ')}]` : 'missing';
-      throw new InputError(
-        'model.weights',
-        `The weights do not fit the model: ${name} is ${found}, the model needs [${wanted.join(', ')}].`,
-        `Use the weights with the model and the data they were trained with.${tensor ? '' : withoutLayer}`,
-      );
-    }
-    executable.write(name, tensor.data);
-  }
+  for (const name of names) executable.write(name, fittingWeight(name, plan.tensors[name].shape, weights).data);
 }

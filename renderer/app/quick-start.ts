@@ -2,7 +2,8 @@
 
 import { networkConfig } from '../../engine/learners/network/declaration.ts';
 import { defaultPreset, defaultTraining, specOf } from '../../engine/model/presets.ts';
-import type { OutputSpec, Task } from '../../engine/model/spec.ts';
+import { predictsTokens, type OutputSpec, type Task } from '../../engine/model/spec.ts';
+import type { DatasetShape } from '../../engine/protocol/app.ts';
 import type { DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
 import type { AppState } from './state.svelte.ts';
 
@@ -22,7 +23,8 @@ export function classesOf(output: OutputSpec): number {
   return output.kind === 'classes' ? output.classes.length : 0;
 }
 
-export function taskOf(output: OutputSpec): Task {
+export function taskOf({ input, output }: Pick<DatasetShape, 'input' | 'output'>): Task {
+  if (predictsTokens(input)) return 'language';
   return output.kind === 'classes' ? 'classification' : 'regression';
 }
 
@@ -34,7 +36,7 @@ export async function startWithDefaults(app: AppState, dataset: DatasetInfo): Pr
   const preset = defaultPreset(counts.train, input, classesOf(output));
   const model = specOf(preset, input);
   const common = { dataset: dataset.id, settings, device: 'auto', threads: 0 } as const;
-  const config = networkConfig(common, model, defaultTraining(counts.train, taskOf(output), input, model));
+  const config = networkConfig(common, model, defaultTraining(counts.train, taskOf(shape), input, model));
   const run = await app.service.startRun({ name: suggestName(dataset.name, preset.name), config });
   app.router.go(`#run/${run.id}`);
 }

@@ -32,6 +32,11 @@ export function modelName({ config }: Pick<RunRecord, 'config'>): string {
   return declarationOf(config).modelTitle(config);
 }
 
+/** A language model: it writes on from a text, and answers no rows. */
+export function writes({ config, best }: Pick<RunRecord, 'config' | 'best'>): boolean {
+  return config.settings.task === 'language' || Object.hasOwn(best, 'val_bits_per_byte');
+}
+
 export function isLive(run: Pick<RunRecord, 'state'>): boolean {
   return run.state === 'running' || run.state === 'paused' || run.state === 'queued';
 }

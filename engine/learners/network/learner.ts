@@ -8,6 +8,7 @@ import { measureSpeed } from '../../train/measure.ts';
 import { outputWidth, resolveModel } from '../../model/resolve.ts';
 import { transferTo } from '../../train/transfer.ts';
 import { networkOutputs } from '../../train/predict.ts';
+import { Incremental } from '../../train/incremental.ts';
 import { ResidentNetwork } from '../../train/resident-network.ts';
 import type { SessionOptions } from '../../train/session.ts';
 import { train } from '../../train/trainer.ts';
@@ -72,6 +73,11 @@ function readNetwork(file: NetworkModelFile, weights: Weights): Trained {
     outputs: async ({ data, readShard, dataBudget, backend }) =>
       networkOutputs(trained, await backend(), data, readShard, dataBudget),
     resident: async (data, backend) => ResidentNetwork.open(trained, await backend(), data),
+    following({ input }) {
+      const outputs = outputWidth(output, training.loss);
+      const incremental = Incremental.of(resolveModel(file.model, input, outputs), weights);
+      return incremental && ((ids) => incremental.following(ids));
+    },
     attention: async ({ data, readShard, dataBudget, backend }, chosen) =>
       activationMaps(trained, await backend(), data, readShard, dataBudget, chosen),
     attributions: async ({ data, readShard, backend }, chosen) =>

@@ -2,7 +2,10 @@
 
 import { textFields, type TextSettings } from '../../../engine/settings/dataset.ts';
 import { textColumns } from '../../../engine/protocol/use.ts';
-import type { AppService } from '../../../engine/protocol/app.ts';
+import type { AppService, DatasetShape } from '../../../engine/protocol/app.ts';
+import type { Value } from '../../../engine/settings/field.ts';
+import { withValue } from '../../../engine/settings/values.ts';
+import { decided } from '../../app/quick-start.ts';
 import type {
   CellValue,
   ColumnType,
@@ -125,6 +128,19 @@ export class DatasetPage {
 
   setTokenizer(tokenizer: Tokens): void {
     void this.change('the tokens', (settings) => ({ ...settings, texts: { ...settings.texts, tokenizer } }));
+  }
+
+  /** How a text is read that a model learns to write. */
+  setReading(name: keyof TextSettings, value: Value | undefined): void {
+    void this.change('how the text is read', (settings) => ({
+      ...settings,
+      texts: withValue(settings.texts ?? {}, name, value),
+    }));
+  }
+
+  /** What the text comes to as rows of tokens, under the settings it has. Throws what training would. */
+  shape(): Promise<DatasetShape> {
+    return this.#service.datasetShape({ dataset: this.info.id, settings: decided(this.info) });
   }
 
   setSplit(split: readonly [number, number, number]): void {

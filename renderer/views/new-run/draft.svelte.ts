@@ -16,7 +16,7 @@ import {
 import { declaration as network, isNetwork, networkConfig } from '../../../engine/learners/network/declaration.ts';
 import { defaultPreset, presetNamed, specOf, trainedOn } from '../../../engine/model/presets.ts';
 import type { Preset } from '../../../engine/model/presets.ts';
-import type { LayerSpec, ModelSpec, TrainingSpec } from '../../../engine/model/spec.ts';
+import { predictsTokens, type LayerSpec, type ModelSpec, type TrainingSpec } from '../../../engine/model/spec.ts';
 import { summarizeModel } from '../../../engine/model/summary.ts';
 import type { Value } from '../../../engine/settings/field.ts';
 import { usualTraining } from '../../../engine/settings/network.ts';
@@ -112,7 +112,7 @@ export class Draft {
       this.#replace(config.model);
     }
     // A table is given the best of all, unless something else was asked for; another learner begins with folds where few rows would test it.
-    if (!config && dataset.kind === 'table') this.chooseLearner(declarationOf({ learner: 'auto' }));
+    if (!config && dataset.kind === 'table' && !this.writes) this.chooseLearner(declarationOf({ learner: 'auto' }));
     if (!config) this.folds = usualFolds(dataset, shape.counts);
     // What the draft begins with is no step.
     this.#undo = undo;
@@ -132,6 +132,11 @@ export class Draft {
     const { preset: _, ...own } = this.model;
     // A preset that was edited is the person's own model from then on.
     return networkConfig(common, this.preset ? this.model : own, this.training);
+  }
+
+  /** A text to learn to write: networks that look back alone can. */
+  get writes(): boolean {
+    return predictsTokens(this.shape.input);
   }
 
   /** What keeps it from being started. */
@@ -172,7 +177,7 @@ export class Draft {
 
   #about(model: ModelSpec): TrainedOn {
     const { input, output, counts } = this.shape;
-    return trainedOn(counts.train, taskOf(output), { input, model, classes: classesOf(output) });
+    return trainedOn(counts.train, taskOf(this.shape), { input, model, classes: classesOf(output) });
   }
 
   /** Takes over the settings and the layers of a run of its learner. */
