@@ -83,6 +83,15 @@ export const sequenceCases: readonly SequenceCase[] = [
       output,
     ],
   },
+  ...[false, true].map((causal) =>
+    onText(
+      `attention that drops weights${causal ? ', causal' : ''}`,
+      places,
+      { type: 'attention', heads: 4, groups: 2, causal, dropout: 0.3 },
+      { type: 'pool_positions' },
+      dense,
+    ),
+  ),
   onText(
     'pre-norm block',
     { ...places, id: 'places' },

@@ -29,7 +29,7 @@ export const textLayers: readonly LayerSpec[] = [
   { type: 'position_embedding', id: 'places', most: 9, segments: 2 },
   ...preNormBlock('b', 'places', { ...block, causal: true }),
   { type: 'rms_norm' },
-  { type: 'attention', heads: 2, groups: 1, rotary: true },
+  { type: 'attention', heads: 2, groups: 1, rotary: true, causal: true, dropout: 0.2 },
   { type: 'gated_dense', units: 6 },
   { type: 'conv1d', filters: 6, kernel: 4, dilation: 2 },
   { type: 'conv1d', filters: 5, causal: true },

@@ -148,9 +148,9 @@ export const torchLayers: Readonly<Record<string, TorchLayer>> = {
   attention: {
     source: () => attentionSource,
     module: (layer) => {
-      const { heads, groups, causal, bias, rotary } = args(layer);
+      const { heads, groups, causal, bias, rotary, dropout } = args(layer);
       const [length, width] = layer.inputShapes[0];
-      const turned = rotary ? `, ${length}` : '';
+      const turned = `${rotary ? `, turned=${length}` : ''}${dropout === 0 ? '' : `, dropout=${String(dropout)}`}${causal && dropout !== 0 ? `, seen=${length}` : ''}`;
       return `Attention(${width}, ${String(heads)}, ${String(groups === 0 ? heads : groups)}, ${bool(causal)}, ${bool(bias)}${turned})`;
     },
     forward: (layer, [x], m) => `${m}(${x}, ${lengthsOf(layer)})`,

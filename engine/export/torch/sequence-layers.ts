@@ -82,7 +82,7 @@ export const attentionSource = `
 class Attention(nn.Module):
     """Queries, keys and values are one product; a head of keys serves heads / groups of queries."""
 
-    def __init__(self, width, heads, groups, causal, bias, turned=0):
+    def __init__(self, width, heads, groups, causal, bias, turned=0, dropout=0.0, seen=0):
         super().__init__()
         self.heads, self.groups, self.causal, self.size = heads, groups, causal, width // heads
         packed = (heads + 2 * groups) * self.size
@@ -90,8 +90,11 @@ ${parameter('in_weight', 'width, packed')}
 ${parameter('out_weight', 'width, width')}
         self.in_bias = nn.Parameter(torch.zeros(packed)) if bias else None
         self.out_bias = nn.Parameter(torch.zeros(width)) if bias else None
+        self.dropout = dropout
         # With rotary places: cosines of each place, then sines.
         self.register_buffer("angles", torch.zeros(turned, self.size) if turned else None)
+        # How many positions each sees, where weights are dropped: not needed here.
+        self.register_buffer("seen", torch.zeros(seen) if seen else None)
 
     def turn(self, x):
         if self.angles is None:
@@ -110,7 +113,7 @@ ${parameter('out_weight', 'width, width')}
         seen = tokens[:, None, None, :].expand(count, 1, length, length)
         if self.causal:
             seen = seen.tril()
-        mixed = F.scaled_dot_product_attention(q, k, v, seen).transpose(1, 2).reshape(count, length, width)
+        mixed = F.scaled_dot_product_attention(q, k, v, seen, self.dropout if self.training else 0.0).transpose(1, 2).reshape(count, length, width)
         y = mixed * tokens.unsqueeze(2) @ self.out_weight
         return y if self.out_bias is None else y + self.out_bias
 

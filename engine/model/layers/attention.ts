@@ -6,6 +6,7 @@ import { mostHeadSize } from '../../../kernels/attention-shape.ts';
 import type { Shape, ValueId } from '../../graph/graph.ts';
 import { ModelError } from '../errors.ts';
 import { defineLayer, layerFields, type LayerBuildContext, type LayerSurroundings } from '../layer.ts';
+import { attentionWithDropout, seenInOrder } from './attention-weights.ts';
 import { eachPosition } from './dense.ts';
 import { turns } from './places.ts';
 
@@ -110,6 +111,15 @@ export const attention = defineLayer({
       default: 10_000,
       advanced: true,
     },
+    dropout: {
+      kind: 'number',
+      label: 'Dropout of weights',
+      help: 'share of what is looked at that is left out while training; above 0 memory grows with the square of the length',
+      minimum: 0,
+      maximum: 0.95,
+      default: 0,
+      advanced: true,
+    },
   }),
   shape: ([input], args, around) => {
     widthOf(input, args, around);
@@ -127,20 +137,28 @@ export const attention = defineLayer({
       ...(bias ? [{ name: 'out_bias', shape: [width], initializer: zero, decay: false }] : []),
     ];
   },
-  states: ([[length, width]], { rotary, heads, base }) =>
-    rotary
+  states: ([[length, width]], { rotary, heads, base, causal, dropout }) => [
+    ...(rotary
       ? [{ name: 'angles', shape: [length, width / heads], initial: 0, values: turns(length, width / heads, base) }]
-      : [],
+      : []),
+    ...(causal && dropout > 0 ? [{ name: 'seen', shape: [length], initial: 0, values: seenInOrder(length) }] : []),
+  ],
   build: (context, [x]) => {
-    const { graph, args, lengths, tensor } = context;
-    const { heads, causal, bias, rotary } = args;
+    const { graph, args, lengths, tensor, random, steps, scheduled } = context;
+    const { heads, causal, bias, rotary, dropout: rate } = args;
     const groups = groupsOf(args);
     const size = graph.shape(x)[2] / heads;
     const packed = projected(context, x, 'in_weight', bias ? 'in_bias' : null);
     // Queries and keys stand in front of the values.
     const turned = { heads: heads + groups, size, inverse: false };
     const qkv = rotary ? graph.one('rotary', [packed, tensor('angles')], turned) : packed;
-    const [mixed] = graph.apply('attention', [qkv, lengths()], { heads, groups, causal, scale: 1 / Math.sqrt(size) });
+    const looks = { heads, groups, scale: 1 / Math.sqrt(size) };
+    if (rate === 0 || context.mode === 'inference') {
+      const [mixed] = graph.apply('attention', [qkv, lengths()], { ...looks, causal });
+      return projected(context, mixed, 'out_weight', bias ? 'out_bias' : null);
+    }
+    const dropout = { rate, seed: random.seed, stream: random.stream, steps, scheduled };
+    const mixed = attentionWithDropout(graph, qkv, looks, lengths(), causal ? tensor('seen') : null, dropout);
     return projected(context, mixed, 'out_weight', bias ? 'out_bias' : null);
   },
   // Projections, then scores and mixtures: half of them where causal.

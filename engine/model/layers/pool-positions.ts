@@ -3,9 +3,7 @@
 import type { ValueId } from '../../graph/graph.ts';
 import { ModelError } from '../errors.ts';
 import { defineLayer, layerFields, type LayerBuildContext } from '../layer.ts';
-
-/** What the score of padding is lowered by. */
-const unseen = -1e30;
+import { unseen } from './attention-weights.ts';
 
 /** Σ softmax(x·query)·x over the real positions of x [N,L,D] (Yang et al. 2016, without a dense layer of its own). */
 function attended({ graph, tensor, lengths }: LayerBuildContext<unknown>, x: ValueId): ValueId {
