@@ -9,6 +9,7 @@ import { ignoredOfPictures, namingOf, pictureNets, pictureOrigins, type PictureN
 import type { FoundModel, Pretrained, ReadOptions } from './pretrained.ts';
 import type { TensorSource } from './safetensors-file.ts';
 import { classNames, unusedText } from './shared.ts';
+import type { TimmConfig } from './timm-config.ts';
 import { supported, unknownArchitecture } from './supported.ts';
 
 /** What the weights of ImageNet were trained on: 224 × 224 pixels, normalised by the means and deviations of its channels. */
@@ -18,18 +19,29 @@ const imagenet = { mean: [0.485, 0.456, 0.406], deviation: [0.229, 0.224, 0.225]
 /** Share of a net's tensors from which a file is taken for one of it, where nobody says what it is. */
 const enough = 0.5;
 
-export async function readPicturesNet(found: FoundModel, options: ReadOptions): Promise<Pretrained> {
+/** `timm`: what its folder says of the model. */
+export async function readPicturesNet(
+  found: FoundModel,
+  options: ReadOptions,
+  timm: Partial<TimmConfig> = {},
+): Promise<Pretrained> {
   const { tensors } = found;
   const net = netOf(tensors, options.architecture);
-  const input = { ...usualInput, channels: channelsOf(tensors) };
+  const input = { ...usualInput, ...timm.size, channels: channelsOf(tensors) };
   const spec = net.spec(input);
   const names = new Set(tensors.shapes.keys());
   const { naming } = namingOf(resolved(spec, input, 1), net, names);
   const outputs = tensors.shapes.get(`${naming.head}.weight`)?.[0] ?? 0;
   refuseOneOutput(found.name, outputs);
-  const classes = classNames(found.name, outputs, options.classes);
+  const classes = classNames(
+    found.name,
+    outputs,
+    options.classes ?? (timm.classes?.length === outputs ? timm.classes : undefined),
+  );
   const output: OutputSpec = { kind: 'classes', classes };
   const model = resolved(spec, input, outputWidth(output, 'auto'));
+  const own = ownNormalisation(timm, input.channels);
+  const normalisation = own ?? (input.channels === 3 ? imagenet : grey);
   const origins = pictureOrigins(model, naming, outputs);
   const { weights, unused } = await convertWeights(model, origins, tensors, ignoredOfPictures);
   return {
@@ -39,10 +51,10 @@ export async function readPicturesNet(found: FoundModel, options: ReadOptions): 
     input,
     output,
     task: 'classification',
-    preprocessing: { version: 1, ...input, fit: 'crop', ...normalisation(input.channels), classes },
+    preprocessing: { version: 1, ...input, fit: 'crop', ...normalisation, classes },
     weights,
     head: outputs > 0,
-    said: unused.length > 0 ? [unusedText(unused)] : [],
+    said: [...(own ? [] : [guessed(normalisation)]), ...(unused.length > 0 ? [unusedText(unused)] : [])],
   };
 }
 
@@ -87,8 +99,17 @@ function channelsOf({ name, shapes }: TensorSource): 1 | 3 {
   );
 }
 
-const normalisation = (channels: 1 | 3): typeof imagenet =>
-  channels === 3 ? imagenet : { mean: [0.5], deviation: [0.5] };
+type Normalisation = typeof imagenet;
+const grey: Normalisation = { mean: [0.5], deviation: [0.5] };
+
+/** What the folder says, if it says it for each channel. */
+function ownNormalisation({ mean, deviation }: Partial<TimmConfig>, channels: number): Normalisation | null {
+  if (mean?.length !== channels || deviation?.length !== channels) return null;
+  return { mean: [...mean], deviation: [...deviation] };
+}
+
+const guessed = ({ mean, deviation }: Normalisation): string =>
+  `How its pictures were normalised is not said in the file: the usual means ${mean.join(', ')} and deviations ${deviation.join(', ')} are taken.`;
 
 function refuseOneOutput(name: string, outputs: number): void {
   if (outputs !== 1) return;

@@ -1,5 +1,5 @@
-// From what was found at a path to a model, and to the files that a run keeps of it: a folder with a config.json is one of Hugging Face,
-// anything else a picture model.
+// From what was found at a path to a model, and to the files that a run keeps of it: a folder with a config.json is one of timm or of Hugging
+// Face, anything else a picture model.
 
 import { trainedOn } from '../model/presets.ts';
 import { usualTraining } from '../model/spec.ts';
@@ -8,11 +8,14 @@ import { encodeSafetensors, encodeText } from '../train/safetensors.ts';
 import type { FoundModel, Pretrained, ReadOptions } from './pretrained.ts';
 import { readPicturesNet } from './read-pictures.ts';
 import { readTextNet } from './read-texts.ts';
+import { timmConfigOf } from './timm-config.ts';
 
 /** Throws InputError `input.architecture` for one that is not known, `input.weights` where tensors are missing or misshapen. */
 export async function readPretrained(found: FoundModel, options: ReadOptions): Promise<Pretrained> {
-  const { architecture } = options;
-  const isText = found.texts['config.json'] !== undefined && architecture === undefined;
+  const config = found.texts['config.json'];
+  const timm = timmConfigOf(config);
+  if (timm !== null) return readPicturesNet(found, { architecture: timm.architecture, ...options }, timm);
+  const isText = config !== undefined && options.architecture === undefined;
   return isText ? readTextNet(found, options) : readPicturesNet(found, options);
 }
 
