@@ -11,6 +11,7 @@ import type { PredictingApp } from '../../engine/protocol/predicting.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import { createExports, exportHere } from './exports.ts';
 import { checkpointsOf, thinCheckpoints, weightShapes } from '../../engine/runs/checkpoints.ts';
+import { tokensOf } from '../../engine/runs/tokens.ts';
 import type { RunManager } from '../../engine/runs/manager.ts';
 import { changeQueue, isQueuePaused, pauseQueue } from '../../engine/runs/queue.ts';
 import type { Listeners } from '../../engine/protocol/listeners.ts';
@@ -107,6 +108,7 @@ function datasets({
   | 'describe'
   | 'saveSettings'
   | 'datasetShape'
+  | 'tokensOf'
   | 'removeDataset'
   | 'rows'
   | 'pictures'
@@ -142,6 +144,7 @@ function datasets({
       const { input, output, counts, bytesPerToken } = prepared;
       return { input, output, counts, ...(bytesPerToken && { bytesPerToken }) };
     },
+    tokensOf: async (request) => tokensOf({ store, data }, await store.run(request)),
     async removeDataset({ dataset }) {
       await data.remove({ dataset });
       await store.setSetting({ key: settingsKey(dataset), value: null });

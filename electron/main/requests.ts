@@ -187,6 +187,7 @@ const schemas = {
   describe: z.strictObject({ dataset, settings }),
   saveSettings: z.strictObject({ dataset, settings }),
   datasetShape: z.strictObject({ dataset, settings }),
+  tokensOf: oneRun,
   removeDataset: z.strictObject({ dataset }),
   rows: z.strictObject({
     dataset,

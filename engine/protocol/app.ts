@@ -128,6 +128,8 @@ export interface AppService extends HistoryCalls, RunExports, PredictingApp {
   saveSettings(request: { dataset: string; settings: DatasetSettings }): Promise<DatasetInfo>;
   /** Shape of the features and the target, without keeping the prepared rows. Throws what training would: no target, one class, … */
   datasetShape(request: { dataset: string; settings: DatasetSettings }): Promise<DatasetShape>;
+  /** Keeps the tokenizers of a run for one that begins with it: their name (`TextChoice.kept`); null where it reads no texts. */
+  tokensOf(request: { run: number }): Promise<string | null>;
   removeDataset(request: { dataset: string }): Promise<void>;
   /** `only`: see `DataService.rows`. */
   rows(request: { dataset: string; offset: number; limit: number; only?: readonly number[] }): Promise<RowPage>;

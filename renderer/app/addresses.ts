@@ -3,6 +3,7 @@
 import { declarationOf } from '../../engine/learners/declared/registry.ts';
 import { isPretrained } from '../../engine/protocol/pretrained.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
+import { dataForModel } from './model-data.ts';
 import type { AppState } from './state.svelte.ts';
 
 /** New run with the dataset in view, else the newest one. */
@@ -17,8 +18,8 @@ export function compareAddress(app: AppState): string {
 }
 
 /**
- * The address of a new run with the settings of another, or why there is none: a model of others has no rows here, and begins with pictures
- * that are.
+ * The address of a new run with the settings of another, or why there is none: a model of others has no rows here, and begins with pictures or
+ * texts that are.
  */
 export function againAddress(
   app: AppState,
@@ -26,11 +27,9 @@ export function againAddress(
 ): { readonly address: string } | { readonly reason: string } {
   if (!isPretrained(config)) return { address: `#new/${dataset}?from=${id}` };
   const layers = declarationOf(config).layers?.(config) ?? [];
-  if (layers.some(({ type }) => type === 'token_embedding')) {
-    return { reason: 'A model of texts by others predicts, and cannot begin a run yet' };
-  }
-  const own = app.datasets.list.find(({ image }) => image !== undefined);
+  const pictures = !layers.some(({ type }) => type === 'token_embedding');
+  const own = dataForModel(app.datasets.list, pictures);
   return own
     ? { address: `#new/${own.id}?from=${id}&weights=best` }
-    : { reason: 'Import pictures to train it on first' };
+    : { reason: `Import ${pictures ? 'pictures' : 'a table of texts'} to train it on first` };
 }

@@ -8,6 +8,7 @@ import { importText } from '../../engine/protocol/import-text.ts';
 import type { DatasetInfo, ReadOptions } from '../../engine/protocol/data.ts';
 import type { ServedRun } from '../../engine/protocol/predicting.ts';
 import type { DroppedItem } from './bridge.ts';
+import { dataForModel } from './model-data.ts';
 import { ActiveRuns } from './active-runs.svelte.ts';
 import { Announcer } from './announcer.svelte.ts';
 import { CommandRegistry } from './commands.svelte.ts';
@@ -123,8 +124,8 @@ export class AppState {
       if (model === null) return false;
       const { run, said, pictures } = model;
       this.toasts.show(`Run ${run}: ${said.join(' ')}`, { life: 12_000 });
-      // Pictures of any kind are a beginning for it; without any the run says what it is.
-      const own = pictures ? this.datasets.list.find(({ image }) => image !== undefined) : undefined;
+      // Pictures, or texts, of any kind are a beginning for it; without any the run says what it is.
+      const own = dataForModel(this.datasets.list, pictures);
       this.router.go(own ? `#new/${own.id}?from=${run}&weights=best` : `#run/${run}`);
     } catch (error) {
       this.datasets.reject(name, failureOf(error), drop);

@@ -7,7 +7,7 @@ import { callService, dropFiles, expect, screenshot, test } from './launch.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
 import { noisyClasses, writeTree } from '../support/pictures.ts';
 import { fileOf, goldenNets } from '../golden/pretrained-pictures.ts';
-import { folderOf, goldenTexts } from '../golden/pretrained-texts.ts';
+import { folderOf, goldenTexts, nested } from '../golden/pretrained-texts.ts';
 
 test('a model that is dropped is something to begin with, its body frozen', async ({ app }) => {
   test.setTimeout(240_000);
@@ -55,4 +55,70 @@ test('a model that is dropped is something to begin with, its body frozen', asyn
   await page.evaluate(() => (location.hash = '#run/1'));
   await page.getByRole('button', { name: 'Begin a run with it' }).click();
   await expect(page.getByText('Begins with the best weights of run 1.')).toBeVisible();
+});
+
+test('a model of texts that is dropped begins a run on the texts that are here, by its own tokenizer', async ({
+  app,
+}) => {
+  test.setTimeout(240_000);
+  const { page } = app;
+  const folder = fs.mkdtempSync(path.join(app.home, 'dropped-'));
+  const weather = ['it rains and pours', 'the points freeze in winter'];
+  const yard = ['the yard engine moves the wagons', 'the last of the trains comes back'];
+  const lines = Array.from({ length: 120 }, (_, row) =>
+    [`"${(row % 2 ? yard : weather)[(row >> 1) % 2]}, no. ${row}"`, row % 2 ? 'yard' : 'weather'].join(','),
+  );
+  writeTree(folder, {
+    'notes.csv': ['note,about', ...lines].join('\n') + '\n',
+    ...nested('bert', folderOf(goldenTexts.models['bert'])),
+  });
+  await test.step('without texts there is nothing to begin with', async () => {
+    await dropFiles(app, path.join(folder, 'bert'));
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('bert');
+    await expect(page.getByRole('button', { name: 'Begin a run with it' })).toHaveAttribute('aria-disabled', 'true');
+  });
+
+  const pane = page.getByRole('region', { name: 'Start from' });
+  const fits = pane.getByRole('list', { name: 'What fits' }).getByRole('listitem');
+  await test.step('with texts, what matches and what is new is said', async () => {
+    await page.getByRole('link', { name: 'Datasets' }).first().click();
+    await dropFiles(app, path.join(folder, 'notes.csv'));
+    await expect(page.getByRole('heading', { level: 1 })).toHaveText('notes');
+    await dropFiles(app, path.join(folder, 'bert'));
+    await expect(page.getByText('Begins with the best weights of run 1.')).toBeVisible();
+    await expect(
+      pane.getByText(/^Texts are cut by the tokenizer of run 1: 120 tokens, up to \d+ of a text are read\.$/),
+    ).toBeVisible();
+    await expect(fits).toHaveText([
+      /Layer 1 .* to layer \d+ .*taken, trained on/,
+      /\(Output\)\s*new, drawn by chance: 2 outputs here, 3 there/,
+    ]);
+  });
+
+  await test.step('new weights read by a tokenizer of their own again', async () => {
+    const weights = pane.getByRole('combobox', { name: 'Weights of' });
+    await weights.selectOption({ index: 0 });
+    await expect(pane.getByText(/cut by the tokenizer of run 1/)).toHaveCount(0);
+    await weights.selectOption('1');
+    await expect(pane.getByText(/cut by the tokenizer of run 1/)).toBeVisible();
+    await screenshot(app, 'pretrained-texts');
+  });
+
+  await test.step('it is fine-tuned and predicts a text of one’s own', async () => {
+    await page.getByRole('textbox', { name: 'Epochs', exact: true }).fill('40');
+    await page.getByRole('textbox', { name: 'Learning rate' }).first().fill('0.005');
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await expect(page.getByText('Completed').first()).toBeVisible({ timeout: 120_000 });
+    const run = await callService<RunRecord>(app, 'run', { run: 2 });
+    expect([run.parent, run.relation, run.state]).toEqual([1, 'started from', 'completed']);
+    expect(run.config.settings.texts?.kept).toMatch(/^[0-9a-f]{32}$/);
+    await page.getByRole('tab', { name: 'Predict' }).click();
+    const form = page.getByRole('region', { name: 'What if' });
+    await form.getByRole('textbox', { name: 'note' }).fill('the yard engine moves the wagons');
+    const chance = async (): Promise<number> => Number(await form.locator('output').textContent());
+    await expect(form.locator('.answer')).toContainText('yard');
+    await expect.poll(chance).toBeGreaterThan(0.6);
+    await form.getByRole('textbox', { name: 'note' }).fill('it rains and pours');
+    await expect.poll(chance).toBeLessThan(0.4);
+  });
 });

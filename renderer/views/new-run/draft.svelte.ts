@@ -38,8 +38,9 @@ type DraftState = Pick<Draft, 'learner' | 'model' | 'settings' | 'seed' | 'folds
 };
 
 export class Draft {
-  readonly dataset: DatasetInfo;
-  readonly shape: DatasetShape;
+  /** As it was chosen; under Start from its texts may be read otherwise. */
+  dataset: DatasetInfo = $state.raw() as unknown as DatasetInfo;
+  shape: DatasetShape = $state.raw() as unknown as DatasetShape;
   name: string = $state('');
   learner: Declaration = $state.raw(network as Declaration);
   /** Of every learner, by its name: whoever comes back to one finds them as they were. */
@@ -150,6 +151,12 @@ export class Draft {
     if (error === undefined) this.wrong.delete(field);
     else this.wrong.set(field, error);
   };
+
+  /** Reads its rows otherwise: not a step of its own, as it follows from the weights chosen. */
+  readOtherwise(dataset: DatasetInfo, shape: DatasetShape): void {
+    this.dataset = dataset;
+    this.shape = shape;
+  }
 
   /** Has another learner than a network; the layers stay for whoever comes back to them. */
   chooseLearner(learner: Declaration): void {

@@ -14,8 +14,10 @@ import {
 } from '../../../engine/protocol/going-on.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { failureOf, type Failure } from '../../app/failure.ts';
+import { decided } from '../../app/quick-start.ts';
 import { hasModel } from '../../lib/run-words.ts';
 import type { Draft } from './draft.svelte.ts';
+import { readAs } from './kept-texts.ts';
 
 const fields = [
   'id',
@@ -38,7 +40,7 @@ const hasWeights = (run: Source): boolean =>
 /** Runs that are offered, of the same data and of any. */
 const offered = 60;
 
-type Service = Pick<AppService, 'run' | 'runs' | 'checkpoints' | 'weightShapes'>;
+type Service = Pick<AppService, 'run' | 'runs' | 'checkpoints' | 'weightShapes' | 'tokensOf' | 'datasetShape'>;
 
 export class StartFrom {
   /** Absent: weights drawn by chance. */
@@ -46,6 +48,8 @@ export class StartFrom {
   sources: readonly Source[] = $state.raw([]);
   kept: readonly Checkpoint[] = $state.raw([]);
   failure: Failure | null = $state.raw(null);
+  /** The tokenizer of the run is being taken over. */
+  #reading = $state(false);
   #shapes: Readonly<Record<string, readonly number[]>> | null = $state.raw(null);
   readonly #service: Service;
   readonly #draft: Draft;
@@ -74,6 +78,7 @@ export class StartFrom {
     if (this.#draft.folds !== undefined)
       return 'Weights of another run may have learned from the rows that test a fold: take one training';
     if (this.failure) return this.failure.message.replace(/\.$/, '');
+    if (this.#reading) return 'The texts are being read as its run reads them';
     if (!this.fits) return undefined;
     if (this.misfit) return `${this.misfit.title} does not fit the weights of run ${this.request.run}`;
     const loose = this.fits.find(({ fit, frozen }) => frozen && fit === 'new');
@@ -94,7 +99,24 @@ export class StartFrom {
     this.request = run === undefined ? undefined : { run, checkpoint: 'best' };
     // Folds and such weights do not go together, and folds may be there without having been asked for.
     if (run !== undefined && this.#draft.folds !== undefined) this.#draft.cross(undefined);
-    return this.#read();
+    return Promise.all([this.#read(), this.#readTexts()]).then(() => undefined);
+  }
+
+  /** Has texts cut by the tokenizer of the run, or by one of their own again. */
+  async #readTexts(): Promise<void> {
+    const run = this.request?.run;
+    const draft = this.#draft;
+    this.#reading = true;
+    try {
+      const dataset = await readAs(this.#service, draft.dataset, run);
+      if (dataset === draft.dataset) return;
+      const shape = await this.#service.datasetShape({ dataset: dataset.id, settings: decided(dataset) });
+      if (this.request?.run === run) draft.readOtherwise(dataset, shape);
+    } catch (error) {
+      if (this.request?.run === run) this.failure = failureOf(error);
+    } finally {
+      if (this.request?.run === run) this.#reading = false;
+    }
   }
 
   take(checkpoint: CheckpointChoice): Promise<void> {
