@@ -1,6 +1,7 @@
 // Small pieces of WGSL that many kernels share: literals, one-dimensional grids, element-wise entry points.
 
 import type { GpuLimits, WgslElement } from './gpu-contract.ts';
+import { pairFactor } from './token-codes.ts';
 
 /** Threads of a workgroup where nothing else decides: every device offers 256, and 128 suits all of them. */
 export const defaultThreads = 128;
@@ -90,7 +91,16 @@ export function codeOfRow(params: Readonly<Record<string, number>>): string {
 
 /** `fn token_of(position) -> u32`: the code of a position of the batch, clamped to the vocabulary; 0 is padding. */
 export function tokenOfPosition(params: Readonly<Record<string, number>>): string {
-  const { length, vocabulary, codesWidth, codesColumn } = params;
+  const { length, vocabulary, codesWidth, codesColumn, pairs } = params;
+  if (pairs === 1) {
+    return `fn token_of(position: u32) -> u32 {
+  let t = position % ${length}u;
+  let place = position / ${length}u * ${codesWidth}u + ${codesColumn}u + t;
+  let code = u32(codes[place]);
+  let next = u32(codes[min(place + 1u, arrayLength(&codes) - 1u)]);
+  return select(0u, (code * ${pairFactor}u + next) % ${vocabulary}u + 1u, t + 1u < ${length}u && code > 0u && next > 0u);
+}`;
+  }
   return `fn token_of(position: u32) -> u32 {
   let code = codes[position / ${length}u * ${codesWidth}u + ${codesColumn}u + position % ${length}u];
   return u32(clamp(code, 0f, ${float(vocabulary)}));

@@ -133,6 +133,11 @@ export interface TextAttributes {
   readonly length: number;
 }
 
+/** `pairs`: rows of the table stand for a token and the one behind it (kernels/token-codes.ts). */
+export interface TokenAttributes extends TextAttributes {
+  readonly pairs: boolean;
+}
+
 export interface AttentionAttributes {
   readonly heads: number;
   /** Heads of keys and of values: a divisor of `heads`. */
@@ -235,8 +240,8 @@ export interface OpAttributes {
   embedding: EmbeddingAttributes;
   embedding_grad: EmbeddingAttributes & { readonly vocabulary: number };
   text_lengths: TextAttributes;
-  token_embedding: TextAttributes;
-  token_embedding_grad: TextAttributes & { readonly vocabulary: number };
+  token_embedding: TokenAttributes;
+  token_embedding_grad: TokenAttributes & { readonly vocabulary: number };
   attention: AttentionAttributes;
   attention_grad: AttentionAttributes;
   recurrence: RecurrenceAttributes;

@@ -17,6 +17,7 @@ import { usualTraining } from '../settings/network.ts';
 import { realMlpSteps, type TableRecipe, type TrainedOn } from '../settings/training.ts';
 import { predictsTokens, type InputSpec, type ModelSpec, type Task, type TrainingSpec } from './spec.ts';
 import {
+  bagOfPairs,
   bert,
   distilbert,
   gpt,
@@ -199,9 +200,15 @@ export const presets: readonly Preset[] = [
   ),
   imagePreset('mobilenet', 'MobileNet', 'Depthwise convolutions: a small model for larger images.', mobilenet),
   textPreset(
+    'text-bag',
+    'Bag of words and pairs',
+    'The mean of learned vectors of words and of pairs of neighbours (fastText): quick, and right for a few thousand texts.',
+    (name) => bagOfPairs(name, { tokens: 32, pairs: 8, rows: 131_072, dropout: 0.2 }),
+  ),
+  textPreset(
     'text-small',
     'Text classifier',
-    'Two blocks of attention, 128 wide: quick, and right for a first model of texts.',
+    'Two blocks of attention, 128 wide: for tens of thousands of texts, whose order matters.',
     (name) => textClassifier(name, { blocks: 2, width: 128, heads: 4, positions: 0, dropout: 0.1 }),
   ),
   textPreset(
@@ -292,6 +299,9 @@ export const presetNamed = (name: string): Preset | undefined => presets.find((p
 const manyClasses = 9;
 const enoughForWide = 1_500;
 
+/** Texts from which attention can learn what a bag of words and pairs knows from its first epochs on. */
+const enoughTexts = 20_000;
+
 /** Training rows below which numbers are predicted by the plain small network: waves learn them by heart. */
 const fewNumbers = 500;
 
@@ -302,7 +312,8 @@ const fewNumbers = 500;
 export function defaultPreset(rows: number, input?: InputSpec, classes = 0): Preset {
   if (input?.kind === 'image') return presetNamed(Math.max(input.height, input.width) > 48 ? 'small-cnn' : 'resnet20')!;
   if (input && predictsTokens(input)) return presetNamed('gpt-char')!;
-  if (input?.kind === 'table' && input.texts?.length) return presetNamed('text-small')!;
+  if (input?.kind === 'table' && input.texts?.length)
+    return presetNamed(rows < enoughTexts ? 'text-bag' : 'text-small')!;
   const plain = plainPreset(rows, classes);
   return plain.name === 'small' && (classes > 0 || rows >= fewNumbers) ? presetNamed('tabular')! : plain;
 }

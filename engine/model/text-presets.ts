@@ -109,6 +109,26 @@ const places = (prefix: string, most: number, more: object = {}): LayerSpec => (
   ...more,
 });
 
+/** Vectors of a bag of tokens and pairs, and the rows of the table that pairs share. */
+export interface BagShape {
+  readonly tokens: number;
+  readonly pairs: number;
+  readonly rows: number;
+  readonly dropout: number;
+}
+
+/** A bag of words and pairs of neighbours (Joulin et al. 2017, fastText): the means of their vectors, without any order beyond pairs. */
+export function bagOfPairs(preset: string, of: BagShape) {
+  return ofBranches(preset, (prefix, text) => [
+    tokens(prefix, text, of.tokens),
+    { type: 'pool_positions', id: `${prefix}words` },
+    { ...tokens(prefix, text, of.pairs), id: `${prefix}neighbours`, pairs: of.rows },
+    { type: 'pool_positions', id: `${prefix}pairs` },
+    { type: 'concat', id: `${prefix}bag`, from: [`${prefix}words`, `${prefix}pairs`] },
+    ...dropped(of.dropout),
+  ]);
+}
+
 /** A transformer of one's own on texts: pre-norm, the mean of all positions. */
 export function textClassifier(preset: string, shape: TransformerShape) {
   const of: BlockOptions = { ...shape, activation: 'gelu', epsilon: 1e-5 };

@@ -13,9 +13,12 @@ export function token_embedding(args: usize, thread: i32, threads: i32, step: i3
   const width = integer(args, 6);
   const codesWidth = integer(args, 7);
   const codesColumn = integer(args, 8);
+  const pairs = integer(args, 9);
   const end = shareStart(batch * length, 1, thread + 1, threads);
   for (let i = shareStart(batch * length, 1, thread, threads); i < end; i++) {
-    const row = tokenAt(codes, (i / length) * codesWidth + codesColumn + (i % length), vocabulary);
+    const t = i % length;
+    const place = (i / length) * codesWidth + codesColumn + t;
+    const row = tokenAt(codes, place, vocabulary, pairs, t == length - 1);
     if (row < 0) memory.fill(at(y, i * width), 0, (<usize>width) << 2);
     else copy(at(y, i * width), at(table, row * width), width);
   }

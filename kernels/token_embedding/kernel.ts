@@ -6,7 +6,7 @@ import { sampledCode, tokenCases, tokenParams } from '../token-codes.ts';
 export const kernel = defineKernel({
   name: 'token_embedding',
   summary:
-    'y[i, t] = table[codes[i, codesColumn + t] − 1], 0 where the code is 0 (padding); codes past the vocabulary count as the last.',
+    'y[i, t] = table[codes[i, codesColumn + t] − 1], 0 where the code is 0 (padding); codes past the vocabulary count as the last. With `pairs` for two codes side by side.',
   inputs: [
     { name: 'table', shape: (p) => [p.vocabulary, p.width] },
     { name: 'codes', shape: (p) => [p.batch, p.codesWidth], sample: sampledCode },

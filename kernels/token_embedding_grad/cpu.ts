@@ -15,13 +15,14 @@ export function token_embedding_grad(args: usize, thread: i32, threads: i32, ste
   const width = integer(args, 6);
   const codesWidth = integer(args, 7);
   const codesColumn = integer(args, 8);
+  const pairs = integer(args, 9);
   const start = shareStart(vocabulary, 1, thread, threads);
   const end = shareStart(vocabulary, 1, thread + 1, threads);
   memory.fill(at(dtable, start * width), 0, (<usize>((end - start) * width)) << 2);
   for (let i = 0; i < batch; i++) {
     const first = i * codesWidth + codesColumn;
     for (let t = 0; t < length; t++) {
-      const row = tokenAt(codes, first + t, vocabulary);
+      const row = tokenAt(codes, first + t, vocabulary, pairs, t == length - 1);
       if (row >= start && row < end) addRow(at(dtable, row * width), at(dy, (i * length + t) * width), width);
     }
   }

@@ -28,6 +28,11 @@ export const sequenceCases: readonly SequenceCase[] = [
   ...['mean', 'first', 'last', 'attention'].map((pool) =>
     onText(`tokens and ${pool} position`, places, { type: 'pool_positions', pool }),
   ),
+  {
+    name: 'pairs of tokens',
+    table: { numeric: 0, texts },
+    layers: [{ ...tokens, pairs: 5 }, { type: 'pool_positions' }, output],
+  },
   onText('more places than positions, and segments', { ...places, most: 9, segments: 2 }, { type: 'pool_positions' }),
   onText('attention', places, { type: 'attention', heads: 2 }, { type: 'pool_positions' }, dense),
   onText(

@@ -45,7 +45,9 @@ export const textLayers: readonly LayerSpec[] = [
   { type: 'sequence', from: 'input', length: 2 },
   { type: 'attention', id: 'steps', heads: 1, causal: true },
   ...['mean', 'last'].map((pool) => ({ type: 'pool_positions', id: `${pool} step`, from: 'steps', pool })),
-  { type: 'concat', from: ['last', 'attended', 'mean', 'first', 'mean step', 'last step', 'input'] },
+  { ...tokens, id: 'neighbours', pairs: 7 },
+  { type: 'pool_positions', id: 'pairs' },
+  { type: 'concat', from: ['last', 'attended', 'mean', 'first', 'pairs', 'mean step', 'last step', 'input'] },
   { type: 'output' },
 ];
 

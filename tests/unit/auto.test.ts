@@ -56,18 +56,18 @@ function plan(input: InputSpec = { kind: 'columns', columns: [] }): readonly Can
 test('of texts a linear model and a network, beside what learns from the other columns where there are some', () => {
   const texts = [{ name: 'review', width: 40 }];
   const titles = plan({ kind: 'columns', columns: [], texts }).map(({ title }) => title);
-  assert.deepEqual(titles, ['Linear model', 'Text network']);
+  assert.deepEqual(titles, ['Linear model', 'Bag of words', 'Text network']);
   const mixed = plan({ kind: 'columns', columns: [{ name: 'price', kind: 'number' }], texts });
   assert.deepEqual(
-    mixed.slice(0, 5).map(({ title }) => title),
-    ['Linear model', 'Boosted trees, small', 'Network', 'Boosted trees', 'Text network'],
+    mixed.slice(0, 6).map(({ title }) => title),
+    ['Linear model', 'Bag of words', 'Boosted trees, small', 'Network', 'Boosted trees', 'Text network'],
   );
-  const { layers } = (mixed[4].config(0) as NetworkConfig).model;
+  const { layers } = (mixed[5].config(0) as NetworkConfig).model;
   assert.ok(
     layers.some(({ from }) => Array.isArray(from) && from.includes('input')),
     'numbers join behind the text',
   );
-  assert.ok(!plan().some(({ title }) => title === 'Text network'));
+  assert.ok(!plan().some(({ title }) => /^(Bag of words|Text network)$/.test(title)));
 });
 
 test('greedy selection takes what the definition takes, of classes and of numbers, on the rows it is shown', () => {

@@ -83,9 +83,10 @@ test('work is as published: 22.5 and 11.3 billion operations at 128 tokens (Jiao
   }
 });
 
-test('a text gets the text classifier, and every preset says what it is for', () => {
+test('few texts get a bag of words and pairs, many the text classifier, and every preset says what it is for', () => {
   const input = textsOf(1000, 64);
-  assert.equal(defaultPreset(1000, input, 2).name, 'text-small');
+  assert.equal(defaultPreset(1000, input, 2).name, 'text-bag');
+  assert.equal(defaultPreset(50_000, input, 2).name, 'text-small');
   const fitting = presets.filter((preset) => presetFits(preset, input)).map(({ name }) => name);
   assert.deepEqual(
     fitting,
@@ -109,7 +110,7 @@ test('numbers, categories and further texts join the first one, in every preset'
     const { layers } = resolveModel(specOf(preset, input), input, 2);
     const joined = layers.at(-2)!;
     assert.equal(joined.def.type, 'concat', preset.name);
-    const width = layers.find(({ def }) => def.type === 'token_embedding')!.outputShape[1];
+    const [width] = layers.find(({ id }) => id === 'pooled')!.outputShape;
     assert.deepEqual(joined.outputShape, [2 * width + 2 + 3], preset.name);
   }
 });

@@ -131,9 +131,9 @@ export const torchLayers: Readonly<Record<string, TorchLayer>> = {
   },
   token_embedding: {
     source: () => `${lengthsSource}${tokenEmbeddingSource}`,
-    module: ({ around, args: found, outputShape: [length, dimensions] }) => {
-      const { column, vocabulary } = around.texts[(found['text'] as number) - 1];
-      return `TokenEmbedding(${vocabulary - 1}, ${dimensions}, ${column}, ${length})`;
+    module: ({ around, args: found, outputShape: [length], parameters: [{ shape }] }) => {
+      const { column } = around.texts[(found['text'] as number) - 1];
+      return `TokenEmbedding(${shape.join(', ')}, ${column}, ${length}, ${bool(Number(found['pairs']) > 0)})`;
     },
     forward: (_, __, m) => `${m}(rows)`,
   },

@@ -1,5 +1,6 @@
 // Modules of PyTorch for layers on the tokens of a text: their states have the names of our tensors.
 
+import { pairFactor } from '../../../kernels/token-codes.ts';
 import type { ResolvedLayer } from '../../model/resolve.ts';
 
 const parameter = (name: string, shape: string): string => `        self.${name} = nn.Parameter(torch.zeros(${shape}))`;
@@ -27,13 +28,16 @@ def real(lengths, x):
 
 export const tokenEmbeddingSource = `
 class TokenEmbedding(nn.Module):
-    def __init__(self, tokens, dimensions, column, length):
+    def __init__(self, tokens, dimensions, column, length, pairs):
         super().__init__()
-        self.column, self.length = column, length
+        self.column, self.length, self.pairs = column, length, pairs
 ${parameter('weight', 'tokens, dimensions')}
 
     def forward(self, rows):
         codes = rows[:, self.column : self.column + self.length].long()
+        if self.pairs:
+            behind = F.pad(codes[:, 1:], (0, 1))
+            codes = torch.where((codes > 0) & (behind > 0), (codes * ${pairFactor} + behind) % len(self.weight) + 1, 0)
         return F.embedding((codes - 1).clamp(0, len(self.weight) - 1), self.weight) * (codes > 0).unsqueeze(2)
 
 `;

@@ -8,6 +8,7 @@ import type {
   AttributesOf,
   RotaryAttributes,
   TextAttributes,
+  TokenAttributes,
   WindowAttributes,
 } from '../attributes.ts';
 import { GraphError, formatShape } from '../errors.ts';
@@ -22,9 +23,10 @@ function textOf(codes: Shape | null, { column, length }: TextAttributes): { batc
   return { batch, codesWidth };
 }
 
-function tokenParams(codes: Shape | null, attributes: TextAttributes, vocabulary: number, width: number) {
+function tokenParams(codes: Shape | null, attributes: TokenAttributes, vocabulary: number, width: number) {
   const { batch, codesWidth } = textOf(codes, attributes);
-  return { batch, length: attributes.length, vocabulary, width, codesWidth, codesColumn: attributes.column };
+  const { length, column: codesColumn, pairs } = attributes;
+  return { batch, length, vocabulary, width, codesWidth, codesColumn, pairs: pairs ? 1 : 0 };
 }
 
 /** The parameters of attention on qkv [N,L,(heads + 2·groups)·size]. */
@@ -52,7 +54,7 @@ export const sequenceOps = {
   }),
 
   /** y[N,L,D]: the row of the table [V,D] for each token, 0 for padding; inputs table, codes [N,width]. */
-  token_embedding: defineOp<TextAttributes>({
+  token_embedding: defineOp<TokenAttributes>({
     shape: ([table, codes], attributes) => {
       const { batch } = textOf(codes, attributes);
       return [[batch, attributes.length, ranked(table, 2, 'token table')[1]]];

@@ -46,13 +46,14 @@ export function* candidates({ common, data, rows }: PlannedFor): Generator<Candi
   const { columns, texts = [] } = data.input.kind === 'columns' ? data.input : { columns: [] };
   const start = starting(common, about, { columns: columns.length, texts: texts.map(({ name }) => name) });
   yield start.linear;
-  const ofTexts = start.network('Text network', 'text-small');
-  // Trees cannot read texts: where there is nothing else, these two are all.
-  if (texts.length > 0 && columns.length === 0) return yield ofTexts;
+  const ofTexts = [start.network('Bag of words', 'text-bag'), start.network('Text network', 'text-small')];
+  // Trees cannot read texts: where there is nothing else, these are all.
+  if (texts.length > 0 && columns.length === 0) return yield* ofTexts;
+  if (texts.length > 0) yield ofTexts[0];
   yield start.boosted('Boosted trees, small', { trees: 150, learningRate: 0.1, leaves: 15, patience: 20 });
   yield start.network('Network', plainPreset(rows, classes).name);
   yield start.boosted('Boosted trees', { patience: 50 });
-  if (texts.length > 0) yield ofTexts;
+  if (texts.length > 0) yield ofTexts[1];
   yield start.network('MLP for tables', 'tabular');
   // Of many rows these take longest, and the most room.
   yield start.extra('Extra trees', {});

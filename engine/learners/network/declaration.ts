@@ -45,7 +45,7 @@ function refuseUnreadTexts({ layers }: ModelSpec, input: InputSpec): void {
   throw new InputError(
     'input.no_features',
     `${text.name} is text, which a network of these layers does not read, and there is no other column to learn from.`,
-    'Choose a model of texts, such as text-small, or begin the layers with a token embedding.',
+    'Choose a model of texts, such as text-bag, or begin the layers with a token embedding.',
   );
 }
 

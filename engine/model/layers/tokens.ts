@@ -29,10 +29,11 @@ const deviation = {
 export const tokenEmbedding = defineLayer({
   type: 'token_embedding',
   title: 'Token embedding',
-  summary: 'Begins a branch from a text: a learned vector for each of its tokens.',
+  summary: 'Begins a branch from a text: a learned vector for each of its tokens, or pairs of neighbours.',
   group: 'text',
   fromText: true,
   positions: 'begins',
+  looksAhead: ({ pairs }) => pairs > 0,
   fields: layerFields({
     dimensions: {
       kind: 'number',
@@ -52,21 +53,32 @@ export const tokenEmbedding = defineLayer({
       maximum: 1000,
       default: 1,
     },
+    pairs: {
+      kind: 'number',
+      whole: true,
+      label: 'Pairs',
+      help: 'rows for pairs of neighbours instead of a row a token, each pair by its hash; 0 = tokens',
+      zero: 'tokens',
+      minimum: 0,
+      maximum: 16_777_216,
+      default: 0,
+      advanced: true,
+    },
     deviation,
   }),
   shape: (_, { dimensions, text }, around) => [textNumber(text, around).length, dimensions],
   // Padding has no row.
-  parameters: (_, { dimensions, text, deviation }, around) => [
+  parameters: (_, { dimensions, text, deviation, pairs }, around) => [
     {
       name: 'weight',
-      shape: [textNumber(text, around).vocabulary - 1, dimensions],
+      shape: [pairs || textNumber(text, around).vocabulary - 1, dimensions],
       initializer: { kind: 'normal', deviation },
       decay: true,
     },
   ],
   build: ({ graph, args, around, tensor, rows }) => {
     const { column, length } = textNumber(args.text, around);
-    return graph.one('token_embedding', [tensor('weight'), rows], { column, length });
+    return graph.one('token_embedding', [tensor('weight'), rows], { column, length, pairs: args.pairs > 0 });
   },
   flops: () => 0,
 });

@@ -1,5 +1,6 @@
 // Tokens, attention over them and what is taken of a sequence. The number of rows is open: it only ever is a first size.
 
+import { pairFactor } from '../../../../kernels/token-codes.ts';
 import type { TextAttributes } from '../../../graph/attributes.ts';
 import type { OnnxBuilder, ValueName } from '../builder.ts';
 import type { OpExports } from '../op.ts';
@@ -17,6 +18,21 @@ const upTo = (count: number, first = 0): readonly number[] => Array.from({ lengt
 function realPositions(onnx: OnnxBuilder, lengths: ValueName, length: number): ValueName {
   const column = onnx.one('Reshape', [lengths, onnx.int64([-1, 1])]);
   return onnx.cast(onnx.one('Less', [onnx.float(upTo(length), [1, length]), column]), 'float');
+}
+
+/** Codes [N, length] of each token with the one behind it, as `rowAt` of kernels/token-codes.ts has their rows, + 1; 0 where there is none. */
+function pairCodes(onnx: OnnxBuilder, codes: ValueName, length: number, rows: number): ValueName {
+  const whole = onnx.cast(codes, 'int64');
+  const nothing = onnx.one('Mul', [
+    onnx.one('Slice', [whole, onnx.int64([0]), onnx.int64([1]), onnx.int64([1])]),
+    onnx.int64([0]),
+  ]);
+  const behind = onnx.one('Slice', [whole, onnx.int64([1]), onnx.int64([length]), onnx.int64([1])]);
+  const next = onnx.one('Concat', [behind, nothing], { axis: { int: 1 } });
+  const sum = onnx.one('Add', [onnx.one('Mul', [whole, onnx.int64([pairFactor])]), next]);
+  const row = onnx.one('Add', [onnx.one('Mod', [sum, onnx.int64([rows])]), onnx.int64([1])]);
+  const both = onnx.one('Min', [onnx.one('Mul', [whole, next]), onnx.int64([1])]);
+  return onnx.one('Mul', [row, both]);
 }
 
 export const sequenceExports: OpExports<
@@ -41,7 +57,10 @@ export const sequenceExports: OpExports<
     const [vocabulary, width] = shape!;
     const zeros = onnx.float(new Array<number>(width).fill(0), [1, width]);
     const padded = onnx.one('Concat', [zeros, table], { axis: { int: 0 } });
-    const codes = onnx.one('Min', [codesOf(onnx, rows!, attributes), onnx.float([vocabulary])]);
+    const own = codesOf(onnx, rows!, attributes);
+    const codes = attributes.pairs
+      ? pairCodes(onnx, own, attributes.length, vocabulary)
+      : onnx.one('Min', [own, onnx.float([vocabulary])]);
     return [onnx.one('Gather', [padded, onnx.cast(codes, 'int64')], { axis: { int: 0 } })];
   },
   attention: ({ onnx, attributes, inputs: [qkv, lengths], shapes: [shape] }) => {
