@@ -2,7 +2,7 @@
 
 import type { DeviceInfo } from '../../engine/protocol/app.ts';
 import type { LabRecord, LabSummary } from '../../engine/protocol/lab.ts';
-import type { RunRecord } from '../../engine/protocol/runs.ts';
+import type { LogLine, RunRecord } from '../../engine/protocol/runs.ts';
 import { callService, expect, testsOfOneApp, type App } from './launch.ts';
 import { importTable, runConfig, waitForEpoch, waitForState, writeTable } from './scene.ts';
 
@@ -31,6 +31,18 @@ test('a run trains on the GPU, in a hidden window that goes with it', async ({ a
   expect(run.device).toMatch(/gpu|SwiftShader/i);
   expect(run.result?.metrics['val_accuracy']).toBeGreaterThan(0.8);
   await expect.poll(() => app.electron.windows().length).toBe(1);
+});
+
+test('a run stores its activations in 16 bits, computed again on the way back', async ({ app }) => {
+  const dataset = await importTable(app, writeTable(app.home, 400));
+  const { training, ...rest } = runConfig(dataset, 3);
+  const config = { ...rest, device: 'gpu', training: { ...training, precision: 'mixed16', checkpointing: true } };
+  const { id } = await callService<RunRecord>(app, 'startRun', { name: 'In 16 bits', config });
+  const run = await waitForState(app, id, 'completed', 'failed');
+  expect(run.error).toBeNull();
+  expect(run.result?.metrics['val_accuracy']).toBeGreaterThan(0.8);
+  const log = await callService<readonly LogLine[]>(app, 'log', { run: id });
+  expect(log.map(({ message }) => message)).toContain('Activations are stored in 16 bits, all else in float32.');
 });
 
 test('a GPU window that dies fails its run with the reason; it goes on on the CPU', async ({ app }) => {

@@ -8,8 +8,9 @@ import { createReferenceBackend } from '../../engine/backends/reference/backend.
 import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
 import { subjectNamed } from '../../engine/hardware/costs/familiar.ts';
 import { planMemory, type PlanDevice } from '../../engine/hardware/memory-forecast.ts';
+import { sparedMemory } from '../../engine/hardware/spared.ts';
 import { mlp } from '../../engine/model/presets.ts';
-import type { ModelSpec } from '../../engine/model/spec.ts';
+import type { ModelSpec, TrainingSpec } from '../../engine/model/spec.ts';
 import { gpt, textClassifier, type TextInput } from '../../engine/model/text-presets.ts';
 import type { Plan } from '../../engine/plan/plan.ts';
 import { throughAccessors } from '../../kernels/gpu-half.ts';
@@ -158,6 +159,22 @@ for (const [name, share] of [
     assert.ok(bytes[1] < share * bytes[0], `${bytes[1]} of ${bytes[0]}`);
   });
 }
+
+test('before a run its plan is held against the one that spares nothing', () => {
+  const { model } = subjectNamed('resnet20', { batch: 64 });
+  const asked = (training: Partial<TrainingSpec>) => ({ ...model!, training: { ...model!.training, ...training } });
+  const gpu = { kind: 'gpu' } as const;
+  const total = (training: Partial<TrainingSpec>) => planMemory(asked(training), counts, gpu).memory.total;
+  assert.equal(sparedMemory(model!, counts, gpu), null);
+  assert.deepEqual(sparedMemory(asked({ precision: 'mixed16' }), counts, gpu), {
+    bytes: total({ precision: 'mixed16' }),
+    without: total({}),
+  });
+  const both = sparedMemory(asked({ precision: 'mixed16', checkpointing: true }), counts, gpu)!;
+  assert.ok(both.bytes < total({ precision: 'mixed16' }) && both.bytes < total({ checkpointing: true }));
+  // The processor stores float32 alone.
+  assert.equal(sparedMemory(asked({ precision: 'mixed16' }), counts, { kind: 'cpu', cores: 1 }), null);
+});
 
 /** A plan that adds nothing to numbers, keeps them in 16 bits, and gives them back. */
 function throughHalves(count: number): Plan {
