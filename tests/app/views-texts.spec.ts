@@ -69,3 +69,40 @@ test('drop a table of texts, use its words, train, and ask about a text of oneâ€
     await screenshot(app, 'predict-texts');
   });
 });
+
+test('a recurrent network, with layers added in the editor, learns texts in the window', async ({ app }) => {
+  test.setTimeout(180_000);
+  const { page } = app;
+  await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
+  await dropFiles(app, writeReviews(app.home));
+  await page.getByRole('button', { name: 'Use its words' }).first().click();
+  await expect(page.getByRole('region', { name: 'Columns used' })).toContainText('2 columns of 3. Left out: nothing.');
+  await page.getByRole('button', { name: 'New run with this data' }).click();
+  await page.getByRole('button', { name: /^LSTM/ }).click();
+
+  await test.step('a convolution behind the LSTM, and a pooling that learns', async () => {
+    await page.getByRole('textbox', { name: /^Units of LSTM/ }).fill('24');
+    await page.getByRole('button', { name: 'Add layer' }).click();
+    await page.getByRole('menuitem', { name: 'Conv 1D', exact: true }).click();
+    const filters = page.getByRole('textbox', { name: /^Filters of Conv 1D/ });
+    await filters.fill('16');
+    await filters.press('Tab');
+    await page.getByRole('combobox', { name: /^Take of Pool positions/ }).selectOption('What it attends to');
+    await expect(page.locator('main').getByRole('alert')).toHaveCount(0);
+    await screenshot(app, 'new-run-recurrent');
+  });
+
+  await test.step('it trains and answers', async () => {
+    const epochs = page.getByRole('textbox', { name: 'Epochs', exact: true });
+    await epochs.fill('8');
+    await epochs.press('Tab');
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await expect(page.getByText('Completed').first()).toBeVisible({ timeout: 90_000 });
+    await page.getByRole('tab', { name: 'Predict' }).click();
+    const form = page.getByRole('region', { name: 'What if' });
+    await form.getByRole('textbox', { name: 'review' }).fill('Soup: lovely, would buy again!');
+    await expect.poll(async () => Number(await form.locator('output').textContent())).toBeGreaterThan(0.8);
+    await form.getByRole('textbox', { name: 'review' }).fill('Soup was stale, sent it back');
+    await expect.poll(async () => Number(await form.locator('output').textContent())).toBeLessThan(0.2);
+  });
+});
