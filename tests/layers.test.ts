@@ -31,7 +31,7 @@ const electronPort = 'Talk to it through a service of engine/protocol and rpc.';
 const declared = ['engine/learners/declared/', 'engine/learners/*/declaration.ts'];
 
 /** What the parts of the window may import, each what those before it stand on as well. */
-const forLib = [protocol, 'engine/model/', ...declared, settings];
+const forLib = [protocol, 'engine/model/', 'engine/search/', ...declared, settings];
 const forApp = [...forLib, 'renderer/lib/'];
 const forComponents = [...forApp, 'renderer/app/'];
 const forViews = [...forComponents, 'renderer/components/'];

@@ -230,6 +230,7 @@ function history({
   | 'bills'
   | 'metrics'
   | 'log'
+  | 'trials'
   | 'updateRun'
   | 'deleteRuns'
   | 'restoreRuns'
@@ -259,6 +260,7 @@ function history({
     bills: () => store.bills(),
     metrics: (request) => store.metrics(request),
     log: (request) => store.log(request),
+    trials: (request) => store.trials(request),
     updateRun: (request) => store.updateRun(request),
     deleteRuns: (request) => store.deleteRuns(request),
     restoreRuns: (request) => store.restoreRuns(request),

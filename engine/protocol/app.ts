@@ -95,6 +95,7 @@ type HistoryCalls = Pick<
   | 'bills'
   | 'metrics'
   | 'log'
+  | 'trials'
   | 'deleteRuns'
   | 'restoreRuns'
   | 'labs'

@@ -19,7 +19,8 @@ export function rungsOf(folds: number, units: number): readonly number[] {
 
 /** Units of training, epochs or trees, before a trial may be stopped. */
 const leastUnits = 2;
-const mostRungs = 4;
+/** More of them would judge by so little training that quick learners always win. */
+const mostRungs = 3;
 
 /**
  * Whether a trial goes on. `others`: scores of the trials that came to the rung before it; less is better. The first one of a rung goes on:

@@ -3,13 +3,14 @@
 import type { OutputSpec } from '../../model/spec.ts';
 import type { PreparedData } from '../../protocol/data.ts';
 import { InputError } from '../../protocol/errors.ts';
+import { ownValue } from '../../protocol/own.ts';
 import type { RunConfig } from '../../protocol/runs.ts';
 import { parseSpace, readSpace, type ReadSpace } from '../../search/read-space.ts';
 import type { searched } from '../../search/ready.ts';
 import { readySpace } from '../../search/ready.ts';
 import type { samplers } from '../../search/sampler.ts';
 import { modelFields } from '../../search/model-fields.ts';
-import { fieldsFor, type FieldTable, type SettingsOf } from '../../settings/field.ts';
+import { fieldsFor, type Field, type FieldTable, type SettingsOf } from '../../settings/field.ts';
 import { trainingFields, type TrainedOn } from '../../settings/training.ts';
 import { boostedFields } from '../boosted/declaration.ts';
 import { declare, type ConfigOf } from '../declared/declare.ts';
@@ -118,7 +119,7 @@ export function spaceOf({ of, space }: Pick<SearchSettings, 'of' | 'space'>): Re
 
 /** What people call a setting of a search: the label of its field. */
 export function labelIn({ of }: Pick<SearchSettings, 'of'>, setting: string): string {
-  return fieldsOfLearner[of][setting]?.label ?? setting;
+  return ownValue<Field>(fieldsOfLearner[of], setting)?.label ?? setting;
 }
 
 /** Settings that decide what a loss is: with other ones each, losses on the way are of different kinds. */

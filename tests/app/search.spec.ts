@@ -1,0 +1,109 @@
+// A search in the window: it is followed live, the queue behind it is reordered, the program is killed, and the search goes on where it was; its
+// best trial becomes a run by one press.
+
+import fs from 'node:fs';
+import { answerDialog, callService, expect, launch, screenshot, test, type App } from './launch.ts';
+import { importTable, startRun, waitForState, writeTable } from './scene.ts';
+import type { DatasetInfo } from '../../engine/protocol/data.ts';
+import type { RunRecord } from '../../engine/protocol/runs.ts';
+import type { Trial } from '../../engine/protocol/search.ts';
+
+const space = {
+  trees: 30,
+  learningRate: { kind: 'float', low: 0.02, high: 0.5, log: true },
+  leaves: { kind: 'integer', low: 2, high: 64, log: true },
+  minRows: { kind: 'integer', low: 1, high: 50, log: true },
+  featureFraction: { kind: 'float', low: 0.4, high: 1 },
+  l2: { kind: 'float', low: 0.001, high: 100, log: true },
+};
+
+function startSearch(app: App, dataset: DatasetInfo, minutes: number): Promise<RunRecord> {
+  const search = {
+    of: 'boosted',
+    trials: 0,
+    minutes,
+    sampler: 'tpe',
+    asha: true,
+    parts: 0,
+    space: JSON.stringify(space),
+  };
+  const common = { dataset: dataset.id, settings: dataset.settings, device: 'auto', threads: 1, seed: 3 };
+  return callService<RunRecord>(app, 'startRun', {
+    name: 'points search',
+    config: { ...common, learner: 'search', search },
+  });
+}
+
+/** The page at the widths and in the colours that people have. */
+async function pictures(app: App): Promise<void> {
+  for (const theme of ['light', 'dark'] as const) {
+    for (const width of [1100, 1440, 1920]) {
+      await app.page.setViewportSize({ width, height: 900 });
+      await app.page.emulateMedia({ colorScheme: theme });
+      await screenshot(app, `search-${theme}-${width}`);
+    }
+  }
+  await app.page.setViewportSize({ width: 1440, height: 900 });
+  await app.page.emulateMedia({ colorScheme: null });
+}
+
+const trialsOf = (app: App, run: number): Promise<readonly Trial[]> => callService(app, 'trials', { run });
+
+test('a search is followed, outlives the program, and its best trial becomes a run', async () => {
+  test.setTimeout(180_000);
+  const app = await launch();
+  const dataset = await importTable(app, writeTable(app.home, 400));
+  const { id } = await startSearch(app, dataset, 20 / 60);
+  for (const name of ['one', 'two']) await startRun(app, dataset, 1, name);
+  const { page } = app;
+  await page.evaluate((run) => (location.hash = `#run/${run}`), id);
+  const table = page.getByRole('region', { name: 'Table of trials' });
+  await expect.poll(async () => (await trialsOf(app, id)).length, { timeout: 60_000 }).toBeGreaterThan(20);
+  await expect(page.getByRole('img', { name: /log loss of \d+ trials; the best is/ })).toBeVisible();
+  await expect(table.getByRole('row').nth(5)).toBeVisible();
+  await expect(page.getByRole('region', { name: 'Shares of settings' })).toContainText('Learning rate', {
+    timeout: 30_000,
+  });
+  await screenshot(app, 'search-live');
+
+  // The queue behind it.
+  await page.getByRole('link', { name: /^Queue/ }).click();
+  const waiting = page.getByRole('listbox', { name: 'Waiting' }).getByRole('option');
+  await waiting.nth(1).focus();
+  await page.keyboard.press('Alt+ArrowUp');
+  await expect(waiting).toHaveText([/two/, /one/]);
+
+  const before = await trialsOf(app, id);
+  const gone = new Promise((resolve) => app.electron.process().once('exit', resolve));
+  app.electron.process().kill('SIGKILL');
+  await gone;
+  const again = await launch({ home: app.home });
+  try {
+    await waitForState(again, id, 'interrupted');
+    await again.page.evaluate((run) => (location.hash = `#run/${run}`), id);
+    await expect(again.page.getByText('It can go on after the trials that are done.')).toBeVisible();
+    await again.page.getByRole('button', { name: 'Resume' }).click();
+    await expect
+      .poll(async () => (await trialsOf(again, id)).length, { timeout: 60_000 })
+      .toBeGreaterThan(before.length);
+    await waitForState(again, id, 'completed');
+    const after = await trialsOf(again, id);
+    expect(after.slice(0, before.length)).toEqual(before);
+    expect(after.map(({ trial }) => trial)).toEqual(after.map((_, at) => at + 1));
+    await expect(again.page.getByText(/The test split stays closed/)).toBeVisible();
+    const { result } = await callService<RunRecord>(again, 'run', { run: id });
+    expect(result?.search?.trials).toBe(after.length);
+    expect(Object.keys(result?.metrics ?? {}).filter((name) => name.startsWith('test_'))).toEqual([]);
+    await pictures(again);
+
+    await again.page.getByRole('button', { name: 'Train the best as a run' }).click();
+    await expect(again.page.getByRole('heading', { name: /points search, trial \d+/ })).toBeVisible();
+    const { config, parent } = await callService<RunRecord>(again, 'run', { run: id + 3 });
+    expect([config.learner, parent]).toEqual(['boosted', id]);
+    await waitForState(again, id + 3, 'completed');
+  } finally {
+    await answerDialog(again, /at the next start/);
+    await again.close();
+    fs.rmSync(app.home, { recursive: true, force: true });
+  }
+});
