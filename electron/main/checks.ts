@@ -1,6 +1,6 @@
 // Checks of runs to be, for the window: rows are prepared, a process of the device checks them, and both are let go.
 
-import { trainedRows } from '../../engine/learners/declared/prepared.ts';
+import { checkedRows } from '../../engine/learners/declared/prepared.ts';
 import type { AppService } from '../../engine/protocol/app.ts';
 import type { CheckFinding, ExaminerService } from '../../engine/protocol/checking.ts';
 import type { DataService, Progress } from '../../engine/protocol/data.ts';
@@ -40,7 +40,7 @@ export function createChecks({ data, processes }: CheckParts): CheckMethods {
       const starting: Promise<Host> = device === 'gpu' ? processes.startGpuHost() : processes.startCpuHost();
       starting.catch(() => undefined);
       try {
-        const prepared = await data.prepare({ job, dataset, options: trainedRows(config) });
+        const prepared = await data.prepare({ job, dataset, options: checkedRows(config) });
         try {
           const host = await starting;
           if (cancelled.has(job)) throw new CancelledError('The check was cancelled.');

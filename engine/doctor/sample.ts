@@ -46,15 +46,11 @@ export async function readSample(
       }
       const { from, count } = overlap(shardStarts, shard, first, last);
       const places = drawnPlaces(count, Math.max(1, Math.round((wanted * count) / total)), seed, drawn + shard);
-      parts.push(
-        take(
-          read.get(shard)!,
-          places.map((place) => from + place),
-          split,
-          width,
-          targets,
-        ),
-      );
+      const inShard = places.map((place) => from + place);
+      const taken = take(read.get(shard)!, inShard, split, width, targets);
+      const parted = split === 'train' && data.parts;
+      const own = parted && Uint8Array.from(inShard, (place) => parted[shardStarts[shard] + place]);
+      parts.push(own ? { ...taken, parted: own } : taken);
     }
   }
   const milliseconds = clock() - start;
@@ -68,6 +64,8 @@ interface Taken {
   readonly rows: number;
   readonly x: Values;
   readonly y: Float32Array;
+  /** Of the training rows of a run that cuts them up: the part of each. */
+  readonly parted?: Uint8Array;
 }
 
 function shardsOf(starts: readonly number[], first: number, last: number): readonly number[] {
@@ -112,7 +110,9 @@ function joined(
     y.set(part.y, row * data.targets);
     row += part.rows;
   }
-  return asRows(data, { rows, x, y }, counts);
+  const parted = Uint8Array.from(parts.flatMap(({ parted: own = [] }) => [...own]));
+  const sample = asRows(data, { rows, x, y }, counts);
+  return data.parts ? { ...sample, data: { ...sample.data, parts: parted } } : sample;
 }
 
 /** A dataset of these rows: the classes keep the weights they have in all of it. */
@@ -122,7 +122,7 @@ export function asRows(
   counts: { readonly train: number; readonly validation: number },
 ): SampledRows {
   const own = { handle: `${data.handle} sample`, counts: { ...counts, test: 0 }, shardStarts: [0, shard.rows] };
-  return { data: { ...data, ...own, sources: undefined }, shard };
+  return { data: { ...data, ...own, sources: undefined, parts: undefined }, shard };
 }
 
 /** Some rows of a sample, by their places, as a training split alone. */

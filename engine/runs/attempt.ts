@@ -22,7 +22,7 @@ import type {
 import type { Trial } from '../protocol/search.ts';
 import type { NewRun, RunPatch, StoreService } from '../protocol/store.ts';
 import { timeText } from '../protocol/words.ts';
-import { trainedRows } from '../learners/declared/prepared.ts';
+import { runRows } from '../learners/declared/prepared.ts';
 import { declarationOf } from '../learners/declared/registry.ts';
 import { checkCheckpointOf } from '../learners/registry.ts';
 import { Bill, type EnergyMeter } from './bill.ts';
@@ -211,11 +211,9 @@ export class Attempt implements Work {
       await this.#change('start', { startedAt: record.startedAt ?? Date.now() });
       await this.#sayBeginning();
       const { dataset } = record.config;
-      const { parts } = declarationOf(record.config);
       const start = performance.now();
       const { preparing } = this.#options;
-      const options = { ...trainedRows(record.config), parts: parts?.(record.config) };
-      prepared ??= await data.prepare({ job: this.#job, dataset, options });
+      prepared ??= await data.prepare({ job: this.#job, dataset, options: runRows(record.config) });
       const milliseconds = preparing + performance.now() - start;
       this.#bill.add('preparing', milliseconds);
       const took = timeText(milliseconds);

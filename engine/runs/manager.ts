@@ -12,7 +12,7 @@ import type { Trial } from '../protocol/search.ts';
 import type { Family, NewRun, RunsChanged, StoreService } from '../protocol/store.ts';
 import { learnerNamed } from '../learners/registry.ts';
 import type { JobStart } from '../protocol/hosts.ts';
-import { trainedRows } from '../learners/declared/prepared.ts';
+import { runRows } from '../learners/declared/prepared.ts';
 import { checkLearner, declarationOf } from '../learners/declared/registry.ts';
 import { Listeners } from '../protocol/listeners.ts';
 import { onRowsOf } from '../protocol/division.ts';
@@ -293,11 +293,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     const learner = declarationOf(config);
     checkDevice(config);
     const job = `prepare-${++preparations}`;
-    const prepared = await data.prepare({
-      job,
-      dataset,
-      options: { ...trainedRows(config), parts: learner.parts?.(config) },
-    });
+    const prepared = await data.prepare({ job, dataset, options: runRows(config) });
     try {
       learner.check(config, prepared);
       return prepared;

@@ -5,7 +5,7 @@ import { createReferenceBackend } from '../../../engine/backends/reference/backe
 import { missingAddon } from '../../../engine/hardware/addon.ts';
 import { newestLab } from '../../../engine/hardware/machine.ts';
 import { createExaminer } from '../../../engine/learners/examiner.ts';
-import { trainedRows } from '../../../engine/learners/declared/prepared.ts';
+import { checkedRows } from '../../../engine/learners/declared/prepared.ts';
 import { declarationOf } from '../../../engine/learners/declared/registry.ts';
 import type { CheckFinding, CheckKind, CheckReport } from '../../../engine/protocol/checking.ts';
 import { onRowsOf } from '../../../engine/protocol/division.ts';
@@ -46,7 +46,7 @@ export const check: Command = {
     const config = await askedConfig(context);
     const { dataset } = config;
     const prepared = await withProgress(data, context, (job) =>
-      data.prepare({ job, dataset, options: trainedRows(config) }),
+      data.prepare({ job, dataset, options: checkedRows(config) }),
     );
     const examiner = createExaminer({
       createBackend: openDevice,

@@ -12,6 +12,17 @@ export function trainedRows(config: RunConfig): About {
   return { settings: config.settings, seed: config.seed, forms, texts, learner };
 }
 
+/** The same, in the parts that validate in turn where its learner asks for them. */
+export function runRows(config: RunConfig): About & Pick<PrepareOptions, 'parts'> {
+  return { ...trainedRows(config), parts: declarationOf(config).parts?.(config) };
+}
+
+/** For a check before the run: rows to validate on stay apart also where the run will train on them. */
+export function checkedRows(config: RunConfig): ReturnType<typeof runRows> {
+  const { joined: _, ...settings } = config.settings;
+  return { ...runRows(config), settings };
+}
+
 /** The same rows with columns as they are, or pixels: for whoever looks at a model of any learner. */
 export function rowsAsTheyAre(config: RunConfig): About {
   const texts = declarationOf(config).texts && ('as they are' as const);
