@@ -16,6 +16,8 @@ export interface Seen {
   readonly score: number | null;
   /** Share of the whole training that it had. */
   readonly reached: number;
+  /** Losses at the rungs that it came to. */
+  readonly rungs?: readonly (readonly [rung: number, loss: number])[];
 }
 
 const randomStream = 4302;
@@ -72,23 +74,47 @@ function sobolOrRandom(space: Space, seed: number, number: number): Point {
 /** How many of so many trials are the better ones. */
 export const betterOf = (trials: number): number => Math.min(25, Math.ceil(0.1 * trials));
 
-/** The better trials, and the worse ones; those that went farther stand before those that were stopped earlier. */
-export function partedTrials(before: readonly Seen[]): readonly [better: readonly Seen[], worse: readonly Seen[]] {
-  const value = ({ score }: Seen): number => score ?? Infinity;
+/**
+ * The better trials, and the worse ones. Where trials were stopped early they are judged at the farthest rung that enough of them came to, the
+ * whole being the last one (Falkner et al., ICML 2018): those that did by their losses there, behind them those that were stopped before.
+ */
+export function partedTrials(
+  before: readonly Seen[],
+  dimensions = 1,
+): readonly [better: readonly Seen[], worse: readonly Seen[]] {
+  const judged = judgedAt(before, dimensions + 2);
+  const value = (trial: Seen): number => judged(trial) ?? Infinity;
   const order = [...before.keys()].sort(
-    (a, b) => before[b].reached - before[a].reached || compare(value(before[a]), value(before[b])) || a - b,
+    (a, b) =>
+      compare(value(before[a]), value(before[b])) ||
+      before[b].reached - before[a].reached ||
+      compare(before[a].score ?? Infinity, before[b].score ?? Infinity) ||
+      a - b,
   );
   const ranked = order.filter((at) => before[at].score !== null);
   const better = new Set(ranked.slice(0, betterOf(before.length)));
   return [before.filter((_, at) => better.has(at)), before.filter((_, at) => !better.has(at))];
 }
 
+/** What a trial is judged by; null: it was stopped before. `enough`: trials that have to have come there. */
+function judgedAt(before: readonly Seen[], enough: number): (trial: Seen) => number | null {
+  const whole = ({ reached, score }: Seen): number | null => (reached >= 1 ? score : null);
+  const rungs = [...new Set(before.flatMap(({ rungs = [] }) => rungs.map(([rung]) => rung)))].sort((a, b) => b - a);
+  const levels = [
+    whole,
+    ...rungs.map((wanted) => (trial: Seen) => trial.rungs?.find(([rung]) => rung === wanted)?.[1] ?? null),
+  ];
+  const counted = (level: (trial: Seen) => number | null): number =>
+    before.reduce((count, trial) => count + (level(trial) === null ? 0 : 1), 0);
+  return levels.find((level) => counted(level) >= enough) ?? levels[levels.length - 1];
+}
+
 const compare = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1);
 
 function tpePoint(space: Space, seed: number, number: number, before: readonly Seen[]): Point {
   const next = uniform(sequentialWords(seed, tpeStream, number));
-  const [better, worse] = partedTrials(before);
   const dimensions = Object.values(space);
+  const [better, worse] = partedTrials(before, dimensions.length);
   const points = (trials: readonly Seen[]): Point[] => trials.map(({ chosen }) => pointOf(space, chosen));
   const good = new ParzenEstimator(dimensions, points(better));
   const bad = new ParzenEstimator(dimensions, points(some(worse, next)));

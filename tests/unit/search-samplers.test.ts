@@ -110,6 +110,25 @@ test('what is drawn follows the density', () => {
   }
 });
 
+test('trials that were stopped early are judged at the farthest rung that enough of them came to', () => {
+  const stopped = (loss: number): Seen => ({ chosen: {}, score: loss, reached: 0.1, rungs: [[0.5, loss]] });
+  const whole = (score: number, loss: number): Seen => ({
+    chosen: {},
+    score,
+    reached: 1,
+    rungs: [
+      [0.5, loss],
+      [2, score],
+    ],
+  });
+  // Two were completed, the first of them because it was the first: of one dimension three are enough.
+  const some = [whole(0.9, 0.9), ...Array.from({ length: 8 }, (_, at) => stopped(0.5 + at / 10)), whole(0.4, 0.6)];
+  assert.deepEqual(partedTrials(some)[0], [some[1]], 'at the first rung the second one is the best');
+  const more = [...some, whole(0.3, 0.7)];
+  assert.deepEqual(new Set(partedTrials(more)[0]), new Set([more[10], more[9]]), 'now the completed ones decide');
+  assert.deepEqual(partedTrials(more, 5)[0], [more[1], more[9]], 'of five dimensions seven would be enough');
+});
+
 test('the better trials are a tenth, and what was stopped early stands behind', () => {
   assert.deepEqual([1, 10, 11, 100, 250, 10_000].map(betterOf), [1, 1, 2, 10, 25, 25]);
   const trial = (score: number | null, reached: number): Seen => ({ chosen: {}, score, reached });

@@ -14,7 +14,12 @@ import { metricOf } from './declaration.ts';
 const mostPairs = 10;
 
 /** As a sampler sees it. */
-export const seenOf = ({ settings, score, reached }: Trial): Seen => ({ chosen: settings, score, reached });
+export const seenOf = ({ settings, score, reached, rungs }: Trial): Seen => ({
+  chosen: settings,
+  score,
+  reached,
+  rungs,
+});
 
 /** The trials in the order of their numbers, and what follows from them. */
 export class Trials {
