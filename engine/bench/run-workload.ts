@@ -1,9 +1,10 @@
 // The training step of a run, to be taken apart: its model, settings and batch size in a session as training opens it, on random rows of
-// the same form. Rows and weights decide nothing of a step's time; a run's data may be large, or gone.
+// the same form. What stands in rows and weights decides nothing of a step's time, but how long texts are: these are as long as a row holds. A
+// run's data may be large, or gone.
 
 import type { Backend } from '../backends/backend.ts';
 import type { NetworkModelFile } from '../learners/network/file.ts';
-import { valuesOf, type InputSpec } from '../model/spec.ts';
+import { predictsTokens, valuesOf, type InputSpec } from '../model/spec.ts';
 import { fillNormal, sequentialWords } from '../optim/random.ts';
 import { programName, stepOf, type Plan, type Program } from '../plan/plan.ts';
 import type { PreparedData, Shard } from '../protocol/data.ts';
@@ -16,11 +17,12 @@ import type { Workload } from './workload.ts';
 /** Values of all rows: more steps at once than hold them are not worth their memory. */
 const mostValues = 2 ** 23;
 
-/** Random rows of a model's form, as if they were prepared. Codes of categories are such as there are. */
+/** Random rows of a model's form, as if they were prepared. Codes of categories and tokens are such as there are. */
 function madeUpRows({ input, output, task }: NetworkModelFile, rows: number): { data: PreparedData; shard: Shard } {
   const width = valuesOf(input);
   const classes = output.kind === 'classes' ? output.classes.length : 0;
-  const y = new Float32Array(rows);
+  const targets = predictsTokens(input) ? width : 1;
+  const y = new Float32Array(rows * targets);
   if (classes > 0) y.forEach((_, i) => (y[i] = (i * 7) % classes));
   else fillNormal(y, 1, 51, 1);
   const channels = input.kind === 'image' ? input.channels : 0;
@@ -31,7 +33,7 @@ function madeUpRows({ input, output, task }: NetworkModelFile, rows: number): { 
     task,
     counts: { train: rows, validation: 0, test: 0 },
     width,
-    targets: 1,
+    targets,
     shardStarts: [0, rows],
     normalization: { mean: Array(channels).fill(0.5), deviation: Array(channels).fill(0.29) },
     classCounts: Array.from({ length: classes }, () => rows / classes),
@@ -51,6 +53,12 @@ function randomValues(input: InputSpec, rows: number): Float32Array | Uint8Array
   input.embeddings.forEach(({ vocabulary }, i) => {
     for (let row = 0; row < rows; row++) x[row * width + input.numeric + i] = next() % vocabulary;
   });
+  let column = input.numeric + input.embeddings.length;
+  for (const { vocabulary, length } of input.texts ?? []) {
+    for (let row = 0; row < rows; row++)
+      for (let i = 0; i < length; i++) x[row * width + column + i] = 1 + (next() % (vocabulary - 1));
+    column += length;
+  }
   return x;
 }
 

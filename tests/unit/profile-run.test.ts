@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { Backend } from '../../engine/backends/backend.ts';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { profileStep, type Peaks } from '../../engine/bench/profile.ts';
 import { profileWorkloads } from '../../engine/bench/profiling.ts';
@@ -10,7 +11,15 @@ import type { NetworkModelFile } from '../../engine/learners/network/file.ts';
 import { smallCnn } from '../../engine/model/image-presets.ts';
 import { defaultTraining, presetNamed, specOf } from '../../engine/model/presets.ts';
 import { outputWidth, resolveModel } from '../../engine/model/resolve.ts';
-import type { NetworkInput, OutputSpec, TrainingSpec } from '../../engine/model/spec.ts';
+import {
+  predictsTokens,
+  valuesOf,
+  type NetworkInput,
+  type ModelSpec,
+  type OutputSpec,
+  type TrainingSpec,
+} from '../../engine/model/spec.ts';
+import { gpt, recurrentClassifier, type TextInput } from '../../engine/model/text-presets.ts';
 import { frozenModel } from '../../engine/model/freeze.ts';
 import { compilePlan } from '../../engine/plan/compile.ts';
 import { programName, stepOf } from '../../engine/plan/plan.ts';
@@ -30,11 +39,34 @@ const table: NetworkInput = {
 };
 const image: NetworkInput = { kind: 'image', channels: 3, height: 12, width: 12 };
 const classes: OutputSpec = { kind: 'classes', classes: ['a', 'b', 'c'] };
+const texts: TextInput = {
+  kind: 'table',
+  width: 21,
+  numeric: 1,
+  embeddings: [],
+  texts: [
+    { name: 'title', vocabulary: 50, length: 8 },
+    { name: 'body', vocabulary: 300, length: 12 },
+  ],
+};
+const letters: TextInput = {
+  kind: 'table',
+  width: 16,
+  numeric: 0,
+  embeddings: [],
+  texts: [{ name: 'text', vocabulary: 30, length: 16, predicted: true }],
+};
 const value: OutputSpec = { kind: 'value', name: 'y', offset: 3, scale: 2 };
+
+function modelOf(input: NetworkInput): ModelSpec {
+  if (input === texts) return recurrentClassifier('lstm', 'lstm', 8)(texts);
+  if (input === letters) return gpt('gpt', { blocks: 1, width: 16, heads: 2, positions: 0 })(letters);
+  return input.kind === 'image' ? smallCnn() : specOf(presetNamed('realmlp')!, input);
+}
 
 function fileOf(input: NetworkInput, output: OutputSpec, changes: Partial<TrainingSpec>): NetworkModelFile {
   const task = output.kind === 'classes' ? 'classification' : 'regression';
-  const model = input.kind === 'image' ? smallCnn() : specOf(presetNamed('realmlp')!, input);
+  const model = modelOf(input);
   const training = { ...defaultTraining(1000, task, input, model), batch: 24, ...changes };
   return { learner: 'network', input, output, task, model, training };
 }
@@ -43,6 +75,12 @@ const files: Readonly<Record<string, NetworkModelFile>> = {
   'a table with embeddings and balanced classes': fileOf(table, classes, { classWeights: 'balanced', clipNorm: 1 }),
   'numbers of a table': fileOf(table, value, {}),
   'pictures, a batch in three parts': fileOf(image, classes, { accumulate: 3 }),
+  'texts beside a number': fileOf(texts, classes, {}),
+  'a language model, whose every token is a target': fileOf(
+    letters,
+    { kind: 'classes', classes: Array.from({ length: 29 }, (_, i) => `${i}`) },
+    {},
+  ),
   'pictures, layers frozen': fileOf(image, classes, { frozenLayers: 2 }),
 };
 
@@ -55,7 +93,8 @@ for (const [name, file] of Object.entries(files)) {
     );
     const rows = 240;
     const counts = { train: rows, validation: 0, test: 0 };
-    const data = { counts, output, width: file.input.kind === 'image' ? 432 : 5, targets: 1 };
+    const width = valuesOf(file.input);
+    const data = { counts, output, width, targets: predictsTokens(file.input) ? width : 1 };
     const { accumulate } = training;
     const plan = compilePlan(planOptions({ model, training, data, capacity: rows, accumulate }).options);
     const expected = stepOf(plan, programName('train', 24))!.parts.flatMap(
@@ -90,6 +129,34 @@ test('a batch is no larger than the rows there were', async () => {
   assert.ok((await open.steps()) >= 1);
   open.close();
   await backend.close();
+});
+
+test('texts are made of tokens there are, as many as a row holds', async () => {
+  const backend = createCpuBackend({ threads: 1 });
+  let written = new Float32Array(0);
+  const watched: Backend = {
+    ...backend,
+    compile: async (plan) => {
+      const executable = await backend.compile(plan);
+      const write: typeof executable.write = (tensor, values, ...more) => {
+        if (tensor === 'data.x') written = Float32Array.from(values);
+        executable.write(tensor, values, ...more);
+      };
+      return { ...executable, write };
+    },
+  };
+  const open = await runWorkload('run 1', files['texts beside a number'], 100).openCalls(watched);
+  open.close();
+  await backend.close();
+  const rows = Array.from({ length: written.length / 21 }, (_, row) => written.subarray(21 * row, 21 * row + 21));
+  for (const [first, last, vocabulary] of [
+    [1, 9, 50],
+    [9, 21, 300],
+  ] as const) {
+    const codes = rows.flatMap((row) => [...row.subarray(first, last)]);
+    assert.ok(codes.every((code) => Number.isInteger(code) && code >= 1 && code < vocabulary));
+    assert.ok(new Set(codes).size > vocabulary / 2, 'all over the table, as tokens of texts are');
+  }
 });
 
 test('the profile of all threads or of one, whichever is faster, with what others did meanwhile', async () => {
