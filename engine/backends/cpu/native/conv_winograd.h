@@ -181,12 +181,26 @@ typedef struct {
   const float *end;
 } Weights3;
 
+/** to[i] = from[i · apart], a lane each: put together in registers, since a vector load of elements just stored has to wait. */
+INLINE Vector gather_lanes(const float *from, ptrdiff_t apart) {
+#if LANES == 8
+  return (Vector){from[0], from[apart], from[2 * apart], from[3 * apart], from[4 * apart], from[5 * apart],
+                  from[6 * apart], from[7 * apart]};
+#else
+  return (Vector){from[0], from[apart], from[2 * apart], from[3 * apart]};
+#endif
+}
+
 /** taps[tap] of LANES rows of a channel, zeros from `lanes` on: squares of taps and rows are transposed, a tap left over gathered. */
 INLINE void gather_taps(const Weights3 *w, int row, int lanes, int channel, Vector *taps) {
   const float *first = w->weights + row * w->row_stride + channel * w->channel_stride;
 #pragma GCC unroll 3
   for (int tap = 0; tap < 9; tap += LANES) {
     Vector square[LANES];
+    if (tap == 8 && lanes == LANES) {
+      taps[8] = gather_lanes(first + 8, w->row_stride);
+      continue;
+    }
     if (tap == 8) {
       float left[LANES];
       for (int i = 0; i < LANES; i++) left[i] = i < lanes ? first[i * w->row_stride + 8] : 0;
@@ -341,9 +355,12 @@ static void winograd_tiles(const Tiling *t, const Weights3 *w, const float *x, T
  */
 static void winograd_share(const Call *call, const Tiling *t, const Weights3 *all, const float *x, Target target,
                            ptrdiff_t image_floats, int batch) {
-  const int few = batch < call->threads, by_filters = few && all->rows >= call->threads * LANES;
+  // Sharing filters has every thread transform all tiles, sharing tiles all weights: the fewer are those; tiles go by whole rows.
+  const int few = batch < call->threads, rows = batch * t->rows;
+  const int tiles_pay = few && rows * t->columns >= all->rows && rows >= 4 * call->threads;
+  const int by_filters = few && !tiles_pay && all->rows >= call->threads * LANES;
   const int grain = few ? 1 : t->rows;
-  int start = 0, end = batch * t->rows;
+  int start = 0, end = rows;
   Weights3 w = *all;
   if (by_filters) {
     const int first = share_start(all->rows, LANES, call->thread, call->threads);
@@ -353,8 +370,8 @@ static void winograd_share(const Call *call, const Tiling *t, const Weights3 *al
     if (target.bias) target.bias += first;
     if (target.saved) target.saved += first * target.plane_floats;
   } else {
-    start = share_start(batch * t->rows, grain, call->thread, call->threads);
-    end = share_start(batch * t->rows, grain, call->thread + 1, call->threads);
+    start = share_start(rows, grain, call->thread, call->threads);
+    end = share_start(rows, grain, call->thread + 1, call->threads);
   }
   if (start < end && w.rows > 0) winograd_tiles(t, &w, x, target, image_floats, start, end, call->scratch);
 }
