@@ -88,7 +88,7 @@ cases = {
     "roberta": (RobertaForSequenceClassification, RobertaConfig(vocab_size=marked.get_vocab_size(), max_position_embeddings=MOST + 2, type_vocab_size=1, layer_norm_eps=1e-5, **bert, **labels), marked),
     "gpt2": (GPT2ForSequenceClassification, GPT2Config(vocab_size=plain.get_vocab_size(), n_embd=16, n_layer=2, n_head=2, n_positions=MOST, pad_token_id=0, **labels), plain),
 }
-golden = {"texts": TEXTS, "tokenizers": {"wordpiece": json.loads(words.to_str()), "marked": json.loads(marked.to_str()), "plain": json.loads(plain.to_str())}, "models": {}}
+golden = {"texts": TEXTS, "tokenizers": {"wordpiece": json.loads(words.to_str()), "marked": json.loads(marked.to_str()), "plain": json.loads(plain.to_str())}, "models": {}, "empty": {}}
 tokenizers = {id(words): "wordpiece", id(marked): "marked", id(plain): "plain"}
 for name, (kind, config, tokenizer) in cases.items():
     model = kind(config).eval()
@@ -110,6 +110,10 @@ for name, (kind, config, tokenizer) in cases.items():
             answers.append([round(float(v), 9) for v in (torch.softmax(logits, 0) if len(logits) > 1 else logits)])
     config.architectures = [kind.__name__]
     print(name, len(tensors), answers[:2], answers[-2:])
+    if answers and cut.encode("").ids:
+        with torch.no_grad():
+            logits = model(input_ids=torch.tensor([cut.encode("").ids])).logits[0]
+        golden["empty"][name] = [round(float(v), 9) for v in (torch.softmax(logits, 0) if len(logits) > 1 else logits)]
     kept = {k: v for k, v in config.to_dict().items() if v is not None}
     golden["models"][name] = {"config": kept, "tokenizer": tokenizers[id(tokenizer)], "tensors": tensors, "answers": answers}
 

@@ -19,6 +19,8 @@ export const goldenTexts = JSON.parse(
   readonly texts: readonly string[];
   readonly tokenizers: Readonly<Record<string, unknown>>;
   readonly models: Readonly<Record<string, GoldenText>>;
+  /** What they answer of an empty text, where their tokenizer puts tokens round it. */
+  readonly empty: Readonly<Record<string, readonly number[]>>;
   /** Of `bert` without dropout: the classes of the texts, and the losses of steps of Adam (0.003) on all of them at once. */
   readonly fineTuned: { readonly labels: readonly number[]; readonly losses: readonly number[] };
 };

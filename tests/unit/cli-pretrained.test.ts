@@ -85,10 +85,13 @@ test('what cannot be: other data, no file to name an architecture of, classes th
 });
 
 test('a folder of Hugging Face becomes a run that predicts a file of texts as transformers does', async () => {
-  const { texts, models } = goldenTexts;
+  const { texts, models, empty } = goldenTexts;
   writeTree(at('distilbert'), folderOf(models.distilbert));
-  // Spaces around a cell are no part of it.
-  const kept = texts.map((text, row) => ({ text, row })).filter(({ text }) => text === text.trim());
+  // Spaces around a cell are no part of it; an empty one is [CLS] [SEP].
+  const kept = [
+    { text: '', wanted: empty.distilbert },
+    ...texts.map((text, row) => ({ text, wanted: models.distilbert.answers[row] })),
+  ].filter(({ text }) => text === text.trim());
   writeTree(folder, { 'texts.csv': ['text', ...kept.map(({ text }) => `"${text}"`)].join('\n') });
   const { run, head } = await lastEvent(home, 'import-model', at('distilbert'));
   assert.equal(head, true);
@@ -96,7 +99,7 @@ test('a folder of Hugging Face becomes a run that predicts a file of texts as tr
   const rows = events.filter(({ event }) => event === 'prediction');
   assert.equal(rows.length, kept.length);
   rows.forEach((row, i) => {
-    const wanted = models.distilbert.answers[kept[i].row];
+    const { wanted } = kept[i];
     for (const [k, name] of ['dull', 'fine', 'odd'].entries()) {
       assert.ok(Math.abs(Number(row[`p(${name})`]) - wanted[k]) < 1e-4, `row ${i}: ${JSON.stringify(row)}`);
     }

@@ -24,9 +24,10 @@ export function cutText(text: string, characters: number): string {
   return text.slice(0, last >= 0xd800 && last < 0xdc00 ? characters - 1 : characters);
 }
 
-/** Writes the codes of a text into `x` from `at` on: `length` of them. */
+/** Writes the codes of a text into `x` from `at` on: `length` of them. A missing one is read as an empty one, of which BERT's tokenizer makes
+ *  [CLS] [SEP]. */
 export function encodeText(recipe: TextRecipe, text: string | null, x: Values, at: number): void {
   const { characters, length } = recipe;
-  const ids = text === null ? [] : tokenizerFor(recipe).encode(cutText(text, characters), { most: length });
+  const ids = tokenizerFor(recipe).encode(cutText(text ?? '', characters), { most: length });
   for (let i = 0; i < length; i++) x[at + i] = i < ids.length ? ids[i] + textCodes.first : textCodes.padding;
 }
