@@ -50,6 +50,7 @@ const bertSchema = z.looseObject({
   hidden_dropout_prob: rate.default(0.1),
   classifier_dropout: rate.nullish(),
   position_embedding_type: z.string().nullish(),
+  is_decoder: z.boolean().nullish(),
 });
 
 const distilSchema = z.looseObject({
@@ -108,6 +109,7 @@ export type HeadConfig = z.infer<typeof headSchema>;
 function bertNet(config: z.infer<typeof bertSchema>, family: 'bert' | 'roberta'): TextNet {
   const { position_embedding_type: positions } = config;
   if (positions && positions !== 'absolute') throw unread(`Positions of the kind “${positions}” are not read.`);
+  if (config.is_decoder) throw unread('A decoder (is_decoder), whose positions look back only, is not read.');
   const before = family === 'roberta' ? (config.pad_token_id ?? 1) + 1 : 0;
   const dropout = config.hidden_dropout_prob;
   return {

@@ -107,6 +107,7 @@ test('what is not read is named: architectures, positions, activations, many cla
     [changed(bert, { model_type: 't5', architectures: ['T5Model'] }), /architecture t5 \(T5Model\) is not read/],
     [changed(bert, { model_type: undefined }), /architecture without a model_type \(BertFor/],
     [changed(bert, { position_embedding_type: 'relative_key' }), /Positions of the kind “relative_key”/],
+    [changed(bert, { is_decoder: true }), /A decoder \(is_decoder\)/],
     [changed(bert, { hidden_act: 'quick_gelu' }), /The activation “quick_gelu” is not read/],
     [changed(gpt2, { scale_attn_by_inverse_layer_idx: true }), /attention is scaled otherwise/],
     [changed(bert, { problem_type: 'multi_label_classification' }), /any number of classes at once/],
