@@ -14,6 +14,7 @@ import {
   rateOf,
   type MeasuredProfile,
 } from '../../engine/protocol/step-profile.ts';
+import { openGpuBackend } from './gpu.ts';
 import { nodeProfiling } from '../hosts/profiler.ts';
 import type { Output } from './output.ts';
 
@@ -27,24 +28,26 @@ export function refuseSingleCalls(workloads: readonly Workload[]): void {
   throw new InputError('usage.profile', `${one.name} is one call: there is nothing to take apart.`, 'Leave it out.');
 }
 
-/** Profiles the training steps among `workloads`, on so many threads; 0: one, or one a core, whichever is faster for each. */
+/** Profiles the training steps among `workloads`, on a GPU or on so many threads; 0: one, or one a core, whichever is faster for each. */
 export async function reportProfiles(
   workloads: readonly Pick<Workload, 'name' | 'openCalls'>[],
-  threads: number,
+  { threads, gpu }: { readonly threads: number; readonly gpu: boolean },
   output: Output,
 ): Promise<void> {
+  // What other programs use of a GPU nobody tells.
+  const device = gpu ? { ...nodeProfiling, open: openGpuBackend, watchOthers: undefined } : nodeProfiling;
   const onProgress = (share: number, workload: string): void => output.bar(share, `${workload}, call by call`);
-  await profileWorkloads(workloads, { ...nodeProfiling, threads, onProgress }, async (profile) => {
+  await profileWorkloads(workloads, { ...device, threads, onProgress }, async (profile) => {
     output.clearBar();
     await report(profile, output);
   });
 }
 
 async function report(profile: MeasuredProfile<CallProfile>, output: Output): Promise<void> {
-  const { workload, threads, step, calls, peakGflops, others } = profile;
+  const { workload, threads, timed, step, calls, gpu, peakGflops, others } = profile;
   const sum = calls.reduce((all, { milliseconds }) => all + milliseconds, 0);
   const least = calls.reduce((all, call) => all + call.least, 0);
-  output.event({ workload, threads, step, calls: calls.length, sum, least, peakGflops, others });
+  output.event({ workload, threads, gpu, timed, step, calls: calls.length, sum, least, peakGflops, others });
   await output.events(
     calls.map((each, call) => {
       const { layer, phase, kernel, milliseconds, share, flops, bytes, least: best, limit } = each;

@@ -22,6 +22,7 @@ import type { RunConfig } from '../../engine/protocol/runs.ts';
 import type { TrainerHost } from '../../engine/protocol/hosts.ts';
 import type { ProfilerService } from '../../engine/protocol/step-profile.ts';
 import type { ServedModelService } from '../../engine/protocol/serving.ts';
+import { createProfiler } from '../../engine/bench/profiler.ts';
 import { createServedModel } from '../../engine/serving/service.node.ts';
 import { createExaminer } from '../../engine/learners/examiner.ts';
 import { createTrainerHost } from '../../engine/learners/host.ts';
@@ -34,7 +35,7 @@ import { onLink } from './linked.ts';
 import { modelReader } from './models.ts';
 import { createEvaluator } from './evaluator.ts';
 import { createPredictor } from './predictor.ts';
-import { createProfiler } from './profiler.ts';
+import { nodeProfiling } from './profiler.ts';
 import { homeArgument, nodeSurroundings, residentBudget } from './surroundings.ts';
 import { openCpu } from './trusted-cpu.ts';
 
@@ -93,5 +94,5 @@ serve<ExaminerService>(
   { service: 'examiner' },
 );
 serve<DeviceService>(port, { devices: async () => [await cpuDevice(home)] }, { service: 'devices' });
-serve<ProfilerService>(port, createProfiler(), { service: 'profiler' });
+serve<ProfilerService>(port, createProfiler(nodeProfiling), { service: 'profiler' });
 announceReady(port);

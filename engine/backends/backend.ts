@@ -27,7 +27,16 @@ export interface Backend {
   compile(plan: Plan): Promise<Executable>;
   /** GFLOP/s of multiply-adds that touch no memory, on so many cores, where the device can tell: no product is faster. Takes some 20 ms. */
   multiplyAddRate?(threads: number): number;
+  /** What it does at its best, where it has its own way to measure that; takes a fraction of a second. */
+  peaks?(): Promise<DevicePeaks>;
   close(): Promise<void>;
+}
+
+export interface DevicePeaks {
+  /** Floating-point operations a second, in billions; a multiply-add counts as two. */
+  readonly gflops: number;
+  /** Bytes read and written a second by a copying kernel, in billions. */
+  readonly copyGigabytes: number;
 }
 
 export interface Executable {
@@ -43,6 +52,11 @@ export interface Executable {
    * see all runs before them and none after, so their results need not be awaited before the next run.
    */
   run(program: string, steps: number): Promise<void>;
+  /**
+   * Milliseconds of one step of each of these programs by the device's own clock, one after the other; absent: it has no such clock. A clock may be
+   * coarse: the mean of many is right.
+   */
+  timeEach?(programs: readonly string[]): Promise<readonly number[]>;
   /** Steps of a program that one run should hold, by how long they have taken: what a person waits for who pauses. */
   stepsAtOnce(program: string): number;
   /** Threads this plan runs on, where the device has any; default: the device's. */

@@ -1,5 +1,6 @@
 // Where a training step goes: each of its calls timed by itself, in its place in the step, and held against what this device does at
-// its best. A call that is timed alone pays a submit of its own, which is measured and taken off.
+// its best. A GPU tells by its own clock where it can, all calls in one submit; a call that is timed alone pays a submit of its own, which is
+// measured and taken off.
 
 import type { Backend } from '../backends/backend.ts';
 import { measure, quantile } from './measure.ts';
@@ -42,6 +43,10 @@ const [stepTime, leastTimed, warmups] = [500, 5, 3];
 
 /** Best rates of a device, a second's work. */
 export async function measurePeaks(backend: Backend, clock: () => number): Promise<Peaks> {
+  if (backend.peaks) {
+    const { gflops, copyGigabytes } = await backend.peaks();
+    return { gflops, copy: [{ bytes: peakCopies[peakCopies.length - 1], gbPerSecond: copyGigabytes }] };
+  }
   const rates: number[] = [];
   for (const n of peakProducts) {
     const workload = productWorkload(n);
@@ -94,25 +99,28 @@ export async function profileStep(
   try {
     const count = open.program.calls.length;
     const step = await fastestStep(open, clock, between);
-    const times: number[][] = Array.from({ length: count }, () => []);
-    const submits: number[] = [];
-    const timed = async (position: number | null): Promise<number> => {
-      const start = clock();
-      await open.call(position);
-      return clock() - start;
+    const times: number[][] = Array.from({ length: count + 1 }, () => []);
+    const alone = async (): Promise<readonly number[]> => {
+      const found: number[] = [];
+      for (let i = -1; i < count; i++) {
+        const start = clock();
+        await open.call(i < 0 ? null : i);
+        found.push(clock() - start);
+      }
+      return found;
     };
     const begun = clock();
     const enough = (done: number): boolean =>
       done >= leastSteps && clock() >= begun + (done >= usualSteps ? callsTime : longestTime);
     for (let done = 0; !enough(done); done++) {
-      submits.push(await timed(null));
-      for (let i = 0; i < count; i++) times[i].push(await timed(i));
+      (await (open.times ?? alone)()).forEach((time, i) => times[i].push(time));
       const passed = clock() - begun;
       onProgress(Math.min(1, Math.max(passed / longestTime, Math.min(passed / callsTime, (done + 1) / usualSteps))));
       await between();
     }
-    const submit = undisturbed(submits);
-    const own = times.map((each) => Math.max(0, undisturbed(each) - submit));
+    // Browsers round timestamps to a tenth of a millisecond or so: only the mean of them is right.
+    const [submit, ...each] = times.map(open.times ? mean : undisturbed);
+    const own = each.map((time) => Math.max(0, time - submit));
     const all = own.reduce((sum, each) => sum + each, 0);
     const calls = callCosts(open.program).map((cost, i): CallProfile => {
       const { computing, memory } = leastOf({ flops: workOf(cost, backend), bytes: cost.bytes }, peaks);
@@ -120,7 +128,8 @@ export async function profileStep(
       const share = all > 0 ? own[i] / all : 0;
       return { ...cost, milliseconds: own[i], share, least: Math.max(computing, memory), limit };
     });
-    return { workload: workload.name, threads: open.threads, step, calls };
+    const timed = open.times ? 'by timestamps' : 'one by one';
+    return { workload: workload.name, threads: open.threads, timed, step, calls };
   } finally {
     open.close();
   }
@@ -139,6 +148,8 @@ async function fastestStep(open: OpenCalls, clock: () => number, between: () => 
   }
   return best;
 }
+
+const mean = (times: readonly number[]): number => times.reduce((sum, time) => sum + time, 0) / times.length;
 
 const undisturbed = (times: readonly number[]): number =>
   quantile(

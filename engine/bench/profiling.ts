@@ -1,5 +1,5 @@
-// A step taken apart on the CPU as `bench --profile` and the page of a run show it: on one thread or on all, whichever is faster, held
-// against what this CPU does at its best a moment before.
+// A step taken apart as `bench --profile` and the page of a run show it: on a CPU on one thread or on all, whichever is faster, held
+// against what the device does at its best a moment before.
 
 import type { Backend } from '../backends/backend.ts';
 import type { MeasuredProfile } from '../protocol/step-profile.ts';
@@ -7,7 +7,7 @@ import { measurePeaks, profileStep, type CallProfile, type Peaks } from './profi
 import type { Workload } from './workload.ts';
 
 export interface ProfilingOptions {
-  /** The CPU on so many threads, 0 = as many as there are. */
+  /** The CPU on so many threads, 0 = as many as there are; or a GPU. */
   readonly open: (threads: number) => Promise<Backend>;
   /** 0 = one, or one a core, whichever is faster. */
   readonly threads: number;
@@ -36,6 +36,7 @@ export async function profileWorkloads(
   try {
     const whole = (part: number): number => part / Math.max(1, steps.length);
     const first = await open(options.threads);
+    const { kind, name } = first.device;
     const counts = options.threads > 0 ? [first.device.threads] : [...new Set([1, first.device.threads])];
     await first.close();
     for (const [i, threads] of counts.entries()) {
@@ -54,7 +55,7 @@ export async function profileWorkloads(
         told(0);
         const profile = await profileStep(backend, workload, peaks, clock, { between, onProgress: told });
         if (!profile || (best && best.step <= profile.step)) continue;
-        best = { ...profile, peakGflops: peaks.gflops, others: null };
+        best = { ...profile, gpu: kind === 'gpu' ? name : null, peakGflops: peaks.gflops, others: null };
       }
       const busy = others?.() ?? null;
       if (best) await found({ ...best, others: busy === null ? null : { busy, processors: options.processors } });

@@ -11,7 +11,7 @@ import type { PreparedData, Shard } from '../protocol/data.ts';
 import { completeTraining } from '../settings/network.ts';
 import { Session } from '../train/session.ts';
 import { initializeWeights } from '../train/weights.ts';
-import { callOf, inCalls, profiledAtOnce } from './training-workload.ts';
+import { callsOn, inCalls, profiledAtOnce } from './training-workload.ts';
 import type { Workload } from './workload.ts';
 
 /** Values of all rows: more steps at once than hold them are not worth their memory. */
@@ -89,6 +89,7 @@ export function runWorkload(
       const session = await Session.open({
         backend: {
           device: backend.device,
+          halfStorage: backend.halfStorage,
           compile: (plan) => backend.compile(inCalls(plan, (program = callsOfStep(plan, batch)))),
           close: async () => undefined,
         } satisfies Backend,
@@ -101,15 +102,17 @@ export function runWorkload(
       const { executable } = session;
       initializeWeights(executable, session.whole, training.seed);
       await session.enter(0, 0);
+      const { settled, ...calls } = callsOn(executable, backend.device, program!.calls.length);
       return {
+        ...calls,
         threads: executable.threads ?? backend.device.threads,
         program: program!,
         steps: async () => {
           const count = Math.min(steps, session.stepsAtOnce);
           await session.train(0, 0, count, batch);
+          await settled();
           return count;
         },
-        call: callOf(executable),
         close: () => session.close(),
       };
     },

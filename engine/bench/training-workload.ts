@@ -38,11 +38,24 @@ export function inCalls(plan: Plan, { batch, calls }: Pick<Program, 'batch' | 'c
   return { ...plan, programs: { ...plan.programs, ...Object.fromEntries(programs.map((each) => [each.name, each])) } };
 }
 
-/** Runs one of these calls. */
-export const callOf =
-  (executable: Executable): OpenCalls['call'] =>
-  (position) =>
-    executable.run(position === null ? nothing : callName(position), 1);
+/** These calls on a device, each run to its end or timed; and `settled`, which steps are when nothing of them is at work any more. */
+export function callsOn(
+  executable: Executable,
+  { kind }: Backend['device'],
+  count: number,
+): Pick<OpenCalls, 'call' | 'times'> & { readonly settled: () => Promise<void> } {
+  // A GPU may still be at its last submit: the next one waits for the end of that.
+  const settled = async (): Promise<void> => (kind === 'gpu' ? executable.run(nothing, 1) : undefined);
+  const names = [nothing, ...Array.from({ length: count }, (_, position) => callName(position))];
+  return {
+    settled,
+    call: async (position) => {
+      await executable.run(position === null ? nothing : callName(position), 1);
+      await settled();
+    },
+    ...(executable.timeEach && { times: () => executable.timeEach!(names) }),
+  };
+}
 
 const inOrder = (count: number): Uint32Array => Uint32Array.from({ length: count }, (_, i) => i);
 
@@ -155,7 +168,9 @@ export function trainingWorkload(workload: TrainingWorkload): StepsWorkload {
       const plan = makePlan();
       const program = plan.programs[programName('train', batch)];
       const { executable, steps } = await openSteps(backend, inCalls(plan, program));
+      const { settled, ...calls } = callsOn(executable, backend.device, program.calls.length);
       return {
+        ...calls,
         threads: executable.threads ?? backend.device.threads,
         program,
         steps: async () => {
@@ -166,9 +181,9 @@ export function trainingWorkload(workload: TrainingWorkload): StepsWorkload {
             Uint32Array.from({ length: count * batch }, (_, i) => i % batch),
             batch,
           );
+          await settled();
           return count;
         },
-        call: callOf(executable),
         close: () => executable.dispose(),
       };
     },

@@ -18,8 +18,10 @@ export interface OpenCalls {
   readonly program: Program;
   /** Runs as many of it as training would submit at once, and says how many. */
   readonly steps: () => Promise<number>;
-  /** One call of the step by its position; null: a submit with nothing in it. */
+  /** One call of the step by its position, to its end; null: a submit with nothing in it. */
   readonly call: (position: number | null) => Promise<void>;
+  /** Milliseconds of nothing and of each call, in their order, by the device's own clock. Absent: it has none. */
+  readonly times?: () => Promise<readonly number[]>;
   readonly close: () => void;
 }
 

@@ -26,6 +26,8 @@ export interface ProfiledCall {
 export interface StepProfile<C extends ProfiledCall = ProfiledCall> {
   readonly workload: string;
   readonly threads: number;
+  /** How its calls were timed: by the device's own clock, or each submitted by itself. */
+  readonly timed: 'by timestamps' | 'one by one';
   /** Milliseconds of the whole step, run as training does, at its best. */
   readonly step: number;
   /** In their order. */
@@ -36,6 +38,8 @@ export interface StepProfile<C extends ProfiledCall = ProfiledCall> {
 export interface MeasuredProfile<C extends ProfiledCall = ProfiledCall> extends StepProfile<C> {
   /** Of multiply-adds alone, else of the device's best product. */
   readonly peakGflops: number;
+  /** Its name; null: this was the CPU. */
+  readonly gpu: string | null;
   /** Processors that other programs used meanwhile, and those there are; null: the system does not tell. */
   readonly others: { readonly busy: number; readonly processors: number } | null;
 }
@@ -49,6 +53,8 @@ export interface ProfiledRun {
   readonly rows: number;
   /** As its settings say; 0 = as many as pay. */
   readonly threads: number;
+  /** It trained on a GPU. */
+  readonly gpu: boolean;
 }
 
 export interface ProfilerService {
@@ -164,13 +170,14 @@ export const callColumns: readonly Figure<ProfiledCall>[] = [
 ];
 
 /** The whole of it in a sentence. */
-export function profileText({ step, threads, calls, peakGflops }: MeasuredProfile): string {
+export function profileText({ step, threads, timed, calls, gpu, peakGflops }: MeasuredProfile): string {
   const sum = calls.reduce((all, { milliseconds }) => all + milliseconds, 0);
   const least = calls.reduce((all, call) => all + call.least, 0);
-  const on = threads === 1 ? 'one thread' : `${threads} threads`;
+  const on = gpu ?? (threads === 1 ? 'one thread' : `${threads} threads`);
+  const way = gpu !== null && timed === 'one by one' ? 'each submitted by itself' : timed;
   return (
-    `${stepTime(step)} a step on ${on}; ${countText(calls.length, 'call')}, one by one ${stepTime(sum)}, ` +
-    `${stepTime(least)} at this CPU’s best (${shown(peakGflops)} GFLOP/s).`
+    `${stepTime(step)} a step on ${on}; ${countText(calls.length, 'call')}, ${way} ${stepTime(sum)}, ` +
+    `${stepTime(least)} at this ${gpu === null ? 'C' : 'G'}PU’s best (${shown(peakGflops)} GFLOP/s).`
   );
 }
 

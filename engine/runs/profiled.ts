@@ -8,7 +8,7 @@ import { noModel } from './model-files.ts';
 /** Throws TrainyardError `run.no_model` where the run has kept no model yet, InputError `input.run_active` while it trains. */
 export async function readProfiled(store: Pick<StoreService, 'run' | 'readFile'>, run: number): Promise<ProfiledRun> {
   const record = await store.run({ run });
-  const { config, data, state } = record;
+  const { config, data, device, state } = record;
   if (state === 'running' || state === 'queued') {
     throw new InputError('input.run_active', `Run ${run} is ${state}.`, 'Stop it, or wait for its end.');
   }
@@ -19,5 +19,6 @@ export async function readProfiled(store: Pick<StoreService, 'run' | 'readFile'>
     model: new TextDecoder().decode(model),
     rows: data?.counts.train ?? 2 ** 31,
     threads: config.threads,
+    gpu: device.startsWith('gpu'),
   };
 }

@@ -197,7 +197,15 @@ test('what holds a call back, in words', () => {
     callColumns.map(({ value: of }) => of(computing)),
     ['2 forward: matmul', '4 ms', '50.0 %', '1', '0.25', '25 %', 'computing'],
   );
-  const whole = { workload: 'w', threads: 2, step: 0.05, calls: [computing], peakGflops: 1234.5 };
+  const whole = {
+    workload: 'w',
+    threads: 2,
+    step: 0.05,
+    calls: [computing],
+    peakGflops: 1234.5,
+    timed: 'one by one',
+    gpu: null,
+  } as const;
   assert.equal(
     profileText({ ...whole, others: null }),
     '50 µs a step on 2 threads; 1 call, one by one 4 ms, 1 ms at this CPU’s best (1,235 GFLOP/s).',

@@ -2,10 +2,11 @@
 // between ours and theirs, because shared machines drift. The suite `tables` (trees) is bench-tables.ts.
 
 import { createCpuBackend } from '../../../engine/backends/cpu/backend.ts';
-import type { Backend } from '../../../engine/backends/backend.ts';
+import type { Backend, DevicePeaks } from '../../../engine/backends/backend.ts';
 import { describeCpu } from '../../../engine/backends/cpu/describe.ts';
 import { createWebgpuBackend } from '../../../engine/backends/webgpu/backend.ts';
-import { type DevicePeaks, measurePeaks as measureGpuPeaks } from '../../../engine/backends/webgpu/probe.ts';
+import { measurePeaks as measureGpuPeaks } from '../../../engine/backends/webgpu/probe.ts';
+import { workloadOfRun } from '../../../engine/bench/profiler.ts';
 import { leastOf, measurePeaks, workOf, type Peaks } from '../../../engine/bench/profile.ts';
 import { tableTasks, usualTableRows } from '../../../engine/bench/tables.ts';
 import type { Workload } from '../../../engine/bench/workload.ts';
@@ -13,7 +14,6 @@ import { workloads } from '../../../engine/bench/workloads.ts';
 import { callCosts } from '../../../engine/hardware/costs/from-model.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import { readProfiled } from '../../../engine/runs/profiled.ts';
-import { workloadOfRun } from '../../hosts/profiler.ts';
 import { about } from '../about.ts';
 import {
   choiceOption,
@@ -60,8 +60,15 @@ export const bench: Command = {
       help: 'a program that times the same workloads; {only} becomes the names',
       multiple: true,
     },
-    profile: { type: 'boolean', help: 'where a training step goes: every call, held against this CPU at its best' },
-    run: { type: 'string', value: 'RUN', help: 'with --profile: the step of this run, by its model and settings' },
+    profile: {
+      type: 'boolean',
+      help: 'where a training step goes: every call, held against the device at its best (--suite gpu: the GPU)',
+    },
+    run: {
+      type: 'string',
+      value: 'RUN',
+      help: 'with --profile: the step of this run, by its model and settings, on the device it trained on',
+    },
     rows: {
       type: 'string',
       value: 'N',
@@ -119,18 +126,21 @@ export const bench: Command = {
 
 /** `--profile`: of the workloads, or of a run. */
 async function profile({ options, output, services }: CommandContext): Promise<void> {
+  const suite = choiceOption(options, 'suite', ['cpu', 'gpu'] as const);
   const asked = threadsOption(options, output);
   const name = textOption(options, 'run');
   if (name === undefined) {
     const chosen = chooseNamed(options, workloads);
     if (options.only !== undefined) refuseSingleCalls(chosen);
-    return reportProfiles(chosen, asked, output);
+    return reportProfiles(chosen, { threads: asked, gpu: suite === 'gpu' }, output);
   }
   if (options.only !== undefined) {
     throw new InputError('usage.option', '--run and --only exclude each other.', 'Give one of them.');
   }
   const run = await readProfiled(await services.store, runNumber(name));
-  return reportProfiles([workloadOfRun(run)], options.threads === undefined ? run.threads : asked, output);
+  const threads = options.threads === undefined ? run.threads : asked;
+  const gpu = suite === undefined ? run.gpu : suite === 'gpu';
+  return reportProfiles([workloadOfRun(run)], { threads, gpu }, output);
 }
 
 function namesOf(named: readonly { readonly name: string }[]): string {

@@ -13,6 +13,7 @@ import { type CompileContext, compileProgram } from './compile.ts';
 import { WebgpuExecutable } from './executable.ts';
 import { DeviceWatch } from './failure.ts';
 import { PipelineCache } from './pipelines.ts';
+import { measurePeaks } from './probe.ts';
 import { Reader } from './reader.ts';
 import { type DeviceTraits, largestRing, temporaryBytes } from './sizes.ts';
 import { Tuner, type TuningStore } from './tuning.ts';
@@ -99,6 +100,7 @@ export function createWebgpuBackend(opened: OpenedGpu, options: WebgpuOptions = 
         throw error;
       }
     },
+    peaks: () => watch.guard(measurePeaks(opened)),
     async close() {
       watch.close();
       device.destroy();

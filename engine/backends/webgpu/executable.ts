@@ -12,6 +12,7 @@ import type { CompiledProgram } from './compile.ts';
 import type { DeviceWatch } from './failure.ts';
 import { guessStep } from './guess.ts';
 import type { Reader } from './reader.ts';
+import { hasTimestamps, timePasses } from './timestamps.ts';
 
 /** `writeBuffer` copies into staging memory of the driver: large data goes in pieces. */
 const writePiece = 16 * 1024 * 1024;
@@ -45,6 +46,7 @@ interface Step {
 
 export class WebgpuExecutable implements Executable {
   readonly bytes: number;
+  readonly timeEach?: Executable['timeEach'];
   readonly #device: GPUDevice;
   readonly #plan: Plan;
   readonly #buffers: PlanBuffers;
@@ -67,6 +69,7 @@ export class WebgpuExecutable implements Executable {
     this.#byteWriter = parts.byteWriter;
     this.#watch = parts.watch;
     this.bytes = buffers.bytes + reader.bytes;
+    if (hasTimestamps(parts.device)) this.timeEach = (programs) => this.#timeEach(programs);
     this.#programs = new Map(parts.programs.map((compiled) => [compiled.program.name, compiled]));
     const names = [...this.#programs.keys(), ...Object.keys(parts.plan.sequences ?? {})];
     this.#steps = new Map(
@@ -155,17 +158,22 @@ export class WebgpuExecutable implements Executable {
     this.#byteWriter?.destroy();
   }
 
+  async #timeEach(programs: readonly string[]): Promise<readonly number[]> {
+    this.#watch.check();
+    const { unqueued } = this.#reader;
+    if (unqueued) await this.#watch.guard(unqueued);
+    const passes = programs.map(
+      (name) => (pass: GPUComputePassEncoder) => void this.#encodeStep(pass, this.#step(name), 0, null),
+    );
+    return timePasses(this.#device, passes, (buffer, bytes) => this.#reader.read(buffer, 0, bytes));
+  }
+
   /** Puts `count` steps from `first` on the queue; resolves when they are done. */
-  async #submit({ tableRows, parts, pace }: Step, first: number, count: number): Promise<void> {
+  async #submit(of: Step, first: number, count: number): Promise<void> {
     const encoder = this.#device.createCommandEncoder();
     const pass = encoder.beginComputePass();
     let bound: GPUComputePipeline | null = null;
-    for (let step = first; step < first + count; step++) {
-      for (const part of parts) {
-        const row = step * tableRows + part.first;
-        for (let i = row; i < row + part.rows; i++) bound = this.#encode(pass, part.dispatches, i, bound);
-      }
-    }
+    for (let step = first; step < first + count; step++) bound = this.#encodeStep(pass, of, step, bound);
     pass.end();
     const before = this.#last;
     const submitted = performance.now();
@@ -178,7 +186,22 @@ export class WebgpuExecutable implements Executable {
     this.#device.queue.submit([encoder.finish()]);
     await this.#watch.guard(this.#device.queue.onSubmittedWorkDone().then(() => undefined));
     await previous;
-    pace.report(count, Math.max(0, performance.now() - started));
+    of.pace.report(count, Math.max(0, performance.now() - started));
+  }
+
+  /** Encodes one step, which begins with this pipeline bound. Returns the one that is bound after it. */
+  #encodeStep(
+    pass: GPUComputePassEncoder,
+    { tableRows, parts }: Step,
+    step: number,
+    before: GPUComputePipeline | null,
+  ): GPUComputePipeline | null {
+    let bound = before;
+    for (const part of parts) {
+      const row = step * tableRows + part.first;
+      for (let i = row; i < row + part.rows; i++) bound = this.#encode(pass, part.dispatches, i, bound);
+    }
+    return bound;
   }
 
   /** Encodes a program for one row of the step tables. Returns the pipeline that is bound after it. */

@@ -1,15 +1,9 @@
 // What a device can do at most, measured: float32 multiply-adds in registers, and copying from buffer to buffer. The bench
 // relates its figures to these, because WebGPU tells nothing of a device's speed.
 
+import type { DevicePeaks } from '../backend.ts';
 import type { OpenedGpu } from './adapter.ts';
 import { bufferUsage } from './flags.ts';
-
-export interface DevicePeaks {
-  /** Floating-point operations a second, in billions; a multiply-add counts as two. */
-  readonly gflops: number;
-  /** Bytes read and written a second by a copying kernel, in billions. */
-  readonly copyGigabytes: number;
-}
 
 const threads = 256;
 /** Chains of multiply-adds a thread interleaves, to hide their latency; each is a vector of four. */
