@@ -8,7 +8,10 @@ import { outward } from './outward.ts';
 
 export function exportJson(name: string, { record, file, recipe, tensors }: OpenedRun): ExportedFile {
   const { id, name: title, datasetName, config, result, createdAt } = record;
-  const weights = Object.entries(outward(tensors)).map(([key, { shape, data }]) => [key, { shape, values: [...data] }]);
+  const weights = Object.entries(outward(file, tensors)).map(([key, { shape, data }]) => [
+    key,
+    { shape, values: [...data] },
+  ]);
   const text = JSON.stringify({
     version: 1,
     run: { id, name: title, dataset: datasetName, createdAt, config, result },

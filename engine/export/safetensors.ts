@@ -27,7 +27,7 @@ export function torchWeights(
   tensors: Weights,
   metadata: Readonly<Record<string, string>>,
 ): Uint8Array {
-  const turned = outward(tensors);
+  const turned = outward(file, tensors);
   return encodeSafetensors({
     tensors: isNetworkFile(file) ? underModules(resolvedOf(file), turned) : turned,
     metadata,

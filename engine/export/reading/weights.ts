@@ -5,6 +5,7 @@ import { isNetworkFile } from '../../learners/network/file.ts';
 import { decodeSafetensors, decodeText } from '../../train/safetensors.ts';
 import type { SafeTensor } from '../../train/safetensors.ts';
 import type { OpenedRun } from '../opened.ts';
+import { turnedIn } from '../outward.ts';
 import { resolvedOf } from '../torch/model.ts';
 import { moduleNames } from '../torch/names.ts';
 import { counted, differs, fileOf } from './differs.ts';
@@ -18,11 +19,12 @@ export function readWeights(file: Uint8Array, run: Run): string {
   const found = Object.keys(tensors).length;
   if (found !== expected.length) differs(`${counted(found, 'tensor')} instead of ${expected.length}`);
   const outside = namesOutside(run);
+  const turned = turnedIn(run.file);
   let values = 0;
   for (const [name, tensor] of expected) {
     const written = Object.hasOwn(tensors, outside(name)) ? tensors[outside(name)] : undefined;
     if (!written) return differs(`the tensor ${outside(name)} is missing`);
-    if (!equalBits(name, tensor, written)) differs(`the values of ${outside(name)} are others`);
+    if (!equalBits(tensor, written, turned(name, tensor))) differs(`the values of ${outside(name)} are others`);
     values += tensor.data.length;
   }
   return `${counted(found, 'tensor')} (${counted(values, 'value')}) equal to the run's weights bit for bit`;
@@ -69,9 +71,8 @@ function namesOutside({ file }: Run): (name: string) => string {
   return (name) => names.get(name) ?? name;
 }
 
-/** Dense weights are [in, out] here and [out, in] there. */
-export function equalBits(name: string, own: SafeTensor, written: SafeTensor): boolean {
-  const turned = own.shape.length === 2 && name.endsWith('.weight');
+/** `turned`: [in, out] here and [out, in] there. */
+export function equalBits(own: SafeTensor, written: SafeTensor, turned: boolean): boolean {
   const shape = turned ? [own.shape[1], own.shape[0]] : own.shape;
   if (shape.join() !== written.shape.join() || own.data.length !== written.data.length) return false;
   const [a, b] = [bitsOf(own.data), bitsOf(written.data)];

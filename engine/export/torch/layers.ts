@@ -31,6 +31,8 @@ import {
 export interface TorchLayer {
   readonly source?: (layer: ResolvedLayer) => string;
   readonly module?: (layer: ResolvedLayer) => string | undefined;
+  /** Its module keeps the weight, if that is a matrix, as [out,in]. */
+  readonly turned?: true;
   readonly forward: (layer: ResolvedLayer, x: readonly string[], m: string) => string;
 }
 
@@ -74,6 +76,7 @@ const applied: TorchLayer['forward'] = (layer, [x], m) => activated(args(layer),
 
 export const torchLayers: Readonly<Record<string, TorchLayer>> = {
   dense: {
+    turned: true,
     module: (layer) =>
       `nn.Linear(${layer.inputShapes[0].at(-1)!}, ${layer.outputShape.at(-1)!}, bias=${bool(args(layer).bias)})`,
     forward: applied,
@@ -114,6 +117,7 @@ export const torchLayers: Readonly<Record<string, TorchLayer>> = {
     forward: (_, [x], m) => `${m}(${x})`,
   },
   member_dense: {
+    turned: true,
     source: (layer) => (args(layer)['weights'] === 'own' ? ownDenseSource : memberDenseSource),
     module: (layer) => {
       const sizes = [...layer.inputShapes[0], layer.outputShape[1]].join(', ');
@@ -122,6 +126,7 @@ export const torchLayers: Readonly<Record<string, TorchLayer>> = {
     forward: applied,
   },
   output: {
+    turned: true,
     source: ({ inputShapes: [input] }) => (input.length === 2 ? memberOutputSource : ''),
     module: ({ inputShapes: [input], outputShape }) =>
       input.length === 2
