@@ -185,6 +185,7 @@ const rules: readonly Rule[] = [
       'engine/data/schema/stored.ts',
       'engine/data/schema/numbers.ts',
       'engine/data/schema/spelling.ts',
+      'engine/text/',
       protocol,
       settings,
     ],

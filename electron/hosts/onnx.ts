@@ -55,6 +55,7 @@ function refuse(error: unknown): never {
 
 function tensorOf(make: typeof Tensor, { type, data, shape }: ModelInput): Tensor {
   if (type === 'string') return new make('string', [...(data as readonly string[])], shape);
+  if (type === 'int64') return new make('int64', BigInt64Array.from(data as Int32Array, BigInt), shape);
   if (type === 'uint8') return new make('uint8', data as Uint8Array, shape);
   return new make('float64', data as Float64Array, shape);
 }

@@ -2,9 +2,12 @@
 
 import { predictRows, readTrained } from '../learners/predict.ts';
 import type { Rows } from '../learners/learner.ts';
-import type { DataService, RawColumnValues } from '../protocol/data.ts';
+import { parsePreprocessing } from '../data/preprocess/recipe.ts';
+import type { InputSpec } from '../model/spec.ts';
+import type { DataService, RawColumnValues, Shard } from '../protocol/data.ts';
 import type { Answers, ExportSource, ModelCheck, ModelInput } from '../protocol/exports.ts';
 import { parseRunJson } from '../protocol/model-file.ts';
+import { textCodes } from '../text/tokenizer.ts';
 import { typeText } from './certificate.ts';
 import type { OnnxExport } from './onnx/model.ts';
 import { pixelsInput } from './onnx/pixels.ts';
@@ -37,13 +40,10 @@ export async function makeCheck(
   const inputs =
     data.input.kind === 'image'
       ? [pixelsOf(taken.shard.x as Uint8Array, data.input)]
-      : (
-          await rawRows({
-            dataset: record.dataset,
-            rows: sources,
-            preprocessing: parseRunJson(preprocessing, record.id, 'preprocessing.json'),
-          })
-        ).map(columnOf);
+      : [
+          ...(await rawColumnsOf(rawRows, record, preprocessing, sources)),
+          ...(data.input.kind === 'table' ? tokensOf(taken.shard, data.input) : []),
+        ];
   return {
     model: bytes,
     inputs,
@@ -54,6 +54,36 @@ export async function makeCheck(
     outputs: outputs.map(({ name, type, shape }) => ({ name, type: typeText(type, shape) })),
     answers,
   };
+}
+
+/** Values of the file's columns but texts at these rows. */
+async function rawColumnsOf(
+  rawRows: CheckParts['rawRows'],
+  { id, dataset }: ExportSource['record'],
+  preprocessing: string,
+  rows: readonly number[],
+): Promise<readonly ModelInput[]> {
+  const recipe = parsePreprocessing(parseRunJson(preprocessing, id, 'preprocessing.json'));
+  const features = recipe.features.filter(({ kind }) => kind !== 'text');
+  if (features.length === 0) return [];
+  return (await rawRows({ dataset, rows, preprocessing: { ...recipe, features } })).map(columnOf);
+}
+
+/** Ids of the tokens of each text [rows, length], as the rows hold them; -1 for padding. */
+function tokensOf(
+  { x, rows }: Shard,
+  { width, texts = [] }: Extract<InputSpec, { kind: 'table' }>,
+): readonly ModelInput[] {
+  let next = width - texts.reduce((sum, { length }) => sum + length, 0);
+  return texts.map(({ name, length }) => {
+    const from = next;
+    next += length;
+    const ids = new Int32Array(rows * length);
+    for (let at = 0; at < ids.length; at++) {
+      ids[at] = x[Math.floor(at / length) * width + from + (at % length)] - textCodes.first;
+    }
+    return { name, type: 'int64', shape: [rows, length], data: ids };
+  });
 }
 
 function columnOf({ name, values }: RawColumnValues): ModelInput {

@@ -16,8 +16,9 @@ import type { OpenedRun } from './opened.ts';
 import { readBack } from './reading/read-back.ts';
 import { exportOnnx } from './onnx/model.ts';
 import { cannotExport, noTexts } from './refusal.ts';
-import { readsTexts } from '../model/spec.ts';
+import { predictsTokens, readsTexts } from '../model/spec.ts';
 import { exportSafetensors } from './safetensors.ts';
+import { tokenFilesOf } from './texts/tokens.ts';
 import { exportProject } from './torch/project.ts';
 
 /** Begins the names of the files. */
@@ -37,7 +38,7 @@ export type ExporterParts = Omit<CheckParts, 'data' | 'readShard'> & {
 const makers: Readonly<Record<ExportFormat, Maker>> = {
   async onnx({ name, run, data }, parts) {
     const made = exportOnnx({ name: run.record.name, file: run.file, weights: run.tensors, preprocessing: run.recipe });
-    const files = [{ path: `${name}.onnx`, data: made.bytes }];
+    const files = [{ path: `${name}.onnx`, data: made.bytes }, ...tokenFilesOf(run, `${name}.`)];
     if (data === null) return { files, check: null };
     const readShard = (shard: number) => parts.readShard(data.handle, shard);
     return { files, check: await makeCheck(run, made, { ...parts, data, readShard }) };
@@ -53,6 +54,13 @@ const makers: Readonly<Record<ExportFormat, Maker>> = {
   json: ({ name, run }) => [exportJson(name, run)],
 };
 
+/** Throws `run.export` for a model that reads texts and is no network of rows. */
+function refuseTexts({ file: { input, learner } }: OpenedRun): void {
+  if (predictsTokens(input)) throw noTexts('A language model');
+  if (readsTexts(input) && learner !== 'network')
+    throw noTexts(learner === 'linear' ? 'A linear model' : 'An ensemble');
+}
+
 export function createExporter(parts: ExporterParts): ExporterService {
   return {
     async make({ format, name, source, data }) {
@@ -64,7 +72,7 @@ export function createExporter(parts: ExporterParts): ExporterService {
         tensors: decodeWeights(source.weights, id),
         recipe: parseRunJson(source.preprocessing, id, 'preprocessing.json'),
       };
-      if ((format === 'onnx' || format === 'pytorch') && readsTexts(run.file.input)) throw noTexts();
+      if (format === 'onnx' || format === 'pytorch') refuseTexts(run);
       const made = await makers[format]({ name, run, data }, parts);
       if (format === 'onnx' || 'files' in made)
         return { proven: [], ...('files' in made ? made : { files: made, check: null }) };

@@ -61,6 +61,8 @@ def values(entry):
     """An input as numpy has it; null = missing."""
     if entry["type"] == "uint8":
         return np.frombuffer(base64.b64decode(entry["base64"]), np.uint8).reshape(entry["shape"])
+    if entry["type"] == "int64":
+        return np.array(entry["values"], np.int64).reshape(entry["shape"])
     if entry["type"] == "double":
         return np.array([math.nan if v is None else v for v in entry["values"]], np.float64).reshape(entry["shape"])
     return np.array(entry["values"], dtype=object).reshape(entry["shape"])

@@ -7,9 +7,9 @@ export function cannotExport(message: string, hint: string): TrainyardError {
   return new TrainyardError('run.export', message, hint);
 }
 
-/** The model reads texts, which other tools would have to cut into tokens as it does. */
-export const noTexts = (): TrainyardError =>
+/** The model reads texts in a way that these formats have no words for: `noun` says which. */
+export const noTexts = (noun: string): TrainyardError =>
   cannotExport(
-    'A model that reads texts cannot leave in this format: the tokens are made outside the model.',
-    'Export it as JSON or safetensors, or ask it here: trainyard serve, trainyard predict.',
+    `${noun} that reads texts cannot leave in this format: a network that answers rows of texts can.`,
+    'Export it as JSON, or ask it here: trainyard serve, trainyard predict.',
   );

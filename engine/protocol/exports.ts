@@ -42,9 +42,9 @@ export interface ExportedFile {
 /** An input of an ONNX model with values. `data` [shape], row by row. */
 export interface ModelInput {
   readonly name: string;
-  readonly type: 'double' | 'string' | 'uint8';
+  readonly type: 'double' | 'string' | 'uint8' | 'int64';
   readonly shape: readonly number[];
-  readonly data: Float64Array | Uint8Array | readonly string[];
+  readonly data: Float64Array | Uint8Array | Int32Array | readonly string[];
 }
 
 /** What this model answers to some rows. */

@@ -42,6 +42,10 @@ export function keepsAsValue(spelling: string, sample: readonly string[]): strin
   return null;
 }
 
+/** Words (lower case) that mean "missing" in a file of which these values are known. */
+export const missingWords = (sample: readonly string[]): readonly string[] =>
+  [...certainMissing, ...possibleMissing].filter((word) => word !== '' && keepsAsValue(word, sample) === null);
+
 /** Longer values, with some room for spaces around them, mean something. */
 const longestMissing = 16;
 

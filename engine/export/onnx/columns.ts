@@ -1,20 +1,20 @@
 // The columns of a file as they are, made into the numbers a model is fed, by the fitted preprocessing (engine/data/preprocess):
-// the same steps in the same precision, float64 until the last. N rows; every input is [N,1].
+// the same steps in the same precision, float64 until the last. N rows; every input but texts is [N,1].
 //
 // number    double, NaN (or anything infinite) = missing
 // datetime  double, milliseconds since 1970, NaN = missing
 // boolean   string: true, false, yes, no, …; anything else = missing
 // category  string, with or without spaces around it; empty = missing; one that training did not see counts as unknown
+// text      int64 [N,length]: ids of its tokens (texts/tokens.ts), -1 behind the last one
 
 import { falseWords, trueWords } from '../../data/schema/stored.ts';
 import { largestNumber } from '../../data/schema/numbers.ts';
-import { outputNames, type FeatureRecipe, type Preprocessing } from '../../data/preprocess/recipe.ts';
+import { outputNames, textFeatures, type FeatureRecipe, type Preprocessing } from '../../data/preprocess/recipe.ts';
 import { anyRows, type OnnxBuilder, type ValueName } from './builder.ts';
-import { noTexts } from '../refusal.ts';
 import { lookUp } from './texts.ts';
 
 /** What a column is to be given as. */
-export type ColumnKind = 'number' | 'boolean' | 'category' | 'datetime';
+export type ColumnKind = 'number' | 'boolean' | 'category' | 'datetime' | 'text';
 
 export interface ColumnInput {
   /** Of the column and of the input. */
@@ -29,34 +29,40 @@ export function columnInputs({ features }: Preprocessing): readonly ColumnInput[
 }
 
 function kindOf(kind: FeatureRecipe['kind']): ColumnKind {
-  if (kind === 'text') throw noTexts();
   return kind === 'one_hot' || kind === 'embedding' ? 'category' : kind;
 }
 
-const about: Readonly<Record<ColumnKind, string>> = {
+const about: Readonly<Record<Exclude<ColumnKind, 'text'>, string>> = {
   number: 'a number; NaN = missing',
   datetime: 'milliseconds since 1970 (UTC); NaN = missing',
   boolean: 'true, false, yes, no, 1, 0; empty = missing',
   category: 'the text as it stands in the file, spelled as in training; empty = missing',
 };
 
-/** Adds an input a column, by its name. */
+const aboutTokens = 'ids of its first tokens by the tokenizer of the run; -1 behind the last, and for a missing text';
+
+/** Adds an input a column, by its name. Tokens stand behind all others. */
 export function addColumnInputs(onnx: OnnxBuilder, preprocessing: Preprocessing): void {
   for (const { name, kind } of columnInputs(preprocessing)) {
+    if (kind === 'text') continue;
     const type = kind === 'number' || kind === 'datetime' ? 'double' : 'string';
     onnx.input({ name, type, shape: [anyRows, 1], about: about[kind] });
+  }
+  for (const { column: name, length } of textFeatures(preprocessing)) {
+    onnx.input({ name, type: 'int64', shape: [anyRows, length], about: aboutTokens });
   }
 }
 
 /** What is made of the inputs; returns the features [N,width]. */
 export function exportColumns(onnx: OnnxBuilder, { features }: Preprocessing): ValueName {
   const numbers = features.filter((feature) => outputNames(feature).length > 0);
-  const codes = features.filter((feature) => outputNames(feature).length === 0);
-  const parts = [...numbers, ...codes].flatMap((feature) => exportFeature(onnx, feature));
+  const codes = features.filter(({ kind }) => kind === 'embedding');
+  const texts = features.filter(({ kind }) => kind === 'text');
+  const parts = [...numbers, ...codes, ...texts].flatMap((feature) => exportFeature(onnx, feature));
   return parts.length === 1 ? parts[0] : onnx.one('Concat', parts, { axis: { int: 1 } });
 }
 
-/** Values [N,n] of type float, in the order of `outputNames`; of an embedding its codes [N,1]. */
+/** Values [N,n] of type float, in the order of `outputNames`; of an embedding its codes [N,1], of a text [N,length]. */
 function exportFeature(onnx: OnnxBuilder, feature: FeatureRecipe): readonly ValueName[] {
   const { column } = feature;
   switch (feature.kind) {
@@ -87,8 +93,10 @@ function exportFeature(onnx: OnnxBuilder, feature: FeatureRecipe): readonly Valu
       });
       return [standardised(onnx, value, feature), ...parts, ...missing];
     }
-    case 'text':
-      throw noTexts();
+    case 'text': {
+      const code = onnx.one('Max', [onnx.one('Add', [column, onnx.int64([1])]), onnx.int64([0])]);
+      return [onnx.cast(code, 'float')];
+    }
     default:
       return feature satisfies never;
   }

@@ -2,7 +2,7 @@
 // true and false as 1 and 0, NaN where there is nothing, categories by their codes (`rawCodes`). N rows; every input is [N,1].
 
 import { noTexts } from '../refusal.ts';
-import { certainMissing, keepsAsValue, possibleMissing } from '../../data/schema/spelling.ts';
+import { missingWords } from '../../data/schema/spelling.ts';
 import { rawCodes } from '../../model/spec.ts';
 import type { FeatureRecipe, Preprocessing } from '../../data/preprocess/recipe.ts';
 import type { OnnxBuilder, ValueName } from './builder.ts';
@@ -31,7 +31,7 @@ function rawColumn(onnx: OnnxBuilder, feature: FeatureRecipe, read: FeatureRecip
     case 'embedding':
       return onnx.cast(rawCode(onnx, feature, 'categories' in read ? read : feature), 'double');
     case 'text':
-      throw noTexts();
+      throw noTexts('An ensemble');
     default:
       return feature satisfies never;
   }
@@ -39,8 +39,7 @@ function rawColumn(onnx: OnnxBuilder, feature: FeatureRecipe, read: FeatureRecip
 
 /** What another file may write for "missing", as it is read there: the usual words beside these categories, in three spellings. */
 function missingTexts({ categories }: { readonly categories: readonly string[] }): readonly string[] {
-  const usual = [...certainMissing, ...possibleMissing].filter((word) => word !== '');
-  const missing = usual.filter((word) => keepsAsValue(word, categories) === null);
+  const missing = missingWords(categories);
   const spelled = missing.flatMap((word) => [word, word.toUpperCase(), word[0].toUpperCase() + word.slice(1)]);
   return [...new Set(['', '\u00a0', 'NaN', '<Na>', ...spelled])];
 }

@@ -16,6 +16,7 @@ import type { Shard } from '../../protocol/data.ts';
 import type { OpenedRun } from '../opened.ts';
 import { cannotExport } from '../refusal.ts';
 import { torchWeights } from '../safetensors.ts';
+import { tokenFilesOf } from '../texts/tokens.ts';
 import { torchLayers } from './layers.ts';
 import { isLinearFile } from './linear-model.ts';
 import { linearProject } from './linear.ts';
@@ -45,6 +46,7 @@ export async function exportProject(
   const steps = trainBatches(counts.train, batch, usesBatchStatistics(model));
   const leftOut = steps.length === 1 ? counts.train % batch : 0;
   const order = new RowOrder({ rows: counts.train, leftOut, seed: training.seed }, counts.train).rowsOf(0, 0);
+  const tokens = tokenFilesOf(run, '');
   const config = {
     name: record.name,
     task: file.task,
@@ -64,14 +66,15 @@ export async function exportProject(
     result: record.result?.metrics ?? {},
   };
   return [
-    text('README.md', readme(record, config.firstLosses.length > 0)),
-    text('requirements.txt', requirements),
+    text('README.md', readme(record, config.firstLosses.length > 0, tokens.length > 0)),
+    text('requirements.txt', requirements + (tokens.length > 0 ? 'tokenizers>=0.20\n' : '')),
     text('model.py', modelSource(file) + loaderSource('trained.safetensors')),
     text('data.py', dataSource(true)),
     text('train.py', trainSource),
     text('config.json', `${JSON.stringify(config, null, 2)}\n`),
     { path: 'initial.safetensors', data: torchWeights(file, firstWeights(run, file), { format: 'pt' }) },
     { path: 'trained.safetensors', data: torchWeights(file, tensors, { format: 'pt' }) },
+    ...tokens,
     ...(await rowFiles(data, readShard)),
     { path: 'data/order.npy', data: npy(order, [order.length]) },
   ];
