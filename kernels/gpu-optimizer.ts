@@ -1,5 +1,5 @@
 // The frame of the optimizer kernels: one dispatch over all parameters, an element or vector a thread. The frame binds the
-// operands, reads the step's scalars and the clip scale; a kernel adds its update rule.
+// operands, reads the step's scalars, the clip scale and the factor of a scaled loss; a kernel adds its update rule.
 
 import type { GpuContext, GpuPass } from './gpu-contract.ts';
 import { sumArguments, workgroupSum } from './gpu-sums.ts';
@@ -11,7 +11,7 @@ export interface OptimizerRule {
   readonly state: readonly string[];
   /**
    * WGSL over `p` (the parameter, to be updated), `g` (its scaled gradient), `decay` (its weight decay; V) and `rate` (learning
-   * rate), `scalar1`, `scalar2` (the step's further scalars); state is `NAME[i]`.
+   * rate), `scalar1`, `scalar2` (bias corrections); state is `NAME[i]`.
    */
   readonly update: string;
 }
@@ -24,14 +24,15 @@ export function optimizerPass(
 ): GpuPass {
   const { count, decayCount, weightDecay, clip, chunks } = params;
   const view = elementwiseView(count, context.limits);
+  const scaled = context.has('scaling');
   const clips = context.has('partials') && chunks > 0;
   const { parameters, pass } = clips ? sumArguments(context) : { parameters: '', pass: '' };
   // Every workgroup adds the partial sums up anew: they are few, and it saves a dispatch.
   const scale = clips
     ? `var squares = 0f;
   for (var chunk = thread; chunk < ${chunks}u; chunk += THREADS) { squares += partials[chunk]; }
-  let scale = min(1f, ${float(clip)} / (sqrt(workgroup_sum(${pass}, squares)) + 1e-6f));`
-    : 'let scale = 1f;';
+  let scale = factor * min(1f, ${float(clip)} / (factor * sqrt(workgroup_sum(${pass}, squares)) + 1e-6f));`
+    : 'let scale = factor;';
   const code = `alias V = ${view.element};
 const LENGTH = ${view.length}u;
 const THREADS = ${defaultThreads}u;
@@ -40,10 +41,11 @@ ${clips ? workgroupSum(defaultThreads, context) : ''}
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32${parameters}) {
   let i = ${groupIndex(view)} * THREADS + thread;
   let rate = scalars[step * 4u];
-  let scalar1 = scalars[step * 4u + 1u];
-  let scalar2 = scalars[step * 4u + 2u];
+  let scalar1 = ${scaled ? 'scaling[3]' : 'scalars[step * 4u + 1u]'};
+  let scalar2 = ${scaled ? 'scaling[4]' : 'scalars[step * 4u + 2u]'};
+  let factor = ${scaled ? 'scaling[2]' : '1f'};
   ${scale}
-  if (i >= LENGTH) { return; }
+  if (i >= LENGTH${scaled ? ' || factor == 0f' : ''}) { return; }
   let decay = ${decayOf(view.element === 'f32' ? 1 : 4, count, decayCount, weightDecay)};
   var p = parameters[i];
   let g = gradient[i] * scale;
@@ -53,7 +55,12 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 `;
   return {
     label: rule.label,
-    reads: { gradient: view.element, scalars: 'f32', ...(clips ? { partials: 'f32' as const } : {}) },
+    reads: {
+      gradient: view.element,
+      scalars: 'f32',
+      ...(clips ? { partials: 'f32' as const } : {}),
+      ...(scaled ? { scaling: 'f32' as const } : {}),
+    },
     writes: Object.fromEntries(['parameters', ...rule.state].map((operand) => [operand, view.element])),
     usesStep: true,
     usesSubgroups: clips && context.subgroups,

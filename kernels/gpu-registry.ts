@@ -37,6 +37,7 @@ import { gpu as groupNorm } from './group_norm/gpu.ts';
 import { gpu as groupNormGrad } from './group_norm_grad/gpu.ts';
 import { gpu as layerNorm } from './layer_norm/gpu.ts';
 import { gpu as layerNormGrad } from './layer_norm_grad/gpu.ts';
+import { gpu as lossScale } from './loss_scale/gpu.ts';
 import { gpu as matmul } from './matmul/gpu.ts';
 import { gpu as maxPool } from './max_pool/gpu.ts';
 import { gpu as maxPoolGrad } from './max_pool_grad/gpu.ts';
@@ -103,6 +104,7 @@ export const gpuKernels: Readonly<Partial<Record<KernelName, GpuKernel>>> = {
   group_norm_grad: groupNormGrad,
   layer_norm: layerNorm,
   layer_norm_grad: layerNormGrad,
+  loss_scale: lossScale,
   matmul,
   max_pool: maxPool,
   max_pool_grad: maxPoolGrad,

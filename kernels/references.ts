@@ -38,6 +38,7 @@ import { reference as groupNorm } from './group_norm/reference.ts';
 import { reference as groupNormGrad } from './group_norm_grad/reference.ts';
 import { reference as layerNorm } from './layer_norm/reference.ts';
 import { reference as layerNormGrad } from './layer_norm_grad/reference.ts';
+import { reference as lossScale } from './loss_scale/reference.ts';
 import { reference as matmul } from './matmul/reference.ts';
 import { reference as maxPool } from './max_pool/reference.ts';
 import { reference as maxPoolGrad } from './max_pool_grad/reference.ts';
@@ -116,6 +117,7 @@ export const references: Readonly<Record<KernelName, Reference>> = {
   group_norm_grad: groupNormGrad,
   layer_norm: layerNorm,
   layer_norm_grad: layerNormGrad,
+  loss_scale: lossScale,
   matmul,
   max_pool: maxPool,
   max_pool_grad: maxPoolGrad,

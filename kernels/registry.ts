@@ -37,6 +37,7 @@ import { kernel as groupNorm } from './group_norm/kernel.ts';
 import { kernel as groupNormGrad } from './group_norm_grad/kernel.ts';
 import { kernel as layerNorm } from './layer_norm/kernel.ts';
 import { kernel as layerNormGrad } from './layer_norm_grad/kernel.ts';
+import { kernel as lossScale } from './loss_scale/kernel.ts';
 import { kernel as matmul } from './matmul/kernel.ts';
 import { kernel as maxPool } from './max_pool/kernel.ts';
 import { kernel as maxPoolGrad } from './max_pool_grad/kernel.ts';
@@ -115,6 +116,7 @@ const contracts = {
   group_norm_grad: groupNormGrad,
   layer_norm: layerNorm,
   layer_norm_grad: layerNormGrad,
+  loss_scale: lossScale,
   matmul,
   max_pool: maxPool,
   max_pool_grad: maxPoolGrad,

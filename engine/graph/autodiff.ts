@@ -8,14 +8,14 @@ import { ops } from './ops.ts';
 
 /**
  * Appends the backward pass of `loss` and returns the gradient of each of `wanted` (null where the loss does not depend on it).
- * A loss makes its own gradient; another value is weighed by `seed`, of its shape.
+ * A loss makes its own gradient, which is multiplied by `scale` [1]; another value is weighed by `seed`, of its shape.
  * Throws GraphError when a gradient is needed through an op that has none.
  */
 export function differentiate(
   graph: GraphBuilder,
   loss: ValueId,
   wanted: readonly ValueId[],
-  seed?: ValueId,
+  { seed, scale }: { readonly seed?: ValueId; readonly scale?: ValueId } = {},
 ): readonly (ValueId | null)[] {
   const root = graph.values[loss].node;
   const relevant = dependsOn(graph, new Set(wanted));
@@ -28,9 +28,10 @@ export function differentiate(
     const rule = ops[node.op].gradient as GradientRule<unknown> | 'none';
     if (rule === 'none') throw new GraphError(`${node.op} cannot be differentiated`);
     graph.origin = { layer: node.origin.layer, phase: 'backward' };
-    rule(graph, node, outputGradients).forEach((gradient, i) => {
+    rule(graph, node, outputGradients).forEach((made, i) => {
       const input = node.inputs[i];
-      if (gradient === null || input === null || !relevant.has(input)) return;
+      if (made === null || input === null || !relevant.has(input)) return;
+      const gradient = index === root && scale !== undefined ? graph.one('mul', [made, scale], {}) : made;
       const sum = gradients.get(input);
       gradients.set(input, sum === undefined ? gradient : graph.one('add', [sum, gradient], {}));
     });

@@ -10,7 +10,8 @@ import type { ElementType } from '../../kernels/contract.ts';
  * needs a table for them); `step.shares` [stepCapacity,2]: how a part of a batch adds to the gradient; `step.scalars` [stepCapacity,4]; `step.counters` u32 [stepCapacity];
  * `ring.loss` [stepCapacity]; `ring.outputs` [outputRows,outputs]: the model's outputs of a predict submit, step after step;
  * `parameters`, `gradients`, `gradients.sum` (of the parts of a batch) and the states of the optimizer: all parameters in one slot each, of the same layout;
- * `loss.weights`: weights of the classes in the loss. Where parameters have learning rates of their own, `parameters@1` is the band of
+ * `loss.weights`: weights of the classes in the loss; `loss.scale` [1]: what the loss's gradient is multiplied by where gradients are stored in 16 bits, `optimizer.scaling` [5]: what is
+ * known of it (kernels/loss_scale). Where parameters have learning rates of their own, `parameters@1` is the band of
  * those with the second factor, and so are gradients and states; `step.scalars@1` the table of their steps.
  */
 export const reservedTensors = [
@@ -31,7 +32,9 @@ export const reservedTensors = [
   'optimizer.square',
   'optimizer.velocity',
   'optimizer.partials',
+  'optimizer.scaling',
   'loss.weights',
+  'loss.scale',
 ] as const;
 
 /** Tensors with bands for groups of parameters. */

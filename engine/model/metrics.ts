@@ -102,6 +102,8 @@ const otherSeries: Readonly<Record<string, Metric>> = {
   learning_rate: { words: 'learning rate', better: 'higher', minimum: 0 },
   gradient_norm: { words: 'gradient norm', better: 'higher' },
   step_loss: { words: 'step loss', better: 'lower' },
+  loss_scale: { words: 'loss scale', better: 'higher', minimum: 0 },
+  skipped_steps: { words: 'skipped steps', better: 'lower', minimum: 0 },
 };
 
 const known: ReadonlyMap<string, Metric> = new Map([...Object.entries(metrics), ...Object.entries(otherSeries)]);

@@ -7,7 +7,7 @@ import { Layout, layOutParameters, type ParameterSlots } from './layout.ts';
 import { assemblePlan } from './assemble.ts';
 import { lowerProgram, placeGradients, type LoweredProgram } from './lower.ts';
 import { accumulateCall, indicesOf, partSizes, sequenceOf, withIndices } from './parts.ts';
-import { clippingTensor, optimizerCalls, optimizerStateNames } from './optimizer.ts';
+import { lossScaleTensors, optimizerCalls, optimizerStateNames, partialsTensor, scalingTensor } from './optimizer.ts';
 import { programName, updateProgram, type Plan } from './plan.ts';
 import { halfValues } from './storage.ts';
 import {
@@ -15,6 +15,7 @@ import {
   buildPredictionGraph,
   buildTrainingGraph,
   classWeightsTensor,
+  lossScaleTensor,
   type StepOptions,
 } from './step.ts';
 
@@ -24,8 +25,6 @@ export interface PlanOptions extends StepOptions {
   /** Cuts each of them into parts whose gradients are added up before the update; absent: a step is one program. */
   readonly parts?: (batch: number) => readonly number[];
   readonly predictBatch: number;
-  /** Activations of training are stored in 16 bits: for devices that can (`Backend.halfStorage`). */
-  readonly halfStorage?: boolean;
   /** Of a language model: rows of the programs that tell the loss at every position. Absent: none. */
   readonly evaluateBatches?: readonly number[];
 }
@@ -54,6 +53,7 @@ export function compilePlan(options: PlanOptions): Plan {
       ...model.parameters.map(({ name }) => name),
       ...model.states.map(({ name }) => name),
       ...(training ? optimizerStateNames(options.training.optimizer) : []),
+      ...(training && options.halfStorage ? lossScaleTensors : []),
     ],
   });
 }
@@ -92,7 +92,12 @@ export function nameTensors(options: PlanOptions, slots: ParameterSlots, trainin
       layout.addBands(name, parameters);
     parameters.groups.slice(1).forEach((_, i) => layout.add(scalarsName(i + 1), [stepCapacity, 4], 'step'));
   }
-  if (options.training.clipNorm > 0) layout.add(clippingTensor.name, clippingTensor.shape, 'persistent');
+  if (options.training.clipNorm > 0 || options.halfStorage) {
+    layout.add(partialsTensor.name, partialsTensor.shape, 'persistent');
+  }
+  if (options.halfStorage) {
+    for (const { name, shape } of [lossScaleTensor, scalingTensor]) layout.add(name, shape, 'persistent');
+  }
   if (options.training.classWeights !== 'none') {
     layout.add(classWeightsTensor, [Math.max(2, model.outputs)], 'persistent');
   }
@@ -105,7 +110,7 @@ function lowerParts(
   slots: ParameterSlots,
   parts: NonNullable<PlanOptions['parts']>,
 ): readonly LoweredProgram[] {
-  const { training, stepCapacity, trainBatches } = options;
+  const { stepCapacity, trainBatches } = options;
   const layout = slots.get('f32')!;
   const sizes = partSizes(parts, trainBatches);
   const gradients = sizes.map((size): LoweredProgram => {
@@ -114,13 +119,13 @@ function lowerParts(
     return { ...lowered, calls: withIndices(calls, indicesOf(size, sizes[0])) };
   });
   const nothing = { ...gradients[0], named: new Map(), storage: new Map() };
-  const calls = optimizerCalls(training, layout, stepCapacity, 'gradients.sum');
+  const calls = optimizerCalls({ ...options, gradients: 'gradients.sum' }, layout);
   return [...gradients, { ...nothing, name: updateProgram, batch: 0, calls }];
 }
 
 function lowerTraining(options: PlanOptions, slots: ParameterSlots, name: string, batch: number): LoweredProgram {
   const lowered = lowerGradients(options, name, batch);
-  const update = optimizerCalls(options.training, slots.get('f32')!, options.stepCapacity);
+  const update = optimizerCalls(options, slots.get('f32')!);
   return { ...lowered, calls: [...lowered.calls, ...update] };
 }
 
@@ -131,5 +136,5 @@ function lowerGradients(options: PlanOptions, name: string, batch: number): Lowe
   if (other) throw new GraphError(`no optimizer trains parameters of type ${other.type}: ${other.name}`);
   const { graph, gradients } = buildTrainingGraph(options, batch);
   const lowered = placeGradients(lowerProgram(name, batch, graph), model.parameters, gradients);
-  return options.halfStorage ? { ...lowered, halves: halfValues(graph, batch) } : lowered;
+  return options.halfStorage ? { ...lowered, halves: halfValues(graph, batch, [...gradients.values()]) } : lowered;
 }

@@ -39,7 +39,7 @@ export function compileInputGradients(
   const x = graph.one('state', [], { name: inputTensors.x, shape: xShape });
   const seeds = graph.one('state', [], { name: inputTensors.seeds, shape: outputShape });
   const { output } = buildForward(graph, model, x, { mode: 'inference', seed: training.seed, steps: 1 });
-  const [gradient] = differentiate(graph, output, [x], seeds);
+  const [gradient] = differentiate(graph, output, [x], { seed: seeds });
   if (gradient === null) throw new GraphError('the outputs do not depend on the input');
   verify(graph, 'autodiff');
   const pruned = prune(graph, [gradient, output]);

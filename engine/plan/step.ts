@@ -22,11 +22,16 @@ export interface StepOptions {
   readonly training: TrainingSpec;
   readonly data: { readonly rows: number; readonly width: number; readonly targets: number };
   readonly stepCapacity: number;
+  /** What training moves of a batch is stored in 16 bits, and the loss scaled: for devices that can (`Backend.halfStorage`). */
+  readonly halfStorage?: boolean;
   /** Prediction steps whose outputs the ring holds. */
   readonly predictSteps: number;
 }
 
 export const classWeightsTensor = 'loss.weights' satisfies ReservedTensor;
+
+/** What the gradient of the loss is multiplied by. */
+export const lossScaleTensor = { name: 'loss.scale', shape: [1] } as const;
 
 /** A training step's graph, and which of its values is the gradient of which parameter. */
 export interface TrainingGraph {
@@ -63,7 +68,11 @@ export function buildTrainingGraph(
   });
   graph.origin = { layer: 'loss', phase: 'forward' };
   const loss = applyLoss(graph, options, ...rowsOfLoss(graph, output, y));
-  const wanted = differentiate(graph, loss, parameters);
+  graph.origin = { layer: 'loss', phase: 'backward' };
+  const scale = options.halfStorage
+    ? graph.one('state', [], { name: lossScaleTensor.name, shape: lossScaleTensor.shape })
+    : undefined;
+  const wanted = differentiate(graph, loss, parameters, { scale });
   verify(graph, 'autodiff');
 
   const found = wanted.flatMap((gradient) => (gradient === null ? [] : [gradient]));

@@ -14,6 +14,7 @@ import { programName, stepOf, type Plan } from '../plan/plan.ts';
 import { classWeightsTensor } from '../plan/step.ts';
 import type { PreparedData } from '../protocol/data.ts';
 import type { TrainingState } from './checkpoint.ts';
+import { beginLossScale } from './loss-scale.ts';
 import { ResidentRows, residentCapacity, windowsOf, type ReadShard, type RowRange } from './resident-rows.ts';
 import { RowOrder, type TrainedRows } from './row-order.ts';
 import { checkpointingWords, MisfitError } from './checkpointing-words.ts';
@@ -152,6 +153,7 @@ export class Session {
     if (data.input.kind === 'image') {
       executable.write('data.normalization', normalizationOf(data, data.input.channels));
     }
+    beginLossScale(this, 0);
     this.#tables = new StepTables({
       executable,
       capacity: plan.stepCapacity,

@@ -4,6 +4,7 @@
 import { heldRateText } from '../model/held-rate.ts';
 import type { JobStart } from '../protocol/hosts.ts';
 import { decodeCheckpoint, initialState, isCheckpoint, type TrainingState } from './checkpoint.ts';
+import { beginLossScale, withoutLossScale } from './loss-scale.ts';
 import type { Session } from './session.ts';
 import { transferTo, weightsIn } from './transfer.ts';
 import { readable } from './start-words.ts';
@@ -30,9 +31,12 @@ function fromCheckpoint(session: Session, start: JobStart): Begun {
   const { state, tensors, best } = decodeCheckpoint(start.file);
   const weights = weightNames(model);
   writeWeights(executable, plan, weights, tensors);
-  const memory = plan.checkpoint.filter((name) => !weights.includes(name));
+  const memory = withoutLossScale(plan.checkpoint).filter((name) => !weights.includes(name));
   const fits = memory.every((name) => tensors[name]?.shape.join() === plan.tensors[name].shape.join());
-  if (fits) writeWeights(executable, plan, memory, tensors);
+  if (fits) {
+    writeWeights(executable, plan, memory, tensors);
+    beginLossScale(session, state.step - state.optimizerStep, tensors);
+  }
   const said = [readable(start, state)];
   if (!fits) said.push('The optimizer is another one: it begins anew.');
   // It would stop again at once: whoever lets it go on wants to see more of it.

@@ -14,6 +14,7 @@ import { Diary } from './diary.ts';
 import { EvaluationFiles } from './evaluation-files.ts';
 import type { TrainerOptions } from './options.ts';
 import { finish, handOver, threadsOf, type Divergence } from './outcome.ts';
+import { beginLossScale, LossScale, withoutLossScale } from './loss-scale.ts';
 import { Reporter } from './reporter.ts';
 import { Samples } from './samples.ts';
 import { Scores } from './scores.ts';
@@ -50,6 +51,7 @@ class Trainer {
   readonly #checkpoints: CheckpointWriter;
   readonly #scores: Scores;
   readonly #samples: Samples;
+  readonly #lossScale: LossScale;
   readonly #files: EvaluationFiles;
   #best: Weights;
   #divergence: Divergence | null = null;
@@ -94,6 +96,7 @@ class Trainer {
       onFile: events.onFile,
     });
     this.#scores = new Scores(session, data, diary, breathe);
+    this.#lossScale = new LossScale(session, diary);
     this.#samples = new Samples(session, data, diary, clock);
     this.#files = new EvaluationFiles({ data, clock, onFile: events.onFile });
     // Whoever stops a run may not wait until it has.
@@ -110,6 +113,7 @@ class Trainer {
   async run(): Promise<RunResult> {
     const { epochs } = this.#session.training;
     const { control } = this.#options;
+    await this.#lossScale.begin();
     if (this.#unjudged) await this.#judge();
     // One that was killed after its last checkpoint and before its end.
     let early = this.#isStale;
@@ -154,7 +158,8 @@ class Trainer {
       this.#diary.say(smaller === null ? said : `${said} ${smaller}`);
     }
     if (training.precision === 'mixed16') {
-      if (backend.halfStorage) this.#diary.say('Activations are stored in 16 bits, all else in float32.');
+      if (backend.halfStorage)
+        this.#diary.say('Activations and their gradients are stored in 16 bits, all else in float32.');
       else this.#diary.warn('Numbers of 16 bits are for GPUs: on this device everything is stored in float32.');
     }
     if (order.windows.length > 1) {
@@ -273,6 +278,11 @@ class Trainer {
     for (const [name, value] of Object.entries(metrics)) this.#reporter.point(`val_${name}`, value, state.epoch);
     this.#reporter.point('learning_rate', this.#session.learningRate(Math.max(0, state.step - 1)), state.epoch);
 
+    const scaled = await this.#lossScale.tell();
+    if (scaled) {
+      this.#reporter.point('loss_scale', scaled.scale, state.epoch);
+      this.#reporter.point('skipped_steps', scaled.skipped, state.epoch);
+    }
     if (validation) this.#scores.believe(state.epoch, trainLoss, validation);
     const better = await this.#keepIfBetter(metrics['loss'] ?? trainLoss);
     this.#reporter.report();
@@ -323,7 +333,8 @@ const seenWarning = (parent: number): string =>
   `Run ${parent} learned from the same rows in other splits: it has seen some that are to judge this run, whose scores look better than they are.`;
 
 /** Puts the tensors of a checkpoint in place; returns where to go on. */
-function restore({ executable, plan, order, batch }: Session, { state, oldPlace, tensors }: Checkpoint): TrainingState {
+function restore(session: Session, { state, oldPlace, tensors }: Checkpoint): TrainingState {
+  const { executable, plan, order, batch } = session;
   if (oldPlace && order.doneAfter(state.epoch, oldPlace.window, oldPlace.windowStep * batch) !== state.rows) {
     throw new TrainyardError(
       'run.checkpoint',
@@ -331,6 +342,7 @@ function restore({ executable, plan, order, batch }: Session, { state, oldPlace,
       'Resume the run on the device it was trained on, or start it again from its settings.',
     );
   }
-  writeWeights(executable, plan, plan.checkpoint, tensors);
+  writeWeights(executable, plan, withoutLossScale(plan.checkpoint), tensors);
+  beginLossScale(session, state.step - state.optimizerStep, tensors);
   return { ...state };
 }

@@ -21,7 +21,7 @@ export const kernel = defineKernel({
   summary:
     'g = scale·gradient (+ weightDecay·p if not decoupled; else p ← p·(1 − lr·weightDecay)); mean ← β₁·mean + (1 − β₁)·g; ' +
     'variance ← β₂·variance + (1 − β₂)·g²; p ← p − lr/(1 − β₁ᵗ)·mean/(√(variance/(1 − β₂ᵗ)) + epsilon). ' +
-    'With `scheduled` weightDecay counts scalars[step, 3] times. Decay acts on the first decayCount elements; scale = min(1, clip/(√Σpartials + 1e-6)), 1 without partials.',
+    'With `scheduled` weightDecay counts scalars[step, 3] times. Decay acts on the first decayCount elements; scale = f·min(1, clip/(f·√Σpartials + 1e-6)), f without partials; f = scaling[2], 1 without, and 0: nothing changes.',
   inputs: optimizerInputs,
   outputs: [optimizerState('parameters'), optimizerState('mean'), squaredState('variance')],
   params: {
@@ -41,9 +41,13 @@ export const kernel = defineKernel({
   cost: (p) => ({ flops: 14 * p.count, bytes: 28 * p.count }),
   tolerance: { relative: 1e-6, absolute: 1e-7, why: 'a dozen roundings an element' },
   cases: [
-    { params: { ...usual, count: 1, decayCount: 0 }, absent: ['partials'] },
-    { params: { ...usual, count: 3457, decayCount: 0 }, absent: ['partials'] },
-    { params: { ...usual, count: 67, decayCount: 53, weightDecay: 0.1, steps: 3 }, absent: ['partials'], step: 2 },
+    { params: { ...usual, count: 1, decayCount: 0 }, absent: ['partials', 'scaling'] },
+    { params: { ...usual, count: 3457, decayCount: 0 }, absent: ['partials', 'scaling'] },
+    {
+      params: { ...usual, count: 67, decayCount: 53, weightDecay: 0.1, steps: 3 },
+      absent: ['partials', 'scaling'],
+      step: 2,
+    },
     { params: { ...usual, count: 1031, decayCount: 1031, weightDecay: 0.1, decoupled: 1, clip: 1, chunks: 7 } },
     {
       params: { ...usual, count: 131, decayCount: 17, weightDecay: 0.2, decoupled: 1, clip: 100, chunks: 1, steps: 2 },
@@ -51,8 +55,11 @@ export const kernel = defineKernel({
     },
     {
       params: { ...usual, count: 70, decayCount: 66, weightDecay: 0.5, decoupled: 1, scheduled: 1 },
-      absent: ['partials'],
+      absent: ['partials', 'scaling'],
     },
+    { params: { ...usual, count: 1031, decayCount: 17, weightDecay: 0.1 }, absent: ['partials'] },
+    { params: { ...usual, count: 67, decayCount: 53, weightDecay: 0.1, clip: 1, chunks: 7, steps: 3 } },
+    { params: { ...usual, count: 1030, decayCount: 53, clip: 1, chunks: 7 }, absent: ['scaling'] },
     { params: { ...usual, count: 29, decayCount: 5, weightDecay: 0.01, clip: 0.5, chunks: 64 } },
   ],
 });

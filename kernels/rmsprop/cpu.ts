@@ -1,23 +1,25 @@
 // AssemblyScript: RMSprop, one pass over parameters, gradient and state; threads share the elements.
 
 import { multiplyAdd } from '../shared/math';
-import { clipScale, decayLanes, stepScalar } from '../shared/optimizer';
+import { decayLanes, gradientScale, isSkipped, stepScalar } from '../shared/optimizer';
 import { integer, LINE, pointer, read, real, shareStart, write } from '../shared/vectors';
 
 export function rmsprop(args: usize, thread: i32, threads: i32, step: i32): void {
+  const scaling = pointer(args, 3);
+  if (isSkipped(scaling)) return;
   const gradient = pointer(args, 0);
-  const parameters = pointer(args, 3);
-  const square = pointer(args, 4);
-  const velocity = pointer(args, 5);
-  const count = integer(args, 6);
-  const decayCount = integer(args, 7);
-  const alpha = real(args, 8);
+  const parameters = pointer(args, 4);
+  const square = pointer(args, 5);
+  const velocity = pointer(args, 6);
+  const count = integer(args, 7);
+  const decayCount = integer(args, 8);
+  const alpha = real(args, 9);
   const keepSquare = f32x4.splat(alpha);
   const newSquare = f32x4.splat(1 - alpha);
-  const epsilon = f32x4.splat(real(args, 9));
-  const momentum = f32x4.splat(real(args, 10));
-  const decay = f32x4.splat(real(args, 11));
-  const scale = f32x4.splat(clipScale(pointer(args, 2), integer(args, 13), real(args, 12)));
+  const epsilon = f32x4.splat(real(args, 10));
+  const momentum = f32x4.splat(real(args, 11));
+  const decay = f32x4.splat(real(args, 12));
+  const scale = f32x4.splat(gradientScale(scaling, pointer(args, 2), integer(args, 14), real(args, 13)));
   const stepSize = f32x4.splat(-stepScalar(pointer(args, 1), step, 0));
 
   const end = shareStart(count, LINE, thread + 1, threads);

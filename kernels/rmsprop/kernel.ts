@@ -10,7 +10,7 @@ export const kernel = defineKernel({
   summary:
     'g = scale·gradient + weightDecay·p; square ← alpha·square + (1 − alpha)·g²; u = g/(√square + epsilon); with a velocity ' +
     'v ← momentum·v + u and u ← v; p ← p − lr·u. Decay acts on the first decayCount elements; ' +
-    'scale = min(1, clip/(√Σpartials + 1e-6)), 1 without partials.',
+    'scale = f·min(1, clip/(f·√Σpartials + 1e-6)), f without partials; f = scaling[2], 1 without, and 0: nothing changes.',
   inputs: optimizerInputs,
   outputs: [optimizerState('parameters'), squaredState('square'), { ...optimizerState('velocity'), optional: true }],
   params: {
@@ -28,13 +28,15 @@ export const kernel = defineKernel({
   cost: (p) => ({ flops: 10 * p.count, bytes: 28 * p.count }),
   tolerance: { relative: 1e-6, absolute: 1e-7, why: 'ten roundings an element' },
   cases: [
-    { params: { ...usual, count: 1, decayCount: 0 }, absent: ['partials', 'velocity'] },
-    { params: { ...usual, count: 1031, decayCount: 0 }, absent: ['partials', 'velocity'] },
+    { params: { ...usual, count: 1, decayCount: 0 }, absent: ['partials', 'scaling', 'velocity'] },
+    { params: { ...usual, count: 1031, decayCount: 0 }, absent: ['partials', 'scaling', 'velocity'] },
     {
       params: { ...usual, count: 67, decayCount: 53, momentum: 0.9, weightDecay: 0.1, steps: 3 },
-      absent: ['partials'],
+      absent: ['partials', 'scaling'],
       step: 2,
     },
+    { params: { ...usual, count: 67, decayCount: 53, weightDecay: 0.1, steps: 3 }, absent: ['partials'] },
+    { params: { ...usual, count: 133, decayCount: 131, clip: 1, chunks: 7 }, absent: ['scaling'] },
     {
       params: { ...usual, count: 131, decayCount: 131, momentum: 0.5, weightDecay: 0.1, clip: 1, chunks: 7, steps: 2 },
       step: 1,

@@ -42,7 +42,9 @@ test('a run stores its activations in 16 bits, computed again on the way back', 
   expect(run.error).toBeNull();
   expect(run.result?.metrics['val_accuracy']).toBeGreaterThan(0.8);
   const log = await callService<readonly LogLine[]>(app, 'log', { run: id });
-  expect(log.map(({ message }) => message)).toContain('Activations are stored in 16 bits, all else in float32.');
+  expect(log.map(({ message }) => message)).toContain(
+    'Activations and their gradients are stored in 16 bits, all else in float32.',
+  );
 });
 
 test('a GPU window that dies fails its run with the reason; it goes on on the CPU', async ({ app }) => {

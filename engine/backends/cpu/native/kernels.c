@@ -141,28 +141,32 @@ static void adam_range(const AdamStep s, int count, const float *restrict gradie
   }
 }
 
-/** min(1, clip/(√Σpartials + 1e-6)), 1 without partial sums. */
-static float clip_scale(const float *partials, int chunks, float clip) {
-  if (!partials) return 1;
+/** factor·min(1, clip/(factor·√Σpartials + 1e-6)), without partial sums the factor alone: scaling[2], or 1. */
+static float gradient_scale(const float *scaling, const float *partials, int chunks, float clip) {
+  const float factor = scaling ? scaling[2] : 1;
+  if (!partials) return factor;
   float lanes[4] = {0};
   for (int i = 0; i < chunks; i++) lanes[i & 3] += partials[i];
-  return fminf(1, clip / (sqrtf(lanes[0] + lanes[1] + (lanes[2] + lanes[3])) + 1e-6f));
+  return factor * fminf(1, clip / (factor * sqrtf(lanes[0] + lanes[1] + (lanes[2] + lanes[3])) + 1e-6f));
 }
 
 static void adam(const Call *call) {
+  // Of a scaled loss (kernels/loss_scale): factor of the gradients, 0 where the step is skipped, and bias corrections.
+  const float *scaling = operand(call, 3);
+  if (scaling && scaling[2] == 0) return;
   const float *gradient = operand(call, 0);
   const float *scalars = operand(call, 1) + 4 * (ptrdiff_t)call->step;
-  float *parameters = operand(call, 3), *mean = operand(call, 4), *variance = operand(call, 5);
-  const int count = integer(call, 6), decay_count = integer(call, 7);
-  const float decay = real(call, 11) * (integer(call, 16) ? scalars[3] : 1);
-  const int decoupled = integer(call, 12);
+  float *parameters = operand(call, 4), *mean = operand(call, 5), *variance = operand(call, 6);
+  const int count = integer(call, 7), decay_count = integer(call, 8);
+  const float decay = real(call, 12) * (integer(call, 17) ? scalars[3] : 1);
+  const int decoupled = integer(call, 13);
   AdamStep step = {
-      .scale = clip_scale(operand(call, 2), integer(call, 14), real(call, 13)),
-      .beta1 = real(call, 8),
-      .beta2 = real(call, 9),
-      .epsilon = real(call, 10),
-      .step_size = -scalars[0] / scalars[1],
-      .correction = 1 / sqrtf(scalars[2]),
+      .scale = gradient_scale(scaling, operand(call, 2), integer(call, 15), real(call, 14)),
+      .beta1 = real(call, 9),
+      .beta2 = real(call, 10),
+      .epsilon = real(call, 11),
+      .step_size = -scalars[0] / (scaling ? scaling[3] : scalars[1]),
+      .correction = 1 / sqrtf(scaling ? scaling[4] : scalars[2]),
       .gradient_decay = decoupled ? 0 : decay,
       .parameter_decay = decoupled ? -scalars[0] * decay : 0,
   };
