@@ -24,9 +24,10 @@ test('a missing native addon is said in the status bar, whole in a small window 
   await page.getByRole('button', { name: 'Check', exact: true }).click();
   const verdict = page.getByRole('status').filter({ hasText: /to fix first|to look at|Nothing found/ });
   await expect(verdict).toContainText(words, { timeout: 60_000 });
-  for (const width of [1100, 1440]) {
+  for (const width of [1100, 1440, 1920]) {
     await (await app.electron.browserWindow(page)).evaluate((window, w) => window.setContentSize(w, 800), width);
     await page.waitForFunction((wanted) => Math.abs(innerWidth - wanted) < 3, width);
+    await expect(verdict.getByText(words)).toBeVisible();
     await screenshot(app, `missing-addon-check-${width}`);
   }
   await app.close();
