@@ -19,10 +19,16 @@ export async function inspectPath(
   }
 }
 
+/** What a file without content should hold: a text need be no table. */
+export const contentHint = (name: string): string =>
+  /\.(txt|md|text)$/i.test(name)
+    ? 'Choose a text to learn from, or a table with a header line and rows.'
+    : 'Choose a file with a header line and rows.';
+
 /** Reads the beginning of a file. @throws InputError if it is empty or may not be read. */
 export async function readHead(path: string, name: string, size: number): Promise<FileHead> {
   if (size === 0) {
-    throw new InputError('input.empty', `${name} is empty (0 bytes).`, 'Choose a file with a header line and rows.');
+    throw new InputError('input.empty', `${name} is empty (0 bytes).`, contentHint(name));
   }
   try {
     const file = await open(path, 'r');

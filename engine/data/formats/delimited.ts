@@ -6,7 +6,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputError } from '../../protocol/errors.ts';
 import type { DataWarning, ReadOptions } from '../../protocol/data.ts';
-import { readHead } from '../files.ts';
+import { contentHint, readHead } from '../files.ts';
 import { rewriteTable } from './careful.ts';
 import type { Rewritten } from './careful.ts';
 import { sniffDialect } from './dialect.ts';
@@ -49,11 +49,7 @@ async function openDelimited(
   }
   const decoded = decodeHead(head.bytes, encoding);
   if (decoded.trim() === '') {
-    throw new InputError(
-      'input.empty',
-      `${head.name} is empty: there is no text in it.`,
-      'Choose a file with a header line and rows.',
-    );
+    throw new InputError('input.empty', `${head.name} is empty: there is no text in it.`, contentHint(head.name));
   }
   const complete = head.size <= headBytes;
   const text = decoded.replaceAll(/\r\n?/g, '\n');

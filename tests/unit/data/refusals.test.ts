@@ -41,6 +41,17 @@ for (const [name, code, message] of refused) {
   });
 }
 
+for (const content of ['', ' \n\n']) {
+  test(`a book of ${content.length} characters that says nothing is asked for a text, not for a table alone`, async (context) => {
+    const path = join(temporaryFolder(context), 'book.txt');
+    writeFileSync(path, content);
+    await assert.rejects(makeService(context).import({ job: 'import', path }), {
+      code: 'input.empty',
+      hint: /^Choose a text to learn from, or a table/,
+    });
+  });
+}
+
 const zeros = '\0\0\0\0';
 const pictures = {
   PNG: '\x89PNG\r\n\x1a\n\0',
