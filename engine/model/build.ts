@@ -45,9 +45,14 @@ export function buildForward(
     const tensor = (name: string): ValueId => {
       const full = `${layer.id}.${name}`;
       const parameter = parameters.get(full);
-      if (parameter !== undefined) return parameter;
+      if (parameter !== undefined) return front(parameter, name);
       const { shape, type } = layer.states.find((state) => state.name === full)!;
-      return graph.one('state', [], { name: full, shape, type });
+      return front(graph.one('state', [], { name: full, shape, type }), name);
+    };
+    const front = (table: ValueId, name: string): ValueId => {
+      const rows = graph.shape(table).at(0);
+      const size = layer.fronts?.get(name) ?? rows;
+      return size === undefined || size === rows ? table : graph.one('slice', [table], { axis: 0, offset: 0, size });
     };
     const context = {
       graph,

@@ -15,7 +15,7 @@ import {
 } from './image-presets.ts';
 import { usualTraining } from '../settings/network.ts';
 import { realMlpSteps, type TableRecipe, type TrainedOn } from '../settings/training.ts';
-import { predictsTokens, type InputSpec, type ModelSpec, type Task, type TrainingSpec } from './spec.ts';
+import { predictsTokens, readsTexts, type InputSpec, type ModelSpec, type Task, type TrainingSpec } from './spec.ts';
 import {
   bagOfPairs,
   bert,
@@ -332,6 +332,12 @@ export function plainPreset(rows: number, classes = 0): Preset {
 /** Steps a training aims at with a table; networks for many classes go on improving for longer. */
 const usualSteps = 6_000;
 
+/** Whether there are texts to read that are no targets; without knowing the data, by the layers. */
+const readsText = (model?: ModelSpec, input?: InputSpec): boolean =>
+  input
+    ? readsTexts(input) && !predictsTokens(input)
+    : (model?.layers.some(({ type }) => type === 'token_embedding') ?? false);
+
 /** What the defaults of a training depend on; without a model, as for one that stands the common recipe. */
 export function trainedOn(
   rows: number,
@@ -350,12 +356,14 @@ export function trainedOn(
   },
 ): TrainedOn {
   const own = model && recipeOf(model);
+  const texts = readsText(model, input);
   const recipe = input?.kind === 'image' && own !== 'transformer' ? undefined : own;
   return {
     rows,
     task,
     classes,
     ...(begun ? { begun } : {}),
+    ...(texts ? { texts } : {}),
     pictures: input?.kind === 'image' ? input : null,
     model: {
       batchNorm: !model || model.layers.some(({ type }) => type === 'batch_norm'),

@@ -43,6 +43,8 @@ export interface ResolvedLayer {
   readonly states: readonly StateDef[];
   /** Its weights stay as they are, and it works as in prediction: see freeze.ts. */
   readonly frozen?: boolean;
+  /** Rows it reads of its tensors, by their own names, where it may read fewer than there are: see shortened.ts. */
+  readonly fronts?: ReadonlyMap<string, number>;
 }
 
 export interface ResolvedModel {

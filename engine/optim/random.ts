@@ -13,6 +13,8 @@ export const streams = {
   dropout: 1000,
   augmentation: 2000,
   mixup: 2001,
+  /** The order of batches, of each window the next. */
+  buckets: 1_000_000,
 } as const;
 
 const unit = (word: number): number => ((word >>> 8) + 0.5) * 2 ** -24;

@@ -7,6 +7,7 @@ import { Layout, layOutParameters, type ParameterSlots } from './layout.ts';
 import { assemblePlan } from './assemble.ts';
 import { lowerProgram, placeGradients, type LoweredProgram } from './lower.ts';
 import { accumulateCall, indicesOf, partSizes, sequenceOf, withIndices } from './parts.ts';
+import { shortenedModel } from '../model/shortened.ts';
 import { lossScaleTensors, optimizerCalls, optimizerStateNames, partialsTensor, scalingTensor } from './optimizer.ts';
 import { programName, updateProgram, type Plan } from './plan.ts';
 import { halfValues } from './storage.ts';
@@ -22,6 +23,8 @@ import {
 export interface PlanOptions extends StepOptions {
   /** Batch sizes of the training programs: the batch and the remainder of an epoch. Empty for prediction alone. */
   readonly trainBatches: readonly number[];
+  /** Tokens of shorter texts that have training programs of their own, of the first batch size. Absent: none. */
+  readonly trainLengths?: readonly number[];
   /** Cuts each of them into parts whose gradients are added up before the update; absent: a step is one program. */
   readonly parts?: (batch: number) => readonly number[];
   readonly predictBatch: number;
@@ -34,11 +37,19 @@ export function compilePlan(options: PlanOptions): Plan {
   const { model, stepCapacity, trainBatches, predictBatch } = options;
   const slots = layOutParameters(model.parameters);
   const training = trainBatches.length > 0;
-  const sequences = trainBatches.flatMap((batch) => (options.parts ? [sequenceOf(batch, options.parts(batch))] : []));
+  const shorter = training ? (options.trainLengths ?? []) : [];
+  const { parts } = options;
+  const sequences = parts
+    ? [
+        ...trainBatches.map((batch) => sequenceOf(batch, parts(batch))),
+        ...shorter.map((length) => sequenceOf(trainBatches[0], parts(trainBatches[0]), length)),
+      ]
+    : [];
   const programs = [
-    ...(options.parts
-      ? lowerParts(options, slots, options.parts)
+    ...(parts
+      ? lowerParts(options, slots, parts)
       : trainBatches.map((batch) => lowerTraining(options, slots, programName('train', batch), batch))),
+    ...shorter.flatMap((length) => lowerShorter(options, slots, length)),
     ...(options.evaluateBatches ?? []).map((batch) =>
       lowerProgram(programName('evaluate', batch), batch, buildEvaluationGraph(options, batch)),
     ),
@@ -104,23 +115,40 @@ export function nameTensors(options: PlanOptions, slots: ParameterSlots, trainin
   return layout;
 }
 
+/** The training programs of a batch of texts of up to `length` tokens. */
+function lowerShorter(options: PlanOptions, slots: ParameterSlots, length: number): readonly LoweredProgram[] {
+  const { model, parts, trainBatches } = options;
+  const [batch] = trainBatches;
+  const short = { ...options, model: shortenedModel(model, length) };
+  if (!parts) return [lowerTraining(short, slots, programName('train', batch, length), batch)];
+  const largest = partSizes(parts, trainBatches)[0];
+  return partSizes(parts, [batch]).map((size) => lowerPart(short, slots, { size, largest, length }));
+}
+
 /** The programs of steps in parts: gradients by the size of a part, and the update. */
 function lowerParts(
   options: PlanOptions,
   slots: ParameterSlots,
   parts: NonNullable<PlanOptions['parts']>,
 ): readonly LoweredProgram[] {
-  const { stepCapacity, trainBatches } = options;
+  const { trainBatches } = options;
   const layout = slots.get('f32')!;
   const sizes = partSizes(parts, trainBatches);
-  const gradients = sizes.map((size): LoweredProgram => {
-    const lowered = lowerGradients(options, programName('gradients', size), size);
-    const calls = [...lowered.calls, accumulateCall(layout, stepCapacity)];
-    return { ...lowered, calls: withIndices(calls, indicesOf(size, sizes[0])) };
-  });
+  const gradients = sizes.map((size) => lowerPart(options, slots, { size, largest: sizes[0] }));
   const nothing = { ...gradients[0], named: new Map(), storage: new Map() };
   const calls = optimizerCalls({ ...options, gradients: 'gradients.sum' }, layout);
   return [...gradients, { ...nothing, name: updateProgram, batch: 0, calls }];
+}
+
+/** The gradients of a part of a step. */
+function lowerPart(
+  options: PlanOptions,
+  slots: ParameterSlots,
+  { size, largest, length }: { readonly size: number; readonly largest: number; readonly length?: number },
+): LoweredProgram {
+  const lowered = lowerGradients(options, programName('gradients', size, length), size);
+  const calls = [...lowered.calls, accumulateCall(slots.get('f32')!, options.stepCapacity)];
+  return { ...lowered, calls: withIndices(calls, indicesOf(size, largest)) };
 }
 
 function lowerTraining(options: PlanOptions, slots: ParameterSlots, name: string, batch: number): LoweredProgram {

@@ -43,15 +43,15 @@ export function withIndices(
   return calls.map((call) => ({ ...call, inputs: call.inputs.map(renamed) }));
 }
 
-/** A step over these parts: runs of parts of one size are one part of the sequence; the update uses the row of the last. */
-export function sequenceOf(batch: number, sizes: readonly number[]): Sequence {
+/** A step over these parts: runs of parts of one size are one part of the sequence; the update uses the row of the last. `length`: of shorter texts. */
+export function sequenceOf(batch: number, sizes: readonly number[], length?: number): Sequence {
   const runs: { program: string; first: number; rows: number }[] = [];
   sizes.forEach((size, row) => {
-    const program = programName('gradients', size);
+    const program = programName('gradients', size, length);
     const last = runs.at(-1);
     if (last?.program === program) last.rows++;
     else runs.push({ program, first: row, rows: 1 });
   });
   const update = { program: updateProgram, first: sizes.length - 1, rows: 1 };
-  return { name: programName('train', batch), batch, tableRows: sizes.length, parts: [...runs, update] };
+  return { name: programName('train', batch, length), batch, tableRows: sizes.length, parts: [...runs, update] };
 }

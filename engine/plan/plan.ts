@@ -77,7 +77,7 @@ export interface Plan {
   readonly slots: readonly Slot[];
   /** Parameters by their layer path (`0.weight`), running statistics, and the reserved names of engine/graph/tensors.ts. */
   readonly tensors: Readonly<Record<string, TensorPlace>>;
-  /** `train@32`, `evaluate@256`, `predict@256`, … */
+  /** `train@32`, `train@32x24` for texts of up to 24 tokens, `evaluate@256`, `predict@256`, … */
   readonly programs: Readonly<Record<string, Program>>;
   /** Steps made of programs; they are run by their names like programs. */
   readonly sequences?: Readonly<Record<string, Sequence>>;
@@ -95,5 +95,9 @@ export function stepOf(plan: Plan, name: string): Pick<Sequence, 'tableRows' | '
 }
 
 export const updateProgram = 'update';
-export const programName = (kind: 'train' | 'gradients' | 'evaluate' | 'predict', batch: number): string =>
-  `${kind}@${batch}`;
+/** `length`: tokens that a program for shorter texts reads. */
+export const programName = (
+  kind: 'train' | 'gradients' | 'evaluate' | 'predict',
+  batch: number,
+  length?: number,
+): string => (length === undefined ? `${kind}@${batch}` : `${kind}@${batch}x${length}`);

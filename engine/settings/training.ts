@@ -13,6 +13,8 @@ export interface TrainedOn {
   /** Classes of the target; 0 = a number, or not known yet. */
   readonly classes: number;
   readonly pictures: { readonly channels: number; readonly height: number; readonly width: number } | null;
+  /** Rows have a text, which is no target itself. */
+  readonly texts?: boolean;
   readonly model: {
     /** It stands the steep steps of the common recipe for residual nets. */
     readonly batchNorm: boolean;
@@ -183,6 +185,16 @@ export const trainingFields = fieldsFor<TrainedOn>()({
     advanced: true,
     quiet: 1,
     default: 1,
+  },
+  bucketing: {
+    kind: 'switch',
+    label: 'Buckets of lengths',
+    help: 'make batches of texts of like length, which are not padded to the longest of all',
+    hint: 'less padding: faster',
+    fits: ({ texts }) => texts === true,
+    advanced: true,
+    quiet: false,
+    default: false,
   },
   // The same bits either way: it may change while a run goes on.
   checkpointing: {

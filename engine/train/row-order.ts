@@ -1,8 +1,9 @@
 // In which order an epoch visits the rows: windows of rows that are resident together, in shuffled order, and the rows of each
-// shuffled in it. A function of seed, epoch and the size of the windows alone, never of the device; so the number of rows
-// visited is all a checkpoint has to note of the place.
+// shuffled in it, where texts differ in length then dealt to batches of one bucket. A function of seed, epoch, the size of the windows
+// and, with buckets, the batch alone, never of the device; so the number of rows visited is all a checkpoint has to note of the place.
 
 import { shuffle, streams } from '../optim/random.ts';
+import { deal, type Dealing } from './buckets.ts';
 import { windowsOf, type RowRange } from './resident-rows.ts';
 
 export interface TrainedRows {
@@ -11,6 +12,8 @@ export interface TrainedRows {
   /** Rows at its end that no step takes: a remainder of one where batches have statistics. */
   readonly leftOut: number;
   readonly seed: number;
+  /** Rows are dealt to batches by the length of their text. Absent: they are not. */
+  readonly dealing?: Dealing;
 }
 
 /** Where an epoch goes on. */
@@ -77,7 +80,9 @@ export class RowOrder {
     const { start, end } = this.windows[window];
     const rows = new Uint32Array(end - start);
     for (let i = 0; i < rows.length; i++) rows[i] = start + i;
-    shuffle(rows, this.#rows.seed, streams.shuffle + 1 + window, epoch);
+    const { seed, dealing } = this.#rows;
+    shuffle(rows, seed, streams.shuffle + 1 + window, epoch);
+    if (dealing) deal(rows, dealing, { seed, stream: streams.buckets + window, epoch });
     return rows;
   }
 }

@@ -36,6 +36,8 @@ export interface SessionShape {
   /** The device can store activations in 16 bits. */
   readonly halfStorage?: boolean;
   readonly predictOnly?: boolean;
+  /** Tokens of the rows of each bucket: see buckets.ts. Absent: rows are in none. */
+  readonly lengths?: readonly number[];
 }
 
 /** Rows a device can hold within `budget` bytes, a multiple of `batch` when not all of them fit. */
@@ -75,6 +77,7 @@ export function planOptions(shape: SessionShape): {
     stepCapacity: Math.max(predictSteps, tableRows, stepRows),
     predictSteps,
     trainBatches: predictOnly ? [] : trainBatches(counts.train, batch, statistics),
+    ...(shape.lengths ? { trainLengths: shape.lengths.filter((length) => length < lengthOf(model)) } : {}),
     parts: predictOnly ? undefined : parts,
     halfStorage,
     // Where memory is short, or what predictions need is not shared with the training.
@@ -90,6 +93,10 @@ export function planOptions(shape: SessionShape): {
   };
   return { options, parts };
 }
+
+/** Tokens a row at most, of a single text. */
+export const lengthOf = ({ input }: ResolvedModel): number =>
+  input.kind === 'table' ? (input.texts?.[0]?.length ?? 0) : 0;
 
 /** Parts of any step, no larger than those of a batch in `accumulate` parts. A part of one row has no statistics. */
 export function partsOfBatches(

@@ -14,6 +14,7 @@ import { programName, stepOf, type Plan } from '../plan/plan.ts';
 import { classWeightsTensor } from '../plan/step.ts';
 import type { PreparedData } from '../protocol/data.ts';
 import type { TrainingState } from './checkpoint.ts';
+import { bucketsOf, longestOf, paddingOf, type Buckets } from './buckets.ts';
 import { beginLossScale } from './loss-scale.ts';
 import { ResidentRows, residentCapacity, windowsOf, type ReadShard, type RowRange } from './resident-rows.ts';
 import { RowOrder, type TrainedRows } from './row-order.ts';
@@ -21,6 +22,7 @@ import { checkpointingWords, MisfitError } from './checkpointing-words.ts';
 import {
   classWeights,
   isOutOfMemory,
+  lengthOf,
   normalizationOf,
   planOptions,
   predictSteps,
@@ -65,6 +67,8 @@ export class Session {
   readonly stepsPerEpoch: number;
   /** Weights of the classes in the loss, or null. */
   readonly classWeights: Float32Array | null;
+  /** Of rows with a text of like length; null: there are none. */
+  readonly buckets: Buckets | null;
   readonly #trainedRows: TrainedRows;
   #order: RowOrder;
   /** Places on the device of the rows that are to be trained on next, in their order. */
@@ -111,7 +115,9 @@ export class Session {
     const dataBudget = Math.min(options.dataBudget, options.backend.dataBudget ?? Infinity);
     const capacity = residentCapacity(data, dataBudget, batch);
     const { halfStorage } = options.backend;
-    const shape = { model, training, data, capacity, accumulate, halfStorage, predictOnly };
+    const buckets = predictOnly ? null : await bucketsOf(model, data, training, options.readShard);
+    const lengths = buckets?.lengths;
+    const shape = { model, training, data, capacity, accumulate, halfStorage, predictOnly, lengths };
     const planned = planOptions(shape);
     const plan = compilePlan(planned.options);
     const { parts } = planned;
@@ -119,12 +125,17 @@ export class Session {
       throw isOutOfMemory(error) ? new MisfitError(error, checkpointingWords(shape, plan)) : error;
     });
     const { evaluateBatches } = planned.options;
-    return new Session(options, { model, whole }, plan, executable, { batch, capacity, parts, evaluateBatches });
+    const sizes = { batch, capacity, parts, evaluateBatches };
+    return new Session(options, { model, whole, buckets }, plan, executable, sizes);
   }
 
   private constructor(
     options: SessionOptions,
-    { model, whole }: { readonly model: ResolvedModel; readonly whole: ResolvedModel },
+    {
+      model,
+      whole,
+      buckets,
+    }: { readonly model: ResolvedModel; readonly whole: ResolvedModel; readonly buckets: Buckets | null },
     plan: Plan,
     executable: Executable,
     { batch, capacity, parts, evaluateBatches = [] }: SessionSizes,
@@ -132,6 +143,7 @@ export class Session {
     const { data, training } = options;
     this.model = model;
     this.whole = whole;
+    this.buckets = buckets;
     this.plan = plan;
     this.executable = executable;
     this.training = training;
@@ -139,7 +151,8 @@ export class Session {
     this.rows = new ResidentRows(data, options.readShard, executable, capacity);
     const programs = trainBatches(data.counts.train, batch, usesBatchStatistics(model));
     const leftOut = programs.length === 1 ? data.counts.train % batch : 0;
-    this.#trainedRows = { rows: data.counts.train, leftOut, seed: training.seed };
+    const dealing = buckets ? { buckets, batch } : undefined;
+    this.#trainedRows = { rows: data.counts.train, leftOut, seed: training.seed, dealing };
     this.#order = new RowOrder(this.#trainedRows, capacity);
     this.stepsPerEpoch = Math.floor(data.counts.train / batch) + programs.length - 1;
     this.accumulate = parts?.(batch).length ?? 1;
@@ -245,16 +258,48 @@ export class Session {
     return Math.min(capacity, this.executable.stepsAtOnce(programName('train', this.batch)));
   }
 
+  /** Shares of the positions of an epoch that are padding, with buckets and without; null where there are none. */
+  get padding(): { readonly share: number; readonly without: number } | null {
+    const { rows, dealing } = this.#trainedRows;
+    if (!dealing) return null;
+    const longest = lengthOf(this.model);
+    const order = Uint32Array.from(this.#order.windows.flatMap((_, window) => [...this.#order.rowsOf(window, 0)]));
+    return {
+      share: paddingOf(dealing, order, longest),
+      without: 1 - dealing.buckets.tokens / (rows * longest),
+    };
+  }
+
+  /** Full steps from row `from` of the entered ones on that one submit may hold: of one bucket, no more than `most`. */
+  stepsFrom(from: number, most: number): number {
+    const steps = Math.min(most, this.stepsAtOnce);
+    if (!this.buckets) return steps;
+    const program = (step: number): string =>
+      this.#programFor(this.#entered.numbers.subarray(from + step * this.batch, from + (step + 1) * this.batch));
+    const first = program(0);
+    let alike = 1;
+    while (alike < steps && program(alike) === first) alike++;
+    return alike;
+  }
+
+  /** The training program for rows: that of their bucket, or the one for all lengths. */
+  #programFor(numbers: Uint32Array): string {
+    const rows = numbers.length;
+    if (!this.buckets || rows !== this.batch) return programName('train', rows);
+    const name = programName('train', rows, this.buckets.lengths[longestOf(this.buckets, numbers)]);
+    return stepOf(this.plan, name) ? name : programName('train', rows);
+  }
+
   /**
    * Starts `steps` training steps on the entered rows from number `from` on; `step` is the run's global step. All have the full
-   * batch, or there is one with the remainder. Resolves when the next may be submitted, which is before these are done.
+   * batch and rows of one bucket, or there is one with the remainder. Resolves when the next may be submitted, which is before these are done.
    */
   async submit(step: number, from: number, steps: number, rows: number): Promise<SubmittedSteps> {
     const [places, numbers] = [this.#entered.places, this.#entered.numbers].map((all) =>
       all.subarray(from, from + steps * rows),
     );
     const lossesOf = this.#tables.write(step, steps, rows, { places, numbers });
-    const name = programName('train', rows);
+    const name = this.#programFor(numbers.subarray(0, rows));
     await this.executable.run(name, steps);
     const tableRows = steps * (stepOf(this.plan, name)?.tableRows ?? 1);
     const read = this.executable.read('ring.loss', 0, tableRows) as Promise<Float32Array>;

@@ -166,6 +166,11 @@ class Trainer {
       const capacity = rows.capacity.toLocaleString('en');
       this.#diary.say(`The rows stream in ${order.windows.length} windows of ${capacity} rows.`);
     }
+    const { padding } = this.#session;
+    if (padding) {
+      const [share, without] = [padding.share, padding.without].map((part) => `${Math.round(100 * part)} %`);
+      this.#diary.say(`Batches are of texts of like length: padding ${share}, without buckets ${without}.`);
+    }
     if (data.counts.validation === 0) this.#diary.warn(noValidationWarning().message);
     this.#diary.begins(data, stepsPerEpoch, training.epochs);
   }
@@ -190,7 +195,7 @@ class Trainer {
     for (let from = 0; from < entered;) {
       const full = Math.floor((entered - from) / batch);
       const rows = full > 0 ? batch : entered - from;
-      const steps = full > 0 ? Math.min(full, this.#session.stepsAtOnce) : 1;
+      const steps = full > 0 ? this.#session.stepsFrom(from, full) : 1;
       await this.#stream.submit({ step, from, steps, rows });
       step += steps;
       from += steps * rows;

@@ -226,7 +226,7 @@ for (const { of, prefix, table: fields } of learnerTables) {
   for (const [name, field] of values.fieldsOf(fields)) {
     test(`${of}: ${prefix}${name} is in help, form and comparisons`, () => {
       const colours = { ...table, pictures: { channels: 3, height: 32, width: 32 } };
-      const abouts = [table, { ...table, task: 'regression' }, colours] as const;
+      const abouts = [table, { ...table, task: 'regression' }, { ...table, texts: true }, colours] as const;
       const listed = abouts.flatMap((about) => {
         const settings = withConditions(fields, values.defaultsOf(fields, about), name);
         const shown = values.shownFields(fields, settings, about).map(([other]) => other);

@@ -8,6 +8,7 @@ import { resolveLoss } from '../../model/losses.ts';
 import { initialize } from '../../optim/initializers.ts';
 import type { PreparedData } from '../../protocol/data.ts';
 import type { ExportedFile } from '../../protocol/exports.ts';
+import { bucketsOf } from '../../train/buckets.ts';
 import { RowOrder } from '../../train/row-order.ts';
 import { classWeights, trainBatches, usesBatchStatistics } from '../../train/session-sizes.ts';
 import { transferTo } from '../../train/transfer.ts';
@@ -45,7 +46,9 @@ export async function exportProject(
   const batch = Math.min(training.batch, counts.train);
   const steps = trainBatches(counts.train, batch, usesBatchStatistics(model));
   const leftOut = steps.length === 1 ? counts.train % batch : 0;
-  const order = new RowOrder({ rows: counts.train, leftOut, seed: training.seed }, counts.train).rowsOf(0, 0);
+  const buckets = await bucketsOf(model, data, training, readShard);
+  const dealing = buckets ? { buckets, batch } : undefined;
+  const order = new RowOrder({ rows: counts.train, leftOut, seed: training.seed, dealing }, counts.train).rowsOf(0, 0);
   const tokens = tokenFilesOf(run, '');
   const config = {
     name: record.name,

@@ -149,6 +149,6 @@ function goesOn(before: NetworkConfig, after: NetworkConfig): Pick<RunStart, 'an
   const [one, other] = [extended(before, after.training.epochs).training, after.training];
   const differs = (name: string): boolean => valueAt(one, name) !== valueAt(other, name);
   const schedule = Object.keys(trainingFields).filter((name) => name.startsWith('schedule.'));
-  const anew = ['optimizer.name', 'optimizer.learningRate', 'batch', ...schedule].some(differs);
+  const anew = ['optimizer.name', 'optimizer.learningRate', 'batch', 'bucketing', ...schedule].some(differs);
   return { ...(anew ? { anew } : {}), ...(ofLoss.some(differs) ? { incomparable: true } : {}) };
 }

@@ -1,0 +1,206 @@
+// Buckets of lengths: every row once an epoch, little padding, the same curve as without where the batches are the same, the same bits
+// after a stop, on every backend.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { Backend } from '../../engine/backends/backend.ts';
+import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
+import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
+import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
+import { textClassifier, type TextInput } from '../../engine/model/text-presets.ts';
+import type { ModelSpec } from '../../engine/model/spec.ts';
+import { bucketsFor, paddingOf } from '../../engine/train/buckets.ts';
+import { RowOrder } from '../../engine/train/row-order.ts';
+import { makeTable, uniform, type MadeTable } from '../support/table.ts';
+import { series, trainHere } from '../support/train.ts';
+import { missingGpu, testGpu } from '../support/webgpu.ts';
+
+/** Lengths as those of texts are: many short ones, few long ones. */
+function skewed(rows: number, longest: number): Uint32Array {
+  const random = uniform(5);
+  return Uint32Array.from({ length: rows }, () =>
+    Math.min(longest, Math.floor(longest * 0.05 * Math.exp(4 * random() ** 2))),
+  );
+}
+
+test('buckets leave less than a tenth of padding where there was most of a row, and every row is seen once an epoch', () => {
+  const tokens = skewed(4000, 128);
+  const buckets = bucketsFor(tokens);
+  const dealing = { buckets, batch: 32 };
+  assert.equal(buckets.lengths.at(-1), Math.max(...tokens));
+  assert.ok(buckets.lengths.length <= 12);
+  tokens.forEach((count, row) => assert.ok(count <= buckets.lengths[buckets.of[row]]));
+  const without = 1 - buckets.tokens / (4000 * 128);
+  for (const windowRows of [4000, 1024]) {
+    const order = new RowOrder({ rows: 4000, leftOut: 0, seed: 3, dealing }, windowRows);
+    const visited = (epoch: number): Uint32Array =>
+      Uint32Array.from([...order.windowsIn(epoch)].flatMap((window) => [...order.rowsOf(window, epoch)]));
+    const [first, second] = [visited(0), visited(1)];
+    assert.deepEqual(
+      first.toSorted(),
+      Uint32Array.from({ length: 4000 }, (_, row) => row),
+    );
+    assert.deepEqual(second.toSorted(), first.toSorted());
+    assert.notDeepEqual(first, second);
+    assert.deepEqual(visited(0), first, 'the same each time it is asked for');
+  }
+  const order = new RowOrder({ rows: 4000, leftOut: 0, seed: 3, dealing }, 4000);
+  const share = paddingOf(dealing, order.rowsOf(0, 0), 128);
+  assert.ok(share < 0.1 && without > 0.5, `${share} with buckets, ${without} without`);
+});
+
+test('texts of one length are one bucket, and empty ones have a place', () => {
+  assert.deepEqual(bucketsFor(new Uint32Array(50).fill(12)).lengths, [12]);
+  assert.deepEqual(bucketsFor(new Uint32Array(50)).lengths, [1]);
+  assert.deepEqual(bucketsFor(Uint32Array.of(0, 0, 0, 40)).lengths, [1, 40]);
+});
+
+test('the buckets are the best of so many', () => {
+  const tokens = skewed(300, 14);
+  const { lengths } = bucketsFor(tokens);
+  const positions = (ends: readonly number[]): number =>
+    tokens.reduce((sum, count) => sum + ends.find((end) => count <= end)!, 0);
+  const longest = lengths.at(-1)!;
+  const choices = (from: number, left: number): readonly (readonly number[])[] =>
+    left === 0
+      ? [[longest]]
+      : Array.from({ length: longest - from - 1 }, (_, i) => from + 1 + i).flatMap((end) =>
+          choices(end, left - 1).map((rest) => [end, ...rest]),
+        );
+  const least = Math.min(...choices(0, lengths.length - 1).map(positions));
+  assert.equal(positions(lengths), least);
+});
+
+/** Every second text is cut to a quarter. */
+function uneven(rows: number, length: number, numeric = 0): MadeTable {
+  const made = makeTable({ rows, numeric, classes: 3, texts: [{ vocabulary: 9, length }], shardRows: 50 });
+  const { width } = made.data;
+  for (let row = 0; row < rows; row++) {
+    if (row % 2 === 1) made.x.fill(0, row * width + numeric + Math.ceil(length / 4), (row + 1) * width);
+  }
+  return { ...made, readShard: async (shard) => shardOf(made, shard) };
+}
+
+function shardOf({ data, x, y }: MadeTable, shard: number) {
+  const [start, end] = [data.shardStarts[shard], data.shardStarts[shard + 1]];
+  return { rows: end - start, x: x.slice(start * data.width, end * data.width), y: y.slice(start, end) };
+}
+
+const table = uneven(203, 17, 1);
+const training = { epochs: 2, batch: 16, seed: 3, bucketing: true };
+const shape = { blocks: 1, width: 16, heads: 2, positions: 0 } as const;
+const small = textClassifier('small', shape)(table.data.input as TextInput);
+/** The same without the programs for shorter rows: each row as long as any, in the order of the buckets. */
+const whole = (backend: Backend, shortened: string[]): Backend => ({
+  ...backend,
+  compile: async (plan) => {
+    const executable = await backend.compile(plan);
+    const full = (name: string): string => name.replace(/x\d+$/, '');
+    return {
+      ...executable,
+      threads: executable.threads,
+      bytes: executable.bytes,
+      write: (...given) => executable.write(...given),
+      read: (...given) => executable.read(...given),
+      run(name, steps) {
+        if (full(name) !== name) shortened.push(name);
+        return executable.run(full(name), steps);
+      },
+      stepsAtOnce: (name) => executable.stepsAtOnce(full(name)),
+      dispose: () => executable.dispose(),
+    };
+  },
+});
+
+const skip = await missingGpu();
+const backends: readonly {
+  readonly name: string;
+  readonly open: () => Promise<Backend>;
+  readonly skip?: string | false;
+}[] = [
+  { name: 'the reference', open: async () => createReferenceBackend() },
+  { name: 'WebAssembly', open: async () => createCpuBackend({ threads: 2, native: false }) },
+  { name: 'the addon', open: async () => createCpuBackend({ threads: 2 }) },
+  { name: 'the GPU', open: async () => createWebgpuBackend(await testGpu()), skip },
+];
+const waves = (vectors: string): ModelSpec => ({
+  version: 1,
+  layers: small.layers.map((layer) =>
+    layer.type === 'position_embedding'
+      ? { ...layer, vectors }
+      : layer.type === 'attention'
+        ? { ...layer, rotary: true }
+        : layer,
+  ),
+});
+const models = { transformer: small, 'waves and turns': waves('sinusoidal') };
+
+for (const { name, open, skip } of backends) {
+  for (const [kind, model] of Object.entries(models)) {
+    for (const accumulate of name === 'the GPU' ? [3] : [1, 3]) {
+      test(
+        `a ${kind} learns from short rows what it learns from padded ones, on ${name}, in ${accumulate} parts`,
+        { skip },
+        async () => {
+          const run: string[] = [];
+          const shortened: string[] = [];
+          const losses = async (wrap: (backend: Backend) => Backend) => {
+            const backend = await open();
+            const { points, log } = await trainHere(table, {
+              model,
+              training: { ...training, accumulate },
+              backend: wrap(backend),
+            });
+            await backend.close();
+            run.push(log.map(({ message }) => message).join('\n'));
+            return series(points, 'step_loss');
+          };
+          const [found, wanted] = [
+            await losses((backend) => backend),
+            await losses((backend) => whole(backend, shortened)),
+          ];
+          assert.equal(found.length, 22);
+          assert.ok(shortened.length >= 8, 'most steps are of shorter rows');
+          found.forEach((loss, step) => {
+            assert.ok(
+              Math.abs(loss - wanted[step]) <= 2e-5 * wanted[step],
+              `step ${step}: ${loss} for ${wanted[step]}`,
+            );
+          });
+          assert.match(run[0], /padding \d+ %, without buckets 6\d %/);
+        },
+      );
+    }
+  }
+}
+
+test('stopped and resumed it has the same bits; with less memory the epoch under way does', async () => {
+  const onCpu = (): Backend => createCpuBackend({ threads: 1, native: false });
+  const straight = await trainHere(table, { model: small, training, backend: onCpu() });
+  const losses = series(straight.points, 'train_loss');
+  for (const dataBudget of [1e9, 80 * 4 * (table.data.width + 1)]) {
+    const first = await trainHere(table, {
+      model: small,
+      training,
+      backend: onCpu(),
+      onSubmit: (submits, control) => void (submits === 4 && control.stop()),
+    });
+    assert.equal(first.result.reason, 'stopped');
+    assert.ok(first.result.steps < 11, 'in the middle of the first epoch');
+    const checkpoint = first.files.get('checkpoint.bin');
+    const rest = await trainHere(table, { model: small, training, backend: onCpu(), checkpoint, dataBudget });
+    const found = series(rest.points, 'train_loss');
+    assert.equal(rest.result.steps, 22);
+    if (dataBudget === 1e9) assert.deepEqual(found, losses);
+    else assert.equal(found[0], losses[0]);
+  }
+});
+
+test('without the setting rows stay in the order they had', async () => {
+  const run = async (bucketing: boolean | undefined) => {
+    const { log, points } = await trainHere(table, { model: small, training: { ...training, bucketing } });
+    assert.ok(!log.some(({ message }) => message.includes('padding')));
+    return series(points, 'step_loss');
+  };
+  assert.deepEqual(await run(undefined), await run(false));
+});
