@@ -136,10 +136,10 @@ function countBins(values: Float64Array, minimum: number, maximum: number): numb
   for (let bin = 1; bin < bins; bin++) found.add(minimum + ((maximum - minimum) * bin) / bins);
   const edges = Float64Array.from(found.add(maximum));
   const counts = Array.from(edges, () => 0);
-  const scale = edges.length / (maximum - minimum || 1);
+  const range = maximum - minimum || 1;
   for (const value of values) {
-    // Rounding may lead to a bin beside its own.
-    let bin = Math.max(0, Math.min(edges.length - 1, Math.ceil((value - minimum) * scale) - 1));
+    // Rounding may lead to a bin beside its own. A range of tiny numbers has no reciprocal: it is divided by.
+    let bin = Math.max(0, Math.min(edges.length - 1, Math.ceil(((value - minimum) / range) * edges.length) - 1));
     while (bin > 0 && value <= (edges[bin - 1] as number)) bin--;
     while (bin < edges.length - 1 && value > (edges[bin] as number)) bin++;
     counts[bin] = (counts[bin] as number) + 1;

@@ -107,6 +107,15 @@ test('a histogram counts each value where it stands, even on the edge of two bin
   }
 });
 
+test('a histogram of numbers too near to each other for the reciprocal of their range', async (context) => {
+  const { info } = await importFile(
+    context,
+    writeTable(context, 'tiny.csv', `x,y\n${'0,a\n5e-309,b\n1e-308,a\n'.repeat(20)}`),
+  );
+  const counts = columnOf(info, 'x').histogram ?? [];
+  assert.deepEqual([counts[0], counts[9], counts[19]], [20, 20, 20]);
+});
+
 test('profile of a category column, missing values aside', async (context) => {
   const { info } = await importFile(context, `${samples}penguins.csv`);
   const sex = columnOf(info, 'sex');
