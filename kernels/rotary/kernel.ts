@@ -26,7 +26,7 @@ export const kernel = defineKernel({
   cases: [
     { params: { batch: 1, length: 1, width: 2, heads: 1, size: 2, inverse: 0 } },
     { params: { batch: 3, length: 7, width: 24, heads: 4, size: 4, inverse: 0 } },
-    { params: { batch: 2, length: 13, width: 33, heads: 3, size: 10, inverse: 1 } },
+    { params: { batch: 3, length: 13, width: 33, heads: 3, size: 10, inverse: 1 } },
     { params: { batch: 5, length: 3, width: 96, heads: 2, size: 32, inverse: 1 } },
   ],
 });

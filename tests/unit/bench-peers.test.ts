@@ -64,6 +64,27 @@ test('kept to AVX2, so are the peers, and it is said', async (t) => {
   assert.match(stdout, /0\.55 missed/);
 });
 
+test('a peer that fails, or prints what is no JSON, ends it with a line that says so', async (t) => {
+  const home = temporaryHome(t);
+  const told = async (peer: string): Promise<string> => {
+    const { code, stdout, stderr } = await trainyard(
+      home,
+      'bench',
+      '--only',
+      'gemm-64',
+      '--rounds',
+      '1',
+      '--peer',
+      peer,
+    );
+    assert.deepEqual([code, stdout], [2, '']);
+    return stderr;
+  };
+  assert.match(await told('exit 3; '), /The peer “exit 3; ” failed \(exit code 3\)/);
+  assert.match(await told('kill -9 $$; '), /failed \(SIGKILL\)/);
+  assert.match(await told('echo {half'), /printed “\{half --only gemm-64”\. A line that begins with \{ has to be JSON/);
+});
+
 test('limits are of workloads there are', () => {
   const names = new Set(workloads.map(({ name }) => name));
   assert.deepEqual(

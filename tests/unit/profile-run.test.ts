@@ -231,5 +231,7 @@ test('bench --profile --run: a network of the history; others are refused with w
   };
   assert.match(await refused('--profile', '--run', '2'), /Run 2 is a linear model: .*Choose the run of a network/);
   assert.match(await refused('--run', '1'), /Add --profile/);
+  for (const option of ['--peer=true', '--rows=100', '--rounds=2', '--out=table.json'])
+    assert.match(await refused('--profile', option), new RegExp(`no use for ${option.split('=')[0]}\\.`));
   assert.match(await refused('--profile', '--run', '1', '--only', 'mlp'), /exclude each other/);
 });

@@ -2,6 +2,8 @@
 // (milliseconds), if it knows with `cpu` (milliseconds of processor time), `threads` and `mode` (which of its ways was the fastest).
 
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { InputError } from '../../../engine/protocol/errors.ts';
 
 export interface PeerTime {
   readonly peer: string;
@@ -22,22 +24,43 @@ const avx2Peers = { ATEN_CPU_CAPABILITY: 'avx2', ONEDNN_MAX_CPU_ISA: 'AVX2', MKL
 export const peerVariables = (native = process.env['TRAINYARD_NATIVE']): Readonly<Record<string, string>> =>
   native === 'avx2' ? avx2Peers : {};
 
-/** Runs a peer for one workload and reads its lines; those for other workloads are passed over. `more`: words behind the command. */
+/**
+ * Runs a peer for one workload and reads its lines; those for other workloads are passed over. `more`: words behind the command. Throws
+ * InputError where it fails, or a line cannot be read: a table without the peer would pass for one with it.
+ */
 export async function runPeer(command: string, workload: string, more = ''): Promise<readonly PeerTime[]> {
   const line = command.includes('{only}') ? command.replaceAll('{only}', workload) : `${command} --only ${workload}`;
   const env = { ...peerVariables(), ...process.env };
   const child = spawn(line + more, { shell: true, stdio: ['ignore', 'pipe', 'inherit'], env });
   let text = '';
+  const ended = once(child, 'close') as Promise<[code: number | null, signal: string | null]>;
   for await (const chunk of child.stdout) text += String(chunk);
+  const [code, signal] = await ended;
+  if (code !== 0) {
+    const how = signal === null ? `exit code ${code}` : signal;
+    throw new InputError('input.peer', `The peer “${command}” failed (${how}).`, `It was run as: ${line}${more}`);
+  }
   return text
     .split('\n')
     .filter((part) => part.startsWith('{'))
-    .map((part) => JSON.parse(part) as Partial<PeerLine>)
+    .map((part) => readLine(part, command))
     .flatMap(({ peer, workload: name, value, cpu, threads, mode }) =>
       peer !== undefined && name === workload && value !== undefined
         ? [{ peer: threads ? `${peer} ×${threads}` : peer, value, cpu, ...(mode === undefined ? {} : { mode }) }]
         : [],
     );
+}
+
+function readLine(part: string, command: string): Partial<PeerLine> {
+  try {
+    return JSON.parse(part) as Partial<PeerLine>;
+  } catch {
+    throw new InputError(
+      'input.peer',
+      `The peer “${command}” printed “${part}”.`,
+      'A line that begins with { has to be JSON.',
+    );
+  }
 }
 
 /** Of values in any order; of an even number the upper one. */

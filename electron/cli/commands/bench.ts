@@ -126,6 +126,10 @@ export const bench: Command = {
 
 /** `--profile`: of the workloads, or of a run. */
 async function profile({ options, output, services }: CommandContext): Promise<void> {
+  const other = ['peer', 'rows', 'rounds', 'out'].find((option) => options[option] !== undefined);
+  if (other !== undefined) {
+    throw new InputError('usage.option', `--profile has no use for --${other}.`, 'Leave one of them out.');
+  }
   const suite = choiceOption(options, 'suite', ['cpu', 'gpu'] as const);
   const asked = threadsOption(options, output);
   const name = textOption(options, 'run');
