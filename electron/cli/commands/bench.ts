@@ -12,6 +12,7 @@ import { tableTasks, usualTableRows } from '../../../engine/bench/tables.ts';
 import type { Workload } from '../../../engine/bench/workload.ts';
 import { workloads } from '../../../engine/bench/workloads.ts';
 import { callCosts } from '../../../engine/hardware/costs/from-model.ts';
+import { ownValue } from '../../../engine/protocol/own.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import { readProfiled } from '../../../engine/runs/profiled.ts';
 import { about } from '../about.ts';
@@ -126,7 +127,7 @@ export const bench: Command = {
 
 /** `--profile`: of the workloads, or of a run. */
 async function profile({ options, output, services }: CommandContext): Promise<void> {
-  const other = ['peer', 'rows', 'rounds', 'out'].find((option) => options[option] !== undefined);
+  const other = ['peer', 'rows', 'rounds', 'out'].find((option) => ownValue(options, option) !== undefined);
   if (other !== undefined) {
     throw new InputError('usage.option', `--profile has no use for --${other}.`, 'Leave one of them out.');
   }
