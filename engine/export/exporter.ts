@@ -56,7 +56,12 @@ const makers: Readonly<Record<ExportFormat, Maker>> = {
 
 /** Throws `run.export` for a model that reads texts and is no network of rows. */
 function refuseTexts({ file: { input, learner } }: OpenedRun): void {
-  if (predictsTokens(input)) throw noTexts('A language model');
+  if (predictsTokens(input)) {
+    throw cannotExport(
+      'A language model cannot leave in this format.',
+      'Export it as safetensors or JSON; here it writes: trainyard generate.',
+    );
+  }
   if (readsTexts(input) && learner !== 'network')
     throw noTexts(learner === 'linear' ? 'A linear model' : 'An ensemble');
 }

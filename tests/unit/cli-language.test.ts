@@ -116,3 +116,10 @@ test('models and splits that would have it read ahead are refused, and other lea
   const { code, stderr } = await trainyard(home, 'generate', '99');
   assert.equal(code, 2, stderr);
 });
+
+test('it leaves as safetensors, and as ONNX it is refused by name', async () => {
+  const onnx = await trainyard(home, 'export', '1', '--format', 'onnx', '--out', path.join(home, 'm.onnx'));
+  assert.match(onnx.stderr, /A language model cannot leave in this format\. Export it as safetensors/);
+  const kept = path.join(home, 'm.safetensors');
+  assert.equal((await trainyard(home, 'export', '1', '--format', 'safetensors', '--out', kept)).code, 0);
+});
