@@ -193,8 +193,9 @@ export const trainingFields = fieldsFor<TrainedOn>()({
     hint: 'less padding: faster',
     fits: ({ texts }) => texts === true,
     advanced: true,
-    quiet: false,
-    default: false,
+    quiet: true,
+    before: false,
+    default: ({ texts }) => texts === true,
   },
   // The same bits either way: it may change while a run goes on.
   checkpointing: {
