@@ -42,6 +42,13 @@ const byTime: DatasetSettings = { splitBy: { kind: 'time', column: 'date' } };
 const byGroup: DatasetSettings = { splitBy: { kind: 'group', column: 'g' } };
 const sentence = 'the quick brown fox jumps over the lazy dog and runs on '.split(' ');
 
+/** Of learners that hold rows out by folds of their own. */
+const heldOut = [
+  'input.one_class',
+  /All rows that would train while others are held out are of one class of y/,
+] as const;
+const byFold = ['input.one_class', /All rows that fold \d of \d would learn from are of one class of y/] as const;
+
 const tables: readonly BadTable[] = [
   {
     name: 'a class that comes last in time',
@@ -60,9 +67,7 @@ const tables: readonly BadTable[] = [
     cells: (row, next) => [day(row), next(), row >= 85 ? 'late' : 'early'],
     settings: byTime,
     refused: ['input.one_class', /All 80 rows that would train are of one class of y: early/],
-    otherwise: {
-      auto: ['input.one_class', /All rows that would train while others are held out are of one class of y/],
-    },
+    otherwise: { auto: heldOut, search: heldOut },
   },
   {
     name: 'groups of one class each',
@@ -72,7 +77,7 @@ const tables: readonly BadTable[] = [
     cells: (row, next) => [`g${row % 5}`, next(), row % 5 === 0 ? 'p' : 'q'],
     settings: byGroup,
     said: /All 20 rows of the (test|validation) split are of one class of y: [pq]\./,
-    otherwise: { auto: ['input.one_class', /All rows that fold \d of \d would learn from are of one class of y/] },
+    otherwise: { auto: byFold, search: byFold },
   },
   {
     name: 'rows without a group',
