@@ -113,7 +113,7 @@ for (const [name, batch, rows] of [
   ['mobilenet', 16, 32],
 ] as const) {
   test(`a whole run of ${name} takes what is forecast, within 5 %`, async (context) => {
-    const ratio = await middleOf(3, async () => {
+    const ratio = await middleOf(5, async () => {
       const parameters = [name, batch, rows, 2];
       const { taken, run, checkpoint } = await told<RunMemoryTaken>('run-memory-child.ts', parameters, oneCollector);
       assert.ok(checkpoint > 0);

@@ -178,7 +178,7 @@ export class SearchTraining implements Training {
     const said = new Float64Array(rows.length * values);
     rows.forEach((row, at) => said.set(outOfFold.subarray(row * values, (row + 1) * values), at * values));
     const known = { values: said, targets: Float32Array.from(rows, (row) => this.#rows.targets[row]) };
-    return autoScores(data, this.#trials.all.length, known, null);
+    return autoScores(data, this.#trials.best!.trial, known, null);
   }
 
   #handOverWhereQuick(member: Member): void {
