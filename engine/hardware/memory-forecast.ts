@@ -56,9 +56,9 @@ export interface PlanMemory {
 
 /**
  * What a run takes beside plan and copies: graph, plan, code and heap of the trainer, baseline and scores; V8 enlarges the heap of what
- * is new once more from so many calls on. Measured over the presets (tests/support/run-memory-child.ts).
+ * is new once more from so many calls on, and pictures take more of it than tables. Measured over the presets (tests/support/run-memory-child.ts).
  */
-const runningBytes = { few: 24e6, many: 40e6, calls: 500 } as const;
+const runningBytes = { few: 24e6, many: 40e6, calls: 500, pictures: 5e6 } as const;
 
 /**
  * Copies of weights that a run keeps beside the plan: the best ones, a checkpoint with them in it, and the file they leave in; of those that
@@ -125,7 +125,9 @@ export function planMemory(
   const memory = memoryOf(plan, keptBy(graph, halves), device);
   const weights = [...model.parameters, ...model.states].reduce((bytes, { shape }) => bytes + 4 * sizeOf(shape), 0);
   const allocated = device.kind === 'cpu' ? memory.total : 0;
-  const running = calls < runningBytes.calls ? runningBytes.few : runningBytes.many;
+  const running =
+    (calls < runningBytes.calls ? runningBytes.few : runningBytes.many) +
+    (input.kind === 'image' ? runningBytes.pictures : 0);
   const native = nativeBytes(plan, device);
   const run = allocated + native + copiedBytes(plan, weights) + running;
   return { plan, memory: { ...memory, program: planning + drawn + native, run } };
