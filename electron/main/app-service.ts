@@ -3,10 +3,8 @@
 // What is Electron's comes as a parameter: the same service is put together without it in tests/app/bridge.
 
 import os from 'node:os';
-import path from 'node:path';
 import type { AppService, Licences } from '../../engine/protocol/app.ts';
 import type { DataService, DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
-import { toWire, type WireError } from '../../engine/protocol/errors.ts';
 import type { PredictingApp } from '../../engine/protocol/predicting.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import { createExports, exportHere } from './exports.ts';
@@ -335,18 +333,7 @@ function surroundings({
     setAppearance: async (appearance) => window.setAppearance(appearance),
     reload: async () => window.reload(),
     onCommand: (listener) => commands.add(listener),
-    async takeOpened() {
-      const items: ReturnType<ChosenPaths['add']>[] = [];
-      const refused: { name: string; error: WireError }[] = [];
-      for (const file of opened.take()) {
-        try {
-          items.push(paths.add(file));
-        } catch (error) {
-          refused.push({ name: path.basename(file), error: toWire(error) });
-        }
-      }
-      return { items, refused };
-    },
+    takeOpened: async () => opened.take(paths),
     onOpened: (listener) => opened.onOpened(listener),
     onNetwork: (listener) => network.onBlocked(listener),
   };

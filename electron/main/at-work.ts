@@ -1,16 +1,21 @@
 // What the system is told while runs train: how far they are, in the taskbar or the dock; that the machine must not go to sleep; and, when the
 // window is out of sight, that a long run has ended. The last two are by choice.
 
-import { Notification, powerSaveBlocker, type BrowserWindow } from 'electron';
+import { Notification, powerSaveBlocker } from 'electron';
 import { keepAwakeKey, notifyKey } from '../../engine/protocol/choices.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import type { RunManager } from '../../engine/runs/manager.ts';
+import type { MainWindow } from './main-window.ts';
 
 /** Seconds at work from which the end of a run is worth a word. */
 const longRun = 30;
+/** Reports come ten times a second; the bar moves by so much at least. */
+const leastMove = 0.005;
+/** Takes the bar away. */
+const noBar = -1;
 
 export interface AtWorkParts {
-  readonly window: { readonly browser: BrowserWindow };
+  readonly window: Pick<MainWindow, 'browser' | 'reveal'>;
   readonly runs: Pick<RunManager, 'begun' | 'onReport' | 'onChanged' | 'onIdle'>;
   readonly store: Pick<StoreService, 'run' | 'getSetting'>;
 }
@@ -18,8 +23,10 @@ export interface AtWorkParts {
 export function tellSystem({ window, runs, store }: AtWorkParts): void {
   const shares = new Map<number, number>();
   let awake: number | null = null;
+  let shown = noBar;
 
   async function keepAwake(): Promise<void> {
+    if (awake === null && runs.begun().length === 0) return;
     // The choice first: the last run may end while it is read.
     const wanted = await chosen(keepAwakeKey);
     if (wanted && runs.begun().length > 0) awake ??= powerSaveBlocker.start('prevent-app-suspension');
@@ -39,18 +46,23 @@ export function tellSystem({ window, runs, store }: AtWorkParts): void {
     const begun = runs.begun();
     for (const run of shares.keys()) if (!begun.includes(run)) shares.delete(run);
     const known = [...shares.values()];
-    // -1 takes the bar away; several runs share it.
-    const mean = known.reduce((sum, share) => sum + share, 0) / known.length;
-    window.browser.setProgressBar(begun.length === 0 || known.length === 0 ? -1 : mean);
+    // Several runs share it.
+    const share = known.length === 0 ? noBar : known.reduce((sum, one) => sum + one, 0) / known.length;
+    if (Math.abs(share - shown) < leastMove) return;
+    shown = share;
+    window.browser.setProgressBar(share);
   }
 
   async function tellEnd(run: number): Promise<void> {
-    if (window.browser.isDestroyed() || window.browser.isFocused() || !Notification.isSupported()) return;
+    const { browser } = window;
+    if (browser.isDestroyed() || browser.isFocused() || !Notification.isSupported()) return;
+    // Of runs in the background MainWindow tells, when the last has ended.
+    if (!browser.isVisible() && !browser.isMinimized()) return;
     const { name, state, progress } = await store.run({ run });
     const ended = state === 'completed' ? 'is trained' : state === 'failed' ? 'has failed' : null;
     if (ended === null || (progress?.secondsElapsed ?? 0) < longRun || !(await chosen(notifyKey))) return;
     const notification = new Notification({ title: 'Trainyard', body: `${name} ${ended}.` });
-    notification.on('click', () => window.browser.show());
+    notification.on('click', () => window.reveal());
     notification.show();
   }
 

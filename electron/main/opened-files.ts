@@ -1,9 +1,13 @@
 // Files the app is opened with: named on its command line, by "Open with" of the system's file manager, or dropped on its icon. They wait
 // here until the window asks for them, since the first ones are there before any page is.
 
-import path from 'node:path';
 import fs from 'node:fs';
+import path from 'node:path';
+import type { OpenedItems } from '../../engine/protocol/app.ts';
+import { toWire } from '../../engine/protocol/errors.ts';
 import { Listeners } from '../../engine/protocol/listeners.ts';
+import { forPage } from '../../engine/protocol/shown-errors.ts';
+import type { ChosenPaths } from './paths.ts';
 
 /** More at once is a mistake of whoever calls. */
 const mostFiles = 100;
@@ -38,11 +42,20 @@ export class OpenedFiles {
     this.#listeners.emit({});
   }
 
-  /** Hands out those that wait, each once. */
-  take(): readonly string[] {
+  /** Hands out those that wait, each once, as tokens; or why there is none. */
+  take(paths: ChosenPaths): OpenedItems {
     const files = this.#waiting;
     this.#waiting = [];
-    return files;
+    const items: OpenedItems['items'][number][] = [];
+    const refused: OpenedItems['refused'][number][] = [];
+    for (const file of files) {
+      try {
+        items.push(paths.add(file));
+      } catch (error) {
+        refused.push({ name: path.basename(file), error: forPage(toWire(error)) });
+      }
+    }
+    return { items, refused };
   }
 
   onOpened(listener: (event: Record<string, never>) => void): () => void {

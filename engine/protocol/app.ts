@@ -62,6 +62,12 @@ export interface AppInfo {
   readonly mishap: string | null;
 }
 
+/** What the app was opened with: tokens as for a drop, and what could not be taken. */
+export interface OpenedItems {
+  readonly items: readonly { readonly token: string; readonly name: string }[];
+  readonly refused: readonly { readonly name: string; readonly error: WireError }[];
+}
+
 /** The files LICENSE and NOTICES, as they are. */
 export interface Licences {
   readonly own: string;
@@ -316,10 +322,7 @@ export interface AppService extends HistoryCalls, RunExports, PredictingApp {
   /** An item of the native menu was chosen: the id of the window's own command. */
   onCommand(listener: (event: { command: string }) => void): () => void;
   /** Files the app was opened with since this was last asked: each is handed out once, as if it had been dropped. */
-  takeOpened(): Promise<{
-    readonly items: readonly { readonly token: string; readonly name: string }[];
-    readonly refused: readonly { readonly name: string; readonly error: WireError }[];
-  }>;
+  takeOpened(): Promise<OpenedItems>;
   /** There are some. */
   onOpened(listener: (event: Record<string, never>) => void): () => void;
   onNetwork(listener: (event: { blocked: number }) => void): () => void;
