@@ -102,14 +102,10 @@ async function firstProblem(ways: readonly Rung['open'][], rest: () => Promise<v
   return null;
 }
 
-function withWarning(backend: Backend, warning: string): Backend {
-  return {
-    device: { ...backend.device, warning },
-    dataBudget: backend.dataBudget,
-    compile: (plan) => backend.compile(plan),
-    close: () => backend.close(),
-  };
-}
+const withWarning = (backend: Backend, warning: string): Backend => ({
+  ...backend,
+  device: { ...backend.device, warning },
+});
 
 const storeKey = (key: string): string => `self-test ${key}`;
 

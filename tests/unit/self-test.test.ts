@@ -91,6 +91,18 @@ test('a device that computes wrong is told, and the best way that passes is used
   assert.equal((await openTrusted(ladder([sound]))).device.warning, undefined);
 });
 
+test('with a warning a device can do all that it can without', async () => {
+  const able: Backend = {
+    ...createReferenceBackend(),
+    dataBudget: 2 ** 20,
+    multiplyAddRate: (threads) => threads,
+    peaks: async () => ({ gflops: 1, copyGigabytes: 2 }),
+  };
+  const opened = await openTrusted(ladder([broken, { name: 'the reference', open: () => able }]));
+  assert.match(opened.device.warning ?? '', /self-test/);
+  assert.deepEqual({ ...opened, device: able.device }, able);
+});
+
 test('what was found is remembered under its key, tested anew on demand, and nonsense counts as nothing', async () => {
   const options = ladder([broken, sound]);
   const first = await findTrust(options);
