@@ -10,7 +10,7 @@ type Vector = Float64Array;
 
 /** What a layer makes of one position: its inputs there, the token, and its place in the sequence. */
 type Step = (inputs: readonly Vector[], token: number, place: number) => Vector;
-/** Makes the step of a layer; null where it does something that one position cannot tell. */
+/** Makes the step of a layer; null where it does something that one position cannot tell, or that has no step here. */
 type Stepped = (layer: ResolvedLayer, tensor: (name: string) => Float32Array) => Step | null;
 
 /** y [out] = x [in] · w [in,out] + bias [out]. */
@@ -52,7 +52,7 @@ const dense: Stepped = ({ args, parameters, def }, tensor) => {
 
 /** Keys and values of all positions so far, of which the places behind the last are of a text before. */
 const attention: Stepped = ({ args, inputShapes: [[length, width]] }, tensor) => {
-  if (args['causal'] !== true) return null;
+  if (args['causal'] !== true || args['rotary'] === true) return null;
   const heads = Number(args['heads']);
   const groups = Number(args['groups']) || heads;
   const size = width / heads;
@@ -101,6 +101,7 @@ const steps: ReadonlyMap<string, Stepped> = new Map<string, Stepped>([
   [
     'position_embedding',
     ({ args, outputShape: [, width] }, tensor) => {
+      if (args['vectors'] === 'sinusoidal') return null;
       const table = tensor('weight');
       const segment = Number(args['segments']) > 0 ? tensor('segment') : null;
       return ([x], _, place) => x.map((value, i) => value + table[place * width + i] + (segment?.[i] ?? 0));

@@ -120,3 +120,21 @@ test('a model that looks at the whole at once is not asked token by token', () =
   );
   assert.equal(Incremental.of(resolved, weights), null);
 });
+
+test('a model whose places are turned or waves is not asked token by token', () => {
+  const layers = (places: object, heads: object): ModelSpec => ({
+    version: 1,
+    layers: [
+      { type: 'token_embedding', dimensions: 8 },
+      { type: 'position_embedding', ...places },
+      { type: 'attention', heads: 2, causal: true, ...heads },
+      { type: 'pool_positions', pool: 'last' },
+      { type: 'output' },
+    ] as ModelSpec['layers'],
+  });
+  const of = (model: ModelSpec): Incremental | null =>
+    Incremental.of(resolveModel(model, input, classes.length), weightsOf(model));
+  assert.notEqual(of(layers({}, {})), null);
+  assert.equal(of(layers({ vectors: 'sinusoidal' }, {})), null);
+  assert.equal(of(layers({}, { rotary: true })), null);
+});
