@@ -14,7 +14,8 @@ import { timmConfigOf } from './timm-config.ts';
 export async function readPretrained(found: FoundModel, options: ReadOptions): Promise<Pretrained> {
   const config = found.texts['config.json'];
   const timm = timmConfigOf(config);
-  if (timm !== null) return readPicturesNet(found, { architecture: timm.architecture, ...options }, timm);
+  if (timm !== null)
+    return readPicturesNet(found, { ...options, architecture: options.architecture ?? timm.architecture }, timm);
   const isText = config !== undefined && options.architecture === undefined;
   return isText ? readTextNet(found, options) : readPicturesNet(found, options);
 }

@@ -127,8 +127,8 @@ test('names of classes are those given, one an output; a weight that is no numbe
 
 test('a folder of timm says its architecture, its classes and how its pictures were normalised', async () => {
   const net = await found(fileOf(goldenNets['timm/resnet18']));
-  const inFolder = (config: object): Promise<Pretrained> =>
-    readPretrained({ ...net, texts: { 'config.json': JSON.stringify(config) } }, {});
+  const inFolder = (config: object, options: ReadOptions = {}): Promise<Pretrained> =>
+    readPretrained({ ...net, texts: { 'config.json': JSON.stringify(config) } }, options);
   const [mean, std] = [
     [0.5, 0.4, 0.3],
     [0.2, 0.25, 0.3],
@@ -143,7 +143,9 @@ test('a folder of timm says its architecture, its classes and how its pictures w
   const old = await inFolder({ architecture, mean, std });
   assert.deepEqual((old.preprocessing as { mean: unknown }).mean, mean);
   assert.match((await inFolder({ architecture })).said[0], /normalised is not said/);
-  await assert.rejects(inFolder({ architecture: 'vit_base' }), /The architecture “vit_base” is not read/);
+  // As the command line asks that was told no architecture.
+  for (const options of [{}, { architecture: undefined }])
+    await assert.rejects(inFolder({ architecture: 'vit_base' }, options), /The architecture “vit_base” is not read/);
   await assert.rejects(
     inFolder({ architecture, pretrained_cfg: { mean: 'x' } }),
     /config\.json cannot be used: .*mean/,
