@@ -20,6 +20,7 @@ export class Course {
   readonly #job: LearnerJob;
   readonly #stand: Stand;
   readonly #points: WaitingPoints;
+  readonly #start: number;
   #lastCheckpoint: number;
   #paused = 0;
 
@@ -27,12 +28,12 @@ export class Course {
     this.#job = job;
     this.#stand = stand;
     this.#points = new WaitingPoints(job.surroundings.clock, job.events.onPoint);
-    this.#lastCheckpoint = job.surroundings.clock();
+    this.#start = this.#lastCheckpoint = job.surroundings.clock();
   }
 
-  /** Milliseconds of pauses so far. */
-  get paused(): number {
-    return this.#paused;
+  /** Seconds since it began, without pauses. */
+  get seconds(): number {
+    return (this.#job.surroundings.clock() - this.#start - this.#paused) / 1000;
   }
 
   say(message: string, level: LogLine['level'] = 'info', detail = false): void {

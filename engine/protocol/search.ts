@@ -24,7 +24,7 @@ export interface Trial {
   readonly losses: readonly number[];
   /** What it scored at the rungs that it came to, as losses are. */
   readonly rungs: readonly (readonly [rung: number, loss: number])[];
-  /** From its choice to its end. */
+  /** From its choice to its end, without pauses. */
   readonly seconds: number;
   /** Of those, steps of training alone. */
   readonly training: number;

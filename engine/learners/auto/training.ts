@@ -47,8 +47,6 @@ export class AutoTraining implements Training {
   readonly #candidates: Iterator<Candidate, void, void>;
   readonly #secondsBefore: number;
   #next: number;
-  /** Milliseconds of the clock. */
-  readonly #start: number;
   #atWork: MemberAtWork | null = null;
   #standing: Standing | null = null;
   #weights: readonly number[] = [];
@@ -69,7 +67,6 @@ export class AutoTraining implements Training {
     this.#members = [...(before?.members ?? [])];
     this.#leftOut = [...(before?.leftOut ?? [])];
     this.#secondsBefore = before?.seconds ?? 0;
-    this.#start = job.surroundings.clock();
     const fold = rows.targets.length - Math.round(rows.targets.length / Math.max(2, rows.count));
     this.#plannedFor = { common: commonOf(job.config), data: job.data, rows: fold };
     this.#candidates = candidates(this.#plannedFor);
@@ -93,12 +90,12 @@ export class AutoTraining implements Training {
   }
 
   get #spent(): number {
-    return this.#secondsBefore + (this.#job.surroundings.clock() - this.#start - this.#course.paused) / 1000;
+    return this.#secondsBefore + this.#course.seconds;
   }
 
   /** Of this attempt: the bill has those before. */
   get #phases(): PhaseSeconds {
-    return { training: this.#spent - this.#secondsBefore };
+    return { training: this.#course.seconds };
   }
 
   get #budget(): number {

@@ -33,6 +33,7 @@ export class Trials {
   readonly #bySettings = new Map<string, Trial>();
   readonly #rungs = new Map<number, number[]>();
   #best: Trial | null = null;
+  #repeats = 0;
   #importance: { readonly of: number; readonly found: SettingImportance | null } = { of: 0, found: null };
 
   constructor(
@@ -52,6 +53,7 @@ export class Trials {
   add(trial: Trial): void {
     this.all.push(trial);
     this.seen.push(seenOf(trial));
+    this.#repeats = this.like(trial.settings) === undefined ? 0 : this.#repeats + 1;
     if (trial.state !== 'failed') this.#bySettings.set(JSON.stringify(trial.settings), trial);
     for (const [rung, loss] of trial.rungs) this.#rungs.set(rung, [...(this.#rungs.get(rung) ?? []), loss]);
     if (trial.state === 'completed' && trial.score! < (this.#best?.score ?? Infinity)) this.#best = trial;
@@ -60,6 +62,11 @@ export class Trials {
   /** Of equal ones the first. Only trials that were completed are. */
   get best(): Trial | null {
     return this.#best;
+  }
+
+  /** Trials at the end, in a row, of settings that had been tried before. */
+  get repeats(): number {
+    return this.#repeats;
   }
 
   atRung(rung: number): readonly number[] {

@@ -42,18 +42,16 @@ export class SearchTraining implements Training {
   readonly #course: Course;
   readonly #trialData: TrialData;
   readonly #secondsBefore: number;
-  readonly #start: number;
   #atWork: TrialAtWork | null = null;
   /** The best trial that was completed, as a model. */
   #best: Member | null;
-  #repeats = 0;
   #stopped = false;
   #importance = { took: 0, at: -Infinity };
   #handOver = { took: 0, at: -Infinity };
   #result: RunResult | null = null;
 
   constructor(job: LearnerJob<SearchConfig>, rows: PartRows, space: ReadSpace, before: AutoState | null) {
-    const { config, data, surroundings, trials = [] } = job;
+    const { config, data, trials = [] } = job;
     // The test rows stay closed: as far as its trials know there are none.
     this.#job = { ...job, data: { ...data, counts: { ...data.counts, test: 0 } } };
     this.#rows = rows;
@@ -66,7 +64,6 @@ export class SearchTraining implements Training {
     for (const trial of trials) this.#trials.add(trial);
     this.#best = before?.members[0] ?? null;
     this.#secondsBefore = trials.reduce((sum, { seconds }) => sum + seconds, 0);
-    this.#start = surroundings.clock();
     this.#course = new Course(this.#job, { progress: () => this.#progress(), snapshot: () => this.#snapshot() });
     job.control.onStop(() => this.#atWork?.abandon());
     this.#announce();
@@ -85,11 +82,11 @@ export class SearchTraining implements Training {
   }
 
   get #spent(): number {
-    return this.#secondsBefore + (this.#job.surroundings.clock() - this.#start - this.#course.paused) / 1000;
+    return this.#secondsBefore + this.#course.seconds;
   }
 
   get #phases(): PhaseSeconds {
-    return { training: this.#spent - this.#secondsBefore };
+    return { training: this.#course.seconds };
   }
 
   /** Why there is no further trial; null: there is one. */
@@ -97,10 +94,10 @@ export class SearchTraining implements Training {
     const { trials, minutes } = this.#job.config.search;
     if (this.#stopped) return 'stopped';
     if (trials > 0 && this.#trials.all.length >= trials) return 'trials';
-    // One at least: else there is no answer.
-    if (minutes > 0 && this.#spent >= 60 * minutes && this.#trials.best !== null) return 'minutes';
+    // One at least: else there is no answer. Where that one failed, nothing says that another would not.
+    if (minutes > 0 && this.#spent >= 60 * minutes && this.#trials.all.length > 0) return 'minutes';
     const { space } = this.#space;
-    return this.#repeats >= Math.min(mostRepeats, 10 * sizeOf(space)) ? 'exhausted' : null;
+    return this.#trials.repeats >= Math.min(mostRepeats, 10 * sizeOf(space)) ? 'exhausted' : null;
   }
 
   async #step(): Promise<void> {
@@ -125,13 +122,8 @@ export class SearchTraining implements Training {
     const trial = this.#trials.all.length + 1;
     const chosen = nextChosen(search.sampler, this.#space.space, seed, trial - 1, this.#trials.seen);
     const like = this.#trials.like(chosen);
-    if (like === undefined) {
-      this.#repeats = 0;
-      this.#atWork = this.#workOn(trial, chosen, search.asha);
-      return;
-    }
-    this.#repeats++;
-    this.#tell({ ...like, trial, rungs: [], steps: 0, seconds: 0, training: 0, note: `as trial ${like.trial}` });
+    if (like === undefined) this.#atWork = this.#workOn(trial, chosen, search.asha);
+    else this.#tell({ ...like, trial, rungs: [], steps: 0, seconds: 0, training: 0, note: `as trial ${like.trial}` });
   }
 
   #configOf(chosen: TrialSettings): RunConfig {
@@ -151,6 +143,7 @@ export class SearchTraining implements Training {
       candidate,
       units,
       rungs,
+      seconds: () => this.#course.seconds,
       atRung: (rung: number) => this.#trials.atRung(rung),
     };
     return new TrialAtWork(work, this.#job, this.#rows, this.#test);
@@ -171,14 +164,14 @@ export class SearchTraining implements Training {
     this.#job.events.onTrial?.(trial);
   }
 
-  #scores({ outOfFold, models }: Member): ReturnType<typeof autoScores> {
+  #scores({ number, outOfFold, models }: Member): ReturnType<typeof autoScores> {
     const { data } = this.#job;
     const values = valuesPerRow(data.output);
     const rows = Uint32Array.from(models.flatMap(({ part }) => [...this.#rows.rowsOf(part)])).sort();
     const said = new Float64Array(rows.length * values);
     rows.forEach((row, at) => said.set(outOfFold.subarray(row * values, (row + 1) * values), at * values));
     const known = { values: said, targets: Float32Array.from(rows, (row) => this.#rows.targets[row]) };
-    return autoScores(data, this.#trials.best!.trial, known, null);
+    return autoScores(data, number, known, null);
   }
 
   #handOverWhereQuick(member: Member): void {
@@ -229,7 +222,8 @@ export class SearchTraining implements Training {
   /** The best trial as a model: one that a killed process took along is trained again, and comes to the same. */
   async #bestModel(): Promise<Member | null> {
     const best = this.#trials.best;
-    if (best === null || this.#best?.number === best.trial) return this.#best;
+    if (best === null) return null;
+    if (this.#best?.number === best.trial) return this.#best;
     this.#course.say(`Trial ${best.trial}, the best one, is trained once more: its model was not kept yet.`);
     const again = this.#workOn(best.trial, best.settings, false);
     while (await again.advance()) await this.#job.surroundings.breathe();

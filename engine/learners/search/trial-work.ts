@@ -26,13 +26,14 @@ export interface TrialWork {
   readonly rungs: readonly number[];
   /** What trials before it scored at a rung. */
   readonly atRung: (rung: number) => readonly number[];
+  /** Of the search, without its pauses. */
+  readonly seconds: () => number;
 }
 
 export class TrialAtWork {
   readonly #work: TrialWork;
   readonly #rows: PartRows;
   readonly #output: OutputSpec;
-  readonly #clock: () => number;
   readonly #member: MemberAtWork;
   readonly #start: number;
   /** Mean losses of the folds that are done. */
@@ -47,17 +48,8 @@ export class TrialAtWork {
     this.#work = work;
     this.#rows = rows;
     this.#output = job.data.output;
-    this.#clock = job.surroundings.clock;
-    this.#start = this.#clock();
+    this.#start = work.seconds();
     this.#member = new MemberAtWork(work.trial, work.candidate, job, rows, test, (point) => this.#watch(point));
-  }
-
-  get part(): number {
-    return this.#member.part;
-  }
-
-  get share(): number {
-    return this.#member.share;
   }
 
   /** Works for a moment. True while there is more to do. */
@@ -83,7 +75,7 @@ export class TrialAtWork {
   result(): Trial {
     const { trial, settings } = this.#work;
     const { steps, seconds: training } = this.#member.trained;
-    const seconds = (this.#clock() - this.#start) / 1000;
+    const seconds = this.#work.seconds() - this.#start;
     const common = { trial, settings, steps, seconds, training, rungs: this.#passed };
     const nothing = { score: null, losses: [], note: this.#problem ?? '' };
     if (this.#problem !== null) return { ...common, ...nothing, state: 'failed', reached: 0 };

@@ -1,0 +1,114 @@
+// How a search comes to its end: by time where no trial comes to a model, where nothing new is left; and what a pause counts for.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { nodeSurroundings } from '../../electron/hosts/surroundings.ts';
+import { configWith } from '../../engine/learners/declared/registry.ts';
+import type { LearnerJob } from '../../engine/learners/learner.ts';
+import { otherLearners } from '../../engine/learners/predict.ts';
+import { learnerNamed } from '../../engine/learners/registry.ts';
+import { declaration, searchFields, type SearchSettings } from '../../engine/learners/search/declaration.ts';
+import { InputError } from '../../engine/protocol/errors.ts';
+import type { RunResult } from '../../engine/protocol/runs.ts';
+import type { Trial } from '../../engine/protocol/search.ts';
+import { defaultsOf } from '../../engine/settings/values.ts';
+import { RunControl } from '../../engine/train/control.ts';
+import { makeTable } from '../support/table.ts';
+
+const settings = { target: 'bought', task: 'classification' } as const;
+const common = { dataset: 'd', device: 'cpu', threads: 1, seed: 4, settings } as const;
+const usual = { ...defaultsOf(searchFields, { rows: 160, task: 'classification' } as never), of: 'linear' } as const;
+
+/** Searches the settings of a linear model. */
+async function search(
+  own: Partial<SearchSettings>,
+  job: Partial<LearnerJob> = {},
+): Promise<{ readonly trials: readonly Trial[]; readonly result: RunResult }> {
+  const table = makeTable({ rows: 200, numeric: 3, classes: 2, split: [0.8, 0, 0.2] });
+  const trials = [...(job.trials ?? [])];
+  const training = await learnerNamed('search').open({
+    config: configWith(declaration, common, { ...usual, ...own }),
+    data: { ...table.data, preprocessing: {}, parts: Uint8Array.from({ length: 160 }, (_, row) => 1 + (row % 2)) },
+    readShard: table.readShard,
+    dataBudget: 1e9,
+    backend: () => Promise.reject(new Error('no device')),
+    control: new RunControl(),
+    surroundings: nodeSurroundings,
+    others: otherLearners,
+    events: {
+      onStarted: () => undefined,
+      onReport: () => undefined,
+      onLog: () => undefined,
+      onPaused: () => undefined,
+      onFile: () => undefined,
+      onTrial: (trial) => void trials.push(trial),
+    },
+    ...job,
+  });
+  while (await training.advance(1_000)) continue;
+  return { trials, result: training.result() };
+}
+
+test('a search whose trials all fail ends when its time is over, and hours of a pause count for none of them', async () => {
+  let [now, opened] = [0, 0];
+  const control = new RunControl();
+  const seconds: number[] = [];
+  const failing: LearnerJob['others'] = {
+    ...otherLearners,
+    named: (name) => ({
+      ...learnerNamed(name),
+      async open() {
+        assert.ok(++opened < 100, 'it goes on and on');
+        let steps = 0;
+        return {
+          async advance() {
+            now += 1_000;
+            if (opened === 3) control.pause();
+            if (++steps < 2) return true;
+            throw new InputError('input.rows', 'These rows cannot be learned.', 'Take others.');
+          },
+          result: () => ({ steps: 0, seconds: 0 }) as RunResult,
+        };
+      },
+    }),
+  };
+  const events = {
+    onPaused({ paused }: { readonly paused: boolean }) {
+      if (!paused) return;
+      setImmediate(() => {
+        now += 7_200_000;
+        control.resume();
+      });
+    },
+  };
+  const surroundings = { ...nodeSurroundings, clock: () => now };
+  const told = { onTrial: (trial: Trial) => void seconds.push(trial.seconds) };
+  const quiet = {
+    onStarted: () => undefined,
+    onReport: () => undefined,
+    onLog: () => undefined,
+    onFile: () => undefined,
+  };
+  await assert.rejects(
+    search(
+      { trials: 0, minutes: 0.5 },
+      { control, surroundings, others: failing, events: { ...quiet, ...events, ...told } },
+    ),
+    { code: 'run.no_trial', message: /Trial 1: These rows cannot be learned/ },
+  );
+  assert.deepEqual(seconds, new Array<number>(15).fill(2));
+});
+
+test('a search of which nothing new is left ends with the same trial, wherever it was interrupted', async () => {
+  const space = JSON.stringify({ penalty: { kind: 'choice', values: [1, 100] } });
+  const own = { space, sampler: 'random', trials: 0, minutes: 100 } as const;
+  const whole = await search(own);
+  assert.equal(whole.result.search?.ended, 'exhausted');
+  const kept = whole.trials.slice(0, -5);
+  const rest = await search(own, { trials: kept });
+  assert.deepEqual(
+    rest.trials.map(({ trial, settings }) => ({ trial, settings })),
+    whole.trials.map(({ trial, settings }) => ({ trial, settings })),
+  );
+  assert.equal(rest.result.search?.best?.trial, whole.result.search?.best?.trial);
+});
