@@ -35,6 +35,8 @@ export class DatasetStore {
   readonly #service: AppService;
   /** Where a dataset of this session came from: reading it again with other options needs the token. */
   readonly #sources = new Map<string, ImportSource>();
+  /** Changes of settings that are being saved, the last one of each dataset. */
+  readonly #saves = new Map<string, Promise<void>>();
   #next = 1;
 
   constructor(service: AppService) {
@@ -55,10 +57,16 @@ export class DatasetStore {
     return this.list.find((dataset) => dataset.id === id);
   }
 
-  /** The dataset, also where another process has imported it since; undefined when there is none. */
+  /** The dataset with every change made so far, also where another process has imported it since; undefined when there is none. */
   async get(id: string): Promise<DatasetInfo | undefined> {
+    await this.#saves.get(id);
     if (!this.find(id)) await this.refresh();
     return this.find(id);
+  }
+
+  /** Has `get` wait for a change that is being saved. `saved` does not reject. */
+  waitFor(id: string, saved: Promise<void>): void {
+    this.#saves.set(id, saved);
   }
 
   sourceOf(id: string): ImportSource | undefined {

@@ -183,6 +183,8 @@ export class DatasetPage {
         this.saving = false;
       }
     });
+    // Whoever opens New run meanwhile is not to draft it for the data as it was.
+    this.#store.waitFor(this.info.id, this.#queue);
     return this.#queue;
   }
 }

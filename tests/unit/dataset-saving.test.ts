@@ -1,0 +1,90 @@
+// Settings of a dataset that are being saved: whoever asks for the dataset meanwhile is given it as it was chosen. The window's own state
+// classes run here as they are, compiled for a place without a page.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { registerHooks, stripTypeScriptTypes } from 'node:module';
+import test from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { compileModule } from 'svelte/compiler';
+import type { DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
+
+registerHooks({
+  load(url, context, next) {
+    if (!url.endsWith('.svelte.ts')) return next(url, context);
+    const code = stripTypeScriptTypes(fs.readFileSync(fileURLToPath(url), 'utf8'));
+    const { js } = compileModule(code, { generate: 'server', filename: url });
+    return { format: 'module', shortCircuit: true, source: js.code };
+  },
+});
+/** What is asked of them here; their own types know a page. */
+interface Store {
+  refresh(): Promise<void>;
+  get(id: string): Promise<DatasetInfo | undefined>;
+}
+interface Page {
+  readonly failure: { readonly message: string } | null;
+  readText(column: string): void;
+  setSplit(split: readonly [number, number, number]): void;
+}
+const made = async (file: string, name: string, ...parts: readonly unknown[]): Promise<unknown> => {
+  const classes = (await import(new URL(`../../renderer/${file}`, import.meta.url).href)) as Record<
+    string,
+    new (...parts: readonly unknown[]) => unknown
+  >;
+  return new classes[name](...parts);
+};
+
+const info = {
+  id: 'd1',
+  importedAt: 1,
+  settings: {},
+  columns: [],
+  warnings: [],
+  target: 'kind',
+} as unknown as DatasetInfo;
+
+/** A page on a dataset, and what ends the save that is under way. */
+async function open() {
+  const saves: { readonly settings: DatasetSettings; end: (error?: Error) => void }[] = [];
+  const service = {
+    onProgress: () => () => undefined,
+    datasets: async () => [info],
+    saveSettings: ({ settings }: { settings: DatasetSettings }) =>
+      new Promise<DatasetInfo>((resolve, reject) => {
+        saves.push({ settings, end: (error) => (error ? reject(error) : resolve({ ...info, settings })) });
+      }),
+  };
+  const store = (await made('app/datasets.svelte.ts', 'DatasetStore', service)) as Store;
+  await store.refresh();
+  const undo = { record: () => undefined };
+  const page = (await made('views/dataset/dataset.svelte.ts', 'DatasetPage', info, service, store, undo)) as Page;
+  return { store, page, saves };
+}
+
+test('New run on texts that were chosen just now is given them, however long they take to be saved', async () => {
+  const { store, page, saves } = await open();
+  page.readText('review');
+  page.setSplit([0.5, 0.25, 0.25]);
+  const given: (DatasetInfo | undefined)[] = [];
+  const asked = store.get('d1').then((found) => given.push(found));
+  await setImmediate();
+  assert.equal(given.length, 0);
+  saves[0].end();
+  await setImmediate();
+  assert.equal(given.length, 0, 'the second change is not saved yet');
+  saves[1].end();
+  await asked;
+  assert.deepEqual(given[0]?.settings, { texts: { columns: ['review'] }, split: [0.5, 0.25, 0.25] });
+});
+
+test('where saving fails the dataset is given as it is, and the page says why', async () => {
+  const { store, page, saves } = await open();
+  page.readText('review');
+  const asked = store.get('d1');
+  await setImmediate();
+  saves[0].end(new Error('no room left'));
+  assert.equal(await asked, info);
+  assert.match(page.failure?.message ?? '', /no room left/);
+});
