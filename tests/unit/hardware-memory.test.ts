@@ -6,8 +6,6 @@ import { once } from 'node:events';
 import test from 'node:test';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
-import { openGpu } from '../../engine/backends/webgpu/adapter.ts';
-import { openNodeGpu } from '../../engine/backends/webgpu/node.ts';
 import { classOutput, subjectNamed, subjectOf } from '../../engine/hardware/costs/familiar.ts';
 import {
   forecastBatches,
@@ -20,6 +18,7 @@ import {
 } from '../../engine/hardware/memory-forecast.ts';
 import type { MemoryTaken } from '../support/memory-child.ts';
 import type { RunMemoryTaken } from '../support/run-memory-child.ts';
+import { missingGpu, testGpu } from '../support/webgpu.ts';
 import { mlp, presets } from '../../engine/model/presets.ts';
 
 const near = (actual: number, expected: number, share: number): void =>
@@ -137,23 +136,19 @@ test('where threads are chosen by what pays, the forecast chooses as many', asyn
   await backend.close();
 });
 
-test(
-  'the forecast equals what a GPU allocates',
-  { skip: !process.env.TRAINYARD_SWIFTSHADER && 'no WebGPU here' },
-  async () => {
-    const opened = await openGpu(await openNodeGpu());
-    const backend = createWebgpuBackend(opened);
-    const device: PlanDevice = { kind: 'gpu', limits: opened.device.limits, subgroups: opened.subgroups };
-    for (const name of ['small', 'lenet']) {
-      const { model } = subjectNamed(name, { batch: 16 });
-      const { plan, memory } = planMemory(model!, counts, device);
-      const executable = await backend.compile(plan);
-      assert.equal(executable.bytes, memory.total, name);
-      executable.dispose();
-    }
-    await backend.close();
-  },
-);
+test('the forecast equals what a GPU allocates', { skip: await missingGpu() }, async () => {
+  const opened = await testGpu();
+  const backend = createWebgpuBackend(opened);
+  const device: PlanDevice = { kind: 'gpu', limits: opened.device.limits, subgroups: opened.subgroups };
+  for (const name of ['small', 'lenet']) {
+    const { model } = subjectNamed(name, { batch: 16 });
+    const { plan, memory } = planMemory(model!, counts, device);
+    const executable = await backend.compile(plan);
+    assert.equal(executable.bytes, memory.total, name);
+    executable.dispose();
+  }
+  await backend.close();
+});
 
 test('a batch in parts is forecast too: the activations of a part', () => {
   const { model } = subjectNamed('resnet20', { batch: 64 });
