@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { replay } from '../golden/golden.ts';
-import { readGolden } from '../golden/golden.ts';
+import { readGolden, replay } from '../golden/golden.ts';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 
 for (const name of ['bert', 'gpt', 'llama']) {
