@@ -46,11 +46,22 @@ interface From {
   readonly frozen?: number;
   readonly upTo?: number;
   readonly start?: Uint8Array | null;
+  /** An RMS norm instead of the first dropout. */
+  readonly normed?: boolean;
 }
 
-async function project({ relation, frozen = 0, upTo, start }: From) {
+async function project({ relation, frozen = 0, upTo, start, normed = false }: From) {
   const training = { ...defaultTraining(40, 'classification'), seed: 1, frozenLayers: frozen };
-  const file = { learner: 'network', model, training, input: data.input, output: data.output, task: 'classification' };
+  const layers = model.layers.map((layer, at) => (normed && at === 1 ? { type: 'rms_norm' } : layer));
+  const weights = { ...filled(7), ...(normed && { '1.weight': { shape: [4], data: new Float32Array(4) } }) };
+  const file = {
+    learner: 'network',
+    model: { ...model, layers },
+    training,
+    input: data.input,
+    output: data.output,
+    task: 'classification',
+  };
   const record = {
     ...{ id: 9, name: 'head', parent: relation && 4, relation, start: relation && { upTo }, createdAt: 0 },
     ...{ config: { learner: 'network' }, result: null },
@@ -69,7 +80,7 @@ async function project({ relation, frozen = 0, upTo, start }: From) {
       record,
       model: JSON.stringify(file),
       preprocessing: '{}',
-      weights: bytes(filled(7)),
+      weights: bytes(weights),
       points,
       log: [],
       start,
@@ -125,4 +136,10 @@ test('one that goes on says that its first steps were another’s', async () => 
   assert.deepEqual(config.firstLosses, []);
   assert.match(text('README.md'), /goes on from run 4, whose settings may have been others/);
   assert.doesNotMatch(text('README.md'), /the same first weights|the weights the run began with/);
+});
+
+test('a project asks for the PyTorch that has its modules', async () => {
+  const asked = async (normed: boolean): Promise<string> =>
+    (await project({ relation: null, normed })).text('requirements.txt').split('\n')[0];
+  assert.deepEqual([await asked(false), await asked(true)], ['torch>=2.1', 'torch>=2.4']);
 });

@@ -33,6 +33,8 @@ export interface TorchLayer {
   readonly module?: (layer: ResolvedLayer) => string | undefined;
   /** Its module keeps the weight, if that is a matrix, as [out,in]. */
   readonly turned?: true;
+  /** The first PyTorch that has its module, where that is later than what every project asks for. */
+  readonly since?: string;
   readonly forward: (layer: ResolvedLayer, x: readonly string[], m: string) => string;
 }
 
@@ -212,6 +214,7 @@ export const torchLayers: Readonly<Record<string, TorchLayer>> = {
     forward: (_, [x], m) => `${m}(${x})`,
   },
   rms_norm: {
+    since: '2.4',
     module: (layer) => `nn.RMSNorm(${layer.inputShapes[0].at(-1)!}, eps=${String(args(layer)['epsilon'])})`,
     forward: (_, [x], m) => `${m}(${x})`,
   },

@@ -34,7 +34,7 @@ export async function linearProject(
   };
   return [
     text('README.md', linearReadme(record.name, file, config.solved)),
-    text('requirements.txt', requirements),
+    text('requirements.txt', requirements()),
     text('model.py', modelSource(file) + loaderSource('trained.safetensors')),
     text('data.py', dataSource(false)),
     text('train.py', solveSource),

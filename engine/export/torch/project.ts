@@ -50,6 +50,7 @@ export async function exportProject(
   const dealing = buckets ? { buckets, batch } : undefined;
   const order = new RowOrder({ rows: counts.train, leftOut, seed: training.seed, dealing }, counts.train).rowsOf(0, 0);
   const tokens = tokenFilesOf(run, '');
+  const since = model.layers.map(({ def }) => torchLayers[def.type].since).find((version) => version !== undefined);
   const config = {
     name: record.name,
     task: file.task,
@@ -70,7 +71,7 @@ export async function exportProject(
   };
   return [
     text('README.md', readme(record, config.firstLosses.length > 0, tokens.length > 0)),
-    text('requirements.txt', requirements + (tokens.length > 0 ? 'tokenizers>=0.20\n' : '')),
+    text('requirements.txt', requirements(since) + (tokens.length > 0 ? 'tokenizers>=0.20\n' : '')),
     text('model.py', modelSource(file) + loaderSource('trained.safetensors')),
     text('data.py', dataSource(true)),
     text('train.py', trainSource),

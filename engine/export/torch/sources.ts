@@ -4,7 +4,8 @@ import type { ExportedFile } from '../../protocol/exports.ts';
 import type { RunRecord } from '../../protocol/runs.ts';
 import { utf8 } from '../onnx/proto.ts';
 
-export const requirements = 'torch>=2.1\nnumpy>=1.24\nsafetensors>=0.4\n';
+/** `torch`: the first version that will do. */
+export const requirements = (torch = '2.1'): string => `torch>=${torch}\nnumpy>=1.24\nsafetensors>=0.4\n`;
 export const text = (path: string, content: string): ExportedFile => ({ path, data: utf8(content) });
 
 export const readme = ({ name, parent, relation }: RunRecord, compared: boolean, texts: boolean): string => `# ${name}
