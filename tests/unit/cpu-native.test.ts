@@ -64,6 +64,27 @@ test('3. is left out on request', { skip }, () => {
   assert.equal(findNative('/nowhere/native.node'), undefined);
 });
 
+test('3. refuses a request that means nothing', () => {
+  for (const [name, value, allowed] of [
+    ['TRAINYARD_NATIVE', 'off', '0 or avx2'],
+    ['TRAINYARD_WINOGRAD', 'off', '0'],
+  ] as const) {
+    const before = process.env[name];
+    process.env[name] = value;
+    try {
+      const refused = {
+        message: `The environment variable ${name} is “off”.`,
+        hint: `Set it to ${allowed}, or not at all.`,
+      };
+      assert.throws(() => findNative(), refused);
+      assert.throws(() => createCpuBackend({ threads: 1 }), refused);
+    } finally {
+      if (before === undefined) delete process.env[name];
+      else process.env[name] = before;
+    }
+  }
+});
+
 test('5. keeps what is not a number, as WASM does', async () => {
   const codes = Object.values(activationCodes);
   for (const native of addon === undefined ? ([false] as const) : ([false, addon] as const)) {

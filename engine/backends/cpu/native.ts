@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { InputError } from '../../protocol/errors.ts';
 import type { NativeStretch } from './module.ts';
 
 /** The addon, loaded. */
@@ -21,11 +22,29 @@ export interface NativeAddon {
   multiplyAdds(rounds: number): number;
 }
 
+/** What may stand in the variables that turn kernels off, for tests and for comparing, besides nothing; addon.c reads them too. */
+const switches = { TRAINYARD_NATIVE: ['0', 'avx2'], TRAINYARD_WINOGRAD: ['0'] } as const;
+
+/** A word that is none of these would be taken for nothing, and a comparison would compare the same with itself. */
+function checkSwitches(): void {
+  for (const [name, values] of Object.entries(switches)) {
+    const value = process.env[name] ?? '';
+    if (value === '' || (values as readonly string[]).includes(value)) continue;
+    throw new InputError(
+      'usage.environment',
+      `The environment variable ${name} is “${value}”.`,
+      `Set it to ${values.join(' or ')}, or not at all.`,
+    );
+  }
+}
+
 /**
  * The path of the addon; undefined where there is none, where it has nothing for this CPU or does not load on this system
  * (then WASM does everything), or where TRAINYARD_NATIVE=0 turns it off.
+ * @throws InputError `usage.environment` where TRAINYARD_NATIVE or TRAINYARD_WINOGRAD has a value that means nothing.
  */
 export function findNative(file: URL | string = defaultAddon()): string | undefined {
+  checkSwitches();
   if (process.env.TRAINYARD_NATIVE === '0') return undefined;
   const path = typeof file === 'string' ? file : fileURLToPath(file);
   if (!existsSync(path)) return undefined;
