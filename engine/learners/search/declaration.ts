@@ -12,6 +12,7 @@ import type { samplers } from '../../search/sampler.ts';
 import { modelFields } from '../../search/model-fields.ts';
 import { fieldsFor, type Field, type FieldTable, type SettingsOf } from '../../settings/field.ts';
 import { trainingFields, type TrainedOn } from '../../settings/training.ts';
+import { autoFields } from '../auto/declaration.ts';
 import { boostedFields } from '../boosted/declaration.ts';
 import { declare, type ConfigOf } from '../declared/declare.ts';
 import { extraFields, forestFields } from '../declared/forest-fields.ts';
@@ -73,18 +74,7 @@ export const searchFields = fieldsFor<TrainedOn>()({
     help: 'stop trials early that are not among the best third so far (ASHA)',
     default: false,
   },
-  parts: {
-    kind: 'number',
-    whole: true,
-    label: 'Folds',
-    flag: null,
-    zero: 'as many as pay: 5 of few rows, one part held out of many',
-    help: 'parts of the training rows that validate in turn; 0 = as many as pay',
-    minimum: 0,
-    maximum: 20,
-    advanced: true,
-    default: 0,
-  },
+  parts: autoFields.parts,
   space: {
     kind: 'text',
     label: 'Space',
