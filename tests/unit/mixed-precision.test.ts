@@ -38,6 +38,14 @@ const branches: ModelSpec = {
     { type: 'output', id: 'out' },
   ] as ModelSpec['layers'],
 };
+const gates: ModelSpec = {
+  version: 1,
+  layers: [
+    { type: 'gated_dense', id: 'a', units: 12 },
+    { type: 'dense', id: 'b', units: 9, activation: 'relu' },
+    { type: 'output', id: 'out' },
+  ] as ModelSpec['layers'],
+};
 const models = [
   ['an MLP of odd widths with dropout', numbers, mlp([32, 30, 7], { dropout: 0.2 })],
   ['a shortcut with batch norm and dropout', pictures, residual],
@@ -56,6 +64,7 @@ async function run(made: typeof texts | typeof pictures, backend: Backend, optio
   await backend.close();
   const slots = (plan as Plan | null)!.slots.filter(({ kind }) => kind === 'scratch');
   return {
+    plan: plan as Plan | null,
     losses: series(points, 'step_loss'),
     files,
     log: log.map(({ message }) => message).join('\n'),
@@ -134,6 +143,25 @@ test('with checkpointing the bits are those without, in 16 bits too', { skip }, 
     assert.deepEqual(again.losses, kept.losses);
   }
 });
+
+// A GPU packs a value as a whole after each call that writes it: what an earlier call gave a part of it would be lost.
+for (const [what, model] of [
+  ['joined', branches],
+  ['cut', gates],
+] as const) {
+  test(`values that are ${what} are written in parts, and stay in float32`, async () => {
+    const { plan, halves } = await run(numbers, createReferenceBackend(), {
+      model,
+      training: { ...training, epochs: 1 },
+    });
+    assert.ok(halves > 0);
+    const inParts = Object.values(plan!.programs)
+      .flatMap(({ calls }) => calls)
+      .filter(({ kernel, params }) => kernel === 'copy_columns' && params['columns'] < params['targetWidth']);
+    assert.ok(inParts.length > 0);
+    for (const { outputs } of inParts) assert.equal(plan!.slots[outputs[0]!.slot].type, 'f32');
+  });
+}
 
 test('on the CPU it is said that everything is float32', async () => {
   const [, made, model] = models[0];
