@@ -2,7 +2,6 @@
 // serves H/G neighbouring query heads), S values a head. A position of `qkv` is H query heads, then G key heads, then G value heads.
 
 import type { Operand } from './contract.ts';
-import { sampledLength } from './token-codes.ts';
 
 export const attentionParams = {
   batch: 'i32',
@@ -25,13 +24,6 @@ export const packedWidth = (p: AttentionParameters): number => (p.heads + 2 * p.
 export const qkvOperand: Operand<AttentionParameter> = {
   name: 'qkv',
   shape: (p) => [p.batch, p.length, packedWidth(p)],
-};
-
-export const lengthsOperand: Operand<AttentionParameter> = {
-  name: 'lengths',
-  shape: (p) => [p.batch],
-  optional: true,
-  sample: sampledLength,
 };
 
 export function attentionProblem({ heads, groups, size }: AttentionParameters): string | null {

@@ -2,7 +2,6 @@
 // 3 of a GRU (reset, update, candidate), in PyTorch's order.
 
 import type { Operand } from './contract.ts';
-import { sampledLength } from './token-codes.ts';
 
 export const recurrenceParams = { batch: 'i32', length: 'i32', units: 'i32', gates: 'i32', reverse: 'i32' } as const;
 export type RecurrenceParameter = keyof typeof recurrenceParams;
@@ -42,13 +41,6 @@ export const recurrentWeight: Operand<RecurrenceParameter> = {
   name: 'w',
   shape: (p) => [p.units, p.gates * p.units],
   sample: (p, random) => (2 * random() - 1) / Math.sqrt(p.units),
-};
-
-export const lengthsOperand: Operand<RecurrenceParameter> = {
-  name: 'lengths',
-  shape: (p) => [p.batch],
-  optional: true,
-  sample: sampledLength,
 };
 
 /** The position of a row's step, and of the one before it in time. */

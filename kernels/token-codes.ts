@@ -1,5 +1,6 @@
 // What the kernels on tokens share: codes as they stand in the rows of a batch, and how many tokens each row has.
 
+import type { Operand } from './contract.ts';
 import { whole } from './samples.ts';
 
 /**
@@ -55,3 +56,11 @@ export function rowAt(
 /** `lengths` of a parity test: 1 … length tokens. */
 export const sampledLength = (p: Readonly<Record<'length', number>>, random: () => number): number =>
   1 + whole(random, p.length);
+
+/** Real positions of each row; absent: all are. */
+export const lengthsOperand: Operand<'batch' | 'length'> = {
+  name: 'lengths',
+  shape: (p) => [p.batch],
+  optional: true,
+  sample: sampledLength,
+};

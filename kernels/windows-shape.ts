@@ -2,7 +2,6 @@
 // t − before, its taps lie `dilation` apart.
 
 import type { Operand } from './contract.ts';
-import { sampledLength } from './token-codes.ts';
 
 export const windowParams = {
   batch: 'i32',
@@ -23,13 +22,6 @@ export const windowsOperand = (name: string): Operand<WindowParameter> => ({
   name,
   shape: (p) => [p.batch, p.length, p.taps * p.width],
 });
-
-export const lengthsOperand: Operand<WindowParameter> = {
-  name: 'lengths',
-  shape: (p) => [p.batch],
-  optional: true,
-  sample: sampledLength,
-};
 
 const shapes = [
   { batch: 1, length: 1, width: 1, taps: 1, before: 0, dilation: 1 },

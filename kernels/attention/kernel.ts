@@ -2,7 +2,8 @@
 // M. Milakov, N. Gimelshein, "Online normalizer calculation for softmax", 2018, and T. Dao et al., "FlashAttention", 2022.
 
 import { attentionCases, attentionParams, attentionProblem, packedWidth } from '../attention-shape.ts';
-import { lengthsOperand, qkvOperand, scoreProducts } from '../attention-shape.ts';
+import { qkvOperand, scoreProducts } from '../attention-shape.ts';
+import { lengthsOperand } from '../token-codes.ts';
 import { defineKernel } from '../contract.ts';
 
 export const kernel = defineKernel({

@@ -1,7 +1,8 @@
 // Gradient of attention: the weights are computed again from the kept sums, tile by tile.
 
 import { attentionCases, attentionParams, attentionProblem, packedWidth } from '../attention-shape.ts';
-import { type AttentionParameters, lengthsOperand, qkvOperand, scoreProducts } from '../attention-shape.ts';
+import { type AttentionParameters, qkvOperand, scoreProducts } from '../attention-shape.ts';
+import { lengthsOperand } from '../token-codes.ts';
 import { defineKernel } from '../contract.ts';
 import { normal } from '../samples.ts';
 

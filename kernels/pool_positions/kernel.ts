@@ -1,7 +1,7 @@
 // One vector for a sequence of them: the mean of its real positions, the first or the last of them.
 
 import { defineKernel } from '../contract.ts';
-import { sampledLength } from '../token-codes.ts';
+import { lengthsOperand } from '../token-codes.ts';
 
 /** What is taken of the positions. */
 export const poolCodes = { mean: 0, first: 1, last: 2 } as const;
@@ -26,10 +26,7 @@ export const kernel = defineKernel({
   name: 'pool_positions',
   summary:
     'y[i] = the mean of x[i, 0 … n − 1] (pool 0), x[i, 0] (1) or x[i, n − 1] (2); n = lengths[i], without lengths all positions.',
-  inputs: [
-    { name: 'x', shape: (p) => [p.batch, p.length, p.width] },
-    { name: 'lengths', shape: (p) => [p.batch], optional: true, sample: sampledLength },
-  ],
+  inputs: [{ name: 'x', shape: (p) => [p.batch, p.length, p.width] }, lengthsOperand],
   outputs: [{ name: 'y', shape: (p) => [p.batch, p.width] }],
   params: poolParams,
   cost: (p) => ({

@@ -2,15 +2,12 @@
 
 import { defineKernel } from '../contract.ts';
 import { poolCases, poolParams, poolTolerance } from '../pool_positions/kernel.ts';
-import { sampledLength } from '../token-codes.ts';
+import { lengthsOperand } from '../token-codes.ts';
 
 export const kernel = defineKernel({
   name: 'pool_positions_grad',
   summary: 'dx[i, t] = dy[i] over the number of pooled positions where t is one of them, else 0.',
-  inputs: [
-    { name: 'dy', shape: (p) => [p.batch, p.width] },
-    { name: 'lengths', shape: (p) => [p.batch], optional: true, sample: sampledLength },
-  ],
+  inputs: [{ name: 'dy', shape: (p) => [p.batch, p.width] }, lengthsOperand],
   outputs: [{ name: 'dx', shape: (p) => [p.batch, p.length, p.width] }],
   params: poolParams,
   cost: (p) => ({ flops: p.batch * p.width, bytes: 4 * p.batch * p.width * (1 + p.length) }),

@@ -5,13 +5,13 @@ import { defineKernel } from '../contract.ts';
 import {
   gatesOperand,
   keptOperand,
-  lengthsOperand,
   recurrenceCases,
   recurrenceParams,
   recurrenceProblem,
   recurrentWeight,
   unitsOperand,
 } from '../recurrence-shape.ts';
+import { lengthsOperand } from '../token-codes.ts';
 
 export const kernel = defineKernel({
   name: 'recurrence',

@@ -1,7 +1,8 @@
 // Windows of sequences beside each other: what a one-dimensional convolution multiplies by its weights.
 
 import { defineKernel } from '../contract.ts';
-import { lengthsOperand, sequenceOperand, windowCases, windowParams, windowsOperand } from '../windows-shape.ts';
+import { sequenceOperand, windowCases, windowParams, windowsOperand } from '../windows-shape.ts';
+import { lengthsOperand } from '../token-codes.ts';
 
 export const kernel = defineKernel({
   name: 'unfold',

@@ -1,7 +1,8 @@
 // Gradient of the windows of sequences.
 
 import { defineKernel } from '../contract.ts';
-import { lengthsOperand, sequenceOperand, windowCases, windowParams, windowsOperand } from '../windows-shape.ts';
+import { sequenceOperand, windowCases, windowParams, windowsOperand } from '../windows-shape.ts';
+import { lengthsOperand } from '../token-codes.ts';
 
 export const kernel = defineKernel({
   name: 'unfold_grad',
