@@ -3,7 +3,7 @@
 import type { GpuKernel } from '../gpu-contract.ts';
 import { lengthsRead } from '../gpu-positions.ts';
 import { recurrentSteps } from '../gpu-recurrence.ts';
-import type { RecurrenceParameters } from '../recurrence-shape.ts';
+import { keptRows, type RecurrenceParameters } from '../recurrence-shape.ts';
 
 const longShort = `let i = sigmoid(given(position, 0u, u) + sums[0]);
           let f = sigmoid(given(position, 1u, u) + sums[1]);
@@ -30,7 +30,7 @@ const gated = `let r = sigmoid(given(position, 0u, u) + sums[0]);
 export const gpu: GpuKernel = {
   passes: (params, { limits, has }) => {
     const { gates } = params;
-    const rows = gates === 4 ? 5 : 4;
+    const rows = keptRows(gates);
     const declarations = `const GATES = ${gates}u;
 const ROWS = ${rows}u;
 fn given(position: u32, gate: u32, u: u32) -> f32 { return x[(position * GATES + gate) * UNITS + u]; }

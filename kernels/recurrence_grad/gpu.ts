@@ -5,7 +5,7 @@ import type { GpuKernel, GpuPass, WgslElement } from '../gpu-contract.ts';
 import { lengthsRead } from '../gpu-positions.ts';
 import { recurrentSteps } from '../gpu-recurrence.ts';
 import { elementwise, scalarView } from '../gpu-wgsl.ts';
-import type { RecurrenceParameters } from '../recurrence-shape.ts';
+import { keptRows, type RecurrenceParameters } from '../recurrence-shape.ts';
 
 const longShort = `let i = was(position, 0u, u);
           let f = was(position, 1u, u);
@@ -44,7 +44,7 @@ export const gpu: GpuKernel = {
     const back: Readonly<Record<string, WgslElement>> = long ? {} : { dh: 'f32' };
     const flowing = long ? 'dx' : 'dh';
     const declarations = `const GATES = ${gates}u;
-const ROWS = ${long ? 5 : 4}u;
+const ROWS = ${keptRows(gates)}u;
 fn was(position: u32, row: u32, u: u32) -> f32 { return kept[(position * ROWS + row) * UNITS + u]; }
 fn put(position: u32, gate: u32, u: u32, value: f32) { dx[(position * GATES + gate) * UNITS + u] = value; }
 ${long ? '' : 'fn back(position: u32, gate: u32, u: u32, value: f32) { dh[(position * GATES + gate) * UNITS + u] = value; }'}`;
