@@ -2,23 +2,20 @@
 // knows how to run training steps and predictions; the trainer decides which and when.
 
 import type { Backend, Executable } from '../backends/backend.ts';
-import { outputWidth, resolveModel, type ResolvedModel } from '../model/resolve.ts';
-import { frozenModel } from '../model/freeze.ts';
-import { withLayerRates } from '../model/layer-rates.ts';
-import { fittedModel } from './fitted-states.ts';
-import type { ModelSpec, TrainingSpec } from '../model/spec.ts';
+import type { ResolvedModel } from '../model/resolve.ts';
+import type { TrainingSpec } from '../model/spec.ts';
 import { flatCosine, learningRateAt } from '../optim/schedules.ts';
 import { compilePlan } from '../plan/compile.ts';
 import { ratesOf } from '../plan/layout.ts';
 import { programName, stepOf, type Plan } from '../plan/plan.ts';
 import { classWeightsTensor } from '../plan/step.ts';
-import type { PreparedData } from '../protocol/data.ts';
 import type { TrainingState } from './checkpoint.ts';
-import { bucketsOf, longestOf, paddingOf, type Buckets } from './buckets.ts';
+import { longestOf, paddingOf, type Buckets } from './buckets.ts';
 import { beginLossScale } from './loss-scale.ts';
-import { ResidentRows, residentCapacity, windowsOf, type ReadShard, type RowRange } from './resident-rows.ts';
+import { ResidentRows, residentCapacity, windowsOf, type RowRange } from './resident-rows.ts';
 import { RowOrder, type TrainedRows } from './row-order.ts';
 import { checkpointingWords, MisfitError } from './checkpointing-words.ts';
+import { sessionModels, type SessionModels, type SessionSource } from './session-models.ts';
 import {
   classWeights,
   isOutOfMemory,
@@ -38,18 +35,10 @@ export interface SubmittedSteps {
   readonly losses: Promise<Float32Array>;
 }
 
-export interface SessionOptions {
+export interface SessionOptions extends SessionSource {
   readonly backend: Backend;
-  readonly model: ModelSpec;
-  readonly training: TrainingSpec;
-  readonly data: PreparedData;
-  readonly readShard: ReadShard;
   /** Bytes the resident rows may take. */
   readonly dataBudget: number;
-  /** Leave out everything that only training needs. */
-  readonly predictOnly?: boolean;
-  /** Predict with this instead of `model`: a part of it, to see inside. */
-  readonly resolved?: ResolvedModel;
 }
 
 export class Session {
@@ -89,10 +78,11 @@ export class Session {
     const { training, data, predictOnly = false } = options;
     const most = predictOnly ? 1 : Math.max(1, Math.min(training.batch, data.counts.train));
     const wanted = predictOnly ? 1 : training.accumulate;
+    const models = await sessionModels(options);
     let failure: unknown = null;
     for (let accumulate = Math.min(wanted, most); ; accumulate = Math.min(2 * accumulate, most)) {
       try {
-        const session = await Session.#openInParts(options, accumulate);
+        const session = await Session.#openInParts(options, models, accumulate);
         session.#misfit = failure;
         return session;
       } catch (error) {
@@ -103,19 +93,13 @@ export class Session {
     }
   }
 
-  static async #openInParts(options: SessionOptions, accumulate: number): Promise<Session> {
+  static async #openInParts(options: SessionOptions, models: SessionModels, accumulate: number): Promise<Session> {
     const { data, training, predictOnly = false } = options;
-    const resolved =
-      options.resolved ?? resolveModel(options.model, data.input, outputWidth(data.output, training.loss));
-    const whole = predictOnly ? resolved : await fittedModel(resolved, data, options.readShard);
-    const model = predictOnly
-      ? whole
-      : withLayerRates(frozenModel(whole, training.frozenLayers ?? 0), training.layerDecay ?? 1);
+    const { model, buckets } = models;
     const batch = Math.min(training.batch, Math.max(1, data.counts.train));
     const dataBudget = Math.min(options.dataBudget, options.backend.dataBudget ?? Infinity);
     const capacity = residentCapacity(data, dataBudget, batch);
     const { halfStorage } = options.backend;
-    const buckets = predictOnly ? null : await bucketsOf(model, data, training, options.readShard);
     const lengths = buckets?.lengths;
     const shape = { model, training, data, capacity, accumulate, halfStorage, predictOnly, lengths };
     const planned = planOptions(shape);
@@ -126,16 +110,12 @@ export class Session {
     });
     const { evaluateBatches } = planned.options;
     const sizes = { batch, capacity, parts, evaluateBatches };
-    return new Session(options, { model, whole, buckets }, plan, executable, sizes);
+    return new Session(options, models, plan, executable, sizes);
   }
 
   private constructor(
     options: SessionOptions,
-    {
-      model,
-      whole,
-      buckets,
-    }: { readonly model: ResolvedModel; readonly whole: ResolvedModel; readonly buckets: Buckets | null },
+    { model, whole, buckets }: SessionModels,
     plan: Plan,
     executable: Executable,
     { batch, capacity, parts, evaluateBatches = [] }: SessionSizes,

@@ -7,10 +7,13 @@ import type { Backend } from '../../engine/backends/backend.ts';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
+import { defaultTraining } from '../../engine/model/presets.ts';
 import { textClassifier, type TextInput } from '../../engine/model/text-presets.ts';
 import type { ModelSpec } from '../../engine/model/spec.ts';
+import { TrainyardError } from '../../engine/protocol/errors.ts';
 import { bucketsFor, paddingOf } from '../../engine/train/buckets.ts';
 import { RowOrder } from '../../engine/train/row-order.ts';
+import { Session } from '../../engine/train/session.ts';
 import { makeTable, uniform, type MadeTable } from '../support/table.ts';
 import { series, trainHere } from '../support/train.ts';
 import { missingGpu, testGpu } from '../support/webgpu.ts';
@@ -203,4 +206,30 @@ test('without the setting rows stay in the order they had', async () => {
     return series(points, 'step_loss');
   };
   assert.deepEqual(await run(undefined), await run(false));
+});
+
+test('a batch that is cut until it fits has its rows counted once', async () => {
+  const shardsRead = async (refusals: number): Promise<{ readonly read: number; readonly parts: number }> => {
+    let [read, left] = [0, refusals];
+    const backend = createReferenceBackend();
+    const session = await Session.open({
+      backend: {
+        ...backend,
+        compile: async (plan) => {
+          if (left-- > 0) throw new TrainyardError('device.out_of_memory', 'It does not fit.', 'Take less.');
+          return backend.compile(plan);
+        },
+      },
+      model: small,
+      training: { ...defaultTraining(table.data.counts.train, table.data.task), ...training },
+      data: table.data,
+      readShard: (shard) => ((read += 1), table.readShard(shard)),
+      dataBudget: 1e9,
+    });
+    session.close();
+    return { read, parts: session.accumulate };
+  };
+  const once = await shardsRead(0);
+  assert.ok(once.read > 0 && once.parts === 1);
+  assert.deepEqual(await shardsRead(2), { read: once.read, parts: 4 });
 });
