@@ -26,7 +26,6 @@ export function tellSystem({ window, runs, store }: AtWorkParts): void {
   let shown = noBar;
 
   async function keepAwake(): Promise<void> {
-    if (awake === null && runs.begun().length === 0) return;
     // The choice first: the last run may end while it is read.
     const wanted = await chosen(keepAwakeKey);
     if (wanted && runs.begun().length > 0) awake ??= powerSaveBlocker.start('prevent-app-suspension');
@@ -41,9 +40,8 @@ export function tellSystem({ window, runs, store }: AtWorkParts): void {
     return (await store.getSetting({ key }).catch(() => null)) !== false;
   }
 
-  function showProgress(): void {
+  function showProgress(begun: readonly number[]): void {
     if (window.browser.isDestroyed()) return;
-    const begun = runs.begun();
     for (const run of shares.keys()) if (!begun.includes(run)) shares.delete(run);
     const known = [...shares.values()];
     // Several runs share it.
@@ -67,19 +65,22 @@ export function tellSystem({ window, runs, store }: AtWorkParts): void {
   }
 
   let before: readonly number[] = [];
+
+  /** Who begins and ends is seen from whatever is heard first. */
+  function look(): void {
+    const begun = runs.begun();
+    if (begun.join() !== before.join()) {
+      for (const run of before) if (!begun.includes(run)) void tellEnd(run).catch(() => undefined);
+      before = begun;
+      void keepAwake();
+    }
+    showProgress(begun);
+  }
+
   runs.onReport(({ run, progress }) => {
     shares.set(run, progress.steps > 0 ? progress.step / progress.steps : 0);
-    showProgress();
+    look();
   });
-  runs.onChanged(() => {
-    const begun = runs.begun();
-    for (const run of before) if (!begun.includes(run)) void tellEnd(run).catch(() => undefined);
-    before = begun;
-    showProgress();
-    void keepAwake();
-  });
-  runs.onIdle(() => {
-    showProgress();
-    void keepAwake();
-  });
+  runs.onChanged(look);
+  runs.onIdle(look);
 }
