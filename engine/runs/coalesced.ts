@@ -4,11 +4,14 @@ export function coalesced(work: () => Promise<void>): () => void {
   let running = false;
   const run = async (): Promise<void> => {
     running = true;
-    while (asked) {
-      asked = false;
-      await work();
+    try {
+      while (asked) {
+        asked = false;
+        await work();
+      }
+    } finally {
+      running = false;
     }
-    running = false;
   };
   return () => {
     asked = true;
