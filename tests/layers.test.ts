@@ -317,6 +317,7 @@ const rules: readonly Rule[] = [
   {
     files: 'renderer/gpu/',
     may: [
+      'engine/bench/profiler.ts',
       'engine/lab/',
       'engine/serving/',
       'engine/learners/',

@@ -9,6 +9,7 @@ import type { ExaminerService } from '../../engine/protocol/checking.ts';
 import type { DeviceLab } from '../../engine/lab/host.ts';
 import { whenReady } from '../../engine/protocol/port.ready.ts';
 import { connect } from '../../engine/protocol/rpc.ts';
+import type { ProfilerService } from '../../engine/protocol/step-profile.ts';
 import type { TrainerHost } from '../../engine/protocol/hosts.ts';
 import type { RunHost } from '../../engine/runs/hosts.ts';
 import { startMilliseconds, within } from '../../engine/runs/within.ts';
@@ -23,6 +24,7 @@ export interface GpuHost extends RunHost {
   readonly lab: DeviceLab;
   readonly speed: SpeedService;
   readonly examiner: ExaminerService;
+  readonly profiler: ProfilerService;
 }
 
 /**
@@ -86,6 +88,7 @@ export async function startGpuHost(data: Child): Promise<GpuHost> {
     lab: connect<DeviceLab>(port, { peer, service: 'lab' }),
     speed: connect<SpeedService>(port, { peer, service: 'speed' }),
     examiner: connect<ExaminerService>(port, { peer, service: 'examiner' }),
+    profiler: connect<ProfilerService>(port, { peer, service: 'profiler' }),
     exited,
     kill: () => {
       if (!window.isDestroyed()) window.destroy();

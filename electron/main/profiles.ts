@@ -1,24 +1,29 @@
 // Where a step of a run goes, for the window: measured in a process that trains, while the runs of this app wait. One that is cancelled ends
 // its process, whatever it is doing.
 
+import type { LabControl } from '../../engine/lab/control.ts';
 import type { AppService } from '../../engine/protocol/app.ts';
 import type { Progress } from '../../engine/protocol/data.ts';
 import { TrainyardError } from '../../engine/protocol/errors.ts';
 import { Listeners } from '../../engine/protocol/listeners.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
+import type { MeasuredProfile } from '../../engine/protocol/step-profile.ts';
 import { readProfiled } from '../../engine/runs/profiled.ts';
 import type { Alone } from './alone.ts';
-import type { Processes } from './processes.ts';
+import type { CpuHost, Processes } from './processes.ts';
 
 export interface ProfileParts {
   readonly store: StoreService;
-  readonly processes: Pick<Processes, 'startCpuHost'>;
+  readonly processes: Pick<Processes, 'startCpuHost' | 'startGpuHost'>;
   readonly alone: Alone;
 }
 
 export type ProfileMethods = Pick<AppService, 'profileRun' | 'cancelProfile'> & {
   readonly onProgress: (listener: (event: { job: string; progress: Progress }) => void) => () => void;
 };
+
+/** What there is of a process, of either device. */
+type Host = Pick<CpuHost, 'profiler' | 'exited' | 'kill'>;
 
 export function createProfiles({ store, processes, alone }: ProfileParts): ProfileMethods {
   const progress = new Listeners<{ job: string; progress: Progress }>();
@@ -27,8 +32,7 @@ export function createProfiles({ store, processes, alone }: ProfileParts): Profi
     async profileRun({ job, run }) {
       const request = await readProfiled(store, run);
       jobs.add(job);
-      const measuring = alone.while('profile', async (control) => {
-        const starting = processes.startCpuHost();
+      const on = async (starting: Promise<Host>, control: LabControl): Promise<MeasuredProfile> => {
         try {
           const { profiler, exited } = await Promise.race([starting, control.cancellation]);
           profiler.onProfiled(({ share }) => {
@@ -49,6 +53,16 @@ export function createProfiles({ store, processes, alone }: ProfileParts): Profi
             (host) => host.kill(),
             () => undefined,
           );
+        }
+      };
+      const measuring = alone.while('profile', async (control) => {
+        if (!request.gpu) return on(processes.startCpuHost(), control);
+        try {
+          return await on(processes.startGpuHost(), control);
+        } catch (error) {
+          // A run from elsewhere, or a GPU that is gone: the page says that this is the CPU.
+          if (!(error instanceof TrainyardError) || error.code !== 'device.no_adapter') throw error;
+          return on(processes.startCpuHost(), control);
         }
       });
       return measuring.finally(() => jobs.delete(job));

@@ -5,9 +5,11 @@ import type { Backend } from '../../engine/backends/backend.ts';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
 import type { TuningStore } from '../../engine/backends/webgpu/tuning.ts';
+import { createProfiler } from '../../engine/bench/profiler.ts';
 import type { ExaminerService } from '../../engine/protocol/checking.ts';
 import type { Shard } from '../../engine/protocol/data.ts';
 import type { SpeedService, TrainerHost } from '../../engine/protocol/hosts.ts';
+import type { ProfilerService } from '../../engine/protocol/step-profile.ts';
 import type { Surroundings } from '../../engine/train/control.ts';
 import { createExaminer } from '../../engine/learners/examiner.ts';
 import { createTrainerHost } from '../../engine/learners/host.ts';
@@ -39,6 +41,16 @@ export function createGpuExaminer(
     readShard,
     surroundings,
     dataBudget: Infinity,
+  });
+}
+
+/** Takes training steps apart on the GPU. What other programs use of it nobody tells. */
+export function createGpuProfiler(gpu: GPU | undefined): ProfilerService {
+  return createProfiler({
+    open: () => openTrustedGpu(gpu),
+    clock: surroundings.clock,
+    between: surroundings.breathe,
+    processors: navigator.hardwareConcurrency,
   });
 }
 

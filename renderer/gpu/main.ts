@@ -10,7 +10,8 @@ import { connect, serve } from '../../engine/protocol/rpc.ts';
 import type { TrainerHost } from '../../engine/protocol/hosts.ts';
 import type { DeviceLab } from '../../engine/lab/host.ts';
 import type { ExaminerService } from '../../engine/protocol/checking.ts';
-import { createGpuExaminer, createGpuHost, createGpuSpeed } from './host.ts';
+import type { ProfilerService } from '../../engine/protocol/step-profile.ts';
+import { createGpuExaminer, createGpuHost, createGpuProfiler, createGpuSpeed } from './host.ts';
 import { createGpuLab } from './lab.ts';
 
 /** WebGPU may be switched off: then the browser has no such property. */
@@ -31,6 +32,7 @@ async function start(): Promise<void> {
     createGpuExaminer(gpu, (handle, shard) => rows.readShard({ handle, shard })),
     { service: 'examiner' },
   );
+  serve<ProfilerService>(port, createGpuProfiler(gpu), { service: 'profiler' });
   serve<DeviceLab>(port, createGpuLab(gpu), { service: 'lab' });
   announceReady(port);
 }

@@ -31,6 +31,16 @@ test('a run trains on the GPU, in a hidden window that goes with it', async ({ a
   expect(run.device).toMatch(/gpu|SwiftShader/i);
   expect(run.result?.metrics['val_accuracy']).toBeGreaterThan(0.8);
   await expect.poll(() => app.electron.windows().length).toBe(1);
+
+  // Its step is taken apart there too.
+  const { page } = app;
+  await page.evaluate((opened) => (location.hash = `#run/${opened}/step`), id);
+  await expect(page.getByRole('tabpanel')).toContainText('a training step of this run on the GPU');
+  await page.getByRole('button', { name: 'Measure a step', exact: true }).click();
+  const step = page.getByRole('region', { name: 'Where a step goes' });
+  await expect(step).toContainText(/ a step on .*SwiftShader.*; \d+ calls, .* at this GPU’s best/, { timeout: 60_000 });
+  await expect(step).not.toContainText('not here');
+  await expect.poll(() => app.electron.windows().length).toBe(1);
 });
 
 test('a run stores its activations in 16 bits, computed again on the way back', async ({ app }) => {

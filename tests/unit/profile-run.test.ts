@@ -25,6 +25,8 @@ import { compilePlan } from '../../engine/plan/compile.ts';
 import { programName, stepOf } from '../../engine/plan/plan.ts';
 import { callColumns, disturbanceText, heldBackBy, profileText } from '../../engine/protocol/step-profile.ts';
 import { planOptions } from '../../engine/train/session-sizes.ts';
+import { createProfiles, type ProfileParts } from '../../electron/main/profiles.ts';
+import { TrainyardError } from '../../engine/protocol/errors.ts';
 import { penguins, temporaryHome, trainyard } from '../support/cli.ts';
 
 const peaks: Peaks = { gflops: 100, copy: [{ bytes: 1e5, gbPerSecond: 10 }] };
@@ -185,6 +187,35 @@ test('the profile of all threads or of one, whichever is faster, with what other
     shares,
     [...shares].sort((a, b) => a - b),
   );
+});
+
+test('the window takes a run of the GPU apart there; where no GPU is, on the CPU; what else fails is told', async () => {
+  const started: string[] = [];
+  const host = (device: string, error?: Error) => async () => {
+    started.push(device);
+    const profile = async () => (error ? Promise.reject(error) : { gpu: device });
+    const profiler = { profile, onProfiled: () => () => undefined };
+    return { profiler, exited: new Promise<string>(() => {}), kill: () => started.push(`${device} ended`) };
+  };
+  const profiled = async (device: string, error?: Error): Promise<unknown> => {
+    started.length = 0;
+    const run = async () => ({ config: { threads: 1 }, data: null, device, state: 'completed' });
+    const store = { run, readFile: async () => new Uint8Array() };
+    const processes = { startGpuHost: host('gpu', error), startCpuHost: host('cpu') };
+    const alone = {
+      while: async (_: string, work: (control: object) => unknown) =>
+        work({ cancellation: new Promise<never>(() => {}) }),
+    };
+    return createProfiles({ store, processes, alone } as unknown as ProfileParts).profileRun({ job: 'a', run: 1 });
+  };
+  const missing = new TrainyardError('device.no_adapter', 'There is no GPU.', '');
+  assert.deepEqual(await profiled('cpu:0', missing), { gpu: 'cpu' });
+  assert.deepEqual(started, ['cpu', 'cpu ended']);
+  assert.deepEqual(await profiled('gpu (SwiftShader)'), { gpu: 'gpu' });
+  assert.deepEqual(started, ['gpu', 'gpu ended']);
+  assert.deepEqual(await profiled('gpu (SwiftShader)', missing), { gpu: 'cpu' });
+  assert.deepEqual(started, ['gpu', 'gpu ended', 'cpu', 'cpu ended']);
+  await assert.rejects(profiled('gpu (SwiftShader)', new TrainyardError('device.lost', 'It is gone.', '')), /gone/);
 });
 
 test('what holds a call back, in words', () => {

@@ -9,6 +9,7 @@ import type { GpuHost } from '../../../electron/main/gpu-window.ts';
 import { answerPage, origin } from '../../../electron/main/pages.ts';
 import { requests } from '../../../electron/main/requests.ts';
 import type { ExaminerService } from '../../../engine/protocol/checking.ts';
+import type { ProfilerService } from '../../../engine/protocol/step-profile.ts';
 import type { AppService } from '../../../engine/protocol/app.ts';
 import type { DeviceLab } from '../../../engine/lab/host.ts';
 import type { DeviceService, SpeedService } from '../../../engine/protocol/hosts.ts';
@@ -103,6 +104,7 @@ async function openGpuPage(context: BrowserContext, rows: Port): Promise<GpuHost
     lab: connect<DeviceLab>(own, { service: 'lab' }),
     speed: connect<SpeedService>(own, { service: 'speed' }),
     examiner: connect<ExaminerService>(own, { service: 'examiner' }),
+    profiler: connect<ProfilerService>(own, { service: 'profiler' }),
     exited,
     kill: () => void page.close(),
   };
