@@ -52,15 +52,17 @@ test('the ratio to a peer is the median of pairs, beside what it must be; the ta
   assert.deepEqual([Object.keys(kept.machine), kept.peerVariables], [['cpu', 'instructions', 'cores', 'node'], {}]);
 });
 
-test('kept to AVX2, so are the peers, and it is said', async (t) => {
+test('kept to AVX2, so are the peers, and it is said; what must be is held against the fastest of them', async (t) => {
   const home = temporaryHome(t);
   const log = path.join(home, 'log');
-  const words = ['bench', '--only', 'mlp', '--threads', '1', '--peer', slowFirst(log, 1e-6), '--rounds', '1'];
+  const slow = `echo '{"peer":"slow","workload":"mlp","value":1e9}' #`;
+  const peers = [slow, slowFirst(log, 1e-6), slow.replace('slow', 'slower')].flatMap((peer) => ['--peer', peer]);
+  const words = ['bench', '--only', 'mlp', '--threads', '1', ...peers, '--rounds', '1'];
   const { code, stdout, stderr } = await startTrainyard(home, words, undefined, { TRAINYARD_NATIVE: 'avx2' }).finished;
   assert.equal(code, 0);
   assert.equal(fs.readFileSync(log, 'utf8'), 'avx2\n');
   assert.match(stderr, /ATEN_CPU_CAPABILITY=avx2/);
-  assert.match(stdout, /of peak +of copy +other ×1, ms +ratio +must\n/);
+  assert.match(stdout, /of peak +of copy +slow, ms +ratio +other ×1, ms +ratio +slower, ms +ratio +must\n/);
   assert.match(stdout, /0\.55 missed/);
 });
 
