@@ -12,6 +12,7 @@ import { unpack } from './formats/archive.ts';
 import type { CellTexts, FileHead, TableSource, TrainingFile } from './formats/format.ts';
 import { findFormat } from './formats/registry.ts';
 import type { Job } from './jobs.ts';
+import { aggregate, inGroups } from './schema/aggregate.ts';
 import { columnsAtOnce, measuredTable } from './schema/table.ts';
 import type { DecimalMark } from './schema/numbers.ts';
 import type { MeasuredTable } from './schema/table.ts';
@@ -107,6 +108,25 @@ async function findInexact(
   return large.filter((_, index) => lost[index]?.[0] === true);
 }
 
+/** The columns with a note of those of text in which a cell begins or ends with a space. */
+async function notePadding(
+  connection: DuckDBConnection,
+  from: string,
+  columns: readonly StoredColumn[],
+): Promise<readonly StoredColumn[]> {
+  const texts = columns.filter(({ storage }) => storage === 'VARCHAR');
+  const found = await inGroups(texts, (group) =>
+    aggregate(
+      connection,
+      from,
+      group.map(({ name }) => quoteName(name)),
+      (value) => ({ padded: `bool_or(${value} <> trim(${value}))` }),
+    ),
+  );
+  const padded = new Set(texts.filter((_, index) => found[index].padded === true));
+  return columns.map((column) => (padded.has(column) ? { ...column, padded: true } : column));
+}
+
 /** Rows of a row group of a table with so many columns; DuckDB works on 2,048 rows at a time. */
 function rowGroup(columns: number): number {
   return Math.max(2048, Math.min(rowGroupRows, Math.floor(rowGroupCells / columns / 2048) * 2048));
@@ -167,7 +187,8 @@ async function readAll(
       );
     }
     const warnings = [...source.warnings, ...check.finished];
-    const { columns, reading, decimal = { mark: '.', certain: false }, texts } = source;
+    const columns = await notePadding(connection, table.from, source.columns);
+    const { reading, decimal = { mark: '.', certain: false }, texts } = source;
     return { path, table, columns, reading, warnings, decimal, ...(texts && { texts }) };
   }
   throw new InputError(

@@ -18,7 +18,7 @@ import { RowWriter, shardStarts } from './preprocess/row-store.ts';
 import type { TextCells } from './preprocess/values.ts';
 import { describePrepared } from './preprocess/write-rows.ts';
 import { measuredTable, type MeasuredTable } from './schema/table.ts';
-import { typedValue, type StoredColumn } from './schema/stored.ts';
+import { exactText, type StoredColumn } from './schema/stored.ts';
 import { show } from './schema/typing.ts';
 
 /** What stands between the texts of two rows of the table. */
@@ -145,7 +145,7 @@ async function wholeText(
 ): Promise<string> {
   const texts: string[] = [];
   let length = 0;
-  await streamNumbers(connection, `SELECT ${typedValue(column, 'text')} FROM ${table.from}`, job, ([cells], rows) => {
+  await streamNumbers(connection, `SELECT ${exactText(column)} FROM ${table.from}`, job, ([cells], rows) => {
     for (let row = 0; row < rows; row++) {
       const text = (cells as unknown as TextCells).getItem(row);
       if (text === null) continue;

@@ -5,7 +5,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { RawColumnValues } from '../protocol/data.ts';
 import { queryColumns } from './database.ts';
 import { asFitted, parsePreprocessing, type FeatureRecipe } from './preprocess/recipe.ts';
-import { numericValue, typedValue, type StoredColumn } from './schema/stored.ts';
+import { exactText, numericValue, typedValue, type StoredColumn } from './schema/stored.ts';
 import { parquetTable } from './sql.ts';
 
 /**
@@ -38,5 +38,5 @@ export async function readRawRows(
 function rawText(feature: FeatureRecipe, column: StoredColumn): string {
   const fitted = asFitted(column, feature);
   if (feature.kind === 'number' || feature.kind === 'datetime') return numericValue(fitted, feature.kind);
-  return typedValue(fitted, 'category');
+  return feature.kind === 'text' ? exactText(fitted) : typedValue(fitted, 'category');
 }

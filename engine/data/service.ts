@@ -17,6 +17,7 @@ import type { Job } from './jobs.ts';
 import { KeptTable } from './kept-table.ts';
 import { keepTokens } from './kept-tokens.ts';
 import type { Manifest } from './manifest.ts';
+import { storedCell } from './schema/stored.ts';
 import { prepareLanguage } from './language.ts';
 import { formOf, prepareDataset } from './prepare.ts';
 import type { Prepared } from './prepare.ts';
@@ -119,10 +120,18 @@ export function createDataService(options: DataServiceOptions): DataService & { 
       const manifest = await store.readIntact(dataset);
       const { info } = manifest;
       if (info.kind === 'images') return images.rows(manifest, offset, limit);
+      const cells = shownCells(manifest);
       return read((connection) =>
         only
-          ? readSome(connection, store.dataPath(dataset), info, offset, only.slice(offset, offset + limit), only.length)
-          : readPage(connection, store.dataPath(dataset), info, offset, limit),
+          ? readSome(
+              connection,
+              store.dataPath(dataset),
+              cells,
+              offset,
+              only.slice(offset, offset + limit),
+              only.length,
+            )
+          : readPage(connection, store.dataPath(dataset), cells, info.rows, offset, limit),
       );
     },
 
@@ -232,20 +241,28 @@ async function knownContent({ kind, source }: DatasetInfo, path: string): Promis
   return { code: 'known_content', message };
 }
 
+/** SQL for each column as it is shown: texts to their last space. */
+function shownCells({ info, columns }: Manifest): string {
+  const stored = new Map(columns.map((column) => [column.stored.name, column.stored]));
+  return info.columns
+    .map(({ name, type }) => (type === 'text' ? quoteName(name) : storedCell(stored.get(name) ?? { name })))
+    .join(', ');
+}
+
 /** Rows as they were imported. The row groups of the file make any page as cheap as the first. */
 async function readPage(
   connection: DuckDBConnection,
   path: string,
-  info: DatasetInfo,
+  cells: string,
+  total: number,
   offset: number,
   limit: number,
 ): Promise<RowPage> {
   const start = Math.max(0, Math.floor(offset));
-  const end = Math.min(info.rows, start + Math.max(0, Math.floor(limit)));
-  const page = { offset: start, total: info.rows };
+  const end = Math.min(total, start + Math.max(0, Math.floor(limit)));
+  const page = { offset: start, total };
   if (end <= start) return { ...page, rows: [] };
-  const columns = info.columns.map(({ name }) => quoteName(name)).join(', ');
-  const sql = `SELECT ${columns} FROM ${parquetTable(path)} WHERE file_row_number >= ${start} AND file_row_number < ${end}`;
+  const sql = `SELECT ${cells} FROM ${parquetTable(path)} WHERE file_row_number >= ${start} AND file_row_number < ${end}`;
   const reader = await explainFailure(() => connection.runAndReadAll(sql));
   return { ...page, rows: reader.getRowsJS().map((row) => row.map(cellValue)) };
 }
@@ -254,14 +271,13 @@ async function readPage(
 async function readSome(
   connection: DuckDBConnection,
   path: string,
-  info: DatasetInfo,
+  cells: string,
   offset: number,
   wanted: readonly number[],
   total: number,
 ): Promise<RowPage> {
   if (wanted.length === 0) return { offset, total, rows: [] };
-  const columns = info.columns.map(({ name }) => quoteName(name)).join(', ');
-  const sql = `SELECT file_row_number, ${columns} FROM ${parquetTable(path)} WHERE file_row_number IN (${wanted.map(Math.floor).join(', ')})`;
+  const sql = `SELECT file_row_number, ${cells} FROM ${parquetTable(path)} WHERE file_row_number IN (${wanted.map(Math.floor).join(', ')})`;
   const reader = await explainFailure(() => connection.runAndReadAll(sql));
   const found = new Map(reader.getRowsJS().map(([number, ...row]) => [Number(number), row.map(cellValue)]));
   return { offset, total, rows: wanted.flatMap((row) => [found.get(row) ?? []]) };

@@ -106,9 +106,9 @@ function textOf(file: string, bytes: Uint8Array, { encoding, cut }: Notes): stri
     encoding.push(file);
     text = new TextDecoder('windows-1252').decode(bytes);
   }
-  const plain = text.replaceAll('\0', ' ').trim();
+  const plain = text.replaceAll('\0', ' ');
   if (plain.length > mostCharacters) cut.push(file);
-  return plain === '' ? null : plain.slice(0, mostCharacters).toWellFormed();
+  return plain.trim() === '' ? null : plain.slice(0, mostCharacters).toWellFormed();
 }
 
 function warningsOf(left: number, { encoding, cut }: Notes): readonly DataWarning[] {

@@ -9,6 +9,7 @@ import { CompressionType, DataType, RecordBatchReader, TimeUnit, compressionRegi
 import type { RecordBatch, Vector } from 'apache-arrow';
 import { InputError } from '../../protocol/errors.ts';
 import { uniqueNames } from '../schema/names.ts';
+import { storedAs } from '../schema/stored.ts';
 import type { StorageType, StoredColumn } from '../schema/stored.ts';
 import { quoteName, quoteText } from '../sql.ts';
 import type { OpenRequest, TableSource } from './format.ts';
@@ -114,7 +115,7 @@ function sourceOf(
     `columns = {${types.join(', ')}}`,
   ];
   const values = columns.map(({ name, storage }) =>
-    storage === 'VARCHAR' ? `nullif(trim(${quoteName(name)}), '') AS ${quoteName(name)}` : quoteName(name),
+    storage === 'VARCHAR' ? `${storedAs(quoteName(name))} AS ${quoteName(name)}` : quoteName(name),
   );
   return {
     columns,

@@ -1,5 +1,5 @@
 // A text that is no table: a book, notes, sources. It becomes a column of passages, which put one under the other are the text again: each
-// ends where a line does, next to no space, so that trimming takes nothing away.
+// ends where a line does, next to no space.
 
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

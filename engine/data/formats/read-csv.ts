@@ -1,6 +1,7 @@
 // The statement that has DuckDB read delimited text by a layout.
 
 import { parsedNumber } from '../schema/numbers.ts';
+import { storedAs } from '../schema/stored.ts';
 import type { StoredColumn } from '../schema/stored.ts';
 import { quoteList, quoteName, quoteText } from '../sql.ts';
 import type { CellTexts } from './format.ts';
@@ -69,7 +70,7 @@ export function isGrouped({ storage, written }: StoredColumn): boolean {
   return storage === 'DOUBLE' && written !== undefined && written.thousands !== '';
 }
 
-/** A column as it is stored: texts trimmed, so that " cat" and "cat" are one category. */
+/** A column as it is stored. */
 function storedValue(column: StoredColumn): string {
   const { name, storage, written } = column;
   if (isGrouped(column)) {
@@ -77,5 +78,5 @@ function storedValue(column: StoredColumn): string {
     const number = parsedNumber(text, written);
     return `CASE WHEN ${text} IS NOT NULL THEN coalesce(${number}, error('no such number')) END AS ${quoteName(name)}`;
   }
-  return storage === 'VARCHAR' ? `nullif(trim(${quoteName(name)}), '') AS ${quoteName(name)}` : quoteName(name);
+  return storage === 'VARCHAR' ? `${storedAs(quoteName(name))} AS ${quoteName(name)}` : quoteName(name);
 }

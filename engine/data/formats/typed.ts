@@ -5,6 +5,7 @@ import type { DuckDBConnection, DuckDBType } from '@duckdb/node-api';
 import { DuckDBTypeId } from '@duckdb/node-api';
 import { explainFailure } from '../failures.ts';
 import { uniqueNames } from '../schema/names.ts';
+import { storedAs } from '../schema/stored.ts';
 import type { StorageType, StoredColumn } from '../schema/stored.ts';
 import { quoteName, quoteText } from '../sql.ts';
 import type { TableSource } from './format.ts';
@@ -115,7 +116,7 @@ function leavesOf(name: string, expression: string, type: DuckDBType): readonly 
     default: {
       // Values of several types in one JSON field: texts without their quotes.
       const text = type.alias === 'JSON' ? `${expression} ->> '$'` : `CAST(${expression} AS VARCHAR)`;
-      return leaf('VARCHAR', `nullif(trim(${text}), '')`);
+      return leaf('VARCHAR', storedAs(text));
     }
   }
 }

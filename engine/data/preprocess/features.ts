@@ -3,7 +3,7 @@
 
 import { rawCodes } from '../../model/spec.ts';
 import { quoteText } from '../sql.ts';
-import { numericValue, typedValue } from '../schema/stored.ts';
+import { exactText, numericValue, typedValue } from '../schema/stored.ts';
 import type { StoredColumn } from '../schema/stored.ts';
 import type { FeatureRecipe, TargetRecipe } from './recipe.ts';
 import { asFitted } from './recipe.ts';
@@ -45,7 +45,7 @@ export function rawValue(recipe: FeatureRecipe | TargetRecipe, column: StoredCol
     case 'classes':
       return categoryCode(column, recipe.classes);
     case 'text':
-      return typedValue(column, 'text');
+      return exactText(column);
     default:
       return recipe satisfies never;
   }

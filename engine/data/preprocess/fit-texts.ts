@@ -7,7 +7,7 @@ import type { Tokenizer } from '../../text/tokenizer.ts';
 import { streamNumbers } from '../database.ts';
 import type { Job } from '../jobs.ts';
 import type { KeptText } from '../kept-tokens.ts';
-import { typedValue, type StoredColumn } from '../schema/stored.ts';
+import { exactText, type StoredColumn } from '../schema/stored.ts';
 import type { MeasuredTable } from '../schema/table.ts';
 import { show } from '../schema/typing.ts';
 import type { TextRecipe } from './recipe.ts';
@@ -125,7 +125,7 @@ async function trainingTexts(
   let [start, missing, present, longest, held, every] = [0, 0, 0, 0, 0, 1];
   let first: string | null = null;
   let differ = false;
-  const sql = `SELECT ${typedValue(column, 'text')} FROM ${table.from}`;
+  const sql = `SELECT ${exactText(column)} FROM ${table.from}`;
   await streamNumbers(connection, sql, job, ([cells], rows) => {
     for (let row = 0; row < rows; row++) {
       if (splits[start + row] !== 0) continue;

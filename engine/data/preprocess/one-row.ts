@@ -176,7 +176,7 @@ function readerOf(recipe: FeatureRecipe): Reader {
     case 'embedding':
       return { recipe, problem: 'unknown', read: categoryReader(recipe) };
     case 'text':
-      return { recipe, problem: 'no text', read: (value) => present(value, recipe, readText) };
+      return { recipe, problem: 'no text', read: (value) => presentText(value, recipe) };
     default:
       return recipe satisfies never;
   }
@@ -192,6 +192,14 @@ function present<T>(
   if (typeof value !== 'string') return read(value);
   const text = value.trim();
   return text === '' || missing.includes(text) ? null : read(text);
+}
+
+/** A text keeps its spaces; as in files, only space separators of Unicode do not count where it is told that it is missing. */
+function presentText(value: unknown, { missing }: FeatureRecipe): string | null | undefined {
+  if (value === null || value === undefined) return null;
+  const text = readText(value);
+  const bare = text?.replaceAll(/^\p{Zs}+|\p{Zs}+$/gu, '');
+  return bare === '' || (bare !== undefined && missing.includes(bare)) ? null : text;
 }
 
 const readText = (value: unknown): string | undefined => (typeof value === 'object' ? undefined : String(value));

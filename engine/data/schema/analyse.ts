@@ -5,7 +5,6 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { TextLengths, ColumnInfo, ColumnType, DataWarning } from '../../protocol/data.ts';
 import { textLengths } from './text-lengths.ts';
 import { queryColumns } from '../database.ts';
-import { quoteName } from '../sql.ts';
 import { countPackedDates, isNumeric, measure, missingSpellings, numberFacts, picture, textFacts } from './measure.ts';
 import type { Measures, NumberFacts, TextFacts } from './measure.ts';
 import { dayComesFirst, isOtherOrder, packedFormat, sniffDateFormats } from './dates.ts';
@@ -24,7 +23,7 @@ import type { DecimalMark, NumberSpelling } from './numbers.ts';
 import { certainMissing, possibleMissing } from './spelling.ts';
 import type { StoredColumn } from './stored.ts';
 import type { MeasuredTable } from './table.ts';
-import { booleanWords } from './stored.ts';
+import { booleanWords, storedCell } from './stored.ts';
 import { inferType, settleMissing, short, show } from './typing.ts';
 import type { ColumnFacts } from './typing.ts';
 
@@ -201,7 +200,7 @@ async function settleTexts(
   const texts = columns.filter((column) => column.storage === 'VARCHAR');
   if (texts.length === 0) return columns.map((column) => ({ column, sample: [], dates: [] }));
   const found = await missingSpellings(connection, table, texts, missingWords);
-  const names = texts.map((column) => quoteName(column.name)).join(', ');
+  const names = texts.map(storedCell).join(', ');
   const rows = await queryColumns(connection, `SELECT ${names} FROM ${table.sample} LIMIT ${sampleRows}`);
   const settled = columns.map((column): SettledColumn => {
     const index = texts.indexOf(column);

@@ -12,7 +12,7 @@ import { packedFormat } from './dates.ts';
 import { countDistinct } from './distinct.ts';
 import type { Distinct } from './distinct.ts';
 import { largestNumber } from './numbers.ts';
-import { numericValue, typedValue } from './stored.ts';
+import { numericValue, storedCell, typedValue } from './stored.ts';
 import type { StoredColumn } from './stored.ts';
 import type { MeasuredTable } from './table.ts';
 
@@ -318,7 +318,7 @@ export async function missingSpellings(
   const longest = Math.max(...words.map((word) => word.length));
   const isWord = (value: string): string =>
     `strlen(${value}) <= ${longest} AND lower(${value}) IN (${words.map(quoteText).join(', ')})`;
-  const names = columns.map(({ name }) => quoteName(name));
+  const names = columns.map(storedCell);
   // In a table of many columns most have none: one look at many tells which.
   const many = columns.length > columnsPerQuery;
   const looks = many

@@ -4,10 +4,9 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { ColumnInfo, DataWarning } from '../../protocol/data.ts';
 import { queryColumns, queryRows } from '../database.ts';
 import type { SqlValue } from '../database.ts';
-import { quoteName } from '../sql.ts';
 import { columnsAtOnce } from './table.ts';
 import type { MeasuredTable } from './table.ts';
-import { numericValue } from './stored.ts';
+import { numericValue, storedCell } from './stored.ts';
 import type { Feature, TargetFacts } from './roles.ts';
 import { singleFeatureLeaks } from './single-feature.ts';
 import { short, show } from './typing.ts';
@@ -174,7 +173,7 @@ async function notRuledOut(
   features: readonly Feature[],
 ): Promise<readonly Feature[]> {
   if (features.length === 0) return [];
-  const names = [target, ...features].map(({ column }) => quoteName(column.name));
+  const names = [target, ...features].map(({ column }) => storedCell(column));
   const sql = `SELECT ${names.join(', ')} FROM ${from} LIMIT ${leakSampleRows}`;
   const [labels = [], ...columns] = await queryColumns(connection, sql);
   return features.filter((_, index) => {
@@ -197,9 +196,9 @@ async function withOneClassEach(
   features: readonly Feature[],
 ): Promise<readonly Feature[]> {
   if (features.length === 0) return [];
-  const value = quoteName(target.column.name);
+  const value = storedCell(target.column);
   const counts = features.map(({ column }, index) => {
-    const name = quoteName(column.name);
+    const name = storedCell(column);
     const both = `WHERE ${name} IS NOT NULL AND ${value} IS NOT NULL`;
     return `count(DISTINCT ${name}) FILTER (${both}) = count(DISTINCT hash(${name}, ${value})) FILTER (${both}) AS f${index}`;
   });

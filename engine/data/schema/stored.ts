@@ -13,8 +13,10 @@ export type StorageType = 'DOUBLE' | 'BOOLEAN' | 'TIMESTAMP' | 'VARCHAR';
 export interface StoredColumn {
   readonly name: string;
   readonly storage: StorageType;
-  /** VARCHAR: spellings that stand for a missing value. Texts are stored trimmed, empty ones as NULL. */
+  /** VARCHAR: spellings that stand for a missing value, trimmed. A cell of nothing but spaces is stored as NULL. */
   readonly missing: readonly string[];
+  /** VARCHAR: some cells begin or end with spaces. They are stored so; only where a model reads texts do the spaces count (`exactText`). */
+  readonly padded?: true;
   /** DOUBLE: there is no NaN and nothing infinite or beyond `largestNumber`, so nothing has to be tested. */
   readonly finite?: boolean;
   /** VARCHAR: format in which the column's values are dates (dates.ts). DOUBLE: `packedFormat`, or none. */
@@ -87,10 +89,28 @@ export function numericValue(column: StoredColumn, type: 'number' | 'boolean' | 
   return type === 'datetime' ? `CAST(epoch_ms(${value}) AS DOUBLE)` : value;
 }
 
+/** SQL for the cells of a column as they are stored, a VARCHAR without the spaces round it: " cat" and "cat" are one category. */
+export function storedCell({ name, padded }: Pick<StoredColumn, 'name' | 'padded'>): string {
+  return padded === true ? `trim(${quoteName(name)})` : quoteName(name);
+}
+
 /** SQL for the text of a VARCHAR column. */
-function storedText({ name, missing }: StoredColumn): string {
-  const text = quoteName(name);
-  return missing.length === 0 ? text : `CASE WHEN ${text} IN ${inList(missing)} THEN NULL ELSE ${text} END`;
+function storedText(column: StoredColumn): string {
+  const text = storedCell(column);
+  return column.missing.length === 0
+    ? text
+    : `CASE WHEN ${text} IN ${inList(column.missing)} THEN NULL ELSE ${text} END`;
+}
+
+/** SQL for a column read as a text to its last space, as tokenizers see it; NULL where `typedValue` of a text is. */
+export function exactText(column: StoredColumn): string {
+  if (column.padded !== true) return textValue(column);
+  return `CASE WHEN ${storedText(column)} IS NOT NULL THEN ${quoteName(column.name)} END`;
+}
+
+/** SQL for a text as it is stored: its spaces with it, NULL where there is nothing else. */
+export function storedAs(text: string): string {
+  return `CASE WHEN trim(${text}) <> '' THEN ${text} END`;
 }
 
 function numberValue(column: StoredColumn): string {

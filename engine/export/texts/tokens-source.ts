@@ -68,7 +68,7 @@ ${kinds.includes('words') ? 'import unicodedata\n' : ''}
 import numpy as np
 
 here = pathlib.Path(__file__).resolve().parent
-# Space separators of Unicode, which do not count round a cell of a file.
+# Space separators of Unicode: they do not count where a cell is empty or a word for a missing value.
 SPACES = " \\u00a0\\u1680\\u2000\\u2001\\u2002\\u2003\\u2004\\u2005\\u2006\\u2007\\u2008\\u2009\\u200a\\u202f\\u205f\\u3000"
 # Words that stand for a missing value in another file, in lower case.
 MISSING = {${missingWords([]).map(python).join(', ')}}
@@ -96,14 +96,14 @@ def beginning(text, units):
 
 
 def ids(column, texts):
-    """int64 [N, length] of the texts of a column. None, an empty text and a word for missing have no tokens."""
+    """int64 [N, length] of the texts of a column. None and a word for missing are read as an empty text."""
     about, read = READERS[column]
     found = np.full((len(texts), about["length"]), -1, np.int64)
     for row, text in enumerate(texts):
         trimmed = "" if text is None else text.strip(SPACES)
         if trimmed == "" or trimmed in about["missing"] or trimmed.lower() in MISSING:
-            continue
-        own = read(beginning(trimmed, about["characters"]))[: about["length"]]
+            text = ""
+        own = read(beginning(text, about["characters"]))[: about["length"]]
         found[row, : len(own)] = own
     return found
 
