@@ -8,7 +8,7 @@ import { InputError } from '../protocol/errors.ts';
 import { inspectPath, readHead } from './files.ts';
 import type { FileHead } from './formats/format.ts';
 import { splitNamed, unwrapFolder } from './images/folder.ts';
-import { walkFiles } from './images/walk.ts';
+import { listFolder, walkFiles } from './images/walk.ts';
 import type { Job } from './jobs.ts';
 import { show } from './schema/typing.ts';
 
@@ -23,11 +23,20 @@ export interface TextFolder {
   readonly warnings: readonly DataWarning[];
 }
 
-/** Files of which something has to be said. */
-interface Notes {
-  readonly encoding: string[];
-  readonly cut: string[];
-}
+/** What has to be said of files, with those of which it is said: of how they are read, and of those that are left out. */
+const remarks = {
+  encoding: ['is not UTF-8 and read as Windows-1252', 'are not UTF-8 and read as Windows-1252'],
+  zero_bytes: ['has zero bytes, read as spaces', 'have zero bytes, read as spaces'],
+  cut_texts: [
+    `is longer than ${show(mostCharacters)} characters and cut there`,
+    `are longer than ${show(mostCharacters)} characters and cut there`,
+  ],
+  empty_texts: ['holds no text and counts as missing', 'hold no text and count as missing'],
+  no_text: ['is left out, as what it holds is no text', 'are left out, as what they hold is no text'],
+  unreadable: ['is left out, as it cannot be read', 'are left out, as they cannot be read'],
+} as const;
+
+type Notes = Readonly<Record<keyof typeof remarks, string[]>>;
 
 /**
  * Null: most of what it holds is no text. `classes`: each has to stand in the folder of its class; others are left out.
@@ -51,14 +60,15 @@ export async function readTextFolder(
       'Make one sub-folder a class, or write texts and classes as columns of a table.',
     );
   }
-  const notes: Notes = { encoding: [], cut: [] };
+  const notes: Notes = { encoding: [], zero_bytes: [], cut_texts: [], empty_texts: [], no_text: [], unreadable: [] };
   const target = join(workFolder, 'texts.jsonl');
   const out = await open(target, 'w');
   const report = job.stage('Reading texts');
   try {
     for (const [at, { file, label }] of kept.entries()) {
       job.throwIfCancelled();
-      const text = textOf(file, await readFile(join(root, file)), notes);
+      const text = await textAt(root, file, notes);
+      if (text === undefined) continue;
       // The name of a file tells its class; of files to be predicted it tells which is which.
       const row = classes ? { text, label } : { file, text, ...(label !== null && { label }) };
       await out.write(`${JSON.stringify(row)}\n`);
@@ -67,12 +77,21 @@ export async function readTextFolder(
   } finally {
     await out.close();
   }
+  if (notes.no_text.length + notes.unreadable.length === kept.length) {
+    throw new InputError(
+      'input.unreadable',
+      `None of the ${show(kept.length)} texts of ${name} can be read.`,
+      'They have to be UTF-8, UTF-16 or Windows-1252, and yours to read.',
+    );
+  }
   const { size } = await inspectPath(target);
   return {
     head: await readHead(target, name, size),
     reading: classes ? { format: 'texts', classes: 'by sub-folder' } : { format: 'texts' },
     warnings: [
-      ...warningsOf(all.length - kept.length, notes),
+      ...skipped(all.length - kept.length),
+      ...(classes ? emptyFolders((await listFolder(root)).folders, all) : []),
+      ...Object.entries(notes).flatMap(([code, list]) => remark(code as keyof Notes, list)),
       ...(kept.some(({ file }) => splitOf(file) !== undefined) ? [joinedSplits] : []),
     ],
   };
@@ -95,51 +114,67 @@ function labelOf(file: string): string | null {
   return folders[0]?.normalize('NFC') ?? null;
 }
 
-/** UTF-8, or UTF-16 with its mark; else Windows-1252, which takes any bytes. Null where nothing but spaces is there. */
-function textOf(file: string, bytes: Uint8Array, { encoding, cut }: Notes): string | null {
-  const wide = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
-  const decode = (name: string): string => new TextDecoder(name, { fatal: true }).decode(bytes);
-  let text: string;
-  try {
-    text = wide ? decode(bytes[0] === 0xff ? 'utf-16le' : 'utf-16be') : decode('utf-8');
-  } catch {
-    encoding.push(file);
-    text = new TextDecoder('windows-1252').decode(bytes);
-  }
-  const plain = text.replaceAll('\0', ' ');
-  if (plain.length > mostCharacters) cut.push(file);
-  return plain.trim() === '' ? null : plain.slice(0, mostCharacters).toWellFormed();
+/** Of text that is read some other way than as UTF-8, at most this share may be signs that no text has. */
+const oddShare = 0.01;
+/** Controls, characters that Unicode knows no use for, and what a decoder puts for bytes it cannot read. */
+const oddSigns = /[^\P{C}\t\n\r\f\v\p{Cf}\p{Cs}]|\uFFFD/gu;
+
+/** The text of a file; null where nothing but spaces is there, undefined where the file is left out. */
+async function textAt(root: string, file: string, notes: Notes): Promise<string | null | undefined> {
+  const bytes = await readFile(join(root, file)).catch((error: unknown) => {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (!unreadable.has(code)) throw error;
+    return null;
+  });
+  if (bytes === null) return void notes.unreadable.push(file);
+  const text = decoded(bytes);
+  if (text === undefined) return void notes.no_text.push(file);
+  if (text.odd) notes.encoding.push(file);
+  if (text.plain.includes('\0')) notes.zero_bytes.push(file);
+  const plain = text.plain.replaceAll('\0', ' ');
+  if (plain.trim() === '') return (notes.empty_texts.push(file), null);
+  if (plain.length > mostCharacters) notes.cut_texts.push(file);
+  return plain.slice(0, mostCharacters).toWellFormed();
 }
 
-function warningsOf(left: number, { encoding, cut }: Notes): readonly DataWarning[] {
-  const files = (list: readonly string[]): string =>
-    `${list.slice(0, named).join(', ')}${list.length > named ? ` and ${show(list.length - named)} more` : ''}`;
-  const one = (list: readonly string[], singular: string, plural: string): string =>
-    list.length === 1 ? singular : plural;
-  return [
-    ...(left > 0
-      ? [
-          {
-            code: 'skipped_files',
-            message: `${show(left)} ${left === 1 ? 'file is' : 'files are'} left out: no .txt in the folder of a class.`,
-          },
-        ]
-      : []),
-    ...(encoding.length > 0
-      ? [
-          {
-            code: 'encoding',
-            message: `${files(encoding)} ${one(encoding, 'is', 'are')} not UTF-8 and read as Windows-1252.`,
-          },
-        ]
-      : []),
-    ...(cut.length > 0
-      ? [
-          {
-            code: 'cut_texts',
-            message: `${files(cut)} ${one(cut, 'is', 'are')} longer than ${show(mostCharacters)} characters and cut there.`,
-          },
-        ]
-      : []),
-  ];
+/** Links that lead nowhere or in circles, and what one may not read. */
+const unreadable = new Set(['ENOENT', 'ELOOP', 'EACCES', 'EPERM', 'EIO']);
+
+/** UTF-8, or UTF-16 with its mark, or Windows-1252 (`odd`), which takes any bytes; undefined where that gives no text. */
+function decoded(bytes: Uint8Array): { readonly plain: string; readonly odd: boolean } | undefined {
+  const wide = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+  try {
+    const name = !wide ? 'utf-8' : bytes[0] === 0xff ? 'utf-16le' : 'utf-16be';
+    const plain = new TextDecoder(name, { fatal: true }).decode(bytes);
+    return wide && isOdd(plain) ? undefined : { plain, odd: false };
+  } catch {
+    const plain = new TextDecoder('windows-1252').decode(bytes);
+    return isOdd(plain) ? undefined : { plain, odd: true };
+  }
 }
+
+const isOdd = (text: string): boolean => (text.match(oddSigns)?.length ?? 0) > oddShare * text.length;
+
+function skipped(count: number): readonly DataWarning[] {
+  if (count === 0) return [];
+  const message = `${show(count)} ${count === 1 ? 'file is' : 'files are'} left out: no .txt in the folder of a class.`;
+  return [{ code: 'skipped_files', message }];
+}
+
+/** Folders in which there is nothing at all, and which are therefore no classes. */
+function emptyFolders(folders: readonly string[], files: readonly string[]): readonly DataWarning[] {
+  const empty = folders.filter((folder) => !files.some((file) => file.startsWith(`${folder}/`)));
+  if (empty.length === 0) return [];
+  const are = empty.length === 1 ? 'folder is empty and no class' : 'folders are empty and no classes';
+  return [{ code: 'empty_folders', message: `${show(empty.length)} ${are}: ${listed(empty)}.` }];
+}
+
+function remark(code: keyof Notes, files: readonly string[]): readonly DataWarning[] {
+  if (files.length === 0) return [];
+  const [one, several] = remarks[code];
+  const counted = `${show(files.length)} ${files.length === 1 ? `file ${one}` : `files ${several}`}`;
+  return [{ code, message: `${counted}: ${listed(files)}.` }];
+}
+
+const listed = (names: readonly string[]): string =>
+  `${names.slice(0, named).join(', ')}${names.length > named ? ` and ${show(names.length - named)} more` : ''}`;

@@ -1,7 +1,7 @@
 // Folders of .txt files, one a class, as tables: odd encodings, empty and very long texts, folders of splits; and files to be predicted.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { allRows, codes, columnOf, importFile, makeService, temporaryFolder } from './helpers.ts';
@@ -27,20 +27,27 @@ test('one sub-folder a class; what is odd of a file is said', async (context) =>
     'ham/a.txt': new Uint8Array([0x63, 0x61, 0x66, 0xe9]),
     'ham/b.txt': new Uint8Array([0xff, 0xfe, 0x68, 0, 0x69, 0]),
     'ham/empty.txt': ' \n',
+    'ham/bytes.txt': new Uint8Array([0xff, 0xfe, 0x00, 0x01, 0x80]),
+    'ham/wide.txt': new Uint8Array([0xff, 0xfe, 0x01, 0x00, 0x02, 0x00, 0x03, 0xe0]),
+    'ham/zip.txt': new Uint8Array([0x50, 0x4b, 3, 4, 0, 0, 0x80, 0x81, 1]),
+    'ham/pack.txt': new Uint8Array([0x1f, 0x8b, 8, 0, 0, 0x99]),
+    'spam/zero.txt': 'one\0two',
     'spam/long.txt': 'word '.repeat(300_000),
     'notes.txt': 'beside the classes',
     '.hidden.txt': 'left behind',
   });
+  symlinkSync(join(path, 'nowhere'), join(path, 'spam', 'gone.txt'));
+  mkdirSync(join(path, 'eggs'));
   const { service, info } = await importFile(context, path);
   assert.deepEqual(
     [info.rows, info.target, info.source, info.reading.classes],
-    [64, 'label', 'mails', 'by sub-folder'],
+    [65, 'label', 'mails', 'by sub-folder'],
   );
   assert.deepEqual(
     info.classes.map(({ name, count }) => [name, count]),
     [
       ['ham', 33],
-      ['spam', 31],
+      ['spam', 32],
     ],
   );
   const text = columnOf(info, 'text');
@@ -48,15 +55,23 @@ test('one sub-folder a class; what is odd of a file is said', async (context) =>
   assert.equal(text.lengths?.characters.maximum, 999_999);
   assert.equal(
     text.lengths?.histogram.reduce((sum, count) => sum + count, 0),
-    63,
+    64,
   );
   const found = await allRows(service, info);
   assert.deepEqual(found[0], ['The ham letter\nof day 0, "quoted", {', 'ham']);
   assert.ok(found.some(([one]) => one === 'café') && found.some(([one]) => one === 'hi'));
   const said = info.warnings.map(({ message }) => message).join('\n');
   assert.match(said, /^1 file is left out: no \.txt in the folder of a class\.$/m);
-  assert.match(said, /^ham\/a\.txt is not UTF-8 and read as Windows-1252\.$/m);
-  assert.match(said, /^spam\/long\.txt is longer than 1,000,000 characters and cut there\.$/m);
+  assert.match(said, /^1 file is not UTF-8 and read as Windows-1252: ham\/a\.txt\.$/m);
+  assert.match(said, /^1 file is longer than 1,000,000 characters and cut there: spam\/long\.txt\.$/m);
+  assert.match(
+    said,
+    /^4 files are left out, as what they hold is no text: ham\/bytes\.txt, ham\/pack\.txt, ham\/wide\.txt and 1 more\.$/m,
+  );
+  assert.match(said, /^1 file is left out, as it cannot be read: spam\/gone\.txt\.$/m);
+  assert.match(said, /^1 file has zero bytes, read as spaces: spam\/zero\.txt\.$/m);
+  assert.match(said, /^1 file holds no text and counts as missing: ham\/empty\.txt\.$/m);
+  assert.match(said, /^1 folder is empty and no class: eggs\.$/m);
   const again = await service.import({ job: 'again', path });
   assert.equal(again.id, info.id, 'the same files are the same dataset');
 });
@@ -96,6 +111,15 @@ test('a run on texts predicts a folder of them, with or without classes', async 
     new Set([0, 1]),
     'their truth is known',
   );
+});
+
+test('a folder of files that are no texts is refused', async (context) => {
+  const bytes = new Uint8Array([0xff, 0xfe, 0x00, 0x01, 0x80]);
+  const path = folder(context, { 'a/1.txt': bytes, 'b/2.txt': bytes });
+  await assert.rejects(makeService(context).import({ job: 'i', path }), {
+    code: 'input.unreadable',
+    message: /^None of the 2 texts of mails can be read\./,
+  });
 });
 
 test('pictures with a text beside each are no folder of texts', async (context) => {
