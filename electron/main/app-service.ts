@@ -33,7 +33,7 @@ import { ServedModels } from './served-models.ts';
 import { classifyFiles, classifyRows, predictedPictures, readEvaluation } from './run-pictures.ts';
 import type { Processes } from './processes.ts';
 import type { Devices } from './devices.ts';
-import type { Samples } from './samples.ts';
+import type { Samples } from './samples/samples.ts';
 import { saveThroughDialog, type Dialogs } from './saving.ts';
 
 export interface AppServiceParts {

@@ -29,7 +29,7 @@ import { createProcesses } from './processes.ts';
 import { filesAmong, filesOfOther, OpenedFiles } from './opened-files.ts';
 import { offerRepair } from './repairing.ts';
 import { setupReloading } from './reloading.ts';
-import { createSamples } from './samples.ts';
+import { createSamples } from './samples/samples.ts';
 import { registerScheme, serveScheme } from './scheme.ts';
 
 const home = homeFolder();

@@ -54,9 +54,13 @@ export interface AppInfo {
   readonly home: string;
   readonly samples: readonly {
     readonly id: string;
-    readonly kind: 'table' | 'images';
+    readonly kind: 'table' | 'images' | 'text';
     readonly title: string;
     readonly detail: string;
+    /** What one learns with it. */
+    readonly teaches: string;
+    /** Whose it is, and under which licence. */
+    readonly origin: string;
   }[];
   /** What befell the window, when it is here again after a crash or the like, in a sentence; null = nothing. */
   readonly mishap: string | null;

@@ -13,7 +13,7 @@ import { Listeners } from '../../../engine/protocol/listeners.ts';
 import { OpenedFiles } from '../../../electron/main/opened-files.ts';
 import { ChosenPaths } from '../../../electron/main/paths.ts';
 import type { CpuHost } from '../../../electron/main/processes.ts';
-import { createSamples } from '../../../electron/main/samples.ts';
+import { createSamples } from '../../../electron/main/samples/samples.ts';
 import type { Dialogs } from '../../../electron/main/saving.ts';
 import { processOwner } from '../../../engine/history/owner.ts';
 import type { AppService } from '../../../engine/protocol/app.ts';

@@ -1,8 +1,9 @@
 // A sample of pictures that needs no files: bright shapes on grainy ground, drawn the same way every time, so that it is one
-// and the same dataset on every machine. Written as BMP, which is a header and the pixels.
+// and the same dataset on every machine.
 
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { bitmap, generator, type Colour } from './drawn.ts';
 
 const side = 32;
 const picturesOfEach = 120;
@@ -25,19 +26,11 @@ export async function writeShapes(folder: string): Promise<void> {
     await fs.mkdir(place, { recursive: true });
     const files = Array.from({ length: picturesOfEach }, (_, i) => ({
       file: path.join(place, `${name}-${String(i + 1).padStart(3, '0')}.bmp`),
-      content: bitmap(drawing(inside, random)),
+      content: bitmap(side, drawing(inside, random)),
     }));
     await Promise.all(files.map(({ file, content }) => fs.writeFile(file, content)));
   }
 }
-
-/** Lehmer's generator: numbers in 0 … 1. */
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => (state = (state * 48_271) % 2_147_483_647) / 2_147_483_647;
-}
-
-type Colour = readonly [red: number, green: number, blue: number];
 
 /** Somewhere, in some size, turn and colour; some a little faint. */
 function drawing(inside: (x: number, y: number) => boolean, random: () => number): (x: number, y: number) => Colour {
@@ -53,25 +46,4 @@ function drawing(inside: (x: number, y: number) => boolean, random: () => number
     const [red, green, blue] = inside(x * cos + y * sin, y * cos - x * sin) ? colour : [ground, ground, ground];
     return [red + light, green + light, blue + light];
   };
-}
-
-/** BMP with 24 bits a pixel (BITMAPINFOHEADER): blue, green, red, from the lowest row up. */
-function bitmap(colourAt: (x: number, y: number) => Colour): Buffer {
-  const header = 54;
-  const file = Buffer.alloc(header + side * side * 3);
-  file.write('BM', 0, 'latin1');
-  file.writeUInt32LE(file.length, 2);
-  file.writeUInt32LE(header, 10);
-  file.writeUInt32LE(40, 14);
-  file.writeInt32LE(side, 18);
-  file.writeInt32LE(side, 22);
-  file.writeUInt16LE(1, 26);
-  file.writeUInt16LE(24, 28);
-  for (let y = 0; y < side; y++) {
-    for (let x = 0; x < side; x++) {
-      const level = colourAt(x, y).map((value) => Math.round(Math.min(255, Math.max(0, value))));
-      file.set(level.reverse(), header + ((side - 1 - y) * side + x) * 3);
-    }
-  }
-  return file;
 }
