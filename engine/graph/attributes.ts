@@ -146,6 +146,8 @@ export interface AttentionAttributes {
   readonly causal: boolean;
   /** Factor of the scores. */
   readonly scale: number;
+  /** Of the weights. */
+  readonly dropout: DropoutAttributes | null;
 }
 
 export interface RotaryAttributes {

@@ -3,6 +3,7 @@
 
 import { clearRows, KEYS, multiply, packAsColumns, packAsRows, paddedRow } from '../shared/attention';
 import { QUERIES, seen, STRIP_BYTES, STRIP_ROW } from '../shared/attention';
+import { beginDropping, drawFactors, dropping } from '../shared/attention_drop';
 import { exp, log } from '../shared/math';
 import { scratch } from '../shared/scratch';
 import { tokensOf } from '../shared/tokens';
@@ -11,15 +12,16 @@ import { at, firstLanes, integer, pointer, read, real, scaleRow, shareStart, sum
 export function attention(args: usize, thread: i32, threads: i32, step: i32): void {
   const qkv = pointer(args, 0);
   const lengths = pointer(args, 1);
-  const y = pointer(args, 2);
-  const logsum = pointer(args, 3);
-  const batch = integer(args, 4);
-  const length = integer(args, 5);
-  const heads = integer(args, 6);
-  const groups = integer(args, 7);
-  const size = integer(args, 8);
-  const causal = integer(args, 9) != 0;
-  const scale = real(args, 10);
+  const y = pointer(args, 4);
+  const logsum = pointer(args, 5);
+  const batch = integer(args, 6);
+  const length = integer(args, 7);
+  const heads = integer(args, 8);
+  const groups = integer(args, 9);
+  const size = integer(args, 10);
+  const causal = integer(args, 11) != 0;
+  const scale = real(args, 12);
+  beginDropping(args, 2, 13, length, step);
   const width = (heads + 2 * groups) * size;
   const end = shareStart(batch * heads, 1, thread + 1, threads);
   for (let task = shareStart(batch * heads, 1, thread, threads); task < end; task++) {
@@ -34,7 +36,7 @@ export function attention(args: usize, thread: i32, threads: i32, step: i32): vo
       const rows = min(QUERIES, tokens - query);
       const keys = causal ? query + rows : tokens;
       const q = at(first, query * width + head * size);
-      attend(q, key, at(key, groups * size), width, size, query, rows, keys, causal, scale);
+      attend(q, key, at(key, groups * size), width, size, query, rows, keys, causal, scale, task * length);
       finish(at(target, query * heads * size), heads * size, size, rows, at(sums, query));
     }
     clearRows(at(target, tokens * heads * size), (<usize>(heads * size)) << 2, length - tokens, size);
@@ -42,7 +44,7 @@ export function attention(args: usize, thread: i32, threads: i32, step: i32): vo
   }
 }
 
-/** Parts of the scratch memory: a strip of scores, the mixed values so far, the largest scores and the sums, packed keys and values. */
+/** Parts of the scratch memory: a strip of scores, the mixed values so far, the largest scores, the sums, factors of dropout, packed keys and values. */
 @inline
 function mixed(): usize {
   return scratch + STRIP_BYTES;
@@ -52,7 +54,7 @@ function largestOf(size: i32): usize {
   return mixed() + <usize>QUERIES * paddedRow(size);
 }
 
-/** A block of queries over all keys it sees. */
+/** A block of queries over all keys it sees; `firstQuery`: the number of its head's first among those of all rows and heads. */
 function attend(
   q: usize,
   k: usize,
@@ -64,12 +66,14 @@ function attend(
   allKeys: i32,
   causal: bool,
   scale: f32,
+  firstQuery: i32,
 ): void {
   const stride = (<usize>width) << 2;
   const mixedRow = paddedRow(size);
   const largest = largestOf(size);
   const totals = largest + QUERIES * 4;
-  const packed = totals + QUERIES * 4;
+  const factors = totals + QUERIES * 4;
+  const packed = factors + STRIP_ROW;
   memory.fill(mixed(), 0, <usize>rows * mixedRow);
   for (let row = 0; row < rows; row++) {
     store<f32>(at(largest, row), -f32.MAX_VALUE);
@@ -80,7 +84,12 @@ function attend(
     packAsColumns(at(k, key * width), stride, keys, size, packed);
     multiply(q, stride, 4, packed, size, scratch, STRIP_ROW, rows, keys, false);
     for (let row = 0; row < rows; row++) {
-      weigh(scratch + <usize>row * STRIP_ROW, keys, seen(query + row, key, keys, causal), scale, row, size);
+      const scores = scratch + <usize>row * STRIP_ROW;
+      const visible = seen(query + row, key, keys, causal);
+      weigh(scores, keys, visible, scale, row, size);
+      if (!dropping) continue;
+      drawFactors(firstQuery + query + row, key, visible, factors);
+      for (let j = 0; j < visible; j += 4) write(scores, j, f32x4.mul(read(scores, j, 4), read(factors, j, 4)), 4);
     }
     packAsRows(at(v, key * width), stride, keys, size, packed);
     multiply(scratch, STRIP_ROW, 4, packed, keys, mixed(), mixedRow, rows, size, true);

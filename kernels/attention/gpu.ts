@@ -2,7 +2,7 @@
 // pass through workgroup memory. Tiles that no query of the workgroup sees are skipped.
 
 import type { AttentionParameters } from '../attention-shape.ts';
-import { beginQueries, elementOf, loadKeys } from '../gpu-attention.ts';
+import { beginQueries, drawPair, droppingOf, elementOf, loadKeys } from '../gpu-attention.ts';
 import type { GpuKernel } from '../gpu-contract.ts';
 import { lowestLogit } from '../gpu-loss.ts';
 import { lengthsRead } from '../gpu-positions.ts';
@@ -12,6 +12,7 @@ export const gpu: GpuKernel = {
     const p = params as AttentionParameters;
     const element = elementOf(p);
     const begin = beginQueries(p, context);
+    const dropping = droppingOf(p, context);
     const code = `${begin.code}
   var q: array<V, N>;
   var sum: array<V, N>;
@@ -34,7 +35,12 @@ export const gpu: GpuKernel = {
       }
       let weight = exp(score - largest);
       total += weight;
-      for (var e = 0u; e < N; e++) { sum[e] += weight * value_tile[at + e]; }
+      ${dropping.either(
+        `${drawPair}
+      let share = keep(weight, words[key & 1u], drop_rate);`,
+        'let share = weight;',
+      )}
+      for (var e = 0u; e < N; e++) { sum[e] += share * value_tile[at + e]; }
     }
     workgroupBarrier();
   }
@@ -42,14 +48,15 @@ export const gpu: GpuKernel = {
   let real = query < tokens;
   let target_at = ((row * LENGTH + query) * HEADS + head) * N;
   for (var e = 0u; e < N; e++) { y[target_at + e] = select(V(), sum[e] / total, real); }
-  logsum[(row * HEADS + head) * LENGTH + query] = select(0f, largest + log(total), real);
+  logsum[own_query] = select(0f, largest + log(total), real);
 }
 `;
     return [
       {
         label: 'attention',
-        reads: { qkv: element, ...lengthsRead(context.has) },
+        reads: { qkv: element, ...lengthsRead(context.has), ...dropping.reads },
         writes: { y: element, logsum: 'f32' },
+        usesStep: dropping.usesStep,
         code,
         workgroups: begin.workgroups,
       },

@@ -1,7 +1,8 @@
 // Oracle of attention: whole rows of scores.
 
-import { type AttentionParameters, packedWidth } from '../attention-shape.ts';
+import { type AttentionParameters, maskCounters, packedWidth } from '../attention-shape.ts';
 import { type ParameterOf, present, type Reference, type ReferenceOperands } from '../contract.ts';
+import { threefry2x32 } from '../threefry.ts';
 import type { kernel } from './kernel.ts';
 
 /** One query of one head: where it and its keys stand in `qkv`, and how many of them it sees. */
@@ -49,24 +50,47 @@ export function scoresOf(qkv: Float64Array, { q, k, stride, keys }: Query, size:
   });
 }
 
+/** What the weights of a query are multiplied by, by their keys: 0 where dropped. */
+export function maskOf(
+  { counters, scalars }: ReferenceOperands,
+  { length, heads, rate, seed, stream }: AttentionParameters,
+  step: number,
+): (query: Query) => ArrayLike<number> {
+  if (!counters) return ({ keys }) => new Float64Array(keys).fill(1);
+  const share = scalars ? Math.fround(rate * scalars[4 * step + 3]) : rate;
+  return ({ row, head, position, keys }) => {
+    const first = ((row * heads + head) * length + position) * maskCounters(length);
+    const mask = new Float64Array(keys);
+    for (let j = 0; j < keys; j += 2) {
+      threefry2x32(seed, stream, first + (j >> 1), counters[step]).forEach((word, k) => {
+        if ((word >>> 8) * 2 ** -24 >= share) mask[j + k] = 1 / (1 - share);
+      });
+    }
+    return mask;
+  };
+}
+
 export const reference: Reference<ParameterOf<typeof kernel>> = (
   inputs: ReferenceOperands,
   outputs: ReferenceOperands,
   params,
+  step,
 ) => {
   const { length, heads, size, scale } = params;
   const { qkv } = present(inputs);
   const { y, logsum } = present(outputs);
   y.fill(0);
   logsum.fill(0);
+  const masked = maskOf(inputs, params, step);
   forEachQuery(inputs['lengths'], params, (query) => {
     const { row, head, position, v, stride } = query;
     const scores = scoresOf(qkv, query, size, scale);
     const largest = scores.reduce((a, b) => Math.max(a, b), -Infinity);
     const total = scores.reduce((sum, score) => sum + Math.exp(score - largest), 0);
+    const mask = masked(query);
     const target = ((row * length + position) * heads + head) * size;
     scores.forEach((score, j) => {
-      const weight = Math.exp(score - largest) / total;
+      const weight = (mask[j] * Math.exp(score - largest)) / total;
       for (let s = 0; s < size; s++) y[target + s] += weight * qkv[v + j * stride + s];
     });
     logsum[(row * heads + head) * length + position] = largest + Math.log(total);

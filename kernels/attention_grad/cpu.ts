@@ -4,6 +4,7 @@
 
 import { clearRows, copyRows, KEYS, multiply, packAsColumns, packAsRows, paddedRow } from '../shared/attention';
 import { QUERIES, seen, STRIP_BYTES, STRIP_ROW } from '../shared/attention';
+import { beginDropping, drawFactors, dropping } from '../shared/attention_drop';
 import { exp } from '../shared/math';
 import { scratch } from '../shared/scratch';
 import { sumProduct } from '../shared/sums';
@@ -29,6 +30,9 @@ let valueGradients: usize = 0;
 let queriesAsRows: usize = 0;
 let slopesAsRows: usize = 0;
 let queryGradients: usize = 0;
+/** Of dropout: factors of a query's weights, and the number of the block's first query among those of all rows and heads. */
+let factors: usize = 0;
+let firstQuery: i32 = 0;
 
 function layOut(): void {
   const block = <usize>KEYS * padded;
@@ -41,6 +45,7 @@ function layOut(): void {
   slopesAsRows = queriesAsRows + <usize>QUERIES * padded;
   // The queries themselves are no longer needed when their gradients are summed.
   queryGradients = slopesAsRows;
+  factors = slopesAsRows + <usize>QUERIES * padded;
 }
 
 export function attention_grad(args: usize, thread: i32, threads: i32, step: i32): void {
@@ -49,14 +54,15 @@ export function attention_grad(args: usize, thread: i32, threads: i32, step: i32
   const y = pointer(args, 2);
   const logsum = pointer(args, 3);
   const lengths = pointer(args, 4);
-  const dqkv = pointer(args, 5);
-  const batch = integer(args, 6);
-  length = integer(args, 7);
-  heads = integer(args, 8);
-  const groups = integer(args, 9);
-  size = integer(args, 10);
-  causal = integer(args, 11) != 0;
-  scale = real(args, 12);
+  const dqkv = pointer(args, 7);
+  const batch = integer(args, 8);
+  length = integer(args, 9);
+  heads = integer(args, 10);
+  const groups = integer(args, 11);
+  size = integer(args, 12);
+  causal = integer(args, 13) != 0;
+  scale = real(args, 14);
+  beginDropping(args, 5, 15, length, step);
   stride = (<usize>((heads + 2 * groups) * size)) << 2;
   yStride = (<usize>(heads * size)) << 2;
   padded = paddedRow(size);
@@ -82,11 +88,13 @@ export function attention_grad(args: usize, thread: i32, threads: i32, step: i32
       for (let head = group * shared; head < (group + 1) * shared; head++) {
         const own = (<usize>(head * size)) << 2;
         const firstOfRow = <usize>(row * length) * yStride + own;
-        const sums = at(logsum, (row * heads + head) * length);
+        const number = (row * heads + head) * length;
+        const sums = at(logsum, number);
         for (let query = causal ? key - (key % QUERIES) : 0; query < tokens; query += QUERIES) {
           const skipped = <usize>query * stride + own;
           const other = firstOfRow + <usize>query * yStride;
           const rows = min(QUERIES, tokens - query);
+          firstQuery = number + query;
           queryBlock(from + skipped, to + skipped, dy + other, y + other, at(sums, query), query, rows, key, keys);
         }
       }
@@ -123,7 +131,9 @@ function queryBlock(
   for (let row = 0; row < rows; row++) {
     const delta = sumProduct(dy + <usize>row * yStride, y + <usize>row * yStride, size, 0);
     const past = <usize>row * STRIP_ROW;
-    slopesOf(weights + past, slopes + past, keys, seen(query + row, key, keys, causal), load<f32>(at(sums, row)), delta);
+    const visible = seen(query + row, key, keys, causal);
+    if (dropping) drawFactors(firstQuery + row, key, visible, factors);
+    slopesOf(weights + past, slopes + past, keys, visible, load<f32>(at(sums, row)), delta);
   }
   packAsRows(q, stride, rows, size, queriesAsRows);
   packAsRows(dy, yStride, rows, size, slopesAsRows);
@@ -141,8 +151,15 @@ function slopesOf(weights: usize, slopes: usize, keys: i32, visible: i32, logsum
   for (let j = 0; j < keys; j += 4) {
     const score = f32x4.mul(read(weights, j, 4), factor);
     const weight = firstLanes(exp(f32x4.sub(score, f32x4.splat(logsum))), visible - j, zero);
-    const slope = f32x4.mul(f32x4.mul(weight, f32x4.sub(read(slopes, j, 4), f32x4.splat(delta))), factor);
-    write(weights, j, weight, 4);
+    let product = read(slopes, j, 4);
+    let kept = weight;
+    if (dropping && j < visible) {
+      const share = read(factors, j, 4);
+      product = f32x4.mul(product, share);
+      kept = f32x4.mul(weight, share);
+    }
+    const slope = f32x4.mul(f32x4.mul(weight, f32x4.sub(product, f32x4.splat(delta))), factor);
+    write(weights, j, kept, 4);
     write(slopes, j, firstLanes(slope, visible - j, zero), 4);
   }
 }

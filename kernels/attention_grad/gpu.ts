@@ -2,7 +2,14 @@
 // and dv, over tiles of queries and of dy. Weights are computed again in both, so nothing is added by two threads.
 
 import type { AttentionParameters } from '../attention-shape.ts';
-import { attentionDeclarations, attentionThreads, beginQueries, elementOf } from '../gpu-attention.ts';
+import {
+  attentionDeclarations,
+  attentionThreads,
+  beginQueries,
+  drawPair,
+  droppingOf,
+  elementOf,
+} from '../gpu-attention.ts';
 import { loadKeys, loadTile } from '../gpu-attention.ts';
 import type { GpuContext, GpuKernel, GpuPass } from '../gpu-contract.ts';
 import { lengthsRead } from '../gpu-positions.ts';
@@ -36,9 +43,9 @@ function deltaPass({ batch, heads, length, size }: AttentionParameters, { limits
 function queryPass(p: AttentionParameters, context: GpuContext): GpuPass {
   const element = elementOf(p);
   const begin = beginQueries(p, context);
+  const dropping = droppingOf(p, context);
   const code = `${begin.code}
   let own = min(query, LENGTH - 1u);
-  let own_sum = (row * HEADS + head) * LENGTH + own;
   var q: array<V, N>;
   var g: array<V, N>;
   var dq: array<V, N>;
@@ -57,7 +64,12 @@ function queryPass(p: AttentionParameters, context: GpuContext): GpuPass {
         score += times(q[e], key_tile[at + e]);
         slope += times(g[e], value_tile[at + e]);
       }
-      let factor = SCALE * exp(SCALE * score - logsum[own_sum]) * (slope - delta[own_sum]);
+      ${dropping.either(
+        `${drawPair}
+      slope = keep(slope, words[key & 1u], drop_rate);`,
+        '',
+      )}
+      let factor = SCALE * exp(SCALE * score - logsum[own_query]) * (slope - delta[own_query]);
       for (var e = 0u; e < N; e++) { dq[e] += factor * key_tile[at + e]; }
     }
     workgroupBarrier();
@@ -68,8 +80,9 @@ function queryPass(p: AttentionParameters, context: GpuContext): GpuPass {
 `;
   return {
     label: 'attention_grad: queries',
-    reads: { dy: element, qkv: element, logsum: 'f32', delta: 'f32', ...lengthsRead(context.has) },
+    reads: { dy: element, qkv: element, logsum: 'f32', delta: 'f32', ...lengthsRead(context.has), ...dropping.reads },
     writes: { dqkv: element },
+    usesStep: dropping.usesStep,
     code,
     workgroups: begin.workgroups,
   };
@@ -80,7 +93,9 @@ function keyPass(p: AttentionParameters, context: GpuContext): GpuPass {
   const element = elementOf(p);
   const blocks = Math.ceil(p.length / attentionThreads);
   const grid = foldedGrid(p.batch * p.groups * blocks, context.limits);
+  const dropping = droppingOf(p, context);
   const code = `${attentionDeclarations(p, context.has('lengths'), 2)}
+${dropping.functions}
 const BLOCKS = ${blocks}u;
 const SHARED = ${p.heads / p.groups}u;
 var<workgroup> query_tile: array<V, TILE * N>;
@@ -97,6 +112,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   let origin = row * LENGTH * STRIDE;
   let key_at = origin + (HEADS + own_group) * N + min(key, LENGTH - 1u) * STRIDE;
   let value_at = key_at + GROUPS * N;
+  ${dropping.begin}
   var k: array<V, N>;
   var v: array<V, N>;
   var dk: array<V, N>;
@@ -129,10 +145,16 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
           }
           let kept = sums[query - start];
           let weight = exp(SCALE * score - kept.x);
+          ${dropping.either(
+            `let word = drawn((row * HEADS + head) * LENGTH + query, key >> 1u)[key & 1u];
+          slope = keep(slope, word, drop_rate);
+          let share = keep(weight, word, drop_rate);`,
+            'let share = weight;',
+          )}
           let factor = SCALE * weight * (slope - kept.y);
           for (var e = 0u; e < N; e++) {
             dk[e] += factor * query_tile[at + e];
-            dv[e] += weight * slope_tile[at + e];
+            dv[e] += share * slope_tile[at + e];
           }
         }
       }
@@ -148,8 +170,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 `;
   return {
     label: 'attention_grad: keys',
-    reads: { dy: element, qkv: element, logsum: 'f32', delta: 'f32', ...lengthsRead(context.has) },
+    reads: { dy: element, qkv: element, logsum: 'f32', delta: 'f32', ...lengthsRead(context.has), ...dropping.reads },
     writes: { dqkv: element },
+    usesStep: dropping.usesStep,
     code,
     workgroups: grid.workgroups,
   };

@@ -1,7 +1,7 @@
 // Gradient of attention: the weights are computed again from the kept sums, tile by tile.
 
 import { attentionCases, attentionParams, attentionProblem, packedWidth } from '../attention-shape.ts';
-import { type AttentionParameters, qkvOperand, scoreProducts } from '../attention-shape.ts';
+import { type AttentionParameters, droppingOperands, qkvOperand, scoreProducts } from '../attention-shape.ts';
 import { lengthsOperand } from '../token-codes.ts';
 import { defineKernel } from '../contract.ts';
 import { normal } from '../samples.ts';
@@ -15,17 +15,20 @@ const sampledLogsum = (p: AttentionParameters, random: () => number): number =>
 export const kernel = defineKernel({
   name: 'attention_grad',
   summary:
-    'With p = exp(scale·q·kᵀ − logsum): dv = pᵀ·dy, ds = p ⊙ (dy·vᵀ − Σ dy·y), dq = scale·ds·k, dk = scale·dsᵀ·q; 0 behind the last token.',
+    'With p = exp(scale·q·kᵀ − logsum) and the mask m of attention: dv = (m ⊙ p)ᵀ·dy, ds = p ⊙ (m ⊙ dy·vᵀ − Σ dy·y), dq = scale·ds·k, ' +
+    'dk = scale·dsᵀ·q; 0 behind the last token.',
   inputs: [
     { name: 'dy', shape: outputShape },
     qkvOperand,
     { name: 'y', shape: outputShape },
     { name: 'logsum', shape: (p) => [p.batch, p.heads, p.length], sample: sampledLogsum },
     lengthsOperand,
+    ...droppingOperands,
   ],
   outputs: [{ name: 'dqkv', shape: (p) => [p.batch, p.length, packedWidth(p)] }],
   params: attentionParams,
   problem: attentionProblem,
+  usesStep: true,
   cost: (p) => ({
     flops: 10 * scoreProducts(p) + (6 * scoreProducts(p)) / p.size,
     bytes: 4 * p.batch * p.length * (2 * packedWidth(p) + p.heads * (2 * p.size + 1)),

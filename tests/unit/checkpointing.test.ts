@@ -30,11 +30,17 @@ const numbers = makeTable({ rows: 230, numeric: 4, classes: 3 });
 const residual = shortcutNetwork(4);
 const shape = { blocks: 3, width: 16, heads: 2, positions: 0 } as const;
 
+const plainGpt = gpt('gpt', shape)(texts.data.input as TextInput);
+const droppingGpt: ModelSpec = {
+  ...plainGpt,
+  layers: plainGpt.layers.map((layer) => (layer.type === 'attention' ? { ...layer, dropout: 0.2 } : layer)),
+};
+
 const models = [
   ['a deep MLP with dropout', numbers, mlp([32, 32, 32, 32], { dropout: 0.3 })],
   ['a shortcut with batch norm and dropout', pictures, residual],
   ['a text classifier', texts, textClassifier('small', shape)(texts.data.input as TextInput)],
-  ['a GPT', texts, gpt('gpt', shape)(texts.data.input as TextInput)],
+  ['a GPT that drops weights of attention', texts, droppingGpt],
 ] as const;
 
 const backends: readonly [name: string, open: () => Promise<Backend>, skip?: string | false][] = [

@@ -13,7 +13,7 @@ import type {
 } from '../attributes.ts';
 import { GraphError, formatShape } from '../errors.ts';
 import type { Shape } from '../graph.ts';
-import { defineOp, expectEqual, ranked } from '../op.ts';
+import { defineOp, expectEqual, ranked, reserved } from '../op.ts';
 
 function textOf(codes: Shape | null, { column, length }: TextAttributes): { batch: number; codesWidth: number } {
   const [batch, codesWidth] = ranked(codes, 2, 'codes of a text');
@@ -30,16 +30,23 @@ function tokenParams(codes: Shape | null, attributes: TokenAttributes, vocabular
 }
 
 /** The parameters of attention on qkv [N,L,(heads + 2·groups)·size]. */
-function attentionParams(qkv: Shape | null, { heads, groups, causal, scale }: AttentionAttributes) {
+function attentionParams(qkv: Shape | null, { heads, groups, causal, scale, dropout }: AttentionAttributes) {
   const [batch, length, width] = ranked(qkv, 3, 'attention input');
   const size = width / (heads + 2 * groups);
-  const params = { batch, length, heads, groups, size, causal: causal ? 1 : 0, scale };
+  const { rate, seed, stream, steps } = dropout ?? { rate: 0, seed: 0, stream: 0, steps: 1 };
+  const params = { batch, length, heads, groups, size, causal: causal ? 1 : 0, scale, rate, seed, stream, steps };
   const problem = attentionProblem(params);
   if (problem !== null || !Number.isInteger(size)) {
     throw new GraphError(problem ?? `attention of ${heads} and 2 · ${groups} heads over ${formatShape(qkv!)}`);
   }
   return params;
 }
+
+/** What the random numbers of dropped weights are drawn by. */
+const draws = ({ dropout }: AttentionAttributes) => [
+  dropout ? reserved('step.counters') : null,
+  dropout?.scheduled ? reserved('step.scalars') : null,
+];
 
 export const sequenceOps = {
   /** lengths[N]: tokens of a text, 1 at least; input codes [N,width]. */
@@ -90,7 +97,7 @@ export const sequenceOps = {
   }),
 
   /**
-   * y[N,L,heads·size] = softmax(scale·q·kᵀ)·v; inputs qkv [N,L,(heads + 2·groups)·size], lengths?. The second output [N,heads,L] is
+   * y[N,L,heads·size] = dropout(softmax(scale·q·kᵀ))·v; inputs qkv [N,L,(heads + 2·groups)·size], lengths?. The second output [N,heads,L] is
    * the logarithm of each softmax's sum, which the gradient needs.
    */
   attention: defineOp<AttentionAttributes>({
@@ -107,7 +114,12 @@ export const sequenceOps = {
       null,
     ],
     lower: ({ attributes, inputs, outputs, shapes: [qkv] }) => [
-      { kernel: 'attention', inputs, outputs, params: attentionParams(qkv, attributes) },
+      {
+        kernel: 'attention',
+        inputs: [...inputs, ...draws(attributes)],
+        outputs,
+        params: attentionParams(qkv, attributes),
+      },
     ],
   }),
 
@@ -120,7 +132,12 @@ export const sequenceOps = {
     },
     gradient: 'none',
     lower: ({ attributes, inputs, outputs, shapes: [, qkv] }) => [
-      { kernel: 'attention_grad', inputs, outputs, params: attentionParams(qkv, attributes) },
+      {
+        kernel: 'attention_grad',
+        inputs: [...inputs, ...draws(attributes)],
+        outputs,
+        params: attentionParams(qkv, attributes),
+      },
     ],
   }),
 

@@ -6,7 +6,6 @@ import { mostHeadSize } from '../../../kernels/attention-shape.ts';
 import type { Shape, ValueId } from '../../graph/graph.ts';
 import { ModelError } from '../errors.ts';
 import { defineLayer, layerFields, type LayerBuildContext, type LayerSurroundings } from '../layer.ts';
-import { attentionWithDropout, seenInOrder } from './attention-weights.ts';
 import { eachPosition } from './dense.ts';
 import { turns } from './places.ts';
 
@@ -114,7 +113,7 @@ export const attention = defineLayer({
     dropout: {
       kind: 'number',
       label: 'Dropout of weights',
-      help: 'share of what is looked at that is left out while training; above 0 memory grows with the square of the length',
+      help: 'share of what is looked at that is left out while training',
       minimum: 0,
       maximum: 0.95,
       default: 0,
@@ -137,12 +136,10 @@ export const attention = defineLayer({
       ...(bias ? [{ name: 'out_bias', shape: [width], initializer: zero, decay: false }] : []),
     ];
   },
-  states: ([[length, width]], { rotary, heads, base, causal, dropout }) => [
-    ...(rotary
+  states: ([[length, width]], { rotary, heads, base }) =>
+    rotary
       ? [{ name: 'angles', shape: [length, width / heads], initial: 0, values: turns(length, width / heads, base) }]
-      : []),
-    ...(causal && dropout > 0 ? [{ name: 'seen', shape: [length], initial: 0, values: seenInOrder(length) }] : []),
-  ],
+      : [],
   build: (context, [x]) => {
     const { graph, args, lengths, tensor, random, steps, scheduled } = context;
     const { heads, causal, bias, rotary, dropout: rate } = args;
@@ -152,13 +149,10 @@ export const attention = defineLayer({
     // Queries and keys stand in front of the values.
     const turned = { heads: heads + groups, size, inverse: false };
     const qkv = rotary ? graph.one('rotary', [packed, tensor('angles')], turned) : packed;
-    const looks = { heads, groups, scale: 1 / Math.sqrt(size) };
-    if (rate === 0 || context.mode === 'inference') {
-      const [mixed] = graph.apply('attention', [qkv, lengths()], { ...looks, causal });
-      return projected(context, mixed, 'out_weight', bias ? 'out_bias' : null);
-    }
-    const dropout = { rate, seed: random.seed, stream: random.stream, steps, scheduled };
-    const mixed = attentionWithDropout(graph, qkv, looks, lengths(), causal ? tensor('seen') : null, dropout);
+    const drops = rate > 0 && context.mode !== 'inference';
+    const dropout = drops ? { rate, seed: random.seed, stream: random.stream, steps, scheduled } : null;
+    const looks = { heads, groups, causal, scale: 1 / Math.sqrt(size), dropout };
+    const [mixed] = graph.apply('attention', [qkv, lengths()], looks);
     return projected(context, mixed, 'out_weight', bias ? 'out_bias' : null);
   },
   // Projections, then scores and mixtures: half of them where causal.

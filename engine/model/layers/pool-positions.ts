@@ -3,7 +3,9 @@
 import type { ValueId } from '../../graph/graph.ts';
 import { ModelError } from '../errors.ts';
 import { defineLayer, layerFields, type LayerBuildContext } from '../layer.ts';
-import { unseen } from './attention-weights.ts';
+
+/** What a score is lowered by where a position is padding. */
+const unseen = -1e30;
 
 /** Σ softmax(x·query)·x over the real positions of x [N,L,D] (Yang et al. 2016, without a dense layer of its own). */
 function attended({ graph, tensor, lengths }: LayerBuildContext<unknown>, x: ValueId): ValueId {

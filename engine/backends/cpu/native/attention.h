@@ -4,6 +4,7 @@
 #pragma once
 #include "gemm.h"
 #include "normalization.h"
+#include "threefry.h"
 #include <float.h>
 
 /** Queries and keys of a block: the strips of both products stay in the first-level cache or close to it. */
@@ -43,6 +44,48 @@ INLINE int keys_seen(const Attention *of, int query, int first, int keys) {
   if (!of->causal) return keys;
   const int own = query - first + 1;
   return own < 0 ? 0 : smaller(own, keys);
+}
+
+/** Dropout of weights (kernels/attention-shape.ts). */
+typedef struct {
+  int on;
+  uint32_t seed, stream, counter;
+  int32_t threshold;
+  float factor;
+} Dropping;
+
+/** Operands from `first` on: counters, scalars; arguments from `rate` on: rate, seed, stream. */
+static Dropping dropping_of(const Call *call, int first, int rate) {
+  const uint32_t *counters = (const uint32_t *)operand(call, first);
+  if (!counters) return (Dropping){0};
+  const float *scalars = operand(call, first + 1);
+  const float share = real(call, rate) * (scalars ? scalars[4 * (ptrdiff_t)call->step + 3] : 1);
+  return (Dropping){
+      .on = 1,
+      .seed = call->args[rate + 1],
+      .stream = call->args[rate + 2],
+      .counter = counters[call->step],
+      .threshold = (int32_t)ceilf(share * 16777216.0f),
+      .factor = 1 / (1 - share),
+  };
+}
+
+/** Factors of a query's weights for the keys from `key`, a multiple of KEY_BLOCK, on; `query`: its number among those of all rows and heads. */
+static void draw_factors(const Dropping *drop, const Attention *of, uint32_t query, int key, int keys, float *factors) {
+  enum { BLOCK = 2 * LANES * CHAINS };
+  _Static_assert(KEY_BLOCK % BLOCK == 0, "factors of a block of keys");
+  const uint32_t begin = query * (uint32_t)((of->length + 1) / 2) + (uint32_t)key / 2;
+  for (int j = 0; j < keys; j += BLOCK) {
+    Words first[CHAINS], second[CHAINS];
+    threefry(drop->seed, drop->stream, begin + (uint32_t)j / 2, drop->counter, first, second);
+    for (int chain = 0; chain < CHAINS; chain++) {
+      float *to = factors + j + 2 * LANES * chain;
+      const IntVector low = (IntVector)(interleave_low(first[chain], second[chain]) >> 8) >= drop->threshold;
+      const IntVector high = (IntVector)(interleave_high(first[chain], second[chain]) >> 8) >= drop->threshold;
+      store(to, (Vector)((IntVector)splat(drop->factor) & low));
+      store(to + LANES, (Vector)((IntVector)splat(drop->factor) & high));
+    }
+  }
 }
 
 /** Panels of the rows of x as columns: [size, rows]. */
@@ -126,13 +169,15 @@ static void weigh(float *scores, int keys, int visible, float scale, Running *ru
 }
 
 static void attention(const Call *call) {
-  const Attention of = attention_of(call, 4, 1);
+  const Attention of = attention_of(call, 6, 1);
+  const Dropping drop = dropping_of(call, 2, 13);
+  float factors[KEY_BLOCK];
   const float *qkv = operand(call, 0);
-  float *y = operand(call, 2), *logsum = operand(call, 3);
+  float *y = operand(call, 4), *logsum = operand(call, 5);
   float *scores = call->scratch, *mixed = scores + QUERY_BLOCK * KEY_BLOCK;
   float *packed = mixed + (ptrdiff_t)QUERY_BLOCK * of.padded;
   Running running[QUERY_BLOCK];
-  const int tasks = integer(call, 4) * of.heads;
+  const int tasks = integer(call, 6) * of.heads;
   const int end = share_start(tasks, 1, call->thread + 1, call->threads);
   for (int task = share_start(tasks, 1, call->thread, call->threads); task < end; task++) {
     const int row = task / of.heads, head = task % of.heads, group = head * of.groups / of.heads;
@@ -151,8 +196,12 @@ static void attention(const Call *call) {
         pack_as_columns(k + key * of.stride, of.stride, keys, of.size, packed);
         multiply_panels(q + query * of.stride, of.stride, 1, packed, of.size, scores, KEY_BLOCK, rows, keys, 0);
         for (int i = 0; i < rows; i++) {
-          weigh(scores + i * KEY_BLOCK, keys, keys_seen(&of, query + i, key, keys), of.scale, &running[i],
-                mixed + (ptrdiff_t)i * of.padded, of.size);
+          float *own = scores + i * KEY_BLOCK;
+          const int visible = keys_seen(&of, query + i, key, keys);
+          weigh(own, keys, visible, of.scale, &running[i], mixed + (ptrdiff_t)i * of.padded, of.size);
+          if (!drop.on) continue;
+          draw_factors(&drop, &of, (uint32_t)(task * of.length + query + i), key, visible, factors);
+          for (int j = 0; j < visible; j++) own[j] *= factors[j];
         }
         pack_as_rows(v + key * of.stride, of.stride, keys, of.size, packed);
         multiply_panels(scores, KEY_BLOCK, 1, packed, keys, mixed, of.padded, rows, of.size, 1);
@@ -189,13 +238,18 @@ static GradientScratch gradient_scratch(float *scratch, int padded) {
   return s;
 }
 
-/** A row: scores become weights, products of dy and values the slopes of scores; both 0 for keys that it does not see. */
-static void weigh_slopes(float *weights, float *slopes, int keys, int visible, float scale, float logsum, float delta) {
+/**
+ * A row: scores become weights, products of dy and values the slopes of scores; both 0 for keys that it does not see. `factors`: of weights
+ * that are dropped or kept, or NULL.
+ */
+INLINE void weigh_slopes(float *weights, float *slopes, int keys, int visible, float scale, float logsum, float delta,
+                         const float *factors) {
   int j = 0;
   for (; j < visible; j += LANES) {
     const Vector weight = first_lanes(exponential(load(weights + j) * scale - logsum), visible - j);
-    store(slopes + j, first_lanes(weight * (load(slopes + j) - delta) * scale, visible - j));
-    store(weights + j, weight);
+    const Vector slope = factors ? load(slopes + j) * load(factors + j) : load(slopes + j);
+    store(slopes + j, first_lanes(weight * (slope - delta) * scale, visible - j));
+    store(weights + j, factors ? weight * load(factors + j) : weight);
   }
   for (; j < keys; j += LANES) {
     store(weights + j, splat(0));
@@ -214,11 +268,13 @@ static float dot_of(const float *a, const float *b, int count) {
 }
 
 static void attention_grad(const Call *call) {
-  const Attention of = attention_of(call, 6, 4);
+  const Attention of = attention_of(call, 8, 4);
+  const Dropping drop = dropping_of(call, 5, 15);
+  float factors[KEY_BLOCK];
   const float *dy = operand(call, 0), *qkv = operand(call, 1), *y = operand(call, 2), *logsum = operand(call, 3);
-  float *dqkv = operand(call, 5);
+  float *dqkv = operand(call, 7);
   const GradientScratch s = gradient_scratch(call->scratch, of.padded);
-  const int tasks = integer(call, 6) * of.groups, shared = of.heads / of.groups, size = of.size, padded = of.padded;
+  const int tasks = integer(call, 8) * of.groups, shared = of.heads / of.groups, size = of.size, padded = of.padded;
   const int end = share_start(tasks, 1, call->thread + 1, call->threads);
   for (int task = share_start(tasks, 1, call->thread, call->threads); task < end; task++) {
     const int row = task / of.groups, group = task % of.groups, tokens = tokens_of(&of, row);
@@ -245,8 +301,14 @@ static void attention_grad(const Call *call) {
           multiply_panels(dy + y_at, of.y_stride, 1, s.values_as_columns, size, s.slopes, KEY_BLOCK, rows, keys, 0);
           for (int i = 0; i < rows; i++) {
             const float delta = dot_of(dy + y_at + i * of.y_stride, y + y_at + i * of.y_stride, size);
-            weigh_slopes(s.weights + i * KEY_BLOCK, s.slopes + i * KEY_BLOCK, keys,
-                         keys_seen(&of, query + i, key, keys), of.scale, sums[query + i], delta);
+            float *weights = s.weights + i * KEY_BLOCK, *slopes = s.slopes + i * KEY_BLOCK;
+            const int visible = keys_seen(&of, query + i, key, keys);
+            if (!drop.on) {
+              weigh_slopes(weights, slopes, keys, visible, of.scale, sums[query + i], delta, NULL);
+              continue;
+            }
+            draw_factors(&drop, &of, (uint32_t)((row * of.heads + head) * of.length + query + i), key, visible, factors);
+            weigh_slopes(weights, slopes, keys, visible, of.scale, sums[query + i], delta, factors);
           }
           pack_as_rows(qkv + q_at, of.stride, rows, size, s.queries_as_rows);
           pack_as_rows(dy + y_at, of.y_stride, rows, size, s.dy_as_rows);
