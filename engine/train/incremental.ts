@@ -50,9 +50,36 @@ const dense: Stepped = ({ args, parameters, def }, tensor) => {
   };
 };
 
-/** Keys and values of all positions so far, of which the places behind the last are of a text before. */
+/** Gates stand in front of the values. */
+const gatedDense: Stepped = ({ args, parameters: [{ shape }] }, tensor) => {
+  const [w, bias] = [tensor('weight'), args['bias'] === true ? tensor('bias') : null];
+  const [bend, slope] = [args['activation'] as ActivationName, Number(args['slope'] ?? 0)];
+  const units = shape[1] / 2;
+  return ([x]) => {
+    const both = product(x, w, bias, 2 * units);
+    const gates = both.subarray(0, units);
+    return gates.map((gate, i) => activate(bend, gate, slope) * both[units + i]);
+  };
+};
+
+/** Turns the first heads of a position by the angles of its place: pairs (d, d + size/2), a row of cosines and sines. */
+function turn(x: Vector, heads: number, size: number, angles: Float32Array, place: number): void {
+  const half = size / 2;
+  for (let head = 0; head < heads; head++) {
+    for (let d = 0; d < half; d++) {
+      const i = head * size + d;
+      const [cos, sin] = [angles[place * size + d], angles[place * size + half + d]];
+      const [a, b] = [x[i], x[i + half]];
+      x[i] = a * cos - b * sin;
+      x[i + half] = b * cos + a * sin;
+    }
+  }
+}
+
+/** Keys and values of all positions so far, of which the places behind the last are of a text before; rotary keys are kept turned. */
 const attention: Stepped = ({ args, inputShapes: [[length, width]] }, tensor) => {
-  if (args['causal'] !== true || args['rotary'] === true) return null;
+  if (args['causal'] !== true) return null;
+  const angles = args['rotary'] === true ? tensor('angles') : null;
   const heads = Number(args['heads']);
   const groups = Number(args['groups']) || heads;
   const size = width / heads;
@@ -66,6 +93,7 @@ const attention: Stepped = ({ args, inputShapes: [[length, width]] }, tensor) =>
   const scores = new Float64Array(length);
   return ([x], _, place) => {
     const qkv = product(x, inWeight, inBias, packed);
+    if (angles) turn(qkv, heads + groups, size, angles, place);
     kept.set(qkv.subarray(heads * size), place * stride);
     const mixed = new Float64Array(width);
     for (let head = 0; head < heads; head++) {
@@ -101,8 +129,7 @@ const steps: ReadonlyMap<string, Stepped> = new Map<string, Stepped>([
   [
     'position_embedding',
     ({ args, outputShape: [, width] }, tensor) => {
-      if (args['vectors'] === 'sinusoidal') return null;
-      const table = tensor('weight');
+      const table = tensor(args['vectors'] === 'sinusoidal' ? 'waves' : 'weight');
       const segment = Number(args['segments']) > 0 ? tensor('segment') : null;
       return ([x], _, place) => x.map((value, i) => value + table[place * width + i] + (segment?.[i] ?? 0));
     },
@@ -120,6 +147,16 @@ const steps: ReadonlyMap<string, Stepped> = new Map<string, Stepped>([
     },
   ],
   [
+    'rms_norm',
+    ({ args }, tensor) => {
+      const [weight, epsilon] = [tensor('weight'), Number(args['epsilon'])];
+      return ([x]) => {
+        const factor = 1 / Math.sqrt(x.reduce((sum, value) => sum + value * value, 0) / x.length + epsilon);
+        return x.map((value, i) => value * factor * weight[i]);
+      };
+    },
+  ],
+  [
     'activation',
     ({ args }) =>
       ([x]) =>
@@ -130,6 +167,7 @@ const steps: ReadonlyMap<string, Stepped> = new Map<string, Stepped>([
   ['pool_positions', (layer, tensor) => (layer.args['pool'] === 'last' ? same(layer, tensor) : null)],
   ['attention', attention],
   ['dense', dense],
+  ['gated_dense', gatedDense],
   ['output', dense],
 ]);
 
@@ -146,7 +184,7 @@ export class Incremental {
     for (const layer of model.layers) {
       const tensor = (name: string): Float32Array => {
         const full = `${layer.id}.${name}`;
-        const wanted = layer.parameters.find((parameter) => parameter.name === full)!.shape;
+        const wanted = [...layer.parameters, ...layer.states].find((each) => each.name === full)!.shape;
         return fittingWeight(full, wanted, weights).data;
       };
       const step = steps.get(layer.def.type)?.(layer, tensor) ?? null;

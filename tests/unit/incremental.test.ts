@@ -27,22 +27,57 @@ const output = { kind: 'classes', name: 'text', classes } as const;
 function weightsOf(model: ModelSpec): Weights {
   let state = 1;
   const drawn = (): number => ((state = (state * 1_103_515_245 + 12_345) % 2 ** 31) / 2 ** 31 - 0.5) * 0.6;
-  const { parameters } = resolveModel(model, input, classes.length);
-  return Object.fromEntries(
-    parameters.map(({ name, shape }) => [
+  const { parameters, states } = resolveModel(model, input, classes.length);
+  return Object.fromEntries([
+    ...parameters.map(({ name, shape }) => [
       name,
       { shape, data: Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, drawn) },
     ]),
-  );
+    ...states.map(({ name, shape, values }) => [name, { shape, data: values! }]),
+  ]);
 }
 
+/** Llama's blocks: RMS norm, rotary places, keys that heads share, SwiGLU. */
+const llamaBlock = (id: string, from: string): ModelSpec['layers'] => [
+  { type: 'rms_norm', id: `${id}n`, from },
+  {
+    type: 'attention',
+    id: `${id}a`,
+    heads: 4,
+    groups: 2,
+    causal: true,
+    bias: false,
+    rotary: true,
+    base: 50,
+    dropout: 0.1,
+  },
+  { type: 'add', id: `${id}s`, from: [from, `${id}a`] },
+  { type: 'rms_norm', id: `${id}m` },
+  { type: 'gated_dense', units: 40, bias: id === 'b' },
+  { type: 'dense', id: `${id}f`, units: 32, activation: 'none', bias: false },
+  { type: 'add', id, from: [`${id}s`, `${id}f`] },
+];
+
 const models: readonly ModelSpec[] = [
+  {
+    version: 1,
+    preset: 'llama',
+    layers: [
+      { type: 'token_embedding', id: 'tokens', dimensions: 32 },
+      ...llamaBlock('a', 'tokens'),
+      ...llamaBlock('b', 'a'),
+      { type: 'rms_norm' },
+      { type: 'pool_positions', pool: 'last' },
+      { type: 'output' },
+    ],
+  },
   gpt('gpt', { blocks: 2, width: 32, heads: 4, positions: 0, dropout: 0.1 })(input),
   {
     version: 1,
     layers: [
       { type: 'token_embedding', dimensions: 24 },
-      { type: 'position_embedding', id: 'p', most: 140, segments: 2 },
+      { type: 'position_embedding', most: 140, segments: 2 },
+      { type: 'position_embedding', id: 'p', vectors: 'sinusoidal' },
       { type: 'attention', id: 'a', heads: 6, groups: 2, causal: true, bias: false },
       { type: 'activation', activation: 'silu' },
       { type: 'add', id: 'sum', from: ['p', 'a'] },
@@ -119,22 +154,4 @@ test('a model that looks at the whole at once is not asked token by token', () =
     ]),
   );
   assert.equal(Incremental.of(resolved, weights), null);
-});
-
-test('a model whose places are turned or waves is not asked token by token', () => {
-  const layers = (places: object, heads: object): ModelSpec => ({
-    version: 1,
-    layers: [
-      { type: 'token_embedding', dimensions: 8 },
-      { type: 'position_embedding', ...places },
-      { type: 'attention', heads: 2, causal: true, ...heads },
-      { type: 'pool_positions', pool: 'last' },
-      { type: 'output' },
-    ] as ModelSpec['layers'],
-  });
-  const of = (model: ModelSpec): Incremental | null =>
-    Incremental.of(resolveModel(model, input, classes.length), weightsOf(model));
-  assert.notEqual(of(layers({}, {})), null);
-  assert.equal(of(layers({ vectors: 'sinusoidal' }, {})), null);
-  assert.equal(of(layers({}, { rotary: true })), null);
 });
