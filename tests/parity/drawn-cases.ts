@@ -231,7 +231,8 @@ const mostProducts = 3000;
 
 /** Products of a sum, of kernels that multiply matrices; null: of others. */
 export function productsOfSum(name: KernelName, p: Params): number | null {
-  if (name === 'matmul') return p.k;
+  if (name === 'matmul' || name === 'batched_matmul') return p.k;
+  if (name === 'dense_weight_grad') return p.batch;
   if (name === 'conv2d') return (p.channels / p.groups) * p.kernel ** 2;
   if (name === 'conv2d_input_grad') return (p.filters / p.groups) * p.kernel ** 2;
   return name === 'conv2d_weight_grad'

@@ -2,9 +2,11 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { activationCodes } from '../../kernels/activations.ts';
 import { kernels } from '../../kernels/registry.ts';
 import {
   checkKernel,
+  compare,
   type GuardedOperand,
   guardWords,
   type KernelDevice,
@@ -104,4 +106,33 @@ test('a kernel that goes beyond its operands is noticed: what it makes of the gu
     }),
     /written outside, 0 after the end/,
   );
+});
+
+test('sums that cancel are held against their products: one accumulator is right, operands of eleven bits and a product left out are not', () => {
+  const params = {
+    transposeA: 0,
+    transposeB: 1,
+    activation: activationCodes.relu,
+    slope: 0,
+    gradient: 1,
+    m: 2,
+    n: 1,
+    k: 379,
+  };
+  const prepared = prepareCase(kernels.matmul, { params, absent: ['bias'] }, true);
+  const values = (index: number): Float32Array =>
+    new Float32Array(prepared.inputs[index]!.buffer, 4 * guardWords, prepared.inputs[index]!.length - 2 * guardWords);
+  const [a, b] = [values(0), values(1)];
+  const result = (add: (sum: number, x: number, y: number, at: number) => number): void => {
+    const words = new Uint32Array(2 + 2 * guardWords).fill(sentinel);
+    const c = new Float32Array(words.buffer, 4 * guardWords, 2);
+    // The second is where the derivative of ReLU is 0.
+    c.set([a.subarray(0, 379).reduce((all, x, at) => add(all, x, b[at], at), 0), 0]);
+    compare(prepared, [words], 'this test');
+  };
+  result((sum, x, y) => Math.fround(sum + x * y));
+  assert.ok(Math.abs(prepared.wanted[0]![0]) < 0.1 * prepared.scales[0], 'they cancel');
+  const elevenBits = (value: number): number => Math.fround(value * 8193) - Math.fround(value * 8193 - value);
+  assert.throws(() => result((sum, x, y) => sum + elevenBits(x) * elevenBits(y)), /differ by/);
+  assert.throws(() => result((sum, x, y, at) => (at === 378 ? sum : sum + x * y)), /differ by/);
 });
