@@ -218,17 +218,6 @@ test('JSON lines: keys that come and go, nested values', async (context) => {
   assert.deepEqual([age, tags, pet, weight], [21, '["a","b"]', 'dog', 50.5]);
 });
 
-test('a table with very many columns', async (context) => {
-  const columns = 4000;
-  const line = (row: number): string => Array.from({ length: columns }, (_, column) => (row * column) % 1009).join();
-  const header = Array.from({ length: columns }, (_, column) => `feature_number_${column}`).join();
-  const rows = Array.from({ length: 60 }, (_, row) => line(row + 1)).join('\n');
-  const { service, info } = await importFile(context, writeTable(context, 'wide.csv', `${header}\n${rows}\n`));
-  assert.deepEqual([info.columns.length, info.rows], [columns, 60]);
-  const page = await service.rows({ dataset: info.id, offset: 5, limit: 1 });
-  assert.equal(page.rows[0]?.[3], 18);
-});
-
 test('5,000 columns fit into the memory of a small machine', async (context) => {
   const columns = 5000;
   const line = (row: number): string => Array.from({ length: columns }, (_, column) => (row * column) % 97).join();
@@ -238,6 +227,8 @@ test('5,000 columns fit into the memory of a small machine', async (context) => 
   const path = writeTable(context, 'wide.csv', `${header}\n${rows}\n`);
   const info = await service.import({ job: 'wide', path });
   assert.deepEqual([info.columns.length, info.rows, columnOf(info, 'c3').distinct], [columns, 150, 97]);
+  const page = await service.rows({ dataset: info.id, offset: 5, limit: 1 });
+  assert.equal(page.rows[0]?.[4999], (6 * 4999) % 97);
 });
 
 test('a file that is there already is read anew where a header is said to be none', async (context) => {
