@@ -7,6 +7,7 @@ import { isNetwork, networkConfig } from '../../engine/learners/network/declarat
 import type { DatasetInfo, DatasetSettings, TextChoice } from '../../engine/protocol/data.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
 import type { RunConfig, RunRecord } from '../../engine/protocol/runs.ts';
+import { namedDevices } from '../../engine/protocol/several-devices.ts';
 import { isPretrained } from '../../engine/protocol/pretrained.ts';
 import { expectedCounts, fewTestedText, leftOutColumns, leftOutText, textColumns } from '../../engine/protocol/use.ts';
 import { tokensOf } from '../../engine/runs/tokens.ts';
@@ -41,6 +42,16 @@ const chosenFolds = (options: OptionValues): Pick<RunConfig, 'folds'> => {
   const { folds } = chosenByFlags(runFields, options);
   return folds === undefined ? {} : { folds };
 };
+
+/** Where to train; on several devices this process, or the app's CPU process, is the one that sums. */
+function chosenDevices(options: OptionValues): Pick<RunConfig, 'device' | 'devices'> {
+  const { devices } = chosenByFlags(runFields, options);
+  const device = deviceOption(options) ?? 'auto';
+  if (devices === undefined) return { device };
+  namedDevices(devices);
+  if (device === 'auto') return { device: 'cpu', devices };
+  throw new InputError('usage.option', '--device and --devices do not go together.', 'Leave one of them out.');
+}
 
 export const deviceOption = (options: OptionValues): RunConfig['device'] | undefined =>
   chosenByFlags(runFields, options).device;
@@ -84,7 +95,7 @@ export async function askedRun(
   const common = {
     dataset: info.id,
     settings: { ...settings, target: info.target ?? undefined, task: info.task },
-    device: deviceOption(options) ?? 'auto',
+    ...chosenDevices(options),
     threads: threadsOption(options, output),
     ...folds,
   };

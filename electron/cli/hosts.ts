@@ -2,11 +2,13 @@
 
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import type { Backend } from '../../engine/backends/backend.ts';
+import { partnerHere, type Partner } from '../../engine/backends/together/partner.ts';
 import type { DataService } from '../../engine/protocol/data.ts';
 import type { RunConfig } from '../../engine/protocol/runs.ts';
 import type { RunHosts } from '../../engine/runs/hosts.ts';
 import { createTrainerHost } from '../../engine/learners/host.ts';
 import { nodeSurroundings, residentBudget } from '../hosts/surroundings.ts';
+import { openTogether } from '../hosts/together.ts';
 import { openCpu } from '../hosts/trusted-cpu.ts';
 import { homeFolder } from './home.ts';
 
@@ -26,15 +28,20 @@ export function inProcessHosts(data: Pick<DataService, 'readShard'>): RunHosts {
   };
 }
 
-/** The device that the settings of a run name; `auto` is the CPU here. */
+/** The device that the settings of a run name, or the several; `auto` is the CPU here. */
 export async function openDevice(config: RunConfig): Promise<Backend> {
-  switch (config.device) {
+  const { device, devices, threads } = config;
+  if (devices !== undefined) {
+    const gpu = async (): Promise<Partner> => partnerHere(await (await import('./gpu.ts')).openGpuBackend());
+    return openTogether(devices, { home: homeFolder(), threads, gpu });
+  }
+  switch (device) {
     case 'reference':
       return createReferenceBackend();
     case 'gpu':
       return (await import('./gpu.ts')).openGpuBackend();
     case 'auto':
     case 'cpu':
-      return openCpu({ home: homeFolder(), threads: config.threads });
+      return openCpu({ home: homeFolder(), threads });
   }
 }

@@ -3,6 +3,7 @@
 import { declarationOf, ownSettings } from '../../engine/learners/declared/registry.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
 import type { RunConfig, RunRecord } from '../../engine/protocol/runs.ts';
+import { onDevice } from '../../engine/protocol/several-devices.ts';
 import { runFields } from '../../engine/settings/run.ts';
 import { withChosen } from '../../engine/settings/values.ts';
 import { commonOptions, type CommandContext, type OptionValues } from './command.ts';
@@ -16,11 +17,11 @@ const surroundings = flagsOf({ device, threads });
 export function settingsOfRun({ options, output }: CommandContext, { id, config }: RunRecord): RunConfig {
   const { own, fields } = declarationOf(config);
   refuseOthers(id, options, [...Object.keys(flagsOf(fields)), ...Object.keys(surroundings), 'from']);
-  const { folds: _, ...alone } = config;
+  const chosen = chosenByFlags({ device }, options).device;
+  const { folds: _, ...alone } = chosen === undefined ? config : onDevice(config, chosen);
   return {
     ...alone,
     ...{ [own]: withChosen(ownSettings(config), chosenByFlags(fields, options)) },
-    device: chosenByFlags({ device }, options).device ?? config.device,
     threads: options.threads === undefined ? config.threads : threadsOption(options, output),
   };
 }

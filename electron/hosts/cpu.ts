@@ -10,6 +10,7 @@ import type {
   EvaluatorService,
   PredictorService,
 } from '../../engine/protocol/hosts.ts';
+import { TrainyardError } from '../../engine/protocol/errors.ts';
 import type { ExporterService } from '../../engine/protocol/exports.ts';
 import type { DeviceLab } from '../../engine/lab/host.ts';
 import { parentPort } from '../../engine/protocol/port.electron.ts';
@@ -37,6 +38,7 @@ import { createEvaluator } from './evaluator.ts';
 import { createPredictor } from './predictor.ts';
 import { nodeProfiling } from './profiler.ts';
 import { homeArgument, nodeSurroundings, residentBudget } from './surroundings.ts';
+import { openTogether } from './together.ts';
 import { openCpu } from './trusted-cpu.ts';
 
 type Rows = Pick<DataService, 'readShard' | 'rawRows' | 'keepPredictions' | 'keepNumbers'>;
@@ -52,8 +54,14 @@ const surroundings = {
   surroundings: nodeSurroundings,
   dataBudget: residentBudget(),
 };
-const openDevice = async ({ device, threads }: RunConfig): Promise<Backend> =>
-  device === 'reference' ? createReferenceBackend() : openCpu({ home, threads });
+const noGpu = (): Promise<never> =>
+  Promise.reject(
+    new TrainyardError('device.no_link', 'The GPU works beside the CPU in the command line of a clone alone.'),
+  );
+async function openDevice({ device, devices, threads }: RunConfig): Promise<Backend> {
+  if (devices !== undefined) return openTogether(devices, { home, threads, gpu: noGpu });
+  return device === 'reference' ? createReferenceBackend() : openCpu({ home, threads });
+}
 const host = createTrainerHost({ ...surroundings, createBackend: ({ config }) => openDevice(config) });
 serve<TrainerHost>(port, host);
 serve<PredictorService>(

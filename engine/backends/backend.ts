@@ -29,7 +29,31 @@ export interface Backend {
   multiplyAddRate?(threads: number): number;
   /** What it does at its best, where it has its own way to measure that; takes a fraction of a second. */
   peaks?(): Promise<DevicePeaks>;
+  /** It is several devices that share every batch; absent: it is one. */
+  readonly together?: Together;
   close(): Promise<void>;
+}
+
+/** Devices that train one run, each with its share of every batch: docs/data-parallel.md. */
+export interface Together {
+  /** The first sums the gradients and updates the weights. */
+  readonly devices: readonly DeviceDescription[];
+  /** How the batch is to be shared, one number a device; null: evenly among devices of one kind, else by their speed. */
+  readonly weights: readonly number[] | null;
+  /** The first device as a run has it that names no others, for comparison; whoever opens it closes it. Absent: there is no such thing. */
+  readonly alone?: () => Promise<Backend>;
+  /** Calls back when a device has failed: the others go on with its share. */
+  onLost(listener: (device: DeviceDescription, reason: string) => void): void;
+}
+
+/** What several devices have done together. Times are milliseconds. */
+export interface Standing {
+  readonly steps: number;
+  /** In the order of `Together.devices`. `working`: at the gradients of its shares; `waiting`: for those who took longer. */
+  readonly devices: readonly { readonly working: number; readonly waiting: number; readonly lost: boolean }[];
+  /** Of all steps: handing gradients and weights over and summing them, which nothing else hides. */
+  readonly exchange: number;
+  readonly update: number;
 }
 
 export interface DevicePeaks {
@@ -49,9 +73,10 @@ export interface Executable {
   /**
    * Runs `steps` steps of a program; step i uses row i of the step tables, which the caller wrote before. Resolves when the
    * caller may write the tables of the next run: the device may still be at work on this one (and on no earlier one). Reads
-   * see all runs before them and none after, so their results need not be awaited before the next run.
+   * see all runs before them and none after, so their results need not be awaited before the next run. `first`: begins with that
+   * step's rows of the tables instead of the first.
    */
-  run(program: string, steps: number): Promise<void>;
+  run(program: string, steps: number, first?: number): Promise<void>;
   /**
    * Milliseconds of one step of each of these programs by the device's own clock, one after the other; absent: it has no such clock. A clock may be
    * coarse: the mean of many is right.
@@ -61,6 +86,8 @@ export interface Executable {
   stepsAtOnce(program: string): number;
   /** Threads this plan runs on, where the device has any; default: the device's. */
   readonly threads?: number;
+  /** Of several devices: what each has done so far; `anew`: what follows is counted by itself. Absent: it is one. */
+  standing?(anew?: boolean): Standing;
   /** Bytes allocated on the device for this plan. */
   readonly bytes: number;
   dispose(): void;

@@ -7,7 +7,7 @@ import type { ElementType } from '../../kernels/contract.ts';
  * `data.x` [rows,width] (u8 for images), `data.y` [rows,targets]: the resident rows; `data.normalization` [channels,2]: mean
  * and deviation of images in 0 … 1, which the host writes once;
  * `step.indices` u32 [stepCapacity·largest batch]: row numbers (`step.indices@7`: of programs that take 7 rows, where a plan
- * needs a table for them); `step.shares` [stepCapacity,2]: how a part of a batch adds to the gradient; `step.scalars` [stepCapacity,4]; `step.counters` u32 [stepCapacity];
+ * needs a table for them); `step.shares` [stepCapacity,2]: how a part of a batch adds to the gradient; `step.join` [1,2]: how the sum of another device does; `step.scalars` [stepCapacity,4]; `step.counters` u32 [stepCapacity];
  * `ring.loss` [stepCapacity]; `ring.outputs` [outputRows,outputs]: the model's outputs of a predict submit, step after step;
  * `parameters`, `gradients`, `gradients.sum` (of the parts of a batch) and the states of the optimizer: all parameters in one slot each, of the same layout;
  * `loss.weights`: weights of the classes in the loss; `loss.scale` [1]: what the loss's gradient is multiplied by where gradients are stored in 16 bits, `optimizer.scaling` [5]: what is
@@ -20,6 +20,7 @@ export const reservedTensors = [
   'data.normalization',
   'step.indices',
   'step.shares',
+  'step.join',
   'step.scalars',
   'step.counters',
   'ring.loss',

@@ -6,10 +6,10 @@ import { scalarsName } from '../graph/tensors.ts';
 import { Layout, layOutParameters, type ParameterSlots } from './layout.ts';
 import { assemblePlan } from './assemble.ts';
 import { lowerProgram, placeGradients, type LoweredProgram } from './lower.ts';
-import { accumulateCall, indicesOf, partSizes, sequenceOf, withIndices } from './parts.ts';
+import { accumulateCall, indicesOf, joinCall, partSizes, sequenceOf, withIndices } from './parts.ts';
 import { shortenedModel } from '../model/shortened.ts';
 import { lossScaleTensors, optimizerCalls, optimizerStateNames, partialsTensor, scalingTensor } from './optimizer.ts';
-import { programName, updateProgram, type Plan } from './plan.ts';
+import { joinProgram, programName, updateProgram, type Plan } from './plan.ts';
 import { halfValues } from './storage.ts';
 import {
   buildEvaluationGraph,
@@ -27,6 +27,8 @@ export interface PlanOptions extends StepOptions {
   readonly trainLengths?: readonly number[];
   /** Cuts each of them into parts whose gradients are added up before the update; absent: a step is one program. */
   readonly parts?: (batch: number) => readonly number[];
+  /** Whose part each of them is, where several devices share a batch. */
+  readonly devices?: (batch: number) => readonly number[];
   readonly predictBatch: number;
   /** Of a language model: rows of the programs that tell the loss at every position. Absent: none. */
   readonly evaluateBatches?: readonly number[];
@@ -41,8 +43,10 @@ export function compilePlan(options: PlanOptions): Plan {
   const { parts } = options;
   const sequences = parts
     ? [
-        ...trainBatches.map((batch) => sequenceOf(batch, parts(batch))),
-        ...shorter.map((length) => sequenceOf(trainBatches[0], parts(trainBatches[0]), length)),
+        ...trainBatches.map((batch) => sequenceOf(batch, parts(batch), { devices: options.devices?.(batch) })),
+        ...shorter.map((length) =>
+          sequenceOf(trainBatches[0], parts(trainBatches[0]), { length, devices: options.devices?.(trainBatches[0]) }),
+        ),
       ]
     : [];
   const programs = [
@@ -91,6 +95,7 @@ export function nameTensors(options: PlanOptions, slots: ParameterSlots, trainin
   if (options.parts) {
     layout.add('gradients.sum', [slots.get('f32')!.count], 'persistent');
     layout.add('step.shares', [stepCapacity, 2], 'step');
+    if (options.devices) layout.add('step.join', [1, 2], 'step');
     for (const size of sizes.slice(1)) layout.add(indicesOf(size, sizes[0]), [stepCapacity * size], 'step', 'u32');
   }
   for (const name of optimizerStateNames(options.training.optimizer)) {
@@ -137,7 +142,8 @@ function lowerParts(
   const gradients = sizes.map((size) => lowerPart(options, slots, { size, largest: sizes[0] }));
   const nothing = { ...gradients[0], named: new Map(), storage: new Map() };
   const calls = optimizerCalls({ ...options, gradients: 'gradients.sum' }, layout);
-  return [...gradients, { ...nothing, name: updateProgram, batch: 0, calls }];
+  const join = { ...nothing, name: joinProgram, batch: 0, calls: [joinCall(layout)] };
+  return [...gradients, ...(options.devices ? [join] : []), { ...nothing, name: updateProgram, batch: 0, calls }];
 }
 
 /** The gradients of a part of a step. */

@@ -12,6 +12,25 @@ export function partsOf(rows: number, most: number, least = 1): readonly number[
   return Array.from({ length: count }, (_, i) => (i < longer ? size + 1 : size));
 }
 
+/** Rows of each device of a step of `rows`, as close to `shares` as can be; none has fewer than `least`, but may have none. */
+export function rowsByShares(rows: number, shares: readonly number[], least = 1): readonly number[] {
+  const whole = shares.reduce((sum, share) => sum + share, 0);
+  // Where the shares so far end, to the nearest row: sums of the rows are never off by more than one.
+  let before = 0;
+  let done = 0;
+  const sizes = shares.map((share) => {
+    before += share;
+    const size = Math.round((rows * before) / whole) - done;
+    done += size;
+    return size;
+  });
+  const largest = sizes.indexOf(Math.max(...sizes));
+  return sizes.map((size, device) => {
+    if (device !== largest) return size < least ? 0 : size;
+    return size + sizes.reduce((sum, other, i) => sum + (i !== largest && other < least ? other : 0), 0);
+  });
+}
+
 /** The different numbers of rows of the parts of steps, largest first. */
 export function partSizes(parts: (batch: number) => readonly number[], batches: readonly number[]): readonly number[] {
   return [...new Set(batches.flatMap(parts))].toSorted((a, b) => b - a);
@@ -31,6 +50,16 @@ export function accumulateCall({ count }: ParameterLayout, steps: number): Lower
   };
 }
 
+/** Adds the gradients that another device has summed, each with its share of the batch in it already. */
+export function joinCall({ count }: ParameterLayout): LoweredCall {
+  return {
+    kernel: 'accumulate',
+    inputs: [reserved('gradients'), reserved('step.join')],
+    outputs: [reserved('gradients.sum')],
+    params: { count, steps: 1 },
+  };
+}
+
 /** The same calls, with the rows of a step from another table. */
 export function withIndices(
   calls: readonly LoweredCall[],
@@ -43,14 +72,22 @@ export function withIndices(
   return calls.map((call) => ({ ...call, inputs: call.inputs.map(renamed) }));
 }
 
-/** A step over these parts: runs of parts of one size are one part of the sequence; the update uses the row of the last. `length`: of shorter texts. */
-export function sequenceOf(batch: number, sizes: readonly number[], length?: number): Sequence {
-  const runs: { program: string; first: number; rows: number }[] = [];
+/**
+ * A step over these parts: runs of parts of one size are one part of the sequence; the update uses the row of the last. `length`: of shorter texts;
+ * `devices`: whose part each is.
+ */
+export function sequenceOf(
+  batch: number,
+  sizes: readonly number[],
+  { length, devices }: { readonly length?: number; readonly devices?: readonly number[] } = {},
+): Sequence {
+  const runs: { program: string; first: number; rows: number; device?: number }[] = [];
   sizes.forEach((size, row) => {
     const program = programName('gradients', size, length);
+    const device = devices?.[row];
     const last = runs.at(-1);
-    if (last?.program === program) last.rows++;
-    else runs.push({ program, first: row, rows: 1 });
+    if (last?.program === program && last.device === device) last.rows++;
+    else runs.push({ program, first: row, rows: 1, ...(device === undefined ? {} : { device }) });
   });
   const update = { program: updateProgram, first: sizes.length - 1, rows: 1 };
   return { name: programName('train', batch, length), batch, tableRows: sizes.length, parts: [...runs, update] };

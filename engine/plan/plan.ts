@@ -55,6 +55,8 @@ export interface StepPart {
   readonly program: string;
   readonly first: number;
   readonly rows: number;
+  /** Number of the device whose share it is, where several share a batch. */
+  readonly device?: number;
 }
 
 /** A step of several programs one after the other: gradients of parts of the batch, then the update. */
@@ -95,6 +97,8 @@ export function stepOf(plan: Plan, name: string): Pick<Sequence, 'tableRows' | '
 }
 
 export const updateProgram = 'update';
+/** Adds the gradients that another device has summed. */
+export const joinProgram = 'join';
 /** `length`: tokens that a program for shorter texts reads. */
 export const programName = (
   kind: 'train' | 'gradients' | 'evaluate' | 'predict',

@@ -44,6 +44,27 @@ export interface MetricPoint {
 
 export type Metrics = Readonly<Record<string, number>>;
 
+/** What several devices have done of the steps of a run, this attempt. Seconds. */
+export interface Sharing {
+  readonly steps: number;
+  readonly devices: readonly DeviceShare[];
+  /** Handing gradients and weights over and summing them, which nothing else hides. */
+  readonly exchange: number;
+  readonly update: number;
+}
+
+export interface DeviceShare {
+  /** `CPU 2`, `GPU`. */
+  readonly name: string;
+  /** Of a full batch. */
+  readonly rows: number;
+  readonly working: number;
+  /** For those who took longer. */
+  readonly waiting: number;
+  /** It failed, and another one makes its share. */
+  readonly lost?: boolean;
+}
+
 /** How far training is, as its host knows it. */
 export interface TrainingProgress {
   readonly epoch: number;
@@ -60,6 +81,8 @@ export interface TrainingProgress {
   /** Of the best of all. */
   readonly auto?: AutoProgress;
   readonly search?: SearchStanding<RunConfig>;
+  /** Of a run on several devices. */
+  readonly sharing?: Sharing;
   readonly spent?: HostSpending;
 }
 

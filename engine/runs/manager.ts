@@ -9,6 +9,7 @@ import { nobody, type QueueWish } from '../protocol/queue.ts';
 import { finalStates } from '../protocol/runs.ts';
 import type { LogLine, MetricPoint, RunConfig, RunProgress, RunRecord, RunRequest } from '../protocol/runs.ts';
 import type { Trial } from '../protocol/search.ts';
+import { namedDevices, onDevice } from '../protocol/several-devices.ts';
 import type { Family, NewRun, RunsChanged, StoreService } from '../protocol/store.ts';
 import { learnerNamed } from '../learners/registry.ts';
 import type { JobStart } from '../protocol/hosts.ts';
@@ -143,7 +144,17 @@ const defaultStopMilliseconds = 60_000;
 /** Throws InputError `input.device` if the learner does not train on the device asked for, `run.learner` if there is none here. */
 function checkDevice(config: RunConfig): void {
   checkLearner(config);
-  const { devices, modelTitle } = declarationOf(config);
+  const { devices, modelTitle, layers } = declarationOf(config);
+  if (config.devices !== undefined) {
+    namedDevices(config.devices);
+    if (layers === undefined) {
+      throw new InputError(
+        'input.devices',
+        `${modelTitle(config)} is trained on one device: batches to share are those of networks.`,
+        'Leave --devices out, or train a network.',
+      );
+    }
+  }
   if (config.device === 'auto' || devices.includes(config.device)) return;
   const [names, asked] = [devices.map(deviceWord).join(' or '), deviceWord(config.device)];
   throw new InputError(
@@ -274,7 +285,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   const adoptOne = async (run: number, device?: RunConfig['device']): Promise<RunRecord | null> => {
     const [record] = await store.adopt({ owner, run });
     if (!record) return null;
-    const patch = { config: { ...record.config, device: device ?? record.config.device } };
+    const patch = { config: device === undefined ? record.config : onDevice(record.config, device) };
     const taken = await store.updateRun({ run, patch });
     enqueue(taken, null);
     return taken;

@@ -20,6 +20,13 @@ export const runFields = fieldsFor<unknown>()({
     choices: { auto: 'auto', cpu: 'CPU', gpu: 'GPU', reference: 'reference' },
     default: 'auto',
   },
+  // Several that share every batch; absent: `device` alone.
+  devices: {
+    kind: 'text',
+    label: 'Several devices',
+    help: 'train on several at once, each with its share of every batch: cpu:2, cpu,gpu or, by weights, cpu@3,gpu@1',
+    longest: 200,
+  },
   // Cross-validation: one training a fold, each time with another part of the rows as its test split.
   folds: {
     kind: 'number',

@@ -40,6 +40,8 @@ export interface TrainingState {
   optimizerStep: number;
   /** Seconds of training that were another run's. */
   takenSeconds: number;
+  /** Rows of a full batch for each of several devices: with the seed, this decides every bit. Absent: it was not shared. */
+  shares?: readonly number[];
 }
 
 /** What there was no word of before runs could go on as others. */
@@ -123,6 +125,12 @@ export function placeOfCheckpoint(file: Uint8Array): { epoch: number; step: numb
   return { epoch, step, seconds };
 }
 
+/** How a run shared its batch of so many rows over several devices; null: it did not. Throws like `decodeCheckpoint`. */
+export function sharesOfCheckpoint(file: Uint8Array, batch: number): readonly number[] | null {
+  const { shares } = placeOf(checkSafetensors(file)).state;
+  return shares?.reduce((sum, rows) => sum + rows, 0) === batch ? shares : null;
+}
+
 function placeOf(metadata: Readonly<Record<string, string>>): Pick<Checkpoint, 'state' | 'oldPlace'> {
   if (metadata.format !== format && metadata.format !== firstFormat) {
     throw new TrainyardError(
@@ -178,10 +186,11 @@ function isPlace(value: unknown): value is Pick<Checkpoint, 'state' | 'oldPlace'
 function isState(value: unknown): value is TrainingState {
   if (typeof value !== 'object' || value === null) return false;
   const state = value as Readonly<Record<keyof TrainingState, unknown>>;
-  const { bestLoss } = state;
+  const { bestLoss, shares } = state;
   return (
     counts.every((name) => isCount(state[name])) &&
     sums.every((name) => Number.isFinite(state[name])) &&
-    (bestLoss === null || Number.isFinite(bestLoss))
+    (bestLoss === null || Number.isFinite(bestLoss)) &&
+    (shares === undefined || (Array.isArray(shares) && shares.every(isCount)))
   );
 }

@@ -1,6 +1,6 @@
 // What a run tells of itself while it trains: the points of its curves, how far it is and how fast.
 
-import type { MetricPoint, TrainingProgress } from '../protocol/runs.ts';
+import type { MetricPoint, Sharing, TrainingProgress } from '../protocol/runs.ts';
 import type { TrainingState } from './checkpoint.ts';
 import type { Diary } from './diary.ts';
 import { WaitingPoints } from './points.ts';
@@ -16,6 +16,8 @@ export interface ReporterOptions {
   readonly epochAt: (step: number) => number;
   readonly clock: () => number;
   readonly diary: Pick<Diary, 'phases'>;
+  /** What several devices have done; null: there is one. */
+  readonly sharing: () => Sharing | null;
   readonly onReport: (event: { points: readonly MetricPoint[]; progress: TrainingProgress }) => void;
   readonly onPoint?: (point: MetricPoint) => void;
 }
@@ -85,6 +87,7 @@ export class Reporter {
   #progress(time: number): TrainingProgress {
     const { diary, epochs, steps, state } = this.#options;
     const { epoch, step, seconds, takenSeconds } = state;
+    const sharing = this.#options.sharing();
     const secondsAtWork = (time - this.#begun) / 1000;
     return {
       epoch,
@@ -95,6 +98,7 @@ export class Reporter {
       secondsTraining: seconds - takenSeconds,
       secondsLeft: this.#stepsHere > 0 ? ((steps - step) * secondsAtWork) / this.#stepsHere : null,
       loss: this.#lastLoss,
+      ...(sharing ? { sharing } : {}),
       spent: { phases: diary.phases },
     };
   }

@@ -3,7 +3,7 @@
 import type { ResolvedModel } from '../model/resolve.ts';
 import { predictsTokens, type TrainingSpec } from '../model/spec.ts';
 import type { PlanOptions } from '../plan/compile.ts';
-import { partsOf } from '../plan/parts.ts';
+import { partsOf, rowsByShares } from '../plan/parts.ts';
 import type { PreparedData } from '../protocol/data.ts';
 import { TrainyardError } from '../protocol/errors.ts';
 
@@ -21,6 +21,8 @@ export interface SessionSizes {
   readonly capacity: number;
   /** Cuts a step of so many rows into parts, where steps are in parts. */
   readonly parts: ((rows: number) => readonly number[]) | undefined;
+  /** Whose part each is, where several devices share a batch. */
+  readonly devices?: (rows: number) => readonly number[];
   /** Of a language model: rows of the programs that tell the loss at every position. */
   readonly evaluateBatches?: readonly number[];
 }
@@ -33,6 +35,8 @@ export interface SessionShape {
   /** Rows that are resident. */
   readonly capacity: number;
   readonly accumulate: number;
+  /** Rows of a full batch for each of several devices; absent: there is one. */
+  readonly shares?: readonly number[];
   /** The device can store activations in 16 bits. */
   readonly halfStorage?: boolean;
   readonly predictOnly?: boolean;
@@ -57,13 +61,20 @@ export function rowsResident(
 export function planOptions(shape: SessionShape): {
   readonly options: PlanOptions;
   readonly parts: SessionSizes['parts'];
+  readonly devices: SessionSizes['devices'];
 } {
   const { model, training, data, capacity, accumulate, predictOnly = false } = shape;
   const { counts } = data;
   const batch = Math.min(training.batch, Math.max(1, counts.train));
   const halfStorage = shape.halfStorage === true && training.precision === 'mixed16' && !predictOnly;
   const statistics = usesBatchStatistics(model);
-  const parts = accumulate > 1 ? partsOfBatches(batch, accumulate, statistics) : undefined;
+  const shared = shape.shares && !predictOnly ? partsOfShares(shape.shares, accumulate, statistics) : undefined;
+  const parts = shared
+    ? (rows: number) => shared(rows).map(([size]) => size)
+    : accumulate > 1
+      ? partsOfBatches(batch, accumulate, statistics)
+      : undefined;
+  const devices = shared && ((rows: number) => shared(rows).map(([, device]) => device));
   const tableRows = parts ? parts(batch).length : 1;
   const stepRows = Math.min(largestStepCapacity, Math.ceil(counts.train / batch) * tableRows);
   const largestSplit = Math.max(counts.train, counts.validation, counts.test, 1);
@@ -79,6 +90,7 @@ export function planOptions(shape: SessionShape): {
     trainBatches: predictOnly ? [] : trainBatches(counts.train, batch, statistics),
     ...(shape.lengths ? { trainLengths: shape.lengths.filter((length) => length < lengthOf(model)) } : {}),
     parts: predictOnly ? undefined : parts,
+    ...(devices ? { devices } : {}),
     halfStorage,
     // Where memory is short, or what predictions need is not shared with the training.
     predictBatch: predictBatch(
@@ -91,7 +103,7 @@ export function planOptions(shape: SessionShape): {
       ? { evaluateBatches: [...new Set([Math.min(trained, largestSplit), 1])] }
       : {}),
   };
-  return { options, parts };
+  return { options, parts, devices };
 }
 
 /** Tokens a row at most, of a single text. */
@@ -107,6 +119,20 @@ export function partsOfBatches(
   const least = statistics ? 2 : 1;
   const largest = Math.max(least, Math.ceil(batch / accumulate));
   return (rows) => partsOf(rows, largest, least);
+}
+
+/** Parts of any step as pairs of rows and device: each device's share in parts, no larger than those of its share of a batch in `accumulate`. */
+export function partsOfShares(
+  shares: readonly number[],
+  accumulate: number,
+  statistics: boolean,
+): (rows: number) => readonly (readonly [size: number, device: number])[] {
+  const least = statistics ? 2 : 1;
+  const largest = Math.max(least, Math.ceil(Math.max(...shares) / accumulate));
+  return (rows) =>
+    rowsByShares(rows, shares, least).flatMap((share, device) =>
+      share === 0 ? [] : partsOf(share, largest, least).map((size) => [size, device] as const),
+    );
 }
 
 export const isOutOfMemory = (error: unknown): error is TrainyardError =>

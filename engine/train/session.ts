@@ -39,6 +39,8 @@ export interface SessionOptions extends SessionSource {
   readonly backend: Backend;
   /** Bytes the resident rows may take. */
   readonly dataBudget: number;
+  /** Rows of a full batch for each of several devices; absent: the batch is not shared. */
+  readonly shares?: readonly number[];
 }
 
 export class Session {
@@ -51,9 +53,11 @@ export class Session {
   readonly training: TrainingSpec;
   /** Rows of a full training step: the batch, or all rows if there are fewer. */
   readonly batch: number;
-  /** Parts in which a batch is computed; more than asked for where those do not fit the device's memory. */
+  /** Parts in which a batch is computed, or a device's share of it; more than asked for where those do not fit the device's memory. */
   readonly accumulate: number;
   readonly stepsPerEpoch: number;
+  /** Rows of a full batch for each of several devices; absent: it is not shared. */
+  readonly shares: readonly number[] | undefined;
   /** Weights of the classes in the loss, or null. */
   readonly classWeights: Float32Array | null;
   /** Of rows with a text of like length; null: there are none. */
@@ -101,15 +105,16 @@ export class Session {
     const capacity = residentCapacity(data, dataBudget, batch);
     const { halfStorage } = options.backend;
     const lengths = buckets?.lengths;
-    const shape = { model, training, data, capacity, accumulate, halfStorage, predictOnly, lengths };
+    const { shares } = options;
+    const shape = { model, training, data, capacity, accumulate, shares, halfStorage, predictOnly, lengths };
     const planned = planOptions(shape);
     const plan = compilePlan(planned.options);
-    const { parts } = planned;
+    const { parts, devices } = planned;
     const executable = await options.backend.compile(plan).catch((error: unknown) => {
       throw isOutOfMemory(error) ? new MisfitError(error, checkpointingWords(shape, plan)) : error;
     });
     const { evaluateBatches } = planned.options;
-    const sizes = { batch, capacity, parts, evaluateBatches };
+    const sizes = { batch, capacity, parts, devices, evaluateBatches };
     return new Session(options, models, plan, executable, sizes);
   }
 
@@ -118,7 +123,7 @@ export class Session {
     { model, whole, buckets }: SessionModels,
     plan: Plan,
     executable: Executable,
-    { batch, capacity, parts, evaluateBatches = [] }: SessionSizes,
+    { batch, capacity, parts, devices, evaluateBatches = [] }: SessionSizes,
   ) {
     const { data, training } = options;
     this.model = model;
@@ -127,6 +132,7 @@ export class Session {
     this.plan = plan;
     this.executable = executable;
     this.training = training;
+    this.shares = options.shares;
     this.batch = batch;
     this.rows = new ResidentRows(data, options.readShard, executable, capacity);
     const programs = trainBatches(data.counts.train, batch, usesBatchStatistics(model));
@@ -135,7 +141,7 @@ export class Session {
     this.#trainedRows = { rows: data.counts.train, leftOut, seed: training.seed, dealing };
     this.#order = new RowOrder(this.#trainedRows, capacity);
     this.stepsPerEpoch = Math.floor(data.counts.train / batch) + programs.length - 1;
-    this.accumulate = parts?.(batch).length ?? 1;
+    this.accumulate = Math.max(...partsEach(parts?.(batch), devices?.(batch)));
     this.#tableRows = stepOf(plan, programName('train', batch))?.tableRows ?? 1;
     const predict = Object.values(plan.programs).at(-1)!;
     this.#predictBatch = predict.batch;
@@ -157,6 +163,8 @@ export class Session {
         training.schedule.regularisation === 'flat_cosine' ? (step) => flatCosine(this.#progress(step)) : null,
       updates: (step) => step - this.#begun.optimizerStep,
       parts: parts ?? null,
+      // On one device alone the parts of all are added up in one sum.
+      devices: (options.backend.together && devices) ?? null,
       batches: programs,
       weightOf: this.#weightOf(),
     });
@@ -376,4 +384,9 @@ export class Session {
   close(): void {
     this.executable.dispose();
   }
+}
+
+/** How many parts a batch has, or each device's share of it. */
+function partsEach(parts: readonly number[] = [0], devices: readonly number[] = parts.map(() => 0)): readonly number[] {
+  return devices.map((device) => devices.filter((other) => other === device).length);
 }

@@ -22,6 +22,8 @@ export interface StepTablesOptions {
   readonly updates: (step: number) => number;
   /** Rows of each part of a step that takes so many; null: steps are one program. */
   readonly parts: ((rows: number) => readonly number[]) | null;
+  /** Which device adds each of these parts up, where several do; null: one sum takes them all. */
+  readonly devices: ((rows: number) => readonly number[]) | null;
   /** Rows of steps: the batch, and the remainder of an epoch. */
   readonly batches: readonly number[];
   /** Weight of a row in the loss, by its number in the data; null: all weigh the same. */
@@ -103,6 +105,7 @@ export class StepTables {
   /** The rows of each part, in the table of its size, and its share of the loss of its step. Returns the shares. */
   #writeParts(steps: number, size: number, sizes: readonly number[], { places, numbers }: StepRows): Float64Array {
     const { executable, weightOf } = this.#options;
+    const devices = this.#options.devices?.(size);
     const tables = new Map(sizes.map((part) => [part, new Uint32Array(steps * sizes.length * part)]));
     const shares = new Float64Array(steps * sizes.length);
     for (let i = 0, from = 0; i < steps; i++) {
@@ -111,7 +114,7 @@ export class StepTables {
         const row = i * sizes.length + j;
         tables.get(part)!.set(places.subarray(from, from + part), row * part);
         shares[row] = (weightOf ? sumOver(numbers, from, part, weightOf) : part) / whole;
-        this.#shares[2 * row] = j === 0 ? 0 : 1;
+        this.#shares[2 * row] = j === 0 || devices?.[j] !== devices?.[j - 1] ? 0 : 1;
         this.#shares[2 * row + 1] = shares[row];
         from += part;
       });

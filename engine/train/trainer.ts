@@ -18,8 +18,9 @@ import { beginLossScale, LossScale, withoutLossScale } from './loss-scale.ts';
 import { Reporter } from './reporter.ts';
 import { Samples } from './samples.ts';
 import { Scores } from './scores.ts';
-import { Session } from './session.ts';
+import type { Session } from './session.ts';
 import { goOnFrom } from './start.ts';
+import { openSession, sharingOf, sharingText } from './together.ts';
 import { StepStream } from './step-stream.ts';
 import { initializeWeights, readWeights, weightNames, writeWeights, type Weights } from './weights.ts';
 
@@ -29,7 +30,7 @@ export async function train(
   started: (event: { device: DeviceDescription; parameters: number; bytes: number; step: number }) => void,
 ): Promise<RunResult> {
   const diary = new Diary(options.surroundings, options.events.onLog);
-  const session = await diary.during('preparing', () => Session.open(options));
+  const session = await diary.during('preparing', () => openSession(options, diary));
   try {
     const parameters = session.whole.parameters.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
     const trainer = new Trainer(session, options, diary);
@@ -72,6 +73,7 @@ class Trainer {
     this.#state = checkpoint ? restore(session, checkpoint) : (begun?.state ?? initialState());
     this.#best = checkpoint?.best ?? begun?.best ?? {};
     this.#unjudged = begun?.unjudged ?? false;
+    this.#state.shares = session.shares;
     session.takeUp(this.#state);
     if (checkpoint) diary.say(`Continues after epoch ${this.#state.epoch}, step ${this.#state.step}.`);
     for (const message of begun?.said ?? []) diary.say(message);
@@ -85,6 +87,7 @@ class Trainer {
       epochAt: (step) => session.epochAt(step),
       clock,
       diary,
+      sharing: () => sharingOf(options.backend, session),
       onReport: events.onReport,
       onPoint: events.onPoint,
     });
@@ -122,6 +125,8 @@ class Trainer {
       early = await this.#endEpoch();
     }
     await this.#stream.settle();
+    const sharing = sharingOf(this.#options.backend, this.#session);
+    if (sharing) this.#diary.say(sharingText(sharing));
     if (this.#divergence) return this.#finish('diverged');
     const stopped = control.stopRequested && this.#state.epoch < epochs && !early;
     // Of the end, too: somebody may want it to go on.

@@ -3,6 +3,7 @@
 import { declarations, declarationOf, ownSettings } from '../../../engine/learners/declared/registry.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import type { RunConfig, RunRecord } from '../../../engine/protocol/runs.ts';
+import { onDevice } from '../../../engine/protocol/several-devices.ts';
 import { runFields } from '../../../engine/settings/run.ts';
 import { withChosen } from '../../../engine/settings/values.ts';
 import { about } from '../about.ts';
@@ -55,10 +56,10 @@ function changed(parent: RunRecord, options: OptionValues, threadCount: number):
   // What it is refused for is said where it is refused.
   const longer = extended ? extended(config, unitsOption(parent, options)) : config;
   const chosen = chosenByFlags(fields, { ...options, epochs: undefined });
+  const on = chosenByFlags(surroundings, options).device;
   return {
-    ...longer,
+    ...(on === undefined ? longer : onDevice(longer, on)),
     ...{ [own]: withChosen(ownSettings(longer), chosen) },
-    device: chosenByFlags(surroundings, options).device ?? config.device,
     threads: options.threads === undefined ? config.threads : threadCount,
   };
 }

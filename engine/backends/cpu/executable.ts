@@ -77,18 +77,21 @@ export function createExecutable(plan: Plan, machine: Machine, options: Executab
       return view(tensor).slice(offset, length === undefined ? undefined : offset + length);
     },
     copy: (tensor, into) => into.set(view(tensor)),
-    async run(name, steps) {
+    async run(name, steps, from = 0) {
       const step = stepOf(plan, name);
       if (step === null) throw new TrainyardError('internal.no_program', `The plan has no program "${name}".`);
       const { tableRows, parts } = step;
-      if (steps * tableRows > plan.stepCapacity) {
-        throw new TrainyardError('internal.too_many_steps', `${steps} steps exceed the plan's ${plan.stepCapacity}.`);
+      if ((from + steps) * tableRows > plan.stepCapacity) {
+        throw new TrainyardError(
+          'internal.too_many_steps',
+          `${from + steps} steps exceed the plan's ${plan.stepCapacity}.`,
+        );
       }
       if (steps === 0) return;
       const start = performance.now();
-      if (parts.length === 1 && tableRows === 1) runRows(name, 0, steps);
+      if (parts.length === 1 && tableRows === 1) runRows(name, from, steps);
       else {
-        for (let row = 0; row < steps * tableRows; row += tableRows) {
+        for (let row = from * tableRows; row < (from + steps) * tableRows; row += tableRows) {
           for (const { program, first, rows } of parts) runRows(program, row + first, rows);
         }
       }

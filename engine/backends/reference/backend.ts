@@ -51,10 +51,10 @@ export class ReferenceExecutable implements Executable {
     return toHost(this.#plan.tensors[tensor].type, values);
   }
 
-  async run(program: string, steps: number): Promise<void> {
+  async run(program: string, steps: number, from = 0): Promise<void> {
     const { tableRows, parts } = stepOf(this.#plan, program)!;
     const start = performance.now();
-    for (let step = 0; step < steps; step++) {
+    for (let step = from; step < from + steps; step++) {
       for (const { program: name, first, rows } of parts) {
         const { calls } = this.#plan.programs[name];
         for (let row = 0; row < rows; row++)

@@ -121,15 +121,16 @@ export class WebgpuExecutable implements Executable {
     return hostView(place.type, words, elements === 0 ? 0 : before, elements);
   }
 
-  async run(program: string, steps: number): Promise<void> {
+  async run(program: string, steps: number, from = 0): Promise<void> {
     const step = this.#step(program);
     const { pace } = step;
-    if (steps * step.tableRows > this.#plan.stepCapacity) {
+    const end = from + steps;
+    if (end * step.tableRows > this.#plan.stepCapacity) {
       const room = Math.floor(this.#plan.stepCapacity / step.tableRows);
-      throw new RangeError(`${program}: ${steps} steps, the plan has room for ${room}`);
+      throw new RangeError(`${program}: ${end} steps, the plan has room for ${room}`);
     }
-    for (let first = 0; first < steps;) {
-      const count = Math.min(steps - first, pace.steps);
+    for (let first = from; first < end;) {
+      const count = Math.min(end - first, pace.steps);
       const { unqueued } = this.#reader;
       if (unqueued) await this.#watch.guard(unqueued);
       this.#watch.check();
