@@ -123,7 +123,7 @@ export async function profileStep(
     const own = each.map((time) => Math.max(0, time - submit));
     const all = own.reduce((sum, each) => sum + each, 0);
     const calls = callCosts(open.program).map((cost, i): CallProfile => {
-      const { computing, memory } = leastOf({ flops: workOf(cost, backend), bytes: cost.bytes }, peaks);
+      const { computing, memory } = leastOf({ flops: workOf(cost, backend), bytes: cost.stored ?? cost.bytes }, peaks);
       const limit = computing > memory ? 'computing' : 'memory';
       const share = all > 0 ? own[i] / all : 0;
       return { ...cost, milliseconds: own[i], share, least: Math.max(computing, memory), limit };

@@ -60,8 +60,13 @@ function productRate(lab: LabDevice, launch: number, edge: number): number {
   return lab.kind === 'cpu' ? rate * Math.min(1, edge / smallest) : rate;
 }
 
+/** Bytes that a call moves there: GPUs store 16 bits where a run asks for it. */
+const bytesOn = ({ kind }: LabDevice, { bytes, stored = bytes }: CallCost): number => (kind === 'gpu' ? stored : bytes);
+
 /** Seconds that the measured roofs give a call, its start left out. */
-function roofSeconds(lab: LabDevice, { kind, flops, bytes, edge, cpu }: CallCost): number {
+function roofSeconds(lab: LabDevice, call: CallCost): number {
+  const { kind, flops, edge, cpu } = call;
+  const bytes = bytesOn(lab, call);
   const moving = (amount: number, workingSet: number): number =>
     amount / (1e9 * valueAt(lab.copy, Math.max(leastWorkingSet, workingSet)));
   const memory = moving(bytes, bytes);
@@ -92,8 +97,10 @@ function leastSeconds(lab: LabDevice): (call: CallCost) => number {
   const best = (samples: readonly Sample[]): number => 1e9 * Math.max(...samples.map(({ value }) => value.median));
   const [rate, bandwidth] = [best(lab.products), best(lab.copy)];
   // Kernels of the CPU leave out what lies beyond borders: that is no work.
-  return ({ flops, bytes, cpu }) =>
-    Math.max((cpu && lab.kind === 'cpu' ? Math.min(flops, cpu.flops) : flops) / rate, bytes / bandwidth);
+  return (call) => {
+    const flops = call.cpu && lab.kind === 'cpu' ? Math.min(call.flops, call.cpu.flops) : call.flops;
+    return Math.max(flops / rate, bytesOn(lab, call) / bandwidth);
+  };
 }
 
 /** The device of a lab with these factors, never beyond its best product and copy. `doubt`: what forecasts were off by where it was tried. */

@@ -93,11 +93,11 @@ export function deviceByPeaks(peaks: Peaks, precision: Precision): TimedDevice {
   const rate = wanted ?? float32;
   const half = precision === 'mixed16' && mixed16 !== undefined;
   return {
-    seconds: ({ kind: work, flops, bytes }) => {
+    seconds: ({ kind: work, flops, bytes, stored = bytes }) => {
       const share = efficiencies[units][work];
       // Sums and norms compute in float32; the optimizer's states stay in it.
       const peak = work === 'product' || work === 'convolution' ? rate : float32;
-      const moved = half && work !== 'update' ? bytes / 2 : bytes;
+      const moved = half && work !== 'update' ? bytes / 2 : kind === 'gpu' ? stored : bytes;
       return Math.max(flops / (share.compute * peak), moved / (share.bandwidth * bandwidth));
     },
     launchSeconds: peaks.launchSeconds ?? usualLaunch[kind],

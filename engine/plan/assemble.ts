@@ -77,8 +77,10 @@ function finishProgram(
   const finished = calls.map((call): Call => {
     const cost = kernels[call.kernel as KernelName].cost(call.params as never);
     flops += cost.flops;
-    bytes += cost.bytes - saved(call);
-    return { ...call, inputs: call.inputs.map(place), outputs: call.outputs.map(place) };
+    const less = saved(call);
+    bytes += cost.bytes - less;
+    const placed = { ...call, inputs: call.inputs.map(place), outputs: call.outputs.map(place) };
+    return less > 0 ? { ...placed, saved: less } : placed;
   });
   return { name, batch, calls: finished, flops, bytes };
 }

@@ -38,6 +38,8 @@ export interface Call {
   readonly inputs: readonly (CallOperand | null)[];
   readonly outputs: readonly (CallOperand | null)[];
   readonly params: Readonly<Record<string, number>>;
+  /** Bytes that it moves less than its contract says, as operands are stored in 16 bits. */
+  readonly saved?: number;
 }
 
 /** A straight list of calls for one batch size. */

@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { sumOf } from '../../engine/hardware/costs/costs.ts';
+import { costsOfModel } from '../../engine/hardware/costs/from-model.ts';
 import { subjectNamed } from '../../engine/hardware/costs/familiar.ts';
 import {
   crossoverFactor,
@@ -252,4 +254,27 @@ test('a crossover that was not reached is said to be looked for up to the larges
   assert.match(words([]), /^at no batch: .* takes too long$/);
   assert.equal(words(raceBatches(1024).map((batch) => ({ batch, near: batch, far: 100 }))), 'from a batch of 100 on');
   assert.equal(words(behind.map((race) => ({ ...race, far: race.near / 2 }))), 'from the first row on');
+});
+
+test('a run in 16 bits moves two bytes a number on a GPU, four on the CPU', () => {
+  const near = (found: number, wanted: number, share: number): void =>
+    assert.ok(Math.abs(found / wanted - 1) <= share, `${found} ${wanted}`);
+  const { model } = subjectNamed('resnet20', { batch: 64 });
+  const costs = (precision: 'float32' | 'mixed16') =>
+    costsOfModel({ ...model!, training: { ...model!.training, batch: 64, precision } });
+  const [whole, half] = [costs('float32'), costs('mixed16')];
+  const stored = half.calls.reduce((sum, { bytes, stored = bytes }) => sum + stored, 0);
+  assert.ok(whole.calls.every((call) => call.stored === undefined));
+  // What the plan of such a run says of itself: 447 of 900 MB (docs/webgpu-backend.md).
+  near(stored, 447e6, 0.01);
+  near(sumOf(whole.calls).bytes, 900e6, 0.01);
+  const peaks = { float32: 1e15, bandwidth: 1e9, launchSeconds: 0 } as const;
+  const seconds = (of: typeof half, kind: 'cpu' | 'gpu'): number =>
+    stepTime(of, deviceByPeaks({ ...peaks, kind }, 'float32')).seconds;
+  near(seconds(half, 'gpu') / seconds(whole, 'gpu'), 0.5, 0.03);
+  near(seconds(half, 'cpu') / seconds(whole, 'cpu'), 1, 0.01);
+  const measured = (of: typeof half, kind: 'cpu' | 'gpu'): number =>
+    stepTime(of, deviceByLab({ ...lab, kind })).by.normalisation!;
+  assert.ok(measured(half, 'gpu') < 0.6 * measured(whole, 'gpu'));
+  near(measured(half, 'cpu') / measured(whole, 'cpu'), 1, 0.01);
 });

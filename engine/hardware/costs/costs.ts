@@ -18,6 +18,8 @@ export interface CallCost {
   readonly flops: number;
   /** Read and written, each operand once, as float32. */
   readonly bytes: number;
+  /** The same on a device that stores 16 bits (GPU), of a run that asks for it; absent: `bytes`. */
+  readonly stored?: number;
   /** Of products and convolutions: the harmonic mean of rows, columns and summed length; the shortest side decides the rate. */
   readonly edge?: number;
   /** As the kernels of the CPU go about it, where that decides (on-cpu.ts). */

@@ -90,6 +90,7 @@ export function callCosts({ calls }: Pick<Program, 'calls'>): readonly CallCost[
       ...{ layer, phase, kernel: call.kernel, kind, flops, bytes },
       ...(edge === undefined ? {} : { edge }),
       ...(cpu === undefined ? {} : { cpu }),
+      ...(call.saved === undefined ? {} : { stored: bytes - call.saved }),
     };
   });
 }
@@ -132,6 +133,7 @@ export function costsOfModel({ name, spec, input, output, training }: ModelAtHan
     predictSteps: 1,
     trainBatches: [batch],
     predictBatch: 1,
+    halfStorage: training.precision === 'mixed16',
   };
   const calls = callCosts(compilePlan(options).programs[`train@${batch}`]);
   const parameters = model.parameters.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
