@@ -35,6 +35,9 @@ import { toggled, weakestClasses } from './named-classes.ts';
 
 export type Chosen = { readonly split: EvaluatedSplit } | { readonly token: string; readonly name: string };
 
+/** Thresholds are chosen on validation rows alone: none chooses the rows it is judged by. */
+const isOfValidation = (chosen: Chosen): boolean => 'split' in chosen && chosen.split === 'validation';
+
 const usualCosts: Costs = { missed: 10, needless: 1 };
 /** Milliseconds a slider rests before the slices of many rows are counted again. */
 const rest = 120;
@@ -93,13 +96,10 @@ export class EvaluationPage {
       ? outcomesByThreshold({ ...(this.rows as ClassRows), probabilities: this.result.baselines.linear })
       : null,
   );
-  readonly judged = $derived(
-    this.result?.folds
-      ? null
-      : this.validation?.rows.kind === 'classes'
-        ? outcomesByThreshold(this.validation.rows)
-        : this.outcomes,
-  );
+  readonly judged = $derived.by(() => {
+    if (isOfValidation(this.of)) return this.outcomes;
+    return this.validation?.rows.kind === 'classes' ? outcomesByThreshold(this.validation.rows) : null;
+  });
   readonly confusion = $derived(this.rows?.kind === 'classes' ? confusionOf(this.rows, this.threshold) : null);
   /** The scores, with those that move with the threshold as they are at it. */
   readonly shown = $derived.by((): readonly Score[] => {
@@ -171,14 +171,14 @@ export class EvaluationPage {
       if (asked !== this.#asked) return;
       this.failure = null;
       this.opened = result.opened;
-      [this.slices, this.curves, this.validation] = [null, null, null];
+      [this.slices, this.curves] = [null, null];
       this.result = result;
       this.of = chosen;
+      this.validation = isOfValidation(chosen) ? null : (this.#tables.get('validation') ?? null);
       await this.#showLater(asked);
       await this.#drawCurves(asked);
       await this.#slice();
-      await this.#loadValidation(asked);
-      if (this.validation !== null) await this.#drawCurves(asked);
+      if (await this.#loadValidation(asked)) await this.#drawCurves(asked);
     } catch (error) {
       if (asked !== this.#asked) return;
       this.failure = failureOf(error);
@@ -199,14 +199,15 @@ export class EvaluationPage {
     await breathe();
   }
 
-  async #loadValidation(asked: number): Promise<void> {
-    const other = !('split' in this.of) || this.of.split !== 'validation';
-    if (!other || isCrossValidation(this.#run.config) || (this.#run.data?.counts.validation ?? 0) === 0) return;
-    const known = this.#tables.get('validation');
+  /** Whether there is one that was not there before. */
+  async #loadValidation(asked: number): Promise<boolean> {
+    if (isOfValidation(this.of) || this.validation !== null) return false;
+    if (isCrossValidation(this.#run.config) || (this.#run.data?.counts.validation ?? 0) === 0) return false;
     const job = `${this.#job}-validation`;
-    const result = known ?? (await this.#service.evaluate({ job, run: this.#run.id, split: 'validation' }));
+    const result = readable(await this.#service.evaluate({ job, run: this.#run.id, split: 'validation' }));
     this.#tables.set('validation', result);
     if (asked === this.#asked) this.validation = result;
+    return true;
   }
 
   /** Slice by slice of a frame: the rows may be many. */
