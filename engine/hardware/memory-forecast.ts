@@ -14,7 +14,7 @@ import type { Plan, Slot } from '../plan/plan.ts';
 import { buildTrainingGraph } from '../plan/step.ts';
 import { halfValues } from '../plan/storage.ts';
 import { InputError } from '../protocol/errors.ts';
-import { planOptions, rowsResident } from '../train/session-sizes.ts';
+import { isBucketed, lengthOf, planOptions, rowsResident } from '../train/session-sizes.ts';
 import type { KeptActivations, ModelCosts } from './costs/costs.ts';
 import { blocksOfWeights } from './costs/on-cpu.ts';
 import { keptBy, refuseTooLarge, type ModelAtHand } from './costs/from-model.ts';
@@ -96,14 +96,18 @@ const usualLimits: GpuLimits = {
 const usualDataBudget = 2 ** 30;
 
 /**
- * The memory of a run, exact to the byte: the plan is made as a session makes it. Nothing is allocated. Throws InputError
- * `model.too_large`.
+ * The memory of a run, exact to the byte: the plan is made as a session makes it. Nothing is allocated. The buckets of its rows are known by
+ * the rows alone: without their `lengths` one is planned that is a token shorter than the longest, which takes as much to 2 %. Throws
+ * InputError `model.too_large`.
  */
 export function planMemory(
   { name, spec, input, output, training }: ModelAtHand,
   counts: RowCounts,
   device: PlanDevice,
-  dataBudget = usualDataBudget,
+  {
+    dataBudget = usualDataBudget,
+    lengths,
+  }: { readonly dataBudget?: number; readonly lengths?: readonly number[] } = {},
 ): PlannedMemory {
   const model = resolveModel(spec, input, outputWidth(output, training.loss));
   refuseTooLarge(name, model, training.batch);
@@ -112,7 +116,11 @@ export function planMemory(
   const capacity = rowsResident(rows, { input, width, targets: 1 }, dataBudget, training.batch);
   const data = { counts, output, width, targets: 1 };
   const halfStorage = device.kind === 'gpu';
-  const shape = { model, training, data, capacity, accumulate: training.accumulate, halfStorage };
+  const bucketed = isBucketed(model, counts.train, training);
+  const shape = {
+    ...{ model, training, data, capacity, accumulate: training.accumulate, halfStorage },
+    ...(bucketed ? { lengths: lengths ?? [lengthOf(model) - 1] } : {}),
+  };
   const { options, parts } = planOptions(shape);
   const plan = compilePlan(options);
   const batch = Math.min(training.batch, counts.train);

@@ -7,6 +7,7 @@ import { Layout, layOutParameters, type ParameterSlots } from './layout.ts';
 import { assemblePlan } from './assemble.ts';
 import { lowerProgram, placeGradients, type LoweredProgram } from './lower.ts';
 import { accumulateCall, indicesOf, joinCall, partSizes, sequenceOf, withIndices } from './parts.ts';
+import type { ResolvedModel } from '../model/resolve.ts';
 import { shortenedModel } from '../model/shortened.ts';
 import { lossScaleTensors, optimizerCalls, optimizerStateNames, partialsTensor, scalingTensor } from './optimizer.ts';
 import { joinProgram, programName, updateProgram, type Plan } from './plan.ts';
@@ -30,13 +31,15 @@ export interface PlanOptions extends StepOptions {
   /** Whose part each of them is, where several devices share a batch. */
   readonly devices?: (batch: number) => readonly number[];
   readonly predictBatch: number;
+  /** Tokens of the texts of each program of predictions, ascending: none is for longer ones. Absent: one for all. */
+  readonly predictLengths?: readonly number[];
   /** Of a language model: rows of the programs that tell the loss at every position. Absent: none. */
   readonly evaluateBatches?: readonly number[];
 }
 
 /** Compiles a model and its training settings into a plan for any backend. */
 export function compilePlan(options: PlanOptions): Plan {
-  const { model, stepCapacity, trainBatches, predictBatch } = options;
+  const { model, stepCapacity, trainBatches } = options;
   const slots = layOutParameters(model.parameters);
   const training = trainBatches.length > 0;
   const shorter = training ? (options.trainLengths ?? []) : [];
@@ -57,7 +60,7 @@ export function compilePlan(options: PlanOptions): Plan {
     ...(options.evaluateBatches ?? []).map((batch) =>
       lowerProgram(programName('evaluate', batch), batch, buildEvaluationGraph(options, batch)),
     ),
-    lowerProgram(programName('predict', predictBatch), predictBatch, buildPredictionGraph(options, predictBatch)),
+    ...predictPrograms(options),
   ];
   return assemblePlan(nameTensors(options, slots, training), programs, {
     ...(sequences.length > 0
@@ -118,6 +121,18 @@ export function nameTensors(options: PlanOptions, slots: ParameterSlots, trainin
     layout.add(classWeightsTensor, [Math.max(2, model.outputs)], 'persistent');
   }
   return layout;
+}
+
+/** The programs of predictions, the one for the longest texts last; each length of texts has one of its own. */
+function predictPrograms(options: PlanOptions): readonly LoweredProgram[] {
+  const { model, predictBatch, predictLengths } = options;
+  const lower = (read: ResolvedModel, length?: number): LoweredProgram =>
+    lowerProgram(
+      programName('predict', predictBatch, length),
+      predictBatch,
+      buildPredictionGraph({ ...options, model: read }, predictBatch),
+    );
+  return predictLengths?.map((length) => lower(shortenedModel(model, length), length)) ?? [lower(model)];
 }
 
 /** The training programs of a batch of texts of up to `length` tokens. */

@@ -2,14 +2,16 @@
 // bucket has. Which lengths there are is a function of the training rows alone, never of the device: an epoch under way depends on it.
 
 import type { ResolvedModel } from '../model/resolve.ts';
-import { predictsTokens, type TrainingSpec } from '../model/spec.ts';
+import type { TrainingSpec } from '../model/spec.ts';
 import { shuffle } from '../optim/random.ts';
 import type { PreparedData } from '../protocol/data.ts';
 import type { ReadShard } from './resident-rows.ts';
-import { usesBatchStatistics } from './session-sizes.ts';
+import { isBucketed, lengthOf, readsOneText } from './session-sizes.ts';
 
 /** Buckets at most: each is a program of its own. */
 const mostBuckets = 12;
+/** The same of predictions, which are over after one look at each row. */
+const mostPredicted = 4;
 /** Share of padding below which no more buckets are made. */
 const littlePadding = 0.07;
 /** Different lengths that are looked at as ends of buckets, at most. */
@@ -18,9 +20,9 @@ const mostEnds = 256;
 export interface Buckets {
   /** Tokens of the longest row of each bucket, ascending. */
   readonly lengths: readonly number[];
-  /** The bucket of each training row. */
+  /** The bucket of each row. */
   readonly of: Uint8Array;
-  /** Tokens of all training rows. */
+  /** Tokens of all rows. */
   readonly tokens: number;
 }
 
@@ -30,25 +32,41 @@ export interface Dealing {
   readonly batch: number;
 }
 
-/**
- * The buckets of the training rows; null where the run has none: not asked for, no text or several, a language model, whose rows are full,
- * statistics of a batch, which count padding, or rows for one batch alone.
- */
+/** The buckets of the training rows; null where the run has none. */
 export async function bucketsOf(
   model: ResolvedModel,
   data: PreparedData,
   training: Pick<TrainingSpec, 'bucketing' | 'batch'>,
   readShard: ReadShard,
 ): Promise<Buckets | null> {
-  const { input, counts, shardStarts, width } = data;
-  if (training.bucketing !== true || counts.train <= training.batch || input.kind !== 'table') return null;
-  if (input.texts?.length !== 1 || predictsTokens(input) || usesBatchStatistics(model)) return null;
-  const [{ length }] = input.texts;
+  if (!isBucketed(model, data.counts.train, training)) return null;
+  return bucketsFor(await tokensOf(model, data, readShard, data.counts.train));
+}
+
+/** The buckets of all rows that are to be predicted; null where padding is a part of what the model reads. */
+export async function predictedBuckets(
+  model: ResolvedModel,
+  data: PreparedData,
+  readShard: ReadShard,
+): Promise<Buckets | null> {
+  const rows = data.shardStarts.at(-1) ?? 0;
+  if (rows === 0 || !readsOneText(model)) return null;
+  return bucketsFor(await tokensOf(model, data, readShard, rows), mostPredicted);
+}
+
+/** Tokens of the first `rows` rows. */
+async function tokensOf(
+  model: ResolvedModel,
+  { shardStarts, width }: PreparedData,
+  readShard: ReadShard,
+  rows: number,
+): Promise<Uint32Array> {
+  const length = lengthOf(model);
   const column = width - length;
-  const tokens = new Uint32Array(counts.train);
-  for (let shard = 0; shard + 1 < shardStarts.length && shardStarts[shard] < counts.train; shard++) {
+  const tokens = new Uint32Array(rows);
+  for (let shard = 0; shard + 1 < shardStarts.length && shardStarts[shard] < rows; shard++) {
     const { x } = await readShard(shard);
-    const end = Math.min(shardStarts[shard + 1], counts.train);
+    const end = Math.min(shardStarts[shard + 1], rows);
     for (let row = shardStarts[shard]; row < end; row++) {
       const start = (row - shardStarts[shard]) * width + column;
       let last = length;
@@ -56,12 +74,12 @@ export async function bucketsOf(
       tokens[row] = last;
     }
   }
-  return bucketsFor(tokens);
+  return tokens;
 }
 
 /** Buckets of rows with so many tokens each: as few as keep padding small. */
-export function bucketsFor(tokens: Uint32Array): Buckets {
-  const lengths = bucketLengths(tokens);
+export function bucketsFor(tokens: Uint32Array, most = mostBuckets): Buckets {
+  const lengths = bucketLengths(tokens, most);
   const of = Uint8Array.from(tokens, (count) => lengths.findIndex((length) => count <= length));
   return { lengths, of, tokens: tokens.reduce((sum, count) => sum + count, 0) };
 }
@@ -70,7 +88,7 @@ export function bucketsFor(tokens: Uint32Array): Buckets {
  * Ends of the buckets, ascending, the last the longest row: of all choices with so many buckets the one with the fewest positions, by
  * dynamic programming over the different lengths; the fewest buckets whose padding is small, or as many as there may be.
  */
-function bucketLengths(tokens: Uint32Array): readonly number[] {
+function bucketLengths(tokens: Uint32Array, most: number): readonly number[] {
   const longest = Math.max(
     1,
     tokens.reduce((most, count) => Math.max(most, count), 0),
@@ -89,7 +107,7 @@ function bucketLengths(tokens: Uint32Array): readonly number[] {
   // Positions of all rows up to each end, in the best buckets of which the last ends there; where the one before it ends.
   let positions = Float64Array.from(ends, (end, i) => end * rows[i]);
   const before: Int32Array[] = [new Int32Array(ends.length).fill(-1)];
-  while (positions[ends.length - 1] > enough && before.length < Math.min(mostBuckets, ends.length)) {
+  while (positions[ends.length - 1] > enough && before.length < Math.min(most, ends.length)) {
     const next = Float64Array.from(ends, (end, i) => end * rows[i]);
     const cuts = new Int32Array(ends.length).fill(-1);
     for (let i = 0; i < ends.length; i++) {

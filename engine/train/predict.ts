@@ -26,7 +26,16 @@ export async function networkOutputs(
   dataBudget: number,
 ): Promise<{ outputs: Float32Array; targets: Float32Array }> {
   const { model, training } = trained;
-  const session = await Session.open({ backend, model, training, data, readShard, dataBudget, predictOnly: true });
+  const session = await Session.open({
+    backend,
+    model,
+    training,
+    data,
+    readShard,
+    dataBudget,
+    predictOnly: true,
+    byLength: true,
+  });
   try {
     writeWeights(session.executable, session.plan, weightNames(session.model), trained.weights);
     const outputs = await session.predict({ start: 0, end: session.rows.total });

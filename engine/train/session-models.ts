@@ -5,7 +5,7 @@ import { withLayerRates } from '../model/layer-rates.ts';
 import { outputWidth, resolveModel, type ResolvedModel } from '../model/resolve.ts';
 import type { ModelSpec, TrainingSpec } from '../model/spec.ts';
 import type { PreparedData } from '../protocol/data.ts';
-import { bucketsOf, type Buckets } from './buckets.ts';
+import { bucketsOf, predictedBuckets, type Buckets } from './buckets.ts';
 import { fittedModel } from './fitted-states.ts';
 import type { ReadShard } from './resident-rows.ts';
 
@@ -17,6 +17,8 @@ export interface SessionSource {
   readonly readShard: ReadShard;
   /** Leave out everything that only training needs. */
   readonly predictOnly?: boolean;
+  /** Of `predictOnly`: its rows are those of `readShard` and no others, so they may be predicted by the lengths of their texts. */
+  readonly byLength?: boolean;
   /** Predict with this instead of `model`: a part of it, to see inside. */
   readonly resolved?: ResolvedModel;
 }
@@ -26,12 +28,17 @@ export interface SessionModels {
   /** The same without anything frozen: what has first weights. */
   readonly whole: ResolvedModel;
   readonly buckets: Buckets | null;
+  /** Of the rows that are predicted, where that is all that is done. */
+  readonly predicted?: Buckets | null;
 }
 
 export async function sessionModels(options: SessionSource): Promise<SessionModels> {
   const { data, training, readShard, predictOnly = false } = options;
   const resolved = options.resolved ?? resolveModel(options.model, data.input, outputWidth(data.output, training.loss));
-  if (predictOnly) return { model: resolved, whole: resolved, buckets: null };
+  if (predictOnly) {
+    const predicted = options.byLength && (await predictedBuckets(resolved, data, readShard));
+    return { model: resolved, whole: resolved, buckets: null, predicted: predicted || null };
+  }
   const whole = await fittedModel(resolved, data, readShard);
   const model = withLayerRates(frozenModel(whole, training.frozenLayers ?? 0), training.layerDecay ?? 1);
   return { model, whole, buckets: await bucketsOf(model, data, training, readShard) };

@@ -1,6 +1,7 @@
 // What a session settles on before its plan is compiled: the rows of its programs, the parts of a batch, the weights of classes.
 
 import type { ResolvedModel } from '../model/resolve.ts';
+import { shortenedModel } from '../model/shortened.ts';
 import { predictsTokens, type TrainingSpec } from '../model/spec.ts';
 import type { PlanOptions } from '../plan/compile.ts';
 import { partsOf, rowsByShares } from '../plan/parts.ts';
@@ -88,7 +89,10 @@ export function planOptions(shape: SessionShape): {
     stepCapacity: Math.max(predictSteps, tableRows, stepRows),
     predictSteps,
     trainBatches: predictOnly ? [] : trainBatches(counts.train, batch, statistics),
-    ...(shape.lengths ? { trainLengths: shape.lengths.filter((length) => length < lengthOf(model)) } : {}),
+    ...(shape.lengths && !predictOnly
+      ? { trainLengths: shape.lengths.filter((length) => length < lengthOf(model)) }
+      : {}),
+    ...(shape.lengths && predictOnly ? { predictLengths: shape.lengths } : {}),
     parts: predictOnly ? undefined : parts,
     ...(devices ? { devices } : {}),
     halfStorage,
@@ -109,6 +113,32 @@ export function planOptions(shape: SessionShape): {
 /** Tokens a row at most, of a single text. */
 export const lengthOf = ({ input }: ResolvedModel): number =>
   input.kind === 'table' ? (input.texts?.[0]?.length ?? 0) : 0;
+
+/**
+ * Whether the training rows of a run are put into buckets: asked for, a single text, rows for more than one batch. Not those of a language
+ * model, whose rows are full, of statistics of a batch, which count padding, or of a model that looks at padding itself.
+ */
+export function isBucketed(
+  model: ResolvedModel,
+  rows: number,
+  training: Pick<TrainingSpec, 'bucketing' | 'batch'>,
+): boolean {
+  if (training.bucketing !== true || rows <= training.batch) return false;
+  return readsOneText(model) && !usesBatchStatistics(model);
+}
+
+/** Whether a row of a model may be read without the padding behind its only text: what is no sequence has one size for any length. */
+export function readsOneText(model: ResolvedModel): boolean {
+  const { input } = model;
+  if (input.kind !== 'table' || input.texts?.length !== 1 || predictsTokens(input)) return false;
+  const [{ length }] = input.texts;
+  if (length < 2) return false;
+  const shorter = shortenedModel(model, length - 1);
+  return model.layers.every(
+    ({ positions, outputShape }, i) =>
+      positions !== null || outputShape.every((size, axis) => size === shorter.layers[i].outputShape[axis]),
+  );
+}
 
 /** Parts of any step, no larger than those of a batch in `accumulate` parts. A part of one row has no statistics. */
 export function partsOfBatches(

@@ -62,6 +62,8 @@ export class Session {
   readonly classWeights: Float32Array | null;
   /** Of rows with a text of like length; null: there are none. */
   readonly buckets: Buckets | null;
+  /** Of the rows that are predicted, each bucket with a program; null: one program is for all. */
+  readonly #predicted: Buckets | null;
   readonly #trainedRows: TrainedRows;
   #order: RowOrder;
   /** Places on the device of the rows that are to be trained on next, in their order. */
@@ -99,12 +101,12 @@ export class Session {
 
   static async #openInParts(options: SessionOptions, models: SessionModels, accumulate: number): Promise<Session> {
     const { data, training, predictOnly = false } = options;
-    const { model, buckets } = models;
+    const { model, buckets, predicted } = models;
     const batch = Math.min(training.batch, Math.max(1, data.counts.train));
     const dataBudget = Math.min(options.dataBudget, options.backend.dataBudget ?? Infinity);
     const capacity = residentCapacity(data, dataBudget, batch);
     const { halfStorage } = options.backend;
-    const lengths = buckets?.lengths;
+    const lengths = (buckets ?? predicted)?.lengths;
     const { shares } = options;
     const shape = { model, training, data, capacity, accumulate, shares, halfStorage, predictOnly, lengths };
     const planned = planOptions(shape);
@@ -120,7 +122,7 @@ export class Session {
 
   private constructor(
     options: SessionOptions,
-    { model, whole, buckets }: SessionModels,
+    { model, whole, buckets, predicted = null }: SessionModels,
     plan: Plan,
     executable: Executable,
     { batch, capacity, parts, devices, evaluateBatches = [] }: SessionSizes,
@@ -129,6 +131,7 @@ export class Session {
     this.model = model;
     this.whole = whole;
     this.buckets = buckets;
+    this.#predicted = predicted;
     this.plan = plan;
     this.executable = executable;
     this.training = training;
@@ -304,32 +307,54 @@ export class Session {
     const width = this.model.outputs;
     const outputs = new Float32Array((range.end - range.start) * width);
     const batch = this.#predictBatch;
-    const program = programName('predict', batch);
     // Read one submit behind: a GPU has the next one before this one's outputs are on their way.
     let reading: Promise<void> = Promise.resolve();
     for (const window of windowsOf(range, this.rows.capacity)) {
       const base = await this.rows.show(window);
-      const count = window.end - window.start;
-      for (let done = 0; done < count;) {
-        const most = Math.min(predictSteps, this.executable.stepsAtOnce(program)) * batch;
-        const rows = Math.min(most, count - done);
-        const steps = Math.ceil(rows / batch);
-        // The last step is filled up with the last row; its extra outputs are not read.
-        for (let i = 0; i < steps * batch; i++) this.#predictIndices[i] = base + done + Math.min(i, rows - 1);
-        this.executable.write('step.indices', this.#predictIndices.subarray(0, steps * batch));
-        await this.executable.run(program, steps);
-        const place = (window.start - range.start + done) * width;
-        const earlier = reading;
-        reading = this.executable.read('ring.outputs', 0, rows * width).then((values) => outputs.set(values, place));
-        // Who waits for it hears of a failure, unless one before it has ended the prediction.
-        reading.catch(() => undefined);
-        await earlier;
-        done += rows;
-        await pause();
+      for (const { program, rows: all } of this.#predictGroups(window)) {
+        for (let done = 0; done < all.length;) {
+          const most = Math.min(predictSteps, this.executable.stepsAtOnce(program)) * batch;
+          const rows = all.subarray(done, done + most);
+          const steps = Math.ceil(rows.length / batch);
+          // The last step is filled up with the last row; its extra outputs are not read.
+          for (let i = 0; i < steps * batch; i++) {
+            this.#predictIndices[i] = base + rows[Math.min(i, rows.length - 1)] - window.start;
+          }
+          this.executable.write('step.indices', this.#predictIndices.subarray(0, steps * batch));
+          await this.executable.run(program, steps);
+          const earlier = reading;
+          reading = this.executable.read('ring.outputs', 0, rows.length * width).then((values) => {
+            if (!this.#predicted) outputs.set(values, (rows[0] - range.start) * width);
+            else
+              rows.forEach((row, i) =>
+                outputs.set(values.subarray(i * width, (i + 1) * width) as Float32Array, (row - range.start) * width),
+              );
+          });
+          // Who waits for it hears of a failure, unless one before it has ended the prediction.
+          reading.catch(() => undefined);
+          await earlier;
+          done += rows.length;
+          await pause();
+        }
       }
     }
     await reading;
     return outputs;
+  }
+
+  /** The rows of a window by the program that predicts them: those of a bucket that fill no batch go to the next longer one. */
+  #predictGroups({ start, end }: RowRange): readonly { readonly program: string; readonly rows: Uint32Array }[] {
+    const batch = this.#predictBatch;
+    const all = Uint32Array.from({ length: end - start }, (_, i) => start + i);
+    if (!this.#predicted) return [{ program: programName('predict', batch), rows: all }];
+    const { lengths, of } = this.#predicted;
+    let rest = new Uint32Array(0);
+    return lengths.flatMap((length, bucket) => {
+      const waiting = Uint32Array.from([...rest, ...all.filter((row) => of[row] === bucket)]);
+      const whole = bucket === lengths.length - 1 ? waiting.length : waiting.length - (waiting.length % batch);
+      rest = waiting.slice(whole);
+      return whole === 0 ? [] : [{ program: programName('predict', batch, length), rows: waiting.subarray(0, whole) }];
+    });
   }
 
   /** The mean loss of consecutive rows at every position, of a language model. `pause` is called between submits. */

@@ -39,7 +39,11 @@ const { input, spec, training } = subjectNamed(name, { batch, rows }).model!;
 const { data, readShard } =
   input.kind === 'image'
     ? makeImages({ rows, classes: 10, channels: 3, height: 32, width: 32 })
-    : makeTable({ rows, numeric: 28, classes: 2 });
+    : makeTable(
+        input.kind === 'table' && input.texts
+          ? { rows, numeric: 0, classes: 2, texts: input.texts }
+          : { rows, numeric: 28, classes: 2 },
+      );
 const common = { dataset: 'made', settings: {}, device: 'cpu', threads: 1 } as const;
 const config = { ...networkConfig(common, spec, { ...training, epochs, seed: 1 }), seed: 1 };
 const host = createTrainerHost({

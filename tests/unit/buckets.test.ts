@@ -7,13 +7,15 @@ import type { Backend } from '../../engine/backends/backend.ts';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
-import { defaultTraining } from '../../engine/model/presets.ts';
+import { defaultTraining, presets, specOf } from '../../engine/model/presets.ts';
 import { textClassifier, type TextInput } from '../../engine/model/text-presets.ts';
-import type { ModelSpec } from '../../engine/model/spec.ts';
+import { resolveModel } from '../../engine/model/resolve.ts';
+import type { LayerSpec, ModelSpec } from '../../engine/model/spec.ts';
 import { TrainyardError } from '../../engine/protocol/errors.ts';
-import { bucketsFor, paddingOf } from '../../engine/train/buckets.ts';
+import { bucketsFor, bucketsOf, paddingOf } from '../../engine/train/buckets.ts';
 import { RowOrder } from '../../engine/train/row-order.ts';
 import { Session } from '../../engine/train/session.ts';
+import { initializeWeights } from '../../engine/train/weights.ts';
 import { makeTable, uniform, type MadeTable } from '../support/table.ts';
 import { series, trainHere } from '../support/train.ts';
 import { missingGpu, testGpu } from '../support/webgpu.ts';
@@ -93,6 +95,81 @@ const table = uneven(203, 17, 1);
 const training = { epochs: 2, batch: 16, seed: 3, bucketing: true };
 const shape = { blocks: 1, width: 16, heads: 2, positions: 0 } as const;
 const small = textClassifier('small', shape)(table.data.input as TextInput);
+test('rows are in buckets only where nothing behind the sequence hangs on its length', async () => {
+  const behind = (...layers: readonly LayerSpec[]): ModelSpec => ({
+    version: 1,
+    layers: [
+      { type: 'token_embedding', id: 'tokens', dimensions: 8 },
+      { type: 'position_embedding', id: 'places' },
+      ...layers,
+      { type: 'output' },
+    ],
+  });
+  const pooled = [{ type: 'pool_positions' }, { type: 'dense', units: 4 }];
+  for (const [made, expected] of [
+    [behind(...pooled), true],
+    [behind({ type: 'flatten' }), false],
+    [behind({ type: 'flatten' }, { type: 'dense', units: 4 }), false],
+    [behind({ type: 'dense', units: 4 }, { type: 'flatten' }, { type: 'dropout' }), false],
+    [behind({ type: 'attention', heads: 2 }, { type: 'conv1d', filters: 4 }, ...pooled), true],
+  ] as const) {
+    const model = resolveModel(made, table.data.input, 1);
+    const settings = { bucketing: true, batch: 16 };
+    const buckets = await bucketsOf(model, table.data, settings, table.readShard);
+    assert.equal(buckets !== null, expected, made.layers.map(({ type }) => type).join());
+  }
+});
+
+test('texts are predicted by their lengths: the same numbers with few positions of padding', async () => {
+  const rows = 700;
+  const made = makeTable({ rows, numeric: 0, classes: 3, texts: [{ vocabulary: 40, length: 96 }], shardRows: 400 });
+  const tokens = skewed(rows, 30);
+  tokens.forEach((count, row) => made.x.fill(0, row * 96 + count, (row + 1) * 96));
+  const options = { ...made, readShard: async (shard: number) => shardOf(made, shard) };
+  const inner = createCpuBackend({ threads: 2 });
+  let positions = 0;
+  const counting: Backend = {
+    ...inner,
+    compile: async (plan) => {
+      const executable = await inner.compile(plan);
+      return new Proxy(executable, {
+        get: (of, key) =>
+          key === 'run'
+            ? (name: string, steps: number) => {
+                positions += steps * 256 * Number(/x(\d+)$/.exec(name)?.[1] ?? 96);
+                return of.run(name, steps);
+              }
+            : Reflect.get(of, key, of),
+      });
+    },
+  };
+  for (const name of ['text-small', 'text-bag', 'text-gru', 'text-cnn']) {
+    const model = specOf(
+      presets.find((preset) => preset.name === name)!,
+      made.data.input,
+    );
+    const settings = defaultTraining(1, 'classification', made.data.input, model);
+    const open = { ...options, backend: counting, model, training: settings, dataBudget: 2 ** 30, predictOnly: true };
+    const predicted: Float32Array[] = [];
+    const counts: number[] = [];
+    for (const byLength of [false, true]) {
+      const session = await Session.open({ ...open, byLength });
+      initializeWeights(session.executable, session.whole, 1);
+      positions = 0;
+      predicted.push(await session.predict({ start: 0, end: rows }));
+      counts.push(positions);
+      session.close();
+    }
+    const [whole, short] = predicted;
+    assert.ok(new Set(whole).size > rows, 'they differ');
+    whole.forEach((value, i) => assert.ok(Math.abs(value - short[i]) < 1e-5, `${name}: ${value} and ${short[i]}`));
+    assert.equal(counts[0], 3 * 256 * 96);
+    const all = tokens.reduce((sum, count) => sum + count, 0);
+    assert.ok(counts[1] < 2.5 * all, `${name}: ${counts[1]} positions of ${all} tokens`);
+  }
+  await inner.close();
+});
+
 /** The same without the programs for shorter rows: each row as long as any, in the order of the buckets. */
 const whole = (backend: Backend, shortened: string[]): Backend => ({
   ...backend,

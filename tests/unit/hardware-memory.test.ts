@@ -19,7 +19,9 @@ import {
 import type { MemoryTaken } from '../support/memory-child.ts';
 import type { RunMemoryTaken } from '../support/run-memory-child.ts';
 import { missingGpu, testGpu } from '../support/webgpu.ts';
-import { mlp, presets } from '../../engine/model/presets.ts';
+import { defaultTraining, mlp, presets, specOf } from '../../engine/model/presets.ts';
+import { Session } from '../../engine/train/session.ts';
+import { makeTable } from '../support/table.ts';
 
 const near = (actual: number, expected: number, share: number): void =>
   assert.ok(Math.abs(actual / expected - 1) <= share, `${actual} is not within ${share} of ${expected}`);
@@ -50,6 +52,29 @@ test('the forecast of every preset equals what the CPU allocates', async () => {
   }
   await backend.close();
   assert.deepEqual(tooLarge, ['resnet50', 'bert-small', 'distilbert', 'gpt-small'], 'more than a test should allocate');
+});
+
+test('the forecast of a run whose texts are in buckets equals what it allocates, to 2 % where it does not know their lengths', async () => {
+  const backend = createCpuBackend({ threads: 1 });
+  const made = makeTable({ rows: 300, numeric: 0, classes: 2, texts: [{ vocabulary: 50, length: 40 }] });
+  const { input, output, counts } = made.data;
+  for (const name of ['text-small', 'text-lstm']) {
+    const spec = specOf(
+      presets.find((preset) => preset.name === name)!,
+      input,
+    );
+    const training = { ...defaultTraining(1, 'classification', input, spec), batch: 16 };
+    const options = { ...made, backend, model: spec, training, dataBudget: 2 ** 30 };
+    const session = await Session.open(options);
+    const { buckets, executable } = session;
+    assert.ok(buckets!.lengths.length > 2);
+    const forecast = (lengths?: readonly number[]): number =>
+      planMemory({ name, spec, input, output, training }, counts, { kind: 'cpu', cores: 1 }, { lengths }).memory.total;
+    assert.equal(forecast(buckets!.lengths), executable.bytes, name);
+    near(forecast(), executable.bytes, 0.02);
+    session.executable.dispose();
+  }
+  await backend.close();
 });
 
 /**
@@ -110,6 +135,7 @@ for (const [name, batch, rows] of [
   ['large', 32, 640],
   ['lenet', 16, 64],
   ['mobilenet', 16, 32],
+  ['text-small', 16, 160],
 ] as const) {
   test(`a whole run of ${name} takes what is forecast, within 5 %`, async (context) => {
     const ratio = await middleOf(5, async () => {
@@ -221,8 +247,9 @@ test('the largest batch that fits, and what to do where it does not', () => {
   assert.equal(largestTextbookBatch(subjectNamed('gpt3', {}).costs, adam, 80e9), 0);
   const cpu = { kind: 'cpu', cores: 1 } as const;
   const need = (batch: number): number =>
-    planMemory({ ...model!, training: { ...model!.training, batch } }, { ...counts, train: 65_536 }, cpu, 2 ** 28)
-      .memory.total;
+    planMemory({ ...model!, training: { ...model!.training, batch } }, { ...counts, train: 65_536 }, cpu, {
+      dataBudget: 2 ** 28,
+    }).memory.total;
   const search = largestBatch(need, 8e9);
   let [step, plans] = [search.next(), 1];
   for (; step.done !== true; plans++) step = search.next();
