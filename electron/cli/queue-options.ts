@@ -1,7 +1,7 @@
 // What `train` may ask of the queue, as flags.
 
 import { InputError } from '../../engine/protocol/errors.ts';
-import { timeAsked, type QueueWish } from '../../engine/protocol/queue.ts';
+import { priorities, timeAsked, type Priority, type QueueWish } from '../../engine/protocol/queue.ts';
 import { runNumber, textOption, type OptionDef, type OptionValues } from './command.ts';
 
 export const queueOptions = {
@@ -10,6 +10,11 @@ export const queueOptions = {
     help: 'only put the run into the queue: the app, or `trainyard queue run`, trains it when it is its turn',
   },
   first: { type: 'boolean', help: 'with --queue: in front of all that wait' },
+  priority: {
+    type: 'string',
+    value: 'high|normal|low',
+    help: 'with --queue: before all of a lower priority, whatever their places (default normal)',
+  },
   after: { type: 'string', value: 'RUN', help: 'with --queue: when this run has ended, however it ended' },
   'start-at': {
     type: 'string',
@@ -22,18 +27,25 @@ export const queueOptions = {
 export function queueWish(options: OptionValues, now = new Date()): QueueWish | undefined {
   const after = textOption(options, 'after');
   const time = textOption(options, 'start-at');
+  const asked = textOption(options, 'priority');
   if (options.queue !== true) {
-    const alone =
-      options.first === true ? 'first' : after !== undefined ? 'after' : time !== undefined ? 'start-at' : null;
-    if (alone === null) return undefined;
+    const alone = (['first', 'priority', 'after', 'start-at'] as const).find((name) => options[name] !== undefined);
+    if (alone === undefined || options[alone] === false) return undefined;
     throw new InputError('usage.option', `--${alone} says where a run waits in the queue.`, 'Add --queue.');
   }
   return {
     only: true,
     first: options.first === true,
+    ...(asked === undefined ? {} : { priority: priorityOf(asked) }),
     ...(after === undefined ? {} : { after: runNumber(after) }),
     ...(time === undefined ? {} : { notBefore: timeOf(time, now) }),
   };
+}
+
+export function priorityOf(text: string): Priority {
+  const found = priorities.find((priority) => priority === text);
+  if (found) return found;
+  throw new InputError('usage.option', `There is no priority ${text}.`, 'Write high, normal or low.');
 }
 
 function timeOf(text: string, now: Date): number {

@@ -1,7 +1,7 @@
 // `forecast` and `advise` of trees, linear models and the best of all: their time on this processor and those of the catalogue, what
 // they hold in memory, and that no GPU trains them.
 
-import { usableCores } from '../../engine/backends/cpu/describe.ts';
+import { usableCores } from '../../engine/system/cores.ts';
 import { energyText } from '../../engine/hardware/bill.ts';
 import type { Catalogue } from '../../engine/hardware/catalogue/catalogue.ts';
 import { energy, energyCost, wattsPerThread } from '../../engine/hardware/formulas/energy.ts';

@@ -1,6 +1,7 @@
 // The main process: boots in a list of steps and then only orchestrates. What each step does stands in its own file; the
 // processes it starts are described in docs/security.md and docs/building.md.
 
+import os from 'node:os';
 import path from 'node:path';
 import { app, dialog, session, powerMonitor } from 'electron';
 import { makeFolder } from '../../engine/history/home.ts';
@@ -8,6 +9,7 @@ import { refuseTraining } from '../../engine/history/measuring.ts';
 import { processOwner } from '../../engine/history/owner.ts';
 import { toWire } from '../../engine/protocol/errors.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
+import { usableCores } from '../../engine/system/cores.ts';
 import { createAppService } from './app-service.ts';
 import { tellSystem } from './at-work.ts';
 import { commandArguments, runCommand } from './command.ts';
@@ -85,6 +87,7 @@ async function start(): Promise<void> {
     owner: processOwner(),
     refuse: () => refuseTraining(home),
     worksOffQueue: true,
+    machine: { cores: usableCores(), available: () => process.availableMemory?.() ?? os.freemem() },
   });
   const window = new MainWindow({
     home,

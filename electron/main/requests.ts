@@ -2,6 +2,7 @@
 // method without a schema cannot be called.
 
 import { z } from 'zod';
+import { priorities } from '../../engine/protocol/queue.ts';
 import { declarations } from '../../engine/learners/declared/registry.ts';
 import { mostLayers, type ModelSpec } from '../../engine/model/spec.ts';
 import type { AppService } from '../../engine/protocol/app.ts';
@@ -223,6 +224,7 @@ const schemas = {
   changeQueue: z.strictObject({
     run,
     to: z.int().min(0).max(1_000_000).optional(),
+    priority: z.enum(priorities).optional(),
     after: run.nullable().optional(),
     notBefore: z.number().min(0).max(8.64e15).nullable().optional(),
   }),

@@ -1,19 +1,28 @@
 // The queue: waiting runs of the history, in their order. Every process that works it off, and everyone who looks at it, goes by these
 // few functions; the order and what holds a run back stand in its row.
 
+/** Those of a higher priority begin first, whatever their places: low ones when nothing else may. */
+export const priorities = ['high', 'normal', 'low'] as const;
+export type Priority = (typeof priorities)[number];
+
 /** Where a waiting run stands, and what it waits for besides its turn. */
 export interface QueuePlace {
   /** Runs begin in this order; fractions lie between others. Absent places are those of a run that nobody has moved: its number. */
   readonly position: number;
+  /** Absent: normal. */
+  readonly priority?: Priority;
   /** Begins when this run has ended, however it ended. */
   readonly after?: number;
   /** Begins no earlier than this: milliseconds since 1970. */
   readonly notBefore?: number;
+  /** Bytes it is going to take, by the forecast. Absent: nobody knows. */
+  readonly bytes?: number;
 }
 
 /** What a new run asks of the queue. */
 export interface QueueWish {
   readonly first?: boolean;
+  readonly priority?: Priority;
   readonly after?: number;
   readonly notBefore?: number;
   /** It is only put there: whoever works the queue off trains it. */
@@ -26,11 +35,22 @@ export const nobody = { pid: 0, startedAt: 0 } as const;
 /** The setting of the history that says whether the queue is paused. */
 export const queuePausedKey = 'queue.paused';
 
+/** The setting of the history that says how many runs train at a time; absent: by itself, as cores and memory allow. */
+export const atOnceKey = 'queue.at-once';
+const mostAtOnce = 64;
+
+/** null: by itself, whatever else stands there. */
+export function atOnceOf(value: unknown): number | null {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= mostAtOnce ? value : null;
+}
+
 /** A change of a waiting run; what is absent stays as it is, null takes it away. */
 export interface QueueChange {
   readonly run: number;
   /** Its place, 0 = first. */
   readonly to?: number;
+  /** It stands behind all of this priority then. */
+  readonly priority?: Priority;
   readonly after?: number | null;
   readonly notBefore?: number | null;
 }
@@ -55,13 +75,41 @@ export function timeAsked(text: string, now: Date): number | null {
   return time.getTime();
 }
 
+const rankOf = ({ priority = 'normal' }: Pick<QueuePlace, 'priority'>): number => priorities.indexOf(priority);
+
+/** Of two places: below 0 where the first begins earlier. */
+export const inOrder = (a: QueuePlace, b: QueuePlace): number => rankOf(a) - rankOf(b) || a.position - b.position;
+
 /** In the order in which they begin. */
 export function inTurn<Run extends Waiting>(runs: readonly Run[]): readonly Run[] {
-  return [...runs].sort((a, b) => placeOf(a).position - placeOf(b).position || a.id - b.id);
+  return [...runs].sort((a, b) => inOrder(placeOf(a), placeOf(b)) || a.id - b.id);
+}
+
+/** Those of one priority. */
+export const alike = <Run extends Waiting>(runs: readonly Run[], priority: Priority): readonly Run[] =>
+  runs.filter((run) => (placeOf(run).priority ?? 'normal') === priority);
+
+/**
+ * The priority and the position that a run has at place `to` (0 = first) among the others: its own priority, or the nearest that may stand
+ * there. `position` null: as for `positionAt`.
+ */
+export function placeAt(
+  others: readonly Waiting[],
+  to: number,
+  own: Priority = 'normal',
+): { readonly priority: Priority; readonly position: number | null } {
+  const order = inTurn(others);
+  const at = Math.min(Math.max(0, to), order.length);
+  const [above, below] = [order.at(at - 1), order.at(at)].map((run) => run && rankOf(placeOf(run)));
+  const least = at > 0 ? above! : 0;
+  const most = at < order.length ? below! : priorities.length - 1;
+  const priority = priorities[Math.min(Math.max(least, priorities.indexOf(own)), most)];
+  const before = alike(order.slice(0, at), priority).length;
+  return { priority, position: positionAt(alike(order, priority), before) };
 }
 
 /**
- * The position at place `to` (0 = first) among the others of a queue, in their order. Halving the gap between two neighbours runs out of
+ * The position at place `to` (0 = first) among the others of one priority, in their order. Halving the gap between two neighbours runs out of
  * digits after fifty moves to one place: null then, and they are to be numbered anew.
  */
 export function positionAt(others: readonly Waiting[], to: number): number | null {

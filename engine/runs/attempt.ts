@@ -56,12 +56,15 @@ export interface AttemptOptions {
   readonly onReport: (event: { points: readonly MetricPoint[]; progress: RunProgress }) => void;
   /** Of a search: trials, once the history has them. */
   readonly onTrials: (trials: readonly Trial[]) => void;
+  /** What it trains on, and on how many threads. */
+  readonly onDevice: (device: string, threads: number) => void;
 }
 
 /** What the manager queues: it trains when its turn comes. */
 export interface Work {
   readonly state: RunState;
-  run(): Promise<RunRecord>;
+  /** `threads`: so many of the CPU and no more, where the run does not say itself; 0: as many as it likes. */
+  run(threads?: number): Promise<RunRecord>;
   pause(): Promise<void>;
   continue(): Promise<void>;
   stop(now?: boolean): Promise<void>;
@@ -85,6 +88,8 @@ export class Attempt implements Work {
   #progress: RunProgress | null;
   /** What it costs; null while it waits its turn. */
   #bill: Bill | null = null;
+  /** That it was given; 0: as many as it likes. */
+  #threads = 0;
   #stopTimer: NodeJS.Timeout | undefined;
   /** Ends the attempt with an error, whatever the host does. */
   #giveUp: (error: Error) => void = () => undefined;
@@ -104,8 +109,9 @@ export class Attempt implements Work {
   }
 
   /** Trains to the end and returns the run as it is then. Rejects only if the store cannot keep that. */
-  async run(): Promise<RunRecord> {
+  async run(threads = 0): Promise<RunRecord> {
     const { store } = this.#options;
+    this.#threads = threads;
     const ending = await this.#train().catch((error: unknown) => this.#endingOf(error));
     if (ending.error) await this.#say('error', ending.error.message, true).catch(() => undefined);
     this.#state = ending.state;
@@ -220,7 +226,7 @@ export class Attempt implements Work {
       await this.#say('info', `The data was prepared in ${took}.`, true);
       this.#checkStop();
       await store.updateRun({ run: this.#run, patch: { data: dataOf(prepared) } });
-      const config = await this.#unlessStopped(this.#withDevice(prepared));
+      const config = await this.#withThreads(await this.#unlessStopped(this.#withDevice(prepared)));
       this.#checkStop();
       this.#deviceAsked = performance.now();
       const created = await orEnded(hosts.create(config.device), (host) =>
@@ -268,6 +274,14 @@ export class Attempt implements Work {
     if (log.length > 0) await store.append({ run: this.#run, points: [], log });
     for (const line of log) this.#options.onLog(line);
     return { ...config, device };
+  }
+
+  /** With the threads that the others have left it. */
+  async #withThreads(config: RunConfig): Promise<RunConfig> {
+    if (this.#threads === 0 || config.threads > 0 || config.device === 'gpu') return config;
+    const many = this.#threads === 1 ? 'one thread' : `${this.#threads} threads`;
+    await this.#say('info', `Other runs train beside it: it has ${many}.`);
+    return { ...config, threads: this.#threads };
   }
 
   /** The last checkpoint, or where that is damaged the one before; undefined if there was none yet. */
@@ -371,6 +385,7 @@ export class Attempt implements Work {
         const milliseconds = performance.now() - this.#deviceAsked;
         this.#bill?.add('starting', milliseconds);
         this.#bill?.began({ device, name, bytes });
+        this.#options.onDevice(device, threads);
         const took = timeText(milliseconds);
         const message = `The device was ready after ${took}: started, tested, with the model and the rows.`;
         const line: LogLine = { time: Date.now(), level: 'info', message, detail: true };

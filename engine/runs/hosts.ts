@@ -17,10 +17,3 @@ export interface RunHosts {
   /** Name of the GPU that `auto` may choose, or null: none here, or only a software adapter. */
   gpu?(): Promise<string | null>;
 }
-
-/** Runs of one lane take turns: a device trains one run at a time. */
-export type Lane = 'cpu' | 'gpu';
-
-export function laneOf(device: RunConfig['device']): Lane {
-  return device === 'gpu' ? 'gpu' : 'cpu';
-}

@@ -3,14 +3,14 @@
 // another process are asked through the history.
 
 import { InputError } from '../protocol/errors.ts';
-import type { DataService, PreparedData } from '../protocol/data.ts';
+import type { PreparedData } from '../protocol/data.ts';
 import { takesOver } from '../protocol/family.ts';
 import { nobody, type QueueWish } from '../protocol/queue.ts';
 import { finalStates } from '../protocol/runs.ts';
-import type { LogLine, MetricPoint, RunConfig, RunProgress, RunRecord, RunRequest } from '../protocol/runs.ts';
+import type { LogLine, RunConfig, RunRecord, RunRequest } from '../protocol/runs.ts';
 import type { Trial } from '../protocol/search.ts';
 import { namedDevices, onDevice } from '../protocol/several-devices.ts';
-import type { Family, NewRun, RunsChanged, StoreService } from '../protocol/store.ts';
+import type { Family } from '../protocol/store.ts';
 import { learnerNamed } from '../learners/registry.ts';
 import type { JobStart } from '../protocol/hosts.ts';
 import { runRows } from '../learners/declared/prepared.ts';
@@ -19,113 +19,17 @@ import { Listeners } from '../protocol/listeners.ts';
 import { onRowsOf } from '../protocol/division.ts';
 import { foldConfig, isCrossValidation } from '../protocol/folds.ts';
 import { startEnergyMeter } from '../system/energy.ts';
-import { Attempt, dataOf, type Work } from './attempt.ts';
+import { Attempt, dataOf } from './attempt.ts';
 import { CrossValidation, refuseTwice, type FoldRuns } from './cross-validation.ts';
-import type { ContinuationRequest, TransferRequest } from '../protocol/going-on.ts';
 import { continuationOf, refuseOtherTokens, transferOf } from './continuation.ts';
-import type { EnergyMeter } from './bill.ts';
-import { coalesced } from './coalesced.ts';
-import { laneOf } from './hosts.ts';
-import type { Lane, RunHosts } from './hosts.ts';
-import { mayBegin, placeFor, queueAgain, requestsOfWaiting } from './queue.ts';
+import { bytesOf } from './needs.ts';
+import { keepBytes, mayBegin, placeFor, queueAgain } from './queue.ts';
+import type { RunManager, RunManagerOptions, RunReport } from './run-manager.ts';
 import { patientStore } from './patient-store.ts';
 import { nextState } from './states.ts';
+import { Turns, type Entry } from './turns.ts';
 
-export interface RunManagerOptions {
-  readonly store: StoreService;
-  readonly data: Pick<DataService, 'list' | 'prepare' | 'release' | 'cancel'>;
-  readonly hosts: RunHosts;
-  /** This process, from `processOwner()`. */
-  readonly owner: NewRun['owner'];
-  /** Throws, with the reason, while nothing may train here: another process measures this machine. What waits already goes on waiting. */
-  readonly refuse?: () => void;
-  /**
-   * Works off the queue of the history: in its order, held back while it is paused and by what a run waits for. Absent: runs begin in the
-   * order in which they were asked for, since somebody sits before each.
-   */
-  readonly worksOffQueue?: boolean;
-  /** Measures energy; default: the processor's own meter. */
-  readonly meter?: EnergyMeter;
-  /** How long a host may take to stop before it is ended; default one minute. */
-  readonly stopMilliseconds?: number;
-}
-
-export interface RunReport {
-  readonly run: number;
-  readonly points: readonly MetricPoint[];
-  readonly progress: RunProgress;
-}
-
-export interface RunManager {
-  /**
-   * Checks data and model, then records the run and trains it when its device is free. Rejects with the errors of
-   * `DataService.prepare` and of the model, and then leaves nothing behind.
-   */
-  start(request: {
-    readonly name?: string;
-    readonly config: RunConfig;
-    /** Weights to begin with. */
-    readonly from?: TransferRequest;
-    /** The run about which a finding advised these settings: it is its parent, and nothing of it is taken over. */
-    readonly advisedBy?: number;
-    /** Where in the queue. Throws `input.queue` where it is to wait for a run that has ended. */
-    readonly queue?: QueueWish;
-  }): Promise<RunRecord>;
-  /**
-   * Goes on where a finished or stopped run was, as a new run that knows it: for longer, or with other settings. Rejects as `start`
-   * does, and with `input.continue` and `run.no_start`.
-   */
-  goOn(request: ContinuationRequest & { readonly name?: string }): Promise<RunRecord>;
-  /**
-   * Goes on with a stopped, failed or interrupted run from its checkpoint, or from the start if it has none; on another
-   * device if one is named.
-   */
-  resume(request: { readonly run: number; readonly device?: RunConfig['device'] }): Promise<RunRecord>;
-  /** Takes over queued runs whose process is gone, in their order; returns their numbers. */
-  adopt(): Promise<readonly number[]>;
-  pause(request: { readonly run: number }): Promise<void>;
-  continue(request: { readonly run: number }): Promise<void>;
-  /** `now`: a run that is stopping already ends without its last evaluation, with the best weights it has handed over. */
-  stop(request: { readonly run: number; readonly now?: boolean }): Promise<void>;
-  /** The run when it has ended; at once if it has already. Rejects if the history could not keep its end. */
-  finished(request: { readonly run: number }): Promise<RunRecord>;
-  /** Runs of this manager that have not ended. */
-  active(): readonly number[];
-  /** Those of them whose turn has come. */
-  begun(): readonly number[];
-  /**
-   * Stops them all, keeping their checkpoints; resolves when the last has ended. With `queue` they go on when the queue is worked off again:
-   * what waits goes on waiting, and what trained stands first.
-   */
-  stopAll(request?: { readonly queue?: boolean }): Promise<void>;
-  /**
-   * Pauses what trains and lets nothing begin, for whoever needs the machine to itself. What is returned lets those go on that
-   * were paused by it; it is called once.
-   */
-  hold(): Promise<() => Promise<void>>;
-  /** At most 10 a second a run. */
-  onReport(listener: (report: RunReport) => void): () => void;
-  /** What runs say, as it is said. */
-  onLog(listener: (event: { readonly run: number; readonly line: LogLine }) => void): () => void;
-  /** Trials of searches that have ended, once the history has them. */
-  onTrials(listener: (event: { readonly run: number; readonly trials: readonly Trial[] }) => void): () => void;
-  /** Runs whose record has changed, whoever changed it. */
-  onChanged(listener: (event: RunsChanged) => void): () => void;
-  /** Called when the last active run has ended. */
-  onIdle(listener: () => void): () => void;
-}
-
-/** A run of this manager that has not ended. */
-interface Entry {
-  readonly run: number;
-  readonly lane: Lane;
-  /** The cross-validation of this manager whose turn it shares. */
-  readonly within: Entry | null;
-  readonly attempt: Work;
-  begun: boolean;
-  readonly ended: Promise<RunRecord>;
-  readonly begin: () => void;
-}
+export type { RunManager, RunManagerOptions, RunReport };
 
 /** Milliseconds until all of them have paused, at most: one that evaluates pauses at its end. */
 const pauseMilliseconds = 5_000;
@@ -137,8 +41,6 @@ async function untilPaused(entries: readonly Entry[]): Promise<void> {
   }
 }
 
-/** How often the history is asked whether another process wants a waiting run stopped. */
-const queuePollMilliseconds = 1_000;
 const defaultStopMilliseconds = 60_000;
 
 /** Throws InputError `input.device` if the learner does not train on the device asked for, `run.learner` if there is none here. */
@@ -179,18 +81,13 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   const { data, hosts, owner, meter = () => startEnergyMeter(), stopMilliseconds = defaultStopMilliseconds } = options;
   const { refuse = () => undefined } = options;
   const store = patientStore(options.store);
-  const entries = new Map<number, Entry>();
   const reports = new Listeners<RunReport>();
   const logs = new Listeners<{ readonly run: number; readonly line: LogLine }>();
   const trials = new Listeners<{ readonly run: number; readonly trials: readonly Trial[] }>();
   const idle = new Listeners<void>();
-  let poll: NodeJS.Timeout | null = null;
   let preparations = 0;
   /** Nothing begins while anybody holds the machine. */
   let holds = 0;
-
-  const laneIsBusy = (lane: Lane, except?: Entry | null): boolean =>
-    [...entries.values()].some((entry) => entry.begun && entry.lane === lane && entry !== except);
 
   const mayTrain = (): boolean => {
     try {
@@ -201,40 +98,23 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     }
   };
 
-  const beginThese = (chosen: readonly Entry[]): void => {
-    for (const entry of chosen) {
-      if (!entry.begun && entries.has(entry.run) && !laneIsBusy(entry.lane, entry.within) && mayTrain()) entry.begin();
-    }
+  /** A waiting run is stopped by letting it begin: it sees at once that it is to stop. */
+  const stopEntry = async (entry: Entry, now = false): Promise<void> => {
+    await entry.attempt.stop(now);
+    if (!entry.begun) entry.begin();
   };
-  const inQueueOrder = coalesced(async () => {
-    const waiting = (): readonly Entry[] => [...entries.values()].filter(({ begun }) => !begun);
-    // Where the history cannot be read it is asked again within a second.
-    beginThese(await mayBegin(store, waiting).catch(() => []));
-  });
-
-  /** Lets the next run of each free lane begin, in the order of the queue. */
-  const beginNext = (): void => {
-    if (options.worksOffQueue) inQueueOrder();
-    else beginThese([...entries.values()]);
-    const waiting = [...entries.values()].some((entry) => !entry.begun);
-    if (waiting && poll === null) poll = setInterval(() => void obeyRequests(), queuePollMilliseconds);
-    if (!waiting && poll !== null) {
-      clearInterval(poll);
-      poll = null;
-    }
-  };
+  const { worksOffQueue = false, machine } = options;
+  const turns = new Turns({ store, machine, worksOffQueue, mayTrain, stop: stopEntry });
+  const { entries } = turns;
 
   const enqueue = (record: RunRecord, prepared: PreparedData | null, preparing = 0): void => {
     const run = record.id;
     const within = (record.relation === 'fold' && entries.get(record.parent ?? 0)) || null;
     const watched = {
-      onLog: (line: LogLine) => {
-        logs.emit({ run, line });
-      },
-      onReport: (event: Omit<RunReport, 'run'>) => {
-        reports.emit({ run, ...event });
-      },
+      onLog: (line: LogLine) => logs.emit({ run, line }),
+      onReport: (event: Omit<RunReport, 'run'>) => reports.emit({ run, ...event }),
       onTrials: (ended: readonly Trial[]) => trials.emit({ run, trials: ended }),
+      onDevice: (device: string, threads: number) => turns.uses(run, device, threads),
     };
     const attempt = isCrossValidation(record.config)
       ? new CrossValidation({ store, record, runs: folds, ...watched })
@@ -242,19 +122,19 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     let begin = (): void => undefined;
     const turn = new Promise<void>((resolve) => (begin = resolve));
     const ended = turn
-      .then(() => attempt.run())
+      .then(() => attempt.run(entry.threads))
       .finally(() => {
-        entries.delete(run);
-        beginNext();
+        turns.remove(run);
         if (entries.size === 0) idle.emit();
       });
     // Whoever waits for the end hears of an error; nobody has to wait.
     ended.catch(() => undefined);
     const entry: Entry = {
       run,
-      lane: within?.lane ?? laneOf(record.config.device),
       within,
       attempt,
+      claim: turns.claimOf(run, record.config, record.queue?.bytes ?? null),
+      threads: 0,
       begun: false,
       ended,
       begin() {
@@ -262,24 +142,8 @@ export function createRunManager(options: RunManagerOptions): RunManager {
         begin();
       },
     };
-    entries.set(run, entry);
-    beginNext();
+    turns.add(entry);
   };
-
-  /** A waiting run is stopped by letting it begin: it sees at once that it is to stop. */
-  const stopEntry = async (entry: Entry, now = false): Promise<void> => {
-    await entry.attempt.stop(now);
-    if (!entry.begun) entry.begin();
-  };
-
-  async function obeyRequests(): Promise<void> {
-    const asked = await requestsOfWaiting(store).catch(() => []);
-    for (const run of asked) {
-      const entry = entries.get(run);
-      if (entry && !entry.begun) await stopEntry(entry);
-    }
-    beginNext();
-  }
 
   /** Takes over one queued run whose process is gone; null if it is none. */
   const adoptOne = async (run: number, device?: RunConfig['device']): Promise<RunRecord | null> => {
@@ -316,9 +180,9 @@ export function createRunManager(options: RunManagerOptions): RunManager {
 
   /** A waiting run holds no prepared data: it is prepared again when its turn comes. */
   const releaseUnlessFree = async (record: RunRecord, prepared: PreparedData): Promise<PreparedData | null> => {
-    const held =
-      options.worksOffQueue && (await mayBegin(store, () => [{ run: record.id, within: null }])).length === 0;
-    if (!held && !laneIsBusy(laneOf(record.config.device))) return prepared;
+    const held = worksOffQueue && (await mayBegin(store, () => [{ run: record.id, within: null }])).length === 0;
+    const claim = turns.claimOf(record.id, record.config, record.queue?.bytes ?? null);
+    if (!held && turns.isFree(claim)) return prepared;
     await data.release({ handle: prepared.handle });
     return null;
   };
@@ -343,9 +207,10 @@ export function createRunManager(options: RunManagerOptions): RunManager {
         await refuseOtherTokens(store, first.parent, prepared.preprocessing);
       }
       const { dataset } = config;
-      const datasetName = (await data.list()).find(({ id }) => id === dataset)?.name ?? dataset;
+      const info = (await data.list()).find(({ id }) => id === dataset);
+      const datasetName = info?.name ?? dataset;
       const fullName = name?.trim() || `${declarationOf(config).preset(config) ?? 'model'} on ${datasetName}`;
-      const record = await store.createRun({
+      const created = await store.createRun({
         name: fullName,
         dataset,
         datasetName,
@@ -354,6 +219,8 @@ export function createRunManager(options: RunManagerOptions): RunManager {
         ...(from ? { family: family as Family } : {}),
         ...(queue === undefined ? {} : { queue }),
       });
+      const bytes = wish.only || machine ? bytesOf(config, prepared, info) : null;
+      const record = bytes === null ? created : await keepBytes(store, created, bytes);
       if (wish.only) {
         await data.release({ handle: prepared.handle });
         return record;
@@ -458,7 +325,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
         holds--;
         // One that was stopped, or let go on, meanwhile is left alone.
         await Promise.allSettled(running.map(({ attempt }) => attempt.continue()));
-        beginNext();
+        turns.next();
       };
     },
     onReport: (listener) => reports.add(listener),

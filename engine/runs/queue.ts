@@ -2,12 +2,18 @@
 
 import { InputError } from '../protocol/errors.ts';
 import {
+  alike,
+  atOnceKey,
+  atOnceOf,
   holdOf,
+  inOrder,
   inTurn,
   nobody,
+  placeAt,
   placeOf,
   positionAt,
   queuePausedKey,
+  type Priority,
   type QueueChange,
   type QueuePlace,
   type QueueView,
@@ -38,6 +44,16 @@ export async function isQueuePaused(store: Pick<Store, 'getSetting'>): Promise<b
   return (await store.getSetting({ key: queuePausedKey })) === true;
 }
 
+/** Runs that train at a time, as a person chose; null: by itself. */
+export async function readAtOnce(store: Pick<Store, 'getSetting'>): Promise<number | null> {
+  return atOnceOf(await store.getSetting({ key: atOnceKey }));
+}
+
+/** What a run is going to take is kept with its place, for whoever works the queue off. */
+export async function keepBytes(store: Pick<Store, 'updateRun'>, run: RunRecord, bytes: number): Promise<RunRecord> {
+  return store.updateRun({ run: run.id, patch: { queue: { ...placeOf(run), bytes } } });
+}
+
 export const pauseQueue = (store: Pick<Store, 'setSetting'>, paused: boolean): Promise<void> =>
   store.setSetting({ key: queuePausedKey, value: paused });
 
@@ -63,19 +79,20 @@ export async function mayBegin<Run extends { readonly run: number; readonly with
   if (waiting().length === 0) return [];
   const view = await readQueue(store);
   const place = ({ run }: Run): QueuePlace => view.places.get(run) ?? { position: run };
-  const position = (run: Run): number => (run.within ? -Infinity : place(run).position);
   return waiting()
     .filter((run) => run.within || holdOf(place(run), view, Date.now()) === null)
-    .sort((a, b) => position(a) - position(b));
+    .sort((a, b) => Number(!a.within) - Number(!b.within) || inOrder(place(a), place(b)));
 }
 
 /** A run that was stopped to go on later stands first among those that wait, for whoever works the queue off. */
 export async function queueAgain(store: Store, run: number): Promise<void> {
-  const { state } = await store.run({ run });
+  const record = await store.run({ run });
+  const { state } = record;
   if (state !== 'stopped') return;
-  const position = positionAt(await waitingRuns(store), 0) ?? 0;
+  const { priority, position } = placeAt(await waitingRuns(store), 0, placeOf(record).priority);
+  const place = { ...placeOf(record), ...worded(priority), position: position ?? 0 };
   const patch = { state: 'queued', owner: nobody, endedAt: null, result: null, error: null, request: null } as const;
-  await store.updateRun({ run, patch: { ...patch, queue: { position } }, when: [state] });
+  await store.updateRun({ run, patch: { ...patch, queue: place }, when: [state] });
 }
 
 /**
@@ -83,13 +100,22 @@ export async function queueAgain(store: Store, run: number): Promise<void> {
  * already.
  */
 export async function placeFor(store: Store, wish: QueueWish): Promise<QueuePlace | undefined> {
-  const { after, notBefore, first } = wish;
-  if (after === undefined && notBefore === undefined && !first) return undefined;
+  const { after, notBefore, first, priority = 'normal' } = wish;
+  if (after === undefined && notBefore === undefined && !first && priority === 'normal') return undefined;
   if (after !== undefined) await refuseEnded(store, after);
   const others = await waitingRuns(store);
-  const position = first ? (positionAt(others, 0) ?? 0) : endOf(others);
-  return { position, ...(after === undefined ? {} : { after }), ...(notBefore === undefined ? {} : { notBefore }) };
+  const at = first ? placeAt(others, 0, priority) : { priority, position: endOf(alike(others, priority)) };
+  return {
+    position: at.position ?? 0,
+    ...worded(at.priority),
+    ...(after === undefined ? {} : { after }),
+    ...(notBefore === undefined ? {} : { notBefore }),
+  };
 }
+
+/** As it is kept: what is usual has no word. */
+const worded = (priority: Priority): { readonly priority?: Priority } =>
+  priority === 'normal' ? { priority: undefined } : { priority };
 
 const endOf = (others: readonly Waiting[]): number => positionAt(others, others.length) ?? 0;
 
@@ -97,20 +123,29 @@ const endOf = (others: readonly Waiting[]): number => positionAt(others, others.
  * Changes where a waiting run stands and what it waits for. Throws `input.queue` for a run that does not wait, and where it would wait for
  * itself or for one that has ended.
  */
-export async function changeQueue(store: Store, { run, to, after, notBefore }: QueueChange): Promise<void> {
-  if (after !== undefined || notBefore !== undefined) {
+export async function changeQueue(store: Store, change: QueueChange): Promise<void> {
+  const { run, to, priority, after, notBefore } = change;
+  if (priority !== undefined || after !== undefined || notBefore !== undefined) {
     const record = await store.run({ run });
     if (record.state !== 'queued') throw notWaiting(run, record.state);
     if (typeof after === 'number') await refuseAfter(store, run, after);
-    const { position, ...held } = placeOf(record);
+    const { after: heldBy, notBefore: heldUntil, ...place } = placeOf(record);
     const changed = {
-      position,
-      ...withChange('after', held.after, after),
-      ...withChange('notBefore', held.notBefore, notBefore),
+      ...place,
+      ...(priority !== undefined &&
+        priority !== (place.priority ?? 'normal') &&
+        (await behindAll(store, run, priority))),
+      ...withChange('after', heldBy, after),
+      ...withChange('notBefore', heldUntil, notBefore),
     };
     await store.updateRun({ run, patch: { queue: changed }, when: ['queued'] });
   }
   if (to !== undefined) await moveInQueue(store, run, to);
+}
+
+async function behindAll(store: Store, run: number, priority: Priority): Promise<Omit<QueuePlace, 'after'>> {
+  const others = (await waitingRuns(store)).filter(({ id }) => id !== run);
+  return { ...worded(priority), position: endOf(alike(others, priority)) };
 }
 
 function withChange(name: string, before: number | undefined, now: number | null | undefined): object {
@@ -150,17 +185,18 @@ export async function moveInQueue(store: Store, run: number, to: number): Promis
   const moved = all.find(({ id }) => id === run);
   if (moved === undefined) throw notWaiting(run, (await store.run({ run })).state);
   const others = all.filter(({ id }) => id !== run);
-  const position = positionAt(others, to);
+  const { priority, position } = placeAt(others, to, placeOf(moved).priority);
   if (position !== null) {
-    await place(store, moved, position);
+    await place(store, moved, { ...worded(priority), position });
     return;
   }
   const order = [...others.slice(0, to), moved, ...others.slice(to)];
-  for (const [at, each] of order.entries()) await place(store, each, at);
+  for (const [at, each] of order.entries())
+    await place(store, each, { ...(each === moved ? worded(priority) : {}), position: at });
 }
 
-async function place(store: Store, run: Waiting, position: number): Promise<void> {
-  await store.updateRun({ run: run.id, patch: { queue: { ...placeOf(run), position } }, when: ['queued'] });
+async function place(store: Store, run: Waiting, at: QueuePlace): Promise<void> {
+  await store.updateRun({ run: run.id, patch: { queue: { ...placeOf(run), ...at } }, when: ['queued'] });
 }
 
 export function notWaiting(run: number, state: RunRecord['state']): InputError {

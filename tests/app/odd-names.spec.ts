@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { visible } from '../../engine/protocol/visible.ts';
 import { callService, chooseNext, expect, screenshot, testsOfOneApp, type App } from './launch.ts';
-import { importTable, startRun, waitForState } from './scene.ts';
+import { importTable, oneAtATime, startRun, waitForState } from './scene.ts';
 
 const test = testsOfOneApp();
 
@@ -82,6 +82,7 @@ test('no view shows a name with characters in it that cannot be seen', async ({ 
   expect.soft(await hidden(app)).toEqual([]);
 
   // While one trains and one waits they stand in the sidebar, in the list of runs and in the queue.
+  await oneAtATime(app);
   const training = await startRun(app, dataset, 100_000, 'long\u200brun');
   const waiting = await startRun(app, dataset, 1, 'later\u202erun');
   await waitForState(app, training.id, 'running');

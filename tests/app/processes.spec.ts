@@ -13,7 +13,16 @@ import {
   testsOfOneApp,
   windowIsVisible,
 } from './launch.ts';
-import { importTable, killProcess, processIds, startRun, waitForEpoch, waitForState, writeTable } from './scene.ts';
+import {
+  importTable,
+  killProcess,
+  oneAtATime,
+  processIds,
+  startRun,
+  waitForEpoch,
+  waitForState,
+  writeTable,
+} from './scene.ts';
 import type { DatasetInfo } from '../../engine/protocol/data.ts';
 import type { MetricPoint, RunRecord } from '../../engine/protocol/runs.ts';
 
@@ -126,6 +135,7 @@ test('quitting while the history still opens ends the app', async () => {
 test('the whole app killed: the run shows as interrupted and resumes, those that waited are trained in order', async () => {
   const first = await launch();
   const dataset = await importTable(first, writeTable(first.home, 2000));
+  await oneAtATime(first);
   const { id } = await startRun(first, dataset, long);
   await waitForEpoch(first, id, 3);
   const waiting = [await startRun(first, dataset, 2, 'Second'), await startRun(first, dataset, 2, 'Third')];

@@ -1,11 +1,14 @@
 // The queue in the window: its order is changed by dragging and by keys, it is paused, a run is taken out and put back, and it is there
 // again, and goes on, when the program is closed in the middle and started anew.
 
+import type { RunRecord } from '../../engine/protocol/runs.ts';
+import { usableCores } from '../../engine/system/cores.ts';
 import { answerDialog, callService, expect, launch, screenshot, test, type App } from './launch.ts';
-import { importTable, startRun, waitForEpoch, writeTable } from './scene.ts';
+import { importTable, oneAtATime, startRun, waitForEpoch, writeTable } from './scene.ts';
 
 test('runs wait in the order a person gives them, and outlive the program', async ({ app }) => {
   const dataset = await importTable(app, writeTable(app.home, 2000));
+  await oneAtATime(app);
   const { id: training } = await startRun(app, dataset, 100_000);
   for (const name of ['one', 'two', 'three']) await startRun(app, dataset, 1, name);
   await waitForEpoch(app, training, 2);
@@ -36,6 +39,19 @@ test('runs wait in the order a person gives them, and outlive the program', asyn
   await page.getByLabel('Begin no earlier than').fill('2099-12-24 22:30');
   await page.getByRole('button', { name: 'Wait', exact: true }).click();
   await expect(rows.nth(0)).toContainText('from');
+  // A high priority puts it before all, and what is moved above it takes it.
+  await rows.nth(2).click();
+  await page.getByRole('button', { name: 'Wait for…' }).click();
+  await page.getByLabel('Priority').selectOption('High: before all others');
+  await page.getByRole('button', { name: 'Wait', exact: true }).click();
+  await expect(rows).toHaveText([/three.*high priority/, /two/, /one/]);
+  await rows.nth(1).focus();
+  await page.keyboard.press('Alt+ArrowUp');
+  await expect(rows).toHaveText([/two.*high priority, from/, /three.*high/, /one/]);
+  await screenshot(app, 'queue-priorities');
+  for (const run of [3, 4]) await callService(app, 'changeQueue', { run, priority: 'normal' });
+  for (const [to, run] of [3, 2, 4].entries()) await callService(app, 'changeQueue', { run, to });
+  await expect(rows).toHaveText([/two/, /one/, /three/]);
 
   // Taken out, and put back where it was.
   await rows.nth(1).click();
@@ -60,6 +76,14 @@ test('runs wait in the order a person gives them, and outlive the program', asyn
     await again.page.getByRole('button', { name: 'Resume queue' }).click();
     await expect(again.page.getByRole('main').getByRole('link', { name: 'A run' })).toBeVisible();
     await expect(waiting).toHaveText([/two/, /one/, /three/]);
+    if (usableCores() > 1) {
+      // One core is enough for the one that trains: the others need not wait for its end.
+      await again.page.getByRole('link', { name: 'Settings' }).click();
+      await again.page.getByLabel('Runs at once').selectOption('By itself');
+      await screenshot(again, 'runs-at-once');
+      await expect.poll(() => order(again), { timeout: 60_000 }).toEqual(['two']);
+      expect((await callService<RunRecord>(again, 'run', { run: training })).state).toBe('running');
+    }
     await callService(again, 'stopRun', { run: training });
     // The one that waits for a time lets the others pass.
     await expect.poll(() => order(again), { timeout: 60_000 }).toEqual(['two']);

@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import type { DatasetInfo } from '../../engine/protocol/data.ts';
+import { atOnceKey } from '../../engine/protocol/queue.ts';
 import type { RunRecord, RunState } from '../../engine/protocol/runs.ts';
 import { callService, chooseNext, expect, type App } from './launch.ts';
 
@@ -53,6 +54,9 @@ export function runConfig(
 export async function startRun(app: App, dataset: DatasetInfo, epochs: number, name = 'A run'): Promise<RunRecord> {
   return callService<RunRecord>(app, 'startRun', { name, config: runConfig(dataset, epochs) });
 }
+
+/** Runs take turns, however much of the machine they leave unused. */
+export const oneAtATime = (app: App): Promise<void> => callService(app, 'setSetting', { key: atOnceKey, value: 1 });
 
 export async function waitForState(app: App, run: number, ...states: readonly RunState[]): Promise<RunRecord> {
   await expect

@@ -9,7 +9,7 @@ import { createStore } from '../../engine/history/store.ts';
 import { holdOf, inTurn, placeOf, positionAt, type Waiting } from '../../engine/protocol/queue.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import { createRunManager, type RunManager } from '../../engine/runs/manager.ts';
-import { moveInQueue, pauseQueue, waitingRuns } from '../../engine/runs/queue.ts';
+import { changeQueue, moveInQueue, pauseQueue, waitingRuns } from '../../engine/runs/queue.ts';
 import { temporaryHome } from './fixtures/history.ts';
 import { createTableData, createTableHosts, slow, tableConfig, type TableData } from './fixtures/training.ts';
 
@@ -111,6 +111,28 @@ test('runs that are only queued wait for whoever adopts them, and begin in the o
   await assert.rejects(moveInQueue(store, first, 0), { code: 'input.queue' });
 });
 
+test('priorities stand before places: what is moved among others takes theirs, and no more of it than it must', async (context) => {
+  const { store, manager } = setUp(context);
+  const [one, two, three, four] = await queueOnly(manager, 4);
+  await changeQueue(store, { run: four, priority: 'high' });
+  await changeQueue(store, { run: one, priority: 'low' });
+  assert.deepEqual(await order(store), [four, two, three, one]);
+  const { id: high } = await manager.start({ config: tableConfig(2), queue: { only: true, priority: 'high' } });
+  const { id: low } = await manager.start({ config: tableConfig(2), queue: { only: true, priority: 'low' } });
+  assert.deepEqual(await order(store), [four, high, two, three, one, low]);
+  const priority = async (run: number): Promise<string | undefined> => (await store.run({ run })).queue?.priority;
+  await moveInQueue(store, three, 0);
+  assert.deepEqual([await order(store), await priority(three)], [[three, four, high, two, one, low], 'high']);
+  await moveInQueue(store, three, 2);
+  assert.equal(await priority(three), 'high', 'between a high one and a normal one it stays what it is');
+  await moveInQueue(store, low, 3);
+  assert.deepEqual([await order(store), await priority(low)], [[four, high, three, low, two, one], undefined]);
+  await changeQueue(store, { run: three, priority: 'normal', notBefore: 5 });
+  assert.deepEqual(await order(store), [four, high, low, two, three, one]);
+  const { id: first } = await manager.start({ config: tableConfig(2), queue: { only: true, first: true } });
+  assert.equal((await order(store))[0], first);
+});
+
 test('an order changed while a run trains counts for the next one', async (context) => {
   const { store, manager } = setUp(context, slow(1));
   const { id: training } = await manager.start({ config: tableConfig(2_000) });
@@ -190,6 +212,9 @@ test('flags: a time of day is the next one, a time that is past and flags withou
   assert.deepEqual(at('2026-12-24T18:00'), new Date(2026, 11, 24, 18, 0));
   for (const text of ['25:00', 'soon', '2026-11-01', '']) assert.throws(() => at(text), { code: 'usage.option' }, text);
   assert.throws(() => queueWish({ first: true }), { code: 'usage.option' });
+  assert.equal(queueWish({ queue: true, priority: 'low' })!.priority, 'low');
+  assert.throws(() => queueWish({ queue: true, priority: 'urgent' }), { code: 'usage.option' });
+  assert.throws(() => queueWish({ priority: 'high' }), { code: 'usage.option' });
   assert.throws(() => queueWish({ after: '3' }), { code: 'usage.option' });
   assert.equal(queueWish({}), undefined);
 });

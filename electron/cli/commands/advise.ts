@@ -6,7 +6,7 @@ import { advise, lateness } from '../../../engine/hardware/advice/advise.ts';
 import { usualFirst, type Recommendation } from '../../../engine/hardware/advice/facts.ts';
 import { factHere, factsOf } from '../../../engine/hardware/advice/from-forecast.ts';
 import { readThresholds, thresholdsKey, withThresholds, type Rules } from '../../../engine/hardware/advice/rules.ts';
-import { usableCores } from '../../../engine/backends/cpu/describe.ts';
+import { usableCores } from '../../../engine/system/cores.ts';
 import { forecast } from '../../../engine/hardware/forecast.ts';
 import { about as timeAbout } from '../../../engine/hardware/run-line.ts';
 import { hoursPerWeek } from '../../../engine/hardware/use.ts';

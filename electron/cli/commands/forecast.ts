@@ -1,7 +1,7 @@
 // `forecast`: the memory a model needs to be trained, and its time, energy and money on this machine and every device known. This
 // machine is as its newest lab measured it; before the first it is guessed, and said to be.
 
-import { usableCores } from '../../../engine/backends/cpu/describe.ts';
+import { usableCores } from '../../../engine/system/cores.ts';
 import { energyText, moneyText } from '../../../engine/hardware/bill.ts';
 import { forecast, largestHere, type DeviceForecast, type Forecast } from '../../../engine/hardware/forecast.ts';
 import type { Subject } from '../../../engine/hardware/costs/familiar.ts';

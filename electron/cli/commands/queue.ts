@@ -5,10 +5,18 @@ import type { Hold } from '../../../engine/protocol/queue.ts';
 import { inTurn, holdOf, placeOf } from '../../../engine/protocol/queue.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { declarationOf } from '../../../engine/learners/declared/registry.ts';
-import { isQueuePaused, moveInQueue, pauseQueue, readQueue, waitingRuns } from '../../../engine/runs/queue.ts';
+import {
+  changeQueue,
+  isQueuePaused,
+  moveInQueue,
+  pauseQueue,
+  readQueue,
+  waitingRuns,
+} from '../../../engine/runs/queue.ts';
 import { about } from '../about.ts';
 import { numberOption, runNumber, textOption, type Command, type CommandContext } from '../command.ts';
-import { counted, formatNumber, formatTime } from '../output.ts';
+import { counted, formatBytes, formatNumber, formatTime } from '../output.ts';
+import { priorityOf } from '../queue-options.ts';
 import { managerOf } from '../run-manager.ts';
 import { headline } from './runs.ts';
 
@@ -18,6 +26,7 @@ export const queue: Command = {
   options: {
     to: { type: 'string', value: 'N', help: 'move: to this place, 1 is the first' },
     before: { type: 'string', value: 'RUN', help: 'move: in front of this run' },
+    priority: { type: 'string', value: 'high|normal|low', help: 'move: behind all of this priority' },
   },
   run: async (context) => {
     const [word, run, ...rest] = context.positionals;
@@ -65,6 +74,8 @@ async function list({ output, services }: CommandContext): Promise<void> {
       { title: 'dataset', value: ({ run }) => run.datasetName },
       { title: 'model', value: ({ run }) => declarationOf(run.config).label(run.config) },
       { title: 'device', value: ({ run }) => run.config.device },
+      { title: 'memory', value: ({ run }) => (run.queue?.bytes ? formatBytes(run.queue.bytes) : ''), right: true },
+      { title: 'priority', value: ({ run }) => run.queue?.priority ?? '' },
       { title: 'waits', value: ({ at }) => holdText(holds[at]) },
     ],
   );
@@ -74,10 +85,16 @@ async function move({ options, output, services }: CommandContext, run: number):
   const store = await services.store;
   const to = numberOption(options, 'to', { minimum: 1, whole: true });
   const before = textOption(options, 'before');
-  if ((to === undefined) === (before === undefined)) {
-    throw new InputError('usage.arguments', 'queue move takes --to N or --before RUN.', 'Place 1 is the first.');
+  const priority = textOption(options, 'priority');
+  if ([to, before, priority].filter((each) => each !== undefined).length !== 1) {
+    throw new InputError(
+      'usage.arguments',
+      'queue move takes --to N, --before RUN or --priority high|normal|low.',
+      'Place 1 is the first.',
+    );
   }
-  await moveInQueue(store, run, to === undefined ? await placeBefore(store, run, runNumber(before!)) : to - 1);
+  if (priority !== undefined) await changeQueue(store, { run, priority: priorityOf(priority) });
+  else await moveInQueue(store, run, to === undefined ? await placeBefore(store, run, runNumber(before!)) : to - 1);
   const place = (await waitingRuns(store)).findIndex(({ id }) => id === run) + 1;
   output.event({ event: 'moved', run, place });
   output.line(`Run ${run} waits at place ${place}.`);

@@ -1,7 +1,7 @@
 // What trains and what waits, kept up to date; and the changes a person makes to the order.
 
 import type { AppService } from '../../../engine/protocol/app.ts';
-import { inTurn, placeOf, type QueueChange } from '../../../engine/protocol/queue.ts';
+import { inTurn, placeAt, placeOf, type QueueChange } from '../../../engine/protocol/queue.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import type { RecordField } from '../../../engine/protocol/store.ts';
 import { failureOf, type Failure } from '../../app/failure.ts';
@@ -13,6 +13,7 @@ const fields = [
   'state',
   'datasetName',
   'device',
+  'threads',
   'queue',
   'progress',
 ] as const satisfies readonly RecordField[];
@@ -72,12 +73,14 @@ export class Queue {
     const moved = this.waiting.find(({ id }) => id === run);
     if (!moved) return;
     const others = this.waiting.filter(({ id }) => id !== run);
-    this.waiting = [...others.slice(0, to), moved, ...others.slice(to)];
+    const { priority } = placeAt(others, to, placeOf(moved).priority);
+    const placed = { ...moved, queue: { ...placeOf(moved), priority } };
+    this.waiting = [...others.slice(0, to), placed, ...others.slice(to)];
     await this.#try(() => this.#service.changeQueue({ run, to }));
   }
 
   /** What it waits for; null takes it away. */
-  async hold(run: number, hold: Pick<QueueChange, 'after' | 'notBefore'>): Promise<void> {
+  async hold(run: number, hold: Pick<QueueChange, 'priority' | 'after' | 'notBefore'>): Promise<void> {
     await this.#try(() => this.#service.changeQueue({ run, ...hold }));
   }
 
@@ -102,10 +105,11 @@ export class Queue {
   }
 }
 
-/** What a waiting run waits for besides its turn; empty: nothing. */
+/** Its priority where that is not the usual one, and what a waiting run waits for besides its turn; empty: nothing. */
 export function heldText(run: QueuedRun, names: ReadonlyMap<number, string>, now: number): string {
-  const { after, notBefore } = placeOf(run);
+  const { after, notBefore, priority = 'normal' } = placeOf(run);
   const parts = [
+    ...(priority === 'normal' ? [] : [`${priority} priority`]),
     ...(after !== undefined && names.has(after) ? [`after ${names.get(after)}`] : []),
     ...(notBefore !== undefined && notBefore > now ? [`from ${timeText(notBefore, now)}`] : []),
   ];
