@@ -38,7 +38,7 @@ export function queueWish(options: OptionValues, now = new Date()): QueueWish | 
     first: options.first === true,
     ...(asked === undefined ? {} : { priority: priorityOf(asked) }),
     ...(after === undefined ? {} : { after: runNumber(after) }),
-    ...(time === undefined ? {} : { notBefore: timeOf(time, now) }),
+    ...(time === undefined ? {} : { notBefore: timeOf('start-at', time, now) }),
   };
 }
 
@@ -48,12 +48,12 @@ export function priorityOf(text: string): Priority {
   throw new InputError('usage.option', `There is no priority ${text}.`, 'Write high, normal or low.');
 }
 
-function timeOf(text: string, now: Date): number {
+/** A time to come, in milliseconds since 1970. */
+export function timeOf(flag: string, text: string, now: Date): number {
   const time = timeAsked(text, now);
   if (time === null) {
-    throw new InputError('usage.option', `--start-at ${text} is no time.`, 'Write 22:30, or 2026-12-24T22:30.');
+    throw new InputError('usage.option', `--${flag} ${text} is no time.`, 'Write 22:30, or 2026-12-24T22:30.');
   }
-  if (time <= now.getTime())
-    throw new InputError('usage.option', `--start-at ${text} is past.`, 'Name a time to come.');
+  if (time <= now.getTime()) throw new InputError('usage.option', `--${flag} ${text} is past.`, 'Name a time to come.');
   return time;
 }

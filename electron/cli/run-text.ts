@@ -19,7 +19,8 @@ export function againstText({ result }: RunRecord): string | null {
 /** `100 epochs`, or `55 of 100 epochs` of a run that ended before its time. */
 export function epochsText({ result, config }: RunRecord): string {
   const { unit, units } = declarationOf(config);
-  const [done, all] = [result?.epochs ?? 0, units(config)];
+  // How many a run had that was to be done by a time, its plan says.
+  const [done, all] = [result?.epochs ?? 0, result?.deadline ? result.epochs : units(config)];
   const inWords = (count: number): string => (count === 1 ? unit.one : unit.many);
   return done < all ? `${done} of ${all} ${inWords(all)}` : `${done} ${inWords(done)}`;
 }

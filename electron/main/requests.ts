@@ -67,7 +67,8 @@ const model: z.ZodType<ModelSpec> = z.looseObject({
 });
 
 const surroundings = fieldSchemas(runFields);
-const common = { dataset, settings, ...surroundings };
+const time = z.number().min(0).max(8.64e15);
+const common = { dataset, settings, until: time.optional(), ...surroundings };
 
 /** What every run has, and exactly the settings that its learner declares. */
 const [first, ...others] = declarations.map(({ name: learner, own, fields, free, layers }) =>
@@ -226,7 +227,7 @@ const schemas = {
     to: z.int().min(0).max(1_000_000).optional(),
     priority: z.enum(priorities).optional(),
     after: run.nullable().optional(),
-    notBefore: z.number().min(0).max(8.64e15).nullable().optional(),
+    notBefore: time.nullable().optional(),
   }),
   pauseQueue: z.strictObject({ paused: z.boolean() }),
   queuePaused: nothing,

@@ -29,6 +29,8 @@ export interface RunConfig extends CommonSettings {
   readonly dataset: string;
   readonly settings: DatasetSettings;
   readonly learner: string;
+  /** When it is to be done, in milliseconds since 1970: epochs and schedule are chosen so that it ends annealed by then. */
+  readonly until?: number;
 }
 
 /** One value of one series. Series are flat names: `train_loss`, `val_loss`, `val_accuracy`, `learning_rate`, … */
@@ -134,6 +136,18 @@ export interface FoldsResult {
   readonly deviation: Metrics;
 }
 
+/** What was planned of a run that was to be done by a time, and what became of it. */
+export interface DeadlineResult {
+  /** Milliseconds since 1970, as `ended`. */
+  readonly until: number;
+  /** Epochs that there was time for by its first steps, and that there were. */
+  readonly planned: number;
+  readonly epochs: number;
+  readonly ended: number;
+  /** It came to the end of its schedule. */
+  readonly annealed: boolean;
+}
+
 export interface RunResult {
   readonly reason: 'completed' | 'early_stopped' | 'stopped' | 'diverged';
   readonly device: string;
@@ -161,6 +175,8 @@ export interface RunResult {
   readonly learningCurve?: LearningCurve;
   readonly leftOutModels?: readonly LeftOutModel[];
   readonly search?: SearchResult<RunConfig>;
+  /** Of a run that was to be done by a time. */
+  readonly deadline?: DeadlineResult;
   /** Why the result cannot be believed, and what to do; absent = no reason for doubt. */
   readonly doubt?: string;
   /** Of a run that diverged: the step at which its loss was no number any more, what is kept, and what to try. */

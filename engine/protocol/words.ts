@@ -14,3 +14,11 @@ export function timeText(milliseconds: number): string {
   if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
+
+const two = (value: number): string => String(value).padStart(2, '0');
+
+/** The time of day of milliseconds since 1970, where the program runs: `07:00`. */
+export function clockText(time: number): string {
+  const date = new Date(time);
+  return `${two(date.getHours())}:${two(date.getMinutes())}`;
+}

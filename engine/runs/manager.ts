@@ -11,6 +11,7 @@ import type { LogLine, RunConfig, RunRecord, RunRequest } from '../protocol/runs
 import type { Trial } from '../protocol/search.ts';
 import { namedDevices, onDevice } from '../protocol/several-devices.ts';
 import type { Family } from '../protocol/store.ts';
+import { clockText } from '../protocol/words.ts';
 import { learnerNamed } from '../learners/registry.ts';
 import type { JobStart } from '../protocol/hosts.ts';
 import { runRows } from '../learners/declared/prepared.ts';
@@ -64,6 +65,23 @@ function checkDevice(config: RunConfig): void {
     `${modelTitle(config)}: it trains on the ${names}, not on the ${asked}.`,
     'Leave the device to be chosen by itself.',
   );
+}
+
+/** Throws InputError `input.deadline` for what cannot be done by a time, and for one that has passed. */
+function checkDeadline(config: RunConfig): void {
+  if (config.until === undefined) return;
+  const { deadlines, modelTitle } = declarationOf(config);
+  const what = isCrossValidation(config) ? 'A cross-validation' : deadlines ? null : modelTitle(config);
+  if (what !== null) {
+    throw new InputError(
+      'input.deadline',
+      `${what} cannot be planned to be done by a time.`,
+      'Leave out the time, or train one network.',
+    );
+  }
+  if (config.until <= Date.now()) {
+    throw new InputError('input.deadline', `${clockText(config.until)} has passed already.`, 'Name a time to come.');
+  }
 }
 
 const deviceWord = (device: RunConfig['device']): string => (device === 'reference' ? device : device.toUpperCase());
@@ -196,6 +214,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     const config = declarationOf(asked).settled?.(asked) ?? asked;
     const { job: first, ...family } = from ?? {};
     const crossed = isCrossValidation(config);
+    checkDeadline(config);
     if (crossed && from && takesOver(from.relation)) throw seenBefore();
     const queue = await placeFor(store, wish);
     const start = performance.now();
@@ -266,7 +285,9 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       refuse();
       await store.recover();
       const parent = await store.run({ run });
-      const { family, config } = await continuationOf(store, parent, request);
+      const { family, config: continued } = await continuationOf(store, parent, request);
+      // The time its parent was to be done by is past.
+      const config = (continued.until ?? Infinity) > Date.now() ? continued : { ...continued, until: undefined };
       const { units } = declarationOf(config);
       const more = units(config) - (family.start.epoch ?? 0);
       return begin(name?.trim() || `${parent.name} +${more}`, config, family);

@@ -4,6 +4,7 @@
 // that never stopped, whatever the device and its memory.
 
 import { TrainyardError } from '../protocol/errors.ts';
+import { isPlan, type DeadlinePlan } from './deadline.ts';
 import {
   checkSafetensors,
   decodeSafetensors,
@@ -42,6 +43,8 @@ export interface TrainingState {
   takenSeconds: number;
   /** Rows of a full batch for each of several devices: with the seed, this decides every bit. Absent: it was not shared. */
   shares?: readonly number[];
+  /** Of a run that is to be done by a time; absent: the settings say how many epochs it has. */
+  plan?: DeadlinePlan;
 }
 
 /** What there was no word of before runs could go on as others. */
@@ -191,6 +194,7 @@ function isState(value: unknown): value is TrainingState {
     counts.every((name) => isCount(state[name])) &&
     sums.every((name) => Number.isFinite(state[name])) &&
     (bestLoss === null || Number.isFinite(bestLoss)) &&
-    (shares === undefined || (Array.isArray(shares) && shares.every(isCount)))
+    (shares === undefined || (Array.isArray(shares) && shares.every(isCount))) &&
+    (state.plan === undefined || isPlan(state.plan))
   );
 }

@@ -91,6 +91,15 @@ export class Diary {
     this.#detail(`The model and the rows were ready after ${timeText(this.#spent.get('preparing') ?? 0)}.${rest}`);
   }
 
+  /** How many epochs there is time for. */
+  plans(epochs: number, until: string, milliseconds: number, again: string): void {
+    this.#every = strideOf(epochs, writtenEpochs);
+    const many = epochs < 10 ? epochs.toFixed(1) : Math.floor(epochs).toLocaleString('en');
+    this.say(
+      `Plans ${many} epochs of ${timeText(milliseconds)} to be done by ${until}${again}; its rate falls to the end of them.`,
+    );
+  }
+
   epoch({ epoch, trainLoss, validation, best, last }: EpochNote, epochs: number): void {
     const scores = scoresOf(validation).map(([name, value]) => `${name} ${value.toPrecision(4)}`);
     const text = [`loss ${trainLoss.toPrecision(4)}`, ...scores].join(', ');

@@ -19,6 +19,8 @@ export interface TrainerOptions extends SessionOptions {
   readonly control: RunControl;
   readonly surroundings: Surroundings;
   readonly events: TrainerEvents;
+  /** When it is to be done, in milliseconds since 1970: its epochs go by that. */
+  readonly until?: number;
   /** Of this run: it goes on from there. */
   readonly checkpoint?: Uint8Array;
   /** What it begins with instead of first weights, where there is no checkpoint yet. */

@@ -1,7 +1,7 @@
 // What a run comes to: the best weights put back, scores of all splits, the files that predicting and exporting need, and the
 // result. A run that diverged ends the same way, with the weights of its best epoch; without one it has nothing to keep.
 
-import type { RunResult } from '../protocol/runs.ts';
+import type { DeadlineResult, RunResult } from '../protocol/runs.ts';
 import type { TrainingState } from './checkpoint.ts';
 import type { Diary } from './diary.ts';
 import type { EvaluationFiles } from './evaluation-files.ts';
@@ -28,6 +28,8 @@ export interface OutcomeParts {
   readonly files: EvaluationFiles;
   readonly reporter: Reporter;
   readonly diary: Diary;
+  /** Of a run that was to be done by a time. */
+  readonly deadline?: DeadlineResult;
 }
 
 export async function finish(
@@ -35,7 +37,7 @@ export async function finish(
   reason: RunResult['reason'],
   divergence: Divergence | null,
 ): Promise<RunResult> {
-  const { session, options, state, reporter, diary } = parts;
+  const { session, options, state, reporter, diary, deadline } = parts;
   diary.keeps(state.bestEpoch);
   const worthless = divergence !== null && state.bestEpoch === 0;
   const scored = worthless ? null : await keepWeights(parts);
@@ -51,6 +53,7 @@ export async function finish(
     metrics: scored?.metrics ?? {},
     bestEpoch: state.bestEpoch,
     spent: { phases: diary.phases },
+    ...(deadline ? { deadline: { ...deadline, ended: options.surroundings.now() } } : {}),
     ...(scored?.doubt ? { doubt: scored.doubt } : {}),
     ...(divergence ? { divergence: describe(divergence, state.bestEpoch, options) } : {}),
   };

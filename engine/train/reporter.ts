@@ -10,8 +10,8 @@ const stepPoints = 2000;
 
 export interface ReporterOptions {
   readonly state: TrainingState;
-  readonly epochs: number;
-  readonly steps: number;
+  /** Epochs and steps of the whole run, as planned now. */
+  readonly planned: () => { readonly epochs: number; readonly steps: number };
   /** Epochs after so many steps. */
   readonly epochAt: (step: number) => number;
   readonly clock: () => number;
@@ -26,7 +26,6 @@ export class Reporter {
   readonly #options: ReporterOptions;
   /** Seconds of training before this attempt. */
   readonly #resumedSeconds: number;
-  readonly #bucket: number;
   readonly #points: WaitingPoints;
   #lastLoss: number | null = null;
   #stepsHere = 0;
@@ -38,7 +37,6 @@ export class Reporter {
   constructor(options: ReporterOptions) {
     this.#options = options;
     this.#resumedSeconds = options.state.seconds;
-    this.#bucket = Math.max(1, Math.ceil(options.steps / stepPoints));
     this.#points = new WaitingPoints(options.clock, options.onPoint);
     this.#begun = options.clock();
   }
@@ -58,11 +56,11 @@ export class Reporter {
 
   /** The loss of the step that `state.step` names. */
   loss(loss: number): void {
-    const { state, epochAt } = this.#options;
+    const { state, epochAt, planned } = this.#options;
     this.#lastLoss = loss;
     state.bucketSum += loss;
     state.bucketSteps++;
-    if (state.bucketSteps < this.#bucket) return;
+    if (state.bucketSteps < Math.ceil(planned().steps / stepPoints)) return;
     this.point('step_loss', state.bucketSum / state.bucketSteps, epochAt(state.step));
     state.bucketSum = 0;
     state.bucketSteps = 0;
@@ -85,7 +83,8 @@ export class Reporter {
   }
 
   #progress(time: number): TrainingProgress {
-    const { diary, epochs, steps, state } = this.#options;
+    const { diary, planned, state } = this.#options;
+    const { epochs, steps } = planned();
     const { epoch, step, seconds, takenSeconds } = state;
     const sharing = this.#options.sharing();
     const secondsAtWork = (time - this.#begun) / 1000;

@@ -46,6 +46,7 @@ function fromCheckpoint(session: Session, start: JobStart): Begun {
   const goesOn: TrainingState = {
     ...state,
     takenSeconds: state.seconds,
+    plan: undefined,
     ...(fits ? {} : { optimizerStep: state.step }),
     ...(stalled ? { stale: 0 } : {}),
     ...(start.anew ? anew(state) : {}),

@@ -22,6 +22,7 @@ import type { Session } from './session.ts';
 import { goOnFrom } from './start.ts';
 import { openSession, sharingOf, sharingText } from './together.ts';
 import { StepStream } from './step-stream.ts';
+import { Timekeeper } from './timekeeper.ts';
 import { initializeWeights, readWeights, weightNames, writeWeights, type Weights } from './weights.ts';
 
 /** Trains one run to its end and returns its result. `started` is called once the plan is compiled. */
@@ -54,6 +55,8 @@ class Trainer {
   readonly #samples: Samples;
   readonly #lossScale: LossScale;
   readonly #files: EvaluationFiles;
+  /** Null: its settings say how many epochs it has. */
+  readonly #time: Timekeeper | null;
   #best: Weights;
   #divergence: Divergence | null = null;
   /** It begins with weights that are not its own: how good they are decides whether others are better. */
@@ -75,6 +78,9 @@ class Trainer {
     this.#unjudged = begun?.unjudged ?? false;
     this.#state.shares = session.shares;
     session.takeUp(this.#state);
+    const { until } = options;
+    const timed = { session, state: this.#state, surroundings, diary, counts: data.counts };
+    this.#time = until === undefined ? null : new Timekeeper({ ...timed, until });
     if (checkpoint) diary.say(`Continues after epoch ${this.#state.epoch}, step ${this.#state.step}.`);
     for (const message of begun?.said ?? []) diary.say(message);
     if (begun && options.start?.seen) diary.warn(seenWarning(options.start.parent));
@@ -82,8 +88,7 @@ class Trainer {
     this.#stream = new StepStream(session, clock, (...taken) => this.#take(...taken));
     this.#reporter = new Reporter({
       state: this.#state,
-      epochs: session.training.epochs,
-      steps: session.totalSteps,
+      planned: () => ({ epochs: session.epochs, steps: session.totalSteps }),
       epochAt: (step) => session.epochAt(step),
       clock,
       diary,
@@ -114,13 +119,12 @@ class Trainer {
   }
 
   async run(): Promise<RunResult> {
-    const { epochs } = this.#session.training;
     const { control } = this.#options;
     await this.#lossScale.begin();
     if (this.#unjudged) await this.#judge();
     // One that was killed after its last checkpoint and before its end.
     let early = this.#isStale;
-    while (this.#state.epoch < epochs && !control.stopRequested && !early) {
+    while (!this.#isDone && !control.stopRequested && !early) {
       if (!(await this.#epoch())) break;
       early = await this.#endEpoch();
     }
@@ -128,11 +132,17 @@ class Trainer {
     const sharing = sharingOf(this.#options.backend, this.#session);
     if (sharing) this.#diary.say(sharingText(sharing));
     if (this.#divergence) return this.#finish('diverged');
-    const stopped = control.stopRequested && this.#state.epoch < epochs && !early;
+    const stopped = control.stopRequested && !this.#isDone && !early;
     // Of the end, too: somebody may want it to go on.
     await this.#checkpoint();
     if (!stopped) await this.#samples.write(this.#state.step);
     return this.#finish(stopped ? 'stopped' : early ? 'early_stopped' : 'completed');
+  }
+
+  /** Nothing is left to train. */
+  get #isDone(): boolean {
+    const { epoch, step } = this.#state;
+    return this.#time ? this.#time.isOver(step) : epoch >= this.#session.training.epochs;
   }
 
   #finish(reason: RunResult['reason']): Promise<RunResult> {
@@ -145,6 +155,7 @@ class Trainer {
       files: this.#files,
       reporter: this.#reporter,
       diary: this.#diary,
+      deadline: this.#time?.result(),
     };
     return finish(parts, reason, this.#divergence);
   }
@@ -186,7 +197,7 @@ class Trainer {
     const state = this.#state;
     session.takeWindows(state.windowRows || session.order.windowRows, state.rows === 0);
     state.windowRows = session.order.windowRows;
-    while (state.rows < session.order.total) {
+    while (state.rows < session.order.total && !this.#time?.isOver(state.step)) {
       const entered = await this.#diary.during('data', () => session.enter(state.epoch, state.rows));
       if (!(await this.#trainOn(entered))) return false;
     }
@@ -197,14 +208,16 @@ class Trainer {
   async #trainOn(entered: number): Promise<boolean> {
     const { batch } = this.#session;
     let { step } = this.#state;
-    for (let from = 0; from < entered;) {
+    for (let from = 0; from < entered && !this.#time?.isOver(step);) {
       const full = Math.floor((entered - from) / batch);
       const rows = full > 0 ? batch : entered - from;
-      const steps = full > 0 ? this.#session.stepsFrom(from, full) : 1;
+      const most = this.#time ? Math.min(full, this.#session.totalSteps - step) : full;
+      const steps = full > 0 ? this.#session.stepsFrom(from, most) : 1;
       await this.#stream.submit({ step, from, steps, rows });
       step += steps;
       from += steps * rows;
       if (!(await this.#between())) return false;
+      this.#time?.look(step);
     }
     await this.#stream.settle();
     return this.#divergence === null;
@@ -250,6 +263,7 @@ class Trainer {
     await control.whileRunning();
     const milliseconds = surroundings.clock() - since;
     this.#reporter.paused(milliseconds);
+    this.#time?.aside(milliseconds);
     if (control.stopRequested) return;
     events.onPaused({ paused: false });
     this.#diary.say(`Goes on after a pause of ${timeText(milliseconds)}.`);
@@ -269,7 +283,7 @@ class Trainer {
 
   /** For good; the last one is kept anyway. */
   async #keepEpoch(): Promise<void> {
-    if (this.#state.epoch === this.#session.training.epochs) return;
+    if (this.#isDone) return;
     await this.#stream.settle();
     if (!this.#divergence) await this.#checkpoints.keep(this.#state, () => this.#reporter.report(true));
   }
@@ -283,7 +297,10 @@ class Trainer {
     state.rows = 0;
     state.lossSum = 0;
     this.#reporter.point('train_loss', trainLoss, state.epoch);
+    const { clock } = this.#options.surroundings;
+    const since = clock();
     const validation = await this.#scores.validation();
+    this.#time?.aside(clock() - since, true);
     const metrics = validation?.evaluation.metrics ?? {};
     for (const [name, value] of Object.entries(metrics)) this.#reporter.point(`val_${name}`, value, state.epoch);
     this.#reporter.point('learning_rate', this.#session.learningRate(Math.max(0, state.step - 1)), state.epoch);
@@ -297,11 +314,11 @@ class Trainer {
     const better = await this.#keepIfBetter(metrics['loss'] ?? trainLoss);
     this.#reporter.report();
     await this.#keepEpoch();
-    if (validation && state.epoch < training.epochs) this.#files.live(state.epoch, state.bestEpoch, validation);
+    if (validation && !this.#isDone) this.#files.live(state.epoch, state.bestEpoch, validation);
     const { patience } = training.earlyStopping;
     const early = this.#isStale;
-    const last = early || state.epoch === training.epochs;
-    this.#diary.epoch({ epoch: state.epoch, trainLoss, validation: metrics, best: better, last }, training.epochs);
+    const last = early || this.#isDone;
+    this.#diary.epoch({ epoch: state.epoch, trainLoss, validation: metrics, best: better, last }, this.#session.epochs);
     if (early) {
       this.#diary.say(`Stops early: no better validation loss for ${patience} epochs after epoch ${state.bestEpoch}.`);
     }

@@ -1,5 +1,6 @@
 // Words for what a run is, has and did, the same in every view.
 
+import { deadlineText } from '../../engine/protocol/deadline.ts';
 import { declarationOf } from '../../engine/learners/declared/registry.ts';
 import type { RunRecord, RunState } from '../../engine/protocol/runs.ts';
 import { fixed, plural, sentence } from './format.ts';
@@ -73,7 +74,8 @@ export const weightsKey = ({ id, state, endedAt, result }: RunRecord): string =>
 export function endText({ state, result, config }: Pick<RunRecord, 'state' | 'result' | 'config'>): string | null {
   if (result === null || result.reason === 'stopped' || (state !== 'completed' && state !== 'diverged')) return null;
   if (result.remark !== undefined) return sentence(result.remark);
-  const { folds } = result;
+  const { folds, deadline } = result;
+  if (deadline && result.reason === 'completed') return deadlineText(deadline);
   if (folds) {
     const standing = folds.folds.filter(({ problem }) => problem === null).length;
     return standing === folds.of ? `All ${folds.of} folds` : `${standing} of ${folds.of} folds`;

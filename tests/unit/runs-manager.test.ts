@@ -14,7 +14,7 @@ import { createRunManager } from '../../engine/runs/manager.ts';
 import { orEnded, within } from '../../engine/runs/within.ts';
 import type { RunManager, RunManagerOptions } from '../../engine/runs/manager.ts';
 import { temporaryHome } from './fixtures/history.ts';
-import { createTableData, createTableHosts, slow, tableConfig } from './fixtures/training.ts';
+import { createTableData, createTableHosts, linearConfig, slow, tableConfig } from './fixtures/training.ts';
 import type { TableData, TableHosts } from './fixtures/training.ts';
 
 interface Setup {
@@ -103,6 +103,20 @@ test('bad data or a model that does not fit leaves no run behind', async (contex
   await assert.rejects(manager.start({ config: tableConfig(1, { model }) }), /last layer has to be Output/);
   assert.equal((await store.runs({})).total, 0);
   assert.equal(data.held.size, 0);
+});
+
+test('a time to be done by is refused where it cannot be planned for, and where it has passed', async (context) => {
+  const { manager, store } = setUp(context);
+  const until = Date.now() + 3_600_000;
+  const { id } = await manager.start({ config: tableConfig(2) });
+  await manager.finished({ run: id });
+  for (const config of [
+    tableConfig(2, { until: 5 }),
+    tableConfig(2, { until, folds: 3 }),
+    { ...linearConfig(tableConfig(2)), until },
+  ])
+    await assert.rejects(manager.start({ config }), { code: 'input.deadline' });
+  assert.equal((await store.runs({})).total, 1);
 });
 
 test('runs of one device take turns in order; another device does not wait', async (context) => {

@@ -2,6 +2,7 @@
 
 import { metricWords } from '../../../engine/model/metrics.ts';
 import path from 'node:path';
+import { deadlineText } from '../../../engine/protocol/deadline.ts';
 import { CancelledError, InputError, TrainyardError } from '../../../engine/protocol/errors.ts';
 import type { MetricPoint, RunProgress, RunRecord, RunResult } from '../../../engine/protocol/runs.ts';
 import { declarationOf } from '../../../engine/learners/declared/registry.ts';
@@ -17,7 +18,7 @@ import { flagsOf } from '../setting-flags.ts';
 import { readOptionDefs } from '../import.ts';
 import { architectureOption } from '../import-model.ts';
 import { formatCount, formatNumber, formatSeconds, type Output } from '../output.ts';
-import { queueOptions, queueWish } from '../queue-options.ts';
+import { queueOptions, queueWish, timeOf } from '../queue-options.ts';
 import { managerOf } from '../run-manager.ts';
 import { dataOptions, trainingOptions } from '../training-options.ts';
 import { checkpointOption, transferOption } from '../transfer-options.ts';
@@ -43,6 +44,11 @@ export const train: Command = {
     checkpoint: checkpointOption,
     name: { type: 'string', value: 'TEXT', help: 'name of the run' },
     resume: { type: 'string', value: 'RUN', help: 'continue a stopped, failed or interrupted run' },
+    until: {
+      type: 'string',
+      value: 'TIME',
+      help: 'be done by then, 7:00 or 2026-12-24T7:00: epochs and schedule are chosen so that it ends annealed in time',
+    },
     ...queueOptions,
     ...readOptionDefs,
   },
@@ -68,7 +74,10 @@ export const train: Command = {
 export async function trainFile(context: CommandContext): Promise<number> {
   const { options } = context;
   const queue = queueWish(options);
-  const { info, config, parent } = await askedRun(context);
+  const time = textOption(options, 'until');
+  const until = time === undefined ? undefined : timeOf('until', time, new Date());
+  const { info, config: asked, parent } = await askedRun(context);
+  const config = until === undefined ? asked : { ...asked, until };
   const name = textOption(options, 'name') ?? path.parse(info.source).name;
   const from = parent && transferOption(parent, options);
   if (queue) return putIntoQueue(context, { name, config, from, queue });
@@ -214,6 +223,7 @@ function report(output: Output, run: RunRecord): void {
     ...(result.baseline ? { baseline: result.baseline } : {}),
     ...(result.folds ? { folds: result.folds } : {}),
     ...leaderboardEvent(result),
+    ...(result.deadline ? { deadline: result.deadline } : {}),
     ...(result.doubt ? { doubt: result.doubt } : {}),
     ...(result.divergence ? { diverged_at_step: result.divergence.step } : {}),
   });
@@ -221,6 +231,7 @@ function report(output: Output, run: RunRecord): void {
   output.line(
     `Run ${run.id} ${endings[result.reason]}: ${workText(run)} on ${device} in ${timesText(run)}; ${keptText(run)}`,
   );
+  if (result.deadline) output.line(`${deadlineText(result.deadline)}.`);
   printMetrics(output, result.metrics);
   printLeaderboard(output, run);
   const against = againstText(run);

@@ -67,6 +67,8 @@ export interface Declaration<C extends RunConfig = RunConfig> {
   readonly unit: { readonly one: string; readonly many: string };
   /** Whether it has values along the way that make a curve. */
   readonly curves: boolean;
+  /** It can be planned to be done by a time. */
+  readonly deadlines?: true;
 
   /** Layers that a person puts together, kept as `model`; absent: it has none. */
   layers?(config: C): readonly LayerSpec[];

@@ -74,6 +74,7 @@ export const declaration: Declaration<NetworkConfig> = {
   devices: ['auto', 'cpu', 'gpu', 'reference'],
   unit: { one: 'epoch', many: 'epochs' },
   curves: true,
+  deadlines: true,
 
   layers: ({ model }) => model.layers,
   complete: (config) => ({ ...config, training: completeTraining(config.training) }),

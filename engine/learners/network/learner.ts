@@ -3,6 +3,7 @@
 import { examineNetwork } from '../../doctor/network/examine.ts';
 import { activationMaps } from '../../train/attention.ts';
 import { checkCheckpoint, placeOfCheckpoint } from '../../train/checkpoint.ts';
+import { untilTraining } from '../../train/deadline.ts';
 import { integratedGradients } from '../../train/integrated-gradients.ts';
 import { measureSpeed } from '../../train/measure.ts';
 import { outputWidth, resolveModel } from '../../model/resolve.ts';
@@ -34,7 +35,8 @@ export const learner: Learner<NetworkConfig, NetworkModelFile> = {
 
 async function sessionOptions(job: Rows & { readonly config: NetworkConfig }): Promise<SessionOptions> {
   const { data, readShard, dataBudget, config } = job;
-  const training = { ...config.training, seed: config.seed };
+  const own = config.until === undefined ? config.training : untilTraining(config.training);
+  const training = { ...own, seed: config.seed };
   return { backend: await job.backend(), model: config.model, training, data, readShard, dataBudget };
 }
 
@@ -45,7 +47,8 @@ async function openNetwork(job: LearnerJob<NetworkConfig>): Promise<Training> {
   const surroundings = { ...job.surroundings, breathe: () => gate.breathe() };
   const most = options.backend.device.threads;
   let ended: RunResult | null = null;
-  const training = train({ ...options, control, surroundings, checkpoint, start, events }, (started) =>
+  const { until } = job.config;
+  const training = train({ ...options, control, surroundings, checkpoint, start, events, until }, (started) =>
     events.onStarted({ ...started, sentence: deviceSentence(job.config, started.device, most) }),
   ).then((result) => {
     ended = result;

@@ -1,0 +1,94 @@
+// A time to be done by: how many steps there is time for, by what steps have taken so far. The schedule of the learning rate is stretched over
+// them, so that training ends annealed just then; when the speed changes, what is left of the schedule is laid over the steps that are left.
+
+import type { TrainingSpec } from '../model/spec.ts';
+
+/** What a run has planned to be done in time; it is part of its state. Plain JSON. */
+export interface DeadlinePlan {
+  /** Steps of the whole run. */
+  readonly steps: number;
+  /** The schedule goes on evenly from this step to the last. */
+  readonly fromStep: number;
+  /** How far it was there, 0 … 1. */
+  readonly fromShare: number;
+}
+
+/** How far the schedule is at a step: 0 … 1. The last step has share 1. */
+export function shareAt({ steps, fromStep, fromShare }: DeadlinePlan, step: number): number {
+  const left = steps - 1 - fromStep;
+  if (left <= 0) return 1;
+  return Math.min(1, fromShare + (1 - fromShare) * Math.max(0, (step - fromStep) / left));
+}
+
+/** The same share at `step`, and the rest of the schedule over the steps up to `steps`. */
+export function replan(plan: DeadlinePlan, step: number, steps: number): DeadlinePlan {
+  return { steps: Math.max(step, steps), fromStep: step, fromShare: shareAt(plan, step) };
+}
+
+export interface Speed {
+  /** Milliseconds a step takes, with the looks at the validation rows that it brings. */
+  readonly step: number;
+  /** Milliseconds at the end: scores of all rows, files. */
+  readonly end: number;
+}
+
+/**
+ * Settings of a training that ends by the clock: its rate falls to the end where it would not, and what a number of epochs decides is left to
+ * the plan.
+ */
+export function untilTraining<Training extends Omit<TrainingSpec, 'seed'>>(training: Training): Training {
+  const { schedule, earlyStopping } = training;
+  const name = schedule.name === 'constant' || schedule.name === 'step' ? 'cosine' : schedule.name;
+  return {
+    ...training,
+    schedule: { ...schedule, name, overEpochs: 0 },
+    earlyStopping: { ...earlyStopping, enabled: false },
+  };
+}
+
+/** Whether something read from a file is a plan. */
+export function isPlan(value: unknown): value is DeadlinePlan {
+  if (typeof value !== 'object' || value === null) return false;
+  const { steps, fromStep, fromShare } = value as Partial<Record<keyof DeadlinePlan, unknown>>;
+  return [steps, fromStep].every((count) => Number.isSafeInteger(count)) && Number.isFinite(fromShare);
+}
+
+/** Share of the time left that is kept back: what comes is not quite what was. */
+const keptBack = 0.01;
+/** Milliseconds that are kept back at most, and at least. */
+const mostKept = 60_000;
+const leastKept = 300;
+
+/** The last step that there is time for, where `step` are done and so many milliseconds are left. Never one that is done already. */
+export function stepsInTime(step: number, left: number, speed: Speed): number {
+  const kept = Math.min(mostKept, Math.max(leastKept, keptBack * left));
+  return step + Math.max(0, Math.floor((left - kept - speed.end) / Math.max(1e-6, speed.step)));
+}
+
+/** Milliseconds over which the speed is taken: long enough for its jitter, short enough to see it change; a twentieth of what is left between. */
+const [shortest, longest] = [10_000, 300_000];
+
+/** What steps have taken lately. */
+export class Pace {
+  readonly #marks: { readonly time: number; readonly step: number }[] = [];
+
+  /** Steps done by a time in milliseconds, where so many are left. */
+  mark(time: number, step: number, left: number): void {
+    this.#marks.push({ time, step });
+    const since = time - Math.min(longest, Math.max(shortest, left / 20));
+    const before = this.#marks.findIndex((mark) => mark.time > since) - 1;
+    if (before > 0) this.#marks.splice(0, before);
+  }
+
+  /** What was before counts no more: a pause. */
+  anew(): void {
+    this.#marks.length = 0;
+  }
+
+  /** Milliseconds a step; null: too few have been seen. */
+  get step(): number | null {
+    const [first, last] = [this.#marks.at(0), this.#marks.at(-1)];
+    if (!first || !last || last.step <= first.step) return null;
+    return (last.time - first.time) / (last.step - first.step);
+  }
+}

@@ -1,0 +1,118 @@
+// Keeps a run in time: measures what its steps take, plans how many there is time for, and says so.
+
+import type { DeadlineResult } from '../protocol/runs.ts';
+import { InputError } from '../protocol/errors.ts';
+import { clockText } from '../protocol/words.ts';
+import type { TrainingState } from './checkpoint.ts';
+import type { Surroundings } from './control.ts';
+import { Pace, replan, stepsInTime } from './deadline.ts';
+import type { Diary } from './diary.ts';
+import type { Session } from './session.ts';
+
+export interface TimekeeperOptions {
+  readonly session: Session;
+  readonly state: TrainingState;
+  readonly surroundings: Surroundings;
+  readonly diary: Diary;
+  /** Milliseconds since 1970. */
+  readonly until: number;
+  /** Rows of the splits. */
+  readonly counts: { readonly train: number; readonly validation: number; readonly test: number };
+}
+
+/** Plans are made anew after a hundredth of the time that is left, and no oftener and no more seldom than this, in milliseconds. */
+const [soonest, latest] = [200, 30_000];
+/** Milliseconds at the end that do not depend on the model: what has to be beaten, files. */
+const endMilliseconds = 1_200;
+/** A forward pass takes about a third of a step. */
+const lookShare = 1 / 3;
+/** A change of the plan that is worth a line, and the share of the time left within which there is no other. */
+const worthSaying = 0.1;
+
+export class Timekeeper {
+  readonly #options: TimekeeperOptions;
+  readonly #pace = new Pace();
+  /** Milliseconds of looks at the validation rows and of pauses, which are no steps. */
+  #aside = 0;
+  /** Of the last look. */
+  #look: number | null = null;
+  #next = 0;
+  #first: number | null = null;
+  #said = 0;
+  /** Until then nothing is said again. */
+  #quiet = 0;
+
+  /** Throws InputError `input.deadline` for a run that would begin too late. */
+  constructor(options: TimekeeperOptions) {
+    this.#options = options;
+    const { session, state, surroundings, until } = options;
+    const late = surroundings.now() >= until;
+    if (late && state.step === 0) {
+      throw new InputError(
+        'input.deadline',
+        `The run was to be done by ${clockText(until)}, and that has passed before it began.`,
+        'Name another time, or leave it out.',
+      );
+    }
+    this.#plan(late ? replan(session.wholePlan, state.step, state.step) : session.wholePlan);
+  }
+
+  /** There is no time for a step after so many. */
+  isOver(step: number): boolean {
+    return step >= this.#options.session.totalSteps;
+  }
+
+  /** Time that no step took: a look at the validation rows, a pause. */
+  aside(milliseconds: number, look = false): void {
+    this.#aside += milliseconds;
+    if (look) this.#look = milliseconds;
+    else this.#pace.anew();
+  }
+
+  /** Steps are done; `step` is the next that has not been submitted. */
+  look(step: number): void {
+    const { session, state, surroundings, until, counts } = this.#options;
+    const now = surroundings.clock();
+    const left = until - surroundings.now();
+    this.#pace.mark(now - this.#aside, state.step, left);
+    const took = this.#pace.step;
+    if (took === null || now < this.#next) return;
+    this.#next = now + Math.min(latest, Math.max(soonest, left / 100));
+    const row = (took / session.batch) * lookShare;
+    const look = this.#look ?? row * counts.validation;
+    const all = counts.train + counts.validation + counts.test;
+    const scores = counts.validation > 0 ? (look * all) / counts.validation : row * all;
+    const speed = { step: took + look / session.stepsPerEpoch, end: scores + endMilliseconds };
+    this.#plan(replan(session.wholePlan, step, stepsInTime(step, left, speed)));
+    this.#say(now, left, speed.step);
+  }
+
+  /** What was planned, and what became of it. */
+  result(): DeadlineResult {
+    const { session, state, surroundings, until } = this.#options;
+    const epochs = session.epochAt(state.step);
+    return {
+      until,
+      planned: this.#first ?? epochs,
+      epochs,
+      ended: surroundings.now(),
+      annealed: this.isOver(state.step),
+    };
+  }
+
+  #plan(plan: NonNullable<TrainingState['plan']>): void {
+    this.#options.session.takePlan(plan);
+    this.#options.state.plan = plan;
+  }
+
+  #say(now: number, left: number, milliseconds: number): void {
+    const { session, diary, until } = this.#options;
+    const epochs = session.epochAt(session.totalSteps);
+    this.#first ??= epochs;
+    if (now < this.#quiet || Math.abs(epochs - this.#said) <= worthSaying * epochs) return;
+    this.#quiet = now + worthSaying * left;
+    const again = this.#said > 0 ? ', by what they take now' : '';
+    diary.plans(epochs, clockText(until), milliseconds * session.stepsPerEpoch, again);
+    this.#said = epochs;
+  }
+}
