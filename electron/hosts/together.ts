@@ -3,7 +3,7 @@
 
 import { Worker } from 'node:worker_threads';
 import type { Backend } from '../../engine/backends/backend.ts';
-import { usableCores } from '../../engine/backends/cpu/describe.ts';
+import { usableCores } from '../../engine/system/cores.ts';
 import { createTogetherBackend } from '../../engine/backends/together/backend.ts';
 import { connectPartner, type Partner } from '../../engine/backends/together/partner.ts';
 import { TrainyardError } from '../../engine/protocol/errors.ts';

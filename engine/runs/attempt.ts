@@ -278,7 +278,7 @@ export class Attempt implements Work {
 
   /** With the threads that the others have left it. */
   async #withThreads(config: RunConfig): Promise<RunConfig> {
-    if (this.#threads === 0 || config.threads > 0 || config.device === 'gpu') return config;
+    if (this.#threads === 0 || config.threads > 0 || config.devices || config.device === 'gpu') return config;
     const many = this.#threads === 1 ? 'one thread' : `${this.#threads} threads`;
     await this.#say('info', `Other runs train beside it: it has ${many}.`);
     return { ...config, threads: this.#threads };

@@ -68,6 +68,10 @@ export class Turns {
   /** What a run takes, before it has said what it uses. */
   claimOf(run: number, config: RunConfig, bytes: number | null): Claim {
     if (!this.#options.machine) return { run, device: config.device === 'gpu' ? 'gpu' : 'cpu', threads: 0, bytes: 0 };
+    // Several devices that share its batches are its own until its end.
+    const { devices: several } = config;
+    if (several !== undefined)
+      return { run, device: several.includes('gpu') ? 'any' : 'cpu', threads: this.#options.machine.cores, bytes };
     const { devices } = declarationOf(config);
     const device = config.device === 'auto' && devices.includes('gpu') ? 'any' : config.device;
     return { run, device: device === 'any' || device === 'gpu' ? device : 'cpu', threads: config.threads, bytes };
@@ -87,7 +91,8 @@ export class Turns {
   uses(run: number, device: string, threads: number): void {
     const entry = this.entries.get(run);
     const turn = entry?.within ?? entry;
-    if (!turn || !this.#options.machine) return;
+    const { machine } = this.#options;
+    if (!turn || !machine || turn.claim.threads >= machine.cores) return;
     turn.claim = { ...turn.claim, device: device.startsWith('gpu') ? 'gpu' : 'cpu', threads: Math.max(1, threads) };
     this.next();
   }
