@@ -236,3 +236,72 @@ test('9. a single row of a product has the bits it has among others', { skip }, 
   }
   await backend.close();
 });
+
+test(
+  '10. what is written past the caches has the bits of what is not, and ends where it should',
+  { skip },
+  async () => {
+    // Beyond 32 MB; planes begin within a line of the caches and end within a vector, and so do shares of three threads.
+    const [channels, inner] = [3, 2_800_001];
+    const count = channels * inner;
+    const norm = { channels, inner, outer: 1, epsilon: 1e-5 };
+    const each = [channels];
+    // Behind each operand there is more, of which nothing is to be written.
+    const more = [count + 16];
+    const results = { sum: more, positive: more, slope: more, y: more, dx: more };
+    const shapes = {
+      ...results,
+      x: more,
+      dy: more,
+      gamma: each,
+      mean: each,
+      inverse: each,
+      running: each,
+      dgamma: each,
+    };
+    const at = placesOf(shapes);
+    const relu = { count, activation: activationCodes.relu, slope: 0 };
+    const kept = [at('mean'), at('inverse'), at('running')];
+    const calls: readonly Call[] = [
+      { kernel: 'add', inputs: [at('x'), at('dy')], outputs: [at('sum')], params: { count } },
+      { kernel: 'activation', inputs: [at('x')], outputs: [at('positive')], params: relu },
+      {
+        kernel: 'activation_grad',
+        inputs: [at('dy'), at('x')],
+        outputs: [at('slope')],
+        params: { ...relu, fromOutput: 0 },
+      },
+      {
+        kernel: 'batch_norm',
+        inputs: [at('x'), at('gamma'), at('gamma')],
+        outputs: [at('y'), ...kept, at('running')],
+        params: { ...norm, momentum: 0 },
+      },
+      {
+        kernel: 'batch_norm_grad',
+        inputs: [at('dy'), at('x'), at('gamma'), at('mean'), at('inverse')],
+        outputs: [at('dx'), at('dgamma'), at('running')],
+        params: norm,
+      },
+    ];
+    const waves = (step: number) => Float32Array.from({ length: more[0] }, (_, i) => ((i * step) % 977) - 488);
+    const [x, dy] = [waves(37), waves(101)];
+    const backend = createCpuBackend({ threads: 3, native: addon });
+    const found = await runCalls(backend, shapes, calls, { x, dy, gamma: Float32Array.of(1, 2, 3) });
+    await backend.close();
+    const { sum, positive, slope, y, dx, mean, inverse, running: dbeta, dgamma } = found;
+    let wrong = '';
+    for (let i = 0; i < count && wrong === ''; i++) {
+      const c = Math.floor(i / inner);
+      const normal = (x[i] - mean[c]) * inverse[c];
+      const gradient = (c + 1) * inverse[c] * (dy[i] - (dbeta[c] + normal * dgamma[c]) / inner);
+      if (sum[i] !== x[i] + dy[i]) wrong = `sum ${i}`;
+      if (positive[i] !== Math.max(0, x[i])) wrong = `positive ${i}`;
+      if (slope[i] !== (x[i] > 0 ? dy[i] : 0)) wrong = `slope ${i}`;
+      if (Math.abs(y[i] - (normal + 1) * (c + 1)) > 1e-5) wrong = `y ${i}`;
+      if (Math.abs(dx[i] - gradient) > 1e-5) wrong = `dx ${i}`;
+    }
+    assert.equal(wrong, '');
+    for (const result of [sum, positive, slope, y, dx]) assert.ok(result.subarray(count).every((value) => value === 0));
+  },
+);

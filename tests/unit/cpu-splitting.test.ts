@@ -64,7 +64,7 @@ function sharesOf(
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
   const buffer = memory.buffer as unknown as SharedArrayBuffer;
   const addon = native ? findNative() : undefined;
-  const place = { scratch: base - scratch, scratchBytes: scratch, winograd: true, patience: 1 };
+  const place = { base, scratch: base - scratch, scratchBytes: scratch, winograd: true, patience: 1 };
   const exports = instantiate(compiled, memory, addon, place) as KernelExports & {
     runProgram(program: number, thread: number, threads: number, firstStep: number, steps: number): number;
   };

@@ -76,7 +76,7 @@ export function createMachine(options: MachineOptions): Machine {
   // For tests and for comparing, as the addon: TRAINYARD_WINOGRAD=0 has all convolutions computed directly.
   const winograd = process.env.TRAINYARD_WINOGRAD !== '0';
   const place = (thread: number): ThreadPlace => {
-    return { scratch: base - (threads - thread) * scratch, scratchBytes: scratch, winograd, patience };
+    return { base, scratch: base - (threads - thread) * scratch, scratchBytes: scratch, winograd, patience };
   };
   const run = instantiate(kernels, memory, options.native, place(0));
 
@@ -139,6 +139,8 @@ export function createMachine(options: MachineOptions): Machine {
 
 /** What differs between the instances of a machine's threads, and how long they wait for each other. */
 export interface ThreadPlace {
+  /** Byte address of the plan, behind all scratch areas. */
+  readonly base: number;
   /** Byte address of the thread's scratch area. */
   readonly scratch: number;
   readonly scratchBytes: number;
@@ -153,10 +155,12 @@ export function instantiate(
   kernels: KernelModule,
   memory: WebAssembly.Memory,
   native: string | undefined,
-  { scratch, scratchBytes, winograd, patience }: ThreadPlace,
+  { base, scratch, scratchBytes, winograd, patience }: ThreadPlace,
 ): KernelExports {
   const stretch =
-    native === undefined ? noNative : loadNative(native).attach(Buffer.from(memory.buffer), kernels.names, patience);
+    native === undefined
+      ? noNative
+      : loadNative(native).attach(Buffer.from(memory.buffer), kernels.names, patience, base);
   const instance = new WebAssembly.Instance(kernels.module, { env: { memory, native: stretch } });
   const exports = instance.exports as unknown as KernelExports;
   const slices = Math.max(1, Math.round((patience * 1e9) / sleepSlice));
@@ -181,7 +185,7 @@ function staticDataEnd(kernels: KernelModule): number {
   let end = staticEnds.get(kernels.module);
   if (end === undefined) {
     const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
-    const nowhere = { scratch: 0, scratchBytes: 0, winograd: false, patience: 0 };
+    const nowhere = { base: 0, scratch: 0, scratchBytes: 0, winograd: false, patience: 0 };
     end = instantiate(kernels, memory, undefined, nowhere).staticEnd();
     staticEnds.set(kernels.module, end);
   }

@@ -15,9 +15,9 @@ export interface NativeAddon {
   readonly kernels: readonly string[];
   /**
    * Binds it to a machine's memory for the calling thread. `names` lists the kernels by their numbers in call records;
-   * `patience` is how many seconds a thread waits for the others.
+   * `patience` is how many seconds a thread waits for the others, `base` where the plan begins: that it asks large pages for.
    */
-  attach(bytes: Buffer, names: readonly string[], patience: number): NativeStretch;
+  attach(bytes: Buffer, names: readonly string[], patience: number, base: number): NativeStretch;
   /** Multiply-adds in registers on the calling thread; returns the floating-point operations done. */
   multiplyAdds(rounds: number): number;
 }

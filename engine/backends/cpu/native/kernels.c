@@ -64,8 +64,13 @@ static void dense_weight_grad(const Call *call) {
   }
 }
 
-INLINE void activate_range(const float *x, float *y, int count, const int code, float slope) {
+/** Whether a result is written past the caches; threads' shares of it begin at lines if it does. */
+static int streams(const float *y, int count) { return goes_past_caches(count) && floats_to_line(y, 1) == 0; }
+
+INLINE void activate_range(const float *x, float *y, int count, const int code, float slope, const int past) {
   int i = 0;
+  // Shares of a result begin at a line.
+  for (; past && i + LANES <= count; i += LANES) stream(y + i, activate(code, load(x + i), slope));
   for (; i + 4 * LANES <= count; i += 4 * LANES) {
 #pragma GCC unroll 4
     for (int j = i; j < i + 4 * LANES; j += LANES) store(y + j, activate(code, load(x + j), slope));
@@ -79,10 +84,14 @@ static void activation(const Call *call) {
   const float *x = operand(call, 0) + start, slope = real(call, 4);
   float *y = operand(call, 1) + start;
   // Loops of their own for what memory limits.
-  if (code == RELU) activate_range(x, y, own, RELU, 0);
-  else if (code == RELU6) activate_range(x, y, own, RELU6, 0);
-  else activate_range(x, y, own, code, slope);
+  const int past = streams(y, count);
+  if (code == RELU && past) activate_range(x, y, own, RELU, 0, 1);
+  else if (code == RELU) activate_range(x, y, own, RELU, 0, 0);
+  else if (code == RELU6) activate_range(x, y, own, RELU6, 0, 0);
+  else activate_range(x, y, own, code, slope, 0);
+  if (past) end_streams();
 }
+
 
 static void activation_grad(const Call *call) {
   const float *dy = operand(call, 0), *saved = operand(call, 1);
@@ -90,7 +99,14 @@ static void activation_grad(const Call *call) {
   const int count = integer(call, 3), code = integer(call, 4), from_output = integer(call, 6);
   const float slope = real(call, 5);
   const int end = share_start(count, 16, call->thread + 1, call->threads);
-  for (int i = share_start(count, 16, call->thread, call->threads); i < end; i += LANES) {
+  int i = share_start(count, 16, call->thread, call->threads);
+  if (code == RELU) {
+    const int past = streams(dx, count);
+    for (; past && i + LANES <= end; i += LANES) stream(dx + i, load(dy + i) * derivative(RELU, load(saved + i), 0));
+    for (; i + LANES <= end; i += LANES) store(dx + i, load(dy + i) * derivative(RELU, load(saved + i), 0));
+    if (past) end_streams();
+  }
+  for (; i < end; i += LANES) {
     const Vector kept = load_lanes(saved + i, end - i);
     const Vector factor = from_output ? derivative_of_output(code, kept, slope) : derivative(code, kept, slope);
     store_lanes(dx + i, load_lanes(dy + i, end - i) * factor, end - i);
@@ -235,7 +251,12 @@ static void add(const Call *call) {
   float *restrict c = operand(call, 2);
   const int count = integer(call, 3);
   const int end = share_start(count, 16, call->thread + 1, call->threads);
-  for (int i = share_start(count, 16, call->thread, call->threads); i < end; i++) c[i] = a[i] + b[i];
+  int i = share_start(count, 16, call->thread, call->threads);
+  if (streams(c, count)) {
+    for (; i + LANES <= end; i += LANES) stream(c + i, load(a + i) + load(b + i));
+    end_streams();
+  }
+  for (; i < end; i++) c[i] = a[i] + b[i];
 }
 
 /** Chains that do not wait for each other: more than two units need to hide a latency of four. */

@@ -16,6 +16,15 @@ static void scale_plane(const float *restrict x, float *restrict y, int count, f
   for (; i < count; i++) y[i] = (x[i] - mean) * scale + shift;
 }
 
+/** The same past the caches. */
+static void stream_scaled(const float *restrict x, float *restrict y, int count, float mean, float scale, float shift) {
+  const int before = floats_to_line(y, count);
+  int i = 0;
+  for (; i < before; i++) y[i] = (x[i] - mean) * scale + shift;
+  for (; i + LANES <= count; i += LANES) stream(y + i, (load(x + i) - mean) * scale + shift);
+  for (; i < count; i++) y[i] = (x[i] - mean) * scale + shift;
+}
+
 static void scale_stretch(const float *restrict x, float *restrict y, int count, const float *restrict mean,
                           const float *restrict scale, const float *restrict shift) {
   for (int i = 0; i < count; i++) y[i] = (x[i] - mean[i]) * scale[i] + shift[i];
@@ -66,6 +75,7 @@ static void normalise_images(const Call *call, const Channels *c, int first, int
   double sums[MOST_TOGETHER], squares[MOST_TOGETHER];
   for (int k = 0; k < count; k++) centres[k] = sum_of(x + plane_start(c, 0, first + k), c->inner) / c->inner;
   sum_channels(c, NULL, x, centres, first, count, sums, squares);
+  const int past = goes_past_caches((ptrdiff_t)c->outer * c->channels * c->inner);
   for (int k = 0; k < count; k++) {
     const double around_mean = squares[k] - sums[k] * sums[k] / size;
     keep_statistics(call, first + k, size, (float)(centres[k] + sums[k] / size), around_mean > 0 ? (float)around_mean : 0);
@@ -88,9 +98,11 @@ static void normalise_images(const Call *call, const Channels *c, int first, int
     for (int channel = first; channel < first + count; channel++) {
       const ptrdiff_t at = plane_start(c, o, channel);
       const float scale = inverse[channel] * gamma[channel];
-      scale_plane(x + at, y + at, c->inner, mean[channel], scale, beta[channel], plane_ahead(c, o));
+      if (past) stream_scaled(x + at, y + at, c->inner, mean[channel], scale, beta[channel]);
+      else scale_plane(x + at, y + at, c->inner, mean[channel], scale, beta[channel], plane_ahead(c, o));
     }
   }
+  if (past) end_streams();
 }
 
 static void batch_norm(const Call *call) {
@@ -113,6 +125,16 @@ static void gradient_plane(const float *restrict dy, const float *restrict x, fl
     fetch_lines(dx + i + ahead, 1);
     for (int j = i; j < i + FETCHED; j++) dx[j] = dy[j] * scale + ((x[j] - mean) * slope + shift);
   }
+  for (; i < count; i++) dx[i] = dy[i] * scale + ((x[i] - mean) * slope + shift);
+}
+
+/** The same past the caches. */
+static void stream_gradient(const float *restrict dy, const float *restrict x, float *restrict dx, int count, float mean,
+                            float scale, float slope, float shift) {
+  const int before = floats_to_line(dx, count);
+  int i = 0;
+  for (; i < before; i++) dx[i] = dy[i] * scale + ((x[i] - mean) * slope + shift);
+  for (; i + LANES <= count; i += LANES) stream(dx + i, load(dy + i) * scale + ((load(x + i) - mean) * slope + shift));
   for (; i < count; i++) dx[i] = dy[i] * scale + ((x[i] - mean) * slope + shift);
 }
 
@@ -154,6 +176,7 @@ static void images_gradient(const Call *call, const Channels *c, int first, int 
   const float share = 1.0f / ((float)c->outer * c->inner);
   double sums[MOST_TOGETHER], products[MOST_TOGETHER];
   sum_channels(c, dy, x, mean + first, first, count, sums, products);
+  const int past = goes_past_caches((ptrdiff_t)c->outer * c->channels * c->inner);
   for (int k = 0; k < count; k++) {
     dbeta[first + k] = (float)sums[k];
     dgamma[first + k] = (float)(products[k] * inverse[first + k]);
@@ -179,9 +202,11 @@ static void images_gradient(const Call *call, const Channels *c, int first, int 
       const float scale = gamma[channel] * inverse[channel];
       const float slope = -scale * inverse[channel] * dgamma[channel] * share, shift = -scale * dbeta[channel] * share;
       const ptrdiff_t ahead = plane_ahead(c, o);
-      gradient_plane(dy + at, x + at, dx + at, c->inner, mean[channel], scale, slope, shift, ahead);
+      if (past) stream_gradient(dy + at, x + at, dx + at, c->inner, mean[channel], scale, slope, shift);
+      else gradient_plane(dy + at, x + at, dx + at, c->inner, mean[channel], scale, slope, shift, ahead);
     }
   }
+  if (past) end_streams();
 }
 
 static void batch_norm_grad(const Call *call) {

@@ -1,6 +1,7 @@
 // Vectors of the instruction set being compiled for, by the compiler's vector extension (GCC, Clang): no intrinsics.
 
 #pragma once
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -49,6 +50,35 @@ typedef float FourInMemory __attribute__((vector_size(16), aligned(4), may_alias
 
 INLINE Vector load(const float *from) { return *(const VectorInMemory *)from; }
 INLINE void store(float *to, Vector value) { *(VectorInMemory *)to = value; }
+
+/**
+ * Bytes of a result from which it is written past the caches: whoever reads it next would not find its beginning there, and a line
+ * that is written as a whole need not be read first.
+ */
+#define STREAMED_BYTES (32 << 20)
+INLINE int goes_past_caches(ptrdiff_t floats) { return floats * (ptrdiff_t)sizeof(float) >= STREAMED_BYTES; }
+
+/** A store past the caches, to a multiple of the vector's size. `end_streams` comes before others may read what was stored so. */
+#if defined(__x86_64__) && defined(__clang__)
+INLINE void stream(float *to, Vector value) { __builtin_nontemporal_store(value, (Vector *)to); }
+#elif LANES == 16
+INLINE void stream(float *to, Vector value) { __builtin_ia32_movntps512(to, value); }
+#elif LANES == 8
+INLINE void stream(float *to, Vector value) { __builtin_ia32_movntps256(to, value); }
+#else
+INLINE void stream(float *to, Vector value) { store(to, value); }
+#endif
+INLINE void end_streams(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_sfence();
+#endif
+}
+
+/** Floats from `to` to the next line of the caches, at most `count`. */
+INLINE int floats_to_line(const float *to, int count) {
+  const int left = (int)(-((uintptr_t)to / sizeof(float)) & 15);
+  return left < count ? left : count;
+}
 
 /** Up to LANES elements as a vector, the others 0. */
 INLINE Vector load_lanes(const float *from, int count) {
