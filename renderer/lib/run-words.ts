@@ -2,6 +2,7 @@
 
 import { deadlineText } from '../../engine/protocol/deadline.ts';
 import { declarationOf } from '../../engine/learners/declared/registry.ts';
+import { ownValue } from '../../engine/protocol/own.ts';
 import type { RunRecord, RunState } from '../../engine/protocol/runs.ts';
 import { fixed, plural, sentence } from './format.ts';
 
@@ -104,4 +105,11 @@ export function trainingSecondsOf({ result, progress }: Pick<RunRecord, 'result'
 /** Rows trained on a second of training. */
 export function rowsPerSecond({ result, progress }: Pick<RunRecord, 'result' | 'progress'>): number | null {
   return result?.examplesPerSecond ?? progress?.examplesPerSecond ?? null;
+}
+
+/** Of a run with a scaled loss (mixed16): the steps skipped so far, beside the scale; null for others. */
+export function skippedFigure(last: Readonly<Record<string, number>>): readonly [string, string, string] | null {
+  const [skipped, scale] = ['skipped_steps', 'loss_scale'].map((name) => ownValue(last, name));
+  if (skipped === undefined) return null;
+  return ['Skipped steps', fixed(skipped), scale === undefined ? '' : `loss × ${fixed(scale)}`];
 }

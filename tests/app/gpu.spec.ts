@@ -55,6 +55,9 @@ test('a run stores its activations in 16 bits, computed again on the way back', 
   expect(log.map(({ message }) => message)).toContain(
     'Activations and their gradients are stored in 16 bits, all else in float32.',
   );
+  await app.page.evaluate((opened) => (location.hash = `#run/${opened}`), id);
+  const skipped = app.page.locator('.figure', { hasText: 'Skipped steps' });
+  await expect(skipped).toContainText(/\d loss × 65,536/);
 });
 
 test('a GPU window that dies fails its run with the reason; it goes on on the CPU', async ({ app }) => {

@@ -9,7 +9,7 @@ import type { LayerSpec } from '../../engine/model/spec.ts';
 import type { ColumnInfo } from '../../engine/protocol/data.ts';
 import { noAugmentation } from '../../engine/settings/augmentation.ts';
 import type { RunConfig, RunData, RunProgress, RunRecord, RunResult } from '../../engine/protocol/runs.ts';
-import { elapsedOf, endText, rowsPerSecond, trainingSecondsOf } from '../../renderer/lib/run-words.ts';
+import { elapsedOf, endText, rowsPerSecond, skippedFigure, trainingSecondsOf } from '../../renderer/lib/run-words.ts';
 import { lastValue, smooth } from '../../renderer/components/chart/curves.ts';
 import type { Curve } from '../../renderer/components/chart/curves.ts';
 import { readAt } from '../../renderer/components/chart/reading.ts';
@@ -298,4 +298,10 @@ test('a chart tells recorded values, whatever line it draws', () => {
   assert.equal(reading?.values[0].value, 3);
   assert.ok(Math.abs((reading?.values[0].smoothed ?? 0) - 2) < 0.1);
   assert.equal(readAt([train], [train], 4, 4)?.values[0].smoothed, undefined);
+});
+
+test('steps that the scaled loss skipped are a figure, of runs that have one', () => {
+  assert.deepEqual(skippedFigure({ skipped_steps: 3, loss_scale: 8192 }), ['Skipped steps', '3', 'loss × 8,192']);
+  assert.deepEqual(skippedFigure({ skipped_steps: 0, loss_scale: 65536 }), ['Skipped steps', '0', 'loss × 65,536']);
+  assert.equal(skippedFigure({ train_loss: 1 }), null);
 });

@@ -4,6 +4,7 @@ import { metricWords } from '../../../engine/model/metrics.ts';
 import path from 'node:path';
 import { deadlineText } from '../../../engine/protocol/deadline.ts';
 import { CancelledError, InputError, TrainyardError } from '../../../engine/protocol/errors.ts';
+import { ownValue } from '../../../engine/protocol/own.ts';
 import type { MetricPoint, RunProgress, RunRecord, RunResult } from '../../../engine/protocol/runs.ts';
 import { declarationOf } from '../../../engine/learners/declared/registry.ts';
 import type { RunManager } from '../../../engine/runs/manager.ts';
@@ -203,6 +204,12 @@ export function refuseUnfinished(run: RunRecord): asserts run is RunRecord & { r
   }
 }
 
+/** Of a run with a scaled loss. */
+function skippedEvent({ last }: RunRecord): object {
+  const skipped = ownValue(last, 'skipped_steps');
+  return skipped === undefined ? {} : { skipped_steps: skipped, loss_scale: ownValue(last, 'loss_scale') };
+}
+
 function report(output: Output, run: RunRecord): void {
   refuseUnfinished(run);
   const { result, error } = run;
@@ -220,6 +227,7 @@ function report(output: Output, run: RunRecord): void {
     best_epoch: result.bestEpoch,
     ...(result.remark ? { remark: result.remark } : {}),
     metrics: result.metrics,
+    ...skippedEvent(run),
     ...(result.baseline ? { baseline: result.baseline } : {}),
     ...(result.folds ? { folds: result.folds } : {}),
     ...leaderboardEvent(result),
