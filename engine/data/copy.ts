@@ -7,9 +7,10 @@ import { InputError, TrainyardError } from '../protocol/errors.ts';
 import type { DataWarning, ReadOptions } from '../protocol/data.ts';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { Database, interruptWith, queryColumns, queryRows, runWithProgress } from './database.ts';
-import type { DatabaseLimits } from './database.ts';
+import type { DatabaseLimits, SqlValue } from './database.ts';
 import { unpack } from './formats/archive.ts';
-import type { CellTexts, FileHead, TableSource, TrainingFile } from './formats/format.ts';
+import { dictionaryValues } from './formats/parquet-writer.ts';
+import type { CellTexts, FileHead, TableSource, TrainingFile, WrittenTable } from './formats/format.ts';
 import { findFormat } from './formats/registry.ts';
 import type { Job } from './jobs.ts';
 import { aggregate, inGroups } from './schema/aggregate.ts';
@@ -36,10 +37,8 @@ export interface CopiedTable {
 const rowGroupRows = 15 * 2048;
 /** Cells of a row group: all of them are in memory at once while it is written. */
 const rowGroupCells = 2 ** 23;
-/** Different values up to which a row group's column is worth a dictionary; looking for more costs time. */
-const dictionaryValues = 1024;
 /** How often a file may turn out to be different from what was assumed. */
-const attempts = 6;
+const attempts = 7;
 
 /**
  * Copies a file into `workFolder` and hands the open database to `use`, which may go on working on the copy.
@@ -81,22 +80,33 @@ export async function copyTable<T>(
 const exactLimit = 2 ** 53;
 const writtenLimit = 1e40;
 
+/** The least and the greatest value of some columns. */
+async function readExtremes(
+  connection: DuckDBConnection,
+  path: string,
+  names: readonly string[],
+): Promise<readonly (readonly SqlValue[])[]> {
+  const selected = names.map((name) => `min(${quoteName(name)}), max(${quoteName(name)})`);
+  const found = await queryColumns(connection, `SELECT ${selected.join(', ')} FROM ${parquetTable(path)}`);
+  return names.map((_, index) => [found[2 * index]?.[0] ?? null, found[2 * index + 1]?.[0] ?? null]);
+}
+
 /** Columns of numbers with values so large that digits were lost. The file's statistics know of most that they have none. */
 async function findInexact(
   connection: DuckDBConnection,
   path: string,
   source: TableSource,
+  numbers?: WrittenTable['numbers'],
 ): Promise<readonly string[]> {
   const names = source.columns
     .filter(({ name, storage }) => storage === 'DOUBLE' && source.large?.has(name) !== false)
     .map(({ name }) => name);
   if (names.length === 0) return [];
-  const extremes = names.map((name) => `min(${quoteName(name)}), max(${quoteName(name)})`);
-  const found = await queryColumns(connection, `SELECT ${extremes.join(', ')} FROM ${parquetTable(path)}`);
+  const extremes = numbers
+    ? names.map((name) => [numbers.get(name)?.minimum, numbers.get(name)?.maximum])
+    : await readExtremes(connection, path, names);
   const large = names.filter((_, index) =>
-    [found[2 * index]?.[0], found[2 * index + 1]?.[0]].some(
-      (value) => typeof value === 'number' && Math.abs(value) >= exactLimit,
-    ),
+    extremes[index]?.some((value) => Number.isFinite(value) && Math.abs(Number(value)) >= exactLimit),
   );
   if (large.length === 0) return [];
   // Its extremes alone would let one cell, larger than anything that is written out, hide the others.
@@ -151,13 +161,19 @@ async function readAll(
     job.throwIfCancelled();
     const { unfit } = source;
     const release = interruptWith(connection, unfit === undefined ? undefined : { signal: unfit });
+    const told = (share: number): void =>
+      report(share, `Reading ${((head.size / 1e6) * share).toFixed(0)} of ${megabytes} MB`);
+    const groupRows = rowGroup(source.columns.length);
+    let written: WrittenTable | null = null;
     try {
-      await runWithProgress(
-        connection,
-        `COPY (${source.query}) TO ${quoteText(path)}
-       (FORMAT parquet, COMPRESSION uncompressed, DICTIONARY_SIZE_LIMIT ${dictionaryValues}, ROW_GROUP_SIZE ${rowGroup(source.columns.length)}${dictionaryPages(source.columns.length)})`,
-        (share) => report(share, `Reading ${((head.size / 1e6) * share).toFixed(0)} of ${megabytes} MB`),
-      );
+      if (source.write !== undefined) written = await source.write(path, groupRows, told);
+      else
+        await runWithProgress(
+          connection,
+          `COPY (${source.query}) TO ${quoteText(path)}
+       (FORMAT parquet, COMPRESSION uncompressed, DICTIONARY_SIZE_LIMIT ${dictionaryValues}, ROW_GROUP_SIZE ${groupRows}${dictionaryPages(source.columns.length)})`,
+          told,
+        );
     } catch (error) {
       job.throwIfCancelled();
       if (error instanceof TrainyardError || source.recover === undefined) throw error;
@@ -166,19 +182,22 @@ async function readAll(
     } finally {
       release();
     }
-    const [counted] = await queryRows(connection, `SELECT count(*) AS rows FROM ${parquetTable(path)}`);
-    const rows = Number(counted?.rows ?? 0);
+    if (source.write !== undefined && source.recover !== undefined && written === null) {
+      source = await source.recover();
+      continue;
+    }
+    const rows = written?.rows ?? (await countRows(connection, path));
     const check = await source.check(rows);
     if ('again' in check) {
       source = check.again;
       continue;
     }
-    const inexact = await findInexact(connection, path, source);
+    const inexact = await findInexact(connection, path, source, written?.numbers);
     if (inexact.length > 0) {
       source = source.keepExact(inexact);
       continue;
     }
-    const table = measuredTable(path, rows, source.columns.length);
+    const table = { ...measuredTable(path, rows, source.columns.length), ...(written && { numbers: written.numbers }) };
     if (table.rows === 0) {
       throw new InputError(
         'input.no_rows',
@@ -196,6 +215,11 @@ async function readAll(
     `${head.name} cannot be read: its columns change from part to part.`,
     'Split it into files that are the same from beginning to end.',
   );
+}
+
+async function countRows(connection: DuckDBConnection, path: string): Promise<number> {
+  const [counted] = await queryRows(connection, `SELECT count(*) AS rows FROM ${parquetTable(path)}`);
+  return Number(counted?.rows ?? 0);
 }
 
 /** A failure of DuckDB's in our own words: its own are about its settings. */

@@ -17,6 +17,7 @@ import type { DatasetFormat, OpenRequest, SourceCheck, TableSource } from './for
 import { describeReading, relax, settleLayout } from './layout.ts';
 import type { Layout } from './layout.ts';
 import { beginsLong, countRecords } from './lines.ts';
+import { copyPlain, mayBePlain } from './plain-table.ts';
 import { isGrouped, readCsv, rejectLimit, textsOfCsv, type ReadCall } from './read-csv.ts';
 import { mend, mendedWarning, takeCensus } from './mixed.ts';
 import type { Mended } from './mixed.ts';
@@ -73,8 +74,53 @@ async function openDelimited(
     path = join(request.workFolder, 'utf-8.csv');
     await transcode(head.path, encoding, path, head.size, job);
   }
-  if (await beginsLong(path, dialect.quote, dialect.skip, job.signal)) return carefulSource(request, layout);
+  return mayBePlain(layout, head) ? plainSource(request, layout, path) : usualSource(request, layout, path);
+}
+
+/** The file copied by our own reader, as long as there is nothing unusual in it. */
+function plainSource(request: OpenRequest, layout: Layout, path: string): TableSource {
+  const { size } = request.head;
+  return {
+    ...describeSource(layout, path, readCall(layout)),
+    write: (target, groupRows, report) =>
+      copyPlain(path, target, layout, { size, groupRows, job: request.job, report }),
+    check: () => Promise.resolve({ finished: [] }),
+    recover: () => usualSource(request, layout, path),
+    keepExact: (names) => plainSource(request, asText(layout, names), path),
+  };
+}
+
+async function usualSource(request: OpenRequest, layout: Layout, path: string): Promise<TableSource> {
+  const { quote, skip } = layout.dialect;
+  if (await beginsLong(path, quote, skip, request.job.signal)) return carefulSource(request, layout);
   return quickSource(request, layout, path);
+}
+
+/** What all ways of reading a file by a layout have in common. */
+function describeSource(
+  layout: Layout,
+  path: string,
+  call: ReadCall,
+): Pick<TableSource, 'columns' | 'query' | 'texts' | 'reading' | 'warnings' | 'decimal'> {
+  const { columns, warnings, decimal } = layout;
+  return {
+    columns,
+    query: readCsv(path, layout, call),
+    texts: textsOfCsv(path, call),
+    reading: describeReading(layout),
+    warnings,
+    decimal,
+  };
+}
+
+/** How DuckDB reads the file as it is. */
+function readCall({ dialect, header, columns }: Layout): ReadCall {
+  const settings = [
+    `header = ${header === 'first line'}`,
+    `skip = ${dialect.skip + (header === 'skip' ? 1 : 0)}`,
+    `buffer_size = ${bufferBytes}`,
+  ];
+  return { ...dialect, columns, settings };
 }
 
 /** The file as UTF-8, but for the bytes that are none. */
@@ -99,6 +145,7 @@ const guessWarning: DataWarning = {
 
 /** Lone carriage returns, or line ends of two kinds. */
 function hasOddLineEnds(text: string): boolean {
+  if (!text.includes('\r')) return false;
   return /\r(?!\n)(?!$)/.test(text) || (text.includes('\r\n') && /(?<!\r)\n/.test(text));
 }
 
@@ -124,23 +171,12 @@ function quickSource(
   path: string,
   counting: Counting = startCounting(request, layout, path),
 ): TableSource {
-  const { dialect, header, columns } = layout;
+  const { header, columns } = layout;
   const { connection } = request;
   const { records, unfit } = counting;
   const again = (other: Layout): TableSource => quickSource(request, other, path, counting);
-  const settings = [
-    `header = ${header === 'first line'}`,
-    `skip = ${dialect.skip + (header === 'skip' ? 1 : 0)}`,
-    `buffer_size = ${bufferBytes}`,
-  ];
-  const call: ReadCall = { ...dialect, columns, settings };
   return {
-    columns,
-    query: readCsv(path, layout, call),
-    texts: textsOfCsv(path, call),
-    reading: describeReading(layout),
-    warnings: layout.warnings,
-    decimal: layout.decimal,
+    ...describeSource(layout, path, readCall(layout)),
     unfit,
     async check(rows): Promise<SourceCheck> {
       const rejects = await takeRejects(connection, rejectLimit);
@@ -199,14 +235,8 @@ function rewrittenSource(request: OpenRequest, layout: Layout, table: Rewritten)
     // Left to find it, DuckDB takes the first line break for it, which may stand inside quotes.
     "new_line = '\\n'",
   ];
-  const call: ReadCall = { delimiter: ',', quote: '"', columns, settings };
   return {
-    columns,
-    query: readCsv(table.path, layout, call),
-    texts: textsOfCsv(table.path, call),
-    reading: describeReading(layout),
-    warnings: layout.warnings,
-    decimal: layout.decimal,
+    ...describeSource(layout, table.path, { delimiter: ',', quote: '"', columns, settings }),
     async check(rows): Promise<SourceCheck> {
       const rejects = await takeRejects(connection, rejectLimit);
       if (rejects.casts.size > 0) {

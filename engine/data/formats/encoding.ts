@@ -52,14 +52,19 @@ function sniffUtf16(head: Uint8Array): TextEncoding | null {
   return null;
 }
 
+/** Control characters that texts hardly hold. Tab, line feed, form feed, carriage return and the old end-of-file mark belong to texts. */
+const controls = Array.from({ length: 0x20 }, (_, byte) => byte).filter(
+  (byte) => !(byte >= 0x09 && byte <= 0x0d) && byte !== 0x1a,
+);
+
 function shareOfControls(head: Uint8Array): number {
-  let controls = 0;
-  for (let index = 0; index < head.length; index++) {
-    const byte = head[index] as number;
-    // Tab, line feed, form feed, carriage return and the old end-of-file mark belong to texts.
-    if (byte < 0x20 && !(byte >= 0x09 && byte <= 0x0d) && byte !== 0x1a) controls++;
-  }
-  return head.length === 0 ? 0 : controls / head.length;
+  // Looking for each of them, by a buffer's own way, is quicker than a look at each byte.
+  const bytes = Buffer.from(head.buffer, head.byteOffset, head.length);
+  const found = new Set(controls.filter((control) => bytes.includes(control)));
+  if (found.size === 0) return 0;
+  let count = 0;
+  for (const byte of head) if (found.has(byte)) count++;
+  return count / head.length;
 }
 
 /** Decodes the first bytes of a file; a byte-order mark is dropped. */

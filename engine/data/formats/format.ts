@@ -5,6 +5,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DataWarning, ReadOptions } from '../../protocol/data.ts';
 import type { StoredColumn } from '../schema/stored.ts';
 import type { Job } from '../jobs.ts';
+import type { NumberMoments } from '../schema/moments.ts';
 import type { DecimalMark } from '../schema/numbers.ts';
 
 /** The beginning of a file. */
@@ -54,6 +55,8 @@ export interface TableSource {
   readonly columns: readonly StoredColumn[];
   /** SELECT statement that gives `columns`, in the file's row order. */
   readonly query: string;
+  /** Writes the copy without DuckDB. null: it cannot, and `recover` tells another way. */
+  readonly write?: (target: string, groupRows: number, report: (share: number) => void) => Promise<WrittenTable | null>;
   /** How the file is read, for people. */
   readonly reading: Readonly<Record<string, string>>;
   readonly warnings: readonly DataWarning[];
@@ -76,6 +79,13 @@ export interface TableSource {
   readonly texts?: CellTexts;
   /** The same source with some columns of numbers kept as text, digit by digit. */
   readonly keepExact: (columns: readonly string[]) => TableSource;
+}
+
+/** A copy that was measured while it was written. */
+export interface WrittenTable {
+  readonly rows: number;
+  /** Of all columns of numbers, by name. */
+  readonly numbers: ReadonlyMap<string, NumberMoments>;
 }
 
 export type SourceCheck =

@@ -3,18 +3,15 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { queryRows } from '../database.ts';
 import { aggregate } from './aggregate.ts';
+import type { Distinct } from './distinct-sample.ts';
 import type { MeasuredTable } from './table.ts';
-
-/** A number of different values. */
-export interface Distinct {
-  readonly distinct: number;
-  readonly exact: boolean;
-}
 
 /** Different values that are counted for an estimate: its standard deviation is 0.8 % of it at most. */
 const countedValues = 2 ** 15;
 /** Fewer counted values than this tell too little. */
 const fewestCounted = 2 ** 13.5;
+/** Share of the values from which on it has to be known whether all of them differ. */
+export const nearlyAll = 0.8;
 
 /**
  * Different values of columns of a long table. Few are counted exactly. Of many, those whose hash falls into one of 2^k
@@ -50,13 +47,13 @@ export async function countDistinct(
       const part = parts[index] as number;
       const counted = Number(row[`d${at}`]);
       found[index] = { distinct: Math.min(counts[index] as number, counted * part), exact: part === 1 };
-      const nearlyAll = counted * part > (counts[index] as number) * 0.8;
-      if (part > 1 && (counted < fewestCounted || (nearlyAll && decides(index)))) again.push(index);
+      const many = counted * part > (counts[index] as number) * nearlyAll;
+      if (part > 1 && (counted < fewestCounted || (many && decides(index)))) again.push(index);
     });
     parts = parts.map((part, index) => {
       const { distinct } = found[index] as Distinct;
-      const nearlyAll = distinct > (counts[index] as number) * 0.8 && decides(index);
-      return nearlyAll ? 1 : Math.min(part / 2, 2 ** Math.max(0, Math.floor(Math.log2(distinct / countedValues))));
+      const many = distinct > (counts[index] as number) * nearlyAll && decides(index);
+      return many ? 1 : Math.min(part / 2, 2 ** Math.max(0, Math.floor(Math.log2(distinct / countedValues))));
     });
     open = again;
   }

@@ -11,6 +11,7 @@ const digitsOf = /\d[\d.,\s'\u2019]*/;
 
 /** How the values of a column use a mark; null = none has it. Texts around the numbers do not matter. */
 export function useOfMark(values: readonly string[], mark: ',' | '.'): MarkUse | null {
+  if (!values.some((value) => value.includes(mark))) return null;
   const point = mark === '.' ? '\\.' : ',';
   const other = mark === '.' ? ',' : '\\.';
   // 0,020 has no thousands; neither has 1,5 or ,5.

@@ -9,11 +9,12 @@ import { medianOf } from '../preprocess/median.ts';
 import { quoteName, quoteText } from '../sql.ts';
 import { aggregate, columnsPerQuery, inGroups } from './aggregate.ts';
 import { packedFormat } from './dates.ts';
-import { countDistinct } from './distinct.ts';
-import type { Distinct } from './distinct.ts';
+import { countDistinct, nearlyAll } from './distinct.ts';
+import type { Distinct } from './distinct-sample.ts';
 import { largestNumber } from './numbers.ts';
 import { numericValue, storedCell, typedValue } from './stored.ts';
 import type { StoredColumn } from './stored.ts';
+import type { NumberMoments } from './moments.ts';
 import type { MeasuredTable } from './table.ts';
 
 /** A column read as one type. */
@@ -60,32 +61,69 @@ export function measure(
   return inGroups(columns, async (group) => {
     const exact = table.rows <= exactRows;
     const values = group.map(valueOf);
-    const rows = await aggregate(connection, table.from, values, (value, index) => ({
-      count: `count(${value})`,
-      ...(exact ? { distinct: `count(DISTINCT ${value})` } : {}),
-      ...(isNumeric((group[index] as TypedColumn).type)
+    const known = group.map((one) => knownMoments(table, one));
+    const measured = await aggregate(connection, table.from, values, (value, index) => ({
+      ...(known[index] ? {} : { count: `count(${value})` }),
+      ...(exact && known[index]?.different?.exact !== true ? { distinct: `count(DISTINCT ${value})` } : {}),
+      ...(isNumeric((group[index] as TypedColumn).type) && !known[index]
         ? { mean: `avg(${value})`, deviation: `stddev_samp(${value})` }
         : {}),
     }));
     // Asked for alone, extremes come from the Parquet file's statistics.
     const extremes = await aggregate(connection, table.from, values, (value, index) =>
-      isNumeric((group[index] as TypedColumn).type) ? { minimum: `min(${value})`, maximum: `max(${value})` } : {},
+      isNumeric((group[index] as TypedColumn).type) && !known[index]
+        ? { minimum: `min(${value})`, maximum: `max(${value})` }
+        : {},
     );
+    const rows = measured.map((row, index): Record<string, unknown> => ({
+      ...row,
+      ...extremes[index],
+      ...known[index],
+    }));
     const counts = rows.map((row) => Number(row.count));
-    const different = exact
-      ? rows.map((row) => ({ distinct: Number(row.distinct), exact }))
-      : await countDistinct(connection, table, values, counts, (index) =>
-          decides((group[index] as TypedColumn).column),
-        );
+    const settled = group.map(({ column }, index) => settledDistinct(known[index], exact, decides(column)));
+    const different = await inRest(settled, async (open) => {
+      if (exact) return open.map((index) => ({ distinct: Number(rows[index]?.distinct), exact }));
+      const [some, numbers] = [
+        open.map((index) => values[index] as string),
+        open.map((index) => counts[index] as number),
+      ];
+      return countDistinct(connection, table, some, numbers, (at) =>
+        decides((group[open[at] as number] as TypedColumn).column),
+      );
+    });
     return rows.map((row, index): Measures => {
       const { distinct, exact: counted } = different[index] as Distinct;
       const count = counts[index] as number;
       const base = { count, distinct: Math.min(count, distinct), exact: counted };
       if (!isNumeric((group[index] as TypedColumn).type) || count === 0) return base;
-      const [minimum, maximum] = [Number(extremes[index]?.minimum), Number(extremes[index]?.maximum)];
+      const [minimum, maximum] = [Number(row.minimum), Number(row.maximum)];
       return { ...base, minimum, maximum, mean: Number(row.mean), deviation: Number(row.deviation ?? 0) };
     });
   });
+}
+
+/** Moments of a column that are known already, if it is read as it is stored. */
+function knownMoments({ numbers }: MeasuredTable, { column, type }: TypedColumn): NumberMoments | undefined {
+  const isStored = type === 'number' && column.storage === 'DOUBLE' && column.finite === true;
+  return isStored ? numbers?.get(column.name) : undefined;
+}
+
+/** Different values that were counted already and are as exact as they have to be: see `countDistinct`. */
+function settledDistinct(known: NumberMoments | undefined, exact: boolean, decides: boolean): Distinct | null {
+  const different = known?.different ?? null;
+  if (known === undefined || different === null || different.exact) return different;
+  return exact || (decides && different.distinct > known.count * nearlyAll) ? null : different;
+}
+
+/** Fills the places that are null by `work`, which gets their indices. */
+async function inRest<T>(
+  found: readonly (T | null)[],
+  work: (open: readonly number[]) => Promise<readonly T[]>,
+): Promise<T[]> {
+  const open = [...found.keys()].filter((index) => found[index] === null);
+  const rest = open.length === 0 ? [] : await work(open);
+  return found.map((one, index) => one ?? (rest[open.indexOf(index)] as T));
 }
 
 /** What a person sees of a column's values. */
@@ -256,16 +294,22 @@ export function numberFacts(
   return inGroups(columns, async (group) => {
     const values = group.map(({ name }) => quoteName(name));
     const whole = (value: string): { whole: string } => ({ whole: `bool_and(${value} = trunc(${value}))` });
-    const extremes = await aggregate(connection, table.from, values, (value) => ({
-      minimum: `min(${value})`,
-      maximum: `max(${value})`,
-    }));
+    const known = group.map(({ name }) => table.numbers?.get(name));
+    const read = await aggregate(connection, table.from, values, (value, index) =>
+      known[index] ? {} : { minimum: `min(${value})`, maximum: `max(${value})` },
+    );
+    const extremes = read.map(({ minimum, maximum }, index) => {
+      const moments = known[index];
+      if (moments === undefined) return { minimum, maximum };
+      return moments.count === 0 ? {} : { minimum: moments.minimum, maximum: moments.maximum };
+    });
     const finite = extremes.map(
       ({ minimum, maximum }) =>
         Math.abs(Number(minimum ?? 0)) <= largestNumber && Math.abs(Number(maximum ?? 0)) <= largestNumber,
     );
-    const sampled = await aggregate(connection, table.sample, values, whole);
-    const open = values.filter((_, index) => sampled[index]?.whole !== false);
+    const unknown = values.filter((_, index) => known[index] === undefined);
+    const sampled = await aggregate(connection, table.sample, unknown, whole);
+    const open = unknown.filter((_, index) => sampled[index]?.whole !== false);
     const settled = table.sample === table.from ? sampled : await aggregate(connection, table.from, open, whole);
     const odd = values.filter((_, index) => finite[index] !== true);
     const infinite = await aggregate(connection, table.from, odd, (value) => ({
@@ -273,14 +317,14 @@ export function numberFacts(
       huge: `count(*) FILTER (WHERE abs(${value}) > ${largestNumber} AND isfinite(${value}))`,
     }));
     return values.map((value, index): NumberFacts => {
-      const at = table.sample === table.from ? index : open.indexOf(value);
+      const at = (table.sample === table.from ? unknown : open).indexOf(value);
       return {
         finite: finite[index] === true,
         infinite: Number(infinite[odd.indexOf(value)]?.infinite ?? 0),
         huge: Number(infinite[odd.indexOf(value)]?.huge ?? 0),
         minimum: Number(extremes[index]?.minimum ?? NaN),
         maximum: Number(extremes[index]?.maximum ?? NaN),
-        whole: settled[at]?.whole === true,
+        whole: known[index] ? known[index].count > 0 && known[index].whole : settled[at]?.whole === true,
       };
     });
   });

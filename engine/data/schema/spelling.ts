@@ -80,9 +80,8 @@ const styles = {
 /** Whether a text is a number in this style; infinities count, missing values do not. */
 export function isNumber(value: string, style: NumberStyle): boolean {
   const text = value.trim();
-  if (infinite.test(text)) return true;
-  if (style.decimal === '.') return plainPoint.test(text) || (style.thousands !== '' && groupedPoint.test(text));
-  return plainComma.test(text) || (style.thousands !== '' && groupedComma.test(text));
+  const [plain, grouped] = style.decimal === '.' ? [plainPoint, groupedPoint] : [plainComma, groupedComma];
+  return plain.test(text) || (style.thousands !== '' && grouped.test(text)) || infinite.test(text);
 }
 
 /**
@@ -105,6 +104,7 @@ export function sniffNumberStyle(
     if (decimal !== undefined && style.decimal !== decimal) continue;
     // A column may show that its marks stand for something else.
     const allowed = columns.filter((_, index) => (shown[index] ?? style.decimal) === style.decimal);
+    if (allowed.length <= most) continue;
     const numeric = allowed.filter((values) => isNumberColumn(values, style)).length;
     if (numeric > most) [best, most] = [style, numeric];
   }
@@ -115,9 +115,8 @@ export function sniffNumberStyle(
 export function isNumberColumn(values: readonly string[], style: NumberStyle): boolean {
   let numbers = 0;
   for (const value of values) {
-    if (isMissingWord(value)) continue;
-    if (!isNumber(value, style)) return false;
-    numbers++;
+    if (isNumber(value, style)) numbers++;
+    else if (!isMissingWord(value)) return false;
   }
   return numbers > 0 && !isCodeColumn(values);
 }

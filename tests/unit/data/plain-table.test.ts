@@ -1,0 +1,186 @@
+// Plain tables are copied by our own reader: every cell, count and warning as DuckDB's reading gives them, and whatever is not
+// plain is DuckDB's.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import test from 'node:test';
+import type { TestContext } from 'node:test';
+import { Database, queryRows } from '../../../engine/data/database.ts';
+import { randomBits } from '../../../engine/data/preprocess/split.ts';
+import { DistinctSample } from '../../../engine/data/schema/distinct-sample.ts';
+import { MomentsSum, momentsOf } from '../../../engine/data/schema/moments.ts';
+import { quoteText } from '../../../engine/data/sql.ts';
+import type { DatasetInfo } from '../../../engine/protocol/data.ts';
+import { importFile, temporaryFolder, writeTable } from './helpers.ts';
+
+interface Imported {
+  readonly info: DatasetInfo;
+  readonly parquet: string;
+}
+
+async function importText(context: TestContext, text: string): Promise<Imported> {
+  const { service, info } = await importFile(context, writeTable(context, 'table.csv', text));
+  return { info, parquet: join(service.home, 'datasets', info.id, 'data.parquet') };
+}
+
+/** Runs a query over copies. */
+async function query(context: TestContext, sql: string, files: readonly string[]): Promise<Record<string, unknown>[]> {
+  const spill = temporaryFolder(context);
+  const database = await Database.open({ memoryBytes: 2 ** 28, threads: 1 }, spill, { files, folders: [] });
+  try {
+    return await queryRows(database.connection, sql);
+  } finally {
+    database.close();
+  }
+}
+
+async function isOurs(context: TestContext, { parquet }: Imported): Promise<boolean> {
+  const sql = `SELECT created_by FROM parquet_file_metadata(${quoteText(parquet)})`;
+  return (await query(context, sql, [parquet]))[0]?.created_by === 'trainyard';
+}
+
+/** Rows of two row groups, with every kind of column: few numbers and many, few texts and many, missing ones of all. */
+function drawn(rows: number): string[] {
+  const lines = ['whole,decimals,many digits,few,many,mostly missing'];
+  for (let row = 0; row < rows; row++) {
+    const bits = randomBits(7, row);
+    const missing = bits % 50 === 0;
+    lines.push(
+      [
+        missing ? 'NA' : bits % 700,
+        missing ? '' : (bits / 2 ** 29 - 4).toFixed(6),
+        row % 3 === 0
+          ? `${randomBits(8, row) / 2 ** 32}`
+          : `-${randomBits(8, row)}.${randomBits(9, row)}e-${bits % 25}`,
+        ['alpha', ' beta', 'gamma ', '', 'null'][bits % 5],
+        missing ? '' : `name ${bits % 5000}`,
+        bits % 997 === 0 ? 5 : 'nan',
+      ].join(),
+    );
+  }
+  return lines;
+}
+
+test('a plain table is copied as DuckDB reads it, cell by cell', async (context) => {
+  const lines = drawn(33_000);
+  const ours = await importText(context, `${lines.join('\n')}\n`);
+  // Other line ends make another file of the same cells, which is not plain.
+  const theirs = await importText(context, `${lines.join('\r\n')}\r\n`);
+  assert.deepEqual([await isOurs(context, ours), await isOurs(context, theirs)], [true, false]);
+  const table = ({ parquet }: Imported): string =>
+    `SELECT * FROM read_parquet(${quoteText(parquet)}, file_row_number = true)`;
+  const [found] = await query(
+    context,
+    `SELECT (SELECT count(*) FROM (${table(ours)} EXCEPT ALL ${table(theirs)})) AS other, (SELECT count(*) FROM (${table(ours)})) AS rows`,
+    [ours.parquet, theirs.parquet],
+  );
+  assert.deepEqual(found, { other: 0, rows: 33_000 });
+  assert.deepEqual(rounded(ours.info), rounded(theirs.info));
+});
+
+/** What is shown of a dataset, but for the last digits of what is summed. */
+function rounded({ columns, warnings, target, classes, rows }: DatasetInfo): unknown {
+  const round = (value: number | undefined): string | undefined => value?.toPrecision(10);
+  const shown = columns.map((column) => ({ ...column, mean: round(column.mean), deviation: round(column.deviation) }));
+  return { columns: shown, warnings, target, classes, rows };
+}
+
+test('numbers have the bits that stand in the file, and zeros their sign', async (context) => {
+  const cells = [
+    '0.1',
+    '-0',
+    '-0.00',
+    '900719925474099.25',
+    '0.30000000000000004',
+    '123456789.123456789',
+    '1e-5',
+    '2.5E+7',
+    '00.5',
+    '1e-23',
+    '8.5e-280',
+    ' 7',
+    '1.7976931348623157e298',
+  ];
+  const ours = await importText(context, `x,y\n${cells.map((cell) => `${cell},a`).join('\n')}`);
+  assert.equal(await isOurs(context, ours), true);
+  const rows = await query(context, `SELECT x FROM read_parquet(${quoteText(ours.parquet)})`, [ours.parquet]);
+  rows.forEach(({ x }, index) => assert.ok(Object.is(x, Number(cells[index])), `${cells[index]} became ${String(x)}`));
+});
+
+const plainLines = Array.from({ length: 40 }, (_, row) => `${row},${row / 8},word ${row % 7}`);
+const oddLines: Readonly<Record<string, string>> = {
+  quotes: '1,2,"a, b"',
+  'a bare point': '1,.5,b',
+  umlauts: '1,2,ü',
+  'a number beyond all': '1,1e400,b',
+  'a line of fewer cells': '1,2',
+  'a line of more cells': '1,2,b,c',
+  'a carriage return': '1,2,b\r',
+};
+
+test('what is not plain is left to DuckDB, whole', async (context) => {
+  for (const [what, line] of Object.entries(oddLines)) {
+    const path = writeTable(context, 'odd.csv', `a,b,c\n${plainLines.join('\n')}\n${line}\n`);
+    const { service, info } = await importFile(context, path, { skipBadLines: true });
+    const imported = { info, parquet: join(service.home, 'datasets', info.id, 'data.parquet') };
+    assert.equal(await isOurs(context, imported), false, what);
+    assert.equal(info.rows, what.startsWith('a line of') ? 40 : 41, what);
+  }
+});
+
+test('moments by groups have the digits of all values at once, far from zero too', () => {
+  const values = Float64Array.from({ length: 10_000 }, (_, row) =>
+    row % 9 === 0 ? NaN : 1e9 + randomBits(3, row) / 2 ** 32,
+  );
+  const sum = new MomentsSum();
+  for (let start = 0; start < values.length; start += 999) {
+    const group = values.subarray(start, start + 999);
+    sum.add(momentsOf(group, group.length));
+  }
+  const some = values.filter((value) => !Number.isNaN(value));
+  const mean = 1e9 + some.reduce((total, value) => total + (value - 1e9), 0) / some.length;
+  const squares = some.reduce((total, value) => total + (value - mean) ** 2, 0);
+  const found = sum.moments();
+  assert.equal(found.count, some.length);
+  assert.deepEqual([found.minimum, found.maximum, found.whole], [Math.min(...some), Math.max(...some), false]);
+  assert.ok(Math.abs(found.mean - mean) < 1e-6);
+  assert.ok(Math.abs(found.deviation / Math.sqrt(squares / (some.length - 1)) - 1) < 1e-9);
+  const same = new MomentsSum();
+  for (let group = 0; group < 3; group++) same.add(momentsOf(new Float64Array(50).fill(0.1), 50));
+  assert.deepEqual([same.moments().mean, same.moments().deviation], [0.1, 0]);
+});
+
+test('different numbers are counted while they pass: exactly as long as they are few, else within 2 %', () => {
+  const counted = (different: number, rows: number, expected = rows): { distinct: number; exact: boolean } | null => {
+    const sample = new DistinctSample();
+    for (let start = 0; start < rows; start += 30_000) {
+      const group = Float64Array.from({ length: Math.min(30_000, rows - start) }, (_, row) =>
+        (start + row) % 10 === 9 ? NaN : (randomBits(5, (start + row) % different) - 2 ** 31) / 1000,
+      );
+      if (start === 0) {
+        sample.add(group, 4096);
+        sample.expect(expected, 4096 * 0.9);
+      }
+      sample.add(group, group.length);
+    }
+    return sample.result();
+  };
+  assert.deepEqual(counted(700, 100_000), { distinct: 700 - 70, exact: true });
+  assert.deepEqual(counted(60_000, 60_000), { distinct: 54_000, exact: true });
+  for (const [different, rows] of [
+    [400_000, 400_000],
+    [150_000, 300_000],
+  ] as const) {
+    const found = counted(different, rows);
+    assert.equal(found?.exact, false);
+    assert.ok(
+      Math.abs((found?.distinct ?? 0) / (different * 0.9) - 1) < 0.02,
+      `${String(found?.distinct)} of ${different * 0.9}`,
+    );
+  }
+  // More was expected than came.
+  assert.equal(counted(9000, 9000, 2_000_000), null);
+  const zeros = new DistinctSample();
+  zeros.add(Float64Array.of(0, -0, NaN, 1, -1, Infinity), 6);
+  assert.deepEqual(zeros.result(), { distinct: 4, exact: true });
+});
