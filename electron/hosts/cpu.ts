@@ -3,6 +3,7 @@
 
 import type { Backend } from '../../engine/backends/backend.ts';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
+import { connectPartner, type Partner } from '../../engine/backends/together/partner.ts';
 import type { DataService } from '../../engine/protocol/data.ts';
 import type {
   ClassifierService,
@@ -10,9 +11,9 @@ import type {
   EvaluatorService,
   PredictorService,
 } from '../../engine/protocol/hosts.ts';
-import { TrainyardError } from '../../engine/protocol/errors.ts';
 import type { ExporterService } from '../../engine/protocol/exports.ts';
 import type { DeviceLab } from '../../engine/lab/host.ts';
+import type { Port } from '../../engine/protocol/port.ts';
 import { parentPort } from '../../engine/protocol/port.electron.ts';
 import { announceReady } from '../../engine/protocol/port.ready.ts';
 import type { ExaminerService } from '../../engine/protocol/checking.ts';
@@ -54,12 +55,16 @@ const surroundings = {
   surroundings: nodeSurroundings,
   dataBudget: residentBudget(),
 };
-const noGpu = (): Promise<never> =>
-  Promise.reject(
-    new TrainyardError('device.no_link', 'The GPU works beside the CPU in the command line of a clone alone.'),
-  );
+let partnered: (port: Port) => void;
+const partner = new Promise<Port>((resolve) => (partnered = resolve));
+onLink(process.parentPort, (link) => partnered(link), 'partner');
+/** The hidden GPU window, which the main process has started for this run. */
+async function besideGpu(): Promise<Partner> {
+  const link = await partner;
+  return connectPartner(link, { peer: 'the GPU window', end: () => link.close() });
+}
 async function openDevice({ device, devices, threads }: RunConfig): Promise<Backend> {
-  if (devices !== undefined) return openTogether(devices, { home, threads, gpu: noGpu });
+  if (devices !== undefined) return openTogether(devices, { home, threads, gpu: besideGpu });
   return device === 'reference' ? createReferenceBackend() : openCpu({ home, threads });
 }
 const host = createTrainerHost({ ...surroundings, createBackend: ({ config }) => openDevice(config) });

@@ -7,6 +7,7 @@ import { TrainyardError } from '../../engine/protocol/errors.ts';
 import type { Port } from '../../engine/protocol/port.ts';
 import { utilityProcessPort } from '../../engine/protocol/port.electron.ts';
 import { processPort } from '../../engine/protocol/port.node.ts';
+import type { LinkKind } from '../../engine/protocol/hosts.ts';
 import { whenReady } from '../../engine/protocol/port.ready.ts';
 import { hasNodeApi, plainNode } from './plain-node.ts';
 import { forkStandIn, wantsStandIns, type UtilityLike } from './stand-in.ts';
@@ -17,8 +18,8 @@ export interface Child {
   readonly ready: Promise<void>;
   /** Resolves with the reason, in words, when the process has ended. */
   readonly ended: Promise<string>;
-  /** Hands the process one end of a channel to another one. Plain Node processes cannot take one. */
-  link(end: MessagePortMain): void;
+  /** Hands the process one end of a channel to another one: for rows, or to a device that works beside it. Plain Node processes cannot take one. */
+  link(end: MessagePortMain, what?: LinkKind): void;
   /** Lets the process finish what it is writing and end. */
   end(): void;
   /** Ends it at once. */
@@ -44,7 +45,7 @@ export function startUtilityProcess(options: ChildOptions): Child {
     port,
     ready: whenReady(port, `The ${name} process`),
     ended: new Promise((resolve) => child.once('exit', (code) => resolve(endingOf(code)))),
-    link: (end) => child.postMessage('link', [end]),
+    link: (end, what = 'link') => child.postMessage(what, [end]),
     end: () => port.close(),
     kill: killer(child),
   };

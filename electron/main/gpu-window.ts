@@ -1,7 +1,7 @@
 // The GPU host: a hidden, sandboxed window whose page trains one run with WebGPU, linked to the data host. It is not slowed
 // down for being hidden, and it goes with its run.
 
-import { app, BrowserWindow, MessageChannelMain } from 'electron';
+import { app, BrowserWindow, MessageChannelMain, type MessagePortMain } from 'electron';
 import { hasGpuDevice, hasGpuDriver } from '../../engine/backends/webgpu/node.driver.ts';
 import { electronPort } from '../../engine/protocol/port.electron.ts';
 import type { DeviceService, SpeedService } from '../../engine/protocol/hosts.ts';
@@ -25,6 +25,8 @@ export interface GpuHost extends RunHost {
   readonly speed: SpeedService;
   readonly examiner: ExaminerService;
   readonly profiler: ProfilerService;
+  /** Hands the page one end of a channel to a process that it is to work for. */
+  partner(end: MessagePortMain): void;
 }
 
 /**
@@ -89,6 +91,7 @@ export async function startGpuHost(data: Child): Promise<GpuHost> {
     speed: connect<SpeedService>(port, { peer, service: 'speed' }),
     examiner: connect<ExaminerService>(port, { peer, service: 'examiner' }),
     profiler: connect<ProfilerService>(port, { peer, service: 'profiler' }),
+    partner: (end) => contents.postMessage('trainyard:port', null, [end]),
     exited,
     kill: () => {
       if (!window.isDestroyed()) window.destroy();

@@ -81,7 +81,10 @@ async function start(): Promise<void> {
     store,
     data,
     hosts: {
-      create: (device) => (device === 'gpu' ? processes.startGpuHost() : processes.startCpuHost()),
+      create: (device, devices) => {
+        if (devices !== undefined) return processes.startTogether(devices);
+        return device === 'gpu' ? processes.startGpuHost() : processes.startCpuHost();
+      },
       gpu: () => devices.gpu(),
     },
     owner: processOwner(),

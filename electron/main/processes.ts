@@ -1,7 +1,7 @@
 // The processes beside the main one: the store and the data host, restarted when they die, and one CPU host a run. The
 // main process starts them, links the ones that talk to each other, and does none of their work.
 
-import { MessageChannelMain } from 'electron';
+import { MessageChannelMain, type MessagePortMain } from 'electron';
 import type { DataService } from '../../engine/protocol/data.ts';
 import type {
   ClassifierService,
@@ -14,6 +14,7 @@ import type { DeviceLab } from '../../engine/lab/host.ts';
 import type { ExaminerService } from '../../engine/protocol/checking.ts';
 import type { ExplainerService } from '../../engine/protocol/explanation.ts';
 import { connect } from '../../engine/protocol/rpc.ts';
+import { namedDevices } from '../../engine/protocol/several-devices.ts';
 import type { ProfilerService } from '../../engine/protocol/step-profile.ts';
 import type { ServedModelService } from '../../engine/protocol/serving.ts';
 import type { ModelReaderService } from '../../engine/protocol/pretrained.ts';
@@ -40,6 +41,8 @@ export interface CpuHost extends RunHost {
   readonly examiner: ExaminerService;
   readonly models: ModelReaderService;
   readonly profiler: ProfilerService;
+  /** Hands the process one end of a channel to a device that is to work for it. */
+  partner(end: MessagePortMain): void;
 }
 
 export interface Processes {
@@ -47,6 +50,8 @@ export interface Processes {
   readonly data: ServiceProcess<DataService>;
   /** Starts a process that trains or predicts on the CPU, linked to the data host. */
   startCpuHost(): Promise<CpuHost>;
+  /** Starts the processes of a run on several devices: one that trains on the CPU and, if the GPU is among them, a hidden window that works for it. */
+  startTogether(devices: string): Promise<RunHost>;
   /** Starts a process that runs exported models. */
   startOnnx(): Promise<OnnxHost>;
   /** Starts a hidden window that trains on the GPU, linked to the data host. */
@@ -117,9 +122,30 @@ export function createProcesses(home: string): Processes {
         examiner: connect<ExaminerService>(child.port, { peer, service: 'examiner' }),
         profiler: connect<ProfilerService>(child.port, { peer, service: 'profiler' }),
         exporter: connect<ExporterService>(child.port, { peer, service: 'exporter' }),
+        partner: (end) => child.link(end, 'partner'),
         exited: child.ended,
         kill: () => child.kill(),
       };
+    },
+    async startTogether(devices) {
+      const cpu = await this.startCpuHost();
+      if (!namedDevices(devices).some(({ kind }) => kind === 'gpu')) return cpu;
+      try {
+        const gpu = await this.startGpuHost();
+        const { port1, port2 } = new MessageChannelMain();
+        gpu.partner(port1);
+        cpu.partner(port2);
+        const kill = (): void => {
+          gpu.kill();
+          cpu.kill();
+        };
+        // The run lives in the CPU's process: it goes on when the window has gone, and the window goes with it.
+        void cpu.exited.then(() => gpu.kill());
+        return { ...cpu, kill };
+      } catch (error) {
+        cpu.kill();
+        throw error;
+      }
     },
     async startOnnx() {
       const child = startUtilityProcess({ name: 'model check', file: bundle('onnx'), args: [] });

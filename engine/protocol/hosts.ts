@@ -131,3 +131,6 @@ export interface TrainerHost {
   /** Trials of a search that have ended, some at a time. */
   onTrials(listener: (trials: readonly Trial[]) => void): () => void;
 }
+
+/** What the main process calls a channel that it hands to a process: to the rows, or to a device that works beside it. */
+export type LinkKind = 'link' | 'partner';

@@ -53,6 +53,8 @@ export interface Sharing {
   /** Handing gradients and weights over and summing them, which nothing else hides. */
   readonly exchange: number;
   readonly update: number;
+  /** Milliseconds of a step before the first one: on the device that would be fastest by itself, and on all together. */
+  readonly alone?: { readonly name: string; readonly milliseconds: number; readonly together: number };
 }
 
 export interface DeviceShare {

@@ -229,7 +229,7 @@ export class Attempt implements Work {
       const config = await this.#withThreads(await this.#unlessStopped(this.#withDevice(prepared)));
       this.#checkStop();
       this.#deviceAsked = performance.now();
-      const created = await orEnded(hosts.create(config.device), (host) =>
+      const created = await orEnded(hosts.create(config.device, config.devices), (host) =>
         this.#unlessStopped(within(host, startMilliseconds, 'The process that trains')),
       );
       try {

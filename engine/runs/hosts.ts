@@ -13,7 +13,8 @@ export interface RunHost {
 }
 
 export interface RunHosts {
-  create(device: RunConfig['device']): Promise<RunHost>;
+  /** `devices`: of a run on several, the first of which is `device`. */
+  create(device: RunConfig['device'], devices?: RunConfig['devices']): Promise<RunHost>;
   /** Name of the GPU that `auto` may choose, or null: none here, or only a software adapter. */
   gpu?(): Promise<string | null>;
 }

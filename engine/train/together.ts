@@ -21,8 +21,14 @@ import { initializeWeights } from './weights.ts';
 const rehearsalMilliseconds = 200;
 const rehearsedSteps = 50;
 
+export interface Opened {
+  readonly session: Session;
+  /** How the devices compare with the fastest of them; absent: there is one, or it is known from before. */
+  readonly alone?: Sharing['alone'];
+}
+
 /** Opens the session of a run, with its batch shared where several devices train it. */
-export async function openSession(options: TrainerOptions, diary: Diary): Promise<Session> {
+export async function openSession(options: TrainerOptions, diary: Diary): Promise<Opened> {
   const { together } = options.backend;
   const batch = Math.min(options.training.batch, Math.max(1, options.data.counts.train));
   together?.onLost((device, reason) => {
@@ -36,12 +42,12 @@ export async function openSession(options: TrainerOptions, diary: Diary): Promis
     const rows = kept.map((share) => share.toLocaleString('en'));
     const who = together ? sharesText(together.devices, kept) : `parts of ${rows.join(', ')} rows, all on this device`;
     diary.say(`Every batch of ${batch} is shared as before: ${who}.`);
-    return Session.open({ ...options, shares: kept });
+    return { session: await Session.open({ ...options, shares: kept }) };
   }
-  return together ? openShared(options, together, batch, diary) : Session.open(options);
+  return together ? openShared(options, together, batch, diary) : { session: await Session.open(options) };
 }
 
-async function openShared(options: TrainerOptions, together: Together, batch: number, diary: Diary): Promise<Session> {
+async function openShared(options: TrainerOptions, together: Together, batch: number, diary: Diary): Promise<Opened> {
   const { devices, weights } = together;
   const alike = devices.every(({ kind }) => kind === devices[0].kind);
   let shares = rowsByShares(batch, weights ?? devices.map(() => 1));
@@ -59,8 +65,10 @@ async function openShared(options: TrainerOptions, together: Together, batch: nu
     }
     diary.say(`Every batch of ${batch} is shared: ${sharesText(devices, shares)}.`);
     const alone = await fastestAlone(options, together, { shares, standing, batch });
-    if (alone) compare(diary, stepOf(standing), alone, devices.length);
-    return session;
+    if (!alone) return { session };
+    const both = { ...alone, together: stepOf(standing) };
+    compare(diary, both, devices.length);
+    return { session, alone: both };
   } catch (error) {
     session.close();
     throw error;
@@ -101,10 +109,7 @@ export function sharesBySpeed(batch: number, shares: readonly number[], { device
   return rowsByShares(batch, parts);
 }
 
-interface Alone {
-  readonly name: string;
-  readonly milliseconds: number;
-}
+type Alone = Omit<NonNullable<Sharing['alone']>, 'together'>;
 
 /** The device that would be fastest by itself: the first as it trains by itself, others by their time for their share. Null: it cannot be told. */
 async function fastestAlone(
@@ -142,7 +147,7 @@ async function measureAlone(options: TrainerOptions, backend: Backend): Promise<
   }
 }
 
-function compare(diary: Diary, together: number, { name, milliseconds }: Alone, count: number): void {
+function compare(diary: Diary, { name, milliseconds, together }: NonNullable<Sharing['alone']>, count: number): void {
   const all = count === 2 ? 'both together' : `all ${count} together`;
   const times = `a step takes about ${short(milliseconds)} on the ${name} alone and ${short(together)} on ${all}`;
   if (milliseconds > together) {
@@ -175,7 +180,8 @@ function sharesText(devices: readonly DeviceDescription[], shares: readonly numb
 }
 
 /** What a run tells of its devices. Null: it is on one. */
-export function sharingOf({ together }: Backend, { executable, shares }: Session): Sharing | null {
+export function sharingOf({ together }: Backend, { session, alone }: Opened): Sharing | null {
+  const { executable, shares } = session;
   const standing = executable.standing?.();
   if (!together || !standing || !shares) return null;
   const names = deviceNames(together.devices);
@@ -184,6 +190,7 @@ export function sharingOf({ together }: Backend, { executable, shares }: Session
     steps: standing.steps,
     exchange: seconds(standing.exchange),
     update: seconds(standing.update),
+    ...(alone ? { alone } : {}),
     devices: standing.devices.map(({ working, waiting, lost }, i) => ({
       name: names[i] ?? `device ${i + 1}`,
       rows: shares[i] ?? 0,

@@ -20,7 +20,7 @@ import { Samples } from './samples.ts';
 import { Scores } from './scores.ts';
 import type { Session } from './session.ts';
 import { goOnFrom } from './start.ts';
-import { openSession, sharingOf, sharingText } from './together.ts';
+import { type Opened, openSession, sharingOf, sharingText } from './together.ts';
 import { StepStream } from './step-stream.ts';
 import { Timekeeper } from './timekeeper.ts';
 import { initializeWeights, readWeights, weightNames, writeWeights, type Weights } from './weights.ts';
@@ -31,10 +31,11 @@ export async function train(
   started: (event: { device: DeviceDescription; parameters: number; bytes: number; step: number }) => void,
 ): Promise<RunResult> {
   const diary = new Diary(options.surroundings, options.events.onLog);
-  const session = await diary.during('preparing', () => openSession(options, diary));
+  const opened = await diary.during('preparing', () => openSession(options, diary));
+  const { session } = opened;
   try {
     const parameters = session.whole.parameters.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
-    const trainer = new Trainer(session, options, diary);
+    const trainer = new Trainer(opened, options, diary);
     const device = { ...options.backend.device, threads: threadsOf(session, options) };
     started({ device, parameters, bytes: session.executable.bytes, step: trainer.step });
     return await trainer.run();
@@ -44,6 +45,7 @@ export async function train(
 }
 
 class Trainer {
+  readonly #opened: Opened;
   readonly #session: Session;
   readonly #options: TrainerOptions;
   readonly #diary: Diary;
@@ -63,9 +65,11 @@ class Trainer {
   #unjudged: boolean;
 
   /** Sets first weights, or those of the checkpoint. */
-  constructor(session: Session, options: TrainerOptions, diary: Diary) {
+  constructor(opened: Opened, options: TrainerOptions, diary: Diary) {
     const { data, control, surroundings, events } = options;
     const { clock, breathe } = surroundings;
+    const { session } = opened;
+    this.#opened = opened;
     this.#session = session;
     this.#options = options;
     this.#diary = diary;
@@ -92,7 +96,7 @@ class Trainer {
       epochAt: (step) => session.epochAt(step),
       clock,
       diary,
-      sharing: () => sharingOf(options.backend, session),
+      sharing: () => sharingOf(options.backend, opened),
       onReport: events.onReport,
       onPoint: events.onPoint,
     });
@@ -129,7 +133,7 @@ class Trainer {
       early = await this.#endEpoch();
     }
     await this.#stream.settle();
-    const sharing = sharingOf(this.#options.backend, this.#session);
+    const sharing = sharingOf(this.#options.backend, this.#opened);
     if (sharing) this.#diary.say(sharingText(sharing));
     if (this.#divergence) return this.#finish('diverged');
     const stopped = control.stopRequested && !this.#isDone && !early;

@@ -69,7 +69,7 @@ export function createGpuSpeed(gpu: GPU | undefined): SpeedService {
 }
 
 /** Opens the GPU once it has passed the self-test: by the adapter, the browser's engine and its version. */
-async function openTrustedGpu(gpu: GPU | undefined): Promise<Backend> {
+export async function openTrustedGpu(gpu: GPU | undefined): Promise<Backend> {
   const identity = await defaultAdapter(gpu);
   const open = async (): Promise<Backend> => createWebgpuBackend(await openGpu(gpu), { tuning: storedChoices });
   return openTrusted({

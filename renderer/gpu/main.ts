@@ -2,6 +2,7 @@
 // the main process, in one `trainyard:port` message: its own, over which it serves, and one to the data process for rows.
 
 import { listGpuAdapters } from '../../engine/backends/webgpu/adapter.ts';
+import { servePartner } from '../../engine/backends/together/partner.ts';
 import type { DataService } from '../../engine/protocol/data.ts';
 import type { DeviceService, SpeedService } from '../../engine/protocol/hosts.ts';
 import { domPort } from '../../engine/protocol/port.dom.ts';
@@ -11,7 +12,7 @@ import type { TrainerHost } from '../../engine/protocol/hosts.ts';
 import type { DeviceLab } from '../../engine/lab/host.ts';
 import type { ExaminerService } from '../../engine/protocol/checking.ts';
 import type { ProfilerService } from '../../engine/protocol/step-profile.ts';
-import { createGpuExaminer, createGpuHost, createGpuProfiler, createGpuSpeed } from './host.ts';
+import { createGpuExaminer, createGpuHost, createGpuProfiler, createGpuSpeed, openTrustedGpu } from './host.ts';
 import { createGpuLab } from './lab.ts';
 
 /** WebGPU may be switched off: then the browser has no such property. */
@@ -34,7 +35,16 @@ async function start(): Promise<void> {
   );
   serve<ProfilerService>(port, createGpuProfiler(gpu), { service: 'profiler' });
   serve<DeviceLab>(port, createGpuLab(gpu), { service: 'lab' });
+  onPartner((partner) => servePartner(domPort(partner), () => openTrustedGpu(gpu)));
   announceReady(port);
+}
+
+/** Calls back with a port to a process that this GPU is to work for. */
+function onPartner(listener: (port: MessagePort) => void): void {
+  window.addEventListener('message', (event: MessageEvent<unknown>) => {
+    if (event.source === window && event.data === 'trainyard:port' && event.ports.length === 1)
+      listener(event.ports[0]);
+  });
 }
 
 function receivePorts(): Promise<readonly MessagePort[]> {

@@ -3,7 +3,7 @@
 import type { DeviceInfo } from '../../engine/protocol/app.ts';
 import type { LabRecord, LabSummary } from '../../engine/protocol/lab.ts';
 import type { LogLine, RunRecord } from '../../engine/protocol/runs.ts';
-import { callService, expect, testsOfOneApp, type App } from './launch.ts';
+import { callService, expect, screenshot, testsOfOneApp, type App } from './launch.ts';
 import { importTable, runConfig, waitForEpoch, waitForState, writeTable } from './scene.ts';
 
 const test = testsOfOneApp({ env: { TRAINYARD_SOFTWARE_GPU: '1' } });
@@ -71,6 +71,35 @@ test('a GPU window that dies fails its run with the reason; it goes on on the CP
   expect(failed.error?.message).toContain('window');
   await callService(app, 'resumeRun', { run: id, device: 'cpu' });
   await expect.poll(async () => (await callService<RunRecord>(app, 'run', { run: id })).device).toMatch(/cpu/i);
+  await callService(app, 'stopRun', { run: id });
+  await waitForState(app, id, 'stopped');
+});
+
+test('CPU and GPU train one run, each its share of every batch; it goes on when the GPU is lost', async ({ app }) => {
+  const { page } = app;
+  const dataset = await importTable(app, writeTable(app.home, 400));
+  await page.evaluate((id) => (location.hash = `#new/${id}`), dataset.id);
+  await page.getByRole('button', { name: 'Wide MLP' }).click();
+  await page.getByRole('radio', { name: 'CPU and GPU' }).check();
+  await screenshot(app, 'devices-new-run');
+
+  const config = { ...runConfig(dataset, 100_000), device: 'cpu', devices: 'cpu@1,gpu@1' };
+  const { id } = await callService<RunRecord>(app, 'startRun', { name: 'On both', config });
+  await page.evaluate((opened) => (location.hash = `#run/${opened}`), id);
+  const devices = page.getByRole('region', { name: 'Devices' });
+  await expect(devices).toContainText(/CPU.*works .* ms.*GPU.*works .* ms/s, { timeout: 60_000 });
+  await expect(page.getByRole('log')).toContainText(/Every batch of \d+ is shared: CPU \d+ rows, GPU \d+ rows\./);
+  for (const width of [1100, 1440, 1920]) {
+    await page.setViewportSize({ width, height: 900 });
+    await screenshot(app, `devices-run-${width}`);
+  }
+  await app.electron.evaluate(({ BrowserWindow }) => {
+    const hidden = BrowserWindow.getAllWindows().find((window) => window.webContents.getURL().includes('/gpu/'));
+    hidden?.webContents.forcefullyCrashRenderer();
+  });
+  await expect(page.getByRole('log')).toContainText('GPU is lost: ');
+  await expect(devices).toContainText('Lost: CPU makes its share too');
+  expect((await callService<RunRecord>(app, 'run', { run: id })).state).toBe('running');
   await callService(app, 'stopRun', { run: id });
   await waitForState(app, id, 'stopped');
 });

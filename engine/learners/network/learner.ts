@@ -45,11 +45,13 @@ async function openNetwork(job: LearnerJob<NetworkConfig>): Promise<Training> {
   const options = await sessionOptions(job);
   const gate = new Gate(job.surroundings);
   const surroundings = { ...job.surroundings, breathe: () => gate.breathe() };
-  const most = options.backend.device.threads;
+  const { device, together } = options.backend;
+  const sentence = (started: DeviceDescription): string =>
+    together ? sharedSentence(together.devices) : deviceSentence(job.config, started, device.threads);
   let ended: RunResult | null = null;
   const { until } = job.config;
   const training = train({ ...options, control, surroundings, checkpoint, start, events, until }, (started) =>
-    events.onStarted({ ...started, sentence: deviceSentence(job.config, started.device, most) }),
+    events.onStarted({ ...started, sentence: sentence(started.device) }),
   ).then((result) => {
     ended = result;
   });
@@ -87,6 +89,10 @@ function readNetwork(file: NetworkModelFile, weights: Weights): Trained {
       integratedGradients(trained, await backend(), data, readShard, chosen),
   };
 }
+
+/** Which devices share the batches. */
+const sharedSentence = (devices: readonly DeviceDescription[]): string =>
+  `Trains on ${devices.length} devices: ${devices.map(({ name, software }) => (software ? `${name}, in software` : name)).join('; ')}.`;
 
 /** Which device trains, on how many threads, and why so many. `most`: threads the backend could use. */
 export function deviceSentence({ threads }: NetworkConfig, device: DeviceDescription, most: number): string {

@@ -50,6 +50,8 @@ export class Draft {
   folds: number | undefined = $state();
   model: ModelSpec = $state.raw({ version: 1, layers: [] });
   device: RunConfig['device'] = $state('auto');
+  /** Several devices that share every batch: `cpu:2`; undefined: `device` alone. */
+  devices: string | undefined = $state();
   threads: number = $state(0);
   /** Position of the current layer. */
   current: number = $state(0);
@@ -99,6 +101,7 @@ export class Draft {
     }
     if (from && config) {
       this.device = config.device;
+      this.devices = config.devices;
       this.threads = config.threads;
       this.rename(isPretrained(config) ? `${dataset.name}-${from.name}` : `${from.name}-again`);
     }
@@ -132,7 +135,8 @@ export class Draft {
     }
     const { preset: _, ...own } = this.model;
     // A preset that was edited is the person's own model from then on.
-    return networkConfig(common, this.preset ? this.model : own, this.training);
+    const several = this.devices === undefined ? {} : { device: 'cpu' as const, devices: this.devices };
+    return networkConfig({ ...common, ...several }, this.preset ? this.model : own, this.training);
   }
 
   /** A text to learn to write: networks that look back alone can. */

@@ -105,6 +105,8 @@ async function openGpuPage(context: BrowserContext, rows: Port): Promise<GpuHost
     speed: connect<SpeedService>(own, { service: 'speed' }),
     examiner: connect<ExaminerService>(own, { service: 'examiner' }),
     profiler: connect<ProfilerService>(own, { service: 'profiler' }),
+    // No run here is on several devices.
+    partner: () => undefined,
     exited,
     kill: () => void page.close(),
   };

@@ -81,6 +81,8 @@ export async function startServices({ home, dialogs, startGpuHost }: ServicesOpt
         explainer: connect<ExplainerService>(cpu.port, { service: 'explainer' }),
         examiner: connect<ExaminerService>(cpu.port, { service: 'examiner' }),
         models: connect<ModelReaderService>(cpu.port, { service: 'models' }),
+        // No run here is on several devices.
+        partner: () => undefined,
         exited: cpu.exited,
         kill: () => void cpu.end(),
       };
