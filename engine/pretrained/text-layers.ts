@@ -27,10 +27,15 @@ export function textModel(net: TextNet, pooler: boolean): ModelSpec {
 
 const dropped = (id: string, rate: number): readonly LayerSpec[] => (rate > 0 ? [{ type: 'dropout', id, rate }] : []);
 
+function attentionOf({ heads, attentionDropout }: TextNet, id: string): LayerSpec {
+  const layer = { type: 'attention', id: `${id}.attention`, heads };
+  return attentionDropout > 0 ? { ...layer, dropout: attentionDropout } : layer;
+}
+
 function postNormBlock(net: TextNet, id: string, from: string): readonly LayerSpec[] {
   const { epsilon } = net;
   return [
-    ...residual(`${id}.attended`, from, [{ type: 'attention', id: `${id}.attention`, heads: net.heads }], net.dropout),
+    ...residual(`${id}.attended`, from, [attentionOf(net, id)], net.dropout),
     { type: 'layer_norm', id: `${id}.mixed`, epsilon },
     ...residual(`${id}.fed`, `${id}.mixed`, feedForward(net, id), net.dropout),
     { type: 'layer_norm', id, epsilon },
@@ -39,7 +44,7 @@ function postNormBlock(net: TextNet, id: string, from: string): readonly LayerSp
 
 function preNormBlock(net: TextNet, id: string, from: string): readonly LayerSpec[] {
   const norm = (n: number): LayerSpec => ({ type: 'layer_norm', id: `${id}.norm${n}`, epsilon: net.epsilon });
-  const attention: LayerSpec = { type: 'attention', id: `${id}.attention`, heads: net.heads, causal: true };
+  const attention = { ...attentionOf(net, id), causal: true };
   return [
     ...residual(`${id}.mixed`, from, [norm(1), attention], net.dropout),
     ...residual(id, `${id}.mixed`, [norm(2), ...feedForward(net, id)], net.dropout),

@@ -17,6 +17,8 @@ export interface TextNet {
   readonly activation: LayerSpec['activation'];
   readonly epsilon: number;
   readonly dropout: number;
+  /** Dropout of what attention looks at. */
+  readonly attentionDropout: number;
   /** Dropout in front of the output. */
   readonly headDropout: number;
   /** Positions that a text may have. */
@@ -48,6 +50,7 @@ const bertSchema = z.looseObject({
   type_vocab_size: size,
   layer_norm_eps: z.number().min(1e-12).max(1),
   hidden_dropout_prob: rate.default(0.1),
+  attention_probs_dropout_prob: rate.default(0.1),
   classifier_dropout: rate.nullish(),
   position_embedding_type: z.string().nullish(),
   is_decoder: z.boolean().nullish(),
@@ -62,6 +65,7 @@ const distilSchema = z.looseObject({
   activation: z.string(),
   max_position_embeddings: size,
   dropout: rate.default(0.1),
+  attention_dropout: rate.default(0.1),
   seq_classif_dropout: rate.default(0.2),
 });
 
@@ -75,6 +79,7 @@ const gptSchema = z.looseObject({
   activation_function: z.string(),
   layer_norm_epsilon: z.number().min(1e-12).max(1),
   resid_pdrop: rate.default(0.1),
+  attn_pdrop: rate.default(0.1),
   scale_attn_weights: z.boolean().default(true),
   scale_attn_by_inverse_layer_idx: z.boolean().default(false),
   add_cross_attention: z.boolean().default(false),
@@ -122,6 +127,7 @@ function bertNet(config: z.infer<typeof bertSchema>, family: 'bert' | 'roberta')
     activation: activationOf(config.hidden_act),
     epsilon: config.layer_norm_eps,
     dropout,
+    attentionDropout: config.attention_probs_dropout_prob,
     headDropout: config.classifier_dropout ?? dropout,
     positions: config.max_position_embeddings - before,
     positionsBefore: before,
@@ -141,6 +147,7 @@ function distilNet(config: z.infer<typeof distilSchema>): TextNet {
     activation: activationOf(config.activation),
     epsilon: 1e-12,
     dropout: config.dropout,
+    attentionDropout: config.attention_dropout,
     headDropout: config.seq_classif_dropout,
     positions: config.max_position_embeddings,
     positionsBefore: 0,
@@ -163,6 +170,7 @@ function gptNet(config: z.infer<typeof gptSchema>): TextNet {
     activation: activationOf(config.activation_function),
     epsilon: config.layer_norm_epsilon,
     dropout: config.resid_pdrop,
+    attentionDropout: config.attn_pdrop,
     headDropout: 0,
     positions: config.n_positions,
     positionsBefore: 0,

@@ -81,6 +81,17 @@ const refused = (work: Promise<unknown>, code: string, message: RegExp): Promise
     return true;
   });
 
+test('attention drops the weights that the config says', async () => {
+  const ratesOf = async (model: GoldenText, config: object): Promise<unknown[]> => {
+    const { layers } = (await read(folderOf(changed(model, config)))).model;
+    return [...new Set(layers.filter(({ type }) => type === 'attention').map((layer) => layer['dropout']))];
+  };
+  assert.deepEqual(await ratesOf(models.bert, { attention_probs_dropout_prob: 0.25 }), [0.25]);
+  assert.deepEqual(await ratesOf(models.bert, { attention_probs_dropout_prob: 0 }), [undefined]);
+  assert.deepEqual(await ratesOf(models.distilbert, { attention_dropout: 0.3 }), [0.3]);
+  assert.deepEqual(await ratesOf(models.gpt2, { attn_pdrop: 0.05 }), [0.05]);
+});
+
 test('a body has no output layer; a table of tokens may have more rows than there are tokens', async () => {
   const net = await read(folderOf(models.minilm));
   assert.deepEqual([net.head, net.title], [false, 'BERT of 2 blocks of 16']);
