@@ -46,12 +46,17 @@ const gates: ModelSpec = {
     { type: 'output', id: 'out' },
   ] as ModelSpec['layers'],
 };
+const plainGpt = gpt('gpt', shape)(texts.data.input as TextInput);
+const droppingGpt: ModelSpec = {
+  ...plainGpt,
+  layers: plainGpt.layers.map((layer) => (layer.type === 'attention' ? { ...layer, dropout: 0.2 } : layer)),
+};
 const models = [
   ['an MLP of odd widths with dropout', numbers, mlp([32, 30, 7], { dropout: 0.2 })],
   ['a shortcut with batch norm and dropout', pictures, residual],
   ['two branches side by side', numbers, branches],
   ['a text classifier', texts, textClassifier('small', shape)(texts.data.input as TextInput)],
-  ['a GPT', texts, gpt('gpt', shape)(texts.data.input as TextInput)],
+  ['a GPT that drops weights of attention', texts, droppingGpt],
 ] as const;
 const training = { epochs: 2, batch: 16, seed: 3, precision: 'mixed16' as const };
 const onGpu = async (): Promise<Backend> => createWebgpuBackend(await testGpu());
