@@ -25,7 +25,8 @@ export async function openTogether(text: string, { home, threads = 0, gpu }: Tog
   const named = namedDevices(text);
   const cpus = named.filter(({ kind }) => kind === 'cpu').length;
   const each = threads || (cpus > 1 ? Math.max(1, Math.floor(usableCores() / cpus)) : 0);
-  const own = await openCpu({ home, threads: each });
+  // What comes after the gradients is the first CPU's alone, and so are predictions: for them it takes all cores.
+  const own = await openCpu(cpus > 1 && each === 1 && !threads ? { home, alone: isShared } : { home, threads: each });
   const partners: Partner[] = [];
   try {
     for (const { kind } of named.slice(1)) {
@@ -54,14 +55,15 @@ export async function startCpu(options: TrustedCpuOptions): Promise<Partner> {
   worker.on('error', () => undefined);
   const end = (): void => void worker.terminate();
   try {
-    return await connectPartner(threadPort(worker), { peer: 'a CPU of this run', shared: sharedNumbers, end });
+    return await connectPartner(threadPort(worker), { peer: 'a CPU of this run', sharesMemory: true, end });
   } catch (error) {
     end();
     throw error;
   }
 }
 
-const sharedNumbers = (count: number): Float32Array => new Float32Array(new SharedArrayBuffer(4 * count));
+/** Programs that all devices are at work on. */
+export const isShared = (program: string): boolean => program.startsWith('gradients@');
 
 async function within<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

@@ -21,6 +21,8 @@ export interface TrustedCpuOptions {
   readonly home: string;
   /** CPU threads; 0 or absent = as many as pay. */
   readonly threads?: number;
+  /** Programs that run on one thread: others are at work on the same cores. */
+  readonly alone?: (program: string) => boolean;
 }
 
 /** Seconds the threads of a self-test wait for each other. */
@@ -32,10 +34,14 @@ export async function openCpu(options: TrustedCpuOptions): Promise<Backend> {
 }
 
 /** The ways of using this CPU, for `findTrust` and `openTrusted`. */
-export function cpuTrust({ home, threads = 0 }: TrustedCpuOptions): TrustOptions {
+export function cpuTrust({ home, threads = 0, alone }: TrustedCpuOptions): TrustOptions {
   const native = findNative();
   const most = threads || usableCores();
-  const rungs = [...(native ? cpuRungs(threads, most, undefined) : []), ...cpuRungs(threads, most, false), reference];
+  const rungs = [
+    ...(native ? cpuRungs(threads, most, undefined, alone) : []),
+    ...cpuRungs(threads, most, false, alone),
+    reference,
+  ];
   return {
     device: 'CPU',
     rungs,
@@ -48,7 +54,12 @@ export function cpuTrust({ home, threads = 0 }: TrustedCpuOptions): TrustOptions
 const reference: Rung = { name: 'the float64 reference, which is slow', open: createReferenceBackend };
 
 /** All threads, then one, with the addon or (`native` false) without. `threads` is what was asked for, 0 = any. */
-function cpuRungs(threads: number, most: number, native: false | undefined): readonly Rung[] {
+function cpuRungs(
+  threads: number,
+  most: number,
+  native: false | undefined,
+  alone: TrustedCpuOptions['alone'],
+): readonly Rung[] {
   const kernels = native === false ? 'WebAssembly alone' : 'the native addon';
   const test = (count: number): Backend => createCpuBackend({ threads: count, native, patience });
   const one: Rung = {
@@ -60,7 +71,7 @@ function cpuRungs(threads: number, most: number, native: false | undefined): rea
     {
       name: `${most} threads with ${kernels}`,
       tests: [() => test(1), () => test(most)],
-      open: () => createCpuBackend({ threads, native }),
+      open: () => createCpuBackend({ threads, native, alone }),
     },
     one,
   ];

@@ -70,6 +70,8 @@ export interface Executable {
   read(tensor: string, offset?: number, length?: number): Promise<HostArray>;
   /** Where the memory of the device is the host's own: copies a whole tensor at once, and nothing is made for it. */
   copy?(tensor: string, into: HostArray): void;
+  /** Where that memory can be shared with other threads: the tensor itself. */
+  view?(tensor: string): HostArray;
   /**
    * Runs `steps` steps of a program; step i uses row i of the step tables, which the caller wrote before. Resolves when the
    * caller may write the tables of the next run: the device may still be at work on this one (and on no earlier one). Reads

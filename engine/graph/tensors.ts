@@ -7,7 +7,7 @@ import type { ElementType } from '../../kernels/contract.ts';
  * `data.x` [rows,width] (u8 for images), `data.y` [rows,targets]: the resident rows; `data.normalization` [channels,2]: mean
  * and deviation of images in 0 … 1, which the host writes once;
  * `step.indices` u32 [stepCapacity·largest batch]: row numbers (`step.indices@7`: of programs that take 7 rows, where a plan
- * needs a table for them); `step.shares` [stepCapacity,2]: how a part of a batch adds to the gradient; `step.join` [1,2]: how the sum of another device does; `step.scalars` [stepCapacity,4]; `step.counters` u32 [stepCapacity];
+ * needs a table for them); `step.shares` [stepCapacity,2]: how a part of a batch adds to the gradient; `step.join` [1,2]: how the sum of another device does, which lies in `gradients.of@1` and so on; `step.scalars` [stepCapacity,4]; `step.counters` u32 [stepCapacity];
  * `ring.loss` [stepCapacity]; `ring.outputs` [outputRows,outputs]: the model's outputs of a predict submit, step after step;
  * `parameters`, `gradients`, `gradients.sum` (of the parts of a batch) and the states of the optimizer: all parameters in one slot each, of the same layout;
  * `loss.weights`: weights of the classes in the loss; `loss.scale` [1]: what the loss's gradient is multiplied by where gradients are stored in 16 bits, `optimizer.scaling` [5]: what is
@@ -42,6 +42,9 @@ export const reservedTensors = [
 type BandedTensor =
   'parameters' | 'gradients' | 'gradients.sum' | `optimizer.${'mean' | 'variance' | 'square' | 'velocity'}`;
 
+/** Where the sum of another device's gradients lies until it is added. */
+export const gradientsOf = (device: number): `gradients.of@${number}` => `gradients.of@${device}`;
+
 /** The band of a tensor that group number `group` of the parameters has. */
 export const bandName = (of: ReservedTensor, group: number): ReservedTensor => `${of}@${group}` as ReservedTensor;
 
@@ -52,6 +55,7 @@ export const scalarsName = (group: number): ReservedTensor => (group === 0 ? 'st
 export type ReservedTensor =
   | (typeof reservedTensors)[number]
   | `step.indices@${number}`
+  | `gradients.of@${number}`
   | `step.scalars@${number}`
   | `${BandedTensor}@${number}`
   | `${'parameters' | 'gradients'}:${ElementType}`

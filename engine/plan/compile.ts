@@ -2,7 +2,7 @@
 // kernel calls, assemble.ts gives every operand a place in memory.
 
 import { GraphError } from '../graph/errors.ts';
-import { scalarsName } from '../graph/tensors.ts';
+import { gradientsOf, scalarsName } from '../graph/tensors.ts';
 import { Layout, layOutParameters, type ParameterSlots } from './layout.ts';
 import { assemblePlan } from './assemble.ts';
 import { lowerProgram, placeGradients, type LoweredProgram } from './lower.ts';
@@ -98,7 +98,9 @@ export function nameTensors(options: PlanOptions, slots: ParameterSlots, trainin
   if (options.parts) {
     layout.add('gradients.sum', [slots.get('f32')!.count], 'persistent');
     layout.add('step.shares', [stepCapacity, 2], 'step');
-    if (options.devices) layout.add('step.join', [1, 2], 'step');
+    const others = otherDevices(options);
+    if (others.length > 0) layout.add('step.join', [1, 2], 'step');
+    for (const device of others) layout.add(gradientsOf(device), [slots.get('f32')!.count], 'persistent');
     for (const size of sizes.slice(1)) layout.add(indicesOf(size, sizes[0]), [stepCapacity * size], 'step', 'u32');
   }
   for (const name of optimizerStateNames(options.training.optimizer)) {
@@ -157,8 +159,15 @@ function lowerParts(
   const gradients = sizes.map((size) => lowerPart(options, slots, { size, largest: sizes[0] }));
   const nothing = { ...gradients[0], named: new Map(), storage: new Map() };
   const calls = optimizerCalls({ ...options, gradients: 'gradients.sum' }, layout);
-  const join = { ...nothing, name: joinProgram, batch: 0, calls: [joinCall(layout)] };
-  return [...gradients, ...(options.devices ? [join] : []), { ...nothing, name: updateProgram, batch: 0, calls }];
+  const joins = otherDevices(options).map((device) => {
+    return { ...nothing, name: joinProgram(device), batch: 0, calls: [joinCall(layout, device)] };
+  });
+  return [...gradients, ...joins, { ...nothing, name: updateProgram, batch: 0, calls }];
+}
+
+/** Numbers of the devices that share a batch with the first one. */
+function otherDevices({ devices, trainBatches }: PlanOptions): readonly number[] {
+  return [...new Set(trainBatches.flatMap((batch) => devices?.(batch) ?? []))].filter((device) => device > 0);
 }
 
 /** The gradients of a part of a step. */

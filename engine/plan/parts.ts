@@ -1,6 +1,7 @@
 // A step in parts: what a batch that does not fit the memory is cut into, the programs that make the gradient of a part and add it
 // up, and the one that updates the parameters in the end.
 
+import { gradientsOf } from '../graph/tensors.ts';
 import { reserved, type LoweredCall, type LoweredOperand } from '../graph/op.ts';
 import type { ParameterLayout } from './layout.ts';
 import { programName, updateProgram, type Sequence } from './plan.ts';
@@ -51,10 +52,10 @@ export function accumulateCall({ count }: ParameterLayout, steps: number): Lower
 }
 
 /** Adds the gradients that another device has summed, each with its share of the batch in it already. */
-export function joinCall({ count }: ParameterLayout): LoweredCall {
+export function joinCall({ count }: ParameterLayout, device: number): LoweredCall {
   return {
     kernel: 'accumulate',
-    inputs: [reserved('gradients'), reserved('step.join')],
+    inputs: [reserved(gradientsOf(device)), reserved('step.join')],
     outputs: [reserved('gradients.sum')],
     params: { count, steps: 1 },
   };

@@ -99,8 +99,10 @@ export function stepOf(plan: Plan, name: string): Pick<Sequence, 'tableRows' | '
 }
 
 export const updateProgram = 'update';
+export { gradientsOf } from '../graph/tensors.ts';
+
 /** Adds the gradients that another device has summed. */
-export const joinProgram = 'join';
+export const joinProgram = (device: number): string => `join@${device}`;
 /** `length`: tokens that a program for shorter texts reads. */
 export const programName = (
   kind: 'train' | 'gradients' | 'evaluate' | 'predict',

@@ -1,12 +1,14 @@
 // Data-parallel against one device: steps of mnist-cnn on one CPU thread, on two CPUs of one thread each that share every batch,
-// and on one CPU with two threads. They take turns, round after round; each step waits for its loss.
+// and on one CPU with two threads. They take turns, round after round; each step waits for its loss. `processor` is the processor
+// time of a step on all threads, `first` on the first one: on a busy machine that is what can be compared, as with as many cores
+// as threads a step takes what its busiest thread does.
 // node tests/bench/together.ts [--rounds 20] [--steps 10] [--batch 64]      One JSON object a line.
 
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { startCpu } from '../../electron/hosts/together.ts';
+import { isShared, startCpu } from '../../electron/hosts/together.ts';
 import type { Backend } from '../../engine/backends/backend.ts';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { createTogetherBackend } from '../../engine/backends/together/backend.ts';
@@ -43,6 +45,7 @@ interface Variant {
   /** Milliseconds of a step, and of processor time, round by round. */
   readonly times: number[];
   readonly used: number[];
+  readonly first: number[];
 }
 
 async function open(name: string, backend: Backend, shares?: readonly number[]): Promise<Variant> {
@@ -51,24 +54,30 @@ async function open(name: string, backend: Backend, shares?: readonly number[]):
   initializeWeights(session.executable, session.whole, 1);
   await session.enter(0, 0);
   await session.train(0, 0, 1, batch);
-  return { name, backend, session, times: [], used: [] };
+  return { name, backend, session, times: [], used: [], first: [] };
 }
 
 const cpu = (threads: number): Backend => createCpuBackend({ threads });
 const half = batch >> 1;
 const partner = await startCpu({ home, threads: 1 });
-const shared = createTogetherBackend({ own: cpu(1), partners: [partner], weights: null });
+const shared = createTogetherBackend({
+  own: createCpuBackend({ alone: isShared }),
+  partners: [partner],
+  weights: null,
+});
 const variants = [
   await open('one CPU, 1 thread', cpu(1)),
   await open('two CPUs, 1 thread each', shared, [half, batch - half]),
   await open('one CPU, 2 threads', cpu(2)),
 ];
 for (let round = 0; round < rounds; round++) {
-  for (const { session, times, used } of variants) {
-    const [start, before] = [performance.now(), process.cpuUsage()];
+  for (const { session, times, used, first } of variants) {
+    const [start, before, own] = [performance.now(), process.cpuUsage(), process.threadCpuUsage()];
     for (let step = 0; step < steps; step++) await session.train(step, 0, 1, batch);
     const { user, system } = process.cpuUsage(before);
     times.push((performance.now() - start) / steps);
+    const thread = process.threadCpuUsage(own);
+    first.push((thread.user + thread.system) / 1000 / steps);
     used.push((user + system) / 1000 / steps);
   }
 }
@@ -76,7 +85,7 @@ for (let round = 0; round < rounds; round++) {
 const middle = (all: readonly number[]): number => all.toSorted((a, b) => a - b)[all.length >> 1];
 const short = (value: number): number => Number(value.toPrecision(4));
 const [one] = variants;
-for (const { name, times, used, session, backend } of variants) {
+for (const { name, times, used, first, session, backend } of variants) {
   const ratios = times.map((time, round) => one.times[round] / time);
   const { steps: done = 0, exchange = 0, update = 0, devices = [] } = session.executable.standing?.() ?? {};
   console.log(
@@ -85,6 +94,7 @@ for (const { name, times, used, session, backend } of variants) {
       best: short(Math.min(...times)),
       median: short(middle(times)),
       processor: short(middle(used)),
+      first: short(middle(first)),
       speedup: short(middle(ratios)),
       ...(done > 0
         ? {

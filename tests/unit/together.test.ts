@@ -77,11 +77,11 @@ test('a device at the other end of a port gives the same bits, pictures with bat
     { type: 'output' },
   ];
   const options = { model: { version: 1 as const, layers }, training: { ...training, batch: 15, epochs: 2 } };
-  for (const shared of [undefined, (count: number) => new Float32Array(new SharedArrayBuffer(4 * count))]) {
+  for (const sharesMemory of [false, true]) {
     const [here, there] = createPortPair();
     let opened: Backend | undefined;
     servePartner(there, async () => (opened = onCpu()));
-    const remote = await connectPartner(here, { peer: 'the other CPU', shared, end: () => void opened?.close() });
+    const remote = await connectPartner(here, { peer: 'the other CPU', sharesMemory, end: () => void opened?.close() });
     const [far, near] = [
       await curve({ ...options, backend: together([remote], [2, 1]) }, pictures),
       await curve({ ...options, backend: twoCpus([2, 1]) }, pictures),

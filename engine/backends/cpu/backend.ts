@@ -17,6 +17,8 @@ import { mostThreads } from './threads.ts';
 export interface CpuOptions {
   /** Threads to use, the calling one included; 0 (the default) = one or one a core, whichever proves faster (threads.ts). */
   readonly threads?: number;
+  /** Programs that run on the calling thread alone: other devices are at work on the same cores meanwhile. */
+  readonly alone?: (program: string) => boolean;
   /** The compiled kernels: a file or its bytes. Default: build/kernels/kernels.wasm. */
   readonly wasm?: Uint8Array | URL | string;
   /** Entry file of the worker threads. Default: worker.ts next to this file (or its bundle). */
@@ -72,6 +74,7 @@ export function createCpuBackend(options: CpuOptions = {}): Backend {
         kernels: kernels.names,
         native: nativeKernels,
         adaptive,
+        alone: options.alone,
         onDispose: () => executables.delete(executable),
       });
       executables.add(executable);

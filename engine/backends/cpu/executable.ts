@@ -18,6 +18,8 @@ export interface ExecutableOptions {
   readonly native: NativeKernels;
   /** Choose between one thread and all of the machine's while running. */
   readonly adaptive: boolean;
+  /** Programs that run on the calling thread alone. */
+  readonly alone?: (program: string) => boolean;
   readonly onDispose: () => void;
 }
 
@@ -45,6 +47,7 @@ export function createExecutable(plan: Plan, machine: Machine, options: Executab
   /** Runs rows of the step tables in stretches, each on as many threads as have proved faster. */
   function runRows(name: string, first: number, rows: number): void {
     const program = layout.programs[name];
+    if (options.alone?.(name)) return machine.submit(program, first, rows, true);
     if (!adaptive) return machine.submit(program, first, rows);
     const chooser = choosers.get(name)!;
     for (let done = 0; done < rows;) {
@@ -77,6 +80,7 @@ export function createExecutable(plan: Plan, machine: Machine, options: Executab
       return view(tensor).slice(offset, length === undefined ? undefined : offset + length);
     },
     copy: (tensor, into) => into.set(view(tensor)),
+    view,
     async run(name, steps, from = 0) {
       const step = stepOf(plan, name);
       if (step === null) throw new TrainyardError('internal.no_program', `The plan has no program "${name}".`);

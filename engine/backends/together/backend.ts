@@ -1,10 +1,10 @@
 // Several devices as one: the first is this process's own and holds the trainer's state, the others make the gradients of their
 // shares of every batch. Which rows are whose stands in the plan. docs/data-parallel.md.
 
-import type { Plan } from '../../plan/plan.ts';
+import { gradientsOf, type Plan } from '../../plan/plan.ts';
 import type { Backend, DeviceDescription, Executable, Together } from '../backend.ts';
 import { TogetherExecutable, type Member } from './executable.ts';
-import type { Partner } from './partner.ts';
+import type { Partner, SharedMemory } from './partner.ts';
 
 export interface TogetherOptions extends Pick<Together, 'weights' | 'alone'> {
   /** The first device. */
@@ -27,7 +27,11 @@ export function createTogetherBackend(options: TogetherOptions): Backend {
     lost.add(place);
     const reason = error instanceof Error ? error.message : String(error);
     for (const listener of listeners) listener(partners[place].device, reason);
+    // It may only be slow: nobody waits for it any more.
+    partners[place].close().catch(() => undefined);
   };
+
+  const here = partners.some((partner) => partner.here);
 
   async function compile(plan: Plan): Promise<Executable> {
     const parts = Object.values(plan.sequences ?? {}).flatMap((sequence) => sequence.parts);
@@ -41,16 +45,24 @@ export function createTogetherBackend(options: TogetherOptions): Backend {
       const members: Member[] = [];
       for (const [place, partner] of partners.entries()) {
         if (lost.has(place)) {
-          members.push({ executable: nobody, lost: true });
+          members.push(gone());
           continue;
         }
-        const executable = await partner.compile(plan);
+        const memory = partner.sharesMemory ? memoryFor(first, plan, place + 1) : undefined;
+        const executable = await partner.compile(plan, memory);
         made.push(executable);
-        members.push({ executable, lost: false });
+        members.push({ executable, lost: false, sharesMemory: memory !== undefined });
       }
       // Shares of a run that had more devices.
-      while (members.length < most) members.push({ executable: nobody, lost: true });
-      return new TogetherExecutable({ plan, own: first, members, onLost, breathe, within });
+      while (members.length < most) members.push(gone());
+      return new TogetherExecutable({
+        plan,
+        own: first,
+        members,
+        onLost,
+        breathe: here ? breathe : async () => {},
+        within,
+      });
     } catch (error) {
       for (const executable of made) executable.dispose();
       throw error;
@@ -75,8 +87,20 @@ export function createTogetherBackend(options: TogetherOptions): Backend {
   };
 }
 
-const nobody: Member['executable'] = {
-  write: () => undefined,
-  work: () => Promise.reject(new Error('this device is lost')),
-  dispose: () => undefined,
-};
+/** A device that there is no more. */
+const gone = (): Member => ({
+  lost: true,
+  sharesMemory: false,
+  executable: {
+    write: () => undefined,
+    work: () => Promise.reject(new Error('this device is lost')),
+    dispose: () => undefined,
+  },
+});
+
+/** Where the first device can show its memory to other threads. */
+function memoryFor({ view }: Executable, plan: Plan, device: number): SharedMemory | undefined {
+  const sum = gradientsOf(device);
+  if (!view || !plan.tensors[sum]) return undefined;
+  return { weights: view('parameters') as Float32Array, sum: view(sum) as Float32Array };
+}

@@ -3,13 +3,15 @@
 // reading, checkpoints) is the first device's alone. Who made a gradient does not matter to the sum, so that a device that is
 // lost changes nothing but the time: the first one makes its share too.
 
-import { joinProgram, stepOf, updateProgram, type Plan, type StepPart } from '../../plan/plan.ts';
+import { gradientsOf, joinProgram, stepOf, updateProgram, type Plan, type StepPart } from '../../plan/plan.ts';
 import type { Executable, HostArray, Standing } from '../backend.ts';
 import { Pace } from '../pace.ts';
 import { workOn, type PartnerExecutable, type Work, type Worked } from './partner.ts';
 
 export interface Member {
   readonly executable: PartnerExecutable;
+  /** It reads the weights, and writes its sum, in the memory of the first device. */
+  readonly sharesMemory: boolean;
   lost: boolean;
 }
 
@@ -55,7 +57,6 @@ export class TogetherExecutable implements Executable {
     this.#weights = new Float32Array(numbers('parameters'));
     this.#kept = new Float32Array(numbers('gradients.sum'));
     this.#times = [own, ...members].map(() => ({ working: 0, waiting: 0 }));
-    own.write('step.join', Float32Array.of(1, 1));
   }
 
   get bytes(): number {
@@ -126,9 +127,11 @@ export class TogetherExecutable implements Executable {
   async #step(parts: readonly StepPart[], row: number): Promise<void> {
     const { own, members, breathe, within } = this.#parts;
     const start = performance.now();
+    const fresh = this.#stale;
     const weights = await this.#freshWeights();
     const works = this.#times.map((_, device): Work => ({
-      weights,
+      weights: device > 0 && members[device - 1].sharesMemory ? null : weights,
+      fresh,
       parts: parts
         .filter((part) => part.device === device)
         .map(({ program, first, rows }) => ({ program, first: row + first, rows })),
@@ -158,15 +161,15 @@ export class TogetherExecutable implements Executable {
       if (worked) took[place + 1] += worked.milliseconds;
       else {
         if (begun) await this.#copy('gradients.sum', this.#kept);
-        worked = await workOn(own, { ...work, weights: null });
+        worked = await workOn(own, { ...work, weights: null, fresh: false });
         took[0] += worked.milliseconds;
         if (begun) own.write('gradients.sum', this.#kept);
       }
+      if (worked.sum) own.write(gradientsOf(place + 1), worked.sum);
       this.#note(work, worked.losses);
-      if (begun) {
-        own.write('gradients', worked.sum);
-        await own.run(joinProgram, 1);
-      } else own.write('gradients.sum', worked.sum);
+      // Where the first device has no share, the first sum is that of another one.
+      own.write('step.join', Float32Array.of(begun ? 1 : 0, 1));
+      await own.run(joinProgram(place + 1), 1);
       begun = true;
     }
     const summed = performance.now();
@@ -204,9 +207,10 @@ export class TogetherExecutable implements Executable {
 
   /** The weights after the last update; null: everybody has them. */
   async #freshWeights(): Promise<Float32Array | null> {
-    if (!this.#stale || this.#parts.members.every(({ lost }) => lost)) return null;
-    await this.#copy('parameters', this.#weights);
+    if (!this.#stale) return null;
     this.#stale = false;
+    if (this.#parts.members.every(({ lost, sharesMemory }) => lost || sharesMemory)) return null;
+    await this.#copy('parameters', this.#weights);
     return this.#weights;
   }
 

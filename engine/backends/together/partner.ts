@@ -16,13 +16,21 @@ export interface WorkPart {
 
 export interface Work {
   readonly parts: readonly WorkPart[];
-  /** All parameters as they are now; null: the partner has them. */
+  /** All parameters as they are now; null: the partner has them, or finds them in memory that both share. */
   readonly weights: Float32Array | null;
+  /** They are other ones than at the work before. */
+  readonly fresh: boolean;
+}
+
+/** Memory of the first device that a partner in another thread reads and writes: its parameters, and where the partner's sum goes. */
+export interface SharedMemory {
+  readonly weights: Float32Array;
+  readonly sum: Float32Array;
 }
 
 export interface Worked {
-  /** The sum of the gradients, each by its share of the batch. Valid until the next work. */
-  readonly sum: Float32Array;
+  /** The sum of the gradients, each by its share of the batch; null: it lies in memory that both share. */
+  readonly sum: Float32Array | null;
   /** The loss of each row of the tables, in order. */
   readonly losses: Float32Array;
   readonly milliseconds: number;
@@ -39,26 +47,31 @@ export interface PartnerExecutable {
 export interface Partner {
   readonly device: DeviceDescription;
   readonly dataBudget?: number;
-  compile(plan: Plan): Promise<PartnerExecutable>;
+  /** It is of this thread: what is asked of it begins when this thread next waits. */
+  readonly here?: boolean;
+  /** It is another thread of this process, which can use its memory. */
+  readonly sharesMemory?: boolean;
+  compile(plan: Plan, memory?: SharedMemory): Promise<PartnerExecutable>;
   close(): Promise<void>;
 }
 
-/** Makes the gradients that are asked for, on any executable. `into`: where their sum is to lie. */
-export async function workOn(executable: Executable, { parts, weights }: Work, into?: Float32Array): Promise<Worked> {
+/** Makes the gradients that are asked for, on any executable. */
+export async function workOn(
+  executable: Executable,
+  { parts, weights, fresh }: Work,
+  memory?: SharedMemory,
+): Promise<Worked> {
   const start = performance.now();
-  if (weights) executable.write('parameters', weights);
+  const given = weights ?? (fresh ? memory?.weights : undefined);
+  if (given) executable.write('parameters', given);
   const losses: number[] = [];
-  for (const { program, first, rows } of parts) {
-    await executable.run(program, rows, first);
+  for (const { program, first, rows } of parts) await executable.run(program, rows, first);
+  for (const { first, rows } of parts)
     losses.push(...((await executable.read('ring.loss', first, rows)) as Float32Array));
-  }
-  let sum = into;
-  if (sum && executable.copy) executable.copy('gradients.sum', sum);
-  else {
-    const read = (await executable.read('gradients.sum')) as Float32Array;
-    if (sum) sum.set(read);
-    else sum = read;
-  }
+  let sum: Float32Array | null = null;
+  if (memory && executable.copy) executable.copy('gradients.sum', memory.sum);
+  else if (memory) memory.sum.set((await executable.read('gradients.sum')) as Float32Array);
+  else sum = (await executable.read('gradients.sum')) as Float32Array;
   return { sum, losses: Float32Array.from(losses), milliseconds: performance.now() - start };
 }
 
@@ -67,6 +80,7 @@ export function partnerHere(backend: Backend): Partner {
   return {
     device: backend.device,
     dataBudget: backend.dataBudget,
+    here: true,
     async compile(plan) {
       const executable = await backend.compile(plan);
       return {
@@ -79,13 +93,12 @@ export function partnerHere(backend: Backend): Partner {
   };
 }
 
-/** What a partner at the other end of a port answers. `memory`: memory that both ends share, where there is such a thing. */
+/** What a partner at the other end of a port answers. */
 export interface PartnerService {
   open(): Promise<{ readonly device: DeviceDescription; readonly dataBudget?: number }>;
-  compile(request: { readonly plan: Plan; readonly memory?: Float32Array }): Promise<void>;
+  compile(request: { readonly plan: Plan; readonly memory?: SharedMemory }): Promise<void>;
   write(request: { readonly tensor: string; readonly data: HostArray; readonly offset: number }): Promise<void>;
-  /** Without the sum where it lies in memory that both share. */
-  work(work: Work): Promise<Omit<Worked, 'sum'> & { readonly sum: Float32Array | null }>;
+  work(work: Work): Promise<Worked>;
   dispose(): Promise<void>;
   close(): Promise<void>;
 }
@@ -96,7 +109,7 @@ const service = 'partner';
 export function servePartner(port: Port, open: () => Promise<Backend>): void {
   let opened: Promise<Backend> | null = null;
   let executable: Executable | null = null;
-  let memory: Float32Array | undefined;
+  let memory: SharedMemory | undefined;
   let failure: unknown = null;
   const dispose = async (): Promise<void> => {
     executable?.dispose();
@@ -125,8 +138,7 @@ export function servePartner(port: Port, open: () => Promise<Backend>): void {
       async work(work) {
         if (failure) throw failure;
         if (!executable) throw new RangeError('no plan has been compiled');
-        const { sum, ...rest } = await workOn(executable, work, memory);
-        return { ...rest, sum: memory ? null : sum };
+        return workOn(executable, work, memory);
       },
       dispose,
       async close() {
@@ -141,34 +153,28 @@ export function servePartner(port: Port, open: () => Promise<Backend>): void {
 export interface RemoteOptions {
   /** Who answers, for error messages. */
   readonly peer: string;
-  /** Numbers in memory that both ends share; absent: gradients and weights are copied into messages. */
-  readonly shared?: (count: number) => Float32Array;
+  /** The other end is a thread of this process: memory need not be copied into messages. */
+  readonly sharesMemory?: boolean;
   /** Ends what is at the other end. */
   readonly end: () => void;
 }
 
 /** The partner at the other end of a port. Throws what kept it from opening its device. */
-export async function connectPartner(port: Port, { peer, shared, end }: RemoteOptions): Promise<Partner> {
+export async function connectPartner(port: Port, { peer, sharesMemory, end }: RemoteOptions): Promise<Partner> {
   const remote = connect<PartnerService>(port, { service, peer });
   const { device, dataBudget } = await remote.open();
   return {
     device,
     dataBudget,
-    async compile(plan) {
-      const { slot } = plan.tensors['gradients.sum'];
-      const { elements } = plan.slots[slot];
-      const [memory, handed] = [shared?.(elements), shared?.(elements)];
+    ...(sharesMemory ? { sharesMemory } : {}),
+    async compile(plan, memory) {
       await remote.compile({ plan, ...(memory ? { memory } : {}) });
       return {
         write(tensor, data, offset) {
           // A view is sent with all of the memory that it looks into: only what it shows is copied.
           remote.write({ tensor, data: data.slice(), offset }).catch(() => undefined);
         },
-        async work({ parts, weights }) {
-          if (weights && handed) handed.set(weights);
-          const worked = await remote.work({ parts, weights: weights && (handed ?? weights) });
-          return { ...worked, sum: worked.sum ?? memory! };
-        },
+        work: (work) => remote.work(work),
         dispose: () => void remote.dispose().catch(() => undefined),
       };
     },
