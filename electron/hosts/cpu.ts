@@ -41,9 +41,11 @@ import { nodeProfiling } from './profiler.ts';
 import { homeArgument, nodeSurroundings, residentBudget } from './surroundings.ts';
 import { openTogether } from './together.ts';
 import { openCpu } from './trusted-cpu.ts';
+import { reportOwnFailures } from './uncaught.ts';
 
 type Rows = Pick<DataService, 'readShard' | 'rawRows' | 'keepPredictions' | 'keepNumbers'>;
 
+reportOwnFailures('training');
 const port = parentPort(process.parentPort);
 let linked: (rows: Rows) => void;
 const rows = new Promise<Rows>((resolve) => (linked = resolve));

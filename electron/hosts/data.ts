@@ -8,7 +8,9 @@ import { announceFailure, announceReady } from '../../engine/protocol/port.ready
 import { serve } from '../../engine/protocol/rpc.ts';
 import { onLink } from './linked.ts';
 import { homeArgument } from './surroundings.ts';
+import { reportOwnFailures } from './uncaught.ts';
 
+reportOwnFailures('data');
 const port = parentPort(process.parentPort);
 try {
   const service = createDataService({ home: homeArgument() });

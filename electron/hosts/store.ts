@@ -16,7 +16,9 @@ import { serve } from '../../engine/protocol/rpc.ts';
 import { Listeners } from '../../engine/protocol/listeners.ts';
 import type { JobProgress, RestoreService } from '../../engine/protocol/keeping.ts';
 import type { RepairService, StoreService } from '../../engine/protocol/store.ts';
+import { reportOwnFailures } from './uncaught.ts';
 
+reportOwnFailures('store');
 const electron = (process as { readonly parentPort?: ElectronParentPort }).parentPort;
 const port = electron ? parentPort(electron) : processPort(process);
 

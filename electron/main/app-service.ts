@@ -16,6 +16,7 @@ import type { Listeners } from '../../engine/protocol/listeners.ts';
 import { createKeeping, type Keepers } from './keeping.ts';
 import { openingsOf, type EvaluationSource } from '../../engine/runs/evaluate.ts';
 import { evaluateRun } from './evaluations.ts';
+import { createAbout } from './about.ts';
 import { createChecks } from './checks.ts';
 import { createModels } from './models.ts';
 import { createTreeLooks } from './trees.ts';
@@ -29,6 +30,7 @@ import type { NetworkGuard } from './network.ts';
 import { createOwnCatalogue } from './own-catalogue.ts';
 import type { ChosenPaths } from './paths.ts';
 import { FilePredictions } from './predictions.ts';
+import type { RecentFiles } from './recent-files.ts';
 import { ServedModels } from './served-models.ts';
 import { classifyFiles, classifyRows, predictedPictures, readEvaluation } from './run-pictures.ts';
 import type { Processes } from './processes.ts';
@@ -40,6 +42,8 @@ export interface AppServiceParts {
   readonly home: string;
   /** The app's own version. */
   readonly version: string;
+  /** Installed, not run from its sources. */
+  readonly packaged: boolean;
   readonly data: DataService;
   readonly store: StoreService;
   readonly processes: Pick<Processes, 'startCpuHost' | 'startGpuHost' | 'startOnnx'>;
@@ -56,6 +60,7 @@ export interface AppServiceParts {
   /** Commands chosen from the native menu. */
   readonly commands: Listeners<{ command: string }>;
   readonly opened: OpenedFiles;
+  readonly recent: Pick<RecentFiles, 'add'>;
 }
 
 export function createAppService(parts: AppServiceParts): AppService {
@@ -79,6 +84,7 @@ export function createAppService(parts: AppServiceParts): AppService {
     ...exports.service,
     ...createLab({ ...parts, alone }),
     ...profiles,
+    ...createAbout(parts),
     ...surroundings(parts),
     async cancel(request) {
       predictions.cancel(request.job);
@@ -99,6 +105,7 @@ function datasets({
   store,
   paths,
   samples,
+  recent,
 }: AppServiceParts): Part<
   | 'importPath'
   | 'importSample'
@@ -123,7 +130,10 @@ function datasets({
 
   return {
     async importPath({ job, token, options, settings }) {
-      return asSaved(await data.import({ job, path: paths.resolve(token), options, settings }));
+      const file = paths.resolve(token);
+      const info = await data.import({ job, path: file, options, settings });
+      recent.add(file);
+      return asSaved(info);
     },
     async importSample({ job, sample }) {
       return asSaved(await samples.use(sample, (path) => data.import({ job, path })));

@@ -33,6 +33,8 @@ export interface ChildOptions {
   readonly args: readonly string[];
   /** Standard output is a command's own: what the process writes there is dropped. */
   readonly quiet?: boolean;
+  /** Called when the process has ended in a way nobody asked for. */
+  readonly failed?: (part: string, what: string) => void;
 }
 
 export function startUtilityProcess(options: ChildOptions): Child {
@@ -41,13 +43,15 @@ export function startUtilityProcess(options: ChildOptions): Child {
     ? forkStandIn(file, args)
     : utilityProcess.fork(file, [...args], { serviceName: `Trainyard ${name}`, stdio: outputOf(quiet) });
   const port = utilityProcessPort(child);
+  const own = killer(child);
+  tellFailures(child, options, own);
   return {
     port,
     ready: whenReady(port, `The ${name} process`),
     ended: new Promise((resolve) => child.once('exit', (code) => resolve(endingOf(code)))),
     link: (end, what = 'link') => child.postMessage(what, [end]),
     end: () => port.close(),
-    kill: killer(child),
+    kill: own.kill,
   };
 }
 
@@ -96,18 +100,36 @@ function outputOf(quiet: boolean): ['ignore', 'ignore' | 'inherit', 'inherit'] {
  * Ends a utility process that does not answer any more, or is not to have the time to. Once it has ended, its number is not
  * touched: it may be another's by then.
  */
-function killer(child: UtilityLike): () => void {
+function killer(child: UtilityLike): OwnEnd {
   let ended = false;
   child.once('exit', () => (ended = true));
-  return () => {
-    const { pid } = child;
-    if (ended || pid === undefined) return;
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It has ended in this moment.
-    }
+  const own = {
+    asked: false,
+    kill: () => {
+      const { pid } = child;
+      if (ended || pid === undefined) return;
+      own.asked = true;
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has ended in this moment.
+      }
+    },
   };
+  return own;
+}
+
+interface OwnEnd {
+  /** The process is ended from here. */
+  asked: boolean;
+  readonly kill: () => void;
+}
+
+/** 1 is the end by an uncaught error, which the process has reported itself (engine/system/crashes.ts). */
+function tellFailures(child: UtilityLike, { name, failed }: ChildOptions, own: OwnEnd): void {
+  child.once('exit', (code) => {
+    if (!own.asked && code !== 0 && code !== 1) failed?.(name, endingOf(code));
+  });
 }
 
 /** Why a process ended, in words. */

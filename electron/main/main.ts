@@ -27,8 +27,10 @@ import { MainWindow } from './main-window.ts';
 import { setupMenu } from './menu.ts';
 import { disableNetworkServices, guardNetwork } from './network.ts';
 import { ChosenPaths } from './paths.ts';
+import { failureRecorder, reportCrashes } from './crash-reports.ts';
 import { createProcesses } from './processes.ts';
 import { filesAmong, filesOfOther, OpenedFiles } from './opened-files.ts';
+import { RecentFiles } from './recent-files.ts';
 import { offerRepair } from './repairing.ts';
 import { setupReloading } from './reloading.ts';
 import { createSamples } from './samples/samples.ts';
@@ -45,6 +47,7 @@ function openWindow(): void {
   app.setPath('userData', home);
   // Chromium's own files: out of the way of the history.
   app.setPath('sessionData', path.join(home, 'window'));
+  reportCrashes(home);
 
   const files = filesAmong(process.argv.slice(1), process.cwd(), app.getAppPath());
   opened.add(files);
@@ -73,7 +76,7 @@ async function start(): Promise<void> {
   const network = guardNetwork(pages);
   serveScheme(pages, builtFile('renderer'));
 
-  const processes = createProcesses(home);
+  const processes = createProcesses(home, failureRecorder(home));
   const data = processes.data.service;
   const store = processes.store.service;
   const devices = createDevices(processes);
@@ -100,9 +103,11 @@ async function start(): Promise<void> {
   });
   const commands = new Listeners<{ command: string }>();
   const paths = new ChosenPaths();
+  const recent = new RecentFiles(home);
   const service = createAppService({
     home,
     version: app.getVersion(),
+    packaged: app.isPackaged,
     data,
     store,
     processes,
@@ -122,12 +127,17 @@ async function start(): Promise<void> {
     window,
     commands,
     opened,
+    recent,
   });
 
-  setupMenu(
-    (command) => commands.emit({ command }),
-    () => window.reload(),
-  );
+  setupMenu(recent, {
+    send: (command) => commands.emit({ command }),
+    reload: () => window.reload(),
+    open: (file) => {
+      opened.add([file]);
+      window.reveal();
+    },
+  });
   setupLinks(window.browser.webContents, service, paths);
   setupReloading(window, builtFile('renderer'));
   tellSystem({ window, runs, store });

@@ -65,11 +65,12 @@ export interface Processes {
   close(): Promise<void>;
 }
 
-export function createProcesses(home: string): Processes {
+/** @param failed  called with what a process was, and how it ended, where it neither ended by itself nor was ended from here */
+export function createProcesses(home: string, failed: (part: string, what: string) => void): Processes {
   const args = [`--home=${home}`];
   const bundle = (name: string): string => plainFile('build', 'hosts', `${name}.cjs`);
   const data = createServiceProcess<DataService>('data', () =>
-    startUtilityProcess({ name: 'data', file: bundle('data'), args }),
+    startUtilityProcess({ name: 'data', file: bundle('data'), args, failed }),
   );
   /** The history that all here speak of; null until the store has opened it, and after it may have been exchanged from here. */
   let begunWith: string | null = null;
@@ -78,6 +79,7 @@ export function createProcesses(home: string): Processes {
       name: 'store',
       file: bundle('store'),
       args: begunWith === null ? args : [...args, `--history=${begunWith}`],
+      failed,
     });
     child.ready.then(() => (begunWith ??= historyIdentity(home))).catch(() => undefined);
     return child;
@@ -96,7 +98,7 @@ export function createProcesses(home: string): Processes {
     store,
     data,
     async startCpuHost() {
-      const child = startUtilityProcess({ name: 'training', file: bundle('cpu'), args });
+      const child = startUtilityProcess({ name: 'training', file: bundle('cpu'), args, failed });
       hosts.add(child);
       void child.ended.then(() => hosts.delete(child));
       const { port1, port2 } = new MessageChannelMain();
@@ -148,7 +150,7 @@ export function createProcesses(home: string): Processes {
       }
     },
     async startOnnx() {
-      const child = startUtilityProcess({ name: 'model check', file: bundle('onnx'), args: [] });
+      const child = startUtilityProcess({ name: 'model check', file: bundle('onnx'), args: [], failed });
       hosts.add(child);
       void child.ended.then(() => hosts.delete(child));
       try {

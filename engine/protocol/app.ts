@@ -72,6 +72,30 @@ export interface OpenedItems {
   readonly refused: readonly { readonly name: string; readonly error: WireError }[];
 }
 
+/** What this copy of the app is and where it keeps things, for the About page. */
+export interface AboutApp {
+  /** Of the app and of what it stands on, by their names. */
+  readonly versions: Readonly<Record<string, string>>;
+  readonly system: string;
+  /** Folders and files on this disk, and what is in each. */
+  readonly places: readonly { readonly what: string; readonly path: string }[];
+}
+
+/** What failed, newest first, and how many native dumps there are beside. */
+export interface Crashes {
+  readonly reports: readonly {
+    readonly id: string;
+    readonly time: number;
+    readonly version: string;
+    readonly part: string;
+    readonly what: string;
+    readonly trace: string;
+  }[];
+  readonly dumps: number;
+  /** Reports that have come since they were last looked at. */
+  readonly unseen: number;
+}
+
 /** The files LICENSE and NOTICES, as they are. */
 export interface Licences {
   readonly own: string;
@@ -311,6 +335,15 @@ export interface AppService extends HistoryCalls, RunExports, PredictingApp {
   network(): Promise<{ blocked: number }>;
   /** The licences of the app and of everything that is shipped with it. */
   licences(): Promise<Licences>;
+  about(): Promise<AboutApp>;
+  /** A text for bug reports without data, names or paths. */
+  diagnostics(): Promise<string>;
+  crashes(): Promise<Crashes>;
+  /** They have been looked at. */
+  crashesSeen(): Promise<void>;
+  deleteCrashes(): Promise<void>;
+  /** An error of the page's own that nothing has dealt with. */
+  reportError(request: { message: string; trace: string }): Promise<void>;
 
   onProgress(listener: (event: { job: string; progress: Progress }) => void): () => void;
   onCheckFinding(listener: (event: { job: string; finding: CheckFinding }) => void): () => void;

@@ -1,19 +1,7 @@
 // Addresses: every view lives in the hash (`#run/42`, `#compare/7,9`), so that Back, Forward, the palette and a restart
 // reach everything the same way.
 
-export type ViewName =
-  | 'welcome'
-  | 'datasets'
-  | 'dataset'
-  | 'new'
-  | 'run'
-  | 'runs'
-  | 'queue'
-  | 'compare'
-  | 'hardware'
-  | 'settings'
-  | 'help'
-  | 'licences';
+import { viewNames, type ViewName } from '../lib/views.ts';
 
 export interface Address {
   readonly view: ViewName;
@@ -22,20 +10,7 @@ export interface Address {
   readonly query: URLSearchParams;
 }
 
-const views: ReadonlySet<string> = new Set<ViewName>([
-  'welcome',
-  'datasets',
-  'dataset',
-  'new',
-  'run',
-  'runs',
-  'queue',
-  'compare',
-  'hardware',
-  'settings',
-  'help',
-  'licences',
-]);
+const views: ReadonlySet<string> = new Set(viewNames);
 
 function isView(name: string): name is ViewName {
   return views.has(name);

@@ -58,6 +58,8 @@ export class AppState {
   #dropTargets: readonly DropTarget[] = $state.raw([]);
   /** Something failed where no view was there to say so; stays until it is put away. */
   failure: Failure | null = $state.raw(null);
+  /** Reports of failures that nobody has looked at yet. */
+  unseenCrashes: number = $state(0);
   toPredict: FilesToPredict | null = $state.raw(null);
   /** Runs that programs of this machine may ask. */
   serving: readonly ServedRun[] = $state.raw([]);
@@ -93,6 +95,7 @@ export class AppState {
     // A window that is loaded again has its view in its address.
     if (location.hash === '') this.router.replace(empty ? '#welcome' : last === '#welcome' ? '#datasets' : last);
     void this.loadDevices();
+    void this.service.crashes().then(({ unseen }) => (this.unseenCrashes = unseen));
     this.service.onServing(({ runs }) => (this.serving = runs));
     this.serving = await this.service.serving();
     this.service.onOpened(() => void this.takeOpened());

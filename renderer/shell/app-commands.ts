@@ -5,7 +5,10 @@ import type { Command } from '../app/commands.svelte.ts';
 import { missingRunCommands } from '../app/run-commands.ts';
 import type { AppState } from '../app/state.svelte.ts';
 import { addressOfTab } from '../views/hardware/frame.svelte.ts';
-import { hardwareTabs } from '../views/hardware/tabs.ts';
+import { hardwareTabs, tabOf as hardwareTabOf } from '../views/hardware/tabs.ts';
+import { helpPages } from '../views/help/help.ts';
+import { helpAddress } from '../views/help/pages.ts';
+import { runTabs, tabOf as runTabOf } from '../views/run/tabs.ts';
 
 const importWords = ['import', 'load', 'add', 'dataset'];
 const sizeWords = ['zoom', 'font', 'scale'];
@@ -85,7 +88,29 @@ export function appCommands(app: AppState): Command[] {
       run: go('#welcome'),
     },
     { id: 'settings', title: 'Settings', group: 'Go to', icon: 'settings', keys: ['Mod+,'], run: go('#settings') },
-    { id: 'help', title: 'Help', group: 'Help', icon: 'help', keys: ['F1'], run: go('#help') },
+    {
+      id: 'help',
+      title: 'Help on this view',
+      group: 'Help',
+      icon: 'help',
+      keys: ['F1'],
+      run: () => app.router.go(helpHere(app)),
+    },
+    ...helpPages.map(({ id, title }): Command => ({
+      id: `help-${id}`,
+      title: `Help: ${title}`,
+      group: 'Help',
+      icon: 'help',
+      run: go(helpAddress(id)),
+    })),
+    {
+      id: 'about',
+      title: 'About Trainyard',
+      group: 'Help',
+      icon: 'help',
+      words: ['version', 'diagnostics', 'crash', 'report', 'bug', 'where', 'privacy'],
+      run: go('#about'),
+    },
     { id: 'licences', title: 'Licences', group: 'Help', icon: 'help', run: go('#licences') },
     {
       id: 'shortcuts',
@@ -196,6 +221,14 @@ export function appCommands(app: AppState): Command[] {
     },
     ...missingRunCommands(),
   ];
+}
+
+/** Help about what is in view: the page of the view, at the section of its tab. */
+function helpHere({ router: { address } }: AppState): string {
+  const { view, parts } = address;
+  if (view === 'run') return helpAddress(view, runTabOf(parts[1], runTabs).label);
+  if (view === 'hardware') return helpAddress(view, hardwareTabOf(parts[0]).label);
+  return helpAddress(view);
 }
 
 /** Takes back what was done last: a step of the view, or what the newest note offers to undo. */

@@ -33,6 +33,17 @@ test('what it is opened with is taken up: at its start, by a second start, from 
     .first()
     .click();
   await expect(page.getByRole('row')).toHaveCount(3);
+
+  // The menu has both, and opens them like any other file.
+  const opened = await app.electron.evaluate(({ Menu }) => {
+    const file = Menu.getApplicationMenu()?.items.find(({ label }) => label === 'File');
+    const items = file?.submenu?.items.find(({ label }) => label === 'Open recent')?.submenu?.items ?? [];
+    items[0]?.click();
+    return items.map(({ label }) => label);
+  });
+  expect(opened[0]).toBe('-second.csv');
+  expect(opened).toHaveLength(4);
+  await expect(page.getByRole('heading', { name: '-second' })).toBeVisible();
   await app.close();
   fs.rmSync(folder, { recursive: true, force: true });
 });

@@ -85,6 +85,11 @@ async function setScene(app: App): Promise<readonly View[]> {
     { name: 'settings', address: '#settings', ready: heading('Settings') },
     { name: 'help', address: '#help', ready: heading('Help') },
     {
+      name: 'about',
+      address: '#about',
+      ready: (page) => expect(page.getByText('Kept on this computer')).toBeVisible(),
+    },
+    {
       name: 'licences',
       address: '#licences',
       ready: (page) => expect(page.getByRole('button', { name: /^libaom/ })).toBeVisible(),

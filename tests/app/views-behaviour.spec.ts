@@ -37,7 +37,7 @@ sharing('commands by everyday words, all datasets and tags in the filter', async
     await expect(palette).toBeHidden();
   };
   await test.step('everywhere, grey with the reason where no run is open', async () => {
-    await page.evaluate(() => (location.hash = '#help'));
+    await page.evaluate(() => (location.hash = '#help/run'));
     await expect(page.getByRole('heading', { name: 'Help', level: 1 })).toBeVisible();
     for (const typed of ['export', 'predict', 'rename', 'delete']) await found(typed, /Open a run first/);
     await found('theme', /Switch light and dark/);
@@ -68,7 +68,7 @@ sharing('commands by everyday words, all datasets and tags in the filter', async
     await expect(page).not.toHaveTitle('before');
     await expect(page.getByRole('heading', { name: 'Help', level: 1 })).toBeVisible();
     await expect(page.locator('main')).toContainText(
-      /Predict tab of a finished run[\s\S]*Export as safetensors…[\s\S]*Drop pictures/,
+      /Predict[\s\S]*Drop pictures[\s\S]*page of a finished run[\s\S]*Export as safetensors…/,
     );
   });
 

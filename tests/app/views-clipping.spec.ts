@@ -270,6 +270,11 @@ async function setScene(
     { name: 'settings', address: '#settings', ready: heading('Settings') },
     { name: 'help', address: '#help', ready: heading('Help') },
     {
+      name: 'about',
+      address: '#about',
+      ready: (page) => expect(page.getByText('Kept on this computer')).toBeVisible(),
+    },
+    {
       name: 'palette',
       address: '#runs',
       ready: rows,

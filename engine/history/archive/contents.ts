@@ -17,7 +17,7 @@ export interface Content {
 export const ownFiles: readonly string[] = ['hardware/catalogue.json'];
 
 /** What a home keeps its own things in. */
-const ownPlace = /^(history\.|(runs|datasets|backups|exports|hardware|window)$)/i;
+const ownPlace = /^(history\.|(runs|datasets|backups|exports|hardware|window|crashes)$)/i;
 
 /** Throws InputError `input.write` for an archive that would take the place of what it is made of, or lie among it. */
 export function refuseOwnPlace(home: string, file: string): void {

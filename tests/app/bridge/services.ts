@@ -110,6 +110,7 @@ export async function startServices({ home, dialogs, startGpuHost }: ServicesOpt
   const service = createAppService({
     home,
     version: '0.0.0',
+    packaged: false,
     data,
     store,
     processes,
@@ -134,6 +135,7 @@ export async function startServices({ home, dialogs, startGpuHost }: ServicesOpt
     },
     commands: new Listeners(),
     opened: new OpenedFiles(),
+    recent: { add: () => undefined },
   });
   return {
     service,

@@ -1,0 +1,103 @@
+// The first hour in the real window: samples that say what they are for, a tour that never stands in the way, Help on what is in view, and
+// what failed shown on the About page.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { chooseFromMenu, expect, saveNextAs, screenshot, test } from './launch.ts';
+
+async function violations(page: Page): Promise<string[]> {
+  const { violations: found } = await new AxeBuilder({ page }).setLegacyMode().analyze();
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map((node) => String(node.target)).join(', ')}`);
+}
+
+test('samples, the tour from one to a prediction, and Help on the view it ends in', async ({ app }) => {
+  test.setTimeout(120_000);
+  const { page } = app;
+  const tour = page.getByRole('region', { name: 'Tour', exact: true });
+  const at = (step: number, title: string) =>
+    expect(tour.getByRole('heading')).toHaveText(`${step} of 6 ${title}`, { timeout: 20_000 });
+
+  await test.step('six samples, each with what it teaches and whose it is', async () => {
+    await expect(page.getByRole('button', { name: /^Look at it: / })).toHaveCount(6);
+    await expect(page.getByText(/\(CC0\)$|, CC0$/)).toHaveCount(6);
+  });
+
+  await test.step('Escape leaves the tour, and it can be begun again', async () => {
+    await page.getByRole('button', { name: 'Take the tour' }).click();
+    await at(1, 'Bring in data');
+    await page.keyboard.press('Escape');
+    await expect(tour).toBeHidden();
+    await page.getByRole('button', { name: 'Take the tour' }).click();
+  });
+
+  await test.step('six steps lead to a prediction, by its button or by the controls of the app', async () => {
+    await tour.getByRole('button', { name: 'Bring in the penguins' }).click();
+    await at(2, 'Look at it');
+    expect(await violations(page)).toEqual([]);
+    await tour.getByRole('button', { name: 'Back' }).click();
+    await at(1, 'Bring in data');
+    await page.getByRole('button', { name: 'Look at it: Palmer penguins' }).click();
+    await at(2, 'Look at it');
+    await tour.getByRole('button', { name: 'On to a model' }).click();
+    await at(3, 'Choose a model');
+    await tour.getByRole('button', { name: 'Start this network' }).click();
+    await at(4, 'Watch it learn');
+    await expect(page.getByText('Completed').first()).toBeVisible({ timeout: 60_000 });
+    await screenshot(app, 'tour');
+    await tour.getByRole('button', { name: 'Judge it' }).click();
+    await at(5, 'Judge it');
+    await tour.getByRole('button', { name: 'Use it' }).click();
+    await at(6, 'Use it');
+    await tour.getByRole('button', { name: 'Done' }).click();
+    await expect(tour).toBeHidden();
+  });
+
+  await test.step('F1 opens Help at the tab in view; its pages are searched by keyboard', async () => {
+    await page.keyboard.press('F1');
+    await expect(page.getByRole('heading', { level: 2, name: 'A run' })).toBeVisible();
+    await expect(page.getByRole('heading', { level: 3, name: 'Predict' })).toBeFocused();
+    await page.keyboard.press('Control+f');
+    await page.keyboard.type('nesterov');
+    await expect(page.getByText(/^\d found$/)).toBeVisible();
+    await page.getByRole('link', { name: /^Settings of training: Network/ }).press('Enter');
+    await expect(page.getByRole('term').filter({ hasText: 'Nesterov' }).first()).toBeVisible();
+    await page.getByRole('searchbox', { name: 'Search Help' }).fill('');
+    await page.getByRole('link', { name: 'From data to predictions' }).click();
+    expect(await violations(page)).toEqual([]);
+    await screenshot(app, 'help');
+    await page.getByRole('button', { name: 'Take the tour' }).click();
+    await at(1, 'Bring in data');
+  });
+
+  await test.step('a failure of the page is kept, told by the next start, shown and deleted', async () => {
+    await page.keyboard.press('Escape');
+    await page.evaluate(() =>
+      setTimeout(() => {
+        throw new RangeError('a fault of its own');
+      }),
+    );
+    const reports = path.join(app.home, 'crashes');
+    await expect
+      .poll(() => fs.existsSync(reports) && fs.readdirSync(reports).filter((file) => file.endsWith('.json')))
+      .toHaveLength(1);
+    await chooseFromMenu(app, 'View', 'Reload');
+    await page.getByRole('link', { name: '1 failure noted: look at it' }).click();
+    await page.getByText('RangeError: a fault of its own').click();
+    await page.getByRole('button', { name: 'Show diagnostics' }).click();
+    const shown = page.getByLabel('Diagnostics', { exact: true });
+    await expect(shown).toContainText('window, RangeError');
+    await expect(shown).not.toContainText(/a fault of its own|penguins|\/tmp/);
+    expect(await violations(page)).toEqual([]);
+    await screenshot(app, 'about');
+    const file = path.join(app.home, 'for-a-bug-report.txt');
+    await saveNextAs(app, file);
+    await page.getByRole('button', { name: 'Save as…' }).click();
+    await expect(page.getByText('Saved as for-a-bug-report.txt')).toBeVisible();
+    expect(fs.readFileSync(file, 'utf8')).toBe(await shown.textContent());
+    await page.getByRole('button', { name: 'Delete all' }).click();
+    await expect(page.getByText('Nothing so far.')).toBeVisible();
+    expect(fs.readdirSync(reports).filter((name) => name.endsWith('.json'))).toEqual([]);
+  });
+});
