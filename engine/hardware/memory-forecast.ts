@@ -1,7 +1,7 @@
 // How much memory training takes: of our own plans exactly, because a plan is planned and its bytes are counted as the backends
 // allocate them; of other software (PyTorch) by the textbook; the largest batch that fits; and what helps where it does not.
 
-import { valuesOf } from '../model/spec.ts';
+import { targetsOf, valuesOf } from '../model/spec.ts';
 import { elementBytes } from '../../kernels/contract.ts';
 import type { GpuLimits } from '../../kernels/gpu-contract.ts';
 import { addressLimit, arenaBytes, nativeConvolutionBytes, packingBytes, scratchBytes } from '../backends/cpu/arena.ts';
@@ -113,8 +113,9 @@ export function planMemory(
   refuseTooLarge(name, model, training.batch);
   const width = valuesOf(input);
   const rows = counts.train + counts.validation + counts.test;
-  const capacity = rowsResident(rows, { input, width, targets: 1 }, dataBudget, training.batch);
-  const data = { counts, output, width, targets: 1 };
+  const targets = targetsOf(input);
+  const capacity = rowsResident(rows, { input, width, targets }, dataBudget, training.batch);
+  const data = { counts, output, width, targets };
   const halfStorage = device.kind === 'gpu';
   const bucketed = isBucketed(model, counts.train, training);
   const shape = {

@@ -111,6 +111,9 @@ export interface TextColumn {
 export const predictsTokens = (input: InputSpec): boolean =>
   input.kind === 'table' && input.texts?.[0]?.predicted === true;
 
+/** Targets of a row: one, or of a language model one a position. */
+export const targetsOf = (input: InputSpec): number => (predictsTokens(input) ? valuesOf(input) : 1);
+
 /** What the model has to predict. */
 export type OutputSpec =
   | { readonly kind: 'classes'; readonly classes: readonly string[] }

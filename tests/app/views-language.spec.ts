@@ -44,6 +44,7 @@ test('drop a book, watch it learn to write, and write with it', async ({ app }) 
     const models = page.getByRole('region', { name: 'Models to start from' });
     await expect(models.getByRole('button', { name: /^Small GPT/ })).toHaveAttribute('aria-pressed', 'true');
     await expect(models.getByRole('button', { name: /BERT|Best of all|trees/ })).toHaveCount(0);
+    await expect(page.getByRole('region', { name: 'Outlook' })).toContainText(/CPU: .*\d/);
     await screenshot(app, 'language-new-run');
   });
 

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import test from 'node:test';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
+import { costsOfModel } from '../../engine/hardware/costs/from-model.ts';
 import { classOutput, subjectNamed, subjectOf } from '../../engine/hardware/costs/familiar.ts';
 import {
   forecastBatches,
@@ -74,6 +75,27 @@ test('the forecast of a run whose texts are in buckets equals what it allocates,
     near(forecast(), executable.bytes, 0.02);
     session.executable.dispose();
   }
+  await backend.close();
+});
+
+test('a language model, with a target at each position, is forecast too', async () => {
+  const text = { name: 'text', vocabulary: 61, length: 32, predicted: true } as const;
+  const input = { kind: 'table', width: 32, numeric: 0, embeddings: [], texts: [text] } as const;
+  const output = classOutput(60);
+  const spec = specOf(
+    presets.find(({ name }) => name === 'gpt-char')!,
+    input,
+  );
+  const training = { ...defaultTraining(1, 'language', input, spec), batch: 8 };
+  const model = { name: 'gpt-char', spec, input, output, training };
+  const { parameters, flopsPerExample } = costsOfModel(model);
+  assert.ok(flopsPerExample > 5 * parameters * 32, 'forwards and backwards, each position');
+  const backend = createCpuBackend({ threads: 1 });
+  const { plan, memory } = planMemory(model, counts, { kind: 'cpu', cores: 1 });
+  const executable = await backend.compile(plan);
+  assert.equal(executable.bytes, memory.total);
+  assert.deepEqual(plan.tensors['data.y'].shape, [801, 32]);
+  executable.dispose();
   await backend.close();
 });
 

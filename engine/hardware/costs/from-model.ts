@@ -7,7 +7,14 @@ import { sizeOf } from '../../graph/op.ts';
 import { ops } from '../../graph/ops.ts';
 import { resolveModel, outputWidth } from '../../model/resolve.ts';
 import type { ResolvedModel } from '../../model/resolve.ts';
-import { valuesOf, type InputSpec, type ModelSpec, type OutputSpec, type TrainingSpec } from '../../model/spec.ts';
+import {
+  targetsOf,
+  valuesOf,
+  type InputSpec,
+  type ModelSpec,
+  type OutputSpec,
+  type TrainingSpec,
+} from '../../model/spec.ts';
 import { compilePlan } from '../../plan/compile.ts';
 import type { Call, Program } from '../../plan/plan.ts';
 import { buildTrainingGraph } from '../../plan/step.ts';
@@ -128,7 +135,7 @@ export function costsOfModel({ name, spec, input, output, training }: ModelAtHan
     model,
     output,
     training,
-    data: { rows: batch, width, targets: 1 },
+    data: { rows: batch, width, targets: targetsOf(input) },
     stepCapacity: 1,
     predictSteps: 1,
     trainBatches: [batch],
