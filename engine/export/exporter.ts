@@ -54,16 +54,16 @@ const makers: Readonly<Record<ExportFormat, Maker>> = {
   json: ({ name, run }) => [exportJson(name, run)],
 };
 
-/** Throws `run.export` for a model that reads texts and is no network of rows. */
-function refuseTexts({ file: { input, learner } }: OpenedRun): void {
+/** Throws `run.export` for a model that reads texts and has no words in that format. */
+function refuseTexts({ file: { input, learner } }: OpenedRun, format: ExportFormat): void {
   if (predictsTokens(input)) {
     throw cannotExport(
       'A language model cannot leave in this format.',
       'Export it as safetensors or JSON; here it writes: trainyard generate.',
     );
   }
-  if (readsTexts(input) && learner !== 'network')
-    throw noTexts(learner === 'linear' ? 'A linear model' : 'An ensemble');
+  if (!readsTexts(input) || learner === 'network' || (learner === 'linear' && format === 'onnx')) return;
+  throw noTexts(learner === 'linear' ? 'A linear model' : 'An ensemble');
 }
 
 export function createExporter(parts: ExporterParts): ExporterService {
@@ -77,7 +77,7 @@ export function createExporter(parts: ExporterParts): ExporterService {
         tensors: decodeWeights(source.weights, id),
         recipe: parseRunJson(source.preprocessing, id, 'preprocessing.json'),
       };
-      if (format === 'onnx' || format === 'pytorch') refuseTexts(run);
+      if (format === 'onnx' || format === 'pytorch') refuseTexts(run, format);
       const made = await makers[format]({ name, run, data }, parts);
       if (format === 'onnx' || 'files' in made)
         return { proven: [], ...('files' in made ? made : { files: made, check: null }) };

@@ -10,6 +10,6 @@ export function cannotExport(message: string, hint: string): TrainyardError {
 /** The model reads texts in a way that these formats have no words for: `noun` says which. */
 export const noTexts = (noun: string): TrainyardError =>
   cannotExport(
-    `${noun} that reads texts cannot leave in this format: a network that answers rows of texts can.`,
+    `${noun} that reads texts cannot leave in this format: a network that answers rows of texts can, and a linear model as ONNX.`,
     'Export it as JSON, or ask it here: trainyard serve, trainyard predict.',
   );

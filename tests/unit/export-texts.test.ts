@@ -64,7 +64,7 @@ for (const kind of ['words', 'characters', 'wordpiece', 'bytes'] as const) {
   });
 }
 
-test('a network on texts, a number and a category leaves as ONNX and answers the same there', async () => {
+test('a network and a linear model on texts, a number and a category leave as ONNX and answer the same there', async () => {
   const lines = Array.from({ length: 240 }, (_, row) => {
     const said = row % 17 === 3 ? '' : `"no. ${row}: ${row % 2 ? 'stale, sent back' : 'lovely 😀'}"`;
     return `${row % 5},${['red', 'blue', 'green'][row % 3]},${said},${row % 2 ? 'no' : 'yes'}`;
@@ -80,7 +80,12 @@ test('a network on texts, a number and a category leaves as ONNX and answers the
   assert.match(inputs.find(({ name }) => name === 'review')!.type, /^int64 N × \d+$/);
   assert.equal(inputs.length, 3);
   for (const name of ['m.tokenizer.json', 'm.tokens.py', 'm.check.py']) assert.ok(fs.existsSync(path.join(home, name)));
+  const linear = await lastEvent(home, 'train', table, ...flags.slice(0, 4), '--model', 'linear');
+  const counted = path.join(home, 'l.onnx');
+  const proof = await lastEvent(home, 'export', String(linear.run), '--format', 'onnx', '--out', counted);
+  assert.ok((proof.certificate as { passed: boolean }).passed, JSON.stringify(proof.certificate));
   if (lacksPython('numpy', 'onnxruntime')) return;
+  assert.match(runPython([path.join(home, 'l.check.py')]), /passes with onnxruntime/);
   assert.match(runPython([path.join(home, 'm.check.py')]), /passes with onnxruntime/);
 });
 

@@ -1,6 +1,7 @@
-// A linear model: one product in float64, and for each category the row of the weights that is its own.
+// A linear model: one product in float64, for each category the row of the weights that is its own, and texts as counted words.
 
 import type { InputSpec } from '../../model/spec.ts';
+import { readTerms, type Terms } from '../../learners/linear/terms.ts';
 import type { LinearModelFile } from '../../learners/linear/file.ts';
 import type { Weights } from '../../train/weights.ts';
 import type { OnnxBuilder, ValueName } from './builder.ts';
@@ -34,8 +35,46 @@ export function exportLinear(
       add(onnx.one('Gather', [rows(next, vocabulary), onnx.cast(code, 'int64')], { axis: { int: 0 } }));
       next += vocabulary;
     });
+    const texts = input.texts ?? [];
+    let column = input.width - texts.reduce((sum, { length }) => sum + length, 0);
+    const terms = readTerms(weights, texts.length) ?? [];
+    texts.forEach(({ length }, i) => {
+      const codes = onnx.one('Slice', [features, onnx.int64([column]), onnx.int64([column + length]), onnx.int64([1])]);
+      column += length;
+      const count = terms[i].weights.length;
+      if (count > 0) add(scoresOfTerms(onnx, onnx.cast(codes, 'int64'), terms[i], rows(next, count)));
+      next += count;
+    });
   }
   return onnx.cast(scores, 'float');
+}
+
+/** Scores [N,K] of the terms of texts, by codes [N,length] and a row of `weight` [T,K] a term: TF-IDF as terms.ts has it. */
+function scoresOfTerms(onnx: OnnxBuilder, codes: ValueName, { words, weights }: Terms, weight: ValueName): ValueName {
+  const places = Array.from(weights.keys());
+  const [single, paired] = [true, false].map((alone) => places.filter((term) => (words[2 * term + 1] === 0) === alone));
+  const counted = onnx.one('TfIdfVectorizer', [codes], {
+    mode: { text: 'TF' },
+    min_gram_length: { int: 1 },
+    max_gram_length: { int: paired.length > 0 ? 2 : 1 },
+    max_skip_count: { int: 0 },
+    ngram_counts: { ints: paired.length > 0 ? [0, single.length] : [0] },
+    ngram_indexes: { ints: [...single, ...paired] },
+    pool_int64s: {
+      ints: [
+        ...single.map((term) => words[2 * term]),
+        ...paired.flatMap((term) => [...words.subarray(2 * term, 2 * term + 2)]),
+      ],
+    },
+  });
+  // 1 + ln of a count, and 0 of none.
+  const counts = onnx.cast(counted, 'double');
+  const logarithm = onnx.one('Log', [onnx.one('Max', [counts, onnx.double([1])])]);
+  const worth = onnx.one('Add', [logarithm, onnx.one('Min', [counts, onnx.double([1])])]);
+  const values = onnx.one('Mul', [worth, onnx.double(weights, [weights.length])]);
+  const squares = onnx.one('ReduceSum', [onnx.one('Mul', [values, values]), onnx.int64([1])], { keepdims: { int: 1 } });
+  const size = onnx.one('Sqrt', [onnx.one('Max', [squares, onnx.double([1e-300])])]);
+  return onnx.one('Div', [onnx.one('MatMul', [values, weight]), size]);
 }
 
 /** [N, C·grid²]: means over squares, as R·X·Sᵀ with a row of R and of S an edge of the grid. */
