@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { InputError } from '../protocol/errors.ts';
-import { mergedSymbols, type Merges } from './merging.ts';
+import { mergedSymbols, PairRanks, type Merges } from './merging.ts';
 import type { Model } from './model.ts';
 import { savedAs, unsupported } from './saved.ts';
 import { bytesOfWritten, utf8Bytes, utf8Text } from './utf8.ts';
@@ -38,6 +38,7 @@ export function bytePairs(json: unknown, inBytes: boolean): Model {
     unknown,
     fuse: model.fuse_unk === true,
     bytes: model.byte_fallback === true,
+    plain: prefix === '' && suffix === '' ? plainIds(vocabulary) : new Int32Array(0),
   };
   return {
     kind: 'bytes',
@@ -62,8 +63,7 @@ function mergesOf(
   vocabulary: Vocabulary,
   prefix: string,
 ): Merges {
-  const size = vocabulary.tokens.length;
-  const ranks = new Map<number, number>();
+  const ranks = new PairRanks(pairs.length);
   const made = new Int32Array(pairs.length);
   pairs.forEach((pair, rank) => {
     const [left, right, ...more] = typeof pair === 'string' ? pair.split(' ') : pair;
@@ -71,10 +71,10 @@ function mergesOf(
       throw new InputError('input.tokenizer', `Merge ${rank + 1} of the tokenizer is no pair: “${String(pair)}”.`);
     }
     const of = (token: string): number => vocabulary.idOf(token, `a token of merge ${rank + 1},`);
-    ranks.set(of(left) * size + of(right), rank);
+    ranks.set(of(left), of(right), rank);
     made[rank] = of(left + (prefix && right.startsWith(prefix) ? right.slice(prefix.length) : right));
   });
-  return { ranks, made, size };
+  return { ranks, made };
 }
 
 interface Symbols {
@@ -84,12 +84,33 @@ interface Symbols {
   readonly unknown: number | undefined;
   /** Unknown characters beside each other are one token. */
   readonly fuse: boolean;
+  /** Ids of the characters that bytes are written as, by their code; -1: the vocabulary lacks it. Empty where what stands around a character counts. */
+  readonly plain: Int32Array;
   /** Unknown characters are written as `<0x41>`, byte by byte, where the vocabulary has all of them. */
   readonly bytes: boolean;
 }
 
+/** Characters that bytes are written as have codes below it. */
+const plainCodes = 0x180;
+
+const plainIds = ({ ids }: Vocabulary): Int32Array =>
+  Int32Array.from({ length: plainCodes }, (_, code) => ids.get(String.fromCharCode(code)) ?? -1);
+
+/** Ids of the characters of a piece that are all plain and known; null where one is not. */
+function plainSymbols(piece: string, plain: Int32Array): number[] | null {
+  const ids: number[] = [];
+  for (let i = 0; i < piece.length; i++) {
+    const id = plain[piece.charCodeAt(i)] ?? -1;
+    if (id < 0) return null;
+    ids.push(id);
+  }
+  return ids;
+}
+
 /** Ids of the characters of a piece. What the vocabulary lacks is dropped where there is no unknown token. */
-function symbolsOf(piece: string, { vocabulary, prefix, suffix, unknown, fuse, bytes }: Symbols): number[] {
+function symbolsOf(piece: string, { vocabulary, prefix, suffix, unknown, fuse, bytes, plain }: Symbols): number[] {
+  const known = plainSymbols(piece, plain);
+  if (known) return known;
   const ids: number[] = [];
   let wasUnknown = false;
   const characters = [...piece];

@@ -3,12 +3,44 @@
 
 /** Merges by their pair. */
 export interface Merges {
-  /** Rank of the pair `left · size + right`. */
-  readonly ranks: ReadonlyMap<number, number>;
+  readonly ranks: PairRanks;
   /** What a merge makes, by rank. */
   readonly made: Int32Array;
-  /** Ids are below it. */
-  readonly size: number;
+}
+
+/** No merge. */
+const none = 2 ** 31 - 1;
+
+/** Ranks of pairs: a table with open addresses, as pairs of large vocabularies make keys of a Map slow. */
+export class PairRanks {
+  readonly #mask: number;
+  /** Left, right and rank of each place; a left of -1 is an empty one. */
+  readonly #places: Int32Array;
+
+  /** With room for so many pairs. */
+  constructor(pairs: number) {
+    this.#mask = 2 ** Math.ceil(Math.log2(2 * pairs + 2)) - 1;
+    this.#places = new Int32Array(3 * (this.#mask + 1)).fill(-1);
+  }
+
+  set(left: number, right: number, rank: number): void {
+    this.#places.set([left, right, rank], this.#find(left, right));
+  }
+
+  /** The rank of a pair, `none` where it is no merge. */
+  of(left: number, right: number): number {
+    const at = this.#find(left, right);
+    return this.#places[at] < 0 ? none : this.#places[at + 2];
+  }
+
+  #find(left: number, right: number): number {
+    const places = this.#places;
+    const mixed = Math.imul(left, 0x9e3779b1) + Math.imul(right, 0x85ebca6b);
+    for (let place = (mixed ^ (mixed >>> 15)) & this.#mask; ; place = (place + 1) & this.#mask) {
+      const at = 3 * place;
+      if (places[at] < 0 || (places[at] === left && places[at + 1] === right)) return at;
+    }
+  }
 }
 
 /** Symbols up to which looking at all pairs is fastest. */
@@ -19,28 +51,34 @@ export function mergedSymbols(symbols: number[], merges: Merges): readonly numbe
   return symbols.length <= shortest ? mergedByLooking(symbols, merges) : mergedByHeap(symbols, merges);
 }
 
-function mergedByLooking(symbols: number[], { ranks, made, size }: Merges): readonly number[] {
-  const rankAt = (place: number): number => ranks.get(symbols[place] * size + symbols[place + 1]) ?? Infinity;
-  const ofPairs = Array.from({ length: Math.max(0, symbols.length - 1) }, (_, place) => rankAt(place));
+/** Ranks of the pairs of the word that is merged, by their left symbol. */
+const ofPairs = new Int32Array(shortest);
+
+function mergedByLooking(symbols: number[], { ranks, made }: Merges): readonly number[] {
+  let pairs = symbols.length - 1;
+  for (let i = 0; i < pairs; i++) ofPairs[i] = ranks.of(symbols[i], symbols[i + 1]);
   for (;;) {
-    let best = Infinity;
+    let best = none;
     let place = -1;
-    for (let i = 0; i < ofPairs.length; i++) {
+    for (let i = 0; i < pairs; i++) {
       if (ofPairs[i] >= best) continue;
       best = ofPairs[i];
       place = i;
     }
-    if (place < 0) return symbols;
+    if (place < 0) break;
     symbols[place] = made[best];
-    symbols.splice(place + 1, 1);
-    ofPairs.splice(place, 1);
-    if (place > 0) ofPairs[place - 1] = rankAt(place - 1);
-    if (place < ofPairs.length) ofPairs[place] = rankAt(place);
+    pairs--;
+    for (let i = place + 1; i <= pairs; i++) symbols[i] = symbols[i + 1];
+    for (let i = place; i < pairs; i++) ofPairs[i] = ofPairs[i + 1];
+    if (place > 0) ofPairs[place - 1] = ranks.of(symbols[place - 1], symbols[place]);
+    if (place < pairs) ofPairs[place] = ranks.of(symbols[place], symbols[place + 1]);
   }
+  symbols.length = Math.min(symbols.length, pairs + 1);
+  return symbols;
 }
 
 /** The symbols as a list of neighbours, the pairs that are merges in a heap by rank and place. */
-function mergedByHeap(symbols: readonly number[], { ranks, made, size }: Merges): readonly number[] {
+function mergedByHeap(symbols: readonly number[], { ranks, made }: Merges): readonly number[] {
   const count = symbols.length;
   const ids = Int32Array.from(symbols);
   const before = Int32Array.from(ids, (_, place) => place - 1);
@@ -49,15 +87,15 @@ function mergedByHeap(symbols: readonly number[], { ranks, made, size }: Merges)
   const heap = new PairHeap();
   const offer = (left: number): void => {
     if (left < 0 || after[left] < 0) return;
-    const rank = ranks.get(ids[left] * size + ids[after[left]]);
-    if (rank !== undefined) heap.push(rank, left);
+    const rank = ranks.of(ids[left], ids[after[left]]);
+    if (rank !== none) heap.push(rank, left);
   };
   for (let place = 0; place + 1 < count; place++) offer(place);
   while (heap.length > 0) {
     const { rank, place } = heap.pop();
     const right = after[place];
     // What it was offered for may have been merged into another since.
-    if (ids[place] === gone || right < 0 || ranks.get(ids[place] * size + ids[right]) !== rank) continue;
+    if (ids[place] === gone || right < 0 || ranks.of(ids[place], ids[right]) !== rank) continue;
     ids[place] = made[rank];
     ids[right] = gone;
     after[place] = after[right];

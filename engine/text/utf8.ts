@@ -84,7 +84,9 @@ const bytesByCharacter: ReadonlyMap<string, number> = new Map(
 export function writtenInBytes(text: string): string {
   // Most words are all visible ASCII.
   if (/^[!-~]*$/.test(text)) return text;
-  return Array.from(utf8Bytes(text), (byte) => byteCharacters[byte]).join('');
+  let written = '';
+  for (const byte of utf8Bytes(text)) written += byteCharacters[byte];
+  return written;
 }
 
 /** The bytes of a token written so; one with any other character in it is taken as it is. */
