@@ -58,21 +58,32 @@ export async function copyTable<T>(
   const { options, workFolder, limits, job, like } = request;
   const { head, reading } = await unpack(request.head, workFolder, job);
   const format = findFormat(head);
-  const database = await Database.open(limits, join(workFolder, 'spill'), {
-    files: [head.path],
-    folders: [workFolder],
+  // It opens on other threads while this one looks at the beginning of the file.
+  const opening = Database.open(limits, join(workFolder, 'spill'), { files: [head.path], folders: [workFolder] });
+  let release = (): void => undefined;
+  const connection = opening.then((database) => {
+    release = interruptWith(database.connection, job);
+    return database.connection;
   });
-  const { connection } = database;
-  const release = interruptWith(connection, job);
+  // Awaited below; until then its failure is nobody else's business.
+  connection.catch(() => undefined);
   try {
     const source = await format.open({ head, options, connection, workFolder, job, like });
+    await connection;
+    const database = await opening;
     const copied = await readAll(database, source, { head, workFolder, job });
     return await use(database, { ...copied, reading: { ...reading, ...copied.reading } });
   } catch (error) {
+    // A database that does not open says nothing of the file.
+    await opening;
     throw explainReading(error, head.name);
   } finally {
+    await connection.catch(() => undefined);
     release();
-    database.close();
+    await opening.then(
+      (database) => database.close(),
+      () => undefined,
+    );
   }
 }
 
@@ -197,7 +208,7 @@ async function readAll(
       source = source.keepExact(inexact);
       continue;
     }
-    const table = { ...measuredTable(path, rows, source.columns.length), ...(written && { numbers: written.numbers }) };
+    const table = { ...measuredTable(path, rows, source.columns.length), ...known(written) };
     if (table.rows === 0) {
       throw new InputError(
         'input.no_rows',
@@ -215,6 +226,13 @@ async function readAll(
     `${head.name} cannot be read: its columns change from part to part.`,
     'Split it into files that are the same from beginning to end.',
   );
+}
+
+/** What a copy that was measured while it was written says of its table. */
+function known(written: WrittenTable | null): Partial<MeasuredTable> {
+  return written === null
+    ? {}
+    : { numbers: written.numbers, ...(written.sample !== undefined && { sample: written.sample, apart: true }) };
 }
 
 async function countRows(connection: DuckDBConnection, path: string): Promise<number> {

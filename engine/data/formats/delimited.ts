@@ -79,11 +79,17 @@ async function openDelimited(
 
 /** The file copied by our own reader, as long as there is nothing unusual in it. */
 function plainSource(request: OpenRequest, layout: Layout, path: string): TableSource {
-  const { size } = request.head;
+  const { head, job, workFolder } = request;
   return {
     ...describeSource(layout, path, readCall(layout)),
     write: (target, groupRows, report) =>
-      copyPlain(path, target, layout, { size, groupRows, job: request.job, report }),
+      copyPlain(path, target, layout, {
+        size: head.size,
+        groupRows,
+        sample: join(workFolder, 'sample.parquet'),
+        job,
+        report,
+      }),
     check: () => Promise.resolve({ finished: [] }),
     recover: () => usualSource(request, layout, path),
     keepExact: (names) => plainSource(request, asText(layout, names), path),
@@ -179,7 +185,7 @@ function quickSource(
     ...describeSource(layout, path, readCall(layout)),
     unfit,
     async check(rows): Promise<SourceCheck> {
-      const rejects = await takeRejects(connection, rejectLimit);
+      const rejects = await takeRejects(await connection, rejectLimit);
       const other = await inOtherEncoding(request, layout, rejects);
       if (other !== null) return { again: other, why: 'not UTF-8 after all' };
       if (rejects.broken > 0) return { again: await carefulSource(request, layout), why: 'lines of another shape' };
@@ -189,7 +195,7 @@ function quickSource(
       return { again: await carefulSource(request, layout), why: `${expected} rows expected, ${rows} read` };
     },
     async recover() {
-      await forgetRejects(connection);
+      await forgetRejects(await connection);
       if (columns.some(isGrouped) && !unfit.aborted) return again(groupedAsText(layout));
       return carefulSource(request, layout);
     },
@@ -238,7 +244,7 @@ function rewrittenSource(request: OpenRequest, layout: Layout, table: Rewritten)
   return {
     ...describeSource(layout, table.path, { delimiter: ',', quote: '"', columns, settings }),
     async check(rows): Promise<SourceCheck> {
-      const rejects = await takeRejects(connection, rejectLimit);
+      const rejects = await takeRejects(await connection, rejectLimit);
       if (rejects.casts.size > 0) {
         return {
           again: rewrittenSource(request, relaxed(layout, rejects), table),
@@ -257,7 +263,7 @@ function rewrittenSource(request: OpenRequest, layout: Layout, table: Rewritten)
     ...(columns.some(isGrouped)
       ? {
           async recover() {
-            await forgetRejects(connection);
+            await forgetRejects(await connection);
             return rewrittenSource(request, groupedAsText(layout), table);
           },
         }

@@ -26,8 +26,8 @@ export const headBytes = 2 ** 21;
 export interface OpenRequest {
   readonly head: FileHead;
   readonly options: ReadOptions;
-  /** A connection that may read the file and `workFolder`. */
-  readonly connection: DuckDBConnection;
+  /** A connection that may read the file and `workFolder`, once it is open. */
+  readonly connection: Promise<DuckDBConnection>;
   /** Folder for temporary files; removed after the import. */
   readonly workFolder: string;
   readonly job: Job;
@@ -86,6 +86,8 @@ export interface WrittenTable {
   readonly rows: number;
   /** Of all columns of numbers, by name. */
   readonly numbers: ReadonlyMap<string, NumberMoments>;
+  /** Table expression of its sample, where it was put aside. */
+  readonly sample?: string;
 }
 
 export type SourceCheck =

@@ -25,7 +25,8 @@ export const jsonLines: DatasetFormat = {
     return /\.json$/i.test(head.name) && /^[[{"]/.test(start);
   },
   async open(request) {
-    const { head, connection, options } = request;
+    const { head, options } = request;
+    const connection = await request.connection;
     const text = decodeHead(head.bytes, 'utf-8');
     const shape = shapeOf(text, head.size <= headBytes);
     if (shape === 'other') throw noTable(head.name, describeOther(text));

@@ -40,7 +40,8 @@ function isObject(text: string): boolean {
 
 /** Rows as lists: written as delimited text, of which the first line is a header if it looks like one. */
 export async function openLists(request: OpenRequest): Promise<TableSource> {
-  const { head, connection, workFolder, options } = request;
+  const { head, workFolder, options } = request;
+  const connection = await request.connection;
   const lists = `read_json_objects(${quoteText(head.path)}, format = 'array')`;
   const [facts = {}] = await queryRows(
     connection,

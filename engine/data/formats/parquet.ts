@@ -36,7 +36,8 @@ async function respelled(connection: DuckDBConnection, path: string): Promise<re
 export const parquet: DatasetFormat = {
   name: 'Parquet',
   sniff: (head) => magic.every((byte, index) => head.bytes[index] === byte),
-  async open({ head, connection }) {
+  async open({ head, connection: opening }) {
+    const connection = await opening;
     const table = `read_parquet(${quoteText(head.path)})`;
     try {
       const source = await typedSource(connection, table, { format: 'Parquet' });

@@ -7,13 +7,14 @@ import type { FileHandle } from 'node:fs/promises';
 import type { Job } from '../jobs.ts';
 import { DistinctSample } from '../schema/distinct-sample.ts';
 import { MomentsSum } from '../schema/moments.ts';
-import { columnsAtOnce } from '../schema/table.ts';
+import { columnsAtOnce, rowNumber, sampleStep, sampleTable } from '../schema/table.ts';
 import type { FileHead, WrittenTable } from './format.ts';
 import type { Layout } from './layout.ts';
 import { ParquetWriter } from './parquet-writer.ts';
 import type { GroupColumn } from './parquet-writer.ts';
 import { PlainCells } from './plain-cells.ts';
 import type { PlainColumn, PlainStyle } from './plain-cells.ts';
+import { PlainSample } from './plain-sample.ts';
 import { isGrouped } from './read-csv.ts';
 
 /** Bytes read at a time. */
@@ -62,6 +63,8 @@ export async function copyPlain(
   about: {
     readonly size: number;
     readonly groupRows: number;
+    /** Where the rows of its sample may go. */
+    readonly sample: string;
     readonly job: Job;
     readonly report: (share: number) => void;
   },
@@ -76,8 +79,9 @@ export async function copyPlain(
   const source = await open(path, 'r');
   try {
     const output = await open(target, 'w');
+    const sample = await open(about.sample, 'w');
     try {
-      const writing = new PlainWriting(output, plain, marks, about.groupRows);
+      const writing = new PlainWriting({ table: output, sample }, plain, marks, about.groupRows);
       const lines = new LineBlocks(source, dialect.skip + (header === 'none' ? 0 : 1));
       let reported = performance.now();
       for (;;) {
@@ -85,15 +89,17 @@ export async function copyPlain(
         const block = await lines.next();
         if (block === null) break;
         if (!block.whole || !isPlain(block.bytes, dialect.quote.charCodeAt(0))) return null;
-        if (!(await writing.take(block.bytes, lines.done / about.size))) return null;
+        if (!(await writing.take(block.bytes, (at) => (block.start + at) / about.size))) return null;
         const now = performance.now();
         if (now - reported < reportInterval) continue;
         reported = now;
         about.report(lines.done / about.size);
       }
-      return await writing.finish();
+      const written = await writing.finish();
+      return written.sampled ? { ...written, sample: sampleTable(about.sample) } : written;
     } finally {
       await output.close();
+      await sample.close();
     }
   } finally {
     await source.close();
@@ -123,13 +129,14 @@ class LineBlocks {
     return bytesRead;
   }
 
-  /** `whole`: it ends with a line, as it should. The bytes are valid until the next call. */
-  async next(): Promise<{ readonly bytes: Buffer; readonly whole: boolean } | null> {
+  /** `start`: their place in the file; `whole`: they end with a line, as they should. The bytes are valid until the next call. */
+  async next(): Promise<{ readonly bytes: Buffer; readonly start: number; readonly whole: boolean } | null> {
     const read = await (this.#reading ?? this.#read(this.#next, 0));
     [this.#current, this.#next] = [this.#next, this.#current];
     const bytes = this.#current;
     let end = this.#rest + read;
     const first = this.done === 0;
+    const before = this.done - this.#rest;
     this.done += read;
     if (read === 0) {
       // The last line may lack its end.
@@ -137,18 +144,20 @@ class LineBlocks {
       bytes[end++] = newline;
       this.#rest = 0;
       this.#reading = Promise.resolve(0);
-      return { bytes: bytes.subarray(0, end), whole: true };
+      return { bytes: bytes.subarray(0, end), start: before, whole: true };
     }
     let start = 0;
     if (first) {
       start = bodyStart(bytes.subarray(0, end), this.#skip, 0);
-      if (start < 0) return { bytes: bytes.subarray(0, 0), whole: false };
+      if (start < 0) return { bytes: bytes.subarray(0, 0), start: before, whole: false };
     }
     const after = bytes.lastIndexOf(newline, end - 1) + 1;
-    if (after < start || end - after > bytesAtOnce) return { bytes: bytes.subarray(0, 0), whole: false };
+    if (after < start || end - after > bytesAtOnce) return { bytes: bytes.subarray(0, 0), start: before, whole: false };
     this.#rest = bytes.copy(this.#next, 0, after, end);
     this.#reading = this.#read(this.#next, this.#rest);
-    return { bytes: bytes.subarray(start, after), whole: true };
+    // Awaited by the next call, if there is one.
+    this.#reading.catch(() => undefined);
+    return { bytes: bytes.subarray(start, after), start: before + start, whole: true };
   }
 }
 
@@ -161,24 +170,33 @@ class PlainWriting {
   #rows = 0;
   readonly #measured: readonly ({ readonly sum: MomentsSum; readonly different: DistinctSample | null } | null)[];
   readonly #columns: readonly PlainColumn[];
+  readonly #files: { readonly table: FileHandle; readonly sample: FileHandle };
+  /** From the first row group on, if the table is long. */
+  #sample: PlainSample | null = null;
 
-  constructor(file: FileHandle, columns: readonly PlainColumn[], style: PlainStyle, groupRows: number) {
+  constructor(
+    files: { readonly table: FileHandle; readonly sample: FileHandle },
+    columns: readonly PlainColumn[],
+    style: PlainStyle,
+    groupRows: number,
+  ) {
+    this.#files = files;
     this.#columns = columns;
     const counts = columns.filter(({ text }) => !text).length <= countedColumns;
     this.#measured = columns.map(({ text }) =>
       text ? null : { sum: new MomentsSum(), different: counts ? new DistinctSample() : null },
     );
-    this.#writer = new ParquetWriter(file, columns);
+    this.#writer = new ParquetWriter(files.table, columns);
     this.#filling = new PlainCells(columns, style, groupRows);
     this.#written = new PlainCells(columns, style, groupRows);
   }
 
-  /** `done`: the share of the file that has been read. false: a line is not plain. */
-  async take(bytes: Buffer, done: number): Promise<boolean> {
+  /** `share`: that of the file which ends at a place among the bytes. false: a line is not plain. */
+  async take(bytes: Buffer, share: (at: number) => number): Promise<boolean> {
     for (let at = 0; at < bytes.length;) {
       at = this.#filling.take(bytes, at, bytes.length);
       if (at < 0) return false;
-      if (this.#filling.full) await this.#write(done);
+      if (this.#filling.full) await this.#write(share(at));
     }
     return true;
   }
@@ -190,6 +208,8 @@ class PlainWriting {
     this.#rows += this.#written.rows;
     const group = this.#written.group();
     group.forEach((column, index) => this.#measure(column, index, done));
+    if (this.#rows === this.#written.rows) this.#sample = this.#startSample(this.#rows / done);
+    await this.#sample?.add(group, this.#written.rows, this.#rows - this.#written.rows);
     this.#writing = this.#writer.add(this.#written.rows, group);
     this.#writing.catch(() => undefined);
   }
@@ -210,7 +230,15 @@ class PlainWriting {
     different.add(column.values.subarray(first), rows - first);
   }
 
-  async finish(): Promise<WrittenTable> {
+  /** `rows`: about how many the table will have. */
+  #startSample(rows: number): PlainSample | null {
+    const step = sampleStep(rows, this.#columns.length);
+    // The place of a row would be a second column of that name.
+    if (step === 1 || this.#columns.some(({ name }) => name.toLowerCase() === rowNumber)) return null;
+    return new PlainSample(this.#files.sample, this.#columns, step);
+  }
+
+  async finish(): Promise<WrittenTable & { readonly sampled: boolean }> {
     if (this.#filling.rows > 0) await this.#write(1);
     await this.#writing;
     await this.#writer.finish();
@@ -221,6 +249,7 @@ class PlainWriting {
         return [[name, { ...measured.sum.moments(), different: measured.different?.result() ?? null }]];
       }),
     );
-    return { rows: this.#rows, numbers };
+    await this.#sample?.finish();
+    return { rows: this.#rows, numbers, sampled: this.#sample?.step === sampleStep(this.#rows, this.#columns.length) };
   }
 }

@@ -42,7 +42,7 @@ export const plainText: DatasetFormat = {
     const longest = lines.reduce((most, line) => Math.max(most, Buffer.byteLength(line)), usualObject);
     const settings = `format = 'newline_delimited', columns = {text: 'VARCHAR'}, maximum_object_size = ${longest}`;
     const table = `read_json(${quoteText(path)}, ${settings})`;
-    const source = await typedSource(connection, table, { format: 'text', encoding: encodingTitles[encoding] });
+    const source = await typedSource(await connection, table, { format: 'text', encoding: encodingTitles[encoding] });
     const columns = source.columns.map((column) => ({ ...column, passages: true as const }));
     return { ...source, columns, warnings: [...source.warnings, ...unreadable(text, head)] };
   },
