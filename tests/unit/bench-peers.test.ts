@@ -1,14 +1,17 @@
 // `bench` beside other programs: pairs in turns, the ratio to each and to what it has to be, this CPU's own peaks, and the table as a file.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { findNative, loadNative, multiplyAddRate } from '../../engine/backends/cpu/native.ts';
 import { measurePeaks } from '../../engine/bench/profile.ts';
 import { mostOfPeer } from '../../engine/bench/peer-limits.ts';
 import { workloads } from '../../engine/bench/workloads.ts';
+import { isRunning } from '../../engine/system/alive.ts';
 import { startTrainyard, temporaryHome, trainyard } from '../support/cli.ts';
 
 interface Told {
@@ -84,7 +87,39 @@ test('a peer that fails, or prints what is no JSON, ends it with a line that say
   };
   assert.match(await told('exit 3; '), /The peer “exit 3; ” failed \(exit code 3\)/);
   assert.match(await told('kill -9 $$; '), /failed \(SIGKILL\)/);
+  const printing = (value: string): string => `echo '{"peer":"p","workload":"gemm-64","value":${value}}' #`;
+  for (const value of ['"3"', 'null', '0', '-3']) {
+    assert.match(await told(printing(value)), /The peer .* printed “\{"peer".*value \(milliseconds\) a number above 0/);
+  }
+  assert.match(await told("printf '{%0100000d' 1 #"), /printed “\{0{199}…”\. No line may have more than 65536/);
   assert.match(await told('echo {half'), /printed “\{half --only gemm-64”\. A line that begins with \{ has to be JSON/);
+});
+
+test('a peer that has no time for a workload is named; one that hangs ends with the bench, and so does what it started', async (t) => {
+  const home = temporaryHome(t);
+  const words = ['bench', '--only', 'gemm-64', '--threads', '1', '--rounds', '1', '--peer'];
+  const { code, stderr, stdout } = await trainyard(home, ...words, 'echo hello #');
+  assert.equal(code, 0);
+  assert.match(stderr, /The peer “echo hello #” has no time for gemm-64\./);
+  assert.match(stdout, /gemm-64/);
+
+  const told = path.join(home, 'told');
+  const bench = startTrainyard(home, [
+    ...words,
+    `sleep 300 & echo $! $$ > ${told}.part; mv ${told}.part ${told}; wait #`,
+  ]);
+  t.after(() => bench.child.kill('SIGKILL'));
+  while (!fs.existsSync(told)) await setTimeout(50);
+  const own = fs.readFileSync(told, 'utf8').trim().split(' ').map(Number);
+  bench.child.kill('SIGTERM');
+  await once(bench.child, 'exit');
+  t.after(() => own.forEach((pid) => isRunning(pid) && process.kill(pid, 'SIGKILL')));
+  for (const pid of own) {
+    for (let tries = 0; isRunning(pid); tries++) {
+      assert.ok(tries < 100, `process ${pid} is left`);
+      await setTimeout(50);
+    }
+  }
 });
 
 test('limits are of workloads there are', () => {

@@ -1,8 +1,9 @@
 // What other programs take for a workload. A peer is a command that prints one JSON object a line with `peer`, `workload` and `value`
 // (milliseconds), if it knows with `cpu` (milliseconds of processor time), `threads` and `mode` (which of its ways was the fastest).
 
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { z } from 'zod';
 import { InputError } from '../../../engine/protocol/errors.ts';
 
 export interface PeerTime {
@@ -12,10 +13,13 @@ export interface PeerTime {
   readonly mode?: string;
 }
 
-interface PeerLine extends PeerTime {
-  readonly workload: string;
-  readonly threads?: number;
-}
+const peerLine = z.object({
+  peer: z.string(),
+  value: z.number().positive(),
+  cpu: z.number().nonnegative().optional(),
+  threads: z.number().nonnegative().optional(),
+  mode: z.string().optional(),
+});
 
 /** What keeps PyTorch and the libraries it calls to AVX2, where our own kernels are kept to it: else the pair would not be fair. */
 const avx2Peers = { ATEN_CPU_CAPABILITY: 'avx2', ONEDNN_MAX_CPU_ISA: 'AVX2', MKL_ENABLE_INSTRUCTIONS: 'AVX2' } as const;
@@ -24,44 +28,89 @@ const avx2Peers = { ATEN_CPU_CAPABILITY: 'avx2', ONEDNN_MAX_CPU_ISA: 'AVX2', MKL
 export const peerVariables = (native = process.env['TRAINYARD_NATIVE']): Readonly<Record<string, string>> =>
   native === 'avx2' ? avx2Peers : {};
 
+/** Characters of a line that is read; what is longer is no result. */
+const longestLine = 2 ** 16;
+
 /**
  * Runs a peer for one workload and reads its lines; those for other workloads are passed over. `more`: words behind the command. Throws
- * InputError where it fails, or a line cannot be read: a table without the peer would pass for one with it.
+ * InputError where it fails, or a line cannot be read: a table without the peer would pass for one with it. A peer that has no time for the
+ * workload gives none. It ends with this process, and so does what it started.
  */
 export async function runPeer(command: string, workload: string, more = ''): Promise<readonly PeerTime[]> {
   const line = command.includes('{only}') ? command.replaceAll('{only}', workload) : `${command} --only ${workload}`;
   const env = { ...peerVariables(), ...process.env };
-  const child = spawn(line + more, { shell: true, stdio: ['ignore', 'pipe', 'inherit'], env });
-  let text = '';
-  const ended = once(child, 'close') as Promise<[code: number | null, signal: string | null]>;
-  for await (const chunk of child.stdout) text += String(chunk);
-  const [code, signal] = await ended;
-  if (code !== 0) {
+  // With a group of its own, a shell is ended together with what it runs.
+  const child = spawn(line + more, { shell: true, detached: !onWindows, stdio: ['ignore', 'pipe', 'inherit'], env });
+  const end = (): void => endAll(child);
+  process.once('exit', end);
+  try {
+    const ended = once(child, 'close') as Promise<[code: number | null, signal: string | null]>;
+    const times: PeerTime[] = [];
+    let part = '';
+    for await (const chunk of child.stdout.setEncoding('utf8')) {
+      const lines = (part + String(chunk)).split('\n');
+      part = lines.pop() ?? '';
+      if (part.length > longestLine) {
+        throw unreadable(command, part, `No line may have more than ${longestLine} characters.`);
+      }
+      times.push(...lines.flatMap((text) => readLine(text, command, workload)));
+    }
+    times.push(...readLine(part, command, workload));
+    const [code, signal] = await ended;
+    if (code === 0) return times;
     const how = signal === null ? `exit code ${code}` : signal;
     throw new InputError('input.peer', `The peer “${command}” failed (${how}).`, `It was run as: ${line}${more}`);
+  } finally {
+    process.off('exit', end);
+    end();
   }
-  return text
-    .split('\n')
-    .filter((part) => part.startsWith('{'))
-    .map((part) => readLine(part, command))
-    .flatMap(({ peer, workload: name, value, cpu, threads, mode }) =>
-      peer !== undefined && name === workload && value !== undefined
-        ? [{ peer: threads ? `${peer} ×${threads}` : peer, value, cpu, ...(mode === undefined ? {} : { mode }) }]
-        : [],
-    );
 }
 
-function readLine(part: string, command: string): Partial<PeerLine> {
+const onWindows = process.platform === 'win32';
+
+/** Ends a peer that still runs, and what it started. */
+function endAll(child: ChildProcess): void {
+  const { pid, exitCode, signalCode } = child;
+  if (pid === undefined || exitCode !== null || signalCode !== null) return;
   try {
-    return JSON.parse(part) as Partial<PeerLine>;
+    if (onWindows) child.kill();
+    else process.kill(-pid);
   } catch {
-    throw new InputError(
-      'input.peer',
-      `The peer “${command}” printed “${part}”.`,
-      'A line that begins with { has to be JSON.',
-    );
+    // It has ended by itself meanwhile.
   }
 }
+
+/** The time in a line of a peer; none in one that is no JSON or of another workload. */
+function readLine(text: string, command: string, workload: string): readonly PeerTime[] {
+  if (!text.startsWith('{')) return [];
+  const found = parsed(text);
+  if (found === null) throw unreadable(command, text, 'A line that begins with { has to be JSON.');
+  if (found.workload !== workload || found.peer === undefined) return [];
+  const result = peerLine.safeParse(found);
+  if (!result.success) {
+    throw unreadable(
+      command,
+      text,
+      'peer and mode have to be texts, value (milliseconds) a number above 0, cpu and threads numbers.',
+    );
+  }
+  const { peer, value, cpu, threads, mode } = result.data;
+  return [{ peer: threads ? `${peer} ×${threads}` : peer, value, cpu, ...(mode === undefined ? {} : { mode }) }];
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    return JSON.parse(text) as Readonly<Record<string, unknown>>;
+  } catch {
+    return null;
+  }
+}
+
+function unreadable(command: string, text: string, hint: string): InputError {
+  return new InputError('input.peer', `The peer “${command}” printed “${shortened(text)}”.`, hint);
+}
+
+const shortened = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
 
 /** Of values in any order; of an even number the upper one. */
 export function median(values: readonly number[]): number {

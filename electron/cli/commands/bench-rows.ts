@@ -61,6 +61,7 @@ export async function compareOne(
 ): Promise<Row> {
   const ours: number[] = [];
   const theirs = new Map<string, { readonly mode?: string; readonly values: number[]; readonly ratios: number[] }>();
+  const without = new Set<string>();
   let threads = 1;
   const roundMilliseconds = backend.device.kind === 'gpu' ? gpuRoundMilliseconds : 0;
   for (let round = 0; round < rounds; round++) {
@@ -71,13 +72,17 @@ export async function compareOne(
     open.close();
     ours.push(best);
     for (const command of peers) {
-      for (const { peer, value, mode } of await runPeer(command, workload.name)) {
+      output.bar(round / rounds, `${workload.name} by ${command}`);
+      const times = await runPeer(command, workload.name);
+      if (times.length === 0) without.add(command);
+      for (const { peer, value, mode } of times) {
         const known = theirs.get(peer) ?? { values: [], ratios: [] };
         theirs.set(peer, { mode, values: [...known.values, value], ratios: [...known.ratios, best / value] });
       }
     }
   }
   output.clearBar();
+  for (const command of without) output.note(`The peer “${command}” has no time for ${workload.name}.`);
   const value = median(ours);
   const must = ownValue(mostOfPeer, workload.name);
   const found = [...theirs].map(([peer, { mode, values, ratios }]): PeerResult => ({
