@@ -82,7 +82,9 @@ test('a peer that fails, or prints what is no JSON, ends it with a line that say
       '--peer',
       peer,
     );
-    assert.deepEqual([code, stdout], [2, '']);
+    assert.equal(code, 2);
+    // A slow machine is told how far it is; there is no table.
+    assert.doesNotMatch(stdout, /GFLOP/);
     return stderr;
   };
   assert.match(await told('exit 3; '), /The peer “exit 3; ” failed \(exit code 3\)/);

@@ -266,22 +266,17 @@ test('bench times trees on made-up rows, in turns with a peer that says what it 
   const line = JSON.stringify({ peer: 'other', workload: 'predict', value: 5000, cpu: 4000, threads: 1 });
   const rows = ['--suite', 'tables', '--only', 'predict', '--rows', '400', '--threads', '1'];
   const peer = `node -e "console.log(process.argv.includes('400') ? process.argv[1] : '')" -- '${line}'`;
-  const { code, events } = await trainyard(
-    temporaryHome(t),
-    'bench',
-    ...rows,
-    '--peer',
-    peer,
-    '--rounds',
-    '2',
-    '--json',
-  );
+  const home = temporaryHome(t);
+  const file = path.join(home, 'table.json');
+  const words = ['bench', ...rows, '--peer', peer, '--rounds', '2', '--out', file, '--json'];
+  const { code, events } = await trainyard(home, ...words);
   assert.equal(code, 0);
   const [row] = events;
   assert.deepEqual([events.length, row.workload, row.rows, row.columns], [1, 'predict', 400, 28]);
   assert.ok(Number(row.value) > 0 && Number(row.cpu) > 0 && row.unit === 'ms/prediction');
   assert.ok((row.ratios as Record<string, number>)['other ×1'] > 0);
   assert.ok((row.cpuRatios as Record<string, number>)['other ×1'] > 0);
+  assert.deepEqual((JSON.parse(readFileSync(file, 'utf8')) as { rows: unknown }).rows, events);
 });
 
 const refusals: readonly { readonly name: string; readonly args: readonly string[]; readonly message: RegExp }[] = [

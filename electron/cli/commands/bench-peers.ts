@@ -5,6 +5,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { z } from 'zod';
 import { InputError } from '../../../engine/protocol/errors.ts';
+import type { Output } from '../output.ts';
 
 export interface PeerTime {
   readonly peer: string;
@@ -111,6 +112,11 @@ function unreadable(command: string, text: string, hint: string): InputError {
 }
 
 const shortened = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
+
+/** Says which commands gave nothing for a workload: their columns are not there. */
+export function noteWithout(commands: ReadonlySet<string>, workload: string, output: Pick<Output, 'note'>): void {
+  for (const command of commands) output.note(`The peer “${command}” has no time for ${workload}.`);
+}
 
 /** Of values in any order; of an even number the upper one. */
 export function median(values: readonly number[]): number {

@@ -7,7 +7,7 @@ import { mostOfPeer } from '../../../engine/bench/peer-limits.ts';
 import type { Workload } from '../../../engine/bench/workload.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
 import { formatNumber, type Column, type Output } from '../output.ts';
-import { median, runPeer } from './bench-peers.ts';
+import { median, noteWithout, runPeer } from './bench-peers.ts';
 
 export interface Row {
   readonly workload: string;
@@ -82,7 +82,7 @@ export async function compareOne(
     }
   }
   output.clearBar();
-  for (const command of without) output.note(`The peer “${command}” has no time for ${workload.name}.`);
+  noteWithout(without, workload.name, output);
   const value = median(ours);
   const must = ownValue(mostOfPeer, workload.name);
   const found = [...theirs].map(([peer, { mode, values, ratios }]): PeerResult => ({

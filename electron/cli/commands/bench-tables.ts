@@ -6,7 +6,7 @@ import type { Backend } from '../../../engine/backends/backend.ts';
 import { benchTable, type TableTask } from '../../../engine/bench/tables.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
 import { formatNumber, type Output } from '../output.ts';
-import { median, runPeer } from './bench-peers.ts';
+import { median, noteWithout, runPeer } from './bench-peers.ts';
 
 interface Spent {
   /** Milliseconds. */
@@ -37,8 +37,11 @@ export interface TablesAsked {
   readonly rounds: number;
 }
 
-/** Times the tasks one after the other. */
-export async function benchTables({ tasks, threads, ...asked }: TablesAsked, output: Output): Promise<void> {
+/** Times the tasks one after the other: a row each. */
+export async function benchTables(
+  { tasks, threads, ...asked }: TablesAsked,
+  output: Output,
+): Promise<readonly object[]> {
   const backend = createCpuBackend({ threads });
   const rows: TableRow[] = [];
   for (const task of tasks) {
@@ -48,6 +51,7 @@ export async function benchTables({ tasks, threads, ...asked }: TablesAsked, out
   }
   await backend.close();
   if (!output.json) print(output, rows);
+  return rows;
 }
 
 async function compare(
@@ -61,16 +65,19 @@ async function compare(
   const work = await task.open(table, backend);
   const ours: Required<Spent>[] = [];
   const theirs = new Map<string, Spent[]>();
+  const without = new Set<string>();
   for (let round = 0; round < rounds; round++) {
     output.bar(round / rounds, `${task.name} on ${backend.device.name}`);
     ours.push(await spentOn(work));
     for (const command of peers) {
       const more = ` --rows ${table.rows} --threads ${threads}`;
-      for (const { peer, ...spent } of await runPeer(command, task.name, more))
-        theirs.set(peer, [...(theirs.get(peer) ?? []), spent]);
+      const times = await runPeer(command, task.name, more);
+      if (times.length === 0) without.add(command);
+      for (const { peer, ...spent } of times) theirs.set(peer, [...(theirs.get(peer) ?? []), spent]);
     }
   }
   output.clearBar();
+  noteWithout(without, task.name, output);
   const ratios = (kind: keyof Spent): Ratios =>
     Object.fromEntries(
       [...theirs].flatMap(([peer, spent]) => {

@@ -90,17 +90,20 @@ export const bench: Command = {
     const peers = (options.peer ?? []) as readonly string[];
     const rounds =
       numberOption(options, 'rounds', { minimum: 1, whole: true }) ?? (peers.length > 0 ? roundsWithPeers : 1);
+    const target = textOption(options, 'out');
+    if (target !== undefined) await checkOutput(target, output);
     if (suite === 'tables') {
       const rows = numberOption(options, 'rows', { minimum: 100, whole: true }) ?? usualTableRows;
       const threads = threadsOption(options, output);
-      return benchTables({ tasks: chooseNamed(options, tableTasks), rows, threads, peers, rounds }, output);
+      const tasks = chooseNamed(options, tableTasks);
+      const table = await benchTables({ tasks, rows, threads, peers, rounds }, output);
+      if (target !== undefined) await writeOutput(target, [tableText(table)], output);
+      return;
     }
     if (options.rows !== undefined) {
       throw new InputError('usage.rows', 'Only the suite tables has rows to choose.', 'Add --suite tables.');
     }
     const chosen = chooseNamed(options, workloads);
-    const target = textOption(options, 'out');
-    if (target !== undefined) await checkOutput(target, output);
     const devices: Timed[] = [];
     if (suite !== 'gpu') {
       devices.push(timedCpu(threadsOption(options, output)));
@@ -208,7 +211,7 @@ function shares(milliseconds: number, computing: number, memory: number): Shares
 }
 
 /** The table as a file keeps it. */
-function tableText(rows: readonly Row[]): string {
+function tableText(rows: readonly object[]): string {
   const { name, instructions, cores } = describeCpu();
   const machine = { cpu: name, instructions, cores, node: process.version };
   const measured = new Date().toISOString();
