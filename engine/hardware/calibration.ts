@@ -22,13 +22,16 @@ export type Factors = Readonly<Record<WorkKind | 'launch', number>>;
 export const usualFactors: Factors = {
   product: 1.1,
   convolution: 1.1,
-  depthwise: 7,
+  depthwise: 1.1,
   normalisation: 4,
-  pooling: 4,
+  pooling: 1.5,
   elementwise: 1.5,
   update: 1.3,
   launch: 1,
 };
+
+/** Of devices whose kernels nobody has timed call by call: how many times as long these take beyond the usual factors. */
+const unknown: Readonly<Partial<Record<WorkKind, number>>> = { depthwise: 6.4, pooling: 2.7 };
 
 /** Value at `at` between samples, linear in the logarithms of both; beyond them that of the nearest. */
 export function valueAt(samples: readonly Sample[], at: number): number {
@@ -80,9 +83,10 @@ function roofSeconds(lab: LabDevice, call: CallCost): number {
       Math.max((idle * cpu.flops) / rate(cpu.edge), memory) + (cpu.streamed > 0 ? moving(cpu.streamed, cpu.from) : 0)
     );
   }
-  if (kind !== 'product' && kind !== 'convolution' && kind !== 'depthwise') return memory;
+  const times = lab.kind === 'cpu' ? 1 : (unknown[kind] ?? 1);
+  if (kind !== 'product' && kind !== 'convolution' && kind !== 'depthwise') return times * memory;
   // Without its sides: a product of as many operations as a cube of this edge.
-  return Math.max(flops / rate(edge ?? Math.max(1, Math.cbrt(flops / 2))), memory);
+  return times * Math.max(flops / rate(edge ?? Math.max(1, Math.cbrt(flops / 2))), memory);
 }
 
 /** Seconds that one more call costs. */

@@ -125,6 +125,24 @@ test('the CPU: small grids fill their vectors, starts count, gathered weights an
   assert.ok(plane(2, 2, five) > plane(4, 4, five) / 1.5 && plane(32, 32, five) > 5 * plane(8, 8, five));
   // Those of 3 × 3 go by strips of 16 columns, and threads share planes instead of images.
   near(plane(8, 3), plane(8, 16));
+  // Strided windows are summed where results are; the gradient of the weights adds nine sums a row, and reads planes that lie far apart.
+  near(plane(16, 16, { ...five, stride: 2 }) / plane(8, 8, five), 8 / 6);
+  const weights = conv('conv2d_weight_grad', { groups: 256, height: 8, width: 8 });
+  assert.ok(weights.flops > 1.3 * plane(8, 8) && weights.streamed > weights.from && weights.from > 2 ** 20);
+  assert.equal(conv('conv2d_weight_grad', { groups: 256, height: 2, width: 2 }).streamed, 0);
+  // One tap: rows of the gradient are packed, not spread, in whole tiles of six, and images are summed across.
+  const one = { kernel: 1, padding: 0 };
+  near(conv('conv2d_weight_grad', { ...one, channels: 48 }).waste, (1 + 32 / 256) * (1 + 16 / 48));
+  assert.ok(conv('conv2d_weight_grad', { ...one, channels: 48, stride: 2 }).waste > 2);
+  // A mean of a whole plane costs next to its bytes; windows cost a plane, a row and each element under them, gradients more.
+  const pool = (kernel: string, of: object) =>
+    conv(kernel, { planes: 512, height: 16, width: 16, windowHeight: 3, windowWidth: 3, stride: 1, padding: 1, ...of })
+      .streamed / 512;
+  const whole = { windowHeight: 16, windowWidth: 16, padding: 0 };
+  assert.ok(pool('average_pool', whole) < 0.1 * pool('average_pool', {}));
+  assert.equal(pool('average_pool', {}), 7200 + 880 * 16 + 6 * 9 * 256);
+  assert.equal(pool('max_pool_grad', {}), 2.5 * pool('max_pool', {}));
+  assert.equal(pool('max_pool', { windowHeight: 2, windowWidth: 2, stride: 2, padding: 0 }), 5600);
   near(plane(8, 17), plane(16, 16));
   assert.equal(conv('conv2d', { groups: 256, height: 8, width: 8 }).pieces, undefined);
 });

@@ -161,6 +161,18 @@ test('between samples rates are interpolated, beyond them the nearest counts', (
   assert.ok(Math.abs(valueAt(lab.products, 32) - Math.sqrt(8 * 20)) < 1e-9);
 });
 
+test('depthwise calls and pools take longer than a copy on a GPU, whose kernels nobody has timed call by call', () => {
+  const call = { layer: '0', phase: 'forward', flops: 1e6, bytes: 2 ** 26 } as const;
+  const times = (kind: 'depthwise' | 'pooling', device: LabDevice) => {
+    const copy =
+      deviceByLab(device).seconds({ ...call, kernel: 'add', kind: 'elementwise' }) / usualFactors.elementwise;
+    return deviceByLab(device).seconds({ ...call, kernel: kind, kind }) / copy;
+  };
+  const gpu = { ...lab, kind: 'gpu' } as const;
+  assert.ok(Math.abs(times('depthwise', gpu) - 7.04) < 1e-6 && Math.abs(times('pooling', gpu) - 4.05) < 1e-6);
+  assert.ok(Math.abs(times('depthwise', lab) - usualFactors.depthwise) < 1e-6);
+});
+
 test('factors that made the times are found again, and those of work that was not timed stay as usual', () => {
   const truth = { ...usualFactors, product: 1.9, elementwise: 2.4 };
   const steps = ['small', 'medium', 'large'].flatMap((name) =>

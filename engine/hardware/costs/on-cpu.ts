@@ -13,15 +13,15 @@ import type { CpuWork, WorkKind } from './costs.ts';
 const [lanes, tileRows] = [16, 6];
 const wholeVectors = (count: number): number => lanes * Math.ceil(count / lanes);
 
-/** Starting a tile takes as long as so many more steps of the sum along its depth. */
-const tileStart = 32;
+/** Starting a tile takes as long as so many more steps of the sum along its depth; less where there is one tap. */
+const [tileStart, pointStart] = [32, 16];
 /** A product of this edge stands in the caches and fills the registers: what a convolution does between its starts. */
 const fullEdge = 256;
 
 /** Undefined: its operands and operations say enough. */
 export function cpuWork({ kernel, params }: Call, kind: WorkKind, flops: number, bytes: number): CpuWork | undefined {
   if (kind === 'product') return product(kernel, params, flops);
-  if (kind === 'depthwise') return depthwise(kernel, params as Convolution, flops);
+  if (kind === 'depthwise') return depthwise(kernel, params as Convolution, bytes);
   if (kind === 'convolution') {
     const of = params as Convolution;
     if (goesByTransforms(of)) return transformed(kernel, of);
@@ -36,16 +36,25 @@ export function cpuWork({ kernel, params }: Call, kind: WorkKind, flops: number,
   return streamed > 0 ? { flops: 0, edge: 1, streamed, from: bytes } : undefined;
 }
 
-/** Beginning a plane of a pool and one of a norm; an element of a window that overlaps others, which goes one by one. */
-const [poolPlane, normPlane, windowElement] = [1200, 300, 45];
+/** Beginning a plane of a norm; one whose mean is taken, one that is halved. All of these as bytes that a copy within a cache moves meanwhile. */
+const [normPlane, meanPlane, halvedPlane] = [300, 300, 5600];
+/** Of other windows: beginning a plane and a row of results, and an element under a window; how many times as long gradients take. */
+const [windowPlane, windowRow, windowElement] = [7200, 880, 6];
+const windowGradient = { max: 2.5, average: 1.35 } as const;
 
 /** What pooling takes beyond going through its operands. */
 function poolBytes(kernel: string, params: Call['params']): number {
   const { planes, height, width, windowHeight, windowWidth, stride, padding = 0 } = params;
-  const [rows, columns] = [height - windowHeight, width - windowWidth].map((size) => (size + 2 * padding) / stride + 1);
-  const oneByOne = /max/.test(kernel) && Math.max(windowHeight, windowWidth) > stride;
-  const elements = oneByOne ? Math.floor(rows) * Math.floor(columns) * windowHeight * windowWidth : 0;
-  return planes * (poolPlane + elements * windowElement);
+  const kind = kernel.startsWith('max') ? 'max' : 'average';
+  const [rows, columns] = [height - windowHeight, width - windowWidth].map((size) =>
+    Math.floor((size + 2 * padding) / stride + 1),
+  );
+  if (kind === 'average' && rows * columns === 1 && padding === 0) return planes * meanPlane;
+  if (kind === 'max' && windowHeight === 2 && windowWidth === 2 && stride === 2 && padding === 0)
+    return planes * halvedPlane;
+  const elements = rows * columns * stride ** 2 * windowHeight * windowWidth;
+  const times = kernel.endsWith('grad') ? windowGradient[kind] : 1;
+  return times * planes * (windowPlane + windowRow * rows + windowElement * elements);
 }
 
 const normBytes = ({ outer, channels, inner }: Call['params']): number =>
@@ -134,7 +143,9 @@ function imageByImage(kernel: string, of: Convolution, flops: number): CpuWork {
   const { together, positions } = bandOf(batch, rows, columns, Math.ceil(reach));
   const gathered = side === 1 ? 8 * weights : phases * pieces * pieceBytes + gatherBytes * weights;
   return {
-    flops: (flops * (forward ? 1 : gradientTimes) * positions * (1 + tileStart / depth)) / (height * width),
+    flops:
+      (flops * (forward ? 1 : gradientTimes) * positions * (1 + (side === 1 ? pointStart : tileStart) / depth)) /
+      (height * width),
     edge: fullEdge,
     streamed:
       Math.ceil(batch / together) * (inOrder ? 4 * weights : gathered) +
@@ -186,35 +197,55 @@ function transformed(kernel: string, of: Convolution): CpuWork {
   return { flops, edge: fullEdge, streamed: 0, from: 0, ...(kernel === 'conv2d_weight_grad' ? {} : { pieces: batch }) };
 }
 
-/** Spreading the rows of the gradient, for every block of weights anew, takes as long as so many more of their rows. */
-const spreadRows = 60;
+/** Spreading the rows of the gradient, for every block of weights anew, takes as long as so many more of their rows; with one tap they are packed. */
+const [spreadRows, packedRows] = [60, 16];
+/** Positions that 1 × 1 sums at once, from image to image (conv_points.h). */
+const pointDepth = 256;
 
 /** A product of channels and taps · filters that sums over the positions of each band, and starts its tiles for each. */
 function weightGradient(_: string, of: Convolution, flops: number): CpuWork {
   const [, filters, height, width] = outputShape(of);
   const [columns, rows] = [filters / of.groups, (of.channels / of.groups) * of.kernel ** 2];
   const { together } = bandOf(of.batch, height, width, Math.ceil((of.dilation * (of.kernel - 1)) / of.stride));
-  const starts = (1 + tileStart / (together * height * width)) * (1 + spreadRows / rows);
+  const isPoint = of.kernel === 1 && of.stride === 1 && of.padding === 0 && of.groups === 1;
+  const depth = isPoint ? Math.min(pointDepth, of.batch * height * width) : together * height * width;
+  const tiles = isPoint ? (tileRows * Math.ceil(rows / tileRows)) / rows : 1;
+  const spread = tiles * (1 + (isPoint ? packedRows : spreadRows) / rows);
+  const starts = (1 + tileStart / depth) * spread;
   return { flops: flops * (wholeVectors(columns) / columns) * starts, edge: fullEdge, streamed: 0, from: 0 };
 }
 
-/** A row of a strip of a plane, and beginning a plane, take as long as so many products of the usual depthwise factor: 3 × 3. */
-const [stripRow, stripPlane] = [2, 15];
+/** Of 3 × 3, as operations of a product: a row of a strip of a plane, for the gradient of the weights too, and beginning a plane. */
+const [stripRow, stripSums, stripPlane] = [420, 650, 900];
 /** Of other kernels: beginning a row of a plane, and a plane, takes as long as so many of its elements. */
 const [rowStart, planeStart] = [18, 114];
+/** An element under a tap of those, as operations of a product; where a stride gathers what a row of results reads. */
+const [tapOperations, stridedTap] = [6, 8];
+
+/** The gradient of the weights reads planes of many images in turns: of more bytes than this, so many times as long as a copy. */
+const [nearBytes, farTimes] = [2 ** 20, 4];
 
 /** A depthwise convolution goes plane by plane, each so small that its rows and its beginning count as much as its elements. */
-function depthwise(kernel: string, of: Convolution, flops: number): CpuWork {
-  const { height, width, stride } = of;
-  const [batch, , outRows, outColumns] = outputShape(of);
-  const taking = (elements: number): CpuWork => {
-    return { flops: flops * (elements / (outRows * outColumns)), edge: fullEdge, streamed: 0, from: 0 };
+function depthwise(kernel: string, of: Convolution, bytes: number): CpuWork {
+  const { stride } = of;
+  const [batch, filters, outRows, outColumns] = outputShape(of);
+  const taking = (operations: number): CpuWork => {
+    return { flops: batch * filters * operations, edge: fullEdge, streamed: 0, from: bytes };
   };
-  if (goesByPlanes(of)) return taking(stripRow * stride * outRows * (wholeVectors(outColumns) / lanes) + stripPlane);
-  const phases = kernel === 'conv2d_input_grad' ? stride ** 2 : 1;
-  const [rows, columns] = [height, width].map((size) => (phases > 1 ? Math.ceil(size / stride) : size));
-  const planes = taking(phases * (rows * columns + rowStart * rows + planeStart));
-  return kernel === 'conv2d_weight_grad' ? planes : { ...planes, pieces: batch };
+  const toInput = kernel === 'conv2d_input_grad';
+  const toWeights = kernel === 'conv2d_weight_grad';
+  if (goesByPlanes(of)) {
+    const strips = toInput ? of.height * wholeVectors(of.width) : stride * outRows * wholeVectors(outColumns);
+    const planes = taking(((toWeights ? stripSums : stripRow) * strips) / lanes + stripPlane);
+    return toWeights && bytes > nearBytes ? { ...planes, streamed: farTimes * bytes } : planes;
+  }
+  const phases = toInput ? stride ** 2 : 1;
+  const [rows, columns] = toInput
+    ? [of.height, of.width].map((size) => Math.ceil(size / stride))
+    : [outRows, outColumns];
+  const tap = stride > 1 && !toInput ? stridedTap : tapOperations;
+  const planes = taking(tap * of.kernel ** 2 * phases * (rows * columns + rowStart * rows + planeStart));
+  return toWeights ? planes : { ...planes, pieces: batch };
 }
 
 /** As `goes_by_planes` of the kernels chooses: one filter of 3 × 3 a channel. */
