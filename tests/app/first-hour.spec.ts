@@ -48,6 +48,19 @@ test('samples, the tour from one to a prediction, and Help on the view it ends i
     await screenshot(app, 'tour');
     await tour.getByRole('button', { name: 'Judge it' }).click();
     await at(5, 'Judge it');
+    await test.step('where writing runs from right to left, drawings keep their words', async () => {
+      await expect(page.locator('main svg text').first()).toBeVisible();
+      const outside = await page.evaluate(() => {
+        document.documentElement.dir = 'rtl';
+        const found = [...document.querySelectorAll('main svg text')].filter((text) => {
+          const [box, frame] = [text, text.closest('svg')!].map((each) => each.getBoundingClientRect());
+          return box.left < frame.left - 4 || box.right > frame.right + 4;
+        });
+        document.documentElement.removeAttribute('dir');
+        return found.map(({ textContent }) => textContent);
+      });
+      expect(outside).toEqual([]);
+    });
     await tour.getByRole('button', { name: 'Use it' }).click();
     await at(6, 'Use it');
     await tour.getByRole('button', { name: 'Done' }).click();
