@@ -6,11 +6,11 @@ import type { TrainingSpec } from '../model/spec.ts';
 import { shuffle } from '../optim/random.ts';
 import type { PreparedData } from '../protocol/data.ts';
 import type { ReadShard } from './resident-rows.ts';
-import { isBucketed, lengthOf, readsOneText } from './session-sizes.ts';
+import { isBucketed, largestPredictBatch, lengthOf, readsOneText } from './session-sizes.ts';
 
 /** Buckets at most: each is a program of its own. */
 const mostBuckets = 12;
-/** The same of predictions, which are over after one look at each row. */
+/** The same of predictions, which are over after one look at each row; no more than there are steps. */
 const mostPredicted = 4;
 /** Share of padding below which no more buckets are made. */
 const littlePadding = 0.07;
@@ -51,7 +51,8 @@ export async function predictedBuckets(
 ): Promise<Buckets | null> {
   const rows = data.shardStarts.at(-1) ?? 0;
   if (rows === 0 || !readsOneText(model)) return null;
-  return bucketsFor(await tokensOf(model, data, readShard, rows), mostPredicted);
+  const most = Math.min(mostPredicted, Math.ceil(rows / largestPredictBatch));
+  return bucketsFor(await tokensOf(model, data, readShard, rows), most);
 }
 
 /** Tokens of the first `rows` rows. */

@@ -11,7 +11,7 @@ import { TrainyardError } from '../protocol/errors.ts';
 const largestStepCapacity = 512;
 /** Steps of predictions that one submit holds. */
 export const predictSteps = 8;
-const largestPredictBatch = 256;
+export const largestPredictBatch = 256;
 /** Floating-point operations of one step of predictions on images: some 50 ms on a CPU, so that pause and stop answer. */
 const predictFlops = 4e9;
 

@@ -12,7 +12,7 @@ import { textClassifier, type TextInput } from '../../engine/model/text-presets.
 import { resolveModel } from '../../engine/model/resolve.ts';
 import type { LayerSpec, ModelSpec } from '../../engine/model/spec.ts';
 import { TrainyardError } from '../../engine/protocol/errors.ts';
-import { bucketsFor, bucketsOf, paddingOf } from '../../engine/train/buckets.ts';
+import { bucketsFor, bucketsOf, paddingOf, predictedBuckets } from '../../engine/train/buckets.ts';
 import { RowOrder } from '../../engine/train/row-order.ts';
 import { Session } from '../../engine/train/session.ts';
 import { initializeWeights } from '../../engine/train/weights.ts';
@@ -117,6 +117,8 @@ test('rows are in buckets only where nothing behind the sequence hangs on its le
     const settings = { bucketing: true, batch: 16 };
     const buckets = await bucketsOf(model, table.data, settings, table.readShard);
     assert.equal(buckets !== null, expected, made.layers.map(({ type }) => type).join());
+    const predicted = await predictedBuckets(model, table.data, table.readShard);
+    assert.equal(predicted?.lengths.length, expected ? 1 : undefined, 'rows of one step are one bucket');
   }
 });
 
