@@ -18,6 +18,7 @@ import { KeptTable } from './kept-table.ts';
 import { keepTokens } from './kept-tokens.ts';
 import type { Manifest } from './manifest.ts';
 import { storedCell } from './schema/stored.ts';
+import { Handles } from './handles.ts';
 import { prepareLanguage } from './language.ts';
 import { formOf, prepareDataset } from './prepare.ts';
 import type { Prepared } from './prepare.ts';
@@ -45,10 +46,9 @@ export function createDataService(options: DataServiceOptions): DataService & { 
   const store = new DatasetStore(options.home);
   const images = new ImageDatasets(store);
   const jobs = new Jobs();
-  const prepared = new Map<string, Prepared>();
+  const handles = new Handles();
   const ready = store.removeLeftovers();
   const spillFolder = store.spillFolder();
-  let handles = 0;
   let opened: Promise<Database> | null = null;
 
   /** Runs work on the database that reads imported datasets. */
@@ -75,21 +75,8 @@ export function createDataService(options: DataServiceOptions): DataService & { 
     return { ...info, ...settled };
   }
 
-  function keep(made: Omit<Prepared, 'handle'>): Prepared {
-    const handle = `prepared-${++handles}`;
-    const complete = { ...made, handle, info: { ...made.info, handle } };
-    prepared.set(handle, complete);
-    return complete;
-  }
-
-  function held(handle: string): Prepared {
-    const found = prepared.get(handle);
-    if (found === undefined) throw new InputError('data.handle', `The prepared data ${handle} was released already.`);
-    return found;
-  }
-
   function keptOf(handle: string): KeptTable {
-    const { kept } = held(handle);
+    const { kept } = handles.get(handle);
     if (kept === undefined) throw new InputError('data.handle', `The rows of ${handle} were not kept.`);
     return kept;
   }
@@ -141,16 +128,24 @@ export function createDataService(options: DataServiceOptions): DataService & { 
 
     async prepare({ job, dataset, options: prepareOptions }) {
       await ready;
-      const made = await jobs.run(job, async (running) => {
+      // The content of a dataset never changes: what it is and how it is asked for decide all.
+      const key = JSON.stringify([dataset, prepareOptions]);
+      const { made, shared } = await jobs.run(job, async (running) => {
         const manifest = await store.readIntact(dataset);
+        const shared = await handles.share(key);
+        if (shared) return { shared };
+        return { made: await prepareFrom(manifest, running) };
+      });
+      return shared ?? handles.keep(made, key);
+
+      async function prepareFrom(manifest: Manifest, running: Job): Promise<Omit<Prepared, 'handle'>> {
         formOf(manifest.info, prepareOptions.forms);
         if (manifest.info.kind === 'images') return images.prepare(manifest, prepareOptions, running);
         const info = await settle(manifest, prepareOptions.settings, running);
         const request = { store, manifest, info, options: prepareOptions, job: running, limits };
         const prepareRows = info.task === 'language' ? prepareLanguage : prepareDataset;
         return read((connection) => prepareRows(connection, request), running);
-      });
-      return keep(made).info;
+      }
     },
 
     keepTokens: ({ preprocessing, places }) => keepTokens(store.home, preprocessing, places),
@@ -178,7 +173,7 @@ export function createDataService(options: DataServiceOptions): DataService & { 
         const workFolder = await store.makeAnyWorkFolder();
         return { ...pictures, kept: await KeptTable.ofFiles({ workFolder, files, output, limits }) };
       });
-      return keep(made).info;
+      return handles.keep(made);
     },
 
     async keepPredictions({ handle, values, probabilities }) {
@@ -192,11 +187,11 @@ export function createDataService(options: DataServiceOptions): DataService & { 
     writePredictions: ({ job, handle, ...format }) => jobs.run(job, (running) => keptOf(handle).write(format, running)),
 
     async prepareRows({ dataset, rows, preprocessing }) {
-      return keep(await images.prepareRows(await store.readIntact(dataset), rows, preprocessing)).info;
+      return handles.keep(await images.prepareRows(await store.readIntact(dataset), rows, preprocessing));
     },
 
     readShard({ handle, shard }) {
-      const { info, rows } = held(handle);
+      const { info, rows } = handles.get(handle);
       const [start, end] = [info.shardStarts[shard], info.shardStarts[shard + 1]];
       if (start === undefined || end === undefined) {
         throw new RangeError(`There is no shard ${shard} of ${info.shardStarts.length - 1}.`);
@@ -204,12 +199,7 @@ export function createDataService(options: DataServiceOptions): DataService & { 
       return explainFailure(() => rows.read(start, end));
     },
 
-    async release({ handle }) {
-      const found = prepared.get(handle);
-      prepared.delete(handle);
-      await found?.rows.release();
-      await found?.kept?.close();
-    },
+    release: ({ handle }) => handles.release(handle),
 
     async rawRows({ dataset, ...request }) {
       const { columns } = await store.readIntact(dataset);
@@ -221,11 +211,7 @@ export function createDataService(options: DataServiceOptions): DataService & { 
 
     async close() {
       await jobs.stop();
-      for (const { rows, kept } of prepared.values()) {
-        await rows.release();
-        await kept?.close();
-      }
-      prepared.clear();
+      await handles.close();
       (await opened)?.close();
       opened = null;
       await rm(spillFolder, { recursive: true, force: true });
