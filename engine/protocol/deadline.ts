@@ -6,11 +6,11 @@ import { clockText, timeText } from './words.ts';
 const epochsText = (epochs: number): string =>
   epochs < 10 ? epochs.toFixed(1).replace(/\.0$/, '') : Math.round(epochs).toLocaleString('en');
 
-/** `Done at 06:52, 8 min 0 s before 07:00: 398 epochs, 412 planned at first, to the end of its schedule`. */
+/** `Done 8 min 0 s before 07:00: 398 epochs, annealed; 412 planned at first`. */
 export function deadlineText({ until, planned, epochs, ended, annealed }: DeadlineResult): string {
   const early = until - ended;
   const when = `${timeText(Math.abs(early))} ${early >= 0 ? 'before' : 'after'} ${clockText(until)}`;
-  const first = epochsText(planned) === epochsText(epochs) ? 'as planned' : `${epochsText(planned)} planned at first`;
-  const end = annealed ? 'to the end of its schedule' : 'before the end of its schedule';
-  return `Done at ${clockText(ended)}, ${when}: ${epochsText(epochs)} ${epochs === 1 ? 'epoch' : 'epochs'}, ${first}, ${end}`;
+  const first = epochsText(planned) === epochsText(epochs) ? '' : `; ${epochsText(planned)} planned at first`;
+  const end = annealed ? 'annealed' : 'not annealed to the end';
+  return `Done ${when}: ${epochsText(epochs)} ${epochs === 1 ? 'epoch' : 'epochs'}, ${end}${first}`;
 }

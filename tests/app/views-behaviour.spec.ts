@@ -200,6 +200,7 @@ test('what is out of its limits is said at its field and keeps the run from star
     await field.fill(before);
     await expect(start).not.toHaveAttribute('aria-disabled', 'true');
   };
+  await refuses('Be done by', '25:00', /no time/i);
   await refuses('Batch size', '0', /a whole number from 1 to 1000000/i);
   await refuses('Units of Dense 1', '1.5', /a whole number from 1 to/i);
   await page.getByRole('combobox', { name: 'Activation of Dense 1' }).selectOption('Leaky ReLU');

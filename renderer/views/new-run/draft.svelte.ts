@@ -24,6 +24,7 @@ import { runFields } from '../../../engine/settings/run.ts';
 import type { TrainedOn } from '../../../engine/settings/training.ts';
 import { withValue } from '../../../engine/settings/values.ts';
 import type { DatasetShape } from '../../../engine/protocol/app.ts';
+import { timeAsked } from '../../../engine/protocol/queue.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
 import { isPretrained } from '../../../engine/protocol/pretrained.ts';
 import { usualFolds } from '../../../engine/protocol/use.ts';
@@ -53,6 +54,8 @@ export class Draft {
   /** Several devices that share every batch: `cpu:2`; undefined: `device` alone. */
   devices: string | undefined = $state();
   threads: number = $state(0);
+  /** When it is to be done, as it was typed; empty: its epochs decide. */
+  doneBy: string = $state('');
   /** Position of the current layer. */
   current: number = $state(0);
   /** Keeps rows apart while layers move: one key a layer, in order. */
@@ -129,6 +132,7 @@ export class Draft {
     const folds = this.folds === undefined || this.learner.parts ? {} : { folds: this.folds };
     const common = { dataset: this.dataset.id, settings, device: this.device, threads: this.threads, ...folds };
     const { learner, seed } = this;
+    const { until } = this;
     if (!learner.layers) {
       const device = learner.devices.length > 1 ? this.device : 'auto';
       return configWith(learner, { ...common, device, seed }, this.own);
@@ -136,7 +140,14 @@ export class Draft {
     const { preset: _, ...own } = this.model;
     // A preset that was edited is the person's own model from then on.
     const several = this.devices === undefined ? {} : { device: 'cpu' as const, devices: this.devices };
-    return networkConfig({ ...common, ...several }, this.preset ? this.model : own, this.training);
+    const config = networkConfig({ ...common, ...several }, this.preset ? this.model : own, this.training);
+    return until === undefined ? config : { ...config, until };
+  }
+
+  /** The time it is to be done by, in milliseconds since 1970; undefined where none is asked for, or it cannot be planned for. */
+  get until(): number | undefined {
+    if (!this.learner.deadlines || this.folds !== undefined) return undefined;
+    return timeAsked(this.doneBy, new Date()) ?? undefined;
   }
 
   /** A text to learn to write: networks that look back alone can. */
