@@ -33,6 +33,7 @@ import { FilePredictions } from './predictions.ts';
 import type { RecentFiles } from './recent-files.ts';
 import { ServedModels } from './served-models.ts';
 import { classifyFiles, classifyRows, predictedPictures, readEvaluation } from './run-pictures.ts';
+import type { Power } from './power.ts';
 import type { Processes } from './processes.ts';
 import type { Devices } from './devices.ts';
 import type { Samples } from './samples/samples.ts';
@@ -55,6 +56,7 @@ export interface AppServiceParts {
   readonly samples: Samples;
   readonly dialogs: Dialogs;
   readonly onBattery?: () => boolean;
+  readonly power?: Pick<Power, 'held'>;
   readonly network: NetworkGuard;
   readonly window: Pick<MainWindow, 'setAppearance' | 'reload' | 'mishap' | 'showFile' | 'dragFile'>;
   /** Commands chosen from the native menu. */
@@ -195,6 +197,7 @@ function predicting(parts: AppServiceParts, predictions: FilePredictions): Predi
 function training({
   runs,
   store,
+  power,
 }: AppServiceParts): Part<
   | 'startRun'
   | 'extendRun'
@@ -205,12 +208,14 @@ function training({
   | 'changeQueue'
   | 'pauseQueue'
   | 'queuePaused'
+  | 'powerHold'
   | 'onReport'
 > {
   return {
     changeQueue: (request) => changeQueue(store, request),
     pauseQueue: ({ paused }) => pauseQueue(store, paused),
     queuePaused: () => isQueuePaused(store),
+    powerHold: async () => power?.held ?? null,
     startRun: (request) => runs.start(request),
     extendRun: (request) => runs.goOn(request),
     resumeRun: (request) => runs.resume(request),

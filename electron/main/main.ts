@@ -28,6 +28,7 @@ import { setupMenu } from './menu.ts';
 import { disableNetworkServices, guardNetwork } from './network.ts';
 import { ChosenPaths } from './paths.ts';
 import { failureRecorder, reportCrashes } from './crash-reports.ts';
+import { respectPower } from './power.ts';
 import { createProcesses } from './processes.ts';
 import { filesAmong, filesOfOther, OpenedFiles } from './opened-files.ts';
 import { RecentFiles } from './recent-files.ts';
@@ -123,6 +124,7 @@ async function start(): Promise<void> {
     samples: createSamples(plainFile('samples')),
     dialogs: createDialogs(() => window.browser),
     onBattery: () => powerMonitor.isOnBatteryPower(),
+    power: respectPower({ power: powerMonitor, runs, store }),
     network,
     window,
     commands,

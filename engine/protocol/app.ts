@@ -2,6 +2,7 @@
 // drop or a dialog.
 
 import type { InputSpec, OutputSpec } from '../model/spec.ts';
+import type { PowerHold } from './choices.ts';
 import type {
   DatasetInfo,
   DatasetSettings,
@@ -205,6 +206,8 @@ export interface AppService extends HistoryCalls, RunExports, PredictingApp {
   changeQueue(request: QueueChange): Promise<void>;
   pauseQueue(request: { paused: boolean }): Promise<void>;
   queuePaused(): Promise<boolean>;
+  /** Why this computer holds all runs just now; null: it does not. */
+  powerHold(): Promise<PowerHold | null>;
   updateRun(request: {
     run: number;
     patch: Pick<RunPatch, 'name' | 'tags' | 'notes' | 'starred' | 'group'>;

@@ -2,6 +2,7 @@
 
 import type { AppService } from '../../../engine/protocol/app.ts';
 import { inTurn, placeAt, placeOf, type QueueChange } from '../../../engine/protocol/queue.ts';
+import type { PowerHold } from '../../../engine/protocol/choices.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import type { RecordField } from '../../../engine/protocol/store.ts';
 import { failureOf, type Failure } from '../../app/failure.ts';
@@ -28,6 +29,8 @@ export class Queue {
   training: readonly QueuedRun[] = $state.raw([]);
   waiting: readonly QueuedRun[] = $state.raw([]);
   paused = $state(false);
+  /** What else holds all runs: battery, heat. */
+  power: PowerHold | null = $state(null);
   loaded = $state(false);
   failure: Failure | null = $state.raw(null);
   readonly #service: AppService;
@@ -61,7 +64,7 @@ export class Queue {
   }
 
   async #readPause(): Promise<void> {
-    this.paused = await this.#service.queuePaused();
+    [this.paused, this.power] = await Promise.all([this.#service.queuePaused(), this.#service.powerHold()]);
   }
 
   async setPaused(paused: boolean): Promise<void> {
