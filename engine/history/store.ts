@@ -298,8 +298,17 @@ function createService(home: string, history: History): StoreService {
     },
 
     recover,
-    async adopt({ owner, run }) {
-      const orphans = runs.inStates(['queued']).filter((row) => !isAlive(ownerOf(row)));
+    async adopt({ owner, run, from }) {
+      // A thousand may be of one owner, who is looked for once.
+      const known = new Map<string, boolean>();
+      const isGone = (row: RunRow): boolean => {
+        if (from) return row.owner_pid === from.pid && row.owner_started_at === from.startedAt;
+        const key = `${row.owner_pid} ${row.owner_started_at}`;
+        const gone = known.get(key) ?? !isAlive(ownerOf(row));
+        known.set(key, gone);
+        return gone;
+      };
+      const orphans = runs.inStates(['queued']).filter(isGone);
       const wanted = run === undefined ? orphans : orphans.filter(({ id }) => id === run);
       if (wanted.length === 0) return [];
       const adopted = connection.transaction(() => {

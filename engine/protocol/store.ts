@@ -213,8 +213,11 @@ export interface StoreService {
   isChecked(request: { run: number; file?: RunFile }): Promise<boolean>;
   /** Marks runs that had begun and whose owner is gone as interrupted; returns them. Queued ones stay queued. */
   recover(): Promise<readonly RunRecord[]>;
-  /** Hands queued runs whose owner is gone to a new one, all or one of them; returns them in the order of queueing. */
-  adopt(request: { owner: NewRun['owner']; run?: number }): Promise<readonly RunRecord[]>;
+  /**
+   * Hands queued runs whose owner is gone to a new one, all or one of them; returns them in the order of queueing. With `from` those of that
+   * owner, who lets them go.
+   */
+  adopt(request: { owner: NewRun['owner']; run?: number; from?: NewRun['owner'] }): Promise<readonly RunRecord[]>;
   /** A small value for the app: window, columns, theme, device measurements. */
   getSetting(request: { key: string }): Promise<unknown>;
   setSetting(request: { key: string; value: unknown }): Promise<void>;

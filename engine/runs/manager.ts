@@ -335,7 +335,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       await Promise.allSettled(going.map(({ ended }) => ended));
       if (!queue) return;
       for (const { run, within } of going.toReversed()) if (!within) await queueAgain(store, run);
-      for (const { run } of waiting) await store.updateRun({ run, patch: { owner: nobody }, when: ['queued'] });
+      if (waiting.length > 0) await store.adopt({ owner: nobody, from: owner });
     },
     async hold() {
       holds++;

@@ -1,5 +1,6 @@
 // Scenes of a size where slowness would show: a history of 10,000 runs, one long run, a file of 85 MB.
 
+import { nobody, queuePausedKey } from '../../engine/protocol/queue.ts';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -10,6 +11,24 @@ import { newRun } from '../unit/fixtures/history.ts';
 
 export const runCount = 10_000;
 export const longRun = { name: 'a long run', steps: 50_000 } as const;
+
+/** A home whose paused queue has so many runs in it: `waiting 1 of it`, … */
+export async function homeWithQueue(count: number): Promise<string> {
+  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'trainyard-queue-'));
+  const store = createStore(home);
+  await store.setSetting({ key: queuePausedKey, value: true });
+  await store.createRun(newRun({ name: 'waiting 1 of it', owner: nobody }));
+  await store.close();
+  const database = openDatabase(path.join(home, databaseFileName));
+  database.execute(`
+    WITH RECURSIVE number (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM number WHERE i < ${count})
+    INSERT INTO run (name, state, dataset, dataset_name, created_at, owner_pid, owner_started_at, revision, search, config)
+    SELECT 'waiting ' || i || ' of it', state, dataset, dataset_name, created_at, owner_pid, owner_started_at, revision, search, config
+    FROM run, number`);
+  database.close();
+  fs.rmSync(path.join(home, `${databaseFileName}-seal`), { force: true });
+  return home;
+}
 
 /**
  * A home with many ended runs of 50 series: one made by the store, the others copies of it with their own values. The

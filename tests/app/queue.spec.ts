@@ -1,9 +1,11 @@
 // The queue in the window: its order is changed by dragging and by keys, it is paused, a run is taken out and put back, and it is there
 // again, and goes on, when the program is closed in the middle and started anew.
 
+import fs from 'node:fs';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
 import { usableCores } from '../../engine/system/cores.ts';
 import { answerDialog, callService, expect, launch, screenshot, test, type App } from './launch.ts';
+import { homeWithQueue } from './large-scenes.ts';
 import { importTable, oneAtATime, startRun, waitForEpoch, writeTable } from './scene.ts';
 
 test('runs wait in the order a person gives them, and outlive the program', async ({ app }) => {
@@ -89,6 +91,21 @@ test('runs wait in the order a person gives them, and outlive the program', asyn
     await expect.poll(() => order(again), { timeout: 60_000 }).toEqual(['two']);
     await callService(again, 'changeQueue', { run: 3, notBefore: null });
     await expect.poll(() => order(again), { timeout: 60_000 }).toEqual([]);
+
+    // Done by a time: as many epochs as there is time for, and what became of the plan.
+    await again.page.evaluate((id) => (location.hash = `#new/${id}`), dataset.id);
+    await again.page.getByRole('button', { name: 'Small MLP' }).click();
+    const until = new Date(Date.now() + 8_000);
+    const local = new Date(until.getTime() - until.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+    await again.page.getByLabel('Be done by').fill(local.replace('T', ' '));
+    await expect(again.page.getByText(/^Plan: .* until \d\d:\d\d/)).toBeVisible();
+    await screenshot(again, 'done-by');
+    await again.page.getByRole('button', { name: 'Start', exact: true }).click();
+    await expect(again.page.getByText(/done by \d\d:\d\d/)).toBeVisible();
+    await expect(again.page.getByText(/^Done .* before .*, annealed/)).toBeVisible({
+      timeout: 20_000,
+    });
+    await screenshot(again, 'done-by-ended');
   } finally {
     await answerDialog(again, /at the next start/);
     await again.close();
@@ -101,3 +118,29 @@ async function order(app: App): Promise<readonly string[]> {
   await app.page.getByRole('heading', { name: 'Queue' }).waitFor();
   return names.allInnerTexts();
 }
+
+test('a thousand waiting runs: what is in sight is drawn, the last one is reached and moved by keys', async () => {
+  const home = await homeWithQueue(1_000);
+  const app = await launch({ home });
+  try {
+    const { page } = app;
+    await page.getByRole('link', { name: /^Queue/ }).click();
+    const rows = page.getByRole('listbox', { name: 'Waiting' }).getByRole('option');
+    await expect(rows.first()).toContainText('waiting 1 of it');
+    expect(await rows.count()).toBeLessThanOrEqual(40);
+    await rows.first().focus();
+    await page.keyboard.press('End');
+    await expect(page.getByRole('option', { name: /waiting 1000 of it/ })).toBeFocused();
+    await page.keyboard.press('Alt+ArrowUp');
+    await expect(rows.filter({ hasText: 'waiting 1000 of it' })).toHaveAttribute('aria-posinset', '999');
+    await expect(page.getByRole('option', { name: /waiting 1000 of it/ })).toBeFocused();
+    expect(await rows.count()).toBeLessThanOrEqual(40);
+    await page.keyboard.press('Home');
+    await expect(page.getByRole('option', { name: /waiting 1 of it/ })).toBeFocused();
+    await screenshot(app, 'queue-thousand');
+  } finally {
+    await answerDialog(app, /at the next start/);
+    await app.close();
+    fs.rmSync(home, { recursive: true, force: true });
+  }
+});

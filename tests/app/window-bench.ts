@@ -2,7 +2,7 @@
 // training, in an import of 85 MB. The counts that keep it so are held by tests/app/views-speed.spec.ts on any machine; these times
 // say something only where nothing else runs.
 //
-//   npm run bench:window [-- --rounds 5] [--runs 10000 --series 50 --points 200] [--only runs|training|import|command|mlp|cnn] [--out FILE.json]
+//   npm run bench:window [-- --rounds 5] [--runs 10000 --series 50 --points 200] [--only runs|queue|training|import|command|mlp|cnn] [--out FILE.json]
 //
 // `--home FOLDER`: a home of so many runs that tests/bench/large-home.ts has made, which stays.
 
@@ -11,10 +11,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { callService, dropFiles, launch, type App } from './launch.ts';
-import { writeWideTable } from './large-scenes.ts';
+import { homeWithQueue, writeWideTable } from './large-scenes.ts';
 import { importTable, startRun, waitForEpoch, waitForState, writeTable } from './scene.ts';
 import { makeLargeHome } from '../bench/large-home.ts';
 import { timeCommand } from './window-command.ts';
+import { timeQueue } from './window-queue.ts';
 import { timeRuns } from './window-runs.ts';
 import { blocked, tell, watchLongTasks } from './window-times.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
@@ -84,6 +85,7 @@ function largeHome(): string {
 
 const wanted = (part: string): boolean => values.only === undefined || values.only === part;
 if (wanted('runs')) await inApp(values.home ?? largeHome(), (app) => timeRuns(app, size.runs, rounds));
+if (wanted('queue')) await inApp(await homeWithQueue(1_000), (app) => timeQueue(app, 1_000, rounds));
 if (wanted('training')) await inApp(undefined, training);
 if (wanted('import')) await inApp(undefined, importing);
 const commands = ['command', 'mlp', 'cnn'];

@@ -46,14 +46,14 @@ async function timeUntil(page: Page, { of, reads, not = '' }: Answer, act: () =>
 }
 
 /** Where an element is: looking for it by its role is work in the page, which is not to be counted. */
-async function middleOf(element: Locator): Promise<readonly [number, number]> {
+export async function middleOf(element: Locator): Promise<readonly [number, number]> {
   const box = await element.boundingBox();
   if (!box) throw new Error('What is to be pressed is not on show.');
   return [box.x + box.width / 2, box.y + box.height / 2];
 }
 
 /** Does something some times over, beginning anew each time. */
-async function measure(
+export async function measure(
   app: App,
   rounds: number,
   { before, answer, act }: { before: () => Promise<void>; answer: () => Promise<Answer>; act: () => Promise<void> },
