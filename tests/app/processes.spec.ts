@@ -13,6 +13,7 @@ import {
   testsOfOneApp,
   windowIsVisible,
 } from './launch.ts';
+import { listCrashes } from '../../engine/system/crashes.ts';
 import {
   importTable,
   killProcess,
@@ -88,6 +89,10 @@ sharing('the data process and the store come back when they are killed, and a ru
   const going = await startRun(app, dataset, long);
   await waitForEpoch(app, going.id, 2);
   for (const kind of ['data', 'store']) await killProcess(app, kind);
+  // Said to nobody but the person: a file in the home.
+  await expect
+    .poll(() => listCrashes(app.home).map(({ part, what }) => `${part}: ${what}`))
+    .toContainEqual(expect.stringMatching(/^data: it was killed/));
   expect(await callService<readonly DatasetInfo[]>(app, 'datasets')).toEqual([
     expect.objectContaining({ id: dataset.id }),
   ]);
