@@ -176,7 +176,12 @@ const nameIn = (devices: readonly DeviceDescription[], device: DeviceDescription
 
 function sharesText(devices: readonly DeviceDescription[], shares: readonly number[]): string {
   const names = deviceNames(devices);
-  return shares.map((rows, i) => `${names[i] ?? names[0]} ${rows.toLocaleString('en')} rows`).join(', ');
+  return shares
+    .map(
+      (rows, i) =>
+        `${names[i] ?? names[0]} ${rows === 0 ? 'none, it would hold the others up' : `${rows.toLocaleString('en')} rows`}`,
+    )
+    .join(', ');
 }
 
 /** What a run tells of its devices. Null: it is on one. */

@@ -2,7 +2,11 @@
 // and the reference within rounding; a device that is lost, a resume and fewer devices change nothing of the curve.
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import test from 'node:test';
+import { startCpu } from '../../electron/hosts/together.ts';
 import type { Backend } from '../../engine/backends/backend.ts';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
@@ -90,6 +94,25 @@ test('a device at the other end of a port gives the same bits, pictures with bat
     assert.deepEqual(far.best, near.best);
     assert.match(far.said, /shared: CPU 1 10 rows, CPU 2 5 rows/);
   }
+});
+
+test('a CPU that is a thread of its own gives the same bits, also when it ends in the middle', async (context) => {
+  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'trainyard-together-'));
+  context.after(() => fs.rmSync(home, { recursive: true, force: true }));
+  // Long against the moment that a thread takes to end.
+  const long = { training: { ...training, epochs: 300 } };
+  const near = await curve({ ...long, backend: twoCpus() });
+  const partner = await startCpu({ home, threads: 1 });
+  const backend = together([partner]);
+  context.after(() => partner.close());
+  let submits = 0;
+  const onSubmit = (): void => {
+    if (++submits === 60) void partner.close();
+  };
+  const ended = await curve({ ...long, backend, onSubmit });
+  assert.deepEqual(ended.losses, near.losses);
+  assert.deepEqual(ended.best, near.best);
+  assert.match(ended.said, /CPU 2 is lost: The connection to a CPU of this run was closed/);
 });
 
 /** A partner that fails after so many works. */
