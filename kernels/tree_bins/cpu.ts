@@ -1,6 +1,6 @@
 // AssemblyScript: numbers to bins by halving, without a branch to be guessed; threads share the rows.
 
-import { at64, BLOCK } from '../shared/tree_math';
+import { at64 } from '../shared/tree_math';
 import { at, integer, pointer, shareStart } from '../shared/vectors';
 
 /** Rows that pass all columns before the next ones do: their numbers stay in the cache. */
@@ -30,8 +30,8 @@ export function tree_bins(args: usize, thread: i32, threads: i32, _step: i32): v
   const rows = load<i32>(pointer(args, 3));
   const bins = pointer(args, 4);
   const width = integer(args, 6);
-  const end = shareStart(rows, BLOCK, thread + 1, threads);
-  for (let first = shareStart(rows, BLOCK, thread, threads); first < end; first += PASS) {
+  const end = shareStart(rows, PASS, thread + 1, threads);
+  for (let first = shareStart(rows, PASS, thread, threads); first < end; first += PASS) {
     const last = min(end, first + PASS);
     for (let column = 0; column < width; column++) {
       const hole = load<i32>(at(missing, column));

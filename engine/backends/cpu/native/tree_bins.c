@@ -4,7 +4,7 @@
 #include "trees.h"
 
 /** Bits of a digit, digits, passes over 64 bits; rows at a time; numbers of a column that are looked up side by side; edges of a column. */
-enum { BITS = 11, DIGITS = 1 << BITS, PASSES = 6, BLOCK = 4096, PASS = 128, SIDE = 8, EDGES = 256 };
+enum { BITS = 11, DIGITS = 1 << BITS, PASSES = 6, PASS = 128, SIDE = 8, EDGES = 256 };
 
 /** Words that stand in the order of the numbers: negative ones with all bits turned, others with the first. */
 INLINE uint64_t key_of(uint64_t word) { return word ^ ((uint64_t)((int64_t)word >> 63) | 1ull << 63); }
@@ -54,8 +54,8 @@ void tree_bins(const Call *call) {
   uint8_t *bins = (uint8_t *)operand(call, 4);
   const size_t width = (size_t)integer(call, 6);
   const int rows = (int)job[0];
-  const int end = share_start(rows, BLOCK, call->thread + 1, call->threads);
-  for (int first = share_start(rows, BLOCK, call->thread, call->threads); first < end; first += PASS) {
+  const int end = share_start(rows, PASS, call->thread + 1, call->threads);
+  for (int first = share_start(rows, PASS, call->thread, call->threads); first < end; first += PASS) {
     const int last = smaller(end, first + PASS);
     for (size_t column = 0; column < width; column++) {
       if (missing[column] == UINT32_MAX) continue;
