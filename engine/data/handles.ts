@@ -35,7 +35,7 @@ export class Handles {
     if (held) return this.#give(held);
     const idle = this.#idle;
     if (idle?.key !== key) {
-      await this.#drop();
+      await this.#setIdle(null);
       return null;
     }
     this.#idle = null;
@@ -55,13 +55,11 @@ export class Handles {
     this.#given.delete(handle);
     if (!shared || --shared.holders > 0) return;
     if (shared.key === null) return free(shared);
-    await this.#drop();
-    this.#idle = shared;
-    this.#timer = setTimeout(() => void this.#drop().catch(() => undefined), idleMilliseconds).unref();
+    await this.#setIdle(shared);
   }
 
   async close(): Promise<void> {
-    await this.#drop();
+    await this.#setIdle(null);
     const all = new Set(this.#given.values());
     this.#given.clear();
     for (const shared of all) await free(shared);
@@ -74,11 +72,14 @@ export class Handles {
     return { ...shared.made.info, handle };
   }
 
-  async #drop(): Promise<void> {
+  /** At once, before the one it takes the place of is freed: meanwhile others may be let go, too. */
+  async #setIdle(shared: Shared | null): Promise<void> {
     clearTimeout(this.#timer);
-    const idle = this.#idle;
-    this.#idle = null;
-    if (idle) await free(idle);
+    const before = this.#idle;
+    this.#idle = shared;
+    if (shared)
+      this.#timer = setTimeout(() => void this.#setIdle(null).catch(() => undefined), idleMilliseconds).unref();
+    if (before) await free(before);
   }
 }
 

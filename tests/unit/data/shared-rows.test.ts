@@ -48,6 +48,15 @@ test('the last that was let go stays until others are asked for, or let go', asy
   assert.deepEqual(freed, ['a', 'b', 'c']);
 });
 
+test('two that are let go at the same time are both freed', async () => {
+  const { handles, make, freed } = setUp();
+  const [a, b, c] = ['a', 'b', 'c'].map(make);
+  await handles.release(a);
+  await Promise.all([handles.release(b), handles.release(c)]);
+  await handles.close();
+  assert.deepEqual(freed, ['a', 'b', 'c']);
+});
+
 test('the data service prepares the same dataset in the same way once, and otherwise anew', async (context) => {
   const lines = Array.from({ length: 50 }, (_, row) => `${row},${row % 2}`);
   const { service, info } = await importFile(context, writeTable(context, 'a.csv', `x,y\n${lines.join('\n')}\n`));
