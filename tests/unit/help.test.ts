@@ -27,8 +27,9 @@ const sectionsOf = (id: string): ReadonlySet<string> =>
 /** Ids and labels of tabs: their files load components, which Node cannot. */
 const tabsOf = (file: string): readonly { readonly id: string; readonly label: string }[] =>
   [...source(file).matchAll(/\{ id: '(\w*)', label: '([^']+)'/g)].map(([, id, label]) => ({ id, label }));
+/** Commands that there are in every view: those of another one are not there while Help is open, and nothing would stand in their place. */
 const commandIds: ReadonlySet<string> = new Set(
-  ['shell/app-commands.ts', 'views/runs/runs-commands.ts', 'app/run-commands.ts'].flatMap((file) =>
+  ['shell/app-commands.ts', 'app/run-commands.ts'].flatMap((file) =>
     [...source(file).matchAll(/\bid: '([\w-]+)'|^ {2}'([\w-]+)': \{ title/gm)].map(([, id, named]) => id ?? named),
   ),
 );
