@@ -119,16 +119,22 @@ function recentFiles(
     label: 'Open recent',
     enabled: recent.length > 0,
     submenu: [
-      // A single & would underline the letter behind it.
       ...recent.map((file): MenuItemConstructorOptions => ({
-        label: path.basename(file).replaceAll('&', '&&'),
-        toolTip: file,
+        // A single & would underline the letter behind it.
+        label: labelAmong(recent, file).replaceAll('&', '&&'),
         click: () => open(file),
       })),
       { type: 'separator' },
       { label: 'Clear recent files', click: clearRecent },
     ],
   };
+}
+
+/** The name of a file, with its folder where another one is called the same. */
+function labelAmong(files: readonly string[], file: string): string {
+  const name = path.basename(file);
+  const alike = files.filter((other) => path.basename(other) === name);
+  return alike.length > 1 ? `${name} (${path.dirname(file)})` : name;
 }
 
 function appMenu(send: (command: string) => void): MenuItemConstructorOptions {

@@ -56,6 +56,12 @@ test('files that were opened last stand under File, and are opened from there', 
   assert.deepEqual([first.label, second.label], ['a && b.csv', 'old.csv']);
   [first, clear].forEach(press);
   assert.deepEqual(sent, ['open /data/a & b.csv', 'clear']);
+  const alike = built('linux', ['/may/train.csv', '/june/train.csv', '/june/test.csv']).items('File');
+  const named = alike.find(({ label }) => label === 'Open recent')?.submenu as Items;
+  assert.deepEqual(
+    named.slice(0, 3).map(({ label }) => label),
+    ['train.csv (/may)', 'train.csv (/june)', 'test.csv'],
+  );
   assert.equal(
     built('linux')
       .items('File')
