@@ -5,10 +5,8 @@ import { InputError } from '../protocol/errors.ts';
 import type { PreparedData } from '../protocol/data.ts';
 import type { Prepared } from './prepare.ts';
 
-type Made = Omit<Prepared, 'handle'>;
-
 interface Shared {
-  readonly made: Made;
+  readonly made: Prepared;
   /** What it was prepared from and how; null: nobody can ask for it again. */
   readonly key: string | null;
   holders: number;
@@ -25,7 +23,7 @@ export class Handles {
   #count = 0;
 
   /** Under a handle of its own. */
-  keep(made: Made, key: string | null = null): PreparedData {
+  keep(made: Prepared, key: string | null = null): PreparedData {
     return this.#give({ made, key, holders: 0 });
   }
 
@@ -44,7 +42,7 @@ export class Handles {
   }
 
   /** Throws InputError `data.handle` for what was released already. */
-  get(handle: string): Made {
+  get(handle: string): Prepared {
     const found = this.#given.get(handle);
     if (found === undefined) throw new InputError('data.handle', `The prepared data ${handle} was released already.`);
     return found.made;

@@ -40,7 +40,7 @@ interface Part {
 export async function prepareLanguage(
   connection: DuckDBConnection,
   { store, manifest, info, options, limits, job }: PrepareRequest,
-): Promise<Omit<Prepared, 'handle'>> {
+): Promise<Prepared> {
   const { settings } = options;
   if (options.texts === 'as they are') {
     throw new InputError(

@@ -49,7 +49,7 @@ const dictionaryLimit = 10_000;
 
 /** Prepared rows and what is known about them. */
 export interface Prepared {
-  readonly handle: string;
+  /** Its handle is empty until it is given out (handles.ts). */
   readonly info: PreparedData;
   readonly rows: RowStore;
   /** The file's own rows, where they were to be kept. */
@@ -84,10 +84,7 @@ export function formOf(
  * Splits, fits and encodes a dataset.
  * @throws InputError if there is nothing to learn from or too few rows for the splits.
  */
-export async function prepareDataset(
-  connection: DuckDBConnection,
-  request: PrepareRequest,
-): Promise<Omit<Prepared, 'handle'>> {
+export async function prepareDataset(connection: DuckDBConnection, request: PrepareRequest): Promise<Prepared> {
   const { store, manifest, info, options, limits, job } = request;
   const table = measuredTable(store.dataPath(info.id), info.rows, info.columns.length);
   const shares = checkShares(options.settings.split ?? usualSplit);

@@ -138,7 +138,7 @@ export function createDataService(options: DataServiceOptions): DataService & { 
       });
       return shared ?? handles.keep(made, key);
 
-      async function prepareFrom(manifest: Manifest, running: Job): Promise<Omit<Prepared, 'handle'>> {
+      async function prepareFrom(manifest: Manifest, running: Job): Promise<Prepared> {
         formOf(manifest.info, prepareOptions.forms);
         if (manifest.info.kind === 'images') return images.prepare(manifest, prepareOptions, running);
         const info = await settle(manifest, prepareOptions.settings, running);

@@ -50,7 +50,7 @@ export interface TransformRequest {
  * Applies fitted preprocessing to another file. All rows, in the file's order, count as `test`.
  * @throws InputError if the file cannot be read, lacks a column the model needs, or has one that cannot be used.
  */
-export async function transformFile(request: TransformRequest): Promise<Omit<Prepared, 'handle'>> {
+export async function transformFile(request: TransformRequest): Promise<Prepared> {
   const { store, path, force, job, match, report = false } = request;
   // Rows are read once, from beginning to end: more memory would make nothing quicker.
   const limits = { ...request.limits, memoryBytes: Math.min(request.limits.memoryBytes, mostMemory) };

@@ -21,9 +21,6 @@ const shardBytes = 4 * 2 ** 20;
 /** Streams of random numbers that must not meet that of the split. */
 const orderStream = 0x51ed270b;
 
-/** Prepared pictures. */
-export type PreparedImages = Omit<Prepared, 'handle'>;
-
 export interface PrepareImagesRequest {
   /** The dataset's folder. */
   readonly folder: string;
@@ -38,7 +35,7 @@ export interface PrepareImagesRequest {
  * Splits pictures and describes them for a model.
  * @throws InputError if there is one class only, or too few pictures for the splits.
  */
-export async function prepareImages(request: PrepareImagesRequest): Promise<PreparedImages> {
+export async function prepareImages(request: PrepareImagesRequest): Promise<Prepared> {
   const { folder, name, image, pictures, options, job } = request;
   job.stage('Splitting');
   const labels = correctLabels(pictures, options.settings);
@@ -99,7 +96,7 @@ export async function prepareRows({
   readonly files: readonly string[];
   readonly rows: readonly number[];
   readonly recipe: ImagePreprocessing;
-}): Promise<PreparedImages> {
+}): Promise<Prepared> {
   const { channels, height, width } = image;
   if (recipe.channels !== channels || recipe.height !== height || recipe.width !== width) {
     throw new InputError(

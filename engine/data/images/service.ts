@@ -16,7 +16,7 @@ import type { Manifest } from '../manifest.ts';
 import type { DatasetStore } from '../store.ts';
 import { describePictures } from './describe.ts';
 import { prepareImages, prepareRows } from './prepare.ts';
-import type { PreparedImages } from './prepare.ts';
+import type { Prepared } from '../prepare.ts';
 import { picturePage } from './gallery.ts';
 import type { GalleryRequest } from './gallery.ts';
 import { parseImagePreprocessing } from './recipe.ts';
@@ -59,14 +59,14 @@ export class ImageDatasets {
   }
 
   /** @throws InputError if there is nothing to learn from or too few pictures for the splits. */
-  async prepare({ info }: Manifest, options: PrepareOptions, job: Job): Promise<PreparedImages> {
+  async prepare({ info }: Manifest, options: PrepareOptions, job: Job): Promise<Prepared> {
     const pictures = await this.#read(info.id);
     const folder = this.#folder(info.id);
     return prepareImages({ folder, name: info.source, image: imageOf(info), pictures, options, job });
   }
 
   /** @throws InputError if a run with this preprocessing saw pictures of another size. */
-  async prepareRows({ info }: Manifest, rows: readonly number[], preprocessing: unknown): Promise<PreparedImages> {
+  async prepareRows({ info }: Manifest, rows: readonly number[], preprocessing: unknown): Promise<Prepared> {
     const { files } = await this.#read(info.id);
     const recipe = parseImagePreprocessing(preprocessing);
     return prepareRows({ folder: this.#folder(info.id), image: imageOf(info), files, rows, recipe });

@@ -18,7 +18,7 @@ import type { DecodedBatch } from './picture.ts';
 import type { PictureSource } from './source.ts';
 import { PicturePool } from './pool.ts';
 import { describeRows } from './prepare.ts';
-import type { PreparedImages } from './prepare.ts';
+import type { Prepared } from '../prepare.ts';
 import { parseImagePreprocessing } from './recipe.ts';
 import type { ImagePreprocessing } from './recipe.ts';
 import { PixelReader, pixelFile } from './stored.ts';
@@ -40,7 +40,7 @@ export interface TransformImagesRequest {
  * where nothing says the class, or it is none of the run's.
  * @throws InputError if no picture can be read.
  */
-export async function transformImages(request: TransformImagesRequest): Promise<PreparedImages> {
+export async function transformImages(request: TransformImagesRequest): Promise<Prepared> {
   const { store, limits, found, job } = request;
   const preprocessing = parseImagePreprocessing(request.preprocessing);
   const workFolder = await store.makeAnyWorkFolder();
