@@ -14,6 +14,7 @@ import { Output, type Streams } from './output.ts';
 import { ownValue } from '../../engine/protocol/own.ts';
 import { Sink } from './sink.ts';
 import { visible } from '../../engine/protocol/visible.ts';
+import project from '../../package.json' with { type: 'json' };
 
 const interruption = new Interruption();
 const streams: Streams = {
@@ -29,8 +30,7 @@ async function main(args: readonly string[], surroundings: CommandSurroundings):
     return 0;
   }
   if (name === '--version') {
-    const { version } = await import('../../package.json', { with: { type: 'json' } }).then((module) => module.default);
-    streams.out.write(`trainyard ${version}\n`);
+    streams.out.write(`trainyard ${project.version}\n`);
     return 0;
   }
   const load = ownValue(commands, name);

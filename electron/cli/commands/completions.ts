@@ -5,6 +5,7 @@ import { ownValue } from '../../../engine/protocol/own.ts';
 import { about } from '../about.ts';
 import type { Command } from '../command.ts';
 import { bashCompletion, fishCompletion, manualPage, zshCompletion } from '../shell-files.ts';
+import project from '../../../package.json' with { type: 'json' };
 
 const kinds: Readonly<Record<string, (commands: readonly Command[], version: string) => string>> = {
   bash: bashCompletion,
@@ -23,10 +24,7 @@ export const completions: Command = {
       const known = Object.keys(kinds).join(', ');
       throw new InputError('usage.shell', `There are no completions for “${positionals[0]}”.`, `Known: ${known}.`);
     }
-    const { version } = await import('../../../package.json', { with: { type: 'json' } }).then(
-      (module) => module.default,
-    );
-    const text = make(await allCommands(), version);
+    const text = make(await allCommands(), project.version);
     output.event({ event: 'completions', shell: positionals[0], text });
     for (const line of text.trimEnd().split('\n')) output.line(line);
   },
