@@ -141,7 +141,7 @@ test('the hardware section', async () => {
     const grid = page.getByRole('grid', { name: 'Devices' });
     const header = grid.getByRole('columnheader', { name: 'Training' });
     await expect(header).toHaveAttribute('aria-sort', 'ascending');
-    await page.getByRole('textbox', { name: 'Epochs' }).fill('10');
+    await page.getByRole('textbox', { name: 'Epochs', exact: true }).fill('10');
 
     const expected = (price?: number): CostRow => {
       const own = { version: 1, devices: [{ id: 'rtx-4090', streetPrice: price }] };

@@ -36,7 +36,7 @@ test('a model that is dropped is something to begin with, its body frozen', asyn
   await pane.getByLabel('Layers frozen').selectOption({ label: 'The body: all before the head' });
   await expect(fits.getByRole('listitem').first()).toHaveText(/taken and frozen/);
   await screenshot(app, 'pretrained-new-run');
-  await page.getByRole('textbox', { name: 'Epochs' }).fill('1');
+  await page.getByRole('textbox', { name: 'Epochs', exact: true }).fill('1');
   await page.getByRole('button', { name: 'Start', exact: true }).click();
   await expect(page.getByText('Completed').first()).toBeVisible({ timeout: 120_000 });
   const run = await callService<RunRecord>(app, 'run', { run: 2 });

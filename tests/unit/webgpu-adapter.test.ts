@@ -125,7 +125,18 @@ test('attention takes no more workgroup memory than every device offers', () => 
   };
   const context = { limits, subgroups: false, has: () => true };
   for (const size of [1, 12, 31, 32, 33, 64, 130, 256]) {
-    const params = { batch: 1, length: 70, heads: 2, groups: 1, size, causal: 0, scale: 1 };
+    const params = {
+      batch: 1,
+      length: 70,
+      heads: 2,
+      groups: 1,
+      size,
+      causal: 0,
+      scale: 1,
+      rate: 0.1,
+      seed: 3,
+      stream: 4,
+    };
     const tiled = [attention, attentionGrad]
       .flatMap((gpu) => gpu.passes(params, context))
       .filter(({ code }) => code.includes('var<workgroup>'));
