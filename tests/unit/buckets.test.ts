@@ -220,6 +220,8 @@ const models = { transformer: small, 'waves and turns': waves('sinusoidal') };
 for (const { name, open, skip } of backends) {
   const epochs = name === 'the GPU' ? 1 : 2;
   for (const [kind, model] of Object.entries(models)) {
+    // Software compiles a program a length for long: one model of the two, which has all kernels of the other but its table of places.
+    if (name === 'the GPU' && model === small) continue;
     for (const accumulate of name === 'the GPU' ? [3] : [1, 3]) {
       test(
         `a ${kind} learns from short rows what it learns from padded ones, on ${name}, in ${accumulate} parts`,
