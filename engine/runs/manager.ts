@@ -106,6 +106,8 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   let preparations = 0;
   /** Nothing begins while anybody holds the machine. */
   let holds = 0;
+  /** The queue is left to others: what is let go is not taken over again. */
+  let leaves = false;
 
   const mayTrain = (): boolean => {
     try {
@@ -300,7 +302,9 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       return resume(run, device);
     },
     async adopt() {
-      const adopted = await store.adopt({ owner });
+      const adopted = leaves ? [] : await store.adopt({ owner });
+      // Left meanwhile, they are those of a process that is gone soon.
+      if (leaves) return [];
       for (const record of adopted) enqueue(record, null);
       return adopted.map(({ id }) => id);
     },
@@ -327,6 +331,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     active: () => [...entries.keys()],
     begun: () => [...entries.values()].flatMap(({ run, begun }) => (begun ? [run] : [])),
     async stopAll({ queue = false } = {}) {
+      leaves ||= queue;
       const all = [...entries.values()];
       const waiting = all.filter(({ begun, within }) => queue && !begun && !within);
       for (const { run } of waiting) entries.delete(run);

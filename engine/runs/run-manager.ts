@@ -62,7 +62,7 @@ export interface RunManager {
    * device if one is named.
    */
   resume(request: { readonly run: number; readonly device?: RunConfig['device'] }): Promise<RunRecord>;
-  /** Takes over queued runs whose process is gone, in their order; returns their numbers. */
+  /** Takes over queued runs whose process is gone, in their order; returns their numbers. None once it has left the queue to others. */
   adopt(): Promise<readonly number[]>;
   pause(request: { readonly run: number }): Promise<void>;
   continue(request: { readonly run: number }): Promise<void>;
@@ -76,7 +76,7 @@ export interface RunManager {
   begun(): readonly number[];
   /**
    * Stops them all, keeping their checkpoints; resolves when the last has ended. With `queue` they go on when the queue is worked off again:
-   * what waits goes on waiting, and what trained stands first.
+   * what waits goes on waiting, and what trained stands first. This manager takes none of it over again: whoever calls it so is ending.
    */
   stopAll(request?: { readonly queue?: boolean }): Promise<void>;
   /**

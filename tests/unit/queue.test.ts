@@ -186,6 +186,20 @@ test('a program that ends leaves the queue as it is: what trained stands first a
   assert.ok((await store.log({ run: training })).some(({ message }) => /step|epoch/i.test(message)));
 });
 
+test('while a program ends it takes nothing over again, however it hears of what it lets go', async (context) => {
+  const { store, manager } = setUp(context, slow(1));
+  const { id: training } = await manager.start({ config: tableConfig(2_000) });
+  const { id: waiting } = await manager.start({ config: tableConfig(2) });
+  await until(async () => (await store.run({ run: training })).hasCheckpoint, 'it has a checkpoint');
+  // As the app does, for what the command line puts into the queue.
+  const adopted: (readonly number[])[] = [];
+  store.onChanged(() => void manager.adopt().then((runs) => adopted.push(runs)));
+  await manager.stopAll({ queue: true });
+  await until(() => adopted.length > 0, 'it hears of the changes');
+  assert.deepEqual([adopted.flat(), manager.active()], [[], []]);
+  assert.deepEqual([await order(store), (await store.run({ run: training })).state], [[training, waiting], 'queued']);
+});
+
 test('a thousand waiting runs are put in order by one question, and one is moved by one change', async (context) => {
   const { store } = setUp(context);
   const run = { dataset: 'made', datasetName: 'Made up', config: tableConfig(2), owner: { pid: 0, startedAt: 0 } };
