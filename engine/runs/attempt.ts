@@ -65,8 +65,10 @@ export interface Work {
   readonly state: RunState;
   /** `threads`: so many of the CPU and no more, where the run does not say itself; 0: as many as it likes. */
   run(threads?: number): Promise<RunRecord>;
-  pause(): Promise<void>;
-  continue(): Promise<void>;
+  /** `held`: for whoever needs the machine, until `continue` is called so too. What a person pauses, before it or meanwhile, stays paused. */
+  pause(held?: boolean): Promise<void>;
+  /** `held`: only where it was paused so, and no person has decided otherwise. */
+  continue(held?: boolean): Promise<void>;
   stop(now?: boolean): Promise<void>;
 }
 
@@ -79,6 +81,8 @@ export class Attempt implements Work {
   #state: RunState;
   #stopRequested = false;
   #pauseRequested = false;
+  /** It is paused for whoever needs the machine, by no person. */
+  #held = false;
   #running: RunHost | null = null;
   /** When the attempt began to work, in milliseconds, put off by every pause; null while it waits its turn. */
   #begun: number | null = null;
@@ -123,17 +127,23 @@ export class Attempt implements Work {
     return patiently(() => store.updateRun({ run: this.#run, patch }), mayPass);
   }
 
-  /** Throws `input.run_state` unless the run is running. */
-  async pause(): Promise<void> {
-    nextState(this.#run, this.#state, 'pause');
+  /** Throws `input.run_state` unless the run is running, or held before it has begun. */
+  async pause(held = false): Promise<void> {
+    if (this.#pauseRequested && (held || this.#held)) {
+      this.#held &&= held;
+      return;
+    }
+    if (!held || this.#state !== 'queued') nextState(this.#run, this.#state, 'pause');
+    this.#held = held;
     this.#pauseRequested = true;
     await this.#running?.host.pause();
   }
 
   /** Throws `input.run_state` unless the run is paused. */
-  async continue(): Promise<void> {
+  async continue(held = false): Promise<void> {
+    if (held && !this.#held) return;
     if (!this.#pauseRequested) nextState(this.#run, this.#state, 'resume');
-    this.#pauseRequested = false;
+    this.#held = this.#pauseRequested = false;
     await this.#running?.host.resume();
   }
 

@@ -57,6 +57,8 @@ export class CrossValidation implements Work {
   #stopRequested = false;
   #child: number | null = null;
   #progress: RunProgress | null;
+  /** It is paused for whoever needs the machine, by no person. */
+  #held = false;
   /** Resolves when it may go on. */
   #resumed: Promise<void> = Promise.resolve();
   #goOn: () => void = () => undefined;
@@ -89,14 +91,21 @@ export class CrossValidation implements Work {
     return patiently(() => store.updateRun({ run: this.#run, patch }), mayPass);
   }
 
-  async pause(): Promise<void> {
+  async pause(held = false): Promise<void> {
+    if (this.#state === 'paused' && (held || this.#held)) {
+      this.#held &&= held;
+      return;
+    }
     await this.#change('pause');
+    this.#held = held;
     this.#resumed = new Promise((resolve) => (this.#goOn = resolve));
     await this.#pauseChild();
   }
 
-  async continue(): Promise<void> {
+  async continue(held = false): Promise<void> {
+    if (held && !this.#held) return;
     await this.#change('resume');
+    this.#held = false;
     this.#goOn();
     // One that was paused by itself, or not at all, is left alone.
     if (this.#child !== null) await this.#options.runs.continue(this.#child).catch(() => undefined);

@@ -344,13 +344,14 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     },
     async hold() {
       holds++;
-      const running = [...entries.values()].filter(({ begun, attempt }) => begun && attempt.state === 'running');
-      await Promise.allSettled(running.map(({ attempt }) => attempt.pause()));
+      const going = ({ begun, attempt: { state } }: Entry): boolean =>
+        begun && (state === 'running' || state === 'queued');
+      const running = [...entries.values()].filter(going);
+      await Promise.allSettled(running.map(({ attempt }) => attempt.pause(true)));
       await untilPaused(running);
       return async () => {
-        holds--;
-        // One that was stopped, or let go on, meanwhile is left alone.
-        await Promise.allSettled(running.map(({ attempt }) => attempt.continue()));
+        if (--holds > 0) return;
+        await Promise.allSettled([...entries.values()].map(({ attempt }) => attempt.continue(true)));
         turns.next();
       };
     },

@@ -80,8 +80,8 @@ export interface RunManager {
    */
   stopAll(request?: { readonly queue?: boolean }): Promise<void>;
   /**
-   * Pauses what trains and lets nothing begin, for whoever needs the machine to itself. What is returned lets those go on that
-   * were paused by it; it is called once.
+   * Pauses what trains and lets nothing begin, for whoever needs the machine to itself. What is returned is called once; with the last of
+   * several who hold the machine those go on that were paused for them, but for those that a person has paused or stopped.
    */
   hold(): Promise<() => Promise<void>>;
   /** At most 10 a second a run. */
