@@ -25,6 +25,14 @@ export function replan(plan: DeadlinePlan, step: number, steps: number): Deadlin
   return { steps: Math.max(step, steps), fromStep: step, fromShare: shareAt(plan, step) };
 }
 
+/** How far the schedule has to be for its end to count as reached: the rate is 2 % of the highest by then where it falls as a cosine, 10 % evenly. */
+const annealedFrom = 0.9;
+
+/** Whether the schedule of a run that has come to the last of its steps was at its end: one that was cut short, for its time had passed, was not. */
+export function isAnnealed({ steps, fromStep, fromShare }: DeadlinePlan): boolean {
+  return fromStep < steps || fromShare >= annealedFrom;
+}
+
 export interface Speed {
   /** Milliseconds a step takes, with the looks at the validation rows that it brings. */
   readonly step: number;

@@ -5,7 +5,7 @@ import { InputError } from '../protocol/errors.ts';
 import { clockText } from '../protocol/words.ts';
 import type { TrainingState } from './checkpoint.ts';
 import type { Surroundings } from './control.ts';
-import { Pace, replan, stepsInTime } from './deadline.ts';
+import { isAnnealed, Pace, replan, stepsInTime } from './deadline.ts';
 import type { Diary } from './diary.ts';
 import type { Session } from './session.ts';
 
@@ -96,7 +96,7 @@ export class Timekeeper {
       planned: this.#first ?? epochs,
       epochs,
       ended: surroundings.now(),
-      annealed: this.isOver(state.step),
+      annealed: this.isOver(state.step) && isAnnealed(session.wholePlan),
     };
   }
 

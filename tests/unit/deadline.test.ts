@@ -62,11 +62,18 @@ const stepByStep = (backend: Backend): Backend => ({
   close: () => backend.close(),
 });
 
+interface Disturbed {
+  readonly stopAt?: number;
+  readonly pause?: { readonly at: number; readonly milliseconds: number };
+  readonly checkpoint?: Uint8Array;
+  readonly begin?: number;
+}
+
 /** Trains on a table of 6 steps an epoch; `took` milliseconds go by between two submits of steps, whatever they really take. */
 async function trainUntil(
   milliseconds: number,
   took: (now: number) => number,
-  { stopAt = Infinity, checkpoint, begin = 0 }: { stopAt?: number; checkpoint?: Uint8Array; begin?: number } = {},
+  { stopAt = Infinity, pause, checkpoint, begin = 0 }: Disturbed = {},
 ): Promise<Trained> {
   const table = makeTable({ rows: 120, numeric: 3, classes: 2 });
   const { model, training, seed } = tableConfig(8);
@@ -76,9 +83,17 @@ async function trainUntil(
   let last = new Uint8Array();
   let now = begin;
   const control = new RunControl();
+  let isPaused = false;
   const breathe = async (): Promise<void> => {
     now += took(now);
     if (now >= stopAt) control.stop();
+    if (pause === undefined || isPaused || now < pause.at) return;
+    isPaused = true;
+    control.pause();
+    setImmediate(() => {
+      now += pause.milliseconds;
+      control.resume();
+    });
   };
   try {
     const parts = { backend, model, training: untilTraining({ ...training, seed }), data: table.data };
@@ -125,6 +140,19 @@ test('as many epochs as there is time for, to the end of the schedule; slower or
   assert.match(slower.log.join('\n'), /by what they take now/);
 });
 
+test('a pause of hours takes its time from the epochs; beyond the time it ends soon after, and says that it was not annealed', async () => {
+  const hour = 3_600_000;
+  const pause = { at: hour, milliseconds: 3 * hour };
+  const within = await trainUntil(5 * hour, () => 20_000, { pause });
+  assert.ok(within.ended <= 5 * hour && within.ended > 4.8 * hour, `it ended after ${within.ended / hour} hours`);
+  assert.equal(within.result.deadline!.annealed, true);
+  const beyond = await trainUntil(2 * hour, () => 20_000, { pause });
+  assert.ok(beyond.ended < 4.05 * hour, `it ended after ${beyond.ended / hour} hours`);
+  const { annealed, planned, epochs } = beyond.result.deadline!;
+  assert.deepEqual([beyond.result.reason, annealed], ['completed', false]);
+  assert.ok(epochs < 0.6 * planned, `${epochs} of ${planned} epochs`);
+});
+
 test('a time that leaves less than an epoch cuts it short; one that has passed is refused before anything is trained', async () => {
   const { result, ended, rates } = await trainUntil(8_000, () => 1_000);
   assert.ok(result.steps < 6 && result.steps > 0, `${result.steps} steps`);
@@ -153,4 +181,5 @@ test('stopped and resumed, it goes on with its plan, and in what time is left', 
   assert.ok(resumed.ended <= 60_000 && resumed.ended > 55_000 && resumed.result.deadline!.annealed);
   const late = await trainUntil(60_000, () => 20, { checkpoint: stopped.checkpoint, begin: 70_000 });
   assert.deepEqual([late.result.reason, late.result.steps], ['completed', state.step]);
+  assert.equal(late.result.deadline!.annealed, false, 'its schedule was in the middle');
 });
