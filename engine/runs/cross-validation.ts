@@ -25,7 +25,7 @@ import { nextState } from './states.ts';
 export interface FoldRuns {
   /** Records and queues a fold; returns its number. */
   begin(parent: RunRecord, fold: number, config: RunRecord['config']): Promise<number>;
-  /** Goes on with one that had ended before its time. */
+  /** Goes on with one that had ended before its time; `auto`: on the device, or the several, that it names. */
   resume(run: number, device: RunRecord['config']['device']): Promise<void>;
   finished(run: number): Promise<RunRecord>;
   isActive(run: number): boolean;
@@ -186,9 +186,9 @@ export class CrossValidation implements Work {
     const known = begun.get(fold);
     // One that diverged would do so again.
     if (known?.state === 'completed' || known?.state === 'diverged') return known;
-    const { device } = record.config;
+    const { device, devices } = record.config;
     const run = known?.id ?? (await runs.begin(record, fold, this.#configOf(fold, before, [...begun.values()][0])));
-    if (known && !runs.isActive(run)) await runs.resume(run, device);
+    if (known && !runs.isActive(run)) await runs.resume(run, devices === undefined ? device : 'auto');
     this.#child = run;
     const deafen = runs.onProgress(run, (progress) => this.#follow(progress, before));
     try {

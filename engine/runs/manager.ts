@@ -266,7 +266,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     if (before.deletedAt !== null) {
       throw new InputError('input.run_deleted', `Run ${run} is in the trash.`, 'Restore it first.');
     }
-    const config = device ? { ...before.config, device } : before.config;
+    const config = device ? onDevice(before.config, device) : before.config;
     checkDevice(config);
     const patch = { state, config, owner, endedAt: null, result: null, error: null, request: null };
     const record = await store.updateRun({ run, patch, when: [before.state] });

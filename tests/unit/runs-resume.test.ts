@@ -19,7 +19,7 @@ import type { RunHosts } from '../../engine/runs/hosts.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
 import type { RunManager } from '../../engine/runs/manager.ts';
 import { temporaryHome } from './fixtures/history.ts';
-import { createTableData, createTableHosts, linearConfig, tableConfig } from './fixtures/training.ts';
+import { createTableData, createTableHosts, linearConfig, slow, tableConfig } from './fixtures/training.ts';
 
 const epochs = 60;
 const hostEntry = new URL('./fixtures/training-host.ts', import.meta.url);
@@ -249,6 +249,19 @@ test('a stopped run goes on to the same curve; a completed one and one in the tr
   assert.equal((await manager.finished({ run })).state, 'completed');
   await checkSameAsUndisturbed(context, store, run);
   await assert.rejects(manager.resume({ run }), { code: 'input.run_state', hint: /new run/ });
+});
+
+test('a run on several devices goes on with them, and on one where that is named', async (context) => {
+  const { store, manager } = setUp(context, temporaryHome(context), createTableHosts(slow(1)));
+  const { id: run } = await manager.start({ config: { ...tableConfig(1_000), devices: 'cpu:2' } });
+  const devices = [];
+  for (const device of [undefined, undefined, 'cpu'] as const) {
+    if (devices.length > 0) await manager.resume({ run, device });
+    await manager.stop({ run });
+    await manager.finished({ run });
+    devices.push((await store.run({ run })).config.devices);
+  }
+  assert.deepEqual(devices, ['cpu:2', 'cpu:2', undefined]);
 });
 
 test('without a checkpoint a run starts anew, and its old points are gone', async (context) => {
