@@ -1,6 +1,7 @@
 // Prepared rows by the handles they were given out under. Who asks for what somebody holds already shares it, and what was let go last stays for
 // a while: runs of one queue often want the same, one after the other.
 
+import { randomUUID } from 'node:crypto';
 import { InputError } from '../protocol/errors.ts';
 import type { PreparedData } from '../protocol/data.ts';
 import type { Prepared } from './prepare.ts';
@@ -17,6 +18,8 @@ const idleMilliseconds = 30_000;
 
 export class Handles {
   readonly #given = new Map<string, Shared>();
+  /** A process that replaces one gives no handle out that somebody may still hold from before. */
+  readonly #life = randomUUID().slice(0, 8);
   /** Held by nobody: the last one let go. */
   #idle: Shared | null = null;
   #timer: NodeJS.Timeout | undefined;
@@ -64,7 +67,7 @@ export class Handles {
   }
 
   #give(shared: Shared): PreparedData {
-    const handle = `prepared-${++this.#count}`;
+    const handle = `prepared-${this.#life}-${++this.#count}`;
     shared.holders++;
     this.#given.set(handle, shared);
     return { ...shared.made.info, handle };

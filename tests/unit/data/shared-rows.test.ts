@@ -57,6 +57,14 @@ test('two that are let go at the same time are both freed', async () => {
   assert.deepEqual(freed, ['a', 'b', 'c']);
 });
 
+test('a handle of a process that is gone is none of the one that serves now', async () => {
+  const [before, now] = [setUp(), setUp()];
+  const [old, held] = [before.make('a'), now.make('b')];
+  await now.handles.release(old);
+  assert.ok(now.handles.get(held));
+  assert.throws(() => now.handles.get(old), { code: 'data.handle' });
+});
+
 test('the data service prepares the same dataset in the same way once, and otherwise anew', async (context) => {
   const lines = Array.from({ length: 50 }, (_, row) => `${row},${row % 2}`);
   const { service, info } = await importFile(context, writeTable(context, 'a.csv', `x,y\n${lines.join('\n')}\n`));
