@@ -134,7 +134,10 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       onLog: (line: LogLine) => logs.emit({ run, line }),
       onReport: (event: Omit<RunReport, 'run'>) => reports.emit({ run, ...event }),
       onTrials: (ended: readonly Trial[]) => trials.emit({ run, trials: ended }),
-      onDevice: (device: string, threads: number) => turns.uses(run, device, threads),
+      onDevice: (device: string, threads: number) => {
+        // Several devices that share its batches are its own until its end.
+        if (record.config.devices === undefined) turns.uses(run, device, threads);
+      },
     };
     const attempt = isCrossValidation(record.config)
       ? new CrossValidation({ store, record, runs: folds, ...watched })

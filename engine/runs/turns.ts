@@ -87,12 +87,12 @@ export class Turns {
     this.next();
   }
 
-  /** A run has its device, and so many threads. */
+  /** A run has its one device, and so many threads. */
   uses(run: number, device: string, threads: number): void {
     const entry = this.entries.get(run);
     const turn = entry?.within ?? entry;
     const { machine } = this.#options;
-    if (!turn || !machine || turn.claim.threads >= machine.cores) return;
+    if (!turn || !machine) return;
     turn.claim = { ...turn.claim, device: device.startsWith('gpu') ? 'gpu' : 'cpu', threads: Math.max(1, threads) };
     this.next();
   }

@@ -152,3 +152,12 @@ test('one at a time by choice; a change of it counts at once', async (context) =
     [2, null, null, null, null],
   );
 });
+
+test('a run that has chosen the CPU, with all the threads that it was told to take, leaves the GPU to another', async (context) => {
+  const { store, manager } = setUp(context, 2);
+  const { id: first } = await manager.start({ config: tableConfig(5_000, { device: 'auto', threads: 2 }) });
+  const { id: second } = await manager.start({ config: tableConfig(5_000, { device: 'gpu' }) });
+  for (let tries = 0; tries < 200 && manager.begun().length < 2; tries++)
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.deepEqual(manager.begun(), [first, second], (await store.run({ run: first })).device ?? '');
+});
