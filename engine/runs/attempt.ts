@@ -290,7 +290,7 @@ export class Attempt implements Work {
   async #withThreads(config: RunConfig): Promise<RunConfig> {
     if (this.#threads === 0 || config.threads > 0 || config.devices || config.device === 'gpu') return config;
     const many = this.#threads === 1 ? 'one thread' : `${this.#threads} threads`;
-    await this.#say('info', `Other runs train beside it: it has ${many}.`);
+    await this.#say('info', `Cores are left for runs beside it: it has ${many}.`);
     return { ...config, threads: this.#threads };
   }
 
