@@ -205,7 +205,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   const releaseUnlessFree = async (record: RunRecord, prepared: PreparedData): Promise<PreparedData | null> => {
     const held = worksOffQueue && (await mayBegin(store, () => [{ run: record.id, within: null }])).length === 0;
     const claim = turns.claimOf(record.id, record.config, record.queue?.bytes ?? null);
-    if (!held && turns.isFree(claim)) return prepared;
+    if (!held && (await turns.isFree(claim))) return prepared;
     await data.release({ handle: prepared.handle });
     return null;
   };

@@ -97,9 +97,13 @@ export class Turns {
     this.next();
   }
 
-  /** Whether a run that is asked for now would begin at once, as far as the others that train go. */
-  isFree(claim: Claim): boolean {
-    return turns(this.#room(null), this.#going(), [claim]).length > 0;
+  /** Whether a run that is asked for now begins at once, as far as those go that train, or wait before it. */
+  async isFree(claim: Claim): Promise<boolean> {
+    const { machine, store, mayTrain } = this.#options;
+    const atOnce = machine ? await readAtOnce(store) : null;
+    const before = this.#waiting().flatMap((entry) => (entry.within ? [] : [entry.claim]));
+    const chosen = turns(this.#room(atOnce), this.#going(), [...before, claim]);
+    return mayTrain() && chosen.some(({ run }) => run === claim.run);
   }
 
   /** Lets those begin whose turn it is. */

@@ -10,7 +10,7 @@ import type { StoreService } from '../../engine/protocol/store.ts';
 import { createRunManager, type RunManager } from '../../engine/runs/manager.ts';
 import { turns, type Claim, type Room } from '../../engine/runs/schedule.ts';
 import { temporaryHome } from './fixtures/history.ts';
-import { createTableData, createTableHosts, slow, tableConfig } from './fixtures/training.ts';
+import { createTableData, createTableHosts, slow, tableConfig, type TableData } from './fixtures/training.ts';
 
 const room: Room = { cores: 8, bytes: 16e9, atOnce: null };
 const cpu = (run: number, threads = 0, bytes: number | null = 1e9): Claim => ({ run, device: 'cpu', threads, bytes });
@@ -99,17 +99,25 @@ test('10,000 drawn rooms: never over cores or memory, never two on a GPU, equals
   }
 });
 
-function setUp(context: TestContext, cores: number): { store: StoreService; manager: RunManager; most: () => number } {
+interface Setup {
+  readonly store: StoreService;
+  readonly manager: RunManager;
+  readonly data: TableData;
+  readonly most: () => number;
+}
+
+function setUp(context: TestContext, cores: number): Setup {
   const store = createStore(temporaryHome(context));
   const hosts = createTableHosts(slow(2));
   const machine = { cores, available: () => 8e9 };
-  const parts = { store, data: createTableData(), hosts, owner: processOwner(), machine };
+  const data = createTableData();
+  const parts = { store, data, hosts, owner: processOwner(), machine };
   const manager = createRunManager({ ...parts, worksOffQueue: true });
   context.after(async () => {
     await manager.stopAll();
     await store.close();
   });
-  return { store, manager, most: hosts.most };
+  return { store, manager, data, most: hosts.most };
 }
 
 const startAll = async (manager: RunManager, count: number, epochs = 40): Promise<readonly number[]> => {
@@ -136,12 +144,15 @@ test('a manager lets a second run begin once the first one uses one core of two,
   assert.ok((await store.run({ run: runs[0] })).queue!.bytes! > 90e6, 'what it takes is kept');
 });
 
-test('one at a time by choice; a change of it counts at once', async (context) => {
-  const { store, manager, most } = setUp(context, 8);
+test('one at a time by choice, and what waits holds no rows; a change of it counts at once', async (context) => {
+  const { store, manager, data, most } = setUp(context, 8);
   await store.setSetting({ key: atOnceKey, value: 1 });
   await endAll(manager, await startAll(manager, 2, 5));
   assert.equal(most(), 1);
-  const runs = await startAll(manager, 3, 5_000);
+  const [first] = await startAll(manager, 1, 5_000);
+  while ((await store.run({ run: first })).progress === null) await new Promise((resolve) => setTimeout(resolve, 5));
+  const runs = [first, ...(await startAll(manager, 2, 5_000))];
+  assert.deepEqual([manager.begun().length, data.held.size], [1, 1]);
   await store.setSetting({ key: atOnceKey, value: 3 });
   while (manager.begun().length < 3) await new Promise((resolve) => setTimeout(resolve, 20));
   for (const run of runs) await manager.stop({ run });
