@@ -5,6 +5,8 @@ import { InputError } from '../../engine/protocol/errors.ts';
 import type { Sink } from './sink.ts';
 import { visible } from '../../engine/protocol/visible.ts';
 
+export { momentText as formatTime } from '../../engine/protocol/words.ts';
+
 export interface Column<T> {
   readonly title: string;
   readonly value: (row: T) => string;
@@ -159,14 +161,6 @@ export function formatBytes(bytes: number): string {
     unit++;
   }
   return `${value < 10 && unit > 0 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
-}
-
-/** `2026-11-21 14:05` in local time. */
-export function formatTime(milliseconds: number): string {
-  const date = new Date(milliseconds);
-  const two = (value: number): string => String(value).padStart(2, '0');
-  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
-  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
 const spans = [

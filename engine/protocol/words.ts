@@ -22,3 +22,9 @@ export function clockText(time: number): string {
   const date = new Date(time);
   return `${two(date.getHours())}:${two(date.getMinutes())}`;
 }
+
+/** Of milliseconds since 1970, where the program runs: `2026-12-24 22:30`. */
+export function momentText(time: number): string {
+  const date = new Date(time);
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clockText(time)}`;
+}
