@@ -24,7 +24,7 @@ import { Attempt, dataOf } from './attempt.ts';
 import { CrossValidation, refuseTwice, type FoldRuns } from './cross-validation.ts';
 import { continuationOf, refuseOtherTokens, transferOf } from './continuation.ts';
 import { bytesOf } from './needs.ts';
-import { keepBytes, mayBegin, placeFor, queueAgain } from './queue.ts';
+import { keepBytes, mayBegin, placeFor, queueAgain, refuseLate } from './queue.ts';
 import type { RunManager, RunManagerOptions, RunReport } from './run-manager.ts';
 import { patientStore } from './patient-store.ts';
 import { nextState } from './states.ts';
@@ -220,6 +220,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     const { job: first, ...family } = from ?? {};
     const crossed = isCrossValidation(config);
     checkDeadline(config);
+    refuseLate(config, wish.notBefore);
     if (crossed && from && takesOver(from.relation)) throw seenBefore();
     const queue = await placeFor(store, wish);
     const start = performance.now();

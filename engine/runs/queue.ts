@@ -20,8 +20,9 @@ import {
   type QueueWish,
   type Waiting,
 } from '../protocol/queue.ts';
-import { finalStates, type RunRecord } from '../protocol/runs.ts';
+import { finalStates, type RunConfig, type RunRecord } from '../protocol/runs.ts';
 import type { StoreService } from '../protocol/store.ts';
+import { momentText } from '../protocol/words.ts';
 
 type Store = Pick<StoreService, 'runs' | 'run' | 'updateRun' | 'getSetting' | 'setSetting'>;
 
@@ -129,6 +130,7 @@ export async function changeQueue(store: Store, change: QueueChange): Promise<vo
     const record = await store.run({ run });
     if (record.state !== 'queued') throw notWaiting(run, record.state);
     if (typeof after === 'number') await refuseAfter(store, run, after);
+    refuseLate(record.config, notBefore);
     const { after: heldBy, notBefore: heldUntil, ...place } = placeOf(record);
     const changed = {
       ...place,
@@ -167,6 +169,16 @@ async function refuseAfter(store: Store, run: number, after: number): Promise<vo
     );
   }
   await refuseEnded(store, after);
+}
+
+/** Throws `input.deadline` for a run that is to begin when it is to be done already. */
+export function refuseLate({ until }: Pick<RunConfig, 'until'>, notBefore: number | null | undefined): void {
+  if (until === undefined || typeof notBefore !== 'number' || notBefore < until) return;
+  throw new InputError(
+    'input.deadline',
+    `A run that is to be done by ${momentText(until)} cannot wait until ${momentText(notBefore)}.`,
+    'Let it begin earlier, or be done later.',
+  );
 }
 
 async function refuseEnded(store: Store, after: number): Promise<void> {

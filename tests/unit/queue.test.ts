@@ -146,6 +146,18 @@ test('an order changed while a run trains counts for the next one', async (conte
   assert.ok((await startedAt(store, waiting[0])) <= (await startedAt(store, waiting[1])));
 });
 
+test('a run that is to be done by a time does not wait until then', async (context) => {
+  const { store, manager } = setUp(context);
+  const until = Date.now() + 3_600_000;
+  const start = (notBefore: number) =>
+    manager.start({ config: tableConfig(2, { until }), queue: { only: true, notBefore } });
+  await assert.rejects(start(until), { code: 'input.deadline' });
+  const { id: run } = await start(until - 1);
+  await assert.rejects(changeQueue(store, { run, notBefore: until + 1 }), { code: 'input.deadline' });
+  await changeQueue(store, { run, notBefore: null });
+  assert.deepEqual(await order(store), [run]);
+});
+
 test('nothing begins in a paused queue, and it goes on where it was', async (context) => {
   const { store, manager, data } = setUp(context);
   await pauseQueue(store, true);
