@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { AppService, DeviceInfo } from '../../engine/protocol/app.ts';
 import type { DataService } from '../../engine/protocol/data.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
-import type { RunState } from '../../engine/protocol/runs.ts';
+import { runStates } from '../../engine/protocol/runs.ts';
 import { shownText } from '../../engine/protocol/shown-errors.ts';
 import { usageWords } from '../../engine/protocol/usage-words.ts';
 import { databaseFileName } from '../../engine/history/home.ts';
@@ -25,17 +25,6 @@ export interface AboutParts {
 }
 
 const seenKey = 'crashes.seen';
-const states: readonly RunState[] = [
-  'queued',
-  'running',
-  'paused',
-  'completed',
-  'stopped',
-  'diverged',
-  'failed',
-  'interrupted',
-];
-
 export function createAbout(
   parts: AboutParts,
 ): Pick<AppService, 'about' | 'diagnostics' | 'crashes' | 'crashesSeen' | 'deleteCrashes' | 'reportError'> {
@@ -76,7 +65,7 @@ export function createAbout(
         parts.data.list(),
         store.usage(),
         Promise.all(
-          states.map(async (state) => [state, (await store.runs({ states: [state], limit: 0 })).total] as const),
+          runStates.map(async (state) => [state, (await store.runs({ states: [state], limit: 0 })).total] as const),
         ),
       ]);
       const kinds = new Map<string, number>();

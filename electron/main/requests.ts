@@ -8,7 +8,7 @@ import { mostLayers, type ModelSpec } from '../../engine/model/spec.ts';
 import type { AppService } from '../../engine/protocol/app.ts';
 import { exportFormats } from '../../engine/protocol/exports.ts';
 import { recordFields } from '../../engine/protocol/store.ts';
-import type { RunConfig } from '../../engine/protocol/runs.ts';
+import { runStates, type RunConfig } from '../../engine/protocol/runs.ts';
 import { columnTypes, splitKinds, tasks, textFields } from '../../engine/settings/dataset.ts';
 import { generationFields } from '../../engine/settings/generation.ts';
 import { largestShown, readingFields } from '../../engine/settings/reading.ts';
@@ -83,7 +83,7 @@ const config = z.discriminatedUnion('learner', [first, ...others]) as unknown as
 
 const checkpoint = z.union([z.enum(['best', 'last']), z.int().min(1).max(1_000_000)]);
 
-const runState = z.enum(['queued', 'running', 'paused', 'completed', 'stopped', 'diverged', 'failed', 'interrupted']);
+const runState = z.enum(runStates);
 
 const runQuery = z.strictObject({
   search: z.string().max(1000).optional(),

@@ -3,7 +3,7 @@
 import type { NewRun, RecordField, RunPatch } from '../protocol/store.ts';
 import { runRelations } from '../protocol/family.ts';
 import type { RunRelation } from '../protocol/family.ts';
-import type { RunConfig, RunRecord, RunRequest, RunState } from '../protocol/runs.ts';
+import { runStates, type RunConfig, type RunRecord, type RunRequest, type RunState } from '../protocol/runs.ts';
 import { z } from 'zod';
 import { declarationOf, settingGroups } from '../learners/declared/registry.ts';
 import { runFields } from '../settings/run.ts';
@@ -182,7 +182,7 @@ const time = z.int().nullable();
 const rowSchema = z.strictObject({
   id: z.int().min(1),
   name: z.string(),
-  state: z.enum(['queued', 'running', 'paused', 'completed', 'stopped', 'diverged', 'failed', 'interrupted']),
+  state: z.enum(runStates),
   dataset: z.string(),
   dataset_name: z.string(),
   device: z.string(),

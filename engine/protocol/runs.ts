@@ -10,8 +10,17 @@ import type { RunOrigin } from './keeping.ts';
 import type { QueuePlace } from './queue.ts';
 import type { SearchResult, SearchStanding } from './search.ts';
 
-export type RunState =
-  'queued' | 'running' | 'paused' | 'completed' | 'stopped' | 'diverged' | 'failed' | 'interrupted';
+export const runStates = [
+  'queued',
+  'running',
+  'paused',
+  'completed',
+  'stopped',
+  'diverged',
+  'failed',
+  'interrupted',
+] as const;
+export type RunState = (typeof runStates)[number];
 
 export const finalStates: ReadonlySet<RunState> = new Set([
   'completed',
