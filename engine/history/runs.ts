@@ -43,9 +43,9 @@ export interface RunsTable {
 
 const insertRun = `
   INSERT INTO run (
-    name, state, dataset, dataset_name, created_at, owner_pid, owner_started_at, revision, search, config, parent, relation, start, queue
+    name, state, dataset, dataset_name, created_at, owner_pid, owner_started_at, revision, search, config, parent, relation, start
   ) VALUES (
-    @name, 'queued', @dataset, @datasetName, @createdAt, @pid, @startedAt, @revision, @search, @config, @parent, @relation, @start, @queue
+    @name, 'queued', @dataset, @datasetName, @createdAt, @pid, @startedAt, @revision, @search, @config, @parent, @relation, @start
   )
   RETURNING id`;
 const readRun = 'SELECT * FROM run WHERE id = ?';
@@ -172,9 +172,10 @@ export function createRunsTable(
         parent: family?.parent ?? null,
         relation: family?.relation ?? null,
         start: family ? JSON.stringify(family.start) : null,
-        queue: queue ? JSON.stringify(queue) : null,
       });
-      return created!.id;
+      const { id } = created!;
+      if (queue) set(id, { queue: JSON.stringify({ position: id, ...queue }) });
+      return id;
     },
     update(run, patch, when) {
       const before = row(run);

@@ -77,8 +77,8 @@ export interface NewRun {
   readonly owner: { readonly pid: number; readonly startedAt: number };
   /** Of a run that comes from another one. */
   readonly family?: Family;
-  /** Absent: behind all that wait. */
-  readonly queue?: QueuePlace;
+  /** Without a position it stands behind all that wait. */
+  readonly queue?: Partial<QueuePlace>;
 }
 
 export interface RunPatch {

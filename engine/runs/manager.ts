@@ -24,7 +24,7 @@ import { Attempt, dataOf } from './attempt.ts';
 import { CrossValidation, refuseTwice, type FoldRuns } from './cross-validation.ts';
 import { continuationOf, refuseOtherTokens, transferOf } from './continuation.ts';
 import { bytesOf } from './needs.ts';
-import { keepBytes, mayBegin, placeFor, queueAgain, refuseLate } from './queue.ts';
+import { mayBegin, placeFor, queueAgain, refuseLate } from './queue.ts';
 import type { RunManager, RunManagerOptions, RunReport } from './run-manager.ts';
 import { patientStore } from './patient-store.ts';
 import { nextState } from './states.ts';
@@ -235,17 +235,17 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       const info = (await data.list()).find(({ id }) => id === dataset);
       const datasetName = info?.name ?? dataset;
       const fullName = name?.trim() || `${declarationOf(config).preset(config) ?? 'model'} on ${datasetName}`;
-      const created = await store.createRun({
+      const bytes = wish.only || machine ? bytesOf(config, prepared, info) : null;
+      const record = await store.createRun({
         name: fullName,
         dataset,
         datasetName,
         config,
         owner: wish.only ? nobody : owner,
         ...(from ? { family: family as Family } : {}),
-        ...(queue === undefined ? {} : { queue }),
+        // What it is going to take is there from the first on, for whoever takes it over at once.
+        ...(queue || bytes !== null ? { queue: { ...queue, ...(bytes === null ? {} : { bytes }) } } : {}),
       });
-      const bytes = wish.only || machine ? bytesOf(config, prepared, info) : null;
-      const record = bytes === null ? created : await keepBytes(store, created, bytes);
       if (wish.only) {
         await data.release({ handle: prepared.handle });
         return record;

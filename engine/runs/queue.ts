@@ -50,11 +50,6 @@ export async function readAtOnce(store: Pick<Store, 'getSetting'>): Promise<numb
   return atOnceOf(await store.getSetting({ key: atOnceKey }));
 }
 
-/** What a run is going to take is kept with its place, for whoever works the queue off. */
-export async function keepBytes(store: Pick<Store, 'updateRun'>, run: RunRecord, bytes: number): Promise<RunRecord> {
-  return store.updateRun({ run: run.id, patch: { queue: { ...placeOf(run), bytes } } });
-}
-
 export const pauseQueue = (store: Pick<Store, 'setSetting'>, paused: boolean): Promise<void> =>
   store.setSetting({ key: queuePausedKey, value: paused });
 

@@ -111,6 +111,16 @@ test('runs that are only queued wait for whoever adopts them, and begin in the o
   await assert.rejects(moveInQueue(store, first, 0), { code: 'input.queue' });
 });
 
+test('what a run is going to take stands in its row from the first on, for whoever takes it over at once', async (context) => {
+  const { store, data } = setUp(context);
+  let changes = 0;
+  const counted: StoreService = { ...store, updateRun: (request) => (changes++, store.updateRun(request)) };
+  const parts = { store: counted, data, hosts: createTableHosts(), owner: processOwner() };
+  const { id, queue } = await createRunManager(parts).start({ config: tableConfig(2), queue: { only: true } });
+  assert.deepEqual([changes, queue!.position], [0, id]);
+  assert.ok(queue!.bytes! > 90e6, `${queue!.bytes} bytes`);
+});
+
 test('priorities stand before places: what is moved among others takes theirs, and no more of it than it must', async (context) => {
   const { store, manager } = setUp(context);
   const [one, two, three, four] = await queueOnly(manager, 4);
