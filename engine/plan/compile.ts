@@ -6,11 +6,11 @@ import { gradientsOf, scalarsName } from '../graph/tensors.ts';
 import { Layout, layOutParameters, type ParameterSlots } from './layout.ts';
 import { assemblePlan } from './assemble.ts';
 import { lowerProgram, placeGradients, type LoweredProgram } from './lower.ts';
-import { accumulateCall, indicesOf, joinCall, partSizes, sequenceOf, withIndices } from './parts.ts';
+import { accumulateCall, indicesOf, joinCall, partSizes, sequenceOf, stillCalls, withIndices } from './parts.ts';
 import type { ResolvedModel } from '../model/resolve.ts';
 import { shortenedModel } from '../model/shortened.ts';
 import { lossScaleTensors, optimizerCalls, optimizerStateNames, partialsTensor, scalingTensor } from './optimizer.ts';
-import { joinProgram, programName, updateProgram, type Plan } from './plan.ts';
+import { joinProgram, programName, stillProgram, updateProgram, type Plan } from './plan.ts';
 import { halfValues } from './storage.ts';
 import {
   buildEvaluationGraph,
@@ -44,14 +44,6 @@ export function compilePlan(options: PlanOptions): Plan {
   const training = trainBatches.length > 0;
   const shorter = training ? (options.trainLengths ?? []) : [];
   const { parts } = options;
-  const sequences = parts
-    ? [
-        ...trainBatches.map((batch) => sequenceOf(batch, parts(batch), { devices: options.devices?.(batch) })),
-        ...shorter.map((length) =>
-          sequenceOf(trainBatches[0], parts(trainBatches[0]), { length, devices: options.devices?.(trainBatches[0]) }),
-        ),
-      ]
-    : [];
   const programs = [
     ...(parts
       ? lowerParts(options, slots, parts)
@@ -62,6 +54,18 @@ export function compilePlan(options: PlanOptions): Plan {
     ),
     ...predictPrograms(options),
   ];
+  const names = new Set(programs.map(({ name }) => name));
+  const sequences = parts
+    ? [
+        ...trainBatches.map((batch) => sequenceOf(batch, parts(batch), names, { devices: options.devices?.(batch) })),
+        ...shorter.map((length) =>
+          sequenceOf(trainBatches[0], parts(trainBatches[0]), names, {
+            length,
+            devices: options.devices?.(trainBatches[0]),
+          }),
+        ),
+      ]
+    : [];
   return assemblePlan(nameTensors(options, slots, training), programs, {
     ...(sequences.length > 0
       ? { sequences: Object.fromEntries(sequences.map((sequence) => [sequence.name, sequence])) }
@@ -162,12 +166,26 @@ function lowerParts(
   const joins = otherDevices(options).map((device) => {
     return { ...nothing, name: joinProgram(device), batch: 0, calls: [joinCall(layout, device)] };
   });
-  return [...gradients, ...joins, { ...nothing, name: updateProgram, batch: 0, calls }];
+  return [
+    ...gradients,
+    ...stillPrograms(options, gradients),
+    ...joins,
+    { ...nothing, name: updateProgram, batch: 0, calls },
+  ];
 }
 
 /** Numbers of the devices that share a batch with the first one. */
 function otherDevices({ devices, trainBatches }: PlanOptions): readonly number[] {
   return [...new Set(trainBatches.flatMap((batch) => devices?.(batch) ?? []))].filter((device) => device > 0);
+}
+
+/** The same gradients without a change of running statistics, where there are any and other devices than the first make parts. */
+function stillPrograms(options: PlanOptions, gradients: readonly LoweredProgram[]): readonly LoweredProgram[] {
+  if (otherDevices(options).length === 0) return [];
+  return gradients.flatMap((program) => {
+    const calls = stillCalls(program.calls);
+    return calls === null ? [] : [{ ...program, name: stillProgram(program.name), calls }];
+  });
 }
 
 /** The gradients of a part of a step. */

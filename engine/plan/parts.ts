@@ -4,7 +4,7 @@
 import { gradientsOf } from '../graph/tensors.ts';
 import { reserved, type LoweredCall, type LoweredOperand } from '../graph/op.ts';
 import type { ParameterLayout } from './layout.ts';
-import { programName, updateProgram, type Sequence } from './plan.ts';
+import { programName, stillProgram, updateProgram, type Sequence } from './plan.ts';
 
 /** Parts of `rows` rows, as even as can be: at most `most` rows each, but at least `least` if there are as many. */
 export function partsOf(rows: number, most: number, least = 1): readonly number[] {
@@ -61,6 +61,13 @@ export function joinCall({ count }: ParameterLayout, device: number): LoweredCal
   };
 }
 
+/** The same calls with running statistics left as they are; null where there are none. */
+export function stillCalls(calls: readonly LoweredCall[]): readonly LoweredCall[] | null {
+  const norm = 'batch_norm';
+  if (!calls.some(({ kernel }) => kernel === norm)) return null;
+  return calls.map((call) => (call.kernel === norm ? { ...call, params: { ...call.params, momentum: 0 } } : call));
+}
+
 /** The same calls, with the rows of a step from another table. */
 export function withIndices(
   calls: readonly LoweredCall[],
@@ -74,18 +81,21 @@ export function withIndices(
 }
 
 /**
- * A step over these parts: runs of parts of one size are one part of the sequence; the update uses the row of the last. `length`: of shorter texts;
- * `devices`: whose part each is.
+ * A step over these parts: runs of parts of one size are one part of the sequence; the update uses the row of the last. `programs`: those of the plan;
+ * `length`: of shorter texts; `devices`: whose part each is.
  */
 export function sequenceOf(
   batch: number,
   sizes: readonly number[],
+  programs: ReadonlySet<string>,
   { length, devices }: { readonly length?: number; readonly devices?: readonly number[] } = {},
 ): Sequence {
   const runs: { program: string; first: number; rows: number; device?: number }[] = [];
   sizes.forEach((size, row) => {
-    const program = programName('gradients', size, length);
     const device = devices?.[row];
+    const gradients = programName('gradients', size, length);
+    const still = stillProgram(gradients);
+    const program = device && programs.has(still) ? still : gradients;
     const last = runs.at(-1);
     if (last?.program === program && last.device === device) last.rows++;
     else runs.push({ program, first: row, rows: 1, ...(device === undefined ? {} : { device }) });

@@ -103,6 +103,10 @@ export { gradientsOf } from '../graph/tensors.ts';
 
 /** Adds the gradients that another device has summed. */
 export const joinProgram = (device: number): string => `join@${device}`;
+
+/** The gradients of parts that other devices than the first make: running statistics, which are the first one's, stay as they are. */
+export const stillProgram = (gradients: string): string => `${gradients} still`;
+
 /** `length`: tokens that a program for shorter texts reads. */
 export const programName = (
   kind: 'train' | 'gradients' | 'evaluate' | 'predict',

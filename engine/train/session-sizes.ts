@@ -20,6 +20,8 @@ export interface SessionSizes {
   readonly batch: number;
   /** Rows that are resident at most. */
   readonly capacity: number;
+  /** Rows of a full batch for each of several devices; absent: it is not shared. */
+  readonly shares?: readonly number[];
   /** Cuts a step of so many rows into parts, where steps are in parts. */
   readonly parts: ((rows: number) => readonly number[]) | undefined;
   /** Whose part each is, where several devices share a batch. */
@@ -149,6 +151,16 @@ export function partsOfBatches(
   const least = statistics ? 2 : 1;
   const largest = Math.max(least, Math.ceil(batch / accumulate));
   return (rows) => partsOf(rows, largest, least);
+}
+
+/** The first device has a share where batches have statistics: the running ones, by which predictions are made, are its own. */
+export function sharesWithFirst(shares: readonly number[], statistics: boolean): readonly number[] {
+  const [first] = shares;
+  if (!statistics || first >= 2) return shares;
+  const whole = shares.reduce((sum, rows) => sum + rows, 0);
+  const largest = shares.indexOf(Math.max(...shares));
+  const given = Math.max(2, Math.round(whole / 32)) - first;
+  return shares.map((rows, i) => (i === 0 ? rows + given : i === largest ? rows - given : rows));
 }
 
 /** Parts of any step as pairs of rows and device: each device's share in parts, no larger than those of its share of a batch in `accumulate`. */

@@ -24,6 +24,7 @@ import {
   normalizationOf,
   planOptions,
   predictSteps,
+  sharesWithFirst,
   trainBatches,
   usesBatchStatistics,
   type SessionSizes,
@@ -109,7 +110,7 @@ export class Session {
     const capacity = residentCapacity(data, dataBudget, batch);
     const { halfStorage } = options.backend;
     const lengths = (buckets ?? predicted)?.lengths;
-    const { shares } = options;
+    const shares = options.shares && sharesWithFirst(options.shares, usesBatchStatistics(model));
     const shape = { model, training, data, capacity, accumulate, shares, halfStorage, predictOnly, lengths };
     const planned = planOptions(shape);
     const plan = compilePlan(planned.options);
@@ -118,7 +119,7 @@ export class Session {
       throw isOutOfMemory(error) ? new MisfitError(error, checkpointingWords(shape, plan)) : error;
     });
     const { evaluateBatches } = planned.options;
-    const sizes = { batch, capacity, parts, devices, evaluateBatches };
+    const sizes = { batch, capacity, shares, parts, devices, evaluateBatches };
     return new Session(options, models, plan, executable, sizes);
   }
 
@@ -127,7 +128,7 @@ export class Session {
     { model, whole, buckets, predicted = null }: SessionModels,
     plan: Plan,
     executable: Executable,
-    { batch, capacity, parts, devices, evaluateBatches = [] }: SessionSizes,
+    { batch, capacity, shares, parts, devices, evaluateBatches = [] }: SessionSizes,
   ) {
     const { data, training } = options;
     this.model = model;
@@ -137,7 +138,7 @@ export class Session {
     this.plan = plan;
     this.executable = executable;
     this.training = training;
-    this.shares = options.shares;
+    this.shares = shares;
     this.batch = batch;
     this.rows = new ResidentRows(data, options.readShard, executable, capacity);
     const programs = trainBatches(data.counts.train, batch, usesBatchStatistics(model));

@@ -50,16 +50,16 @@ export async function openSession(options: TrainerOptions, diary: Diary): Promis
 async function openShared(options: TrainerOptions, together: Together, batch: number, diary: Diary): Promise<Opened> {
   const { devices, weights } = together;
   const alike = devices.every(({ kind }) => kind === devices[0].kind);
-  let shares = rowsByShares(batch, weights ?? devices.map(() => 1));
-  let session = await Session.open({ ...options, shares });
+  let session = await Session.open({ ...options, shares: rowsByShares(batch, weights ?? devices.map(() => 1)) });
+  let shares = session.shares!;
   try {
     let standing = await rehearse(session, options.surroundings);
     if (!weights && !alike) {
       const faster = sharesBySpeed(batch, shares, standing);
       if (faster.join() !== shares.join()) {
         session.close();
-        shares = faster;
-        session = await Session.open({ ...options, shares });
+        session = await Session.open({ ...options, shares: faster });
+        shares = session.shares!;
         standing = await rehearse(session, options.surroundings);
       }
     }

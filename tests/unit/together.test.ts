@@ -17,6 +17,7 @@ import { mlp } from '../../engine/model/presets.ts';
 import { rowsByShares } from '../../engine/plan/parts.ts';
 import { namedDevices } from '../../engine/protocol/several-devices.ts';
 import { createPortPair } from '../../engine/protocol/port.ts';
+import { sharesWithFirst } from '../../engine/train/session-sizes.ts';
 import { sharesBySpeed } from '../../engine/train/together.ts';
 import { makeImages } from '../support/images.ts';
 import { makeTable } from '../support/table.ts';
@@ -30,6 +31,21 @@ const table = makeTable({ rows: 230, numeric: 4, classes: 3 });
 const never = { enabled: false, patience: 1, minimumDelta: 0 };
 const training = { epochs: 3, batch: 64, seed: 5, clipNorm: 0.5, earlyStopping: never };
 const model = mlp([8], { dropout: 0.3 });
+
+const pictures = makeImages({ rows: 80, height: 8, width: 8, channels: 1, classes: 2 });
+/** A network of them with batch norm. */
+const normed = {
+  model: {
+    version: 1 as const,
+    layers: [
+      { type: 'conv2d', filters: 4, activation: 'relu' },
+      { type: 'batch_norm' },
+      { type: 'flatten' },
+      { type: 'output' },
+    ],
+  },
+  training: { ...training, batch: 15, epochs: 2 },
+};
 
 type Weights = readonly number[] | null;
 const together = (partners: readonly Partner[], weights: Weights = null, own = onCpu()): Backend =>
@@ -73,22 +89,14 @@ test('two CPUs give the bits of the same parts on one, with dropout and clipping
 });
 
 test('a device at the other end of a port gives the same bits, pictures with batch norm too', async () => {
-  const pictures = makeImages({ rows: 80, height: 8, width: 8, channels: 1, classes: 2 });
-  const layers = [
-    { type: 'conv2d', filters: 4, activation: 'relu' },
-    { type: 'batch_norm' },
-    { type: 'flatten' },
-    { type: 'output' },
-  ];
-  const options = { model: { version: 1 as const, layers }, training: { ...training, batch: 15, epochs: 2 } };
   for (const sharesMemory of [false, true]) {
     const [here, there] = createPortPair();
     let opened: Backend | undefined;
     servePartner(there, async () => (opened = onCpu()));
     const remote = await connectPartner(here, { peer: 'the other CPU', sharesMemory, end: () => void opened?.close() });
     const [far, near] = [
-      await curve({ ...options, backend: together([remote], [2, 1]) }, pictures),
-      await curve({ ...options, backend: twoCpus([2, 1]) }, pictures),
+      await curve({ ...normed, backend: together([remote], [2, 1]) }, pictures),
+      await curve({ ...normed, backend: twoCpus([2, 1]) }, pictures),
     ];
     assert.deepEqual(far.losses, near.losses);
     assert.deepEqual(far.best, near.best);
@@ -169,6 +177,24 @@ test('a run that goes on keeps its shares: on the same devices, on fewer, on one
     assert.deepEqual(best, whole.best);
     assert.match(said, /Every batch of 64 is shared as before: (CPU|parts of 48, 16 rows, all on this device)/);
   }
+});
+
+test("running statistics of batch norm are those of the first device, whoever makes its neighbours' shares", async () => {
+  const whole = await curve({ ...normed, backend: twoCpus([2, 1]) }, pictures);
+  const lost = await curve({ ...normed, backend: together([failing(0)], [2, 1]) }, pictures);
+  assert.deepEqual(lost.losses, whole.losses);
+  assert.deepEqual(lost.best, whole.best);
+  const half = await curve({ ...normed, backend: twoCpus([2, 1]), onSubmit: (_, control) => control.stop() }, pictures);
+  assert.ok(half.losses.length < whole.losses.length);
+  const checkpoint = half.files.get('checkpoint.bin')!;
+  const rest = await curve({ ...normed, backend: onCpu(), checkpoint }, pictures);
+  assert.deepEqual([...half.losses, ...rest.losses], whole.losses);
+  assert.deepEqual(rest.best, whole.best);
+  // Without a share of its own they would never move.
+  assert.deepEqual(sharesWithFirst([0, 10, 54], true), [2, 10, 52]);
+  assert.deepEqual(sharesWithFirst([0, 64], false), [0, 64]);
+  const little = await curve({ ...normed, backend: twoCpus([1, 1000]) }, pictures);
+  assert.match(little.said, /shared: CPU 1 2 rows, CPU 2 13 rows/);
 });
 
 /** Largest difference between the losses of two runs. */
