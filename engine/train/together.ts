@@ -124,7 +124,7 @@ async function fastestAlone(
   const found: Alone[] = [];
   shares.forEach((rows, i) => {
     const { kind } = devices[i];
-    if (rows === 0 || (kind === devices[0].kind && alone)) return;
+    if (rows === 0 || standing.devices[i].lost || (kind === devices[0].kind && alone)) return;
     const milliseconds = ((standing.devices[i].working / rows) * batch + standing.update) / standing.steps;
     found.push({ name: wordOf(kind), milliseconds });
   });
