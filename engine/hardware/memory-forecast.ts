@@ -10,6 +10,7 @@ import { planBytes } from '../backends/webgpu/sizes.ts';
 import { sizeOf } from '../graph/op.ts';
 import { outputWidth, resolveModel } from '../model/resolve.ts';
 import { compilePlan } from '../plan/compile.ts';
+import { rowsByShares } from '../plan/parts.ts';
 import type { Plan, Slot } from '../plan/plan.ts';
 import { buildTrainingGraph } from '../plan/step.ts';
 import { halfValues } from '../plan/storage.ts';
@@ -97,8 +98,8 @@ const usualDataBudget = 2 ** 30;
 
 /**
  * The memory of a run, exact to the byte: the plan is made as a session makes it. Nothing is allocated. The buckets of its rows are known by
- * the rows alone: without their `lengths` one is planned that is a token shorter than the longest, which takes as much to 2 %. Throws
- * InputError `model.too_large`.
+ * the rows alone: without their `lengths` one is planned that is a token shorter than the longest, which takes as much to 2 %. `sharedBy`:
+ * how much of a batch each of several devices gets; all of them take as much. Throws InputError `model.too_large`.
  */
 export function planMemory(
   { name, spec, input, output, training }: ModelAtHand,
@@ -107,7 +108,12 @@ export function planMemory(
   {
     dataBudget = usualDataBudget,
     lengths,
-  }: { readonly dataBudget?: number; readonly lengths?: readonly number[] } = {},
+    sharedBy,
+  }: {
+    readonly dataBudget?: number;
+    readonly lengths?: readonly number[];
+    readonly sharedBy?: readonly number[];
+  } = {},
 ): PlannedMemory {
   const model = resolveModel(spec, input, outputWidth(output, training.loss));
   refuseTooLarge(name, model, training.batch);
@@ -116,15 +122,17 @@ export function planMemory(
   const targets = targetsOf(input);
   const capacity = rowsResident(rows, { input, width, targets }, dataBudget, training.batch);
   const data = { counts, output, width, targets };
-  const halfStorage = device.kind === 'gpu';
+  // Several together store float32.
+  const halfStorage = device.kind === 'gpu' && !sharedBy;
+  const batch = Math.min(training.batch, counts.train);
   const bucketed = isBucketed(model, counts.train, training);
   const shape = {
     ...{ model, training, data, capacity, accumulate: training.accumulate, halfStorage },
     ...(bucketed ? { lengths: lengths ?? [lengthOf(model) - 1] } : {}),
+    ...(sharedBy ? { shares: rowsByShares(batch, sharedBy) } : {}),
   };
   const { options, parts } = planOptions(shape);
   const plan = compilePlan(options);
-  const batch = Math.min(training.batch, counts.train);
   const rowsAtOnce = parts ? Math.max(...parts(batch)) : batch;
   const { graph } = buildTrainingGraph(options, rowsAtOnce);
   const calls = Object.values(plan.programs).reduce((sum, each) => sum + each.calls.length, 0);

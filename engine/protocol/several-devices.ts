@@ -33,6 +33,15 @@ export function namedDevices(text: string): readonly NamedDevice[] {
   return named.toSorted((one, other) => Number(one.kind === 'gpu') - Number(other.kind === 'gpu'));
 }
 
+/**
+ * How much of a batch each device gets, for forecasts of memory: as asked for, the same among devices of a kind, and where their speeds are to decide
+ * nearly all of it one of them, which takes the most.
+ */
+export function sharesToExpect(devices: readonly NamedDevice[]): readonly number[] {
+  const alike = devices.every(({ kind }) => kind === devices[0].kind);
+  return devices.map(({ weight }, i) => weight ?? (alike || i > 0 ? 1 : 32));
+}
+
 /** The same settings on one device. */
 export function onDevice<C extends RunConfig>({ devices: _, ...config }: C, device: RunConfig['device']) {
   return { ...config, device };

@@ -7,6 +7,7 @@ import { isTableModel } from '../hardware/tables/work.ts';
 import { isNetwork } from '../learners/network/declaration.ts';
 import type { DatasetInfo, PreparedData } from '../protocol/data.ts';
 import type { RunConfig } from '../protocol/runs.ts';
+import { namedDevices, sharesToExpect } from '../protocol/several-devices.ts';
 import { usableCores } from '../system/cores.ts';
 
 /** What a process takes before it has a run: measured, the program with Node or Electron around it. */
@@ -21,9 +22,15 @@ export function bytesOf(
   try {
     if (isNetwork(config)) {
       const training = { ...config.training, seed: config.seed };
-      const device = config.device === 'gpu' ? 'gpu' : 'cpu';
       const model = { name: 'model', spec: config.model, input, output, training };
-      return processBytes + planMemory(model, counts, { kind: device, cores: usableCores() }).memory.run;
+      const bytesOn = (kind: 'cpu' | 'gpu', sharedBy?: readonly number[]): number =>
+        planMemory(model, counts, { kind, cores: usableCores() }, { sharedBy }).memory.run;
+      const { device, devices } = config;
+      if (devices === undefined) return processBytes + bytesOn(device === 'gpu' ? 'gpu' : 'cpu');
+      const several = namedDevices(devices);
+      const sharedBy = sharesToExpect(several);
+      // Beside them the first one is tried alone before the first step.
+      return several.reduce((sum, { kind }) => sum + bytesOn(kind, sharedBy), processBytes + bytesOn('cpu'));
     }
     if (!isTableModel(config) || !info) return null;
     const target = config.settings.target ?? info.target;

@@ -65,13 +65,15 @@ export function planOptions(shape: SessionShape): {
   readonly options: PlanOptions;
   readonly parts: SessionSizes['parts'];
   readonly devices: SessionSizes['devices'];
+  readonly shares: SessionSizes['shares'];
 } {
   const { model, training, data, capacity, accumulate, predictOnly = false } = shape;
   const { counts } = data;
   const batch = Math.min(training.batch, Math.max(1, counts.train));
   const halfStorage = shape.halfStorage === true && training.precision === 'mixed16' && !predictOnly;
   const statistics = usesBatchStatistics(model);
-  const shared = shape.shares && !predictOnly ? partsOfShares(shape.shares, accumulate, statistics) : undefined;
+  const shares = shape.shares && !predictOnly ? sharesWithFirst(shape.shares, statistics) : undefined;
+  const shared = shares && partsOfShares(shares, accumulate, statistics);
   const parts = shared
     ? (rows: number) => shared(rows).map(([size]) => size)
     : accumulate > 1
@@ -109,7 +111,7 @@ export function planOptions(shape: SessionShape): {
       ? { evaluateBatches: [...new Set([Math.min(trained, largestSplit), 1])] }
       : {}),
   };
-  return { options, parts, devices };
+  return { options, parts, devices, shares };
 }
 
 /** Tokens a row at most, of a single text. */

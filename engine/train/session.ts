@@ -24,7 +24,6 @@ import {
   normalizationOf,
   planOptions,
   predictSteps,
-  sharesWithFirst,
   trainBatches,
   usesBatchStatistics,
   type SessionSizes,
@@ -110,11 +109,11 @@ export class Session {
     const capacity = residentCapacity(data, dataBudget, batch);
     const { halfStorage } = options.backend;
     const lengths = (buckets ?? predicted)?.lengths;
-    const shares = options.shares && sharesWithFirst(options.shares, usesBatchStatistics(model));
-    const shape = { model, training, data, capacity, accumulate, shares, halfStorage, predictOnly, lengths };
+    const { shares: asked } = options;
+    const shape = { model, training, data, capacity, accumulate, shares: asked, halfStorage, predictOnly, lengths };
     const planned = planOptions(shape);
     const plan = compilePlan(planned.options);
-    const { parts, devices } = planned;
+    const { parts, devices, shares } = planned;
     const executable = await options.backend.compile(plan).catch((error: unknown) => {
       throw isOutOfMemory(error) ? new MisfitError(error, checkpointingWords(shape, plan)) : error;
     });

@@ -5,6 +5,8 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import test from 'node:test';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
+import { createTogetherBackend } from '../../engine/backends/together/backend.ts';
+import { partnerHere } from '../../engine/backends/together/partner.ts';
 import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
 import { costsOfModel } from '../../engine/hardware/costs/from-model.ts';
 import { classOutput, subjectNamed, subjectOf } from '../../engine/hardware/costs/familiar.ts';
@@ -17,6 +19,9 @@ import {
   textbookMemory,
   type PlanDevice,
 } from '../../engine/hardware/memory-forecast.ts';
+import { networkConfig } from '../../engine/learners/network/declaration.ts';
+import { bytesOf } from '../../engine/runs/needs.ts';
+import { makeImages } from '../support/images.ts';
 import type { MemoryTaken } from '../support/memory-child.ts';
 import type { RunMemoryTaken } from '../support/run-memory-child.ts';
 import { missingGpu, testGpu } from '../support/webgpu.ts';
@@ -53,6 +58,35 @@ test('the forecast of every preset equals what the CPU allocates', async () => {
   }
   await backend.close();
   assert.deepEqual(tooLarge, ['resnet50', 'bert-small', 'distilbert', 'gpt-small'], 'more than a test should allocate');
+});
+
+test('the forecast of a run on several devices is what each of them allocates, and the queue counts them all', async () => {
+  const partner = createCpuBackend({ threads: 1 });
+  const backend = createTogetherBackend({
+    own: createCpuBackend({ threads: 1 }),
+    partners: [partnerHere(partner)],
+    weights: null,
+  });
+  const made = makeImages({ rows: 100, channels: 1, height: 8, width: 8, classes: 2 });
+  const layers = [{ type: 'conv2d', filters: 8 }, { type: 'batch_norm' }, { type: 'flatten' }, { type: 'output' }];
+  const spec = { version: 1 as const, layers };
+  const { input, output, counts } = made.data;
+  const training = { ...defaultTraining(counts.train, 'classification', input, spec), batch: 32 };
+  const session = await Session.open({ ...made, backend, model: spec, training, dataBudget: 2 ** 30, shares: [24, 8] });
+  const asked = { name: 'normed', spec, input, output, training };
+  const forecast = planMemory(asked, counts, { kind: 'cpu', cores: 1 }, { sharedBy: [3, 1] });
+  assert.equal(session.executable.bytes, forecast.memory.total);
+  const theirs = await partner.compile(forecast.plan);
+  assert.equal(theirs.bytes, forecast.memory.total);
+  theirs.dispose();
+  session.close();
+  await backend.close();
+  const config = networkConfig({ dataset: 'pictures', settings: {}, device: 'cpu', threads: 1 }, spec, training);
+  const bytes = (devices?: string): number => bytesOf({ ...config, devices }, made.data, undefined)!;
+  // The trial on one device stands beside them.
+  for (const count of [2, 3]) {
+    assert.ok(bytes(`cpu:${count}`) - bytes() > 0.9 * count * forecast.memory.total, `${count} devices`);
+  }
 });
 
 test('the forecast of a run whose texts are in buckets equals what it allocates, to 2 % where it does not know their lengths', async () => {

@@ -179,8 +179,8 @@ test('devices are compared alike: each alone, in its own numbers, an instance pa
 test('the memory of an ended run stands beside its forecast, on the CPU and on a GPU', () => {
   const { model } = subjectNamed('lenet', { batch: 16, rows: 640 });
   const data = { counts: { train: 640, validation: 0, test: 0 }, givenSplits: [], leftOut: [] };
-  const onCpu = memoryOfRun(model!, { data, device: 'cpu', threads: 1 }, 8)!;
-  const onGpu = memoryOfRun(model!, { data, device: 'gpu', threads: 0 }, 8)!;
+  const onCpu = memoryOfRun(model!, { data, device: 'cpu', threads: 1, progress: null }, 8)!;
+  const onGpu = memoryOfRun(model!, { data, device: 'gpu', threads: 0, progress: null }, 8)!;
   assert.notEqual(onGpu.total, onCpu.total);
   const bill = { phases: {}, cpuSeconds: 1, gpuSeconds: 0, deviceBytes: onGpu.total };
   assert.match(memoryFigure(bill, onGpu).note, /^forecast \d/);
@@ -188,7 +188,7 @@ test('the memory of an ended run stands beside its forecast, on the CPU and on a
     memoryFigure({ ...bill, peakBytes: 140e6 }, onCpu).how,
     /held 140.MB at most; a whole run was to add \d+(\.\d+)?.MB/,
   );
-  assert.equal(memoryOfRun(model!, { data: null, device: 'gpu', threads: 0 }, 8), null);
+  assert.equal(memoryOfRun(model!, { data: null, device: 'gpu', threads: 0, progress: null }, 8), null);
 
   // Of trees the bytes of the rows are not what training took.
   const trees = rowsFigure({ deviceBytes: 24e3, peakBytes: 192e6 });

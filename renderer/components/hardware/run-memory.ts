@@ -1,24 +1,26 @@
 // The memory of a run, planned anew as it was trained: what its device was to allocate, and what its process was to take. Pure.
 
 import type { ModelAtHand } from '../../../engine/hardware/costs/from-model.ts';
-import { planMemory, type PlanMemory } from '../../../engine/hardware/memory-forecast.ts';
+import { planMemory, type PlanDevice, type PlanMemory } from '../../../engine/hardware/memory-forecast.ts';
 import type { RunBill } from '../../../engine/protocol/bill.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { bytes } from '../../lib/format.ts';
 
 /**
- * On the device that it was trained on; of a GPU by the limits that are usual for one. `cores`: threads where the run does not say.
+ * On the device that it was trained on, of several on the first; of a GPU by the limits that are usual for one. `cores`: threads where the run does not say.
  * Null for a run without rows, and for a model of an earlier version that cannot be planned any more.
  */
 export function memoryOfRun(
   model: ModelAtHand,
-  { data, threads, device }: Pick<RunRecord, 'data' | 'threads' | 'device'>,
+  { data, threads, device, progress }: Pick<RunRecord, 'data' | 'threads' | 'device' | 'progress'>,
   cores: number,
 ): PlanMemory | null {
   if (!data) return null;
   const onGpu = device.startsWith('gpu');
   try {
-    return planMemory(model, data.counts, onGpu ? { kind: 'gpu' } : { kind: 'cpu', cores: threads || cores }).memory;
+    const sharedBy = progress?.sharing?.devices.map(({ rows }) => rows);
+    const own: PlanDevice = onGpu ? { kind: 'gpu' } : { kind: 'cpu', cores: threads || cores };
+    return planMemory(model, data.counts, own, { sharedBy }).memory;
   } catch {
     return null;
   }

@@ -43,7 +43,7 @@ export async function pastRuns(service: AppService): Promise<readonly RunMemory[
     const training = { ...config.training, seed: config.seed };
     await breathe();
     const model = { name, spec: config.model, input, output, training };
-    const memory = memoryOfRun(model, { data, device, threads }, navigator.hardwareConcurrency);
+    const memory = memoryOfRun(model, { data, device, threads, progress }, navigator.hardwareConcurrency);
     if (memory === null) continue;
     const off = measured / memory.total - 1;
     found.push({
