@@ -1,7 +1,7 @@
 // Data-parallel against one device: steps of mnist-cnn on one CPU thread, on two CPUs of one thread each that share every batch,
 // and on one CPU with two threads. They take turns, round after round; each step waits for its loss. `processor` is the processor
-// time of a step on all threads, `first` on the first one: on a busy machine that is what can be compared, as with as many cores
-// as threads a step takes what its busiest thread does.
+// time of a step on all threads, `first` on the first one: on a busy machine these can be compared, but waiting is not in them. They say
+// how much faster a step can become at most; how much it does, `speedup` says on a quiet machine.
 // node tests/bench/together.ts [--rounds 20] [--steps 10] [--batch 64]      One JSON object a line.
 
 import fs from 'node:fs';
