@@ -6,7 +6,7 @@
 import { gradientsOf, joinProgram, stepOf, updateProgram, type Plan, type StepPart } from '../../plan/plan.ts';
 import type { Executable, HostArray, Standing } from '../backend.ts';
 import { Pace } from '../pace.ts';
-import { workOn, type PartnerExecutable, type Work, type Worked } from './partner.ts';
+import { runParts, workOn, type PartnerExecutable, type Work } from './partner.ts';
 
 export interface Member {
   readonly executable: PartnerExecutable;
@@ -149,9 +149,9 @@ export class TogetherExecutable implements Executable {
     // What lies in the sum from the step before counts for nothing: the first part of each device begins it anew.
     let begun = false;
     if (works[0].parts.length > 0) {
-      const { losses, milliseconds } = await this.#runHere(works[0]);
-      this.#note(works[0], losses);
-      took[0] += milliseconds;
+      const since = performance.now();
+      this.#note(works[0], await runParts(own, works[0].parts));
+      took[0] += performance.now() - since;
       begun = true;
     }
     for (const [place, answer] of asked.entries()) {
@@ -185,16 +185,6 @@ export class TogetherExecutable implements Executable {
     this.#update += end - summed;
     this.#exchange += Math.max(0, summed - start - longest);
     this.#steps++;
-  }
-
-  /** The share of the first device, whose sum stays where it is. */
-  async #runHere({ parts }: Work): Promise<Omit<Worked, 'sum'>> {
-    const { own } = this.#parts;
-    const start = performance.now();
-    const losses: number[] = [];
-    for (const { program, first, rows } of parts) await own.run(program, rows, first);
-    for (const { first, rows } of parts) losses.push(...((await own.read('ring.loss', first, rows)) as Float32Array));
-    return { losses: Float32Array.from(losses), milliseconds: performance.now() - start };
   }
 
   #note({ parts }: Work, losses: Float32Array): void {

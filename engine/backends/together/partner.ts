@@ -64,15 +64,21 @@ export async function workOn(
   const start = performance.now();
   const given = weights ?? (fresh ? memory?.weights : undefined);
   if (given) executable.write('parameters', given);
-  const losses: number[] = [];
-  for (const { program, first, rows } of parts) await executable.run(program, rows, first);
-  for (const { first, rows } of parts)
-    losses.push(...((await executable.read('ring.loss', first, rows)) as Float32Array));
+  const losses = await runParts(executable, parts);
   let sum: Float32Array | null = null;
   if (memory && executable.copy) executable.copy('gradients.sum', memory.sum);
   else if (memory) memory.sum.set((await executable.read('gradients.sum')) as Float32Array);
   else sum = (await executable.read('gradients.sum')) as Float32Array;
-  return { sum, losses: Float32Array.from(losses), milliseconds: performance.now() - start };
+  return { sum, losses, milliseconds: performance.now() - start };
+}
+
+/** The gradients of these parts, added up in `gradients.sum`. Returns the loss of each of their rows of the tables, in order. */
+export async function runParts(executable: Executable, parts: readonly WorkPart[]): Promise<Float32Array> {
+  const losses: number[] = [];
+  for (const { program, first, rows } of parts) await executable.run(program, rows, first);
+  for (const { first, rows } of parts)
+    losses.push(...((await executable.read('ring.loss', first, rows)) as Float32Array));
+  return Float32Array.from(losses);
 }
 
 /** A device of this process as a partner. Its work has to go on while the caller is busy: a GPU's does. */
@@ -100,7 +106,6 @@ export interface PartnerService {
   write(request: { readonly tensor: string; readonly data: HostArray; readonly offset: number }): Promise<void>;
   work(work: Work): Promise<Worked>;
   dispose(): Promise<void>;
-  close(): Promise<void>;
 }
 
 const service = 'partner';
@@ -141,10 +146,6 @@ export function servePartner(port: Port, open: () => Promise<Backend>): void {
         return workOn(executable, work, memory);
       },
       dispose,
-      async close() {
-        await dispose();
-        await (await opened)?.close();
-      },
     },
     { service },
   );
