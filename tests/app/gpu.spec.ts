@@ -75,6 +75,26 @@ test('a GPU window that dies fails its run with the reason; it goes on on the CP
   await waitForState(app, id, 'stopped');
 });
 
+test('two CPUs are chosen in the form and train the run that it starts', async ({ app }) => {
+  const { page } = app;
+  const dataset = await importTable(app, writeTable(app.home, 400));
+  await page.evaluate((id) => (location.hash = `#new/${id}`), dataset.id);
+  await page.getByRole('button', { name: 'Small MLP' }).click();
+  await page.getByRole('radio', { name: 'Two CPU processes' }).check();
+  await expect(page.getByLabel('Threads of each CPU')).toBeVisible();
+  await page.getByLabel('Epochs', { exact: true }).fill('20');
+  const single = page.getByRole('button', { name: 'Take one training' });
+  if (await single.isVisible()) await single.click();
+  await screenshot(app, 'devices-two-cpus');
+  await page.getByRole('button', { name: 'Start', exact: true }).click();
+  const devices = page.getByRole('region', { name: 'Devices' });
+  await expect(devices).toContainText(/CPU 1.*works .* ms.*CPU 2.*works .* ms/s, { timeout: 60_000 });
+  await expect(page.getByRole('log')).toContainText(/Every batch of \d+ is shared: CPU 1 \d+ rows, CPU 2 \d+ rows\./);
+  const [run] = (await callService<{ runs: readonly RunRecord[] }>(app, 'runs', { dataset: dataset.id })).runs;
+  expect(run.config.devices).toBe('cpu:2');
+  expect((await waitForState(app, run.id, 'completed', 'failed')).error).toBeNull();
+});
+
 test('CPU and GPU train one run, each its share of every batch; it goes on when the GPU is lost', async ({ app }) => {
   const { page } = app;
   const dataset = await importTable(app, writeTable(app.home, 400));
