@@ -47,9 +47,9 @@ function slopeOf(kind: i32, d: v128, delta: v128): v128 {
   return v128.bitselect(d, signOf(d, delta), f32x4.le(f32x4.abs(d), delta));
 }
 
-/** `size` with the sign of d, 0 where d is 0. */
+/** `size` with the sign of d, 0 where d is 0, d where it is no number. */
 @inline
 function signOf(d: v128, size: v128): v128 {
   const signed = v128.bitselect(d, size, i32x4.splat(0x80000000));
-  return v128.and(signed, f32x4.ne(d, f32x4.splat(0)));
+  return v128.bitselect(v128.and(signed, f32x4.ne(d, f32x4.splat(0))), d, f32x4.eq(d, d));
 }

@@ -94,7 +94,30 @@ test('5. keeps what is not a number, as WASM does', async () => {
       const params = { m: 1, n: 33, k: 1, transposeA: 0, transposeB: 0, activation, slope: 0.1, gradient: 0 };
       return { kernel: 'matmul', inputs: [place(0), place(1), null, null], outputs: [place(2 + activation)], params };
     });
-    const sizes = [1, 33, ...codes.map(() => 33)];
+    const first = 2 + codes.length;
+    const norm = { outer: 2, channels: 1, inner: 3, epsilon: 1e-5, momentum: 0.1 };
+    const loss = { batch: 1, targets: 1, delta: 0.5, steps: 1 };
+    calls.push(
+      {
+        kernel: 'batch_norm',
+        inputs: [first, 1, 1].map(place),
+        outputs: [1, 2, 3, 4, 5].map((i) => place(first + i)),
+        params: norm,
+      },
+      {
+        kernel: 'regression_loss',
+        inputs: [0, 1].map(place),
+        outputs: [6, 7].map((i) => place(first + i)),
+        params: { ...loss, kind: 1 },
+      },
+      {
+        kernel: 'regression_loss',
+        inputs: [0, 1].map(place),
+        outputs: [8, 9].map((i) => place(first + i)),
+        params: { ...loss, kind: 2 },
+      },
+    );
+    const sizes = [1, 33, ...codes.map(() => 33), 6, 6, 1, 1, 1, 1, 1, 1, 1, 1];
     const executable = await backend.compile({
       slots: sizes.map((elements, id) => ({ id, elements, type: 'f32', kind: 'scratch', label: String(id) })),
       tensors: Object.fromEntries(sizes.map((size, id) => [id, { ...place(id), shape: [size], type: 'f32' }])),
@@ -104,10 +127,16 @@ test('5. keeps what is not a number, as WASM does', async () => {
     });
     executable.write('0', Float32Array.of(NaN));
     executable.write('1', new Float32Array(33).fill(1));
+    executable.write(String(first), Float32Array.of(1, 2, 3, 4, NaN, 6));
     await executable.run('run', 1);
     for (const [name, code] of Object.entries(activationCodes)) {
       const result = await executable.read(String(2 + code));
       assert.ok(result.every(Number.isNaN), `${name}, ${native ? 'native' : 'WASM'}: ${result.join()}`);
+    }
+    // Of batch norm y, mean, deviation and both running ones; of losses value and gradient.
+    for (let i = 1; i <= 9; i++) {
+      const result = await executable.read(String(first + i));
+      assert.ok(result.every(Number.isNaN), `${i}, ${native ? 'native' : 'WASM'}: ${result.join()}`);
     }
     await backend.close();
   }

@@ -92,7 +92,6 @@ static void activation(const Call *call) {
   if (past) end_streams();
 }
 
-
 static void activation_grad(const Call *call) {
   const float *dy = operand(call, 0), *saved = operand(call, 1);
   float *dx = operand(call, 2);

@@ -78,7 +78,7 @@ static void normalise_images(const Call *call, const Channels *c, int first, int
   const int past = goes_past_caches((ptrdiff_t)c->outer * c->channels * c->inner);
   for (int k = 0; k < count; k++) {
     const double around_mean = squares[k] - sums[k] * sums[k] / size;
-    keep_statistics(call, first + k, size, (float)(centres[k] + sums[k] / size), around_mean > 0 ? (float)around_mean : 0);
+    keep_statistics(call, first + k, size, (float)(centres[k] + sums[k] / size), around_mean < 0 ? 0 : (float)around_mean);
   }
   if (goes_by_stretches(c)) {
     Stretch centre, scale, shift;
