@@ -4,9 +4,11 @@
 import { rm } from 'node:fs/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DataWarning, FileMatching } from '../protocol/data.ts';
+import { ownValue } from '../protocol/own.ts';
 import { copyTable } from './copy.ts';
 import type { CopiedTable } from './copy.ts';
 import type { DatabaseLimits } from './database.ts';
+import type { TrainingFile } from './formats/format.ts';
 import { inspectPath, readHead, refuseFolder } from './files.ts';
 import type { Job } from './jobs.ts';
 import { KeptTable, stampOf } from './kept-table.ts';
@@ -56,7 +58,7 @@ export async function transformFile(request: TransformRequest): Promise<Prepared
   const limits = { ...request.limits, memoryBytes: Math.min(request.limits.memoryBytes, mostMemory) };
   const preprocessing = parsePreprocessing(request.preprocessing);
   const { features, target } = preprocessing;
-  const like = { units: preprocessing.unitsRow === true };
+  const like = { units: preprocessing.unitsRow === true, texts: textsOf(preprocessing, match) };
   const found = await inspectPath(path);
   if (found.folder && textFeatures(preprocessing).length === 0) throw refuseFolder(found.name);
   const before = await stampOf(found.path);
@@ -146,6 +148,16 @@ export async function transformFile(request: TransformRequest): Promise<Prepared
   } finally {
     if (!kept) await rm(workFolder, { recursive: true, force: true });
   }
+}
+
+/** Columns of a file that are read as texts, by their bare names: those of the model, or the ones a person says. */
+function textsOf(preprocessing: Preprocessing, match?: FileMatching): TrainingFile['texts'] {
+  return new Map(
+    textFeatures(preprocessing).map(({ column, exact = false }) => [
+      bareName(ownValue(match?.columns ?? {}, column) ?? column),
+      { exact },
+    ]),
+  );
 }
 
 /** The columns that are needed, with the file's own spellings. */

@@ -43,6 +43,7 @@ export async function readTextNet(found: FoundModel, options: ReadOptions): Prom
     tokenizer: tokenizer.toJSON(),
     vocabulary,
     length,
+    exact: true,
   };
   return {
     title: `${net.title} of ${net.blocks} blocks of ${net.width}`,

@@ -96,7 +96,10 @@ test('a body has no output layer; a table of tokens may have more rows than ther
   const net = await read(folderOf(models.minilm));
   assert.deepEqual([net.head, net.title], [false, 'BERT of 2 blocks of 16']);
   assert.ok('pooler.weight' in net.weights && !Object.keys(net.weights).some((name) => name.startsWith('output.')));
-  const { vocabulary } = (net.preprocessing as { features: readonly { vocabulary: number }[] }).features[0];
+  const [{ vocabulary, exact }] = (
+    net.preprocessing as { features: readonly { vocabulary: number; exact?: boolean }[] }
+  ).features;
+  assert.equal(exact, true, 'to transformers no word is a missing text');
   assert.equal(vocabulary, models.minilm.tensors['embeddings.word_embeddings.weight'][0]);
 });
 

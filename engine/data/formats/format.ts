@@ -39,6 +39,8 @@ export interface OpenRequest {
 export interface TrainingFile {
   /** There was a row of units below the header. */
   readonly units: boolean;
+  /** Its columns of texts by their bare names (preprocess/forms.ts): they stay texts; of exact ones no word stands for a missing cell. */
+  readonly texts?: ReadonlyMap<string, { readonly exact: boolean }>;
 }
 
 /** The cells of a file as they stand in it, before they are trimmed, taken for missing or read as numbers. */

@@ -4,6 +4,7 @@
 import { InputError } from '../../protocol/errors.ts';
 import type { DataWarning, ReadOptions } from '../../protocol/data.ts';
 import { ownValue } from '../../protocol/own.ts';
+import { bareName } from '../preprocess/forms.ts';
 import { uniqueNames } from '../schema/names.ts';
 import { shownDecimal, useOfMark } from '../schema/marks.ts';
 import type { DecimalMark, NumberSpelling } from '../schema/numbers.ts';
@@ -85,13 +86,19 @@ export function settleLayout(
     like === undefined
       ? !decimal.certain && decimal.shown !== true && isOpenColumn(column, dialect.delimiter === ';')
       : isOpenColumn(column, dialect.delimiter !== ',');
-  const numeric = values.map((column) => isNumberColumn(column, style) && !open(column));
+  const texts = names.map((unique) => like?.texts?.get(bareName(unique)));
+  // DuckDB has one list of words for missing cells: beside a text that has none all columns are read as texts.
+  const exact = texts.some((text) => text?.exact === true);
+  const numeric = values.map(
+    (column, at) => !exact && texts[at] === undefined && isNumberColumn(column, style) && !open(column),
+  );
   // What means "missing" among numbers may be a value elsewhere ("None"): then the numbers are read as texts first.
   const words = new Set(values.flatMap((column, index) => (numeric[index] === true ? [] : column)));
   const columns = names.map((unique, index): StoredColumn => {
     const spelled = (values[index] ?? []).filter((value) => isMissingWord(value) && !missing.has(value));
     const number = numeric[index] === true && !spelled.some((value) => words.has(value));
     if (number) for (const value of spelled) missing.add(value);
+    if (texts[index]?.exact === true) return { name: unique, storage: 'VARCHAR', missing: [], exact: true };
     if (!number) return { name: unique, storage: 'VARCHAR', missing: [] };
     const written = writingOf(values[index] ?? [], style);
     return { name: unique, storage: 'DOUBLE', missing: [], ...(written === null ? {} : { written }) };

@@ -20,6 +20,8 @@ const zeroShape = /^ *-?[0.]+(e|$)/i;
 export interface PlainColumn {
   readonly name: string;
   readonly text: boolean;
+  /** Of a text: no word stands for a missing cell. */
+  readonly exact?: boolean;
 }
 
 export interface PlainStyle {
@@ -55,7 +57,10 @@ export class PlainCells {
       longest: Math.max(0, ...style.missing.map(({ length }) => length)),
       delimiter: style.delimiter,
     };
-    this.#columns = columns.map(({ text }) => (text ? new TextCells(limit, words) : new NumberCells(limit)));
+    const noWords: Words = { ...words, missing: new Set(), longest: 0 };
+    this.#columns = columns.map(({ text, exact }) =>
+      text ? new TextCells(limit, exact ? noWords : words) : new NumberCells(limit),
+    );
     this.#kinds = Uint8Array.from(columns, ({ text }) => (text ? 1 : 0));
     this.#numbers = this.#columns.map((column) => (column instanceof NumberCells ? column.values : noNumbers));
     this.#ends = Uint8Array.from(columns, (_, index) => (index === columns.length - 1 ? newline : style.delimiter));

@@ -70,7 +70,11 @@ export async function copyPlain(
   },
 ): Promise<WrittenTable | null> {
   const { dialect, header, columns, style, missing } = layout;
-  const plain = columns.map(({ name, storage }): PlainColumn => ({ name, text: storage === 'VARCHAR' }));
+  const plain = columns.map(({ name, storage, exact }): PlainColumn => ({
+    name,
+    text: storage === 'VARCHAR',
+    exact: exact === true,
+  }));
   const marks: PlainStyle = {
     delimiter: dialect.delimiter.charCodeAt(0),
     decimal: style.decimal.charCodeAt(0),

@@ -24,13 +24,15 @@ export function readCsv(path: string, layout: Layout, call: ReadCall): string {
   const { delimiter, columns } = call;
   const types = columns.map((column) => [column.name, isGrouped(column) ? 'VARCHAR' : column.storage] as const);
   const { style, missing } = layout;
+  const exact = columns.some((column) => column.exact === true);
+  const words = missing.filter((word) => word === '' || !word.includes(delimiter));
   const table = csvTable(path, call, types, [
-    `nullstr = ${quoteList(missing.filter((word) => word === '' || !word.includes(delimiter)))}`,
+    `nullstr = ${quoteList(exact ? [''] : words)}`,
     `decimal_separator = ${quoteText(style.decimal)}`,
     'store_rejects = true',
     `rejects_limit = ${rejectLimit}`,
   ]);
-  return `SELECT ${columns.map(storedValue).join(', ')} FROM ${table}`;
+  return `SELECT ${columns.map((column) => storedValue(column, exact ? words : [])).join(', ')} FROM ${table}`;
 }
 
 /** The cells of the same rows as they stand in the file; an empty one is null. */
@@ -70,13 +72,19 @@ export function isGrouped({ storage, written }: StoredColumn): boolean {
   return storage === 'DOUBLE' && written !== undefined && written.thousands !== '';
 }
 
-/** A column as it is stored. */
-function storedValue(column: StoredColumn): string {
+/** A column as it is stored; `words`: cells that are still to be told missing, but for those of exact columns. */
+function storedValue(column: StoredColumn, words: readonly string[]): string {
   const { name, storage, written } = column;
   if (isGrouped(column)) {
     const text = `nullif(trim(${quoteName(name)}), '')`;
     const number = parsedNumber(text, written);
     return `CASE WHEN ${text} IS NOT NULL THEN coalesce(${number}, error('no such number')) END AS ${quoteName(name)}`;
   }
-  return storage === 'VARCHAR' ? `${storedAs(quoteName(name))} AS ${quoteName(name)}` : quoteName(name);
+  if (storage !== 'VARCHAR') return quoteName(name);
+  const cell = quoteName(name);
+  const text =
+    words.length === 0 || column.exact === true
+      ? cell
+      : `CASE WHEN ${cell} NOT IN (${words.map(quoteText).join(', ')}) THEN ${cell} END`;
+  return `${storedAs(text)} AS ${cell}`;
 }

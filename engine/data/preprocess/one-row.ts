@@ -4,6 +4,7 @@
 import { rawCodes } from '../../model/spec.ts';
 import { InputError } from '../../protocol/errors.ts';
 import { ownValue } from '../../protocol/own.ts';
+import { missingWords } from '../schema/spelling.ts';
 import { truthOf } from '../schema/stored.ts';
 import { RowEncoder } from './encode.ts';
 import { bareName, meantCategory } from './forms.ts';
@@ -195,12 +196,18 @@ function present<T>(
 }
 
 /** A text keeps its spaces; as in files, only space separators of Unicode do not count where it is told that it is missing. */
-function presentText(value: unknown, { missing }: FeatureRecipe): string | null | undefined {
+function presentText(value: unknown, recipe: FeatureRecipe & { readonly kind: 'text' }): string | null | undefined {
   if (value === null || value === undefined) return null;
   const text = readText(value);
   const bare = text?.replaceAll(/^\p{Zs}+|\p{Zs}+$/gu, '');
-  return bare === '' || (bare !== undefined && missing.includes(bare)) ? null : text;
+  return bare === undefined || (bare !== '' && !meansMissing(bare, recipe)) ? text : null;
 }
+
+/** Words for a missing text, in lower case, as a file has them. */
+const wordsForMissing: ReadonlySet<string> = new Set(missingWords([]));
+
+const meansMissing = (bare: string, { missing, exact }: FeatureRecipe & { readonly kind: 'text' }): boolean =>
+  missing.includes(bare) || (exact !== true && wordsForMissing.has(bare.toLowerCase()));
 
 const readText = (value: unknown): string | undefined => (typeof value === 'object' ? undefined : String(value));
 

@@ -73,6 +73,8 @@ const featureRecipe = z.discriminatedUnion('kind', [
     /** Ids are below it. */
     vocabulary: z.number().int().positive(),
     length: z.number().int().positive(),
+    /** No word stands for a missing text, "NULL" and "?" are texts like any other: a model of others knows no missing ones. */
+    exact: z.boolean().optional(),
   }),
 ]);
 
@@ -207,7 +209,8 @@ export function outputSpec({ target }: Preprocessing): OutputSpec {
 
 /** A column of a file as a recipe wants it read: what meant "missing" while fitting still does. */
 export function asFitted(column: StoredColumn, recipe: FeatureRecipe | TargetRecipe): StoredColumn {
-  const missing = [...new Set([...column.missing, ...recipe.missing])];
+  const exact = recipe.kind === 'text' && recipe.exact === true;
+  const missing = exact ? recipe.missing : [...new Set([...column.missing, ...recipe.missing])];
   const { dateFormat = column.dateFormat } = 'dateFormat' in recipe ? recipe : {};
   const { numbers: spelling = column.numbers } = 'numbers' in recipe ? recipe : {};
   return {

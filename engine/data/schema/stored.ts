@@ -15,6 +15,8 @@ export interface StoredColumn {
   readonly storage: StorageType;
   /** VARCHAR: spellings that stand for a missing value, trimmed. A cell of nothing but spaces is stored as NULL. */
   readonly missing: readonly string[];
+  /** VARCHAR, of a file read for a model: only empty cells are missing, whatever words mean so in other columns. */
+  readonly exact?: true;
   /** VARCHAR: some cells begin or end with spaces. They are stored so; only where a model reads texts do the spaces count (`exactText`). */
   readonly padded?: true;
   /** DOUBLE: there is no NaN and nothing infinite or beyond `largestNumber`, so nothing has to be tested. */

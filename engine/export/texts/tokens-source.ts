@@ -8,6 +8,8 @@ export interface DescribedText {
   readonly file: string;
   readonly kind: string;
   readonly missing: readonly string[];
+  /** No other word stands for a missing text. */
+  readonly exact: boolean;
   readonly characters: number;
   readonly length: number;
   /** Without the tokens that stand round every text. */
@@ -101,7 +103,7 @@ def ids(column, texts):
     found = np.full((len(texts), about["length"]), -1, np.int64)
     for row, text in enumerate(texts):
         trimmed = "" if text is None else text.strip(SPACES)
-        if trimmed == "" or trimmed in about["missing"] or trimmed.lower() in MISSING:
+        if trimmed == "" or trimmed in about["missing"] or not about["exact"] and trimmed.lower() in MISSING:
             text = ""
         own = read(beginning(text, about["characters"]))[: about["length"]]
         found[row, : len(own)] = own

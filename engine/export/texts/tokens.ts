@@ -41,6 +41,7 @@ export function tokenFiles(recipe: Preprocessing, prefix: string): readonly Expo
     file: names[at],
     kind: ownKind(feature) ?? 'file',
     missing: feature.missing,
+    exact: feature.exact === true,
     characters: feature.characters,
     length: feature.length,
     plain: recipe.language === true,

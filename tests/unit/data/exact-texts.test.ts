@@ -11,8 +11,8 @@ import { RowReader } from '../../../engine/data/preprocess/one-row.ts';
 import { parsePreprocessing, textFeatures } from '../../../engine/data/preprocess/recipe.ts';
 import type { DatasetSettings, PreparedData } from '../../../engine/protocol/data.ts';
 import { textCodes } from '../../../engine/text/tokenizer.ts';
-import { tokenizerOf } from '../../../engine/text/tokenizers.ts';
-import { allRows, columnOf, importFile, temporaryFolder, type TestService } from './helpers.ts';
+import { tokenizerOf, trainTokenizer } from '../../../engine/text/tokenizers.ts';
+import { allRows, columnOf, importFile, makeService, temporaryFolder, type TestService } from './helpers.ts';
 
 const count = 60;
 const said = (row: number): string => `${row % 3 === 0 ? '  ' : ''}text ${row} of sixty${row % 4 === 0 ? ' ' : ''}`;
@@ -123,4 +123,49 @@ test('a folder of .txt files keeps what stands round its texts; a language model
   const { x } = await service.readShard({ handle: data.handle, shard: 0 });
   const read = tokenizerOf(json).decode(Array.from(x, (code) => code - textCodes.first));
   assert.ok(texts.join('\n').startsWith(read) && read.length > 1000, JSON.stringify(read.slice(0, 60)));
+});
+
+test('of a model of others only an empty text is missing; a number is the text that stands there', async (context) => {
+  const words = ['?', '-', 'missing', ' NA ', 'N/A', 'NULL', 'nan', 'some text', '', '  '];
+  const numbers = ['007', '1.50', '1e5', '12'];
+  const folder = temporaryFolder(context);
+  const write = (name: string, content: string): string => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+  const table = (cells: readonly string[], mark = ''): string =>
+    ['id,said', ...cells.map((cell, row) => `${row},${mark}${cell}${mark}`)].join('\n');
+  const files: readonly (readonly [readonly string[], string])[] = [
+    [words, write('plain.csv', table(words))],
+    [words, write('quoted.csv', table(words, '"'))],
+    [words, write('latin.csv', table([...words.slice(0, -1), ' \u00a0']))],
+    [words, write('words.jsonl', words.map((said) => JSON.stringify({ said })).join('\n'))],
+    [numbers, write('numbers.csv', table(numbers))],
+  ];
+  const tokenizer = trainTokenizer([...words, ...numbers], { kind: 'characters', vocabulary: 64 });
+  const text = { kind: 'text', column: 'said', missing: [], characters: 40, length: 12 } as const;
+  const target = { kind: 'classes', column: 'is', missing: [], classes: ['a', 'b'] } as const;
+  const recipe = (exact: boolean) => ({
+    ...{ version: 1, target, leftOut: [] },
+    features: [{ ...text, tokenizer: tokenizer.toJSON(), vocabulary: tokenizer.vocabulary, exact }],
+  });
+  const codesOfText = (cell: string): number[] =>
+    cell.trim() === '' ? [] : Array.from(tokenizer.encode(cell), (id) => id + textCodes.first);
+  const service = makeService(context);
+  for (const [cells, path] of files) {
+    const found = await service.transform({ job: path, path, preprocessing: recipe(true) });
+    assert.deepEqual(await codesOf(service, found), cells.map(codesOfText), path);
+  }
+  // Of a model of one's own a request has the words for missing texts that a file has.
+  const single = (exact: boolean): number[][] => {
+    const { x } = new RowReader(parsePreprocessing(recipe(exact))).read(words.map((said) => ({ said })));
+    return words.map((_, row) => [...x.subarray(12 * row, 12 * row + 12)].filter(Boolean));
+  };
+  assert.deepEqual(single(true), words.map(codesOfText));
+  const own = await service.transform({ job: 'own', path: files[0][1], preprocessing: recipe(false) });
+  assert.deepEqual(single(false), await codesOf(service, own));
+  assert.deepEqual(
+    single(false).map(({ length }) => length > 0),
+    words.map((word) => word === 'some text'),
+  );
 });
