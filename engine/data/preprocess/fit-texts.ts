@@ -9,13 +9,12 @@ import type { Job } from '../jobs.ts';
 import type { KeptText } from '../kept-tokens.ts';
 import { exactText, type StoredColumn } from '../schema/stored.ts';
 import type { MeasuredTable } from '../schema/table.ts';
+import { cutTexts, mostCharacters } from '../schema/text-lengths.ts';
 import { show } from '../schema/typing.ts';
 import type { TextRecipe } from './recipe.ts';
 import { cutText } from './texts.ts';
 import type { TextCells } from './values.ts';
 
-/** UTF-16 units of a text that are read at most. */
-const mostCharacters = 8_192;
 /** UTF-16 units of training texts in memory at most, evenly thinned beyond. */
 const heldCharacters = 2 ** 25;
 /** Texts by which lengths are told, evenly thinned. */
@@ -56,11 +55,8 @@ export async function fitText(connection: DuckDBConnection, request: FitRequest)
     missingShare: missing / (missing + present),
     characters: Math.max(1, Math.min(longest, mostCharacters)),
   } satisfies Partial<TextRecipe>;
-  const warnings: DataWarning[] = [];
-  if (longest > mostCharacters) {
-    const message = `${column.name} has texts of up to ${show(longest)} characters: what stands behind the first ${show(mostCharacters)} is not read.`;
-    warnings.push({ code: 'cut_texts', message, columns: [column.name] });
-  }
+  const tooLong = cutTexts(column.name, longest);
+  const warnings = tooLong ? [tooLong] : [];
   if (way === 'as they are') return { recipe: { ...base, vocabulary: 1, length: 1 }, warnings };
   const taken = way === 'tokens' ? kept : undefined;
   const tokenizer = taken

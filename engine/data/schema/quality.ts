@@ -9,6 +9,7 @@ import type { MeasuredTable } from './table.ts';
 import { numericValue, storedCell } from './stored.ts';
 import type { Feature, TargetFacts } from './roles.ts';
 import { singleFeatureLeaks } from './single-feature.ts';
+import { cutTexts } from './text-lengths.ts';
 import { short, show } from './typing.ts';
 
 /** A class with fewer rows can hardly be learned or judged. */
@@ -60,7 +61,8 @@ export function columnWarnings(
         },
       ];
     }
-    return [];
+    const tooLong = type === 'text' && column.lengths ? cutTexts(name, column.lengths.characters.maximum) : null;
+    return tooLong ? [tooLong] : [];
   });
 }
 

@@ -1,10 +1,14 @@
 // How long the texts of a column are, in words and in characters.
 
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { TextLengths } from '../../protocol/data.ts';
+import type { DataWarning, TextLengths } from '../../protocol/data.ts';
 import { queryColumns, queryRows } from '../database.ts';
 import { typedValue, type StoredColumn } from './stored.ts';
 import type { MeasuredTable } from './table.ts';
+import { show } from './typing.ts';
+
+/** UTF-16 units of a text that are read at most. */
+export const mostCharacters = 8_192;
 
 const bins = 24;
 
@@ -34,4 +38,11 @@ export async function textLengths(
     characters: { median: Number(found.usual), maximum: Number(found.longest) },
     histogram,
   };
+}
+
+/** What is said of texts of which the longest has so many characters; null: all of it is read. */
+export function cutTexts(name: string, longest: number): DataWarning | null {
+  if (longest <= mostCharacters) return null;
+  const message = `${name} has texts of up to ${show(longest)} characters: what stands behind the first ${show(mostCharacters)} is not read.`;
+  return { code: 'cut_texts', message, columns: [name] };
 }

@@ -172,6 +172,10 @@ test('texts that are all equal are left out; very long ones are cut, which is sa
   const path = writeTable(context, 'long.csv', ['note,kind', ...long].join('\n'));
   const only = { target: 'kind', types: { note: 'text' } } as const;
   const { service, info: told } = await importFile(context, path, undefined, only);
+  const found = told.warnings.filter(({ code }) => code === 'cut_texts').map(({ message }) => message);
+  assert.deepEqual(found, [
+    'note has texts of up to 2,000,004 characters: what stands behind the first 8,192 is not read.',
+  ]);
   const data = await service.prepare({
     job: 'p',
     dataset: told.id,
