@@ -10,6 +10,7 @@ import type {
   ServerAddress,
   TextPiece,
   TextRequest,
+  TextStart,
 } from '../../engine/protocol/serving.ts';
 import type { CellValue } from '../../engine/protocol/data.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
@@ -56,9 +57,9 @@ export class ServedModels {
     return (await this.#model(run)).host.served.read({ row });
   }
 
-  async startText({ run, ...request }: TextRequest & { run: number }): Promise<void> {
+  async startText({ run, ...request }: TextRequest & { run: number }): Promise<TextStart> {
     this.#open.add(run);
-    await (await this.#model(run)).host.served.startText(request);
+    return (await this.#model(run)).host.served.startText(request);
   }
 
   async nextText(run: number, job: string): Promise<TextPiece> {

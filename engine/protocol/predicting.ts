@@ -10,6 +10,7 @@ import type {
   ServerCounts,
   TextPiece,
   TextRequest,
+  TextStart,
 } from './serving.ts';
 
 /** What a run predicts for a file, in figures. */
@@ -72,7 +73,7 @@ export interface PredictingApp {
     row: Readonly<Record<string, CellValue>>;
   }): Promise<Readonly<Record<string, CellValue>>>;
   /** A finished language model begins to write: see `ServedModelService.startText`. `closeModel` ends it too. */
-  startText(request: TextRequest & { run: number }): Promise<void>;
+  startText(request: TextRequest & { run: number }): Promise<TextStart>;
   nextText(request: { run: number; job: string }): Promise<TextPiece>;
   endText(request: { run: number; job: string }): Promise<void>;
   /** How fast it is on each device that there is; measured anew. A device that cannot: why. */

@@ -74,6 +74,12 @@ export interface TextRequest extends GenerationSettings {
   readonly prompt: string;
 }
 
+/** A text has been begun. */
+export interface TextStart {
+  /** What the model cannot read of the prompt, in words; null: it can read all of it. */
+  readonly unread: string | null;
+}
+
 /** The next part of a text, in whole characters; `done`: it ends here. */
 export interface TextPiece {
   readonly text: string;
@@ -89,7 +95,7 @@ export interface ServedModelService {
   /** A row as the model reads it: times in milliseconds; null is what is not there or cannot be used. */
   read(request: { row: Readonly<Record<string, CellValue>> }): Promise<Readonly<Record<string, CellValue>>>;
   /** A language model begins a text, in the place of the one before. Throws InputError `run.no_language`. */
-  startText(request: TextRequest): Promise<void>;
+  startText(request: TextRequest): Promise<TextStart>;
   /** Writes for a moment and gives what has come; a text that another has taken the place of, or that was ended, is done. */
   nextText(request: { job: string }): Promise<TextPiece>;
   endText(request: { job: string }): Promise<void>;

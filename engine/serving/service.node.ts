@@ -32,6 +32,7 @@ export function createServedModel(openBackend: () => Promise<Backend>): ServedMo
     async startText({ job, ...options }) {
       if (writer === null) throw noWriter(run);
       writing = { job, pieces: writer.write(options) };
+      return { unread: writer.unread(options.prompt) };
     },
     async nextText({ job }) {
       let text = '';

@@ -13,6 +13,9 @@ import { languageOf, type Language } from '../text/language.ts';
 import { fromCodes, generate, keptFrom, type Following, type GenerateOptions } from '../train/generate.ts';
 import { dataOf } from './served-model.ts';
 
+/** Unknown signs that are named at most. */
+const shownSigns = 8;
+
 interface Parts {
   readonly output: OutputSpec;
   readonly language: Language;
@@ -54,6 +57,17 @@ export class TextWriter {
   private constructor(parts: Parts) {
     this.output = parts.output;
     this.#parts = parts;
+  }
+
+  /** What is said of a prompt with characters or words that the tokenizer does not know; null: it knows them all. */
+  unread(prompt: string): string | null {
+    const { tokenizer } = this.#parts.language;
+    const { unknown } = tokenizer.special;
+    if (unknown === undefined) return null;
+    const signs = new Set(tokenizer.tokens(prompt).flatMap(({ id, text }) => (id === unknown ? [text] : [])));
+    if (signs.size === 0) return null;
+    const shown = [...signs].slice(0, shownSigns).join(' ');
+    return `The model has never read ${shown}${signs.size > shownSigns ? ' …' : ''} of the prompt: it takes one sign for all that it does not know.`;
   }
 
   /** See `generate`. One text at a time. */

@@ -77,6 +77,8 @@ test('it writes on, and by the same seed the same', async () => {
   assert.notEqual(one, other);
   const { stdout } = await trainyard(home, 'generate', '1', '--prompt', 'The cat sat on', '--temperature', '0');
   assert.ok(stdout.startsWith(`The cat sat on${sure}`));
+  const { stderr } = await trainyard(home, 'generate', '1', '--prompt', 'Ü 😀, Ü', '--tokens', '3');
+  assert.match(stderr, /The model has never read Ü 😀 of the prompt/);
 });
 
 test('while it learns it writes into its log', async () => {

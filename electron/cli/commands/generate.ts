@@ -31,6 +31,8 @@ export const generateCommand: Command = {
     const prompt = textOption(options, 'prompt') ?? '';
     try {
       let text = '';
+      const unread = writer.unread(prompt);
+      if (unread !== null) output.note(`! ${unread}`);
       output.text(prompt);
       for await (const piece of writer.write({ ...settings, prompt })) {
         interruption.check();

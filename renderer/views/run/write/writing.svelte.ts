@@ -11,6 +11,8 @@ export interface WrittenText {
   readonly settings: GenerationSettings;
   readonly text: string;
   readonly seconds: number;
+  /** What the model could not read of the prompt, in words. */
+  readonly unread: string | null;
   /** Less than was asked for. */
   readonly cancelled: boolean;
 }
@@ -43,9 +45,10 @@ export class WritingState {
     if (this.written) this.earlier = [this.written, ...this.earlier];
     this.job = job;
     this.failure = null;
-    this.written = { prompt, settings, text: '', seconds: 0, cancelled: false };
+    this.written = { prompt, settings, text: '', seconds: 0, unread: null, cancelled: false };
     try {
-      await this.#service.startText({ run, job, prompt, ...settings });
+      const { unread } = await this.#service.startText({ run, job, prompt, ...settings });
+      if (this.job === job) this.written = { ...this.written, unread };
       for (let done = false; !done && this.job === job;) {
         const piece = await this.#service.nextText({ run, job });
         done = piece.done;
