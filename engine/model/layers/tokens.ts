@@ -12,7 +12,9 @@ function textNumber(number: number, { texts }: LayerSurroundings): PlacedText {
   if (text) return text;
   throw new ModelError(
     texts.length === 0 ? 'The data has no text to read.' : `There is no text ${number}, but ${texts.length}.`,
-    texts.length === 0 ? 'Have a column read as text, or take this layer out.' : `Choose 1 to ${texts.length}.`,
+    texts.length === 0
+      ? 'Have a column read as text (--text COL), or take this layer out.'
+      : `Choose 1 to ${texts.length}.`,
   );
 }
 
