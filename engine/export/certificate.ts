@@ -66,6 +66,7 @@ export function typeText(type: string, shape: readonly (number | string)[]): str
 
 /** What it says, in a line. */
 export function certificateText({ rows, split, largest, allowed, labelsEqual, runtime }: Certificate): string {
+  const whose = split === 'drawn' ? 'drawn by chance' : `of the ${split} split`;
   const labels = labelsEqual === null ? '' : `, labels equal in ${labelsEqual} of ${rows}`;
-  return `largest relative difference ${largest.toPrecision(2)} (allowed ${allowed})${labels}, ${rows} rows of the ${split} split, ${runtime}`;
+  return `largest relative difference ${largest.toPrecision(2)} (allowed ${allowed})${labels}, ${rows} rows ${whose}, ${runtime}`;
 }

@@ -7,6 +7,7 @@ import type { InputSpec } from '../model/spec.ts';
 import type { DataService, RawColumnValues, Shard } from '../protocol/data.ts';
 import type { Answers, ExportSource, ModelCheck, ModelInput } from '../protocol/exports.ts';
 import { parseRunJson } from '../protocol/model-file.ts';
+import { isPretrained } from '../protocol/pretrained.ts';
 import { textCodes } from '../text/tokenizer.ts';
 import { typeText } from './certificate.ts';
 import type { OnnxExport } from './onnx/model.ts';
@@ -24,6 +25,7 @@ export async function makeCheck(
   { data, readShard, rawRows, backend, dataBudget }: CheckParts,
 ): Promise<ModelCheck> {
   const { split, places } = chooseSample(data);
+  const drawn = isPretrained(record.config);
   const taken = await takeRows({ data, readShard }, places);
   const trained = readTrained(model, weights, record.id);
   const rows = { data: taken.data, readShard: () => Promise.resolve(taken.shard), backend, dataBudget };
@@ -48,8 +50,7 @@ export async function makeCheck(
     model: bytes,
     inputs,
     expected,
-    split,
-    sources,
+    ...(drawn ? { split: 'drawn', sources: [] } : { split, sources }),
     opset,
     outputs: outputs.map(({ name, type, shape }) => ({ name, type: typeText(type, shape) })),
     answers,

@@ -6,7 +6,9 @@ import { decodeWeights } from '../learners/predict.ts';
 import type { ExportDraft, ExportedFile, ExporterService, ExportFormat } from '../protocol/exports.ts';
 import { parseRunJson } from '../protocol/model-file.ts';
 import type { PreparedData } from '../protocol/data.ts';
+import { isPretrained } from '../protocol/pretrained.ts';
 import { makeCheck, type CheckParts } from './checking.ts';
+import { drawRows } from './drawn.ts';
 import { exportFolds } from './folds.ts';
 import { exportHtml } from './html/report.ts';
 import { exportJson } from './json.ts';
@@ -39,11 +41,19 @@ const makers: Readonly<Record<ExportFormat, Maker>> = {
   async onnx({ name, run, data }, parts) {
     const made = exportOnnx({ name: run.record.name, file: run.file, weights: run.tensors, preprocessing: run.recipe });
     const files = [{ path: `${name}.onnx`, data: made.bytes }, ...tokenFilesOf(run, `${name}.`)];
-    if (data === null) return { files, check: null };
-    const readShard = (shard: number) => parts.readShard(data.handle, shard);
-    return { files, check: await makeCheck(run, made, { ...parts, data, readShard }) };
+    const rows =
+      data === null
+        ? isPretrained(run.record.config) && drawRows(run.file, run.recipe)
+        : { data, readShard: (shard: number) => parts.readShard(data.handle, shard) };
+    return { files, check: rows ? await makeCheck(run, made, { ...parts, ...rows }) : null };
   },
   pytorch({ run, data }, parts) {
+    if (data === null && isPretrained(run.record.config)) {
+      throw cannotExport(
+        'A project of PyTorch trains, and the rows that this model learned from are not here.',
+        'Export it as ONNX or safetensors, or begin a run with it and export that.',
+      );
+    }
     if (data === null) throw cannotExport('The rows of the run are not there.', 'Import the dataset again.');
     return exportProject(run, data, (shard) => parts.readShard(data.handle, shard));
   },

@@ -64,9 +64,10 @@ export interface Answers {
 export interface Certificate {
   readonly version: 1;
   readonly passed: boolean;
-  readonly split: SplitName;
+  /** Whose rows it was tried with; drawn: made up, of a model whose rows are not here. */
+  readonly split: SplitName | 'drawn';
   readonly rows: number;
-  /** Rows of the dataset, from 0; the inputs stand in the same order. */
+  /** Rows of the dataset, from 0; the inputs stand in the same order. Of drawn rows there are none. */
   readonly sources: readonly number[];
   /** Of each row: see `relativeDifferences`. */
   readonly differences: readonly number[];
@@ -89,7 +90,7 @@ export interface ModelCheck {
   readonly model: Uint8Array;
   readonly inputs: readonly ModelInput[];
   readonly expected: Answers;
-  readonly split: SplitName;
+  readonly split: Certificate['split'];
   readonly sources: readonly number[];
   readonly opset: number;
   readonly outputs: readonly { readonly name: string; readonly type: string }[];

@@ -17,6 +17,7 @@ import {
   type OnnxService,
 } from '../protocol/exports.ts';
 import { isCrossValidation } from '../protocol/folds.ts';
+import { isPretrained } from '../protocol/pretrained.ts';
 import type { RunRecord } from '../protocol/runs.ts';
 import type { StoreService } from '../protocol/store.ts';
 import { foldsOf } from './cross-validation.ts';
@@ -98,7 +99,7 @@ export async function makeExport(parts: ExportParts, request: ExportRequest): Pr
   try {
     const source = await readSource(store, request);
     checkFormat(source.record, format);
-    if (ofRows.has(format) && !('folds' in source)) {
+    if (ofRows.has(format) && !('folds' in source) && !isPretrained(source.record.config)) {
       onStage?.('Preparing rows', null);
       prepared = await unlessCancelled(preparedRows(parts, source.record, job));
     }

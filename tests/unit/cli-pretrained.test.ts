@@ -104,6 +104,12 @@ test('a folder of Hugging Face becomes a run that predicts a file of texts as tr
       assert.ok(Math.abs(Number(row[`p(${name})`]) - wanted[k]) < 1e-4, `row ${i}: ${JSON.stringify(row)}`);
     }
   });
+  // Its rows are not here: it is certified with drawn ones, and is no project that trains.
+  const left = await lastEvent(home, 'export', String(run), '--format', 'onnx', '--out', at('left.onnx'));
+  const { passed, split, rows: tried } = left.certificate as Record<string, unknown>;
+  assert.deepEqual([passed, split, tried], [true, 'drawn', 16]);
+  const project = await trainyard(home, 'export', String(run), '--format', 'pytorch', '--out', at('project'));
+  assert.match(project.stderr, /the rows that this model learned from are not here\. Export it as ONNX or safetensors/);
   writeTree(at('minilm'), folderOf(models.minilm));
   const body = await lastEvent(home, 'import-model', at('minilm'));
   assert.equal(body.head, false);
