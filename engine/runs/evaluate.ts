@@ -9,6 +9,7 @@ import { InputError, TrainyardError } from '../protocol/errors.ts';
 import type { EvaluatedSplit, Openings } from '../protocol/evaluated-rows.ts';
 import type { RunEvaluation } from '../protocol/evaluation.ts';
 import { isCrossValidation } from '../protocol/folds.ts';
+import { isPretrained } from '../protocol/pretrained.ts';
 import type { TableRequest } from '../protocol/hosts.ts';
 import { parseRunJson } from '../protocol/model-file.ts';
 import type { RunConfig, RunRecord } from '../protocol/runs.ts';
@@ -127,17 +128,24 @@ async function prepareRows(
   }
   const { dataset } = config;
   const options = { ...rowsAsTheyAre(config), splits, parts };
-  return unlessDatasetGone({ id, datasetName }, data.prepare({ job, dataset, options }));
+  return unlessDatasetGone({ id, config, datasetName }, data.prepare({ job, dataset, options }));
 }
 
 async function unlessDatasetGone(
-  { id, datasetName }: Pick<RunRecord, 'id' | 'datasetName'>,
+  { id, config, datasetName }: Pick<RunRecord, 'id' | 'config' | 'datasetName'>,
   preparing: Promise<PreparedData>,
 ): Promise<PreparedData> {
   try {
     return await preparing;
   } catch (error) {
     if (!(error instanceof TrainyardError) || error.code !== 'input.unknown_dataset') throw error;
+    if (isPretrained(config)) {
+      throw new TrainyardError(
+        'run.dataset_gone',
+        `Run ${id} is a model of others: the rows it learned from are not here.`,
+        'Predict or evaluate a file of your own, or begin a run with it.',
+      );
+    }
     throw new TrainyardError(
       'run.dataset_gone',
       `The dataset ${datasetName} of run ${id} is not here any more.`,

@@ -110,6 +110,8 @@ test('a folder of Hugging Face becomes a run that predicts a file of texts as tr
   assert.deepEqual([passed, split, tried], [true, 'drawn', 16]);
   const project = await trainyard(home, 'export', String(run), '--format', 'pytorch', '--out', at('project'));
   assert.match(project.stderr, /the rows that this model learned from are not here\. Export it as ONNX or safetensors/);
+  const explained = await trainyard(home, 'explain', String(run));
+  assert.match(explained.stderr, /is a model of others: the rows it learned from are not here/);
   writeTree(at('minilm'), folderOf(models.minilm));
   const body = await lastEvent(home, 'import-model', at('minilm'));
   assert.equal(body.head, false);
