@@ -62,3 +62,41 @@ test('JSON that is no table is refused by what it is', async (context) => {
   assert.equal(shapeOf('{"a": 1}\n{"a": 2}\n', true), 'objects');
   assert.equal(shapeOf('{"a": 1}\n', true), 'one object');
 });
+
+test('JSON lines with bytes that are not UTF-8, in Latin-1 or in UTF-16 are JSON lines still, and what is odd is said', async (context) => {
+  const lines = Array.from({ length: 40 }, (_, row) =>
+    JSON.stringify({ note: `café ${row}, no. ${row}`, size: row * 1.5, kind: 'PQ'[row % 2] }),
+  );
+  const service = makeService(context);
+  const utf8 = Buffer.from(lines.join('\n'));
+  const odd = Buffer.concat([
+    utf8,
+    Buffer.from('\n{"note":"caf'),
+    Buffer.of(0xe9),
+    Buffer.from('","size":1,"kind":"Q"}\n'),
+  ]);
+  const utf16 = Buffer.from(`\uFEFF${lines.join('\n')}`, 'utf16le');
+  const far = Buffer.concat([
+    Buffer.from(`${JSON.stringify({ note: 'plain '.repeat(8_000), size: 1, kind: 'P' })}\n`.repeat(50)),
+    odd,
+  ]);
+  for (const [name, bytes, said] of [
+    ['odd', odd, /^Line 41 holds bytes that are not UTF-8/],
+    ['latin', Buffer.from(lines.join('\n'), 'latin1'), /^40 lines hold bytes that are not UTF-8/],
+    ['utf16', utf16, null],
+    ['far', far, /^Line 91 holds bytes that are not UTF-8/],
+  ] as const) {
+    const info = await service.import({ job: name, path: writeTable(context, `${name}.jsonl`, bytes) });
+    assert.deepEqual(
+      info.columns.map((column) => column.name),
+      ['note', 'size', 'kind'],
+      name,
+    );
+    const warnings = info.warnings.map(({ message }) => message).filter((message) => message.includes('UTF-8'));
+    assert.equal(warnings.length, said ? 1 : 0, `${name}: ${warnings.join()}`);
+    if (said) assert.match(warnings[0], said);
+    const rows = await allRows(service, info);
+    assert.equal(rows.at(name === 'odd' || name === 'far' ? -2 : -1)?.[0], 'café 39, no. 39', name);
+    if (name === 'odd' || name === 'far') assert.equal(rows.at(-1)?.[0], 'café', name);
+  }
+});
