@@ -115,7 +115,9 @@ export async function profileStep(
     for (let done = 0; !enough(done); done++) {
       (await (open.times ?? alone)()).forEach((time, i) => times[i].push(time));
       const passed = clock() - begun;
-      onProgress(Math.min(1, Math.max(passed / longestTime, Math.min(passed / callsTime, (done + 1) / usualSteps))));
+      const usual = Math.min(passed / callsTime, (done + 1) / usualSteps);
+      // A step that takes longer than all of the time is done when the least of them are.
+      onProgress(Math.min(1, Math.max(passed / longestTime, usual), (done + 1) / leastSteps));
       await between();
     }
     // Browsers round timestamps to a tenth of a millisecond or so: only the mean of them is right.

@@ -7,6 +7,7 @@ import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { profileStep, type Peaks } from '../../engine/bench/profile.ts';
 import { profileWorkloads } from '../../engine/bench/profiling.ts';
 import { runWorkload } from '../../engine/bench/run-workload.ts';
+import type { OpenCalls } from '../../engine/bench/workload.ts';
 import type { NetworkModelFile } from '../../engine/learners/network/file.ts';
 import { smallCnn } from '../../engine/model/image-presets.ts';
 import { defaultTraining, presetNamed, specOf } from '../../engine/model/presets.ts';
@@ -123,6 +124,29 @@ for (const [name, file] of Object.entries(files)) {
     assert.ok(profile.step > 0);
   });
 }
+
+test('a step of half a minute is not said to be done after the first of three', async () => {
+  const backend = createCpuBackend({ threads: 1 });
+  let now = 0;
+  const told: number[] = [];
+  const workload = runWorkload('run 1', files['numbers of a table'], 7);
+  const openCalls = async (): Promise<OpenCalls> => ({
+    ...(await workload.openCalls(backend)),
+    steps: async () => {
+      now += 100;
+      return 1;
+    },
+    call: async (position) => void (now += position === 0 ? 30_000 : 1),
+  });
+  await profileStep(backend, { name: 'slow', openCalls }, peaks, () => now, {
+    onProgress: (share) => told.push(share),
+  });
+  await backend.close();
+  assert.deepEqual(
+    told.map((share) => share.toFixed(2)),
+    ['0.33', '0.67', '1.00'],
+  );
+});
 
 test('a batch is no larger than the rows there were', async () => {
   const backend = createCpuBackend({ threads: 1 });
