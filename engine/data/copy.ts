@@ -8,6 +8,7 @@ import type { DataWarning, ReadOptions } from '../protocol/data.ts';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { Database, interruptWith, queryColumns, queryRows, runWithProgress } from './database.ts';
 import type { DatabaseLimits, SqlValue } from './database.ts';
+import { explainFailure } from './failures.ts';
 import { unpack } from './formats/archive.ts';
 import { dictionaryValues } from './formats/parquet-writer.ts';
 import type { CellTexts, FileHead, TableSource, TrainingFile, WrittenTable } from './formats/format.ts';
@@ -177,7 +178,8 @@ async function readAll(
     const groupRows = rowGroup(source.columns.length);
     let written: WrittenTable | null = null;
     try {
-      if (source.write !== undefined) written = await source.write(path, groupRows, told);
+      const { write } = source;
+      if (write !== undefined) written = await explainFailure(() => write(path, groupRows, told));
       else
         await runWithProgress(
           connection,

@@ -25,6 +25,14 @@ export function explain(error: unknown): unknown {
       { cause: error },
     );
   }
+  if (code === 'EFBIG' || /file too large/i.test(message)) {
+    return new InputError(
+      'input.file_too_large',
+      `A file became larger than its disk allows${where}: FAT32 holds none of 4 GB, and a session may have a limit of its own.`,
+      'Set TRAINYARD_HOME to a folder on another disk, and try again.',
+      { cause: error },
+    );
+  }
   if (code === 'EROFS' || /read-only file system/i.test(message)) return readOnlyHome(error, where);
   if (/out of memory error/i.test(message)) {
     return new InputError(

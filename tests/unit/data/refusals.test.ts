@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
 import { explain } from '../../../engine/data/failures.ts';
@@ -168,6 +169,26 @@ test('a full disk is told from other failures, whoever reports it', () => {
   }
   const other = new Error('something else');
   assert.equal(explain(other), other);
+});
+
+test('a plain table whose copy cannot be written is not read again in another way', async (context) => {
+  const path = writeTable(
+    context,
+    'plain.csv',
+    `a,b\n${Array.from({ length: 99 }, (_, row) => `${row},x`).join('\n')}\n`,
+  );
+  const service = makeService(context);
+  let code = 'ENOSPC';
+  const file = await open(path);
+  const write = context.mock.method(Object.getPrototypeOf(file) as typeof file, 'writev', async () => {
+    throw Object.assign(new Error(`${code}: not written, write`), { code });
+  });
+  await file.close();
+  await assert.rejects(service.import({ job: 'import', path }), { code: 'input.disk_full' });
+  code = 'EFBIG';
+  await assert.rejects(service.import({ job: 'import', path }), { code: 'input.file_too_large', message: /FAT32/ });
+  assert.equal(write.mock.callCount(), 2);
+  assert.deepEqual(await service.list(), []);
 });
 
 test('an unknown dataset, and one whose manifest is broken', async (context) => {
