@@ -253,6 +253,9 @@ test('a missing addon is said with what it costs, by devices and by check, and n
   const words = /No native addon: training takes about 2\.5 × as long, as our benchmarks measured elsewhere\./;
   const listed = await inShell(home, 'TRAINYARD_NATIVE=0 $T devices');
   assert.match(listed.stdout, words);
+  // It is here, or may be: what brings it back is the variable.
+  assert.match(listed.stdout, /TRAINYARD_NATIVE is 0, which leaves it out: unset it\./);
+  assert.doesNotMatch(listed.stdout, /Install Trainyard again/);
   const checked = await inShell(home, `TRAINYARD_NATIVE=0 $T check ${table} --target label`);
   assert.match(checked.stderr + checked.stdout, words);
   if (findNative() !== undefined) assert.doesNotMatch((await inShell(home, '$T devices')).stdout, /No native addon/);

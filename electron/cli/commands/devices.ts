@@ -28,7 +28,11 @@ export const devices: Command = {
       output.line(`${device.kind.toUpperCase()}  ${device.name}${mark}`);
       if (device.reason) output.line(`     ${device.reason}`);
       for (const [name, value] of Object.entries(device.facts)) output.line(`     ${name}: ${value}`);
-      if (missing) output.line(`     ${missing.text}, ${missing.source}. ${addonRemedy}`);
+      const remedy =
+        process.env.TRAINYARD_NATIVE === '0'
+          ? 'The environment variable TRAINYARD_NATIVE is 0, which leaves it out: unset it.'
+          : addonRemedy;
+      if (missing) output.line(`     ${missing.text}, ${missing.source}. ${remedy}`);
     }
     if (found.length > 1) return;
     output.line(
