@@ -3,14 +3,8 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
-import type { Page } from '@playwright/test';
+import { violations } from './axe.ts';
 import { chooseFromMenu, expect, saveNextAs, screenshot, test } from './launch.ts';
-
-async function violations(page: Page): Promise<string[]> {
-  const { violations: found } = await new AxeBuilder({ page }).setLegacyMode().analyze();
-  return found.map(({ id, nodes }) => `${id}: ${nodes.map((node) => String(node.target)).join(', ')}`);
-}
 
 test('samples, the tour from one to a prediction, and Help on the view it ends in', async ({ app }) => {
   test.setTimeout(120_000);

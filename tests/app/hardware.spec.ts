@@ -3,7 +3,6 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { readCatalogue } from '../../engine/hardware/catalogue/catalogue.ts';
 import { subjectNamed } from '../../engine/hardware/costs/familiar.ts';
@@ -26,6 +25,7 @@ import { usd } from '../../renderer/views/hardware/money.ts';
 import type { RunConfig } from '../../engine/protocol/runs.ts';
 import { exampleConfig } from '../unit/fixtures/history.ts';
 import { workstation } from '../unit/fixtures/workstation.ts';
+import { violations } from './axe.ts';
 import { clippedTexts } from './clipping.ts';
 import { callService, drawn, expect, launch, screenshot, test, type App } from './launch.ts';
 import { importTable, startRun, waitForState, writeTable } from './scene.ts';
@@ -295,11 +295,7 @@ test('the hardware section', async () => {
           await screenshot(app, `hardware-${id || 'overview'}-${width}-${theme}`);
           expect.soft(await clippedTexts(page), `${id || 'overview'}, ${width}, ${theme}`).toEqual([]);
           if (width !== 1440) continue;
-          const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
-          const found = violations.map(
-            (one) => `${one.id}: ${one.nodes.map(({ target }) => String(target)).join(', ')}`,
-          );
-          expect.soft(found, `${id || 'overview'}, ${theme}`).toEqual([]);
+          expect.soft(await violations(page), `${id || 'overview'}, ${theme}`).toEqual([]);
         }
       }
     }

@@ -3,9 +3,8 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
-import type { Page } from '@playwright/test';
 import { encoders, paint, type Painting } from '../support/pictures.ts';
+import { violations } from './axe.ts';
 import { drawn, dropFiles, expect, screenshot, test } from './launch.ts';
 
 const side = 24;
@@ -24,12 +23,6 @@ function shape(kind: 'disc' | 'ring' | 'square', seed: number): Painting {
     const grain = 60 * random();
     return inside ? [tint[0], tint[1], tint[2]] : [grain, grain, grain];
   };
-}
-
-/** What axe finds: in the page itself, as the app denies the window axe would finish in. */
-async function violations(page: Page): Promise<readonly string[]> {
-  const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze();
-  return violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`);
 }
 
 const kinds = ['disc', 'ring', 'square'] as const;

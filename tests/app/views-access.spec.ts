@@ -1,7 +1,7 @@
 // Every view in both themes, checked by axe, and in the smallest window.
 
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
+import { violations } from './axe.ts';
 import { callService, expect, screenshot, test, type App } from './launch.ts';
 import { importTable, startRun, waitForState, writeTable } from './scene.ts';
 
@@ -101,13 +101,6 @@ async function open(page: Page, address: string): Promise<void> {
   await page.evaluate((hash) => {
     location.hash = hash;
   }, address);
-}
-
-/** Violations of WCAG 2.2 A and AA and of axe's good practice, in short. */
-async function violations(page: Page): Promise<string[]> {
-  // axe would open a window of its own to finish in, which the app denies; legacy mode stays in the page.
-  const { violations: found } = await new AxeBuilder({ page }).setLegacyMode().analyze();
-  return found.map(({ id, nodes }) => `${id}: ${nodes.map((node) => String(node.target)).join(', ')}`);
 }
 
 test('every view passes axe in both themes, and nothing of it is cut off in a small window', async ({ app }) => {

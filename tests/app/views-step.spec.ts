@@ -1,7 +1,7 @@
 // The tab Step time of a finished run: measured when asked for, cancelled, walked through by keyboard, zoomed, shown as a table.
 
-import { AxeBuilder } from '@axe-core/playwright';
 import path from 'node:path';
+import { violations } from './axe.ts';
 import { callService, expect, root, screenshot, testsOfOneApp } from './launch.ts';
 import type { StepProfile } from '../../engine/protocol/step-profile.ts';
 import { importTable, processIds, startRun, waitForState } from './scene.ts';
@@ -65,10 +65,7 @@ test('a step of a run is taken apart: as a drawing, as tables, by keyboard', asy
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       await screenshot(app, `step-${width}-${colorScheme}`);
-      const { violations } = await new AxeBuilder({ page }).setLegacyMode().include('[role=tabpanel]').analyze();
-      expect(
-        violations.map(({ id: rule, nodes }) => `${rule}: ${nodes.map(({ target }) => String(target)).join()}`),
-      ).toEqual([]);
+      expect(await violations(page, '[role=tabpanel]')).toEqual([]);
     }
   }
 
