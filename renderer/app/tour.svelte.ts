@@ -98,7 +98,9 @@ export class Tour {
       } else if (step === 1) router.go(`#new/${this.#dataset ?? ''}`);
       else if (step === 2) {
         const dataset = datasets.list.find(({ id }) => id === this.#dataset);
+        // Deleted meanwhile: back to where there are samples.
         if (dataset) await startWithDefaults(this.#app, dataset);
+        else this.start();
       } else if (step === 3) router.go(`#run/${this.#run ?? ''}/evaluation`);
       else if (step === 4) router.go(`#run/${this.#run ?? ''}/predict`);
       else this.leave();
@@ -127,11 +129,12 @@ export class Tour {
   /** Goes on by itself once the person is where the next step is about. */
   follow(address: Address): void {
     const { step } = this;
-    if (step === null || step + 1 >= tourSteps.length || !tourSteps[step + 1].at(address)) return;
-    const [subject] = address.parts;
-    if (step + 1 === 1) this.#dataset = subject;
-    if (step + 1 === 3) this.#run = subject;
-    this.#show(step + 1);
+    if (step === null) return;
+    // What is in view is what the buttons are about, also where the person has chosen another than at first.
+    const { view, parts } = address;
+    if (view === 'dataset' || view === 'new') this.#dataset = parts[0] ?? this.#dataset;
+    if (view === 'run') this.#run = parts[0] ?? this.#run;
+    if (tourSteps.at(step + 1)?.at(address)) this.#show(step + 1);
   }
 
   #show(step: number): void {
