@@ -85,6 +85,14 @@ test('samples, the tour from one to a prediction, and Help on the view it ends i
 
   await test.step('a failure of the page is kept, told by the next start, shown and deleted', async () => {
     await page.keyboard.press('Escape');
+    // What the browser notes without an error, such as sizes that are told a frame later, is none.
+    await page.evaluate(() => {
+      const box = document.body.appendChild(document.createElement('div'));
+      new ResizeObserver(() => (box.style.height = `${box.offsetHeight + 1}px`)).observe(box);
+      return new Promise<void>((resolve) => {
+        addEventListener('error', () => (box.remove(), resolve()), { once: true });
+      });
+    });
     await page.evaluate(() =>
       setTimeout(() => {
         throw new RangeError('a fault of its own');
