@@ -150,7 +150,7 @@ export function createProcesses(home: string, failed: (part: string, what: strin
       }
     },
     async startOnnx() {
-      const child = startUtilityProcess({ name: 'model check', file: bundle('onnx'), args: [], failed });
+      const child = startUtilityProcess({ name: 'model check', file: bundle('onnx'), args, failed });
       hosts.add(child);
       void child.ended.then(() => hosts.delete(child));
       try {
