@@ -27,6 +27,18 @@ const largeMlp = { input: table(784), output: digits, model: mlp([512, 512]) };
 const smallResnet = { input: picture(32), output: digits, model: cifarResnet(20, 'resnet20') };
 const sgd = { name: 'sgd', learningRate: 0.1, momentum: 0.9, weightDecay: 0 } as const;
 
+export const mnistCnn: ModelSpec = {
+  version: 1,
+  layers: [
+    { type: 'conv2d', filters: 32, padding: 0, activation: 'relu' },
+    { type: 'conv2d', filters: 64, padding: 0, activation: 'relu' },
+    { type: 'max_pool' },
+    { type: 'flatten' },
+    { type: 'dense', units: 128 },
+    { type: 'output' },
+  ],
+};
+
 /** Training steps of small models, which the lab times too. */
 const smallSteps: readonly StepsWorkload[] = [
   trainingWorkload({
@@ -53,17 +65,7 @@ const smallSteps: readonly StepsWorkload[] = [
     batch: 64,
     input: { kind: 'image', channels: 1, height: 28, width: 28 },
     output: digits,
-    model: {
-      version: 1,
-      layers: [
-        { type: 'conv2d', filters: 32, padding: 0, activation: 'relu' },
-        { type: 'conv2d', filters: 64, padding: 0, activation: 'relu' },
-        { type: 'max_pool' },
-        { type: 'flatten' },
-        { type: 'dense', units: 128 },
-        { type: 'output' },
-      ],
-    },
+    model: mnistCnn,
   }),
   trainingWorkload({
     name: 'resnet20',

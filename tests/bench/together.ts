@@ -12,6 +12,7 @@ import { isShared, startCpu } from '../../electron/hosts/together.ts';
 import type { Backend } from '../../engine/backends/backend.ts';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { createTogetherBackend } from '../../engine/backends/together/backend.ts';
+import { mnistCnn } from '../../engine/bench/workloads.ts';
 import { defaultTraining } from '../../engine/model/presets.ts';
 import { Session } from '../../engine/train/session.ts';
 import { initializeWeights } from '../../engine/train/weights.ts';
@@ -28,15 +29,6 @@ const [rounds, steps, batch] = [values.rounds, values.steps, values.batch].map(N
 const home = fs.mkdtempSync(path.join(os.tmpdir(), 'trainyard-bench-'));
 const made = makeImages({ rows: 10 * batch, channels: 1, height: 28, width: 28, classes: 10 });
 const training = { ...defaultTraining(made.data.counts.train, 'classification'), batch };
-/** As in engine/bench/workloads.ts. */
-const layers = [
-  { type: 'conv2d', filters: 32, padding: 0, activation: 'relu' },
-  { type: 'conv2d', filters: 64, padding: 0, activation: 'relu' },
-  { type: 'max_pool' },
-  { type: 'flatten' },
-  { type: 'dense', units: 128 },
-  { type: 'output' },
-];
 
 interface Variant {
   readonly name: string;
@@ -49,8 +41,7 @@ interface Variant {
 }
 
 async function open(name: string, backend: Backend, shares?: readonly number[]): Promise<Variant> {
-  const model = { version: 1 as const, layers };
-  const session = await Session.open({ ...made, backend, model, training, dataBudget: 1e9, shares });
+  const session = await Session.open({ ...made, backend, model: mnistCnn, training, dataBudget: 1e9, shares });
   initializeWeights(session.executable, session.whole, 1);
   await session.enter(0, 0);
   await session.train(0, 0, 1, batch);
