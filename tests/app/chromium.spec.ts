@@ -74,7 +74,7 @@ test('the window in the newest Chromium: import, train, look back, compare', asy
 
   await test.step('everywhere else', async () => {
     for (const view of ['Hardware', 'Help', 'Settings']) {
-      await page.getByRole('link', { name: view, exact: true }).first().click();
+      await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: view, exact: true }).click();
       await expect(page.getByRole('heading', { level: 1, name: view })).toBeVisible();
     }
     await page.reload();
