@@ -74,25 +74,24 @@ async function openDelimited(
     path = join(request.workFolder, 'utf-8.csv');
     await transcode(head.path, encoding, path, head.size, job);
   }
-  return mayBePlain(layout, head) ? plainSource(request, layout, path) : usualSource(request, layout, path);
+  return mayBePlain(layout, head) ? plainSource(request, layout) : usualSource(request, layout, path);
 }
 
 /** The file copied by our own reader, as long as there is nothing unusual in it. */
-function plainSource(request: OpenRequest, layout: Layout, path: string): TableSource {
+function plainSource(request: OpenRequest, layout: Layout): TableSource {
   const { head, job, workFolder } = request;
   return {
-    ...describeSource(layout, path, readCall(layout)),
+    ...describeSource(layout, head.path, readCall(layout)),
     write: (target, groupRows, report) =>
-      copyPlain(path, target, layout, {
-        size: head.size,
+      copyPlain(head, target, layout, {
         groupRows,
         sample: join(workFolder, 'sample.parquet'),
         job,
         report,
       }),
     check: () => Promise.resolve({ finished: [] }),
-    recover: () => usualSource(request, layout, path),
-    keepExact: (names) => plainSource(request, asText(layout, names), path),
+    recover: () => usualSource(request, layout, head.path),
+    keepExact: (names) => plainSource(request, asText(layout, names)),
   };
 }
 

@@ -1,11 +1,13 @@
-// Cells of plain delimited text, read into columns: ASCII without quotes, every record on a line of its own. Whatever is not as it
-// usually is (a number written in another way, a record of another width) is left to DuckDB, which reads the whole file then.
+// Cells of plain delimited text, read into columns: UTF-8, every record on a line of its own, quotes at most around whole cells. Whatever
+// is not as it usually is (a number written in another way, a record of another width, a quote within a cell) is left to DuckDB, which
+// reads the whole file then. A cell in quotes is the same as one without: missing words are missing, numbers are numbers.
 
 import { momentsOf } from '../schema/moments.ts';
 import { dictionaryValues, missingCode } from './parquet-writer.ts';
 import type { GroupColumn } from './parquet-writer.ts';
 
 const newline = 0x0a;
+const carriageReturn = 0x0d;
 const space = 0x20;
 const [minus, point, zero] = [0x2d, 0x2e, 0x30];
 
@@ -14,8 +16,8 @@ const powers = Float64Array.from({ length: 23 }, (_, index) => Number(`1e${index
 /** A whole number below this, which its digits add up to, is exact. */
 const exactLimit = 2 ** 53;
 
-const numberShape = /^ *-?\d+(\.\d+)?(e[+-]?\d+)? *$/i;
-const zeroShape = /^ *-?[0.]+(e|$)/i;
+const numberShape = /^ *[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)? *$/i;
+const zeroShape = /^ *[+-]?[0.]+(e|$)/i;
 
 export interface PlainColumn {
   readonly name: string;
@@ -26,7 +28,10 @@ export interface PlainColumn {
 
 export interface PlainStyle {
   readonly delimiter: number;
+  readonly quote: number;
   readonly decimal: number;
+  /** Lines end with a carriage return and a newline, all of them. */
+  readonly returns: boolean;
   /** Spellings of a missing value. */
   readonly missing: readonly string[];
 }
@@ -51,19 +56,21 @@ export class PlainCells {
   constructor(columns: readonly PlainColumn[], style: PlainStyle, limit: number) {
     this.limit = limit;
     this.#style = style;
-    this.#missing = new Set(style.missing);
+    this.#missing = new Set(style.missing.map(bytewise));
     const words: Words = {
       missing: this.#missing,
-      longest: Math.max(0, ...style.missing.map(({ length }) => length)),
+      longest: Math.max(0, ...[...this.#missing].map(({ length }) => length)),
       delimiter: style.delimiter,
+      quote: style.quote,
     };
     const noWords: Words = { ...words, missing: new Set(), longest: 0 };
+    const lineEnd = style.returns ? carriageReturn : newline;
     this.#columns = columns.map(({ text, exact }) =>
       text ? new TextCells(limit, exact ? noWords : words) : new NumberCells(limit),
     );
     this.#kinds = Uint8Array.from(columns, ({ text }) => (text ? 1 : 0));
     this.#numbers = this.#columns.map((column) => (column instanceof NumberCells ? column.values : noNumbers));
-    this.#ends = Uint8Array.from(columns, (_, index) => (index === columns.length - 1 ? newline : style.delimiter));
+    this.#ends = Uint8Array.from(columns, (_, index) => (index === columns.length - 1 ? lineEnd : style.delimiter));
   }
 
   /** There is enough for a row group. */
@@ -89,7 +96,9 @@ export class PlainCells {
   take(bytes: Buffer, start: number, end: number): number {
     const [kinds, ends, numbers, columns] = [this.#kinds, this.#ends, this.#numbers, this.#columns];
     const limit = Math.min(this.limit, this.rows + rowsAtOnce);
+    const { returns } = this.#style;
     const mark = this.#style.decimal - zero;
+    const quote = this.#style.quote - zero;
     const width = kinds.length;
     let [at, row] = [start, this.rows];
     while (at < end && row < limit) {
@@ -103,6 +112,8 @@ export class PlainCells {
         }
         const from = at;
         let digit = (bytes[at] as number) - zero;
+        const quoted = digit === quote;
+        if (quoted) digit = (bytes[++at] as number) - zero;
         const negative = digit === minus - zero;
         if (negative) digit = (bytes[++at] as number) - zero;
         const digits = at;
@@ -120,21 +131,29 @@ export class PlainCells {
             digit = (bytes[++at] as number) - zero;
           }
           decimals = at - first;
-          fits &&= decimals > 0;
+          fits ||= decimals > 0;
+        }
+        if (quoted) {
+          fits &&= digit === quote;
+          digit = (bytes[++at] as number) - zero;
         }
         let value: number;
         if (fits && digit === last - zero && whole < exactLimit && decimals < powers.length) {
           value = decimals === 0 ? whole : whole / (powers[decimals] as number);
           if (negative) value = -value;
         } else {
-          at = bytes.indexOf(last, from);
-          if (at < 0 || at >= end) return -1;
-          value = this.#other(bytes, from, at);
+          const open = quoted ? from + 1 : from;
+          const close = bytes.indexOf(quoted ? this.#style.quote : last, open);
+          if (close < 0 || close >= end) return -1;
+          at = quoted ? close + 1 : close;
+          if (bytes[at] !== last) return -1;
+          value = this.#other(bytes, open, close);
           if (value === Infinity) return -1;
         }
         (numbers[column] as Float64Array)[row] = value;
         at++;
       }
+      if (returns && bytes[at++] !== newline) return -1;
       // Whether a line of blanks is a record is not for us to tell.
       if ((this.#style.delimiter <= space || width === 1) && isBlank(bytes, line, at)) return -1;
       row++;
@@ -159,9 +178,38 @@ export class PlainCells {
 
 const noNumbers = new Float64Array(0);
 
+/** The bytes of a text in UTF-8, a character each: cells are compared without being decoded. */
+function bytewise(text: string): string {
+  return Buffer.from(text).toString('latin1');
+}
+
 function isBlank(bytes: Uint8Array, from: number, end: number): boolean {
   for (let at = from; at < end; at++) if ((bytes[at] as number) > space) return false;
   return true;
+}
+
+/** Whether there are only separators of space, those of Unicode with them: a text of these is missing. */
+function isSpace(bytes: Uint8Array, from: number, end: number): boolean {
+  let at = from;
+  while (at < end) {
+    const length = spaceLength(bytes, at);
+    if (length === 0) return false;
+    at += length;
+  }
+  return true;
+}
+
+/** Bytes of the separator at a place (category Zs), 0: there is none. */
+function spaceLength(bytes: Uint8Array, at: number): number {
+  const first = bytes[at] as number;
+  if (first < 0x80) return first <= space ? 1 : 0;
+  const second = bytes[at + 1] as number;
+  if (first === 0xc2) return second === 0xa0 ? 2 : 0;
+  const rest = (second << 8) | (bytes[at + 2] as number);
+  if (first === 0xe1) return rest === 0x9a80 ? 3 : 0;
+  if (first === 0xe3) return rest === 0x8080 ? 3 : 0;
+  const wide = (rest >= 0x8080 && rest <= 0x808a) || rest === 0x80af || rest === 0x819f;
+  return first === 0xe2 && wide ? 3 : 0;
 }
 
 class NumberCells {
@@ -181,9 +229,10 @@ class NumberCells {
 
 interface Words {
   readonly missing: ReadonlySet<string>;
-  /** Characters of the longest. */
+  /** Bytes of the longest. */
   readonly longest: number;
   readonly delimiter: number;
+  readonly quote: number;
 }
 
 const slotCount = 4096;
@@ -211,14 +260,17 @@ class TextCells {
     this.#codes = new Uint16Array(limit);
   }
 
-  /** Takes the cell at `from`; returns where the next one begins, −1 = the cell is not plain. */
-  take(bytes: Buffer, from: number, last: number, row: number): number {
-    const { delimiter } = this.#words;
+  /** Takes the cell at `start`; returns where the next one begins, −1 = the cell is not plain. */
+  take(bytes: Buffer, start: number, last: number, row: number): number {
+    const { delimiter, quote } = this.#words;
+    const quoted = bytes[start] === quote;
+    const from = quoted ? start + 1 : start;
+    const close = quoted ? quote : last;
     let [at, hash] = [from, 0];
     let byte = bytes[at] as number;
-    while (byte !== last) {
-      // The line has fewer cells, or more.
-      if (byte < space || byte === delimiter) return -1;
+    while (byte !== close) {
+      // The line has fewer cells, or more, or there is a quote within one.
+      if (byte < space || (!quoted && (byte === delimiter || byte === quote))) return -1;
       hash = Math.imul(hash ^ byte, 0x01000193);
       byte = bytes[++at] as number;
     }
@@ -227,7 +279,8 @@ class TextCells {
       this.#spread(row);
       this.#codes[row] = this.#append(bytes, from, at) ? 0 : missingCode;
     }
-    return at + 1;
+    if (!quoted) return at + 1;
+    return bytes[at + 1] === last ? at + 2 : -1;
   }
 
   /** Finds the cell among those seen, or remembers it; false: there are too many. */
@@ -266,7 +319,7 @@ class TextCells {
   /** Adds a cell's text; false: it is missing. */
   #append(bytes: Buffer, from: number, end: number): boolean {
     if (end - from <= this.#words.longest && this.#words.missing.has(bytes.toString('latin1', from, end))) return false;
-    if (isBlank(bytes, from, end)) return false;
+    if (isSpace(bytes, from, end)) return false;
     const length = end - from;
     this.#texts = withRoom(this.#texts, this.#end, length + 4);
     this.#texts.writeUInt32LE(length, this.#end);

@@ -23,16 +23,20 @@ export interface ReadCall {
 export function readCsv(path: string, layout: Layout, call: ReadCall): string {
   const { delimiter, columns } = call;
   const types = columns.map((column) => [column.name, isGrouped(column) ? 'VARCHAR' : column.storage] as const);
-  const { style, missing } = layout;
   const exact = columns.some((column) => column.exact === true);
-  const words = missing.filter((word) => word === '' || !word.includes(delimiter));
+  const words = missingSpellings(layout, delimiter);
   const table = csvTable(path, call, types, [
     `nullstr = ${quoteList(exact ? [''] : words)}`,
-    `decimal_separator = ${quoteText(style.decimal)}`,
+    `decimal_separator = ${quoteText(layout.style.decimal)}`,
     'store_rejects = true',
     `rejects_limit = ${rejectLimit}`,
   ]);
   return `SELECT ${columns.map((column) => storedValue(column, exact ? words : [])).join(', ')} FROM ${table}`;
+}
+
+/** What DuckDB takes for missing, as it stands there; it refuses words that hold the delimiter. */
+export function missingSpellings({ missing }: Layout, delimiter: string): readonly string[] {
+  return missing.filter((word) => word === '' || !word.includes(delimiter));
 }
 
 /** The cells of the same rows as they stand in the file; an empty one is null. */

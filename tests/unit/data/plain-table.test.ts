@@ -6,11 +6,12 @@ import { join } from 'node:path';
 import test from 'node:test';
 import type { TestContext } from 'node:test';
 import { Database, queryRows } from '../../../engine/data/database.ts';
+import { PlainCells } from '../../../engine/data/formats/plain-cells.ts';
 import { randomBits } from '../../../engine/data/preprocess/split.ts';
 import { DistinctSample } from '../../../engine/data/schema/distinct-sample.ts';
 import { MomentsSum, momentsOf } from '../../../engine/data/schema/moments.ts';
 import { quoteText } from '../../../engine/data/sql.ts';
-import type { DatasetInfo } from '../../../engine/protocol/data.ts';
+import type { DatasetInfo, ReadOptions } from '../../../engine/protocol/data.ts';
 import { importFile, temporaryFolder, writeTable } from './helpers.ts';
 
 interface Imported {
@@ -18,8 +19,8 @@ interface Imported {
   readonly parquet: string;
 }
 
-async function importText(context: TestContext, text: string): Promise<Imported> {
-  const { service, info } = await importFile(context, writeTable(context, 'table.csv', text));
+async function importText(context: TestContext, text: string, options?: ReadOptions): Promise<Imported> {
+  const { service, info } = await importFile(context, writeTable(context, 'table.csv', text), options);
   return { info, parquet: join(service.home, 'datasets', info.id, 'data.parquet') };
 }
 
@@ -61,21 +62,82 @@ function drawn(rows: number): string[] {
   return lines;
 }
 
-test('a plain table is copied as DuckDB reads it, cell by cell', async (context) => {
-  const lines = drawn(33_000);
-  const ours = await importText(context, `${lines.join('\n')}\n`);
-  // Other line ends make another file of the same cells, which is not plain.
-  const theirs = await importText(context, `${lines.join('\r\n')}\r\n`);
-  assert.deepEqual([await isOurs(context, ours), await isOurs(context, theirs)], [true, false]);
+/**
+ * Reads a file as it is, and once more with blank lines at its end: the same cells, which are not plain. Whether the first one
+ * was, once all is the same.
+ */
+async function isPlainAndSame(context: TestContext, text: string, options?: ReadOptions): Promise<boolean> {
+  const ours = await importText(context, text, options);
+  const lineEnd = text.includes('\r\n') ? '\r\n' : '\n';
+  const theirs = await importText(context, `${text}${lineEnd}${lineEnd}`, options);
   const table = ({ parquet }: Imported): string =>
     `SELECT * FROM read_parquet(${quoteText(parquet)}, file_row_number = true)`;
+  const writer = ({ parquet }: Imported): string =>
+    `(SELECT created_by = 'trainyard' FROM parquet_file_metadata(${quoteText(parquet)}))`;
   const [found] = await query(
     context,
-    `SELECT (SELECT count(*) FROM (${table(ours)} EXCEPT ALL ${table(theirs)})) AS other, (SELECT count(*) FROM (${table(ours)})) AS rows`,
+    `SELECT (SELECT count(*) FROM (${table(ours)} EXCEPT ALL ${table(theirs)})) AS other,
+      (SELECT count(*) FROM (${table(ours)})) AS rows, ${writer(ours)} AS ours, ${writer(theirs)} AS again`,
     [ours.parquet, theirs.parquet],
   );
-  assert.deepEqual(found, { other: 0, rows: 33_000 });
+  assert.deepEqual({ ...found, ours: null }, { other: 0, rows: theirs.info.rows, ours: null, again: false });
   assert.deepEqual(rounded(ours.info), rounded(theirs.info));
+  return found?.ours === true;
+}
+
+test('a plain table is copied as DuckDB reads it, cell by cell', async (context) => {
+  assert.equal(await isPlainAndSame(context, `${drawn(33_000).join('\n')}\n`), true);
+});
+
+/** Ways of writing a cell, by 32 drawn bits. */
+const spelled: Readonly<Record<string, (bits: number) => string>> = {
+  whole: (bits) => `${bits % 700}`,
+  'six decimals': (bits) => (bits / 2 ** 29 - 4).toFixed(6),
+  '17 digits': (bits) => `${bits / 3 / 2 ** 32}`,
+  exponents: (bits) => `-${bits}e-${bits % 25}`,
+  zeros: (bits) => ['0', '-0', '0.0', '1'][bits % 4] as string,
+  'beyond 2^53': (bits) => `900719925474099${bits % 10}`,
+  größen: (bits) => `${bits % 90},${bits % 10}`,
+  words: (bits) =>
+    [' alpha', 'beta ', 'Größe', '東京', '\u00a0', 'nb\u00a0', 'it is 😀', '\u3000\u2003'][bits % 8] as string,
+  names: (bits) => `name ${bits % 50}`,
+  'long texts': (bits) => 'w'.repeat(bits % 3000),
+  dates: (bits) => `2021-0${1 + (bits % 9)}-1${bits % 10}`,
+  'yes or no': (bits) => (bits % 2 === 0 ? 'yes' : 'no'),
+  codes: (bits) => `0${bits % 1000}`,
+};
+const missingWords = ['', 'NA', 'null', 'NaN', '?', '  ', 'None', ' NA'];
+const oddCells = ['1e400', '.5', '+7', '0x1F', 'inf', 'abc', 'a "b"', 'x\ny', '-', '12345678901234567', '1e-320', 'ü'];
+
+/** A table of all these, in which a share of the cells is in quotes, and with an odd cell in the middle of some columns if asked for. */
+function spelledTable(seed: number, delimiter: string, lineEnd: string, quoted: number, odd: boolean): string {
+  const names = Object.keys(spelled);
+  const write = (cell: string, bits: number): string =>
+    bits < quoted * 2 ** 32 || cell.includes(delimiter) || /["\n]/.test(cell)
+      ? `"${cell.replaceAll('"', '""')}"`
+      : cell;
+  const lines = [names.map((name) => write(name, seed)).join(delimiter)];
+  for (let row = 0; row < 60; row++) {
+    const cells = Object.values(spelled).map((spell, column) => {
+      const bits = randomBits(100 * seed + column, row);
+      const word = missingWords[(seed + column) % missingWords.length] as string;
+      if (odd && row === 30 && column === seed % names.length)
+        return write(oddCells[seed % oddCells.length] as string, bits);
+      return write(column % 3 === seed % 3 && bits % 7 === 0 ? word : spell(bits), randomBits(seed, bits));
+    });
+    lines.push(cells.join(delimiter));
+  }
+  return lines.join(lineEnd);
+}
+
+test('cells in quotes, carriage returns and UTF-8 are plain, and read as DuckDB reads them', async (context) => {
+  const tables = [
+    spelledTable(1, ',', '\n', 0.3, false),
+    spelledTable(2, ';', '\r\n', 1, false),
+    `\ufeff${spelledTable(3, '\t', '\r\n', 0, false)}`,
+  ];
+  for (const table of tables) assert.equal(await isPlainAndSame(context, table), true, table.slice(0, 300));
+  for (let seed = 4; seed < 7; seed++) await isPlainAndSame(context, spelledTable(seed, ',', '\n', 0.5, true));
 });
 
 /** What is shown of a dataset, but for the last digits of what is summed. */
@@ -99,6 +161,12 @@ test('numbers have the bits that stand in the file, and zeros their sign', async
     '1e-23',
     '8.5e-280',
     ' 7',
+    '.5',
+    '-.25',
+    '5.',
+    '+7',
+    '+.5e1',
+    '-0.e3',
     '1.7976931348623157e298',
   ];
   const ours = await importText(context, `x,y\n${cells.map((cell) => `${cell},a`).join('\n')}`);
@@ -109,23 +177,55 @@ test('numbers have the bits that stand in the file, and zeros their sign', async
 
 const plainLines = Array.from({ length: 40 }, (_, row) => `${row},${row / 8},word ${row % 7}`);
 const oddLines: Readonly<Record<string, string>> = {
-  quotes: '1,2,"a, b"',
-  'a bare point': '1,.5,b',
-  umlauts: '1,2,ü',
+  'a quote within a cell': '1,2,a "b" c',
+  'a quote within quotes': '1,2,"a ""b"" c"',
+  'a line end within quotes': '1,2,"a\nb"',
+  'something behind a quote': '1,2,"a" ',
+  'an infinite number': '1,inf,b',
   'a number beyond all': '1,1e400,b',
   'a line of fewer cells': '1,2',
   'a line of more cells': '1,2,b,c',
-  'a carriage return': '1,2,b\r',
+  'a carriage return at one line': '1,2,b\r',
 };
 
 test('what is not plain is left to DuckDB, whole', async (context) => {
   for (const [what, line] of Object.entries(oddLines)) {
-    const path = writeTable(context, 'odd.csv', `a,b,c\n${plainLines.join('\n')}\n${line}\n`);
-    const { service, info } = await importFile(context, path, { skipBadLines: true });
-    const imported = { info, parquet: join(service.home, 'datasets', info.id, 'data.parquet') };
+    const imported = await importText(context, `a,b,c\n${plainLines.join('\n')}\n${line}\n`, { skipBadLines: true });
     assert.equal(await isOurs(context, imported), false, what);
-    assert.equal(info.rows, what.startsWith('a line of') ? 40 : 41, what);
+    assert.equal(imported.info.rows, what.startsWith('a line of') ? 40 : 41, what);
   }
+});
+
+test('a cell or a line end that is not as all are stops the reader', () => {
+  const read = (lines: string, returns: boolean): boolean => {
+    const style = { delimiter: 0x2c, quote: 0x22, decimal: 0x2e, returns, missing: ['', 'NA'] };
+    const names = [
+      { name: 'number', text: false },
+      { name: 'first', text: true },
+      { name: 'last', text: true },
+    ];
+    const bytes = Buffer.from(lines);
+    return new PlainCells(names, style, 100).take(bytes, 0, bytes.length) === bytes.length;
+  };
+  assert.equal(read('1,a,b\n"2","a, b",""\n"NA","",NA\n', false), true);
+  assert.equal(read('1,a,b\r\n"2","a, b",""\r\n"NA","",NA\r\n', true), true);
+  for (const lines of [
+    '"5x,a,b',
+    '"5"x,a,b',
+    '"5,a,b',
+    '5",a,b',
+    '1,"a"xb',
+    '1,"a"x,b',
+    '1,"a,b',
+    '1,a",b',
+    '1,"a""b",c',
+  ]) {
+    assert.equal(read(`${lines}\n`, false), false, lines);
+    assert.equal(read(`${lines}\r\n`, true), false, lines);
+  }
+  for (const lines of ['1,a,b\r2,c,d\r\n', '1,a,b\n2,c,d\r\n', '1,a,b\r\r\n', '1,a,"b\r\n"\r\n'])
+    assert.equal(read(lines, true), false);
+  assert.equal(read('1,a,b\r\n', false), false);
 });
 
 test('moments by groups have the digits of all values at once, far from zero too', () => {
