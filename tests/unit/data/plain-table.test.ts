@@ -53,7 +53,7 @@ function drawn(rows: number): string[] {
         row % 3 === 0
           ? `${randomBits(8, row) / 2 ** 32}`
           : `-${randomBits(8, row)}.${randomBits(9, row)}e-${bits % 25}`,
-        ['alpha', ' beta', 'gamma ', '', 'null'][bits % 5],
+        ['alpha', ' beta', '"gamma, "', '', 'null', '"NA"'][bits % 6],
         missing ? '' : `name ${bits % 5000}`,
         bits % 997 === 0 ? 5 : 'nan',
       ].join(),
@@ -130,14 +130,19 @@ function spelledTable(seed: number, delimiter: string, lineEnd: string, quoted: 
   return lines.join(lineEnd);
 }
 
+/** `TRAINYARD_DRAWN=800`: further tables to draw, each read both ways; they take a quarter of a second each. */
+const furtherTables = Number(process.env['TRAINYARD_DRAWN'] ?? 0);
+
 test('cells in quotes, carriage returns and UTF-8 are plain, and read as DuckDB reads them', async (context) => {
-  const tables = [
-    spelledTable(1, ',', '\n', 0.3, false),
-    spelledTable(2, ';', '\r\n', 1, false),
-    `\ufeff${spelledTable(3, '\t', '\r\n', 0, false)}`,
-  ];
-  for (const table of tables) assert.equal(await isPlainAndSame(context, table), true, table.slice(0, 300));
-  for (let seed = 4; seed < 7; seed++) await isPlainAndSame(context, spelledTable(seed, ',', '\n', 0.5, true));
+  assert.equal(await isPlainAndSame(context, `\ufeff${spelledTable(2, ';', '\r\n', 0.5, false)}`), true);
+  for (let seed = 3; seed < 3 + furtherTables; seed++) {
+    const delimiter = [',', ';', '\t'][seed % 3] as string;
+    const lineEnd = randomBits(1, seed) % 2 === 0 ? '\n' : '\r\n';
+    const quoted = [0.3, 1, 0, 0.5][randomBits(2, seed) % 4] as number;
+    const odd = randomBits(3, seed) % 2 === 0;
+    const ours = await isPlainAndSame(context, spelledTable(seed, delimiter, lineEnd, quoted, odd));
+    assert.ok(ours || odd, `table ${seed}`);
+  }
 });
 
 /** What is shown of a dataset, but for the last digits of what is summed. */
@@ -177,23 +182,23 @@ test('numbers have the bits that stand in the file, and zeros their sign', async
 
 const plainLines = Array.from({ length: 40 }, (_, row) => `${row},${row / 8},word ${row % 7}`);
 const oddLines: Readonly<Record<string, string>> = {
-  'a quote within a cell': '1,2,a "b" c',
   'a quote within quotes': '1,2,"a ""b"" c"',
-  'a line end within quotes': '1,2,"a\nb"',
-  'something behind a quote': '1,2,"a" ',
   'an infinite number': '1,inf,b',
-  'a number beyond all': '1,1e400,b',
   'a line of fewer cells': '1,2',
-  'a line of more cells': '1,2,b,c',
-  'a carriage return at one line': '1,2,b\r',
 };
 
 test('what is not plain is left to DuckDB, whole', async (context) => {
-  for (const [what, line] of Object.entries(oddLines)) {
-    const imported = await importText(context, `a,b,c\n${plainLines.join('\n')}\n${line}\n`, { skipBadLines: true });
-    assert.equal(await isOurs(context, imported), false, what);
-    assert.equal(imported.info.rows, what.startsWith('a line of') ? 40 : 41, what);
-  }
+  const found = await Promise.all(
+    Object.entries(oddLines).map(async ([what, line]) => {
+      const imported = await importText(context, `a,b,c\n${plainLines.join('\n')}\n${line}\n`, { skipBadLines: true });
+      return [what, { ours: await isOurs(context, imported), rows: imported.info.rows }] as const;
+    }),
+  );
+  assert.deepEqual(Object.fromEntries(found), {
+    'a quote within quotes': { ours: false, rows: 41 },
+    'an infinite number': { ours: false, rows: 41 },
+    'a line of fewer cells': { ours: false, rows: 40 },
+  });
 });
 
 test('a cell or a line end that is not as all are stops the reader', () => {
@@ -210,6 +215,13 @@ test('a cell or a line end that is not as all are stops the reader', () => {
   assert.equal(read('1,a,b\n"2","a, b",""\n"NA","",NA\n', false), true);
   assert.equal(read('1,a,b\r\n"2","a, b",""\r\n"NA","",NA\r\n', true), true);
   for (const lines of [
+    '1,a',
+    '1,a,b,c',
+    '1e400,a,b',
+    'inf,a,b',
+    '1,a "b" c,d',
+    '1,a,"b" ',
+    '1,a,"b\nc"',
     '"5x,a,b',
     '"5"x,a,b',
     '"5,a,b',
