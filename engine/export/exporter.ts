@@ -21,6 +21,7 @@ import { cannotExport, noTexts } from './refusal.ts';
 import { predictsTokens, readsTexts } from '../model/spec.ts';
 import { exportSafetensors } from './safetensors.ts';
 import { tokenFilesOf } from './texts/tokens.ts';
+import { exportCluster } from './torch/cluster/project.ts';
 import { exportProject } from './torch/project.ts';
 
 /** Begins the names of the files. */
@@ -29,6 +30,9 @@ interface Request {
   readonly run: OpenedRun;
   readonly data: PreparedData | null;
 }
+
+/** Formats that need words for how texts are read. */
+const wordsFor: ReadonlySet<ExportFormat> = new Set<ExportFormat>(['onnx', 'pytorch', 'pytorch-ddp']);
 
 type Made = Omit<ExportDraft, 'proven'> | readonly ExportedFile[];
 type Maker = (request: Request, parts: ExporterParts) => Made | Promise<Made>;
@@ -47,22 +51,26 @@ const makers: Readonly<Record<ExportFormat, Maker>> = {
         : { data, readShard: (shard: number) => parts.readShard(data.handle, shard) };
     return { files, check: rows ? await makeCheck(run, made, { ...parts, ...rows }) : null };
   },
-  pytorch({ run, data }, parts) {
-    if (data === null && isPretrained(run.record.config)) {
-      throw cannotExport(
-        'A project of PyTorch trains, and the rows that this model learned from are not here.',
-        'Export it as ONNX or safetensors, or begin a run with it and export that.',
-      );
-    }
-    if (data === null) throw cannotExport('The rows of the run are not there.', 'Import the dataset again.');
-    return exportProject(run, data, (shard) => parts.readShard(data.handle, shard));
-  },
+  pytorch: (request, parts) => exportProject(...trainedAgain(request, parts)),
+  'pytorch-ddp': (request, parts) => exportCluster(...trainedAgain(request, parts)),
   html: ({ name, run }) => [exportHtml(name, run)],
   tensorboard: ({ name, run }) => exportTensorboard(name, run),
   mlflow: ({ name, run }) => exportMlflow(name, run),
   safetensors: ({ name, run }) => exportSafetensors(name, run),
   json: ({ name, run }) => [exportJson(name, run)],
 };
+
+/** Run, rows and how they are read, of a project that trains. Throws `run.export` where the rows are not there. */
+function trainedAgain({ run, data }: Request, { readShard }: ExporterParts): Parameters<typeof exportProject> {
+  if (data === null && isPretrained(run.record.config)) {
+    throw cannotExport(
+      'A project of PyTorch trains, and the rows that this model learned from are not here.',
+      'Export it as ONNX or safetensors, or begin a run with it and export that.',
+    );
+  }
+  if (data === null) throw cannotExport('The rows of the run are not there.', 'Import the dataset again.');
+  return [run, data, (shard) => readShard(data.handle, shard)];
+}
 
 /** Throws `run.export` for a model that reads texts and has no words in that format. */
 function refuseTexts({ file: { input, learner } }: OpenedRun, format: ExportFormat): void {
@@ -87,7 +95,7 @@ export function createExporter(parts: ExporterParts): ExporterService {
         tensors: decodeWeights(source.weights, id),
         recipe: parseRunJson(source.preprocessing, id, 'preprocessing.json'),
       };
-      if (format === 'onnx' || format === 'pytorch') refuseTexts(run, format);
+      if (wordsFor.has(format)) refuseTexts(run, format);
       const made = await makers[format]({ name, run, data }, parts);
       if (format === 'onnx' || 'files' in made)
         return { proven: [], ...('files' in made ? made : { files: made, check: null }) };

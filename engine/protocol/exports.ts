@@ -24,6 +24,12 @@ export const exportWords = {
     folder: true,
     proof: 'read back',
   },
+  'pytorch-ddp': {
+    title: 'PyTorch on a cluster',
+    holds: 'torchrun, rows in shards, checkpoints',
+    folder: true,
+    proof: 'read back',
+  },
   html: { title: 'Report', holds: 'scores, curves, settings, log', folder: false, proof: 'read back' },
   tensorboard: { title: 'TensorBoard', holds: 'all curves', folder: true, proof: 'read back' },
   mlflow: { title: 'MLflow folder', holds: 'settings, curves, model', folder: true, proof: 'read back' },

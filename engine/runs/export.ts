@@ -65,10 +65,12 @@ export interface MadeExport {
   readonly proven: readonly string[];
 }
 
+/** Formats that train the run again, from what it began with. */
+const trainsAgain = ['pytorch', 'pytorch-ddp'] as const satisfies readonly ExportFormat[];
 /** Formats for which the rows of the run are prepared again. */
-const ofRows: ReadonlySet<ExportFormat> = new Set<ExportFormat>(['onnx', 'pytorch']);
+const ofRows: ReadonlySet<ExportFormat> = new Set<ExportFormat>(['onnx', ...trainsAgain]);
 /** Formats that tell how the run went. */
-const ofCurves: ReadonlySet<ExportFormat> = new Set<ExportFormat>(['html', 'tensorboard', 'mlflow', 'pytorch']);
+const ofCurves: ReadonlySet<ExportFormat> = new Set<ExportFormat>(['html', 'tensorboard', 'mlflow', ...trainsAgain]);
 
 /**
  * Makes an export. Throws as `readModelFiles`, `run.export` where the format has no words for the model, what preparing the dataset
@@ -167,6 +169,6 @@ async function readSource(
   const [points, log] = ofCurves.has(format)
     ? await Promise.all([store.metrics({ run }), store.log({ run })])
     : [[], []];
-  const again = format === 'pytorch' && record.relation === 'started from';
+  const again = trainsAgain.some((one) => one === format) && record.relation === 'started from';
   return { record, ...files, points, log, start: again ? await store.readFile({ run, file: 'start.bin' }) : null };
 }

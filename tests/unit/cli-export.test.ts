@@ -170,6 +170,8 @@ test('a linear model leaves as a project that comes to the same solution, alone 
     assert.match(String(proven), /9 files, [\d,]+ bytes, read from the disk again/);
     assert.match(fs.readFileSync(path.join(out, 'README.md'), 'utf8'), /There are no steps, epochs or learning rate/);
   }
+  const { stderr } = await trainyard(home, 'export', String(run), '--format', 'pytorch-ddp');
+  assert.match(stderr, /^trainyard: There is no PyTorch on a cluster of a linear model\. It leaves as ONNX, [^\n]+\n$/);
   const lacking = lacksPython('numpy', 'torch', 'safetensors');
   if (lacking !== false) return console.log(`  not solved in PyTorch: ${lacking}`);
   const [same, env] = [/^the same solution$/m, { OMP_NUM_THREADS: '1' }];
@@ -234,7 +236,7 @@ test('a model of trees leaves in the formats that have words for it; the others 
     refused.push(format);
     assert.match(stderr, /^trainyard: There is no [^\n]+ of a random forest\. It leaves as ONNX, [^\n]+\.\n$/);
   }
-  assert.deepEqual(refused, ['safetensors', 'pytorch']);
+  assert.deepEqual(refused, ['safetensors', 'pytorch', 'pytorch-ddp']);
   const files = fs.readdirSync(path.join(home, 'forest-mlflow'), { recursive: true, encoding: 'utf8' });
   const model = path.join(home, 'forest-mlflow', files.find((file) => file.endsWith('MLmodel')) ?? '');
   const onnx = path.join(path.dirname(model), /"data":"([^"]+)"/.exec(fs.readFileSync(model, 'utf8'))?.[1] ?? '');

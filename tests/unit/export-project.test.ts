@@ -15,6 +15,7 @@ const { data, readShard } = makeTable({
   classes: 3,
   embeddings: [{ vocabulary: 4, dimensions: 2 }],
 });
+const { counts } = data;
 const model: ModelSpec = {
   version: 1,
   layers: [
@@ -46,14 +47,19 @@ interface From {
   readonly frozen?: number;
   readonly upTo?: number;
   readonly start?: Uint8Array | null;
-  /** An RMS norm instead of the first dropout. */
-  readonly normed?: boolean;
+  /** A norm instead of the first dropout. */
+  readonly norm?: 'rms_norm' | 'batch_norm';
+  readonly batch?: number;
+  readonly format?: 'pytorch' | 'pytorch-ddp';
 }
 
-async function project({ relation, frozen = 0, upTo, start, normed = false }: From) {
-  const training = { ...defaultTraining(40, 'classification'), seed: 1, frozenLayers: frozen };
-  const layers = model.layers.map((layer, at) => (normed && at === 1 ? { type: 'rms_norm' } : layer));
-  const weights = { ...filled(7), ...(normed && { '1.weight': { shape: [4], data: new Float32Array(4) } }) };
+async function project({ relation, frozen = 0, upTo, start, norm, batch, format = 'pytorch' }: From) {
+  const usual = defaultTraining(40, 'classification');
+  const training = { ...usual, seed: 1, frozenLayers: frozen, batch: batch ?? usual.batch };
+  const layers = model.layers.map((layer, at) => (norm && at === 1 ? { type: norm } : layer));
+  const ofNorm = norm === 'batch_norm' ? ['weight', 'bias', 'running_mean', 'running_var'] : norm ? ['weight'] : [];
+  const four = { shape: [4], data: new Float32Array(4) };
+  const weights = { ...filled(7), ...Object.fromEntries(ofNorm.map((name) => [`1.${name}`, four])) };
   const file = {
     learner: 'network',
     model: { ...model, layers },
@@ -74,7 +80,7 @@ async function project({ relation, frozen = 0, upTo, start, normed = false }: Fr
     dataBudget: 0,
   });
   const { files, proven } = await exporter.make({
-    format: 'pytorch',
+    format,
     name: 'head',
     source: {
       record,
@@ -89,7 +95,7 @@ async function project({ relation, frozen = 0, upTo, start, normed = false }: Fr
   });
   const of = (path: string): Uint8Array => files.find((one) => one.path === path)!.data;
   const text = (path: string): string => new TextDecoder().decode(of(path));
-  const { tensors: first } = decodeSafetensors(of('initial.safetensors'));
+  const { tensors: first, metadata } = decodeSafetensors(of('initial.safetensors'));
   const values = Object.fromEntries(
     Object.entries(first).map(
       ([
@@ -103,6 +109,7 @@ async function project({ relation, frozen = 0, upTo, start, normed = false }: Fr
   return {
     values,
     text,
+    metadata,
     proven: proven.join('; '),
     config: JSON.parse(text('config.json')) as { frozen: string[]; firstLosses: number[] },
   };
@@ -139,7 +146,25 @@ test('one that goes on says that its first steps were another’s', async () => 
 });
 
 test('a project asks for the PyTorch that has its modules', async () => {
-  const asked = async (normed: boolean): Promise<string> =>
-    (await project({ relation: null, normed })).text('requirements.txt').split('\n')[0];
-  assert.deepEqual([await asked(false), await asked(true)], ['torch>=2.1', 'torch>=2.4']);
+  const asked = async (norm?: 'rms_norm'): Promise<string> =>
+    (await project({ relation: null, norm })).text('requirements.txt').split('\n')[0];
+  assert.deepEqual([await asked(), await asked('rms_norm')], ['torch>=2.1', 'torch>=2.4']);
+});
+
+test('a row that batch norm leaves out of each epoch is none of the order, in shards as in one file', async () => {
+  const left = { relation: null, norm: 'batch_norm', batch: counts.train - 1 } as const;
+  for (const format of ['pytorch', 'pytorch-ddp'] as const) {
+    const { text, proven } = await project({ ...left, format });
+    assert.match(text('config.json'), new RegExp(`"rowsOfEpoch": ${counts.train - 1}`));
+    assert.match(
+      proven,
+      format === 'pytorch' ? /^11 files there and whole, 40 rows/ : /^15 files there and whole, 40 rows/,
+    );
+  }
+});
+
+test('what a project for a cluster brings back says of which run it is', async () => {
+  const { metadata } = await project({ relation: null, format: 'pytorch-ddp' });
+  assert.deepEqual(Object.keys(metadata), ['format', 'trainyard.model', 'trainyard.preprocessing', 'trainyard.run']);
+  assert.match(metadata['trainyard.run'], /^\{"run":9,"createdAt":0,"name":"head",/);
 });

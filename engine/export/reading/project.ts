@@ -2,29 +2,35 @@
 
 import { isNetworkFile } from '../../learners/network/file.ts';
 import { decodeSafetensors, decodeText } from '../../train/safetensors.ts';
+import type { SplitName } from '../../protocol/data.ts';
 import type { OpenedRun } from '../opened.ts';
 import { counted, differs, fileOf } from './differs.ts';
 import { readModule, readWeights } from './weights.ts';
 
-const needed = [
+const everywhere = [
   ...['README.md', 'requirements.txt', 'model.py', 'data.py', 'train.py', 'config.json'],
-  ...['trained.safetensors', 'data/x.npy', 'data/y.npy'],
+  'trained.safetensors',
 ];
 /** Of a model that is trained step by step. */
 const neededForSteps = ['initial.safetensors', 'data/order.npy'];
 
 interface Config {
-  readonly counts: { readonly train: number; readonly validation: number; readonly test: number };
+  readonly counts: Readonly<Record<SplitName, number>>;
   readonly rowsOfEpoch: number;
+  /** Of a file of rows, where they are in shards. */
+  readonly shardRows?: number;
 }
 
 export function readProject(files: ReadonlyMap<string, Uint8Array>, run: OpenedRun): readonly string[] {
   const steps = isNetworkFile(run.file);
-  for (const path of [...needed, ...(steps ? neededForSteps : [])])
-    if (fileOf(files, path).length === 0) differs(`the file ${path} is empty`);
-  const { counts, rowsOfEpoch } = JSON.parse(decodeText(fileOf(files, 'config.json'))) as Config;
+  const { counts, rowsOfEpoch, shardRows } = JSON.parse(decodeText(fileOf(files, 'config.json'))) as Config;
   const rows = counts.train + counts.validation + counts.test;
-  const expected = { 'data/x.npy': rows, 'data/y.npy': rows, ...(steps && { 'data/order.npy': rowsOfEpoch }) };
+  const expected: Readonly<Record<string, number>> = {
+    ...(shardRows === undefined ? { 'data/x.npy': rows, 'data/y.npy': rows } : shardsOf(counts, shardRows)),
+    ...(steps && { 'data/order.npy': rowsOfEpoch }),
+  };
+  for (const path of [...everywhere, ...(steps ? neededForSteps : []), ...Object.keys(expected)])
+    if (fileOf(files, path).length === 0) differs(`the file ${path} is empty`);
   for (const [path, count] of Object.entries(expected)) {
     const found = rowsOf(path, fileOf(files, path));
     if (found !== count) differs(`${path} has ${counted(found, 'row')} instead of ${count}`);
@@ -43,6 +49,18 @@ export function readProject(files: ReadonlyMap<string, Uint8Array>, run: OpenedR
     readWeights(trained, run),
     readModule(fileOf(files, 'model.py'), trained),
   ];
+}
+
+/** Rows of each file of `shardFiles`. */
+function shardsOf(counts: Config['counts'], size: number): Readonly<Record<string, number>> {
+  const files = Object.entries(counts).flatMap(([split, count]) =>
+    Array.from({ length: Math.ceil(count / size) }, (_, shard) => {
+      const name = `data/${split}-${String(shard).padStart(5, '0')}`;
+      const rows = Math.min(size, count - shard * size);
+      return [`${name}.x.npy`, `${name}.y.npy`].map((path) => [path, rows] as const);
+    }).flat(),
+  );
+  return Object.fromEntries(files);
 }
 
 const sizes: Readonly<Record<string, number>> = { '<f4': 4, '<u4': 4, '|u1': 1 };

@@ -15,6 +15,7 @@ type Reader = (files: ReadonlyMap<string, Uint8Array>, run: OpenedRun) => readon
 const readers: Readonly<Record<Exclude<ExportFormat, 'onnx'>, Reader>> = {
   safetensors: readSafetensors,
   pytorch: readProject,
+  'pytorch-ddp': readProject,
   html: readHtml,
   tensorboard: readTensorboard,
   mlflow: readMlflow,

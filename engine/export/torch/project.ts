@@ -25,7 +25,8 @@ import { frozenLayersOf, loaderSource, modelSource, resolvedOf } from './model.t
 import { moduleNames, underModules } from './names.ts';
 import { npy } from './npy.ts';
 import { rowFiles } from './rows.ts';
-import { dataSource, readme, requirements, text, trainSource } from './sources.ts';
+import { dataSource, readme, requirements, text } from './sources.ts';
+import { trainSource } from './training-source.ts';
 
 /** Losses of the run that stand in the project to be compared with. */
 const comparedSteps = 10;
@@ -35,11 +36,35 @@ export async function exportProject(
   data: PreparedData,
   readShard: (shard: number) => Promise<Shard>,
 ): Promise<readonly ExportedFile[]> {
-  const { record, file, tensors, points } = run;
+  const { record, file } = run;
   if (isLinearFile(file)) return linearProject(run, file, data, readShard);
   if (!isNetworkFile(file)) {
     throw cannotExport('Only networks and linear models are trained in PyTorch.', 'Export the run as JSON.');
   }
+  const { config, tokens, torch, files } = await networkParts(run, file, data, readShard, { format: 'pt' });
+  return [
+    text('README.md', readme(record, config.firstLosses.length > 0, tokens.length > 0)),
+    text('requirements.txt', requirements(torch) + (tokens.length > 0 ? 'tokenizers>=0.20\n' : '')),
+    text('data.py', dataSource(true)),
+    text('train.py', trainSource),
+    text('config.json', `${JSON.stringify(config, null, 2)}\n`),
+    ...files,
+    ...(await rowFiles(data, readShard)),
+  ];
+}
+
+/**
+ * What every project of a network holds, wherever it is trained. `about`: metadata of its weights; `torch`: the first version that will do;
+ * `files`: module, weights, order of the first epoch and `tokens`, how it reads texts.
+ */
+export async function networkParts(
+  run: OpenedRun,
+  file: NetworkModelFile,
+  data: PreparedData,
+  readShard: (shard: number) => Promise<Shard>,
+  about: Readonly<Record<string, string>>,
+) {
+  const { record, tensors, points } = run;
   const model = resolvedOf(file);
   const { counts } = data;
   const { training } = file;
@@ -48,9 +73,11 @@ export async function exportProject(
   const leftOut = steps.length === 1 ? counts.train % batch : 0;
   const buckets = await bucketsOf(model, data, training, readShard);
   const dealing = buckets ? { buckets, batch } : undefined;
-  const order = new RowOrder({ rows: counts.train, leftOut, seed: training.seed, dealing }, counts.train).rowsOf(0, 0);
+  // What is left out of an epoch stands at its end.
+  const order = new RowOrder({ rows: counts.train, leftOut, seed: training.seed, dealing }, counts.train)
+    .rowsOf(0, 0)
+    .subarray(0, counts.train - leftOut);
   const tokens = tokenFilesOf(run, '');
-  const since = model.layers.map(({ def }) => torchLayers[def.type].since).find((version) => version !== undefined);
   const config = {
     name: record.name,
     task: file.task,
@@ -69,19 +96,18 @@ export async function exportProject(
     firstLosses: record.relation === 'continued' ? [] : firstLosses(points),
     result: record.result?.metrics ?? {},
   };
-  return [
-    text('README.md', readme(record, config.firstLosses.length > 0, tokens.length > 0)),
-    text('requirements.txt', requirements(since) + (tokens.length > 0 ? 'tokenizers>=0.20\n' : '')),
-    text('model.py', modelSource(file) + loaderSource('trained.safetensors')),
-    text('data.py', dataSource(true)),
-    text('train.py', trainSource),
-    text('config.json', `${JSON.stringify(config, null, 2)}\n`),
-    { path: 'initial.safetensors', data: torchWeights(file, firstWeights(run, file), { format: 'pt' }) },
-    { path: 'trained.safetensors', data: torchWeights(file, tensors, { format: 'pt' }) },
-    ...tokens,
-    ...(await rowFiles(data, readShard)),
-    { path: 'data/order.npy', data: npy(order, [order.length]) },
-  ];
+  return {
+    config,
+    tokens,
+    torch: model.layers.map(({ def }) => torchLayers[def.type].since).find((version) => version !== undefined),
+    files: [
+      text('model.py', modelSource(file) + loaderSource('trained.safetensors')),
+      { path: 'initial.safetensors', data: torchWeights(file, firstWeights(run, file), about) },
+      { path: 'trained.safetensors', data: torchWeights(file, tensors, about) },
+      ...tokens,
+      { path: 'data/order.npy', data: npy(order, [order.length]) },
+    ],
+  };
 }
 
 /** What the run began with: first values of all parameters and states, and what it took over from another run. */

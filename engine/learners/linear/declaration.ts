@@ -64,8 +64,8 @@ export const declaration = declare({
   fields: linearFields,
   forms: ['matrix', 'pixels'],
   texts: 'words',
-  // It is solved, not trained: there is no project that would train it.
-  formats: exportFormats,
+  // It is solved at once: nothing of it is worth a cluster.
+  formats: exportFormats.filter((format) => format !== 'pytorch-ddp'),
   unit: { one: 'penalty', many: 'penalties' },
 
   parameters: (input, output) => (columnsOf(input, gridOf(input)) + 1) * outputsOf(output),

@@ -1,0 +1,391 @@
+// `train.py` of a project for several machines: DistributedDataParallel over gloo or nccl, checkpoints, and what comes back as a run.
+
+import { stepSource } from '../training-source.ts';
+
+/** Points of the step curve at most, as a run here makes them. */
+const stepPoints = 2000;
+
+export const clusterTrainSource = `"""Trains the model on one device or many: torchrun … train.py, or one of the ways beside it. What comes back stands in result/."""
+import argparse
+import datetime
+import json
+import math
+import os
+import pathlib
+import platform
+import signal
+import sys
+import time
+
+import torch
+import torch.distributed as dist
+import torch.nn.functional as F
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+from torch.nn.modules.batchnorm import _BatchNorm
+from torch.nn.parallel import DistributedDataParallel
+
+from data import Pictures, Shares, Split, config, drawn, here, loader
+from model import Model
+
+${stepSource}
+
+class Everywhere(torch.autograd.Function):
+    """The sum over all processes; its gradient is the sum of theirs."""
+
+    @staticmethod
+    def forward(_, x):
+        x = x.clone()
+        dist.all_reduce(x)
+        return x
+
+    @staticmethod
+    def backward(_, gradient):
+        gradient = gradient.clone()
+        dist.all_reduce(gradient)
+        return gradient
+
+
+class WholeBatchNorm(_BatchNorm):
+    """Batch norm over the rows of all processes, also where one has none: SyncBatchNorm needs GPUs."""
+
+    def _check_input_dim(self, x):
+        pass
+
+    def forward(self, x):
+        if not self.training:
+            return super().forward(x)
+        over = [d for d in range(x.dim()) if d != 1]
+        shape = [1, -1] + [1] * (x.dim() - 2)
+        count = torch.tensor([x.numel() / x.shape[1]], dtype=torch.float64, device=x.device)
+        dist.all_reduce(count)
+        count = count.to(x.dtype)
+        mean = Everywhere.apply(x.sum(over)) / count
+        centred = x - mean.view(shape)
+        variance = Everywhere.apply(centred.square().sum(over)) / count
+        with torch.no_grad():
+            self.num_batches_tracked += 1
+            self.running_mean.lerp_(mean, self.momentum)
+            self.running_var.lerp_(variance * count / (count - 1).clamp_min(1), self.momentum)
+        scale = (variance + self.eps).rsqrt() * self.weight
+        return centred * scale.view(shape) + self.bias.view(shape)
+
+
+class Processes:
+    """Those that train together: how many, which this is, its device, and sums over all of them."""
+
+    def __init__(self, device):
+        self.world, self.rank, local = (int(os.environ.get(k, d)) for k, d in (("WORLD_SIZE", "1"), ("RANK", "0"), ("LOCAL_RANK", "0")))
+        self.device = device or (torch.device("cuda", local) if torch.cuda.is_available() else torch.device("cpu"))
+        if self.device.type == "cuda":
+            torch.cuda.set_device(self.device)
+        # Ray has made the group already.
+        self.own = self.world > 1 and not dist.is_initialized()
+        if self.own:
+            dist.init_process_group("nccl" if self.device.type == "cuda" else "gloo", timeout=datetime.timedelta(minutes=10))
+
+    def sum(self, *values):
+        """Of numbers, in float64."""
+        total = torch.tensor(values, dtype=torch.float64, device=self.device)
+        if self.world > 1:
+            dist.all_reduce(total)
+        return total.tolist()
+
+    def say(self, text):
+        if self.rank == 0:
+            print(text, flush=True)
+
+    def end(self):
+        if self.own:
+            dist.destroy_process_group()
+
+
+def has_batch_norm(model):
+    return any(isinstance(part, _BatchNorm) and part.training for part in model.modules())
+
+
+def replace(path, write):
+    """A file is there as a whole or not at all."""
+    write(path.with_name(path.name + ".new"))
+    os.replace(path.with_name(path.name + ".new"), path)
+
+
+@torch.no_grad()
+def evaluate(model, split, pictures, weights, processes):
+    """Loss and accuracy of a split, its rows divided among the processes; (nan, nan) where it is empty."""
+    model.eval()
+    total, weight, right = 0.0, 0.0, 0
+    for rows in torch.arange(len(split))[processes.rank :: processes.world].split(1024):
+        x, y = split.__getitems__(rows.tolist())
+        y = y.to(processes.device)
+        outputs = model(pictures(x.to(processes.device)))
+        one, many = losses(outputs, y, weights)
+        total, weight = total + float(one), weight + float(many)
+        if classes:
+            found = outputs.argmax(1) if outputs.shape[1] > 1 else (outputs[:, 0] > 0).long()
+            right += int((found == y.long()).sum())
+    total, weight, right = processes.sum(total, weight, right)
+    back_to_training(model)
+    return (total / weight, right / len(split)) if weight else (math.nan, math.nan)
+
+
+class Curves:
+    """metrics.jsonl: a point a line, as the history keeps them. One process writes it."""
+
+    def __init__(self, path, kept):
+        self.file = None
+        if path is None:
+            return
+        with open(path, "ab") as file:
+            file.truncate(kept)
+        self.file = open(path, "a", encoding="utf-8")
+
+    def point(self, series, value, step, epoch, seconds):
+        if self.file and math.isfinite(value):
+            said = {"series": series, "step": step, "epoch": round(epoch, 6), "seconds": round(seconds, 3), "value": value}
+            self.file.write(json.dumps(said) + "\\n")
+
+    def bytes(self):
+        self.file.flush()
+        return self.file.tell()
+
+
+class Training:
+    """The state of a training, the same in every process: what a checkpoint holds, whatever the number of processes that goes on with it."""
+
+    def __init__(self, options, processes):
+        self.options, self.processes = options, processes
+        rank, world, device = processes.rank, processes.world, processes.device
+        self.out = pathlib.Path(options.out)
+        self.kept, self.best = self.out / "checkpoint.pt", self.out / "weights.safetensors"
+        self.data, self.validation, self.pictures = Split("train"), Split("validation"), Pictures(device)
+        self.model = Model()
+        self.model.load_state_dict(load_file(str(here / "initial.safetensors")))
+        for name in config["frozen"]:
+            self.model._modules[name].requires_grad_(False)
+        self.model.to(device)
+        back_to_training(self.model)
+        self.normed = has_batch_norm(self.model)
+        if world > 1:
+            for part in self.model.modules():
+                if isinstance(part, _BatchNorm):
+                    part.__class__ = WholeBatchNorm
+        self.optimizer = make_optimizer(self.model)
+        self.width = max(2, len(config["output"].get("classes", [])))
+        self.weights = torch.tensor(config["classWeights"] or [1.0] * self.width, device=device)
+        self.per_epoch = math.ceil(config["rowsOfEpoch"] / config["batch"])
+        self.steps = training["epochs"] * self.per_epoch
+        # Steps of a point of the curve, and after how many everybody's sums are added up.
+        every = math.ceil(self.steps / ${stepPoints})
+        self.gathered = min(every, 20)
+        self.every = math.ceil(every / self.gathered) * self.gathered
+        self.state = {"epoch": 0, "step": 0, "loss": 0.0, "rows": 0, "point": 0.0, "points": 0, "best": None, "bestEpoch": 0, "stale": 0, "early": False, "seconds": 0.0, "bytes": 0}
+        if rank == 0:
+            self.out.mkdir(parents=True, exist_ok=True)
+            (self.out / "result.json").unlink(missing_ok=True)
+            if options.fresh:
+                self.kept.unlink(missing_ok=True)
+        # Nobody looks for a checkpoint before it is known to count.
+        processes.sum(0)
+        if self.kept.exists():
+            self.go_on(torch.load(self.kept, map_location="cpu", weights_only=True))
+        self.curves = Curves(self.out / "metrics.jsonl" if rank == 0 else None, self.state["bytes"])
+        ids = [device.index] if device.type == "cuda" else None
+        self.whole = DistributedDataParallel(self.model, device_ids=ids) if world > 1 else self.model
+        self.shares = Shares(self.data, world, rank)
+        workers = options.workers if options.workers is not None else (2 if device.type == "cuda" else 0)
+        self.given = loader(self.data, self.shares, workers, device.type == "cuda")
+        self.begun = time.monotonic() - self.state["seconds"]
+        self.written = time.monotonic()
+        self.asked = False
+        signal.signal(signal.SIGTERM, self.ask)
+
+    def ask(self, *_):
+        """Somebody wants this process to end: all end together, with a checkpoint."""
+        self.asked = True
+
+    def go_on(self, found):
+        if found["run"] != config["run"]:
+            sys.exit(f"{self.kept} is the checkpoint of another run: give another folder with --out, or --fresh to begin anew.")
+        self.model.load_state_dict(found["model"])
+        self.optimizer.load_state_dict(found["optimizer"])
+        self.state = found["state"]
+        self.processes.say(f"goes on after step {self.state['step']} of {self.steps}")
+
+    def keep(self):
+        if self.processes.rank == 0:
+            self.state["bytes"] = self.curves.bytes()
+            whole = {"run": config["run"], "model": self.model.state_dict(), "optimizer": self.optimizer.state_dict(), "state": self.state}
+            replace(self.kept, lambda path: torch.save(whole, path))
+        self.written = time.monotonic()
+
+    def seconds(self):
+        return time.monotonic() - self.begun
+
+    def step(self, places, x, y):
+        """One step of all processes; the loss of this one's rows, weighed by the whole batch."""
+        step, device, world = self.state["step"], self.processes.device, self.processes.world
+        # By seed, step and process: a training that goes on draws what it would have drawn.
+        torch.manual_seed((training["seed"] * 1_000_003 + step) * 4096 + self.processes.rank)
+        share = regularisation(step, self.steps, self.per_epoch)
+        self.model.share = share
+        for group in self.optimizer.param_groups:
+            group["lr"] = group["factor"] * learning_rate(step, self.steps, self.per_epoch)
+            if "adam" in training["optimizer"]["name"]:
+                group["weight_decay"] = group["decay"] * share
+        counts = len(x) > 0
+        if not counts and not self.normed:
+            # No row of a small last batch is left for this process: one that counts nothing keeps it in step with the others.
+            x, y = self.data.__getitems__(places[:1].tolist())
+        x = self.pictures(x.to(device, non_blocking=True), drawn(step, len(places), self.shares) if counts else None)
+        y = y.to(device, non_blocking=True)
+        outputs, members = self.whole(x), 1
+        if outputs.dim() == 3:
+            # Each member of an ensemble has its own loss; the loss is their mean.
+            members = outputs.shape[1]
+            outputs, y = outputs.flatten(0, 1), y.repeat_interleave(members)
+        loss = losses(outputs, y, self.weights)[0] / members * float(counts)
+        # The weight of the whole batch; DistributedDataParallel takes the mean over the processes.
+        _, of_all = losses(torch.zeros(len(places), self.width), self.data.y[places], self.weights.cpu())
+        loss = loss / float(of_all)
+        self.optimizer.zero_grad(set_to_none=True)
+        (loss * world).backward()
+        if training["clipNorm"] > 0:
+            torch.nn.utils.clip_grad_norm_(self.whole.parameters(), training["clipNorm"])
+        self.optimizer.step()
+        return loss.detach().double()
+
+    def epoch(self):
+        """The rest of an epoch; what ends the training, or None."""
+        state = self.state
+        self.shares.set_epoch(state["epoch"])
+        self.shares.done = state["step"] - state["epoch"] * self.per_epoch
+        point, loss, rows, steps = 0.0, 0.0, 0, 0
+        for places, (x, y) in zip(self.shares.batches(), self.given):
+            value = self.step(places, x, y)
+            point, loss, rows, steps = point + value, loss + value * len(places), rows + len(places), steps + 1
+            state["step"] += 1
+            last = state["step"] % self.per_epoch == 0
+            if (state["points"] + steps) % self.gathered != 0 and not last:
+                continue
+            # Until here the sums were on the device, and each process had its own.
+            due = self.processes.rank == 0 and time.monotonic() - self.written >= self.options.checkpoint_seconds
+            point, loss, due, asked = self.processes.sum(float(point), float(loss), float(due), float(self.asked))
+            state["point"], state["points"] = state["point"] + point, state["points"] + steps
+            state["loss"], state["rows"] = state["loss"] + loss, state["rows"] + rows
+            point, loss, rows, steps = 0.0, 0.0, 0, 0
+            state["seconds"] = self.seconds()
+            if not math.isfinite(state["loss"]):
+                return "diverged"
+            if state["points"] >= self.every:
+                self.point("step_loss", state["point"] / state["points"])
+                state["point"], state["points"] = 0.0, 0
+            if (due or asked) and not last:
+                self.keep()
+            if asked and not last:
+                return "asked"
+        return self.end_epoch()
+
+    def point(self, series, value):
+        state = self.state
+        self.curves.point(series, value, state["step"], state["step"] / self.per_epoch, state["seconds"])
+
+    def end_epoch(self):
+        state, stopping = self.state, training["earlyStopping"]
+        state["epoch"] += 1
+        mean = state["loss"] / state["rows"]
+        state["loss"], state["rows"] = 0.0, 0
+        validation, accuracy = evaluate(self.model, self.validation, self.pictures, self.weights, self.processes)
+        state["seconds"] = self.seconds()
+        self.point("train_loss", mean)
+        self.point("val_loss", validation)
+        if classes:
+            self.point("val_accuracy", accuracy)
+        self.point("learning_rate", learning_rate(state["step"] - 1, self.steps, self.per_epoch))
+        said = f"epoch {state['epoch']}: loss {mean:.6f}, validation {validation:.6f}"
+        self.processes.say(said + (f", accuracy {accuracy:.4f}" if classes else ""))
+        judged = mean if math.isnan(validation) else validation
+        if state["best"] is None or judged < state["best"] - stopping["minimumDelta"]:
+            state["best"], state["bestEpoch"], state["stale"] = judged, state["epoch"], 0
+            if self.processes.rank == 0:
+                tensors = {k: v.contiguous().cpu() for k, v in self.model.state_dict().items()}
+                replace(self.best, lambda path: save_file(tensors, path, metadata=origin()))
+        else:
+            state["stale"] += 1
+            state["early"] = stopping["enabled"] and state["stale"] >= stopping["patience"]
+        self.keep()
+        return "asked" if self.processes.sum(float(self.asked))[0] else None
+
+    def run(self):
+        ended = None
+        while self.state["epoch"] < self.options.epochs and not self.state["early"] and ended is None:
+            ended = self.epoch()
+        if ended == "asked":
+            self.processes.say(f"asked to end: {self.kept} is of step {self.state['step']}, and the same command goes on from there")
+            return 143
+        if ended == "diverged":
+            self.processes.say(f"the loss is no number any more at step {self.state['step']}: what was best before is kept")
+        if not self.best.exists():
+            return 1
+        self.finish("diverged" if ended else "early_stopped" if self.state["early"] else "completed")
+        return 1 if ended else 0
+
+    def finish(self, reason):
+        """What comes back: the best weights' scores on all splits, beside the curves and the weights."""
+        processes, state = self.processes, self.state
+        self.model.load_state_dict(load_file(str(self.best)))
+        scores = {}
+        for short, split in (("train", self.data), ("val", self.validation), ("test", Split("test"))):
+            loss, accuracy = evaluate(self.model, split, self.pictures, self.weights, processes)
+            scores |= {f"{short}_loss": loss} | ({f"{short}_accuracy": accuracy} if classes else {})
+        device = torch.cuda.get_device_name(processes.device) if processes.device.type == "cuda" else platform.processor() or platform.machine()
+        rows = state["epoch"] * config["rowsOfEpoch"]
+        result = {
+            "version": 1, "reason": reason, "epochs": state["epoch"], "steps": state["step"], "seconds": state["seconds"],
+            "examplesPerSecond": rows / max(1e-9, state["seconds"]), "bestEpoch": state["bestEpoch"], "processes": processes.world,
+            "device": device, "torch": torch.__version__, "metrics": {k: v for k, v in scores.items() if math.isfinite(v)},
+        }
+        if processes.rank == 0:
+            self.curves.bytes()
+            replace(self.out / "result.json", lambda path: path.write_text(json.dumps(result, indent=2) + "\\n", encoding="utf-8"))
+        processes.say(f"done: {self.out} holds the curves, the weights of epoch {state['bestEpoch']} and their scores. Drop the folder on Trainyard's window, or: trainyard import-model {self.out}")
+
+
+def origin():
+    """What the weights are of: the model, its preprocessing and the run, as Trainyard wrote them down."""
+    with safe_open(str(here / "initial.safetensors"), "pt") as file:
+        return file.metadata()
+
+
+def lost(error):
+    """Whether another process is gone."""
+    return any(word in str(error).lower() for word in ("connection", "peer", "timed out", "socket", "nccl", "gloo"))
+
+
+def main(arguments=None, device=None):
+    """device: where something else has chosen it already."""
+    parser = argparse.ArgumentParser(description="Trains the model; under torchrun with as many processes as that starts.")
+    parser.add_argument("--out", default=str(here / "result"), help="what comes back, and the checkpoint")
+    parser.add_argument("--epochs", type=int, default=training["epochs"], help="stop after so many; the schedule stays that of all")
+    parser.add_argument("--fresh", action="store_true", help="begin anew though there is a checkpoint")
+    parser.add_argument("--checkpoint-seconds", type=float, default=300, help="between checkpoints within an epoch; each epoch ends with one")
+    parser.add_argument("--workers", type=int, help="processes that read rows, for each that trains (default: 2 beside a GPU, else 0)")
+    options = parser.parse_args(arguments)
+    processes = Processes(device)
+    try:
+        if processes.world > config["batch"]:
+            sys.exit(f"{processes.world} processes share a batch of {config['batch']} rows: some would have none. Start {config['batch']} at most.")
+        code = Training(options, processes).run()
+    except RuntimeError as error:
+        if processes.world == 1 or not lost(error):
+            raise
+        print(f"process {processes.rank}: another process is gone; the last checkpoint is in {options.out}, and the same command goes on from there", file=sys.stderr, flush=True)
+        # Waiting for the others' sockets to close would wait for nobody.
+        os._exit(1)
+    processes.end()
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
+`;
