@@ -1,27 +1,35 @@
 // What the samplers and stopping early are worth: on the tables of a suite, TPE against random search at equal trials, paired over seeds, and a
 // search that stops early against the whole one by steps of training. And what a trial costs beside its steps.
 //
-// node tests/bench/search.ts SUITE.json [--tables a,b] [--trials 30] [--seeds 3] [--trees 60] [--overhead 1000]
+// node tests/bench/search.ts SUITE.json [--tables a,b] [--rows 1000] [--trials 30] [--seeds 3] [--trees 60] [--overhead 1000]
 //
-// SUITE.json: {"NAME": {"target": …, "ignore": […]}}, with NAME.csv beside it.
+// SUITE.json: {"NAME": {"target": …, "ignore": […]}}, with NAME.csv beside it. `--rows`: so many of each, drawn.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { startTrainyard } from '../support/cli.ts';
+import { uniform } from '../support/table.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     tables: { type: 'string' },
+    rows: { type: 'string', default: '0' },
     trials: { type: 'string', default: '30' },
     seeds: { type: 'string', default: '3' },
     trees: { type: 'string', default: '60' },
     overhead: { type: 'string', default: '0' },
   },
 });
-const [trials, seeds, trees, overhead] = [values.trials, values.seeds, values.trees, values.overhead].map(Number);
+const [trials, seeds, trees, overhead, rows] = [
+  values.trials,
+  values.seeds,
+  values.trees,
+  values.overhead,
+  values.rows,
+].map(Number);
 const home = mkdtempSync(path.join(os.tmpdir(), 'trainyard-bench-'));
 
 interface TrialEvent {
@@ -68,56 +76,86 @@ function shareOfSteps(early: readonly TrialEvent[], whole: readonly TrialEvent[]
   return Infinity;
 }
 
+/** The table, or so many of its rows, always the same ones. */
+function tableOf(file: string): string {
+  if (rows === 0) return file;
+  const [head, ...lines] = readFileSync(file, 'utf8').trimEnd().split('\n');
+  const random = uniform(1);
+  const drawn = lines
+    .map((line) => ({ line, at: random() }))
+    .sort((a, b) => a.at - b.at)
+    .slice(0, rows);
+  const smaller = path.join(home, path.basename(file));
+  writeFileSync(smaller, [head, ...drawn.map(({ line }) => line)].join('\n'));
+  return smaller;
+}
+
+const better = (score: number, other: number): number => (score < other ? 1 : score === other ? 0.5 : 0);
+const middle = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[numbers.length >> 1];
+const shown = (share: number): string => (Number.isFinite(share) ? share.toFixed(2) : 'not').padStart(6);
+
+/** Of each sampler: a whole search, and twice as many trials that are stopped early, until its best is reached. */
 async function compare(suite: string): Promise<void> {
   const all = JSON.parse(readFileSync(suite, 'utf8')) as Record<
     string,
     { readonly target: string; readonly ignore?: readonly string[] }
   >;
   const names = values.tables?.split(',') ?? Object.keys(all);
-  console.log(`${trials} trials of ${trees} trees, ${seeds} seeds; scores are log losses or RMSE, less is better`);
-  console.log('table          TPE        random     TPE better   early: share of steps to the best, to within 1 %');
-  const [wins, reached, near]: [number[], number[], number[]] = [[], [], []];
+  const samplers = ['tpe', 'random'] as const;
+  console.log(
+    `${trials} trials of ${trees} trees, ${seeds} seeds, ${rows > 0 ? `${rows} rows` : 'all rows'}; scores are log losses or RMSE, less is better`,
+  );
+  console.log(
+    'table          TPE        random     TPE better   stopping early, share of steps to the best, to within 1 %',
+  );
+  console.log('                                                  TPE           random');
+  const wins: number[] = [];
+  const reached = samplers.map(() => ({ best: [] as number[], near: [] as number[] }));
   for (const name of names) {
-    const file = path.join(path.dirname(suite), `${name}.csv`);
+    const file = tableOf(path.join(path.dirname(suite), `${name}.csv`));
     const { target, ignore = [] } = all[name];
     const common = ignore.length > 0 ? ['--ignore', ignore.join(',')] : [];
-    const [tpe, random, shares, nearShares]: [number[], number[], number[], number[]] = [[], [], [], []];
+    const best = samplers.map(() => [] as number[]);
+    const shares = samplers.map(() => ({ best: [] as number[], near: [] as number[] }));
     for (let seed = 1; seed <= seeds; seed++) {
-      const seeded = [...common, '--seed', String(seed)];
-      const whole = await search(file, target, ...seeded, '--trials', String(trials));
-      const drawn = await search(file, target, ...seeded, '--trials', String(trials), '--sampler', 'random');
-      const early = await search(file, target, ...seeded, '--trials', String(4 * trials), '--asha');
-      tpe.push(bestOf(whole));
-      random.push(bestOf(drawn));
-      shares.push(shareOfSteps(early, whole, 0));
-      nearShares.push(shareOfSteps(early, whole, 0.01));
+      for (const [at, sampler] of samplers.entries()) {
+        const seeded = [...common, '--seed', String(seed), '--sampler', sampler, '--trials'];
+        const whole = await search(file, target, ...seeded, String(trials));
+        const early = await search(file, target, ...seeded, String(2 * trials), '--asha');
+        best[at].push(bestOf(whole));
+        shares[at].best.push(shareOfSteps(early, whole, 0));
+        shares[at].near.push(shareOfSteps(early, whole, 0.01));
+      }
     }
-    const better = tpe.filter((score, seed) => score < random[seed]).length;
-    wins.push(better / seeds);
-    const middle = (numbers: number[]): number => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
-    reached.push(middle(shares));
-    near.push(middle(nearShares));
-    const shown = (share: number): string => (Number.isFinite(share) ? share.toFixed(2) : 'not').padStart(6);
+    wins.push(...best[0].map((score, at) => better(score, best[1][at])));
+    reached.forEach((own, at) => {
+      own.best.push(middle(shares[at].best));
+      own.near.push(middle(shares[at].near));
+    });
+    const score = (at: number): string => mean(best[at]).toPrecision(5).padEnd(10);
+    const found = reached.map(({ best: own, near }) => `${shown(own.at(-1)!)} ${shown(near.at(-1)!)}`);
     console.log(
-      `${name.padEnd(14)} ${mean(tpe).toPrecision(5).padEnd(10)} ${mean(random).toPrecision(5).padEnd(10)} ${better} of ${seeds}       ${shown(reached.at(-1)!)} ${shown(near.at(-1)!)}`,
+      `${name.padEnd(14)} ${score(0)} ${score(1)} ${wins.slice(-seeds).reduce((sum, one) => sum + one)} of ${seeds}     ${found.join(' ')}`,
     );
   }
-  const within = (shares: readonly number[]): number => shares.filter((share) => share <= 0.25).length;
-  console.log(
-    `TPE is better in ${(100 * mean(wins)).toFixed(0)} % of pairs; within a quarter of the steps early stopping comes to the best on ${within(reached)}, to within 1 % on ${within(near)} of ${names.length} tables`,
+  const within = (own: readonly number[]): number => own.filter((share) => share <= 0.25).length;
+  console.log(`TPE is better in ${(100 * mean(wins)).toFixed(0)} % of ${wins.length} pairs`);
+  samplers.forEach((sampler, at) =>
+    console.log(
+      `${sampler}: within a quarter of the steps stopping early comes to the best on ${within(reached[at].best)}, to within 1 % on ${within(reached[at].near)} of ${names.length} tables`,
+    ),
   );
 }
 
 /** Many trials of a table of 150 rows with few trees. */
 async function timeOverhead(count: number): Promise<void> {
-  let state = 1;
-  const random = (): number => (state = (state * 48271) % 2147483647) / 2147483647;
-  const rows = Array.from({ length: 150 }, () => {
+  const random = uniform(1);
+  const lines = Array.from({ length: 150 }, () => {
     const [a, b] = [random(), random()];
     return `${a.toFixed(4)},${b.toFixed(4)},${a + b + random() > 1.4 ? 'yes' : 'no'}`;
   });
   const file = path.join(home, 'tiny.csv');
-  writeFileSync(file, ['a,b,y', ...rows].join('\n'));
+  writeFileSync(file, ['a,b,y', ...lines].join('\n'));
   for (const folds of ['2', '5']) {
     const begun = performance.now();
     const events = await search(file, 'y', '--trials', String(count), '--folds', folds);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { goesOn, rungsOf } from '../../engine/search/asha.ts';
+import { forecastLoss, goesOn, placesOf, rungsOf } from '../../engine/search/asha.ts';
 import { importanceOf, variancesOf } from '../../engine/search/importance.ts';
 import { optimism } from '../../engine/search/optimism.ts';
 import { ParzenEstimator } from '../../engine/search/parzen.ts';
@@ -171,25 +171,36 @@ test('TPE finds a narrow optimum that random search misses, over ten seeds', () 
   assert.ok(wins.length >= 9, `${wins.length} of 10`);
 });
 
-test('rungs are thirds of the whole, down to two epochs of one fold', () => {
-  assert.deepEqual(
-    rungsOf(1, 54).map((rung) => Math.round(rung * 54)),
-    [2, 6, 18],
-  );
-  assert.deepEqual(
-    rungsOf(5, 100).map((rung) => Number(rung.toFixed(3))),
-    [0.185, 0.556, 2],
-  );
-  assert.deepEqual(rungsOf(1, 1), []);
+test('rungs halve the whole: whole folds, then parts of the first one of four epochs at least', () => {
+  assert.deepEqual(rungsOf(5, 60), [1 / 4, 1 / 2, 1, 3]);
+  assert.deepEqual(rungsOf(10, 60), [1 / 4, 1 / 2, 1, 3, 5]);
+  assert.deepEqual(rungsOf(3, 12), [1 / 2, 1, 2]);
+  assert.deepEqual(rungsOf(1, 60), [1 / 8, 1 / 4, 1 / 2]);
+  assert.deepEqual(rungsOf(1, 7), []);
 });
 
-test('at a rung the best third goes on', () => {
+test('at a rung the better half goes on', () => {
   // Nine trials come to a rung one after the other.
-  const scores = [5, 4, 6, 3, 7, 3.5, 2, 8, 2.5];
+  const scores = [5, 4, 6, 3, 3.9, 3.5, 2, 8, 3.6];
   const kept = scores.map((score, at) => goesOn(score, scores.slice(0, at)));
-  // 5: the first. 4 < 5. 6, 7, 8: behind. 3: the best. 3.5: second of six, of whom two go on. 2: the best. 2.5: second of nine, of whom three.
-  assert.deepEqual(kept, [true, true, false, true, false, true, true, false, true]);
+  // 5: the first. 4 < 5. 6: third of three, of whom one goes on. 3: the best. 3.9: second of five, 3.5: second of six, of whom two and three do.
+  // 2: the best. 8: the last. 3.6: fourth of nine, of whom four do.
+  assert.deepEqual(kept, [true, true, false, true, true, true, true, false, true]);
   assert.equal(goesOn(NaN, []), false);
+});
+
+test('within a fold trials are held against each other by where their losses are heading', () => {
+  assert.deepEqual(placesOf(1 / 4, 60), { here: 15, halfway: 8 });
+  // A gain of 0.1 by the last doubling; two more doublings gain half of it each.
+  assert.ok(Math.abs(forecastLoss(1 / 4, 0.6, 0.7) - 0.5) < 1e-12);
+  // A slow learner that is behind at a rung and better at the end: loss a + b · exp(−rate · steps).
+  const slow = (steps: number): number => 0.2 + 0.8 * Math.exp(-0.05 * steps);
+  const quick = (steps: number): number => 0.45 + 0.55 * Math.exp(-0.4 * steps);
+  const forecast = (loss: (steps: number) => number): number => forecastLoss(1 / 4, loss(15), loss(8));
+  assert.ok(slow(15) > quick(15) && slow(60) < quick(60));
+  assert.ok(forecast(slow) < forecast(quick));
+  assert.equal(forecastLoss(1 / 4, 0.6, 0.6), 0.6, 'it has learned what it can');
+  assert.equal(forecastLoss(1 / 2, 0.6, Infinity), 0.6, 'nothing is known of halfway');
 });
 
 test('variance is told apart exactly: two cuts of a square by hand', () => {

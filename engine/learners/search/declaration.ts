@@ -71,7 +71,7 @@ export const searchFields = fieldsFor<TrainedOn>()({
   asha: {
     kind: 'switch',
     label: 'Stop early by rank',
-    help: 'stop trials early that are not among the best third so far (ASHA)',
+    help: 'stop trials early that are not among the better half so far (ASHA)',
     default: false,
   },
   parts: autoFields.parts,

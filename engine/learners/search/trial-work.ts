@@ -3,7 +3,7 @@
 import type { OutputSpec } from '../../model/spec.ts';
 import type { MetricPoint } from '../../protocol/runs.ts';
 import type { Trial, TrialSettings } from '../../protocol/search.ts';
-import { goesOn } from '../../search/asha.ts';
+import { forecastLoss, goesOn, placesOf } from '../../search/asha.ts';
 import { lossesOfMember, shownLoss } from '../auto/leaderboard.ts';
 import { comesToNothing, MemberAtWork, type Member } from '../auto/member.ts';
 import type { PartRows } from '../auto/part-rows.ts';
@@ -39,8 +39,9 @@ export class TrialAtWork {
   /** Mean losses of the folds that are done. */
   readonly #folds: number[] = [];
   readonly #passed: [rung: number, loss: number][] = [];
-  /** The least validation loss of the first fold so far. */
+  /** The least validation loss of the first fold so far, and what it was halfway to the next rung. */
   #least = Infinity;
+  #halfway = Infinity;
   #stoppedAt: number | null = null;
   #problem: string | null = null;
 
@@ -110,8 +111,8 @@ export class TrialAtWork {
   #rungWords(rung: number): string {
     const { count } = this.#rows;
     if (rung >= 1) return `after fold ${rung} of ${count}`;
-    const unit = Math.max(1, Math.floor(rung * this.#work.units));
-    return `at ${unit} of ${this.#work.units}${count > 1 ? ' in fold 1' : ''}`;
+    const { here } = placesOf(rung, this.#work.units);
+    return `at ${here} of ${this.#work.units}${count > 1 ? ' in fold 1' : ''}`;
   }
 
   /** A validation loss on the way: of the first fold, at its next rung. */
@@ -119,8 +120,10 @@ export class TrialAtWork {
     if (series !== 'val_loss' || this.#member.folds > 0 || this.#stoppedAt !== null) return;
     this.#least = Math.min(this.#least, value);
     const rung = this.#work.rungs[this.#passed.length];
-    if (rung === undefined || rung >= 1 || epoch < Math.floor(rung * this.#work.units)) return;
-    this.#pass(rung, this.#least);
+    if (rung === undefined || rung >= 1) return;
+    const { here, halfway } = placesOf(rung, this.#work.units);
+    if (epoch <= halfway) this.#halfway = this.#least;
+    if (epoch >= here) this.#pass(rung, forecastLoss(rung, this.#least, this.#halfway));
   }
 
   #scoreFold(): void {
