@@ -3,20 +3,23 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { solveLogistic } from '../../engine/learners/linear/logistic.ts';
 import { constantWeights, searchPenalty, type PathProblem, type Search } from '../../engine/learners/linear/path.ts';
-import { addTransposed, denseRow, entriesOf, readDesign, scoresOf } from '../../engine/learners/linear/design.ts';
 import {
-  fitTerms,
-  readTerms,
-  someRows,
-  termRows,
-  termTensors,
-  type Terms,
-} from '../../engine/learners/linear/terms.ts';
+  addTransposed,
+  denseRow,
+  entriesOf,
+  readDesign,
+  scoresOf,
+  type Design,
+} from '../../engine/learners/linear/design.ts';
+import { fitTerms, readTerms, termRows, termTensors, type Terms } from '../../engine/learners/linear/terms.ts';
+import { someRows } from '../../engine/learners/linear/sparse.ts';
 import { finish } from '../../engine/learners/linear/work.ts';
 import type { InputSpec, OutputSpec } from '../../engine/model/spec.ts';
 import type { PreparedData } from '../../engine/protocol/data.ts';
 import { trainTokenizer } from '../../engine/text/tokenizers.ts';
+import { uniform } from '../support/table.ts';
 
 const texts = [
   'good fresh bread and good butter',
@@ -143,6 +146,39 @@ test('a design of numbers and texts: products, and a model that finds the words'
   const alone: Search = { tried: [], best: constantWeights(problem), chosen: -1 };
   finish(searchPenalty({ ...problem, train: 200, validation: 0 }, alone));
   assert.ok(alone.tried[alone.chosen].loss < 0.1, JSON.stringify(alone.tried));
+});
+
+test('every penalty is solved for itself, the weakest too: its loss is that of the solution to the end', () => {
+  // Texts of twelve words, three or four of them of their theme: the weakest penalties are the best.
+  const random = uniform(3);
+  const rows = Array.from({ length: 140 }, (_, row) => {
+    const theme = row % 5;
+    return Uint32Array.from({ length: 12 }, () => 1 + Math.floor(20 * random()) + (random() < 0.3 ? 20 * theme : 100));
+  });
+  const [train, validation] = [100, 40];
+  const terms = [fitTerms(rows, train, 5)];
+  const counted = termRows(140, [rows], terms, 0);
+  const none = { dense: 0, x: new Float32Array(0), categories: 0, ones: new Uint32Array(0) };
+  const targets = Float32Array.from(rows, (_, row) => row % 5);
+  const design: Design = { ...none, rows: 140, width: terms[0].weights.length, counted, terms, targets };
+  const classes: OutputSpec = { kind: 'classes', classes: ['a', 'b', 'c', 'd', 'e'] };
+  const problem: PathProblem = { design, train, validation, output: classes, classWeights: null, penalty: 0 };
+  const search: Search = { tried: [], best: constantWeights(problem), chosen: -1 };
+  finish(searchPenalty(problem, search));
+
+  assert.ok(search.tried.length > 4, JSON.stringify(search.tried));
+  const tight = { design, rows: train, outputs: 5, classWeights: [1, 1, 1, 1, 1], tolerance: 1e-6 };
+  const zeros = { weight: new Float64Array(design.width * 5), bias: new Float64Array(5) };
+  for (const { exponent, loss } of search.tried) {
+    const { weight, bias } = finish(solveLogistic({ ...tight, penalty: 10 ** (exponent! / 2) }, zeros));
+    const scores = new Float64Array(validation * 5);
+    scoresOf(design, train, train + validation, weight, bias, scores);
+    const wanted = Array.from({ length: validation }, (_, row) => {
+      const own = [...scores.subarray(row * 5, row * 5 + 5)];
+      return Math.log(own.reduce((sum, score) => sum + Math.exp(score), 0)) - own[targets[train + row]];
+    }).reduce((sum, one) => sum + one / validation, 0);
+    assert.ok(Math.abs(loss - wanted) < 0.02 * wanted, `10^${exponent! / 2}: ${loss}, to the end ${wanted}`);
+  }
 });
 
 test('terms are put in order once, however often rows are asked for', () => {

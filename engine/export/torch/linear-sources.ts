@@ -16,7 +16,7 @@ Solves this linear model again, from scratch and on the same rows. There are no 
 - \`train.py\`: ${
   output.kind === 'value'
     ? 'ridge regression. The normal equations of the centred columns are summed over all rows and solved in float64; of more than 4,000 columns L-BFGS finds the weights.'
-    : 'logistic regression. L-BFGS with a strong Wolfe line search takes all rows at once, in float64, until no entry of the gradient is above 1e-8. The run itself uses the method of Newton or L-BFGS of its own and stops at 1e-6, so the paths differ and only the end is the same.'
+    : 'logistic regression. L-BFGS with a strong Wolfe line search takes all rows at once, in float64, until no entry of the gradient is above 1e-8. The run itself goes by steps of Newton and stops at 1e-6, so the paths differ and only the end is the same.'
 } Under torchrun the rows are divided among the processes and the sums are added up; every process ends with the same weights.
 
 ${

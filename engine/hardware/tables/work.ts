@@ -180,7 +180,7 @@ function forestWork(
   };
 }
 
-/** Penalties a search tries, in the median; Newton's steps and passes of L-BFGS of all of them. */
+/** Penalties a search tries, in the median; Newton's steps, exact or truncated and then in passes over the rows, of all of them. */
 const usualSearch = { penalties: 5, steps: 20, passes: 140 } as const;
 /** Parameters that Newton's method solves for, and the side of a system that is solved, at most. */
 export const [fewParameters, largestSystem] = [120, 1_500];

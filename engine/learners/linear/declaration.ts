@@ -29,7 +29,7 @@ export type LinearConfig = ConfigOf<'linear', typeof linearFields>;
 
 /** Columns that pictures become at most. */
 const pictureColumns = 300;
-/** Weights of a model at most: the solvers hold some thirty times as many numbers. */
+/** Weights of a model at most: the solvers hold some ten times as many numbers. */
 const mostWeights = 5_000_000;
 /** Penalties that a search tries at most: up or down by powers of ten, then half a power beside the best. */
 export const mostTried = 9;

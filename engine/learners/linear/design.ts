@@ -5,7 +5,8 @@ import type { InputSpec } from '../../model/spec.ts';
 import { InputError } from '../../protocol/errors.ts';
 import type { PreparedData, Shard } from '../../protocol/data.ts';
 import { columnsOf, outputsOf } from './declaration.ts';
-import { fitTerms, termRows, type SparseRows, type Terms } from './terms.ts';
+import { addEntries, addEntryScores, squaresOf, type SparseRows } from './sparse.ts';
+import { fitTerms, termRows, type Terms } from './terms.ts';
 import type { Rows } from '../learner.ts';
 
 export interface Design {
@@ -185,11 +186,7 @@ export function scoresOf(
       const column = ones[row * categories + i] * K;
       for (let k = 0; k < K; k++) scores[at + k] += weight[column + k];
     }
-    if (!counted) continue;
-    for (let entry = counted.starts[row]; entry < counted.starts[row + 1]; entry++) {
-      const [column, value] = [counted.columns[entry] * K, counted.values[entry]];
-      for (let k = 0; k < K; k++) scores[at + k] += value * weight[column + k];
-    }
+    if (counted) addEntryScores(counted, row, weight, K, scores, at);
   }
 }
 
@@ -217,11 +214,31 @@ export function addTransposed(
       const column = ones[row * categories + i] * K;
       for (let k = 0; k < K; k++) sum[column + k] += residuals[at + k];
     }
-    if (!counted) continue;
-    for (let entry = counted.starts[row]; entry < counted.starts[row + 1]; entry++) {
-      const [column, value] = [counted.columns[entry] * K, counted.values[entry]];
-      for (let k = 0; k < K; k++) sum[column + k] += value * residuals[at + k];
+    if (counted) addEntries(counted, row, residuals, at, K, sum);
+  }
+}
+
+/** Adds the columns' squares instead: (X∘X)ᵀ·R. */
+export function addSquares(
+  { x, ones, dense, categories, counted }: Design,
+  from: number,
+  to: number,
+  shares: Float64Array,
+  K: number,
+  sum: Float64Array,
+): void {
+  const squared = counted && squaresOf(counted);
+  for (let row = from; row < to; row++) {
+    const at = (row - from) * K;
+    for (let i = 0, column = 0; i < dense; i++, column += K) {
+      const square = x[row * dense + i] ** 2;
+      for (let k = 0; k < K; k++) sum[column + k] += square * shares[at + k];
     }
+    for (let i = 0; i < categories; i++) {
+      const column = ones[row * categories + i] * K;
+      for (let k = 0; k < K; k++) sum[column + k] += shares[at + k];
+    }
+    if (squared) addEntries(squared, row, shares, at, K, sum);
   }
 }
 

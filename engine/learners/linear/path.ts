@@ -6,9 +6,10 @@
 import type { OutputSpec } from '../../model/spec.ts';
 import { outputsOf } from './declaration.ts';
 import { entriesOf, scoresOf, type Design } from './design.ts';
+import type { LogisticProblem } from './logistic-loss.ts';
 import { solveLogistic } from './logistic.ts';
 import { ridgeSolver, type RidgeSolver, type Solution } from './ridge.ts';
-import { someRows } from './terms.ts';
+import { someRows } from './sparse.ts';
 import { blockOf, type Work } from './work.ts';
 
 /** W [P, K] and b [K]. */
@@ -44,8 +45,13 @@ export interface PathProblem {
 }
 
 const [lowest, highest] = [-6, 12];
-/** Largest entry of the gradient of the mean loss: while penalties are compared, and of what is kept. */
-const [roughly, closely] = [1e-4, 1e-6];
+/** Largest entry of the gradient of the mean loss of what is kept. */
+const closely = 1e-6;
+/**
+ * While penalties are compared a step that gains less is the last one. It is a share of the loss, and every penalty has a step at least: of a weak penalty
+ * the gradient is small wherever it starts, and where that alone counted one was told to be as good as the one before it.
+ */
+const leastGain = 1e-3;
 export const penaltyOf = ({ exponent }: Pick<Tried, 'exponent'>, given: number): number =>
   exponent === null ? given : 10 ** (exponent / 2);
 
@@ -81,7 +87,7 @@ export function* searchPenalty(problem: PathProblem, search: Search): Work<void>
   const whole = regression ? yield* ridgeSolver(design, train) : null;
   if (penalty > 0) {
     if (search.tried.length > 0) return;
-    const best = yield* solve({ ...problem, design, rows: train, tolerance: closely }, penalty, search.best, whole);
+    const best = yield* solve({ ...problem, design, rows: train }, penalty, search.best, whole);
     keep(search, { exponent: null, loss: yield* lossOf(problem, design, 0, train, best) }, best);
     return;
   }
@@ -94,12 +100,7 @@ export function* searchPenalty(problem: PathProblem, search: Search): Work<void>
     const exponent = nextExponent(search.tried);
     if (exponent === null) break;
     const value = 10 ** (exponent / 2);
-    const found = yield* solve(
-      { ...problem, design: rows, rows: fitted, tolerance: roughly },
-      value,
-      search.best,
-      solver,
-    );
+    const found = yield* solve({ ...problem, design: rows, rows: fitted, leastGain }, value, search.best, solver);
     const loss =
       crossValidated && whole
         ? yield* whole.generalization(value, widened(found))
@@ -110,7 +111,7 @@ export function* searchPenalty(problem: PathProblem, search: Search): Work<void>
   // Of all training rows and to the end: numbers are solved exactly in any case.
   if (held === null && regression) return;
   const chosen = penaltyOf(search.tried[search.chosen], penalty);
-  search.best = yield* solve({ ...problem, rows: train, tolerance: closely }, chosen, search.best, whole);
+  search.best = yield* solve({ ...problem, rows: train }, chosen, search.best, whole);
 }
 
 function keep(search: Search, tried: Tried, found: LinearWeights): void {
@@ -132,13 +133,10 @@ const narrowed = ({ weight, bias }: Solution): LinearWeights => ({
 });
 
 /** Rows [0, rows) of a design to be fitted. */
-type Fitting = Pick<PathProblem, 'design' | 'output' | 'classWeights'> & {
-  readonly rows: number;
-  readonly tolerance: number;
-};
+type Fitting = Pick<PathProblem, 'design' | 'output' | 'classWeights'> & Pick<LogisticProblem, 'rows' | 'leastGain'>;
 
 function* solve(
-  { design, rows, tolerance, output, classWeights }: Fitting,
+  { design, rows, leastGain, output, classWeights }: Fitting,
   penalty: number,
   start: LinearWeights,
   ridge: RidgeSolver | null,
@@ -150,7 +148,15 @@ function* solve(
   const weights = counts.map((_, k) => classWeights?.[k] ?? 1);
   if (present.length === counts.length) {
     const outputs = outputsOf(output);
-    const problem = { design, rows, outputs, classWeights: weights, penalty, tolerance };
+    const problem = {
+      design,
+      rows,
+      outputs,
+      classWeights: weights,
+      penalty,
+      tolerance: leastGain ? 0 : closely,
+      leastGain,
+    };
     return narrowed(yield* solveLogistic(problem, widened(start)));
   }
   // Classes that no row has would drive their intercepts to minus infinity: they stay at half a row's share.
@@ -163,7 +169,8 @@ function* solve(
       outputs: K,
       classWeights: present.map((k) => weights[k]),
       penalty,
-      tolerance,
+      tolerance: leastGain ? 0 : closely,
+      leastGain,
     },
     { weight: new Float64Array(design.width * K), bias: new Float64Array(K) },
   );

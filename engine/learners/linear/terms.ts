@@ -3,6 +3,7 @@
 // scikit-learn's TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, min_df=2). N rows, T terms.
 
 import type { Weights } from '../../train/weights.ts';
+import type { SparseRows } from './sparse.ts';
 
 /** What stands for a column of texts. */
 export interface Terms {
@@ -10,15 +11,6 @@ export interface Terms {
   readonly words: Float32Array;
   /** [T] */
   readonly weights: Float32Array;
-}
-
-/** Rows of which most columns are 0. */
-export interface SparseRows {
-  /** [N + 1]: where the entries of each row begin. */
-  readonly starts: Uint32Array;
-  /** Of each entry. */
-  readonly columns: Uint32Array;
-  readonly values: Float32Array;
 }
 
 /** Codes of each row, without padding. */
@@ -119,18 +111,6 @@ export function termRows(
   columns.forEach((own, row) => sparse.columns.set(own, starts[row]));
   values.forEach((own, row) => sparse.values.set(own, starts[row]));
   return sparse;
-}
-
-/** These rows, in this order. */
-export function someRows({ starts, columns, values }: SparseRows, rows: readonly number[]): SparseRows {
-  const own = new Uint32Array(rows.length + 1);
-  rows.forEach((row, place) => (own[place + 1] = own[place] + starts[row + 1] - starts[row]));
-  const some = { starts: own, columns: new Uint32Array(own[rows.length]), values: new Float32Array(own[rows.length]) };
-  rows.forEach((row, place) => {
-    some.columns.set(columns.subarray(starts[row], starts[row + 1]), own[place]);
-    some.values.set(values.subarray(starts[row], starts[row + 1]), own[place]);
-  });
-  return some;
 }
 
 /** As they are kept beside the weights. */
