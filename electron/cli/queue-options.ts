@@ -42,6 +42,14 @@ export function queueWish(options: OptionValues, now = new Date()): QueueWish | 
   };
 }
 
+/** When a run is to be done, in milliseconds since 1970. Throws InputError. */
+export function untilOption(options: OptionValues, now = new Date()): number | undefined {
+  const time = textOption(options, 'until');
+  if (time === undefined) return undefined;
+  if (options.minutes === undefined) return timeOf('until', time, now);
+  throw new InputError('usage.option', '--until and --minutes do not go together.', 'Leave one of them out.');
+}
+
 export function priorityOf(text: string): Priority {
   const found = priorities.find((priority) => priority === text);
   if (found) return found;

@@ -2,6 +2,7 @@
 // differ only in the backend they construct and in where shards come from.
 
 import type { Backend } from '../backends/backend.ts';
+import { pastDeadline } from '../protocol/deadline.ts';
 import { TrainyardError } from '../protocol/errors.ts';
 import { Listeners } from '../protocol/listeners.ts';
 import type { Shard } from '../protocol/data.ts';
@@ -117,6 +118,9 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
           'Wait for that run to end, or stop it.',
         );
       }
+      const { until } = job.config;
+      const late = until !== undefined && options.surroundings.now() >= until;
+      if (late && job.checkpoint === undefined) throw pastDeadline(until);
       control = new RunControl();
       const spending = spendingFrom(options.surroundings);
       const backend = lazyBackend(() => options.createBackend(job));
@@ -165,7 +169,12 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
         });
         while (await training.advance(budget)) continue;
         const result = await withBaseline(job, training.result());
-        return { ...result, spent: spending(result.spent?.phases) };
+        const { deadline } = result;
+        return {
+          ...result,
+          ...(deadline ? { deadline: { ...deadline, ended: options.surroundings.now() } } : {}),
+          spent: spending(result.spent?.phases),
+        };
       } finally {
         control = null;
         await backend.close();

@@ -1,16 +1,34 @@
 // Runs that are to be done by a time, in words.
 
+import { InputError } from './errors.ts';
 import type { DeadlineResult } from './runs.ts';
 import { clockText, timeText } from './words.ts';
 
-const epochsText = (epochs: number): string =>
-  epochs < 10 ? epochs.toFixed(1).replace(/\.0$/, '') : Math.round(epochs).toLocaleString('en');
+interface Unit {
+  readonly one: string;
+  readonly many: string;
+}
 
-/** `Done 8 min 0 s before 07:00: 398 epochs, annealed; 412 planned at first`. */
-export function deadlineText({ until, planned, epochs, ended, annealed }: DeadlineResult): string {
+const countText = (count: number): string =>
+  count < 10 ? count.toFixed(1).replace(/\.0$/, '') : Math.round(count).toLocaleString('en');
+
+/** `Done 8 min 0 s before 07:00: 398 epochs, annealed; 412 planned at first`. `unit`: what it counts its way by. */
+export function deadlineText(deadline: DeadlineResult, unit: Unit = { one: 'epoch', many: 'epochs' }): string {
+  const { until, planned, epochs, ended, annealed, enough } = deadline;
   const early = until - ended;
   const when = `${timeText(Math.abs(early))} ${early >= 0 ? 'before' : 'after'} ${clockText(until)}`;
-  const first = epochsText(planned) === epochsText(epochs) ? '' : `; ${epochsText(planned)} planned at first`;
-  const end = annealed ? 'annealed' : 'not annealed to the end';
-  return `Done ${when}: ${epochsText(epochs)} ${epochs === 1 ? 'epoch' : 'epochs'}, ${end}${first}`;
+  const end = annealed === undefined ? '' : annealed ? ', annealed' : ', not annealed to the end';
+  const done = `Done ${when}: ${countText(epochs)} ${epochs === 1 ? unit.one : unit.many}${end}`;
+  if (enough !== undefined) return `${done}; more brought nothing after ${unit.one} ${countText(enough)}`;
+  return planned === undefined || countText(planned) === countText(epochs)
+    ? done
+    : `${done}; ${countText(planned)} planned at first`;
 }
+
+/** A run that begins when it should be done. */
+export const pastDeadline = (until: number): InputError =>
+  new InputError(
+    'input.deadline',
+    `The run was to be done by ${clockText(until)}, and that had passed before it began.`,
+    'Start it over: it trains without a time then, or with another one that you name.',
+  );

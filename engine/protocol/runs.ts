@@ -38,7 +38,7 @@ export interface RunConfig extends CommonSettings {
   readonly dataset: string;
   readonly settings: DatasetSettings;
   readonly learner: string;
-  /** When it is to be done, in milliseconds since 1970: epochs and schedule are chosen so that it ends annealed by then. */
+  /** When it is to be done, in milliseconds since 1970: epochs and schedule, trees, or the size of a search are chosen so that it ends by then. */
   readonly until?: number;
 }
 
@@ -151,12 +151,15 @@ export interface FoldsResult {
 export interface DeadlineResult {
   /** Milliseconds since 1970, as `ended`. */
   readonly until: number;
-  /** Epochs that there was time for by its first steps, and that there were. */
-  readonly planned: number;
+  /** Epochs, or what it counts its way by, that there was time for by the first of them; absent: it plans no number. */
+  readonly planned?: number;
+  /** Those that there were. */
   readonly epochs: number;
   readonly ended: number;
-  /** It came to the end of its schedule. */
-  readonly annealed: boolean;
+  /** It came to the end of its schedule; absent: it has none. */
+  readonly annealed?: boolean;
+  /** The epoch after which more brought nothing: it ended before its time for that. */
+  readonly enough?: number;
 }
 
 export interface RunResult {

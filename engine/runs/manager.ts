@@ -70,18 +70,26 @@ function checkDevice(config: RunConfig): void {
 /** Throws InputError `input.deadline` for what cannot be done by a time, and for one that has passed. */
 function checkDeadline(config: RunConfig): void {
   if (config.until === undefined) return;
-  const { deadlines, modelTitle } = declarationOf(config);
-  const what = isCrossValidation(config) ? 'A cross-validation' : deadlines ? null : modelTitle(config);
-  if (what !== null) {
+  if (isCrossValidation(config)) {
     throw new InputError(
       'input.deadline',
-      `${what} cannot be planned to be done by a time.`,
-      'Leave out the time, or train one network.',
+      'A cross-validation cannot be planned to be done by a time.',
+      'Leave out the time, or the folds.',
     );
   }
   if (config.until <= Date.now()) {
     throw new InputError('input.deadline', `${clockText(config.until)} has passed already.`, 'Name a time to come.');
   }
+}
+
+/** A run that goes on or begins anew, to be done by another time; one that has passed before it began does not hold it back. */
+function timed(config: RunConfig, until: number | undefined, begun: boolean): RunConfig {
+  if (until !== undefined) {
+    const asked = { ...config, until };
+    checkDeadline(asked);
+    return asked;
+  }
+  return begun || (config.until ?? Infinity) > Date.now() ? config : { ...config, until: undefined };
 }
 
 const deviceWord = (device: RunConfig['device']): string => (device === 'reference' ? device : device.toUpperCase());
@@ -169,10 +177,16 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   };
 
   /** Takes over one queued run whose process is gone; null if it is none. */
-  const adoptOne = async (run: number, device?: RunConfig['device']): Promise<RunRecord | null> => {
+  const adoptOne = async (
+    run: number,
+    device?: RunConfig['device'],
+    until?: number | null,
+  ): Promise<RunRecord | null> => {
     const [record] = await store.adopt({ owner, run });
     if (!record) return null;
-    const patch = { config: device === undefined ? record.config : onDevice(record.config, device) };
+    // Who only stops it asks for no other time.
+    const asked = until === null ? record.config : timed(record.config, until, record.hasCheckpoint);
+    const patch = { config: device === undefined ? asked : onDevice(asked, device) };
     const taken = await store.updateRun({ run, patch });
     enqueue(taken, null);
     return taken;
@@ -262,15 +276,16 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   };
 
   /** Goes on with a run that had ended before its time, or with a queued one that nobody answers for. */
-  const resume = async (run: number, device?: RunConfig['device']): Promise<RunRecord> => {
-    const adopted = await adoptOne(run, device);
+  const resume = async (run: number, device?: RunConfig['device'], until?: number): Promise<RunRecord> => {
+    const adopted = await adoptOne(run, device, until);
     if (adopted) return adopted;
     const before = await store.run({ run });
     const state = nextState(run, before.state, 'requeue');
     if (before.deletedAt !== null) {
       throw new InputError('input.run_deleted', `Run ${run} is in the trash.`, 'Restore it first.');
     }
-    const config = device ? onDevice(before.config, device) : before.config;
+    const timedConfig = timed(before.config, until, before.hasCheckpoint);
+    const config = device ? onDevice(timedConfig, device) : timedConfig;
     checkDevice(config);
     const patch = { state, config, owner, endedAt: null, result: null, error: null, request: null };
     const record = await store.updateRun({ run, patch, when: [before.state] });
@@ -293,17 +308,17 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       const parent = await store.run({ run });
       const { family, config: continued } = await continuationOf(store, parent, request);
       // The time its parent was to be done by is past.
-      const config = (continued.until ?? Infinity) > Date.now() ? continued : { ...continued, until: undefined };
+      const config = timed(continued, undefined, false);
       const { units } = declarationOf(config);
       const more = units(config) - (family.start.epoch ?? 0);
       return begin(name?.trim() || `${parent.name} +${more}`, config, family);
     },
-    async resume({ run, device }) {
+    async resume({ run, device, until }) {
       refuse();
       if (entries.has(run)) nextState(run, entries.get(run)!.attempt.state, 'requeue');
       await store.recover();
       await refuseTwice(store, await store.run({ run }), (child) => entries.has(child));
-      return resume(run, device);
+      return resume(run, device, until);
     },
     async adopt() {
       const adopted = leaves ? [] : await store.adopt({ owner });
@@ -321,7 +336,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     },
     async stop({ run, now }) {
       // A queued run that nobody answers for is stopped by whoever is asked.
-      if (!entries.has(run)) await adoptOne(run);
+      if (!entries.has(run)) await adoptOne(run, undefined, null);
       const entry = entries.get(run);
       await (entry ? stopEntry(entry, now) : askOwner(run, 'stop'));
     },

@@ -59,9 +59,14 @@ export interface RunManager {
   goOn(request: ContinuationRequest & { readonly name?: string }): Promise<RunRecord>;
   /**
    * Goes on with a stopped, failed or interrupted run from its checkpoint, or from the start if it has none; on another
-   * device if one is named.
+   * device if one is named, and to be done by another time (`until`, milliseconds since 1970). Its own time, passed before it had
+   * a checkpoint, counts no more.
    */
-  resume(request: { readonly run: number; readonly device?: RunConfig['device'] }): Promise<RunRecord>;
+  resume(request: {
+    readonly run: number;
+    readonly device?: RunConfig['device'];
+    readonly until?: number;
+  }): Promise<RunRecord>;
   /** Takes over queued runs whose process is gone, in their order; returns their numbers. None once it has left the queue to others. */
   adopt(): Promise<readonly number[]>;
   pause(request: { readonly run: number }): Promise<void>;

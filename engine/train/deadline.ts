@@ -11,6 +11,8 @@ export interface DeadlinePlan {
   readonly fromStep: number;
   /** How far it was there, 0 … 1. */
   readonly fromShare: number;
+  /** Steps at most, however much time is left: more bring nothing. Absent: nobody has seen that yet. */
+  readonly most?: number;
 }
 
 /** How far the schedule is at a step: 0 … 1. The last step has share 1. */
@@ -22,7 +24,21 @@ export function shareAt({ steps, fromStep, fromShare }: DeadlinePlan, step: numb
 
 /** The same share at `step`, and the rest of the schedule over the steps up to `steps`. */
 export function replan(plan: DeadlinePlan, step: number, steps: number): DeadlinePlan {
-  return { steps: Math.max(step, steps), fromStep: step, fromShare: shareAt(plan, step) };
+  const { most } = plan;
+  const last = Math.max(step, Math.min(steps, most ?? Infinity));
+  return { steps: last, fromStep: step, fromShare: shareAt(plan, step), ...(most === undefined ? {} : { most }) };
+}
+
+/** Of the epochs so far, so many more bring the rate down where more time brings nothing. */
+const coolingShare = 0.25;
+
+/** Whether more time brings nothing: as many epochs as it took to the best one, and as its patience allows, were no better. */
+export const isEnough = (bestEpoch: number, stale: number, patience: number): boolean =>
+  stale >= Math.max(patience, bestEpoch);
+
+/** The rest of the schedule over a quarter of the steps so far, whatever time is left. */
+export function cooled(plan: DeadlinePlan, step: number): DeadlinePlan {
+  return replan({ ...plan, most: Math.ceil((1 + coolingShare) * step) }, step, plan.steps);
 }
 
 /** How far the schedule has to be for its end to count as reached: the rate is 2 % of the highest by then where it falls as a cosine, 10 % evenly. */
@@ -40,25 +56,18 @@ export interface Speed {
   readonly end: number;
 }
 
-/**
- * Settings of a training that ends by the clock: its rate falls to the end where it would not, and what a number of epochs decides is left to
- * the plan.
- */
+/** Settings of a training that ends by the clock: its rate falls to the end where it would not, and its epochs are left to the plan. */
 export function untilTraining<Training extends Omit<TrainingSpec, 'seed'>>(training: Training): Training {
-  const { schedule, earlyStopping } = training;
+  const { schedule } = training;
   const name = schedule.name === 'constant' || schedule.name === 'step' ? 'cosine' : schedule.name;
-  return {
-    ...training,
-    schedule: { ...schedule, name, overEpochs: 0 },
-    earlyStopping: { ...earlyStopping, enabled: false },
-  };
+  return { ...training, schedule: { ...schedule, name, overEpochs: 0 } };
 }
 
 /** Whether something read from a file is a plan. */
 export function isPlan(value: unknown): value is DeadlinePlan {
   if (typeof value !== 'object' || value === null) return false;
-  const { steps, fromStep, fromShare } = value as Partial<Record<keyof DeadlinePlan, unknown>>;
-  return [steps, fromStep].every((count) => Number.isSafeInteger(count)) && Number.isFinite(fromShare);
+  const { steps, fromStep, fromShare, most = 0 } = value as Partial<Record<keyof DeadlinePlan, unknown>>;
+  return [steps, fromStep, most].every((count) => Number.isSafeInteger(count)) && Number.isFinite(fromShare);
 }
 
 /** Share of the time left that is kept back: what comes is not quite what was. */
@@ -66,11 +75,17 @@ const keptBack = 0.01;
 /** Milliseconds that are kept back at most, and at least. */
 const mostKept = 60_000;
 const leastKept = 300;
+/** Milliseconds at the end of every run: what has to be beaten, files. */
+export const endMilliseconds = 1_200;
+
+/** What of the milliseconds left can be worked with: what is kept back and what the end takes, in milliseconds, are taken off. */
+export function workable(left: number, end: number): number {
+  return left - Math.min(mostKept, Math.max(leastKept, keptBack * left)) - end;
+}
 
 /** The last step that there is time for, where `step` are done and so many milliseconds are left. Never one that is done already. */
 export function stepsInTime(step: number, left: number, speed: Speed): number {
-  const kept = Math.min(mostKept, Math.max(leastKept, keptBack * left));
-  return step + Math.max(0, Math.floor((left - kept - speed.end) / Math.max(1e-6, speed.step)));
+  return step + Math.max(0, Math.floor(workable(left, speed.end) / Math.max(1e-6, speed.step)));
 }
 
 /** Milliseconds over which the speed is taken: long enough for its jitter, short enough to see it change; a twentieth of what is left between. */

@@ -91,12 +91,20 @@ export class Diary {
     this.#detail(`The model and the rows were ready after ${timeText(this.#spent.get('preparing') ?? 0)}.${rest}`);
   }
 
-  /** How many epochs there is time for. */
-  plans(epochs: number, until: string, milliseconds: number, again: string): void {
+  /** How many epochs there is time for; `atMost`: it ends before where more bring nothing. */
+  plans(epochs: number, until: string, milliseconds: number, again: string, atMost: boolean): void {
     this.#every = strideOf(epochs, writtenEpochs);
     const many = epochs < 10 ? epochs.toFixed(1) : Math.floor(epochs).toLocaleString('en');
     this.say(
-      `Plans ${many} epochs of ${timeText(milliseconds)} to be done by ${until}${again}; its rate falls to the end of them.`,
+      `Plans ${many} epochs of ${timeText(milliseconds)} to be done by ${until}${again}; its rate falls to the end of them${atMost ? ', earlier where more bring nothing' : ''}.`,
+    );
+  }
+
+  /** More epochs bring nothing: so many are left, to bring the rate down. */
+  hasEnough(best: number, left: number, until: string): void {
+    const many = countText(Math.max(1, Math.round(left)), 'epoch');
+    this.say(
+      `More time brings nothing: no better validation loss since epoch ${best.toLocaleString('en')}. Its rate falls to the end over ${many} more; ${until} is not waited for (\`--patience 0\` uses all the time).`,
     );
   }
 

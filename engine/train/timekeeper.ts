@@ -1,11 +1,11 @@
 // Keeps a run in time: measures what its steps take, plans how many there is time for, and says so.
 
 import type { DeadlineResult } from '../protocol/runs.ts';
-import { InputError } from '../protocol/errors.ts';
+import { pastDeadline } from '../protocol/deadline.ts';
 import { clockText } from '../protocol/words.ts';
 import type { TrainingState } from './checkpoint.ts';
 import type { Surroundings } from './control.ts';
-import { isAnnealed, Pace, replan, stepsInTime } from './deadline.ts';
+import { cooled, endMilliseconds, isAnnealed, isEnough, Pace, replan, stepsInTime } from './deadline.ts';
 import type { Diary } from './diary.ts';
 import type { Session } from './session.ts';
 
@@ -22,12 +22,21 @@ export interface TimekeeperOptions {
 
 /** Plans are made anew after a hundredth of the time that is left, and no oftener and no more seldom than this, in milliseconds. */
 const [soonest, latest] = [200, 30_000];
-/** Milliseconds at the end that do not depend on the model: what has to be beaten, files. */
-const endMilliseconds = 1_200;
+/**
+ * The first steps are slow, as code is still compiled and rows come to where they are used: after half of this time, in milliseconds or as a
+ * share of what is left, the speed is taken anew, and after all of it the first plan is told.
+ */
+const [settling, settlingShare] = [1_000, 0.05];
 /** A forward pass takes about a third of a step. */
 const lookShare = 1 / 3;
 /** A change of the plan that is worth a line, and the share of the time left within which there is no other. */
 const worthSaying = 0.1;
+
+/**
+ * A small table is passed a hundred times a second, and its loss may fall again after hundreds of epochs: so much is tried of any time, in
+ * milliseconds or as a share of it.
+ */
+const [leastTried, leastShare] = [60_000, 0.1];
 
 export class Timekeeper {
   readonly #options: TimekeeperOptions;
@@ -37,6 +46,11 @@ export class Timekeeper {
   /** Of the last look. */
   #look: number | null = null;
   #next = 0;
+  /** When the steps began, and how long they have to settle; null: before the first. */
+  #settling: { readonly since: number; readonly takes: number } | null = null;
+  #warm = false;
+  /** Before that no loss says that more bring nothing, in milliseconds since 1970. */
+  readonly #hasEnoughFrom: number;
   #first: number | null = null;
   #said = 0;
   /** Until then nothing is said again. */
@@ -46,14 +60,10 @@ export class Timekeeper {
   constructor(options: TimekeeperOptions) {
     this.#options = options;
     const { session, state, surroundings, until } = options;
-    const late = surroundings.now() >= until;
-    if (late && state.step === 0) {
-      throw new InputError(
-        'input.deadline',
-        `The run was to be done by ${clockText(until)}, and that has passed before it began.`,
-        'Name another time, or leave it out.',
-      );
-    }
+    const now = surroundings.now();
+    const late = now >= until;
+    this.#hasEnoughFrom = now + Math.min(leastTried, leastShare * (until - now));
+    if (late && state.step === 0) throw pastDeadline(until);
     this.#plan(late ? replan(session.wholePlan, state.step, state.step) : session.wholePlan);
   }
 
@@ -74,6 +84,7 @@ export class Timekeeper {
     const { session, state, surroundings, until, counts } = this.#options;
     const now = surroundings.clock();
     const left = until - surroundings.now();
+    const settled = this.#settles(now, left);
     this.#pace.mark(now - this.#aside, state.step, left);
     const took = this.#pace.step;
     if (took === null || now < this.#next) return;
@@ -84,19 +95,46 @@ export class Timekeeper {
     const scores = counts.validation > 0 ? (look * all) / counts.validation : row * all;
     const speed = { step: took + look / session.stepsPerEpoch, end: scores + endMilliseconds };
     this.#plan(replan(session.wholePlan, step, stepsInTime(step, left, speed)));
-    this.#say(now, left, speed.step);
+    if (settled) this.#say(now, left, speed.step);
+  }
+
+  /** Whether the steps take what they are going to take. */
+  #settles(now: number, left: number): boolean {
+    this.#settling ??= { since: now, takes: Math.min(settling, settlingShare * left) };
+    const { since, takes } = this.#settling;
+    if (!this.#warm && now - since >= takes / 2) {
+      this.#warm = true;
+      this.#pace.anew();
+    }
+    return now - since >= takes;
+  }
+
+  /** An epoch has ended and its loss is known. Where more of them bring nothing, what is left of the schedule is gone through soon. */
+  judge(): void {
+    const { session, state, surroundings, diary, until, counts } = this.#options;
+    const { enabled, patience } = session.training.earlyStopping;
+    if (!enabled || counts.validation === 0 || session.wholePlan.most !== undefined) return;
+    if (surroundings.now() < this.#hasEnoughFrom || !isEnough(state.bestEpoch, state.stale, patience)) return;
+    const plan = cooled(session.wholePlan, state.step);
+    // There is no time for more anyway.
+    if (plan.steps >= session.totalSteps) return;
+    this.#plan(plan);
+    const more = session.epochAt(plan.steps) - session.epochAt(state.step);
+    diary.hasEnough(state.bestEpoch, more, clockText(until));
   }
 
   /** What was planned, and what became of it. */
   result(): DeadlineResult {
     const { session, state, surroundings, until } = this.#options;
     const epochs = session.epochAt(state.step);
+    const { most } = session.wholePlan;
     return {
       until,
       planned: this.#first ?? epochs,
       epochs,
       ended: surroundings.now(),
       annealed: this.isOver(state.step) && isAnnealed(session.wholePlan),
+      ...(most !== undefined && state.step >= most ? { enough: state.bestEpoch } : {}),
     };
   }
 
@@ -112,7 +150,9 @@ export class Timekeeper {
     if (now < this.#quiet || Math.abs(epochs - this.#said) <= worthSaying * epochs) return;
     this.#quiet = now + worthSaying * left;
     const again = this.#said > 0 ? ', by what they take now' : '';
-    diary.plans(epochs, clockText(until), milliseconds * session.stepsPerEpoch, again);
+    const { enabled } = session.training.earlyStopping;
+    const atMost = enabled && this.#options.counts.validation > 0;
+    diary.plans(epochs, clockText(until), milliseconds * session.stepsPerEpoch, again, atMost);
     this.#said = epochs;
   }
 }

@@ -316,6 +316,7 @@ class Trainer {
     }
     if (validation) this.#scores.believe(state.epoch, trainLoss, validation);
     const better = await this.#keepIfBetter(metrics['loss'] ?? trainLoss);
+    this.#time?.judge();
     this.#reporter.report();
     await this.#keepEpoch();
     if (validation && !this.#isDone) this.#files.live(state.epoch, state.bestEpoch, validation);
@@ -331,6 +332,8 @@ class Trainer {
 
   /** The validation loss has not been better for as many epochs as are allowed. */
   get #isStale(): boolean {
+    // Who ends by the clock comes to the end of the schedule first.
+    if (this.#time) return false;
     const { enabled, patience } = this.#session.training.earlyStopping;
     return enabled && this.#options.data.counts.validation > 0 && this.#state.stale >= patience;
   }

@@ -74,9 +74,10 @@ export const weightsKey = ({ id, state, endedAt, result }: RunRecord): string =>
 /** How a run ended or stands, where its state alone does not say it: "Stopped early at epoch 55 of 100, best 45". */
 export function endText({ state, result, config }: Pick<RunRecord, 'state' | 'result' | 'config'>): string | null {
   if (result === null || result.reason === 'stopped' || (state !== 'completed' && state !== 'diverged')) return null;
-  if (result.remark !== undefined) return sentence(result.remark);
   const { folds, deadline } = result;
-  if (deadline && result.reason === 'completed') return deadlineText(deadline);
+  const timed = deadline ? deadlineText(deadline, declarationOf(config).unit) : null;
+  if (result.remark !== undefined) return sentence(timed === null ? result.remark : `${result.remark}. ${timed}`);
+  if (timed !== null && result.reason === 'completed') return timed;
   if (folds) {
     const standing = folds.folds.filter(({ problem }) => problem === null).length;
     return standing === folds.of ? `All ${folds.of} folds` : `${standing} of ${folds.of} folds`;

@@ -10,7 +10,7 @@ import { deadlineText } from '../../engine/protocol/deadline.ts';
 import type { MetricPoint, RunResult } from '../../engine/protocol/runs.ts';
 import { decodeCheckpoint } from '../../engine/train/checkpoint.ts';
 import { RunControl } from '../../engine/train/control.ts';
-import { Pace, replan, shareAt, stepsInTime, untilTraining } from '../../engine/train/deadline.ts';
+import { cooled, isEnough, Pace, replan, shareAt, stepsInTime, untilTraining } from '../../engine/train/deadline.ts';
 import { train } from '../../engine/train/trainer.ts';
 import { makeTable } from '../support/table.ts';
 import { tableConfig } from './fixtures/training.ts';
@@ -67,13 +67,16 @@ interface Disturbed {
   readonly pause?: { readonly at: number; readonly milliseconds: number };
   readonly checkpoint?: Uint8Array;
   readonly begin?: number;
+  /** Epochs without gain after which more are held to bring nothing; absent: all time is used. */
+  readonly patience?: number;
+  readonly learningRate?: number;
 }
 
 /** Trains on a table of 6 steps an epoch; `took` milliseconds go by between two submits of steps, whatever they really take. */
 async function trainUntil(
   milliseconds: number,
   took: (now: number) => number,
-  { stopAt = Infinity, pause, checkpoint, begin = 0 }: Disturbed = {},
+  { stopAt = Infinity, pause, checkpoint, begin = 0, patience, learningRate }: Disturbed = {},
 ): Promise<Trained> {
   const table = makeTable({ rows: 120, numeric: 3, classes: 2 });
   const { model, training, seed } = tableConfig(8);
@@ -96,7 +99,12 @@ async function trainUntil(
     });
   };
   try {
-    const parts = { backend, model, training: untilTraining({ ...training, seed }), data: table.data };
+    const { earlyStopping } = training;
+    const stops = { ...earlyStopping, enabled: patience !== undefined, patience: patience ?? 1 };
+    const { optimizer } = training;
+    const rate = { ...optimizer, learningRate: learningRate ?? optimizer.learningRate };
+    const own = { ...training, seed, optimizer: rate, earlyStopping: stops };
+    const parts = { backend, model, training: untilTraining(own), data: table.data };
     const result = await train(
       {
         ...parts,
@@ -140,6 +148,42 @@ test('as many epochs as there is time for, to the end of the schedule; slower or
   assert.match(slower.log.join('\n'), /by what they take now/);
 });
 
+test('the first steps are slow: the first plan that is told is by those behind them', async () => {
+  const { result, log } = await trainUntil(20_000, (now) => (now < 400 ? 100 : 10));
+  const { planned, epochs } = result.deadline!;
+  assert.ok(planned! > 0.8 * epochs && planned! < 1.25 * epochs, `${planned} of ${epochs} epochs`);
+  assert.equal(log.filter((line) => line.startsWith('Plans')).length, 1, log.join('\n'));
+});
+
+test('where more time brings nothing the rate falls to the end soon, and the rest of the time is left', async () => {
+  const quick = { learningRate: 0.1, patience: 20 };
+  const all = await trainUntil(120_000, () => 20, { learningRate: 0.1 });
+  const enough = await trainUntil(120_000, () => 20, quick);
+  assert.match(enough.log.join('\n'), /More time brings nothing: no better validation loss since epoch \d+\. Its rate/);
+  assert.equal(enough.result.reason, 'completed');
+  const { annealed, enough: after, epochs } = enough.result.deadline!;
+  assert.deepEqual([annealed, after], [true, enough.result.bestEpoch]);
+  assert.ok(epochs < 0.2 * all.result.epochs, `${epochs} of ${all.result.epochs} epochs`);
+  assert.ok(enough.rates.at(-1)! <= 0.02 * Math.max(...enough.rates), `the last rate is ${enough.rates.at(-1)}`);
+  // Stopped while its rate falls, it goes on with that.
+  const stopped = await trainUntil(120_000, () => 20, { ...quick, stopAt: 0.95 * enough.ended });
+  assert.ok(decodeCheckpoint(stopped.checkpoint).state.plan!.most! > 0);
+  const resumed = await trainUntil(120_000, () => 20, { ...quick, checkpoint: stopped.checkpoint, begin: 60_000 });
+  assert.equal(resumed.result.epochs, epochs);
+});
+
+test('by hand: more bring nothing after as many epochs again as the best took, and as its patience allows', () => {
+  assert.deepEqual(
+    [isEnough(10, 19, 20), isEnough(10, 20, 20), isEnough(100, 99, 20), isEnough(100, 100, 20)],
+    [false, true, false, true],
+  );
+  const plan = { steps: 10_001, fromStep: 0, fromShare: 0 };
+  const soon = cooled(plan, 1_000);
+  assert.deepEqual(soon, { steps: 1_250, fromStep: 1_000, fromShare: 0.1, most: 1_250 });
+  assert.equal(replan(soon, 1_100, 90_000).steps, 1_250, 'however much time there is');
+  assert.equal(replan(soon, 1_100, 1_150).steps, 1_150, 'there may be less');
+});
+
 test('a pause of hours takes its time from the epochs; beyond the time it ends soon after, and says that it was not annealed', async () => {
   const hour = 3_600_000;
   const pause = { at: hour, milliseconds: 3 * hour };
@@ -150,7 +194,7 @@ test('a pause of hours takes its time from the epochs; beyond the time it ends s
   assert.ok(beyond.ended < 4.05 * hour, `it ended after ${beyond.ended / hour} hours`);
   const { annealed, planned, epochs } = beyond.result.deadline!;
   assert.deepEqual([beyond.result.reason, annealed], ['completed', false]);
-  assert.ok(epochs < 0.6 * planned, `${epochs} of ${planned} epochs`);
+  assert.ok(epochs < 0.6 * planned!, `${epochs} of ${planned} epochs`);
 });
 
 test('a time that leaves less than an epoch cuts it short; one that has passed is refused before anything is trained', async () => {
@@ -167,6 +211,14 @@ test('in words: what was planned and what became of it', () => {
   const until = new Date(2026, 10, 24, 7, 0).getTime();
   const told = { until, planned: 412.4, epochs: 398, ended: until - 480_000, annealed: true };
   assert.equal(deadlineText(told), 'Done 8 min 0 s before 07:00: 398 epochs, annealed; 412 planned at first');
+  const enough = { ...told, enough: 120 };
+  assert.match(
+    deadlineText(enough),
+    /^Done 8 min 0 s before 07:00: 398 epochs, annealed; more brought nothing after epoch 120$/,
+  );
+  const { annealed: _, ...trees } = { ...told, epochs: 1 };
+  const tree = { one: 'tree', many: 'trees' };
+  assert.equal(deadlineText(trees, tree), 'Done 8 min 0 s before 07:00: 1 tree; 412 planned at first');
   const stopped = { ...told, planned: 2.5, epochs: 2.5, ended: until + 5_000, annealed: false };
   assert.equal(deadlineText(stopped), 'Done 5.00 s after 07:00: 2.5 epochs, not annealed to the end');
 });

@@ -113,10 +113,30 @@ test('a time to be done by is refused where it cannot be planned for, and where 
   for (const config of [
     tableConfig(2, { until: 5 }),
     tableConfig(2, { until, folds: 3 }),
-    { ...linearConfig(tableConfig(2)), until },
+    { ...linearConfig(tableConfig(2)), until: 5 },
   ])
     await assert.rejects(manager.start({ config }), { code: 'input.deadline' });
   assert.equal((await store.runs({})).total, 1);
+});
+
+test('a run whose time passed while it waited fails with what to do, and does that: it starts over without one, or with another', async (context) => {
+  const { manager } = setUp(context, { hosts: createTableHosts(slow(2)) });
+  const first = await manager.start({ config: tableConfig(1_000) });
+  const late = await manager.start({ config: tableConfig(2, { until: Date.now() + 60 }) });
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  await manager.stop({ run: first.id });
+  const { state, error } = await manager.finished({ run: late.id });
+  assert.deepEqual([state, error!.code], ['failed', 'input.deadline']);
+  assert.match(error!.hint, /Start it over: it trains without a time/);
+  await assert.rejects(manager.resume({ run: late.id, until: 5 }), { code: 'input.deadline' });
+  const until = Date.now() + 3_600_000;
+  assert.equal((await manager.resume({ run: late.id })).config.until, undefined);
+  assert.equal((await manager.finished({ run: late.id })).state, 'completed');
+  const next = await manager.start({ config: tableConfig(1_000, { until }) });
+  await manager.stop({ run: next.id });
+  await manager.finished({ run: next.id });
+  const again = await manager.resume({ run: next.id, until: until + 1 });
+  assert.equal(again.config.until, until + 1);
 });
 
 test('runs of one device take turns in order; another device does not wait', async (context) => {

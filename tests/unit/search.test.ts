@@ -164,6 +164,7 @@ test('what cannot be searched is refused in one line before anything is read', a
     [['--trials', '0'], /The search has no end/],
     [['--sampler', 'grid'], /--sampler is “grid”/],
     [['--until', 'noon'], /--until noon is no time/],
+    [['--until', '2001-01-01'], /--until 2001-01-01 is past/],
     [['--until', '7:00', '--minutes', '3'], /do not go together/],
   ];
   for (const [args, message] of flags) {

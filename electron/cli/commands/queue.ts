@@ -19,6 +19,7 @@ import { counted, formatBytes, formatNumber, formatTime } from '../output.ts';
 import { priorityOf } from '../queue-options.ts';
 import { managerOf } from '../run-manager.ts';
 import { headline } from './runs.ts';
+import { wayOn } from './train.ts';
 
 export const queue: Command = {
   ...about.queue,
@@ -137,7 +138,7 @@ const checkMilliseconds = 500;
 function endText(run: RunRecord): string {
   const best = headline(run);
   const score = best === null ? '' : `, ${best.name.replace('_', ' ')} ${formatNumber(best.value)}`;
-  return `Run ${run.id} (“${run.name}”) is ${run.state}${score}${run.error ? `: ${run.error.message}` : ''}`;
+  return `Run ${run.id} (“${run.name}”) is ${run.state}${score}${run.error ? `: ${run.error.message} ${run.error.hint}${wayOn(run)}` : ''}`;
 }
 
 /** Trains what waits, one after the other, until nothing does that may begin. A signal stops it; what trained then stands first. */

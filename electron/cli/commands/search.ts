@@ -11,7 +11,6 @@ import {
   type SearchConfig,
 } from '../../../engine/learners/search/declaration.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
-import { timeAsked } from '../../../engine/protocol/queue.ts';
 import type { RunConfig, RunRecord } from '../../../engine/protocol/runs.ts';
 import type { SearchResult, Trial, TrialSettings } from '../../../engine/protocol/search.ts';
 import { runFields } from '../../../engine/settings/run.ts';
@@ -21,7 +20,7 @@ import { runNumber, textOption, type Command, type CommandContext, type OptionVa
 import { readOptionDefs } from '../import.ts';
 import { unreadable } from '../input-file.ts';
 import { counted, formatNumber, type Output } from '../output.ts';
-import { queueOptions, queueWish } from '../queue-options.ts';
+import { queueOptions, queueWish, untilOption } from '../queue-options.ts';
 import { chosenByFlags, flagsOf } from '../setting-flags.ts';
 import { dataOptions } from '../training-options.ts';
 import { follow, putIntoQueue, refuseUnfinished, type Told } from './train.ts';
@@ -40,7 +39,7 @@ export const search: Command = {
       help: 'the settings to choose, instead of the ready-made ones of the learner',
     },
     folds: { type: 'string', value: 'N', help: 'parts of the rows that validate in turn (default: as many as pay)' },
-    until: { type: 'string', value: 'TIME', help: 'look until this time, 7:00 or 2026-12-24T07:00' },
+    until: { type: 'string', value: 'TIME', help: 'be done by this time, 7:00 or 2026-12-24T07:00' },
     ...dataOptions,
     ...flagsOf({ seed, threads }),
     name: { type: 'string', value: 'TEXT', help: 'name of the search' },
@@ -59,9 +58,11 @@ export const search: Command = {
         'trainyard search data.csv --target NAME, or --resume ID.',
       );
     }
-    const chosen = await searchOptions(options, new Date());
+    const until = untilOption(options);
+    const chosen = await searchOptions(options);
     const { info, config } = await askedRun({ ...context, options: { ...options, ...chosen, model: 'search' } });
-    const asked = withSpace(config as SearchConfig, await spaceOption(options));
+    const own = withSpace(config as SearchConfig, await spaceOption(options));
+    const asked = until === undefined ? own : { ...own, until };
     const name = textOption(options, 'name') ?? `${path.parse(info.source).name} search`;
     const queue = queueWish(options);
     if (queue) return void (await putIntoQueue(context, { name, config: asked, queue }));
@@ -82,29 +83,17 @@ async function resumeSearch(context: CommandContext, run: number): Promise<void>
 }
 
 /** Flags as they are meant together. Throws InputError. */
-async function searchOptions(options: OptionValues, now: Date): Promise<OptionValues> {
+async function searchOptions(options: OptionValues): Promise<OptionValues> {
   // What is refused is refused before anything is read.
   const { of = searchFields.of.default } = chosenByFlags(searchFields, options);
   spaceOf({ of, space: await spaceOption(options) });
-  const until = textOption(options, 'until');
-  if (until === undefined) return limited(options);
-  const conflict = options.minutes !== undefined ? 'minutes' : queueWish(options) ? 'queue' : null;
-  if (conflict !== null)
-    throw new InputError('usage.option', `--until and --${conflict} do not go together.`, 'Leave one of them out.');
-  const time = timeAsked(until, now);
-  if (time === null)
-    throw new InputError('usage.option', `--until ${until} is no time.`, 'Write 7:00, or 2026-12-24T07:00.');
-  const minutes = (time - now.getTime()) / 60_000;
-  if (minutes <= 0) throw new InputError('usage.option', `--until ${until} is past.`, 'Name a time to come.');
-  return limited({ ...options, minutes: String(Math.min(minutes, searchFields.minutes.maximum)) });
+  return limited(options);
 }
 
 /** Who gives a time and no number of trials means the time alone. */
 const limited = (options: OptionValues): OptionValues => ({
   ...(options.minutes === undefined ? {} : { minutes: options.minutes }),
-  ...(options.minutes !== undefined && options.trials === undefined ? { trials: '0' } : {}),
-  // What the flag of `train` is called.
-  until: undefined,
+  ...((options.minutes ?? options.until) !== undefined && options.trials === undefined ? { trials: '0' } : {}),
 });
 
 async function spaceOption(options: OptionValues): Promise<string> {

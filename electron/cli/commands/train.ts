@@ -19,7 +19,7 @@ import { flagsOf } from '../setting-flags.ts';
 import { readOptionDefs } from '../import.ts';
 import { architectureOption } from '../import-model.ts';
 import { formatCount, formatNumber, formatSeconds, type Output } from '../output.ts';
-import { queueOptions, queueWish, timeOf } from '../queue-options.ts';
+import { queueOptions, queueWish, untilOption } from '../queue-options.ts';
 import { managerOf } from '../run-manager.ts';
 import { dataOptions, trainingOptions } from '../training-options.ts';
 import { checkpointOption, transferOption } from '../transfer-options.ts';
@@ -48,7 +48,7 @@ export const train: Command = {
     until: {
       type: 'string',
       value: 'TIME',
-      help: 'be done by then, 7:00 or 2026-12-24T7:00: epochs and schedule are chosen so that it ends annealed in time',
+      help: 'be done by then, 7:00 or 2026-12-24T7:00: epochs and schedule, trees, or what is tried are chosen so that it ends in time',
     },
     ...queueOptions,
     ...readOptionDefs,
@@ -67,7 +67,8 @@ export const train: Command = {
     }
     const run = runNumber(resume);
     const device = deviceOption(context.options);
-    await follow(context, (manager) => manager.resume({ run, device }));
+    const until = untilOption(context.options);
+    await follow(context, (manager) => manager.resume({ run, device, until }));
   },
 };
 
@@ -75,8 +76,7 @@ export const train: Command = {
 export async function trainFile(context: CommandContext): Promise<number> {
   const { options } = context;
   const queue = queueWish(options);
-  const time = textOption(options, 'until');
-  const until = time === undefined ? undefined : timeOf('until', time, new Date());
+  const until = untilOption(options);
   const { info, config: asked, parent } = await askedRun(context);
   const config = until === undefined ? asked : { ...asked, until };
   const name = textOption(options, 'name') ?? path.parse(info.source).name;
@@ -196,12 +196,16 @@ export function refuseUnfinished(run: RunRecord): asserts run is RunRecord & { r
   }
   if (!result) {
     const { code, message, hint } = error ?? { code: 'run.failed' as const, message: 'The run failed.', hint: '' };
-    const keep =
-      run.hasCheckpoint && code !== damagedCheckpoint
-        ? ` Its checkpoint is kept: trainyard train --resume ${run.id}`
-        : '';
-    throw new TrainyardError(code, `Run ${run.id}: ${message}`, `${hint}${keep}`);
+    throw new TrainyardError(code, `Run ${run.id}: ${message}`, `${hint}${wayOn(run)}`);
   }
+}
+
+/** How a run that failed goes on; empty: it does not. */
+export function wayOn({ id, error, hasCheckpoint }: RunRecord): string {
+  if (error?.code === 'input.deadline') return ` trainyard train --resume ${id} [--until TIME]`;
+  return hasCheckpoint && error?.code !== damagedCheckpoint
+    ? ` Its checkpoint is kept: trainyard train --resume ${id}`
+    : '';
 }
 
 /** Of a run with a scaled loss. */
@@ -239,7 +243,7 @@ function report(output: Output, run: RunRecord): void {
   output.line(
     `Run ${run.id} ${endings[result.reason]}: ${workText(run)} on ${device} in ${timesText(run)}; ${keptText(run)}`,
   );
-  if (result.deadline) output.line(`${deadlineText(result.deadline)}.`);
+  if (result.deadline) output.line(`${deadlineText(result.deadline, declarationOf(run.config).unit)}.`);
   printMetrics(output, result.metrics);
   printLeaderboard(output, run);
   const against = againstText(run);

@@ -1,6 +1,7 @@
 // Best of all in words: many models of several kinds on the same parts of the rows for a time that is given, and the mix of them that is
 // best on rows they did not learn from.
 
+import { momentText } from '../../protocol/words.ts';
 import { fieldsFor, type SettingsOf } from '../../settings/field.ts';
 import type { TrainedOn } from '../../settings/training.ts';
 import { declare, type ConfigOf } from '../declared/declare.ts';
@@ -56,6 +57,7 @@ export const declaration = declare({
   texts: 'tokens',
   unit: { one: 'model', many: 'models' },
   curves: true,
+  doneBy: 'It looks until then, not for its minutes.',
 
   // What each member says of each row is kept until the mix is chosen.
   check: (_config, data) => refuseManyScores('the best of all', data, mostScores),
@@ -65,11 +67,11 @@ export const declaration = declare({
   // Its members are of several kinds: PyTorch has no words for all of them.
   formats: ['onnx', 'html', 'tensorboard', 'mlflow', 'json'],
   units: () => 1,
-  facts: ({ auto, seed }) => [
+  facts: ({ auto, seed, until }) => [
     ['model', 'the best of all'],
     [
       'training',
-      `${auto.minutes} ${auto.minutes === 1 ? 'minute' : 'minutes'}, ${auto.parts === 0 ? 'folds as pay' : `${auto.parts} folds`}, seed ${seed}`,
+      `${until === undefined ? `${auto.minutes} ${auto.minutes === 1 ? 'minute' : 'minutes'}` : `until ${momentText(until)}`}, ${auto.parts === 0 ? 'folds as pay' : `${auto.parts} folds`}, seed ${seed}`,
     ],
   ],
 });

@@ -7,6 +7,7 @@ import type { LeaderboardRow, LeftOutModel } from '../../protocol/leaderboard.ts
 import type { RunResult, TrainingProgress } from '../../protocol/runs.ts';
 import { countText, timeText } from '../../protocol/words.ts';
 import { Course } from '../course.ts';
+import { DoneBy } from '../done-by.ts';
 import type { LearnerJob, Training } from '../learner.ts';
 import { encodeState, type AutoState } from './checkpoint.ts';
 import type { AutoConfig } from './declaration.ts';
@@ -46,6 +47,7 @@ export class AutoTraining implements Training {
   readonly #plannedFor: PlannedFor;
   readonly #candidates: Iterator<Candidate, void, void>;
   readonly #secondsBefore: number;
+  readonly #doneBy: DoneBy | null;
   #next: number;
   #atWork: MemberAtWork | null = null;
   #standing: Standing | null = null;
@@ -67,6 +69,7 @@ export class AutoTraining implements Training {
     this.#members = [...(before?.members ?? [])];
     this.#leftOut = [...(before?.leftOut ?? [])];
     this.#secondsBefore = before?.seconds ?? 0;
+    this.#doneBy = DoneBy.of(job);
     const fold = rows.targets.length - Math.round(rows.targets.length / Math.max(2, rows.count));
     this.#plannedFor = { common: commonOf(job.config), data: job.data, rows: fold };
     this.#candidates = candidates(this.#plannedFor);
@@ -98,7 +101,9 @@ export class AutoTraining implements Training {
     return { training: this.#course.seconds };
   }
 
+  /** Seconds in all: a pause takes none of them, unless it is to be done by a time. */
   get #budget(): number {
+    if (this.#doneBy) return this.#spent + Math.max(0, this.#doneBy.left(0) / 1000);
     return 60 * this.#job.config.auto.minutes;
   }
 
@@ -280,6 +285,7 @@ export class AutoTraining implements Training {
       ...noBetter(leaderboard),
       remark: `${leaderboard[0].title.toLowerCase()}, of ${countText(of, 'model')}${tooShort(this.#members)}`,
       leaderboard,
+      ...(this.#doneBy ? { deadline: this.#doneBy.result(of) } : {}),
       ...(this.#curve ? { learningCurve: this.#curve.result() } : {}),
       ...(this.#leftOut.length > 0 ? { leftOutModels: this.#leftOut } : {}),
       spent: { phases: this.#phases },
@@ -331,7 +337,7 @@ export class AutoTraining implements Training {
   }
 }
 
-/** What members have in common with the run. */
-function commonOf({ auto: _, learner: __, ...common }: AutoConfig): Omit<AutoConfig, 'auto' | 'learner'> {
+/** What members have in common with the run; the time it is to be done by is not theirs. */
+function commonOf({ auto: _, learner: __, until: ___, ...common }: AutoConfig): Omit<AutoConfig, 'auto' | 'learner'> {
   return { ...common, device: 'cpu' };
 }

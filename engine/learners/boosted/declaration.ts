@@ -181,6 +181,7 @@ export const declaration = declare({
   trees: true,
   unit: { one: 'tree', many: 'trees' },
   curves: true,
+  doneBy: 'As many trees as there is time for; it stops before where more bring nothing.',
 
   check: ({ boosted }, data) => {
     monotoneOf(boosted, data.input, data.output);

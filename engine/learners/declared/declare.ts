@@ -67,8 +67,8 @@ export interface Declaration<C extends RunConfig = RunConfig> {
   readonly unit: { readonly one: string; readonly many: string };
   /** Whether it has values along the way that make a curve. */
   readonly curves: boolean;
-  /** It can be planned to be done by a time. */
-  readonly deadlines?: true;
+  /** What becomes of a run that is to be done by a time, as a sentence. */
+  readonly doneBy: string;
 
   /** Layers that a person puts together, kept as `model`; absent: it has none. */
   layers?(config: C): readonly LayerSpec[];
@@ -135,6 +135,7 @@ export function declare<const Name extends string, const T extends FieldTable<Tr
     devices: ['cpu'],
     unit: { one: 'step', many: 'steps' },
     curves: false,
+    doneBy: 'It ends by then with what it has.',
     complete: (config) => ({ ...config, [name]: completed(fields, own(config)) }),
     check: () => undefined,
     units: () => 1,

@@ -58,6 +58,7 @@ export function foreignDeclaration(learner: string): Declaration {
     summary: `A model ${said}.`,
     fields: {},
     own: learner,
+    doneBy: '',
     free: {},
     formats: exportFormats,
     trees: false,

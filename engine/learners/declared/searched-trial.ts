@@ -27,7 +27,7 @@ export interface TrialData {
 
 /** `settings`: what is fixed in the space and what was chosen. */
 export function configOfTrial(config: SearchConfig, settings: TrialSettings, { data, rows }: TrialData): RunConfig {
-  const { search, learner: _, ...rest } = config;
+  const { search, learner: _, until: __, ...rest } = config;
   const common = { ...rest, device: 'cpu' } as const;
   const classes = data.output.kind === 'classes' ? data.output.classes.length : 0;
   const about = trainedOn(rows, data.task, { classes });

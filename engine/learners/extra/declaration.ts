@@ -23,6 +23,7 @@ export const declaration = declare({
   trees: true,
   unit: { one: 'tree', many: 'trees' },
   curves: true,
+  doneBy: 'All its trees, or as many as there is time for.',
   check: (_config, data) => refuseManyScores('a forest', data),
   units: ({ extra }) => extra.trees,
   extended: (config, trees) => ({ ...config, extra: { ...config.extra, trees } }),

@@ -8,6 +8,7 @@ import type { EvaluationSpec } from '../../train/metrics.ts';
 import { handOverModel } from '../../train/model-files.ts';
 import { classWeights } from '../../train/session-sizes.ts';
 import { Course, sliceMilliseconds } from '../course.ts';
+import { DoneBy } from '../done-by.ts';
 import { declaration, gridOf, outputsOf, type LinearConfig } from './declaration.ts';
 import type { LearnerJob, Training } from '../learner.ts';
 import { plainLoss, scoreSplits } from '../scoring.ts';
@@ -42,6 +43,9 @@ export async function openLinear(job: LearnerJob<LinearConfig>): Promise<Trainin
   return new LinearTraining(job, problem, search, before?.seconds ?? 0);
 }
 
+/** Of the time of a penalty. */
+const scoringShare = 0.5;
+
 class LinearTraining implements Training {
   readonly #job: LearnerJob<LinearConfig>;
   readonly #problem: PathProblem;
@@ -52,7 +56,10 @@ class LinearTraining implements Training {
   /** Penalties tried before this training, and seconds that took. */
   readonly #triedBefore: number;
   readonly #secondsBefore: number;
+  readonly #doneBy: DoneBy | null;
   #seconds = 0;
+  /** There was no time for more. */
+  #late = false;
   #result: RunResult | null = null;
 
   constructor(job: LearnerJob<LinearConfig>, problem: PathProblem, search: Search, secondsBefore: number) {
@@ -62,6 +69,7 @@ class LinearTraining implements Training {
     this.#work = searchPenalty(problem, search);
     this.#triedBefore = search.tried.length;
     this.#secondsBefore = secondsBefore;
+    this.#doneBy = DoneBy.of(job);
     this.#evaluation = {
       output: problem.output,
       training: plainLoss,
@@ -85,7 +93,7 @@ class LinearTraining implements Training {
       if (!(await this.#course.between()) && !done) {
         await this.#course.saveCheckpoint();
         this.#finish('stopped');
-      } else if (done) this.#finish('completed');
+      } else if (done || this.#isLate()) this.#finish('completed');
     } while (this.#result === null && clock() < end);
     return this.#result === null;
   }
@@ -109,6 +117,14 @@ class LinearTraining implements Training {
     } finally {
       this.#seconds += (clock() - start) / 1000;
     }
+  }
+
+  /** What was solved so far is kept then. Scoring takes less than a penalty. */
+  #isLate(): boolean {
+    const { length } = this.#search.tried;
+    const each = length > 0 ? (1000 * this.#secondsSpent) / length : 0;
+    this.#late = this.#doneBy !== null && this.#doneBy.left(scoringShare * each) < 0;
+    return this.#late;
   }
 
   #announce(): void {
@@ -170,6 +186,7 @@ class LinearTraining implements Training {
       metrics: scored.metrics,
       bestEpoch: chosen + 1,
       remark: this.#remark(),
+      ...(this.#doneBy ? { deadline: this.#doneBy.result(tried.length) } : {}),
       spent: { phases: { training: this.#seconds, scoring: scoring / 1000 } },
       ...(scored.doubt === null ? {} : { doubt: `${scored.doubt} ${doubtHint}` }),
     };
@@ -188,7 +205,8 @@ class LinearTraining implements Training {
     const value = Number(penaltyOf(tried[chosen], penalty).toPrecision(4));
     if (penalty > 0) return `penalty ${value}, as set`;
     const { validation } = this.#problem;
-    return `penalty ${value}, the best of ${tried.length} by ${validation > 0 ? 'the validation rows' : 'rows set aside'}`;
+    const by = `${validation > 0 ? 'the validation rows' : 'rows set aside'}${this.#late ? ', all that there was time for' : ''}`;
+    return `penalty ${value}, the best of ${tried.length} by ${by}`;
   }
 
   /** What predicting and exporting need. */

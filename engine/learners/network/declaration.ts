@@ -74,7 +74,7 @@ export const declaration: Declaration<NetworkConfig> = {
   devices: ['auto', 'cpu', 'gpu', 'reference'],
   unit: { one: 'epoch', many: 'epochs' },
   curves: true,
-  deadlines: true,
+  doneBy: 'As many epochs as there is time for, or as bring anything; the rate falls to the end of them.',
 
   layers: ({ model }) => model.layers,
   complete: (config) => ({ ...config, training: completeTraining(config.training) }),

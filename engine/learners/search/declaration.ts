@@ -4,6 +4,7 @@ import type { OutputSpec } from '../../model/spec.ts';
 import type { PreparedData } from '../../protocol/data.ts';
 import { InputError } from '../../protocol/errors.ts';
 import { ownValue } from '../../protocol/own.ts';
+import { momentText } from '../../protocol/words.ts';
 import type { RunConfig } from '../../protocol/runs.ts';
 import { parseSpace, readSpace, type ReadSpace } from '../../search/read-space.ts';
 import type { searched } from '../../search/ready.ts';
@@ -129,11 +130,14 @@ export const comparesLosses = ({ space }: Pick<ReadSpace, 'space'>): boolean =>
 /** What scores are called. */
 export const metricOf = ({ kind }: OutputSpec): string => (kind === 'classes' ? 'log loss' : 'RMSE');
 
-function check({ search }: Pick<SearchConfig, 'search'>, data: Pick<PreparedData, 'counts' | 'output'>): void {
+function check(
+  { search, until }: Pick<SearchConfig, 'search' | 'until'>,
+  data: Pick<PreparedData, 'counts' | 'output'>,
+): void {
   spaceOf(search);
   refuseManyScores('a search', data);
-  if (search.trials > 0 || search.minutes > 0) return;
-  throw new InputError('input.search', 'The search has no end.', 'Give it trials or minutes.');
+  if (search.trials > 0 || search.minutes > 0 || until !== undefined) return;
+  throw new InputError('input.search', 'The search has no end.', 'Give it trials, minutes or a time to be done by.');
 }
 
 export const declaration = declare({
@@ -149,6 +153,7 @@ export const declaration = declare({
   forms: ['columns'],
   unit: { one: 'trial', many: 'trials' },
   curves: true,
+  doneBy: 'It looks until then, where its trials do not end it before; 0 trials: the time alone decides.',
 
   check,
   parts: ({ search }) => search.parts,
@@ -159,13 +164,14 @@ export const declaration = declare({
   preset: ({ search }) => `${search.of} search`,
   modelTitle: ({ search }) => `Search of ${searchFields.of.choices[search.of].toLowerCase()}`,
   label: ({ search }) => `search of ${search.of}`,
-  facts: ({ search, seed }) => [
+  facts: ({ search, seed, until }) => [
     ['model', `the best ${search.of} of a search`],
     [
       'training',
       [
         ...(search.trials > 0 ? [`${search.trials} trials`] : []),
         ...(search.minutes > 0 ? [`${search.minutes} min`] : []),
+        ...(until === undefined ? [] : [`until ${momentText(until)}`]),
         search.sampler,
         ...(search.asha ? ['stopped early by rank'] : []),
         `seed ${seed}`,

@@ -19,6 +19,7 @@ import type { PartRows } from '../auto/part-rows.ts';
 import { autoScores } from '../auto/scores.ts';
 import { RowsForMembers, matrixRecipe, valuesPerRow } from '../auto/trained.ts';
 import { Course } from '../course.ts';
+import { DoneBy } from '../done-by.ts';
 import { declarationOf } from '../declared/registry.ts';
 import type { LearnerJob, Training } from '../learner.ts';
 import { comparesLosses, type SearchConfig } from './declaration.ts';
@@ -42,6 +43,7 @@ export class SearchTraining implements Training {
   readonly #course: Course;
   readonly #trialData: TrialData;
   readonly #secondsBefore: number;
+  readonly #doneBy: DoneBy | null;
   #atWork: TrialAtWork | null = null;
   /** The best trial that was completed, as a model. */
   #best: Member | null;
@@ -64,6 +66,7 @@ export class SearchTraining implements Training {
     for (const trial of trials) this.#trials.add(trial);
     this.#best = before?.members[0] ?? null;
     this.#secondsBefore = trials.reduce((sum, { seconds }) => sum + seconds, 0);
+    this.#doneBy = DoneBy.of(job);
     this.#course = new Course(this.#job, { progress: () => this.#progress(), snapshot: () => this.#snapshot() });
     job.control.onStop(() => this.#atWork?.abandon());
     this.#announce();
@@ -89,6 +92,12 @@ export class SearchTraining implements Training {
     return { training: this.#course.seconds };
   }
 
+  /** It is to be done by a time, and there is none for more. */
+  get #isLate(): boolean {
+    const end = 2 * this.#importance.took + this.#handOver.took;
+    return this.#doneBy !== null && this.#doneBy.left(end) < 0;
+  }
+
   /** Why there is no further trial; null: there is one. */
   #end(): SearchEnd | null {
     const { trials, minutes } = this.#job.config.search;
@@ -96,6 +105,7 @@ export class SearchTraining implements Training {
     if (trials > 0 && this.#trials.all.length >= trials) return 'trials';
     // One at least: else there is no answer. Where that one failed, nothing says that another would not.
     if (minutes > 0 && this.#spent >= 60 * minutes && this.#trials.all.length > 0) return 'minutes';
+    if (this.#isLate && this.#trials.all.length > 0) return 'minutes';
     const { space } = this.#space;
     return this.#trials.repeats >= Math.min(mostRepeats, 10 * sizeOf(space)) ? 'exhausted' : null;
   }
@@ -109,10 +119,13 @@ export class SearchTraining implements Training {
     }
     const atWork = this.#atWork;
     if (atWork === null) return;
-    if (this.#stopped) atWork.abandon();
-    if (await atWork.advance()) return;
+    // Without any trial there is no answer: the first one comes to an end with what it has.
+    const late = this.#isLate;
+    const given = this.#stopped || (late && this.#trials.best !== null);
+    if (given) atWork.abandon();
+    if (await atWork.advance(late)) return;
     this.#atWork = null;
-    if (this.#stopped) return;
+    if (given) return;
     await this.#keep(atWork.result(), atWork.member());
   }
 
@@ -214,6 +227,7 @@ export class SearchTraining implements Training {
         ? `trial ${standing.best.trial} of ${countText(of, 'trial')}, ${standing.stopped.toLocaleString('en')} of them stopped early`
         : 'no trial was completed',
       search: { ...standing, ended },
+      ...(this.#doneBy ? { deadline: this.#doneBy.result(of) } : {}),
       spent: { phases: this.#phases },
     };
     this.#course.report(true);
@@ -249,7 +263,8 @@ export class SearchTraining implements Training {
     const done = this.#trials.all.length;
     const end = this.#result !== null;
     const [byTrials, byTime] = [trials > 0 ? done / trials : 0, minutes > 0 ? this.#spent / (60 * minutes) : 0];
-    const share = Math.min(1, Math.max(byTrials, byTime));
+    const left = this.#doneBy ? Math.max(0, this.#doneBy.left(0) / 1000) : Infinity;
+    const share = Math.min(1, Math.max(byTrials, byTime, this.#spent / (this.#spent + left)));
     const all = end ? done : trials > 0 ? trials : Math.max(done + 1, Math.round(done / Math.max(share, 1e-3)));
     return {
       epoch: done,

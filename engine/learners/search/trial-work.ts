@@ -44,6 +44,8 @@ export class TrialAtWork {
   #halfway = Infinity;
   #stoppedAt: number | null = null;
   #problem: string | null = null;
+  /** It has not all its folds: its time was over. */
+  #cut = false;
 
   constructor(work: TrialWork, job: LearnerJob, rows: PartRows, test: RowsForMembers) {
     this.#work = work;
@@ -53,11 +55,12 @@ export class TrialAtWork {
     this.#member = new MemberAtWork(work.trial, work.candidate, job, rows, test, (point) => this.#watch(point));
   }
 
-  /** Works for a moment. True while there is more to do. */
-  async advance(): Promise<boolean> {
+  /** Works for a moment; `last`: it comes to its end with what it has. True while there is more to do. */
+  async advance(last = false): Promise<boolean> {
     const before = this.#member.folds;
     try {
-      const more = await this.#member.advance(false, false);
+      const more = await this.#member.advance(last, before === 0);
+      this.#cut ||= last && !more && !this.#member.complete;
       if (this.#member.folds > before) this.#scoreFold();
       return more;
     } catch (error) {
@@ -94,7 +97,8 @@ export class TrialAtWork {
     }
     const losses = this.#rows.count > 1 ? this.#folds : this.#groupLosses();
     const score = shownLoss(this.#output, meanOf(Float64Array.from(losses)));
-    return { ...common, state: 'completed', reached: 1, score, losses, note: '' };
+    const note = this.#cut ? 'its time was over before its last fold' : '';
+    return { ...common, state: 'completed', reached: this.#member.folds / this.#rows.count, score, losses, note };
   }
 
   /** What it learned; null where it was not completed. */

@@ -3,13 +3,14 @@
 
 import type { RunResult, TrainingProgress } from '../../protocol/runs.ts';
 import { noValidationWarning } from '../../protocol/use.ts';
-import { countText, timeText } from '../../protocol/words.ts';
+import { clockText, countText, timeText } from '../../protocol/words.ts';
 import { endings } from '../../train/diary.ts';
 import { doubtHint } from '../../train/doubt.ts';
 import type { EvaluationSpec } from '../../train/metrics.ts';
 import { handOverModel } from '../../train/model-files.ts';
 import type { Weights } from '../../train/weights.ts';
 import { Course, sliceMilliseconds } from '../course.ts';
+import { DoneBy } from '../done-by.ts';
 import type { LearnerJob, Training } from '../learner.ts';
 import { scoreSplits } from '../scoring.ts';
 import type { TreesSoFar } from './checkpoint.ts';
@@ -39,10 +40,18 @@ export interface Grove {
   readonly evaluation: EvaluationSpec;
   /** Raw outputs [rows, width] of all rows, by the trees that are kept. */
   outputs(): Generator<void, Float32Array, void> | AsyncGenerator<void, Float32Array, void>;
+  /**
+   * What scoring takes at most, as a share of growing; absent: that depends on the trees, and is measured by scoring with the first of them,
+   * which disturbs nothing.
+   */
+  readonly scoringShare?: number;
   /** Its part of `model.json`, and the tensors beside it. */
   model(): { readonly own: object; readonly tensors: Weights };
   remark(): string;
 }
+
+/** Scoring is measured anew with so many times the trees, and takes this much longer than measured. */
+const [scoringMeasured, scoringMargin] = [8, 1.5];
 
 export class TreeTraining implements Training {
   readonly #job: LearnerJob;
@@ -55,6 +64,11 @@ export class TreeTraining implements Training {
   readonly #taken: number;
   #seconds = 0;
   #reported: number;
+  readonly #doneBy: DoneBy | null;
+  /** Rounds that there is time for; null: not planned yet, or as many as it has. */
+  #planned: number | null = null;
+  /** Milliseconds that scoring takes a round, and after how many it was measured. */
+  #scoring = { each: 0, at: 0 };
   #result: RunResult | null = null;
 
   constructor(job: LearnerJob, grove: Grove, before: TreesSoFar | null) {
@@ -63,6 +77,7 @@ export class TreeTraining implements Training {
     this.#roundsBefore = this.#reported = this.#done;
     this.#secondsBefore = before?.seconds ?? 0;
     this.#taken = before?.taken ?? 0;
+    this.#doneBy = DoneBy.of(job);
     this.#course = new Course(job, {
       progress: () => this.#progress(),
       snapshot: () => grove.snapshot({ seconds: this.#secondsSpent, taken: this.#taken }),
@@ -79,9 +94,11 @@ export class TreeTraining implements Training {
     do {
       const done = await this.#slice();
       this.#addPoints();
+      const late = !done && (await this.#isLate());
       const goesOn = await this.#course.between();
-      if (!goesOn || done) await this.#course.saveCheckpoint();
-      if (!goesOn || done) await this.#finish(!goesOn && !done);
+      if (goesOn && !done && !late) continue;
+      await this.#course.saveCheckpoint();
+      await this.#finish(done ? 'done' : late ? 'late' : 'stopped');
     } while (this.#result === null && clock() < end);
     return this.#result === null;
   }
@@ -108,6 +125,37 @@ export class TreeTraining implements Training {
       return false;
     } finally {
       this.#seconds += (clock() - start) / 1000;
+    }
+  }
+
+  /** Whether there is no time for more, where it is to be done by one. */
+  async #isLate(): Promise<boolean> {
+    if (this.#doneBy === null) return false;
+    await this.#measureScoring();
+    const before = this.#planned;
+    this.#planned = this.#doneBy.plan(this.#done, this.#scoring.each) ?? before;
+    if (before === null && this.#planned !== null) {
+      const [most, by] = [this.#grove.rounds, clockText(this.#doneBy.until)];
+      const time = `There is time for about ${countText(Math.min(this.#planned, most), 'tree')} until ${by}`;
+      this.#course.say(this.#planned >= most ? `${time}: all that it may have.` : `${time}.`);
+    }
+    return this.#doneBy.left(this.#scoring.each * this.#done) < 0;
+  }
+
+  /** With what is there now and again, as later trees may be larger. */
+  async #measureScoring(): Promise<void> {
+    const { scoringShare } = this.#grove;
+    const rounds = this.#done;
+    if (rounds === 0) return;
+    if (scoringShare !== undefined) {
+      this.#scoring = { each: (scoringShare * 1000 * this.#secondsSpent) / rounds, at: rounds };
+    } else if (rounds >= scoringMeasured * this.#scoring.at) {
+      const { clock } = this.#job.surroundings;
+      const start = clock();
+      await this.#outputs();
+      this.#scoring = { each: (scoringMargin * (clock() - start)) / rounds, at: rounds };
+      // That was no tree.
+      this.#doneBy?.anew();
     }
   }
 
@@ -139,7 +187,7 @@ export class TreeTraining implements Training {
   }
 
   #progress(): TrainingProgress {
-    const all = this.#result ? this.#done : this.#grove.rounds;
+    const all = this.#result ? this.#done : Math.min(this.#grove.rounds, this.#planned ?? Infinity);
     const here = this.#done - this.#roundsBefore;
     return {
       epoch: this.#done,
@@ -159,7 +207,8 @@ export class TreeTraining implements Training {
     return this.#seconds > 0 ? (here * this.#job.data.counts.train) / this.#seconds : 0;
   }
 
-  async #finish(stopped: boolean): Promise<void> {
+  /** `late`: there is no time for more. */
+  async #finish(how: 'done' | 'late' | 'stopped'): Promise<void> {
     const { surroundings } = this.#job;
     const grove = this.#grove;
     const start = surroundings.clock();
@@ -169,8 +218,9 @@ export class TreeTraining implements Training {
     const divergence = grove.divergence?.() ?? null;
     const scored = divergence !== null && best === 0 ? null : await this.#keepAndScore(best);
     const scoring = surroundings.clock() - start;
-    const ended = stopped ? 'stopped' : grove.stoppedEarly() ? 'early_stopped' : 'completed';
+    const ended = how === 'stopped' ? how : how === 'done' && grove.stoppedEarly() ? 'early_stopped' : 'completed';
     const reason = divergence ? 'diverged' : ended;
+    const remark = `${grove.remark()}${how === 'late' ? ', as many as there was time for' : ''}`;
     this.#result = {
       reason,
       device: 'cpu',
@@ -181,7 +231,8 @@ export class TreeTraining implements Training {
       examplesPerSecond: this.#rowsPerSecond(),
       metrics: scored?.metrics ?? {},
       bestEpoch: best,
-      remark: grove.remark(),
+      remark,
+      ...(this.#doneBy ? { deadline: this.#doneBy.result(this.#done, grove.rounds) } : {}),
       spent: { phases: { training: this.#seconds, scoring: scoring / 1000 } },
       ...(scored?.doubt ? { doubt: `${scored.doubt} ${doubtHint}` } : {}),
       ...(divergence ? { divergence } : {}),
@@ -189,7 +240,7 @@ export class TreeTraining implements Training {
     this.#course.report(true);
     const times = `growing ${timeText(1000 * this.#seconds)}, scoring ${timeText(scoring)}`;
     this.#course.say(`Time: ${times}.`, 'info', true);
-    this.#course.say(`${endings[reason]}: ${grove.remark()}.`, 'info', true);
+    this.#course.say(`${endings[reason]}: ${remark}.`, 'info', true);
     if (scored?.doubt) this.#course.say(scored.doubt, 'warning');
   }
 

@@ -135,7 +135,8 @@ export class Draft {
     const { until } = this;
     if (!learner.layers) {
       const device = learner.devices.length > 1 ? this.device : 'auto';
-      return configWith(learner, { ...common, device, seed }, this.own);
+      const timed = until === undefined ? {} : { until };
+      return configWith(learner, { ...common, ...timed, device, seed }, this.own);
     }
     const { preset: _, ...own } = this.model;
     // A preset that was edited is the person's own model from then on.
@@ -146,7 +147,7 @@ export class Draft {
 
   /** The time it is to be done by, in milliseconds since 1970; undefined where none is asked for, or it cannot be planned for. */
   get until(): number | undefined {
-    if (!this.learner.deadlines || this.folds !== undefined) return undefined;
+    if (this.folds !== undefined && !this.learner.parts) return undefined;
     return timeAsked(this.doneBy, new Date()) ?? undefined;
   }
 
