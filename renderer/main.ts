@@ -18,6 +18,8 @@ async function start(): Promise<void> {
   // What could not be had is said in the window: a window without anything would say nothing.
   await app.load().catch((error: unknown) => (app.failure = failureOf(error)));
   mount(App, { target: document.body, props: { app } });
+  // Processes of their own are started to ask them: once the first view stands, it has nothing to wait for.
+  requestIdleCallback(() => void app.loadDevices(), { timeout: 1000 });
 }
 
 void start();

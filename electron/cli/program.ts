@@ -9,7 +9,7 @@ import { about } from './about.ts';
 import { helpOf, parseCommand, type Command } from './command.ts';
 import { commands } from './commands.ts';
 import { Interruption } from './interruption.ts';
-import { loadPart } from './loading.ts';
+import { loadPart } from '../../engine/protocol/loading.ts';
 import { Output, type Streams } from './output.ts';
 import { ownValue } from '../../engine/protocol/own.ts';
 import { Sink } from './sink.ts';

@@ -8,8 +8,8 @@ import { openStore, type StoreProcessOptions } from '../../engine/history/client
 import { explainFailure } from '../../engine/history/failures.ts';
 import { makeFolder } from '../../engine/history/home.ts';
 import { homeFolder } from './home.ts';
-import { lazyService } from './lazy-service.ts';
-import { loadPart } from './loading.ts';
+import { lazyService } from '../../engine/protocol/lazy-service.ts';
+import { loadPart } from '../../engine/protocol/loading.ts';
 import { startOnnx } from './onnx-process.ts';
 
 export class Services {

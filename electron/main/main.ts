@@ -155,7 +155,8 @@ async function start(): Promise<void> {
     event.preventDefault();
     window.browser.close();
   });
-  // Both are needed by the first view: they start while the page loads.
+  // Both are needed by the first view: they start while the page loads. Not before the window is made: Electron 25 then
+  // never tells that one of them has ended.
   processes.warm();
   const loaded = window.load();
   await Promise.all([loaded, openHistory()]).catch((error: unknown) => {

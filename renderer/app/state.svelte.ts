@@ -94,10 +94,9 @@ export class AppState {
     const empty = this.datasets.list.length === 0 && this.activeRuns.total === 0;
     // A window that is loaded again has its view in its address.
     if (location.hash === '') this.router.replace(empty ? '#welcome' : last === '#welcome' ? '#datasets' : last);
-    void this.loadDevices();
     void this.service.crashes().then(({ unseen }) => (this.unseenCrashes = unseen));
     this.service.onServing(({ runs }) => (this.serving = runs));
-    this.serving = await this.service.serving();
+    void this.service.serving().then((runs) => (this.serving = runs));
     this.service.onOpened(() => void this.takeOpened());
     void this.takeOpened();
   }

@@ -100,7 +100,10 @@ export async function start(installation: Installation, variables: Record<string
 export async function debuggerAddress(child: ChildProcess, stderr: () => string): Promise<string> {
   const found = (): string | undefined => /DevTools listening on ws:\/\/([\d.:]+)\//.exec(stderr())?.[1];
   await expect
-    .poll(() => found() ?? (child.exitCode === null ? null : stderr()), { message: 'the package starts' })
+    .poll(() => found() ?? (child.exitCode === null ? null : stderr()), {
+      message: 'the program starts',
+      timeout: patience,
+    })
     .not.toBeNull();
   return found() ?? Promise.reject(new Error(`The package ended with ${child.exitCode}: ${stderr()}`));
 }

@@ -2,8 +2,9 @@
 // training, in an import of 85 MB. The counts that keep it so are held by tests/app/views-speed.spec.ts on any machine; these times
 // say something only where nothing else runs.
 //
-//   npm run bench:window [-- --rounds 5] [--runs 10000 --series 50 --points 200] [--only runs|queue|training|import|command|mlp|cnn] [--out FILE.json]
+//   npm run bench:window [-- --rounds 5] [--runs 10000 --series 50 --points 200] [--only start,idle,runs,queue,training,import,command,mlp,cnn] [--out FILE.json]
 //
+// `--program FILE`: start and idle of an installed Trainyard, not of this folder's.
 // `--home FOLDER`: a home of so many runs that tests/bench/large-home.ts has made, which stays.
 
 import fs from 'node:fs';
@@ -16,6 +17,7 @@ import { importTable, startRun, waitForEpoch, waitForState, writeTable } from '.
 import { makeLargeHome } from '../bench/large-home.ts';
 import { timeCommand } from './window-command.ts';
 import { timeQueue } from './window-queue.ts';
+import { measureIdle, timeStart } from './window-start.ts';
 import { timeRuns } from './window-runs.ts';
 import { blocked, tell, watchLongTasks } from './window-times.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
@@ -29,6 +31,8 @@ const { values } = parseArgs({
     only: { type: 'string' },
     out: { type: 'string' },
     home: { type: 'string' },
+    program: { type: 'string' },
+    seconds: { type: 'string', default: '60' },
   },
 });
 const rounds = Number(values.rounds);
@@ -83,13 +87,16 @@ function largeHome(): string {
   return home;
 }
 
-const wanted = (part: string): boolean => values.only === undefined || values.only === part;
+const chosen = values.only?.split(',');
+const wanted = (part: string): boolean => chosen === undefined || chosen.includes(part);
+if (wanted('start')) await timeStart(rounds, values.program);
+if (wanted('idle')) await measureIdle(Number(values.seconds), values.program);
 if (wanted('runs')) await inApp(values.home ?? largeHome(), (app) => timeRuns(app, size.runs, rounds));
 if (wanted('queue')) await inApp(await homeWithQueue(1_000), (app) => timeQueue(app, 1_000, rounds));
 if (wanted('training')) await inApp(undefined, training);
 if (wanted('import')) await inApp(undefined, importing);
 const commands = ['command', 'mlp', 'cnn'];
 if (commands.some(wanted)) {
-  const told = await timeCommand(rounds, values.only === 'command' ? undefined : values.only);
+  const told = await timeCommand(rounds, wanted('command') ? undefined : chosen);
   if (values.out !== undefined) fs.writeFileSync(values.out, JSON.stringify(told, null, 1));
 }

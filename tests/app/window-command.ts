@@ -73,11 +73,11 @@ async function byCommandLine(home: string, args: readonly string[]): Promise<num
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1];
 
 /** Prints the medians of some rounds and their ratios; the process ends with 1 where the app takes more than 3 % longer. */
-export async function timeCommand(rounds: number, only?: string): Promise<object[]> {
+export async function timeCommand(rounds: number, only?: readonly string[]): Promise<object[]> {
   const home = fs.mkdtempSync(path.join(os.tmpdir(), 'trainyard-command-'));
   const told: object[] = [];
   const chosen = workloads
-    .filter(({ name }) => only === undefined || only === name)
+    .filter(({ name }) => only === undefined || only.includes(name))
     .map(({ name, args }) => ({ name, args: args(home) }));
   const app = await launch({ home });
   try {

@@ -1,12 +1,10 @@
 // How times of the window are taken and told.
 
-import fs from 'node:fs';
 import type { Page } from '@playwright/test';
+import { familyOf } from '../support/processes.ts';
 
 /** Milliseconds that the window's thread may be busy at a stretch. */
 export const blocked = 100;
-/** A tick of the system's count of processor time, in milliseconds. */
-const tick = 10;
 
 /** Milliseconds of some rounds. */
 export interface Times {
@@ -47,37 +45,8 @@ export async function watchLongTasks(page: Page): Promise<() => Promise<number>>
 
 /** Processor time of a process and of all that it has started, in milliseconds; nothing where the system does not say it this way. */
 export function processorTime(root: number): { readonly answering: number; readonly drawing: number } {
-  if (process.platform !== 'linux') return { answering: 0, drawing: 0 };
-  const all = fs
-    .readdirSync('/proc')
-    .filter((entry) => /^\d+$/.test(entry))
-    .flatMap(statusOf);
-  const family = new Set([root]);
-  let known = 0;
-  while (known < family.size) {
-    known = family.size;
-    for (const { pid, parent } of all) if (family.has(parent)) family.add(pid);
-  }
+  const family = familyOf(root);
   const sum = (drawing: boolean): number =>
-    all.reduce((total, one) => total + (family.has(one.pid) && one.drawing === drawing ? one.time : 0), 0);
+    family.reduce((total, { kind, processor }) => total + ((kind === 'gpu-process') === drawing ? processor : 0), 0);
   return { answering: sum(false), drawing: sum(true) };
-}
-
-interface ProcessTime {
-  readonly pid: number;
-  readonly parent: number;
-  readonly time: number;
-  readonly drawing: boolean;
-}
-
-function statusOf(pid: string): readonly ProcessTime[] {
-  try {
-    // The name of the program, in brackets, may hold spaces.
-    const numbers = fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ').map(Number);
-    const drawing = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('--type=gpu-process');
-    return [{ pid: Number(pid), parent: numbers[1], time: tick * (numbers[11] + numbers[12]), drawing }];
-  } catch {
-    // It has ended meanwhile.
-    return [];
-  }
 }

@@ -6,7 +6,7 @@ import test from 'node:test';
 import { promisify } from 'node:util';
 import { about } from '../../electron/cli/about.ts';
 import { commands } from '../../electron/cli/commands.ts';
-import { lazyService } from '../../electron/cli/lazy-service.ts';
+import { lazyService } from '../../engine/protocol/lazy-service.ts';
 import { penguins, startTrainyard, temporaryHome } from '../support/cli.ts';
 
 const script = `
@@ -50,24 +50,30 @@ test('a service that is loaded late: calls and events in order, failures to whoe
   let loads = 0;
   const listeners = new Set<(value: number) => void>();
   const service = {
+    list: async () => 'by the service',
     tell: async (value: number) => [...listeners].forEach((listener) => listener(value)),
     onTold: (listener: (value: number) => void) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
   };
-  const lazy = lazyService<typeof service>(async () => (loads++, service));
+  const lazy = lazyService<typeof service>(async () => (loads++, service), { list: async () => 'at once' });
   const heard: number[] = [];
   const stop = lazy.onTold((value) => heard.push(value));
   const never = lazy.onTold(() => heard.push(-1));
   never();
+  assert.deepEqual([await lazy.list(), loads], ['at once', 0], 'listening and what is ready load nothing');
   await lazy.tell(1);
   stop();
   await lazy.tell(2);
   assert.deepEqual([heard, loads, listeners.size], [[1], 1, 0]);
-  const broken = lazyService<typeof service>(async () => Promise.reject(new Error('no disk')));
-  broken.onTold(() => undefined)();
-  await assert.rejects(broken.tell(1), /no disk/);
+  let disk = false;
+  const broken = lazyService<typeof service>(async () => (disk ? service : Promise.reject(new Error('no disk'))));
+  broken.onTold((value) => heard.push(value));
+  await assert.rejects(broken.tell(3), /no disk/);
+  disk = true;
+  await broken.tell(4);
+  assert.deepEqual(heard, [1, 4], 'the next call tries again');
 });
 
 test('a data engine that cannot be loaded is said like any other error, with what to do', async (t) => {

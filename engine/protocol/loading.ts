@@ -1,6 +1,6 @@
 // Parts of the program that are loaded when they are needed.
 
-import { TrainyardError } from '../../engine/protocol/errors.ts';
+import { TrainyardError } from './errors.ts';
 
 /** What `importing` gives. Throws TrainyardError `internal.not_loaded`. */
 export async function loadPart<T>(importing: Promise<T>): Promise<T> {
