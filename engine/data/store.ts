@@ -253,10 +253,10 @@ function isWritable(folder: string): boolean {
   }
 }
 
-/** Level by level: Node's own way of making several never ends below /proc. */
+/** Level by level: Node’s own way of making several never ends below /proc. As the home’s own: its account’s alone. */
 async function makeFolder(folder: string): Promise<void> {
   try {
-    await mkdir(folder);
+    await mkdir(folder, { mode: 0o700 });
   } catch (error) {
     if (hasCode(error, 'EEXIST') && (await stat(folder)).isDirectory()) return;
     if (!hasCode(error, 'ENOENT') || existsSync(dirname(folder))) throw error;

@@ -36,7 +36,8 @@ export function makeFolder(folder: string): void {
 
 function makeOne(path: string, folder: string): void {
   try {
-    mkdirSync(path);
+    // Runs and tables are their account’s alone, also where its own folder can be read by others.
+    mkdirSync(path, { mode: 0o700 });
   } catch (error) {
     // Another process may have been faster.
     if (codeOf(error) === 'EEXIST' && exists(path)) return;

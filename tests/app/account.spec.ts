@@ -29,6 +29,8 @@ function run(name: string, args: readonly string[], options: object = {}): strin
 function makeAccount(name: string): Installation {
   run('useradd', ['--create-home', '--shell', '/bin/sh', name]);
   const [uid, gid] = ['-u', '-g'].map((flag) => Number(run('id', [flag, name])));
+  // As some systems make them: what Trainyard keeps there is private by itself.
+  fs.chmodSync(`/home/${name}`, 0o755);
   return {
     program,
     account: { uid, gid },

@@ -16,6 +16,7 @@ import type { Migration } from '../../engine/history/migrations.ts';
 import { parseRow } from '../../engine/history/records.ts';
 import { completeConfig } from '../../engine/history/configs.ts';
 import type { RunConfig } from '../../engine/protocol/runs.ts';
+import { DatasetStore } from '../../engine/data/store.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { InputError, TrainyardError } from '../../engine/protocol/errors.ts';
 import { newRun, point, temporaryHome } from './fixtures/history.ts';
@@ -350,6 +351,26 @@ test('a home that is a file, or lies below one, is refused', (context) => {
   assert.throws(() => createStore(home), failsWith('store.not_a_folder', /is not a folder/));
   assert.throws(() => createStore(join(home, 'below')), failsWith('store.not_a_folder', /is not a folder/));
 });
+
+test(
+  'a home that is made is its account’s alone; one that was there keeps its mode',
+  { skip: process.platform === 'win32' && 'no modes there' },
+  async (context) => {
+    const parent = temporaryHome(context);
+    const own = join(parent, 'made', 'home');
+    const given = join(parent, 'given');
+    mkdirSync(given);
+    chmodSync(given, 0o755);
+    const modes: number[] = [];
+    for (const home of [own, given]) {
+      await createStore(home).close();
+      modes.push(statSync(home).mode & 0o777);
+    }
+    assert.deepEqual(modes, [0o700, 0o755]);
+    await new DatasetStore(join(parent, 'data')).prepareHome();
+    assert.equal(statSync(join(parent, 'data')).mode & 0o777, 0o700);
+  },
+);
 
 /** Opens a store in a process without the rights of root; its stderr is the error's code. */
 function openUnprivileged(home: string): Promise<string> {
