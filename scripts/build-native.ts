@@ -1,5 +1,5 @@
-// Builds the optional native addon of the CPU kernels, build/kernels/native.node, where a C compiler is at hand: the heavy
-// kernels of engine/backends/cpu/native, compiled once for each set of instructions.
+// Builds the optional native addon, build/kernels/native.node, where a C compiler is at hand: the heavy CPU kernels of
+// engine/backends/cpu/native, compiled once for each set of instructions, and the reader of plain tables (engine/data/formats/native).
 
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
@@ -34,6 +34,7 @@ function buildNative(): void {
     return;
   }
   const source = path.join(root, 'engine', 'backends', 'cpu', 'native');
+  const tables = path.join(root, 'engine', 'data', 'formats', 'native');
   const objects = path.join(output, 'native');
   fs.mkdirSync(objects, { recursive: true });
   const compile = (file: string, name: string, flags: readonly string[]): string => {
@@ -49,7 +50,7 @@ function buildNative(): void {
       `-DCACHED_TILES=${layout.nativeCachedFloats}`,
       ...flags,
       '-c',
-      path.join(source, file),
+      path.resolve(source, file),
       '-o',
       object,
     ]);
@@ -58,7 +59,13 @@ function buildNative(): void {
   try {
     const include = path.join(root, 'node_modules', 'node-api-headers', 'include');
     const parts = [
-      compile('addon.c', 'addon', [`-I${include}`, '-DNAPI_VERSION=6', ...layoutDefinitions()]),
+      compile('addon.c', 'addon', [`-I${include}`, `-I${tables}`, '-DNAPI_VERSION=6', ...layoutDefinitions()]),
+      compile(path.join(tables, 'plain_addon.c'), 'plain_addon', [`-I${include}`, '-DNAPI_VERSION=6']),
+      // The addon is used where its first set of instructions is; sums have the bits that they have in JavaScript.
+      compile(path.join(tables, 'plain_rows.c'), 'plain_rows', [
+        ...(Object.values(variants)[0] ?? []),
+        '-ffp-contract=off',
+      ]),
       ...Object.entries(variants).flatMap(([name, flags]) => [
         compile('kernels.c', name, [`-DTABLE=table_${name}`, ...flags]),
         // Sums of trees have one set of bits everywhere.

@@ -35,7 +35,12 @@ const targets = {
     command: ['scripts/build-kernels.ts'],
   },
   native: {
-    inputs: ['engine/backends/cpu/native', 'engine/backends/cpu/layout.ts', 'scripts/build-native.ts'],
+    inputs: [
+      'engine/backends/cpu/native',
+      'engine/backends/cpu/layout.ts',
+      'engine/data/formats/native',
+      'scripts/build-native.ts',
+    ],
     needs: [],
     command: ['scripts/build-native.ts'],
   },

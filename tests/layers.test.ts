@@ -286,7 +286,15 @@ const rules: readonly Rule[] = [
   },
   {
     files: 'engine/data/',
-    may: ['engine/system/', protocol, 'engine/model/', 'engine/optim/', 'engine/text/', settings],
+    may: [
+      'engine/system/',
+      protocol,
+      'engine/model/',
+      'engine/optim/',
+      'engine/text/',
+      'engine/backends/cpu/native.ts',
+      settings,
+    ],
     packages: ['node:', 'zod', '@duckdb/node-api', 'apache-arrow', '@napi-rs/image', 'image-size', 'yauzl'],
     instead: 'Data knows formats and rows; models and runs come to it through DataService.',
   },

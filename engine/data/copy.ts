@@ -69,7 +69,7 @@ export async function copyTable<T>(
   // Awaited below; until then its failure is nobody else's business.
   connection.catch(() => undefined);
   try {
-    const source = await format.open({ head, options, connection, workFolder, job, like });
+    const source = await format.open({ head, options, connection, workFolder, job, like, threads: limits.threads });
     await connection;
     const database = await opening;
     const copied = await readAll(database, source, { head, workFolder, job });

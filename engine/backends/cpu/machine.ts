@@ -13,8 +13,9 @@ import {
   programStop,
   sleepSlice,
 } from './layout.ts';
-import type { KernelExports, KernelModule, NativeStretch } from './module.ts';
+import type { KernelExports, KernelModule } from './module.ts';
 import { loadNative } from './native.ts';
+import type { NativeStretch } from './native.ts';
 
 /** What a worker is started with. */
 export interface WorkerTask {

@@ -18,9 +18,6 @@ export interface KernelExports {
   serve(thread: number, threads: number): number;
 }
 
-/** Runs a stretch of calls natively; 0 when done. Present only with the addon. */
-export type NativeStretch = (record: number, calls: number, thread: number, threads: number, step: number) => number;
-
 const loaded = new Map<string, KernelModule>();
 
 /**

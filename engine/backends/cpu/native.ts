@@ -5,7 +5,9 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { InputError } from '../../protocol/errors.ts';
-import type { NativeStretch } from './module.ts';
+
+/** Runs a stretch of calls natively; 0 when done. Present only with the addon. */
+export type NativeStretch = (record: number, calls: number, thread: number, threads: number, step: number) => number;
 
 /** The addon, loaded. */
 export interface NativeAddon {
@@ -20,6 +22,17 @@ export interface NativeAddon {
   attach(bytes: Buffer, names: readonly string[], patience: number, base: number): NativeStretch;
   /** Multiply-adds in registers on the calling thread; returns the floating-point operations done. */
   multiplyAdds(rounds: number): number;
+  /** Where the line after so many begins, or −1 − the lines there are. */
+  afterLines(bytes: Uint8Array, from: number, end: number, lines: number): number;
+  /** Reads rows of a plain table on another thread; false: they are not plain. See engine/data/formats/native-cells.ts. */
+  readRows(
+    bytes: Uint8Array,
+    rows: number,
+    style: Uint8Array,
+    masks: Uint32Array,
+    out: Uint8Array,
+    facts: Float64Array,
+  ): Promise<boolean>;
 }
 
 /** What may stand in the variables that turn kernels off, for tests and for comparing, besides nothing; addon.c reads them too. */

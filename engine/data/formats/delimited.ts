@@ -79,12 +79,13 @@ async function openDelimited(
 
 /** The file copied by our own reader, as long as there is nothing unusual in it. */
 function plainSource(request: OpenRequest, layout: Layout): TableSource {
-  const { head, job, workFolder } = request;
+  const { head, job, workFolder, threads } = request;
   return {
     ...describeSource(layout, head.path, readCall(layout)),
     write: (target, groupRows, report) =>
       copyPlain(head, target, layout, {
         groupRows,
+        threads,
         sample: join(workFolder, 'sample.parquet'),
         job,
         report,

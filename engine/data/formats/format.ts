@@ -31,6 +31,8 @@ export interface OpenRequest {
   /** Folder for temporary files; removed after the import. */
   readonly workFolder: string;
   readonly job: Job;
+  /** How many may work on it. */
+  readonly threads: number;
   /** The file is read for a model: like the one it was trained on. Otherwise it stands for itself. */
   readonly like?: TrainingFile;
 }

@@ -6,7 +6,13 @@ import type { GroupMoments } from '../schema/moments.ts';
 
 /** A column of a row group. Numbers: NaN = missing. Texts: code `missingCode` = missing. */
 export type GroupColumn =
-  | { readonly kind: 'number'; readonly values: Float64Array; readonly moments: GroupMoments }
+  | {
+      readonly kind: 'number';
+      readonly values: Float64Array;
+      readonly moments: GroupMoments;
+      /** The different ones, where they have been looked for; null: there are too many, or none. */
+      readonly coded?: CodedNumbers | null;
+    }
   | {
       readonly kind: 'text';
       /** Place of each row's text in `texts`; with `texts` in the order of the rows, only whether there is one counts. */
@@ -16,6 +22,12 @@ export type GroupColumn =
       /** How many different texts there are; null: `texts` are those of all rows. */
       readonly different: number | null;
     };
+
+/** Different numbers, and which of them each value is, but for missing ones. */
+export interface CodedNumbers {
+  readonly different: Float64Array;
+  readonly codes: Uint16Array;
+}
 
 export const missingCode = 0xffff;
 /** Different values up to which a row group's column is worth a dictionary; looking for more costs time. */
@@ -165,14 +177,16 @@ function encode(column: GroupColumn, rows: number, slots: NumberSlots): Encoded 
       : Uint16Array.from(values.subarray(0, rows), (value) => (Number.isNaN(value) ? missingCode : 0));
   const some =
     missing === 0 ? values.subarray(0, rows) : values.subarray(0, rows).filter((value) => !Number.isNaN(value));
-  const coded = slots.code(some);
+  const coded = column.coded === undefined ? slots.code(some) : column.coded;
   const defined = marks === null ? allDefined(rows) : levels(marks, rows, missing);
-  if (coded !== null) return { ...codedPages(rows, defined, coded), missing, extremes };
-  return {
-    ...plainPage(rows, defined, new Uint8Array(some.buffer, some.byteOffset, some.byteLength)),
-    missing,
-    extremes,
-  };
+  if (coded === null) return { ...plainPage(rows, defined, bytesOf(some)), missing, extremes };
+  const { different, codes } = coded;
+  const texts = { texts: bytesOf(different), different: different.length, codes };
+  return { ...codedPages(rows, defined, texts), missing, extremes };
+}
+
+function bytesOf(values: Float64Array): Uint8Array {
+  return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 }
 
 function countMissing(codes: Uint16Array, rows: number): number {
@@ -261,9 +275,7 @@ class NumberSlots {
   #codes = new Uint16Array(0);
 
   /** null: there are more than `dictionaryValues`, or none. */
-  code(
-    values: Float64Array,
-  ): { readonly texts: Uint8Array; readonly different: number; readonly codes: Uint16Array } | null {
+  code(values: Float64Array): CodedNumbers | null {
     if (values.length === 0) return null;
     if (this.#codes.length < values.length) this.#codes = new Uint16Array(values.length);
     const [slots, numbers, codes] = [this.#slots.fill(-1), this.#numbers, this.#codes];
@@ -285,11 +297,7 @@ class NumberSlots {
       }
       codes[row] = code;
     }
-    return {
-      texts: new Uint8Array(numbers.slice(0, different).buffer),
-      different,
-      codes: codes.subarray(0, values.length),
-    };
+    return { different: numbers.slice(0, different), codes: codes.subarray(0, values.length) };
   }
 }
 

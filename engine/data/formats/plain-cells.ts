@@ -36,16 +36,28 @@ export interface PlainStyle {
   readonly missing: readonly string[];
 }
 
-/** Bytes of texts that make a row group, however few rows they are: all of it is in memory. */
-const groupBytes = 2 ** 25;
+/** Bytes of a number; longer ones are not plain. */
+const longestNumber = 500;
 
 /** Rows of a call: one that goes on and on is compiled again and again, for what it has met so far. */
 const rowsAtOnce = 256;
 
+/** Columns of a group of rows, and of numbers the rows that may be in the sample of different ones; without, all may. */
+export type PlainGroup = readonly (GroupColumn & { readonly chosen?: Uint16Array })[];
+
+/** Reads groups of rows, one after the other. */
+export interface PlainReader {
+  /**
+   * Takes some whole lines; null: they are not plain. What it gives is valid until the next call.
+   * `masks`: of each column, that of its sample of different numbers (schema/distinct-sample.ts).
+   */
+  read(bytes: Buffer, lines: number, masks: Uint32Array): Promise<PlainGroup | null>;
+}
+
 /** Columns of some rows. */
-export class PlainCells {
-  readonly limit: number;
-  rows = 0;
+export class PlainCells implements PlainReader {
+  readonly #limit: number;
+  #rows = 0;
   readonly #columns: readonly (NumberCells | TextCells)[];
   readonly #kinds: Uint8Array;
   readonly #numbers: readonly Float64Array[];
@@ -54,7 +66,7 @@ export class PlainCells {
   readonly #ends: Uint8Array;
 
   constructor(columns: readonly PlainColumn[], style: PlainStyle, limit: number) {
-    this.limit = limit;
+    this.#limit = limit;
     this.#style = style;
     this.#missing = new Set(style.missing.map(bytewise));
     const words: Words = {
@@ -73,20 +85,12 @@ export class PlainCells {
     this.#ends = Uint8Array.from(columns, (_, index) => (index === columns.length - 1 ? lineEnd : style.delimiter));
   }
 
-  /** There is enough for a row group. */
-  get full(): boolean {
-    const bytes = this.#columns.reduce((sum, column) => sum + (column instanceof TextCells ? column.bytes : 0), 0);
-    return this.rows === this.limit || bytes >= groupBytes;
-  }
-
-  /** The rows so far; valid until `clear`. */
-  group(): GroupColumn[] {
-    return this.#columns.map((column) => column.group(this.rows));
-  }
-
-  clear(): void {
-    this.rows = 0;
+  read(bytes: Buffer, lines: number): Promise<PlainGroup | null> {
+    this.#rows = 0;
     for (const column of this.#columns) column.clear();
+    let at = 0;
+    while (at >= 0 && this.#rows < lines) at = this.take(bytes, at, bytes.length);
+    return Promise.resolve(at === bytes.length ? this.#columns.map((column) => column.group(lines)) : null);
   }
 
   /**
@@ -95,12 +99,12 @@ export class PlainCells {
    */
   take(bytes: Buffer, start: number, end: number): number {
     const [kinds, ends, numbers, columns] = [this.#kinds, this.#ends, this.#numbers, this.#columns];
-    const limit = Math.min(this.limit, this.rows + rowsAtOnce);
+    const limit = Math.min(this.#limit, this.#rows + rowsAtOnce);
     const { returns } = this.#style;
     const mark = this.#style.decimal - zero;
     const quote = this.#style.quote - zero;
     const width = kinds.length;
-    let [at, row] = [start, this.rows];
+    let [at, row] = [start, this.#rows];
     while (at < end && row < limit) {
       const line = at;
       for (let column = 0; column < width; column++) {
@@ -158,7 +162,7 @@ export class PlainCells {
       if ((this.#style.delimiter <= space || width === 1) && isBlank(bytes, line, at)) return -1;
       row++;
     }
-    this.rows = row;
+    this.#rows = row;
     return at;
   }
 
@@ -166,6 +170,7 @@ export class PlainCells {
   #other(bytes: Buffer, from: number, end: number): number {
     const cell = bytes.toString('latin1', from, end);
     if (this.#missing.has(cell)) return NaN;
+    if (cell.length > longestNumber) return Infinity;
     const { decimal } = this.#style;
     const text = decimal === point ? cell : cell.replace('.', 'no').replace(String.fromCharCode(decimal), '.');
     if (!numberShape.test(text)) return Infinity;
@@ -342,10 +347,6 @@ class TextCells {
       text.copy(this.#texts, this.#end);
       this.#end += text.length;
     }
-  }
-
-  get bytes(): number {
-    return this.#end;
   }
 
   group(): GroupColumn {

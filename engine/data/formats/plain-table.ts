@@ -1,5 +1,5 @@
-// Plain delimited text, as most tables of numbers are, copied by our own reader, which takes a third of the time DuckDB's takes.
-// It tells nothing: at the first byte that is not plain it gives up, and DuckDB reads the file.
+// Plain delimited text, as most tables of numbers are, copied by our own reader: the native one on several threads, or where there is
+// none that of plain-cells.ts. It tells nothing: at the first byte that is not plain it gives up, and DuckDB reads the file.
 
 import { isUtf8 } from 'node:buffer';
 import { open } from 'node:fs/promises';
@@ -10,15 +10,18 @@ import { MomentsSum } from '../schema/moments.ts';
 import { columnsAtOnce, rowNumber, sampleStep, sampleTable } from '../schema/table.ts';
 import type { FileHead, WrittenTable } from './format.ts';
 import type { Layout } from './layout.ts';
+import { LineGroups, afterLines, lineStart } from './line-groups.ts';
+import type { LineGroup } from './line-groups.ts';
+import { NativeCells, memoryOf, nativeTables } from './native-cells.ts';
+import type { NativeTables } from './native-cells.ts';
 import { ParquetWriter } from './parquet-writer.ts';
-import type { GroupColumn } from './parquet-writer.ts';
 import { PlainCells } from './plain-cells.ts';
-import type { PlainColumn, PlainStyle } from './plain-cells.ts';
+import type { PlainColumn, PlainGroup, PlainReader, PlainStyle } from './plain-cells.ts';
 import { PlainSample } from './plain-sample.ts';
 import { isGrouped, missingSpellings } from './read-csv.ts';
 
-/** Bytes read at a time. */
-const bytesAtOnce = 2 ** 19;
+/** Groups of rows read at once: the pool has four threads, and one is for files. Bytes that they take at most. */
+const [mostReading, readingBytes] = [3, 2 ** 27];
 /** Columns of numbers of which different values are counted: each takes up to a megabyte. */
 const countedColumns = 48;
 const firstRows = 4096;
@@ -34,8 +37,8 @@ export function mayBePlain(layout: Layout, head: FileHead): boolean {
   if (careful || encoding !== 'utf-8' || dialect.trailing || columns.length > columnsAtOnce) return false;
   if (style.thousands !== '' && columns.some(isGrouped)) return false;
   if (!/^[\t,;|:\u001f]$/.test(dialect.delimiter) || dialect.delimiter === style.decimal) return false;
-  const header = bodyStart(head.bytes, dialect.skip);
-  const start = bodyStart(head.bytes, linesAbove(layout));
+  const header = lineStart(head.bytes, dialect.skip);
+  const start = lineStart(head.bytes, linesAbove(layout));
   if (start < 0 || !isUtf8(head.bytes.subarray(0, start))) return false;
   // What is skipped is not looked at later: it must not hold a quote that DuckDB takes for the beginning of a cell.
   const text = (from: number, end: number): string => Buffer.from(head.bytes.subarray(from, end)).toString('latin1');
@@ -50,17 +53,6 @@ function linesAbove({ dialect, header }: Layout): number {
   return dialect.skip + (header === 'none' ? 0 : 1);
 }
 
-/** Where the line after so many begins, or −1. A byte-order mark belongs to no line. */
-function bodyStart(bytes: Uint8Array, lines: number): number {
-  let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
-  for (let line = 0; line < lines; line++) {
-    const end = bytes.indexOf(newline, at);
-    if (end < 0) return -1;
-    at = end + 1;
-  }
-  return at;
-}
-
 /** Copies a plain file into a Parquet file and measures its numbers; null: it is not plain. */
 export async function copyPlain(
   head: FileHead,
@@ -68,23 +60,24 @@ export async function copyPlain(
   layout: Layout,
   about: {
     readonly groupRows: number;
+    readonly threads: number;
     /** Where the rows of its sample may go. */
     readonly sample: string;
     readonly job: Job;
     readonly report: (share: number) => void;
   },
 ): Promise<WrittenTable | null> {
-  const { dialect, columns, style } = layout;
+  const { dialect, columns } = layout;
   const plain = columns.map(({ name, storage, exact }): PlainColumn => ({
     name,
     text: storage === 'VARCHAR',
     exact: exact === true,
   }));
   const firstEnd = head.bytes.indexOf(newline);
-  const marks: PlainStyle = {
+  const style: PlainStyle = {
     delimiter: dialect.delimiter.charCodeAt(0),
     quote: dialect.quote.charCodeAt(0),
-    decimal: style.decimal.charCodeAt(0),
+    decimal: layout.style.decimal.charCodeAt(0),
     returns: head.bytes[firstEnd - 1] === carriageReturn,
     missing: missingSpellings(layout, dialect.delimiter),
   };
@@ -92,24 +85,32 @@ export async function copyPlain(
   try {
     const output = await open(target, 'w');
     const sample = await open(about.sample, 'w');
+    const tables = nativeTables(style);
+    const readers = makeReaders(tables, plain, style, about);
+    const writing = new PlainWriting({ table: output, sample }, plain, readers);
     try {
-      const writing = new PlainWriting({ table: output, sample }, plain, marks, about.groupRows);
-      const lines = new LineBlocks(source, linesAbove(layout), marks.returns);
+      const groups = new LineGroups(source, {
+        lines: about.groupRows,
+        skip: linesAbove(layout),
+        returns: style.returns,
+        afterLines: tables === null ? afterLines : (...lines) => tables.afterLines(...lines),
+      });
       let reported = performance.now();
       for (;;) {
         about.job.throwIfCancelled();
-        const block = await lines.next();
-        if (block === null) break;
-        if (!block.whole || !isUtf8(block.bytes)) return null;
-        if (!(await writing.take(block.bytes, (at) => (block.start + at) / head.size))) return null;
+        const group = await groups.next();
+        if (group === null) break;
+        if (group === 'odd' || !isUtf8(group.bytes)) return null;
+        if (!(await writing.take(group, group.end / head.size, () => groups.release(group)))) return null;
         const now = performance.now();
         if (now - reported < reportInterval) continue;
         reported = now;
-        about.report(lines.done / head.size);
+        about.report(group.end / head.size);
       }
       const written = await writing.finish();
-      return written.sampled ? { ...written, sample: sampleTable(about.sample) } : written;
+      return written?.sampled === true ? { ...written, sample: sampleTable(about.sample) } : written;
     } finally {
+      await writing.settled();
       await output.close();
       await sample.close();
     }
@@ -118,70 +119,32 @@ export async function copyPlain(
   }
 }
 
-/** A file in parts of whole lines; the next part is read while one is used. */
-class LineBlocks {
-  readonly #file: FileHandle;
-  /** Lines that come before the first part. */
-  readonly #skip: number;
-  readonly #returns: boolean;
-  #current = Buffer.allocUnsafe(3 * bytesAtOnce);
-  #next = Buffer.allocUnsafe(3 * bytesAtOnce);
-  #reading: Promise<number> | null = null;
-  /** Bytes of an unfinished line at the beginning of `#next`. */
-  #rest = 0;
-  /** Bytes read so far. */
-  done = 0;
-
-  /** `returns`: lines end with a carriage return before the newline. */
-  constructor(file: FileHandle, skip: number, returns: boolean) {
-    this.#file = file;
-    this.#skip = skip;
-    this.#returns = returns;
-  }
-
-  async #read(buffer: Buffer, at: number): Promise<number> {
-    const { bytesRead } = await this.#file.read(buffer, at, bytesAtOnce, null);
-    return bytesRead;
-  }
-
-  /** `start`: their place in the file; `whole`: they end with a line, as they should. The bytes are valid until the next call. */
-  async next(): Promise<{ readonly bytes: Buffer; readonly start: number; readonly whole: boolean } | null> {
-    const read = await (this.#reading ?? this.#read(this.#next, 0));
-    [this.#current, this.#next] = [this.#next, this.#current];
-    const bytes = this.#current;
-    let end = this.#rest + read;
-    const first = this.done === 0;
-    const before = this.done - this.#rest;
-    this.done += read;
-    if (read === 0) {
-      // The last line may lack its end.
-      if (end === 0) return null;
-      if (this.#returns) bytes[end++] = carriageReturn;
-      bytes[end++] = newline;
-      this.#rest = 0;
-      this.#reading = Promise.resolve(0);
-      return { bytes: bytes.subarray(0, end), start: before, whole: true };
-    }
-    let start = 0;
-    if (first) {
-      start = bodyStart(bytes.subarray(0, end), this.#skip);
-      if (start < 0) return { bytes: bytes.subarray(0, 0), start: before, whole: false };
-    }
-    const after = bytes.lastIndexOf(newline, end - 1) + 1;
-    if (after < start || end - after > bytesAtOnce) return { bytes: bytes.subarray(0, 0), start: before, whole: false };
-    this.#rest = bytes.copy(this.#next, 0, after, end);
-    this.#reading = this.#read(this.#next, this.#rest);
-    // Awaited by the next call, if there is one.
-    this.#reading.catch(() => undefined);
-    return { bytes: bytes.subarray(start, after), start: before + start, whole: true };
-  }
+/** One for each thread that reads, and one for the rows that are written. */
+function makeReaders(
+  tables: NativeTables | null,
+  columns: readonly PlainColumn[],
+  style: PlainStyle,
+  { groupRows, threads }: { readonly groupRows: number; readonly threads: number },
+): PlainReader[] {
+  // In JavaScript nobody else reads.
+  if (tables === null) return [0, 1].map(() => new PlainCells(columns, style, groupRows));
+  const count = 1 + Math.max(1, Math.min(threads, mostReading, readingBytes / memoryOf(columns, groupRows) - 1));
+  return Array.from({ length: count }, () => new NativeCells(tables, columns, style));
 }
 
-/** Rows that become row groups; one is written while the next one fills. */
+interface Reading {
+  readonly reader: PlainReader;
+  readonly group: Promise<PlainGroup | null>;
+  readonly lines: number;
+  readonly share: number;
+}
+
+/** Rows that become row groups: some are read while others are written. */
 class PlainWriting {
   readonly #writer: ParquetWriter;
-  #filling: PlainCells;
-  #written: PlainCells;
+  /** Those that neither read nor hold rows that are written. */
+  readonly #free: PlainReader[];
+  readonly #reading: Reading[] = [];
   #writing: Promise<void> = Promise.resolve();
   #rows = 0;
   readonly #measured: readonly ({ readonly sum: MomentsSum; readonly different: DistinctSample | null } | null)[];
@@ -193,8 +156,7 @@ class PlainWriting {
   constructor(
     files: { readonly table: FileHandle; readonly sample: FileHandle },
     columns: readonly PlainColumn[],
-    style: PlainStyle,
-    groupRows: number,
+    readers: readonly PlainReader[],
   ) {
     this.#files = files;
     this.#columns = columns;
@@ -203,37 +165,43 @@ class PlainWriting {
       text ? null : { sum: new MomentsSum(), different: counts ? new DistinctSample() : null },
     );
     this.#writer = new ParquetWriter(files.table, columns);
-    this.#filling = new PlainCells(columns, style, groupRows);
-    this.#written = new PlainCells(columns, style, groupRows);
+    this.#free = [...readers];
   }
 
-  /** `share`: that of the file which ends at a place among the bytes. false: a line is not plain. */
-  async take(bytes: Buffer, share: (at: number) => number): Promise<boolean> {
-    for (let at = 0; at < bytes.length;) {
-      at = this.#filling.take(bytes, at, bytes.length);
-      if (at < 0) return false;
-      if (this.#filling.full) await this.#write(share(at));
-    }
+  /**
+   * Takes the next rows; while all readers are busy it waits for earlier ones. `share`: that of the file which ends with them;
+   * `release`: called when their bytes have been read. false: a line is not plain.
+   */
+  async take({ bytes, lines }: LineGroup, share: number, release: () => void): Promise<boolean> {
+    while (this.#free.length === 0) if (!(await this.#writeNext())) return false;
+    const reader = this.#free.pop() as PlainReader;
+    const masks = Uint32Array.from(this.#measured, (column) => column?.different?.mask ?? 0);
+    const group = reader.read(bytes, lines, masks).finally(release);
+    // Awaited in its turn; until then its failure is nobody else's business.
+    group.catch(() => undefined);
+    this.#reading.push({ reader, group, lines, share });
     return true;
   }
 
-  async #write(done: number): Promise<void> {
+  /** The rows that were read first become a row group; false: a line is not plain. */
+  async #writeNext(): Promise<boolean> {
+    const { reader, group, lines, share } = this.#reading.shift() as Reading;
+    const columns = await group;
+    if (columns === null) return false;
+    const before = this.#rows;
+    this.#rows += lines;
+    columns.forEach((column, index) => this.#measure(column, index, lines, share));
+    if (before === 0) this.#sample = this.#startSample(lines / share);
+    await this.#sample?.add(columns, lines, before);
     await this.#writing;
-    [this.#filling, this.#written] = [this.#written, this.#filling];
-    this.#filling.clear();
-    this.#rows += this.#written.rows;
-    const group = this.#written.group();
-    group.forEach((column, index) => this.#measure(column, index, done));
-    if (this.#rows === this.#written.rows) this.#sample = this.#startSample(this.#rows / done);
-    await this.#sample?.add(group, this.#written.rows, this.#rows - this.#written.rows);
-    this.#writing = this.#writer.add(this.#written.rows, group);
+    this.#writing = this.#writer.add(lines, columns).finally(() => this.#free.push(reader));
     this.#writing.catch(() => undefined);
+    return true;
   }
 
-  #measure(column: GroupColumn, index: number, done: number): void {
+  #measure(column: PlainGroup[number], index: number, rows: number, done: number): void {
     const measured = this.#measured[index];
     if (column.kind !== 'number' || !measured) return;
-    const { rows } = this.#written;
     measured.sum.add(column.moments);
     const { different } = measured;
     if (different === null) return;
@@ -243,7 +211,9 @@ class PlainWriting {
       different.add(column.values, first);
       different.expect(rows / done, first);
     }
-    different.add(column.values.subarray(first), rows - first);
+    if (column.coded) different.add(column.coded.different, column.coded.different.length);
+    else if (column.chosen) different.addRows(column.values, column.chosen);
+    else different.add(column.values.subarray(first), rows - first);
   }
 
   /** `rows`: about how many the table will have. */
@@ -254,8 +224,14 @@ class PlainWriting {
     return new PlainSample(this.#files.sample, this.#columns, step);
   }
 
-  async finish(): Promise<WrittenTable & { readonly sampled: boolean }> {
-    if (this.#filling.rows > 0) await this.#write(1);
+  /** Nothing is read or written any more. */
+  async settled(): Promise<void> {
+    await Promise.allSettled([this.#writing, ...this.#reading.map(({ group }) => group)]);
+  }
+
+  /** null: a line is not plain. */
+  async finish(): Promise<(WrittenTable & { readonly sampled: boolean }) | null> {
+    while (this.#reading.length > 0) if (!(await this.#writeNext())) return null;
     await this.#writing;
     await this.#writer.finish();
     const numbers = new Map(

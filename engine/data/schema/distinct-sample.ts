@@ -21,20 +21,31 @@ export class DistinctSample {
   #slots = new Float64Array(2 ** firstBits).fill(NaN);
   #halves = new Int32Array(this.#slots.buffer);
   #kept = 0;
+  /** Takes the values of some rows. */
+  addRows(values: Float64Array, rows: Uint16Array): void {
+    const words = new Int32Array(values.buffer, values.byteOffset, 2 * values.length);
+    for (const row of rows) this.#take(words[2 * row] as number, words[2 * row + 1] as number);
+  }
+
+  #take(low: number, half: number): void {
+    // 0 and −0 are one number.
+    const high = low === 0 && half === negative ? 0 : half;
+    const hash = hashOf(low, high);
+    if ((hash & this.#mask) === 0 && !isMissing(high)) this.#keep(low, high, hash);
+  }
+
   /** Bits of a hash that are 0. */
   #mask = 0;
 
   /** Takes the first `rows` values; NaN = missing. */
   add(values: Float64Array, rows: number): void {
     const words = new Int32Array(values.buffer, values.byteOffset, 2 * rows);
-    for (let row = 0; row < rows; row++) {
-      const low = words[2 * row] as number;
-      let high = words[2 * row + 1] as number;
-      // 0 and −0 are one number.
-      if (low === 0 && high === negative) high = 0;
-      const hash = hashOf(low, high);
-      if ((hash & this.#mask) === 0 && !isMissing(high)) this.#keep(low, high, hash);
-    }
+    for (let row = 0; row < rows; row++) this.#take(words[2 * row] as number, words[2 * row + 1] as number);
+  }
+
+  /** Bits of a hash that are 0 of all numbers kept: others need not be added. */
+  get mask(): number {
+    return this.#mask;
   }
 
   /** Keeps few enough that the sample need not be thinned again for `rows` rows like those so far, if nearly all differ. */

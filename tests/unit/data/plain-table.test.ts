@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import test from 'node:test';
 import type { TestContext } from 'node:test';
 import { Database, queryRows } from '../../../engine/data/database.ts';
-import { PlainCells } from '../../../engine/data/formats/plain-cells.ts';
 import { randomBits } from '../../../engine/data/preprocess/split.ts';
 import { DistinctSample } from '../../../engine/data/schema/distinct-sample.ts';
 import { MomentsSum, momentsOf } from '../../../engine/data/schema/moments.ts';
@@ -199,45 +198,6 @@ test('what is not plain is left to DuckDB, whole', async (context) => {
     'an infinite number': { ours: false, rows: 41 },
     'a line of fewer cells': { ours: false, rows: 40 },
   });
-});
-
-test('a cell or a line end that is not as all are stops the reader', () => {
-  const read = (lines: string, returns: boolean): boolean => {
-    const style = { delimiter: 0x2c, quote: 0x22, decimal: 0x2e, returns, missing: ['', 'NA'] };
-    const names = [
-      { name: 'number', text: false },
-      { name: 'first', text: true },
-      { name: 'last', text: true },
-    ];
-    const bytes = Buffer.from(lines);
-    return new PlainCells(names, style, 100).take(bytes, 0, bytes.length) === bytes.length;
-  };
-  assert.equal(read('1,a,b\n"2","a, b",""\n"NA","",NA\n', false), true);
-  assert.equal(read('1,a,b\r\n"2","a, b",""\r\n"NA","",NA\r\n', true), true);
-  for (const lines of [
-    '1,a',
-    '1,a,b,c',
-    '1e400,a,b',
-    'inf,a,b',
-    '1,a "b" c,d',
-    '1,a,"b" ',
-    '1,a,"b\nc"',
-    '"5x,a,b',
-    '"5"x,a,b',
-    '"5,a,b',
-    '5",a,b',
-    '1,"a"xb',
-    '1,"a"x,b',
-    '1,"a,b',
-    '1,a",b',
-    '1,"a""b",c',
-  ]) {
-    assert.equal(read(`${lines}\n`, false), false, lines);
-    assert.equal(read(`${lines}\r\n`, true), false, lines);
-  }
-  for (const lines of ['1,a,b\r2,c,d\r\n', '1,a,b\n2,c,d\r\n', '1,a,b\r\r\n', '1,a,"b\r\n"\r\n'])
-    assert.equal(read(lines, true), false);
-  assert.equal(read('1,a,b\r\n', false), false);
 });
 
 test('moments by groups have the digits of all values at once, far from zero too', () => {

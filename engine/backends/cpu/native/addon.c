@@ -2,6 +2,7 @@
 // (engine/backends/cpu/assembly/interpreter.ts), on the same memory and with the same barrier. Node-API version 6 at most.
 
 #include "kernels.h"
+#include "plain_addon.h"
 #include <node_api.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -250,7 +251,7 @@ static napi_value js_multiply_adds(napi_env env, napi_callback_info info) {
   return napi_create_double(env, done, &result) == napi_ok ? result : NULL;
 }
 
-/** Exports {instructions, kernels, attach, multiplyAdds}; on a CPU without the instruction sets, no kernels. */
+/** Exports {instructions, kernels, attach, multiplyAdds} and the reader of tables; on a CPU without the instruction sets, no kernels. */
 NAPI_MODULE_INIT() {
   static const KernelTable nothing = {"none", 0, NULL, NULL};
   const KernelTable *table = pick_table();
@@ -270,6 +271,7 @@ NAPI_MODULE_INIT() {
   failed = failed ||
            napi_create_function(env, "multiplyAdds", NAPI_AUTO_LENGTH, js_multiply_adds, (void *)table, &multiply_adds) != napi_ok ||
            napi_set_named_property(env, exports, "multiplyAdds", multiply_adds) != napi_ok;
+  failed = failed || !export_plain(env, exports);
   if (failed) napi_throw_error(env, NULL, "the native kernels cannot be loaded");
   return exports;
 }
