@@ -1,9 +1,9 @@
 // From a run and its rows to what an exported model is checked with: the rows as their file has them, and what the run answers to them.
 
-import { predictRows, readTrained } from '../learners/predict.ts';
+import { predictionsOf, readWriter } from '../learners/predict.ts';
 import type { Rows } from '../learners/learner.ts';
 import { parsePreprocessing } from '../data/preprocess/recipe.ts';
-import type { InputSpec } from '../model/spec.ts';
+import { predictsTokens, type InputSpec } from '../model/spec.ts';
 import type { DataService, RawColumnValues, Shard } from '../protocol/data.ts';
 import type { Answers, ExportSource, ModelCheck, ModelInput } from '../protocol/exports.ts';
 import { parseRunJson } from '../protocol/model-file.ts';
@@ -24,13 +24,16 @@ export async function makeCheck(
   { bytes, outputs, answers, opset }: OnnxExport,
   { data, readShard, rawRows, backend, dataBudget }: CheckParts,
 ): Promise<ModelCheck> {
-  const { split, places } = chooseSample(data);
+  const trained = readWriter(model, weights, record.id);
+  const { file } = trained;
+  const { split, places } = chooseSample(data, file.output.kind === 'classes' ? file.output.classes.length : 1);
   const drawn = isPretrained(record.config);
   const taken = await takeRows({ data, readShard }, places);
-  const trained = readTrained(model, weights, record.id);
+  if (predictsTokens(file.input)) asPrompts(taken.shard, data.width);
   const rows = { data: taken.data, readShard: () => Promise.resolve(taken.shard), backend, dataBudget };
-  const predictions = await predictRows(trained, rows);
-  const { output } = trained.file;
+  const { outputs: found } = await trained.outputs(rows);
+  const predictions = predictionsOf(trained, found, places.length);
+  const { output } = file;
   const expected: Answers = {
     rows: places.length,
     probabilities: predictions.probabilities,
@@ -68,6 +71,13 @@ async function rawColumnsOf(
   const features = recipe.features.filter(({ kind }) => kind !== 'text');
   if (features.length === 0) return [];
   return (await rawRows({ dataset, rows, preprocessing: { ...recipe, features } })).map(columnOf);
+}
+
+/** Leaves of every other row of a text its beginning alone, each another length: prompts are seldom as long as the context. */
+function asPrompts({ x, rows }: Shard, length: number): void {
+  for (let row = 1; row < rows; row += 2) {
+    x.fill(textCodes.padding, row * length + 1 + ((row * 7) % length), (row + 1) * length);
+  }
 }
 
 /** Ids of the tokens of each text [rows, length], as the rows hold them; -1 for padding. */

@@ -3,7 +3,7 @@
 import { threefry2x32 } from '../../kernels/threefry.ts';
 import { isImagePreprocessing, parseImagePreprocessing } from '../data/images/recipe.ts';
 import type { Rows } from '../learners/learner.ts';
-import type { InputSpec, TextColumn } from '../model/spec.ts';
+import { targetsOf, type InputSpec, type TextColumn } from '../model/spec.ts';
 import type { ModelFile } from '../protocol/model-file.ts';
 import { textCodes } from '../text/tokenizer.ts';
 
@@ -18,15 +18,16 @@ export function drawRows(file: ModelFile, recipe: unknown): Pick<Rows, 'data' | 
   const { input, output, task } = file;
   const x = input.kind === 'image' ? pixels(input) : input.kind === 'table' ? texts(input) : null;
   if (x === null) return null;
+  const targets = targetsOf(input);
   const image = isImagePreprocessing(recipe) ? parseImagePreprocessing(recipe) : null;
   return {
     data: {
-      ...{ handle: '', input, output, task, width: x.length / drawnCount, targets: 1 },
+      ...{ handle: '', input, output, task, width: x.length / drawnCount, targets },
       ...{ counts: { train: 0, validation: 0, test: drawnCount }, shardStarts: [0, drawnCount] },
       ...{ classCounts: [], preprocessing: recipe, warnings: [] },
       ...(image && { normalization: { mean: image.mean, deviation: image.deviation } }),
     },
-    readShard: () => Promise.resolve({ rows: drawnCount, x, y: new Float32Array(drawnCount) }),
+    readShard: () => Promise.resolve({ rows: drawnCount, x, y: new Float32Array(drawnCount * targets) }),
   };
 }
 

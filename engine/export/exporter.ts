@@ -74,10 +74,10 @@ function trainedAgain({ run, data }: Request, { readShard }: ExporterParts): Par
 
 /** Throws `run.export` for a model that reads texts and has no words in that format. */
 function refuseTexts({ file: { input, learner } }: OpenedRun, format: ExportFormat): void {
-  if (predictsTokens(input)) {
+  if (predictsTokens(input) && format !== 'onnx') {
     throw cannotExport(
       'A language model cannot leave in this format.',
-      'Export it as safetensors or JSON; here it writes: trainyard generate.',
+      'Export it as ONNX, safetensors or JSON; here it writes: trainyard generate.',
     );
   }
   if (!readsTexts(input) || learner === 'network' || (learner === 'linear' && format === 'onnx')) return;

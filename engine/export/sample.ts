@@ -6,6 +6,9 @@ import type { Rows } from '../learners/learner.ts';
 
 /** Rows of a certificate, where the split has so many. */
 export const checkedRows = 256;
+/** Numbers of the run's answers beside a model, where that leaves a few rows. */
+const checkedAnswers = 2_000_000;
+const leastRows = 16;
 
 export interface Sample {
   readonly split: SplitName;
@@ -13,10 +16,12 @@ export interface Sample {
   readonly places: readonly number[];
 }
 
-export function chooseSample({ counts }: Pick<PreparedData, 'counts'>): Sample {
+/** `answers`: numbers that each row is answered by. */
+export function chooseSample({ counts }: Pick<PreparedData, 'counts'>, answers = 1): Sample {
   const starts = { train: 0, validation: counts.train, test: counts.train + counts.validation };
   const split = (['test', 'validation', 'train'] as const).find((name) => counts[name] > 0) ?? 'train';
-  const rows = Math.min(checkedRows, counts[split]);
+  const affordable = Math.max(leastRows, Math.floor(checkedAnswers / answers));
+  const rows = Math.min(checkedRows, affordable, counts[split]);
   const places = Array.from({ length: rows }, (_, i) => starts[split] + Math.floor((i * counts[split]) / rows));
   return { split, places };
 }
@@ -26,8 +31,9 @@ export async function takeRows(
   { data, readShard }: Pick<Rows, 'data' | 'readShard'>,
   places: readonly number[],
 ): Promise<{ readonly data: PreparedData; readonly shard: Shard }> {
-  const { width, shardStarts } = data;
-  const picked: { x: Shard['x']; y: Float32Array } = { x: new Float32Array(0), y: new Float32Array(places.length) };
+  const { width, targets, shardStarts } = data;
+  const y = new Float32Array(places.length * targets);
+  const picked: { x: Shard['x']; y: Float32Array } = { x: new Float32Array(0), y };
   let next = 0;
   for (let index = 0; index + 1 < shardStarts.length && next < places.length; index++) {
     if (places[next] >= shardStarts[index + 1]) continue;
@@ -36,7 +42,7 @@ export async function takeRows(
     for (; next < places.length && places[next] < shardStarts[index + 1]; next++) {
       const row = places[next] - shardStarts[index];
       picked.x.set(x.subarray(row * width, (row + 1) * width), next * width);
-      picked.y[next] = y[row];
+      picked.y.set(y.subarray(row * targets, (row + 1) * targets), next * targets);
     }
   }
   const counts = { train: 0, validation: 0, test: places.length };

@@ -119,9 +119,20 @@ test('models and splits that would have it read ahead are refused, and other lea
   assert.equal(code, 2, stderr);
 });
 
-test('it leaves as safetensors, and as ONNX it is refused by name', async () => {
-  const onnx = await trainyard(home, 'export', '1', '--format', 'onnx', '--out', path.join(home, 'm.onnx'));
-  assert.match(onnx.stderr, /A language model cannot leave in this format\. Export it as safetensors/);
+test('it leaves as safetensors and ONNX, where it is the same model of prompts of any length; for a cluster it is refused by name', async () => {
+  const file = path.join(home, 'm.onnx');
+  const { certificate } = await lastEvent(home, 'export', '1', '--format', 'onnx', '--out', file);
+  const { passed, rows, inputs, outputs } = certificate as Record<string, unknown> & {
+    readonly outputs: readonly { readonly name: string }[];
+  };
+  assert.ok(passed && (rows as number) >= 20, JSON.stringify(certificate));
+  assert.deepEqual(inputs, [{ name: 'text', type: 'int64 N × 24' }]);
+  assert.deepEqual(
+    outputs.map(({ name }) => name),
+    ['label', 'probabilities', 'logits', 'next'],
+  );
+  const cluster = await trainyard(home, 'export', '1', '--format', 'pytorch-ddp', '--out', path.join(home, 'ddp'));
+  assert.match(cluster.stderr, /A language model cannot leave in this format\. Export it as ONNX/);
   const kept = path.join(home, 'm.safetensors');
   assert.equal((await trainyard(home, 'export', '1', '--format', 'safetensors', '--out', kept)).code, 0);
 });

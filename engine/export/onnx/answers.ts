@@ -10,6 +10,9 @@ export interface AnswerNames {
   readonly probabilities: string | null;
 }
 
+/** Classes that a description names at most. */
+const mostNamed = 1_000;
+
 /** Adds the outputs. `raw`: [N,1] a logit or a standardised value, or [N,K] logits. */
 export function exportAnswers(onnx: OnnxBuilder, output: OutputSpec, raw: ValueName, width: number): AnswerNames {
   if (output.kind === 'value') {
@@ -24,6 +27,8 @@ export function exportAnswers(onnx: OnnxBuilder, output: OutputSpec, raw: ValueN
     return { answer, probabilities: null };
   }
   const { classes } = output;
+  const names =
+    classes.length > mostNamed ? `${classes.length} classes, numbered as the labels are` : classes.join(', ');
   const shares = width === 1 ? ofTwo(onnx, raw) : onnx.one('Softmax', [raw], { axis: { int: 1 } });
   const best = likeliest(onnx, raw, width);
   const label = onnx.one('Gather', [onnx.strings(classes), best], { axis: { int: 0 } });
@@ -32,7 +37,7 @@ export function exportAnswers(onnx: OnnxBuilder, output: OutputSpec, raw: ValueN
     name: 'probabilities',
     type: 'float',
     shape: [anyRows, classes.length],
-    about: `of ${classes.join(', ')}, in this order; they sum to 1`,
+    about: `of ${names}, in this order; they sum to 1`,
   });
   return { answer, probabilities };
 }
@@ -51,4 +56,12 @@ function likeliest(onnx: OnnxBuilder, raw: ValueName, width: number): ValueName 
 export function ofTwo(onnx: OnnxBuilder, logit: ValueName): ValueName {
   const sides = onnx.one('Concat', [onnx.one('Neg', [logit]), logit], { axis: { int: 1 } });
   return onnx.one('Sigmoid', [sides]);
+}
+
+/** The outputs that only a language model has, which others write by: what it thinks of each token as the next, and the likeliest one by its number. */
+export function exportNext(onnx: OnnxBuilder, raw: ValueName, tokens: number): void {
+  const about = 'of each token as the one that follows the last of the row, before softmax';
+  onnx.output(onnx.one('Identity', [raw]), { name: 'logits', type: 'float', shape: [anyRows, tokens], about });
+  const next = { name: 'next', type: 'int64', shape: [anyRows], about: 'id of the likeliest of them' } as const;
+  onnx.output(likeliest(onnx, raw, tokens), next);
 }

@@ -2,9 +2,10 @@
 // opset 20, the number of rows left open.
 
 import { crossedMember } from '../../learners/auto/file.ts';
+import { predictsTokens } from '../../model/spec.ts';
 import type { ModelFile } from '../../protocol/model-file.ts';
 import type { Weights } from '../../train/weights.ts';
-import { exportAnswers, type AnswerNames } from './answers.ts';
+import { exportAnswers, exportNext, type AnswerNames } from './answers.ts';
 import { OnnxBuilder } from './builder.ts';
 import { Features } from './features.ts';
 import { ruleOf } from './learners.ts';
@@ -42,6 +43,7 @@ export function exportOnnx({ name, file, weights, preprocessing }: Exportable): 
   const features = Features.open(onnx, preprocessing);
   const { raw, width } = ruleOf(file)(onnx, file, weights, features);
   const answers = exportAnswers(onnx, file.output, raw, width);
+  if (predictsTokens(file.input)) exportNext(onnx, raw, width);
   const { nodes, tensors, inputs, outputs } = onnx;
   const bytes = encodeModel({
     name: name.trim() === '' ? 'model' : name,
