@@ -48,9 +48,15 @@ export class ResidentRows {
     return this.#data.shardStarts[this.#data.shardStarts.length - 1];
   }
 
+  /** The device row of the first row of `range`, if all of them are resident. */
+  shown({ start, end }: RowRange): number | null {
+    return start >= this.#shown.start && end <= this.#shown.end ? start - this.#shown.start : null;
+  }
+
   /** Makes the rows of `range` resident; returns the device row of its first one. */
   async show(range: RowRange): Promise<number> {
-    if (range.start >= this.#shown.start && range.end <= this.#shown.end) return range.start - this.#shown.start;
+    const there = this.shown(range);
+    if (there !== null) return there;
     const wanted = this.total <= this.capacity ? { start: 0, end: this.total } : range;
     for (const index of this.#shardsOf(wanted)) {
       const shard = await (this.#ahead.get(index) ?? this.#readShard(index));

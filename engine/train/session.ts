@@ -77,6 +77,8 @@ export class Session {
   /** Why the batch is in more parts than asked for. */
   #misfit: unknown = null;
   readonly #predictIndices: Uint32Array;
+  /** The part of them that the last submit of predictions had: mostly that of the next one. */
+  #writtenIndices: Uint32Array = new Uint32Array(0);
   readonly #predictBatch: number;
   /** Rows of the programs of `tokenLoss`, the larger first. */
   readonly #evaluateBatches: readonly number[];
@@ -322,26 +324,30 @@ export class Session {
   }
 
   /** The model's raw outputs [rows, outputs] for consecutive rows. `pause` is called between submits. */
-  async predict(range: RowRange, pause: () => Promise<void> = async () => {}): Promise<Float32Array> {
+  async predict(range: RowRange, pause?: () => Promise<void>): Promise<Float32Array> {
     const width = this.model.outputs;
     const outputs = new Float32Array((range.end - range.start) * width);
     const batch = this.#predictBatch;
     // Read one submit behind: a GPU has the next one before this one's outputs are on their way.
-    let reading: Promise<void> = Promise.resolve();
+    let reading: Promise<void> | null = null;
     for (const window of windowsOf(range, this.rows.capacity)) {
-      const base = await this.rows.show(window);
+      // The answer to a single row takes a few microseconds: what is there already is not waited for.
+      const base = this.rows.shown(window) ?? (await this.rows.show(window));
       for (const { program, rows: all } of this.#predictGroups(window)) {
         for (let done = 0; done < all.length;) {
           const most = Math.min(predictSteps, this.executable.stepsAtOnce(program)) * batch;
-          const rows = all.subarray(done, done + most);
+          const rows = done === 0 && all.length <= most ? all : all.subarray(done, done + most);
           const steps = Math.ceil(rows.length / batch);
+          if (this.#writtenIndices.length !== steps * batch) {
+            this.#writtenIndices = this.#predictIndices.subarray(0, steps * batch);
+          }
           // The last step is filled up with the last row; its extra outputs are not read.
           for (let i = 0; i < steps * batch; i++) {
-            this.#predictIndices[i] = base + rows[Math.min(i, rows.length - 1)] - window.start;
+            this.#writtenIndices[i] = base + rows[Math.min(i, rows.length - 1)] - window.start;
           }
-          this.executable.write('step.indices', this.#predictIndices.subarray(0, steps * batch));
+          this.executable.write('step.indices', this.#writtenIndices);
           await this.executable.run(program, steps);
-          const earlier = reading;
+          const earlier: Promise<void> | null = reading;
           reading = this.executable.read('ring.outputs', 0, rows.length * width).then((values) => {
             if (!this.#predicted) outputs.set(values, (rows[0] - range.start) * width);
             else
@@ -351,9 +357,9 @@ export class Session {
           });
           // Who waits for it hears of a failure, unless one before it has ended the prediction.
           reading.catch(() => undefined);
-          await earlier;
+          if (earlier) await earlier;
           done += rows.length;
-          await pause();
+          if (pause) await pause();
         }
       }
     }
@@ -364,7 +370,8 @@ export class Session {
   /** The rows of a window by the program that predicts them: those of a bucket that fill no batch go to the next longer one. */
   #predictGroups({ start, end }: RowRange): readonly { readonly program: string; readonly rows: Uint32Array }[] {
     const batch = this.#predictBatch;
-    const all = Uint32Array.from({ length: end - start }, (_, i) => start + i);
+    const all = new Uint32Array(end - start);
+    for (let i = 0; i < all.length; i++) all[i] = start + i;
     if (!this.#predicted) return [{ program: programName('predict', batch), rows: all }];
     const { lengths, of } = this.#predicted;
     let rest = new Uint32Array(0);

@@ -34,7 +34,7 @@ export function createExecutable(plan: Plan, machine: Machine, options: Executab
   );
   const adaptive = options.adaptive && machine.threads > 1;
   const names = [...Object.keys(plan.programs), ...Object.keys(plan.sequences ?? {})];
-  const paces = new Map(names.map((name) => [name, new Pace()]));
+  const submits = new Map(names.map((name) => [name, { step: stepOf(plan, name)!, pace: new Pace() }]));
   const choosers = new Map(Object.keys(plan.programs).map((name) => [name, new ThreadChooser()]));
   machine.start();
 
@@ -82,9 +82,9 @@ export function createExecutable(plan: Plan, machine: Machine, options: Executab
     copy: (tensor, into) => into.set(view(tensor)),
     view,
     async run(name, steps, from = 0) {
-      const step = stepOf(plan, name);
-      if (step === null) throw new TrainyardError('internal.no_program', `The plan has no program "${name}".`);
-      const { tableRows, parts } = step;
+      const submit = submits.get(name);
+      if (!submit) throw new TrainyardError('internal.no_program', `The plan has no program "${name}".`);
+      const { tableRows, parts } = submit.step;
       if ((from + steps) * tableRows > plan.stepCapacity) {
         throw new TrainyardError(
           'internal.too_many_steps',
@@ -99,9 +99,9 @@ export function createExecutable(plan: Plan, machine: Machine, options: Executab
           for (const { program, first, rows } of parts) runRows(program, row + first, rows);
         }
       }
-      paces.get(name)?.report(steps, performance.now() - start);
+      submit.pace.report(steps, performance.now() - start);
     },
-    stepsAtOnce: (name) => paces.get(name)?.steps ?? 1,
+    stepsAtOnce: (name) => submits.get(name)?.pace.steps ?? 1,
     dispose() {
       machine.dispose();
       options.onDispose();

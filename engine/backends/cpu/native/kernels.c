@@ -238,11 +238,20 @@ static void gather_rows(const Call *call) {
   const size_t width = integer(call, 6), targets = integer(call, 7);
   const int batch = integer(call, 8);
   const uint32_t *indices = (const uint32_t *)operand(call, 2) + (size_t)call->step * batch;
-  const int end = share_start(batch, 1, call->thread + 1, call->threads);
-  for (int i = share_start(batch, 1, call->thread, call->threads); i < end; i++) {
+  // A single row is the calling thread's, whose cache has it where it was written a moment ago.
+  const int thread = call->threads - 1 - call->thread, end = share_start(batch, 1, thread + 1, call->threads);
+  for (int i = share_start(batch, 1, thread, call->threads); i < end; i++) {
     memcpy(batch_x + i * width, x + indices[i] * width, 4 * width);
     if (y && batch_y) memcpy(batch_y + i * targets, y + indices[i] * targets, 4 * targets);
   }
+}
+
+static void store_rows(const Call *call) {
+  const float *x = operand(call, 0);
+  const int count = integer(call, 2), start = share_start(count, 16, call->thread, call->threads);
+  const int end = share_start(count, 16, call->thread + 1, call->threads);
+  float *y = operand(call, 1) + (ptrdiff_t)call->step * count;
+  if (end > start) memcpy(y + start, x + start, 4 * (size_t)(end - start));
 }
 
 static void add(const Call *call) {
@@ -303,6 +312,7 @@ static const NamedKernel kernels[] = {
     {"matmul", matmul},
     {"max_pool", max_pool},
     {"max_pool_grad", max_pool_grad},
+    {"store_rows", store_rows},
     {"tree_bins", tree_bins},
     {"tree_forest", tree_forest},
     {"tree_gradients", tree_gradients},
