@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
@@ -39,25 +39,6 @@ test('versions are 1, 2, 3, …', () => {
     migrations.map(({ version }) => version),
     migrations.map((_, index) => index + 1),
   );
-});
-
-test('a database of each older version comes to the format of a new one', async (context) => {
-  const fresh = openDatabase(join(temporaryHome(context), 'history.db'));
-  migrate(fresh);
-  const expected = describeFormat(fresh);
-  fresh.close();
-
-  for (const { version } of migrations) {
-    const home = temporaryHome(context);
-    const file = join(home, 'history.db');
-    const old = openDatabase(file);
-    migrate(old, migrations.slice(0, version));
-    assert.equal(old.pragma('user_version'), version);
-    migrate(old);
-    assert.deepEqual(describeFormat(old), expected);
-    assert.equal(existsSync(backupFile(file, version)), version < newest);
-    old.close();
-  }
 });
 
 test('version 2: what was called elapsed was training; the time from start to end takes its name', (context) => {
