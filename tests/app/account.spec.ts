@@ -56,7 +56,7 @@ test('installed for an ordinary account: works, is killed, goes on, is private, 
     first.give(table);
 
     const app = await start(first);
-    await app.page.shows('Train a network on this machine');
+    await app.page.shows('Train a model on this machine');
     await app.page.drop(table);
     await app.page.click('New run with this data');
     await app.page.click('Small MLP');

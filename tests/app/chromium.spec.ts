@@ -31,7 +31,7 @@ test.skip(executable === '', 'no Chromium of version 120 or newer: apt-get insta
 test('the window in the newest Chromium: import, train, look back, compare', async ({ bridge }) => {
   const { page } = bridge;
   await test.step('a table, through the open dialog', async () => {
-    await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'Train a model on this machine' })).toBeVisible();
     bridge.openNext(writeTable(bridge.home, 600));
     await page.getByRole('button', { name: 'Open file…' }).click();
     await expect(page.getByRole('heading', { name: 'points', level: 1 })).toBeVisible();

@@ -21,7 +21,7 @@ test('a small table: 5 folds by default, and the cross-validation predicts, expl
       await screenshot(app, `${name}-${width}`);
     }
   };
-  await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Train a model on this machine' })).toBeVisible();
   await dropFiles(app, writeTable(app.home, 240));
   await page.getByRole('button', { name: 'New run with this data' }).click();
   // The best of all takes folds by itself.

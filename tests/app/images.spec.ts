@@ -45,7 +45,7 @@ test('drop a folder, train, open a cell of the confusion matrix, show the run a 
   test.setTimeout(120_000);
   const { page } = app;
   await page.setViewportSize({ width: 1360, height: 900 });
-  await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Train a model on this machine' })).toBeVisible();
   await dropFiles(app, writePictures(app.home, 60));
 
   await test.step('the dataset page', async () => {
@@ -212,10 +212,10 @@ test('drop a folder, train, open a cell of the confusion matrix, show the run a 
 
 test('the sample of pictures is drawn, and is the same dataset each time', async ({ app }) => {
   const { page } = app;
-  await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Train a model on this machine' })).toBeVisible();
   await screenshot(app, 'welcome-samples');
   await page.getByRole('button', { name: 'Look at it: Shapes' }).click();
-  await expect(page.getByRole('heading', { name: 'Shapes', level: 1 })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'shapes', level: 1 })).toBeVisible();
   await expect(page.getByText('720 pictures in 6 classes')).toBeVisible();
   await expect(page.getByRole('button', { name: /^triangle/ })).toContainText('120');
   await expect(page.getByRole('listbox').getByRole('option').first()).toHaveAttribute(
@@ -227,6 +227,6 @@ test('the sample of pictures is drawn, and is the same dataset each time', async
   const address = page.url();
   await page.evaluate(() => (location.hash = '#welcome'));
   await page.getByRole('button', { name: 'Look at it: Shapes' }).click();
-  await expect(page.getByRole('heading', { name: 'Shapes', level: 1 })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'shapes', level: 1 })).toBeVisible();
   expect(page.url()).toBe(address);
 });

@@ -127,7 +127,7 @@ installed(
     installation.give(table);
 
     const first = await start(installation);
-    await first.page.shows('Train a network on this machine');
+    await first.page.shows('Train a model on this machine');
     await first.page.drop(table);
     await first.page.click('New run with this data');
     await first.page.click('Small MLP');

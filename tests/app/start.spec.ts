@@ -19,7 +19,7 @@ test('npm start opens the window and prints no noise of drivers and desktops', a
   child.stdout.on('data', (text: Buffer) => (stdout += text.toString()));
   child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
   const page = await DevTools.open(await debuggerAddress(child, () => stderr));
-  await page.shows('Train a network on this machine');
+  await page.shows('Train a model on this machine');
   // The first view needs the list of datasets, not what reads them: that took a quarter of the start's processor time.
   const kinds = familyOf(child.pid!).map(({ pid, kind }) => [kind, libraryOf(pid, 'libduckdb')]);
   expect(kinds.filter(([, loaded]) => loaded)).toEqual([]);

@@ -37,7 +37,7 @@ async function setScene(app: App): Promise<readonly View[]> {
   const curve = (name: string) => async (page: Page) =>
     expect(page.getByRole('slider', { name: `${name} chart` })).toHaveAttribute('aria-valuetext', /\d/);
   return [
-    { name: 'welcome', address: '#welcome', ready: heading('Train a network on this machine') },
+    { name: 'welcome', address: '#welcome', ready: heading('Train a model on this machine') },
     { name: 'datasets', address: '#datasets', ready: heading('Datasets') },
     { name: 'dataset-columns', address: `#dataset/${dataset.id}`, ready: heading('points') },
     { name: 'dataset-rows', address: `#dataset/${dataset.id}/rows`, ready: heading('points') },
@@ -162,7 +162,7 @@ test('every view passes axe in both themes, and nothing of it is cut off in a sm
 
   await test.step('less motion and forced colours are honoured', async () => {
     await open(page, '#welcome');
-    await expect(page.getByRole('heading', { level: 1, name: 'Train a network on this machine' })).toBeVisible();
+    await expect(page.getByRole('heading', { level: 1, name: 'Train a model on this machine' })).toBeVisible();
     await page.emulateMedia({ reducedMotion: 'reduce', forcedColors: 'active' });
     const durations = await page.evaluate(() =>
       [...document.querySelectorAll('*')].map((element) => getComputedStyle(element).transitionDuration),

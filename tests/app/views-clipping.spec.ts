@@ -190,7 +190,7 @@ async function setScene(
     expect(await table.evaluate((pane) => pane.scrollWidth - pane.clientWidth)).toBe(0);
   };
   const views: readonly View[] = [
-    { name: 'welcome', address: '#welcome', ready: heading('Train a network on this machine') },
+    { name: 'welcome', address: '#welcome', ready: heading('Train a model on this machine') },
     { name: 'datasets', address: '#datasets', ready: heading('Datasets') },
     {
       name: 'table',

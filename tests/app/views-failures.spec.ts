@@ -41,7 +41,7 @@ test('files that cannot be read say why, and leave nothing behind', async ({ app
     await alert.getByRole('button', { name: 'Dismiss' }).click();
     await expect(alert).toBeHidden();
   }
-  await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Train a model on this machine' })).toBeVisible();
   expect(await callService<readonly DatasetInfo[]>(app, 'datasets')).toEqual([]);
 
   await test.step('a picture has no reading options; what failed alike in one drop is told once', async () => {
@@ -188,7 +188,7 @@ test('a training process killed in mid-run: its page says so, and the run goes o
 
 /** Waits until the first view is there: before that nobody listens for a drop. */
 async function ready({ page }: App): Promise<void> {
-  await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Train a model on this machine' })).toBeVisible();
 }
 
 /** How many choices the target has. */

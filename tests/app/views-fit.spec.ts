@@ -29,7 +29,7 @@ async function saveTo({ electron }: App, file: string): Promise<void> {
 test('a split by time is offered; a file that does not fit is refused, or predicted with a word', async ({ app }) => {
   test.setTimeout(120_000);
   const { page, home } = app;
-  await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Train a model on this machine' })).toBeVisible();
   await dropFiles(
     app,
     write(home, 'days.csv', (row) => String(10 + ((row * 31) % 17) / 4)),

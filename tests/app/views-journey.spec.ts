@@ -21,7 +21,7 @@ const sharing = testsOfOneApp();
 
 test('first start: one button trains on a sample', async ({ app }) => {
   const { page } = app;
-  await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Train a model on this machine' })).toBeVisible();
   await screenshot(app, 'welcome');
   await page.getByRole('button', { name: 'Train on this: Palmer penguins' }).click();
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('penguins-tabular');
@@ -142,7 +142,7 @@ sharing('import shows its progress and can be cancelled', async ({ app }) => {
   await expect(progress.getByRole('progressbar')).toBeVisible();
   await progress.getByRole('button', { name: 'Cancel' }).click();
   await expect(progress).toBeHidden();
-  await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Train a model on this machine' })).toBeVisible();
 });
 
 sharing('runs are renamed, starred, tagged, deleted and brought back', async ({ app }) => {
@@ -290,7 +290,7 @@ test('best of all: drop a table, give it some seconds, open the leaderboard, ope
 
 /** Waits until the first view is there: before that nobody listens for a drop. */
 async function ready({ page }: App): Promise<void> {
-  await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Train a model on this machine' })).toBeVisible();
 }
 
 /** Waits until steps and curve have grown; returns the step. */

@@ -21,7 +21,7 @@ function writeBook(folder: string): string {
 test('drop a book, watch it learn to write, and write with it', async ({ app }) => {
   test.setTimeout(300_000);
   const { page, home } = app;
-  await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Train a model on this machine' })).toBeVisible();
   await dropFiles(app, writeBook(home));
 
   await test.step('the text in tokens, and what is made of it', async () => {

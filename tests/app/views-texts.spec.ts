@@ -23,7 +23,7 @@ function writeReviews(folder: string): string {
 test('drop a table of texts, use its words, train, and ask about a text of oneâ€™s own', async ({ app }) => {
   test.setTimeout(180_000);
   const { page } = app;
-  await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Train a model on this machine' })).toBeVisible();
   await dropFiles(app, writeReviews(app.home));
   await test.step('a column of text is left out until it is used', async () => {
     await expect(page.getByRole('heading', { name: 'reviews', level: 1 })).toBeVisible();
@@ -73,7 +73,7 @@ test('drop a table of texts, use its words, train, and ask about a text of oneâ€
 test('a recurrent network, with layers added in the editor, learns texts in the window', async ({ app }) => {
   test.setTimeout(180_000);
   const { page } = app;
-  await expect(page.getByRole('heading', { name: 'Train a network on this machine' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: 'Train a model on this machine' })).toBeVisible();
   await dropFiles(app, writeReviews(app.home));
   await page.getByRole('button', { name: 'Use its words' }).first().click();
   await expect(page.getByRole('region', { name: 'Columns used' })).toContainText('2 columns of 3. Left out: nothing.');

@@ -19,7 +19,7 @@ const limits = { startMilliseconds: 1500, idleMegabytes: 350, idlePercent: 0.5 }
 /** In which whatever belongs to the start has ended: the processes that were asked for the devices, too. */
 const settleMilliseconds = 15_000;
 /** Of the first view of an empty home. */
-const firstWords = 'Train a network on this machine';
+const firstWords = 'Train a model on this machine';
 
 interface Running {
   readonly child: ChildProcess;

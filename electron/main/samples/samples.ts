@@ -46,7 +46,7 @@ const drawn: readonly Made[] = [
     kind: 'table',
     title: 'Customers who left',
     detail: '1,525 customers, 10 columns: who leaves?',
-    teaches: 'Reading the warnings: a column that gives the answer away, rows twice, holes, one class that is rare.',
+    teaches: 'Reading the warnings: an answer given away, rows twice, holes, a rare class.',
     origin: made,
     file: 'customers.csv',
     write: writesText(customers),
@@ -58,7 +58,7 @@ const drawn: readonly Made[] = [
     detail: '600 pictures of digits: which one is it?',
     teaches: 'A convolutional network, and which digits it takes for each other.',
     origin: made,
-    file: 'Digits',
+    file: 'digits',
     write: writeDigits,
   },
   {
@@ -68,7 +68,7 @@ const drawn: readonly Made[] = [
     detail: '720 small pictures of 6 shapes: which one is it?',
     teaches: 'Changing pictures while training, and seeing where in a picture the network looked.',
     origin: made,
-    file: 'Shapes',
+    file: 'shapes',
     write: writeShapes,
   },
   {
