@@ -119,21 +119,21 @@ export const presets: readonly Preset[] = [
   {
     name: 'small',
     title: 'Small MLP',
-    summary: '64 and 32 units: quick, and right for very small tables.',
+    summary: '64 and 32 units: quick, and right for very small tables',
     input: 'table',
     spec: mlp([64, 32], { preset: 'small' }),
   },
   {
     name: 'medium',
     title: 'Medium MLP',
-    summary: '256, 128 and 64 units with dropout: for tens of thousands of rows.',
+    summary: '256, 128 and 64 units with dropout: for tens of thousands of rows',
     input: 'table',
     spec: mlp([256, 128, 64], { dropout: 0.1, preset: 'medium' }),
   },
   {
     name: 'wide',
     title: 'Wide MLP',
-    summary: '256, 256 and 128 units with dropout: for many classes to tell apart.',
+    summary: '256, 256 and 128 units with dropout: for many classes to tell apart',
     input: 'table',
     spec: mlp([256, 256, 128], { dropout: 0.1, preset: 'wide' }),
     steps: 9_000,
@@ -141,15 +141,14 @@ export const presets: readonly Preset[] = [
   {
     name: 'large',
     title: 'Large MLP',
-    summary: '512, 512, 256 and 128 units with dropout: for hundreds of thousands of rows.',
+    summary: '512, 512, 256 and 128 units with dropout: for hundreds of thousands of rows',
     input: 'table',
     spec: mlp([512, 512, 256, 128], { dropout: 0.2, preset: 'large' }),
   },
   {
     name: 'tabular',
     title: 'MLP for tables',
-    summary:
-      'Robust scaling and waves for numbers, then four networks of 64 units twice: quick, right for most tables.',
+    summary: 'Robust scaling and waves for numbers, then four networks of 64 units twice: quick, right for most tables',
     input: 'table',
     spec: realMlpMembers(4),
     steps: 6_000,
@@ -157,104 +156,96 @@ export const presets: readonly Preset[] = [
   {
     name: 'realmlp',
     title: 'RealMLP',
-    summary: 'Robust scaling, waves for numbers and a long schedule: the strong single network for tables.',
+    summary: 'Robust scaling, waves for numbers and a long schedule: the strong single network for tables',
     input: 'table',
     spec: realMlp(),
   },
   {
     name: 'tabm',
     title: 'TabM',
-    summary: '32 members in one network, whose answers are averaged: slower, and often the best network for tables.',
+    summary: '32 members in one network, whose answers are averaged: slower, and often the best network for tables',
     input: 'table',
     spec: tabM(),
   },
-  imagePreset('small-cnn', 'Small CNN', 'Three convolutions: quick, for a first look at any images.', smallCnn),
-  imagePreset('lenet', 'LeNet-5', 'The classic for digits and letters of about 28 pixels.', lenet),
-  imagePreset('resnet20', 'ResNet-20', 'Small and good: the right start for images of about 32 pixels.', () =>
+  imagePreset('small-cnn', 'Small CNN', 'Three convolutions: quick, for a first look at any images', smallCnn),
+  imagePreset('lenet', 'LeNet-5', 'The classic for digits and letters of about 28 pixels', lenet),
+  imagePreset('resnet20', 'ResNet-20', 'Small and good: the right start for images of about 32 pixels', () =>
     cifarResnet(20, 'resnet20'),
   ),
-  imagePreset('resnet32', 'ResNet-32', 'As ResNet-20, deeper: 1.7 times the work.', () => cifarResnet(32, 'resnet32')),
-  imagePreset('resnet56', 'ResNet-56', 'As ResNet-20, deeper: three times the work.', () =>
-    cifarResnet(56, 'resnet56'),
-  ),
-  imagePreset('vgg', 'VGG-11', 'Wide and plain: 9 million parameters, for tens of thousands of images.', vgg),
-  imagePreset('resnet18', 'ResNet-18', 'For larger images and many classes: 11 million parameters.', resnet18),
-  imagePreset('resnet34', 'ResNet-34', 'As ResNet-18, deeper: twice the work, 21 million parameters.', resnet34),
+  imagePreset('resnet32', 'ResNet-32', 'As ResNet-20, deeper: 1.7 times the work', () => cifarResnet(32, 'resnet32')),
+  imagePreset('resnet56', 'ResNet-56', 'As ResNet-20, deeper: three times the work', () => cifarResnet(56, 'resnet56')),
+  imagePreset('vgg', 'VGG-11', 'Wide and plain: 9 million parameters, for tens of thousands of images', vgg),
+  imagePreset('resnet18', 'ResNet-18', 'For larger images and many classes: 11 million parameters', resnet18),
+  imagePreset('resnet34', 'ResNet-34', 'As ResNet-18, deeper: twice the work, 21 million parameters', resnet34),
   imagePreset(
     'resnet50',
     'ResNet-50',
-    'Bottleneck blocks: 24 million parameters, mostly begun with those of others.',
+    'Bottleneck blocks: 24 million parameters, mostly begun with those of others',
     resnet50,
   ),
   imagePreset(
     'mobilenet-v2',
     'MobileNetV2',
-    'Inverted blocks: two million parameters, for small machines.',
+    'Inverted blocks: two million parameters, for small machines',
     mobilenetV2,
   ),
   imagePreset(
     'vit-tiny',
     'ViT-Tiny',
-    'A transformer on patches: 12 blocks, 5.4 million parameters; from scratch it wants many images, and a GPU.',
+    'A transformer on patches: 12 blocks, 5.4 million parameters; from scratch it wants many images, and a GPU',
     visionTransformer,
   ),
-  imagePreset('mobilenet', 'MobileNet', 'Depthwise convolutions: a small model for larger images.', mobilenet),
+  imagePreset('mobilenet', 'MobileNet', 'Depthwise convolutions: a small model for larger images', mobilenet),
   textPreset(
     'text-bag',
     'Bag of words and pairs',
-    'The mean of learned vectors of words and of pairs of neighbours (fastText): quick, and right for a few thousand texts.',
+    'The mean of learned vectors of words and of pairs of neighbours (fastText): quick, and right for a few thousand texts',
     (name) => bagOfPairs(name, { tokens: 32, pairs: 8, rows: 131_072, dropout: 0.2 }),
   ),
   textPreset(
     'text-small',
     'Text classifier',
-    'Two blocks of attention, 128 wide: for tens of thousands of texts, whose order matters.',
+    'Two blocks of attention, 128 wide: for tens of thousands of texts, whose order matters',
     (name) => textClassifier(name, { blocks: 2, width: 128, heads: 4, positions: 0, dropout: 0.1 }),
   ),
   textPreset(
     'text-lstm',
     'LSTM',
-    'Reads both ways with a memory of 64 values each: the classic before attention.',
+    'Reads both ways with a memory of 64 values each: the classic before attention',
     (name) => recurrentClassifier(name, 'lstm', 128),
   ),
-  textPreset('text-gru', 'GRU', 'As the LSTM, with a quarter less weights.', (name) =>
+  textPreset('text-gru', 'GRU', 'As the LSTM, with a quarter fewer weights', (name) =>
     recurrentClassifier(name, 'gru', 128),
   ),
   textPreset(
     'text-cnn',
     'Text convolutions',
-    'Two convolutions over neighbouring words: quick, for what short runs of words tell.',
+    'Two convolutions over neighbouring words: quick, for what short runs of words tell',
     (name) => convolutionClassifier(name, 128),
   ),
-  textPreset('bert-tiny', 'BERT-tiny', 'The smallest BERT: 2 blocks, 128 wide.', (name) =>
+  textPreset('bert-tiny', 'BERT-tiny', 'The smallest BERT: 2 blocks, 128 wide', (name) =>
     bert(name, { ...bertShape, blocks: 2, width: 128, heads: 2 }),
   ),
-  textPreset('bert-mini', 'BERT-mini', '4 blocks, 256 wide: 11 million parameters.', (name) =>
+  textPreset('bert-mini', 'BERT-mini', '4 blocks, 256 wide: 11 million parameters', (name) =>
     bert(name, { ...bertShape, blocks: 4, width: 256, heads: 4 }),
   ),
-  textPreset('bert-small', 'BERT-small', '4 blocks, 512 wide: 29 million parameters.', (name) =>
+  textPreset('bert-small', 'BERT-small', '4 blocks, 512 wide: 29 million parameters', (name) =>
     bert(name, { ...bertShape, blocks: 4, width: 512, heads: 8 }),
   ),
-  textPreset(
-    'distilbert',
-    'DistilBERT',
-    'Half of BERT-base: 6 blocks, 768 wide; from scratch it wants a GPU.',
-    (name) => distilbert(name, { ...bertShape, blocks: 6, width: 768, heads: 12 }),
+  textPreset('distilbert', 'DistilBERT', 'Half of BERT-base: 6 blocks, 768 wide; from scratch it wants a GPU', (name) =>
+    distilbert(name, { ...bertShape, blocks: 6, width: 768, heads: 12 }),
   ),
-  textPreset('bert-base', 'BERT-base', '12 blocks, 768 wide: 110 million parameters; it wants a GPU.', (name) =>
+  textPreset('bert-base', 'BERT-base', '12 blocks, 768 wide: 110 million parameters; it wants a GPU', (name) =>
     bert(name, { ...bertShape, blocks: 12, width: 768, heads: 12 }),
   ),
   textPreset(
     'gpt-char',
     'Small GPT',
-    '4 causal blocks, 128 wide: reads from left to right, made for characters.',
+    '4 causal blocks, 128 wide: reads from left to right, made for characters',
     (name) => gpt(name, { blocks: 4, width: 128, heads: 4, positions: 0, dropout: 0.1 }),
   ),
-  textPreset(
-    'gpt-small',
-    'GPT-2 small',
-    '12 causal blocks, 768 wide: 124 million parameters; it wants a GPU.',
-    (name) => gpt(name, { blocks: 12, width: 768, heads: 12, positions: 1024, dropout: 0.1 }),
+  textPreset('gpt-small', 'GPT-2 small', '12 causal blocks, 768 wide: 124 million parameters; it wants a GPU', (name) =>
+    gpt(name, { blocks: 12, width: 768, heads: 12, positions: 1024, dropout: 0.1 }),
   ),
 ];
 

@@ -39,7 +39,7 @@ export const tourSteps: readonly TourStep[] = [
   {
     title: 'Choose a model',
     text: 'Models stand at the left: Best of all tries several for a minute, a network is a list of layers you may change. The settings suit the data. The button here starts a network for tables that is done in seconds.',
-    next: 'Start this network',
+    next: 'Start a network',
     at: ({ view }) => view === 'new',
   },
   {
@@ -56,7 +56,7 @@ export const tourSteps: readonly TourStep[] = [
   },
   {
     title: 'Use it',
-    text: 'Change a value in the form and see the answer move, or drop a table to have it predicted. Next: the other samples on Welcome, two runs in Compare, and F1 for help on any view.',
+    text: 'Change a value in the form and see the answer move, or drop a table to have it predicted. Next: the other samples, under Datasets, two runs in Compare, and F1 for help on any view.',
     next: 'Done',
     at: onTab('run', 'predict'),
   },

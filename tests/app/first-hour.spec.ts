@@ -41,7 +41,7 @@ test('samples, the tour from one to a prediction, and Help on the view it ends i
     await tour.getByRole('button', { name: 'On to a model' }).click();
     await expect(page.getByRole('textbox', { name: 'Name of the run' })).toHaveValue(/penguins/);
     await at(3, 'Choose a model');
-    await tour.getByRole('button', { name: 'Start this network' }).click();
+    await tour.getByRole('button', { name: 'Start a network' }).click();
     await at(4, 'Watch it learn');
     await expect(page.getByText('Completed').first()).toBeVisible({ timeout: 60_000 });
     await screenshot(app, 'tour');

@@ -53,7 +53,7 @@ export const declaration: Declaration<NetworkConfig> = {
   name: 'network',
   title: 'Network',
   noun: 'a network',
-  summary: 'Layers of weighted sums that learn step by step.',
+  summary: 'Layers of weighted sums that learn step by step',
   fields: trainingFields,
   own: 'training',
   about: { title: () => 'Training' },
