@@ -8,14 +8,27 @@ import { formatNumber } from '../../electron/cli/output.ts';
 import type { RunResult } from '../../engine/protocol/runs.ts';
 import { lastEvent, penguins, tables, temporaryHome, trainyard } from '../support/cli.ts';
 
+const root = path.resolve(import.meta.dirname, '../..');
 const home = temporaryHome({ after } as never);
 
-test('train --model linear, show, predict and export', async () => {
-  const trained = await trainyard(home, 'train', penguins, '--model', 'linear', '--json');
-  assert.equal(trained.code, 0, trained.stderr);
-  const finished = trained.events.at(-1) as { readonly metrics: Record<string, number>; readonly remark: string };
+/** The commands of the page for those who come from elsewhere, in their order; what they write stands in the home. */
+const page = fs.readFileSync(path.join(root, 'docs/from-keras-and-scikit-learn.md'), 'utf8');
+const commands = [...page.matchAll(/^trainyard (.+)$/gm)].map(([, words]) =>
+  words.split(' ').map((word, at, all) => (all[at - 1] === '--out' ? path.join(home, word) : word)),
+);
+
+test('the commands for those who come from scikit-learn: a linear model is trained, compared, judged, put to use, exported, shown', async () => {
+  const done = new Map<string, Record<string, unknown>>();
+  for (const [name, ...words] of commands) {
+    const event = await lastEvent(home, name, ...words);
+    if (!done.has(name)) done.set(name, event);
+  }
+  assert.deepEqual([...done.keys()], ['train', 'compare', 'evaluate', 'predict', 'export']);
+  const finished = done.get('train') as { readonly metrics: Record<string, number>; readonly remark: string };
   assert.ok(finished.metrics.val_accuracy > 0.9, JSON.stringify(finished.metrics));
   assert.match(finished.remark, /^penalty [\d.e-]+, the best of \d by the validation rows$/);
+
+  assert.ok(fs.existsSync(path.join(home, 'penguins.check.json')), 'its certificate');
 
   const shown = await trainyard(home, 'show', '1', '--log');
   assert.match(shown.stdout, /^ {2}model {5}linear, 45 parameters$/m);
@@ -30,10 +43,11 @@ test('train --model linear, show, predict and export', async () => {
   assert.match(shown.stdout, /A linear model is solved on the CPU, on one thread\./);
   assert.match((await trainyard(home, 'runs')).stdout, / linear +cpu +– /);
 
-  const out = path.join(home, 'predictions.csv');
-  const predicted = await lastEvent(home, 'predict', '1', penguins, '--out', out);
-  assert.ok((predicted.metrics as Record<string, number>).accuracy > 0.97);
-  assert.match(fs.readFileSync(out, 'utf8'), /^row,prediction,p\(Adelie\),p\(Chinstrap\),p\(Gentoo\)\n1,Adelie,/);
+  assert.ok((done.get('predict')?.metrics as Record<string, number>).accuracy > 0.97);
+  assert.match(
+    fs.readFileSync(path.join(home, 'predicted.csv'), 'utf8'),
+    /^row,prediction,p\(Adelie\),p\(Chinstrap\),p\(Gentoo\)\n1,Adelie,/,
+  );
 
   const file = path.join(home, 'linear.json');
   await lastEvent(home, 'export', '1', '--format', 'json', '--out', file);
@@ -51,7 +65,7 @@ test('numbers too, with a penalty as set; compared with the first', async () => 
   const finished = await lastEvent(home, 'train', table, '--model', 'linear', '--penalty', '10', '--seed', '4');
   assert.equal(finished.remark, 'penalty 10, as set');
   assert.ok((finished.metrics as Record<string, number>).val_r2 > 0.3);
-  const { settings } = (await lastEvent(home, 'compare', '1', '2')) as { readonly settings: Record<string, unknown> };
+  const { settings } = (await lastEvent(home, 'compare', '1', '3')) as { readonly settings: Record<string, unknown> };
   assert.deepEqual(settings.penalty, ['0', '10']);
   assert.deepEqual(settings.seed, ['1', '4']);
 });
@@ -60,7 +74,7 @@ test('a network ends with what it has to beat: a linear model, and always the sa
   const flags = ['--epochs', '5', '--seed', '1', '--hidden', '8'];
   const { stdout, code } = await trainyard(home, 'train', penguins, ...flags);
   assert.equal(code, 0);
-  const event = (await lastEvent(home, 'show', '3')) as { readonly result: RunResult };
+  const event = (await lastEvent(home, 'show', '4')) as { readonly result: RunResult };
   const { metrics, baseline } = event.result;
   assert.equal(baseline?.constant.answer, 'Adelie');
   const [own, linear, constant] = [metrics, baseline.linear!.metrics, baseline.constant.metrics].map(
@@ -68,12 +82,12 @@ test('a network ends with what it has to beat: a linear model, and always the sa
   );
   const said = `val accuracy ${own}, a linear model gets ${linear}, always guessing “Adelie” ${constant}`;
   assert.ok(stdout.includes(`${said}.`), stdout);
-  assert.ok((await trainyard(home, 'show', '3')).stdout.includes(`  to beat   ${said}`));
+  assert.ok((await trainyard(home, 'show', '4')).stdout.includes(`  to beat   ${said}`));
 
   const alone = (await lastEvent(home, 'show', '1')) as { readonly result: RunResult };
   assert.deepEqual(linear, formatNumber(alone.result.metrics.val_accuracy), 'the same rows, the same model');
   assert.equal(alone.result.baseline?.linear, null);
-  const compared = (await lastEvent(home, 'compare', '1', '3', '--all')) as { readonly baselines: object };
+  const compared = (await lastEvent(home, 'compare', '1', '4', '--all')) as { readonly baselines: object };
   assert.deepEqual(compared.baselines, {
     linear_val_accuracy: [null, baseline.linear!.metrics.val_accuracy],
     constant_val_accuracy: [constant, constant].map(() => baseline.constant.metrics.val_accuracy),

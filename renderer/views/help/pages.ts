@@ -24,7 +24,7 @@ export interface Found {
 // prettier-ignore
 export const helpOrder = [
   'start', 'welcome', 'datasets', 'dataset', 'new', 'training', 'run', 'runs', 'queue', 'compare', 'hardware', 'settings', 'about',
-  'licences', 'words', 'keyboard', 'command-line',
+  'licences', 'words', 'coming-from', 'keyboard', 'command-line',
 ] as const;
 
 /** @param texts  Markdown by the ids of pages */
