@@ -94,7 +94,10 @@ export function appCommands(app: AppState): Command[] {
       group: 'Help',
       icon: 'help',
       keys: ['F1'],
-      run: () => app.router.go(helpHere(app)),
+      run: () => {
+        app.overlay = null;
+        app.router.go(helpHere(app));
+      },
     },
     ...helpPages.map(({ id, title }): Command => ({
       id: `help-${id}`,

@@ -67,8 +67,18 @@ test('samples, the tour from one to a prediction, and Help on the view it ends i
   });
 
   await test.step('F1 opens Help at the tab in view; its pages are searched by keyboard', async () => {
+    const sheet = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    await page.keyboard.press('?');
+    await expect(sheet).toBeVisible();
     await page.keyboard.press('F1');
     await expect(page.getByRole('heading', { level: 2, name: 'A run' })).toBeVisible();
+    await expect(sheet).toBeHidden();
+    await page.keyboard.press('Alt+ArrowLeft');
+    await expect(page).toHaveURL(/#run\/\d+\/predict$/);
+    await page.keyboard.press('Control+k');
+    await expect(page.getByRole('combobox', { name: 'Search or run a command' })).toBeFocused();
+    await page.keyboard.press('F1');
+    await expect(page.getByRole('dialog')).toBeHidden();
     await expect(page.getByRole('heading', { level: 3, name: 'Predict' })).toBeFocused();
     await page.keyboard.press('Control+f');
     await page.keyboard.type('nesterov');
